@@ -1,18 +1,13 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
 
-	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/executor"
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/planner/plans"
-	"kolla.openstack.org/kolla/providers"
-	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -81,9 +76,9 @@ It takes the right to run commands in pods (create pods/exec).`,
 // runApply plans, asks, and carries out.
 func runApply(w *workspace, destroy bool) error {
 	ctx := w.flags.Context
-	w.warnings.gather()
-	defer w.warnings.flush()
-	w.reads, w.checks, w.destroys = !destroy, !destroy, destroy
+	w.cluster.Warnings.Gather()
+	defer w.cluster.Warnings.Flush()
+	w.loadForPlan(destroy)
 	if err := w.loadConfig(); err != nil {
 		return err
 	}
@@ -92,22 +87,23 @@ func runApply(w *workspace, destroy bool) error {
 	}
 	return w.locked(ctx, "apply", func(session *state.Session) error {
 		st := session.State()
-		w.forget() // it was read before the lock was held
-		w.readAhead(ctx, st)
-		if len(w.config.Data) > 0 && w.reads {
+		w.cluster.Forget() // it was read before the lock was held
+		w.cluster.Prefetch(ctx, st)
+		if len(w.config.Data) > 0 && !destroy {
 			if err := w.loadConfig(); err != nil {
 				return err
 			}
 		}
-		plan, err := w.makePlan(ctx, st, destroy)
+		made, err := w.makePlan(ctx, st)
 		if err != nil {
 			return err
 		}
+		plan := made.Plan
 		if err := w.showPlan(plan); err != nil {
 			return err
 		}
 		if !destroy {
-			w.printOutdated(w.shared(), mayKeepPods(st))
+			w.printOutdated(w.cluster.Snapshot(), mayKeepPods(st))
 		}
 		if err := writable(plan); err != nil {
 			return err
@@ -117,19 +113,19 @@ func runApply(w *workspace, destroy bool) error {
 				return err
 			}
 			w.printer.Outputs(st.Outputs)
-			w.concludeOutputs()
+			w.concludeOutputs(w.config)
 			return nil
 		}
 		if plan.Changes() && !w.flags.Bool("auto-approve") {
-			w.printer.About(plan, w.cluster.Server, w.client.Context(), w.viewOptions())
+			w.printer.About(plan, w.cluster.Identity().Server, w.client.Context(), w.viewOptions())
 			if err := w.approve(ctx, questionOf(plan)); err != nil {
 				if ctx.Err() != nil {
-					return &failure{"Interrupted", "Nothing was changed."}
+					return failure.New("Interrupted", "Nothing was changed.")
 				}
 				return err
 			}
 		}
-		return w.carryOut(ctx, session, plan)
+		return w.carryOut(ctx, session, made, nil)
 	})
 }
 
@@ -145,7 +141,7 @@ func writable(plan *plans.Plan) error {
 	if len(forbidden) == 1 {
 		what = "You may not write an object of this plan"
 	}
-	return &failure{what, fmt.Sprintf("%s: %s. Nothing was changed.\n%s", forbidden[0].Address, evidence.Detail, evidence.Advice)}
+	return failure.New(what, fmt.Sprintf("%s: %s. Nothing was changed.\n%s", forbidden[0].Address, evidence.Detail, evidence.Advice))
 }
 
 // questionOf asks for approval of a plan.
@@ -160,100 +156,4 @@ func questionOf(plan *plans.Plan) string {
 	default:
 		return "\nDo you want kolla to do this?"
 	}
-}
-
-// locked runs work while holding the lock of the state, and saves the state.
-func (w *workspace) locked(ctx context.Context, operation string, work func(*state.Session) error) (err error) {
-	if _, err := w.openState(); err != nil {
-		return err
-	}
-	w.mayWrite()
-	session, err := w.store.Lock(ctx, state.LockInfo{Operation: operation, Version: Version}, w.flags.Duration("lock-timeout"))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }() // after a panic, too
-	w.warnOfAbandoned(session.Abandoned(), "this run carries on from there")
-	if err := w.checkState(session.State()); err != nil {
-		return err
-	}
-	return work(session)
-}
-
-// summarize says how an apply went, in the words of the view.
-func summarize(plan *plans.Plan, result *executor.Result) view.Applied {
-	a := view.Applied{Destroy: plan.Destroy, Interrupted: result.Interrupted, Took: result.Elapsed}
-	var done plans.Plan
-	known := map[string]int{} // what several fail of, and the place in a.Failed
-	for _, outcome := range result.Outcomes {
-		switch outcome.Status {
-		case executor.Applied:
-			done.Actions = append(done.Actions, *outcome.Action)
-		case executor.Failed:
-			if cause := sharedCause(outcome.Err); cause != "" {
-				if first, ok := known[cause]; ok {
-					a.Failed[first].Others = append(a.Failed[first].Others, outcome.Action.Address)
-					continue
-				}
-				known[cause] = len(a.Failed)
-			}
-			a.Failed = append(a.Failed, failed(outcome))
-		case executor.Interrupted:
-			if outcome.Written {
-				done.Actions = append(done.Actions, *outcome.Action)
-			} else {
-				a.Skipped = append(a.Skipped, view.Skipped{Address: outcome.Action.Address})
-			}
-		case executor.Skipped:
-			a.Skipped = append(a.Skipped, view.Skipped{Address: outcome.Action.Address, Because: outcome.Because})
-		}
-	}
-	counts := done.Counts()
-	a.Added, a.Changed, a.Destroyed = counts.Add, counts.Change, counts.Destroy
-	a.Imported, a.Forgotten = counts.Import, counts.Forget
-	a.Moved, a.Pruned = counts.Move, counts.Prune
-	return a
-}
-
-// sharedCause is what many actions may fail of, and is told once: a right that is
-// missing, a server that does not answer; empty: something else.
-func sharedCause(err error) string {
-	var (
-		permission  *providers.PermissionError
-		unreachable *kubernetes.UnreachableError
-	)
-	switch {
-	case errors.As(err, &permission):
-		return permission.Error()
-	case errors.As(err, &unreachable):
-		return unreachable.Server
-	}
-	return ""
-}
-
-func failed(outcome executor.Outcome) view.Failed {
-	row := view.Failed{Address: outcome.Action.Address, Reason: outcome.Err.Error(), After: outcome.Elapsed}
-	if outcome.Action.Object != nil {
-		row.Source = outcome.Action.Object.Source
-	}
-	var (
-		notReady *providers.NotReadyError
-		conflict *providers.ConflictError
-		bug      *crash.Error
-	)
-	summary, detail, explained := kubernetes.Explain(outcome.Err)
-	switch {
-	case errors.As(outcome.Err, &bug):
-		row.Reason, row.Advice = crashed(bug)
-	case errors.As(outcome.Err, &notReady):
-		row.Reason, row.Detail = notReady.Reason, notReady.Detail
-	case errors.As(outcome.Err, &conflict):
-		row.Reason = "others changed it since the plan was made"
-		for _, c := range conflict.Conflicts {
-			row.Detail = append(row.Detail, c.Path+" by "+c.Manager)
-		}
-	case explained:
-		row.Reason, row.Advice = summary, detail
-	}
-	return row
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
@@ -62,7 +63,7 @@ func showDefinition(s streams, name string, definitions []lang.DefinitionInfo) e
 		}
 		names = append(names, d.Name)
 	}
-	return &failure{fmt.Sprintf("No service %q in the catalogue", name), didYouMean(name, names) + "`kolla catalogue` lists them."}
+	return failure.New(fmt.Sprintf("No service %q in the catalogue", name), didYouMean(name, names)+"`kolla catalogue` lists them.")
 }
 
 // showInputs lists what a service can give to its definition, as a comment before it.

@@ -13,12 +13,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/crash"
+	"kolla.openstack.org/kolla/internal/engine"
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view"
 )
@@ -36,13 +36,17 @@ type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
-// failure is an error with advice for the operator.
-type failure struct {
-	summary string
-	detail  string
+// reported returns the exit code of an error that was reported already.
+func reported(err error) (code int, ok bool) {
+	var exit exitCode
+	switch {
+	case errors.As(err, &exit):
+		return int(exit), true
+	case errors.Is(err, engine.ErrReported):
+		return exitError, true
+	}
+	return 0, false
 }
-
-func (f *failure) Error() string { return f.summary + ": " + f.detail }
 
 // streams is where a command reads and writes.
 type streams struct {
@@ -124,12 +128,11 @@ func (s streams) runToEnd(ctx context.Context, app *cli.App, args []string) int 
 		}
 		return app.RunContext(ctx, args)
 	})
-	var code exitCode
-	switch {
-	case err == nil:
+	if err == nil {
 		return 0
-	case errors.As(err, &code):
-		return int(code)
+	}
+	if code, ok := reported(err); ok {
+		return code
 	}
 	report(view.New(s.out, s.err, false), err)
 	return exitError
@@ -160,7 +163,7 @@ func newApp(s streams) *cli.App {
 			}
 			if dir := c.String(chdirFlag); dir != "" {
 				if err := os.Chdir(dir); err != nil {
-					return &failure{"Cannot change directory", err.Error()}
+					return failure.New("Cannot change directory", err.Error())
 				}
 			}
 			return nil
@@ -224,7 +227,7 @@ func finish(path string, command *cli.Command) {
 func optionsAfter(path string) cli.BeforeFunc {
 	return func(c *cli.Context) error {
 		if parent := c.Lineage()[1]; parent.NumFlags() > 0 {
-			return &failure{"Options come after the command", fmt.Sprintf("Put -%s behind it: %s -%s ...", parent.LocalFlagNames()[0], path, parent.LocalFlagNames()[0])}
+			return failure.New("Options come after the command", fmt.Sprintf("Put -%s behind it: %s -%s ...", parent.LocalFlagNames()[0], path, parent.LocalFlagNames()[0]))
 		}
 		return nil
 	}
@@ -295,7 +298,7 @@ func unknownCommand(path, name string, commands []*cli.Command) error {
 	if path != "kolla" {
 		name = path + " " + name
 	}
-	return &failure{fmt.Sprintf("No command %q", name), advice}
+	return failure.New(fmt.Sprintf("No command %q", name), advice)
 }
 
 func usageError(c *cli.Context, err error, _ bool) error {
@@ -305,31 +308,21 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	}
 	help := fmt.Sprintf("`%s -help` lists all options.", command)
 	if err.Error() == "flag needs an argument: -adopt" {
-		return &failure{"-adopt needs an address", adoptAdvice}
+		return failure.New("-adopt needs an address", adoptAdvice)
 	}
 	option, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !unknown {
-		return &failure{"Wrong options", sentence(err.Error()) + ". " + help}
+		return failure.New("Wrong options", failure.Sentence(err.Error())+". "+help)
 	}
 	option = strings.TrimPrefix(option, "-")
 	if advice, ok := elsewhere[command+" -"+option]; ok {
-		return &failure{fmt.Sprintf("No option -%s", option), advice}
+		return failure.New(fmt.Sprintf("No option -%s", option), advice)
 	}
 	var names []string
 	for _, flag := range flags {
 		names = append(names, "-"+flag.Names()[0])
 	}
-	return &failure{fmt.Sprintf("No option -%s", option), didYouMean("-"+option, names) + help}
-}
-
-// sentence makes an error text start like a sentence.
-func sentence(text string) string {
-	first, _, _ := strings.Cut(text, " ")
-	if text == "" || strings.ContainsAny(first, "./") { // the name of a file stays as it is
-		return text
-	}
-	r, size := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(r)) + text[size:]
+	return failure.New(fmt.Sprintf("No option -%s", option), didYouMean("-"+option, names)+help)
 }
 
 // noArguments refuses arguments, among them flags that come after one.
@@ -341,13 +334,13 @@ func atMost(c *cli.Context, n int) error {
 	}
 	extra := c.Args().Get(n)
 	if strings.HasPrefix(extra, "-") {
-		return &failure{"Options come first", fmt.Sprintf("Put %s before the other arguments: kolla %s %s ...", extra, c.Command.Name, extra)}
+		return failure.New("Options come first", fmt.Sprintf("Put %s before the other arguments: kolla %s %s ...", extra, c.Command.Name, extra))
 	}
 	return tooMany(c, extra)
 }
 
 func tooMany(c *cli.Context, extra string) error {
-	return &failure{"Too many arguments", fmt.Sprintf("Did not expect %q. See `kolla %s -help`.", extra, c.Command.Name)}
+	return failure.New("Too many arguments", fmt.Sprintf("Did not expect %q. See `kolla %s -help`.", extra, c.Command.Name))
 }
 
 // interspersed are the arguments of a command whose options may also stand behind

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers/openstack"
@@ -85,7 +86,7 @@ cluster is asked.`,
 			scripts := map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}
 			shell := c.Args().First()
 			if scripts[shell] == "" {
-				return &failure{fmt.Sprintf("No completion for the shell %q", shell), "There is one for bash, zsh and fish: kolla completion bash"}
+				return failure.New(fmt.Sprintf("No completion for the shell %q", shell), "There is one for bash, zsh and fish: kolla completion bash")
 			}
 			fmt.Fprint(s.out, scripts[shell])
 			return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers/openstack"
@@ -41,7 +42,7 @@ place of. Needs no cluster. Options may stand behind the names.`,
 				return tooMany(c, arguments[2])
 			}
 			w := newWorkspace(s, c)
-			w.quiet = true
+			w.loading.Quiet = true
 			if err := w.loadConfig(); err != nil {
 				return err
 			}
@@ -82,12 +83,12 @@ func chooseFiles(config *lang.Config, names []string) (*lang.Service, []lang.Con
 			}
 			files = append(files, file.Name)
 		}
-		return nil, nil, &failure{fmt.Sprintf("Service %q has no config file %q", service.Name, names[1]), didYouMean(names[1], files) + "It has: " + orNone(files) + "."}
+		return nil, nil, failure.New(fmt.Sprintf("Service %q has no config file %q", service.Name, names[1]), didYouMean(names[1], files)+"It has: "+orNone(files)+".")
 	}
 	if len(names) == 0 {
-		return nil, nil, &failure{"Which service?", "kolla config SERVICE [FILE]; the configuration has: " + orNone(services) + "."}
+		return nil, nil, failure.New("Which service?", "kolla config SERVICE [FILE]; the configuration has: "+orNone(services)+".")
 	}
-	return nil, nil, &failure{fmt.Sprintf("No service %q", names[0]), didYouMean(names[0], slices.Concat(services, addresses)) + "The configuration has: " + orNone(services) + "."}
+	return nil, nil, failure.New(fmt.Sprintf("No service %q", names[0]), didYouMean(names[0], slices.Concat(services, addresses))+"The configuration has: "+orNone(services)+".")
 }
 
 func orNone(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }

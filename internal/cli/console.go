@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
@@ -38,7 +39,7 @@ Exit codes: 0 done, 1 error; what is typed on a terminal is never one.`,
 				return err
 			}
 			w := newWorkspace(s, c)
-			w.quiet = true
+			w.loading.Quiet = true
 			if err := w.loadForConsole(); err != nil {
 				w.printer.Failure("The console needs a configuration without errors", "Expressions are evaluated with its values. Correct the errors above first; `kolla validate` prints them again.")
 				return err
@@ -50,19 +51,20 @@ Exit codes: 0 done, 1 error; what is typed on a terminal is never one.`,
 
 // loadForConsole reads data if there is a cluster to read them from.
 func (w *workspace) loadForConsole() error {
-	config, diags := w.readConfig()
+	// Without an answer for a variable, the diagnostics say that it has no value.
+	config, diags, _ := w.source.Read(w.flags.Context, w.loading)
 	if diags.HasErrors() || len(config.Data) == 0 {
 		return w.take(config, diags)
 	}
 	if err := w.connect(w.flags.Context); err != nil {
-		reason := sentence(err.Error()) + "."
+		reason := failure.Sentence(err.Error()) + "."
 		if summary, detail, ok := kubernetes.Explain(err); ok {
-			reason = sentence(summary) + ". " + detail
+			reason = failure.Sentence(summary) + ". " + detail
 		}
 		w.printer.Warn("The cluster is not read", reason+" What would be read from it is not known.")
 		return w.take(config, diags)
 	}
-	w.reads, w.settled = true, true
+	w.loading.Cluster, w.loading.Settled = w.cluster, true
 	return w.loadConfig()
 }
 

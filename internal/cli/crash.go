@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/crash"
+	"kolla.openstack.org/kolla/internal/failure"
 )
 
 // debugVariable makes kolla print what is of use only to those who develop it.
@@ -16,7 +17,7 @@ const debugVariable = "KOLLA_DEBUG"
 // who develop kolla: it goes into a file for them, or is printed for one who asked.
 func crashed(bug *crash.Error) (summary, detail string) {
 	return "This is a bug in kolla", fmt.Sprintf("%s. kolla stopped there; what it had done until then is recorded, and the lock is released. %s",
-		sentence(bug.Error()), kept(bug))
+		failure.Sentence(bug.Error()), kept(bug))
 }
 
 // kept keeps what there is to know of a bug, and says where.

@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/renameio/v2"
 	"github.com/urfave/cli/v2"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang"
@@ -70,7 +72,7 @@ func runHAProxy(w *workspace, name, out string) error {
 	if err := checkConfigTarget(out); err != nil {
 		return err
 	}
-	w.reads = true
+	w.loading.Cluster = w.cluster
 	if err := w.loadConfig(); err != nil {
 		return err
 	}
@@ -100,7 +102,7 @@ func (w *workspace) renderHAProxy(ctx context.Context, exposure lang.Exposure) (
 	}
 	ctx, cancel := context.WithTimeout(ctx, nodesTimeout)
 	defer cancel()
-	live, err := w.client.List(ctx, nodeKind, "")
+	live, err := w.client.List(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Node"}, "")
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +132,7 @@ func checkConfigTarget(path string) error {
 		return fmt.Errorf("look at what -out would replace: %w", err)
 	}
 	if !ours {
-		return &failure{"There is another file of that name", fmt.Sprintf("%s was not made by kolla, and -out would overwrite it. Move it away, or choose another name.", path)}
+		return failure.New("There is another file of that name", fmt.Sprintf("%s was not made by kolla, and -out would overwrite it. Move it away, or choose another name.", path))
 	}
 	return nil
 }
@@ -146,11 +148,11 @@ func chooseExposure(config *lang.Config, name string) (lang.Exposure, error) {
 	}
 	switch {
 	case len(names) == 0:
-		return lang.Exposure{}, &failure{"The configuration has no exposure", "It says how services are reached from outside. Add one, and to each such service expose = exposure.public:\n\n  exposure \"public\" {\n    vip = \"ADDRESS\"\n  }"}
+		return lang.Exposure{}, failure.New("The configuration has no exposure", "It says how services are reached from outside. Add one, and to each such service expose = exposure.public:\n\n  exposure \"public\" {\n    vip = \"ADDRESS\"\n  }")
 	case name != "":
-		return lang.Exposure{}, &failure{fmt.Sprintf("No exposure %q", name), fmt.Sprintf("%sThe configuration has: %s.", didYouMean(name, names), strings.Join(names, ", "))}
+		return lang.Exposure{}, failure.New(fmt.Sprintf("No exposure %q", name), fmt.Sprintf("%sThe configuration has: %s.", didYouMean(name, names), strings.Join(names, ", ")))
 	case len(names) > 1:
-		return lang.Exposure{}, &failure{"Which exposure?", fmt.Sprintf("The configuration has several: %s. Name one:\n\n  kolla exposure haproxy %s", strings.Join(names, ", "), names[0])}
+		return lang.Exposure{}, failure.New("Which exposure?", fmt.Sprintf("The configuration has several: %s. Name one:\n\n  kolla exposure haproxy %s", strings.Join(names, ", "), names[0]))
 	}
 	return config.Exposures[0], nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/renameio/v2"
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view"
@@ -77,7 +78,7 @@ func (f *formatter) run(ctx context.Context, arguments []string, recursive, chec
 		return f.paths(arguments, recursive)
 	}
 	if len(arguments) > 1 {
-		return &failure{"Standard input alone", "With - kolla fmt formats standard input to standard output: name no files beside it."}
+		return failure.New("Standard input alone", "With - kolla fmt formats standard input to standard output: name no files beside it.")
 	}
 	return f.stdin(ctx, check)
 }
@@ -138,12 +139,12 @@ func (f *formatter) paths(arguments []string, recursive bool) error {
 
 // fail reports what is wrong with one file, and returns what is wrong with more.
 func (f *formatter) fail(err error) error {
-	var problem *failure
+	var problem *failure.Error
 	if !errors.As(err, &problem) {
 		return err
 	}
 	f.broken = true
-	f.printer.Failure(problem.summary, problem.detail)
+	f.printer.Failure(problem.Summary, problem.Detail)
 	return nil
 }
 
@@ -152,7 +153,7 @@ func filesOf(argument string, recursive bool) ([]string, error) {
 	info, err := os.Stat(argument)
 	switch {
 	case err != nil:
-		return nil, &failure{"Cannot format " + argument, sentence(err.Error()) + "."}
+		return nil, failure.New("Cannot format "+argument, failure.Sentence(err.Error())+".")
 	case info.IsDir():
 		files, err := configFiles(argument, recursive)
 		if err != nil {
@@ -160,7 +161,7 @@ func filesOf(argument string, recursive bool) ([]string, error) {
 		}
 		return files, nil
 	case !isConfigFile(argument):
-		return nil, &failure{"Cannot format " + argument, "Only *.hcl files have a canonical form; files in JSON are left alone."}
+		return nil, failure.New("Cannot format "+argument, "Only *.hcl files have a canonical form; files in JSON are left alone.")
 	}
 	return []string{argument}, nil
 }
@@ -202,7 +203,7 @@ func isDirectory(path string) bool {
 func (f *formatter) file(path string) error {
 	source, err := files.Read(path, files.Largest)
 	if err != nil {
-		return &failure{"Cannot format " + path, sentence(err.Error()) + "."}
+		return failure.New("Cannot format "+path, failure.Sentence(err.Error())+".")
 	}
 	formatted, ok := f.format(path, source)
 	if !ok {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/draft"
@@ -33,11 +34,11 @@ func checkGenerated(path string) error {
 	_, err := os.Lstat(path)
 	switch name := filepath.Base(path); {
 	case err == nil:
-		return &failure{fmt.Sprintf("%s exists", path), "-" + generateFlag + " writes a new file, and overwrites none."}
+		return failure.New(fmt.Sprintf("%s exists", path), "-"+generateFlag+" writes a new file, and overwrites none.")
 	case !errors.Is(err, fs.ErrNotExist):
-		return &failure{fmt.Sprintf("Cannot write %s", path), sentence(err.Error()) + "."}
+		return failure.New(fmt.Sprintf("Cannot write %s", path), failure.Sentence(err.Error())+".")
 	case filepath.Dir(filepath.Clean(path)) != ".", strings.HasPrefix(name, "."), !strings.HasSuffix(name, ".hcl"), strings.HasSuffix(name, ".vars.hcl"):
-		return &failure{fmt.Sprintf("%s would be no part of the configuration", path), "Name a file in this directory that ends with .hcl, such as -" + generateFlag + "=imported.hcl."}
+		return failure.New(fmt.Sprintf("%s would be no part of the configuration", path), "Name a file in this directory that ends with .hcl, such as -"+generateFlag+"=imported.hcl.")
 	}
 	return nil
 }
@@ -71,7 +72,7 @@ func (w *workspace) generate(ctx context.Context) error {
 		return exitCode(exitError)
 	}
 	if err := writeNew(path, []byte(text)); err != nil {
-		return &failure{fmt.Sprintf("Cannot write %s", path), sentence(err.Error()) + "."}
+		return failure.New(fmt.Sprintf("Cannot write %s", path), failure.Sentence(err.Error())+".")
 	}
 	foreign.Fprintf(w.err, "%s is written, with %s.\n", path, strings.Join(names, ", "))
 	switch len(variables) {

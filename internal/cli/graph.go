@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/view"
 )
 
@@ -34,10 +35,10 @@ What is written for Mermaid is drawn where Markdown is shown.`,
 			case "mermaid":
 				write = view.GraphMermaid
 			default:
-				return &failure{fmt.Sprintf("No format %q", format), didYouMean(format, []string{"dot", "mermaid"}) + "There are: dot, mermaid."}
+				return failure.New(fmt.Sprintf("No format %q", format), didYouMean(format, []string{"dot", "mermaid"})+"There are: dot, mermaid.")
 			}
 			w := newWorkspace(s, c)
-			w.quiet = true
+			w.loading.Quiet = true
 			if err := w.loadConfig(); err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/mattn/go-shellwords"
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/view"
 )
 
@@ -65,7 +66,7 @@ func withHabits(command *cli.Command) {
 		for _, h := range habits[command.Name] {
 			v, ok := c.Generic(h.name).(*habitValue)
 			if ok && v.text != "" && h.is != "" && !sameValue(v.text, h.is) {
-				return &failure{fmt.Sprintf("Unsuitable value %q for -%s", v.text, h.name), h.reason}
+				return failure.New(fmt.Sprintf("Unsuitable value %q for -%s", v.text, h.name), h.reason)
 			}
 		}
 		return action(c)
@@ -113,7 +114,7 @@ func withEnvironment(args []string, commands []*cli.Command) ([]string, error) {
 			err = errors.New("one of ; & | < > stands outside of quotes")
 		}
 		if err != nil {
-			return nil, &failure{"Unsuitable value of " + variable, fmt.Sprintf("It holds options as a shell takes them, such as -no-color -var 'size=3': %s.", err)}
+			return nil, failure.New("Unsuitable value of "+variable, fmt.Sprintf("It holds options as a shell takes them, such as -no-color -var 'size=3': %s.", err))
 		}
 		more = append(more, words...)
 	}

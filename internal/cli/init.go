@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/examples"
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 )
 
@@ -60,10 +61,10 @@ func writeStarter(name string, existing []string) ([]string, error) {
 	}
 	starter, err := fs.Sub(examples.Files, name)
 	if _, statErr := fs.Stat(examples.Files, name); err != nil || statErr != nil {
-		return nil, &failure{fmt.Sprintf("No starter %q", name), "The starters are: " + strings.Join(names, ", ") + "."}
+		return nil, failure.New(fmt.Sprintf("No starter %q", name), "The starters are: "+strings.Join(names, ", ")+".")
 	}
 	if len(existing) > 0 {
-		return nil, &failure{"There is a configuration here already", fmt.Sprintf("This directory holds %s. Run kolla init in an empty one.", strings.Join(existing, ", "))}
+		return nil, failure.New("There is a configuration here already", fmt.Sprintf("This directory holds %s. Run kolla init in an empty one.", strings.Join(existing, ", ")))
 	}
 	var written []string
 	err = fs.WalkDir(starter, ".", func(path string, entry fs.DirEntry, err error) error {

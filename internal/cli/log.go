@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -10,8 +9,8 @@ import (
 
 	"github.com/mattn/go-isatty"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
@@ -31,10 +30,10 @@ func (s streams) withLog() (streams, error) {
 	case "trace":
 		level = kubernetes.LevelTrace
 	default:
-		return s, &failure{
+		return s, failure.New(
 			fmt.Sprintf("Unsuitable value %q of %s", value, logVariable),
-			"It is debug, for each request and each decision, or trace, for retries, events and changed fields as well. Without it nothing is logged.",
-		}
+			"It is debug, for each request and each decision, or trace, for retries, events and changed fields as well. Without it nothing is logged.")
+
 	}
 	s.log = slog.New(slog.NewTextHandler(harmless{s.err}, &slog.HandlerOptions{Level: level, ReplaceAttr: nameLevel}))
 	if file, ok := s.err.(*os.File); ok && isatty.IsTerminal(file.Fd()) {
@@ -60,31 +59,4 @@ func (h harmless) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
-}
-
-// logDecisions logs what a plan has decided of each object, and how it is known. The
-// values of fields stay out.
-func logDecisions(ctx context.Context, log *slog.Logger, plan *plans.Plan) {
-	if !log.Enabled(ctx, slog.LevelDebug) {
-		return
-	}
-	for i := range plan.Actions {
-		action := &plan.Actions[i]
-		reasons := make([]string, 0, len(action.Reasons))
-		for _, reason := range action.Reasons {
-			reasons = append(reasons, string(reason.Kind))
-		}
-		record := []any{
-			"address", action.Address.String(), "action", string(action.Verb),
-			"reasons", strings.Join(reasons, " "), "evidence", string(action.Evidence.Kind),
-		}
-		if log.Enabled(ctx, kubernetes.LevelTrace) {
-			fields := make([]string, 0, len(action.Changes))
-			for _, change := range action.Changes {
-				fields = append(fields, change.Path)
-			}
-			record = append(record, "fields", strings.Join(fields, " "))
-		}
-		log.Debug("decision", record...)
-	}
 }

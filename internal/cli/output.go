@@ -10,6 +10,8 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"kolla.openstack.org/kolla/internal/engine"
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
@@ -38,10 +40,10 @@ where. Options may stand behind the name.`,
 				return tooMany(c, arguments[1])
 			}
 			if c.Bool("raw") && (c.Bool("json") || len(arguments) == 0) {
-				return &failure{"-raw is for one output", "kolla output -raw NAME; and not together with -json."}
+				return failure.New("-raw is for one output", "kolla output -raw NAME; and not together with -json.")
 			}
 			w := newWorkspace(s, c)
-			w.reads, w.settled, w.quiet = true, true, true
+			w.loading = engine.Loading{Cluster: w.cluster, Settled: true, Quiet: true}
 			if err := w.loadConfig(); err != nil {
 				return err
 			}
@@ -61,12 +63,12 @@ func (w *workspace) allOutputs() error {
 		fmt.Fprintln(w.out, "The configuration has no outputs. An output block makes one.")
 		return nil
 	}
-	w.printOutputs()
+	w.printOutputs(w.config)
 	return nil
 }
 
-func (w *workspace) printOutputs() {
-	for _, o := range w.config.Outputs {
+func (w *workspace) printOutputs(config *lang.Config) {
+	for _, o := range config.Outputs {
 		if o.Sensitive {
 			foreign.Fprintf(w.out, "%s = <sensitive>\n", o.Name)
 			continue
@@ -76,12 +78,12 @@ func (w *workspace) printOutputs() {
 }
 
 // concludeOutputs prints the outputs at the end of an apply, for people.
-func (w *workspace) concludeOutputs() {
-	if w.config == nil || w.destroys || len(w.config.Outputs) == 0 || w.flags.Bool("json") {
+func (w *workspace) concludeOutputs(config *lang.Config) {
+	if w.loading.Destroy || len(config.Outputs) == 0 || w.flags.Bool("json") {
 		return
 	}
 	fmt.Fprint(w.out, "\nOutputs:\n\n")
-	w.printOutputs()
+	w.printOutputs(config)
 }
 
 func (w *workspace) oneOutput(name string) error {
@@ -92,7 +94,7 @@ func (w *workspace) oneOutput(name string) error {
 			continue
 		}
 		if o.Sensitive {
-			return &failure{fmt.Sprintf("Output %q is sensitive", name), whereabouts(o.Value, w.config.Cloud.Namespace)}
+			return failure.New(fmt.Sprintf("Output %q is sensitive", name), whereabouts(o.Value, w.config.Cloud.Namespace))
 		}
 		switch {
 		case w.flags.Bool("raw"):
@@ -106,7 +108,7 @@ func (w *workspace) oneOutput(name string) error {
 		}
 		return w.printer.Value(o.Value)
 	}
-	return &failure{fmt.Sprintf("No output %q", name), didYouMean(name, names) + "The configuration has: " + orNone(names) + "."}
+	return failure.New(fmt.Sprintf("No output %q", name), didYouMean(name, names)+"The configuration has: "+orNone(names)+".")
 }
 
 // whereabouts says where the secrets are that a value is made of.
@@ -130,14 +132,14 @@ func writeRaw(s streams, o lang.Output) error {
 	}
 	text, err := convert.Convert(o.Value, cty.String)
 	if err != nil || text.IsNull() {
-		return &failure{fmt.Sprintf("Output %q cannot be printed raw", o.Name), "-raw prints a string, number or bool. For this value use -json."}
+		return failure.New(fmt.Sprintf("Output %q cannot be printed raw", o.Name), "-raw prints a string, number or bool. For this value use -json.")
 	}
 	_, err = fmt.Fprint(s.out, text.AsString())
 	return err
 }
 
 func notKnown(o lang.Output) error {
-	return &failure{fmt.Sprintf("Output %q is not known", o.Name), "Its value is not known before apply."}
+	return failure.New(fmt.Sprintf("Output %q is not known", o.Name), "Its value is not known before apply.")
 }
 
 // jsonOutput is an output in the shape of `terraform output -json`.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -51,10 +52,9 @@ func runPlan(w *workspace) error {
 	if err := checkGenerated(w.flags.String(generateFlag)); err != nil {
 		return err
 	}
-	w.warnings.gather()
-	defer w.warnings.flush()
-	w.destroys = w.flags.Bool("destroy")
-	w.reads, w.checks = !w.destroys, !w.destroys
+	w.cluster.Warnings.Gather()
+	defer w.cluster.Warnings.Flush()
+	w.loadForPlan(w.flags.Bool("destroy"))
 	st, err := w.open(ctx)
 	if err != nil {
 		return err
@@ -70,15 +70,16 @@ func runPlan(w *workspace) error {
 	if err != nil {
 		return err
 	}
-	plan, err := w.makePlan(ctx, st, w.flags.Bool("destroy"))
+	made, err := w.makePlan(ctx, st)
 	if err != nil {
 		return err
 	}
+	plan := made.Plan
 	if err := w.showPlan(plan); err != nil {
 		return err
 	}
-	if !w.destroys {
-		w.printOutdated(w.shared(), mayKeepPods(st))
+	if !plan.Destroy {
+		w.printOutdated(w.cluster.Snapshot(), mayKeepPods(st))
 	}
 	w.warnOf(holder)
 	w.warnOfAbandoned(abandoned, "the next apply carries on from there")
@@ -103,13 +104,21 @@ func runPlan(w *workspace) error {
 	return nil
 }
 
+// loadForPlan has the configuration loaded for a plan, or for the plan of a destroy.
+func (w *workspace) loadForPlan(destroy bool) {
+	w.loading.Destroy, w.loading.Check = destroy, !destroy
+	if !destroy {
+		w.loading.Cluster = w.cluster
+	}
+}
+
 // notCompared says that a plan cannot be relied on to show all changes.
 func notCompared(objects int) error {
 	what := fmt.Sprintf("%d objects were not compared", objects)
 	if objects == 1 {
 		what = "1 object was not compared"
 	}
-	return &failure{what, "They may have changed without this plan showing it. The plan lists them, and why. Remove the cause and plan again, or accept it with -allow-unverified."}
+	return failure.New(what, "They may have changed without this plan showing it. The plan lists them, and why. Remove the cause and plan again, or accept it with -allow-unverified.")
 }
 
 // warnOf says that somebody else was at work while the plan was made.
@@ -141,7 +150,7 @@ func checkTarget(path string) error {
 		_, err = plans.Load(path)
 	}
 	if errors.Is(err, plans.ErrNotAPlan) || errors.Is(err, files.ErrNotRegular) {
-		return &failure{"There is another file of that name", fmt.Sprintf("%s is no plan file, and -out would overwrite it. Choose another name.", path)}
+		return failure.New("There is another file of that name", fmt.Sprintf("%s is no plan file, and -out would overwrite it. Choose another name.", path))
 	}
 	return nil
 }

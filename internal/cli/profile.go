@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/view"
 )
 
@@ -52,7 +53,7 @@ func (p *profiles) start(c *cli.Context) error {
 			err = each.begin(file)
 		}
 		if err != nil {
-			return &failure{"Cannot write what -" + each.flag + " asks for", sentence(err.Error()) + "."}
+			return failure.New("Cannot write what -"+each.flag+" asks for", failure.Sentence(err.Error())+".")
 		}
 		p.ends = append(p.ends, func() error {
 			if err := each.end(file); err != nil {
@@ -68,7 +69,7 @@ func (p *profiles) start(c *cli.Context) error {
 func (p *profiles) stop(printer *view.Printer) {
 	for _, end := range slices.Backward(p.ends) {
 		if err := end(); err != nil {
-			printer.Warn("A profile is incomplete", sentence(err.Error())+".")
+			printer.Warn("A profile is incomplete", failure.Sentence(err.Error())+".")
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
@@ -56,43 +57,56 @@ func (s streams) await(ctx context.Context, question string, read func() (string
 			if errors.Is(l.err, context.Canceled) {
 				return "", l.err
 			}
-			return "", &failure{"No answer", "Standard input ended before there was one. Without a person to ask, use -auto-approve or a saved plan, and -var for variables."}
+			return "", failure.New("No answer", "Standard input ended before there was one. Without a person to ask, use -auto-approve or a saved plan, and -var for variables.")
 		}
 		return l.text, nil
 	}
 }
 
-// answer asks for the value of a variable, once, and again if it is refused. After
-// somebody ended that, nothing more is asked.
-func (w *workspace) answer(v lang.Variable) (string, error) {
-	if w.unanswered != nil {
-		return "", w.unanswered
+// questions asks for values of variables, and keeps the answers: a configuration is loaded
+// several times.
+type questions struct {
+	streams
+	ctx context.Context
+	// asked: a question was asked, which may have taken long.
+	asked   bool
+	answers map[string]string
+	refused map[string]string // why an answer did not fit, by the name of the variable
+	// unanswered is why there is no answer. Nothing more is asked then.
+	unanswered error
+}
+
+// answer returns the value of a variable. It asks once, and again if the value is refused.
+func (q *questions) answer(v lang.Variable) (string, error) {
+	q.asked = true
+	if q.unanswered != nil {
+		return "", q.unanswered
 	}
-	if why, ok := w.refused[v.Name]; ok && v.Refused == "" {
+	if why, ok := q.refused[v.Name]; ok && v.Refused == "" {
 		v.Refused = why
-		delete(w.refused, v.Name)
+		delete(q.refused, v.Name)
 	}
-	if said, ok := w.answers[v.Name]; ok && v.Refused == "" {
+	if said, ok := q.answers[v.Name]; ok && v.Refused == "" {
 		return said, nil
 	}
-	said, err := w.askVariable(v)
-	var nobody *failure
+	said, err := q.askVariable(v)
+	var nobody *failure.Error
 	if errors.As(err, &nobody) {
-		err = &failure{nobody.summary, fmt.Sprintf("The input ended before var.%s had a value. It can also come from -var '%s=...', from KOLLA_VAR_%s, or from a file such as kolla.vars.hcl.", v.Name, v.Name, v.Name)}
+		err = failure.New(nobody.Summary, fmt.Sprintf("The input ended before var.%s had a value. It can also come from -var '%s=...', from KOLLA_VAR_%s, or from a file such as kolla.vars.hcl.", v.Name, v.Name, v.Name))
 	}
 	if err != nil {
-		w.unanswered = err
+		q.unanswered = err
 		return "", err
 	}
-	if w.answers == nil {
-		w.answers = map[string]string{}
+	if q.answers == nil {
+		q.answers = map[string]string{}
 	}
-	w.answers[v.Name] = said
+	q.answers[v.Name] = said
 	return said, nil
 }
 
-func (w *workspace) askVariable(v lang.Variable) (string, error) {
-	screen := view.NewStream(w.err, true)
+func (q *questions) askVariable(v lang.Variable) (string, error) {
+	screen := view.NewStream(q.err, true)
 	question := ""
 	if v.Refused != "" {
 		question = "\n" + screen.Prose("Not accepted: "+v.Refused, 2) + "\n\n"
@@ -102,9 +116,9 @@ func (w *workspace) askVariable(v lang.Variable) (string, error) {
 		question += screen.Prose(v.Description, 2) + "\n"
 	}
 	if v.Sensitive {
-		return w.askSecret(w.flags.Context, question+"\n  Enter a value, which is not shown: ")
+		return q.askSecret(q.ctx, question+"\n  Enter a value, which is not shown: ")
 	}
-	return w.ask(w.flags.Context, question+"\n  Enter a value: ")
+	return q.ask(q.ctx, question+"\n  Enter a value: ")
 }
 
 // askSecret reads a line without showing it.
@@ -143,7 +157,7 @@ func (s streams) approve(ctx context.Context, question string) error {
 		return err
 	}
 	if answer != "yes" {
-		return &failure{"Not approved", "Nothing was changed."}
+		return failure.New("Not approved", "Nothing was changed.")
 	}
 	fmt.Fprintln(s.err)
 	return nil

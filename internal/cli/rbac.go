@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/engine"
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/rights"
 	"kolla.openstack.org/kolla/internal/words"
@@ -96,15 +98,17 @@ func runRBAC(w *workspace) error {
 // loadForRights reads the configuration without a cluster, and once more with what data
 // blocks read, if there are any and the cluster answers: they may decide what there is.
 func (w *workspace) loadForRights() error {
-	config, diags := w.readConfig()
-	if w.unanswered == nil && !diags.HasErrors() && len(config.Data) > 0 && w.connect(w.flags.Context) == nil {
-		w.reads, w.settled = true, true
-		if known, found := w.readConfig(); !found.HasErrors() {
+	config, diags, err := w.source.Read(w.flags.Context, w.loading)
+	if err == nil && !diags.HasErrors() && len(config.Data) > 0 && w.connect(w.flags.Context) == nil {
+		w.loading.Cluster, w.loading.Settled = w.cluster, true
+		known, found, failed := w.source.Read(w.flags.Context, w.loading)
+		if !found.HasErrors() {
 			config, diags = known, found
 		}
+		err = failed
 	}
-	if w.unanswered != nil {
-		return w.unanswered
+	if err != nil {
+		return err
 	}
 	return w.take(config, diags)
 }
@@ -113,14 +117,14 @@ func (w *workspace) loadForRights() error {
 func (w *workspace) rightsToRead(objects []providers.Object, names *resourceNames) []rights.Read {
 	const secrets = "Values are taken from Secrets here. A plan lists the Secrets of the namespace."
 	var reads []rights.Read
-	for _, scope := range scopesOfSources(w.config) {
+	for _, scope := range engine.SecretSources(w.config) {
 		reads = append(reads, rights.Read{GVK: scope.GVK, Namespace: scope.Namespace, Why: secrets})
 	}
 	for i := range objects {
 		for _, data := range objects[i].Data {
 			for _, part := range data.Parts {
 				if part.From != nil {
-					reads = append(reads, rights.Read{GVK: secretKind, Namespace: part.From.Namespace, Why: secrets})
+					reads = append(reads, rights.Read{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, Namespace: part.From.Namespace, Why: secrets})
 				}
 			}
 		}
@@ -274,7 +278,7 @@ func subjectsOf(c *cli.Context) ([]subject, error) {
 	if text := c.String("serviceaccount"); text != "" {
 		namespace, name, ok := strings.Cut(text, ":")
 		if !ok || namespace == "" || name == "" || strings.Contains(name, ":") {
-			return nil, &failure{fmt.Sprintf("%q is no service account", text), "Write -serviceaccount=NAMESPACE:NAME, as for kubectl create rolebinding."}
+			return nil, failure.New(fmt.Sprintf("%q is no service account", text), "Write -serviceaccount=NAMESPACE:NAME, as for kubectl create rolebinding.")
 		}
 		subjects = append(subjects, subject{kind: "ServiceAccount", name: name, namespace: namespace})
 	}

@@ -2,16 +2,13 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/sync/errgroup"
 
-	"kolla.openstack.org/kolla/internal/crash"
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner"
@@ -80,7 +77,7 @@ func mendState(s streams, c *cli.Context) error {
 // know.
 func rebuildState(w *workspace) error {
 	ctx := w.flags.Context
-	w.reads, w.quiet, w.believes = true, true, true
+	w.loading.Cluster, w.loading.Quiet = w.cluster, true
 	if err := w.loadConfig(); err != nil {
 		return err
 	}
@@ -102,7 +99,7 @@ func rebuildState(w *workspace) error {
 				return err
 			}
 		}
-		if err := w.believe(ctx, session, believed); err != nil {
+		if err := w.engine().Believe(ctx, w.config, session, believed); err != nil {
 			return err
 		}
 		fmt.Fprintf(w.out, "\n%s knows %s now. `kolla plan` shows what differs from the configuration.\n",
@@ -111,27 +108,12 @@ func rebuildState(w *workspace) error {
 	})
 }
 
-// claimants finds what the state does not know: what looks like kolla's, and what does
-// not.
+// claimants finds the objects that the state does not know. It separates those that look
+// like kolla's from the others.
 func (w *workspace) claimants(ctx context.Context, st *state.State) (believed, doubted []planner.Claimant, err error) {
-	snapshot := w.shared()
-	objects, err := w.render(ctx, snapshot, st)
-	// What cannot be made any more is found by its label.
-	var code exitCode
-	if err != nil && !errors.As(err, &code) {
-		return nil, nil, err
-	}
-	all, problems, err := planner.Claimants(ctx, planner.Input{
-		Cloud: w.config.Cloud.Name, Namespace: w.config.Cloud.Namespace, Objects: objects,
-		Reader: w.client, Snapshot: snapshot, State: st, Cluster: w.cluster,
-		Moves: w.config.Moves, Removals: w.config.Removals,
-	})
+	all, err := w.engine().Claimants(ctx, w.config, st)
 	if err != nil {
 		return nil, nil, err
-	}
-	if len(problems) > 0 {
-		w.printer.Problems(problems)
-		return nil, nil, exitCode(exitError)
 	}
 	for _, c := range all {
 		if len(c.Doubts) > 0 {
@@ -182,7 +164,7 @@ func (w *workspace) printClaimants(believed, doubted []planner.Claimant) {
 		}
 		w.printer.Warn(fmt.Sprintf("%s does not look like kolla's, and is left out", c.Ref), fmt.Sprintf(
 			"%s. It was created at %s, and was written by %s. %s",
-			sentence(strings.Join(c.Doubts, "; ")), created(c), writers(c), advice))
+			failure.Sentence(strings.Join(c.Doubts, "; ")), created(c), writers(c), advice))
 	}
 }
 
@@ -200,41 +182,4 @@ func writers(c *planner.Claimant) string {
 		return "an unknown client"
 	}
 	return strings.Join(names, ", ")
-}
-
-// glance is how long each object is looked at to see whether it is ready.
-const glance = 5 * time.Second
-
-// believe takes objects into the state, with whether they are ready now.
-func (w *workspace) believe(ctx context.Context, session *state.Session, believed []planner.Claimant) error {
-	writer := w.client.Writer()
-	records := make([]state.Object, len(believed))
-	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(w.flags.Int("parallelism"))
-	for i := range believed {
-		group.Go(crash.Catching(func() error {
-			records[i] = believed[i].Record
-			records[i].Ready = records[i].Partial
-			if records[i].Partial {
-				return nil
-			}
-			looking, cancel := context.WithTimeout(inner, glance)
-			defer cancel()
-			// That something is not ready, or cannot be watched, is for the next apply.
-			records[i].Ready = writer.Wait(looking, believed[i].Ref, nil) == nil
-			return inner.Err()
-		}))
-	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	st := session.State()
-	run := state.Run{
-		Cloud: w.config.Cloud.Name, Cluster: state.Cluster{UID: w.cluster.UID, Server: w.cluster.Server},
-		Lineage: st.Lineage, Serial: st.Serial,
-	}
-	if err := session.Begin(run); err != nil {
-		return err
-	}
-	return session.Record(records...)
 }

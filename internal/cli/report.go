@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"kolla.openstack.org/kolla/internal/crash"
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/internal/words"
@@ -24,13 +25,13 @@ func report(printer *view.Printer, err error) {
 		printer.Failure(crashed(bug))
 		return
 	}
-	var f *failure
+	var f *failure.Error
 	if errors.As(err, &f) {
-		printer.Failure(f.summary, f.detail)
+		printer.Failure(f.Summary, f.Detail)
 		return
 	}
 	if summary, ok := stateFailure(err); ok {
-		printer.Failure(summary, sentence(err.Error()))
+		printer.Failure(summary, failure.Sentence(err.Error()))
 		return
 	}
 	if summary, detail, ok := untrusted(err); ok {
@@ -38,7 +39,7 @@ func report(printer *view.Printer, err error) {
 		return
 	}
 	if summary, remedy, ok := planFailure(err); ok {
-		printer.Failure(summary, sentence(err.Error())+"."+remedy)
+		printer.Failure(summary, failure.Sentence(err.Error())+"."+remedy)
 		return
 	}
 	if summary, detail, ok := kubernetes.Explain(err); ok {
@@ -53,7 +54,7 @@ func report(printer *view.Printer, err error) {
 		printer.Failure("Interrupted", "Nothing more was changed.")
 		return
 	}
-	printer.Failure("Unexpected failure", fmt.Sprintf("%s.", sentence(err.Error())))
+	printer.Failure("Unexpected failure", fmt.Sprintf("%s.", failure.Sentence(err.Error())))
 }
 
 // filesFailure says what to do about a file that the system does not let kolla read or write.
@@ -74,7 +75,7 @@ func filesFailure(err error) (summary, detail string, ok bool) {
 	default:
 		return "", "", false
 	}
-	return summary, fmt.Sprintf("%s. %s", sentence(err.Error()), remedy), true
+	return summary, fmt.Sprintf("%s. %s", failure.Sentence(err.Error()), remedy), true
 }
 
 // untrusted says why a plan file is not believed, and how to go on.
@@ -90,7 +91,7 @@ func untrusted(err error) (summary, detail string, ok bool) {
 	case errors.Is(err, files.ErrNotOwned):
 		return "The plan file is somebody else's", fmt.Sprintf("%s: %s, who can change it at any time. Look at it with kolla show, copy it to a file of your own, and apply that. Or make a new plan.", at.Path, at.Err), true
 	case errors.Is(err, files.ErrNotRegular), errors.Is(err, files.ErrTooLarge):
-		return "This is no plan file", sentence(err.Error()) + ".", true
+		return "This is no plan file", failure.Sentence(err.Error()) + ".", true
 	}
 	return "", "", false
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"kolla.openstack.org/kolla/internal/crash"
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
@@ -48,7 +49,7 @@ also after it was interrupted or killed.`,
 				return err
 			}
 			if c.IsSet("max-unavailable") && c.Int("max-unavailable") < 1 {
-				return &failure{"-max-unavailable must be at least 1", "It is how many pods of a workload are replaced at a time."}
+				return failure.New("-max-unavailable must be at least 1", "It is how many pods of a workload are replaced at a time.")
 			}
 			return runRollout(newWorkspace(s, c), addresses)
 		},
@@ -105,7 +106,7 @@ func onDelete(st *state.State, addresses []string) ([]*state.Object, error) {
 	for _, text := range addresses {
 		target, err := lang.ParseTarget(text)
 		if err != nil {
-			return nil, &failure{fmt.Sprintf("%q is not an address", text), sentence(err.Error()) + "."}
+			return nil, failure.New(fmt.Sprintf("%q is not an address", text), failure.Sentence(err.Error())+".")
 		}
 		targets = append(targets, target)
 	}
@@ -130,7 +131,7 @@ func onDelete(st *state.State, addresses []string) ([]*state.Object, error) {
 	}
 	if i := slices.Index(matched, false); i >= 0 {
 		slices.Sort(known)
-		return nil, &failure{fmt.Sprintf("The state has no DaemonSet or StatefulSet at %s", targets[i]), didYouMean(addresses[i], slices.Compact(known)) + "`kolla state list` lists all addresses."}
+		return nil, failure.New(fmt.Sprintf("The state has no DaemonSet or StatefulSet at %s", targets[i]), didYouMean(addresses[i], slices.Compact(known))+"`kolla state list` lists all addresses.")
 	}
 	return neededFirst(st, found), nil
 }
@@ -202,7 +203,7 @@ func (w *workspace) rollouts(ctx context.Context, workloads []*state.Object) ([]
 	for _, node := range nodes {
 		if !slices.Contains(known, node) {
 			slices.Sort(known)
-			return nil, &failure{fmt.Sprintf("No such pod is on a node %q", node), didYouMean(node, slices.Compact(known)) + "-nodes takes the names of nodes, as kubectl get nodes shows them."}
+			return nil, failure.New(fmt.Sprintf("No such pod is on a node %q", node), didYouMean(node, slices.Compact(known))+"-nodes takes the names of nodes, as kubectl get nodes shows them.")
 		}
 	}
 	return out, nil
@@ -222,10 +223,9 @@ func (w *workspace) allPods(ctx context.Context, address string, live *unstructu
 			return pods, nil
 		}
 		if time.Since(began) > patience {
-			return nil, &failure{
+			return nil, failure.New(
 				fmt.Sprintf("%s lacks %s", address, counted(missing, "pod")),
-				"Kubernetes does not make them: kubectl describe shows why. No pod was deleted, as that would be another one that may not come back.",
-			}
+				"Kubernetes does not make them: kubectl describe shows why. No pod was deleted, as that would be another one that may not come back.")
 		}
 		select {
 		case <-ctx.Done():
@@ -341,7 +341,7 @@ func (w *workspace) rollOut(ctx context.Context, r *rollout) error {
 	}
 	group.Wait()
 	if ctx.Err() != nil {
-		return &failure{"Interrupted", "Pods that were deleted come back by themselves. Run kolla rollout again to go on."}
+		return failure.New("Interrupted", "Pods that were deleted come back by themselves. Run kolla rollout again to go on.")
 	}
 	return failed
 }
@@ -360,25 +360,24 @@ func (w *workspace) replace(ctx context.Context, r *rollout, pod providers.Pod, 
 	defer cancel()
 	began := time.Now()
 	err := w.client.Writer().Replace(limited, r.live, pod, say)
-	var failure *providers.NotReadyError
+	var notReady *providers.NotReadyError
 	switch {
 	case err == nil:
 		say(fmt.Sprintf("ready after %s", time.Since(began).Round(time.Second)))
 		return nil
-	case errors.As(err, &failure) && ctx.Err() == nil:
+	case errors.As(err, &notReady) && ctx.Err() == nil:
 		mu.Lock()
 		defer mu.Unlock()
-		for _, line := range failure.Detail {
+		for _, line := range notReady.Detail {
 			foreign.Fprintf(w.err, "    %s\n", line)
 		}
-		return notBack(r, pod, failure.Reason, w.flags.Duration("timeout"))
+		return notBack(r, pod, notReady.Reason, w.flags.Duration("timeout"))
 	}
 	return err
 }
 
 func notBack(r *rollout, pod providers.Pod, reason string, after time.Duration) error {
-	return &failure{
+	return failure.New(
 		fmt.Sprintf("%s is not ready on %s", r.address, strings.TrimPrefix(placeOf(pod), "on ")),
-		fmt.Sprintf("After %s: %s. Pods that were not replaced yet run as before. Remove the cause, and go on with:\nkolla rollout %s", after, reason, words.Quote(r.address)),
-	}
+		fmt.Sprintf("After %s: %s. Pods that were not replaced yet run as before. Remove the cause, and go on with:\nkolla rollout %s", after, reason, words.Quote(r.address)))
 }

@@ -11,77 +11,72 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/engine"
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// planned is what the options say of the plan to make.
-type planned struct {
-	selection  plans.Selection
-	maxDeletes *int // nil: the default
-	verifyAll  bool
-	resume     plans.Resume
-	replace    []string
-	// refreshOnly: the plan changes nothing but the state.
-	refreshOnly bool
-	// places are where in a file a target was given, "wave1.txt:3".
-	places map[string]string
-}
-
-// planOptions reads the options that several values or files make up, and refuses
-// those that do not go together.
-func (w *workspace) planOptions(destroy bool) (planned, error) {
-	p := planned{
-		selection: plans.Selection{Targets: w.flags.StringSlice("target"), Excludes: w.flags.StringSlice("exclude")},
-		places:    map[string]string{},
+// planOptions reads the options of a plan, and refuses those that do not go together. The
+// selection of a saved plan, and whether it only refreshes, are in its file: they take
+// something away, and give the plan no power. saved is nil for a new plan.
+func (w *workspace) planOptions(saved *plans.Plan) (engine.Options, error) {
+	o := engine.Options{
+		Destroy:        w.loading.Destroy,
+		RefreshOnly:    w.flags.Bool("refresh-only"),
+		Selection:      plans.Selection{Targets: w.flags.StringSlice("target"), Excludes: w.flags.StringSlice("exclude")},
+		Adopt:          canonical(w.flags.StringSlice("adopt")),
+		Replace:        w.flags.StringSlice("replace"),
+		DeleteData:     w.flags.StringSlice("delete-data"),
+		ForceConflicts: w.flags.Bool("force-conflicts"),
+		Values:         w.flags.String("out") != "",
+		Written:        powers(w.flags),
 	}
-	if w.resumed != nil {
-		p.selection, p.resume, p.verifyAll = w.resumed.Selection, *w.resumed, w.resumed.VerifyAll
-		return p, nil
+	if saved != nil {
+		o.Selection, o.RefreshOnly = saved.Selection, saved.RefreshOnly
 	}
-	p.replace = w.flags.StringSlice("replace")
-	p.resume = plans.Resume{
-		DeleteData: w.flags.StringSlice("delete-data"), Adopt: canonical(w.flags.StringSlice("adopt")), ForceConflicts: w.flags.Bool("force-conflicts"),
+	if err := w.checkModes(o.Destroy); err != nil {
+		return o, err
 	}
-	p.refreshOnly = w.flags.Bool("refresh-only")
-	if w.approved != nil { // these take something away, and give a plan no power
-		p.selection, p.refreshOnly = w.approved.Selection, w.approved.RefreshOnly
+	if err := checkAdopt(o.Adopt); err != nil {
+		return o, err
 	}
-	if err := w.checkModes(destroy); err != nil {
-		return p, err
+	verify := w.flags.String("verify")
+	o.VerifyAll = verify == "full"
+	if verify != "" && !o.VerifyAll {
+		return o, failure.New(fmt.Sprintf("-verify=%s is not known", verify), "Use -verify=full to have the server asked about every object, or leave it out.")
 	}
-	if err := checkAdopt(p.resume.Adopt); err != nil {
-		return p, err
-	}
-	switch verify := w.flags.String("verify"); verify {
-	case "", "full":
-		p.verifyAll = verify == "full"
-	default:
-		return p, &failure{fmt.Sprintf("-verify=%s is not known", verify), "Use -verify=full to have the server asked about every object, or leave it out."}
-	}
-	for _, path := range w.flags.StringSlice("target-file") {
-		targets, err := p.readTargets(path)
-		if err != nil {
-			return p, err
-		}
-		p.selection.Targets = append(p.selection.Targets, targets...)
-	}
-	p.selection.Targets = canonical(p.selection.Targets)
-	p.selection.Excludes = canonical(p.selection.Excludes)
-	for _, target := range p.selection.Targets {
-		if slices.Contains(p.selection.Excludes, target) {
-			return p, &failure{fmt.Sprintf("%s is both targeted and excluded", target), "What is excluded is left out, so that nothing would be selected. Take one of the two away."}
-		}
+	if err := w.completeSelection(&o); err != nil {
+		return o, err
 	}
 	if w.flags.IsSet("max-deletes") {
 		limit := w.flags.Int("max-deletes")
 		if limit < 0 {
-			return p, &failure{"-max-deletes cannot be negative", "-max-deletes=0 deletes nothing."}
+			return o, failure.New("-max-deletes cannot be negative", "-max-deletes=0 deletes nothing.")
 		}
-		p.maxDeletes = &limit
+		o.MaxDeletes = &limit
 	}
-	return p, nil
+	return o, nil
+}
+
+// completeSelection adds the targets of files.
+func (w *workspace) completeSelection(o *engine.Options) error {
+	o.TargetFiles = map[string]string{}
+	for _, path := range w.flags.StringSlice("target-file") {
+		targets, err := readTargets(path, o.TargetFiles)
+		if err != nil {
+			return err
+		}
+		o.Selection.Targets = append(o.Selection.Targets, targets...)
+	}
+	o.Selection.Targets, o.Selection.Excludes = canonical(o.Selection.Targets), canonical(o.Selection.Excludes)
+	for _, target := range o.Selection.Targets {
+		if slices.Contains(o.Selection.Excludes, target) {
+			return failure.New(fmt.Sprintf("%s is both targeted and excluded", target), "What is excluded is left out, so that nothing would be selected. Take one of the two away.")
+		}
+	}
+	return nil
 }
 
 // adoptAdvice says how -adopt is used.
@@ -93,24 +88,16 @@ func checkAdopt(addresses []string) error {
 	for _, text := range addresses {
 		switch {
 		case text == "*":
-			return &failure{"-adopt='*' is not possible", "What is taken over is named one by one: anybody may have put something in the way. " + adoptAdvice}
+			return failure.New("-adopt='*' is not possible", "What is taken over is named one by one: anybody may have put something in the way. "+adoptAdvice)
 		case text == "", text == "true", strings.HasPrefix(text, "-"):
-			return &failure{"-adopt needs an address", adoptAdvice}
+			return failure.New("-adopt needs an address", adoptAdvice)
 		}
 	}
 	return nil
 }
 
-// adopted are the addresses of the objects that the operator names to be taken over.
-func (w *workspace) adopted() []string {
-	if w.resumed != nil {
-		return w.resumed.Adopt
-	}
-	return canonical(w.flags.StringSlice("adopt"))
-}
-
-// canonical gives addresses the form that plans show them in. What is none stays as it
-// is: the planner knows what is near it.
+// canonical gives addresses the form that plans show them in. Other texts stay as they are:
+// the planner refuses them, and suggests an address.
 func canonical(addresses []string) []string {
 	var out []string
 	for _, text := range addresses {
@@ -122,57 +109,36 @@ func canonical(addresses []string) []string {
 	return out
 }
 
-// restricted reports whether the plan is to be of a part of the cloud.
-func (w *workspace) restricted() bool {
-	if w.resumed != nil {
-		return w.resumed.Selection.Restricts()
-	}
-	if w.approved != nil {
-		return w.approved.Selection.Restricts()
-	}
-	return w.flags.IsSet("target") || w.flags.IsSet("target-file") || w.flags.IsSet("exclude")
-}
-
-// place says of problems with targets in which file these were given.
-func (p planned) place(problems []plans.Problem) {
-	for i := range problems {
-		target, _, _ := strings.Cut(strings.TrimPrefix(problems[i].Summary, "-target="), " names no objects")
-		if at := p.places[target]; at != "" {
-			problems[i].Source = at
-		}
-	}
-}
-
 // checkModes refuses options that contradict each other.
 func (w *workspace) checkModes(destroy bool) error {
 	if w.flags.Bool("refresh-only") {
 		for _, name := range []string{"replace", "adopt", "force-conflicts"} {
 			if w.flags.IsSet(name) {
-				return &failure{fmt.Sprintf("-refresh-only and -%s contradict each other", name), "A plan that only refreshes the state changes nothing in the cluster."}
+				return failure.New(fmt.Sprintf("-refresh-only and -%s contradict each other", name), "A plan that only refreshes the state changes nothing in the cluster.")
 			}
 		}
 		if destroy {
-			return &failure{"-refresh-only and -destroy contradict each other", "A plan that only refreshes the state changes nothing in the cluster."}
+			return failure.New("-refresh-only and -destroy contradict each other", "A plan that only refreshes the state changes nothing in the cluster.")
 		}
 	}
 	if destroy && w.flags.IsSet("replace") {
-		return &failure{"-destroy and -replace contradict each other", "What is destroyed is not made again."}
+		return failure.New("-destroy and -replace contradict each other", "What is destroyed is not made again.")
 	}
 	if destroy && w.flags.IsSet("adopt") {
-		return &failure{"-destroy and -adopt contradict each other", "A destroy deletes only what the state knows. If the state was lost, kolla state rebuild makes it anew."}
+		return failure.New("-destroy and -adopt contradict each other", "A destroy deletes only what the state knows. If the state was lost, kolla state rebuild makes it anew.")
 	}
 	if w.flags.Int("parallelism") < 1 {
-		return &failure{"-parallelism must be at least 1", "It is how many things are done at once."}
+		return failure.New("-parallelism must be at least 1", "It is how many things are done at once.")
 	}
 	return nil
 }
 
-// readTargets reads a file of addresses, one a line. A line that begins with # is a
-// comment.
-func (p planned) readTargets(path string) ([]string, error) {
+// readTargets reads a file of addresses, one a line, and records their places. A line that
+// begins with # is a comment.
+func readTargets(path string, places map[string]string) ([]string, error) {
 	content, err := files.Read(path, files.Largest)
 	if err != nil {
-		return nil, &failure{"Cannot read the file of -target-file", sentence(err.Error()) + "."}
+		return nil, failure.New("Cannot read the file of -target-file", failure.Sentence(err.Error())+".")
 	}
 	var targets []string
 	number := 0
@@ -180,22 +146,22 @@ func (p planned) readTargets(path string) ([]string, error) {
 		number++
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			targets = append(targets, line)
-			p.places[canonical([]string{line})[0]] = fmt.Sprintf("%s:%d", path, number)
+			places[canonical([]string{line})[0]] = fmt.Sprintf("%s:%d", path, number)
 		}
 	}
 	if len(targets) == 0 {
-		return nil, &failure{"The file of -target-file names nothing", fmt.Sprintf("%s has no address in it. Without targets the plan would be of the whole cloud, which is hardly meant.", path)}
+		return nil, failure.New("The file of -target-file names nothing", fmt.Sprintf("%s has no address in it. Without targets the plan would be of the whole cloud, which is hardly meant.", path))
 	}
 	return targets, nil
 }
 
-// approvable refuses an apply that could only be approved on a terminal, where
-// what is printed is for programs.
+// approvable refuses an apply that needs approval on a terminal, and that prints for
+// programs.
 func approvable(c *cli.Context, saved bool) error {
 	if !c.Bool("json") || c.Bool("auto-approve") || saved {
 		return nil
 	}
-	return &failure{"-json needs -auto-approve or a plan file", "With -json nobody is asked."}
+	return failure.New("-json needs -auto-approve or a plan file", "With -json nobody is asked.")
 }
 
 // withEvents runs a command that writes events with -json and -json-into. With the
@@ -212,7 +178,7 @@ func withEvents(s streams, c *cli.Context, run func(*workspace) error) (err erro
 		}
 		file, err := files.Create(path)
 		if err != nil {
-			return &failure{"Cannot write the file of -json-into", sentence(err.Error()) + "."}
+			return failure.New("Cannot write the file of -json-into", failure.Sentence(err.Error())+".")
 		}
 		defer func() { err = errors.Join(err, file.Close()) }()
 		if out == nil {
@@ -230,8 +196,7 @@ func withEvents(s streams, c *cli.Context, run func(*workspace) error) (err erro
 	}
 	w.printer.Events(out, Version)
 	err = run(w)
-	var code exitCode
-	if err == nil || errors.As(err, &code) {
+	if _, ok := reported(err); ok || err == nil {
 		return err
 	}
 	report(w.printer, err)
@@ -242,14 +207,14 @@ func withEvents(s streams, c *cli.Context, run func(*workspace) error) (err erro
 func checkEventsFile(path string) error {
 	const beginning = `{"@level"`
 	if err := files.CheckTarget(path); err != nil {
-		return &failure{"Cannot write the file of -json-into", sentence(err.Error()) + "."}
+		return failure.New("Cannot write the file of -json-into", failure.Sentence(err.Error())+".")
 	}
 	begins, err := files.Begins(path, beginning)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil || !begins:
-		return &failure{"There is another file of that name", fmt.Sprintf("%s holds no events, and -json-into would overwrite it. Choose another name.", path)}
+		return failure.New("There is another file of that name", fmt.Sprintf("%s holds no events, and -json-into would overwrite it. Choose another name.", path))
 	}
 	return nil
 }

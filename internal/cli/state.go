@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/state"
@@ -42,7 +43,7 @@ quotes: kolla state list 'service.redis["cache"]'.`,
 				Flags:     []cli.Flag{stateFlag()},
 				Action: func(c *cli.Context) error {
 					if c.NArg() != 1 {
-						return &failure{"Which object?", "kolla state show ADDRESS; `kolla state list` lists the addresses."}
+						return failure.New("Which object?", "kolla state show ADDRESS; `kolla state list` lists the addresses.")
 					}
 					st, err := state.Open(c.String("state")).Read()
 					if err != nil {
@@ -62,7 +63,7 @@ func listObjects(s streams, st *state.State, asked []string) error {
 	for _, text := range asked {
 		target, err := lang.ParseTarget(text)
 		if err != nil {
-			return &failure{fmt.Sprintf("%q is not an address", text), sentence(err.Error()) + "."}
+			return failure.New(fmt.Sprintf("%q is not an address", text), failure.Sentence(err.Error())+".")
 		}
 		targets = append(targets, target)
 	}
@@ -86,7 +87,7 @@ func listObjects(s streams, st *state.State, asked []string) error {
 	}
 	if i := slices.Index(matched, false); i >= 0 {
 		slices.Sort(known)
-		return &failure{fmt.Sprintf("The state has nothing at %s", targets[i]), didYouMean(asked[i], slices.Compact(known)) + "`kolla state list` lists all addresses."}
+		return failure.New(fmt.Sprintf("The state has nothing at %s", targets[i]), didYouMean(asked[i], slices.Compact(known))+"`kolla state list` lists all addresses.")
 	}
 	return nil
 }
@@ -99,7 +100,7 @@ func showObject(s streams, st *state.State, address string) error {
 		for _, object := range st.Objects {
 			known = append(known, object.Address)
 		}
-		return &failure{fmt.Sprintf("No object %q in the state", address), didYouMean(address, known) + "`kolla state list` lists the addresses."}
+		return failure.New(fmt.Sprintf("No object %q in the state", address), didYouMean(address, known)+"`kolla state list` lists the addresses.")
 	}
 	table := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
 	row := func(name, value string) {
@@ -138,7 +139,7 @@ the ID.`,
 		Flags: []cli.Flag{stateFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return &failure{"Which lock?", "kolla force-unlock ID; the message about the lock says the ID."}
+				return failure.New("Which lock?", "kolla force-unlock ID; the message about the lock says the ID.")
 			}
 			s.mayWrite()
 			if err := state.Open(c.String("state")).ForceUnlock(c.Args().First()); err != nil {

@@ -1,4 +1,4 @@
-package cli
+package engine
 
 import (
 	"cmp"
@@ -11,50 +11,57 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
-// readData reads for the data blocks of the configuration. It shares the LISTs with the
-// plan.
-func (w *workspace) readData(q lang.DataQuery) ([]map[string]any, error) {
-	if w.unread != nil {
-		return nil, w.unread
+// Read reads the objects of a data block, in the order of their names. Plans use the same
+// lists.
+func (c *Cluster) Read(ctx context.Context, q lang.DataQuery) ([]map[string]any, error) {
+	if c.unread != nil {
+		return nil, c.unread
 	}
-	ctx := w.flags.Context
-	found, err := w.find(ctx, q)
+	found, err := c.find(ctx, q)
 	if err == nil {
 		return contents(found), nil
 	}
-	read := &lang.ReadError{NoKind: meta.IsNoMatchError(err), Detail: sentence(err.Error()) + "."}
-	var (
-		told        *lang.ReadError
-		ambiguous   *kubernetes.AmbiguousKindError
-		unreachable *kubernetes.UnreachableError
-	)
-	summary, detail, explained := kubernetes.Explain(err)
-	switch {
-	case errors.As(err, &told):
-		return nil, told
-	case errors.As(err, &ambiguous):
-		read.Detail = sentence(ambiguous.Error()) + fmt.Sprintf(". Say which one with api_version = %q.", ambiguous.Groups[0])
-	case explained:
-		read.Detail = sentence(summary) + ". " + detail
-	}
-	if w.client == nil || errors.As(err, &unreachable) {
-		w.unread = read // nobody has to wait for the same once more
+	read := readError(err)
+	var unreachable *kubernetes.UnreachableError
+	if c.client == nil || errors.As(err, &unreachable) {
+		c.unread = read // the other data blocks need not wait for the same error
 	}
 	return nil, read
 }
 
-// find lists what is asked for.
-func (w *workspace) find(ctx context.Context, q lang.DataQuery) ([]*unstructured.Unstructured, error) {
-	if err := w.dial(); err != nil {
+// readError adds the next step to an error of find.
+func readError(err error) *lang.ReadError {
+	read := &lang.ReadError{NoKind: meta.IsNoMatchError(err), Detail: failure.Sentence(err.Error()) + "."}
+	var (
+		complete  *lang.ReadError
+		ambiguous *kubernetes.AmbiguousKindError
+	)
+	summary, detail, explained := kubernetes.Explain(err)
+	switch {
+	case errors.As(err, &complete):
+		return complete
+	case errors.As(err, &ambiguous):
+		read.Detail = failure.Sentence(ambiguous.Error()) + fmt.Sprintf(". Say which one with api_version = %q.", ambiguous.Groups[0])
+	case explained:
+		read.Detail = failure.Sentence(summary) + ". " + detail
+	}
+	return read
+}
+
+// find lists the objects of a data block.
+func (c *Cluster) find(ctx context.Context, q lang.DataQuery) ([]*unstructured.Unstructured, error) {
+	client, err := c.Client()
+	if err != nil {
 		return nil, err
 	}
-	kind, namespaced, err := w.kindOf(ctx, q)
+	kind, namespaced, err := kindOf(ctx, client, q)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +72,7 @@ func (w *workspace) find(ctx context.Context, q lang.DataQuery) ([]*unstructured
 	case q.Namespace != "":
 		return nil, &lang.ReadError{Detail: fmt.Sprintf("Objects of the kind %s live in no namespace. Take the argument namespace away.", q.Kind)}
 	}
-	snapshot := w.shared()
+	snapshot := c.Snapshot()
 	if err := snapshot.Load(ctx, providers.Scope{GVK: kind, Namespace: namespace}); err != nil {
 		return nil, err
 	}
@@ -85,16 +92,17 @@ func (w *workspace) find(ctx context.Context, q lang.DataQuery) ([]*unstructured
 	return found, nil
 }
 
-func (w *workspace) kindOf(ctx context.Context, q lang.DataQuery) (kind schema.GroupVersionKind, namespaced bool, err error) {
+// kindOf asks the server for the kind of a data block.
+func kindOf(ctx context.Context, client *kubernetes.Client, q lang.DataQuery) (kind schema.GroupVersionKind, namespaced bool, err error) {
 	if q.APIVersion == "" {
-		return w.client.KindNamed(ctx, q.Kind)
+		return client.KindNamed(ctx, q.Kind)
 	}
 	kind = schema.FromAPIVersionAndKind(q.APIVersion, q.Kind)
-	namespaced, err = w.client.Namespaced(ctx, kind)
+	namespaced, err = client.Namespaced(ctx, kind)
 	return kind, namespaced, err
 }
 
-// contents are objects as the server has them.
+// contents returns objects as the server has them.
 func contents(found []*unstructured.Unstructured) []map[string]any {
 	out := make([]map[string]any, 0, len(found))
 	for _, u := range found {
@@ -103,7 +111,7 @@ func contents(found []*unstructured.Unstructured) []map[string]any {
 	return out
 }
 
-// includes reports whether labels have all of the wanted ones.
+// includes reports whether labels contain all wanted labels.
 func includes(labels, wanted map[string]string) bool {
 	for key, value := range wanted {
 		if got, ok := labels[key]; !ok || got != value {
@@ -113,26 +121,28 @@ func includes(labels, wanted map[string]string) bool {
 	return true
 }
 
-// overtaken notes the data that the plan changes by what they depend on: what was read
-// of them is not what will be there. It reports whether there are any that nobody knew
-// of.
-func (w *workspace) overtaken(plan *plans.Plan) bool {
-	before := len(w.later)
-	for _, d := range w.config.Data {
+// overtaken returns the data blocks that have to wait, because the plan changes the
+// objects that they read. It returns nil if all of them wait already.
+func overtaken(loaded Loaded, plan *plans.Plan) map[string]bool {
+	later := map[string]bool{}
+	for name := range loaded.Loading.Later {
+		later[name] = true
+	}
+	for _, d := range loaded.Config.Data {
 		if d.Deferred || len(d.Needs) == 0 {
 			continue
 		}
 		if plan.Writes(func(a *plans.Action) bool { return slices.Contains(d.Needs, a.Address.Block) && reads(d, a) }) {
-			if w.later == nil {
-				w.later = map[string]bool{}
-			}
-			w.later[d.Block] = true
+			later[d.Block] = true
 		}
 	}
-	return len(w.later) > before
+	if len(later) == len(loaded.Loading.Later) {
+		return nil
+	}
+	return later
 }
 
-// reads reports whether what an action writes is what a data block reads.
+// reads reports whether a data block reads the object of an action.
 func reads(d lang.Data, a *plans.Action) bool {
 	group := schema.FromAPIVersionAndKind(d.APIVersion, d.Kind).Group
 	switch {

@@ -1,4 +1,4 @@
-package cli
+package engine
 
 import (
 	"slices"
@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/pod-security-admission/api"
 
-	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -15,37 +14,36 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
-// warnings are those of the API server. Until a plan is made, from the first that is
-// read for it, they are gathered, to be part of it; otherwise each is printed as it
-// comes.
-type warnings struct {
+// Warnings are the warnings of the API server. Between Gather and Into they are collected
+// for the plan. At all other times each is shown when it comes.
+type Warnings struct {
 	mu        sync.Mutex
-	printer   *view.Printer
+	reporter  Reporter
 	gathering bool
 	gathered  []kubernetes.Warning
 	addresses map[providers.Ref]lang.Address // of the plan's objects
 }
 
 // take is kubernetes.Options.Warn.
-func (w *warnings) take(warning kubernetes.Warning) {
+func (w *Warnings) take(warning kubernetes.Warning) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.gathering {
 		w.gathered = append(w.gathered, warning)
 		return
 	}
-	w.print(warning)
+	w.show(warning)
 }
 
-// gather begins to gather, until into is called.
-func (w *warnings) gather() {
+// Gather collects warnings from now on.
+func (w *Warnings) Gather() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.gathering = true
 }
 
-// into makes what was gathered a part of the plan.
-func (w *warnings) into(plan *plans.Plan) {
+// into adds the collected warnings to the plan.
+func (w *Warnings) into(plan *plans.Plan) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.addresses = map[providers.Ref]lang.Address{}
@@ -60,8 +58,8 @@ func (w *warnings) into(plan *plans.Plan) {
 	w.gathering, w.gathered = false, nil
 }
 
-// replaced reports whether the server warns of pods by a Pod Security level that the plan
-// replaces before it makes them. The plan has checked them against the new level.
+// replaced reports whether a warning comes from a Pod Security level that the plan
+// replaces before it creates the pods. The plan has checked them against the new level.
 func replaced(plan *plans.Plan, warning kubernetes.Warning) bool {
 	if !strings.HasPrefix(warning.Text, "would violate PodSecurity") {
 		return false
@@ -72,22 +70,22 @@ func replaced(plan *plans.Plan, warning kubernetes.Warning) bool {
 	})
 }
 
-// flush prints what was gathered for a plan that could not be made.
-func (w *warnings) flush() {
+// Flush shows the collected warnings, if there is no plan to add them to.
+func (w *Warnings) Flush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, warning := range w.gathered {
-		w.print(warning)
+		w.show(warning)
 	}
 	w.gathering, w.gathered = false, nil
 }
 
-func (w *warnings) print(warning kubernetes.Warning) {
-	w.printer.Problems([]plans.Problem{w.notice(warning).Problem()})
+func (w *Warnings) show(warning kubernetes.Warning) {
+	w.reporter.Problems([]plans.Problem{w.notice(warning).Problem()})
 }
 
-// notice names the object by its address in the plan, or else as it is in the cluster.
-func (w *warnings) notice(warning kubernetes.Warning) plans.Notice {
+// notice names the object by its address in the plan, or else by its name in the cluster.
+func (w *Warnings) notice(warning kubernetes.Warning) plans.Notice {
 	address, ok := w.addresses[warning.Ref]
 	if !ok && warning.Ref != (providers.Ref{}) {
 		warning.Text = warning.Ref.String() + ": " + warning.Text

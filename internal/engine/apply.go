@@ -1,0 +1,247 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"kolla.openstack.org/kolla/internal/executor"
+	"kolla.openstack.org/kolla/internal/failure"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/output"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/state"
+)
+
+// ApplyOptions say how a plan is carried out.
+type ApplyOptions struct {
+	// Timeout limits each wait for an object, and the wait for data; zero: ten minutes.
+	Timeout time.Duration
+	// Held are the actions that must not start. They fail with the given errors.
+	Held map[lang.Address]error
+	// Progress is called before a round begins. It returns a function that gets the
+	// events of the round, and one to call at its end. Nil: nobody wants the events.
+	Progress func(*plans.Plan) (observe func(plans.Event), done func())
+	// Reading is called with the names of data blocks before they are read. May be nil.
+	Reading func(blocks []string)
+}
+
+const defaultTimeout = 10 * time.Minute
+
+// Applied is what an apply has done.
+type Applied struct {
+	Rounds []Round
+	// Waiting are the actions that did not start, because their data could not be read,
+	// or because an earlier round failed.
+	Waiting []*plans.Action
+	// Config is the configuration as it was loaded last. It has the values of all data.
+	Config *lang.Config
+}
+
+// Round is a part of a plan, and its result.
+type Round struct {
+	Plan   *plans.Plan
+	Result *executor.Result
+}
+
+// Apply carries out a plan: first the part that is known, then, when its data can be read,
+// the rest, until nothing waits. The rest is planned again; an action that the first plan
+// does not have is an error. Applied is nil if nothing was begun.
+func (e *Engine) Apply(ctx context.Context, session *state.Session, made *Made, o ApplyOptions) (*Applied, error) {
+	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
+	applied := &Applied{}
+	for {
+		applied.Config = made.Loaded.Config
+		now, later := made.Plan.Divide()
+		applied.Waiting = later
+		if !now.Empty() || len(later) == 0 {
+			result, err := e.execute(ctx, session, now, o)
+			switch {
+			case err != nil && len(applied.Rounds) == 0:
+				return nil, err
+			case err != nil:
+				return applied, err
+			}
+			applied.Rounds = append(applied.Rounds, Round{now, result})
+			if !result.Complete() {
+				return applied, nil
+			}
+		}
+		if len(later) == 0 {
+			config, err := e.readAtLast(ctx, made.Loaded, o)
+			if err == nil {
+				applied.Config = config
+			}
+			return applied, err
+		}
+		next, err := e.planRest(ctx, session, made, later, o)
+		if err != nil {
+			return applied, err
+		}
+		made = next
+	}
+}
+
+// execute carries out actions without unknown values.
+func (e *Engine) execute(ctx context.Context, session *state.Session, plan *plans.Plan, o ApplyOptions) (*executor.Result, error) {
+	var observe func(plans.Event)
+	if o.Progress != nil {
+		var done func()
+		observe, done = o.Progress(plan)
+		defer done()
+	}
+	client := e.Cluster.client
+	return executor.Apply(ctx, plan, executor.Options{
+		Reader:      client,
+		Writer:      client.Writer(),
+		Shell:       client.Shell(),
+		Session:     session,
+		Reassess:    planner.Reassess,
+		Observe:     observe,
+		Reachable:   client.Reachable,
+		Held:        o.Held,
+		Parallelism: e.Parallelism,
+		Timeout:     o.Timeout,
+	})
+}
+
+// readAtLast reads the data that no object waits for: outputs and checks may use them.
+// After a destroy there is nothing to read.
+func (e *Engine) readAtLast(ctx context.Context, loaded Loaded, o ApplyOptions) (*lang.Config, error) {
+	config := loaded.Config
+	if loaded.Loading.Destroy || len(config.DeferredData()) == 0 {
+		return config, nil
+	}
+	o.reading(config.DeferredData())
+	e.Cluster.Forget()
+	last, err := e.Source.Load(ctx, e.afterApply(loaded.Loading))
+	return last.Config, err
+}
+
+func (o ApplyOptions) reading(blocks []string) {
+	if o.Reading != nil {
+		o.Reading(blocks)
+	}
+}
+
+// afterApply is how a configuration is loaded when the dependencies of its data exist.
+func (e *Engine) afterApply(l Loading) Loading {
+	l.Cluster, l.Settled, l.Later = e.Cluster, true, nil
+	return l
+}
+
+// readAgain is the time between two attempts to read data that do not exist yet.
+const readAgain = time.Second
+
+// planRest reads the data that a plan waits for, and plans the actions that depend on
+// them. Something in the cluster may need time to make these data.
+func (e *Engine) planRest(ctx context.Context, session *state.Session, made *Made, later []*plans.Action, o ApplyOptions) (*Made, error) {
+	plan, waiting := made.Plan, made.Plan.Waiting()
+	loading := e.afterApply(made.Loaded.Loading)
+	if plan.Resume != nil {
+		loading.Restricted = plan.Resume.Selection.Restricts()
+	}
+	o.reading(waiting)
+	end := time.Now().Add(o.Timeout)
+	var loaded Loaded
+	for {
+		var err error
+		if loaded, err = e.reload(ctx, plan, loading); err != nil {
+			return nil, cmp.Or(ctx.Err(), err)
+		}
+		missing := loaded.Config.DeferredData()
+		if slices.ContainsFunc(waiting, func(name string) bool { return !slices.Contains(missing, name) }) {
+			break
+		}
+		if time.Now().After(end) {
+			return nil, nothingToRead(loaded.Config, waiting)
+		}
+		select {
+		case <-time.After(readAgain):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	next, err := e.Plan(ctx, loaded, session.State(), made.Options.resumed(plan.Resume))
+	if err != nil {
+		return nil, err
+	}
+	if more := plans.Unannounced(next.Plan, later); len(more) > 0 {
+		return nil, unannounced(more)
+	}
+	return next, nil
+}
+
+// reload loads the configuration of a plan again, with the objects that exist now. It
+// refuses another configuration.
+func (e *Engine) reload(ctx context.Context, plan *plans.Plan, l Loading) (Loaded, error) {
+	e.Cluster.Forget()
+	loaded, err := e.Source.Load(ctx, l)
+	if err != nil {
+		return loaded, err
+	}
+	if loaded.Config.Digest != plan.Config {
+		return loaded, notAsPlanned(loaded.Config, plan, fmt.Sprintf(
+			"The rest of the plan depends on %s, and is planned when these can be read, from the configuration and its variables.", strings.Join(plan.Waiting(), ", ")), "Run kolla apply again, or make a new plan.")
+	}
+	return loaded, nil
+}
+
+// nothingToRead names the data that do not exist.
+func nothingToRead(config *lang.Config, waiting []string) error {
+	var b strings.Builder
+	b.WriteString("What they depend on is applied, and the cluster does not have them:\n")
+	for _, d := range config.Data {
+		if slices.Contains(waiting, d.Block) {
+			fmt.Fprintf(&b, "\n  %s (%s:%d) reads %s", d.Block, d.Range.Filename, d.Range.Start.Line, describeData(d))
+		}
+	}
+	b.WriteString("\n\nIf something in the cluster makes them and needs longer, run kolla apply again later, or with a longer -timeout. Otherwise correct the kind, name or namespace.")
+	return failure.New("Data cannot be read", b.String())
+}
+
+func describeData(d lang.Data) string {
+	if d.Name == "" && len(d.Labels) == 0 {
+		return "what " + strings.Join(d.Needs, ", ") + " makes"
+	}
+	return d.DataQuery.String()
+}
+
+// unannounced refuses a rest with actions that nobody has approved.
+func unannounced(actions []*plans.Action) error {
+	var lines []string
+	for i, a := range actions {
+		if i == 10 {
+			lines = append(lines, fmt.Sprintf("  and %d more", len(actions)-i))
+			break
+		}
+		line := fmt.Sprintf("  %s: %s", a.Address, a.Verb)
+		if a.Stranger() {
+			line += fmt.Sprintf(" (%s is there by now, and is not kolla's)", a.Ref)
+		}
+		lines = append(lines, line)
+	}
+	return failure.New("The rest of the plan has changes that were not shown", fmt.Sprintf(
+		"Now that all data blocks are read, the plan has more changes, which nobody has approved:\n\n%s\n\nEither somebody changed it meanwhile, or it follows from what was read. Run kolla plan to see it, and kolla apply to go on.", strings.Join(lines, "\n")))
+}
+
+// Outcome returns the outputs and the results of the checks after a complete apply of a
+// plan, for state.Session.Conclude. The given configuration is the one that Apply
+// returned; it has the values that were not known when the plan was made.
+func Outcome(plan *plans.Plan, config *lang.Config, st *state.State) ([]state.Output, []state.CheckResult, error) {
+	changes, checks := plan.Outputs, plan.Checks
+	later := slices.ContainsFunc(changes, func(c output.Change) bool { return c.Unknown != nil }) ||
+		slices.ContainsFunc(checks, func(c state.CheckResult) bool { return c.Status == string(lang.CheckUnknown) })
+	if later && !plan.Destroy {
+		var err error
+		if changes, err = output.Compare(st.Outputs, config.Outputs); err != nil {
+			return nil, nil, err
+		}
+		checks = planner.Checks(config.Checks)
+	}
+	return output.Recorded(changes), checks, nil
+}

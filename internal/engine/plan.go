@@ -1,0 +1,224 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kubernetes"
+	"kolla.openstack.org/kolla/providers/openstack/options"
+	"kolla.openstack.org/kolla/state"
+)
+
+// Options say which plan to make. The zero value is a plan for all of the cloud.
+type Options struct {
+	// Destroy plans to take the cloud down.
+	Destroy bool
+	// RefreshOnly plans to change nothing but the state.
+	RefreshOnly bool
+	// VerifyAll asks the server also about objects that are known to be unchanged.
+	VerifyAll bool
+	// Selection restricts the plan to a part of the cloud.
+	Selection plans.Selection
+	// TargetFiles maps a target to its place in a file, such as "wave1.txt:3".
+	TargetFiles map[string]string
+	// Adopt, Replace and DeleteData have addresses; see planner.Input.
+	Adopt, Replace, DeleteData []string
+	// ForceConflicts takes over fields of other field managers.
+	ForceConflicts bool
+	// MaxDeletes limits the deletes. Nil: the default of the planner.
+	MaxDeletes *int
+	// Values: the plan is going to be saved; see planner.Input.
+	Values bool
+	// Written are the options of a command line that give the plan more power. The plan
+	// contains them.
+	Written []string
+}
+
+// resumed returns the options for the rest of a plan.
+func (o Options) resumed(r *plans.Resume) Options {
+	if r == nil {
+		return o
+	}
+	return Options{
+		Destroy: o.Destroy, Values: o.Values, Written: o.Written,
+		Selection: r.Selection, DeleteData: r.DeleteData, Adopt: r.Adopt, ForceConflicts: r.ForceConflicts, VerifyAll: r.VerifyAll,
+	}
+}
+
+// Made is a plan, with the values that it was made from.
+type Made struct {
+	Plan    *plans.Plan // nil: nothing could be compared
+	Objects []providers.Object
+	Loaded  Loaded
+	Options Options
+
+	problems []plans.Problem
+}
+
+// Plan compares the configuration with the cluster. If the plan changes objects that data
+// blocks read, these data are known only after the apply; the plan is then made again
+// without them. Warnings become a part of the plan. Problems are shown, and the error is
+// ErrReported.
+func (e *Engine) Plan(ctx context.Context, loaded Loaded, st *state.State, o Options) (*Made, error) {
+	for {
+		made, err := e.compare(ctx, loaded, st, o)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(made.problems, func(p plans.Problem) bool { return !p.Warning }) {
+			e.refuse(made.problems)
+			return nil, ErrReported
+		}
+		for _, problem := range made.problems {
+			made.Plan.Warnings = append(made.Plan.Warnings, plans.NoticeOf(problem))
+		}
+		again, err := e.withoutOvertaken(ctx, made)
+		if err != nil {
+			return nil, err
+		}
+		if again == nil {
+			e.Cluster.Warnings.into(made.Plan)
+			return made, nil
+		}
+		loaded = *again
+	}
+}
+
+// refuse shows problems and warnings. Addresses of warnings become a part of the text, as
+// in a plan.
+func (e *Engine) refuse(problems []plans.Problem) {
+	for i, problem := range problems {
+		if problem.Warning {
+			problems[i] = plans.NoticeOf(problem).Problem()
+		}
+	}
+	e.Reporter.Problems(problems)
+}
+
+// withoutOvertaken loads the configuration again if the plan changes objects that were
+// read for it. Nil: the plan changes none.
+func (e *Engine) withoutOvertaken(ctx context.Context, made *Made) (*Loaded, error) {
+	loading := made.Loaded.Loading
+	if loading.Cluster == nil {
+		return nil, nil
+	}
+	later := overtaken(made.Loaded, made.Plan)
+	if later == nil {
+		return nil, nil
+	}
+	loading.Later = later
+	loaded, err := e.Source.Load(ctx, loading)
+	return &loaded, err
+}
+
+// compare makes a plan of the loaded configuration.
+func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o Options) (*Made, error) {
+	start, config := time.Now(), loaded.Config
+	snapshot := e.Cluster.Snapshot()
+	if loaded.Loading.Check {
+		e.Reporter.Diagnostics(e.Source.unreported(options.Check(config)), config.Files)
+	}
+	objects, err := e.Render(ctx, config, st, Rendering{Adopt: o.Adopt, Destroy: loaded.Loading.Destroy})
+	// A destroy needs no objects: the state has them.
+	if err != nil && !(o.Destroy && errors.Is(err, ErrReported)) {
+		return nil, err
+	}
+	plan, problems, err := planner.Make(ctx, planner.Input{
+		Cloud:          config.Cloud.Name,
+		Namespace:      config.Cloud.Namespace,
+		Digest:         config.Digest,
+		Variables:      config.Variables,
+		Tool:           e.Version,
+		Objects:        objects,
+		Reader:         e.Cluster.client,
+		Shell:          e.Cluster.client.Shell(),
+		Snapshot:       snapshot,
+		State:          st,
+		Cluster:        e.Cluster.Identity(),
+		Outputs:        config.Outputs,
+		Checks:         config.Checks,
+		Destroy:        o.Destroy,
+		DeleteData:     o.DeleteData,
+		Moves:          config.Moves,
+		Removals:       config.Removals,
+		Imports:        config.Imports,
+		External:       external(config),
+		Adopt:          o.Adopt,
+		ForceConflicts: o.ForceConflicts,
+		ForeignPolicy:  plans.ForeignPolicy(config.Cloud.Foreign),
+		VerifyAll:      o.VerifyAll,
+		Selection:      o.Selection,
+		Undecided:      config.Undecided,
+		Replace:        o.Replace,
+		RefreshOnly:    o.RefreshOnly,
+		MaxDeletes:     o.MaxDeletes,
+		Values:         o.Values,
+		Parallelism:    e.Parallelism,
+		Now:            start,
+	})
+	if err != nil {
+		return nil, err
+	}
+	o.locate(problems)
+	if plan != nil {
+		plan.Options, plan.Elapsed = o.Written, time.Since(start)
+		logDecisions(ctx, e.Log, plan)
+	}
+	return &Made{Plan: plan, Objects: objects, Loaded: loaded, Options: o, problems: problems}, nil
+}
+
+// locate adds the places in files to problems with targets.
+func (o Options) locate(problems []plans.Problem) {
+	for i := range problems {
+		target, _, _ := strings.Cut(strings.TrimPrefix(problems[i].Summary, "-target="), " names no objects")
+		if at := o.TargetFiles[target]; at != "" {
+			problems[i].Source = at
+		}
+	}
+}
+
+// external lists the blocks of the services that exist elsewhere.
+func external(config *lang.Config) []string {
+	var blocks []string
+	for i := range config.Services {
+		if config.Services[i].External {
+			blocks = append(blocks, config.Services[i].Block)
+		}
+	}
+	return blocks
+}
+
+// logDecisions logs the decision about each object, and its evidence. It logs no values of
+// fields.
+func logDecisions(ctx context.Context, log *slog.Logger, plan *plans.Plan) {
+	if log == nil || !log.Enabled(ctx, slog.LevelDebug) {
+		return
+	}
+	for i := range plan.Actions {
+		action := &plan.Actions[i]
+		reasons := make([]string, 0, len(action.Reasons))
+		for _, reason := range action.Reasons {
+			reasons = append(reasons, string(reason.Kind))
+		}
+		record := []any{
+			"address", action.Address.String(), "action", string(action.Verb),
+			"reasons", strings.Join(reasons, " "), "evidence", string(action.Evidence.Kind),
+		}
+		if log.Enabled(ctx, kubernetes.LevelTrace) {
+			fields := make([]string, 0, len(action.Changes))
+			for _, change := range action.Changes {
+				fields = append(fields, change.Path)
+			}
+			record = append(record, "fields", strings.Join(fields, " "))
+		}
+		log.Debug("decision", record...)
+	}
+}

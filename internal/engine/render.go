@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/openstack"
+	"kolla.openstack.org/kolla/state"
+)
+
+// The kinds that rendering reads.
+var (
+	nodeKind   = schema.GroupVersionKind{Version: "v1", Kind: "Node"}
+	secretKind = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
+)
+
+// Rendering says how the objects of a configuration are made.
+type Rendering struct {
+	// Adopt has the addresses of the objects that the operator takes over.
+	Adopt []string
+	// Destroy: the objects are going to be deleted, so only errors are shown.
+	Destroy bool
+	// Believe: each Secret with the name of a declared one counts as made by kolla.
+	Believe bool
+}
+
+// Render makes the objects of a configuration, for the cluster as it is. The error is
+// ErrReported if there are errors; it then returns the other objects.
+func (e *Engine) Render(ctx context.Context, config *lang.Config, st *state.State, r Rendering) ([]providers.Object, error) {
+	snapshot := e.Cluster.Snapshot()
+	scopes := []providers.Scope{{GVK: secretKind, Namespace: config.Cloud.Namespace}}
+	if len(config.Roles) > 0 {
+		scopes = append(scopes, providers.Scope{GVK: nodeKind})
+	}
+	scopes = append(scopes, SecretSources(config)...)
+	if err := snapshot.Load(ctx, scopes...); err != nil {
+		return nil, err
+	}
+	facts := e.facts(ctx, config, st, r)
+	objects, diags := openstack.Render(config, facts)
+	if !r.Destroy {
+		if facts.Former = e.renamedSecrets(config, st, objects); len(facts.Former) > 0 {
+			objects, diags = openstack.Render(config, facts)
+		}
+	}
+	shown := e.Source.unreported(diags)
+	if r.Destroy {
+		shown = slices.DeleteFunc(shown, func(d *hcl.Diagnostic) bool { return d.Severity != hcl.DiagError })
+	}
+	e.Reporter.Diagnostics(shown, config.Files)
+	if diags.HasErrors() {
+		return objects, ErrReported
+	}
+	return objects, nil
+}
+
+// renamedSecrets maps each Secret with another name than before to the Secret in the
+// cluster that has its values. Only certificates are rendered differently for it: by their
+// values it is decided whether they, and the certificates that they signed, are renewed.
+func (e *Engine) renamedSecrets(config *lang.Config, st *state.State, objects []providers.Object) map[lang.Address]providers.Ref {
+	snapshot := e.Cluster.Snapshot()
+	if !slices.ContainsFunc(objects, func(o providers.Object) bool { return o.Certified() && snapshot.Get(o.Ref()) == nil }) {
+		return nil
+	}
+	return planner.Heirs(planner.Input{
+		Cloud: config.Cloud.Name, Namespace: config.Cloud.Namespace, Objects: objects, Snapshot: snapshot,
+		State: st, Cluster: e.Cluster.Identity(), Moves: config.Moves, Removals: config.Removals, Imports: config.Imports,
+	})
+}
+
+// SecretSources are the scopes of the Secrets that values are copied from, in addition to
+// the namespace of the cloud.
+func SecretSources(config *lang.Config) []providers.Scope {
+	var out []providers.Scope
+	add := func(source *lang.SecretSource) {
+		if source != nil && source.Existing != nil {
+			out = append(out, providers.Scope{GVK: secretKind, Namespace: source.Existing.Namespace})
+		}
+	}
+	for _, s := range config.Secrets {
+		add(s.Source)
+	}
+	for _, service := range config.Services {
+		for _, s := range service.Secrets {
+			add(s.Source)
+		}
+		for _, p := range service.Passwords() {
+			add(p.Source)
+		}
+	}
+	return out
+}
