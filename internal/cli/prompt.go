@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -92,7 +92,7 @@ func (w *workspace) answer(v lang.Variable) (string, error) {
 }
 
 func (w *workspace) askVariable(v lang.Variable) (string, error) {
-	screen := view.NewStream(w.err, true)
+	screen := screen.NewStream(w.err, true)
 	question := ""
 	if v.Refused != "" {
 		question = "\n" + screen.Prose("Not accepted: "+v.Refused, 2) + "\n\n"

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/content"
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -21,7 +22,7 @@ const mostGrave = 12
 // server is the URL by which the cluster is reached, context the one of the kubeconfig;
 // empty: there is none.
 func (p *Printer) About(plan *plans.Plan, server, context string, options PlanOptions) {
-	v := &planView{Printer: p, plan: plan, options: options, width: p.Err.prose()}
+	v := &planView{Printer: p, plan: plan, options: options, width: p.Err.ProseWidth()}
 	cluster := server
 	if context != "" {
 		cluster += ", context " + context
@@ -30,12 +31,12 @@ func (p *Printer) About(plan *plans.Plan, server, context string, options PlanOp
 	if plan.Namespace != "" {
 		cloud += ", namespace " + plan.Namespace
 	}
-	rows := [][2]line{
-		{text("  Cloud"), styled(bold, cloud)},
-		{text("  Cluster"), styled(bold, cluster)},
+	rows := [][2]screen.Line{
+		{screen.Text("  Cloud"), screen.Styled(screen.Bold, cloud)},
+		{screen.Text("  Cluster"), screen.Styled(screen.Bold, cluster)},
 	}
 	if others := v.elsewhere(); others != "" {
-		rows = append(rows, [2]line{text("  Outside"), text(others)})
+		rows = append(rows, [2]screen.Line{screen.Text("  Outside"), screen.Text(others)})
 	}
 	counts := strings.TrimPrefix(plainSummary(plan), "Plan: ") + outputCounts(plan)
 	if options.Saved {
@@ -43,24 +44,24 @@ func (p *Printer) About(plan *plans.Plan, server, context string, options PlanOp
 		if age := options.Now.Sub(plan.Created); age >= 0 {
 			made += ", " + ago(age)
 		}
-		rows = append(rows, [2]line{text("  Plan"), text(made)})
+		rows = append(rows, [2]screen.Line{screen.Text("  Plan"), screen.Text(made)})
 	}
-	rows = append(rows, [2]line{text("  Changes"), text(counts)})
+	rows = append(rows, [2]screen.Line{screen.Text("  Changes"), screen.Text(counts)})
 	for i, fact := range v.grave() {
-		label := text("")
+		label := screen.Text("")
 		if i == 0 {
-			label = styled(danger, "  Grave")
+			label = screen.Styled(screen.Danger, "  Grave")
 		}
-		rows = append(rows, [2]line{label, styled(danger, fact)})
+		rows = append(rows, [2]screen.Line{label, screen.Styled(screen.Danger, fact)})
 	}
-	out := []line{nil}
+	out := []screen.Line{nil}
 	const column = 11
 	for _, row := range rows {
-		for i, part := range wrap(row[1].String(), max(v.width-column, 40)) {
+		for i, part := range screen.Wrap(row[1].String(), max(v.width-column, 40)) {
 			if i > 0 {
 				row[0], part = nil, "  "+part
 			}
-			out = append(out, row[0].pad(column).then(styled(row[1][0].style, part)))
+			out = append(out, row[0].Pad(column).Then(screen.Styled(row[1][0].Style, part)))
 		}
 	}
 	if options.Saved {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/content"
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -14,15 +15,15 @@ import (
 // item is one action, or several that differ in nothing but the address: the
 // heads below each other, and what they have in common once.
 type item struct {
-	heads []line // one an action: "# ADDRESS will be ..."
+	heads []screen.Line // one an action: "# ADDRESS will be ..."
 	// own is said about the object alone, below its head; once there are several,
 	// together is said about all of them in its place.
-	own, together []line
-	comments      []line
+	own, together []screen.Line
+	comments      []screen.Line
 	marked        []marked // the objects, one an action
-	body          []line
+	body          []screen.Line
 	// fact is the body where it is a single fact, which may have room beside the object.
-	fact line
+	fact screen.Line
 	// create: a plain creation, which is listed with its neighbours.
 	create bool
 	// gone: what somebody deleted.
@@ -42,8 +43,8 @@ type item struct {
 const similar = 5
 
 // lines puts heads and body together.
-func (it item) lines() []line {
-	out := append([]line{}, it.heads...)
+func (it item) lines() []screen.Line {
+	out := append([]screen.Line{}, it.heads...)
 	own := it.own
 	if len(it.heads) > 1 {
 		own = it.together
@@ -60,7 +61,7 @@ func (it item) lines() []line {
 		return append(out, it.body...)
 	}
 	object := objectLine(it.marked, it.width)
-	if one := object.then(text(": "), it.fact); len(it.heads) == 1 && it.fact != nil && one.width() <= it.width {
+	if one := object.Then(screen.Text(": "), it.fact); len(it.heads) == 1 && it.fact != nil && one.Width() <= it.width {
 		return append(out, one)
 	}
 	return append(append(out, object), it.body...)
@@ -90,14 +91,14 @@ func (v *planView) items() []item {
 
 // actions lists what will be done. Creations of one block that follow each other
 // stand under a heading without empty lines between them.
-func (v *planView) actions(items []item) []line {
+func (v *planView) actions(items []item) []screen.Line {
 	if v.options.Compact {
 		return v.others()
 	}
 	if len(items) == 0 {
 		return nil
 	}
-	out := []line{styled(bold, "kolla will perform these actions:")}
+	out := []screen.Line{screen.Styled(screen.Bold, "kolla will perform these actions:")}
 	out = append(out, legend(items)...)
 	items = v.fold(items)
 	for i := 0; i < len(items); {
@@ -124,11 +125,11 @@ func creations(items []item) int {
 }
 
 // heading stands over the creations of a block.
-func heading(items []item) line {
-	l := styled(bold, items[0].block).then(textf(": %d to create", len(items)))
+func heading(items []item) screen.Line {
+	l := screen.Styled(screen.Bold, items[0].block).Then(screen.Textf(": %d to create", len(items)))
 	for _, it := range items {
 		if it.within != "" {
-			return l.then(styled(faint, "   "+it.within))
+			return l.Then(screen.Styled(screen.Faint, "   "+it.within))
 		}
 	}
 	return l
@@ -137,7 +138,7 @@ func heading(items []item) line {
 // item renders one action.
 func (v *planView) item(a *plans.Action) item {
 	it := item{
-		heads: []line{v.head(a)}, block: a.Address.Block, create: fresh(a),
+		heads: []screen.Line{v.head(a)}, block: a.Address.Block, create: fresh(a),
 		gone: hasReason(a, plans.ReasonGone), names: v.anyNames(a.Address), source: a.Declared(), width: v.width,
 	}
 	it.relocation, _ = relocationOf(a)
@@ -172,7 +173,7 @@ func (v *planView) item(a *plans.Action) item {
 	case it.create && !v.options.Full:
 		it.body = v.told(telling)
 		if len(telling) == 1 {
-			it.fact = styled(look(telling[0]), telling[0].Text)
+			it.fact = screen.Styled(look(telling[0]), telling[0].Text)
 		}
 	case a.Verb != plans.Delete || a.Partial:
 		it.body = append(it.body, v.fields(a).render(shown(a))...)
@@ -194,10 +195,10 @@ func fresh(a *plans.Action) bool {
 }
 
 // comment is a remark below the head of an action.
-func comment(s string, width int) []line {
-	var out []line
-	for _, part := range wrap("("+s+")", max(width-4, 40)) {
-		out = append(out, styled(faint, "  # "+part))
+func comment(s string, width int) []screen.Line {
+	var out []screen.Line
+	for _, part := range screen.Wrap("("+s+")", max(width-4, 40)) {
+		out = append(out, screen.Styled(screen.Faint, "  # "+part))
 	}
 	return out
 }
@@ -245,50 +246,50 @@ func forces(a *plans.Action, c plans.Change) bool {
 }
 
 // head is the line by which programs recognize an action.
-func (v *planView) head(a *plans.Action) line {
-	address := styled(bold, a.Address.String())
-	at := text("  # ")
+func (v *planView) head(a *plans.Action) screen.Line {
+	address := screen.Styled(screen.Bold, a.Address.String())
+	at := screen.Text("  # ")
 	if a.OnlyMoves() {
-		return at.then(text(a.MovedFrom()+" has moved to "), address)
+		return at.Then(screen.Text(a.MovedFrom()+" has moved to "), address)
 	}
 	switch a.Verb {
 	case plans.Create, plans.Run:
-		return at.then(address, text(" will be created"))
+		return at.Then(address, screen.Text(" will be created"))
 	case plans.Update:
-		return at.then(address, text(" will be updated in-place"))
+		return at.Then(address, screen.Text(" will be updated in-place"))
 	case plans.Replace:
 		if hasReason(a, plans.ReasonRequested) {
-			return at.then(address, text(" "), styled(danger, "will be replaced, as requested"))
+			return at.Then(address, screen.Text(" "), screen.Styled(screen.Danger, "will be replaced, as requested"))
 		}
 		if slices.ContainsFunc(a.Reasons, plans.Reason.Triggered) {
-			return at.then(address, text(" "), styled(danger, "will be replaced, due to changes in replace_triggered_by"))
+			return at.Then(address, screen.Text(" "), screen.Styled(screen.Danger, "will be replaced, due to changes in replace_triggered_by"))
 		}
 		if harmless(a) {
-			return at.then(address, text(" must be replaced"))
+			return at.Then(address, screen.Text(" must be replaced"))
 		}
-		return at.then(address, text(" "), styled(danger, "must be replaced"))
+		return at.Then(address, screen.Text(" "), screen.Styled(screen.Danger, "must be replaced"))
 	case plans.Delete:
 		if a.Partial {
-			return at.then(address, text(" will be updated in-place"))
+			return at.Then(address, screen.Text(" will be updated in-place"))
 		}
 		if a.Prunes() {
-			return at.then(address, text(" will be pruned"))
+			return at.Then(address, screen.Text(" will be pruned"))
 		}
-		return at.then(address, text(" will be "), styled(danger, "destroyed"))
+		return at.Then(address, screen.Text(" will be "), screen.Styled(screen.Danger, "destroyed"))
 	case plans.None:
-		return at.then(address, text(" is there already and will be used again"))
+		return at.Then(address, screen.Text(" is there already and will be used again"))
 	case plans.Adopt:
 		if a.MovedFrom() != "" || a.ChangesValues() {
-			return at.then(address, text(" will be updated in-place"))
+			return at.Then(address, screen.Text(" will be updated in-place"))
 		}
-		return at.then(address, text(" will be imported"))
+		return at.Then(address, screen.Text(" will be imported"))
 	case plans.Forget:
 		if hasReason(a, plans.ReasonGone) || hasReason(a, plans.ReasonUnfinished) {
-			return at.then(address, text(" is gone, and is forgotten"))
+			return at.Then(address, screen.Text(" is gone, and is forgotten"))
 		}
-		return at.then(address, text(" will no longer be managed by kolla, but will not be destroyed"))
+		return at.Then(address, screen.Text(" will no longer be managed by kolla, but will not be destroyed"))
 	default:
-		return at.then(address, textf(" %s", a.Verb))
+		return at.Then(address, screen.Textf(" %s", a.Verb))
 	}
 }
 

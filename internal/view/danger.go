@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -59,7 +60,7 @@ func (v *planView) byRisk() []*plans.Action {
 }
 
 // scope says that the plan is not about the whole cloud, or not about the cluster.
-func (v *planView) scope() []line {
+func (v *planView) scope() []screen.Line {
 	var notes []string
 	if v.plan.RefreshOnly {
 		notes = append(notes, "This plan only refreshes the state: nothing in the cluster will be changed.")
@@ -67,10 +68,10 @@ func (v *planView) scope() []line {
 	if v.plan.Selection.Restricts() {
 		notes = append(notes, fmt.Sprintf("This plan is restricted (%s): nothing else was compared, and nothing else will be changed.", v.plan.Selection))
 	}
-	var out []line
+	var out []screen.Line
 	for _, note := range notes {
-		for _, l := range v.Out.quoting(note) {
-			out = append(out, styled(caution, l.String()))
+		for _, l := range v.Out.Quoting(note) {
+			out = append(out, screen.Styled(screen.Caution, l.String()))
 		}
 	}
 	return out
@@ -78,8 +79,8 @@ func (v *planView) scope() []line {
 
 // destroyed lists everything that the plan destroys, before anything else, and of
 // that first what holds data. That with which nothing is lost is only counted.
-func (v *planView) destroyed() []line {
-	var rows [][2]line
+func (v *planView) destroyed() []screen.Line {
+	var rows [][2]screen.Line
 	var all []*plans.Action
 	harmlessly := 0
 	for _, a := range v.byRisk() {
@@ -88,7 +89,7 @@ func (v *planView) destroyed() []line {
 			harmlessly++
 		case losesData, destroys:
 			sign, _ := markOf(a)
-			rows = append(rows, [2]line{styled(sign.style, fmt.Sprintf("  %3s ", sign.text)).then(styled(bold, a.Address.String())), v.why(a)})
+			rows = append(rows, [2]screen.Line{screen.Styled(sign.style, fmt.Sprintf("  %3s ", sign.text)).Then(screen.Styled(screen.Bold, a.Address.String())), v.why(a)})
 			all = append(all, a)
 		}
 	}
@@ -97,45 +98,45 @@ func (v *planView) destroyed() []line {
 	}
 	if v.plan.Destroy { // the actions are nothing but this list
 		title := fmt.Sprintf("%s of cloud %q will be DESTROYED:", count(len(rows), "object"), v.plan.Cloud)
-		out := []line{styled(danger, title)}
-		for _, part := range wrap(v.kinds(), v.width-2) {
-			out = append(out, text("  "+part))
+		out := []screen.Line{screen.Styled(screen.Danger, title)}
+		for _, part := range screen.Wrap(v.kinds(), v.width-2) {
+			out = append(out, screen.Text("  "+part))
 		}
 		return append(out, v.lostWith()...)
 	}
-	out := []line{styled(danger, count(len(rows), "object")+" will be DESTROYED:"), nil}
+	out := []screen.Line{screen.Styled(screen.Danger, count(len(rows), "object")+" will be DESTROYED:"), nil}
 	if v.options.Compact { // one line an action: these are not listed again
 		return append(append(out, v.grouped(all)...), v.lostWith()...)
 	}
 	out = append(append(out, v.columns(rows)...), v.renamed()...)
 	if harmlessly > 0 {
-		out = append(out, styled(faint, fmt.Sprintf("      and %d %s", harmlessly, plural(harmlessly, "old version or finished job", "old versions or finished jobs"))))
+		out = append(out, screen.Styled(screen.Faint, fmt.Sprintf("      and %d %s", harmlessly, plural(harmlessly, "old version or finished job", "old versions or finished jobs"))))
 	}
 	return out
 }
 
 // lostWith names the data that is lost, where there is no room beside the objects.
-func (v *planView) lostWith() []line {
-	var rows [][2]line
+func (v *planView) lostWith() []screen.Line {
+	var rows [][2]screen.Line
 	for _, a := range v.byRisk() {
 		if riskOf(a) == losesData {
-			rows = append(rows, [2]line{styled(danger, "  LOST with ").then(styled(bold, a.Address.String())), text(a.Holds)})
+			rows = append(rows, [2]screen.Line{screen.Styled(screen.Danger, "  LOST with ").Then(screen.Styled(screen.Bold, a.Address.String())), screen.Text(a.Holds)})
 		}
 	}
 	return v.columns(rows)
 }
 
 // forced lists what is taken from others, where it is not shown as drift.
-func (v *planView) forced() []line {
+func (v *planView) forced() []screen.Line {
 	addresses := v.withRisk(takes)
 	if len(addresses) == 0 {
 		return nil
 	}
-	return append([]line{styled(danger, "Fields are taken from other managers by FORCE in:")}, v.some(addresses)...)
+	return append([]screen.Line{screen.Styled(screen.Danger, "Fields are taken from other managers by FORCE in:")}, v.some(addresses)...)
 }
 
 // why is the reason of an action in one line: what is lost by it comes first.
-func (v *planView) why(a *plans.Action) line {
+func (v *planView) why(a *plans.Action) screen.Line {
 	comments := v.reasons(a)
 	if hasReason(a, plans.ReasonRenamed) {
 		comments = nil // renamed says it of all of them
@@ -152,18 +153,18 @@ func (v *planView) why(a *plans.Action) line {
 	}
 	switch holds := a.Holds; {
 	case holds != "" && why != "":
-		return styled(danger, "LOST: "+holds).then(text("; " + why))
+		return screen.Styled(screen.Danger, "LOST: "+holds).Then(screen.Text("; " + why))
 	case holds != "":
-		return styled(danger, "LOST: "+holds)
+		return screen.Styled(screen.Danger, "LOST: "+holds)
 	case why == "":
 		return nil
 	}
-	return text(why)
+	return screen.Text(why)
 }
 
 // renamed says once of all objects of a block that moved why they go.
-func (v *planView) renamed() []line {
-	var out []line
+func (v *planView) renamed() []screen.Line {
+	var out []screen.Line
 	told := map[string]bool{}
 	for i := range v.plan.Actions {
 		a := &v.plan.Actions[i]
@@ -172,8 +173,8 @@ func (v *planView) renamed() []line {
 				continue
 			}
 			told[a.Address.Block] = true
-			for _, part := range wrap(fmt.Sprintf("(%s %s)", a.Address.Block, because(r)), max(v.width-6, 40)) {
-				out = append(out, styled(faint, part).indent(6))
+			for _, part := range screen.Wrap(fmt.Sprintf("(%s %s)", a.Address.Block, because(r)), max(v.width-6, 40)) {
+				out = append(out, screen.Styled(screen.Faint, part).Indent(6))
 			}
 		}
 	}
@@ -197,24 +198,24 @@ func (v *planView) kinds() string {
 }
 
 // columns puts the second part of each row below the others' where that fits.
-func (v *planView) columns(rows [][2]line) []line {
+func (v *planView) columns(rows [][2]screen.Line) []screen.Line {
 	first := 0
 	for _, row := range rows {
-		if row[0].width()+3+row[1].width() <= v.width {
-			first = max(first, row[0].width())
+		if row[0].Width()+3+row[1].Width() <= v.width {
+			first = max(first, row[0].Width())
 		}
 	}
-	var out []line
+	var out []screen.Line
 	for _, row := range rows {
 		switch {
 		case len(row[1]) == 0:
 			out = append(out, row[0])
-		case max(first, row[0].width())+3+row[1].width() <= v.width:
-			out = append(out, row[0].pad(first).then(text("   "), row[1]))
+		case max(first, row[0].Width())+3+row[1].Width() <= v.width:
+			out = append(out, row[0].Pad(first).Then(screen.Text("   "), row[1]))
 		default:
 			out = append(out, row[0])
-			for _, part := range wrap(row[1].String(), max(v.width-8, 40)) {
-				out = append(out, styled(row[1][0].style, part).indent(8))
+			for _, part := range screen.Wrap(row[1].String(), max(v.width-8, 40)) {
+				out = append(out, screen.Styled(row[1][0].Style, part).Indent(8))
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -15,7 +16,7 @@ import (
 type message struct {
 	warning bool
 	summary string
-	where   []line // the place: source lines, addresses
+	where   []screen.Line // the place: source lines, addresses
 	detail  string
 }
 
@@ -23,18 +24,18 @@ type message struct {
 const detailIndent = 2
 
 // lines renders the message; running text takes width columns, and is indented.
-func (m message) lines(width int) []line {
-	out := []line{styled(danger, "Error: ").then(styled(bold, headline(m.summary)))}
+func (m message) lines(width int) []screen.Line {
+	out := []screen.Line{screen.Styled(screen.Danger, "Error: ").Then(screen.Styled(screen.Bold, headline(m.summary)))}
 	if m.warning {
-		out = []line{styled(caution, "Warning: ").then(styled(bold, headline(m.summary)))}
+		out = []screen.Line{screen.Styled(screen.Caution, "Warning: ").Then(screen.Styled(screen.Bold, headline(m.summary)))}
 	}
 	if len(m.where) > 0 {
 		out = append(append(out, nil), m.where...)
 	}
 	if m.detail != "" {
 		out = append(out, nil)
-		for _, l := range wrap(m.detail, width) {
-			out = append(out, text(l).indent(detailIndent))
+		for _, l := range screen.Wrap(m.detail, width) {
+			out = append(out, screen.Text(l).Indent(detailIndent))
 		}
 	}
 	return append(out, nil)
@@ -64,13 +65,13 @@ func (p *Printer) show(messages []message) {
 		}
 	})
 	seen := map[string]bool{}
-	var out []line
+	var out []screen.Line
 	for _, m := range messages {
 		if m.warning && p.CompactWarnings {
 			m.detail = ""
 		}
-		lines := m.lines(p.Err.inner(detailIndent))
-		if key := plainText(lines); !seen[key] {
+		lines := m.lines(p.Err.Inner(detailIndent))
+		if key := screen.PlainText(lines); !seen[key] {
 			seen[key] = true
 			out = append(out, lines...)
 		}
@@ -156,24 +157,24 @@ func together(problems []plans.Problem) []message {
 }
 
 // fewer shortens a list of objects that have something in common.
-func fewer(where []line) []line {
+func fewer(where []screen.Line) []screen.Line {
 	if len(where) <= similar+1 {
 		return where
 	}
-	return append(where[:similar:similar], textf("  and %d more, %d in all", len(where)-similar, len(where)))
+	return append(where[:similar:similar], screen.Textf("  and %d more, %d in all", len(where)-similar, len(where)))
 }
 
 // object says which object has the problem, and where it is declared.
-func object(problem plans.Problem) line {
+func object(problem plans.Problem) screen.Line {
 	if problem.Address == (lang.Address{}) {
 		if problem.Source == "" {
 			return nil
 		}
-		return text("  at " + problem.Source)
+		return screen.Text("  at " + problem.Source)
 	}
-	l := text("  with ").then(styled(bold, problem.Address.String()))
+	l := screen.Text("  with ").Then(screen.Styled(screen.Bold, problem.Address.String()))
 	if problem.Source != "" {
-		l = l.then(text(", declared at " + problem.Source))
+		l = l.Then(screen.Text(", declared at " + problem.Source))
 	}
 	return l
 }
@@ -193,7 +194,7 @@ func (p *Printer) Reading(names []string) {
 	if p.events != nil {
 		p.events.log(message)
 	}
-	p.tell([]line{text(message)})
+	p.tell([]screen.Line{screen.Text(message)})
 }
 
 func (p *Printer) alone(m message) {
@@ -210,7 +211,7 @@ func (p *Printer) Saved(path, command string) error {
 		p.events.log("Saved the plan to " + path)
 	}
 	if command == "" {
-		return p.Out.print([]line{nil, text("Saved the plan to " + path + ". It has nothing to carry out.")})
+		return p.Out.Print([]screen.Line{nil, screen.Text("Saved the plan to " + path + ". It has nothing to carry out.")})
 	}
-	return p.Out.print([]line{nil, text("Saved the plan to " + path + ". To carry out exactly this:"), nil, text("  " + command)})
+	return p.Out.Print([]screen.Line{nil, screen.Text("Saved the plan to " + path + ". To carry out exactly this:"), nil, screen.Text("  " + command)})
 }

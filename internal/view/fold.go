@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -40,7 +41,7 @@ func (it item) said() string {
 	for _, m := range it.marked {
 		sign = m.sign.text
 	}
-	return sign + plainText(slices.Concat(it.together, it.comments, it.body))
+	return sign + screen.PlainText(slices.Concat(it.together, it.comments, it.body))
 }
 
 // join puts items with the same key together, where there are as many as least, and
@@ -80,11 +81,11 @@ func (it item) anyName() item {
 	return it
 }
 
-func (it item) starred(lines []line) []line {
-	out := make([]line, len(lines))
+func (it item) starred(lines []screen.Line) []screen.Line {
+	out := make([]screen.Line, len(lines))
 	for i, l := range lines {
 		for _, s := range l {
-			out[i] = append(out[i], span{text: it.names(s.text), style: s.style})
+			out[i] = append(out[i], screen.Span{Text: it.names(s.Text), Style: s.Style})
 		}
 	}
 	return out

@@ -19,6 +19,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/planner/extract"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -88,7 +89,7 @@ type paper struct {
 func newScreen(way int, terminal bool) *paper {
 	s := &paper{options: []view.PlanOptions{{}, {Full: true}, {Compact: true}, {Saved: true, Now: now.Add(time.Hour)}}[way%4]}
 	width := []int{80, 40, 160}[way%3]
-	stream := view.Stream{Writer: &s.text, Width: width, Terminal: terminal}
+	stream := screen.Stream{Writer: &s.text, Width: width, Terminal: terminal}
 	s.Printer = &view.Printer{Out: stream, Err: stream, Zone: time.UTC}
 	s.Events(&s.events, "v1.2.3")
 	return s

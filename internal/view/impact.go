@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -18,32 +19,32 @@ type disturbed struct {
 
 // impact says what is disturbed, service by service: what is interrupted for good or
 // lost comes first, and what is the same in many services is said once.
-func (v *planView) impact() []line {
+func (v *planView) impact() []screen.Line {
 	rows := v.disturbances()
 	if len(rows) == 0 {
 		return nil
 	}
 	names := 0
 	for _, row := range rows {
-		names = max(names, columns(row.label()))
+		names = max(names, screen.Columns(row.label()))
 	}
-	out := []line{text("Impact:")}
+	out := []screen.Line{screen.Text("Impact:")}
 	said := ""
 	for _, row := range rows {
-		head, look := line{}.pad(2+names+3), plain
+		head, look := screen.Line{}.Pad(2+names+3), screen.Plain
 		if label := row.label(); label != said {
-			head = styled(bold, label).indent(2).pad(2 + names + 3)
+			head = screen.Styled(screen.Bold, label).Indent(2).Pad(2 + names + 3)
 			said = label
 		}
 		if row.grave {
-			look = danger
+			look = screen.Danger
 		}
-		for n, part := range wrap(row.sentence(), max(v.width-names-7, 30)) {
+		for n, part := range screen.Wrap(row.sentence(), max(v.width-names-7, 30)) {
 			if n > 0 {
 				part = "  " + part
 			}
-			out = append(out, head.then(styled(look, part)))
-			head = line{}.pad(2 + names + 3)
+			out = append(out, head.Then(screen.Styled(look, part)))
+			head = screen.Line{}.Pad(2 + names + 3)
 		}
 	}
 	return out

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -25,8 +26,8 @@ func relocationOf(a *plans.Action) (r relocation, ok bool) {
 }
 
 // head is the line for all objects that move together.
-func (r relocation) head() line {
-	return text("  # ").then(text(r.from+" has moved to "), styled(bold, r.to))
+func (r relocation) head() screen.Line {
+	return screen.Text("  # ").Then(screen.Text(r.from+" has moved to "), screen.Styled(screen.Bold, r.to))
 }
 
 // relocated puts the objects of a block that only move into one item, where they are many.
@@ -51,7 +52,7 @@ func (v *planView) relocated(items []item) []item {
 		case !told[it.relocation]:
 			told[it.relocation] = true
 			out = append(out, item{
-				heads: []line{it.relocation.head()}, block: it.block, width: it.width,
+				heads: []screen.Line{it.relocation.head()}, block: it.block, width: it.width,
 				comments: comment(fmt.Sprintf("%d objects keep their names; -full lists them", n), it.width),
 			})
 		}

@@ -23,30 +23,20 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
-	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/mattn/go-isatty"
-	"golang.org/x/term"
+
+	"kolla.openstack.org/kolla/internal/view/screen"
 )
-
-// defaultWidth is the number of columns where there is no terminal to ask.
-const defaultWidth = 80
-
-// proseWidth is the most columns that running text takes: longer lines are hard
-// to read however wide the terminal is.
-const proseWidth = 100
 
 // Printer renders. What goes to standard error may be printed from several
 // goroutines, and while a Progress is shown: it stays above the live lines.
 type Printer struct {
-	Out Stream // plans, progress and results
-	Err Stream // diagnostics
+	Out screen.Stream // plans, progress and results
+	Err screen.Stream // diagnostics
 	// Zone is the time zone in which points in time are shown; nil: the local one.
 	Zone *time.Location
 	// CompactWarnings leaves the details of warnings out.
@@ -60,103 +50,20 @@ type Printer struct {
 	outage   outage
 }
 
-// Stream is a way out, and what is known about its other end.
-type Stream struct {
-	Writer   io.Writer
-	Width    int  // columns
-	Color    bool // SGR sequences are understood and wanted
-	Terminal bool // a person watches: lines may be rewritten
-}
-
 // New makes a printer for the two streams of a process.
 func New(stdout, stderr io.Writer, noColor bool) *Printer {
-	return &Printer{Out: NewStream(stdout, noColor), Err: NewStream(stderr, noColor)}
-}
-
-// NewStream finds out what w is. What is not a terminal is 80 columns wide.
-func NewStream(w io.Writer, noColor bool) Stream {
-	stream := Stream{Writer: w, Width: defaultWidth}
-	file, ok := w.(*os.File)
-	if !ok || !isatty.IsTerminal(file.Fd()) {
-		return stream
-	}
-	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
-		stream.Width = width
-	}
-	// A dumb terminal understands neither colours nor the way back up.
-	stream.Terminal = os.Getenv("TERM") != "dumb"
-	stream.Color = stream.Terminal && !noColor && os.Getenv("NO_COLOR") == ""
-	return stream
-}
-
-// print writes lines in one piece, so that two streams on one terminal do not mix
-// within them. Only on a terminal are those broken that are too wide for it: what
-// programs read stays whole.
-func (s Stream) print(lines []line) error {
-	for i, l := range lines {
-		lines[i] = l.sealed()
-	}
-	if s.Terminal {
-		lines = broken(lines, s.Width)
-	}
-	var b strings.Builder
-	for _, l := range lines {
-		l.render(&b, s.Color)
-		b.WriteByte('\n')
-	}
-	if _, err := io.WriteString(s.Writer, b.String()); err != nil {
-		return fmt.Errorf("write output: %w", err)
-	}
-	return nil
+	return &Printer{Out: screen.NewStream(stdout, noColor), Err: screen.NewStream(stderr, noColor)}
 }
 
 // tell prints lines to standard error. That it failed could not be told anywhere.
-func (p *Printer) tell(lines []line) {
+func (p *Printer) tell(lines []screen.Line) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.progress != nil && p.progress.live != nil && p.Err.Terminal {
 		p.progress.speak(lines) // above the live lines on the same terminal
 		return
 	}
-	_ = p.Err.print(lines)
-}
-
-// prose is the width of running text.
-func (s Stream) prose() int { return max(min(s.Width, proseWidth), 20) }
-
-// inner is the width of running text that is indented. What is no terminal has room.
-func (s Stream) inner(indent int) int {
-	if s.Terminal {
-		return max(s.prose()-indent, 20)
-	}
-	return s.prose()
-}
-
-// quoting is running text that quotes others and is not indented: its first words are
-// kolla's own, and all lines but the first stand further in.
-func (s Stream) quoting(words string) []line {
-	var out []line
-	for i, part := range wrap(strings.Join(strings.Fields(words), " "), s.inner(further)) {
-		if i > 0 {
-			part = strings.Repeat(" ", further) + part
-		}
-		out = append(out, text(part))
-	}
-	return out
-}
-
-// Prose is running text, indented by so many columns, and broken at blanks on a terminal.
-// What programs read stays whole.
-func (s Stream) Prose(words string, indent int) string {
-	width := math.MaxInt
-	if s.Terminal {
-		width = s.prose() - indent
-	}
-	lines := wrap(words, width)
-	for i, l := range lines {
-		lines[i] = text(l).indent(indent).String()
-	}
-	return strings.Join(lines, "\n")
+	_ = p.Err.Print(lines)
 }
 
 // moment shows a point in time to the minute, with its zone.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -11,34 +12,34 @@ import (
 )
 
 // outputs shows the outputs that change, under Terraform's heading.
-func (v *planView) outputs() []line {
+func (v *planView) outputs() []screen.Line {
 	if !output.Changes(v.plan.Outputs) {
 		return nil
 	}
-	out := []line{text("Changes to Outputs:")}
+	out := []screen.Line{screen.Text("Changes to Outputs:")}
 	names := 0
 	for _, c := range v.plan.Outputs {
 		if c.Action() != output.NoOp {
-			names = max(names, columns(c.Name))
+			names = max(names, screen.Columns(c.Name))
 		}
 	}
 	for _, c := range v.plan.Outputs {
-		sign, look := "+", added
+		sign, look := "+", screen.Added
 		switch c.Action() {
 		case output.NoOp:
 			continue
 		case output.Update:
-			sign, look = "~", changed
+			sign, look = "~", screen.Changed
 		case output.Delete:
-			sign, look = "-", removed
+			sign, look = "-", screen.Removed
 		}
-		name := styled(look, "  "+sign+" ").then(text(c.Name)).pad(4 + names)
-		out = append(out, name.then(text(" = "+v.outputChange(c, names))))
+		name := screen.Styled(look, "  "+sign+" ").Then(screen.Text(c.Name)).Pad(4 + names)
+		out = append(out, name.Then(screen.Text(" = "+v.outputChange(c, names))))
 	}
 	if v.plan.Counts() == (plans.Counts{}) {
 		out = append(out, nil)
-		for _, part := range wrap("An apply saves these output values to the state, and changes nothing in the cluster.", v.Out.prose()) {
-			out = append(out, text(part))
+		for _, part := range screen.Wrap("An apply saves these output values to the state, and changes nothing in the cluster.", v.Out.ProseWidth()) {
+			out = append(out, screen.Text(part))
 		}
 	}
 	return out

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -29,7 +30,7 @@ const (
 // be called from several goroutines.
 type Progress struct {
 	printer *Printer
-	stream  Stream
+	stream  screen.Stream
 	live    *live // nil: plain lines
 	begun   time.Time
 	total   int
@@ -120,14 +121,14 @@ func (p *Progress) Observe(e plans.Event) {
 }
 
 // speak writes lines that have nothing to do with an action.
-func (p *Progress) speak(lines []line) {
+func (p *Progress) speak(lines []screen.Line) {
 	p.speaking.Lock()
 	defer p.speaking.Unlock()
 	p.say(lines)
 }
 
 // say writes lines that stay. The caller holds speaking.
-func (p *Progress) say(lines []line) {
+func (p *Progress) say(lines []screen.Line) {
 	if len(lines) == 0 {
 		return
 	}
@@ -135,11 +136,11 @@ func (p *Progress) say(lines []line) {
 	if p.live != nil {
 		stream.Writer = p.live
 	}
-	_ = stream.print(lines) // there is nowhere to tell that telling failed
+	_ = stream.Print(lines) // there is nowhere to tell that telling failed
 }
 
 // note keeps account of an event, and gives the lines to say about it.
-func (p *Progress) note(e plans.Event) []line {
+func (p *Progress) note(e plans.Event) []screen.Line {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	address := e.Action.Address
@@ -162,7 +163,7 @@ func (p *Progress) note(e plans.Event) []line {
 			return nil
 		}
 		p.count(e.Action)
-		return []line{p.finished(added, e, done(e)+" after "+duration(e.Elapsed))}
+		return []screen.Line{p.finished(screen.Added, e, done(e)+" after "+duration(e.Elapsed))}
 	case plans.Failed:
 		p.count(e.Action)
 		p.failed++
@@ -170,19 +171,19 @@ func (p *Progress) note(e plans.Event) []line {
 		if !e.Begun {
 			return nil // why is said at the end, once
 		}
-		return []line{p.finished(danger, e, fmt.Sprintf("FAILED after %s: %s", duration(e.Elapsed), p.failure(e)))}
+		return []screen.Line{p.finished(screen.Danger, e, fmt.Sprintf("FAILED after %s: %s", duration(e.Elapsed), p.failure(e)))}
 	case plans.Interrupted:
 		delete(p.running, address)
 		if !e.Begun {
 			return nil
 		}
-		return []line{p.finished(caution, e, "interrupted after "+duration(e.Elapsed)+", before it was ready")}
+		return []screen.Line{p.finished(screen.Caution, e, "interrupted after "+duration(e.Elapsed)+", before it was ready")}
 	case plans.Skipped:
 		if !concerns(e.Action) || e.Because == (lang.Address{}) {
 			return nil // what was interrupted is summed up at the end
 		}
 		p.count(e.Action)
-		return []line{p.finished(caution, e, "skipped because "+e.Because.String()+" failed")}
+		return []screen.Line{p.finished(screen.Caution, e, "skipped because "+e.Because.String()+" failed")}
 	default:
 		return nil
 	}
@@ -211,10 +212,10 @@ func (p *Progress) count(a *plans.Action) {
 }
 
 // finished is the line about an action that is over, with how many are.
-func (p *Progress) finished(s style, e plans.Event, outcome string) line {
-	l := styled(bold, e.Action.Address.String()).then(text(": "), styled(s, outcome))
+func (p *Progress) finished(s screen.Style, e plans.Event, outcome string) screen.Line {
+	l := screen.Styled(screen.Bold, e.Action.Address.String()).Then(screen.Text(": "), screen.Styled(s, outcome))
 	if concerns(e.Action) {
-		l = l.then(styled(faint, fmt.Sprintf("  [%d of %d]", p.over, p.total)))
+		l = l.Then(screen.Styled(screen.Faint, fmt.Sprintf("  [%d of %d]", p.over, p.total)))
 	}
 	return l
 }
@@ -304,15 +305,15 @@ func (p *Progress) watch() {
 }
 
 // overdue gives a line for each action that nothing was said about for too long.
-func (p *Progress) overdue(now time.Time) []line {
+func (p *Progress) overdue(now time.Time) []screen.Line {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var out []line
+	var out []screen.Line
 	for _, t := range p.inOrder() {
-		address := styled(bold, t.action.Address.String())
+		address := screen.Styled(screen.Bold, t.action.Address.String())
 		if !t.mentioned && now.Sub(t.begun) >= quietStart {
 			t.mentioned = true
-			out = append(out, address.then(text(": "+doing(t.action)+"...")))
+			out = append(out, address.Then(screen.Text(": "+doing(t.action)+"...")))
 			continue
 		}
 		if t.status != t.told {
@@ -326,7 +327,7 @@ func (p *Progress) overdue(now time.Time) []line {
 		if status == "" {
 			status = doing(t.action)
 		}
-		out = append(out, text("Still waiting for ").then(address, textf(": %s (%s)", status, duration(now.Sub(t.begun)))))
+		out = append(out, screen.Text("Still waiting for ").Then(address, screen.Textf(": %s (%s)", status, duration(now.Sub(t.begun)))))
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -53,33 +54,33 @@ func (p *Printer) Applied(a Applied) error {
 	p.events.applied(a, p.ofFailure)
 	var skipped error
 	if len(a.Skipped) > 0 { // before the errors, so that these stay on the screen
-		skipped = p.Out.print(append([]line{nil}, a.skipped()...))
+		skipped = p.Out.Print(append([]screen.Line{nil}, a.skipped()...))
 	} else if len(a.Failed) > 0 {
-		p.tell([]line{nil})
+		p.tell([]screen.Line{nil})
 	}
 	for _, f := range a.Failed {
 		p.tell(f.lines(p.Err))
 	}
-	return errors.Join(skipped, p.Out.print(a.closing()), p.events.failure())
+	return errors.Join(skipped, p.Out.Print(a.closing()), p.events.failure())
 }
 
 // lines is the failure in the look of a diagnostic, with its log as it is.
-func (f Failed) lines(s Stream) []line {
-	where := text("  with ").then(styled(bold, f.Address.String()))
+func (f Failed) lines(s screen.Stream) []screen.Line {
+	where := screen.Text("  with ").Then(screen.Styled(screen.Bold, f.Address.String()))
 	if f.Source != "" {
-		where = where.then(text(", declared at " + f.Source))
+		where = where.Then(screen.Text(", declared at " + f.Source))
 	}
 	if f.After > 0 {
-		where = where.then(text(", after " + duration(f.After)))
+		where = where.Then(screen.Text(", after " + duration(f.After)))
 	}
-	places := []line{where}
+	places := []screen.Line{where}
 	for _, other := range f.Others {
-		places = append(places, text("  with ").then(styled(bold, other.String())))
+		places = append(places, screen.Text("  with ").Then(screen.Styled(screen.Bold, other.String())))
 	}
-	out := message{summary: f.Reason, where: fewer(places), detail: f.Advice}.lines(s.inner(detailIndent))
+	out := message{summary: f.Reason, where: fewer(places), detail: f.Advice}.lines(s.Inner(detailIndent))
 	for _, d := range f.Detail {
 		for _, l := range strings.Split(strings.TrimRight(d, "\n"), "\n") {
-			out = append(out, text("    "+l))
+			out = append(out, screen.Text("    "+l))
 		}
 	}
 	if len(f.Detail) > 0 {
@@ -89,7 +90,7 @@ func (f Failed) lines(s Stream) []line {
 }
 
 // skipped lists what was not begun, with the failure that it waited for.
-func (a Applied) skipped() []line {
+func (a Applied) skipped() []screen.Line {
 	var order []lang.Address
 	byCause := map[lang.Address][]lang.Address{}
 	var later []lang.Address
@@ -103,16 +104,16 @@ func (a Applied) skipped() []line {
 		}
 		byCause[s.Because] = append(byCause[s.Because], s.Address)
 	}
-	var out []line
+	var out []screen.Line
 	for _, cause := range order {
-		title := text("Skipped because ").then(styled(bold, cause.String()), text(" failed:"))
+		title := screen.Text("Skipped because ").Then(screen.Styled(screen.Bold, cause.String()), screen.Text(" failed:"))
 		if cause == (lang.Address{}) {
-			title = text("Not begun, because the apply was interrupted:")
+			title = screen.Text("Not begun, because the apply was interrupted:")
 		}
 		out = append(append(append(out, title), byBlock(byCause[cause])...), nil)
 	}
 	if len(later) > 0 {
-		out = append(append(append(out, text("Not begun, because it could only be planned after the rest:")), byBlock(later)...), nil)
+		out = append(append(append(out, screen.Text("Not begun, because it could only be planned after the rest:")), byBlock(later)...), nil)
 	}
 	return out
 }
@@ -121,11 +122,11 @@ func (a Applied) skipped() []line {
 const skippedBlocks = 8
 
 // byBlock lists addresses; where they are many, how many there are in which blocks.
-func byBlock(addresses []lang.Address) []line {
-	var out []line
+func byBlock(addresses []lang.Address) []screen.Line {
+	var out []screen.Line
 	if len(addresses) <= similar {
 		for _, address := range addresses {
-			out = append(out, text("  "+address.String()))
+			out = append(out, screen.Text("  "+address.String()))
 		}
 		return out
 	}
@@ -140,9 +141,9 @@ func byBlock(addresses []lang.Address) []line {
 	left := len(addresses)
 	for i, block := range blocks {
 		if i == skippedBlocks && len(blocks) > skippedBlocks+1 {
-			return append(out, textf("  and %s of %s", count(left, "object"), count(len(blocks)-i, "more block")))
+			return append(out, screen.Textf("  and %s of %s", count(left, "object"), count(len(blocks)-i, "more block")))
 		}
-		out = append(out, text("  ").then(styled(bold, block), text(": "+count(members[block], "object"))))
+		out = append(out, screen.Text("  ").Then(screen.Styled(screen.Bold, block), screen.Text(": "+count(members[block], "object"))))
 		left -= members[block]
 	}
 	return out
@@ -150,10 +151,10 @@ func byBlock(addresses []lang.Address) []line {
 
 // closing is the last line, Terraform's where all went well, and how to go on
 // where it did not.
-func (a Applied) closing() []line {
-	took := text("It took " + duration(a.Took) + ".")
+func (a Applied) closing() []screen.Line {
+	took := screen.Text("It took " + duration(a.Took) + ".")
 	if a.complete() {
-		return []line{nil, a.sentence(), took}
+		return []screen.Line{nil, a.sentence(), took}
 	}
 	again := "kolla apply"
 	if a.Destroy {
@@ -168,7 +169,7 @@ func (a Applied) closing() []line {
 	case a.Interrupted:
 		advice = fmt.Sprintf("Run %q again: it goes on from here.", again)
 	}
-	return []line{a.sentence(), took.then(text(" " + advice))}
+	return []screen.Line{a.sentence(), took.Then(screen.Text(" " + advice))}
 }
 
 func (a Applied) complete() bool { return len(a.Failed) == 0 && len(a.Skipped) == 0 && !a.Interrupted }
@@ -182,7 +183,7 @@ func (a Applied) failures() int {
 }
 
 // sentence counts what was done.
-func (a Applied) sentence() line {
+func (a Applied) sentence() screen.Line {
 	verb := "Apply"
 	resources := fmt.Sprintf("%d added, %d changed, %d destroyed", a.Added, a.Changed, a.Destroyed)
 	if a.Imported > 0 {
@@ -208,9 +209,9 @@ func (a Applied) sentence() line {
 		}
 	}
 	if a.complete() {
-		return styled(added, verb+" complete!").then(text(" Resources: " + resources + "."))
+		return screen.Styled(screen.Added, verb+" complete!").Then(screen.Text(" Resources: " + resources + "."))
 	}
-	return styled(danger, verb+" incomplete:").then(text(" " + resources + "; " + a.shortfall() + "."))
+	return screen.Styled(screen.Danger, verb+" incomplete:").Then(screen.Text(" " + resources + "; " + a.shortfall() + "."))
 }
 
 // shortfall counts what was not done, in the words "1 failed, 2 skipped".
