@@ -8,6 +8,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/content"
 	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -42,7 +43,7 @@ func (p *Printer) About(plan *plans.Plan, server, context string, options PlanOp
 	if options.Saved {
 		made := fmt.Sprintf("%s, made %s", plan.ID, p.moment(plan.Created))
 		if age := options.Now.Sub(plan.Created); age >= 0 {
-			made += ", " + ago(age)
+			made += ", " + words.Ago(age)
 		}
 		rows = append(rows, [2]screen.Line{screen.Text("  Plan"), screen.Text(made)})
 	}
@@ -86,10 +87,10 @@ func (v *planView) elsewhere() string {
 	}
 	var out []string
 	if global > 0 {
-		out = append(out, count(global, "cluster-wide object"))
+		out = append(out, words.Count(global, "cluster-wide object"))
 	}
 	for _, namespace := range slices.Sorted(maps.Keys(places)) {
-		out = append(out, fmt.Sprintf("%s in namespace %s", count(places[namespace], "object"), namespace))
+		out = append(out, fmt.Sprintf("%s in namespace %s", words.Count(places[namespace], "object"), namespace))
 	}
 	return strings.Join(out, ", ")
 }

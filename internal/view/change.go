@@ -8,6 +8,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -256,7 +257,7 @@ func (f fields) sign(c plans.Change) screen.Line {
 // culprit says who changed a field outside of kolla, and when, seen from the
 // moment now: "scaled by kubectl 50 min ago, 2026-11-21 02:11 UTC".
 func (p *Printer) culprit(c plans.Change, now time.Time) string {
-	var words []string
+	var parts []string
 	switch {
 	case c.Manager == "" && c.Drift && c.Path == "spec.replicas":
 		return "scaled by an unknown client (no field manager recorded)"
@@ -267,29 +268,15 @@ func (p *Printer) culprit(c plans.Change, now time.Time) string {
 		if c.Path == "spec.replicas" {
 			verb = "scaled by "
 		}
-		words = append(words, verb+tool(c.Manager))
+		parts = append(parts, verb+tool(c.Manager))
 	}
 	if !c.Time.IsZero() {
 		if age := now.Sub(c.Time); age >= 0 && !now.IsZero() {
-			words = append(words, ago(age)+",")
+			parts = append(parts, words.Ago(age)+",")
 		}
-		words = append(words, p.moment(c.Time))
+		parts = append(parts, p.moment(c.Time))
 	}
-	return strings.Join(words, " ")
-}
-
-// ago is a span of time up to now, in the one unit that matters.
-func ago(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return "just now"
-	case d < time.Hour:
-		return fmt.Sprintf("%d min ago", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h ago", int(d.Hours()))
-	default:
-		return duration(d) + " ago"
-	}
+	return strings.Join(parts, " ")
 }
 
 // tool is the command behind a field manager's name. kubectl has one manager a

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -97,20 +98,20 @@ func (v *planView) destroyed() []screen.Line {
 		return nil
 	}
 	if v.plan.Destroy { // the actions are nothing but this list
-		title := fmt.Sprintf("%s of cloud %q will be DESTROYED:", count(len(rows), "object"), v.plan.Cloud)
+		title := fmt.Sprintf("%s of cloud %q will be DESTROYED:", words.Count(len(rows), "object"), v.plan.Cloud)
 		out := []screen.Line{screen.Styled(screen.Danger, title)}
 		for _, part := range screen.Wrap(v.kinds(), v.width-2) {
 			out = append(out, screen.Text("  "+part))
 		}
 		return append(out, v.lostWith()...)
 	}
-	out := []screen.Line{screen.Styled(screen.Danger, count(len(rows), "object")+" will be DESTROYED:"), nil}
+	out := []screen.Line{screen.Styled(screen.Danger, words.Count(len(rows), "object")+" will be DESTROYED:"), nil}
 	if v.options.Compact { // one line an action: these are not listed again
 		return append(append(out, v.grouped(all)...), v.lostWith()...)
 	}
 	out = append(append(out, v.columns(rows)...), v.renamed()...)
 	if harmlessly > 0 {
-		out = append(out, screen.Styled(screen.Faint, fmt.Sprintf("      and %d %s", harmlessly, plural(harmlessly, "old version or finished job", "old versions or finished jobs"))))
+		out = append(out, screen.Styled(screen.Faint, fmt.Sprintf("      and %d %s", harmlessly, words.Plural(harmlessly, "old version or finished job", "old versions or finished jobs"))))
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -48,7 +49,7 @@ func headline(summary string) string {
 	if strings.ContainsAny(first, "./-_=:@[") {
 		return summary
 	}
-	return sentenceCase(summary)
+	return words.Capital(summary)
 }
 
 // show prints messages to standard error: warnings first, so that the errors are

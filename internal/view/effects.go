@@ -58,7 +58,7 @@ func ofWorkload(kind plans.EffectKind) bool {
 
 // effectText says an effect on a block in one line.
 func effectText(block string, e plans.Effect) string {
-	pods := count(e.Pods, "pod")
+	pods := words.Count(e.Pods, "pod")
 	switch e.Kind {
 	case plans.EffectDeploy:
 		if e.EachNode {
@@ -68,11 +68,11 @@ func effectText(block string, e plans.Effect) string {
 	case plans.EffectStop:
 		return pods + " will be deleted"
 	case plans.EffectRecreate:
-		return fmt.Sprintf("%s %s at once, and new ones are made: %s", pods, plural(e.Pods, "stops", "stop"), whyAgain(e.Why))
+		return fmt.Sprintf("%s %s at once, and new ones are made: %s", pods, words.Plural(e.Pods, "stops", "stop"), whyAgain(e.Why))
 	case plans.EffectRestart:
 		return restartText(block, e, pods)
 	case plans.EffectLeave:
-		text := fmt.Sprintf("%s %s deleted, on %s", pods, plural(e.Pods, "is", "are"), words.Few(e.Items, 4))
+		text := fmt.Sprintf("%s %s deleted, on %s", pods, words.Plural(e.Pods, "is", "are"), words.Few(e.Items, 4))
 		if e.Data != "" {
 			text += ", where " + e.Data
 		}
@@ -112,7 +112,7 @@ func dataText(e plans.Effect) string {
 	case plans.EffectValuesDropped:
 		return fmt.Sprintf("%s is deleted, and with it %s, which %s does not take along", e.Ref, words.Few(e.Items, 4), e.Heir)
 	case plans.EffectVolumesStay:
-		return fmt.Sprintf("%s %s, with the data: %s", count(len(e.Items), "volume"), plural(len(e.Items), "stays", "stay"), words.Few(e.Items, 3))
+		return fmt.Sprintf("%s %s, with the data: %s", words.Count(len(e.Items), "volume"), words.Plural(len(e.Items), "stays", "stay"), words.Few(e.Items, 3))
 	}
 	return string(e.Kind)
 }
@@ -125,7 +125,7 @@ func restartText(block string, e plans.Effect, pods string) string {
 	why := words.Few(causes, 3)
 	if e.Strategy == plans.OnRequest {
 		address := lang.Address{Block: block, Kind: e.Ref.GVK.Kind, Name: e.Name}
-		return fmt.Sprintf("%s %s as before until kolla rollout '%s' replaces %s%s: %s", pods, plural(e.Pods, "goes on", "go on"), address, plural(e.Pods, "it", "them"), meanwhile(e), why)
+		return fmt.Sprintf("%s %s as before until kolla rollout '%s' replaces %s%s: %s", pods, words.Plural(e.Pods, "goes on", "go on"), address, words.Plural(e.Pods, "it", "them"), meanwhile(e), why)
 	}
 	pace := ""
 	switch {
@@ -139,7 +139,7 @@ func restartText(block string, e plans.Effect, pods string) string {
 	default:
 		pace = fmt.Sprintf(", %d at a time", e.AtATime)
 	}
-	return fmt.Sprintf("%s %s%s%s: %s", pods, plural(e.Pods, "restarts", "restart"), pace, meanwhile(e), why)
+	return fmt.Sprintf("%s %s%s%s: %s", pods, words.Plural(e.Pods, "restarts", "restart"), pace, meanwhile(e), why)
 }
 
 // meanwhile says what follows for others while pods restart.
@@ -223,14 +223,6 @@ func imageChange(before, after string) (was, is string) {
 }
 
 func baseName(image string) string { return image[strings.LastIndex(image, "/")+1:] }
-
-// plural is the form of a word that goes with n of something.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
 
 // impactJSON is the impact on one block, structured and in words.
 type impactJSON struct {

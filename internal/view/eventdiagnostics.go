@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -61,7 +60,7 @@ func (e *events) diagnostic(d *diagnosticJSON) {
 	if d.Severity == "warning" {
 		level = "warn"
 	}
-	e.write(event{Level: level, Type: "diagnostic", Message: sentenceCase(d.Severity) + ": " + d.Summary, Diagnostic: d})
+	e.write(event{Level: level, Type: "diagnostic", Message: words.Capital(d.Severity) + ": " + d.Summary, Diagnostic: d})
 }
 
 func severity(warning bool) string {
@@ -172,13 +171,4 @@ func (p *Printer) lineAt(source string) *rangeJSON {
 		offset += len(content) + 1
 	}
 	return r
-}
-
-// sentenceCase makes a phrase start like a sentence.
-func sentenceCase(s string) string {
-	first, size := utf8.DecodeRuneInString(s)
-	if first == utf8.RuneError {
-		return s
-	}
-	return string(unicode.ToUpper(first)) + s[size:]
 }

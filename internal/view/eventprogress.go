@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -111,7 +112,7 @@ func (a *applying) observe(e plans.Event) {
 	switch e.Kind {
 	case plans.Started:
 		a.running[address] = &pulse{action: e.Action, begun: now, said: now}
-		a.hook("apply_start", e.Action, -1, sentenceCase(doing(e.Action))+"...", &hookJSON{})
+		a.hook("apply_start", e.Action, -1, words.Capital(doing(e.Action))+"...", &hookJSON{})
 	case plans.Waiting:
 		if p := a.running[address]; p != nil && p.status != e.Status {
 			p.status, p.said = e.Status, now
@@ -119,13 +120,13 @@ func (a *applying) observe(e plans.Event) {
 		}
 	case plans.Done:
 		delete(a.running, address)
-		a.hook("apply_complete", e.Action, e.Elapsed, sentenceCase(done(e))+" after "+duration(e.Elapsed), &hookJSON{})
+		a.hook("apply_complete", e.Action, e.Elapsed, words.Capital(done(e))+" after "+words.Duration(e.Elapsed), &hookJSON{})
 	case plans.Failed:
 		delete(a.running, address)
-		a.hook("apply_errored", e.Action, e.Elapsed, "Failed after "+duration(e.Elapsed), &hookJSON{Error: fmt.Sprint(e.Err)})
+		a.hook("apply_errored", e.Action, e.Elapsed, "Failed after "+words.Duration(e.Elapsed), &hookJSON{Error: fmt.Sprint(e.Err)})
 	case plans.Interrupted:
 		delete(a.running, address)
-		a.hook("apply_errored", e.Action, e.Elapsed, "Interrupted after "+duration(e.Elapsed), &hookJSON{Error: fmt.Sprint(e.Err)})
+		a.hook("apply_errored", e.Action, e.Elapsed, "Interrupted after "+words.Duration(e.Elapsed), &hookJSON{Error: fmt.Sprint(e.Err)})
 	case plans.Skipped:
 		extra := &hookJSON{}
 		message := "Skipped, because the apply was interrupted"

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -108,7 +109,7 @@ func (d disturbed) label() string {
 			kind = "block"
 		}
 	}
-	return count(len(d.blocks), kind)
+	return words.Count(len(d.blocks), kind)
 }
 
 // sentence is what happens, to each where there are several.

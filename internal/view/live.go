@@ -11,6 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -67,14 +68,14 @@ func (p *Progress) rows(now time.Time, width int) []screen.Line {
 	out := p.outage.row(now, width)
 	for i, t := range running {
 		if i == liveRows && len(running) > liveRows+1 {
-			out = append(out, screen.Styled(screen.Faint, "  and "+count(len(running)-i, "more object")))
+			out = append(out, screen.Styled(screen.Faint, "  and "+words.Count(len(running)-i, "more object")))
 			break
 		}
 		status := doing(t.action)
 		if t.status != "" {
 			status = "waiting: " + t.status
 		}
-		took := " (" + duration(now.Sub(t.begun).Truncate(time.Second)) + ")"
+		took := " (" + words.Duration(now.Sub(t.begun).Truncate(time.Second)) + ")"
 		out = append(out, liveRow(t.action.Address, status, took, width))
 	}
 	return out
@@ -121,7 +122,7 @@ func (p *Progress) tally(now time.Time) string {
 	if p.failed > 0 {
 		l = l.Then(screen.Text(", "), screen.Styled(screen.Danger, screen.Textf("%d failed", p.failed).String()))
 	}
-	l = l.Then(screen.Text(" (" + duration(now.Sub(p.begun).Truncate(time.Second)) + ")"))
+	l = l.Then(screen.Text(" (" + words.Duration(now.Sub(p.begun).Truncate(time.Second)) + ")"))
 	var b strings.Builder
 	l.Render(&b, p.stream.Color)
 	return b.String()

@@ -26,7 +26,7 @@ func (v *planView) losses() []screen.Line {
 	}
 	var out []screen.Line
 	if objects > 0 {
-		title := count(objects, "object") + " that held data are GONE; their data cannot be restored:"
+		title := words.Count(objects, "object") + " that held data are GONE; their data cannot be restored:"
 		if objects == 1 {
 			title = "1 object that held data is GONE; its data cannot be restored:"
 		}

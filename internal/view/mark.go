@@ -9,6 +9,7 @@ import (
 	"kolla.openstack.org/kolla/internal/content"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -82,9 +83,9 @@ func objectLine(all []marked, width int) screen.Line {
 			more = ""
 		}
 	}
-	what, many := first.kind+" "+strings.Join(names, ", "), count(len(all), first.kind+" object")
+	what, many := first.kind+" "+strings.Join(names, ", "), words.Count(len(all), first.kind+" object")
 	if slices.ContainsFunc(all, func(m marked) bool { return m.kind != first.kind }) {
-		what, many = strings.Join(kinds, ", "), count(len(all), "object")
+		what, many = strings.Join(kinds, ", "), words.Count(len(all), "object")
 	}
 	if len(all) > 1 && screen.Columns(what+more) > width-4 {
 		what = many

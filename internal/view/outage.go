@@ -5,6 +5,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // outage is a server that has stopped to answer.
@@ -39,7 +40,7 @@ func (p *Printer) Reachable() {
 	if p.outage.since.IsZero() {
 		return
 	}
-	say := screen.Text("The API server answers again, after " + duration(time.Since(p.outage.since).Truncate(time.Second)) + " (" + p.outage.cause + ").")
+	say := screen.Text("The API server answers again, after " + words.Duration(time.Since(p.outage.since).Truncate(time.Second)) + " (" + p.outage.cause + ").")
 	p.outage = outage{}
 	p.events.log(say.String())
 	if p.progress == nil {
@@ -63,6 +64,6 @@ func (o outage) row(now time.Time, width int) []screen.Line {
 		return nil
 	}
 	// Like all live rows it begins with blanks: Ctrl-C leaves ^C there.
-	say := "  The API server does not answer (" + o.cause + "): trying again, " + duration(now.Sub(o.since).Truncate(time.Second))
+	say := "  The API server does not answer (" + o.cause + "): trying again, " + words.Duration(now.Sub(o.since).Truncate(time.Second))
 	return []screen.Line{screen.Styled(screen.Caution, screen.Truncate(foreign.Text(say), width-1, "…"))}
 }

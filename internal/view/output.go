@@ -20,7 +20,6 @@
 package view
 
 import (
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -73,31 +72,6 @@ func (p *Printer) moment(t time.Time) string {
 		zone = time.Local
 	}
 	return t.In(zone).Format("2006-01-02 15:04 MST")
-}
-
-// duration shows a span of time as exactly as a person wants to know it: "0.4 s",
-// "5 s", "12 s", "2 min 10 s", "1 h 5 min", "3 days".
-func duration(d time.Duration) string {
-	switch seconds := int(d.Round(time.Second).Seconds()); {
-	case d < 10*time.Second && d%time.Second != 0:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	case seconds < 60:
-		return fmt.Sprintf("%d s", seconds)
-	case seconds < 60*60:
-		return fmt.Sprintf("%d min %d s", seconds/60, seconds%60)
-	case seconds < 48*60*60:
-		return fmt.Sprintf("%d h %d min", seconds/3600, seconds%3600/60)
-	default:
-		return fmt.Sprintf("%d days", seconds/86400)
-	}
-}
-
-// count gives "1 object", "2 objects".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // sortedKeys are the keys of a map in their order.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -56,7 +57,7 @@ func outputCounts(plan *plans.Plan) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" %s %s.", count(n, "output"), plural(n, "changes", "change"))
+	return fmt.Sprintf(" %s %s.", words.Count(n, "output"), words.Plural(n, "changes", "change"))
 }
 
 // outputChange shows the value of an output, or both where it changes.

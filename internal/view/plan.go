@@ -9,6 +9,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -85,7 +86,7 @@ func (v *planView) saved() []screen.Line {
 	}
 	made := v.moment(v.plan.Created)
 	if age := v.now().Sub(v.plan.Created); age >= 0 {
-		made += ", " + ago(age)
+		made += ", " + words.Ago(age)
 	}
 	out := []screen.Line{screen.Text("Plan ").Then(screen.Styled(screen.Bold, v.plan.ID)), screen.Textf("  made %s, by kolla %s", made, v.plan.Tool)}
 	if v.options.Applied {
@@ -109,14 +110,14 @@ func (v *planView) compared() []screen.Line {
 	}
 	tally := v.plan.Tally()
 	if v.plan.Destroy && tally.NotCompared == 0 { // nothing is compared with anything
-		return []screen.Line{screen.Textf("Read cloud %q from %s in %s.", v.plan.Cloud, v.plan.Cluster.Server, duration(v.plan.Elapsed))}
+		return []screen.Line{screen.Textf("Read cloud %q from %s in %s.", v.plan.Cloud, v.plan.Cluster.Server, words.Duration(v.plan.Elapsed))}
 	}
 	verdict := fmt.Sprintf("%d unchanged, %d changed, %d not compared", tally.Unchanged, tally.Changed, tally.NotCompared)
 	if tally.Unchanged == tally.All() {
 		verdict = "all unchanged"
 	}
 	what := screen.Textf("Compared %s of cloud %q with %s in %s:",
-		count(tally.All(), "object"), v.plan.Cloud, v.plan.Cluster.Server, duration(v.plan.Elapsed))
+		words.Count(tally.All(), "object"), v.plan.Cloud, v.plan.Cluster.Server, words.Duration(v.plan.Elapsed))
 	if l := what.Then(screen.Text(" " + verdict + ".")); l.Width() <= v.width {
 		return []screen.Line{l}
 	}
@@ -308,7 +309,7 @@ func unverifiedNote(a plans.Action) string {
 	case a.Deferred():
 		return "Known after the apply of the rest, planned then, and done in the same apply"
 	case a.Evidence.Kind == plans.Schema && detail != "":
-		return sentenceCase(detail)
+		return words.Capital(detail)
 	case a.Evidence.Kind != plans.Unverified:
 		return ""
 	case a.NotCompared():
@@ -334,7 +335,7 @@ func (v *planView) pending() []screen.Line {
 	if len(waiting) == 1 {
 		verb = "is"
 	}
-	title := fmt.Sprintf("%s %s not ready yet; apply waits for them:", count(len(waiting), "object"), verb)
+	title := fmt.Sprintf("%s %s not ready yet; apply waits for them:", words.Count(len(waiting), "object"), verb)
 	if v.plan.Counts() == (plans.Counts{}) {
 		title = "Everything is as declared, but " + title
 	}
@@ -401,7 +402,7 @@ func were(n int) string {
 	if n == 1 {
 		return "1 object was"
 	}
-	return count(n, "object") + " were"
+	return words.Count(n, "object") + " were"
 }
 
 // staying says why a plan leaves what others added where it is.
@@ -423,9 +424,9 @@ func plainSummary(plan *plans.Plan) string {
 	case plan.Destroy:
 		return "No changes. No objects need to be destroyed."
 	case plan.RefreshOnly && plan.Drifted() && plan.Tally().NotCompared > 0:
-		return fmt.Sprintf("%s changed outside of kolla, and %s could not be compared.", were(plan.Tally().Changed), count(plan.Tally().NotCompared, "object"))
+		return fmt.Sprintf("%s changed outside of kolla, and %s could not be compared.", were(plan.Tally().Changed), words.Count(plan.Tally().NotCompared, "object"))
 	case plan.Tally().NotCompared > 0:
-		return fmt.Sprintf("No changes were found, but %s could not be compared.", count(plan.Tally().NotCompared, "object"))
+		return fmt.Sprintf("No changes were found, but %s could not be compared.", words.Count(plan.Tally().NotCompared, "object"))
 	case plan.Drifted() && !plan.RefreshOnly:
 		return "No changes will be made. " + staying(plan)
 	case plan.RefreshOnly && plan.Drifted():

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -163,7 +164,7 @@ func (p *Progress) note(e plans.Event) []screen.Line {
 			return nil
 		}
 		p.count(e.Action)
-		return []screen.Line{p.finished(screen.Added, e, done(e)+" after "+duration(e.Elapsed))}
+		return []screen.Line{p.finished(screen.Added, e, done(e)+" after "+words.Duration(e.Elapsed))}
 	case plans.Failed:
 		p.count(e.Action)
 		p.failed++
@@ -171,13 +172,13 @@ func (p *Progress) note(e plans.Event) []screen.Line {
 		if !e.Begun {
 			return nil // why is said at the end, once
 		}
-		return []screen.Line{p.finished(screen.Danger, e, fmt.Sprintf("FAILED after %s: %s", duration(e.Elapsed), p.failure(e)))}
+		return []screen.Line{p.finished(screen.Danger, e, fmt.Sprintf("FAILED after %s: %s", words.Duration(e.Elapsed), p.failure(e)))}
 	case plans.Interrupted:
 		delete(p.running, address)
 		if !e.Begun {
 			return nil
 		}
-		return []screen.Line{p.finished(screen.Caution, e, "interrupted after "+duration(e.Elapsed)+", before it was ready")}
+		return []screen.Line{p.finished(screen.Caution, e, "interrupted after "+words.Duration(e.Elapsed)+", before it was ready")}
 	case plans.Skipped:
 		if !concerns(e.Action) || e.Because == (lang.Address{}) {
 			return nil // what was interrupted is summed up at the end
@@ -327,7 +328,7 @@ func (p *Progress) overdue(now time.Time) []screen.Line {
 		if status == "" {
 			status = doing(t.action)
 		}
-		out = append(out, screen.Text("Still waiting for ").Then(address, screen.Textf(": %s (%s)", status, duration(now.Sub(t.begun)))))
+		out = append(out, screen.Text("Still waiting for ").Then(address, screen.Textf(": %s (%s)", status, words.Duration(now.Sub(t.begun)))))
 	}
 	return out
 }

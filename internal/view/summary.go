@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -71,7 +72,7 @@ func (f Failed) lines(s screen.Stream) []screen.Line {
 		where = where.Then(screen.Text(", declared at " + f.Source))
 	}
 	if f.After > 0 {
-		where = where.Then(screen.Text(", after " + duration(f.After)))
+		where = where.Then(screen.Text(", after " + words.Duration(f.After)))
 	}
 	places := []screen.Line{where}
 	for _, other := range f.Others {
@@ -141,9 +142,9 @@ func byBlock(addresses []lang.Address) []screen.Line {
 	left := len(addresses)
 	for i, block := range blocks {
 		if i == skippedBlocks && len(blocks) > skippedBlocks+1 {
-			return append(out, screen.Textf("  and %s of %s", count(left, "object"), count(len(blocks)-i, "more block")))
+			return append(out, screen.Textf("  and %s of %s", words.Count(left, "object"), words.Count(len(blocks)-i, "more block")))
 		}
-		out = append(out, screen.Text("  ").Then(screen.Styled(screen.Bold, block), screen.Text(": "+count(members[block], "object"))))
+		out = append(out, screen.Text("  ").Then(screen.Styled(screen.Bold, block), screen.Text(": "+words.Count(members[block], "object"))))
 		left -= members[block]
 	}
 	return out
@@ -152,7 +153,7 @@ func byBlock(addresses []lang.Address) []screen.Line {
 // closing is the last line, Terraform's where all went well, and how to go on
 // where it did not.
 func (a Applied) closing() []screen.Line {
-	took := screen.Text("It took " + duration(a.Took) + ".")
+	took := screen.Text("It took " + words.Duration(a.Took) + ".")
 	if a.complete() {
 		return []screen.Line{nil, a.sentence(), took}
 	}
