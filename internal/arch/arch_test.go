@@ -61,7 +61,8 @@ var allowed = map[string][]string{
 	"internal/words":              {},
 	"internal/content":            {"planner/plans", "providers", "providers/kinds"},
 	"internal/listdiff":           {},
-	"internal/view":               {"planner/output", "planner/plans", "state", "lang", "lang/mark", "providers", "internal/content", "internal/foreign", "internal/listdiff", "internal/view/screen", "internal/words"},
+	"internal/view":               {"planner/output", "planner/plans", "state", "lang", "lang/mark", "providers", "internal/content", "internal/foreign", "internal/listdiff", "internal/report", "internal/view/screen", "internal/words"},
+	"internal/report":             {"planner/output", "planner/plans", "lang", "internal/foreign", "internal/words"},
 	"internal/view/screen":        {"internal/foreign"},
 	"internal/cli": {
 		"lang", "lang/draft", "lang/syntax", "providers", "providers/kinds", "providers/secrets", "providers/openstack", "providers/openstack/options", "providers/kubernetes", "providers/haproxy", "state", "planner", "planner/fields", "planner/output", "planner/plans", "planner/trust",

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/content"
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
@@ -39,7 +40,7 @@ func (p *Printer) About(plan *plans.Plan, server, context string, options PlanOp
 	if others := v.elsewhere(); others != "" {
 		rows = append(rows, [2]screen.Line{screen.Text("  Outside"), screen.Text(others)})
 	}
-	counts := strings.TrimPrefix(plainSummary(plan), "Plan: ") + outputCounts(plan)
+	counts := strings.TrimPrefix(report.Summary(plan), "Plan: ") + report.OutputCounts(plan)
 	if options.Saved {
 		made := fmt.Sprintf("%s, made %s", plan.ID, p.moment(plan.Created))
 		if age := options.Now.Sub(plan.Created); age >= 0 {
@@ -77,7 +78,7 @@ func (v *planView) elsewhere() string {
 	global := 0
 	for i := range v.plan.Actions {
 		switch a := &v.plan.Actions[i]; {
-		case riskOf(a) == leavesItBe || a.Ref.Namespace != "" && a.Ref.Namespace == v.plan.Namespace:
+		case report.RiskOf(a) == report.Leaves || a.Ref.Namespace != "" && a.Ref.Namespace == v.plan.Namespace:
 		case a.Address.Kind == "Namespace" && a.Ref.Name == v.plan.Namespace:
 		case a.Ref.Namespace == "":
 			global++
@@ -106,11 +107,11 @@ func (v *planView) grave() []string {
 	}
 	for _, a := range v.byRisk() {
 		of := func(said string) bool { return strings.Contains(said, a.Ref.String()) }
-		if riskOf(a) == losesData && !slices.ContainsFunc(out, of) {
+		if report.RiskOf(a) == report.LosesData && !slices.ContainsFunc(out, of) {
 			out = append(out, fmt.Sprintf("%s: %s is lost", a.Address, a.Holds))
 		}
 	}
-	if all := v.withRisk(takes); len(all) > 0 {
+	if all := v.withRisk(report.Takes); len(all) > 0 {
 		out = append(out, "fields are taken from other managers by force: "+named(all))
 	}
 	if all := v.known(); len(all) > 0 {
@@ -129,10 +130,10 @@ func (v *planView) grave() []string {
 }
 
 // withRisk are the addresses of all actions of a risk.
-func (v *planView) withRisk(r risk) []lang.Address {
+func (v *planView) withRisk(r report.Risk) []lang.Address {
 	var out []lang.Address
 	for _, a := range v.byRisk() {
-		if riskOf(a) == r {
+		if report.RiskOf(a) == r {
 			out = append(out, a.Address)
 		}
 	}
@@ -146,7 +147,7 @@ func (v *planView) known() []lang.Address {
 
 // replacedSecrets are the Secrets of which somebody replaced generated values.
 func (v *planView) replacedSecrets() []lang.Address {
-	return v.matching(func(a *plans.Action) bool { return hasReason(a, plans.ReasonReplaced) })
+	return v.matching(func(a *plans.Action) bool { return report.HasReason(a, plans.ReasonReplaced) })
 }
 
 // matching are the addresses of some actions.
@@ -167,7 +168,7 @@ func (v *planView) weakening() []lang.Address {
 		given := slices.ContainsFunc(a.Changes, func(c plans.Change) bool {
 			return c.After != nil && !c.Drift && (content.Powers(c.Path) || !c.Sensitive && content.Powers(formatValue(c.After)))
 		})
-		if a.Object == nil || riskOf(a) == leavesItBe || !fresh(a) && !given {
+		if a.Object == nil || report.RiskOf(a) == report.Leaves || !report.Creates(a) && !given {
 			return false
 		}
 		return slices.ContainsFunc(content.Of(a.Object, v.width), func(fact content.Line) bool { return fact.Weak })

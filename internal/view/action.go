@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/content"
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -36,7 +37,7 @@ type item struct {
 	alike bool // said of several that are the same but for such names
 	width int
 	// relocation is set if the object only moves, with its block.
-	relocation relocation
+	relocation report.Relocation
 }
 
 // similar is how many objects with something in common a person counts at a glance.
@@ -74,7 +75,7 @@ func (v *planView) items() []item {
 	byBlock := map[string][]item{}
 	for i := range v.plan.Actions {
 		a := &v.plan.Actions[i]
-		if riskOf(a) == leavesItBe && a.Supersedes == (lang.Address{}) {
+		if report.RiskOf(a) == report.Leaves && a.Supersedes == (lang.Address{}) {
 			continue
 		}
 		if _, seen := byBlock[a.Address.Block]; !seen {
@@ -138,10 +139,10 @@ func heading(items []item) screen.Line {
 // item renders one action.
 func (v *planView) item(a *plans.Action) item {
 	it := item{
-		heads: []screen.Line{v.head(a)}, block: a.Address.Block, create: fresh(a),
-		gone: hasReason(a, plans.ReasonGone), names: v.anyNames(a.Address), source: a.Declared(), width: v.width,
+		heads: []screen.Line{v.head(a)}, block: a.Address.Block, create: report.Creates(a),
+		gone: report.HasReason(a, plans.ReasonGone), names: v.anyNames(a.Address), source: a.Declared(), width: v.width,
 	}
-	it.relocation, _ = relocationOf(a)
+	it.relocation, _ = report.RelocationOf(a)
 	if a.Object != nil {
 		it.within = cmp.Or(a.Object.Within, a.Object.Source)
 	}
@@ -156,7 +157,7 @@ func (v *planView) item(a *plans.Action) item {
 		it.own = comment(place, v.width)
 		it.together = comment("each in place of its older version", v.width)
 	}
-	if hasReason(a, plans.ReasonImmutable) && it.source != "" {
+	if report.HasReason(a, plans.ReasonImmutable) && it.source != "" {
 		it.own = comment("declared at "+it.source, v.width)
 	}
 	var telling []content.Line
@@ -189,11 +190,6 @@ func shown(a *plans.Action) []plans.Change {
 	return slices.DeleteFunc(slices.Clone(a.Changes), plans.Change.NotesMove)
 }
 
-// fresh reports whether an action makes something that has no predecessor.
-func fresh(a *plans.Action) bool {
-	return (a.Verb == plans.Create || a.Verb == plans.Run) && a.Supersedes == (lang.Address{})
-}
-
 // comment is a remark below the head of an action.
 func comment(s string, width int) []screen.Line {
 	var out []screen.Line
@@ -205,7 +201,7 @@ func comment(s string, width int) []screen.Line {
 
 // fields is how the changes of an action are rendered.
 func (v *planView) fields(a *plans.Action) fields {
-	f := fields{width: v.width, full: v.options.Full, fresh: fresh(a), kind: a.Address.Kind, named: family(a)}
+	f := fields{width: v.width, full: v.options.Full, fresh: report.Creates(a), kind: a.Address.Kind, named: report.Family(a)}
 	switch a.Address.Kind {
 	case "Deployment", "StatefulSet", "DaemonSet", "Job":
 		if !f.full {
@@ -214,7 +210,7 @@ func (v *planView) fields(a *plans.Action) fields {
 	}
 	f.note = func(c plans.Change) string {
 		switch {
-		case forces(a, c):
+		case report.Forces(a, c):
 			return "# forces replacement"
 		case c.Drift && c.Before != nil && c.After == nil && c.Edited:
 			return "# added outside of kolla, or your change"
@@ -227,7 +223,7 @@ func (v *planView) fields(a *plans.Action) fields {
 		case c.Drift:
 			return "# put back"
 		case c.Manager != "":
-			return "# until " + tool(c.Manager) + " sets it again"
+			return "# until " + report.Tool(c.Manager) + " sets it again"
 		case a.Object != nil && a.Object.Causes[c.Path] != "":
 			return "# because of " + a.Object.Causes[c.Path]
 		default:
@@ -235,14 +231,6 @@ func (v *planView) fields(a *plans.Action) fields {
 		}
 	}
 	return f
-}
-
-// forces reports whether a change is, or is part of, what cannot be changed in place.
-func forces(a *plans.Action, c plans.Change) bool {
-	return slices.ContainsFunc(a.Reasons, func(r plans.Reason) bool {
-		rest, ok := strings.CutPrefix(c.Path, r.Path)
-		return r.Kind == plans.ReasonImmutable && ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-	})
 }
 
 // head is the line by which programs recognize an action.
@@ -258,13 +246,13 @@ func (v *planView) head(a *plans.Action) screen.Line {
 	case plans.Update:
 		return at.Then(address, screen.Text(" will be updated in-place"))
 	case plans.Replace:
-		if hasReason(a, plans.ReasonRequested) {
+		if report.HasReason(a, plans.ReasonRequested) {
 			return at.Then(address, screen.Text(" "), screen.Styled(screen.Danger, "will be replaced, as requested"))
 		}
 		if slices.ContainsFunc(a.Reasons, plans.Reason.Triggered) {
 			return at.Then(address, screen.Text(" "), screen.Styled(screen.Danger, "will be replaced, due to changes in replace_triggered_by"))
 		}
-		if harmless(a) {
+		if report.Harmless(a) {
 			return at.Then(address, screen.Text(" must be replaced"))
 		}
 		return at.Then(address, screen.Text(" "), screen.Styled(screen.Danger, "must be replaced"))
@@ -284,7 +272,7 @@ func (v *planView) head(a *plans.Action) screen.Line {
 		}
 		return at.Then(address, screen.Text(" will be imported"))
 	case plans.Forget:
-		if hasReason(a, plans.ReasonGone) || hasReason(a, plans.ReasonUnfinished) {
+		if report.HasReason(a, plans.ReasonGone) || report.HasReason(a, plans.ReasonUnfinished) {
 			return at.Then(address, screen.Text(" is gone, and is forgotten"))
 		}
 		return at.Then(address, screen.Text(" will no longer be managed by kolla, but will not be destroyed"))
@@ -307,7 +295,7 @@ func (v *planView) comments(a *plans.Action) []string {
 	}
 	if a.Verb == plans.Run {
 		out = append(out, runsOnce)
-		if hasReason(a, plans.ReasonRequested) {
+		if report.HasReason(a, plans.ReasonRequested) {
 			out = append(out, "it runs again, as requested with -replace")
 		}
 	}
@@ -319,7 +307,7 @@ func (v *planView) comments(a *plans.Action) []string {
 		out = append(out, "what it holds is lost: "+a.Holds)
 	}
 	if a.Heir != (lang.Address{}) {
-		out = append(out, takenAlong(a))
+		out = append(out, report.TakenAlong(a))
 	}
 	if a.Force {
 		out = append(out, "takes fields from other managers by force")
@@ -337,7 +325,7 @@ func (v *planView) comments(a *plans.Action) []string {
 func (v *planView) reasons(a *plans.Action) []string {
 	var out []string
 	for _, r := range a.Reasons {
-		c := because(r)
+		c := report.Because(r)
 		if r.Kind == plans.ReasonRenamed && r.Detail == "" {
 			c = "its service " + c
 		}
@@ -347,69 +335,4 @@ func (v *planView) reasons(a *plans.Action) []string {
 		}
 	}
 	return out
-}
-
-// because puts a reason into words; empty where the action speaks for itself.
-func because(r plans.Reason) string {
-	words := map[plans.ReasonKind]string{
-		plans.ReasonGone:       "somebody deleted it in the cluster",
-		plans.ReasonUnfinished: "an earlier apply deleted it, and did not get further",
-		plans.ReasonCleaned:    "an earlier apply was about to delete it: its pods may have cleaned their nodes already",
-		plans.ReasonUndeclared: "no longer in the configuration",
-		plans.ReasonExternal:   "its service is external now",
-		plans.ReasonRenamed:    renaming(r.Detail),
-		plans.ReasonSuperseded: "an older version that nothing uses any more",
-		plans.ReasonImmutable:  r.Path + " cannot be changed in place",
-		plans.ReasonFailedJob:  "the last run failed; it runs again",
-		plans.ReasonIdle:       fmt.Sprintf("%s has %s, and does not look after it any more: taken back", tool(r.Manager), r.Path),
-		plans.ReasonReplaced:   "somebody replaced " + r.Path + ": the value is kept, and the objects that read it are renewed",
-		plans.ReasonRenewed:    "made anew",
-		plans.ReasonReuse:      "reuses existing volumes, with the data on them",
-		plans.ReasonTriggered:  r.TriggerWords(),
-		plans.ReasonOwed:       r.TriggerWords(),
-		plans.ReasonMoved:      "moved from " + r.Detail,
-		plans.ReasonUnowned:    "imported: it exists already, and was not made by kolla",
-		plans.ReasonDefinition: "the definition of its kind changes",
-		plans.ReasonUpgrade:    "neither the configuration nor the cluster changed: kolla or the server has new defaults",
-	}[r.Kind]
-	switch {
-	case r.Detail == "", r.Kind == plans.ReasonRenamed, r.Kind == plans.ReasonMoved, r.Triggered():
-		return words
-	case words == "":
-		return r.Detail
-	default:
-		return fmt.Sprintf("%s: %s", words, r.Detail)
-	}
-}
-
-// takenAlong says where the values go on of a Secret that goes.
-func takenAlong(a *plans.Action) string {
-	return "its values are copied to Secret " + a.Heir.Name
-}
-
-// renaming says of a block why its objects have other names: it moved, or its service is
-// called something else.
-func renaming(block string) string {
-	if block == "" {
-		return "has another name in the cluster now, and so have its objects"
-	}
-	return fmt.Sprintf("moved to %s, whose objects have other names", block)
-}
-
-// harmless reports whether nothing is lost with what an action deletes: versions
-// that nothing uses any more, jobs that failed.
-func harmless(a *plans.Action) bool {
-	return a.Prunes() || hasReason(a, plans.ReasonFailedJob)
-}
-
-// family is the name of an object of which there are versions, without the version.
-func family(a *plans.Action) string {
-	if a.Object == nil {
-		return ""
-	}
-	return a.Object.Family.Name
-}
-
-func hasReason(a *plans.Action, kind plans.ReasonKind) bool {
-	return slices.ContainsFunc(a.Reasons, func(r plans.Reason) bool { return r.Kind == kind })
 }

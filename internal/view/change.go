@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -268,7 +268,7 @@ func (p *Printer) culprit(c plans.Change, now time.Time) string {
 		if c.Path == "spec.replicas" {
 			verb = "scaled by "
 		}
-		parts = append(parts, verb+tool(c.Manager))
+		parts = append(parts, verb+report.Tool(c.Manager))
 	}
 	if !c.Time.IsZero() {
 		if age := now.Sub(c.Time); age >= 0 && !now.IsZero() {
@@ -277,17 +277,4 @@ func (p *Printer) culprit(c plans.Change, now time.Time) string {
 		parts = append(parts, p.moment(c.Time))
 	}
 	return strings.Join(parts, " ")
-}
-
-// tool is the command behind a field manager's name. kubectl has one manager a
-// subcommand.
-func tool(manager string) string {
-	switch {
-	case manager == "kubectl-client-side-apply":
-		return "kubectl apply"
-	case strings.HasPrefix(manager, "kubectl-") && foreign.Name(manager) == manager:
-		return "kubectl " + strings.TrimPrefix(manager, "kubectl-")
-	default:
-		return foreign.Name(manager)
-	}
 }

@@ -6,49 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
-
-// risk orders actions by what a reviewer has to see first.
-type risk int
-
-const (
-	losesData  risk = iota // something that cannot be made again
-	destroys               // deleted, or deleted and made again
-	takes                  // fields that others look after
-	changesIt              // all that is there and will be different
-	makes                  // what is new
-	cleansUp               // nothing is lost with it
-	leavesItBe             // nothing happens
-)
-
-func riskOf(a *plans.Action) risk {
-	deletes := a.Verb == plans.Replace || a.Verb == plans.Delete && !a.Partial
-	switch {
-	case a.Verb == plans.None || a.Verb == plans.Refresh || a.MovedTo() != "":
-		return leavesItBe
-	case harmless(a):
-		return cleansUp
-	case deletes && a.Holds != "":
-		return losesData
-	case deletes:
-		return destroys
-	case a.Force && !drifted(a):
-		return takes
-	case fresh(a):
-		return makes
-	default:
-		return changesIt
-	}
-}
-
-// drifted reports whether somebody else changed or deleted an object.
-func drifted(a *plans.Action) bool {
-	return hasReason(a, plans.ReasonGone) || slices.ContainsFunc(a.Changes, func(c plans.Change) bool { return c.Drift })
-}
 
 // byRisk are the actions in the order of their risk, else in that of the plan.
 func (v *planView) byRisk() []*plans.Action {
@@ -56,7 +19,7 @@ func (v *planView) byRisk() []*plans.Action {
 	for i := range v.plan.Actions {
 		out = append(out, &v.plan.Actions[i])
 	}
-	slices.SortStableFunc(out, func(a, b *plans.Action) int { return cmp.Compare(riskOf(a), riskOf(b)) })
+	slices.SortStableFunc(out, func(a, b *plans.Action) int { return cmp.Compare(report.RiskOf(a), report.RiskOf(b)) })
 	return out
 }
 
@@ -85,10 +48,10 @@ func (v *planView) destroyed() []screen.Line {
 	var all []*plans.Action
 	harmlessly := 0
 	for _, a := range v.byRisk() {
-		switch riskOf(a) {
-		case cleansUp:
+		switch report.RiskOf(a) {
+		case report.CleansUp:
 			harmlessly++
-		case losesData, destroys:
+		case report.LosesData, report.Destroys:
 			sign, _ := markOf(a)
 			rows = append(rows, [2]screen.Line{screen.Styled(sign.style, fmt.Sprintf("  %3s ", sign.text)).Then(screen.Styled(screen.Bold, a.Address.String())), v.why(a)})
 			all = append(all, a)
@@ -120,7 +83,7 @@ func (v *planView) destroyed() []screen.Line {
 func (v *planView) lostWith() []screen.Line {
 	var rows [][2]screen.Line
 	for _, a := range v.byRisk() {
-		if riskOf(a) == losesData {
+		if report.RiskOf(a) == report.LosesData {
 			rows = append(rows, [2]screen.Line{screen.Styled(screen.Danger, "  LOST with ").Then(screen.Styled(screen.Bold, a.Address.String())), screen.Text(a.Holds)})
 		}
 	}
@@ -129,7 +92,7 @@ func (v *planView) lostWith() []screen.Line {
 
 // forced lists what is taken from others, where it is not shown as drift.
 func (v *planView) forced() []screen.Line {
-	addresses := v.withRisk(takes)
+	addresses := v.withRisk(report.Takes)
 	if len(addresses) == 0 {
 		return nil
 	}
@@ -139,14 +102,14 @@ func (v *planView) forced() []screen.Line {
 // why is the reason of an action in one line: what is lost by it comes first.
 func (v *planView) why(a *plans.Action) screen.Line {
 	comments := v.reasons(a)
-	if hasReason(a, plans.ReasonRenamed) {
+	if report.HasReason(a, plans.ReasonRenamed) {
 		comments = nil // renamed says it of all of them
 	}
-	if a.Verb == plans.Replace && hasReason(a, plans.ReasonRequested) {
+	if a.Verb == plans.Replace && report.HasReason(a, plans.ReasonRequested) {
 		comments = append([]string{"as requested with -replace"}, comments...)
 	}
 	if a.Heir != (lang.Address{}) {
-		comments = append(comments, takenAlong(a))
+		comments = append(comments, report.TakenAlong(a))
 	}
 	why := strings.Join(comments, "; ")
 	if a.Verb == plans.Replace {
@@ -174,7 +137,7 @@ func (v *planView) renamed() []screen.Line {
 				continue
 			}
 			told[a.Address.Block] = true
-			for _, part := range screen.Wrap(fmt.Sprintf("(%s %s)", a.Address.Block, because(r)), max(v.width-6, 40)) {
+			for _, part := range screen.Wrap(fmt.Sprintf("(%s %s)", a.Address.Block, report.Because(r)), max(v.width-6, 40)) {
 				out = append(out, screen.Styled(screen.Faint, part).Indent(6))
 			}
 		}

@@ -1,228 +1,11 @@
 package view
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
-	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/planner/plans"
 )
-
-// Impact is the impact of a plan on one block, in words.
-type Impact struct {
-	Block string
-	Lines []string
-	// Grave are those of the lines that tell of what stops or is lost.
-	Grave []string
-}
-
-// ImpactOf puts the impact of a plan into words. In a block of several workloads, each
-// line says which one it is about.
-func ImpactOf(plan *plans.Plan) []Impact {
-	workloads := map[string]int{}
-	for i := range plan.Actions {
-		if a := &plan.Actions[i]; a.Serves() {
-			workloads[a.Address.Block]++
-		}
-	}
-	var out []Impact
-	for _, i := range plan.Impact {
-		said := Impact{Block: i.Block}
-		for _, e := range i.Effects {
-			text := effectText(i.Block, e)
-			if workloads[i.Block] > 1 && ofWorkload(e.Kind) {
-				text = e.Name + ": " + text
-			}
-			said.Lines = append(said.Lines, text)
-			if e.Grave {
-				said.Grave = append(said.Grave, text)
-			}
-		}
-		out = append(out, said)
-	}
-	return out
-}
-
-// ofWorkload reports whether an effect is about a workload of which a block may have
-// several.
-func ofWorkload(kind plans.EffectKind) bool {
-	switch kind {
-	case plans.EffectDeploy, plans.EffectStop, plans.EffectRecreate, plans.EffectRestart,
-		plans.EffectLeave, plans.EffectCutOff, plans.EffectScaleUp, plans.EffectScaleDown, plans.EffectDataLost, plans.EffectVolumesStay:
-		return true
-	}
-	return false
-}
-
-// effectText says an effect on a block in one line.
-func effectText(block string, e plans.Effect) string {
-	pods := words.Count(e.Pods, "pod")
-	switch e.Kind {
-	case plans.EffectDeploy:
-		if e.EachNode {
-			return "will be deployed, one pod on each of its nodes"
-		}
-		return pods + " will be deployed"
-	case plans.EffectStop:
-		return pods + " will be deleted"
-	case plans.EffectRecreate:
-		return fmt.Sprintf("%s %s at once, and new ones are made: %s", pods, words.Plural(e.Pods, "stops", "stop"), whyAgain(e.Why))
-	case plans.EffectRestart:
-		return restartText(block, e, pods)
-	case plans.EffectLeave:
-		text := fmt.Sprintf("%s %s deleted, on %s", pods, words.Plural(e.Pods, "is", "are"), words.Few(e.Items, 4))
-		if e.Data != "" {
-			text += ", where " + e.Data
-		}
-		return text
-	case plans.EffectCutOff:
-		return e.CutOff()
-	case plans.EffectScaleUp:
-		return pods + " added"
-	case plans.EffectScaleDown:
-		return pods + " removed"
-	case plans.EffectJob:
-		return fmt.Sprintf("job %s runs", e.Name)
-	case plans.EffectJobAgain:
-		return fmt.Sprintf("job %s runs again", e.Name)
-	case plans.EffectPorts:
-		return fmt.Sprintf("the ports of %s change", e.Ref)
-	case plans.EffectUnreachable:
-		return fmt.Sprintf("%s is deleted and made again: nothing reaches it in between", e.Ref)
-	}
-	return dataText(e)
-}
-
-// dataText says what an effect means to data.
-func dataText(e plans.Effect) string {
-	switch e.Kind {
-	case plans.EffectLoss:
-		if e.Ref.GVK.Kind == "PersistentVolumeClaim" && e.Loss.Address.Kind != e.Ref.GVK.Kind {
-			return e.Name + " " + e.Loss.Consequence()
-		}
-		return fmt.Sprintf("%s is gone: %s", e.Ref, e.Loss.Consequence())
-	case plans.EffectDataLost:
-		return e.Data + ", is lost"
-	case plans.EffectDataDeleted:
-		return fmt.Sprintf("%s is deleted, and %s with it", e.Ref, e.Data)
-	case plans.EffectDataReplaced:
-		return fmt.Sprintf("%s is deleted and made again, and %s is lost", e.Ref, e.Data)
-	case plans.EffectValuesDropped:
-		return fmt.Sprintf("%s is deleted, and with it %s, which %s does not take along", e.Ref, words.Few(e.Items, 4), e.Heir)
-	case plans.EffectVolumesStay:
-		return fmt.Sprintf("%s %s, with the data: %s", words.Count(len(e.Items), "volume"), words.Plural(len(e.Items), "stays", "stay"), words.Few(e.Items, 3))
-	}
-	return string(e.Kind)
-}
-
-func restartText(block string, e plans.Effect, pods string) string {
-	var causes []string
-	for _, c := range e.Causes {
-		causes = append(causes, causeText(c))
-	}
-	why := words.Few(causes, 3)
-	if e.Strategy == plans.OnRequest {
-		address := lang.Address{Block: block, Kind: e.Ref.GVK.Kind, Name: e.Name}
-		return fmt.Sprintf("%s %s as before until kolla rollout '%s' replaces %s%s: %s", pods, words.Plural(e.Pods, "goes on", "go on"), address, words.Plural(e.Pods, "it", "them"), meanwhile(e), why)
-	}
-	pace := ""
-	switch {
-	case e.Pods == 1 && e.Downtime:
-		pace = ", and nothing answers meanwhile"
-	case e.Pods == 1:
-	case e.Strategy == plans.AllAtOnce:
-		pace = ", all at once"
-	case e.AtATime == 1:
-		pace = ", one at a time"
-	default:
-		pace = fmt.Sprintf(", %d at a time", e.AtATime)
-	}
-	return fmt.Sprintf("%s %s%s%s: %s", pods, words.Plural(e.Pods, "restarts", "restart"), pace, meanwhile(e), why)
-}
-
-// meanwhile says what follows for others while pods restart.
-func meanwhile(e plans.Effect) string {
-	if e.Data == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (meanwhile %s)", e.Data)
-}
-
-// whyAgain says why a workload is made again.
-func whyAgain(reasons []plans.Reason) string {
-	if len(reasons) == 0 {
-		return "as requested"
-	}
-	switch reasons[0].Kind {
-	case plans.ReasonImmutable:
-		var paths []string
-		for _, r := range reasons {
-			if r.Path == "" {
-				r.Path = "it"
-			}
-			paths = append(paths, r.Path)
-		}
-		return strings.Join(paths, ", ") + " cannot be changed in place"
-	case plans.ReasonTriggered, plans.ReasonOwed:
-		return reasons[0].TriggerWords()
-	}
-	return "as requested"
-}
-
-// causeText says why pods restart.
-func causeText(c plans.Cause) string {
-	switch c.Kind {
-	case plans.CauseImage:
-		was, is := imageChange(c.Before, c.After)
-		return fmt.Sprintf("image %s → %s", was, is)
-	case plans.CauseEnvironment:
-		return c.Name + " in the environment " + fate(c)
-	case plans.CauseSecret:
-		return fmt.Sprintf("values of secret %s changed", c.Name)
-	case plans.CauseResources:
-		return "resources changed"
-	case plans.CauseSecretFile:
-		return fmt.Sprintf("secret values in %s changed", c.Name)
-	case plans.CauseSource:
-		return fmt.Sprintf("%s → %s", c.Before, c.After)
-	}
-	if len(c.Settings) > 0 {
-		return fmt.Sprintf("%s in %s changed", words.Few(c.Settings, 2), c.Name)
-	}
-	return c.Name + " " + fate(c)
-}
-
-// fate is the verb for the change of a field: added, removed or changed. The plan does not
-// record whether a secret field is added or removed.
-func fate(c plans.Cause) string {
-	switch {
-	case c.Added == c.Removed:
-		return "changed"
-	case c.Added:
-		return "added"
-	}
-	return "removed"
-}
-
-// imageChange names two images by the part in which they differ: their last names
-// with tag or digest, or where they come from, or both.
-func imageChange(before, after string) (was, is string) {
-	beforeName, afterName := baseName(before), baseName(after)
-	switch {
-	case before == "":
-		return "none", after
-	case strings.TrimSuffix(before, beforeName) == strings.TrimSuffix(after, afterName):
-		return beforeName, afterName
-	case beforeName != afterName:
-		return before, after
-	}
-	version := afterName[strings.IndexAny(afterName+":", ":@"):]
-	return strings.TrimSuffix(before, version), strings.TrimSuffix(after, version)
-}
-
-func baseName(image string) string { return image[strings.LastIndex(image, "/")+1:] }
 
 // impactJSON is the impact on one block, structured and in words.
 type impactJSON struct {
@@ -243,14 +26,14 @@ type effectJSON struct {
 }
 
 func impactsOf(plan *plans.Plan) []impactJSON {
-	said := ImpactOf(plan)
+	said := report.ImpactOf(plan)
 	var out []impactJSON
 	for n, i := range plan.Impact {
 		j := impactJSON{Impact: i, Lines: slices.Clone(said[n].Lines), Grave: said[n].Grave}
 		for _, e := range i.Effects {
 			effect := effectJSON{Effect: e, Object: objectOf(e.Ref)}
 			if e.Kind == plans.EffectRecreate {
-				effect.Why = whyAgain(e.Why)
+				effect.Why = report.WhyAgain(e.Why)
 			}
 			j.Effects = append(j.Effects, effect)
 		}

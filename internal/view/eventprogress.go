@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -97,13 +98,13 @@ func (a *applying) overdue(now time.Time) {
 func (a *applying) goesOn(p *pulse, now time.Time) {
 	elapsed := now.Sub(p.begun)
 	a.hook("apply_progress", p.action, elapsed,
-		fmt.Sprintf("Still %s... [%s elapsed]", doing(p.action), elapsed.Round(time.Second)), &hookJSON{Status: p.status})
+		fmt.Sprintf("Still %s... [%s elapsed]", report.Doing(p.action), elapsed.Round(time.Second)), &hookJSON{Status: p.status})
 }
 
 // observe writes an event of the apply. What the plan leaves as it is, and is only
 // looked at because others depend on it, is not worth one.
 func (a *applying) observe(e plans.Event) {
-	if a == nil || !concerns(e.Action) && e.Kind != plans.Failed {
+	if a == nil || !report.Concerns(e.Action) && e.Kind != plans.Failed {
 		return
 	}
 	a.mu.Lock()
@@ -112,7 +113,7 @@ func (a *applying) observe(e plans.Event) {
 	switch e.Kind {
 	case plans.Started:
 		a.running[address] = &pulse{action: e.Action, begun: now, said: now}
-		a.hook("apply_start", e.Action, -1, words.Capital(doing(e.Action))+"...", &hookJSON{})
+		a.hook("apply_start", e.Action, -1, words.Capital(report.Doing(e.Action))+"...", &hookJSON{})
 	case plans.Waiting:
 		if p := a.running[address]; p != nil && p.status != e.Status {
 			p.status, p.said = e.Status, now
@@ -120,7 +121,7 @@ func (a *applying) observe(e plans.Event) {
 		}
 	case plans.Done:
 		delete(a.running, address)
-		a.hook("apply_complete", e.Action, e.Elapsed, words.Capital(done(e))+" after "+words.Duration(e.Elapsed), &hookJSON{})
+		a.hook("apply_complete", e.Action, e.Elapsed, words.Capital(report.Done(e))+" after "+words.Duration(e.Elapsed), &hookJSON{})
 	case plans.Failed:
 		delete(a.running, address)
 		a.hook("apply_errored", e.Action, e.Elapsed, "Failed after "+words.Duration(e.Elapsed), &hookJSON{Error: fmt.Sprint(e.Err)})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -190,7 +191,7 @@ func (e *events) plan(plan *plans.Plan) {
 	c := plan.Counts()
 	e.write(event{
 		Type:    "change_summary",
-		Message: plainSummary(plan),
+		Message: report.Summary(plan),
 		Changes: &summaryEvent{
 			Add: c.Add, Change: c.Change, Import: c.Import, Remove: c.Destroy, Forget: c.Forget, Operation: "plan",
 			Kolla: summaryOf(plan),
@@ -303,15 +304,15 @@ func uiAction(a *plans.Action) string {
 // events; empty where they have none.
 func uiReason(a *plans.Action) string {
 	switch {
-	case hasReason(a, plans.ReasonRequested):
+	case report.HasReason(a, plans.ReasonRequested):
 		return "requested"
 	case slices.ContainsFunc(a.Reasons, plans.Reason.Triggered):
 		return "replace_triggered_by"
-	case a.Verb == plans.Replace && hasReason(a, plans.ReasonFailedJob):
+	case a.Verb == plans.Replace && report.HasReason(a, plans.ReasonFailedJob):
 		return "tainted"
 	case a.Verb == plans.Replace:
 		return "cannot_update"
-	case a.Verb == plans.Delete && !a.Partial && (hasReason(a, plans.ReasonUndeclared) || hasReason(a, plans.ReasonExternal) || hasReason(a, plans.ReasonRenamed)):
+	case a.Verb == plans.Delete && !a.Partial && (report.HasReason(a, plans.ReasonUndeclared) || report.HasReason(a, plans.ReasonExternal) || report.HasReason(a, plans.ReasonRenamed)):
 		return "delete_because_no_resource_config"
 	}
 	return ""

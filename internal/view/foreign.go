@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -18,7 +19,7 @@ func (v *planView) keptChanges() []screen.Line {
 	var out []screen.Line
 	for i := range v.plan.Actions {
 		a := &v.plan.Actions[i]
-		out = append(out, v.owned(a, replacedValues(a), func(plans.Change) string { return "" })...)
+		out = append(out, v.owned(a, report.ReplacedValues(a), func(plans.Change) string { return "" })...)
 	}
 	if out == nil {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
@@ -67,9 +68,9 @@ func (v *planView) disturbances() []disturbed {
 // sameImpact joins what is the same in more than a few services, where these may
 // have different names.
 func (v *planView) sameImpact() []disturbed {
-	said := ImpactOf(v.plan)
-	key := func(i Impact, l string) string {
-		return fmt.Sprint(slices.Contains(i.Grave, l), starred(l, v.nameOf(i.Block)))
+	said := report.ImpactOf(v.plan)
+	key := func(i report.Impact, l string) string {
+		return fmt.Sprint(slices.Contains(i.Grave, l), report.Starred(l, v.nameOf(i.Block)))
 	}
 	blocks := map[string][]string{}
 	for _, i := range said {
@@ -90,7 +91,7 @@ func (v *planView) sameImpact() []disturbed {
 					continue
 				}
 				told[k] = true
-				row.blocks, row.text = blocks[k], starred(l, v.nameOf(i.Block))
+				row.blocks, row.text = blocks[k], report.Starred(l, v.nameOf(i.Block))
 			}
 			out = append(out, row)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/content"
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -177,9 +178,9 @@ func (v *planView) others() []screen.Line {
 	var rest []*plans.Action
 	above := 0
 	for _, a := range v.byRisk() {
-		switch r := riskOf(a); {
-		case r == leavesItBe:
-		case r <= destroys && !v.plan.Destroy:
+		switch r := report.RiskOf(a); {
+		case r == report.Leaves:
+		case r <= report.Destroys && !v.plan.Destroy:
 			above++
 		default:
 			rest = append(rest, a)
@@ -223,9 +224,9 @@ func groupOf(a *plans.Action) group {
 func (v *planView) grouped(actions []*plans.Action) []screen.Line {
 	var order []group
 	heads, members := map[group][]screen.Line{}, map[group]int{}
-	together, told := map[relocation]int{}, map[relocation]bool{}
+	together, told := map[report.Relocation]int{}, map[report.Relocation]bool{}
 	for _, a := range actions {
-		if r, ok := relocationOf(a); ok {
+		if r, ok := report.RelocationOf(a); ok {
 			together[r]++
 		}
 	}
@@ -235,13 +236,13 @@ func (v *planView) grouped(actions []*plans.Action) []screen.Line {
 			order = append(order, g)
 		}
 		members[g]++
-		r, _ := relocationOf(a)
+		r, _ := report.RelocationOf(a)
 		switch n := together[r]; {
 		case n <= similar || v.options.Full:
 			heads[g] = append(heads[g], v.head(a))
 		case !told[r]:
 			told[r] = true
-			heads[g] = append(heads[g], r.head().Then(screen.Textf(" (%d objects)", n)))
+			heads[g] = append(heads[g], relocationHead(r).Then(screen.Textf(" (%d objects)", n)))
 		}
 	}
 	var out []screen.Line

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"kolla.openstack.org/kolla/internal/view/screen"
-	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -44,20 +43,6 @@ func (v *planView) outputs() []screen.Line {
 		}
 	}
 	return out
-}
-
-// outputCounts says, as a sentence after others, how many outputs change; empty: none.
-func outputCounts(plan *plans.Plan) string {
-	n := 0
-	for _, c := range plan.Outputs {
-		if c.Action() != output.NoOp {
-			n++
-		}
-	}
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" %s %s.", words.Count(n, "output"), words.Plural(n, "changes", "change"))
 }
 
 // outputChange shows the value of an output, or both where it changes.

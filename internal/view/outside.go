@@ -1,6 +1,7 @@
 package view
 
 import (
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -40,7 +41,7 @@ func (o outside) changes(a *plans.Action) []plans.Change {
 		c.Before, c.After, c.Drift = c.After, c.Before, true
 		out = append(out, c)
 	}
-	return append(out, replacedValues(a)...)
+	return append(out, report.ReplacedValues(a)...)
 }
 
 // drift is what others did to an object, in Terraform's shape; ok is false where they did
@@ -48,7 +49,7 @@ func (o outside) changes(a *plans.Action) []plans.Change {
 func (o outside) drift(a *plans.Action) (r resourceChangeJSON, ok bool) {
 	seen := *a
 	seen.Verb, seen.Object, seen.Changes = plans.Update, nil, o.changes(a)
-	if hasReason(a, plans.ReasonGone) {
+	if report.HasReason(a, plans.ReasonGone) {
 		seen.Verb, seen.Partial, seen.Changes = plans.Delete, false, nil
 	} else if len(seen.Changes) == 0 {
 		return r, false
@@ -58,19 +59,4 @@ func (o outside) drift(a *plans.Action) (r resourceChangeJSON, ok bool) {
 	r.Kolla = extension(a)
 	r.Kolla.Changes = masked(seen.Changes)
 	return r, true
-}
-
-// replacedValues are the values of a Secret that kolla had generated and somebody
-// replaced.
-func replacedValues(a *plans.Action) []plans.Change {
-	var changes []plans.Change
-	for _, r := range a.Reasons {
-		if r.Kind == plans.ReasonReplaced {
-			changes = append(changes, plans.Change{
-				Path: r.Path, Before: plans.Masked, After: plans.Masked,
-				Sensitive: true, Drift: true, Manager: r.Manager, Time: r.Time,
-			})
-		}
-	}
-	return changes
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -309,7 +310,7 @@ func planReason(a *plans.Action) string {
 }
 
 func importing(a *plans.Action) *importingJSON {
-	if a.Verb != plans.Adopt || hasReason(a, plans.ReasonMoved) {
+	if a.Verb != plans.Adopt || report.HasReason(a, plans.ReasonMoved) {
 		return nil
 	}
 	apiVersion, kind := a.Ref.GVK.ToAPIVersionAndKind()

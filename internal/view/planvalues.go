@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -38,7 +39,7 @@ func valuesOf(a *plans.Action) sides {
 // deleted object only its identity is known.
 func driftValues(a *plans.Action) sides {
 	v := sides{unknown: map[string]any{}, beforeSensitive: map[string]any{}, afterSensitive: map[string]any{}}
-	if hasReason(a, plans.ReasonGone) {
+	if report.HasReason(a, plans.ReasonGone) {
 		v.before = identityOf(a)
 		return v
 	}

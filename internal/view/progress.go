@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
@@ -75,7 +76,7 @@ func (p *Printer) Progress(plan *plans.Plan) *Progress {
 		denied:  map[string]lang.Address{},
 	}
 	for _, a := range plan.Actions {
-		if concerns(&a) {
+		if report.Concerns(&a) {
 			progress.total++
 		}
 	}
@@ -88,16 +89,6 @@ func (p *Printer) Progress(plan *plans.Plan) *Progress {
 	defer p.mu.Unlock()
 	p.progress = progress
 	return progress
-}
-
-// concerns reports whether an apply has anything to do about an action. An object
-// that the plan leaves as it is can still have to be waited for, when others
-// depend on it: that is mentioned only where it takes its time.
-//
-// What has moved has its action where it is now: that the old address is forgotten is no
-// news.
-func concerns(a *plans.Action) bool {
-	return (a.Verb != plans.None || a.Pending) && a.MovedTo() == ""
 }
 
 // Close ends the live view. Nothing must be observed afterwards.
@@ -148,7 +139,7 @@ func (p *Progress) note(e plans.Event) []screen.Line {
 	t := p.running[address]
 	switch e.Kind {
 	case plans.Started, plans.Waiting:
-		if e.Kind == plans.Started && !concerns(e.Action) {
+		if e.Kind == plans.Started && !report.Concerns(e.Action) {
 			return nil
 		}
 		if t == nil {
@@ -160,11 +151,11 @@ func (p *Progress) note(e plans.Event) []screen.Line {
 		return nil
 	case plans.Done:
 		delete(p.running, address)
-		if !concerns(e.Action) && (t == nil || !t.mentioned) {
+		if !report.Concerns(e.Action) && (t == nil || !t.mentioned) {
 			return nil
 		}
 		p.count(e.Action)
-		return []screen.Line{p.finished(screen.Added, e, done(e)+" after "+words.Duration(e.Elapsed))}
+		return []screen.Line{p.finished(screen.Added, e, report.Done(e)+" after "+words.Duration(e.Elapsed))}
 	case plans.Failed:
 		p.count(e.Action)
 		p.failed++
@@ -180,7 +171,7 @@ func (p *Progress) note(e plans.Event) []screen.Line {
 		}
 		return []screen.Line{p.finished(screen.Caution, e, "interrupted after "+words.Duration(e.Elapsed)+", before it was ready")}
 	case plans.Skipped:
-		if !concerns(e.Action) || e.Because == (lang.Address{}) {
+		if !report.Concerns(e.Action) || e.Because == (lang.Address{}) {
 			return nil // what was interrupted is summed up at the end
 		}
 		p.count(e.Action)
@@ -207,7 +198,7 @@ func (p *Progress) failure(e plans.Event) string {
 
 // count takes an action for over, if it is one of those that the apply is about.
 func (p *Progress) count(a *plans.Action) {
-	if concerns(a) {
+	if report.Concerns(a) {
 		p.over++
 	}
 }
@@ -215,77 +206,10 @@ func (p *Progress) count(a *plans.Action) {
 // finished is the line about an action that is over, with how many are.
 func (p *Progress) finished(s screen.Style, e plans.Event, outcome string) screen.Line {
 	l := screen.Styled(screen.Bold, e.Action.Address.String()).Then(screen.Text(": "), screen.Styled(s, outcome))
-	if concerns(e.Action) {
+	if report.Concerns(e.Action) {
 		l = l.Then(screen.Styled(screen.Faint, fmt.Sprintf("  [%d of %d]", p.over, p.total)))
 	}
 	return l
-}
-
-// done says what has been reached. What was waited for is more than written.
-func done(e plans.Event) string {
-	a, ready := e.Action, ""
-	if e.Ready {
-		ready = ", ready"
-	}
-	if a.OnlyMoves() {
-		return "moved from " + a.MovedFrom() + ready
-	}
-	switch a.Verb {
-	case plans.Create:
-		return "created" + ready
-	case plans.Update:
-		return "updated" + ready
-	case plans.Replace:
-		return "replaced" + ready
-	case plans.Delete:
-		if a.Partial {
-			return "released"
-		}
-		if a.Prunes() {
-			return "pruned"
-		}
-		return "destroyed"
-	case plans.Run:
-		return "completed"
-	case plans.Adopt:
-		return "imported" + ready
-	case plans.Forget:
-		return "forgotten"
-	case plans.Refresh:
-		return "taken into the state"
-	default:
-		return "ready"
-	}
-}
-
-// doing says what is being done.
-func doing(a *plans.Action) string {
-	if a.OnlyMoves() {
-		return "moving"
-	}
-	switch a.Verb {
-	case plans.Create:
-		return "creating"
-	case plans.Update:
-		return "updating"
-	case plans.Replace:
-		return "replacing"
-	case plans.Delete:
-		if a.Prunes() {
-			return "pruning"
-		}
-		return "destroying"
-	case plans.Run:
-		return "running"
-	case plans.Adopt:
-		return "importing"
-	case plans.Forget:
-		return "forgetting"
-	case plans.Refresh:
-		return "reading"
-	default:
-		return "waiting"
-	}
 }
 
 // watch speaks up about what takes its time, where there is no live view to see
@@ -314,7 +238,7 @@ func (p *Progress) overdue(now time.Time) []screen.Line {
 		address := screen.Styled(screen.Bold, t.action.Address.String())
 		if !t.mentioned && now.Sub(t.begun) >= quietStart {
 			t.mentioned = true
-			out = append(out, address.Then(screen.Text(": "+doing(t.action)+"...")))
+			out = append(out, address.Then(screen.Text(": "+report.Doing(t.action)+"...")))
 			continue
 		}
 		if t.status != t.told {
@@ -326,7 +250,7 @@ func (p *Progress) overdue(now time.Time) []screen.Line {
 		t.told, t.toldAt, t.patience = t.status, now, min(2*t.patience, patienceLimit)
 		status := t.status
 		if status == "" {
-			status = doing(t.action)
+			status = report.Doing(t.action)
 		}
 		out = append(out, screen.Text("Still waiting for ").Then(address, screen.Textf(": %s (%s)", status, words.Duration(now.Sub(t.begun)))))
 	}
