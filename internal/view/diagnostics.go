@@ -7,8 +7,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
-	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -26,9 +26,9 @@ const detailIndent = 2
 
 // lines renders the message; running text takes width columns, and is indented.
 func (m message) lines(width int) []screen.Line {
-	out := []screen.Line{screen.Styled(screen.Danger, "Error: ").Then(screen.Styled(screen.Bold, headline(m.summary)))}
+	out := []screen.Line{screen.Styled(screen.Danger, "Error: ").Then(screen.Styled(screen.Bold, report.Headline(m.summary)))}
 	if m.warning {
-		out = []screen.Line{screen.Styled(screen.Caution, "Warning: ").Then(screen.Styled(screen.Bold, headline(m.summary)))}
+		out = []screen.Line{screen.Styled(screen.Caution, "Warning: ").Then(screen.Styled(screen.Bold, report.Headline(m.summary)))}
 	}
 	if len(m.where) > 0 {
 		out = append(append(out, nil), m.where...)
@@ -40,16 +40,6 @@ func (m message) lines(width int) []screen.Line {
 		}
 	}
 	return append(out, nil)
-}
-
-// headline begins with a capital, whatever words the summary comes in. An address, an
-// option or a file name stays as it is.
-func headline(summary string) string {
-	first, _, _ := strings.Cut(summary, " ")
-	if strings.ContainsAny(first, "./-_=:@[") {
-		return summary
-	}
-	return words.Capital(summary)
 }
 
 // show prints messages to standard error: warnings first, so that the errors are

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -55,7 +56,7 @@ type factJSON struct {
 
 // diagnostic writes one.
 func (e *events) diagnostic(d *diagnosticJSON) {
-	d.Summary = headline(d.Summary)
+	d.Summary = report.Headline(d.Summary)
 	level := "error"
 	if d.Severity == "warning" {
 		level = "warn"
@@ -132,7 +133,7 @@ func (p *Printer) ofProblem(problem plans.Problem) *diagnosticJSON {
 }
 
 // ofFailure is an action that failed.
-func (p *Printer) ofFailure(f Failed) *diagnosticJSON {
+func (p *Printer) ofFailure(f report.Failed) *diagnosticJSON {
 	return &diagnosticJSON{
 		Severity: severity(false),
 		Summary:  f.Reason,

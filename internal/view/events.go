@@ -246,7 +246,7 @@ func summaryOf(plan *plans.Plan) *summaryJSON {
 }
 
 // applied writes how an apply went: what failed as diagnostics, then the sums.
-func (e *events) applied(a Applied, diagnose func(Failed) *diagnosticJSON) {
+func (e *events) applied(a report.Applied, diagnose func(report.Failed) *diagnosticJSON) {
 	if e == nil {
 		return
 	}
@@ -261,9 +261,10 @@ func (e *events) applied(a Applied, diagnose func(Failed) *diagnosticJSON) {
 	if a.Destroy {
 		operation = "destroy"
 	}
+	verdict, rest := a.Verdict()
 	e.write(event{
 		Type:    "change_summary",
-		Message: a.sentence().String(),
+		Message: verdict + rest,
 		Changes: &summaryEvent{
 			Add: a.Added, Change: a.Changed, Import: a.Imported, Remove: a.Destroyed, Forget: a.Forgotten, Operation: operation,
 			Kolla: &tallyJSON{Prune: a.Pruned, Move: a.Moved},

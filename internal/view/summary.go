@@ -2,71 +2,40 @@ package view
 
 import (
 	"errors"
-	"fmt"
 	"strings"
-	"time"
 
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 )
 
-// Applied is how an apply went.
-type Applied struct {
-	// What was carried out, counted as in the plan's summary.
-	Added, Changed, Destroyed, Imported, Forgotten, Moved, Pruned int
-	// Destroy: the plan was to destroy everything.
-	Destroy bool
-	// Interrupted: the operator stopped it.
-	Interrupted bool
-	// Saved: the plan came from a file, and cannot be applied again.
-	Saved   bool
-	Failed  []Failed
-	Skipped []Skipped
-	Took    time.Duration
-}
-
-// Failed is an action that was begun and failed.
-type Failed struct {
-	Address lang.Address
-	Source  string   // where the object is declared, "cloud.hcl:41"; may be empty
-	Reason  string   // one line
-	Detail  []string // what there is to know, line by line as it is: events, last log lines
-	Advice  string   // running text: how to mend it; may be empty
-	After   time.Duration
-	// Others failed for the very same reason.
-	Others []lang.Address
-}
-
-// Skipped is an action that was not begun.
-type Skipped struct {
-	Address lang.Address
-	// Because is the failed action that it depends on; zero: the apply was
-	// interrupted before.
-	Because lang.Address
-	// Data are what it waited for, which was not read; nil: it waited for no data.
-	Data []string
-}
+// An apply is reported with these types of the report.
+type (
+	Applied = report.Applied
+	Failed  = report.Failed
+	Skipped = report.Skipped
+)
 
 // Applied prints how an apply went: what failed to standard error; what was skipped
 // because of it, and the closing line, to standard output. The error is that of writing to
 // standard output.
-func (p *Printer) Applied(a Applied) error {
+func (p *Printer) Applied(a report.Applied) error {
 	p.events.applied(a, p.ofFailure)
 	var skipped error
 	if len(a.Skipped) > 0 { // before the errors, so that these stay on the screen
-		skipped = p.Out.Print(append([]screen.Line{nil}, a.skipped()...))
+		skipped = p.Out.Print(append([]screen.Line{nil}, skippedLines(a)...))
 	} else if len(a.Failed) > 0 {
 		p.tell([]screen.Line{nil})
 	}
 	for _, f := range a.Failed {
-		p.tell(f.lines(p.Err))
+		p.tell(failureLines(f, p.Err))
 	}
-	return errors.Join(skipped, p.Out.Print(a.closing()), p.events.failure())
+	return errors.Join(skipped, p.Out.Print(closing(a)), p.events.failure())
 }
 
-// lines is the failure in the look of a diagnostic, with its log as it is.
-func (f Failed) lines(s screen.Stream) []screen.Line {
+// failureLines shows a failure like a diagnostic, with its log unchanged.
+func failureLines(f report.Failed, s screen.Stream) []screen.Line {
 	where := screen.Text("  with ").Then(screen.Styled(screen.Bold, f.Address.String()))
 	if f.Source != "" {
 		where = where.Then(screen.Text(", declared at " + f.Source))
@@ -90,8 +59,8 @@ func (f Failed) lines(s screen.Stream) []screen.Line {
 	return out
 }
 
-// skipped lists what was not begun, with the failure that it waited for.
-func (a Applied) skipped() []screen.Line {
+// skippedLines lists the actions that were not begun, by the failure that each waited for.
+func skippedLines(a report.Applied) []screen.Line {
 	var order []lang.Address
 	byCause := map[lang.Address][]lang.Address{}
 	var later []lang.Address
@@ -150,84 +119,13 @@ func byBlock(addresses []lang.Address) []screen.Line {
 	return out
 }
 
-// closing is the last line, Terraform's where all went well, and how to go on
-// where it did not.
-func (a Applied) closing() []screen.Line {
+// closing is the last line. It is Terraform's if everything went well. Otherwise the line
+// after it says how to go on.
+func closing(a report.Applied) []screen.Line {
+	verdict, rest := a.Verdict()
 	took := screen.Text("It took " + words.Duration(a.Took) + ".")
-	if a.complete() {
-		return []screen.Line{nil, a.sentence(), took}
+	if a.Complete() {
+		return []screen.Line{nil, screen.Styled(screen.Added, verdict).Then(screen.Text(rest)), took}
 	}
-	again := "kolla apply"
-	if a.Destroy {
-		again = "kolla destroy"
-	}
-	advice := fmt.Sprintf("Fix what failed and run %q again: it goes on from here.", again)
-	switch {
-	case a.Saved && len(a.Failed) > 0:
-		advice = "Fix what failed and make a new plan: this one is used up."
-	case a.Saved:
-		advice = "Make a new plan for the rest: this one is used up."
-	case a.Interrupted:
-		advice = fmt.Sprintf("Run %q again: it goes on from here.", again)
-	}
-	return []screen.Line{a.sentence(), took.Then(screen.Text(" " + advice))}
-}
-
-func (a Applied) complete() bool { return len(a.Failed) == 0 && len(a.Skipped) == 0 && !a.Interrupted }
-
-func (a Applied) failures() int {
-	n := len(a.Failed)
-	for _, f := range a.Failed {
-		n += len(f.Others)
-	}
-	return n
-}
-
-// sentence counts what was done.
-func (a Applied) sentence() screen.Line {
-	verb := "Apply"
-	resources := fmt.Sprintf("%d added, %d changed, %d destroyed", a.Added, a.Changed, a.Destroyed)
-	if a.Imported > 0 {
-		resources = fmt.Sprintf("%d imported, %s", a.Imported, resources)
-	}
-	if a.Forgotten > 0 {
-		resources += fmt.Sprintf(", %d forgotten", a.Forgotten)
-	}
-	if a.Moved > 0 {
-		resources += fmt.Sprintf(", %d moved", a.Moved)
-	}
-	if a.Pruned > 0 {
-		resources += fmt.Sprintf(", %d pruned", a.Pruned)
-	}
-	if a.Destroy {
-		verb = "Destroy"
-		resources = fmt.Sprintf("%d destroyed", a.Destroyed)
-		if a.Changed > 0 { // their fields were removed
-			resources += fmt.Sprintf(", %d changed", a.Changed)
-		}
-		if a.Forgotten > 0 {
-			resources += fmt.Sprintf(", %d forgotten", a.Forgotten)
-		}
-	}
-	if a.complete() {
-		return screen.Styled(screen.Added, verb+" complete!").Then(screen.Text(" Resources: " + resources + "."))
-	}
-	return screen.Styled(screen.Danger, verb+" incomplete:").Then(screen.Text(" " + resources + "; " + a.shortfall() + "."))
-}
-
-// shortfall counts what was not done, in the words "1 failed, 2 skipped".
-func (a Applied) shortfall() string {
-	var parts []string
-	missing := "skipped"
-	if a.Interrupted {
-		parts = append(parts, "interrupted")
-		missing = "not begun"
-	}
-	if n := a.failures(); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d failed", n))
-	}
-	if n := len(a.Skipped); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d %s", n, missing))
-	}
-	return strings.Join(parts, ", ")
+	return []screen.Line{screen.Styled(screen.Danger, verdict).Then(screen.Text(rest)), took.Then(screen.Text(" " + a.Advice()))}
 }

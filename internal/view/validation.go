@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/report"
 )
 
 // validationVersion is that of the shape of `terraform validate -json`.
@@ -31,7 +32,7 @@ func ValidationJSON(w io.Writer, diags hcl.Diagnostics, files map[string]*hcl.Fi
 			out.ErrorCount++
 		}
 		shown := ofConfiguration(d, files)
-		shown.Summary = headline(shown.Summary)
+		shown.Summary = report.Headline(shown.Summary)
 		out.Diagnostics = append(out.Diagnostics, shown)
 	}
 	return writeJSON(w, out)
