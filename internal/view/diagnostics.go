@@ -74,13 +74,10 @@ func (p *Printer) show(messages []message) {
 // that are meant, in the order of the files. Files are by file name, as in
 // lang.Config.Files; a file that is not among them is only named.
 func (p *Printer) Diagnostics(diags hcl.Diagnostics, files map[string]*hcl.File) {
-	p.files = files
 	sorted := inFileOrder(diags)
+	p.events.configuration(sorted, files)
 	messages := make([]message, len(sorted))
 	for i, d := range sorted {
-		if p.events != nil {
-			p.events.diagnostic(ofConfiguration(d, files))
-		}
 		messages[i] = message{
 			warning: d.Severity == hcl.DiagWarning,
 			summary: d.Summary,
@@ -116,11 +113,7 @@ func boolToInt(b bool) int {
 // Problems prints what stands in the way of a plan, or should be known about it.
 // A problem that several objects have is printed once, with all of them.
 func (p *Printer) Problems(problems []plans.Problem) {
-	if p.events != nil {
-		for _, problem := range problems {
-			p.events.diagnostic(p.ofProblem(problem))
-		}
-	}
+	p.events.problems(problems)
 	p.show(together(problems))
 }
 
@@ -182,25 +175,19 @@ func (p *Printer) Warn(summary, detail string) {
 // Reading says that an apply goes on with reading data.
 func (p *Printer) Reading(names []string) {
 	message := "Reading " + strings.Join(names, ", ")
-	if p.events != nil {
-		p.events.log(message)
-	}
+	p.events.log(message)
 	p.tell([]screen.Line{screen.Text(message)})
 }
 
 func (p *Printer) alone(m message) {
-	if p.events != nil {
-		p.events.diagnostic(&diagnosticJSON{Severity: severity(m.warning), Summary: m.summary, Detail: m.detail})
-	}
+	p.events.message(m.warning, m.summary, m.detail)
 	p.show([]message{m})
 }
 
 // Saved says where a plan was saved, and with which command to go on; empty: there is
 // nothing to carry out. The error is that of writing.
 func (p *Printer) Saved(path, command string) error {
-	if p.events != nil {
-		p.events.log("Saved the plan to " + path)
-	}
+	p.events.log("Saved the plan to " + path)
 	if command == "" {
 		return p.Out.Print([]screen.Line{nil, screen.Text("Saved the plan to " + path + ". It has nothing to carry out.")})
 	}

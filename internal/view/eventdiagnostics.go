@@ -54,6 +54,44 @@ type factJSON struct {
 	Statement string `json:"statement"`
 }
 
+// configuration writes diagnostics of the configuration. Files are by file name, as in
+// lang.Config.Files. Later problems refer to them.
+func (e *events) configuration(diags hcl.Diagnostics, files map[string]*hcl.File) {
+	if e == nil {
+		return
+	}
+	e.mu.Lock()
+	e.files = files
+	e.mu.Unlock()
+	for _, d := range diags {
+		e.diagnostic(ofConfiguration(d, files))
+	}
+}
+
+// problems writes problems of a plan.
+func (e *events) problems(problems []plans.Problem) {
+	if e == nil {
+		return
+	}
+	for _, problem := range problems {
+		e.diagnostic(e.ofProblem(problem))
+	}
+}
+
+// message writes an error or a warning that belongs to no place and to no object.
+func (e *events) message(warning bool, summary, detail string) {
+	if e != nil {
+		e.diagnostic(&diagnosticJSON{Severity: severity(warning), Summary: summary, Detail: detail})
+	}
+}
+
+// file is a file of the configuration; nil where it is not known.
+func (e *events) file(name string) *hcl.File {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.files[name]
+}
+
 // diagnostic writes one.
 func (e *events) diagnostic(d *diagnosticJSON) {
 	d.Summary = report.Headline(d.Summary)
@@ -119,12 +157,12 @@ func snippetOf(r hcl.Range, file *hcl.File) *snippetJSON {
 }
 
 // ofProblem is a problem of a plan.
-func (p *Printer) ofProblem(problem plans.Problem) *diagnosticJSON {
+func (e *events) ofProblem(problem plans.Problem) *diagnosticJSON {
 	d := &diagnosticJSON{
 		Severity: severity(problem.Warning),
 		Summary:  problem.Summary,
 		Detail:   problem.Detail,
-		Range:    p.lineAt(problem.Source),
+		Range:    e.lineAt(problem.Source),
 	}
 	if problem.Address != (lang.Address{}) {
 		d.Address = problem.Address.String()
@@ -133,18 +171,18 @@ func (p *Printer) ofProblem(problem plans.Problem) *diagnosticJSON {
 }
 
 // ofFailure is an action that failed.
-func (p *Printer) ofFailure(f report.Failed) *diagnosticJSON {
+func (e *events) ofFailure(f report.Failed) *diagnosticJSON {
 	return &diagnosticJSON{
 		Severity: severity(false),
 		Summary:  f.Reason,
 		Detail:   strings.TrimSpace(f.Advice + "\n" + strings.Join(f.Detail, "\n")),
 		Address:  f.Address.String(),
-		Range:    p.lineAt(f.Source),
+		Range:    e.lineAt(f.Source),
 	}
 }
 
 // lineAt is the whole line that a source such as "cloud.hcl:41" names.
-func (p *Printer) lineAt(source string) *rangeJSON {
+func (e *events) lineAt(source string) *rangeJSON {
 	i := strings.LastIndexByte(source, ':')
 	if i < 0 {
 		return nil
@@ -158,7 +196,7 @@ func (p *Printer) lineAt(source string) *rangeJSON {
 		Start:    positionJSON{Line: number, Column: 1},
 		End:      positionJSON{Line: number, Column: 1},
 	}
-	file := p.files[r.Filename]
+	file := e.file(r.Filename)
 	if file == nil {
 		return r
 	}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/lang"
@@ -23,21 +25,22 @@ const eventsVersion = "1.2"
 type events struct {
 	now func() time.Time
 
-	mu  sync.Mutex
-	out io.Writer
-	err error // the first one of writing
+	mu    sync.Mutex
+	out   io.Writer
+	err   error                // the first one of writing
+	files map[string]*hcl.File // the configuration that problems refer to
 }
 
-// Events makes the printer write events to w besides all that it prints: JSON
-// objects, one a line, in the shape of Terraform's machine-readable UI. The first
-// says that they are written by this version of kolla.
-func (p *Printer) Events(w io.Writer, tool string) {
-	p.events = &events{now: time.Now, out: w}
-	p.events.write(event{
+// newEvents writes events to w: JSON objects, one a line, in the shape of Terraform's
+// machine-readable UI. The first event names the version of kolla.
+func newEvents(w io.Writer, tool string) *events {
+	e := &events{now: time.Now, out: w}
+	e.write(event{
 		Message:   "kolla " + tool,
 		Type:      "version",
 		versionOf: &versionOf{Kolla: tool, UI: eventsVersion},
 	})
+	return e
 }
 
 // event is one line. Only the parts of its Type are set.
@@ -197,6 +200,9 @@ func (e *events) plan(plan *plans.Plan) {
 			Kolla: summaryOf(plan),
 		},
 	})
+	for _, n := range plan.Warnings {
+		e.problems([]plans.Problem{n.Problem()})
+	}
 }
 
 // drift writes what others did to each object.
@@ -246,15 +252,15 @@ func summaryOf(plan *plans.Plan) *summaryJSON {
 }
 
 // applied writes how an apply went: what failed as diagnostics, then the sums.
-func (e *events) applied(a report.Applied, diagnose func(report.Failed) *diagnosticJSON) {
+func (e *events) applied(a report.Applied) {
 	if e == nil {
 		return
 	}
 	for _, f := range a.Failed {
-		e.diagnostic(diagnose(f))
+		e.diagnostic(e.ofFailure(f))
 		for _, other := range f.Others {
 			f.Address, f.Source = other, ""
-			e.diagnostic(diagnose(f))
+			e.diagnostic(e.ofFailure(f))
 		}
 	}
 	operation := "apply"

@@ -26,9 +26,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/hcl/v2"
-
 	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/state"
 )
 
 // Printer renders. What goes to standard error may be printed from several
@@ -41,8 +40,7 @@ type Printer struct {
 	// CompactWarnings leaves the details of warnings out.
 	CompactWarnings bool
 
-	events *events              // nil: none are wanted
-	files  map[string]*hcl.File // what diagnostics last were about
+	events *events // nil: none are wanted
 
 	mu       sync.Mutex
 	progress *Progress // the one that is shown now
@@ -53,6 +51,14 @@ type Printer struct {
 func New(stdout, stderr io.Writer, noColor bool) *Printer {
 	return &Printer{Out: screen.NewStream(stdout, noColor), Err: screen.NewStream(stderr, noColor)}
 }
+
+// Events makes the printer also write events to w, for programs. tool is the version of
+// kolla.
+func (p *Printer) Events(w io.Writer, tool string) { p.events = newEvents(w, tool) }
+
+// Outputs writes the outputs at the end of an apply as an event. The command prints them
+// for people.
+func (p *Printer) Outputs(outputs []state.Output) { p.events.outputs(outputs) }
 
 // tell prints lines to standard error. That it failed could not be told anywhere.
 func (p *Printer) tell(lines []screen.Line) {

@@ -222,10 +222,9 @@ func (e *events) plannedOutputs(plan *plans.Plan) {
 	e.write(event{Type: "outputs", Message: fmt.Sprintf("Outputs: %d", len(outputs)), Outputs: outputs})
 }
 
-// Outputs writes the outputs at the end of an apply as an event. People see them in
-// another form.
-func (p *Printer) Outputs(outputs []state.Output) {
-	if p.events == nil || len(outputs) == 0 {
+// outputs writes the outputs at the end of an apply.
+func (e *events) outputs(outputs []state.Output) {
+	if e == nil || len(outputs) == 0 {
 		return
 	}
 	values := map[string]outputEvent{}
@@ -233,5 +232,5 @@ func (p *Printer) Outputs(outputs []state.Output) {
 		o := &outputs[i]
 		values[o.Name] = outputEvent{Sensitive: o.Sensitive, Type: o.Type, Value: valueOf(o)}
 	}
-	p.events.write(event{Type: "outputs", Message: fmt.Sprintf("Outputs: %d", len(values)), Outputs: values})
+	e.write(event{Type: "outputs", Message: fmt.Sprintf("Outputs: %d", len(values)), Outputs: values})
 }

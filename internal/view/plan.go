@@ -29,11 +29,6 @@ type PlanOptions struct {
 // Plan prints a plan to standard output. The error is that of writing.
 func (p *Printer) Plan(plan *plans.Plan, options PlanOptions) error {
 	p.events.plan(plan)
-	if p.events != nil {
-		for _, n := range plan.Warnings {
-			p.events.diagnostic(p.ofProblem(n.Problem()))
-		}
-	}
 	v := &planView{Printer: p, plan: plan, options: options, width: p.Out.Width}
 	return errors.Join(p.Out.Print(v.lines()), p.events.failure())
 }

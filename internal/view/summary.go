@@ -21,7 +21,7 @@ type (
 // because of it, and the closing line, to standard output. The error is that of writing to
 // standard output.
 func (p *Printer) Applied(a report.Applied) error {
-	p.events.applied(a, p.ofFailure)
+	p.events.applied(a)
 	var skipped error
 	if len(a.Skipped) > 0 { // before the errors, so that these stay on the screen
 		skipped = p.Out.Print(append([]screen.Line{nil}, skippedLines(a)...))
