@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -74,8 +73,8 @@ func (p *Printer) show(messages []message) {
 // that are meant, in the order of the files. Files are by file name, as in
 // lang.Config.Files; a file that is not among them is only named.
 func (p *Printer) Diagnostics(diags hcl.Diagnostics, files map[string]*hcl.File) {
-	sorted := inFileOrder(diags)
-	p.events.configuration(sorted, files)
+	sorted := report.InFileOrder(diags)
+	p.events.Configuration(sorted, files)
 	messages := make([]message, len(sorted))
 	for i, d := range sorted {
 		messages[i] = message{
@@ -88,32 +87,10 @@ func (p *Printer) Diagnostics(diags hcl.Diagnostics, files map[string]*hcl.File)
 	p.show(messages)
 }
 
-// inFileOrder sorts diagnostics by their places; those without one come last.
-func inFileOrder(diags hcl.Diagnostics) hcl.Diagnostics {
-	sorted := slices.Clone(diags)
-	slices.SortStableFunc(sorted, func(a, b *hcl.Diagnostic) int {
-		if a.Subject == nil || b.Subject == nil {
-			return cmp.Compare(boolToInt(a.Subject == nil), boolToInt(b.Subject == nil))
-		}
-		return cmp.Or(
-			cmp.Compare(a.Subject.Filename, b.Subject.Filename),
-			cmp.Compare(a.Subject.Start.Byte, b.Subject.Start.Byte),
-		)
-	})
-	return sorted
-}
-
-func boolToInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // Problems prints what stands in the way of a plan, or should be known about it.
 // A problem that several objects have is printed once, with all of them.
 func (p *Printer) Problems(problems []plans.Problem) {
-	p.events.problems(problems)
+	p.events.Problems(problems)
 	p.show(together(problems))
 }
 
@@ -175,19 +152,19 @@ func (p *Printer) Warn(summary, detail string) {
 // Reading says that an apply goes on with reading data.
 func (p *Printer) Reading(names []string) {
 	message := "Reading " + strings.Join(names, ", ")
-	p.events.log(message)
+	p.events.Log(message)
 	p.tell([]screen.Line{screen.Text(message)})
 }
 
 func (p *Printer) alone(m message) {
-	p.events.message(m.warning, m.summary, m.detail)
+	p.events.Message(m.warning, m.summary, m.detail)
 	p.show([]message{m})
 }
 
 // Saved says where a plan was saved, and with which command to go on; empty: there is
 // nothing to carry out. The error is that of writing.
 func (p *Printer) Saved(path, command string) error {
-	p.events.log("Saved the plan to " + path)
+	p.events.Log("Saved the plan to " + path)
 	if command == "" {
 		return p.Out.Print([]screen.Line{nil, screen.Text("Saved the plan to " + path + ". It has nothing to carry out.")})
 	}

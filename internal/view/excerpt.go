@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 )
@@ -34,7 +35,7 @@ func source(d *hcl.Diagnostic, files map[string]*hcl.File, width int) []screen.L
 	if file == nil || len(file.Bytes) == 0 {
 		return []screen.Line{screen.Text(place)}
 	}
-	if block := blockAt(file, d.Subject.Start.Byte); block != "" {
+	if block := report.BlockAt(file, d.Subject.Start.Byte); block != "" {
 		place += ", in " + block
 	}
 	if !lang.Quotable(d) {
@@ -49,15 +50,6 @@ func source(d *hcl.Diagnostic, files map[string]*hcl.File, width int) []screen.L
 		out = append(out, screen.Styled(screen.Faint, lead+f.Reference+" "+f.Statement))
 	}
 	return out
-}
-
-// blockAt names the block around a position: `service "keystone"`.
-func blockAt(file *hcl.File, offset int) string {
-	nav, ok := file.Nav.(interface{ ContextString(offset int) string })
-	if !ok {
-		return ""
-	}
-	return nav.ContextString(offset)
 }
 
 // excerpt quotes the lines of a diagnostic with their numbers.

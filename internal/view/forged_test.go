@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/internal/jsonview"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/planner/extract"
@@ -106,7 +107,7 @@ func init() {
 			plan := sample()
 			inject(reflect.ValueOf(plan), put)
 			must(s.Plan(plan, s.options))
-			must(view.PlanJSON(&s.document, plan))
+			must(jsonview.Plan(&s.document, plan))
 		}
 	}
 }
@@ -166,7 +167,7 @@ func someDiagnostics(s *paper, put func(string) string) {
 	}
 	files := map[string]*hcl.File{put("cloud.hcl"): {Bytes: []byte(source)}}
 	s.Diagnostics(diags, files)
-	must(view.ValidationJSON(&s.document, diags, files))
+	must(jsonview.Validation(&s.document, diags, files))
 	must(s.TextDiff("cloud.hcl", "a\n", "b\n"))
 }
 
@@ -335,7 +336,7 @@ func TestForeignJSONKeepsValues(t *testing.T) {
 			plans.Change{Path: "spec.note", Before: "x", After: s}))
 		plan.Actions[0].Values = &plans.Values{After: &extract.Part{Values: map[string]any{"spec": map[string]any{"note": s}}}}
 		var out bytes.Buffer
-		must(view.PlanJSON(&out, plan))
+		must(jsonview.Plan(&out, plan))
 		var document struct {
 			Changes []struct {
 				Change struct {

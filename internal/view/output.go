@@ -26,6 +26,7 @@ import (
 	"sync"
 	"time"
 
+	"kolla.openstack.org/kolla/internal/jsonview"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/state"
 )
@@ -40,7 +41,7 @@ type Printer struct {
 	// CompactWarnings leaves the details of warnings out.
 	CompactWarnings bool
 
-	events *events // nil: none are wanted
+	events *jsonview.Events // nil: none are wanted
 
 	mu       sync.Mutex
 	progress *Progress // the one that is shown now
@@ -54,11 +55,11 @@ func New(stdout, stderr io.Writer, noColor bool) *Printer {
 
 // Events makes the printer also write events to w, for programs. tool is the version of
 // kolla.
-func (p *Printer) Events(w io.Writer, tool string) { p.events = newEvents(w, tool) }
+func (p *Printer) Events(w io.Writer, tool string) { p.events = jsonview.New(w, tool) }
 
 // Outputs writes the outputs at the end of an apply as an event. The command prints them
 // for people.
-func (p *Printer) Outputs(outputs []state.Output) { p.events.outputs(outputs) }
+func (p *Printer) Outputs(outputs []state.Output) { p.events.Outputs(outputs) }
 
 // tell prints lines to standard error. That it failed could not be told anywhere.
 func (p *Printer) tell(lines []screen.Line) {

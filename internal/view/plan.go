@@ -28,9 +28,9 @@ type PlanOptions struct {
 
 // Plan prints a plan to standard output. The error is that of writing.
 func (p *Printer) Plan(plan *plans.Plan, options PlanOptions) error {
-	p.events.plan(plan)
+	p.events.Plan(plan)
 	v := &planView{Printer: p, plan: plan, options: options, width: p.Out.Width}
-	return errors.Join(p.Out.Print(v.lines()), p.events.failure())
+	return errors.Join(p.Out.Print(v.lines()), p.events.Err())
 }
 
 // planView renders one plan.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"kolla.openstack.org/kolla/internal/jsonview"
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
@@ -38,7 +39,7 @@ type Progress struct {
 	total   int
 	stop    chan struct{}
 	ended   sync.WaitGroup
-	events  *applying // nil: none are wanted
+	events  *jsonview.Applying // nil: none are wanted
 
 	// speaking is held while lines are written, so that they come in order. It is
 	// never wanted by who holds mu: the live view reads the fields below while it
@@ -71,7 +72,7 @@ func (p *Printer) Progress(plan *plans.Plan) *Progress {
 		stream:  p.Out,
 		begun:   time.Now(),
 		stop:    make(chan struct{}),
-		events:  p.events.applying(),
+		events:  p.events.Applying(),
 		running: map[lang.Address]*task{},
 		denied:  map[string]lang.Address{},
 	}
@@ -96,7 +97,7 @@ func (p *Progress) Close() {
 	p.printer.mu.Lock()
 	p.printer.progress = nil
 	p.printer.mu.Unlock()
-	p.events.close()
+	p.events.Close()
 	close(p.stop)
 	p.ended.Wait()
 	if p.live != nil {
@@ -106,7 +107,7 @@ func (p *Progress) Close() {
 
 // Observe takes note of an event, and shows it.
 func (p *Progress) Observe(e plans.Event) {
-	p.events.observe(e)
+	p.events.Observe(e)
 	p.speaking.Lock()
 	defer p.speaking.Unlock()
 	p.say(p.note(e))

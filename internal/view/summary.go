@@ -21,7 +21,7 @@ type (
 // because of it, and the closing line, to standard output. The error is that of writing to
 // standard output.
 func (p *Printer) Applied(a report.Applied) error {
-	p.events.applied(a)
+	p.events.Applied(a)
 	var skipped error
 	if len(a.Skipped) > 0 { // before the errors, so that these stay on the screen
 		skipped = p.Out.Print(append([]screen.Line{nil}, skippedLines(a)...))
@@ -31,7 +31,7 @@ func (p *Printer) Applied(a report.Applied) error {
 	for _, f := range a.Failed {
 		p.tell(failureLines(f, p.Err))
 	}
-	return errors.Join(skipped, p.Out.Print(closing(a)), p.events.failure())
+	return errors.Join(skipped, p.Out.Print(closing(a)), p.events.Err())
 }
 
 // failureLines shows a failure like a diagnostic, with its log unchanged.

@@ -1,4 +1,4 @@
-package view
+package jsonview
 
 import (
 	"fmt"
@@ -13,16 +13,17 @@ import (
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// eventsVersion is that of Terraform's machine-readable UI, whose shape the events
-// have. What kolla says beyond it is under the key "kolla".
+// eventsVersion is the version of Terraform's machine-readable UI, whose format the events
+// have. Additions of kolla are under the key "kolla".
 const eventsVersion = "1.2"
 
-// events writes what happens for programs, one JSON object a line. No value of a
-// secret is in any of them. Its methods may be called from several goroutines.
-type events struct {
+// Events writes events for programs, one JSON object a line, without secret values. Its
+// methods may be called from several goroutines, and do nothing on a nil *Events.
+type Events struct {
 	now func() time.Time
 
 	mu    sync.Mutex
@@ -31,10 +32,10 @@ type events struct {
 	files map[string]*hcl.File // the configuration that problems refer to
 }
 
-// newEvents writes events to w: JSON objects, one a line, in the shape of Terraform's
-// machine-readable UI. The first event names the version of kolla.
-func newEvents(w io.Writer, tool string) *events {
-	e := &events{now: time.Now, out: w}
+// New writes events to w in the format of Terraform's machine-readable UI. The first event
+// names the version of kolla.
+func New(w io.Writer, tool string) *Events {
+	e := &Events{now: time.Now, out: w}
 	e.write(event{
 		Message:   "kolla " + tool,
 		Type:      "version",
@@ -43,7 +44,7 @@ func newEvents(w io.Writer, tool string) *events {
 	return e
 }
 
-// event is one line. Only the parts of its Type are set.
+// event is one line. Only the fields of its Type are set.
 type event struct {
 	Level     string `json:"@level"` // "info", "warn", "error"
 	Message   string `json:"@message"`
@@ -64,7 +65,7 @@ type versionOf struct {
 	UI    string `json:"ui"`
 }
 
-// resourceJSON names an object in the words of Terraform's resources.
+// resourceJSON names an object in the format of Terraform's resources.
 type resourceJSON struct {
 	Addr            string `json:"addr"`
 	Module          string `json:"module"`
@@ -90,7 +91,7 @@ func resourceOf(address lang.Address) resourceJSON {
 	}
 }
 
-// changeEvent is what "planned_change" and "resource_drift" are about.
+// changeEvent is the content of "planned_change" and "resource_drift".
 type changeEvent struct {
 	Resource  resourceJSON   `json:"resource"`
 	Previous  *resourceJSON  `json:"previous_resource,omitempty"`
@@ -100,7 +101,7 @@ type changeEvent struct {
 	Kolla     *actionJSON    `json:"kolla,omitempty"`
 }
 
-// summaryEvent is what "change_summary" tells.
+// summaryEvent is the content of "change_summary".
 type summaryEvent struct {
 	Add       int    `json:"add"`
 	Change    int    `json:"change"`
@@ -108,19 +109,19 @@ type summaryEvent struct {
 	Remove    int    `json:"remove"`
 	Forget    int    `json:"forget"`
 	Operation string `json:"operation"` // "plan", "apply", "destroy"
-	// Kolla is a *summaryJSON of a plan, and a *tallyJSON of an apply.
+	// Kolla is a *summaryJSON for a plan, and a *tallyJSON for an apply.
 	Kolla any `json:"kolla,omitempty"`
 }
 
-// tallyJSON has the numbers of a summary that Terraform's has not.
+// tallyJSON has the numbers that Terraform's summary lacks.
 type tallyJSON struct {
 	Prune int `json:"prune"`
 	Move  int `json:"move"`
-	// Deferred are those of the actions of which not all is known yet.
+	// Deferred counts the actions that are not fully known yet.
 	Deferred int `json:"deferred,omitempty"`
 }
 
-// summaryJSON is what the summary of a plan has beyond Terraform's.
+// summaryJSON is kolla's addition to the summary of a plan.
 type summaryJSON struct {
 	tallyJSON
 	plans.Tally
@@ -129,8 +130,8 @@ type summaryJSON struct {
 	Selection   *plans.Selection `json:"selection,omitempty"`
 }
 
-// write adds what all events have, and writes one.
-func (e *events) write(v event) {
+// write adds the fields of all events, and writes one event.
+func (e *Events) write(v event) {
 	if e == nil {
 		return
 	}
@@ -147,8 +148,8 @@ func (e *events) write(v event) {
 	}
 }
 
-// failure is the first error of writing.
-func (e *events) failure() error {
+// Err is the first error of writing.
+func (e *Events) Err() error {
 	if e == nil {
 		return nil
 	}
@@ -157,14 +158,18 @@ func (e *events) failure() error {
 	return e.err
 }
 
-// plan writes a plan: what others changed, what could not be compared, what will be done,
-// how much it is.
-func (e *events) plan(plan *plans.Plan) {
+// Plan writes a plan: drift, objects that could not be compared, actions, outputs, the
+// summary and warnings.
+func (e *Events) Plan(plan *plans.Plan) {
 	if e == nil {
 		return
 	}
-	e.drift(plan)
-	e.notCompared(plan)
+	for _, v := range driftEvents(plan) {
+		e.write(v)
+	}
+	for _, v := range notCompared(plan) {
+		e.write(v)
+	}
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
 		if a.Verb == plans.None || a.Verb == plans.Refresh {
@@ -190,7 +195,9 @@ func (e *events) plan(plan *plans.Plan) {
 			},
 		})
 	}
-	e.plannedOutputs(plan)
+	if output.Changes(plan.Outputs) {
+		e.write(plannedOutputs(plan))
+	}
 	c := plan.Counts()
 	e.write(event{
 		Type:    "change_summary",
@@ -201,32 +208,35 @@ func (e *events) plan(plan *plans.Plan) {
 		},
 	})
 	for _, n := range plan.Warnings {
-		e.problems([]plans.Problem{n.Problem()})
+		e.Problems([]plans.Problem{n.Problem()})
 	}
 }
 
-// drift writes what others did to each object.
-func (e *events) drift(plan *plans.Plan) {
+// driftEvents are the events about changes of others.
+func driftEvents(plan *plans.Plan) []event {
+	var out []event
 	others := outsideOf(plan)
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
 		if drift, ok := others.drift(a); ok {
 			action := drift.Change.Actions[0]
-			e.write(event{
+			out = append(out, event{
 				Type:    "resource_drift",
 				Message: fmt.Sprintf("%s: Drift detected (%s)", a.Address, action),
 				Change:  &changeEvent{Resource: resourceOf(a.Address), Action: action, Kolla: drift.Kolla},
 			})
 		}
 	}
+	return out
 }
 
-// notCompared writes which objects could not be compared, and why. Terraform knows no such
-// thing.
-func (e *events) notCompared(plan *plans.Plan) {
+// notCompared are the events about objects that could not be compared, with the reason.
+// Terraform has no such event.
+func notCompared(plan *plans.Plan) []event {
+	var out []event
 	for i := range plan.Actions {
 		if a := &plan.Actions[i]; a.NotCompared() && a.MovedTo() == "" {
-			e.write(event{
+			out = append(out, event{
 				Level:   "warn",
 				Type:    "resource_not_compared",
 				Message: fmt.Sprintf("%s: Not compared: %s", a.Address, a.Evidence.Detail),
@@ -234,8 +244,10 @@ func (e *events) notCompared(plan *plans.Plan) {
 			})
 		}
 	}
+	return out
 }
 
+// summaryOf is kolla's addition to the summary of a plan.
 func summaryOf(plan *plans.Plan) *summaryJSON {
 	c := plan.Counts()
 	s := &summaryJSON{RefreshOnly: plan.RefreshOnly, tallyJSON: tallyJSON{Prune: c.Prune, Move: c.Move, Deferred: c.Deferred}, Tally: plan.Tally()}
@@ -251,16 +263,17 @@ func summaryOf(plan *plans.Plan) *summaryJSON {
 	return s
 }
 
-// applied writes how an apply went: what failed as diagnostics, then the sums.
-func (e *events) applied(a report.Applied) {
+// Applied writes the result of an apply: failures as diagnostics, then the sums.
+func (e *Events) Applied(a report.Applied) {
 	if e == nil {
 		return
 	}
+	files := e.configured()
 	for _, f := range a.Failed {
-		e.diagnostic(e.ofFailure(f))
+		e.diagnostic(ofFailure(f, files))
 		for _, other := range f.Others {
 			f.Address, f.Source = other, ""
-			e.diagnostic(e.ofFailure(f))
+			e.diagnostic(ofFailure(f, files))
 		}
 	}
 	operation := "apply"
@@ -278,8 +291,8 @@ func (e *events) applied(a report.Applied) {
 	})
 }
 
-// log writes a line for people that no program needs.
-func (e *events) log(message string) { e.write(event{Type: "log", Message: message}) }
+// Log writes a line for people.
+func (e *Events) Log(message string) { e.write(event{Type: "log", Message: message}) }
 
 // uiAction is an action in the words of Terraform's events.
 func uiAction(a *plans.Action) string {
@@ -307,8 +320,8 @@ func uiAction(a *plans.Action) string {
 	}
 }
 
-// uiReason is why something is replaced or deleted, in the words of Terraform's
-// events; empty where they have none.
+// uiReason is the reason for a replacement or deletion in the words of Terraform's events;
+// empty if Terraform has no word for it.
 func uiReason(a *plans.Action) string {
 	switch {
 	case report.HasReason(a, plans.ReasonRequested):

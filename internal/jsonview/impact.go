@@ -1,4 +1,4 @@
-package view
+package jsonview
 
 import (
 	"slices"
@@ -7,7 +7,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// impactJSON is the impact on one block, structured and in words.
+// impactJSON is the impact on one block, as data and in words.
 type impactJSON struct {
 	plans.Impact
 	Effects []effectJSON `json:"effects"`
@@ -15,12 +15,12 @@ type impactJSON struct {
 	Grave   []string     `json:"grave,omitempty"`
 }
 
-// effectJSON is an effect without what the plan has elsewhere.
+// effectJSON is an effect without fields that the plan has elsewhere.
 type effectJSON struct {
 	plans.Effect
 	Object map[string]string `json:"object"`
 	Why    string            `json:"why,omitempty"`
-	// Left out: it has another form here, or is among the losses.
+	// Ref and Loss are left out: Object and the losses of the plan replace them.
 	Ref  any `json:"ref,omitempty"`
 	Loss any `json:"loss,omitempty"`
 }

@@ -1,4 +1,4 @@
-package view
+package jsonview
 
 import (
 	"kolla.openstack.org/kolla/internal/report"
@@ -6,9 +6,10 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// outside is what others did to the objects of a plan, for programs.
+// outside finds the changes that others made to the objects of a plan.
 type outside struct {
-	// reported is what others added and foreign = "report" leaves there.
+	// reported are the fields that others added, and that foreign = "report" leaves in
+	// place.
 	reported map[lang.Address][]plans.Change
 }
 
@@ -22,8 +23,8 @@ func outsideOf(plan *plans.Plan) outside {
 	return o
 }
 
-// changes lists the changes that others made to an object, from the value that kolla wrote
-// to the live value: changes that an apply undoes, changes that the plan only reports, and
+// changes lists the changes of others to an object, from the value that kolla wrote to the
+// live value: changes that an apply undoes, changes that the plan only reports, and
 // replaced generated values, which kolla keeps.
 func (o outside) changes(a *plans.Action) []plans.Change {
 	var out []plans.Change
@@ -44,8 +45,8 @@ func (o outside) changes(a *plans.Action) []plans.Change {
 	return append(out, report.ReplacedValues(a)...)
 }
 
-// drift is what others did to an object, in Terraform's shape; ok is false where they did
-// nothing.
+// drift gives the changes of others to an object in Terraform's format; ok is false without
+// any.
 func (o outside) drift(a *plans.Action) (r resourceChangeJSON, ok bool) {
 	seen := *a
 	seen.Verb, seen.Object, seen.Changes = plans.Update, nil, o.changes(a)

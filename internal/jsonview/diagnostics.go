@@ -1,4 +1,4 @@
-package view
+package jsonview
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// diagnosticJSON is a diagnostic in the shape of `terraform validate -json`.
+// diagnosticJSON is a diagnostic in the format of `terraform validate -json`.
 type diagnosticJSON struct {
 	Severity string       `json:"severity"` // "error", "warning"
 	Summary  string       `json:"summary"`
@@ -30,8 +30,7 @@ type rangeJSON struct {
 	End      positionJSON `json:"end"`
 }
 
-// positionJSON counts lines and columns from one. The byte is left out where the
-// file is not at hand.
+// positionJSON counts lines and columns from one. Byte is missing if the file is not known.
 type positionJSON struct {
 	Line   int  `json:"line"`
 	Column int  `json:"column"`
@@ -48,15 +47,15 @@ type snippetJSON struct {
 	Values    []factJSON `json:"values"` // what the expression refers to
 }
 
-// factJSON says what something stood for; see lang.Fact.
+// factJSON says which value a reference had; see lang.Fact.
 type factJSON struct {
 	Reference string `json:"traversal"`
 	Statement string `json:"statement"`
 }
 
-// configuration writes diagnostics of the configuration. Files are by file name, as in
+// Configuration writes diagnostics of the configuration. Files are by file name, as in
 // lang.Config.Files. Later problems refer to them.
-func (e *events) configuration(diags hcl.Diagnostics, files map[string]*hcl.File) {
+func (e *Events) Configuration(diags hcl.Diagnostics, files map[string]*hcl.File) {
 	if e == nil {
 		return
 	}
@@ -68,32 +67,33 @@ func (e *events) configuration(diags hcl.Diagnostics, files map[string]*hcl.File
 	}
 }
 
-// problems writes problems of a plan.
-func (e *events) problems(problems []plans.Problem) {
+// Problems writes problems of a plan.
+func (e *Events) Problems(problems []plans.Problem) {
 	if e == nil {
 		return
 	}
+	files := e.configured()
 	for _, problem := range problems {
-		e.diagnostic(e.ofProblem(problem))
+		e.diagnostic(ofProblem(problem, files))
 	}
 }
 
-// message writes an error or a warning that belongs to no place and to no object.
-func (e *events) message(warning bool, summary, detail string) {
+// Message writes an error or a warning without a place and without an object.
+func (e *Events) Message(warning bool, summary, detail string) {
 	if e != nil {
 		e.diagnostic(&diagnosticJSON{Severity: severity(warning), Summary: summary, Detail: detail})
 	}
 }
 
-// file is a file of the configuration; nil where it is not known.
-func (e *events) file(name string) *hcl.File {
+// configured returns the files that Configuration got last.
+func (e *Events) configured() map[string]*hcl.File {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.files[name]
+	return e.files
 }
 
-// diagnostic writes one.
-func (e *events) diagnostic(d *diagnosticJSON) {
+// diagnostic writes one diagnostic.
+func (e *Events) diagnostic(d *diagnosticJSON) {
 	d.Summary = report.Headline(d.Summary)
 	level := "error"
 	if d.Severity == "warning" {
@@ -109,7 +109,7 @@ func severity(warning bool) string {
 	return "error"
 }
 
-// ofConfiguration is a diagnostic of the language.
+// ofConfiguration converts a diagnostic of the language.
 func ofConfiguration(d *hcl.Diagnostic, files map[string]*hcl.File) *diagnosticJSON {
 	out := &diagnosticJSON{Severity: severity(d.Severity == hcl.DiagWarning), Summary: d.Summary, Detail: d.Detail}
 	if d.Subject == nil {
@@ -131,8 +131,7 @@ func positionOf(p hcl.Pos) positionJSON {
 	return positionJSON{Line: p.Line, Column: p.Column, Byte: &p.Byte}
 }
 
-// snippetOf quotes the lines of a range; nil where the file is not one that may be
-// quoted.
+// snippetOf quotes the lines of a range; nil for a file that may not be quoted.
 func snippetOf(r hcl.Range, file *hcl.File) *snippetJSON {
 	if file == nil || r.Start.Byte > len(file.Bytes) {
 		return nil
@@ -150,19 +149,19 @@ func snippetOf(r hcl.Range, file *hcl.File) *snippetJSON {
 		End:       end - from,
 		Values:    []factJSON{},
 	}
-	if block := blockAt(file, r.Start.Byte); block != "" {
+	if block := report.BlockAt(file, r.Start.Byte); block != "" {
 		s.Context = &block
 	}
 	return s
 }
 
-// ofProblem is a problem of a plan.
-func (e *events) ofProblem(problem plans.Problem) *diagnosticJSON {
+// ofProblem converts a problem of a plan.
+func ofProblem(problem plans.Problem, files map[string]*hcl.File) *diagnosticJSON {
 	d := &diagnosticJSON{
 		Severity: severity(problem.Warning),
 		Summary:  problem.Summary,
 		Detail:   problem.Detail,
-		Range:    e.lineAt(problem.Source),
+		Range:    lineAt(problem.Source, files),
 	}
 	if problem.Address != (lang.Address{}) {
 		d.Address = problem.Address.String()
@@ -170,19 +169,19 @@ func (e *events) ofProblem(problem plans.Problem) *diagnosticJSON {
 	return d
 }
 
-// ofFailure is an action that failed.
-func (e *events) ofFailure(f report.Failed) *diagnosticJSON {
+// ofFailure converts an action that failed.
+func ofFailure(f report.Failed, files map[string]*hcl.File) *diagnosticJSON {
 	return &diagnosticJSON{
 		Severity: severity(false),
 		Summary:  f.Reason,
 		Detail:   strings.TrimSpace(f.Advice + "\n" + strings.Join(f.Detail, "\n")),
 		Address:  f.Address.String(),
-		Range:    e.lineAt(f.Source),
+		Range:    lineAt(f.Source, files),
 	}
 }
 
 // lineAt is the whole line that a source such as "cloud.hcl:41" names.
-func (e *events) lineAt(source string) *rangeJSON {
+func lineAt(source string, files map[string]*hcl.File) *rangeJSON {
 	i := strings.LastIndexByte(source, ':')
 	if i < 0 {
 		return nil
@@ -196,7 +195,7 @@ func (e *events) lineAt(source string) *rangeJSON {
 		Start:    positionJSON{Line: number, Column: 1},
 		End:      positionJSON{Line: number, Column: 1},
 	}
-	file := e.file(r.Filename)
+	file := files[r.Filename]
 	if file == nil {
 		return r
 	}
