@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -114,7 +114,7 @@ func TestCutOff(t *testing.T) {
 				t.Fatal(err, problems)
 			}
 			var got string
-			for _, impact := range view.ImpactOf(plan) {
+			for _, impact := range report.ImpactOf(plan) {
 				for _, line := range impact.Grave {
 					if strings.Contains(line, "cut off") {
 						got += line

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -160,11 +160,11 @@ func TestImpactOfAWorkload(t *testing.T) {
 				w.add("service.a/"+test.kind+"/api", was)
 			}
 			plan := mustPlan(t, w.input(declared("service.a/"+test.kind+"/api", want)))
-			var expected []view.Impact
+			var expected []report.Impact
 			if test.says != nil {
-				expected = []view.Impact{{Block: "service.a", Lines: test.says}}
+				expected = []report.Impact{{Block: "service.a", Lines: test.says}}
 			}
-			if diff := cmp.Diff(expected, view.ImpactOf(plan)); diff != "" {
+			if diff := cmp.Diff(expected, report.ImpactOf(plan)); diff != "" {
 				t.Errorf("impact (-want +got):\n%s", diff)
 			}
 		})
@@ -205,8 +205,8 @@ func TestImpactOfAConfigFile(t *testing.T) {
 			changed := workload("StatefulSet", "api")
 			put(t, changed, []any{map[string]any{"name": "conf", "configMap": map[string]any{"name": "keystone.conf-2"}}}, "spec", "template", "spec", "volumes")
 			plan := mustPlan(t, w.input(fresh, declared("service.a/StatefulSet/api", changed, "service.a/ConfigMap/keystone.conf-2")))
-			want := []view.Impact{{Block: "service.a", Lines: []string{"3 pods restart, one at a time: " + test.says}}}
-			if diff := cmp.Diff(want, view.ImpactOf(plan)); diff != "" {
+			want := []report.Impact{{Block: "service.a", Lines: []string{"3 pods restart, one at a time: " + test.says}}}
+			if diff := cmp.Diff(want, report.ImpactOf(plan)); diff != "" {
 				t.Errorf("impact (-want +got):\n%s", diff)
 			}
 		})
@@ -214,14 +214,14 @@ func TestImpactOfAConfigFile(t *testing.T) {
 }
 
 // grave is an impact of nothing but what stops or is lost.
-func grave(block string, lines ...string) view.Impact {
-	return view.Impact{Block: block, Lines: lines, Grave: lines}
+func grave(block string, lines ...string) report.Impact {
+	return report.Impact{Block: block, Lines: lines, Grave: lines}
 }
 
 func TestImpactOfOtherActions(t *testing.T) {
 	w := smallCloud()
 	plan := mustPlan(t, destroy(w, "*"))
-	want := []view.Impact{
+	want := []report.Impact{
 		grave("service.keystone", "1 pod will be deleted"),
 		grave("service.mariadb",
 			"1 pod will be deleted",
@@ -229,7 +229,7 @@ func TestImpactOfOtherActions(t *testing.T) {
 			"Secret openstack/mariadb is deleted, and generated values with it",
 		),
 	}
-	if diff := cmp.Diff(want, view.ImpactOf(plan)); diff != "" {
+	if diff := cmp.Diff(want, report.ImpactOf(plan)); diff != "" {
 		t.Errorf("impact of a destroy (-want +got):\n%s", diff)
 	}
 
@@ -251,11 +251,11 @@ func TestImpactOfOtherActions(t *testing.T) {
 		declared("service.b/Deployment/one", workload("Deployment", "one")),
 		declared("service.b/Deployment/two", workload("Deployment", "two")),
 	)
-	want = []view.Impact{
+	want = []report.Impact{
 		{Block: "service.a", Lines: []string{"job boot runs", "job sync runs again", "the ports of Service openstack/a change"}},
 		{Block: "service.b", Lines: []string{"one: 3 pods will be deployed", "two: 3 pods will be deployed"}},
 	}
-	if diff := cmp.Diff(want, view.ImpactOf(mustPlan(t, in))); diff != "" {
+	if diff := cmp.Diff(want, report.ImpactOf(mustPlan(t, in))); diff != "" {
 		t.Errorf("impact (-want +got):\n%s", diff)
 	}
 }
@@ -276,8 +276,8 @@ func TestImpactOfAnImage(t *testing.T) {
 			container(was)["image"], container(is)["image"] = test.before, test.after
 			w := &world{}
 			w.add("service.a/StatefulSet/api", was)
-			want := []view.Impact{{Block: "service.a", Lines: []string{"3 pods restart, one at a time: image " + test.says}}}
-			if diff := cmp.Diff(want, view.ImpactOf(mustPlan(t, w.input(declared("service.a/StatefulSet/api", is))))); diff != "" {
+			want := []report.Impact{{Block: "service.a", Lines: []string{"3 pods restart, one at a time: image " + test.says}}}
+			if diff := cmp.Diff(want, report.ImpactOf(mustPlan(t, w.input(declared("service.a/StatefulSet/api", is))))); diff != "" {
 				t.Errorf("impact (-want +got):\n%s", diff)
 			}
 		})
@@ -289,8 +289,8 @@ func TestImpactOfAReplacementOnRequest(t *testing.T) {
 	w.add("service.a/Deployment/api", workload("Deployment", "api"))
 	in := w.input(declared("service.a/Deployment/api", workload("Deployment", "api")))
 	in.Replace = []string{"service.a/Deployment/api"}
-	want := []view.Impact{grave("service.a", "3 pods stop at once, and new ones are made: as requested")}
-	if diff := cmp.Diff(want, view.ImpactOf(mustPlan(t, in))); diff != "" {
+	want := []report.Impact{grave("service.a", "3 pods stop at once, and new ones are made: as requested")}
+	if diff := cmp.Diff(want, report.ImpactOf(mustPlan(t, in))); diff != "" {
 		t.Errorf("impact (-want +got):\n%s", diff)
 	}
 }
@@ -306,10 +306,10 @@ func TestImpactOfAReplacement(t *testing.T) {
 		}
 		return nil, invalid("spec.selector", "field is immutable")
 	}
-	want := []view.Impact{grave("service.a",
+	want := []report.Impact{grave("service.a",
 		"3 pods stop at once, and new ones are made: spec.selector cannot be changed in place",
 	)}
-	if diff := cmp.Diff(want, view.ImpactOf(mustPlan(t, w.input(declared("service.a/Deployment/api", changed))))); diff != "" {
+	if diff := cmp.Diff(want, report.ImpactOf(mustPlan(t, w.input(declared("service.a/Deployment/api", changed))))); diff != "" {
 		t.Errorf("impact (-want +got):\n%s", diff)
 	}
 }
@@ -343,7 +343,7 @@ func TestImpactOfARequestedReplacement(t *testing.T) {
 			in := w.input(declared(test.at, test.object))
 			in.Replace, in.DeleteData = []string{test.at}, []string{"*"}
 			var got []string
-			for _, impact := range view.ImpactOf(mustPlan(t, in)) {
+			for _, impact := range report.ImpactOf(mustPlan(t, in)) {
 				got = append(got, impact.Lines...)
 			}
 			if diff := cmp.Diff(test.says, got); diff != "" {
@@ -408,7 +408,7 @@ func TestImpactOnADatabase(t *testing.T) {
 			if diff := cmp.Diff([]plans.Impact{{Block: "service.a", Service: "a", Effects: []plans.Effect{want}}}, plan.Impact); diff != "" {
 				t.Errorf("impact (-want +got):\n%s", diff)
 			}
-			said := view.ImpactOf(plan)[0]
+			said := report.ImpactOf(plan)[0]
 			if !strings.Contains(said.Lines[0], test.says+": image") || test.want.Grave != (len(said.Grave) == 1) {
 				t.Errorf("it says %q, %q of it grave", said.Lines, said.Grave)
 			}

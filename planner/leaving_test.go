@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -65,7 +65,7 @@ func TestImpactOnNodesThatPodsLeave(t *testing.T) {
 				t.Fatal(err, problems)
 			}
 			var got, grave []string
-			for _, impact := range view.ImpactOf(plan) {
+			for _, impact := range report.ImpactOf(plan) {
 				got, grave = append(got, impact.Lines...), append(grave, impact.Grave...)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" || (len(grave) > 0) != test.grave {

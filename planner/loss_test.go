@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -133,8 +133,8 @@ func TestLosses(t *testing.T) {
 				t.Errorf("losses (-want +got):\n%s", diff)
 			}
 			lost := slices.DeleteFunc(slices.Clone(test.impact), func(line string) bool { return strings.HasSuffix(line, "deployed") })
-			want := []view.Impact{{Block: "service.db", Lines: test.impact, Grave: lost}}
-			if diff := cmp.Diff(want, view.ImpactOf(plan), cmpopts.EquateEmpty()); diff != "" {
+			want := []report.Impact{{Block: "service.db", Lines: test.impact, Grave: lost}}
+			if diff := cmp.Diff(want, report.ImpactOf(plan), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("impact (-want +got):\n%s", diff)
 			}
 		})
@@ -177,7 +177,7 @@ func TestLossesOfAMove(t *testing.T) {
 	if len(plan.Kept) > 0 {
 		t.Errorf("kept %+v", plan.Kept)
 	}
-	for _, i := range view.ImpactOf(plan) {
+	for _, i := range report.ImpactOf(plan) {
 		if i.Block == "service.db" && strings.Contains(strings.Join(i.Lines, "\n"), "stay") {
 			t.Errorf("impact of the old service: %q", i.Lines)
 		}

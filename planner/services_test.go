@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -61,7 +61,7 @@ func TestServicesUnderOtherNames(t *testing.T) {
 			if old.Heir != secret.Address {
 				t.Errorf("the values are copied to %q", old.Heir)
 			}
-			for _, impact := range view.ImpactOf(plan) {
+			for _, impact := range report.ImpactOf(plan) {
 				if lines := strings.Join(impact.Lines, "\n"); strings.Contains(lines, "Secret") || strings.Contains(lines, "generated") {
 					t.Errorf("the impact says of %s:\n%s", impact.Block, lines)
 				}
@@ -151,9 +151,9 @@ func TestValuesOfARenameThatAreLost(t *testing.T) {
 	of("b", secret.Manifest)
 	in := w.input(secret)
 	in.Moves = []lang.Move{move("service.a", "service.b")}
-	want := []view.Impact{{Block: "service.a", Lines: []string{"Secret openstack/a-root is deleted, and with it other, which b-root does not take along"}}}
+	want := []report.Impact{{Block: "service.a", Lines: []string{"Secret openstack/a-root is deleted, and with it other, which b-root does not take along"}}}
 	want[0].Grave = want[0].Lines
-	if diff := cmp.Diff(want, view.ImpactOf(mustPlan(t, in))); diff != "" {
+	if diff := cmp.Diff(want, report.ImpactOf(mustPlan(t, in))); diff != "" {
 		t.Errorf("the impact (-want +got):\n%s", diff)
 	}
 }

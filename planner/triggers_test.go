@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -88,7 +88,7 @@ func TestReplaceTriggeredBy(t *testing.T) {
 			if diff := cmp.Diff(want, find(t, plan, web).Reasons); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
 			}
-			if got := strings.Join(view.ImpactOf(plan)[0].Lines, "\n"); !strings.Contains(got, "new ones are made: replace_triggered_by "+test.reason) {
+			if got := strings.Join(report.ImpactOf(plan)[0].Lines, "\n"); !strings.Contains(got, "new ones are made: replace_triggered_by "+test.reason) {
 				t.Errorf("impact:\n%s", got)
 			}
 		})
@@ -205,7 +205,7 @@ func TestOwedReplacement(t *testing.T) {
 			if diff := cmp.Diff([]plans.Reason{{Kind: plans.ReasonOwed, Detail: test.detail}}, a.Reasons); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
 			}
-			if got := strings.Join(view.ImpactOf(plan)[0].Lines, "\n"); !strings.Contains(got, "replace_triggered_by "+test.detail+", which an earlier apply changed") {
+			if got := strings.Join(report.ImpactOf(plan)[0].Lines, "\n"); !strings.Contains(got, "replace_triggered_by "+test.detail+", which an earlier apply changed") {
 				t.Errorf("impact:\n%s", got)
 			}
 		})

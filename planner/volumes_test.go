@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -57,11 +57,11 @@ func TestVolumesStay(t *testing.T) {
 	if diff := cmp.Diff(want, kept); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}
-	impact := []view.Impact{{Block: "service.store", Lines: []string{
+	impact := []report.Impact{{Block: "service.store", Lines: []string{
 		"2 pods will be deleted",
 		"3 volumes stay, with the data: data-db-0, data-db-1, data-db-10",
 	}, Grave: []string{"2 pods will be deleted"}}}
-	if diff := cmp.Diff(impact, view.ImpactOf(plan)); diff != "" {
+	if diff := cmp.Diff(impact, report.ImpactOf(plan)); diff != "" {
 		t.Errorf("impact (-want +got):\n%s", diff)
 	}
 }
@@ -80,7 +80,7 @@ func TestVolumesThatGoWithTheirSet(t *testing.T) {
 		t.Errorf("kept %+v, lost %q", plan.Kept, plan.Actions[0].Holds)
 	}
 	want := []string{"2 pods will be deleted", "the data on the volumes of its replicas, which are deleted with it, is lost"}
-	if diff := cmp.Diff(want, view.ImpactOf(plan)[0].Lines); diff != "" {
+	if diff := cmp.Diff(want, report.ImpactOf(plan)[0].Lines); diff != "" {
 		t.Errorf("impact (-want +got):\n%s", diff)
 	}
 }
@@ -166,7 +166,7 @@ func TestImpactOfVolumes(t *testing.T) {
 				declared("service.a/ConfigMap/a-2", text("a-2", "[token]\nexpiration = 2\n")),
 				declared("service.a/ConfigMap/a-3", text("a-3", "%%\n")),
 				s))
-			if diff := cmp.Diff([]string{test.want}, view.ImpactOf(plan)[0].Lines); diff != "" {
+			if diff := cmp.Diff([]string{test.want}, report.ImpactOf(plan)[0].Lines); diff != "" {
 				t.Errorf("impact (-want +got):\n%s", diff)
 			}
 		})

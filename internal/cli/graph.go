@@ -6,7 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/graph"
 )
 
 func graphCommand(s streams) *cli.Command {
@@ -29,11 +29,11 @@ What is written for Mermaid is drawn where Markdown is shown.`,
 			if err := noArguments(c); err != nil {
 				return err
 			}
-			write := view.GraphDOT
+			write := graph.DOT
 			switch format := c.String("format"); format {
 			case "dot":
 			case "mermaid":
-				write = view.GraphMermaid
+				write = graph.Mermaid
 			default:
 				return failure.New(fmt.Sprintf("No format %q", format), didYouMean(format, []string{"dot", "mermaid"})+"There are: dot, mermaid.")
 			}

@@ -5,22 +5,22 @@ import (
 	"strings"
 	"testing"
 
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/view/screen"
 )
 
 // TestLogOnATerminal holds that no live view is shown between the lines of a log on the
 // same terminal, and that one is where the log goes into a file.
 func TestLogOnATerminal(t *testing.T) {
 	t.Setenv("TERM", "xterm")
-	screen := openTerminal(t).program
+	terminal := openTerminal(t).program
 	for name, test := range map[string]struct {
 		level string
 		s     streams
 		live  bool
 	}{
-		"no log":        {"", streams{out: screen, err: screen}, true},
-		"both":          {"debug", streams{out: screen, err: screen}, false},
-		"log in a file": {"debug", streams{out: screen, err: &bytes.Buffer{}}, true},
+		"no log":        {"", streams{out: terminal, err: terminal}, true},
+		"both":          {"debug", streams{out: terminal, err: terminal}, false},
+		"log in a file": {"debug", streams{out: terminal, err: &bytes.Buffer{}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(logVariable, test.level)
@@ -28,7 +28,7 @@ func TestLogOnATerminal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := view.NewStream(s.out, false).Terminal; got != test.live {
+			if got := screen.NewStream(s.out, false).Terminal; got != test.live {
 				t.Errorf("a live view: %v, want %v", got, test.live)
 			}
 		})

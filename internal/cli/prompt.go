@@ -14,7 +14,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -106,7 +106,7 @@ func (q *questions) answer(v lang.Variable) (string, error) {
 }
 
 func (q *questions) askVariable(v lang.Variable) (string, error) {
-	screen := view.NewStream(q.err, true)
+	screen := screen.NewStream(q.err, true)
 	question := ""
 	if v.Refused != "" {
 		question = "\n" + screen.Prose("Not accepted: "+v.Refused, 2) + "\n\n"

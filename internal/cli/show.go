@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/jsonview"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
@@ -42,7 +42,7 @@ beyond Terraform is under the key "kolla". No value of a secret is in either.`,
 					return err
 				}
 				if c.Bool("json") {
-					return view.PlanJSON(s.out, plan)
+					return jsonview.Plan(s.out, plan)
 				}
 				return showSaved(newWorkspace(s, c), plan)
 			}
@@ -103,12 +103,12 @@ type (
 		FormatVersion string           `json:"format_version"`
 		KollaVersion  string           `json:"kolla_version"`
 		Values        *jsonValues      `json:"values,omitempty"` // nil: nothing was ever applied
-		Checks        []view.CheckJSON `json:"checks,omitempty"`
+		Checks        []jsonview.Check `json:"checks,omitempty"`
 		Kolla         *jsonStateMore   `json:"kolla,omitempty"`
 	}
 	jsonValues struct {
-		Outputs map[string]view.OutputJSON `json:"outputs"`
-		Root    view.Module[jsonObject]    `json:"root_module"`
+		Outputs map[string]jsonview.Output  `json:"outputs"`
+		Root    jsonview.Module[jsonObject] `json:"root_module"`
 	}
 	jsonObject struct {
 		Address   string         `json:"address"`
@@ -143,8 +143,8 @@ func stateJSON(w io.Writer, st *state.State) error {
 	out := jsonState{FormatVersion: "1.0", KollaVersion: Version}
 	if st.Lineage != "" {
 		out.Kolla = &jsonStateMore{Cloud: st.Cloud, Cluster: st.Cluster, Lineage: st.Lineage, Serial: st.Serial}
-		out.Values = &jsonValues{Outputs: view.OutputsJSON(st.Outputs)}
-		out.Checks = view.ChecksJSON(st.Checks)
+		out.Values = &jsonValues{Outputs: jsonview.Outputs(st.Outputs)}
+		out.Checks = jsonview.Checks(st.Checks)
 		for _, o := range st.Objects {
 			address, err := lang.ParseAddress(o.Address)
 			if err != nil {
@@ -165,7 +165,7 @@ func jsonObjectOf(o state.Object, address lang.Address) jsonObject {
 		metadata["namespace"] = o.Namespace
 	}
 	return jsonObject{
-		Address: o.Address, Mode: "managed", Type: o.Kind, Name: o.Name, Provider: view.Provider,
+		Address: o.Address, Mode: "managed", Type: o.Kind, Name: o.Name, Provider: jsonview.Provider,
 		Index:     lang.SplitBlock(address.Block).Key,
 		Values:    map[string]any{"apiVersion": o.APIVersion, "kind": o.Kind, "metadata": metadata},
 		DependsOn: o.DependsOn,

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/urfave/cli/v2"
 
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/jsonview"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/providers/openstack/options"
@@ -37,7 +37,7 @@ Exit codes: 0 valid, perhaps with warnings; 1 error.`,
 			w.valueless = true
 			config, objects, diags := w.validate()
 			if c.Bool("json") {
-				if err := view.ValidationJSON(s.out, diags, config.Files); err != nil {
+				if err := jsonview.Validation(s.out, diags, config.Files); err != nil {
 					return err
 				}
 			} else {

@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/content"
+	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -21,7 +24,7 @@ const mostGrave = 12
 // server is the URL by which the cluster is reached, context the one of the kubeconfig;
 // empty: there is none.
 func (p *Printer) About(plan *plans.Plan, server, context string, options PlanOptions) {
-	v := &planView{Printer: p, plan: plan, options: options, width: p.Err.prose()}
+	v := &planView{Printer: p, plan: plan, options: options, width: p.Err.ProseWidth()}
 	cluster := server
 	if context != "" {
 		cluster += ", context " + context
@@ -30,37 +33,37 @@ func (p *Printer) About(plan *plans.Plan, server, context string, options PlanOp
 	if plan.Namespace != "" {
 		cloud += ", namespace " + plan.Namespace
 	}
-	rows := [][2]line{
-		{text("  Cloud"), styled(bold, cloud)},
-		{text("  Cluster"), styled(bold, cluster)},
+	rows := [][2]screen.Line{
+		{screen.Text("  Cloud"), screen.Styled(screen.Bold, cloud)},
+		{screen.Text("  Cluster"), screen.Styled(screen.Bold, cluster)},
 	}
 	if others := v.elsewhere(); others != "" {
-		rows = append(rows, [2]line{text("  Outside"), text(others)})
+		rows = append(rows, [2]screen.Line{screen.Text("  Outside"), screen.Text(others)})
 	}
-	counts := strings.TrimPrefix(plainSummary(plan), "Plan: ") + outputCounts(plan)
+	counts := strings.TrimPrefix(report.Summary(plan), "Plan: ") + report.OutputCounts(plan)
 	if options.Saved {
 		made := fmt.Sprintf("%s, made %s", plan.ID, p.moment(plan.Created))
 		if age := options.Now.Sub(plan.Created); age >= 0 {
-			made += ", " + ago(age)
+			made += ", " + words.Ago(age)
 		}
-		rows = append(rows, [2]line{text("  Plan"), text(made)})
+		rows = append(rows, [2]screen.Line{screen.Text("  Plan"), screen.Text(made)})
 	}
-	rows = append(rows, [2]line{text("  Changes"), text(counts)})
+	rows = append(rows, [2]screen.Line{screen.Text("  Changes"), screen.Text(counts)})
 	for i, fact := range v.grave() {
-		label := text("")
+		label := screen.Text("")
 		if i == 0 {
-			label = styled(danger, "  Grave")
+			label = screen.Styled(screen.Danger, "  Grave")
 		}
-		rows = append(rows, [2]line{label, styled(danger, fact)})
+		rows = append(rows, [2]screen.Line{label, screen.Styled(screen.Danger, fact)})
 	}
-	out := []line{nil}
+	out := []screen.Line{nil}
 	const column = 11
 	for _, row := range rows {
-		for i, part := range wrap(row[1].String(), max(v.width-column, 40)) {
+		for i, part := range screen.Wrap(row[1].String(), max(v.width-column, 40)) {
 			if i > 0 {
 				row[0], part = nil, "  "+part
 			}
-			out = append(out, row[0].pad(column).then(styled(row[1][0].style, part)))
+			out = append(out, row[0].Pad(column).Then(screen.Styled(row[1][0].Style, part)))
 		}
 	}
 	if options.Saved {
@@ -75,7 +78,7 @@ func (v *planView) elsewhere() string {
 	global := 0
 	for i := range v.plan.Actions {
 		switch a := &v.plan.Actions[i]; {
-		case riskOf(a) == leavesItBe || a.Ref.Namespace != "" && a.Ref.Namespace == v.plan.Namespace:
+		case report.RiskOf(a) == report.Leaves || a.Ref.Namespace != "" && a.Ref.Namespace == v.plan.Namespace:
 		case a.Address.Kind == "Namespace" && a.Ref.Name == v.plan.Namespace:
 		case a.Ref.Namespace == "":
 			global++
@@ -85,10 +88,10 @@ func (v *planView) elsewhere() string {
 	}
 	var out []string
 	if global > 0 {
-		out = append(out, count(global, "cluster-wide object"))
+		out = append(out, words.Count(global, "cluster-wide object"))
 	}
 	for _, namespace := range slices.Sorted(maps.Keys(places)) {
-		out = append(out, fmt.Sprintf("%s in namespace %s", count(places[namespace], "object"), namespace))
+		out = append(out, fmt.Sprintf("%s in namespace %s", words.Count(places[namespace], "object"), namespace))
 	}
 	return strings.Join(out, ", ")
 }
@@ -104,11 +107,11 @@ func (v *planView) grave() []string {
 	}
 	for _, a := range v.byRisk() {
 		of := func(said string) bool { return strings.Contains(said, a.Ref.String()) }
-		if riskOf(a) == losesData && !slices.ContainsFunc(out, of) {
+		if report.RiskOf(a) == report.LosesData && !slices.ContainsFunc(out, of) {
 			out = append(out, fmt.Sprintf("%s: %s is lost", a.Address, a.Holds))
 		}
 	}
-	if all := v.withRisk(takes); len(all) > 0 {
+	if all := v.withRisk(report.Takes); len(all) > 0 {
 		out = append(out, "fields are taken from other managers by force: "+named(all))
 	}
 	if all := v.known(); len(all) > 0 {
@@ -127,10 +130,10 @@ func (v *planView) grave() []string {
 }
 
 // withRisk are the addresses of all actions of a risk.
-func (v *planView) withRisk(r risk) []lang.Address {
+func (v *planView) withRisk(r report.Risk) []lang.Address {
 	var out []lang.Address
 	for _, a := range v.byRisk() {
-		if riskOf(a) == r {
+		if report.RiskOf(a) == r {
 			out = append(out, a.Address)
 		}
 	}
@@ -144,7 +147,7 @@ func (v *planView) known() []lang.Address {
 
 // replacedSecrets are the Secrets of which somebody replaced generated values.
 func (v *planView) replacedSecrets() []lang.Address {
-	return v.matching(func(a *plans.Action) bool { return hasReason(a, plans.ReasonReplaced) })
+	return v.matching(func(a *plans.Action) bool { return report.HasReason(a, plans.ReasonReplaced) })
 }
 
 // matching are the addresses of some actions.
@@ -165,7 +168,7 @@ func (v *planView) weakening() []lang.Address {
 		given := slices.ContainsFunc(a.Changes, func(c plans.Change) bool {
 			return c.After != nil && !c.Drift && (content.Powers(c.Path) || !c.Sensitive && content.Powers(formatValue(c.After)))
 		})
-		if a.Object == nil || riskOf(a) == leavesItBe || !fresh(a) && !given {
+		if a.Object == nil || report.RiskOf(a) == report.Leaves || !report.Creates(a) && !given {
 			return false
 		}
 		return slices.ContainsFunc(content.Of(a.Object, v.width), func(fact content.Line) bool { return fact.Weak })

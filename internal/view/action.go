@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/content"
+	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -14,15 +16,15 @@ import (
 // item is one action, or several that differ in nothing but the address: the
 // heads below each other, and what they have in common once.
 type item struct {
-	heads []line // one an action: "# ADDRESS will be ..."
+	heads []screen.Line // one an action: "# ADDRESS will be ..."
 	// own is said about the object alone, below its head; once there are several,
 	// together is said about all of them in its place.
-	own, together []line
-	comments      []line
+	own, together []screen.Line
+	comments      []screen.Line
 	marked        []marked // the objects, one an action
-	body          []line
+	body          []screen.Line
 	// fact is the body where it is a single fact, which may have room beside the object.
-	fact line
+	fact screen.Line
 	// create: a plain creation, which is listed with its neighbours.
 	create bool
 	// gone: what somebody deleted.
@@ -35,15 +37,15 @@ type item struct {
 	alike bool // said of several that are the same but for such names
 	width int
 	// relocation is set if the object only moves, with its block.
-	relocation relocation
+	relocation report.Relocation
 }
 
 // similar is how many objects with something in common a person counts at a glance.
 const similar = 5
 
 // lines puts heads and body together.
-func (it item) lines() []line {
-	out := append([]line{}, it.heads...)
+func (it item) lines() []screen.Line {
+	out := append([]screen.Line{}, it.heads...)
 	own := it.own
 	if len(it.heads) > 1 {
 		own = it.together
@@ -60,7 +62,7 @@ func (it item) lines() []line {
 		return append(out, it.body...)
 	}
 	object := objectLine(it.marked, it.width)
-	if one := object.then(text(": "), it.fact); len(it.heads) == 1 && it.fact != nil && one.width() <= it.width {
+	if one := object.Then(screen.Text(": "), it.fact); len(it.heads) == 1 && it.fact != nil && one.Width() <= it.width {
 		return append(out, one)
 	}
 	return append(append(out, object), it.body...)
@@ -73,7 +75,7 @@ func (v *planView) items() []item {
 	byBlock := map[string][]item{}
 	for i := range v.plan.Actions {
 		a := &v.plan.Actions[i]
-		if riskOf(a) == leavesItBe && a.Supersedes == (lang.Address{}) {
+		if report.RiskOf(a) == report.Leaves && a.Supersedes == (lang.Address{}) {
 			continue
 		}
 		if _, seen := byBlock[a.Address.Block]; !seen {
@@ -90,14 +92,14 @@ func (v *planView) items() []item {
 
 // actions lists what will be done. Creations of one block that follow each other
 // stand under a heading without empty lines between them.
-func (v *planView) actions(items []item) []line {
+func (v *planView) actions(items []item) []screen.Line {
 	if v.options.Compact {
 		return v.others()
 	}
 	if len(items) == 0 {
 		return nil
 	}
-	out := []line{styled(bold, "kolla will perform these actions:")}
+	out := []screen.Line{screen.Styled(screen.Bold, "kolla will perform these actions:")}
 	out = append(out, legend(items)...)
 	items = v.fold(items)
 	for i := 0; i < len(items); {
@@ -124,11 +126,11 @@ func creations(items []item) int {
 }
 
 // heading stands over the creations of a block.
-func heading(items []item) line {
-	l := styled(bold, items[0].block).then(textf(": %d to create", len(items)))
+func heading(items []item) screen.Line {
+	l := screen.Styled(screen.Bold, items[0].block).Then(screen.Textf(": %d to create", len(items)))
 	for _, it := range items {
 		if it.within != "" {
-			return l.then(styled(faint, "   "+it.within))
+			return l.Then(screen.Styled(screen.Faint, "   "+it.within))
 		}
 	}
 	return l
@@ -137,10 +139,10 @@ func heading(items []item) line {
 // item renders one action.
 func (v *planView) item(a *plans.Action) item {
 	it := item{
-		heads: []line{v.head(a)}, block: a.Address.Block, create: fresh(a),
-		gone: hasReason(a, plans.ReasonGone), names: v.anyNames(a.Address), source: a.Declared(), width: v.width,
+		heads: []screen.Line{v.head(a)}, block: a.Address.Block, create: report.Creates(a),
+		gone: report.HasReason(a, plans.ReasonGone), names: v.anyNames(a.Address), source: a.Declared(), width: v.width,
 	}
-	it.relocation, _ = relocationOf(a)
+	it.relocation, _ = report.RelocationOf(a)
 	if a.Object != nil {
 		it.within = cmp.Or(a.Object.Within, a.Object.Source)
 	}
@@ -155,7 +157,7 @@ func (v *planView) item(a *plans.Action) item {
 		it.own = comment(place, v.width)
 		it.together = comment("each in place of its older version", v.width)
 	}
-	if hasReason(a, plans.ReasonImmutable) && it.source != "" {
+	if report.HasReason(a, plans.ReasonImmutable) && it.source != "" {
 		it.own = comment("declared at "+it.source, v.width)
 	}
 	var telling []content.Line
@@ -172,7 +174,7 @@ func (v *planView) item(a *plans.Action) item {
 	case it.create && !v.options.Full:
 		it.body = v.told(telling)
 		if len(telling) == 1 {
-			it.fact = styled(look(telling[0]), telling[0].Text)
+			it.fact = screen.Styled(look(telling[0]), telling[0].Text)
 		}
 	case a.Verb != plans.Delete || a.Partial:
 		it.body = append(it.body, v.fields(a).render(shown(a))...)
@@ -188,23 +190,18 @@ func shown(a *plans.Action) []plans.Change {
 	return slices.DeleteFunc(slices.Clone(a.Changes), plans.Change.NotesMove)
 }
 
-// fresh reports whether an action makes something that has no predecessor.
-func fresh(a *plans.Action) bool {
-	return (a.Verb == plans.Create || a.Verb == plans.Run) && a.Supersedes == (lang.Address{})
-}
-
 // comment is a remark below the head of an action.
-func comment(s string, width int) []line {
-	var out []line
-	for _, part := range wrap("("+s+")", max(width-4, 40)) {
-		out = append(out, styled(faint, "  # "+part))
+func comment(s string, width int) []screen.Line {
+	var out []screen.Line
+	for _, part := range screen.Wrap("("+s+")", max(width-4, 40)) {
+		out = append(out, screen.Styled(screen.Faint, "  # "+part))
 	}
 	return out
 }
 
 // fields is how the changes of an action are rendered.
 func (v *planView) fields(a *plans.Action) fields {
-	f := fields{width: v.width, full: v.options.Full, fresh: fresh(a), kind: a.Address.Kind, named: family(a)}
+	f := fields{width: v.width, full: v.options.Full, fresh: report.Creates(a), kind: a.Address.Kind, named: report.Family(a)}
 	switch a.Address.Kind {
 	case "Deployment", "StatefulSet", "DaemonSet", "Job":
 		if !f.full {
@@ -213,7 +210,7 @@ func (v *planView) fields(a *plans.Action) fields {
 	}
 	f.note = func(c plans.Change) string {
 		switch {
-		case forces(a, c):
+		case report.Forces(a, c):
 			return "# forces replacement"
 		case c.Drift && c.Before != nil && c.After == nil && c.Edited:
 			return "# added outside of kolla, or your change"
@@ -226,7 +223,7 @@ func (v *planView) fields(a *plans.Action) fields {
 		case c.Drift:
 			return "# put back"
 		case c.Manager != "":
-			return "# until " + tool(c.Manager) + " sets it again"
+			return "# until " + report.Tool(c.Manager) + " sets it again"
 		case a.Object != nil && a.Object.Causes[c.Path] != "":
 			return "# because of " + a.Object.Causes[c.Path]
 		default:
@@ -236,59 +233,51 @@ func (v *planView) fields(a *plans.Action) fields {
 	return f
 }
 
-// forces reports whether a change is, or is part of, what cannot be changed in place.
-func forces(a *plans.Action, c plans.Change) bool {
-	return slices.ContainsFunc(a.Reasons, func(r plans.Reason) bool {
-		rest, ok := strings.CutPrefix(c.Path, r.Path)
-		return r.Kind == plans.ReasonImmutable && ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-	})
-}
-
 // head is the line by which programs recognize an action.
-func (v *planView) head(a *plans.Action) line {
-	address := styled(bold, a.Address.String())
-	at := text("  # ")
+func (v *planView) head(a *plans.Action) screen.Line {
+	address := screen.Styled(screen.Bold, a.Address.String())
+	at := screen.Text("  # ")
 	if a.OnlyMoves() {
-		return at.then(text(a.MovedFrom()+" has moved to "), address)
+		return at.Then(screen.Text(a.MovedFrom()+" has moved to "), address)
 	}
 	switch a.Verb {
 	case plans.Create, plans.Run:
-		return at.then(address, text(" will be created"))
+		return at.Then(address, screen.Text(" will be created"))
 	case plans.Update:
-		return at.then(address, text(" will be updated in-place"))
+		return at.Then(address, screen.Text(" will be updated in-place"))
 	case plans.Replace:
-		if hasReason(a, plans.ReasonRequested) {
-			return at.then(address, text(" "), styled(danger, "will be replaced, as requested"))
+		if report.HasReason(a, plans.ReasonRequested) {
+			return at.Then(address, screen.Text(" "), screen.Styled(screen.Danger, "will be replaced, as requested"))
 		}
 		if slices.ContainsFunc(a.Reasons, plans.Reason.Triggered) {
-			return at.then(address, text(" "), styled(danger, "will be replaced, due to changes in replace_triggered_by"))
+			return at.Then(address, screen.Text(" "), screen.Styled(screen.Danger, "will be replaced, due to changes in replace_triggered_by"))
 		}
-		if harmless(a) {
-			return at.then(address, text(" must be replaced"))
+		if report.Harmless(a) {
+			return at.Then(address, screen.Text(" must be replaced"))
 		}
-		return at.then(address, text(" "), styled(danger, "must be replaced"))
+		return at.Then(address, screen.Text(" "), screen.Styled(screen.Danger, "must be replaced"))
 	case plans.Delete:
 		if a.Partial {
-			return at.then(address, text(" will be updated in-place"))
+			return at.Then(address, screen.Text(" will be updated in-place"))
 		}
 		if a.Prunes() {
-			return at.then(address, text(" will be pruned"))
+			return at.Then(address, screen.Text(" will be pruned"))
 		}
-		return at.then(address, text(" will be "), styled(danger, "destroyed"))
+		return at.Then(address, screen.Text(" will be "), screen.Styled(screen.Danger, "destroyed"))
 	case plans.None:
-		return at.then(address, text(" is there already and will be used again"))
+		return at.Then(address, screen.Text(" is there already and will be used again"))
 	case plans.Adopt:
 		if a.MovedFrom() != "" || a.ChangesValues() {
-			return at.then(address, text(" will be updated in-place"))
+			return at.Then(address, screen.Text(" will be updated in-place"))
 		}
-		return at.then(address, text(" will be imported"))
+		return at.Then(address, screen.Text(" will be imported"))
 	case plans.Forget:
-		if hasReason(a, plans.ReasonGone) || hasReason(a, plans.ReasonUnfinished) {
-			return at.then(address, text(" is gone, and is forgotten"))
+		if report.HasReason(a, plans.ReasonGone) || report.HasReason(a, plans.ReasonUnfinished) {
+			return at.Then(address, screen.Text(" is gone, and is forgotten"))
 		}
-		return at.then(address, text(" will no longer be managed by kolla, but will not be destroyed"))
+		return at.Then(address, screen.Text(" will no longer be managed by kolla, but will not be destroyed"))
 	default:
-		return at.then(address, textf(" %s", a.Verb))
+		return at.Then(address, screen.Textf(" %s", a.Verb))
 	}
 }
 
@@ -306,7 +295,7 @@ func (v *planView) comments(a *plans.Action) []string {
 	}
 	if a.Verb == plans.Run {
 		out = append(out, runsOnce)
-		if hasReason(a, plans.ReasonRequested) {
+		if report.HasReason(a, plans.ReasonRequested) {
 			out = append(out, "it runs again, as requested with -replace")
 		}
 	}
@@ -318,7 +307,7 @@ func (v *planView) comments(a *plans.Action) []string {
 		out = append(out, "what it holds is lost: "+a.Holds)
 	}
 	if a.Heir != (lang.Address{}) {
-		out = append(out, takenAlong(a))
+		out = append(out, report.TakenAlong(a))
 	}
 	if a.Force {
 		out = append(out, "takes fields from other managers by force")
@@ -336,7 +325,7 @@ func (v *planView) comments(a *plans.Action) []string {
 func (v *planView) reasons(a *plans.Action) []string {
 	var out []string
 	for _, r := range a.Reasons {
-		c := because(r)
+		c := report.Because(r)
 		if r.Kind == plans.ReasonRenamed && r.Detail == "" {
 			c = "its service " + c
 		}
@@ -346,69 +335,4 @@ func (v *planView) reasons(a *plans.Action) []string {
 		}
 	}
 	return out
-}
-
-// because puts a reason into words; empty where the action speaks for itself.
-func because(r plans.Reason) string {
-	words := map[plans.ReasonKind]string{
-		plans.ReasonGone:       "somebody deleted it in the cluster",
-		plans.ReasonUnfinished: "an earlier apply deleted it, and did not get further",
-		plans.ReasonCleaned:    "an earlier apply was about to delete it: its pods may have cleaned their nodes already",
-		plans.ReasonUndeclared: "no longer in the configuration",
-		plans.ReasonExternal:   "its service is external now",
-		plans.ReasonRenamed:    renaming(r.Detail),
-		plans.ReasonSuperseded: "an older version that nothing uses any more",
-		plans.ReasonImmutable:  r.Path + " cannot be changed in place",
-		plans.ReasonFailedJob:  "the last run failed; it runs again",
-		plans.ReasonIdle:       fmt.Sprintf("%s has %s, and does not look after it any more: taken back", tool(r.Manager), r.Path),
-		plans.ReasonReplaced:   "somebody replaced " + r.Path + ": the value is kept, and the objects that read it are renewed",
-		plans.ReasonRenewed:    "made anew",
-		plans.ReasonReuse:      "reuses existing volumes, with the data on them",
-		plans.ReasonTriggered:  r.TriggerWords(),
-		plans.ReasonOwed:       r.TriggerWords(),
-		plans.ReasonMoved:      "moved from " + r.Detail,
-		plans.ReasonUnowned:    "imported: it exists already, and was not made by kolla",
-		plans.ReasonDefinition: "the definition of its kind changes",
-		plans.ReasonUpgrade:    "neither the configuration nor the cluster changed: kolla or the server has new defaults",
-	}[r.Kind]
-	switch {
-	case r.Detail == "", r.Kind == plans.ReasonRenamed, r.Kind == plans.ReasonMoved, r.Triggered():
-		return words
-	case words == "":
-		return r.Detail
-	default:
-		return fmt.Sprintf("%s: %s", words, r.Detail)
-	}
-}
-
-// takenAlong says where the values go on of a Secret that goes.
-func takenAlong(a *plans.Action) string {
-	return "its values are copied to Secret " + a.Heir.Name
-}
-
-// renaming says of a block why its objects have other names: it moved, or its service is
-// called something else.
-func renaming(block string) string {
-	if block == "" {
-		return "has another name in the cluster now, and so have its objects"
-	}
-	return fmt.Sprintf("moved to %s, whose objects have other names", block)
-}
-
-// harmless reports whether nothing is lost with what an action deletes: versions
-// that nothing uses any more, jobs that failed.
-func harmless(a *plans.Action) bool {
-	return a.Prunes() || hasReason(a, plans.ReasonFailedJob)
-}
-
-// family is the name of an object of which there are versions, without the version.
-func family(a *plans.Action) string {
-	if a.Object == nil {
-		return ""
-	}
-	return a.Object.Family.Name
-}
-
-func hasReason(a *plans.Action, kind plans.ReasonKind) bool {
-	return slices.ContainsFunc(a.Reasons, func(r plans.Reason) bool { return r.Kind == kind })
 }

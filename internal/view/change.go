@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -33,16 +35,16 @@ type fields struct {
 const alignLimit = 48
 
 // render gives the lines of all changes.
-func (f fields) render(changes []plans.Change) []line {
+func (f fields) render(changes []plans.Change) []screen.Line {
 	changes = f.elements(changes)
 	paths := 0
 	for _, c := range changes {
-		n := columns(f.path(c))
+		n := screen.Columns(f.path(c))
 		if !isText(c) && n <= alignLimit && f.values(c, f.width-bodyIndent-2-n-3) != nil {
 			paths = max(paths, n)
 		}
 	}
-	var out []line
+	var out []screen.Line
 	for _, c := range changes {
 		if isText(c) {
 			out = append(out, f.file(c)...)
@@ -55,18 +57,18 @@ func (f fields) render(changes []plans.Change) []line {
 
 // field is a change of a single value. The values begin after a path of paths
 // columns if they fit there, else after the path itself, else on the next line.
-func (f fields) field(c plans.Change, paths int) []line {
+func (f fields) field(c plans.Change, paths int) []screen.Line {
 	const inner = bodyIndent + 4
-	head := f.sign(c).then(text(" " + f.path(c))).indent(bodyIndent)
+	head := f.sign(c).Then(screen.Text(" " + f.path(c))).Indent(bodyIndent)
 	note := f.noteOf(c)
-	for _, column := range []int{bodyIndent + 2 + paths + 3, head.width() + 3} {
-		if one := f.values(c, f.width-column); one != nil && column >= head.width()+3 {
-			return f.append(head.pad(column).then(one), note)
+	for _, column := range []int{bodyIndent + 2 + paths + 3, head.Width() + 3} {
+		if one := f.values(c, f.width-column); one != nil && column >= head.Width()+3 {
+			return f.append(head.Pad(column).Then(one), note)
 		}
 	}
 	heads := brokenPath(head, f.width)
 	if one := f.values(c, f.width-inner); one != nil {
-		return append(heads, f.append(one.indent(inner), note)...)
+		return append(heads, f.append(one.Indent(inner), note)...)
 	}
 	out := heads
 	if note != nil {
@@ -77,103 +79,103 @@ func (f fields) field(c plans.Change, paths int) []line {
 		return append(out, f.oneSided(c, inner)...)
 	}
 	before, after := f.pair(c, inner)
-	out = append(out, hanging(text(before[0]).indent(inner), before[1:], inner)...)
-	return append(out, hanging(text("→ "+after[0]).indent(inner-2), after[1:], inner)...)
+	out = append(out, hanging(screen.Text(before[0]).Indent(inner), before[1:], inner)...)
+	return append(out, hanging(screen.Text("→ "+after[0]).Indent(inner-2), after[1:], inner)...)
 }
 
 // hanging puts further lines below the first one.
-func hanging(first line, rest []string, indent int) []line {
-	out := []line{first}
+func hanging(first screen.Line, rest []string, indent int) []screen.Line {
+	out := []screen.Line{first}
 	for _, r := range rest {
-		out = append(out, text(r).indent(indent+further))
+		out = append(out, screen.Text(r).Indent(indent+screen.Further))
 	}
 	return out
 }
 
 // brokenPath breaks a line that ends with a path between two steps of it, where it is
 // wider than there is room.
-func brokenPath(l line, width int) []line {
+func brokenPath(l screen.Line, width int) []screen.Line {
 	const further = bodyIndent + 4
 	last := len(l) - 1
-	path := l[last].text
-	room := width - l[:last].width()
-	var out []line
-	for columns(path) > room {
+	path := l[last].Text
+	room := width - l[:last].Width()
+	var out []screen.Line
+	for screen.Columns(path) > room {
 		at := strings.LastIndexAny(path[:min(room, len(path))], ".[")
 		if at <= 0 || room <= 0 {
 			break
 		}
-		out = append(out, l[:last:last].then(text(path[:at])))
-		l, path = line{}.pad(further).then(text("")), path[at:]
+		out = append(out, l[:last:last].Then(screen.Text(path[:at])))
+		l, path = screen.Line{}.Pad(further).Then(screen.Text("")), path[at:]
 		last, room = len(l)-1, width-further
 	}
-	return append(out, l[:last:last].then(text(path)))
+	return append(out, l[:last:last].Then(screen.Text(path)))
 }
 
 // oneSided shows a value that was added or removed, and is long.
-func (f fields) oneSided(c plans.Change, indent int) []line {
+func (f fields) oneSided(c plans.Change, indent int) []screen.Line {
 	v := c.After
 	if v == nil {
 		v = c.Before
 	}
 	if lines := f.whole(v); lines != nil {
-		var out []line
+		var out []screen.Line
 		for _, l := range lines {
-			out = append(out, text(l).indent(indent))
+			out = append(out, screen.Text(l).Indent(indent))
 		}
 		return out
 	}
 	lines := f.long(formatValue(v), length(v), indent)
-	return hanging(text(lines[0]).indent(indent), lines[1:], indent)
+	return hanging(screen.Text(lines[0]).Indent(indent), lines[1:], indent)
 }
 
 // values shows the values of a change on one line, or gives nil if they do not
 // fit into width columns.
-func (f fields) values(c plans.Change, width int) line {
-	var l line
+func (f fields) values(c plans.Change, width int) screen.Line {
+	var l screen.Line
 	switch {
 	case c.Sensitive:
-		return styled(faint, plans.Masked)
+		return screen.Styled(screen.Faint, plans.Masked)
 	case c.Before == nil && c.After == nil:
-		return styled(faint, plans.Unknown)
+		return screen.Styled(screen.Faint, plans.Unknown)
 	case c.Before == nil:
 		l = value(c.After)
 	case c.After == nil:
 		l = value(c.Before)
 	default:
-		l = value(c.Before).then(text(" → "), value(c.After))
+		l = value(c.Before).Then(screen.Text(" → "), value(c.After))
 	}
-	if l.width() > width {
+	if l.Width() > width {
 		return nil
 	}
 	return l
 }
 
 // value shows one value; what only stands for one is not quoted.
-func value(v any) line {
+func value(v any) screen.Line {
 	if v == plans.Unknown || v == plans.Masked {
-		return styled(faint, fmt.Sprint(v))
+		return screen.Styled(screen.Faint, fmt.Sprint(v))
 	}
-	return text(formatValue(v))
+	return screen.Text(formatValue(v))
 }
 
 // append puts a note at the end of the line, or below it where it does not fit.
-func (f fields) append(l, note line) []line {
+func (f fields) append(l, note screen.Line) []screen.Line {
 	switch {
 	case note == nil:
-		return []line{l}
-	case l.width()+3+note.width() <= f.width:
-		return []line{l.then(text("   "), note)}
+		return []screen.Line{l}
+	case l.Width()+3+note.Width() <= f.width:
+		return []screen.Line{l.Then(screen.Text("   "), note)}
 	default:
-		return []line{l, note.indent(bodyIndent + 4)}
+		return []screen.Line{l, note.Indent(bodyIndent + 4)}
 	}
 }
 
-func (f fields) noteOf(c plans.Change) line {
+func (f fields) noteOf(c plans.Change) screen.Line {
 	if f.note == nil || f.note(c) == "" {
 		return nil
 	}
-	return styled(faint, f.note(c))
+	return screen.Styled(screen.Faint, f.note(c))
 }
 
 func (f fields) path(c plans.Change) string {
@@ -184,18 +186,18 @@ func (f fields) path(c plans.Change) string {
 }
 
 // file is a change of a whole file.
-func (f fields) file(c plans.Change) []line {
+func (f fields) file(c plans.Change) []screen.Line {
 	before, _ := c.Before.(string)
 	after, _ := c.After.(string)
 	diff := limited(textDiff(before, after, f.lineLimit()), f.full)
-	var out []line
+	var out []screen.Line
 	name, note, inner := fileName(c.Path), f.noteOf(c), bodyIndent
 	if name != f.named || note != nil {
-		out = append(out, f.sign(c).then(text(" "+name+"   "), note).indent(bodyIndent))
+		out = append(out, f.sign(c).Then(screen.Text(" "+name+"   "), note).Indent(bodyIndent))
 		inner += 2
 	}
 	for _, l := range diff {
-		out = append(out, l.indent(inner))
+		out = append(out, l.Indent(inner))
 	}
 	return out
 }
@@ -237,25 +239,25 @@ func fileName(path string) string {
 }
 
 // sign says with one character what happens to a field.
-func (f fields) sign(c plans.Change) line {
+func (f fields) sign(c plans.Change) screen.Line {
 	switch {
 	case f.given:
-		return styled(faint, "·")
+		return screen.Styled(screen.Faint, "·")
 	case c.Before != nil && c.After != nil:
-		return styled(changed, "~")
+		return screen.Styled(screen.Changed, "~")
 	case c.Before != nil:
-		return styled(removed, "-")
+		return screen.Styled(screen.Removed, "-")
 	case c.After == nil && !f.fresh: // something sensitive, or not yet known
-		return styled(changed, "~")
+		return screen.Styled(screen.Changed, "~")
 	default:
-		return styled(added, "+")
+		return screen.Styled(screen.Added, "+")
 	}
 }
 
 // culprit says who changed a field outside of kolla, and when, seen from the
 // moment now: "scaled by kubectl 50 min ago, 2026-11-21 02:11 UTC".
 func (p *Printer) culprit(c plans.Change, now time.Time) string {
-	var words []string
+	var parts []string
 	switch {
 	case c.Manager == "" && c.Drift && c.Path == "spec.replicas":
 		return "scaled by an unknown client (no field manager recorded)"
@@ -266,40 +268,13 @@ func (p *Printer) culprit(c plans.Change, now time.Time) string {
 		if c.Path == "spec.replicas" {
 			verb = "scaled by "
 		}
-		words = append(words, verb+tool(c.Manager))
+		parts = append(parts, verb+report.Tool(c.Manager))
 	}
 	if !c.Time.IsZero() {
 		if age := now.Sub(c.Time); age >= 0 && !now.IsZero() {
-			words = append(words, ago(age)+",")
+			parts = append(parts, words.Ago(age)+",")
 		}
-		words = append(words, p.moment(c.Time))
+		parts = append(parts, p.moment(c.Time))
 	}
-	return strings.Join(words, " ")
-}
-
-// ago is a span of time up to now, in the one unit that matters.
-func ago(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return "just now"
-	case d < time.Hour:
-		return fmt.Sprintf("%d min ago", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h ago", int(d.Hours()))
-	default:
-		return duration(d) + " ago"
-	}
-}
-
-// tool is the command behind a field manager's name. kubectl has one manager a
-// subcommand.
-func tool(manager string) string {
-	switch {
-	case manager == "kubectl-client-side-apply":
-		return "kubectl apply"
-	case strings.HasPrefix(manager, "kubectl-") && foreign.Name(manager) == manager:
-		return "kubectl " + strings.TrimPrefix(manager, "kubectl-")
-	default:
-		return foreign.Name(manager)
-	}
+	return strings.Join(parts, " ")
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -28,14 +29,14 @@ type setting struct {
 // layer that gave it, file and line, and what it took the place of. The error is that
 // of writing.
 func (p *Printer) ExplainConfig(service string, file lang.ConfigFile) error {
-	out := []line{styled(bold, file.Name).then(textf(" of service %s, at %s", service, file.Path))}
+	out := []screen.Line{screen.Styled(screen.Bold, file.Name).Then(screen.Textf(" of service %s, at %s", service, file.Path))}
 	if file.SecretPath != "" {
-		out = append(out, text("Values with secrets are at "+file.SecretPath))
+		out = append(out, screen.Text("Values with secrets are at "+file.SecretPath))
 	}
 	out = append(out, nil)
 	if file.Format == "raw" {
 		rows := []setting{{name: "the whole content", origin: file.Origin}}
-		return p.Out.print(append(out, measure(rows, p.Out.Width).lines(rows)...))
+		return p.Out.Print(append(out, measure(rows, p.Out.Width).lines(rows)...))
 	}
 	var all []setting
 	for _, o := range file.Options {
@@ -48,12 +49,12 @@ func (p *Printer) ExplainConfig(service string, file lang.ConfigFile) error {
 				out = append(out, nil)
 			}
 			if o.Section != "" {
-				out = append(out, styled(bold, "["+o.Section+"]"))
+				out = append(out, screen.Styled(screen.Bold, "["+o.Section+"]"))
 			}
 		}
 		out = append(out, table.lines(settingsOf(o))...)
 	}
-	return p.Out.print(out)
+	return p.Out.Print(out)
 }
 
 // settingsOf are the rows of one option. Only the first of a repeated key says where
@@ -91,23 +92,23 @@ func measure(rows []setting, width int) settingTable {
 	var t settingTable
 	place := 0
 	for _, row := range rows {
-		t.name = max(t.name, columns(foreign.Text(row.name)))
-		t.layer = max(t.layer, columns(layerName(row.origin)))
-		place = max(place, columns(foreign.Text(placeOf(row.origin))))
+		t.name = max(t.name, screen.Columns(foreign.Text(row.name)))
+		t.layer = max(t.layer, screen.Columns(layerName(row.origin)))
+		place = max(place, screen.Columns(foreign.Text(placeOf(row.origin))))
 	}
 	t.name = min(t.name, mostSetting, max(width-t.layer-place-4, leastSetting))
 	return t
 }
 
-func (t settingTable) lines(rows []setting) []line {
-	var out []line
+func (t settingTable) lines(rows []setting) []screen.Line {
+	var out []screen.Line
 	for _, row := range rows {
-		l := text(terminal.Truncate(foreign.Text(row.name), t.name, "…"))
+		l := screen.Text(screen.Truncate(foreign.Text(row.name), t.name, "…"))
 		if row.origin.Layer != "" {
-			l = l.pad(t.name + 2).then(text(layerName(row.origin))).pad(t.name + t.layer + 4).then(text(placeOf(row.origin)))
+			l = l.Pad(t.name + 2).Then(screen.Text(layerName(row.origin))).Pad(t.name + t.layer + 4).Then(screen.Text(placeOf(row.origin)))
 		}
 		if row.weaker {
-			l = styled(faint, l.String())
+			l = screen.Styled(screen.Faint, l.String())
 		}
 		out = append(out, l)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -240,8 +241,8 @@ func TestNewStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = file.Close() }()
-	got := view.NewStream(file, false)
-	if want := (view.Stream{Writer: file, Width: 80}); got != want {
+	got := screen.NewStream(file, false)
+	if want := (screen.Stream{Writer: file, Width: 80}); got != want {
 		t.Errorf("a file is %+v, want %+v", got, want)
 	}
 }

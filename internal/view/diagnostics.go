@@ -1,12 +1,13 @@
 package view
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -15,7 +16,7 @@ import (
 type message struct {
 	warning bool
 	summary string
-	where   []line // the place: source lines, addresses
+	where   []screen.Line // the place: source lines, addresses
 	detail  string
 }
 
@@ -23,31 +24,21 @@ type message struct {
 const detailIndent = 2
 
 // lines renders the message; running text takes width columns, and is indented.
-func (m message) lines(width int) []line {
-	out := []line{styled(danger, "Error: ").then(styled(bold, headline(m.summary)))}
+func (m message) lines(width int) []screen.Line {
+	out := []screen.Line{screen.Styled(screen.Danger, "Error: ").Then(screen.Styled(screen.Bold, report.Headline(m.summary)))}
 	if m.warning {
-		out = []line{styled(caution, "Warning: ").then(styled(bold, headline(m.summary)))}
+		out = []screen.Line{screen.Styled(screen.Caution, "Warning: ").Then(screen.Styled(screen.Bold, report.Headline(m.summary)))}
 	}
 	if len(m.where) > 0 {
 		out = append(append(out, nil), m.where...)
 	}
 	if m.detail != "" {
 		out = append(out, nil)
-		for _, l := range wrap(m.detail, width) {
-			out = append(out, text(l).indent(detailIndent))
+		for _, l := range screen.Wrap(m.detail, width) {
+			out = append(out, screen.Text(l).Indent(detailIndent))
 		}
 	}
 	return append(out, nil)
-}
-
-// headline begins with a capital, whatever words the summary comes in. An address, an
-// option or a file name stays as it is.
-func headline(summary string) string {
-	first, _, _ := strings.Cut(summary, " ")
-	if strings.ContainsAny(first, "./-_=:@[") {
-		return summary
-	}
-	return sentenceCase(summary)
 }
 
 // show prints messages to standard error: warnings first, so that the errors are
@@ -64,13 +55,13 @@ func (p *Printer) show(messages []message) {
 		}
 	})
 	seen := map[string]bool{}
-	var out []line
+	var out []screen.Line
 	for _, m := range messages {
 		if m.warning && p.CompactWarnings {
 			m.detail = ""
 		}
-		lines := m.lines(p.Err.inner(detailIndent))
-		if key := plainText(lines); !seen[key] {
+		lines := m.lines(p.Err.Inner(detailIndent))
+		if key := screen.PlainText(lines); !seen[key] {
 			seen[key] = true
 			out = append(out, lines...)
 		}
@@ -82,13 +73,10 @@ func (p *Printer) show(messages []message) {
 // that are meant, in the order of the files. Files are by file name, as in
 // lang.Config.Files; a file that is not among them is only named.
 func (p *Printer) Diagnostics(diags hcl.Diagnostics, files map[string]*hcl.File) {
-	p.files = files
-	sorted := inFileOrder(diags)
+	sorted := report.InFileOrder(diags)
+	p.events.Configuration(sorted, files)
 	messages := make([]message, len(sorted))
 	for i, d := range sorted {
-		if p.events != nil {
-			p.events.diagnostic(ofConfiguration(d, files))
-		}
 		messages[i] = message{
 			warning: d.Severity == hcl.DiagWarning,
 			summary: d.Summary,
@@ -99,36 +87,10 @@ func (p *Printer) Diagnostics(diags hcl.Diagnostics, files map[string]*hcl.File)
 	p.show(messages)
 }
 
-// inFileOrder sorts diagnostics by their places; those without one come last.
-func inFileOrder(diags hcl.Diagnostics) hcl.Diagnostics {
-	sorted := slices.Clone(diags)
-	slices.SortStableFunc(sorted, func(a, b *hcl.Diagnostic) int {
-		if a.Subject == nil || b.Subject == nil {
-			return cmp.Compare(boolToInt(a.Subject == nil), boolToInt(b.Subject == nil))
-		}
-		return cmp.Or(
-			cmp.Compare(a.Subject.Filename, b.Subject.Filename),
-			cmp.Compare(a.Subject.Start.Byte, b.Subject.Start.Byte),
-		)
-	})
-	return sorted
-}
-
-func boolToInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // Problems prints what stands in the way of a plan, or should be known about it.
 // A problem that several objects have is printed once, with all of them.
 func (p *Printer) Problems(problems []plans.Problem) {
-	if p.events != nil {
-		for _, problem := range problems {
-			p.events.diagnostic(p.ofProblem(problem))
-		}
-	}
+	p.events.Problems(problems)
 	p.show(together(problems))
 }
 
@@ -156,24 +118,24 @@ func together(problems []plans.Problem) []message {
 }
 
 // fewer shortens a list of objects that have something in common.
-func fewer(where []line) []line {
+func fewer(where []screen.Line) []screen.Line {
 	if len(where) <= similar+1 {
 		return where
 	}
-	return append(where[:similar:similar], textf("  and %d more, %d in all", len(where)-similar, len(where)))
+	return append(where[:similar:similar], screen.Textf("  and %d more, %d in all", len(where)-similar, len(where)))
 }
 
 // object says which object has the problem, and where it is declared.
-func object(problem plans.Problem) line {
+func object(problem plans.Problem) screen.Line {
 	if problem.Address == (lang.Address{}) {
 		if problem.Source == "" {
 			return nil
 		}
-		return text("  at " + problem.Source)
+		return screen.Text("  at " + problem.Source)
 	}
-	l := text("  with ").then(styled(bold, problem.Address.String()))
+	l := screen.Text("  with ").Then(screen.Styled(screen.Bold, problem.Address.String()))
 	if problem.Source != "" {
-		l = l.then(text(", declared at " + problem.Source))
+		l = l.Then(screen.Text(", declared at " + problem.Source))
 	}
 	return l
 }
@@ -190,27 +152,21 @@ func (p *Printer) Warn(summary, detail string) {
 // Reading says that an apply goes on with reading data.
 func (p *Printer) Reading(names []string) {
 	message := "Reading " + strings.Join(names, ", ")
-	if p.events != nil {
-		p.events.log(message)
-	}
-	p.tell([]line{text(message)})
+	p.events.Log(message)
+	p.tell([]screen.Line{screen.Text(message)})
 }
 
 func (p *Printer) alone(m message) {
-	if p.events != nil {
-		p.events.diagnostic(&diagnosticJSON{Severity: severity(m.warning), Summary: m.summary, Detail: m.detail})
-	}
+	p.events.Message(m.warning, m.summary, m.detail)
 	p.show([]message{m})
 }
 
 // Saved says where a plan was saved, and with which command to go on; empty: there is
 // nothing to carry out. The error is that of writing.
 func (p *Printer) Saved(path, command string) error {
-	if p.events != nil {
-		p.events.log("Saved the plan to " + path)
-	}
+	p.events.Log("Saved the plan to " + path)
 	if command == "" {
-		return p.Out.print([]line{nil, text("Saved the plan to " + path + ". It has nothing to carry out.")})
+		return p.Out.Print([]screen.Line{nil, screen.Text("Saved the plan to " + path + ". It has nothing to carry out.")})
 	}
-	return p.Out.print([]line{nil, text("Saved the plan to " + path + ". To carry out exactly this:"), nil, text("  " + command)})
+	return p.Out.Print([]screen.Line{nil, screen.Text("Saved the plan to " + path + ". To carry out exactly this:"), nil, screen.Text("  " + command)})
 }

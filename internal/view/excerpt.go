@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -24,50 +26,41 @@ const (
 
 // source quotes what a diagnostic is about, underlined, and tells the values that
 // its expression was evaluated with; width is that of the stream.
-func source(d *hcl.Diagnostic, files map[string]*hcl.File, width int) []line {
+func source(d *hcl.Diagnostic, files map[string]*hcl.File, width int) []screen.Line {
 	if d.Subject == nil {
 		return nil
 	}
 	place := fmt.Sprintf("  on %s line %d", d.Subject.Filename, d.Subject.Start.Line)
 	file := files[d.Subject.Filename]
 	if file == nil || len(file.Bytes) == 0 {
-		return []line{text(place)}
+		return []screen.Line{screen.Text(place)}
 	}
-	if block := blockAt(file, d.Subject.Start.Byte); block != "" {
+	if block := report.BlockAt(file, d.Subject.Start.Byte); block != "" {
 		place += ", in " + block
 	}
 	if !lang.Quotable(d) {
-		return []line{text(place + ".")}
+		return []screen.Line{screen.Text(place + ".")}
 	}
-	out := append([]line{text(place + ":")}, excerpt(d, file.Bytes, width)...)
+	out := append([]screen.Line{screen.Text(place + ":")}, excerpt(d, file.Bytes, width)...)
 	for i, f := range lang.FactsOf(d) {
 		lead := "  where "
 		if i > 0 {
 			lead = "    and "
 		}
-		out = append(out, styled(faint, lead+f.Reference+" "+f.Statement))
+		out = append(out, screen.Styled(screen.Faint, lead+f.Reference+" "+f.Statement))
 	}
 	return out
 }
 
-// blockAt names the block around a position: `service "keystone"`.
-func blockAt(file *hcl.File, offset int) string {
-	nav, ok := file.Nav.(interface{ ContextString(offset int) string })
-	if !ok {
-		return ""
-	}
-	return nav.ContextString(offset)
-}
-
 // excerpt quotes the lines of a diagnostic with their numbers.
-func excerpt(d *hcl.Diagnostic, src []byte, width int) []line {
+func excerpt(d *hcl.Diagnostic, src []byte, width int) []screen.Line {
 	subject, shown := *d.Subject, *d.Subject
 	if d.Context != nil {
 		shown = hcl.RangeOver(shown, *d.Context)
 	}
 	all := bytes.Split(src, []byte("\n"))
 	gutter := len(strconv.Itoa(shown.End.Line)) + 2
-	var out []line
+	var out []screen.Line
 	offset, skipped := 0, false
 	for i, raw := range all {
 		number, start := i+1, offset
@@ -77,7 +70,7 @@ func excerpt(d *hcl.Diagnostic, src []byte, width int) []line {
 		}
 		if !quoted(number, subject, shown) {
 			if !skipped {
-				out = append(out, styled(faint, strings.Repeat(" ", gutter)+"..."))
+				out = append(out, screen.Styled(screen.Faint, strings.Repeat(" ", gutter)+"..."))
 			}
 			skipped = true
 			continue
@@ -100,31 +93,31 @@ func quoted(number int, subject, shown hcl.Range) bool {
 
 // quote gives one source line and, if the subject is in it, the line that
 // underlines it.
-func quote(raw string, start, number, gutter int, subject hcl.Range, width int) []line {
+func quote(raw string, start, number, gutter int, subject hcl.Range, width int) []screen.Line {
 	raw = strings.TrimSuffix(raw, "\r")
 	from := min(max(subject.Start.Byte-start, 0), len(raw))
 	to := min(max(subject.End.Byte-start, 0), len(raw))
 	raw, from, to = shorter(raw, from, to)
 	head := fmt.Sprintf("%*d: ", gutter, number)
 	before := expand(raw[:from], 0)
-	marked := expand(raw[from:to], columns(before))
-	after := expand(raw[to:], columns(before+marked))
+	marked := expand(raw[from:to], screen.Columns(before))
+	after := expand(raw[to:], screen.Columns(before+marked))
 
-	room := max(width-columns(head), leastRoom)
+	room := max(width-screen.Columns(head), leastRoom)
 
 	first := number == subject.Start.Line
 	if !first || subject.End.Line > subject.Start.Line && strings.TrimSpace(marked) == "" {
 		whole := before + marked + after
-		if columns(whole) > room {
+		if screen.Columns(whole) > room {
 			whole = takeColumns(whole, room-1) + "…"
 		}
-		return []line{text(head + whole)}
+		return []screen.Line{screen.Text(head + whole)}
 	}
 	trimmed := strings.TrimRight(marked, " ")
 	before, marked, after = framed(before, trimmed, marked[len(trimmed):]+after, room)
-	out := text(head+before).then(styled(bold, marked), text(after))
-	under := strings.Repeat(" ", columns(head+before)) + strings.Repeat("^", max(columns(marked), 1))
-	return []line{out, styled(danger, under)}
+	out := screen.Text(head+before).Then(screen.Styled(screen.Bold, marked), screen.Text(after))
+	under := strings.Repeat(" ", screen.Columns(head+before)) + strings.Repeat("^", max(screen.Columns(marked), 1))
+	return []screen.Line{out, screen.Styled(screen.Danger, under)}
 }
 
 // leastRoom is how much of a line is shown on the narrowest terminal.
@@ -133,8 +126,8 @@ const leastRoom = 8
 // framed cuts a line to so many columns, around where what is marked in it begins. A line
 // that a terminal breaks would stand between what is meant and its underline.
 func framed(before, marked, after string, room int) (string, string, string) {
-	start, long := columns(before), max(columns(marked), 1)
-	total := max(columns(before+marked+after), start+long)
+	start, long := screen.Columns(before), max(screen.Columns(marked), 1)
+	total := max(screen.Columns(before+marked+after), start+long)
 	if total <= room {
 		return before, marked, after
 	}
@@ -149,9 +142,9 @@ func framed(before, marked, after string, room int) (string, string, string) {
 	if from > 0 {
 		before = "…" + dropColumns(before, from+1)
 	}
-	room -= columns(before)
-	switch n := columns(marked); {
-	case n+columns(after) <= room:
+	room -= screen.Columns(before)
+	switch n := screen.Columns(marked); {
+	case n+screen.Columns(after) <= room:
 	case n < room:
 		after = takeColumns(after, room-n-1) + "…"
 	default:
@@ -180,7 +173,7 @@ func expand(s string, column int) string {
 	for _, r := range foreign.Text(s) {
 		if r != '\t' {
 			b.WriteRune(r)
-			column += columns(string(r))
+			column += screen.Columns(string(r))
 			continue
 		}
 		n := tabWidth - column%tabWidth
@@ -196,7 +189,7 @@ func dropColumns(s string, n int) string {
 		if n <= 0 {
 			return s[i:]
 		}
-		n -= columns(string(r))
+		n -= screen.Columns(string(r))
 	}
 	return ""
 }
@@ -204,7 +197,7 @@ func dropColumns(s string, n int) string {
 // takeColumns is what of a text takes at most n columns.
 func takeColumns(s string, n int) string {
 	for i, r := range s {
-		if n -= columns(string(r)); n < 0 {
+		if n -= screen.Columns(string(r)); n < 0 {
 			return s[:i]
 		}
 	}

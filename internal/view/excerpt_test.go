@@ -10,6 +10,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/view/screen"
 )
 
 // TestLongLines holds that of a line which no person wrote only the part around the
@@ -67,7 +68,7 @@ func TestExcerptWidth(t *testing.T) {
 				subject := hcl.Range{Filename: "x.hcl", Start: hcl.Pos{Line: 2, Byte: at}, End: hcl.Pos{Line: 2, Byte: at + len(c.marked)}}
 				around := hcl.Range{Filename: "x.hcl", Start: hcl.Pos{Line: 1}, End: hcl.Pos{Line: 2, Byte: len(source) - 1}}
 				var problems bytes.Buffer
-				p := view.Printer{Err: view.Stream{Writer: &problems, Width: width, Terminal: true}}
+				p := view.Printer{Err: screen.Stream{Writer: &problems, Width: width, Terminal: true}}
 				p.Diagnostics(hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Wrong", Subject: &subject, Context: &around}}, map[string]*hcl.File{"x.hcl": {Bytes: []byte(source)}})
 
 				var rows []string // below the place

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -40,7 +40,7 @@ func (it item) said() string {
 	for _, m := range it.marked {
 		sign = m.sign.text
 	}
-	return sign + plainText(slices.Concat(it.together, it.comments, it.body))
+	return sign + screen.PlainText(slices.Concat(it.together, it.comments, it.body))
 }
 
 // join puts items with the same key together, where there are as many as least, and
@@ -80,11 +80,11 @@ func (it item) anyName() item {
 	return it
 }
 
-func (it item) starred(lines []line) []line {
-	out := make([]line, len(lines))
+func (it item) starred(lines []screen.Line) []screen.Line {
+	out := make([]screen.Line, len(lines))
 	for i, l := range lines {
 		for _, s := range l {
-			out[i] = append(out[i], span{text: it.names(s.text), style: s.style})
+			out[i] = append(out[i], screen.Span{Text: it.names(s.Text), Style: s.Style})
 		}
 	}
 	return out
@@ -102,7 +102,7 @@ func (v *planView) anyNames(a lang.Address) func(string) string {
 		for _, version := range v.versions[a.Block] {
 			text = strings.ReplaceAll(text, version[0], version[1]+"-…")
 		}
-		return starred(text, own...)
+		return report.Starred(text, own...)
 	}
 }
 
@@ -160,34 +160,3 @@ func (v *planView) nameOf(block string) string {
 	}
 	return parts.Name
 }
-
-// starred puts a star in the place of names, where they are words of a text.
-func starred(text string, names ...string) string {
-	for _, name := range names {
-		text = starWord(text, name)
-	}
-	return text
-}
-
-func starWord(text, name string) string {
-	if name == "" {
-		return text
-	}
-	var out strings.Builder
-	last := ' '
-	for rest := text; rest != ""; {
-		after, found := strings.CutPrefix(rest, name)
-		next, _ := utf8.DecodeRuneInString(after)
-		if found && !inWord(last) && (after == "" || !inWord(next)) {
-			out.WriteByte('*')
-			last, rest = '*', after
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(rest)
-		out.WriteString(rest[:size])
-		last, rest = r, rest[size:]
-	}
-	return out.String()
-}
-
-func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 
+	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -13,22 +15,22 @@ import (
 
 // keptChanges shows what somebody changed in the cluster and kolla does not put
 // back: values of generated Secrets.
-func (v *planView) keptChanges() []line {
-	var out []line
+func (v *planView) keptChanges() []screen.Line {
+	var out []screen.Line
 	for i := range v.plan.Actions {
 		a := &v.plan.Actions[i]
-		out = append(out, v.owned(a, replacedValues(a), func(plans.Change) string { return "" })...)
+		out = append(out, v.owned(a, report.ReplacedValues(a), func(plans.Change) string { return "" })...)
 	}
 	if out == nil {
 		return nil
 	}
-	return append([]line{styled(caution, "Changed outside of kolla and kept; the objects that read it are renewed:")}, out...)
+	return append([]screen.Line{screen.Styled(screen.Caution, "Changed outside of kolla and kept; the objects that read it are renewed:")}, out...)
 }
 
 // yielded says which declared values are not applied, because somebody else looks
 // after their fields.
-func (v *planView) yielded() []line {
-	var out []line
+func (v *planView) yielded() []screen.Line {
+	var out []screen.Line
 	for i := range v.plan.Actions {
 		a := &v.plan.Actions[i]
 		var changes []plans.Change
@@ -42,7 +44,7 @@ func (v *planView) yielded() []line {
 	if out == nil {
 		return nil
 	}
-	return append([]line{styled(caution, "Left to the controllers that manage it, and not applied:")}, out...)
+	return append([]screen.Line{screen.Styled(screen.Caution, "Left to the controllers that manage it, and not applied:")}, out...)
 }
 
 // notApplied says which value is declared, and which one stays.
@@ -60,31 +62,31 @@ func brief(v any) string {
 }
 
 // owned lists fields of an object with what is said of each, who wrote them and when.
-func (v *planView) owned(a *plans.Action, changes []plans.Change, says func(plans.Change) string) []line {
+func (v *planView) owned(a *plans.Action, changes []plans.Change, says func(plans.Change) string) []screen.Line {
 	if len(changes) == 0 {
 		return nil
 	}
-	head := text("  # ").then(styled(bold, a.Address.String()))
+	head := screen.Text("  # ").Then(screen.Styled(screen.Bold, a.Address.String()))
 	f := v.fields(a)
 	if v.options.Compact {
 		var paths []string
 		for _, c := range changes {
 			paths = append(paths, f.path(c)+says(c))
 		}
-		return []line{head.then(text(": " + strings.Join(paths, ", ")))}
+		return []screen.Line{head.Then(screen.Text(": " + strings.Join(paths, ", ")))}
 	}
-	out := []line{nil, head}
+	out := []screen.Line{nil, head}
 	for _, c := range changes {
-		l := styled(changed, "~").then(text(" " + f.path(c) + says(c))).indent(bodyIndent)
-		out = append(out, f.append(l, styled(faint, v.culprit(c, v.now())))...)
+		l := screen.Styled(screen.Changed, "~").Then(screen.Text(" " + f.path(c) + says(c))).Indent(bodyIndent)
+		out = append(out, f.append(l, screen.Styled(screen.Faint, v.culprit(c, v.now())))...)
 	}
 	return out
 }
 
 // foreign lists what others have added to kolla's objects and what stays there: what
 // nobody else should have set first.
-func (v *planView) foreign() []line {
-	var out []line
+func (v *planView) foreign() []screen.Line {
+	var out []screen.Line
 	left := "Changed outside of kolla, and left there:"
 	if v.plan.ForeignPolicy == plans.ReportForeign {
 		left = "Changed outside of kolla, and left there (foreign = \"report\"):"
@@ -104,26 +106,26 @@ func (v *planView) foreign() []line {
 		if out != nil {
 			out = append(out, nil)
 		}
-		out = append(append(out, styled(caution, part.title)), lines...)
+		out = append(append(out, screen.Styled(screen.Caution, part.title)), lines...)
 	}
 	return out
 }
 
 // added lists the fields that others have added, object by object.
-func (v *planView) added(reported, stuck bool) []line {
-	var out []line
+func (v *planView) added(reported, stuck bool) []screen.Line {
+	var out []screen.Line
 	for _, object := range v.plan.Foreign {
 		if object.Reported != reported || object.Stuck != stuck {
 			continue
 		}
-		head := text("  # ").then(styled(bold, object.Address.String()))
+		head := screen.Text("  # ").Then(screen.Styled(screen.Bold, object.Address.String()))
 		f := v.fields(&plans.Action{Address: object.Address})
 		if v.options.Compact {
 			var paths []string
 			for _, c := range object.Fields {
 				paths = append(paths, f.path(c))
 			}
-			out = append(out, head.then(text(": "+strings.Join(paths, ", "))))
+			out = append(out, head.Then(screen.Text(": "+strings.Join(paths, ", "))))
 			continue
 		}
 		f.note = func(c plans.Change) string { return v.culprit(c, v.now()) }
@@ -131,7 +133,7 @@ func (v *planView) added(reported, stuck bool) []line {
 		out = append(out, nil, head)
 		out = append(out, f.render(object.Fields)...)
 		if stuck {
-			out = append(out, text("To replace it: kolla apply "+words.Option("-replace", object.Address.String())).indent(bodyIndent))
+			out = append(out, screen.Text("To replace it: kolla apply "+words.Option("-replace", object.Address.String())).Indent(bodyIndent))
 		}
 	}
 	return out

@@ -18,7 +18,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/internal/jsonview"
 	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/planner/extract"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -88,7 +90,7 @@ type paper struct {
 func newScreen(way int, terminal bool) *paper {
 	s := &paper{options: []view.PlanOptions{{}, {Full: true}, {Compact: true}, {Saved: true, Now: now.Add(time.Hour)}}[way%4]}
 	width := []int{80, 40, 160}[way%3]
-	stream := view.Stream{Writer: &s.text, Width: width, Terminal: terminal}
+	stream := screen.Stream{Writer: &s.text, Width: width, Terminal: terminal}
 	s.Printer = &view.Printer{Out: stream, Err: stream, Zone: time.UTC}
 	s.Events(&s.events, "v1.2.3")
 	return s
@@ -105,7 +107,7 @@ func init() {
 			plan := sample()
 			inject(reflect.ValueOf(plan), put)
 			must(s.Plan(plan, s.options))
-			must(view.PlanJSON(&s.document, plan))
+			must(jsonview.Plan(&s.document, plan))
 		}
 	}
 }
@@ -165,7 +167,7 @@ func someDiagnostics(s *paper, put func(string) string) {
 	}
 	files := map[string]*hcl.File{put("cloud.hcl"): {Bytes: []byte(source)}}
 	s.Diagnostics(diags, files)
-	must(view.ValidationJSON(&s.document, diags, files))
+	must(jsonview.Validation(&s.document, diags, files))
 	must(s.TextDiff("cloud.hcl", "a\n", "b\n"))
 }
 
@@ -334,7 +336,7 @@ func TestForeignJSONKeepsValues(t *testing.T) {
 			plans.Change{Path: "spec.note", Before: "x", After: s}))
 		plan.Actions[0].Values = &plans.Values{After: &extract.Part{Values: map[string]any{"spec": map[string]any{"note": s}}}}
 		var out bytes.Buffer
-		must(view.PlanJSON(&out, plan))
+		must(jsonview.Plan(&out, plan))
 		var document struct {
 			Changes []struct {
 				Change struct {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/view/screen"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -98,7 +99,7 @@ func TestGolden(t *testing.T) {
 // capture gives what is printed, both streams in one.
 func capture(width int, color bool, render func(*view.Printer)) []byte {
 	var b bytes.Buffer
-	stream := view.Stream{Writer: &b, Width: width, Color: color}
+	stream := screen.Stream{Writer: &b, Width: width, Color: color}
 	render(&view.Printer{Out: stream, Err: stream, Zone: time.UTC})
 	return b.Bytes()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -32,11 +33,11 @@ func isString(v cty.Value) bool {
 
 // Value prints a value to standard output. The error is that of writing.
 func (p *Printer) Value(v cty.Value) error {
-	var out []line
+	var out []screen.Line
 	for l := range strings.SplitSeq(Value(v), "\n") {
-		out = append(out, text(l))
+		out = append(out, screen.Text(l))
 	}
-	return p.Out.print(out)
+	return p.Out.Print(out)
 }
 
 func writeValue(b *strings.Builder, v cty.Value, depth int) {

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -18,32 +21,32 @@ type disturbed struct {
 
 // impact says what is disturbed, service by service: what is interrupted for good or
 // lost comes first, and what is the same in many services is said once.
-func (v *planView) impact() []line {
+func (v *planView) impact() []screen.Line {
 	rows := v.disturbances()
 	if len(rows) == 0 {
 		return nil
 	}
 	names := 0
 	for _, row := range rows {
-		names = max(names, columns(row.label()))
+		names = max(names, screen.Columns(row.label()))
 	}
-	out := []line{text("Impact:")}
+	out := []screen.Line{screen.Text("Impact:")}
 	said := ""
 	for _, row := range rows {
-		head, look := line{}.pad(2+names+3), plain
+		head, look := screen.Line{}.Pad(2+names+3), screen.Plain
 		if label := row.label(); label != said {
-			head = styled(bold, label).indent(2).pad(2 + names + 3)
+			head = screen.Styled(screen.Bold, label).Indent(2).Pad(2 + names + 3)
 			said = label
 		}
 		if row.grave {
-			look = danger
+			look = screen.Danger
 		}
-		for n, part := range wrap(row.sentence(), max(v.width-names-7, 30)) {
+		for n, part := range screen.Wrap(row.sentence(), max(v.width-names-7, 30)) {
 			if n > 0 {
 				part = "  " + part
 			}
-			out = append(out, head.then(styled(look, part)))
-			head = line{}.pad(2 + names + 3)
+			out = append(out, head.Then(screen.Styled(look, part)))
+			head = screen.Line{}.Pad(2 + names + 3)
 		}
 	}
 	return out
@@ -65,9 +68,9 @@ func (v *planView) disturbances() []disturbed {
 // sameImpact joins what is the same in more than a few services, where these may
 // have different names.
 func (v *planView) sameImpact() []disturbed {
-	said := ImpactOf(v.plan)
-	key := func(i Impact, l string) string {
-		return fmt.Sprint(slices.Contains(i.Grave, l), starred(l, v.nameOf(i.Block)))
+	said := report.ImpactOf(v.plan)
+	key := func(i report.Impact, l string) string {
+		return fmt.Sprint(slices.Contains(i.Grave, l), report.Starred(l, v.nameOf(i.Block)))
 	}
 	blocks := map[string][]string{}
 	for _, i := range said {
@@ -88,7 +91,7 @@ func (v *planView) sameImpact() []disturbed {
 					continue
 				}
 				told[k] = true
-				row.blocks, row.text = blocks[k], starred(l, v.nameOf(i.Block))
+				row.blocks, row.text = blocks[k], report.Starred(l, v.nameOf(i.Block))
 			}
 			out = append(out, row)
 		}
@@ -107,7 +110,7 @@ func (d disturbed) label() string {
 			kind = "block"
 		}
 	}
-	return count(len(d.blocks), kind)
+	return words.Count(len(d.blocks), kind)
 }
 
 // sentence is what happens, to each where there are several.

@@ -11,6 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/content"
 	"kolla.openstack.org/kolla/internal/listdiff"
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -79,7 +80,7 @@ func (f fields) member(c plans.Change) []plans.Change {
 	}
 	before, was := c.Before.(map[string]any)
 	after, is := c.After.(map[string]any)
-	if !was || !is || f.values(c, f.width-bodyIndent-2-columns(f.path(c))-3) != nil {
+	if !was || !is || f.values(c, f.width-bodyIndent-2-screen.Columns(f.path(c))-3) != nil {
 		return f.element(c)
 	}
 	keys := maps.Clone(before)
@@ -167,7 +168,7 @@ func (f fields) pair(c plans.Change, column int) (before, after []string) {
 	b, a := formatValue(c.Before), formatValue(c.After)
 	m, n := length(c.Before), length(c.After)
 	_, texts := c.Before.(string)
-	fit := max(columns(b), columns(a)) <= fewLines*(f.width-column)
+	fit := max(screen.Columns(b), screen.Columns(a)) <= fewLines*(f.width-column)
 	if _, both := c.After.(string); !fit && texts && both {
 		was, is := windows(b, a)
 		if was != b || is != a {

@@ -10,6 +10,9 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -35,7 +38,7 @@ func newLive(p *Progress) *live {
 		lines := p.rows(time.Now(), stat.AvailableWidth)
 		slices.Reverse(lines) // rows above a bar are added upwards
 		for _, l := range lines {
-			l.render(&b, p.stream.Color)
+			l.Render(&b, p.stream.Color)
 			b.WriteByte('\n')
 		}
 		_, err := io.WriteString(w, b.String())
@@ -59,21 +62,21 @@ func (l *live) close() {
 }
 
 // rows shows what is running, each in one line of at most width columns.
-func (p *Progress) rows(now time.Time, width int) []line {
+func (p *Progress) rows(now time.Time, width int) []screen.Line {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	running := p.inOrder()
 	out := p.outage.row(now, width)
 	for i, t := range running {
 		if i == liveRows && len(running) > liveRows+1 {
-			out = append(out, styled(faint, "  and "+count(len(running)-i, "more object")))
+			out = append(out, screen.Styled(screen.Faint, "  and "+words.Count(len(running)-i, "more object")))
 			break
 		}
-		status := doing(t.action)
+		status := report.Doing(t.action)
 		if t.status != "" {
 			status = "waiting: " + t.status
 		}
-		took := " (" + duration(now.Sub(t.begun).Truncate(time.Second)) + ")"
+		took := " (" + words.Duration(now.Sub(t.begun).Truncate(time.Second)) + ")"
 		out = append(out, liveRow(t.action.Address, status, took, width))
 	}
 	return out
@@ -82,16 +85,16 @@ func (p *Progress) rows(now time.Time, width int) []line {
 // liveRow is one line that never wraps: a line that did could not be taken back. It keeps
 // the block of the address, which has the name of the service, and how long the action
 // takes; the kind, the rest of the name and the status are shortened, in this order.
-func liveRow(address lang.Address, status, took string, width int) line {
+func liveRow(address lang.Address, status, took string, width int) screen.Line {
 	room := width - 1
 	status = foreign.Text(status)
 	name := foreign.Text(address.String())
-	if columns(name)+columns(status)+columns(took)+4 > room {
+	if screen.Columns(name)+screen.Columns(status)+screen.Columns(took)+4 > room {
 		name = shortAddress(address, room*3/5)
 	}
 	head := "  " + name + ": "
-	status = terminal.Truncate(status, max(room-columns(head)-columns(took), 1), "…")
-	return text(terminal.Truncate(head+status+took, room, "…"))
+	status = screen.Truncate(status, max(room-screen.Columns(head)-screen.Columns(took), 1), "…")
+	return screen.Text(screen.Truncate(head+status+took, room, "…"))
 }
 
 // shortAddress is an address without the kind, in at most so many columns: of a long one
@@ -99,29 +102,29 @@ func liveRow(address lang.Address, status, took string, width int) line {
 func shortAddress(address lang.Address, room int) string {
 	const least = 8 // columns of a name that still say something
 	block, object := foreign.Text(address.Block), foreign.Text(address.Name)
-	if n := columns(block); n > room {
+	if n := screen.Columns(block); n > room {
 		return "…" + dropColumns(block, n-room+1)
 	}
-	spare := room - columns(block) - columns("/…/")
-	if columns(object) <= spare {
+	spare := room - screen.Columns(block) - screen.Columns("/…/")
+	if screen.Columns(object) <= spare {
 		return block + "/…/" + object
 	}
 	if spare < least {
 		return block
 	}
-	return block + "/…" + dropColumns(object, columns(object)-spare)
+	return block + "/…" + dropColumns(object, screen.Columns(object)-spare)
 }
 
 // tally says how far the whole has come.
 func (p *Progress) tally(now time.Time) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	l := styled(bold, textf("%d of %d", p.over, p.total).String())
+	l := screen.Styled(screen.Bold, screen.Textf("%d of %d", p.over, p.total).String())
 	if p.failed > 0 {
-		l = l.then(text(", "), styled(danger, textf("%d failed", p.failed).String()))
+		l = l.Then(screen.Text(", "), screen.Styled(screen.Danger, screen.Textf("%d failed", p.failed).String()))
 	}
-	l = l.then(text(" (" + duration(now.Sub(p.begun).Truncate(time.Second)) + ")"))
+	l = l.Then(screen.Text(" (" + words.Duration(now.Sub(p.begun).Truncate(time.Second)) + ")"))
 	var b strings.Builder
-	l.render(&b, p.stream.Color)
+	l.Render(&b, p.stream.Color)
 	return b.String()
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -41,9 +42,9 @@ func TestLiveRow(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := strings.TrimSuffix(plainText([]line{liveRow(address, test.status, " (12 s)", test.width)}), "\n")
-			if got != test.want || columns(got) >= test.width {
-				t.Errorf("got %d columns:\n%q, want:\n%q", columns(got), got, test.want)
+			got := strings.TrimSuffix(screen.PlainText([]screen.Line{liveRow(address, test.status, " (12 s)", test.width)}), "\n")
+			if got != test.want || screen.Columns(got) >= test.width {
+				t.Errorf("got %d columns:\n%q, want:\n%q", screen.Columns(got), got, test.want)
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package view
 import (
 	"slices"
 
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -10,7 +11,7 @@ import (
 
 // losses says, before anything else, which data is gone although what held it will be
 // made again, which data nothing takes up any more, and which jobs have to run again.
-func (v *planView) losses() []line {
+func (v *planView) losses() []screen.Line {
 	var gone, kept []plans.Loss
 	var jobs []lang.Address
 	objects := 0
@@ -23,9 +24,9 @@ func (v *planView) losses() []line {
 		}
 		jobs = append(jobs, l.Jobs...)
 	}
-	var out []line
+	var out []screen.Line
 	if objects > 0 {
-		title := count(objects, "object") + " that held data are GONE; their data cannot be restored:"
+		title := words.Count(objects, "object") + " that held data are GONE; their data cannot be restored:"
 		if objects == 1 {
 			title = "1 object that held data is GONE; its data cannot be restored:"
 		}
@@ -37,8 +38,8 @@ func (v *planView) losses() []line {
 		}
 		out = append(out, v.lossRows("Data will be left behind, because the volumes belong to the old name:", kept)...)
 		out = append(out, nil)
-		for _, part := range wrap("To go on with the data, copy them over before the old volumes are deleted; or keep the name, with the argument name of its block.", v.Out.prose()) {
-			out = append(out, text(part))
+		for _, part := range screen.Wrap("To go on with the data, copy them over before the old volumes are deleted; or keep the name, with the argument name of its block.", v.Out.ProseWidth()) {
+			out = append(out, screen.Text(part))
 		}
 	}
 	if len(jobs) == 0 || v.plan.RefreshOnly {
@@ -46,24 +47,24 @@ func (v *planView) losses() []line {
 	}
 	slices.SortFunc(jobs, lang.Address.Compare)
 	out = append(out, nil)
-	for _, part := range wrap("Jobs that may have filled the volumes do not run again by themselves. To run them, plan with:", v.width) {
-		out = append(out, styled(caution, part))
+	for _, part := range screen.Wrap("Jobs that may have filled the volumes do not run again by themselves. To run them, plan with:", v.width) {
+		out = append(out, screen.Styled(screen.Caution, part))
 	}
 	for _, job := range slices.Compact(jobs) {
-		out = append(out, text("  "+words.Option("-replace", job.String())))
+		out = append(out, screen.Text("  "+words.Option("-replace", job.String())))
 	}
 	return out
 }
 
-func (v *planView) lossRows(title string, losses []plans.Loss) []line {
-	var out []line
-	for _, part := range wrap(title, v.width) {
-		out = append(out, styled(danger, part))
+func (v *planView) lossRows(title string, losses []plans.Loss) []screen.Line {
+	var out []screen.Line
+	for _, part := range screen.Wrap(title, v.width) {
+		out = append(out, screen.Styled(screen.Danger, part))
 	}
-	var rows [][2]line
+	var rows [][2]screen.Line
 	for _, l := range losses {
-		head := styled(danger, "    ! ").then(styled(bold, l.Address.String()))
-		rows = append(rows, [2]line{head, text(l.Consequence())})
+		head := screen.Styled(screen.Danger, "    ! ").Then(screen.Styled(screen.Bold, l.Address.String()))
+		rows = append(rows, [2]screen.Line{head, screen.Text(l.Consequence())})
 	}
 	return append(out, v.columns(rows)...)
 }

@@ -8,6 +8,9 @@ import (
 
 	"kolla.openstack.org/kolla/internal/content"
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -16,15 +19,15 @@ import (
 // that the sign of an object is on the line below, as in Terraform's plans.
 type sign struct {
 	text, means string
-	style       style
+	style       screen.Style
 }
 
 // The marks, in the order of the legend.
 var (
-	markAdd     = sign{"+", "added", added}
-	markChange  = sign{"~", "changed", changed}
-	markRemove  = sign{"-", "removed", removed}
-	markReplace = sign{"-/+", "removed and made again", removed}
+	markAdd     = sign{"+", "added", screen.Added}
+	markChange  = sign{"~", "changed", screen.Changed}
+	markRemove  = sign{"-", "removed", screen.Removed}
+	markReplace = sign{"-/+", "removed and made again", screen.Removed}
 
 	marks = []sign{markAdd, markChange, markRemove, markReplace}
 )
@@ -71,7 +74,7 @@ func (v *planView) marked(a *plans.Action) (m marked, ok bool) {
 
 // objectLine is the line of an object with its sign, or of several that share the rest:
 // they were all named above.
-func objectLine(all []marked, width int) line {
+func objectLine(all []marked, width int) screen.Line {
 	first := all[0]
 	var names, kinds []string
 	more := first.more
@@ -81,18 +84,18 @@ func objectLine(all []marked, width int) line {
 			more = ""
 		}
 	}
-	what, many := first.kind+" "+strings.Join(names, ", "), count(len(all), first.kind+" object")
+	what, many := first.kind+" "+strings.Join(names, ", "), words.Count(len(all), first.kind+" object")
 	if slices.ContainsFunc(all, func(m marked) bool { return m.kind != first.kind }) {
-		what, many = strings.Join(kinds, ", "), count(len(all), "object")
+		what, many = strings.Join(kinds, ", "), words.Count(len(all), "object")
 	}
-	if len(all) > 1 && columns(what+more) > width-4 {
+	if len(all) > 1 && screen.Columns(what+more) > width-4 {
 		what = many
 	}
-	return styled(first.sign.style, first.sign.text).then(text(" " + what + more)).indent(2)
+	return screen.Styled(first.sign.style, first.sign.text).Then(screen.Text(" " + what + more)).Indent(2)
 }
 
 // legend explains the marks that occur among the items, and no others.
-func legend(items []item) []line {
+func legend(items []item) []screen.Line {
 	used := map[sign]bool{}
 	for _, it := range items {
 		for _, m := range it.marked {
@@ -101,7 +104,7 @@ func legend(items []item) []line {
 		for _, l := range it.body {
 			for _, s := range l { // the signs of fields
 				for _, m := range marks {
-					if s.style == m.style && m != markReplace {
+					if s.Style == m.style && m != markReplace {
 						used[m] = true
 					}
 				}
@@ -117,21 +120,21 @@ func legend(items []item) []line {
 	if len(parts) == 0 {
 		return nil
 	}
-	return []line{styled(faint, "  "+strings.Join(parts, "   "))}
+	return []screen.Line{screen.Styled(screen.Faint, "  "+strings.Join(parts, "   "))}
 }
 
 // look makes what weakens security stand out.
-func look(fact content.Line) style {
+func look(fact content.Line) screen.Style {
 	if fact.Weak {
-		return caution
+		return screen.Caution
 	}
-	return plain
+	return screen.Plain
 }
 
 // told are the facts about an object that will be created. What programs read has each on
 // one line.
-func (v *planView) told(facts []content.Line) []line {
-	var out []line
+func (v *planView) told(facts []content.Line) []screen.Line {
+	var out []screen.Line
 	width := math.MaxInt
 	if v.Out.Terminal {
 		width = v.width - bodyIndent - 2
@@ -141,10 +144,10 @@ func (v *planView) told(facts []content.Line) []line {
 		depth := len(fact.Text) - len(body)
 		for i, part := range wrapWords(body, width-depth) {
 			if i == 0 {
-				out = append(out, styled(added, "+").then(text(strings.Repeat(" ", depth+1)), styled(look(fact), part)).indent(bodyIndent))
+				out = append(out, screen.Styled(screen.Added, "+").Then(screen.Text(strings.Repeat(" ", depth+1)), screen.Styled(look(fact), part)).Indent(bodyIndent))
 				continue
 			}
-			out = append(out, styled(look(fact), part).indent(bodyIndent+2+depth+further))
+			out = append(out, screen.Styled(look(fact), part).Indent(bodyIndent+2+depth+screen.Further))
 		}
 	}
 	return out
@@ -158,10 +161,10 @@ func wrapWords(s string, width int) []string {
 		last := len(out) - 1
 		room := width
 		if last > 0 {
-			room -= further
+			room -= screen.Further
 		}
-		n := columns(foreign.Text(strings.TrimRight(word, " ")))
-		if out[last] != "" && columns(foreign.Text(out[last]))+n > room && n <= width-further {
+		n := screen.Columns(foreign.Text(strings.TrimRight(word, " ")))
+		if out[last] != "" && screen.Columns(foreign.Text(out[last]))+n > room && n <= width-screen.Further {
 			out = append(out, word)
 			continue
 		}
@@ -171,13 +174,13 @@ func wrapWords(s string, width int) []string {
 }
 
 // others is one line an action, those that were not listed as destroyed.
-func (v *planView) others() []line {
+func (v *planView) others() []screen.Line {
 	var rest []*plans.Action
 	above := 0
 	for _, a := range v.byRisk() {
-		switch r := riskOf(a); {
-		case r == leavesItBe:
-		case r <= destroys && !v.plan.Destroy:
+		switch r := report.RiskOf(a); {
+		case r == report.Leaves:
+		case r <= report.Destroys && !v.plan.Destroy:
 			above++
 		default:
 			rest = append(rest, a)
@@ -190,7 +193,7 @@ func (v *planView) others() []line {
 	if above > 0 {
 		title = "kolla will also perform these actions:"
 	}
-	return append([]line{styled(bold, title), nil}, v.grouped(rest)...)
+	return append([]screen.Line{screen.Styled(screen.Bold, title), nil}, v.grouped(rest)...)
 }
 
 // group is what actions have in common that stand below one sign.
@@ -218,12 +221,12 @@ func groupOf(a *plans.Action) group {
 }
 
 // grouped is one line an action. Those of each sign stand together below it.
-func (v *planView) grouped(actions []*plans.Action) []line {
+func (v *planView) grouped(actions []*plans.Action) []screen.Line {
 	var order []group
-	heads, members := map[group][]line{}, map[group]int{}
-	together, told := map[relocation]int{}, map[relocation]bool{}
+	heads, members := map[group][]screen.Line{}, map[group]int{}
+	together, told := map[report.Relocation]int{}, map[report.Relocation]bool{}
 	for _, a := range actions {
-		if r, ok := relocationOf(a); ok {
+		if r, ok := report.RelocationOf(a); ok {
 			together[r]++
 		}
 	}
@@ -233,22 +236,22 @@ func (v *planView) grouped(actions []*plans.Action) []line {
 			order = append(order, g)
 		}
 		members[g]++
-		r, _ := relocationOf(a)
+		r, _ := report.RelocationOf(a)
 		switch n := together[r]; {
 		case n <= similar || v.options.Full:
 			heads[g] = append(heads[g], v.head(a))
 		case !told[r]:
 			told[r] = true
-			heads[g] = append(heads[g], r.head().then(textf(" (%d objects)", n)))
+			heads[g] = append(heads[g], relocationHead(r).Then(screen.Textf(" (%d objects)", n)))
 		}
 	}
-	var out []line
+	var out []screen.Line
 	for _, g := range order {
-		title := textf("%d %s:", members[g], g.what)
+		title := screen.Textf("%d %s:", members[g], g.what)
 		if g.sign.text != "" {
-			title = styled(g.sign.style, g.sign.text).then(text(" "), title)
+			title = screen.Styled(g.sign.style, g.sign.text).Then(screen.Text(" "), title)
 		}
-		out = append(append(out, title.indent(2)), heads[g]...)
+		out = append(append(out, title.Indent(2)), heads[g]...)
 	}
 	return out
 }

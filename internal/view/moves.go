@@ -3,30 +3,13 @@ package view
 import (
 	"fmt"
 
-	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/view/screen"
 )
 
-// relocation is that the objects of one block are those of another block now.
-type relocation struct{ from, to string }
-
-// relocationOf is what happens to an object that only moves, and keeps its kind and name;
-// ok is false for any other action.
-func relocationOf(a *plans.Action) (r relocation, ok bool) {
-	if !a.OnlyMoves() {
-		return r, false
-	}
-	from, err := lang.ParseAddress(a.MovedFrom())
-	to := a.Address
-	if err != nil || from.Kind != to.Kind || from.Name != to.Name || from.Namespace != to.Namespace {
-		return r, false
-	}
-	return relocation{from.Block, to.Block}, true
-}
-
-// head is the line for all objects that move together.
-func (r relocation) head() line {
-	return text("  # ").then(text(r.from+" has moved to "), styled(bold, r.to))
+// relocationHead is the line for all objects that move together.
+func relocationHead(r report.Relocation) screen.Line {
+	return screen.Text("  # ").Then(screen.Text(r.From+" has moved to "), screen.Styled(screen.Bold, r.To))
 }
 
 // relocated puts the objects of a block that only move into one item, where they are many.
@@ -35,14 +18,14 @@ func (v *planView) relocated(items []item) []item {
 	if v.options.Full {
 		return items
 	}
-	count := map[relocation]int{}
+	count := map[report.Relocation]int{}
 	for _, it := range items {
 		if it.moves() {
 			count[it.relocation]++
 		}
 	}
 	var out []item
-	told := map[relocation]bool{}
+	told := map[report.Relocation]bool{}
 	for _, it := range items {
 		n := count[it.relocation]
 		switch {
@@ -51,7 +34,7 @@ func (v *planView) relocated(items []item) []item {
 		case !told[it.relocation]:
 			told[it.relocation] = true
 			out = append(out, item{
-				heads: []line{it.relocation.head()}, block: it.block, width: it.width,
+				heads: []screen.Line{relocationHead(it.relocation)}, block: it.block, width: it.width,
 				comments: comment(fmt.Sprintf("%d objects keep their names; -full lists them", n), it.width),
 			})
 		}
@@ -61,5 +44,5 @@ func (v *planView) relocated(items []item) []item {
 
 // moves reports whether an item says of its object only that it moves.
 func (it item) moves() bool {
-	return it.relocation != (relocation{}) && len(it.comments) == 0 && len(it.body) == 0
+	return it.relocation != (report.Relocation{}) && len(it.comments) == 0 && len(it.body) == 0
 }

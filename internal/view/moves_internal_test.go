@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -41,8 +42,8 @@ func TestRelocated(t *testing.T) {
 		"full":    {PlanOptions{Full: true}, 9, "  # service.web/ConfigMap/c-6 has moved to service.site/ConfigMap/c-6\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := &planView{Printer: &Printer{Out: Stream{Width: 80}}, plan: &plans.Plan{Actions: actions}, options: test.options, width: 80}
-			got := plainText(v.actions(v.items()))
+			v := &planView{Printer: &Printer{Out: screen.Stream{Width: 80}}, plan: &plans.Plan{Actions: actions}, options: test.options, width: 80}
+			got := screen.PlainText(v.actions(v.items()))
 			if n := strings.Count(got, " has moved to "); n != test.lines || !strings.Contains(got, test.says) || !strings.Contains(got, "service.site/ConfigMap/d will be updated in-place") {
 				t.Errorf("%d lines of moves:\n%s", n, got)
 			}

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // outage is a server that has stopped to answer.
@@ -18,13 +20,13 @@ func (p *Printer) Unreachable(cause string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.outage = outage{since: time.Now(), cause: cause}
-	say := styled(caution, "The API server does not answer ("+cause+"): trying again.")
-	p.events.log(say.String())
+	say := screen.Styled(screen.Caution, "The API server does not answer ("+cause+"): trying again.")
+	p.events.Log(say.String())
 	switch {
 	case p.progress == nil:
-		_ = p.Err.print([]line{say})
+		_ = p.Err.Print([]screen.Line{say})
 	case p.progress.live == nil:
-		p.progress.speak([]line{say})
+		p.progress.speak([]screen.Line{say})
 		fallthrough
 	default:
 		p.progress.lacks(p.outage)
@@ -38,15 +40,15 @@ func (p *Printer) Reachable() {
 	if p.outage.since.IsZero() {
 		return
 	}
-	say := text("The API server answers again, after " + duration(time.Since(p.outage.since).Truncate(time.Second)) + " (" + p.outage.cause + ").")
+	say := screen.Text("The API server answers again, after " + words.Duration(time.Since(p.outage.since).Truncate(time.Second)) + " (" + p.outage.cause + ").")
 	p.outage = outage{}
-	p.events.log(say.String())
+	p.events.Log(say.String())
 	if p.progress == nil {
-		_ = p.Err.print([]line{say})
+		_ = p.Err.Print([]screen.Line{say})
 		return
 	}
 	p.progress.lacks(outage{})
-	p.progress.speak([]line{say})
+	p.progress.speak([]screen.Line{say})
 }
 
 // lacks takes note that there is no server to speak to, or that there is one again.
@@ -57,11 +59,11 @@ func (p *Progress) lacks(o outage) {
 }
 
 // row is the line of the live view about the outage; nil while there is none.
-func (o outage) row(now time.Time, width int) []line {
+func (o outage) row(now time.Time, width int) []screen.Line {
 	if o.since.IsZero() {
 		return nil
 	}
 	// Like all live rows it begins with blanks: Ctrl-C leaves ^C there.
-	say := "  The API server does not answer (" + o.cause + "): trying again, " + duration(now.Sub(o.since).Truncate(time.Second))
-	return []line{styled(caution, terminal.Truncate(foreign.Text(say), width-1, "…"))}
+	say := "  The API server does not answer (" + o.cause + "): trying again, " + words.Duration(now.Sub(o.since).Truncate(time.Second))
+	return []screen.Line{screen.Styled(screen.Caution, screen.Truncate(foreign.Text(say), width-1, "…"))}
 }

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -25,14 +28,9 @@ type PlanOptions struct {
 
 // Plan prints a plan to standard output. The error is that of writing.
 func (p *Printer) Plan(plan *plans.Plan, options PlanOptions) error {
-	p.events.plan(plan)
-	if p.events != nil {
-		for _, n := range plan.Warnings {
-			p.events.diagnostic(p.ofProblem(n.Problem()))
-		}
-	}
+	p.events.Plan(plan)
 	v := &planView{Printer: p, plan: plan, options: options, width: p.Out.Width}
-	return errors.Join(p.Out.print(v.lines()), p.events.failure())
+	return errors.Join(p.Out.Print(v.lines()), p.events.Err())
 }
 
 // planView renders one plan.
@@ -49,10 +47,10 @@ type planView struct {
 
 // lines is the whole output: what is in danger first, the summary last, because
 // the ends are what is on the screen.
-func (v *planView) lines() []line {
+func (v *planView) lines() []screen.Line {
 	out := append(v.saved(), v.compared()...)
 	actions := v.items()
-	for _, section := range [][]line{
+	for _, section := range [][]screen.Line{
 		v.scope(),
 		v.losses(),
 		v.destroyed(),
@@ -78,17 +76,17 @@ func (v *planView) lines() []line {
 }
 
 // saved says of a plan that was made earlier which one it is, and when that was.
-func (v *planView) saved() []line {
+func (v *planView) saved() []screen.Line {
 	if !v.options.Saved {
 		return nil
 	}
 	made := v.moment(v.plan.Created)
 	if age := v.now().Sub(v.plan.Created); age >= 0 {
-		made += ", " + ago(age)
+		made += ", " + words.Ago(age)
 	}
-	out := []line{text("Plan ").then(styled(bold, v.plan.ID)), textf("  made %s, by kolla %s", made, v.plan.Tool)}
+	out := []screen.Line{screen.Text("Plan ").Then(screen.Styled(screen.Bold, v.plan.ID)), screen.Textf("  made %s, by kolla %s", made, v.plan.Tool)}
 	if v.options.Applied {
-		out = append(out, styled(caution, "It was used already, and a plan is applied once: make a new one."))
+		out = append(out, screen.Styled(screen.Caution, "It was used already, and a plan is applied once: make a new one."))
 	}
 	return append(out, nil)
 }
@@ -102,28 +100,28 @@ func (v *planView) now() time.Time {
 }
 
 // compared says what was compared, and how much of it is as it should be.
-func (v *planView) compared() []line {
+func (v *planView) compared() []screen.Line {
 	if len(v.plan.Actions) == 0 && v.plan.Selection.Restricts() {
-		return []line{textf("Nothing was compared with %s.", v.plan.Cluster.Server)}
+		return []screen.Line{screen.Textf("Nothing was compared with %s.", v.plan.Cluster.Server)}
 	}
 	tally := v.plan.Tally()
 	if v.plan.Destroy && tally.NotCompared == 0 { // nothing is compared with anything
-		return []line{textf("Read cloud %q from %s in %s.", v.plan.Cloud, v.plan.Cluster.Server, duration(v.plan.Elapsed))}
+		return []screen.Line{screen.Textf("Read cloud %q from %s in %s.", v.plan.Cloud, v.plan.Cluster.Server, words.Duration(v.plan.Elapsed))}
 	}
 	verdict := fmt.Sprintf("%d unchanged, %d changed, %d not compared", tally.Unchanged, tally.Changed, tally.NotCompared)
 	if tally.Unchanged == tally.All() {
 		verdict = "all unchanged"
 	}
-	what := textf("Compared %s of cloud %q with %s in %s:",
-		count(tally.All(), "object"), v.plan.Cloud, v.plan.Cluster.Server, duration(v.plan.Elapsed))
-	if l := what.then(text(" " + verdict + ".")); l.width() <= v.width {
-		return []line{l}
+	what := screen.Textf("Compared %s of cloud %q with %s in %s:",
+		words.Count(tally.All(), "object"), v.plan.Cloud, v.plan.Cluster.Server, words.Duration(v.plan.Elapsed))
+	if l := what.Then(screen.Text(" " + verdict + ".")); l.Width() <= v.width {
+		return []screen.Line{l}
 	}
-	return []line{what, text("  " + verdict + ".")}
+	return []screen.Line{what, screen.Text("  " + verdict + ".")}
 }
 
 // drift shows what somebody changed in the cluster, and who.
-func (v *planView) drift() []line {
+func (v *planView) drift() []screen.Line {
 	items := v.driftItems()
 	if len(items) == 0 {
 		return nil
@@ -132,14 +130,14 @@ func (v *planView) drift() []line {
 	if v.plan.RefreshOnly {
 		title = "Changed outside of kolla, and left as it is:"
 	}
-	out := []line{styled(caution, title)}
+	out := []screen.Line{screen.Styled(screen.Caution, title)}
 	if v.options.Compact {
 		return append(append(out, nil), v.driftInShort(items)...)
 	}
 	for _, it := range v.fold(items) {
 		// All of them are again among the actions.
 		if n := len(it.heads); n > similar && !v.plan.RefreshOnly {
-			it.heads = append(it.heads[:similar-1:similar-1], styled(faint, fmt.Sprintf("  # and %d more, all listed below", n-similar+1)))
+			it.heads = append(it.heads[:similar-1:similar-1], screen.Styled(screen.Faint, fmt.Sprintf("  # and %d more, all listed below", n-similar+1)))
 		}
 		out = append(append(out, nil), it.lines()...)
 	}
@@ -168,8 +166,8 @@ func (v *planView) driftItems() []item {
 
 // driftInShort is one line an object. Nothing else tells in a compact plan what was
 // changed, so that none of that is left out.
-func (v *planView) driftInShort(items []item) []line {
-	var out, deleted []line
+func (v *planView) driftInShort(items []item) []screen.Line {
+	var out, deleted []screen.Line
 	for _, it := range items {
 		if it.gone {
 			deleted = append(deleted, it.heads...)
@@ -178,22 +176,22 @@ func (v *planView) driftInShort(items []item) []line {
 		}
 	}
 	if n := len(deleted); n > similar && !v.plan.RefreshOnly {
-		deleted = append(deleted[:similar-1:similar-1], styled(faint, fmt.Sprintf("  # and %d more: deleted, and created again below", n-similar+1)))
+		deleted = append(deleted[:similar-1:similar-1], screen.Styled(screen.Faint, fmt.Sprintf("  # and %d more: deleted, and created again below", n-similar+1)))
 	}
 	return append(out, deleted...)
 }
 
 // drifted is the part of an action that is there because of somebody else.
 func (v *planView) drifted(a *plans.Action) (item, bool) {
-	address := styled(bold, a.Address.String())
-	if hasReason(a, plans.ReasonGone) && (fresh(a) || v.plan.RefreshOnly) {
-		head := styled(removed, "  - ").then(address)
+	address := screen.Styled(screen.Bold, a.Address.String())
+	if report.HasReason(a, plans.ReasonGone) && (report.Creates(a) || v.plan.RefreshOnly) {
+		head := screen.Styled(screen.Removed, "  - ").Then(address)
 		if v.options.Compact {
-			return item{heads: []line{head.then(text(": deleted"))}, gone: true}, true
+			return item{heads: []screen.Line{head.Then(screen.Text(": deleted"))}, gone: true}, true
 		}
-		return item{heads: []line{head}, gone: true, body: []line{styled(removed, "-").then(text(" deleted from the cluster")).indent(bodyIndent)}}, true
+		return item{heads: []screen.Line{head}, gone: true, body: []screen.Line{screen.Styled(screen.Removed, "-").Then(screen.Text(" deleted from the cluster")).Indent(bodyIndent)}}, true
 	}
-	head := styled(changed, "  ~ ").then(address)
+	head := screen.Styled(screen.Changed, "  ~ ").Then(address)
 	var changes []plans.Change
 	var paths []string
 	f := v.fields(a)
@@ -207,7 +205,7 @@ func (v *planView) drifted(a *plans.Action) (item, bool) {
 		return item{}, false
 	}
 	if v.options.Compact {
-		return item{heads: []line{head.then(text(": " + cutList(paths, v.width-head.width()-2)))}}, true
+		return item{heads: []screen.Line{head.Then(screen.Text(": " + cutList(paths, v.width-head.Width()-2)))}}, true
 	}
 	f.note = func(c plans.Change) string {
 		who := v.culprit(c, v.now())
@@ -228,19 +226,19 @@ func (v *planView) drifted(a *plans.Action) (item, bool) {
 		}
 		return who
 	}
-	return item{heads: []line{head}, body: f.render(changes)}, true
+	return item{heads: []screen.Line{head}, body: f.render(changes)}, true
 }
 
 // kept lists what stays because it holds data, and how to delete it nevertheless.
-func (v *planView) kept() []line {
+func (v *planView) kept() []screen.Line {
 	if len(v.plan.Kept) == 0 {
 		return nil
 	}
-	var rows [][2]line
+	var rows [][2]screen.Line
 	for _, k := range v.plan.Kept {
-		rows = append(rows, [2]line{styled(bold, k.Address.String()).indent(2), text(k.Holds)})
+		rows = append(rows, [2]screen.Line{screen.Styled(screen.Bold, k.Address.String()).Indent(2), screen.Text(k.Holds)})
 	}
-	out := append([]line{text("Kept, because they hold data:"), nil}, v.columns(rows)...)
+	out := append([]screen.Line{screen.Text("Kept, because they hold data:"), nil}, v.columns(rows)...)
 	how := "To delete them too, name them with -delete-data=ADDRESS, or all of them with -delete-data='*'."
 	alone := func(k plans.Kept) bool { return k.Alone }
 	switch {
@@ -252,8 +250,8 @@ func (v *planView) kept() []line {
 		how += " '*' does not include volumes that the state does not know."
 	}
 	out = append(out, nil)
-	for _, part := range wrap(how, v.Out.prose()) {
-		out = append(out, text(part))
+	for _, part := range screen.Wrap(how, v.Out.ProseWidth()) {
+		out = append(out, screen.Text(part))
 	}
 	if !v.plan.Destroy {
 		out = append(append(out, nil), v.deletions()...)
@@ -262,22 +260,22 @@ func (v *planView) kept() []line {
 }
 
 // deletions are the commands that delete what is kept, to be copied as they are.
-func (v *planView) deletions() []line {
+func (v *planView) deletions() []screen.Line {
 	names := map[string]string{}
 	for _, k := range v.plan.Kept {
 		of := fmt.Sprintf("-n %s %s", foreign.Word(k.Ref.Namespace), foreign.Word(strings.ToLower(k.Ref.GVK.Kind)))
 		names[of] += " " + foreign.Word(k.Ref.Name)
 	}
-	var out []line
+	var out []screen.Line
 	for _, of := range sortedKeys(names) {
-		out = append(out, textf("  kubectl delete %s%s", of, names[of]))
+		out = append(out, screen.Textf("  kubectl delete %s%s", of, names[of]))
 	}
 	return out
 }
 
 // unverified names what no server could be asked about, or not all of it, by cause, and
 // what can be done about it.
-func (v *planView) unverified() []line {
+func (v *planView) unverified() []screen.Line {
 	notes, advice := map[string][]lang.Address{}, map[string]string{}
 	for _, a := range v.plan.Actions {
 		if note := unverifiedNote(a); note != "" {
@@ -285,16 +283,16 @@ func (v *planView) unverified() []line {
 			advice[note] = a.Evidence.Advice
 		}
 	}
-	var out []line
+	var out []screen.Line
 	for _, note := range sortedKeys(notes) {
-		for _, l := range v.Out.quoting(note + ":") {
-			out = append(out, styled(caution, l.String()))
+		for _, l := range v.Out.Quoting(note + ":") {
+			out = append(out, screen.Styled(screen.Caution, l.String()))
 		}
 		out = append(out, v.some(notes[note])...)
 		if advice[note] == "" {
 			continue
 		}
-		out = append(out, v.Out.quoting(advice[note])...)
+		out = append(out, v.Out.Quoting(advice[note])...)
 	}
 	return out
 }
@@ -307,7 +305,7 @@ func unverifiedNote(a plans.Action) string {
 	case a.Deferred():
 		return "Known after the apply of the rest, planned then, and done in the same apply"
 	case a.Evidence.Kind == plans.Schema && detail != "":
-		return sentenceCase(detail)
+		return words.Capital(detail)
 	case a.Evidence.Kind != plans.Unverified:
 		return ""
 	case a.NotCompared():
@@ -319,7 +317,7 @@ func unverifiedNote(a plans.Action) string {
 }
 
 // pending names what matches but is not ready.
-func (v *planView) pending() []line {
+func (v *planView) pending() []screen.Line {
 	var waiting []lang.Address
 	for _, a := range v.plan.Actions {
 		if a.Verb == plans.None && a.Pending {
@@ -333,129 +331,64 @@ func (v *planView) pending() []line {
 	if len(waiting) == 1 {
 		verb = "is"
 	}
-	title := fmt.Sprintf("%s %s not ready yet; apply waits for them:", count(len(waiting), "object"), verb)
+	title := fmt.Sprintf("%s %s not ready yet; apply waits for them:", words.Count(len(waiting), "object"), verb)
 	if v.plan.Counts() == (plans.Counts{}) {
 		title = "Everything is as declared, but " + title
 	}
 	if len(waiting) == 1 {
 		title = strings.Replace(title, "them", "it", 1)
 	}
-	var out []line
-	for _, part := range wrap(title, v.Out.prose()) {
-		out = append(out, styled(caution, part))
+	var out []screen.Line
+	for _, part := range screen.Wrap(title, v.Out.ProseWidth()) {
+		out = append(out, screen.Styled(screen.Caution, part))
 	}
 	return append(out, v.some(waiting)...)
 }
 
 // warnings are what the server and the planner had to say: after the plan, where they
 // are still on the screen at its end.
-func (v *planView) warnings() []line {
+func (v *planView) warnings() []screen.Line {
 	var problems []plans.Problem
 	for _, n := range v.plan.Warnings {
 		problems = append(problems, n.Problem())
 	}
-	var out []line
+	var out []screen.Line
 	for i, m := range together(problems) {
 		if i > 0 {
 			out = append(out, nil)
 		}
-		lines := m.lines(v.Out.inner(detailIndent))
+		lines := m.lines(v.Out.Inner(detailIndent))
 		out = append(out, lines[:len(lines)-1]...)
 	}
 	return out
 }
 
 // some lists addresses, but not endlessly.
-func (v *planView) some(addresses []lang.Address) []line {
+func (v *planView) some(addresses []lang.Address) []screen.Line {
 	const most = 10
-	var out []line
+	var out []screen.Line
 	for i, a := range addresses {
 		if i == most && len(addresses) > most+1 && !v.options.Full {
-			out = append(out, textf("  and %d more", len(addresses)-most))
+			out = append(out, screen.Textf("  and %d more", len(addresses)-most))
 			break
 		}
-		out = append(out, text("  "+a.String()))
+		out = append(out, screen.Text("  "+a.String()))
 	}
 	return out
 }
 
 // summary is Terraform's closing line.
-func (v *planView) summary() []line {
-	sentence := plainSummary(v.plan)
+func (v *planView) summary() []screen.Line {
+	sentence := report.Summary(v.plan)
 	if none, after, ok := strings.Cut(sentence, ". "); ok && none == "No changes" {
-		return []line{styled(added, none+".").then(text(" " + after))}
+		return []screen.Line{screen.Styled(screen.Added, none+".").Then(screen.Text(" " + after))}
 	}
 	head, rest, _ := strings.Cut(sentence, " ")
-	out := styled(bold, head)
+	out := screen.Styled(screen.Bold, head)
 	if n := v.plan.Counts().Destroy; n > 0 {
 		destroyed := fmt.Sprintf("%d to destroy", n)
 		before, after, _ := strings.Cut(rest, destroyed)
-		return []line{out.then(text(" "+before), styled(danger, destroyed), text(after))}
+		return []screen.Line{out.Then(screen.Text(" "+before), screen.Styled(screen.Danger, destroyed), screen.Text(after))}
 	}
-	return []line{out.then(text(" " + rest))}
-}
-
-// were gives "1 object was" or "2 objects were".
-func were(n int) string {
-	if n == 1 {
-		return "1 object was"
-	}
-	return count(n, "object") + " were"
-}
-
-// staying says why a plan leaves what others added where it is.
-func staying(plan *plans.Plan) string {
-	if plan.ForeignPolicy == plans.ReportForeign {
-		return "Fields that others added stay, because foreign = \"report\"."
-	}
-	return "Fields that others added stay: only replacing the object removes them (-replace)."
-}
-
-// plainSummary is the line by which programs tell what kind of plan it is. That
-// something is not ready yet is no change: what is declared is there.
-func plainSummary(plan *plans.Plan) string {
-	c := plan.Counts()
-	switch {
-	case c != (plans.Counts{}) || plan.Changes():
-	case plan.Destroy && len(plan.Kept) > 0:
-		return "No changes. The objects that are left hold data and are kept."
-	case plan.Destroy:
-		return "No changes. No objects need to be destroyed."
-	case plan.RefreshOnly && plan.Drifted() && plan.Tally().NotCompared > 0:
-		return fmt.Sprintf("%s changed outside of kolla, and %s could not be compared.", were(plan.Tally().Changed), count(plan.Tally().NotCompared, "object"))
-	case plan.Tally().NotCompared > 0:
-		return fmt.Sprintf("No changes were found, but %s could not be compared.", count(plan.Tally().NotCompared, "object"))
-	case plan.Drifted() && !plan.RefreshOnly:
-		return "No changes will be made. " + staying(plan)
-	case plan.RefreshOnly && plan.Drifted():
-		return were(plan.Tally().Changed) + " changed outside of kolla. The state needs no update."
-	case plan.RefreshOnly:
-		return "No changes. The state knows the cluster as it is."
-	case plan.Selection.Restricts() && len(plan.Actions) == 0:
-		return "No changes. Nothing is selected: -exclude also excludes everything that depends on the excluded objects."
-	case plan.ForeignPolicy == plans.IgnoreForeign:
-		return "No changes. Declared fields match the configuration; fields that others added were not compared (foreign = \"ignore\")."
-	case plan.Selection.Restricts():
-		return "No changes. What was selected matches the configuration."
-	default:
-		return "No changes. Your infrastructure matches the configuration."
-	}
-	sentence := "Plan: "
-	if c.Import > 0 {
-		sentence += fmt.Sprintf("%d to import, ", c.Import)
-	}
-	sentence += fmt.Sprintf("%d to add, %d to change, %d to destroy", c.Add, c.Change, c.Destroy)
-	if c.Forget > 0 {
-		sentence += fmt.Sprintf(", %d to forget", c.Forget)
-	}
-	if c.Move > 0 {
-		sentence += fmt.Sprintf(", %d to move", c.Move)
-	}
-	if c.Prune > 0 {
-		sentence += fmt.Sprintf(", %d to prune", c.Prune)
-	}
-	if c.Deferred > 0 {
-		sentence += fmt.Sprintf(". What becomes of %d of them is known after the apply of the rest", c.Deferred)
-	}
-	return sentence + "."
+	return []screen.Line{out.Then(screen.Text(" " + rest))}
 }

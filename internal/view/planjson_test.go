@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"kolla.openstack.org/kolla/internal/jsonview"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner/extract"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -75,7 +76,7 @@ func withValues(a plans.Action, values *plans.Values) plans.Action {
 func planAsJSON(t *testing.T, plan *plans.Plan) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := view.PlanJSON(&b, plan); err != nil {
+	if err := jsonview.Plan(&b, plan); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -338,7 +339,7 @@ func TestPlanJSONNeedsValues(t *testing.T) {
 	plan := newPlan(1)
 	plan.Values = false
 	var b bytes.Buffer
-	if err := view.PlanJSON(&b, plan); err == nil || !strings.Contains(err.Error(), "Plan again with -out") || b.Len() > 0 {
+	if err := jsonview.Plan(&b, plan); err == nil || !strings.Contains(err.Error(), "Plan again with -out") || b.Len() > 0 {
 		t.Errorf("it says %v, and prints %q", err, &b)
 	}
 }

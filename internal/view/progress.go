@@ -9,6 +9,10 @@ import (
 	"sync"
 	"time"
 
+	"kolla.openstack.org/kolla/internal/jsonview"
+	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -29,13 +33,13 @@ const (
 // be called from several goroutines.
 type Progress struct {
 	printer *Printer
-	stream  Stream
+	stream  screen.Stream
 	live    *live // nil: plain lines
 	begun   time.Time
 	total   int
 	stop    chan struct{}
 	ended   sync.WaitGroup
-	events  *applying // nil: none are wanted
+	events  *jsonview.Applying // nil: none are wanted
 
 	// speaking is held while lines are written, so that they come in order. It is
 	// never wanted by who holds mu: the live view reads the fields below while it
@@ -68,12 +72,12 @@ func (p *Printer) Progress(plan *plans.Plan) *Progress {
 		stream:  p.Out,
 		begun:   time.Now(),
 		stop:    make(chan struct{}),
-		events:  p.events.applying(),
+		events:  p.events.Applying(),
 		running: map[lang.Address]*task{},
 		denied:  map[string]lang.Address{},
 	}
 	for _, a := range plan.Actions {
-		if concerns(&a) {
+		if report.Concerns(&a) {
 			progress.total++
 		}
 	}
@@ -88,22 +92,12 @@ func (p *Printer) Progress(plan *plans.Plan) *Progress {
 	return progress
 }
 
-// concerns reports whether an apply has anything to do about an action. An object
-// that the plan leaves as it is can still have to be waited for, when others
-// depend on it: that is mentioned only where it takes its time.
-//
-// What has moved has its action where it is now: that the old address is forgotten is no
-// news.
-func concerns(a *plans.Action) bool {
-	return (a.Verb != plans.None || a.Pending) && a.MovedTo() == ""
-}
-
 // Close ends the live view. Nothing must be observed afterwards.
 func (p *Progress) Close() {
 	p.printer.mu.Lock()
 	p.printer.progress = nil
 	p.printer.mu.Unlock()
-	p.events.close()
+	p.events.Close()
 	close(p.stop)
 	p.ended.Wait()
 	if p.live != nil {
@@ -113,21 +107,21 @@ func (p *Progress) Close() {
 
 // Observe takes note of an event, and shows it.
 func (p *Progress) Observe(e plans.Event) {
-	p.events.observe(e)
+	p.events.Observe(e)
 	p.speaking.Lock()
 	defer p.speaking.Unlock()
 	p.say(p.note(e))
 }
 
 // speak writes lines that have nothing to do with an action.
-func (p *Progress) speak(lines []line) {
+func (p *Progress) speak(lines []screen.Line) {
 	p.speaking.Lock()
 	defer p.speaking.Unlock()
 	p.say(lines)
 }
 
 // say writes lines that stay. The caller holds speaking.
-func (p *Progress) say(lines []line) {
+func (p *Progress) say(lines []screen.Line) {
 	if len(lines) == 0 {
 		return
 	}
@@ -135,18 +129,18 @@ func (p *Progress) say(lines []line) {
 	if p.live != nil {
 		stream.Writer = p.live
 	}
-	_ = stream.print(lines) // there is nowhere to tell that telling failed
+	_ = stream.Print(lines) // there is nowhere to tell that telling failed
 }
 
 // note keeps account of an event, and gives the lines to say about it.
-func (p *Progress) note(e plans.Event) []line {
+func (p *Progress) note(e plans.Event) []screen.Line {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	address := e.Action.Address
 	t := p.running[address]
 	switch e.Kind {
 	case plans.Started, plans.Waiting:
-		if e.Kind == plans.Started && !concerns(e.Action) {
+		if e.Kind == plans.Started && !report.Concerns(e.Action) {
 			return nil
 		}
 		if t == nil {
@@ -158,11 +152,11 @@ func (p *Progress) note(e plans.Event) []line {
 		return nil
 	case plans.Done:
 		delete(p.running, address)
-		if !concerns(e.Action) && (t == nil || !t.mentioned) {
+		if !report.Concerns(e.Action) && (t == nil || !t.mentioned) {
 			return nil
 		}
 		p.count(e.Action)
-		return []line{p.finished(added, e, done(e)+" after "+duration(e.Elapsed))}
+		return []screen.Line{p.finished(screen.Added, e, report.Done(e)+" after "+words.Duration(e.Elapsed))}
 	case plans.Failed:
 		p.count(e.Action)
 		p.failed++
@@ -170,19 +164,19 @@ func (p *Progress) note(e plans.Event) []line {
 		if !e.Begun {
 			return nil // why is said at the end, once
 		}
-		return []line{p.finished(danger, e, fmt.Sprintf("FAILED after %s: %s", duration(e.Elapsed), p.failure(e)))}
+		return []screen.Line{p.finished(screen.Danger, e, fmt.Sprintf("FAILED after %s: %s", words.Duration(e.Elapsed), p.failure(e)))}
 	case plans.Interrupted:
 		delete(p.running, address)
 		if !e.Begun {
 			return nil
 		}
-		return []line{p.finished(caution, e, "interrupted after "+duration(e.Elapsed)+", before it was ready")}
+		return []screen.Line{p.finished(screen.Caution, e, "interrupted after "+words.Duration(e.Elapsed)+", before it was ready")}
 	case plans.Skipped:
-		if !concerns(e.Action) || e.Because == (lang.Address{}) {
+		if !report.Concerns(e.Action) || e.Because == (lang.Address{}) {
 			return nil // what was interrupted is summed up at the end
 		}
 		p.count(e.Action)
-		return []line{p.finished(caution, e, "skipped because "+e.Because.String()+" failed")}
+		return []screen.Line{p.finished(screen.Caution, e, "skipped because "+e.Because.String()+" failed")}
 	default:
 		return nil
 	}
@@ -205,85 +199,18 @@ func (p *Progress) failure(e plans.Event) string {
 
 // count takes an action for over, if it is one of those that the apply is about.
 func (p *Progress) count(a *plans.Action) {
-	if concerns(a) {
+	if report.Concerns(a) {
 		p.over++
 	}
 }
 
 // finished is the line about an action that is over, with how many are.
-func (p *Progress) finished(s style, e plans.Event, outcome string) line {
-	l := styled(bold, e.Action.Address.String()).then(text(": "), styled(s, outcome))
-	if concerns(e.Action) {
-		l = l.then(styled(faint, fmt.Sprintf("  [%d of %d]", p.over, p.total)))
+func (p *Progress) finished(s screen.Style, e plans.Event, outcome string) screen.Line {
+	l := screen.Styled(screen.Bold, e.Action.Address.String()).Then(screen.Text(": "), screen.Styled(s, outcome))
+	if report.Concerns(e.Action) {
+		l = l.Then(screen.Styled(screen.Faint, fmt.Sprintf("  [%d of %d]", p.over, p.total)))
 	}
 	return l
-}
-
-// done says what has been reached. What was waited for is more than written.
-func done(e plans.Event) string {
-	a, ready := e.Action, ""
-	if e.Ready {
-		ready = ", ready"
-	}
-	if a.OnlyMoves() {
-		return "moved from " + a.MovedFrom() + ready
-	}
-	switch a.Verb {
-	case plans.Create:
-		return "created" + ready
-	case plans.Update:
-		return "updated" + ready
-	case plans.Replace:
-		return "replaced" + ready
-	case plans.Delete:
-		if a.Partial {
-			return "released"
-		}
-		if a.Prunes() {
-			return "pruned"
-		}
-		return "destroyed"
-	case plans.Run:
-		return "completed"
-	case plans.Adopt:
-		return "imported" + ready
-	case plans.Forget:
-		return "forgotten"
-	case plans.Refresh:
-		return "taken into the state"
-	default:
-		return "ready"
-	}
-}
-
-// doing says what is being done.
-func doing(a *plans.Action) string {
-	if a.OnlyMoves() {
-		return "moving"
-	}
-	switch a.Verb {
-	case plans.Create:
-		return "creating"
-	case plans.Update:
-		return "updating"
-	case plans.Replace:
-		return "replacing"
-	case plans.Delete:
-		if a.Prunes() {
-			return "pruning"
-		}
-		return "destroying"
-	case plans.Run:
-		return "running"
-	case plans.Adopt:
-		return "importing"
-	case plans.Forget:
-		return "forgetting"
-	case plans.Refresh:
-		return "reading"
-	default:
-		return "waiting"
-	}
 }
 
 // watch speaks up about what takes its time, where there is no live view to see
@@ -304,15 +231,15 @@ func (p *Progress) watch() {
 }
 
 // overdue gives a line for each action that nothing was said about for too long.
-func (p *Progress) overdue(now time.Time) []line {
+func (p *Progress) overdue(now time.Time) []screen.Line {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var out []line
+	var out []screen.Line
 	for _, t := range p.inOrder() {
-		address := styled(bold, t.action.Address.String())
+		address := screen.Styled(screen.Bold, t.action.Address.String())
 		if !t.mentioned && now.Sub(t.begun) >= quietStart {
 			t.mentioned = true
-			out = append(out, address.then(text(": "+doing(t.action)+"...")))
+			out = append(out, address.Then(screen.Text(": "+report.Doing(t.action)+"...")))
 			continue
 		}
 		if t.status != t.told {
@@ -324,9 +251,9 @@ func (p *Progress) overdue(now time.Time) []line {
 		t.told, t.toldAt, t.patience = t.status, now, min(2*t.patience, patienceLimit)
 		status := t.status
 		if status == "" {
-			status = doing(t.action)
+			status = report.Doing(t.action)
 		}
-		out = append(out, text("Still waiting for ").then(address, textf(": %s (%s)", status, duration(now.Sub(t.begun)))))
+		out = append(out, screen.Text("Still waiting for ").Then(address, screen.Textf(": %s (%s)", status, words.Duration(now.Sub(t.begun)))))
 	}
 	return out
 }

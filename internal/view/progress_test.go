@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -69,7 +70,7 @@ func script(plan *plans.Plan, progress *view.Progress) {
 // A missing permission fails many objects, and its text is long.
 func TestProgressNamesAPermissionOnce(t *testing.T) {
 	var out bytes.Buffer
-	printer := &view.Printer{Out: view.Stream{Writer: &out, Width: 80}}
+	printer := &view.Printer{Out: screen.Stream{Writer: &out, Width: 80}}
 	plan := applyPlan()
 	actions := plan.Actions[2:]
 	progress := printer.Progress(plan)
@@ -97,7 +98,7 @@ service.glance/Deployment/glance-api: FAILED after 0.1 s: something else  [4 of 
 func TestProgressPlain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		printer := &view.Printer{Out: view.Stream{Writer: &out, Width: 80}}
+		printer := &view.Printer{Out: screen.Stream{Writer: &out, Width: 80}}
 		plan := applyPlan()
 		progress := printer.Progress(plan)
 		script(plan, progress)
@@ -134,15 +135,15 @@ service.nova/Deployment/nova-api: ready after 2 min 51 s  [5 of 5]
 // TestProgressLive looks at a terminal in the middle of an apply, and after it.
 func TestProgressLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		screen := &screen{}
-		printer := &view.Printer{Out: view.Stream{Writer: screen, Width: 60, Terminal: true}}
+		terminal := &emulator{}
+		printer := &view.Printer{Out: screen.Stream{Writer: terminal, Width: 60, Terminal: true}}
 		plan := applyPlan()
 		progress := printer.Progress(plan)
 		var during string
 		var looking sync.WaitGroup
 		looking.Go(func() {
 			time.Sleep(60*time.Second + 10*time.Millisecond)
-			during = screen.String()
+			during = terminal.String()
 		})
 		script(plan, progress)
 		looking.Wait()
@@ -168,7 +169,7 @@ service.glance/Deployment/glance-api: skipped because
 service.nova/Deployment/nova-api: ready after 2 min 51 s
     [5 of 5]
 `
-		if diff := cmp.Diff(want, screen.String()); diff != "" {
+		if diff := cmp.Diff(want, terminal.String()); diff != "" {
 			t.Errorf("after the apply (-want +got):\n%s", diff)
 		}
 	})
@@ -178,8 +179,8 @@ service.nova/Deployment/nova-api: ready after 2 min 51 s
 // goroutines.
 func TestProgressManyAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		screen := &screen{}
-		printer := &view.Printer{Out: view.Stream{Writer: screen, Width: 80, Terminal: true}}
+		terminal := &emulator{}
+		printer := &view.Printer{Out: screen.Stream{Writer: terminal, Width: 80, Terminal: true}}
 		plan := manyUpdates()
 		progress := printer.Progress(plan)
 		var running sync.WaitGroup
@@ -191,7 +192,7 @@ func TestProgressManyAtOnce(t *testing.T) {
 			})
 		}
 		time.Sleep(5 * time.Second)
-		lines := strings.Split(strings.TrimSuffix(screen.String(), "\n"), "\n")
+		lines := strings.Split(strings.TrimSuffix(terminal.String(), "\n"), "\n")
 		want := []string{"  and 288 more objects", "0 of 300 (4 s)"}
 		if diff := cmp.Diff(want, lines[max(0, len(lines)-2):]); diff != "" {
 			t.Errorf("below %d lines (-want +got):\n%s", len(lines), diff)
@@ -201,21 +202,21 @@ func TestProgressManyAtOnce(t *testing.T) {
 		}
 		running.Wait()
 		progress.Close()
-		if got := strings.Count(screen.String(), "\n"); got != 300 {
+		if got := strings.Count(terminal.String(), "\n"); got != 300 {
 			t.Errorf("%d lines are left on the screen, want 300", got)
 		}
 	})
 }
 
-// screen is a terminal that knows as much as a live view needs: newline, n lines
+// emulator is a terminal that knows as much as a live view needs: newline, n lines
 // up, clear to the end.
-type screen struct {
+type emulator struct {
 	mu    sync.Mutex
 	lines []string
 	row   int
 }
 
-func (s *screen) Write(b []byte) (int, error) {
+func (s *emulator) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for rest := string(b); rest != ""; {
@@ -237,7 +238,7 @@ func (s *screen) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (s *screen) String() string {
+func (s *emulator) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Join(s.lines, "\n") + "\n"
@@ -246,8 +247,8 @@ func (s *screen) String() string {
 // TestWarningDuringProgress wants a warning to stay, above the live lines.
 func TestWarningDuringProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		screen := &screen{}
-		stream := view.Stream{Writer: screen, Width: 60, Terminal: true}
+		terminal := &emulator{}
+		stream := screen.Stream{Writer: terminal, Width: 60, Terminal: true}
 		printer := &view.Printer{Out: stream, Err: stream}
 		plan := newPlan(0, action(plans.Create, "service.glance/Deployment/glance-api"))
 		progress := printer.Progress(plan)
@@ -258,12 +259,12 @@ func TestWarningDuringProgress(t *testing.T) {
 
 		const warning = "Warning: The API server warns\n\n  v1 Endpoints is deprecated.\n\n"
 		want := warning + "  service.glance/Deployment/glance-api: creating (2 s)\n0 of 1 (2 s)\n"
-		if diff := cmp.Diff(want, screen.String()); diff != "" {
+		if diff := cmp.Diff(want, terminal.String()); diff != "" {
 			t.Errorf("during the apply (-want +got):\n%s", diff)
 		}
 		progress.Close()
 		printer.Warn("The API server warns", "v1 Endpoints is deprecated.")
-		if diff := cmp.Diff(warning+warning, screen.String()); diff != "" {
+		if diff := cmp.Diff(warning+warning, terminal.String()); diff != "" {
 			t.Errorf("after the apply (-want +got):\n%s", diff)
 		}
 	})
@@ -271,14 +272,14 @@ func TestWarningDuringProgress(t *testing.T) {
 
 // What fails at once had begun all the same.
 func TestProgressFailsAtOnce(t *testing.T) {
-	screen := &screen{}
-	printer := &view.Printer{Out: view.Stream{Writer: screen, Width: 80}}
+	terminal := &emulator{}
+	printer := &view.Printer{Out: screen.Stream{Writer: terminal, Width: 80}}
 	plan := newPlan(0, action(plans.Create, "service.nova/Deployment/nova-api"), action(plans.Create, "service.nova/Secret/nova"))
 	progress := printer.Progress(plan)
 	progress.Observe(plans.Event{Action: &plan.Actions[0], Kind: plans.Failed, Begun: true, Err: errors.New("no")})
 	progress.Observe(plans.Event{Action: &plan.Actions[1], Kind: plans.Failed, Err: errors.New("no")})
 	progress.Close()
-	if diff := cmp.Diff("service.nova/Deployment/nova-api: FAILED after 0 s: no  [1 of 2]\n", screen.String()); diff != "" {
+	if diff := cmp.Diff("service.nova/Deployment/nova-api: FAILED after 0 s: no  [1 of 2]\n", terminal.String()); diff != "" {
 		t.Errorf("progress (-want +got):\n%s", diff)
 	}
 }
@@ -287,8 +288,8 @@ func TestProgressFailsAtOnce(t *testing.T) {
 // it does not count as failed.
 func TestProgressInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		screen := &screen{}
-		printer := &view.Printer{Out: view.Stream{Writer: screen, Width: 80, Terminal: true}}
+		terminal := &emulator{}
+		printer := &view.Printer{Out: screen.Stream{Writer: terminal, Width: 80, Terminal: true}}
 		plan := newPlan(0,
 			action(plans.Create, "service.glance/Deployment/glance-api"),
 			action(plans.Create, "service.nova/Deployment/nova-api"),
@@ -310,7 +311,7 @@ service.glance/Deployment/glance-api: interrupted after 2.4 s, before it was
     ready  [1 of 3]
 1 of 3 (1 s)
 `
-		if diff := cmp.Diff(want, screen.String()); diff != "" {
+		if diff := cmp.Diff(want, terminal.String()); diff != "" {
 			t.Errorf("progress (-want +got):\n%s", diff)
 		}
 		progress.Close()
@@ -321,7 +322,7 @@ service.glance/Deployment/glance-api: interrupted after 2.4 s, before it was
 // stream, and what went wrong is on the other.
 func TestProgressInOrder(t *testing.T) {
 	var out, problems bytes.Buffer
-	printer := &view.Printer{Out: view.Stream{Writer: &out, Width: 80}, Err: view.Stream{Writer: &problems, Width: 80}}
+	printer := &view.Printer{Out: screen.Stream{Writer: &out, Width: 80}, Err: screen.Stream{Writer: &problems, Width: 80}}
 	plan := newPlan(0, action(plans.Create, "service.glance/Deployment/glance-api"), action(plans.Create, "service.heat/Deployment/heat-api"))
 	progress := printer.Progress(plan)
 	progress.Observe(plans.Event{Action: &plan.Actions[0], Kind: plans.Started})
@@ -355,9 +356,9 @@ func TestProgressInOrder(t *testing.T) {
 func TestUnreachableDuringProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		screen := &screen{}
+		terminal := &emulator{}
 		plan := newPlan(0, action(plans.Create, "service.glance/Deployment/glance-api"))
-		for _, stream := range []view.Stream{{Writer: &log, Width: 80}, {Writer: screen, Width: 80, Terminal: true}} {
+		for _, stream := range []screen.Stream{{Writer: &log, Width: 80}, {Writer: terminal, Width: 80, Terminal: true}} {
 			printer := &view.Printer{Out: stream}
 			progress := printer.Progress(plan)
 			progress.Observe(plans.Event{Action: &plan.Actions[0], Kind: plans.Started})
@@ -365,7 +366,7 @@ func TestUnreachableDuringProgress(t *testing.T) {
 			time.Sleep(25*time.Second + 200*time.Millisecond)
 			if stream.Terminal {
 				want := "  The API server does not answer (connection refused): trying again, 25 s\n  service.glance/Deployment/glance-api: creating (25 s)\n0 of 1 (25 s)\n"
-				if diff := cmp.Diff(want, screen.String()); diff != "" {
+				if diff := cmp.Diff(want, terminal.String()); diff != "" {
 					t.Errorf("while there is no server (-want +got):\n%s", diff)
 				}
 			}
@@ -373,7 +374,7 @@ func TestUnreachableDuringProgress(t *testing.T) {
 			progress.Close()
 		}
 		const back = "The API server answers again, after 25 s (connection refused).\n"
-		if diff := cmp.Diff(back, screen.String()); diff != "" {
+		if diff := cmp.Diff(back, terminal.String()); diff != "" {
 			t.Errorf("after it on a terminal (-want +got):\n%s", diff)
 		}
 		want := `The API server does not answer (connection refused): trying again.
@@ -386,7 +387,7 @@ Still waiting for service.glance/Deployment/glance-api: creating (10 s)
 
 		// While a plan is made.
 		log.Reset()
-		printer := &view.Printer{Err: view.Stream{Writer: &log, Width: 80}}
+		printer := &view.Printer{Err: screen.Stream{Writer: &log, Width: 80}}
 		printer.Reachable()
 		printer.Unreachable("time-out")
 		if diff := cmp.Diff("The API server does not answer (time-out): trying again.\n", log.String()); diff != "" {

@@ -2,84 +2,55 @@ package view
 
 import (
 	"errors"
-	"fmt"
 	"strings"
-	"time"
 
+	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 )
 
-// Applied is how an apply went.
-type Applied struct {
-	// What was carried out, counted as in the plan's summary.
-	Added, Changed, Destroyed, Imported, Forgotten, Moved, Pruned int
-	// Destroy: the plan was to destroy everything.
-	Destroy bool
-	// Interrupted: the operator stopped it.
-	Interrupted bool
-	// Saved: the plan came from a file, and cannot be applied again.
-	Saved   bool
-	Failed  []Failed
-	Skipped []Skipped
-	Took    time.Duration
-}
-
-// Failed is an action that was begun and failed.
-type Failed struct {
-	Address lang.Address
-	Source  string   // where the object is declared, "cloud.hcl:41"; may be empty
-	Reason  string   // one line
-	Detail  []string // what there is to know, line by line as it is: events, last log lines
-	Advice  string   // running text: how to mend it; may be empty
-	After   time.Duration
-	// Others failed for the very same reason.
-	Others []lang.Address
-}
-
-// Skipped is an action that was not begun.
-type Skipped struct {
-	Address lang.Address
-	// Because is the failed action that it depends on; zero: the apply was
-	// interrupted before.
-	Because lang.Address
-	// Data are what it waited for, which was not read; nil: it waited for no data.
-	Data []string
-}
+// An apply is reported with these types of the report.
+type (
+	Applied = report.Applied
+	Failed  = report.Failed
+	Skipped = report.Skipped
+)
 
 // Applied prints how an apply went: what failed to standard error; what was skipped
 // because of it, and the closing line, to standard output. The error is that of writing to
 // standard output.
-func (p *Printer) Applied(a Applied) error {
-	p.events.applied(a, p.ofFailure)
+func (p *Printer) Applied(a report.Applied) error {
+	p.events.Applied(a)
 	var skipped error
 	if len(a.Skipped) > 0 { // before the errors, so that these stay on the screen
-		skipped = p.Out.print(append([]line{nil}, a.skipped()...))
+		skipped = p.Out.Print(append([]screen.Line{nil}, skippedLines(a)...))
 	} else if len(a.Failed) > 0 {
-		p.tell([]line{nil})
+		p.tell([]screen.Line{nil})
 	}
 	for _, f := range a.Failed {
-		p.tell(f.lines(p.Err))
+		p.tell(failureLines(f, p.Err))
 	}
-	return errors.Join(skipped, p.Out.print(a.closing()), p.events.failure())
+	return errors.Join(skipped, p.Out.Print(closing(a)), p.events.Err())
 }
 
-// lines is the failure in the look of a diagnostic, with its log as it is.
-func (f Failed) lines(s Stream) []line {
-	where := text("  with ").then(styled(bold, f.Address.String()))
+// failureLines shows a failure like a diagnostic, with its log unchanged.
+func failureLines(f report.Failed, s screen.Stream) []screen.Line {
+	where := screen.Text("  with ").Then(screen.Styled(screen.Bold, f.Address.String()))
 	if f.Source != "" {
-		where = where.then(text(", declared at " + f.Source))
+		where = where.Then(screen.Text(", declared at " + f.Source))
 	}
 	if f.After > 0 {
-		where = where.then(text(", after " + duration(f.After)))
+		where = where.Then(screen.Text(", after " + words.Duration(f.After)))
 	}
-	places := []line{where}
+	places := []screen.Line{where}
 	for _, other := range f.Others {
-		places = append(places, text("  with ").then(styled(bold, other.String())))
+		places = append(places, screen.Text("  with ").Then(screen.Styled(screen.Bold, other.String())))
 	}
-	out := message{summary: f.Reason, where: fewer(places), detail: f.Advice}.lines(s.inner(detailIndent))
+	out := message{summary: f.Reason, where: fewer(places), detail: f.Advice}.lines(s.Inner(detailIndent))
 	for _, d := range f.Detail {
 		for _, l := range strings.Split(strings.TrimRight(d, "\n"), "\n") {
-			out = append(out, text("    "+l))
+			out = append(out, screen.Text("    "+l))
 		}
 	}
 	if len(f.Detail) > 0 {
@@ -88,8 +59,8 @@ func (f Failed) lines(s Stream) []line {
 	return out
 }
 
-// skipped lists what was not begun, with the failure that it waited for.
-func (a Applied) skipped() []line {
+// skippedLines lists the actions that were not begun, by the failure that each waited for.
+func skippedLines(a report.Applied) []screen.Line {
 	var order []lang.Address
 	byCause := map[lang.Address][]lang.Address{}
 	var later []lang.Address
@@ -103,16 +74,16 @@ func (a Applied) skipped() []line {
 		}
 		byCause[s.Because] = append(byCause[s.Because], s.Address)
 	}
-	var out []line
+	var out []screen.Line
 	for _, cause := range order {
-		title := text("Skipped because ").then(styled(bold, cause.String()), text(" failed:"))
+		title := screen.Text("Skipped because ").Then(screen.Styled(screen.Bold, cause.String()), screen.Text(" failed:"))
 		if cause == (lang.Address{}) {
-			title = text("Not begun, because the apply was interrupted:")
+			title = screen.Text("Not begun, because the apply was interrupted:")
 		}
 		out = append(append(append(out, title), byBlock(byCause[cause])...), nil)
 	}
 	if len(later) > 0 {
-		out = append(append(append(out, text("Not begun, because it could only be planned after the rest:")), byBlock(later)...), nil)
+		out = append(append(append(out, screen.Text("Not begun, because it could only be planned after the rest:")), byBlock(later)...), nil)
 	}
 	return out
 }
@@ -121,11 +92,11 @@ func (a Applied) skipped() []line {
 const skippedBlocks = 8
 
 // byBlock lists addresses; where they are many, how many there are in which blocks.
-func byBlock(addresses []lang.Address) []line {
-	var out []line
+func byBlock(addresses []lang.Address) []screen.Line {
+	var out []screen.Line
 	if len(addresses) <= similar {
 		for _, address := range addresses {
-			out = append(out, text("  "+address.String()))
+			out = append(out, screen.Text("  "+address.String()))
 		}
 		return out
 	}
@@ -140,92 +111,21 @@ func byBlock(addresses []lang.Address) []line {
 	left := len(addresses)
 	for i, block := range blocks {
 		if i == skippedBlocks && len(blocks) > skippedBlocks+1 {
-			return append(out, textf("  and %s of %s", count(left, "object"), count(len(blocks)-i, "more block")))
+			return append(out, screen.Textf("  and %s of %s", words.Count(left, "object"), words.Count(len(blocks)-i, "more block")))
 		}
-		out = append(out, text("  ").then(styled(bold, block), text(": "+count(members[block], "object"))))
+		out = append(out, screen.Text("  ").Then(screen.Styled(screen.Bold, block), screen.Text(": "+words.Count(members[block], "object"))))
 		left -= members[block]
 	}
 	return out
 }
 
-// closing is the last line, Terraform's where all went well, and how to go on
-// where it did not.
-func (a Applied) closing() []line {
-	took := text("It took " + duration(a.Took) + ".")
-	if a.complete() {
-		return []line{nil, a.sentence(), took}
+// closing is the last line. It is Terraform's if everything went well. Otherwise the line
+// after it says how to go on.
+func closing(a report.Applied) []screen.Line {
+	verdict, rest := a.Verdict()
+	took := screen.Text("It took " + words.Duration(a.Took) + ".")
+	if a.Complete() {
+		return []screen.Line{nil, screen.Styled(screen.Added, verdict).Then(screen.Text(rest)), took}
 	}
-	again := "kolla apply"
-	if a.Destroy {
-		again = "kolla destroy"
-	}
-	advice := fmt.Sprintf("Fix what failed and run %q again: it goes on from here.", again)
-	switch {
-	case a.Saved && len(a.Failed) > 0:
-		advice = "Fix what failed and make a new plan: this one is used up."
-	case a.Saved:
-		advice = "Make a new plan for the rest: this one is used up."
-	case a.Interrupted:
-		advice = fmt.Sprintf("Run %q again: it goes on from here.", again)
-	}
-	return []line{a.sentence(), took.then(text(" " + advice))}
-}
-
-func (a Applied) complete() bool { return len(a.Failed) == 0 && len(a.Skipped) == 0 && !a.Interrupted }
-
-func (a Applied) failures() int {
-	n := len(a.Failed)
-	for _, f := range a.Failed {
-		n += len(f.Others)
-	}
-	return n
-}
-
-// sentence counts what was done.
-func (a Applied) sentence() line {
-	verb := "Apply"
-	resources := fmt.Sprintf("%d added, %d changed, %d destroyed", a.Added, a.Changed, a.Destroyed)
-	if a.Imported > 0 {
-		resources = fmt.Sprintf("%d imported, %s", a.Imported, resources)
-	}
-	if a.Forgotten > 0 {
-		resources += fmt.Sprintf(", %d forgotten", a.Forgotten)
-	}
-	if a.Moved > 0 {
-		resources += fmt.Sprintf(", %d moved", a.Moved)
-	}
-	if a.Pruned > 0 {
-		resources += fmt.Sprintf(", %d pruned", a.Pruned)
-	}
-	if a.Destroy {
-		verb = "Destroy"
-		resources = fmt.Sprintf("%d destroyed", a.Destroyed)
-		if a.Changed > 0 { // their fields were removed
-			resources += fmt.Sprintf(", %d changed", a.Changed)
-		}
-		if a.Forgotten > 0 {
-			resources += fmt.Sprintf(", %d forgotten", a.Forgotten)
-		}
-	}
-	if a.complete() {
-		return styled(added, verb+" complete!").then(text(" Resources: " + resources + "."))
-	}
-	return styled(danger, verb+" incomplete:").then(text(" " + resources + "; " + a.shortfall() + "."))
-}
-
-// shortfall counts what was not done, in the words "1 failed, 2 skipped".
-func (a Applied) shortfall() string {
-	var parts []string
-	missing := "skipped"
-	if a.Interrupted {
-		parts = append(parts, "interrupted")
-		missing = "not begun"
-	}
-	if n := a.failures(); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d failed", n))
-	}
-	if n := len(a.Skipped); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d %s", n, missing))
-	}
-	return strings.Join(parts, ", ")
+	return []screen.Line{screen.Styled(screen.Danger, verdict).Then(screen.Text(rest)), took.Then(screen.Text(" " + a.Advice()))}
 }

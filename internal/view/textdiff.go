@@ -9,6 +9,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/sergi/go-diff/diffmatchpatch"
+
+	"kolla.openstack.org/kolla/internal/view/screen"
 )
 
 // surroundings is how many unchanged lines are shown before and after a change
@@ -31,7 +33,7 @@ type diffLine struct {
 // that is, and without neighbours, which say nothing there; in other files with a
 // few lines around it. Of a line that takes more than width columns what differs is
 // shown.
-func textDiff(before, after string, width int) []line {
+func textDiff(before, after string, width int) []screen.Line {
 	lines := narrowed(compareTexts(before, after), width)
 	if isINI(before) && isINI(after) {
 		return sectionDiff(lines)
@@ -77,23 +79,23 @@ func (p *Printer) TextDiff(name, before, after string) error {
 		}
 		return nil
 	}
-	var out []line
+	var out []screen.Line
 	for l := range strings.Lines(string(unified)) {
 		l = strings.TrimSuffix(l, "\n")
-		look := plain
+		look := screen.Plain
 		switch {
 		case strings.HasPrefix(l, "--- old/"), strings.HasPrefix(l, "+++ new/"):
-			look = bold
+			look = screen.Bold
 		case strings.HasPrefix(l, "@@"):
-			look = faint
+			look = screen.Faint
 		case strings.HasPrefix(l, "+"):
-			look = added
+			look = screen.Added
 		case strings.HasPrefix(l, "-"):
-			look = removed
+			look = screen.Removed
 		}
-		out = append(out, styled(look, l))
+		out = append(out, screen.Styled(look, l))
 	}
-	return p.Out.print(out)
+	return p.Out.Print(out)
 }
 
 // compareTexts puts both texts into one sequence of lines.
@@ -166,15 +168,15 @@ func isINI(text string) bool {
 }
 
 // sectionDiff shows changed lines only, under the headers of their sections.
-func sectionDiff(lines []diffLine) []line {
-	var out []line
+func sectionDiff(lines []diffLine) []screen.Line {
+	var out []screen.Line
 	shown := ""
 	for _, l := range lines {
 		if l.op == diffmatchpatch.DiffEqual || strings.TrimSpace(l.text) == "" {
 			continue
 		}
 		if l.section != "" && l.section != shown && !header.MatchString(l.text) {
-			out = append(out, styled(faint, "  "+l.section))
+			out = append(out, screen.Styled(screen.Faint, "  "+l.section))
 		}
 		shown = l.section
 		out = append(out, l.row())
@@ -187,7 +189,7 @@ func sectionDiff(lines []diffLine) []line {
 
 // unifiedDiff shows changed lines with a few others around them, and the number
 // of the line where each such piece begins.
-func unifiedDiff(lines []diffLine) []line {
+func unifiedDiff(lines []diffLine) []screen.Line {
 	keep := make([]bool, len(lines))
 	for i, l := range lines {
 		if l.op == diffmatchpatch.DiffEqual {
@@ -197,13 +199,13 @@ func unifiedDiff(lines []diffLine) []line {
 			keep[j] = true
 		}
 	}
-	var out []line
+	var out []screen.Line
 	for i, l := range lines {
 		if !keep[i] {
 			continue
 		}
 		if i > 0 && !keep[i-1] {
-			out = append(out, styled(faint, fmt.Sprintf("@@ line %d @@", l.number)))
+			out = append(out, screen.Styled(screen.Faint, fmt.Sprintf("@@ line %d @@", l.number)))
 		}
 		out = append(out, l.row())
 	}
@@ -211,22 +213,22 @@ func unifiedDiff(lines []diffLine) []line {
 }
 
 // row is the line with its sign.
-func (l diffLine) row() line {
+func (l diffLine) row() screen.Line {
 	switch l.op {
 	case diffmatchpatch.DiffInsert:
-		return styled(added, "+ "+l.text)
+		return screen.Styled(screen.Added, "+ "+l.text)
 	case diffmatchpatch.DiffDelete:
-		return styled(removed, "- "+l.text)
+		return screen.Styled(screen.Removed, "- "+l.text)
 	default:
-		return text("  " + l.text)
+		return screen.Text("  " + l.text)
 	}
 }
 
 // limited cuts a diff that is too long to be read in passing.
-func limited(lines []line, full bool) []line {
+func limited(lines []screen.Line, full bool) []screen.Line {
 	if full || len(lines) <= diffLimit+20 {
 		return lines
 	}
 	rest := fmt.Sprintf("  (%d more lines of this diff; -full shows them)", len(lines)-diffLimit)
-	return append(lines[:diffLimit:diffLimit], styled(caution, rest))
+	return append(lines[:diffLimit:diffLimit], screen.Styled(screen.Caution, rest))
 }

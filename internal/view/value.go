@@ -9,6 +9,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
 )
 
@@ -40,18 +41,18 @@ func cut(v any, width int) string { return shorten(formatValue(v), length(v), wi
 // shorten takes the middle out of text that takes more than width columns; n is how
 // long that is said to be.
 func shorten(s string, n, width int) string {
-	if columns(s) <= width {
+	if screen.Columns(s) <= width {
 		return s
 	}
 	runes := []rune(s)
 	note := fmt.Sprintf("…(%d characters)…", n)
-	room := max(width-columns(note), 2*context)
+	room := max(width-screen.Columns(note), 2*context)
 	if room >= len(runes) {
 		return s
 	}
 	// Wide characters take two columns: go on cutting until it fits.
 	for ; room > 2*context; room-- {
-		if short := middle(runes, room, note); columns(short) <= width {
+		if short := middle(runes, room, note); screen.Columns(short) <= width {
 			return short
 		}
 	}
@@ -76,13 +77,13 @@ func middle(runes []rune, room int, note string) string {
 // shortenPair shows two texts in at most width columns each, in such a way that what
 // differs between them stays; m and n are how long the two are said to be.
 func shortenPair(before, after string, m, n, width int) (string, string) {
-	if columns(before) <= width && columns(after) <= width {
+	if screen.Columns(before) <= width && screen.Columns(after) <= width {
 		return before, after
 	}
 	b, a := []rune(before), []rune(after)
 	prefix, suffix := common(b, a)
 	show := func(whole []rune, n int) string {
-		return shorten(window(whole, prefix, suffix), n, width-columns(size(n))) + size(n)
+		return shorten(window(whole, prefix, suffix), n, width-screen.Columns(size(n))) + size(n)
 	}
 	return show(b, m), show(a, n)
 }
@@ -119,7 +120,7 @@ func window(runes []rune, prefix, suffix int) string {
 // many more there are.
 func cutList(names []string, width int) string {
 	for n := len(names); n > 1; n-- {
-		if list := words.Few(names, n); columns(list) <= width {
+		if list := words.Few(names, n); screen.Columns(list) <= width {
 			return list
 		}
 	}

@@ -1,5 +1,5 @@
-// Package words puts names into sentences and into command lines, and finds the name that
-// somebody meant.
+// Package words puts names and numbers into sentences and into command lines, and finds the
+// name that somebody meant.
 package words
 
 import (

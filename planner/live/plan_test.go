@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/internal/clustertest"
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -77,8 +77,8 @@ func TestCreateThenNothingThenUpdate(t *testing.T) {
 	if a.Verb != plans.Update || len(a.Reasons) != 1 || a.Reasons[0].Kind != plans.ReasonConfig {
 		t.Errorf("%s because of %+v", a.Verb, a.Reasons)
 	}
-	impact := []view.Impact{{Block: "service.keystone", Lines: []string{"3 pods restart, one at a time: image keystone:1 → keystone:2"}}}
-	if diff := cmp.Diff(impact, view.ImpactOf(plan)); diff != "" {
+	impact := []report.Impact{{Block: "service.keystone", Lines: []string{"3 pods restart, one at a time: image keystone:1 → keystone:2"}}}
+	if diff := cmp.Diff(impact, report.ImpactOf(plan)); diff != "" {
 		t.Errorf("impact (-want +got):\n%s", diff)
 	}
 	b.apply(plan)

@@ -1,4 +1,4 @@
-package view
+package jsonview
 
 import (
 	"fmt"
@@ -8,38 +8,43 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// eventsVersion is that of Terraform's machine-readable UI, whose shape the events
-// have. What kolla says beyond it is under the key "kolla".
+// eventsVersion is the version of Terraform's machine-readable UI, whose format the events
+// have. Additions of kolla are under the key "kolla".
 const eventsVersion = "1.2"
 
-// events writes what happens for programs, one JSON object a line. No value of a
-// secret is in any of them. Its methods may be called from several goroutines.
-type events struct {
+// Events writes events for programs, one JSON object a line, without secret values. Its
+// methods may be called from several goroutines, and do nothing on a nil *Events.
+type Events struct {
 	now func() time.Time
 
-	mu  sync.Mutex
-	out io.Writer
-	err error // the first one of writing
+	mu    sync.Mutex
+	out   io.Writer
+	err   error                // the first one of writing
+	files map[string]*hcl.File // the configuration that problems refer to
 }
 
-// Events makes the printer write events to w besides all that it prints: JSON
-// objects, one a line, in the shape of Terraform's machine-readable UI. The first
-// says that they are written by this version of kolla.
-func (p *Printer) Events(w io.Writer, tool string) {
-	p.events = &events{now: time.Now, out: w}
-	p.events.write(event{
+// New writes events to w in the format of Terraform's machine-readable UI. The first event
+// names the version of kolla.
+func New(w io.Writer, tool string) *Events {
+	e := &Events{now: time.Now, out: w}
+	e.write(event{
 		Message:   "kolla " + tool,
 		Type:      "version",
 		versionOf: &versionOf{Kolla: tool, UI: eventsVersion},
 	})
+	return e
 }
 
-// event is one line. Only the parts of its Type are set.
+// event is one line. Only the fields of its Type are set.
 type event struct {
 	Level     string `json:"@level"` // "info", "warn", "error"
 	Message   string `json:"@message"`
@@ -60,7 +65,7 @@ type versionOf struct {
 	UI    string `json:"ui"`
 }
 
-// resourceJSON names an object in the words of Terraform's resources.
+// resourceJSON names an object in the format of Terraform's resources.
 type resourceJSON struct {
 	Addr            string `json:"addr"`
 	Module          string `json:"module"`
@@ -86,7 +91,7 @@ func resourceOf(address lang.Address) resourceJSON {
 	}
 }
 
-// changeEvent is what "planned_change" and "resource_drift" are about.
+// changeEvent is the content of "planned_change" and "resource_drift".
 type changeEvent struct {
 	Resource  resourceJSON   `json:"resource"`
 	Previous  *resourceJSON  `json:"previous_resource,omitempty"`
@@ -96,7 +101,7 @@ type changeEvent struct {
 	Kolla     *actionJSON    `json:"kolla,omitempty"`
 }
 
-// summaryEvent is what "change_summary" tells.
+// summaryEvent is the content of "change_summary".
 type summaryEvent struct {
 	Add       int    `json:"add"`
 	Change    int    `json:"change"`
@@ -104,19 +109,19 @@ type summaryEvent struct {
 	Remove    int    `json:"remove"`
 	Forget    int    `json:"forget"`
 	Operation string `json:"operation"` // "plan", "apply", "destroy"
-	// Kolla is a *summaryJSON of a plan, and a *tallyJSON of an apply.
+	// Kolla is a *summaryJSON for a plan, and a *tallyJSON for an apply.
 	Kolla any `json:"kolla,omitempty"`
 }
 
-// tallyJSON has the numbers of a summary that Terraform's has not.
+// tallyJSON has the numbers that Terraform's summary lacks.
 type tallyJSON struct {
 	Prune int `json:"prune"`
 	Move  int `json:"move"`
-	// Deferred are those of the actions of which not all is known yet.
+	// Deferred counts the actions that are not fully known yet.
 	Deferred int `json:"deferred,omitempty"`
 }
 
-// summaryJSON is what the summary of a plan has beyond Terraform's.
+// summaryJSON is kolla's addition to the summary of a plan.
 type summaryJSON struct {
 	tallyJSON
 	plans.Tally
@@ -125,8 +130,8 @@ type summaryJSON struct {
 	Selection   *plans.Selection `json:"selection,omitempty"`
 }
 
-// write adds what all events have, and writes one.
-func (e *events) write(v event) {
+// write adds the fields of all events, and writes one event.
+func (e *Events) write(v event) {
 	if e == nil {
 		return
 	}
@@ -143,8 +148,8 @@ func (e *events) write(v event) {
 	}
 }
 
-// failure is the first error of writing.
-func (e *events) failure() error {
+// Err is the first error of writing.
+func (e *Events) Err() error {
 	if e == nil {
 		return nil
 	}
@@ -153,14 +158,18 @@ func (e *events) failure() error {
 	return e.err
 }
 
-// plan writes a plan: what others changed, what could not be compared, what will be done,
-// how much it is.
-func (e *events) plan(plan *plans.Plan) {
+// Plan writes a plan: drift, objects that could not be compared, actions, outputs, the
+// summary and warnings.
+func (e *Events) Plan(plan *plans.Plan) {
 	if e == nil {
 		return
 	}
-	e.drift(plan)
-	e.notCompared(plan)
+	for _, v := range driftEvents(plan) {
+		e.write(v)
+	}
+	for _, v := range notCompared(plan) {
+		e.write(v)
+	}
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
 		if a.Verb == plans.None || a.Verb == plans.Refresh {
@@ -186,40 +195,48 @@ func (e *events) plan(plan *plans.Plan) {
 			},
 		})
 	}
-	e.plannedOutputs(plan)
+	if output.Changes(plan.Outputs) {
+		e.write(plannedOutputs(plan))
+	}
 	c := plan.Counts()
 	e.write(event{
 		Type:    "change_summary",
-		Message: plainSummary(plan),
+		Message: report.Summary(plan),
 		Changes: &summaryEvent{
 			Add: c.Add, Change: c.Change, Import: c.Import, Remove: c.Destroy, Forget: c.Forget, Operation: "plan",
 			Kolla: summaryOf(plan),
 		},
 	})
+	for _, n := range plan.Warnings {
+		e.Problems([]plans.Problem{n.Problem()})
+	}
 }
 
-// drift writes what others did to each object.
-func (e *events) drift(plan *plans.Plan) {
+// driftEvents are the events about changes of others.
+func driftEvents(plan *plans.Plan) []event {
+	var out []event
 	others := outsideOf(plan)
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
 		if drift, ok := others.drift(a); ok {
 			action := drift.Change.Actions[0]
-			e.write(event{
+			out = append(out, event{
 				Type:    "resource_drift",
 				Message: fmt.Sprintf("%s: Drift detected (%s)", a.Address, action),
 				Change:  &changeEvent{Resource: resourceOf(a.Address), Action: action, Kolla: drift.Kolla},
 			})
 		}
 	}
+	return out
 }
 
-// notCompared writes which objects could not be compared, and why. Terraform knows no such
-// thing.
-func (e *events) notCompared(plan *plans.Plan) {
+// notCompared are the events about objects that could not be compared, with the reason.
+// Terraform has no such event.
+func notCompared(plan *plans.Plan) []event {
+	var out []event
 	for i := range plan.Actions {
 		if a := &plan.Actions[i]; a.NotCompared() && a.MovedTo() == "" {
-			e.write(event{
+			out = append(out, event{
 				Level:   "warn",
 				Type:    "resource_not_compared",
 				Message: fmt.Sprintf("%s: Not compared: %s", a.Address, a.Evidence.Detail),
@@ -227,8 +244,10 @@ func (e *events) notCompared(plan *plans.Plan) {
 			})
 		}
 	}
+	return out
 }
 
+// summaryOf is kolla's addition to the summary of a plan.
 func summaryOf(plan *plans.Plan) *summaryJSON {
 	c := plan.Counts()
 	s := &summaryJSON{RefreshOnly: plan.RefreshOnly, tallyJSON: tallyJSON{Prune: c.Prune, Move: c.Move, Deferred: c.Deferred}, Tally: plan.Tally()}
@@ -244,25 +263,27 @@ func summaryOf(plan *plans.Plan) *summaryJSON {
 	return s
 }
 
-// applied writes how an apply went: what failed as diagnostics, then the sums.
-func (e *events) applied(a Applied, diagnose func(Failed) *diagnosticJSON) {
+// Applied writes the result of an apply: failures as diagnostics, then the sums.
+func (e *Events) Applied(a report.Applied) {
 	if e == nil {
 		return
 	}
+	files := e.configured()
 	for _, f := range a.Failed {
-		e.diagnostic(diagnose(f))
+		e.diagnostic(ofFailure(f, files))
 		for _, other := range f.Others {
 			f.Address, f.Source = other, ""
-			e.diagnostic(diagnose(f))
+			e.diagnostic(ofFailure(f, files))
 		}
 	}
 	operation := "apply"
 	if a.Destroy {
 		operation = "destroy"
 	}
+	verdict, rest := a.Verdict()
 	e.write(event{
 		Type:    "change_summary",
-		Message: a.sentence().String(),
+		Message: verdict + rest,
 		Changes: &summaryEvent{
 			Add: a.Added, Change: a.Changed, Import: a.Imported, Remove: a.Destroyed, Forget: a.Forgotten, Operation: operation,
 			Kolla: &tallyJSON{Prune: a.Pruned, Move: a.Moved},
@@ -270,8 +291,8 @@ func (e *events) applied(a Applied, diagnose func(Failed) *diagnosticJSON) {
 	})
 }
 
-// log writes a line for people that no program needs.
-func (e *events) log(message string) { e.write(event{Type: "log", Message: message}) }
+// Log writes a line for people.
+func (e *Events) Log(message string) { e.write(event{Type: "log", Message: message}) }
 
 // uiAction is an action in the words of Terraform's events.
 func uiAction(a *plans.Action) string {
@@ -299,19 +320,19 @@ func uiAction(a *plans.Action) string {
 	}
 }
 
-// uiReason is why something is replaced or deleted, in the words of Terraform's
-// events; empty where they have none.
+// uiReason is the reason for a replacement or deletion in the words of Terraform's events;
+// empty if Terraform has no word for it.
 func uiReason(a *plans.Action) string {
 	switch {
-	case hasReason(a, plans.ReasonRequested):
+	case report.HasReason(a, plans.ReasonRequested):
 		return "requested"
 	case slices.ContainsFunc(a.Reasons, plans.Reason.Triggered):
 		return "replace_triggered_by"
-	case a.Verb == plans.Replace && hasReason(a, plans.ReasonFailedJob):
+	case a.Verb == plans.Replace && report.HasReason(a, plans.ReasonFailedJob):
 		return "tainted"
 	case a.Verb == plans.Replace:
 		return "cannot_update"
-	case a.Verb == plans.Delete && !a.Partial && (hasReason(a, plans.ReasonUndeclared) || hasReason(a, plans.ReasonExternal) || hasReason(a, plans.ReasonRenamed)):
+	case a.Verb == plans.Delete && !a.Partial && (report.HasReason(a, plans.ReasonUndeclared) || report.HasReason(a, plans.ReasonExternal) || report.HasReason(a, plans.ReasonRenamed)):
 		return "delete_because_no_resource_config"
 	}
 	return ""

@@ -1,15 +1,16 @@
-package view
+package jsonview
 
 import (
 	"slices"
 	"strconv"
 	"strings"
 
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// sides are those of a change in Terraform's shape. The last three hold true where a
-// value is not known yet, or is a secret.
+// sides are the two sides of a change in Terraform's format. The last three are true for
+// values that are not known yet or secret.
 type sides struct {
 	before, after                            any // nil: the object is not there
 	unknown, beforeSensitive, afterSensitive map[string]any
@@ -34,11 +35,11 @@ func valuesOf(a *plans.Action) sides {
 	return v
 }
 
-// driftValues gives the object as kolla wrote it, and as others changed it. For a
-// deleted object only its identity is known.
+// driftValues gives the object as kolla wrote it, and as others changed it. Only the
+// identity of a deleted object is known.
 func driftValues(a *plans.Action) sides {
 	v := sides{unknown: map[string]any{}, beforeSensitive: map[string]any{}, afterSensitive: map[string]any{}}
-	if hasReason(a, plans.ReasonGone) {
+	if report.HasReason(a, plans.ReasonGone) {
 		v.before = identityOf(a)
 		return v
 	}
@@ -54,7 +55,7 @@ func driftValues(a *plans.Action) sides {
 	return v
 }
 
-// maskedIn are never null in Terraform's shape.
+// maskedIn replaces nil, which Terraform's format does not allow here.
 func maskedIn(m map[string]any) map[string]any {
 	if m == nil {
 		return map[string]any{}
@@ -62,7 +63,7 @@ func maskedIn(m map[string]any) map[string]any {
 	return m
 }
 
-// identityOf is what tells an object from others.
+// identityOf are the fields that identify an object.
 func identityOf(a *plans.Action) map[string]any {
 	metadata := map[string]any{"name": a.Ref.Name}
 	if a.Ref.Namespace != "" {
@@ -72,7 +73,7 @@ func identityOf(a *plans.Action) map[string]any {
 	return map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": metadata}
 }
 
-// masked takes the values off sensitive changes.
+// masked removes the values of sensitive changes.
 func masked(changes []plans.Change) []plans.Change {
 	out := slices.Clone(changes)
 	for i := range out {
@@ -88,14 +89,14 @@ func masked(changes []plans.Change) []plans.Change {
 	return out
 }
 
-// pathStep is one part of a change's path: a field, or what is in brackets.
+// pathStep is one part of the path of a change: a field, or the content of brackets.
 type pathStep struct {
 	text      string
 	bracketed bool
 	quoted    bool // in brackets and quotes
 }
 
-// stepsOf takes a path such as `spec.containers["api"].ports[80/TCP]` apart.
+// stepsOf splits a path such as `spec.containers["api"].ports[80/TCP]`.
 func stepsOf(path string) []pathStep {
 	var steps []pathStep
 	for path != "" {

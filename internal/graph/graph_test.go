@@ -1,4 +1,4 @@
-package view_test
+package graph_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/graph"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -60,7 +60,7 @@ func TestGraphDOT(t *testing.T) {
 }
 `
 	var b strings.Builder
-	if err := view.GraphDOT(&b, hostileGraph()); err != nil {
+	if err := graph.DOT(&b, hostileGraph()); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, b.String()); diff != "" {
@@ -86,7 +86,7 @@ func TestGraphMermaid(t *testing.T) {
   service_a_b -->|"reference"| service_redis_a_b_2
 `
 	var b strings.Builder
-	if err := view.GraphMermaid(&b, hostileGraph()); err != nil {
+	if err := graph.Mermaid(&b, hostileGraph()); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, b.String()); diff != "" {
@@ -98,7 +98,7 @@ func TestGraphMermaid(t *testing.T) {
 func TestGraphOfMissing(t *testing.T) {
 	config := &lang.Config{Services: []lang.Service{{Block: "service.a", Needs: []string{"module.x.service.b"}}}}
 	var b strings.Builder
-	if err := view.GraphMermaid(&b, config); err != nil {
+	if err := graph.Mermaid(&b, config); err != nil {
 		t.Fatal(err)
 	}
 	want := "flowchart LR\n  service_a(\"service.a\")\n  module_x_service_b(\"module.x.service.b\")\n  service_a -->|\"reference\"| module_x_service_b\n"

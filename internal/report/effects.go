@@ -1,8 +1,7 @@
-package view
+package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/words"
@@ -58,7 +57,7 @@ func ofWorkload(kind plans.EffectKind) bool {
 
 // effectText says an effect on a block in one line.
 func effectText(block string, e plans.Effect) string {
-	pods := count(e.Pods, "pod")
+	pods := words.Count(e.Pods, "pod")
 	switch e.Kind {
 	case plans.EffectDeploy:
 		if e.EachNode {
@@ -68,11 +67,11 @@ func effectText(block string, e plans.Effect) string {
 	case plans.EffectStop:
 		return pods + " will be deleted"
 	case plans.EffectRecreate:
-		return fmt.Sprintf("%s %s at once, and new ones are made: %s", pods, plural(e.Pods, "stops", "stop"), whyAgain(e.Why))
+		return fmt.Sprintf("%s %s at once, and new ones are made: %s", pods, words.Plural(e.Pods, "stops", "stop"), WhyAgain(e.Why))
 	case plans.EffectRestart:
 		return restartText(block, e, pods)
 	case plans.EffectLeave:
-		text := fmt.Sprintf("%s %s deleted, on %s", pods, plural(e.Pods, "is", "are"), words.Few(e.Items, 4))
+		text := fmt.Sprintf("%s %s deleted, on %s", pods, words.Plural(e.Pods, "is", "are"), words.Few(e.Items, 4))
 		if e.Data != "" {
 			text += ", where " + e.Data
 		}
@@ -112,7 +111,7 @@ func dataText(e plans.Effect) string {
 	case plans.EffectValuesDropped:
 		return fmt.Sprintf("%s is deleted, and with it %s, which %s does not take along", e.Ref, words.Few(e.Items, 4), e.Heir)
 	case plans.EffectVolumesStay:
-		return fmt.Sprintf("%s %s, with the data: %s", count(len(e.Items), "volume"), plural(len(e.Items), "stays", "stay"), words.Few(e.Items, 3))
+		return fmt.Sprintf("%s %s, with the data: %s", words.Count(len(e.Items), "volume"), words.Plural(len(e.Items), "stays", "stay"), words.Few(e.Items, 3))
 	}
 	return string(e.Kind)
 }
@@ -125,7 +124,7 @@ func restartText(block string, e plans.Effect, pods string) string {
 	why := words.Few(causes, 3)
 	if e.Strategy == plans.OnRequest {
 		address := lang.Address{Block: block, Kind: e.Ref.GVK.Kind, Name: e.Name}
-		return fmt.Sprintf("%s %s as before until kolla rollout '%s' replaces %s%s: %s", pods, plural(e.Pods, "goes on", "go on"), address, plural(e.Pods, "it", "them"), meanwhile(e), why)
+		return fmt.Sprintf("%s %s as before until kolla rollout '%s' replaces %s%s: %s", pods, words.Plural(e.Pods, "goes on", "go on"), address, words.Plural(e.Pods, "it", "them"), meanwhile(e), why)
 	}
 	pace := ""
 	switch {
@@ -139,7 +138,7 @@ func restartText(block string, e plans.Effect, pods string) string {
 	default:
 		pace = fmt.Sprintf(", %d at a time", e.AtATime)
 	}
-	return fmt.Sprintf("%s %s%s%s: %s", pods, plural(e.Pods, "restarts", "restart"), pace, meanwhile(e), why)
+	return fmt.Sprintf("%s %s%s%s: %s", pods, words.Plural(e.Pods, "restarts", "restart"), pace, meanwhile(e), why)
 }
 
 // meanwhile says what follows for others while pods restart.
@@ -151,7 +150,7 @@ func meanwhile(e plans.Effect) string {
 }
 
 // whyAgain says why a workload is made again.
-func whyAgain(reasons []plans.Reason) string {
+func WhyAgain(reasons []plans.Reason) string {
 	if len(reasons) == 0 {
 		return "as requested"
 	}
@@ -223,46 +222,3 @@ func imageChange(before, after string) (was, is string) {
 }
 
 func baseName(image string) string { return image[strings.LastIndex(image, "/")+1:] }
-
-// plural is the form of a word that goes with n of something.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
-
-// impactJSON is the impact on one block, structured and in words.
-type impactJSON struct {
-	plans.Impact
-	Effects []effectJSON `json:"effects"`
-	Lines   []string     `json:"lines"`
-	Grave   []string     `json:"grave,omitempty"`
-}
-
-// effectJSON is an effect without what the plan has elsewhere.
-type effectJSON struct {
-	plans.Effect
-	Object map[string]string `json:"object"`
-	Why    string            `json:"why,omitempty"`
-	// Left out: it has another form here, or is among the losses.
-	Ref  any `json:"ref,omitempty"`
-	Loss any `json:"loss,omitempty"`
-}
-
-func impactsOf(plan *plans.Plan) []impactJSON {
-	said := ImpactOf(plan)
-	var out []impactJSON
-	for n, i := range plan.Impact {
-		j := impactJSON{Impact: i, Lines: slices.Clone(said[n].Lines), Grave: said[n].Grave}
-		for _, e := range i.Effects {
-			effect := effectJSON{Effect: e, Object: objectOf(e.Ref)}
-			if e.Kind == plans.EffectRecreate {
-				effect.Why = whyAgain(e.Why)
-			}
-			j.Effects = append(j.Effects, effect)
-		}
-		out = append(out, j)
-	}
-	return out
-}

@@ -1,18 +1,20 @@
-package view
+package jsonview
 
 import (
 	"fmt"
 	"sync"
 	"time"
 
+	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// heartbeat is how often it is said that an action is still going on.
+// heartbeat is the time between two events about an action in progress.
 const heartbeat = 10 * time.Second
 
-// hookEvent is what the events of an apply are about.
+// hookEvent is the content of an event about an action.
 type hookEvent struct {
 	Resource resourceJSON `json:"resource"`
 	Action   string       `json:"action"`
@@ -22,7 +24,7 @@ type hookEvent struct {
 	Kolla    *hookJSON    `json:"kolla,omitempty"`
 }
 
-// hookJSON is what kolla says beyond Terraform's hooks.
+// hookJSON is kolla's addition to Terraform's hooks.
 type hookJSON struct {
 	Verb    plans.Verb `json:"verb"`
 	Status  string     `json:"status,omitempty"`  // why the object is not ready yet
@@ -30,18 +32,18 @@ type hookJSON struct {
 	Error   string     `json:"error,omitempty"`
 }
 
-// applying writes the events of an apply: each action's beginning, that it still
-// goes on, its end.
-type applying struct {
-	*events
-	stop  chan struct{}
-	ended sync.WaitGroup
+// Applying writes the events of an apply: the beginning and the end of each action, and its
+// progress.
+type Applying struct {
+	events *Events
+	stop   chan struct{}
+	ended  sync.WaitGroup
 
 	mu      sync.Mutex
 	running map[lang.Address]*pulse
 }
 
-// pulse is when something was last said of a running action.
+// pulse is a running action and the time of its last event.
 type pulse struct {
 	action *plans.Action
 	begun  time.Time
@@ -49,17 +51,18 @@ type pulse struct {
 	status string
 }
 
-// applying begins to write; nil where no events are wanted. close must be called.
-func (e *events) applying() *applying {
+// Applying begins to write; it returns nil for nil Events. The caller must call Close.
+func (e *Events) Applying() *Applying {
 	if e == nil {
 		return nil
 	}
-	a := &applying{events: e, stop: make(chan struct{}), running: map[lang.Address]*pulse{}}
+	a := &Applying{events: e, stop: make(chan struct{}), running: map[lang.Address]*pulse{}}
 	a.ended.Go(a.beat)
 	return a
 }
 
-func (a *applying) close() {
+// Close stops writing.
+func (a *Applying) Close() {
 	if a == nil {
 		return
 	}
@@ -67,8 +70,8 @@ func (a *applying) close() {
 	a.ended.Wait()
 }
 
-// beat says of what takes its time that it goes on.
-func (a *applying) beat() {
+// beat writes progress of slow actions until stop is closed.
+func (a *Applying) beat() {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	for {
@@ -81,7 +84,8 @@ func (a *applying) beat() {
 	}
 }
 
-func (a *applying) overdue(now time.Time) {
+// overdue writes progress of actions without an event for a heartbeat.
+func (a *Applying) overdue(now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, p := range a.running {
@@ -92,17 +96,17 @@ func (a *applying) overdue(now time.Time) {
 	}
 }
 
-// goesOn writes that an action is not done yet. The caller holds mu.
-func (a *applying) goesOn(p *pulse, now time.Time) {
+// goesOn writes that an action is in progress. The caller holds mu.
+func (a *Applying) goesOn(p *pulse, now time.Time) {
 	elapsed := now.Sub(p.begun)
 	a.hook("apply_progress", p.action, elapsed,
-		fmt.Sprintf("Still %s... [%s elapsed]", doing(p.action), elapsed.Round(time.Second)), &hookJSON{Status: p.status})
+		fmt.Sprintf("Still %s... [%s elapsed]", report.Doing(p.action), elapsed.Round(time.Second)), &hookJSON{Status: p.status})
 }
 
-// observe writes an event of the apply. What the plan leaves as it is, and is only
-// looked at because others depend on it, is not worth one.
-func (a *applying) observe(e plans.Event) {
-	if a == nil || !concerns(e.Action) && e.Kind != plans.Failed {
+// Observe writes an event of the apply. Unchanged objects that others wait for have no
+// events.
+func (a *Applying) Observe(e plans.Event) {
+	if a == nil || !report.Concerns(e.Action) && e.Kind != plans.Failed {
 		return
 	}
 	a.mu.Lock()
@@ -111,7 +115,7 @@ func (a *applying) observe(e plans.Event) {
 	switch e.Kind {
 	case plans.Started:
 		a.running[address] = &pulse{action: e.Action, begun: now, said: now}
-		a.hook("apply_start", e.Action, -1, sentenceCase(doing(e.Action))+"...", &hookJSON{})
+		a.hook("apply_start", e.Action, -1, words.Capital(report.Doing(e.Action))+"...", &hookJSON{})
 	case plans.Waiting:
 		if p := a.running[address]; p != nil && p.status != e.Status {
 			p.status, p.said = e.Status, now
@@ -119,13 +123,13 @@ func (a *applying) observe(e plans.Event) {
 		}
 	case plans.Done:
 		delete(a.running, address)
-		a.hook("apply_complete", e.Action, e.Elapsed, sentenceCase(done(e))+" after "+duration(e.Elapsed), &hookJSON{})
+		a.hook("apply_complete", e.Action, e.Elapsed, words.Capital(report.Done(e))+" after "+words.Duration(e.Elapsed), &hookJSON{})
 	case plans.Failed:
 		delete(a.running, address)
-		a.hook("apply_errored", e.Action, e.Elapsed, "Failed after "+duration(e.Elapsed), &hookJSON{Error: fmt.Sprint(e.Err)})
+		a.hook("apply_errored", e.Action, e.Elapsed, "Failed after "+words.Duration(e.Elapsed), &hookJSON{Error: fmt.Sprint(e.Err)})
 	case plans.Interrupted:
 		delete(a.running, address)
-		a.hook("apply_errored", e.Action, e.Elapsed, "Interrupted after "+duration(e.Elapsed), &hookJSON{Error: fmt.Sprint(e.Err)})
+		a.hook("apply_errored", e.Action, e.Elapsed, "Interrupted after "+words.Duration(e.Elapsed), &hookJSON{Error: fmt.Sprint(e.Err)})
 	case plans.Skipped:
 		extra := &hookJSON{}
 		message := "Skipped, because the apply was interrupted"
@@ -137,8 +141,8 @@ func (a *applying) observe(e plans.Event) {
 	}
 }
 
-// hook writes one event of an action; elapsed is left out where negative.
-func (a *applying) hook(kind string, action *plans.Action, elapsed time.Duration, message string, extra *hookJSON) {
+// hook writes one event of an action. A negative elapsed is left out.
+func (a *Applying) hook(kind string, action *plans.Action, elapsed time.Duration, message string, extra *hookJSON) {
 	extra.Verb = action.Verb
 	h := &hookEvent{Resource: resourceOf(action.Address), Action: uiAction(action), Kolla: extra}
 	if elapsed >= 0 {
@@ -152,5 +156,5 @@ func (a *applying) hook(kind string, action *plans.Action, elapsed time.Duration
 	if kind == "apply_errored" {
 		level = "error"
 	}
-	a.write(event{Level: level, Type: kind, Message: action.Address.String() + ": " + message, Hook: h})
+	a.events.write(event{Level: level, Type: kind, Message: action.Address.String() + ": " + message, Hook: h})
 }

@@ -1,4 +1,6 @@
-package view
+// Package graph writes the dependencies between the blocks of a configuration as text for
+// Graphviz and Mermaid.
+package graph
 
 import (
 	"fmt"
@@ -10,37 +12,37 @@ import (
 	"kolla.openstack.org/kolla/lang"
 )
 
-// graph is what a configuration declares, and what needs what.
+// graph contains the blocks of a configuration, and their dependencies.
 type graph struct {
-	nodes []graphNode
-	edges []graphEdge
+	nodes []node
+	edges []edge
 }
 
-// graphNode is a block. Of kind "external" is a service that is not deployed.
-type graphNode struct{ kind, address string }
+// node is a block. The kind "external" is a service that kolla does not deploy.
+type node struct{ kind, address string }
 
-// graphEdge goes from what needs to what it needs.
-type graphEdge struct {
+// edge goes from a block to one that it needs.
+type edge struct {
 	from, to string
 	kind     string // "reference", "depends_on", "role", "expose"
 	why      string // where it is written
 }
 
-// graphOf takes the graph out of a configuration, in the order of the source.
+// graphOf reads the graph from a configuration, in the order of the source.
 func graphOf(config *lang.Config) graph {
 	var g graph
 	roles, exposures := map[string]string{}, map[string]string{} // addresses, by name
 	for _, r := range config.Roles {
 		roles[r.Name] = r.Block
-		g.nodes = append(g.nodes, graphNode{"role", r.Block})
+		g.nodes = append(g.nodes, node{"role", r.Block})
 	}
 	for _, x := range config.Exposures {
 		exposures[x.Name] = x.Block
-		g.nodes = append(g.nodes, graphNode{"exposure", x.Block})
+		g.nodes = append(g.nodes, node{"exposure", x.Block})
 		g.use(x.Block, roles[x.Role], "role")
 	}
 	for _, s := range config.Secrets {
-		g.nodes = append(g.nodes, graphNode{"secret", s.Block})
+		g.nodes = append(g.nodes, node{"secret", s.Block})
 		g.need(s.Block, s.Needs, s.Reasons)
 	}
 	for _, s := range config.Services {
@@ -48,7 +50,7 @@ func graphOf(config *lang.Config) graph {
 		if s.External {
 			kind = "external"
 		}
-		g.nodes = append(g.nodes, graphNode{kind, s.Block})
+		g.nodes = append(g.nodes, node{kind, s.Block})
 		g.use(s.Block, roles[s.Role], "role")
 		for _, w := range s.Workloads {
 			g.use(s.Block, roles[w.Role], "role")
@@ -57,14 +59,14 @@ func graphOf(config *lang.Config) graph {
 		g.need(s.Block, s.Needs, s.Reasons)
 	}
 	for _, m := range config.Manifests {
-		g.nodes = append(g.nodes, graphNode{"manifest", m.Block})
+		g.nodes = append(g.nodes, node{"manifest", m.Block})
 		g.need(m.Block, m.Needs, m.Reasons)
 	}
 	g.complete()
 	return g
 }
 
-// complete adds the nodes that edges lead to and that nothing declares.
+// complete adds nodes for the targets of edges that no block declares.
 func (g *graph) complete() {
 	known := map[string]bool{}
 	for _, n := range g.nodes {
@@ -73,23 +75,23 @@ func (g *graph) complete() {
 	for _, e := range g.edges {
 		if !known[e.to] {
 			known[e.to] = true
-			g.nodes = append(g.nodes, graphNode{"service", e.to})
+			g.nodes = append(g.nodes, node{"service", e.to})
 		}
 	}
 }
 
-// use adds the edge to a role or exposure, once; to is empty where there is none.
+// use adds the edge to a role or exposure, once. An empty target adds none.
 func (g *graph) use(from, to, kind string) {
-	known := slices.ContainsFunc(g.edges, func(e graphEdge) bool { return e.from == from && e.to == to })
+	known := slices.ContainsFunc(g.edges, func(e edge) bool { return e.from == from && e.to == to })
 	if to != "" && !known {
-		g.edges = append(g.edges, graphEdge{from: from, to: to, kind: kind, why: from + " uses " + to})
+		g.edges = append(g.edges, edge{from: from, to: to, kind: kind, why: from + " uses " + to})
 	}
 }
 
-// need adds the edges to what must be ready before.
+// need adds the edges to blocks that must be ready before.
 func (g *graph) need(from string, needs []string, reasons []lang.Reason) {
 	for i, to := range needs {
-		e := graphEdge{from: from, to: to, kind: "reference"}
+		e := edge{from: from, to: to, kind: "reference"}
 		if i < len(reasons) {
 			e.kind, e.why = whyNeeded(reasons[i])
 		}
@@ -97,7 +99,7 @@ func (g *graph) need(from string, needs []string, reasons []lang.Reason) {
 	}
 }
 
-// whyNeeded says why something is needed.
+// whyNeeded gives the reason for a dependency.
 func whyNeeded(r lang.Reason) (kind, why string) {
 	at := fmt.Sprintf("%s:%d", r.Range.Filename, r.Range.Start.Line)
 	switch {
@@ -117,9 +119,9 @@ var dotEdges = map[string]string{
 	"reference": "", "depends_on": `label="depends_on", style=dashed, `, "role": `label="role", style=dotted, `, "expose": `label="expose", style=dotted, `,
 }
 
-// GraphDOT writes what needs what, in the language of Graphviz. An arrow goes to what
-// is needed; its tooltip says where that is written.
-func GraphDOT(w io.Writer, config *lang.Config) error {
+// DOT writes the graph in the language of Graphviz. An arrow points to the block that is
+// needed. Its tooltip names the place in the source.
+func DOT(w io.Writer, config *lang.Config) error {
 	var b strings.Builder
 	g := graphOf(config)
 	b.WriteString("digraph kolla {\n  rankdir = \"LR\"\n  node [fontname=\"sans-serif\"]\n  edge [fontname=\"sans-serif\", fontsize=10]\n\n")
@@ -134,8 +136,7 @@ func GraphDOT(w io.Writer, config *lang.Config) error {
 	return writeText(w, b.String())
 }
 
-// dotQuoted is a string of DOT that is shown as it is: there, a backslash before any
-// letter may mean something.
+// dotQuoted quotes a string for DOT, where a backslash before a letter may have a meaning.
 func dotQuoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }
@@ -148,9 +149,9 @@ var mermaidEdges = map[string]string{
 	"reference": "-->", "depends_on": "-.->", "role": "-.->", "expose": "-.->",
 }
 
-// GraphMermaid writes the same as a flowchart of Mermaid, which has no tooltips: why
-// something is needed stands on the arrow.
-func GraphMermaid(w io.Writer, config *lang.Config) error {
+// Mermaid writes the graph as a flowchart of Mermaid, which has no tooltips. The label of
+// an arrow is the kind of the dependency.
+func Mermaid(w io.Writer, config *lang.Config) error {
 	var b strings.Builder
 	g := graphOf(config)
 	b.WriteString("flowchart LR\n")
@@ -167,9 +168,9 @@ func GraphMermaid(w io.Writer, config *lang.Config) error {
 
 var notInID = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
-// mermaidIDs gives every node a name that Mermaid takes for nothing else. Addresses
-// that differ only in other characters are told apart by a number.
-func mermaidIDs(nodes []graphNode) map[string]string {
+// mermaidIDs gives every node a name without a meaning in Mermaid. A number distinguishes
+// addresses that differ in other characters only.
+func mermaidIDs(nodes []node) map[string]string {
 	ids, taken := map[string]string{}, map[string]bool{}
 	for _, n := range nodes {
 		base := strings.Trim(notInID.ReplaceAllString(n.address, "_"), "_")
@@ -182,7 +183,7 @@ func mermaidIDs(nodes []graphNode) map[string]string {
 	return ids
 }
 
-// mermaidQuoted is a label: quotes, and what begins an entity, are written as such.
+// mermaidQuoted is a label. It escapes quotes and the first character of an entity.
 func mermaidQuoted(s string) string {
 	return `"` + strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "\n", " ").Replace(s) + `"`
 }

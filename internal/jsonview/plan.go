@@ -1,4 +1,4 @@
-package view
+package jsonview
 
 import (
 	"fmt"
@@ -6,33 +6,33 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
 const (
-	// planVersion is that of Terraform's plan representation, whose shape it is.
+	// planVersion is the version of Terraform's plan format.
 	planVersion = "1.2"
-	// valuesVersion is that of its state representation.
+	// valuesVersion is the version of Terraform's state format.
 	valuesVersion = "1.0"
-	// extensionVersion is that of what is under the key "kolla". A new minor number
+	// extensionVersion is the version of the content of the key "kolla". A new minor number
 	// only adds; docs/plan.schema.json describes it.
 	extensionVersion = "1.1"
 
-	// providerName is who looks after all resources, in short.
+	// providerName is the short name of the provider of all resources.
 	providerName = "kubernetes"
 )
 
-// Provider is who looks after all resources, in the words of Terraform's
-// provider_name.
+// Provider is the provider of all resources, as in Terraform's provider_name.
 const Provider = "kolla.openstack.org/kolla/kubernetes"
 
-// PlanJSON writes a plan in the shape of `terraform show -json PLANFILE`, as
-// docs/plan.schema.json describes it. What kolla says beyond that is under the key
-// "kolla". "before" and "after" are the objects as far as kolla owns or changes them,
-// which the plan has to carry: see plans.Plan.Values. No value of a secret is in it.
-func PlanJSON(w io.Writer, plan *plans.Plan) error {
+// Plan writes a plan in the format of `terraform show -json PLANFILE`; see
+// docs/plan.schema.json. Additions of kolla are under the key "kolla". "before" and "after"
+// contain the fields that kolla owns or changes. The plan must carry them: see
+// plans.Plan.Values. Secret values are never written.
+func Plan(w io.Writer, plan *plans.Plan) error {
 	if !plan.Values {
 		return fmt.Errorf("write plan %s as JSON: it does not carry the values of its objects, because kolla %s made it. Plan again with -out", plan.ID, plan.Tool)
 	}
@@ -50,7 +50,7 @@ type planJSON struct {
 	ResourceChanges []resourceChangeJSON    `json:"resource_changes"`
 	OutputChanges   map[string]changeJSON   `json:"output_changes"`
 	Variables       map[string]variableJSON `json:"variables,omitempty"` // without what is sensitive
-	Checks          []CheckJSON             `json:"checks,omitempty"`
+	Checks          []Check                 `json:"checks,omitempty"`
 	PriorState      priorStateJSON          `json:"prior_state"`
 	Configuration   configurationJSON       `json:"configuration"`
 	Timestamp       string                  `json:"timestamp"`
@@ -61,8 +61,8 @@ type planJSON struct {
 }
 
 type valuesJSON struct {
-	Outputs map[string]OutputJSON `json:"outputs,omitempty"`
-	Root    Module[valueJSON]     `json:"root_module"`
+	Outputs map[string]Output `json:"outputs,omitempty"`
+	Root    Module[valueJSON] `json:"root_module"`
 }
 
 // valueJSON is an object with its values.
@@ -93,7 +93,7 @@ type providerJSON struct {
 	Full string `json:"full_name"`
 }
 
-// resourceChangeJSON is what becomes of one object.
+// resourceChangeJSON is the change of one object.
 type resourceChangeJSON struct {
 	Address  string      `json:"address"`
 	Previous string      `json:"previous_address,omitempty"`
@@ -123,7 +123,7 @@ type importingJSON struct {
 	ID string `json:"id"`
 }
 
-// planExtensionJSON is what kolla says of a plan beyond Terraform.
+// planExtensionJSON is kolla's addition to a plan.
 type planExtensionJSON struct {
 	Version     string             `json:"version"`
 	ID          string             `json:"id"`
@@ -136,7 +136,7 @@ type planExtensionJSON struct {
 	Drifted     bool               `json:"drifted"`
 	Selection   *plans.Selection   `json:"selection,omitempty"`
 	Summary     countsJSON         `json:"summary"`
-	// Prunes are the old versions of what stays that are deleted. They are neither among
+	// Prunes are the old versions of objects that will be deleted. They are neither among
 	// the resource changes nor counted as destroyed.
 	Prunes   []resourceChangeJSON `json:"prunes,omitempty"`
 	Impact   []impactJSON         `json:"impact,omitempty"`
@@ -154,12 +154,12 @@ type countsJSON struct {
 	Import  int `json:"import"`
 	Forget  int `json:"forget"`
 	Move    int `json:"move,omitempty"` // nothing happens to them but that they have another address
-	// Deferred are those of them of which not all is known yet.
+	// Deferred counts the actions that are not fully known yet.
 	Deferred int `json:"deferred,omitempty"`
 	Prune    int `json:"prune,omitempty"` // old versions, counted nowhere else
 }
 
-// actionJSON is what kolla says of an action beyond Terraform.
+// actionJSON is kolla's addition to an action.
 type actionJSON struct {
 	Verb       plans.Verb        `json:"verb"`
 	Evidence   plans.Evidence    `json:"evidence"`
@@ -219,7 +219,7 @@ func planJSONOf(plan *plans.Plan) planJSON {
 	return out
 }
 
-// add puts an action to all the places where its object belongs.
+// add adds an action to all places of its object.
 func (p *planJSON) add(a *plans.Action, others outside) {
 	switch {
 	case a.Prunes():
@@ -309,7 +309,7 @@ func planReason(a *plans.Action) string {
 }
 
 func importing(a *plans.Action) *importingJSON {
-	if a.Verb != plans.Adopt || hasReason(a, plans.ReasonMoved) {
+	if a.Verb != plans.Adopt || report.HasReason(a, plans.ReasonMoved) {
 		return nil
 	}
 	apiVersion, kind := a.Ref.GVK.ToAPIVersionAndKind()
@@ -320,7 +320,7 @@ func importing(a *plans.Action) *importingJSON {
 	return &importingJSON{ID: id}
 }
 
-// movedFrom is the address that an object had before.
+// movedFrom is the former address of an object.
 func movedFrom(a *plans.Action) (lang.Address, bool) {
 	for _, r := range a.Reasons {
 		if r.Kind == plans.ReasonMoved && a.Verb != plans.Forget {
@@ -331,7 +331,7 @@ func movedFrom(a *plans.Action) (lang.Address, bool) {
 	return lang.Address{}, false
 }
 
-// objectOf is what identifies an object in the cluster.
+// objectOf identifies an object in the cluster.
 func objectOf(ref providers.Ref) map[string]string {
 	out := map[string]string{"name": ref.Name}
 	out["apiVersion"], out["kind"] = ref.GVK.ToAPIVersionAndKind()
@@ -341,6 +341,7 @@ func objectOf(ref providers.Ref) map[string]string {
 	return out
 }
 
+// extension is kolla's addition to an action.
 func extension(a *plans.Action) *actionJSON {
 	out := &actionJSON{
 		Verb: a.Verb, Evidence: a.Evidence, Reasons: a.Reasons, Changes: masked(a.Changes), Forced: a.Force,

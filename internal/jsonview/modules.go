@@ -1,17 +1,16 @@
-package view
+package jsonview
 
 import "kolla.openstack.org/kolla/lang"
 
-// Module is a module with its resources in the words of Terraform's values, the root
-// or one in it.
+// Module is a module with its resources in the format of Terraform's values. It is the root
+// or a module below it.
 type Module[Resource any] struct {
 	Address   string              `json:"address,omitempty"` // empty: the root
 	Resources []Resource          `json:"resources,omitempty"`
 	Children  []*Module[Resource] `json:"child_modules,omitempty"`
 }
 
-// Put puts a resource into the module that its block stands in, which is made with
-// those around it where it is not there yet.
+// Put adds a resource to the module of its block, and creates this module if necessary.
 func (m *Module[Resource]) Put(block string, r Resource) {
 	at := m
 	for _, address := range lang.Modules(lang.SplitBlock(block).Module) {

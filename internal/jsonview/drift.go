@@ -1,13 +1,15 @@
-package view
+package jsonview
 
 import (
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// outside is what others did to the objects of a plan, for programs.
+// outside finds the changes that others made to the objects of a plan.
 type outside struct {
-	// reported is what others added and foreign = "report" leaves there.
+	// reported are the fields that others added, and that foreign = "report" leaves in
+	// place.
 	reported map[lang.Address][]plans.Change
 }
 
@@ -21,8 +23,8 @@ func outsideOf(plan *plans.Plan) outside {
 	return o
 }
 
-// changes lists the changes that others made to an object, from the value that kolla wrote
-// to the live value: changes that an apply undoes, changes that the plan only reports, and
+// changes lists the changes of others to an object, from the value that kolla wrote to the
+// live value: changes that an apply undoes, changes that the plan only reports, and
 // replaced generated values, which kolla keeps.
 func (o outside) changes(a *plans.Action) []plans.Change {
 	var out []plans.Change
@@ -40,15 +42,15 @@ func (o outside) changes(a *plans.Action) []plans.Change {
 		c.Before, c.After, c.Drift = c.After, c.Before, true
 		out = append(out, c)
 	}
-	return append(out, replacedValues(a)...)
+	return append(out, report.ReplacedValues(a)...)
 }
 
-// drift is what others did to an object, in Terraform's shape; ok is false where they did
-// nothing.
+// drift gives the changes of others to an object in Terraform's format; ok is false without
+// any.
 func (o outside) drift(a *plans.Action) (r resourceChangeJSON, ok bool) {
 	seen := *a
 	seen.Verb, seen.Object, seen.Changes = plans.Update, nil, o.changes(a)
-	if hasReason(a, plans.ReasonGone) {
+	if report.HasReason(a, plans.ReasonGone) {
 		seen.Verb, seen.Partial, seen.Changes = plans.Delete, false, nil
 	} else if len(seen.Changes) == 0 {
 		return r, false
@@ -58,19 +60,4 @@ func (o outside) drift(a *plans.Action) (r resourceChangeJSON, ok bool) {
 	r.Kolla = extension(a)
 	r.Kolla.Changes = masked(seen.Changes)
 	return r, true
-}
-
-// replacedValues are the values of a Secret that kolla had generated and somebody
-// replaced.
-func replacedValues(a *plans.Action) []plans.Change {
-	var changes []plans.Change
-	for _, r := range a.Reasons {
-		if r.Kind == plans.ReasonReplaced {
-			changes = append(changes, plans.Change{
-				Path: r.Path, Before: plans.Masked, After: plans.Masked,
-				Sensitive: true, Drift: true, Manager: r.Manager, Time: r.Time,
-			})
-		}
-	}
-	return changes
 }

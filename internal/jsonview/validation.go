@@ -1,4 +1,4 @@
-package view
+package jsonview
 
 import (
 	"io"
@@ -6,12 +6,13 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/report"
 )
 
-// validationVersion is that of the shape of `terraform validate -json`.
+// validationVersion is the version of the format of `terraform validate -json`.
 const validationVersion = "1.0"
 
-// validationJSON is a configuration's diagnostics in that shape.
+// validationJSON contains the diagnostics of a configuration in that format.
 type validationJSON struct {
 	FormatVersion string            `json:"format_version"`
 	Valid         bool              `json:"valid"`
@@ -20,24 +21,24 @@ type validationJSON struct {
 	Diagnostics   []*diagnosticJSON `json:"diagnostics"`
 }
 
-// ValidationJSON writes what is wrong with a configuration for programs. Files are by
-// file name, as in lang.Config.Files; what is not among them is not quoted.
-func ValidationJSON(w io.Writer, diags hcl.Diagnostics, files map[string]*hcl.File) error {
+// Validation writes the diagnostics of a configuration for programs. Files are by file
+// name, as in lang.Config.Files; other files are not quoted.
+func Validation(w io.Writer, diags hcl.Diagnostics, files map[string]*hcl.File) error {
 	out := validationJSON{FormatVersion: validationVersion, Valid: !diags.HasErrors(), Diagnostics: []*diagnosticJSON{}}
-	for _, d := range inFileOrder(diags) {
+	for _, d := range report.InFileOrder(diags) {
 		if d.Severity == hcl.DiagWarning {
 			out.WarningCount++
 		} else {
 			out.ErrorCount++
 		}
 		shown := ofConfiguration(d, files)
-		shown.Summary = headline(shown.Summary)
+		shown.Summary = report.Headline(shown.Summary)
 		out.Diagnostics = append(out.Diagnostics, shown)
 	}
 	return writeJSON(w, out)
 }
 
-// writeJSON writes a document that people may read as well.
+// writeJSON writes a document with indentation, for people too.
 func writeJSON(w io.Writer, v any) error {
 	return foreign.JSON(w, v, "  ")
 }

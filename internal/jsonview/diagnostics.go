@@ -1,19 +1,19 @@
-package view
+package jsonview
 
 import (
 	"bytes"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// diagnosticJSON is a diagnostic in the shape of `terraform validate -json`.
+// diagnosticJSON is a diagnostic in the format of `terraform validate -json`.
 type diagnosticJSON struct {
 	Severity string       `json:"severity"` // "error", "warning"
 	Summary  string       `json:"summary"`
@@ -30,8 +30,7 @@ type rangeJSON struct {
 	End      positionJSON `json:"end"`
 }
 
-// positionJSON counts lines and columns from one. The byte is left out where the
-// file is not at hand.
+// positionJSON counts lines and columns from one. Byte is missing if the file is not known.
 type positionJSON struct {
 	Line   int  `json:"line"`
 	Column int  `json:"column"`
@@ -48,20 +47,59 @@ type snippetJSON struct {
 	Values    []factJSON `json:"values"` // what the expression refers to
 }
 
-// factJSON says what something stood for; see lang.Fact.
+// factJSON says which value a reference had; see lang.Fact.
 type factJSON struct {
 	Reference string `json:"traversal"`
 	Statement string `json:"statement"`
 }
 
-// diagnostic writes one.
-func (e *events) diagnostic(d *diagnosticJSON) {
-	d.Summary = headline(d.Summary)
+// Configuration writes diagnostics of the configuration. Files are by file name, as in
+// lang.Config.Files. Later problems refer to them.
+func (e *Events) Configuration(diags hcl.Diagnostics, files map[string]*hcl.File) {
+	if e == nil {
+		return
+	}
+	e.mu.Lock()
+	e.files = files
+	e.mu.Unlock()
+	for _, d := range diags {
+		e.diagnostic(ofConfiguration(d, files))
+	}
+}
+
+// Problems writes problems of a plan.
+func (e *Events) Problems(problems []plans.Problem) {
+	if e == nil {
+		return
+	}
+	files := e.configured()
+	for _, problem := range problems {
+		e.diagnostic(ofProblem(problem, files))
+	}
+}
+
+// Message writes an error or a warning without a place and without an object.
+func (e *Events) Message(warning bool, summary, detail string) {
+	if e != nil {
+		e.diagnostic(&diagnosticJSON{Severity: severity(warning), Summary: summary, Detail: detail})
+	}
+}
+
+// configured returns the files that Configuration got last.
+func (e *Events) configured() map[string]*hcl.File {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.files
+}
+
+// diagnostic writes one diagnostic.
+func (e *Events) diagnostic(d *diagnosticJSON) {
+	d.Summary = report.Headline(d.Summary)
 	level := "error"
 	if d.Severity == "warning" {
 		level = "warn"
 	}
-	e.write(event{Level: level, Type: "diagnostic", Message: sentenceCase(d.Severity) + ": " + d.Summary, Diagnostic: d})
+	e.write(event{Level: level, Type: "diagnostic", Message: words.Capital(d.Severity) + ": " + d.Summary, Diagnostic: d})
 }
 
 func severity(warning bool) string {
@@ -71,7 +109,7 @@ func severity(warning bool) string {
 	return "error"
 }
 
-// ofConfiguration is a diagnostic of the language.
+// ofConfiguration converts a diagnostic of the language.
 func ofConfiguration(d *hcl.Diagnostic, files map[string]*hcl.File) *diagnosticJSON {
 	out := &diagnosticJSON{Severity: severity(d.Severity == hcl.DiagWarning), Summary: d.Summary, Detail: d.Detail}
 	if d.Subject == nil {
@@ -93,8 +131,7 @@ func positionOf(p hcl.Pos) positionJSON {
 	return positionJSON{Line: p.Line, Column: p.Column, Byte: &p.Byte}
 }
 
-// snippetOf quotes the lines of a range; nil where the file is not one that may be
-// quoted.
+// snippetOf quotes the lines of a range; nil for a file that may not be quoted.
 func snippetOf(r hcl.Range, file *hcl.File) *snippetJSON {
 	if file == nil || r.Start.Byte > len(file.Bytes) {
 		return nil
@@ -112,19 +149,19 @@ func snippetOf(r hcl.Range, file *hcl.File) *snippetJSON {
 		End:       end - from,
 		Values:    []factJSON{},
 	}
-	if block := blockAt(file, r.Start.Byte); block != "" {
+	if block := report.BlockAt(file, r.Start.Byte); block != "" {
 		s.Context = &block
 	}
 	return s
 }
 
-// ofProblem is a problem of a plan.
-func (p *Printer) ofProblem(problem plans.Problem) *diagnosticJSON {
+// ofProblem converts a problem of a plan.
+func ofProblem(problem plans.Problem, files map[string]*hcl.File) *diagnosticJSON {
 	d := &diagnosticJSON{
 		Severity: severity(problem.Warning),
 		Summary:  problem.Summary,
 		Detail:   problem.Detail,
-		Range:    p.lineAt(problem.Source),
+		Range:    lineAt(problem.Source, files),
 	}
 	if problem.Address != (lang.Address{}) {
 		d.Address = problem.Address.String()
@@ -132,19 +169,19 @@ func (p *Printer) ofProblem(problem plans.Problem) *diagnosticJSON {
 	return d
 }
 
-// ofFailure is an action that failed.
-func (p *Printer) ofFailure(f Failed) *diagnosticJSON {
+// ofFailure converts an action that failed.
+func ofFailure(f report.Failed, files map[string]*hcl.File) *diagnosticJSON {
 	return &diagnosticJSON{
 		Severity: severity(false),
 		Summary:  f.Reason,
 		Detail:   strings.TrimSpace(f.Advice + "\n" + strings.Join(f.Detail, "\n")),
 		Address:  f.Address.String(),
-		Range:    p.lineAt(f.Source),
+		Range:    lineAt(f.Source, files),
 	}
 }
 
 // lineAt is the whole line that a source such as "cloud.hcl:41" names.
-func (p *Printer) lineAt(source string) *rangeJSON {
+func lineAt(source string, files map[string]*hcl.File) *rangeJSON {
 	i := strings.LastIndexByte(source, ':')
 	if i < 0 {
 		return nil
@@ -158,7 +195,7 @@ func (p *Printer) lineAt(source string) *rangeJSON {
 		Start:    positionJSON{Line: number, Column: 1},
 		End:      positionJSON{Line: number, Column: 1},
 	}
-	file := p.files[r.Filename]
+	file := files[r.Filename]
 	if file == nil {
 		return r
 	}
@@ -172,13 +209,4 @@ func (p *Printer) lineAt(source string) *rangeJSON {
 		offset += len(content) + 1
 	}
 	return r
-}
-
-// sentenceCase makes a phrase start like a sentence.
-func sentenceCase(s string) string {
-	first, size := utf8.DecodeRuneInString(s)
-	if first == utf8.RuneError {
-		return s
-	}
-	return string(unicode.ToUpper(first)) + s[size:]
 }

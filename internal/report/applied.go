@@ -1,0 +1,124 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"kolla.openstack.org/kolla/lang"
+)
+
+// Applied is the result of an apply.
+type Applied struct {
+	// The numbers of actions that were carried out, counted as in the summary of a plan.
+	Added, Changed, Destroyed, Imported, Forgotten, Moved, Pruned int
+	// Destroy: the plan was to destroy everything.
+	Destroy bool
+	// Interrupted: the operator stopped it.
+	Interrupted bool
+	// Saved: the plan came from a file, and cannot be applied again.
+	Saved   bool
+	Failed  []Failed
+	Skipped []Skipped
+	Took    time.Duration
+}
+
+// Failed is an action that began and failed.
+type Failed struct {
+	Address lang.Address
+	Source  string   // where the object is declared, "cloud.hcl:41"; may be empty
+	Reason  string   // one line
+	Detail  []string // events and the last lines of logs, unchanged
+	Advice  string   // running text: how to correct it; may be empty
+	After   time.Duration
+	// Others failed for the same reason.
+	Others []lang.Address
+}
+
+// Skipped is an action that did not begin.
+type Skipped struct {
+	Address lang.Address
+	// Because is the failed action that it depends on. Without one, the apply was
+	// interrupted before.
+	Because lang.Address
+	// Data are the data blocks that it waited for in vain; nil: it waited for none.
+	Data []string
+}
+
+// Advice says how to go on after an apply that is not complete.
+func (a Applied) Advice() string {
+	again := "kolla apply"
+	if a.Destroy {
+		again = "kolla destroy"
+	}
+	switch {
+	case a.Saved && len(a.Failed) > 0:
+		return "Fix what failed and make a new plan: this one is used up."
+	case a.Saved:
+		return "Make a new plan for the rest: this one is used up."
+	case a.Interrupted:
+		return fmt.Sprintf("Run %q again: it goes on from here.", again)
+	}
+	return fmt.Sprintf("Fix what failed and run %q again: it goes on from here.", again)
+}
+
+// Complete reports whether every action was carried out.
+func (a Applied) Complete() bool { return len(a.Failed) == 0 && len(a.Skipped) == 0 && !a.Interrupted }
+
+// failures is the number of actions that failed.
+func (a Applied) failures() int {
+	n := len(a.Failed)
+	for _, f := range a.Failed {
+		n += len(f.Others)
+	}
+	return n
+}
+
+// Verdict says whether the apply is complete ("Apply complete!"), and counts its actions.
+func (a Applied) Verdict() (verdict, rest string) {
+	verb := "Apply"
+	resources := fmt.Sprintf("%d added, %d changed, %d destroyed", a.Added, a.Changed, a.Destroyed)
+	if a.Imported > 0 {
+		resources = fmt.Sprintf("%d imported, %s", a.Imported, resources)
+	}
+	if a.Forgotten > 0 {
+		resources += fmt.Sprintf(", %d forgotten", a.Forgotten)
+	}
+	if a.Moved > 0 {
+		resources += fmt.Sprintf(", %d moved", a.Moved)
+	}
+	if a.Pruned > 0 {
+		resources += fmt.Sprintf(", %d pruned", a.Pruned)
+	}
+	if a.Destroy {
+		verb = "Destroy"
+		resources = fmt.Sprintf("%d destroyed", a.Destroyed)
+		if a.Changed > 0 { // their fields were removed
+			resources += fmt.Sprintf(", %d changed", a.Changed)
+		}
+		if a.Forgotten > 0 {
+			resources += fmt.Sprintf(", %d forgotten", a.Forgotten)
+		}
+	}
+	if a.Complete() {
+		return verb + " complete!", " Resources: " + resources + "."
+	}
+	return verb + " incomplete:", " " + resources + "; " + a.shortfall() + "."
+}
+
+// shortfall counts the actions that were not carried out: "1 failed, 2 skipped".
+func (a Applied) shortfall() string {
+	var parts []string
+	missing := "skipped"
+	if a.Interrupted {
+		parts = append(parts, "interrupted")
+		missing = "not begun"
+	}
+	if n := a.failures(); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", n))
+	}
+	if n := len(a.Skipped); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d %s", n, missing))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,88 @@
+package report
+
+import (
+	"fmt"
+
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/output"
+	"kolla.openstack.org/kolla/planner/plans"
+)
+
+// were gives "1 object was" or "2 objects were".
+func were(n int) string {
+	if n == 1 {
+		return "1 object was"
+	}
+	return words.Count(n, "object") + " were"
+}
+
+// staying says why a plan leaves what others added where it is.
+func staying(plan *plans.Plan) string {
+	if plan.ForeignPolicy == plans.ReportForeign {
+		return "Fields that others added stay, because foreign = \"report\"."
+	}
+	return "Fields that others added stay: only replacing the object removes them (-replace)."
+}
+
+// plainSummary is the line by which programs tell what kind of plan it is. That
+// something is not ready yet is no change: what is declared is there.
+func Summary(plan *plans.Plan) string {
+	c := plan.Counts()
+	switch {
+	case c != (plans.Counts{}) || plan.Changes():
+	case plan.Destroy && len(plan.Kept) > 0:
+		return "No changes. The objects that are left hold data and are kept."
+	case plan.Destroy:
+		return "No changes. No objects need to be destroyed."
+	case plan.RefreshOnly && plan.Drifted() && plan.Tally().NotCompared > 0:
+		return fmt.Sprintf("%s changed outside of kolla, and %s could not be compared.", were(plan.Tally().Changed), words.Count(plan.Tally().NotCompared, "object"))
+	case plan.Tally().NotCompared > 0:
+		return fmt.Sprintf("No changes were found, but %s could not be compared.", words.Count(plan.Tally().NotCompared, "object"))
+	case plan.Drifted() && !plan.RefreshOnly:
+		return "No changes will be made. " + staying(plan)
+	case plan.RefreshOnly && plan.Drifted():
+		return were(plan.Tally().Changed) + " changed outside of kolla. The state needs no update."
+	case plan.RefreshOnly:
+		return "No changes. The state knows the cluster as it is."
+	case plan.Selection.Restricts() && len(plan.Actions) == 0:
+		return "No changes. Nothing is selected: -exclude also excludes everything that depends on the excluded objects."
+	case plan.ForeignPolicy == plans.IgnoreForeign:
+		return "No changes. Declared fields match the configuration; fields that others added were not compared (foreign = \"ignore\")."
+	case plan.Selection.Restricts():
+		return "No changes. What was selected matches the configuration."
+	default:
+		return "No changes. Your infrastructure matches the configuration."
+	}
+	sentence := "Plan: "
+	if c.Import > 0 {
+		sentence += fmt.Sprintf("%d to import, ", c.Import)
+	}
+	sentence += fmt.Sprintf("%d to add, %d to change, %d to destroy", c.Add, c.Change, c.Destroy)
+	if c.Forget > 0 {
+		sentence += fmt.Sprintf(", %d to forget", c.Forget)
+	}
+	if c.Move > 0 {
+		sentence += fmt.Sprintf(", %d to move", c.Move)
+	}
+	if c.Prune > 0 {
+		sentence += fmt.Sprintf(", %d to prune", c.Prune)
+	}
+	if c.Deferred > 0 {
+		sentence += fmt.Sprintf(". What becomes of %d of them is known after the apply of the rest", c.Deferred)
+	}
+	return sentence + "."
+}
+
+// outputCounts says, as a sentence after others, how many outputs change; empty: none.
+func OutputCounts(plan *plans.Plan) string {
+	n := 0
+	for _, c := range plan.Outputs {
+		if c.Action() != output.NoOp {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %s %s.", words.Count(n, "output"), words.Plural(n, "changes", "change"))
+}

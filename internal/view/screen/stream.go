@@ -1,0 +1,102 @@
+package screen
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/mattn/go-isatty"
+	"golang.org/x/term"
+)
+
+// defaultWidth is the number of columns of an output that is no terminal.
+const defaultWidth = 80
+
+// proseWidth is the largest width of running text: longer lines are hard to read on any
+// terminal.
+const proseWidth = 100
+
+// Stream is an output and the properties of its other end.
+type Stream struct {
+	Writer   io.Writer
+	Width    int  // columns
+	Color    bool // SGR sequences are understood and wanted
+	Terminal bool // a person watches: lines may be rewritten
+}
+
+// NewStream finds the properties of w. An output that is no terminal is 80 columns wide.
+func NewStream(w io.Writer, noColor bool) Stream {
+	stream := Stream{Writer: w, Width: defaultWidth}
+	file, ok := w.(*os.File)
+	if !ok || !isatty.IsTerminal(file.Fd()) {
+		return stream
+	}
+	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+		stream.Width = width
+	}
+	// A dumb terminal understands neither colours nor the way back up.
+	stream.Terminal = os.Getenv("TERM") != "dumb"
+	stream.Color = stream.Terminal && !noColor && os.Getenv("NO_COLOR") == ""
+	return stream
+}
+
+// Print writes all lines in one call, so that two streams on one terminal do not mix.
+// It breaks long lines on a terminal only: programs read whole lines.
+func (s Stream) Print(lines []Line) error {
+	for i, l := range lines {
+		lines[i] = l.sealed()
+	}
+	if s.Terminal {
+		lines = broken(lines, s.Width)
+	}
+	var b strings.Builder
+	for _, l := range lines {
+		l.Render(&b, s.Color)
+		b.WriteByte('\n')
+	}
+	if _, err := io.WriteString(s.Writer, b.String()); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}
+
+// ProseWidth is the width of running text.
+func (s Stream) ProseWidth() int { return max(min(s.Width, proseWidth), 20) }
+
+// Inner is the width of running text that is indented by so many columns. Without a
+// terminal, the indent does not reduce it.
+func (s Stream) Inner(indent int) int {
+	if s.Terminal {
+		return max(s.ProseWidth()-indent, 20)
+	}
+	return s.ProseWidth()
+}
+
+// Quoting breaks running text that quotes others. The first line begins with kolla's own
+// words, and all further lines are indented.
+func (s Stream) Quoting(words string) []Line {
+	var out []Line
+	for i, part := range Wrap(strings.Join(strings.Fields(words), " "), s.Inner(Further)) {
+		if i > 0 {
+			part = strings.Repeat(" ", Further) + part
+		}
+		out = append(out, Text(part))
+	}
+	return out
+}
+
+// Prose indents running text by so many columns. It breaks the text at blanks on a
+// terminal only.
+func (s Stream) Prose(words string, indent int) string {
+	width := math.MaxInt
+	if s.Terminal {
+		width = s.ProseWidth() - indent
+	}
+	lines := Wrap(words, width)
+	for i, l := range lines {
+		lines[i] = Text(l).Indent(indent).String()
+	}
+	return strings.Join(lines, "\n")
+}
