@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -130,9 +130,9 @@ func (s *subject) movedHere() bool {
 }
 
 // dependencies are those of an object, in the order of their addresses.
-func dependencies(object *providers.Object) []lang.Address {
+func dependencies(object *providers.Object) []addrs.Object {
 	dependencies := slices.Clone(object.DependsOn)
-	slices.SortFunc(dependencies, lang.Address.Compare)
+	slices.SortFunc(dependencies, addrs.Object.Compare)
 	return slices.Compact(dependencies)
 }
 
@@ -188,7 +188,7 @@ func (s *subject) finished() bool {
 }
 
 // versioned reports whether the object's name says what is in it.
-func (s *subject) versioned() bool { return s.object.Family != (lang.Address{}) }
+func (s *subject) versioned() bool { return s.object.Family != (addrs.Object{}) }
 
 // sameInputs reports whether a job would run for the same as it last did.
 func (s *subject) sameInputs() bool {

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -149,11 +150,11 @@ func (p *planning) isUndecided(block string) bool {
 
 // undecided are the candidates that a restricted plan leaves out. To a destroy it does
 // not matter what is declared.
-func (p *planning) undecided(candidates []candidate) []lang.Address {
+func (p *planning) undecided(candidates []candidate) []addrs.Object {
 	if p.Destroy {
 		return nil
 	}
-	var out []lang.Address
+	var out []addrs.Object
 	open := p.undecidedRoles()
 	for _, c := range candidates {
 		if p.isUndecided(c.address.Block) || open && p.desired[c.address] == nil && isLabelledNode(c.address) {
@@ -167,14 +168,14 @@ func (p *planning) undecided(candidates []candidate) []lang.Address {
 // have them, and with which labels.
 func (p *planning) undecidedRoles() bool {
 	return slices.ContainsFunc(p.Undecided, func(u string) bool {
-		return strings.HasSuffix(u, "*") || lang.SplitBlock(u).Type == "role"
+		return strings.HasSuffix(u, "*") || addrs.SplitBlock(u).Type == "role"
 	})
 }
 
 // isLabelledNode reports whether an address is that of a node with the labels of all
 // roles that it has. Such objects are of the cloud, and of no role.
-func isLabelledNode(address lang.Address) bool {
-	return address.Kind == nodeKind.Kind && lang.SplitBlock(address.Block).Type == "cloud"
+func isLabelledNode(address addrs.Object) bool {
+	return address.Kind == nodeKind.Kind && addrs.SplitBlock(address.Block).Type == "cloud"
 }
 
 // keepRoles has nodes keep the labels that they have of roles as long as there are roles

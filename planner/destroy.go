@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
@@ -195,15 +195,15 @@ func (p *planning) listedKinds() []schema.GroupVersionKind {
 // addressOf is the address of an object that the state does not know. Its block
 // is the one that was written on the object, unless that is a copy of another
 // one, or else the service that it is labelled with.
-func (p *planning) addressOf(ref providers.Ref, annotations, labels map[string]string) lang.Address {
-	address := lang.Address{Block: "cloud." + p.Cloud, Kind: ref.GVK.Kind, Name: ref.Name}
+func (p *planning) addressOf(ref providers.Ref, annotations, labels map[string]string) addrs.Object {
+	address := addrs.Object{Block: "cloud." + p.Cloud, Kind: ref.GVK.Kind, Name: ref.Name}
 	if service := labels[providers.LabelService]; service != "" {
 		address.Block = cmp.Or(p.services.block[service], "service."+service)
 	}
 	if ref.Namespace != p.Namespace {
 		address.Namespace = ref.Namespace
 	}
-	written, err := lang.ParseAddress(annotations[providers.AnnotationAddress])
+	written, err := addrs.ParseObject(annotations[providers.AnnotationAddress])
 	if err != nil || p.recorded[written] != nil || written.Kind != address.Kind || written.Name != address.Name {
 		return address
 	}

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
@@ -23,13 +23,13 @@ import (
 // are now declared under another address are only forgotten under the old one;
 // older members of a family are kept for one generation; the rest goes.
 func (p *planning) retire() error {
-	current := map[lang.Address]*subject{}
+	current := map[addrs.Object]*subject{}
 	for _, s := range p.subjects {
-		if s.object.Family != (lang.Address{}) {
+		if s.object.Family != (addrs.Object{}) {
 			current[s.object.Family] = s
 		}
 	}
-	older := map[lang.Address][]*record{}
+	older := map[addrs.Object][]*record{}
 	var undeclared []target
 	var elsewhere []*record
 	for i := range p.records {
@@ -164,7 +164,7 @@ type block struct {
 	// again without.
 	keepsOldPods bool
 	// busy are the objects that an apply writes or waits for.
-	busy []lang.Address
+	busy []addrs.Object
 }
 
 // blocks are those that something is declared in.
@@ -205,7 +205,7 @@ func (p *planning) newerFirst(a, b *record) int {
 
 // supersede makes the changes of a new member relative to the one whose place it
 // takes.
-func (s *subject) supersede(address lang.Address, previous *unstructured.Unstructured) error {
+func (s *subject) supersede(address addrs.Object, previous *unstructured.Unstructured) error {
 	next := s.after
 	if next == nil {
 		next = s.live

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
@@ -120,13 +120,13 @@ func unambiguous(all []likeness) []likeness {
 // renaming is what would have been renamed to what, if an object of one address has
 // become that of another: the object itself, its block, or a module with all that is in
 // it.
-func (p *planning) renaming(was, is lang.Address) (from, to string) {
+func (p *planning) renaming(was, is addrs.Object) (from, to string) {
 	if brought(was) {
 		return was.String(), is.String()
 	}
 	from, to = was.Block, is.Block
 	for {
-		outer, other := lang.SplitBlock(from).Module, lang.SplitBlock(to).Module
+		outer, other := addrs.SplitBlock(from).Module, addrs.SplitBlock(to).Module
 		same := strings.TrimPrefix(from, outer) == strings.TrimPrefix(to, other)
 		if !same || outer == "" || other == "" || outer == other || p.declares(outer) || p.knew(other) {
 			return from, to
@@ -142,11 +142,11 @@ func (p *planning) knew(name string) bool {
 
 // isOf reports whether a block is the one of the name, or in the module of that name.
 func isOf(block, name string) bool {
-	return block == name || slices.Contains(lang.Modules(lang.SplitBlock(block).Module), name)
+	return block == name || slices.Contains(addrs.Modules(addrs.SplitBlock(block).Module), name)
 }
 
 // brought reports whether a user wrote the object itself.
-func brought(address lang.Address) bool { return lang.SplitBlock(address.Block).Type == "manifest" }
+func brought(address addrs.Object) bool { return addrs.SplitBlock(address.Block).Type == "manifest" }
 
 // renamedBlock says how to tell that a service, or a module, has another name.
 func (p *planning) renamedBlock(l likeness) plans.Problem {
@@ -263,8 +263,8 @@ func (n *newcomer) share(traits map[trait]bool) float64 {
 
 // siblings reports whether two addresses are of different blocks of one type, or of
 // different objects of one manifest.
-func siblings(a, b lang.Address) bool {
-	kind, other := lang.SplitBlock(a.Block).Type, lang.SplitBlock(b.Block).Type
+func siblings(a, b addrs.Object) bool {
+	kind, other := addrs.SplitBlock(a.Block).Type, addrs.SplitBlock(b.Block).Type
 	return kind == other && (a.Block != b.Block || brought(a))
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/order"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -54,9 +55,9 @@ type Input struct {
 	// replaced nevertheless; "*" stands for all of them.
 	DeleteData []string
 	// Moves, Removals and Imports say what became of addresses.
-	Moves    []lang.Move
-	Removals []lang.Removal
-	Imports  []lang.Import
+	Moves    []addrs.Move
+	Removals []addrs.Removal
+	Imports  []addrs.Import
 	// External are the blocks of services that are not deployed, because they are there
 	// already.
 	External []string
@@ -206,10 +207,10 @@ func (p *planning) decideOnActions(ctx context.Context) error {
 // planning is a plan in the making.
 type planning struct {
 	Input
-	desired  map[lang.Address]*providers.Object
-	byRef    map[identity]lang.Address // of desired objects
+	desired  map[addrs.Object]*providers.Object
+	byRef    map[identity]addrs.Object // of desired objects
 	records  []record                  // of the state, in its order
-	recorded map[lang.Address]*record
+	recorded map[addrs.Object]*record
 	known    map[identity]*record // recorded, by the object in the cluster
 	left     map[identity]*record // volumes that earlier applies left behind; not in records
 	// coming are the definitions that this plan creates or changes.
@@ -217,7 +218,7 @@ type planning struct {
 	limits map[string][]string // what is declared to limit objects, by namespace
 	policy conflictPolicy
 	rules  *proof.Rules          // nil of a destroy
-	chosen map[lang.Address]bool // what is selected; nil: everything
+	chosen map[addrs.Object]bool // what is selected; nil: everything
 
 	subjects []*subject // desired objects, as they were decided
 	actions  []plans.Action
@@ -228,13 +229,13 @@ type planning struct {
 	named    map[string]bool                 // what of DeleteData was of use
 	guarded  []guarded                       // what is to go and would take data along; see refuseLosses
 	cutOffs  map[providers.Ref]*plans.CutOff // users of the pods that this plan deletes, such as servers
-	removed  map[types.UID]lang.Address      // live objects about which it was decided that nothing declares them
+	removed  map[types.UID]addrs.Object      // live objects about which it was decided that nothing declares them
 	// inside is what is in the namespaces that may go.
 	inside   map[string]providers.Contents
 	services serviceNames
-	replaced []lang.Target // what Replace names
+	replaced []addrs.Target // what Replace names
 	// triggered are the objects that are replaced because of others, and of which.
-	triggered map[lang.Address]plans.Reason
+	triggered map[addrs.Object]plans.Reason
 	declared  map[string]bool // blocks with objects, and the modules that they are in; see declares
 	// carried are the Secrets whose values go on under another name, and where.
 	carried map[providers.Ref]inheritance
@@ -252,9 +253,9 @@ func newPlanning(in Input) (*planning, []plans.Problem) {
 	}
 	p := &planning{
 		Input:    in,
-		desired:  map[lang.Address]*providers.Object{},
-		byRef:    map[identity]lang.Address{},
-		recorded: map[lang.Address]*record{},
+		desired:  map[addrs.Object]*providers.Object{},
+		byRef:    map[identity]addrs.Object{},
+		recorded: map[addrs.Object]*record{},
 		known:    map[identity]*record{},
 		left:     map[identity]*record{},
 		coming:   map[schema.GroupKind]*dryrun.CRD{},
@@ -262,7 +263,7 @@ func newPlanning(in Input) (*planning, []plans.Problem) {
 		policy:   conflictPolicy{force: in.ForceConflicts},
 		named:    map[string]bool{},
 		carried:  map[providers.Ref]inheritance{},
-		removed:  map[types.UID]lang.Address{},
+		removed:  map[types.UID]addrs.Object{},
 		replaced: targetsOf(in.Replace),
 	}
 	p.DeleteData = nil

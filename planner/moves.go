@@ -8,21 +8,21 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // moved is where an address of the state is to be found now, as moved blocks say, and
 // where it is by a count that came or went.
-func (p *planning) moved(address lang.Address) lang.Address {
+func (p *planning) moved(address addrs.Object) addrs.Object {
 	address = p.movedByBlocks(address)
 	address.Block = p.recounted(address.Block)
 	return address
 }
 
-func (p *planning) movedByBlocks(address lang.Address) lang.Address {
+func (p *planning) movedByBlocks(address addrs.Object) addrs.Object {
 	for range p.Moves {
-		i := slices.IndexFunc(p.Moves, func(m lang.Move) bool {
+		i := slices.IndexFunc(p.Moves, func(m addrs.Move) bool {
 			_, applies := m.Apply(address)
 			return applies
 		})
@@ -39,7 +39,7 @@ func (p *planning) movedByBlocks(address lang.Address) lang.Address {
 // it is no longer declared, which is worth a warning; an apply that was killed half
 // way leaves two records of the same object, which is not.
 func (p *planning) moveRecords() {
-	taken := map[lang.Address]*record{}
+	taken := map[addrs.Object]*record{}
 	for i := range p.records {
 		taken[p.records[i].address] = &p.records[i]
 	}
@@ -57,7 +57,7 @@ func (p *planning) moveRecords() {
 		}
 		delete(taken, r.address)
 		taken[to] = r
-		if r.family != (lang.Address{}) {
+		if r.family != (addrs.Object{}) {
 			r.family = p.moved(r.family)
 		}
 		r.recounted = p.movedByBlocks(r.address) == r.address
@@ -67,7 +67,7 @@ func (p *planning) moveRecords() {
 }
 
 // blockedMove warns that a moved block does nothing for a record.
-func blockedMove(r *record, to lang.Address, other *record) plans.Problem {
+func blockedMove(r *record, to addrs.Object, other *record) plans.Problem {
 	return plans.Problem{
 		Warning: true,
 		Address: r.address,
@@ -134,13 +134,13 @@ func (p *planning) checkImported() {
 }
 
 // imported reports whether an import block names the object.
-func (p *planning) imported(address lang.Address) bool {
-	return slices.ContainsFunc(p.Imports, func(i lang.Import) bool { return i.To == address })
+func (p *planning) imported(address addrs.Object) bool {
+	return slices.ContainsFunc(p.Imports, func(i addrs.Import) bool { return i.To == address })
 }
 
 // released reports whether a removed block says to leave what had the address in
 // the cluster. Of several that are about it the most special one counts.
-func (p *planning) released(address lang.Address) (by lang.Removal, ok bool) {
+func (p *planning) released(address addrs.Object) (by addrs.Removal, ok bool) {
 	for _, r := range p.Removals {
 		if r.From.Has(address) && len(r.From.String()) > len(by.From.String()) {
 			by = r
@@ -149,11 +149,11 @@ func (p *planning) released(address lang.Address) (by lang.Removal, ok bool) {
 	return by, by.From.Block != "" && !by.Destroy
 }
 
-func (p *planning) undeclared(at hcl.Range, address lang.Address) plans.Problem {
+func (p *planning) undeclared(at hcl.Range, address addrs.Object) plans.Problem {
 	return p.undeclaredAs(place(at), address)
 }
 
-func (p *planning) undeclaredAs(source string, address lang.Address) plans.Problem {
+func (p *planning) undeclaredAs(source string, address addrs.Object) plans.Problem {
 	var known []string
 	for other := range p.desired {
 		known = append(known, other.String())
@@ -166,7 +166,7 @@ func (p *planning) undeclaredAs(source string, address lang.Address) plans.Probl
 }
 
 // blockProblem is a problem with one of the blocks about addresses.
-func (p *planning) blockProblem(at hcl.Range, address lang.Address, summary, detail string) plans.Problem {
+func (p *planning) blockProblem(at hcl.Range, address addrs.Object, summary, detail string) plans.Problem {
 	return plans.Problem{Address: address, Source: place(at), Summary: summary, Detail: detail}
 }
 

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
@@ -38,7 +38,7 @@ func (p *planning) labelled(live *unstructured.Unstructured) bool {
 
 // adopted reports whether the operator named the object to be taken over. An import block
 // counts once: what comes in the place of the object that was imported is another one.
-func (p *planning) adopted(address lang.Address) bool {
+func (p *planning) adopted(address addrs.Object) bool {
 	if slices.Contains(p.Adopt, address.String()) {
 		return true
 	}
@@ -55,7 +55,7 @@ func (p *planning) adopted(address lang.Address) bool {
 func (p *planning) checkAdopted() []plans.Problem {
 	var problems []plans.Problem
 	for _, text := range p.Adopt {
-		target, err := lang.ParseTarget(text)
+		target, err := addrs.ParseTarget(text)
 		switch {
 		case err == nil && !target.Whole() && p.desired[target.Object] != nil:
 		case err == nil && !target.Whole():

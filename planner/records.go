@@ -3,7 +3,7 @@ package planner
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -12,8 +12,8 @@ import (
 // record is an object of the state.
 type record struct {
 	*state.Object
-	address lang.Address // as moved blocks say; Address is that of the state
-	family  lang.Address
+	address addrs.Object // as moved blocks say; Address is that of the state
+	family  addrs.Object
 	ref     providers.Ref
 	moved   bool
 	// recounted: it moved by a count that came or went, and no moved block says so.
@@ -23,11 +23,11 @@ type record struct {
 }
 
 // recordedAddress is the address that the state has.
-func (r *record) recordedAddress() lang.Address {
+func (r *record) recordedAddress() addrs.Object {
 	if !r.moved {
 		return r.address
 	}
-	address, err := lang.ParseAddress(r.Address)
+	address, err := addrs.ParseObject(r.Address)
 	if err != nil {
 		return r.address
 	}
@@ -53,8 +53,8 @@ func (p *planning) indexRecords() []plans.Problem {
 			Name:      object.Name,
 		}}
 		var err error
-		if r.address, err = lang.ParseAddress(object.Address); err == nil && object.Family != "" {
-			r.family, err = lang.ParseAddress(object.Family)
+		if r.address, err = addrs.ParseObject(object.Address); err == nil && object.Family != "" {
+			r.family, err = addrs.ParseObject(object.Family)
 		}
 		if err != nil {
 			problems = append(problems, plans.Problem{Summary: "the state cannot be used", Detail: err.Error()})

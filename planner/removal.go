@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/order"
@@ -21,7 +21,7 @@ import (
 
 // target is an object that is to go.
 type target struct {
-	address lang.Address
+	address addrs.Object
 	ref     providers.Ref
 	live    *unstructured.Unstructured // nil: gone already
 	uid     string                     // of the object in the state; empty: it has none
@@ -175,7 +175,7 @@ func (p *planning) forget(t target, reason plans.Reason) {
 // release lets an object go that a removed block leaves in the cluster, with the
 // volumes that it asked for. What marks it as kolla's is taken off it, so that no later
 // plan takes it for kolla's own.
-func (p *planning) release(t target, reason plans.ReasonKind, by lang.Removal) {
+func (p *planning) release(t target, reason plans.ReasonKind, by addrs.Removal) {
 	p.forget(t, plans.Reason{Kind: reason, Detail: fmt.Sprintf("a removed block (%s) leaves it in the cluster", place(by.Range))})
 	a := &p.actions[len(p.actions)-1]
 	if why := p.notOurs(t); why != "" {
@@ -217,7 +217,7 @@ func (p *planning) notOurs(t target) string {
 // still use it (a claim). Where records of different applies contradict each other, so that
 // these make a cycle, some of them do not count.
 func (p *planning) linkDeletes() {
-	acted := map[lang.Address]*plans.Action{}
+	acted := map[addrs.Object]*plans.Action{}
 	for i := range p.actions {
 		a := &p.actions[i]
 		if a.Verb != plans.None && a.Verb != plans.Forget {
@@ -225,9 +225,9 @@ func (p *planning) linkDeletes() {
 		}
 	}
 	dependants := p.dependants()
-	var edges []order.Edge[lang.Address]
-	link := func(from, to lang.Address, strength order.Strength) {
-		edges = append(edges, order.Edge[lang.Address]{From: from, To: to, Strength: strength})
+	var edges []order.Edge[addrs.Object]
+	link := func(from, to addrs.Object, strength order.Strength) {
+		edges = append(edges, order.Edge[addrs.Object]{From: from, To: to, Strength: strength})
 	}
 	for i := range p.actions {
 		a := &p.actions[i]
@@ -257,7 +257,7 @@ func (p *planning) linkDeletes() {
 	}
 	for _, a := range acted {
 		if a.Verb == plans.Delete {
-			slices.SortFunc(a.DependsOn, lang.Address.Compare)
+			slices.SortFunc(a.DependsOn, addrs.Object.Compare)
 		}
 	}
 	p.linkOperators()
@@ -269,7 +269,7 @@ func (p *planning) linkDeletes() {
 // block's webhooks and APIServices: without a backend these refuse requests of everybody.
 func (p *planning) linkOperators() {
 	defined := map[schema.GroupKind]string{} // the block of the definition, by the kind
-	deletes := map[lang.Address]*plans.Action{}
+	deletes := map[addrs.Object]*plans.Action{}
 	for i := range p.actions {
 		a := &p.actions[i]
 		if a.Verb != plans.Delete || a.Partial {
@@ -307,31 +307,31 @@ func (p *planning) linkOperators() {
 				operator.DependsOn = append(operator.DependsOn, object.Address)
 			}
 		}
-		slices.SortFunc(operator.DependsOn, lang.Address.Compare)
+		slices.SortFunc(operator.DependsOn, addrs.Object.Compare)
 	}
 }
 
 // waitsFor reports whether a deletion waits for another one, directly or through others.
-func waitsFor(deletes map[lang.Address]*plans.Action, a *plans.Action, other lang.Address) bool {
-	seen := map[lang.Address]bool{}
+func waitsFor(deletes map[addrs.Object]*plans.Action, a *plans.Action, other addrs.Object) bool {
+	seen := map[addrs.Object]bool{}
 	var waits func(a *plans.Action) bool
 	waits = func(a *plans.Action) bool {
 		if a == nil || seen[a.Address] {
 			return false
 		}
 		seen[a.Address] = true
-		return slices.ContainsFunc(a.DependsOn, func(on lang.Address) bool { return on == other || waits(deletes[on]) })
+		return slices.ContainsFunc(a.DependsOn, func(on addrs.Object) bool { return on == other || waits(deletes[on]) })
 	}
 	return waits(a)
 }
 
 // dependants lists, for each object, what depends on it: as recorded, or, of
 // objects that the state lost, as declared.
-func (p *planning) dependants() map[lang.Address][]lang.Address {
-	dependants := map[lang.Address][]lang.Address{}
+func (p *planning) dependants() map[addrs.Object][]addrs.Object {
+	dependants := map[addrs.Object][]addrs.Object{}
 	for _, r := range p.records {
 		for _, text := range r.DependsOn {
-			if on, err := lang.ParseAddress(text); err == nil {
+			if on, err := addrs.ParseObject(text); err == nil {
 				dependants[on] = append(dependants[on], p.actedAs(r))
 			}
 		}
@@ -347,7 +347,7 @@ func (p *planning) dependants() map[lang.Address][]lang.Address {
 }
 
 // actedAs is the address of the action on a recorded object.
-func (p *planning) actedAs(r record) lang.Address {
+func (p *planning) actedAs(r record) addrs.Object {
 	if address, declared := p.byRef[identify(r.ref)]; declared {
 		return address
 	}
@@ -381,7 +381,7 @@ func (p *planning) outlives(a, b *plans.Action) bool {
 // the state nor the configuration knows.
 func (p *planning) warnOrphans() {
 	orphans := slices.DeleteFunc(p.unrecorded(), func(t target) bool {
-		return p.byRef[identify(t.ref)] != (lang.Address{}) || t.live.GetAnnotations()[providers.AnnotationAddress] == ""
+		return p.byRef[identify(t.ref)] != (addrs.Object{}) || t.live.GetAnnotations()[providers.AnnotationAddress] == ""
 	})
 	if len(orphans) > mostStrangers { // the state was lost, most likely
 		var names []string

@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -63,7 +63,7 @@ func serviceOf(object *unstructured.Unstructured) string {
 // calledIn is what a service is called in the cluster by one of its objects, or a secret
 // block by the only one that it has; empty: the object is of neither.
 func calledIn(block string, object *unstructured.Unstructured) string {
-	if object != nil && lang.SplitBlock(block).Type == "secret" {
+	if object != nil && addrs.SplitBlock(block).Type == "secret" {
 		return object.GetName()
 	}
 	return serviceOf(object)
@@ -82,13 +82,13 @@ func partOf(block string, object *unstructured.Unstructured) (of part, ok bool) 
 // Heirs are the Secrets in the cluster whose values generated Secrets take over that have
 // other names now, by the addresses of these. What of them is selected
 // is for the plan to find out. The Secrets have to be in the snapshot.
-func Heirs(in Input) map[lang.Address]providers.Ref {
+func Heirs(in Input) map[addrs.Object]providers.Ref {
 	p, problems := newPlanning(in)
 	if len(problems) > 0 {
 		return nil // for the plan to say
 	}
 	p.nameServices()
-	heirs := map[lang.Address]providers.Ref{}
+	heirs := map[addrs.Object]providers.Ref{}
 	p.eachHeir(func(o *providers.Object, source *unstructured.Unstructured) { heirs[o.Address] = secretRef(source) })
 	return heirs
 }
@@ -118,7 +118,7 @@ func (p *planning) eachHeir(do func(o *providers.Object, source *unstructured.Un
 
 // inheritance is what becomes of the values of a Secret whose object goes.
 type inheritance struct {
-	heir lang.Address // what takes them along
+	heir addrs.Object // what takes them along
 	lost []string     // the keys that it does not have
 	anew bool         // it takes none along: they are made anew, as the plan says
 }
@@ -181,7 +181,7 @@ func (p *planning) recounted(block string) string {
 	if p.declares(block) {
 		return block
 	}
-	return lang.Recounted(block, p.declares)
+	return addrs.Recounted(block, p.declares)
 }
 
 // declares reports whether there are objects of a block, or in a module.
@@ -194,7 +194,7 @@ func (p *planning) declares(name string) bool {
 				continue
 			}
 			p.declared[declared] = true
-			for _, module := range lang.Modules(lang.SplitBlock(declared).Module) {
+			for _, module := range addrs.Modules(addrs.SplitBlock(declared).Module) {
 				p.declared[module] = true
 			}
 		}

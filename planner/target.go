@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -16,15 +16,15 @@ import (
 // is declared as their dependencies; objects that go need that what was recorded
 // to depend on them goes, or is changed, before them.
 type reach struct {
-	goes       map[lang.Address]bool           // what is to be deleted; everything else stays
-	needs      map[lang.Address][]lang.Address // declared: dependencies
-	dependants map[lang.Address][]lang.Address // recorded: who depends on it
+	goes       map[addrs.Object]bool           // what is to be deleted; everything else stays
+	needs      map[addrs.Object][]addrs.Object // declared: dependencies
+	dependants map[addrs.Object][]addrs.Object // recorded: who depends on it
 }
 
 // targeted closes a selection: what stays takes its dependencies with it, what
 // goes its dependants.
-func (r reach) targeted(start []lang.Address) map[lang.Address]bool {
-	return closure(start, func(a lang.Address) []lang.Address {
+func (r reach) targeted(start []addrs.Object) map[addrs.Object]bool {
+	return closure(start, func(a addrs.Object) []addrs.Object {
 		if r.goes[a] {
 			return r.dependants[a]
 		}
@@ -35,10 +35,10 @@ func (r reach) targeted(start []lang.Address) map[lang.Address]bool {
 // excluded closes what is left out: with an object, all that stays and needs it,
 // and all that goes although the object still uses it. What needs the object and goes
 // may go without it.
-func (r reach) excluded(start []lang.Address) map[lang.Address]bool {
+func (r reach) excluded(start []addrs.Object) map[addrs.Object]bool {
 	needed, uses := inverse(r.needs), inverse(r.dependants)
-	return closure(start, func(a lang.Address) []lang.Address {
-		out := slices.DeleteFunc(slices.Clone(needed[a]), func(n lang.Address) bool { return r.goes[n] })
+	return closure(start, func(a addrs.Object) []addrs.Object {
+		out := slices.DeleteFunc(slices.Clone(needed[a]), func(n addrs.Object) bool { return r.goes[n] })
 		for _, used := range uses[a] {
 			if r.goes[used] {
 				out = append(out, used)
@@ -49,8 +49,8 @@ func (r reach) excluded(start []lang.Address) map[lang.Address]bool {
 }
 
 // closure is everything that can be reached, start included.
-func closure(start []lang.Address, next func(lang.Address) []lang.Address) map[lang.Address]bool {
-	reached := map[lang.Address]bool{}
+func closure(start []addrs.Object, next func(addrs.Object) []addrs.Object) map[addrs.Object]bool {
+	reached := map[addrs.Object]bool{}
 	for queue := slices.Clone(start); len(queue) > 0; queue = queue[1:] {
 		if !reached[queue[0]] {
 			reached[queue[0]] = true
@@ -60,8 +60,8 @@ func closure(start []lang.Address, next func(lang.Address) []lang.Address) map[l
 	return reached
 }
 
-func inverse(edges map[lang.Address][]lang.Address) map[lang.Address][]lang.Address {
-	out := map[lang.Address][]lang.Address{}
+func inverse(edges map[addrs.Object][]addrs.Object) map[addrs.Object][]addrs.Object {
+	out := map[addrs.Object][]addrs.Object{}
 	for from, list := range edges {
 		for _, to := range list {
 			out[to] = append(out[to], from)
@@ -72,33 +72,33 @@ func inverse(edges map[lang.Address][]lang.Address) map[lang.Address][]lang.Addr
 
 // candidate is an object that a plan could act on.
 type candidate struct {
-	address lang.Address
-	family  lang.Address // zero: not versioned
+	address addrs.Object
+	family  addrs.Object // zero: not versioned
 }
 
 // named reports whether an operator's address is that of the object, of its family, of
 // its block, or of a module that it is in.
-func (c candidate) named(t lang.Target) bool {
-	return t.Has(c.address) || c.family != (lang.Address{}) && t.Object == c.family
+func (c candidate) named(t addrs.Target) bool {
+	return t.Has(c.address) || c.family != (addrs.Object{}) && t.Object == c.family
 }
 
 // names are all texts that would name the candidate.
 func (c candidate) names() []string {
-	parts := lang.SplitBlock(c.address.Block)
+	parts := addrs.SplitBlock(c.address.Block)
 	names := []string{parts.All(), c.address.Block, c.address.String()}
-	if c.family != (lang.Address{}) {
+	if c.family != (addrs.Object{}) {
 		names = append(names, c.family.String())
 	}
-	return append(names, lang.Modules(parts.Module)...)
+	return append(names, addrs.Modules(parts.Module)...)
 }
 
 // targetsOf reads the addresses of options. What is none names nothing.
-func targetsOf(names []string) []lang.Target {
-	targets := make([]lang.Target, len(names))
+func targetsOf(names []string) []addrs.Target {
+	targets := make([]addrs.Target, len(names))
 	for i, name := range names {
-		target, err := lang.ParseTarget(name)
+		target, err := addrs.ParseTarget(name)
 		if err != nil {
-			target = lang.Target{Block: name}
+			target = addrs.Target{Block: name}
 		}
 		targets[i] = target
 	}
@@ -117,7 +117,7 @@ func (p *planning) choose() []plans.Problem {
 		return problems
 	}
 	graph := p.reach(candidates)
-	p.chosen = map[lang.Address]bool{}
+	p.chosen = map[addrs.Object]bool{}
 	for _, c := range candidates {
 		p.chosen[c.address] = true
 	}
@@ -167,8 +167,8 @@ func (p *planning) checkReplaceChosen(candidates []candidate) []plans.Problem {
 	return problems
 }
 
-func matching(candidates []candidate, names []string) []lang.Address {
-	var out []lang.Address
+func matching(candidates []candidate, names []string) []addrs.Object {
+	var out []addrs.Object
 	targets := targetsOf(names)
 	for _, c := range candidates {
 		if slices.ContainsFunc(targets, c.named) {
@@ -201,7 +201,7 @@ func (p *planning) candidates() []candidate {
 // reach is the graph of this plan. What is in a namespace that goes counts as
 // depending on it.
 func (p *planning) reach(candidates []candidate) reach {
-	r := reach{goes: map[lang.Address]bool{}, needs: map[lang.Address][]lang.Address{}, dependants: p.dependants()}
+	r := reach{goes: map[addrs.Object]bool{}, needs: map[addrs.Object][]addrs.Object{}, dependants: p.dependants()}
 	for _, c := range candidates {
 		r.goes[c.address] = p.Destroy || p.desired[c.address] == nil
 	}
@@ -226,7 +226,7 @@ func (p *planning) reach(candidates []candidate) reach {
 func unknownNames(option string, given []string, candidates []candidate) []plans.Problem {
 	var problems []plans.Problem
 	for _, name := range given {
-		target, err := lang.ParseTarget(name)
+		target, err := addrs.ParseTarget(name)
 		if err == nil && slices.ContainsFunc(candidates, func(c candidate) bool { return c.named(target) }) {
 			continue
 		}
@@ -265,7 +265,7 @@ func whyNone(name string, err error) string {
 }
 
 // includes reports whether the object is selected.
-func (p *planning) includes(address lang.Address) bool { return p.chosen == nil || p.chosen[address] }
+func (p *planning) includes(address addrs.Object) bool { return p.chosen == nil || p.chosen[address] }
 
 // includesBlock reports whether every desired object of the block is selected.
 func (p *planning) includesBlock(block string) bool {
@@ -288,12 +288,12 @@ func (p *planning) chosenObjects() []*providers.Object {
 // successor is the address by which it is decided what becomes of a record that is
 // not declared under its own: that of the same object under its new address, or of
 // the present member of its family.
-func (p *planning) successor(r *record) lang.Address {
+func (p *planning) successor(r *record) addrs.Object {
 	if address, moved := p.byRef[identify(r.ref)]; moved {
 		return address
 	}
 	for i := range p.Objects {
-		if r.family != (lang.Address{}) && p.Objects[i].Family == r.family {
+		if r.family != (addrs.Object{}) && p.Objects[i].Family == r.family {
 			return p.Objects[i].Address
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -50,7 +50,7 @@ func triggersOf(o *providers.Object) []string {
 // does to others, about what is to be replaced because of that, and about what an earlier
 // apply has left to be replaced.
 func (p *planning) replaceTriggered(ctx context.Context) error {
-	p.triggered = map[lang.Address]plans.Reason{}
+	p.triggered = map[addrs.Object]plans.Reason{}
 	for again := !p.RefreshOnly; again; {
 		again = false
 		changed := p.changed()
@@ -83,7 +83,7 @@ func (p *planning) noteDebts() {
 	type debtor struct {
 		object  *providers.Object
 		record  *record
-		targets []lang.Target
+		targets []addrs.Target
 	}
 	var debtors []debtor
 	for i := range p.Objects {
@@ -92,7 +92,7 @@ func (p *planning) noteDebts() {
 			debtors = append(debtors, debtor{o, r, targetsOf(triggersOf(o))})
 		}
 	}
-	decided := map[lang.Address]*subject{}
+	decided := map[addrs.Object]*subject{}
 	for _, s := range p.subjects {
 		decided[s.object.Address] = s
 	}
@@ -116,20 +116,20 @@ func (p *planning) noteDebts() {
 
 // debts are those of what is owed to an object that its declaration still names. To one
 // that was made by somebody else since, nothing is.
-func (p *planning) debts(s *subject, targets []lang.Target) []lang.Address {
+func (p *planning) debts(s *subject, targets []addrs.Target) []addrs.Object {
 	if s.record == nil || s.live != nil && !s.recordedNow() {
 		return nil
 	}
-	var out []lang.Address
+	var out []addrs.Object
 	for _, text := range s.record.Owed {
-		if by, err := lang.ParseAddress(text); err == nil && namedBy(targets, candidate{p.moved(by), p.moved(by)}) {
+		if by, err := addrs.ParseObject(text); err == nil && namedBy(targets, candidate{p.moved(by), p.moved(by)}) {
 			out = append(out, p.moved(by))
 		}
 	}
 	return out
 }
 
-func namedBy(targets []lang.Target, c candidate) bool {
+func namedBy(targets []addrs.Target, c candidate) bool {
 	return slices.ContainsFunc(targets, c.named)
 }
 

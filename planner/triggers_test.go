@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -162,7 +162,7 @@ func TestOwedReplacement(t *testing.T) {
 			in.Adopt = []string{web}
 		}, plans.Adopt, ""},
 		"a plan of refreshing":   {[]string{base}, []string{"manifest.base"}, func(_ *world, in *planner.Input) { in.RefreshOnly = true }, "", ""},
-		"moved, and so the name": {[]string{"manifest.ground/ConfigMap/base"}, []string{"manifest.base"}, func(_ *world, in *planner.Input) { in.Moves = []lang.Move{move("manifest.ground", "manifest.base")} }, plans.Replace, "manifest.base"},
+		"moved, and so the name": {[]string{"manifest.ground/ConfigMap/base"}, []string{"manifest.base"}, func(_ *world, in *planner.Input) { in.Moves = []addrs.Move{move("manifest.ground", "manifest.base")} }, plans.Replace, "manifest.base"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -101,7 +101,7 @@ func (p *planning) unmentioned(refs []providers.Ref) []providers.Ref {
 
 // heirOf is the block whose object has the place now of that of a recorded address;
 // empty: none has.
-func (p *planning) heirOf(address lang.Address) string {
+func (p *planning) heirOf(address addrs.Object) string {
 	for i := range p.records {
 		if r := &p.records[i]; (r.moved || r.anew) && r.recordedAddress() == address {
 			return r.address.Block

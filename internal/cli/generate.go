@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/draft"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -90,8 +90,8 @@ func (w *workspace) generate(ctx context.Context) error {
 }
 
 // draft writes the manifest of one import. The problem says why there can be none.
-func (w *workspace) draft(ctx context.Context, i lang.Import, drafted map[string]bool) (draft.Blocks, *plans.Problem, error) {
-	parts := lang.SplitBlock(i.To.Block)
+func (w *workspace) draft(ctx context.Context, i addrs.Import, drafted map[string]bool) (draft.Blocks, *plans.Problem, error) {
+	parts := addrs.SplitBlock(i.To.Block)
 	unsuitable := func(summary, detail string, args ...any) (draft.Blocks, *plans.Problem, error) {
 		return draft.Blocks{}, &plans.Problem{Summary: summary, Detail: fmt.Sprintf(detail, args...)}, nil
 	}
@@ -120,7 +120,7 @@ func (w *workspace) draft(ctx context.Context, i lang.Import, drafted map[string
 }
 
 // imported reads the object that an import names.
-func (w *workspace) imported(ctx context.Context, i lang.Import) (*unstructured.Unstructured, *plans.Problem, error) {
+func (w *workspace) imported(ctx context.Context, i addrs.Import) (*unstructured.Unstructured, *plans.Problem, error) {
 	kind, namespaced, err := w.client.KindNamed(ctx, i.To.Kind)
 	var several *kubernetes.AmbiguousKindError
 	switch {

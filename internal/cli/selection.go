@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/files"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -114,7 +114,7 @@ func (w *workspace) adopted() []string {
 func canonical(addresses []string) []string {
 	var out []string
 	for _, text := range addresses {
-		if target, err := lang.ParseTarget(text); err == nil {
+		if target, err := addrs.ParseTarget(text); err == nil {
 			text = target.String()
 		}
 		out = append(out, text)

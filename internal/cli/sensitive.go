@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -25,7 +25,7 @@ import (
 // which values change, and that is compared with the cluster. Beyond that the operator
 // is told that nothing was compared.
 func (w *workspace) compareValues(ctx context.Context, saved *plans.Plan, made *comparison) (untold []string, err error) {
-	fresh := make(map[lang.Address]*providers.Object, len(made.objects))
+	fresh := make(map[addrs.Object]*providers.Object, len(made.objects))
 	for i := range made.objects {
 		fresh[made.objects[i].Address] = &made.objects[i]
 	}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/pod-security-admission/api"
 
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -23,7 +23,7 @@ type warnings struct {
 	printer   *view.Printer
 	gathering bool
 	gathered  []kubernetes.Warning
-	addresses map[providers.Ref]lang.Address // of the plan's objects
+	addresses map[providers.Ref]addrs.Object // of the plan's objects
 }
 
 // take is kubernetes.Options.Warn.
@@ -48,7 +48,7 @@ func (w *warnings) gather() {
 func (w *warnings) into(plan *plans.Plan) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.addresses = map[providers.Ref]lang.Address{}
+	w.addresses = map[providers.Ref]addrs.Object{}
 	for i := range plan.Actions {
 		w.addresses[plan.Actions[i].Ref] = plan.Actions[i].Address
 	}

@@ -18,6 +18,7 @@ import (
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
@@ -73,7 +74,7 @@ type workspace struct {
 	resumed *plans.Resume
 	// approved is the saved plan that is being applied; nil: there is none.
 	approved *plans.Plan
-	held     map[lang.Address]error // actions of it that are not begun
+	held     map[addrs.Object]error // actions of it that are not begun
 	left     []plans.Problem        // what pods that are gone left on nodes
 	told     map[string]bool        // warnings of the configuration that were printed
 	dialed   sync.Once
@@ -453,7 +454,7 @@ func (w *workspace) render(ctx context.Context, snapshot *providers.Snapshot, st
 // former are the Secrets that rendered ones take the place of under another name. Only
 // certificates are rendered otherwise for that: by what they take over it is decided
 // whether they, and what they signed, are to be made anew.
-func (w *workspace) former(objects []providers.Object, snapshot *providers.Snapshot, st *state.State) map[lang.Address]providers.Ref {
+func (w *workspace) former(objects []providers.Object, snapshot *providers.Snapshot, st *state.State) map[addrs.Object]providers.Ref {
 	if w.destroys || !slices.ContainsFunc(objects, func(o providers.Object) bool { return o.Certified() && snapshot.Get(o.Ref()) == nil }) {
 		return nil
 	}
@@ -477,7 +478,7 @@ func (w *workspace) facts(ctx context.Context, snapshot *providers.Snapshot, st 
 	return openstack.Facts{
 		Ours:  ours,
 		Nodes: nodes(snapshot.All(nodeKind)),
-		Revision: func(address lang.Address, namespace, name string, given map[string]string) string {
+		Revision: func(address addrs.Object, namespace, name string, given map[string]string) string {
 			live := snapshot.Get(providers.Ref{GVK: secretKind, Namespace: namespace, Name: name})
 			if live != nil && ours(address, namespace, name) {
 				return secrets.RevisionOf(live, given, values)
@@ -497,7 +498,7 @@ func (w *workspace) facts(ctx context.Context, snapshot *providers.Snapshot, st 
 
 // ownSecrets tells the Secrets that kolla has made, or that the operator named to be
 // taken over, from others that have their names. Nothing is read from the latter.
-func (w *workspace) ownSecrets(snapshot *providers.Snapshot, st *state.State) func(address lang.Address, namespace, name string) bool {
+func (w *workspace) ownSecrets(snapshot *providers.Snapshot, st *state.State) func(address addrs.Object, namespace, name string) bool {
 	type place struct{ namespace, name string }
 	known := map[place]*state.Object{}
 	for i := range st.Objects {
@@ -506,13 +507,13 @@ func (w *workspace) ownSecrets(snapshot *providers.Snapshot, st *state.State) fu
 		}
 	}
 	named := w.adopted()
-	return func(address lang.Address, namespace, name string) bool {
+	return func(address addrs.Object, namespace, name string) bool {
 		live := snapshot.Get(providers.Ref{GVK: secretKind, Namespace: namespace, Name: name})
 		record := known[place{namespace, name}]
 		if w.believes || trust.Same(record, live) || slices.Contains(named, address.String()) {
 			return true
 		}
-		imported := slices.ContainsFunc(w.config.Imports, func(i lang.Import) bool { return i.To == address })
+		imported := slices.ContainsFunc(w.config.Imports, func(i addrs.Import) bool { return i.To == address })
 		return imported && (record == nil || record.UID == "")
 	}
 }
@@ -520,7 +521,7 @@ func (w *workspace) ownSecrets(snapshot *providers.Snapshot, st *state.State) fu
 // before tells the values that are to be made for a Secret from all that were made for
 // it before: by the UID that it had, or, where the state has forgotten or never had it,
 // by what the state is. It is empty as long as nothing was ever applied.
-func before(st *state.State, address lang.Address) string {
+func before(st *state.State, address addrs.Object) string {
 	if known := st.Find(address.String()); known != nil && known.UID != "" {
 		return known.UID
 	}

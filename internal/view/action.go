@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/content"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -73,7 +73,7 @@ func (v *planView) items() []item {
 	byBlock := map[string][]item{}
 	for i := range v.plan.Actions {
 		a := &v.plan.Actions[i]
-		if riskOf(a) == leavesItBe && a.Supersedes == (lang.Address{}) {
+		if riskOf(a) == leavesItBe && a.Supersedes == (addrs.Object{}) {
 			continue
 		}
 		if _, seen := byBlock[a.Address.Block]; !seen {
@@ -147,7 +147,7 @@ func (v *planView) item(a *plans.Action) item {
 	if m, ok := v.marked(a); ok {
 		it.marked = []marked{m}
 	}
-	if a.Supersedes != (lang.Address{}) {
+	if a.Supersedes != (addrs.Object{}) {
 		place := "in place of " + a.Supersedes.Name
 		if it.source != "" {
 			place += ", " + it.source
@@ -190,7 +190,7 @@ func shown(a *plans.Action) []plans.Change {
 
 // fresh reports whether an action makes something that has no predecessor.
 func fresh(a *plans.Action) bool {
-	return (a.Verb == plans.Create || a.Verb == plans.Run) && a.Supersedes == (lang.Address{})
+	return (a.Verb == plans.Create || a.Verb == plans.Run) && a.Supersedes == (addrs.Object{})
 }
 
 // comment is a remark below the head of an action.
@@ -317,7 +317,7 @@ func (v *planView) comments(a *plans.Action) []string {
 	if a.Holds != "" {
 		out = append(out, "what it holds is lost: "+a.Holds)
 	}
-	if a.Heir != (lang.Address{}) {
+	if a.Heir != (addrs.Object{}) {
 		out = append(out, takenAlong(a))
 	}
 	if a.Force {

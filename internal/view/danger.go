@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -143,7 +143,7 @@ func (v *planView) why(a *plans.Action) line {
 	if a.Verb == plans.Replace && hasReason(a, plans.ReasonRequested) {
 		comments = append([]string{"as requested with -replace"}, comments...)
 	}
-	if a.Heir != (lang.Address{}) {
+	if a.Heir != (addrs.Object{}) {
 		comments = append(comments, takenAlong(a))
 	}
 	why := strings.Join(comments, "; ")

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -138,7 +138,7 @@ func together(problems []plans.Problem) []message {
 	first := map[plans.Problem]int{}
 	for _, problem := range problems {
 		key := problem
-		key.Address, key.Source = lang.Address{}, ""
+		key.Address, key.Source = addrs.Object{}, ""
 		at, ok := first[key]
 		if !ok {
 			at = len(messages)
@@ -165,7 +165,7 @@ func fewer(where []line) []line {
 
 // object says which object has the problem, and where it is declared.
 func object(problem plans.Problem) line {
-	if problem.Address == (lang.Address{}) {
+	if problem.Address == (addrs.Object{}) {
 		if problem.Source == "" {
 			return nil
 		}

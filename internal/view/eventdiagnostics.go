@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -126,7 +127,7 @@ func (p *Printer) ofProblem(problem plans.Problem) *diagnosticJSON {
 		Detail:   problem.Detail,
 		Range:    p.lineAt(problem.Source),
 	}
-	if problem.Address != (lang.Address{}) {
+	if problem.Address != (addrs.Object{}) {
 		d.Address = problem.Address.String()
 	}
 	return d

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -38,7 +38,7 @@ type applying struct {
 	ended sync.WaitGroup
 
 	mu      sync.Mutex
-	running map[lang.Address]*pulse
+	running map[addrs.Object]*pulse
 }
 
 // pulse is when something was last said of a running action.
@@ -54,7 +54,7 @@ func (e *events) applying() *applying {
 	if e == nil {
 		return nil
 	}
-	a := &applying{events: e, stop: make(chan struct{}), running: map[lang.Address]*pulse{}}
+	a := &applying{events: e, stop: make(chan struct{}), running: map[addrs.Object]*pulse{}}
 	a.ended.Go(a.beat)
 	return a
 }
@@ -129,7 +129,7 @@ func (a *applying) observe(e plans.Event) {
 	case plans.Skipped:
 		extra := &hookJSON{}
 		message := "Skipped, because the apply was interrupted"
-		if e.Because != (lang.Address{}) {
+		if e.Because != (addrs.Object{}) {
 			extra.Because = e.Because.String()
 			message = "Skipped, because " + extra.Because + " failed"
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -71,8 +71,8 @@ type resourceJSON struct {
 	Key             any    `json:"resource_key"` // of the block, if it is repeated
 }
 
-func resourceOf(address lang.Address) resourceJSON {
-	parts := lang.SplitBlock(address.Block)
+func resourceOf(address addrs.Object) resourceJSON {
+	parts := addrs.SplitBlock(address.Block)
 	inModule := address
 	inModule.Block = strings.TrimPrefix(address.Block, parts.Module+".")
 	return resourceJSON{

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 )
 
 // TestLiveRow holds that a row fits, and keeps the service and how long it takes.
@@ -37,7 +37,7 @@ func TestLiveRow(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			address, err := lang.ParseAddress(test.address)
+			address, err := addrs.ParseObject(test.address)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -12,7 +12,7 @@ import (
 // made again, which data nothing takes up any more, and which jobs have to run again.
 func (v *planView) losses() []line {
 	var gone, kept []plans.Loss
-	var jobs []lang.Address
+	var jobs []addrs.Object
 	objects := 0
 	for _, l := range v.plan.Losses {
 		if l.Kept {
@@ -44,7 +44,7 @@ func (v *planView) losses() []line {
 	if len(jobs) == 0 || v.plan.RefreshOnly {
 		return out
 	}
-	slices.SortFunc(jobs, lang.Address.Compare)
+	slices.SortFunc(jobs, addrs.Object.Compare)
 	out = append(out, nil)
 	for _, part := range wrap("Jobs that may have filled the volumes do not run again by themselves. To run them, plan with:", v.width) {
 		out = append(out, styled(caution, part))

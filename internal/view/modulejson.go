@@ -1,6 +1,6 @@
 package view
 
-import "kolla.openstack.org/kolla/lang"
+import "kolla.openstack.org/kolla/lang/addrs"
 
 // Module is a module with its resources in the words of Terraform's values, the root
 // or one in it.
@@ -14,7 +14,7 @@ type Module[Resource any] struct {
 // those around it where it is not there yet.
 func (m *Module[Resource]) Put(block string, r Resource) {
 	at := m
-	for _, address := range lang.Modules(lang.SplitBlock(block).Module) {
+	for _, address := range addrs.Modules(addrs.SplitBlock(block).Module) {
 		at = at.child(address)
 	}
 	at.Resources = append(at.Resources, r)

@@ -3,7 +3,7 @@ package view
 import (
 	"fmt"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -16,7 +16,7 @@ func relocationOf(a *plans.Action) (r relocation, ok bool) {
 	if !a.OnlyMoves() {
 		return r, false
 	}
-	from, err := lang.ParseAddress(a.MovedFrom())
+	from, err := addrs.ParseObject(a.MovedFrom())
 	to := a.Address
 	if err != nil || from.Kind != to.Kind || from.Name != to.Name || from.Namespace != to.Namespace {
 		return r, false

@@ -1,18 +1,18 @@
 package view
 
 import (
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // outside is what others did to the objects of a plan, for programs.
 type outside struct {
 	// reported is what others added and foreign = "report" leaves there.
-	reported map[lang.Address][]plans.Change
+	reported map[addrs.Object][]plans.Change
 }
 
 func outsideOf(plan *plans.Plan) outside {
-	o := outside{reported: map[lang.Address][]plans.Change{}}
+	o := outside{reported: map[addrs.Object][]plans.Change{}}
 	for _, f := range plan.Foreign {
 		if f.Reported {
 			o.reported[f.Address] = f.Fields

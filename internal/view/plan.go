@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -278,7 +278,7 @@ func (v *planView) deletions() []line {
 // unverified names what no server could be asked about, or not all of it, by cause, and
 // what can be done about it.
 func (v *planView) unverified() []line {
-	notes, advice := map[string][]lang.Address{}, map[string]string{}
+	notes, advice := map[string][]addrs.Object{}, map[string]string{}
 	for _, a := range v.plan.Actions {
 		if note := unverifiedNote(a); note != "" {
 			notes[note] = append(notes[note], a.Address)
@@ -320,7 +320,7 @@ func unverifiedNote(a plans.Action) string {
 
 // pending names what matches but is not ready.
 func (v *planView) pending() []line {
-	var waiting []lang.Address
+	var waiting []addrs.Object
 	for _, a := range v.plan.Actions {
 		if a.Verb == plans.None && a.Pending {
 			waiting = append(waiting, a.Address)
@@ -366,7 +366,7 @@ func (v *planView) warnings() []line {
 }
 
 // some lists addresses, but not endlessly.
-func (v *planView) some(addresses []lang.Address) []line {
+func (v *planView) some(addresses []addrs.Object) []line {
 	const most = 10
 	var out []line
 	for i, a := range addresses {

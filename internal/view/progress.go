@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -45,8 +45,8 @@ type Progress struct {
 	mu      sync.Mutex
 	over    int // done, failed and skipped
 	failed  int
-	running map[lang.Address]*task
-	denied  map[string]lang.Address // missing permissions, and who met each first
+	running map[addrs.Object]*task
+	denied  map[string]addrs.Object // missing permissions, and who met each first
 	outage  outage
 }
 
@@ -69,8 +69,8 @@ func (p *Printer) Progress(plan *plans.Plan) *Progress {
 		begun:   time.Now(),
 		stop:    make(chan struct{}),
 		events:  p.events.applying(),
-		running: map[lang.Address]*task{},
-		denied:  map[string]lang.Address{},
+		running: map[addrs.Object]*task{},
+		denied:  map[string]addrs.Object{},
 	}
 	for _, a := range plan.Actions {
 		if concerns(&a) {
@@ -178,7 +178,7 @@ func (p *Progress) note(e plans.Event) []line {
 		}
 		return []line{p.finished(caution, e, "interrupted after "+duration(e.Elapsed)+", before it was ready")}
 	case plans.Skipped:
-		if !concerns(e.Action) || e.Because == (lang.Address{}) {
+		if !concerns(e.Action) || e.Because == (addrs.Object{}) {
 			return nil // what was interrupted is summed up at the end
 		}
 		p.count(e.Action)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 )
 
 // Applied is how an apply went.
@@ -26,22 +26,22 @@ type Applied struct {
 
 // Failed is an action that was begun and failed.
 type Failed struct {
-	Address lang.Address
+	Address addrs.Object
 	Source  string   // where the object is declared, "cloud.hcl:41"; may be empty
 	Reason  string   // one line
 	Detail  []string // what there is to know, line by line as it is: events, last log lines
 	Advice  string   // running text: how to mend it; may be empty
 	After   time.Duration
 	// Others failed for the very same reason.
-	Others []lang.Address
+	Others []addrs.Object
 }
 
 // Skipped is an action that was not begun.
 type Skipped struct {
-	Address lang.Address
+	Address addrs.Object
 	// Because is the failed action that it depends on; zero: the apply was
 	// interrupted before.
-	Because lang.Address
+	Because addrs.Object
 	// Data are what it waited for, which was not read; nil: it waited for no data.
 	Data []string
 }
@@ -90,9 +90,9 @@ func (f Failed) lines(s Stream) []line {
 
 // skipped lists what was not begun, with the failure that it waited for.
 func (a Applied) skipped() []line {
-	var order []lang.Address
-	byCause := map[lang.Address][]lang.Address{}
-	var later []lang.Address
+	var order []addrs.Object
+	byCause := map[addrs.Object][]addrs.Object{}
+	var later []addrs.Object
 	for _, s := range a.Skipped {
 		if s.Data != nil {
 			later = append(later, s.Address)
@@ -106,7 +106,7 @@ func (a Applied) skipped() []line {
 	var out []line
 	for _, cause := range order {
 		title := text("Skipped because ").then(styled(bold, cause.String()), text(" failed:"))
-		if cause == (lang.Address{}) {
+		if cause == (addrs.Object{}) {
 			title = text("Not begun, because the apply was interrupted:")
 		}
 		out = append(append(append(out, title), byBlock(byCause[cause])...), nil)
@@ -121,7 +121,7 @@ func (a Applied) skipped() []line {
 const skippedBlocks = 8
 
 // byBlock lists addresses; where they are many, how many there are in which blocks.
-func byBlock(addresses []lang.Address) []line {
+func byBlock(addresses []addrs.Object) []line {
 	var out []line
 	if len(addresses) <= similar {
 		for _, address := range addresses {
