@@ -5,6 +5,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -93,8 +94,8 @@ func (g *graph) had(in *instance, clients []*instance, kind string) cty.Value {
 			}
 		}
 	}
-	released := slices.ContainsFunc(g.config.Removals, func(r Removal) bool {
-		return !r.Destroy && r.From.Whole() && kindOfBlock(r.From.Block) != "manifest"
+	released := slices.ContainsFunc(g.config.Removals, func(r addrs.Removal) bool {
+		return !r.Destroy && r.From.Whole() && addrs.TypeOf(r.From.Block) != "manifest"
 	})
 	return cty.ObjectVal(map[string]cty.Value{
 		"services":  stringList(keysOf(services)),

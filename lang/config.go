@@ -5,6 +5,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/addrs"
 )
 
 // Config is a whole configuration, evaluated: every expression is a value, every
@@ -21,11 +23,11 @@ type Config struct {
 	Secrets   []SharedSecret // beside the services
 	Services  []Service
 	Manifests []Manifest
-	Moves     []Move
-	Removals  []Removal
-	Imports   []Import
+	Moves     []addrs.Move
+	Removals  []addrs.Removal
+	Imports   []addrs.Import
 	// Undeclared are the imports to blocks that nothing declares; see Options.
-	Undeclared []Import
+	Undeclared []addrs.Import
 	// Refused are the variables whose values, which Options.Prompt gave, do not meet their
 	// conditions, with the reason. That is among the diagnostics, too.
 	Refused map[string]string

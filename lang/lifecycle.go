@@ -7,6 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 )
@@ -20,7 +21,7 @@ type Lifecycle struct {
 	ForceFrom      []FieldRule // take these fields, or those of these managers
 	// ReplaceTriggeredBy is what a change of replaces the workloads and jobs of a service,
 	// or the objects of a manifest.
-	ReplaceTriggeredBy []Target
+	ReplaceTriggeredBy []addrs.Target
 	// Range is where prevent_destroy is said; else where the block begins.
 	Range hcl.Range
 }
@@ -29,7 +30,7 @@ type Lifecycle struct {
 // a field manager, and no path, has no Path.
 type FieldRule struct {
 	Text  string
-	Path  FieldPath
+	Path  addrs.FieldPath
 	Range hcl.Range // of the entry, or of the list that it is in
 }
 
@@ -112,7 +113,7 @@ func rules(b *source.Block, name string, texts []string) []FieldRule {
 		if !diags.HasErrors() && len(items) == len(texts) {
 			rule.Range = items[i].Range()
 		}
-		if path, err := ParseFieldPath(text); err == nil && (name == "ignore_fields" || len(path) > 1) {
+		if path, err := addrs.ParseFieldPath(text); err == nil && (name == "ignore_fields" || len(path) > 1) {
 			rule.Path = path
 		}
 		out = append(out, rule)

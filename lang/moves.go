@@ -8,47 +8,10 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
 )
-
-// Move says that what was declared as From is now declared as To.
-type Move struct {
-	From, To Target // both blocks, or both objects
-	Range    hcl.Range
-}
-
-// Apply gives the address that an object has now, if the move is about it. What had no
-// key can get one.
-func (m Move) Apply(a Address) (moved Address, ok bool) {
-	if !m.From.Has(a) {
-		return a, false
-	}
-	if !m.From.Whole() {
-		return m.To.Object, true
-	}
-	rest := strings.TrimPrefix(a.Block, m.From.Block)
-	if strings.HasPrefix(rest, "[") && m.To.keyed() {
-		return a, false // another instance
-	}
-	a.Block = m.To.Block + rest
-	return a, true
-}
-
-// Removal says that what was declared as From is gone from the configuration on
-// purpose, and whether it goes from the cluster too.
-type Removal struct {
-	From    Target
-	Destroy bool
-	Range   hcl.Range
-}
-
-// Import takes over one object that exists.
-type Import struct {
-	To    Address
-	ID    string // NAMESPACE/NAME, or NAME of what is in no namespace
-	Range hcl.Range
-}
 
 // movable are the types of blocks that objects come from.
 var movable = []string{"service", "manifest", "role", "secret", "module"}
@@ -56,14 +19,14 @@ var movable = []string{"service", "manifest", "role", "secret", "module"}
 // moves reads the blocks that say what became of addresses. Those in a module are
 // relative to it.
 func (g *graph) moves() {
-	var moves []Move
+	var moves []addrs.Move
 	for _, m := range g.modules() {
 		for _, f := range m.frames {
 			for _, b := range m.written.Document.All("moved") {
 				from, ok := g.target(f, b, "from")
 				to, alsoOK := g.target(f, b, "to")
 				if ok && alsoOK {
-					moves = append(moves, Move{From: from, To: to, Range: b.Header})
+					moves = append(moves, addrs.Move{From: from, To: to, Range: b.Header})
 				}
 			}
 			g.removals(f)
@@ -91,7 +54,7 @@ func (g *graph) modules() []*module {
 
 func (g *graph) removals(f *frame) {
 	for _, b := range f.module.written.Document.All("removed") {
-		r := Removal{Destroy: true, Range: b.Header}
+		r := addrs.Removal{Destroy: true, Range: b.Header}
 		if lifecycle := b.One("lifecycle", ""); lifecycle != nil {
 			r.Destroy = g.evaluator(f).bool(lifecycle, "destroy")
 		}
@@ -129,11 +92,11 @@ func (g *graph) importOne(b *source.Block, e *evaluator) {
 		g.report.Error(to.Range, "One object expected", `An import takes over one object: write its address in quotes, such as "%s/Deployment/NAME".`, to)
 		return
 	}
-	i := Import{To: to.Object, ID: e.string(b, "id"), Range: b.Header}
+	i := addrs.Import{To: to.Object, ID: e.string(b, "id"), Range: b.Header}
 	switch {
 	case g.options.Undeclared && i.ID != "" && !g.written(to.Block):
 		g.config.Undeclared = append(g.config.Undeclared, i)
-	case !g.written(to.Block) && kindOfBlock(to.Block) == "manifest":
+	case !g.written(to.Block) && addrs.TypeOf(to.Block) == "manifest":
 		g.missing(to, " `kolla plan -generate-config-out=FILE` writes a manifest of what is in the cluster.")
 	case g.there(to, nil):
 		g.config.Imports = append(g.config.Imports, i)
@@ -141,20 +104,20 @@ func (g *graph) importOne(b *source.Block, e *evaluator) {
 }
 
 // checkMove reports moves that mean nothing.
-func (g *graph) checkMove(m Move, all []Move) bool {
+func (g *graph) checkMove(m addrs.Move, all []addrs.Move) bool {
 	from, to := m.From, m.To
 	switch {
 	case from.Whole() != to.Whole():
 		g.report.Error(to.Range, "Block and object", "%s and %s must both be blocks, or both objects.", from, to)
 	case from.String() == to.String():
 		g.report.Error(m.Range, "Move without effect", "%s is moved to itself.", from)
-	case kindOfBlock(from.Block) != kindOfBlock(to.Block):
-		g.report.Error(to.Range, "Another type of block", "A %s cannot become a %s.", kindOfBlock(from.Block), kindOfBlock(to.Block))
+	case addrs.TypeOf(from.Block) != addrs.TypeOf(to.Block):
+		g.report.Error(to.Range, "Another type of block", "A %s cannot become a %s.", addrs.TypeOf(from.Block), addrs.TypeOf(to.Block))
 	case g.moved[from.String()]:
 		g.report.Error(from.Range, "Moved twice", "Another moved block says where %s went. Remove one of them.", from)
 	default:
 		g.moved[from.String()] = true
-		gone := !from.Whole() || g.gone(from, to.keyed())
+		gone := !from.Whole() || g.gone(from, to.Keyed())
 		return g.there(to, all) && gone
 	}
 	return false
@@ -175,7 +138,7 @@ func (g *graph) declared() map[string]hcl.Range {
 }
 
 // covered are the declared addresses that a target is, or that are in it, sorted.
-func (g *graph) covered(t Target) []string {
+func (g *graph) covered(t addrs.Target) []string {
 	g.declared()
 	from, _ := slices.BinarySearch(g.addresses, t.Block)
 	var out []string
@@ -183,7 +146,7 @@ func (g *graph) covered(t Target) []string {
 		if !strings.HasPrefix(address, t.Block) {
 			break
 		}
-		if t.covers(address) {
+		if addrs.Covers(t.Block, address) {
 			out = append(out, address)
 		}
 	}
@@ -192,7 +155,7 @@ func (g *graph) covered(t Target) []string {
 
 // gone reports a block that is still declared. single: what has no key is meant, so that
 // instances that have one do not count.
-func (g *graph) gone(t Target, single bool) bool {
+func (g *graph) gone(t addrs.Target, single bool) bool {
 	if !t.Whole() {
 		return true
 	}
@@ -211,13 +174,13 @@ func (g *graph) gone(t Target, single bool) bool {
 
 // there reports a block that is not declared. What is moved on, or has no instance at
 // present, counts as declared.
-func (g *graph) there(t Target, moves []Move) bool {
+func (g *graph) there(t addrs.Target, moves []addrs.Move) bool {
 	if len(g.covered(t)) > 0 {
 		return true
 	}
 	place := t.Object
 	place.Block = t.Block
-	movedOn := slices.ContainsFunc(moves, func(m Move) bool {
+	movedOn := slices.ContainsFunc(moves, func(m addrs.Move) bool {
 		_, applies := m.Apply(place)
 		return applies
 	})
@@ -229,15 +192,15 @@ func (g *graph) there(t Target, moves []Move) bool {
 }
 
 // missing reports that a block is not declared.
-func (g *graph) missing(t Target, hint string) {
+func (g *graph) missing(t addrs.Target, hint string) {
 	var known []string
-	kind := kindOfBlock(t.Block)
+	kind := addrs.TypeOf(t.Block)
 	for _, address := range keysOf(g.declared()) {
-		switch parts := SplitBlock(address); kind {
+		switch parts := addrs.SplitBlock(address); kind {
 		case parts.Type:
 			known = append(known, address)
 		case "module":
-			known = append(known, Modules(parts.Module)...)
+			known = append(known, addrs.Modules(parts.Module)...)
 		}
 	}
 	slices.Sort(known)
@@ -255,9 +218,9 @@ func (g *graph) empty(block string) bool {
 	if b == nil {
 		return false
 	}
-	bare := withoutKeys(block)
+	bare := addrs.WithoutKeys(block)
 	for address := range g.declared() {
-		if (Target{Block: bare}).covers(withoutKeys(address)) {
+		if addrs.Covers(bare, addrs.WithoutKeys(address)) {
 			return false
 		}
 	}
@@ -267,14 +230,14 @@ func (g *graph) empty(block string) bool {
 // blockAt is the block that an address names, or one instance of which it names; nil:
 // there is none.
 func (g *graph) blockAt(address string) *source.Block {
-	steps := stepsOf(address)
+	steps := addrs.Steps(address)
 	m := g.loader.root
 	for i, s := range steps {
-		b := m.written.Document.One(s.typ, s.name)
+		b := m.written.Document.One(s.Type, s.Name)
 		if b == nil || i == len(steps)-1 {
 			return b
 		}
-		if m = m.calling(s.name); m == nil {
+		if m = m.calling(s.Name); m == nil {
 			return nil
 		}
 	}

@@ -2,7 +2,6 @@ package lang
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/gocty"
 
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
@@ -28,13 +28,10 @@ type item struct {
 
 // suffix is the key as an address has it: `["cache"]`, `[0]`.
 func (it item) suffix() string {
-	switch {
-	case it.key == cty.NilVal:
+	if it.key == cty.NilVal {
 		return ""
-	case it.key.Type() == cty.String:
-		return "[" + strconv.Quote(it.key.AsString()) + "]"
 	}
-	return "[" + it.key.AsBigFloat().Text('f', 0) + "]"
+	return addrs.KeySuffix(it.key)
 }
 
 // address is the instance's address within its module.

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
@@ -17,8 +18,8 @@ import (
 // one use of the module that they stand in, and in the instance that the evaluator is
 // for. What is wrong with them besides their keys was reported with the references in
 // them.
-func (g *graph) triggers(f *frame, e *evaluator, blocks ...*source.Block) []Target {
-	var out []Target
+func (g *graph) triggers(f *frame, e *evaluator, blocks ...*source.Block) []addrs.Target {
+	var out []addrs.Target
 	for _, b := range blocks {
 		if b == nil {
 			continue
@@ -31,7 +32,7 @@ func (g *graph) triggers(f *frame, e *evaluator, blocks ...*source.Block) []Targ
 		items, _ := hcl.ExprList(l.Attributes[schema.TriggersName].Expr)
 		for _, expr := range items {
 			if t, ok := g.trigger(f.module, expr, e); ok {
-				out = append(out, t.in(f))
+				out = append(out, t.In(f.address))
 			}
 		}
 	}
@@ -56,7 +57,7 @@ func (g *graph) triggerEdges(m *module, b *source.Block) []edge {
 			t, ok := g.trigger(m, expr, nil)
 			switch {
 			case !ok:
-			case (Target{Block: b.ID()}).covers(t.Block):
+			case addrs.Covers(b.ID(), t.Block):
 				g.unsuitableTrigger(t.Range, "Nothing can be replaced because of itself.")
 			default:
 				out = append(out, g.edgesTo(m, t)...)
@@ -100,9 +101,9 @@ func lifecyclesIn(b *source.Block) []*source.Block {
 // trigger reads one entry, relative to the module that it stands in, and reports what
 // is not declared there. Keys that are computed are known to the evaluator of an instance
 // only: without it, the entry is all that it may mean.
-func (g *graph) trigger(m *module, expr hcl.Expression, e *evaluator) (Target, bool) {
+func (g *graph) trigger(m *module, expr hcl.Expression, e *evaluator) (addrs.Target, bool) {
 	quiet := &evaluator{report: g.report, decisions: g.decisions, functions: g.functions, memo: g.memo, scope: newScope(nil)}
-	var t Target
+	var t addrs.Target
 	switch ref, isReference, ok := reference(expr, e); {
 	case !ok:
 		return t, false
@@ -118,19 +119,19 @@ func (g *graph) trigger(m *module, expr hcl.Expression, e *evaluator) (Target, b
 			return t, false
 		}
 	}
-	for i, s := range stepsOf(t.Block) {
-		if !slices.Contains([]string{"service", "manifest", "secret", "module"}, s.typ) {
+	for i, s := range addrs.Steps(t.Block) {
+		if !slices.Contains([]string{"service", "manifest", "secret", "module"}, s.Type) {
 			g.unsuitableTrigger(t.Range, "Each entry is a service, a manifest, a secret, a module, or an object of one.")
 			return t, false
 		}
 		if i > 0 && m == nil {
 			return t, false // a module that could not be read
 		}
-		if m.written.Document.One(s.typ, s.name) == nil {
-			g.report.Undeclared(t.Range, s.typ, s.name, m.written.Document.Labels(s.typ))
+		if m.written.Document.One(s.Type, s.Name) == nil {
+			g.report.Undeclared(t.Range, s.Type, s.Name, m.written.Document.Labels(s.Type))
 			return t, false
 		}
-		m = m.calling(s.name)
+		m = m.calling(s.Name)
 	}
 	return t, true
 }
@@ -194,16 +195,16 @@ func (e *evaluator) computedKey(expr hcl.Expression) (key cty.Value, ok bool) {
 }
 
 // edgesTo are the edges to all that a target is, in a module.
-func (g *graph) edgesTo(m *module, t Target) []edge {
-	steps := stepsOf(t.Block)
+func (g *graph) edgesTo(m *module, t addrs.Target) []edge {
+	steps := addrs.Steps(t.Block)
 	last := len(steps) - 1
 	for _, s := range steps[:last] {
-		m = m.calling(s.name)
+		m = m.calling(s.Name)
 	}
-	if steps[last].typ == "module" {
-		return g.insideOf(m.calling(steps[last].name), t.Range, t.Block)
+	if steps[last].Type == "module" {
+		return g.insideOf(m.calling(steps[last].Name), t.Range, t.Block)
 	}
-	return []edge{{to: m.written.Path() + steps[last].id(), at: t.Range, key: steps[last].suffix(), within: joinSteps(steps[:last])}}
+	return []edge{{to: m.written.Path() + steps[last].ID(), at: t.Range, key: steps[last].Suffix, within: addrs.Join(steps[:last])}}
 }
 
 func (g *graph) unsuitableTrigger(at hcl.Range, detail string) {

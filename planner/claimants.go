@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
@@ -94,7 +94,7 @@ func (p *planning) claimant(ref providers.Ref, live *unstructured.Unstructured, 
 	switch {
 	case declared != nil:
 		address = declared.Address
-	case address == (lang.Address{}):
+	case address == (addrs.Object{}):
 		address = p.inv.AddressFor(ref, nil, live.GetLabels())
 	}
 	if declared == nil && ref.Namespace != "" && ref.Namespace != p.Namespace {
@@ -137,9 +137,9 @@ var version = regexp.MustCompile(`-[0-9a-f]{10}$`)
 
 // familyOf is the address of an object's family; empty: it is of none. Of an object that
 // nothing declares any more it is the family of a declared one whose version it was.
-func (p *planning) familyOf(address lang.Address, declared *providers.Object) string {
+func (p *planning) familyOf(address addrs.Object, declared *providers.Object) string {
 	if declared != nil {
-		if declared.Family == (lang.Address{}) {
+		if declared.Family == (addrs.Object{}) {
 			return ""
 		}
 		return declared.Family.String()

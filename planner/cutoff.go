@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/internal/crash"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -59,7 +59,7 @@ func (p *planning) askPods(ctx context.Context) error {
 	return nil
 }
 
-func (p *planning) subjectOf(address lang.Address) *subject {
+func (p *planning) subjectOf(address addrs.Object) *subject {
 	for _, s := range p.subjects {
 		if s.object.Address == address {
 			return s

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
@@ -172,7 +172,7 @@ func (s *subject) finished() bool {
 }
 
 // versioned reports whether the object's name says what is in it.
-func (s *subject) versioned() bool { return s.object.Family != (lang.Address{}) }
+func (s *subject) versioned() bool { return s.object.Family != (addrs.Object{}) }
 
 // sameInputs reports whether a job would run for the same as it last did.
 func (s *subject) sameInputs() bool {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -47,7 +47,7 @@ func (p *planning) tryUndefined(s *subject, manifest *unstructured.Unstructured)
 	gvk := s.action.Ref.GVK
 	if coming == nil {
 		reason := fmt.Sprintf("the cluster has no kind %s in %s", gvk.Kind, gvk.GroupVersion())
-		needsMore := func(address lang.Address) bool {
+		needsMore := func(address addrs.Object) bool {
 			needed := p.inv.Declared[address]
 			return needed != nil && needed.Ref().GVK.GroupKind() != kinds.Namespace
 		}

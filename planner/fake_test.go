@@ -20,7 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -131,8 +131,8 @@ var (
 )
 
 // address reads an address that is known to be one.
-func address(text string) lang.Address {
-	a, err := lang.ParseAddress(text)
+func address(text string) addrs.Object {
+	a, err := addrs.ParseObject(text)
 	if err != nil {
 		panic(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/objects"
@@ -25,13 +25,13 @@ import (
 // are now declared under another address are only forgotten under the old one;
 // older members of a family are kept for one generation; the rest goes.
 func (p *planning) retire() error {
-	current := map[lang.Address]*subject{}
+	current := map[addrs.Object]*subject{}
 	for _, s := range p.subjects {
-		if s.object.Family != (lang.Address{}) {
+		if s.object.Family != (addrs.Object{}) {
 			current[s.object.Family] = s
 		}
 	}
-	older := map[lang.Address][]*inventory.Record{}
+	older := map[addrs.Object][]*inventory.Record{}
 	var undeclared []target
 	var elsewhere []*inventory.Record
 	for i := range p.inv.Records {
@@ -166,7 +166,7 @@ type block struct {
 	// again without.
 	keepsOldPods bool
 	// busy are the objects that an apply writes or waits for.
-	busy []lang.Address
+	busy []addrs.Object
 }
 
 // blocks are those that something is declared in.
@@ -207,7 +207,7 @@ func (p *planning) newerFirst(a, b *inventory.Record) int {
 
 // supersede makes the changes of a new member relative to the one whose place it
 // takes.
-func (s *subject) supersede(address lang.Address, previous *unstructured.Unstructured) error {
+func (s *subject) supersede(address addrs.Object, previous *unstructured.Unstructured) error {
 	next := s.after
 	if next == nil {
 		next = s.live

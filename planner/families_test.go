@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -71,7 +71,7 @@ func TestFamiliesInUse(t *testing.T) {
 			}
 			a := find(t, plan, atGeneration(test.desired))
 			if test.before == 0 {
-				if a.Supersedes != (lang.Address{}) {
+				if a.Supersedes != (addrs.Object{}) {
 					t.Errorf("supersedes %s", a.Supersedes)
 				}
 				return

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
@@ -24,7 +24,7 @@ const fewDeletes = 3
 // another name of its service, has made again elsewhere. A replacement counts, since the
 // object is deleted for it, and so does what only a count has made again elsewhere.
 func (p *planning) guard() {
-	meant, recounted := map[lang.Address]bool{}, map[lang.Address]bool{}
+	meant, recounted := map[addrs.Object]bool{}, map[addrs.Object]bool{}
 	for i := range p.inv.Records {
 		if r := &p.inv.Records[i]; p.MaxDeletes == nil && (r.Moved || r.Renamed) && !r.Recounted {
 			meant[r.RecordedAddress()] = true

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -70,14 +70,14 @@ func TestMaxDeletes(t *testing.T) {
 // counts it. Where only a count did that, it counts without one, too.
 func TestRenamesCount(t *testing.T) {
 	tests := map[string]struct {
-		moves   []lang.Move
+		moves   []addrs.Move
 		max     int // -1: none was given
 		refused bool
 	}{
 		"by a count":                    {max: -1, refused: true},
-		"by a moved block":              {moves: []lang.Move{move("service.a", "service.a[0]")}, max: -1},
-		"by a moved block, with limit":  {moves: []lang.Move{move("service.a", "service.a[0]")}, max: 3, refused: true},
-		"by a moved block, as many":     {moves: []lang.Move{move("service.a", "service.a[0]")}, max: 4},
+		"by a moved block":              {moves: []addrs.Move{move("service.a", "service.a[0]")}, max: -1},
+		"by a moved block, with limit":  {moves: []addrs.Move{move("service.a", "service.a[0]")}, max: 3, refused: true},
+		"by a moved block, as many":     {moves: []addrs.Move{move("service.a", "service.a[0]")}, max: 4},
 		"by a count, and it is allowed": {max: 4},
 	}
 	for name, test := range tests {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -122,13 +122,13 @@ func unambiguous(all []likeness) []likeness {
 // renaming is what would have been renamed to what, if an object of one address has
 // become that of another: the object itself, its block, or a module with all that is in
 // it.
-func (p *planning) renaming(was, is lang.Address) (from, to string) {
+func (p *planning) renaming(was, is addrs.Object) (from, to string) {
 	if inventory.Brought(was) {
 		return was.String(), is.String()
 	}
 	from, to = was.Block, is.Block
 	for {
-		outer, other := lang.SplitBlock(from).Module, lang.SplitBlock(to).Module
+		outer, other := addrs.SplitBlock(from).Module, addrs.SplitBlock(to).Module
 		same := strings.TrimPrefix(from, outer) == strings.TrimPrefix(to, other)
 		if !same || outer == "" || other == "" || outer == other || p.inv.Declares(outer) || p.knew(other) {
 			return from, to
@@ -144,7 +144,7 @@ func (p *planning) knew(name string) bool {
 
 // isOf reports whether a block is the one of the name, or in the module of that name.
 func isOf(block, name string) bool {
-	return block == name || slices.Contains(lang.Modules(lang.SplitBlock(block).Module), name)
+	return block == name || slices.Contains(addrs.Modules(addrs.SplitBlock(block).Module), name)
 }
 
 // renamedBlock says how to tell that a service, or a module, has another name.
@@ -262,8 +262,8 @@ func (n *newcomer) share(traits map[trait]bool) float64 {
 
 // siblings reports whether two addresses are of different blocks of one type, or of
 // different objects of one manifest.
-func siblings(a, b lang.Address) bool {
-	kind, other := lang.SplitBlock(a.Block).Type, lang.SplitBlock(b.Block).Type
+func siblings(a, b addrs.Object) bool {
+	kind, other := addrs.SplitBlock(a.Block).Type, addrs.SplitBlock(b.Block).Type
 	return kind == other && (a.Block != b.Block || inventory.Brought(a))
 }
 

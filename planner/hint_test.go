@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -20,13 +20,13 @@ func TestHintOfARename(t *testing.T) {
 	tests := map[string]struct {
 		to     string // address of what is new
 		adjust func(t *testing.T, was, is *unstructured.Unstructured)
-		moves  []lang.Move
+		moves  []addrs.Move
 		keep   bool // the old one is still declared
 		want   bool
 	}{
 		"another name":        {to: "service.site/Deployment/site-api", want: true},
 		"another image":       {to: "service.site/Deployment/site-api", adjust: func(_ *testing.T, _, is *unstructured.Unstructured) { image(is) }, want: true},
-		"the block moved":     {to: "service.site/Deployment/site-api", moves: []lang.Move{{From: lang.Target{Block: "service.web"}, To: lang.Target{Block: "service.site"}}}},
+		"the block moved":     {to: "service.site/Deployment/site-api", moves: []addrs.Move{{From: addrs.Target{Block: "service.web"}, To: addrs.Target{Block: "service.site"}}}},
 		"still declared":      {to: "service.site/Deployment/site-api", keep: true},
 		"the same block":      {to: "service.web/Deployment/other-api"},
 		"a block of its own":  {to: "manifest.site/Deployment/site-api"},

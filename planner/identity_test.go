@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -74,7 +74,7 @@ func TestOneActionAnObject(t *testing.T) {
 }
 
 // end is one end of a moved block that moves one object.
-func end(at string) lang.Target { return lang.Target{Block: address(at).Block, Object: address(at)} }
+func end(at string) addrs.Target { return addrs.Target{Block: address(at).Block, Object: address(at)} }
 
 // What is moved to another name is another object: one is made, the other one goes.
 func TestMovedToAnotherName(t *testing.T) {
@@ -82,7 +82,7 @@ func TestMovedToAnotherName(t *testing.T) {
 	w := &world{}
 	w.add(was, thing("v1", "ConfigMap", "web"))
 	in := w.input(declared(is, thing("v1", "ConfigMap", "site")))
-	in.Moves = []lang.Move{{From: end(was), To: end(is)}}
+	in.Moves = []addrs.Move{{From: end(was), To: end(is)}}
 	plan := mustPlan(t, in)
 	if diff := cmp.Diff([]string{"create " + is, "delete " + was}, verbs(plan)); diff != "" {
 		t.Errorf("actions (-want +got):\n%s", diff)
@@ -100,11 +100,11 @@ func TestMovedToAnotherName(t *testing.T) {
 func TestMovesToOneAddress(t *testing.T) {
 	const a, b, to = "manifest.a/ConfigMap/a", "manifest.b/ConfigMap/b", "manifest.c/ConfigMap/c"
 	tests := map[string]struct {
-		moves []lang.Move
+		moves []addrs.Move
 		want  string
 	}{
-		"two":               {[]lang.Move{{From: end(a), To: end(to)}, {From: end(b), To: end(to)}}, b + " cannot move to " + to},
-		"one that is taken": {[]lang.Move{{From: lang.Target{Block: "manifest.a"}, To: lang.Target{Block: "manifest.d"}}}, a + " cannot move to manifest.d/ConfigMap/a"},
+		"two":               {[]addrs.Move{{From: end(a), To: end(to)}, {From: end(b), To: end(to)}}, b + " cannot move to " + to},
+		"one that is taken": {[]addrs.Move{{From: addrs.Target{Block: "manifest.a"}, To: addrs.Target{Block: "manifest.d"}}}, a + " cannot move to manifest.d/ConfigMap/a"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestMoveThatWasKilled(t *testing.T) {
 	again.Address = is
 	w.state.Objects = append(w.state.Objects, again)
 	in := w.input(declared(is, w.last()))
-	in.Moves = []lang.Move{{From: lang.Target{Block: "manifest.old"}, To: lang.Target{Block: "manifest.new"}}}
+	in.Moves = []addrs.Move{{From: addrs.Target{Block: "manifest.old"}, To: addrs.Target{Block: "manifest.new"}}}
 	if diff := cmp.Diff([]string{"none " + is, "forget " + was}, verbs(mustPlan(t, in))); diff != "" {
 		t.Errorf("actions (-want +got):\n%s", diff)
 	}

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/ini"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
@@ -24,7 +24,7 @@ import (
 // impact says what the actions disturb, block by block: the data that is lost first, then
 // the effects of each action.
 func (p *planning) impact(actions []plans.Action) []plans.Impact {
-	subjects := map[lang.Address]*subject{}
+	subjects := map[addrs.Object]*subject{}
 	for _, s := range p.subjects {
 		subjects[s.object.Address] = s
 	}
@@ -81,7 +81,7 @@ func (d *disturbance) disturbs() []plans.Effect {
 		return slices.Concat(d.workload(live), d.leaves(), d.cutsOff())
 	case d.action.Verb == plans.Replace:
 		return d.replacement()
-	case d.action.Heir != (lang.Address{}):
+	case d.action.Heir != (addrs.Object{}):
 		if lost := d.carried[d.action.Ref].Lost; len(lost) > 0 {
 			return []plans.Effect{{Kind: plans.EffectValuesDropped, Items: lost, Heir: d.action.Heir.Name}}
 		}

@@ -2,12 +2,12 @@ package planner
 
 import (
 	"fmt"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -133,7 +133,7 @@ func (p *planning) recountedData(s *subject, r *inventory.Record, left []provide
 	was, is := r.RecordedAddress().Block, r.Address.Block
 	wasName, isName := inventory.CalledIn(was, p.Snapshot.Get(r.Ref)), inventory.CalledIn(is, s.object.Manifest)
 	remedy := fmt.Sprintf("  name = %q", wasName)
-	if lang.SplitBlock(is).Key != nil {
+	if addrs.SplitBlock(is).Key != nil {
 		remedy += fmt.Sprintf("\n\nor, where it has several instances:\n\n  name = count.index == 0 ? %q : \"%s-${count.index}\"", wasName, wasName)
 	}
 	return plans.ProblemOf(s.object, fmt.Sprintf("%s would begin without its data", s.action.Ref),
@@ -143,16 +143,16 @@ func (p *planning) recountedData(s *subject, r *inventory.Record, left []provide
 
 // ranFor lists the jobs that depend on the object, whatever is between them, and
 // are done.
-func (p *planning) ranFor(on lang.Address) []lang.Address {
-	dependants := map[lang.Address][]*subject{}
+func (p *planning) ranFor(on addrs.Object) []addrs.Object {
+	dependants := map[addrs.Object][]*subject{}
 	for _, s := range p.subjects {
 		for _, dependency := range s.object.DependsOn {
 			dependants[dependency] = append(dependants[dependency], s)
 		}
 	}
-	seen := map[lang.Address]bool{on: true}
-	var jobs []lang.Address
-	for queue := []lang.Address{on}; len(queue) > 0; queue = queue[1:] {
+	seen := map[addrs.Object]bool{on: true}
+	var jobs []addrs.Object
+	for queue := []addrs.Object{on}; len(queue) > 0; queue = queue[1:] {
 		for _, s := range dependants[queue[0]] {
 			if seen[s.object.Address] {
 				continue
@@ -164,12 +164,12 @@ func (p *planning) ranFor(on lang.Address) []lang.Address {
 			}
 		}
 	}
-	slices.SortFunc(jobs, lang.Address.Compare)
+	slices.SortFunc(jobs, addrs.Object.Compare)
 	return jobs
 }
 
 // replaceable is the address that the object keeps when its version changes.
-func (s *subject) replaceable() lang.Address {
+func (s *subject) replaceable() addrs.Object {
 	if s.versioned() {
 		return s.object.Family
 	}

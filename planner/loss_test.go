@@ -80,7 +80,7 @@ func TestLosses(t *testing.T) {
 			},
 			want: []plans.Loss{{
 				Address: address("service.db/PersistentVolumeClaim/data"), Refs: []providers.Ref{claim("data")},
-				Holds: "the data on its volume", Jobs: []lang.Address{address("service.db/Job/fill")},
+				Holds: "the data on its volume", Jobs: []addrs.Object{address("service.db/Job/fill")},
 			}},
 			impact: []string{"PersistentVolumeClaim openstack/data is gone: the new one is EMPTY"},
 		},
@@ -99,7 +99,7 @@ func TestLosses(t *testing.T) {
 			},
 			want: []plans.Loss{{
 				Address: address(db), Refs: []providers.Ref{claim("data-db-0"), claim("data-db-1")},
-				Holds: "the data on its volumes", Jobs: []lang.Address{address("service.db/Job/fill")},
+				Holds: "the data on its volumes", Jobs: []addrs.Object{address("service.db/Job/fill")},
 			}},
 			impact: []string{"db starts with EMPTY volumes: data-db-0, data-db-1 are gone", "2 pods will be deployed"},
 		},
@@ -161,7 +161,7 @@ func TestLossesOfAMove(t *testing.T) {
 		password("service.new/Secret/new-root", "new-root"),
 	)
 	of("new", in.Objects[1].Manifest)
-	in.Moves = []lang.Move{{From: lang.Target{Block: "service.db"}, To: lang.Target{Block: "service.new"}}}
+	in.Moves = []addrs.Move{{From: addrs.Target{Block: "service.db"}, To: addrs.Target{Block: "service.new"}}}
 	plan, problems, err := planner.Make(t.Context(), in)
 	if err != nil || slices.ContainsFunc(problems, func(p plans.Problem) bool { return !p.Warning }) {
 		t.Fatalf("Make: %v, problems %v", err, problems)
@@ -217,7 +217,7 @@ func TestLossesThatARefreshForgets(t *testing.T) {
 	w.state.Objects = w.state.Objects[:1]
 	want := []plans.Loss{{
 		Address: address(db), Refs: []providers.Ref{claim("data-db-0"), claim("data-db-1")},
-		Holds: "the data on its volumes", Jobs: []lang.Address{address("service.db/Job/fill")},
+		Holds: "the data on its volumes", Jobs: []addrs.Object{address("service.db/Job/fill")},
 	}}
 	if diff := cmp.Diff(want, mustPlan(t, w.input(objects...)).Losses); diff != "" {
 		t.Errorf("losses of the next apply (-want +got):\n%s", diff)

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/internal/crash"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/selection"
@@ -34,7 +34,7 @@ func Known(st *state.State) []providers.Scope { return inventory.Known(st) }
 
 // Heirs maps the address of each generated Secret whose name changed to the Secret
 // in the cluster that holds its current values. Both Secrets have to be in the snapshot.
-func Heirs(in Input) map[lang.Address]providers.Ref { return inventory.RenamedSecrets(in) }
+func Heirs(in Input) map[addrs.Object]providers.Ref { return inventory.RenamedSecrets(in) }
 
 // Make compares what is desired with what is live. It changes nothing.
 //
@@ -155,10 +155,10 @@ type planning struct {
 	problems []plans.Problem
 	guarded  []guarded                       // what is to go and would take data along; see refuseLosses
 	cutOffs  map[providers.Ref]*plans.CutOff // users of the pods that this plan deletes, such as servers
-	removed  map[types.UID]lang.Address      // live objects about which it was decided that nothing declares them
-	replaced []lang.Target                   // what Replace names
+	removed  map[types.UID]addrs.Object      // live objects about which it was decided that nothing declares them
+	replaced []addrs.Target                  // what Replace names
 	// triggered are the objects that are replaced because of others, and of which.
-	triggered map[lang.Address]plans.Reason
+	triggered map[addrs.Object]plans.Reason
 	// carried are the Secrets whose values go on under another name, and where.
 	carried map[providers.Ref]inventory.CopiedValues
 }
@@ -170,7 +170,7 @@ func newPlanning(inv *inventory.Inventory) *planning {
 		coming:   map[schema.GroupKind]*dryrun.CRD{},
 		limits:   map[string][]string{},
 		policy:   conflictPolicy{force: inv.Input.ForceConflicts},
-		removed:  map[types.UID]lang.Address{},
+		removed:  map[types.UID]addrs.Object{},
 		replaced: inventory.TargetsOf(inv.Input.Replace),
 	}
 	for i := range p.Objects {

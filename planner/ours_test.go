@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -27,7 +27,7 @@ func forged(u *unstructured.Unstructured) {
 
 func TestWhatIsKollas(t *testing.T) {
 	imports := func(in *planner.Input) {
-		in.Imports = []lang.Import{{To: address(atConfigMap), ID: "openstack/a"}}
+		in.Imports = []addrs.Import{{To: address(atConfigMap), ID: "openstack/a"}}
 	}
 	for name, test := range map[string]struct {
 		record *state.Object // nil: none

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -142,7 +142,7 @@ func (p *planning) prevented(t target) bool {
 			return false
 		}
 		what := t.ref.String()
-		if p.guardedAlike(t.address.Block, func(a lang.Address, _ string) bool {
+		if p.guardedAlike(t.address.Block, func(a addrs.Object, _ string) bool {
 			other := p.inv.Declared[a]
 			return other == nil || other.Lifecycle != nil && other.Lifecycle.PreventDestroy && other.Lifecycle.Source == l.Source
 		}) {
@@ -156,7 +156,7 @@ func (p *planning) prevented(t target) bool {
 		return false
 	}
 	what, keep, from := t.ref.String(), "the object", strconv.Quote(t.address.String())
-	if p.guardedAlike(t.address.Block, func(a lang.Address, guard string) bool { return p.inv.Declared[a] == nil && guard == t.guard }) {
+	if p.guardedAlike(t.address.Block, func(a addrs.Object, guard string) bool { return p.inv.Declared[a] == nil && guard == t.guard }) {
 		what, keep, from = t.address.Block, "what it has", t.address.Block
 	}
 	is, back, away := "no longer declared", "Put its declaration back", "take it away"
@@ -174,7 +174,7 @@ func (p *planning) prevented(t target) bool {
 
 // guardedAlike reports whether what holds for an object holds for all of its block, with
 // where prevent_destroy was said of each when it was last applied.
-func (p *planning) guardedAlike(block string, alike func(address lang.Address, guard string) bool) bool {
+func (p *planning) guardedAlike(block string, alike func(address addrs.Object, guard string) bool) bool {
 	return !slices.ContainsFunc(p.inv.Records, func(r inventory.Record) bool {
 		was := r.RecordedAddress()
 		return was.Block == block && !alike(was, r.State.Protected)
@@ -182,7 +182,7 @@ func (p *planning) guardedAlike(block string, alike func(address lang.Address, g
 }
 
 // forgetting is the block by which kolla leaves an object to its operator.
-func forgetting(address lang.Address) string { return forgettingFrom(strconv.Quote(address.String())) }
+func forgetting(address addrs.Object) string { return forgettingFrom(strconv.Quote(address.String())) }
 
 func forgettingFrom(from string) string {
 	return fmt.Sprintf("  removed {\n    from = %s\n    lifecycle {\n      destroy = false\n    }\n  }", from)
@@ -257,7 +257,7 @@ func (p *planning) holders() []string {
 		}
 	}
 	for _, problem := range p.problems {
-		if problem.Address != (lang.Address{}) {
+		if problem.Address != (addrs.Object{}) {
 			known = append(known, problem.Address.String())
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -42,7 +42,7 @@ func TestRemovedButNotDestroyed(t *testing.T) {
 			}
 			in := w.input()
 			in.Destroy = test.destroy
-			in.Removals = []lang.Removal{{From: lang.Target{Block: "service.db"}, Range: hcl.Range{Filename: "cloud.hcl", Start: hcl.Pos{Line: 9}}}}
+			in.Removals = []addrs.Removal{{From: addrs.Target{Block: "service.db"}, Range: hcl.Range{Filename: "cloud.hcl", Start: hcl.Pos{Line: 9}}}}
 			plan := mustPlan(t, in)
 			var released []string
 			for _, a := range plan.Actions {
@@ -82,7 +82,7 @@ func TestVolumesGoWithTheirSet(t *testing.T) {
 		w := build()
 		in := w.input()
 		in.Destroy, in.DeleteData = true, named
-		in.Removals = []lang.Removal{{From: lang.Target{Block: "service.db", Object: address(at)}}}
+		in.Removals = []addrs.Removal{{From: addrs.Target{Block: "service.db", Object: address(at)}}}
 		plan := mustPlan(t, in)
 		if diff := cmp.Diff([]string{"forget cloud.prod/PersistentVolumeClaim/data-db-0", "forget " + at}, verbs(plan)); diff != "" || len(plan.Kept) > 0 {
 			t.Errorf("let go, -delete-data=%v: kept %v, actions (-want +got):\n%s", named, plan.Kept, diff)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
@@ -23,7 +23,7 @@ import (
 
 // target is an object that is to go.
 type target struct {
-	address lang.Address
+	address addrs.Object
 	ref     providers.Ref
 	live    *unstructured.Unstructured // nil: gone already
 	uid     string                     // of the object in the state; empty: it has none
@@ -177,7 +177,7 @@ func (p *planning) forget(t target, reason plans.Reason) {
 // release lets an object go that a removed block leaves in the cluster, with the
 // volumes that it asked for. What marks it as kolla's is taken off it, so that no later
 // plan takes it for kolla's own.
-func (p *planning) release(t target, reason plans.ReasonKind, by lang.Removal) {
+func (p *planning) release(t target, reason plans.ReasonKind, by addrs.Removal) {
 	p.forget(t, plans.Reason{Kind: reason, Detail: fmt.Sprintf("a removed block (%s) leaves it in the cluster", inventory.Place(by.Range))})
 	a := &p.actions[len(p.actions)-1]
 	if why := p.notOurs(t); why != "" {
@@ -219,7 +219,7 @@ func (p *planning) notOurs(t target) string {
 // still use it (a claim). Where records of different applies contradict each other, so that
 // these make a cycle, some of them do not count.
 func (p *planning) linkDeletes() {
-	acted := map[lang.Address]*plans.Action{}
+	acted := map[addrs.Object]*plans.Action{}
 	for i := range p.actions {
 		a := &p.actions[i]
 		if a.Verb != plans.None && a.Verb != plans.Forget {
@@ -227,9 +227,9 @@ func (p *planning) linkDeletes() {
 		}
 	}
 	dependants := inventory.Dependants(p.inv)
-	var edges []order.Edge[lang.Address]
-	link := func(from, to lang.Address, strength order.Strength) {
-		edges = append(edges, order.Edge[lang.Address]{From: from, To: to, Strength: strength})
+	var edges []order.Edge[addrs.Object]
+	link := func(from, to addrs.Object, strength order.Strength) {
+		edges = append(edges, order.Edge[addrs.Object]{From: from, To: to, Strength: strength})
 	}
 	for i := range p.actions {
 		a := &p.actions[i]
@@ -259,7 +259,7 @@ func (p *planning) linkDeletes() {
 	}
 	for _, a := range acted {
 		if a.Verb == plans.Delete {
-			slices.SortFunc(a.DependsOn, lang.Address.Compare)
+			slices.SortFunc(a.DependsOn, addrs.Object.Compare)
 		}
 	}
 	p.linkOperators()
@@ -271,7 +271,7 @@ func (p *planning) linkDeletes() {
 // block's webhooks and APIServices: without a backend these refuse requests of everybody.
 func (p *planning) linkOperators() {
 	defined := map[schema.GroupKind]string{} // the block of the definition, by the kind
-	deletes := map[lang.Address]*plans.Action{}
+	deletes := map[addrs.Object]*plans.Action{}
 	for i := range p.actions {
 		a := &p.actions[i]
 		if a.Verb != plans.Delete || a.Partial {
@@ -309,20 +309,20 @@ func (p *planning) linkOperators() {
 				operator.DependsOn = append(operator.DependsOn, object.Address)
 			}
 		}
-		slices.SortFunc(operator.DependsOn, lang.Address.Compare)
+		slices.SortFunc(operator.DependsOn, addrs.Object.Compare)
 	}
 }
 
 // waitsFor reports whether a deletion waits for another one, directly or through others.
-func waitsFor(deletes map[lang.Address]*plans.Action, a *plans.Action, other lang.Address) bool {
-	seen := map[lang.Address]bool{}
+func waitsFor(deletes map[addrs.Object]*plans.Action, a *plans.Action, other addrs.Object) bool {
+	seen := map[addrs.Object]bool{}
 	var waits func(a *plans.Action) bool
 	waits = func(a *plans.Action) bool {
 		if a == nil || seen[a.Address] {
 			return false
 		}
 		seen[a.Address] = true
-		return slices.ContainsFunc(a.DependsOn, func(on lang.Address) bool { return on == other || waits(deletes[on]) })
+		return slices.ContainsFunc(a.DependsOn, func(on addrs.Object) bool { return on == other || waits(deletes[on]) })
 	}
 	return waits(a)
 }

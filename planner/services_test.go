@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/internal/report"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -19,19 +19,19 @@ func TestServicesUnderOtherNames(t *testing.T) {
 	tests := map[string]struct {
 		was, is         string // blocks
 		wasName, isName string // in the cluster
-		moves           []lang.Move
+		moves           []addrs.Move
 		detail          string // of the reason
 	}{
-		"keyed":        {"service.redis", `service.redis["cache"]`, "redis", "redis-cache", []lang.Move{move("service.redis", `service.redis["cache"]`)}, `service.redis["cache"]`},
-		"other key":    {"service.redis[0]", `service.redis["cache"]`, "redis-0", "redis-cache", []lang.Move{move("service.redis[0]", `service.redis["cache"]`)}, `service.redis["cache"]`},
-		"whole":        {`service.redis["a"]`, `service.store["a"]`, "redis-a", "store-a", []lang.Move{move("service.redis", "service.store")}, `service.store["a"]`},
-		"module":       {"service.redis", "module.edge.service.redis", "redis", "edge-redis", []lang.Move{move("service.redis", "module.edge.service.redis")}, "module.edge.service.redis"},
-		"count comes":  {"service.redis", "service.redis[0]", "redis", "redis-0", []lang.Move{move("service.redis", "service.redis[0]")}, "service.redis[0]"},
-		"count goes":   {"service.redis[0]", "service.redis", "redis-0", "redis", []lang.Move{move("service.redis[0]", "service.redis")}, "service.redis"},
-		"module count": {"module.a.service.redis", "module.a[0].service.redis", "redis", "other", []lang.Move{move("module.a.service.redis", "module.a[0].service.redis")}, "module.a[0].service.redis"},
+		"keyed":        {"service.redis", `service.redis["cache"]`, "redis", "redis-cache", []addrs.Move{move("service.redis", `service.redis["cache"]`)}, `service.redis["cache"]`},
+		"other key":    {"service.redis[0]", `service.redis["cache"]`, "redis-0", "redis-cache", []addrs.Move{move("service.redis[0]", `service.redis["cache"]`)}, `service.redis["cache"]`},
+		"whole":        {`service.redis["a"]`, `service.store["a"]`, "redis-a", "store-a", []addrs.Move{move("service.redis", "service.store")}, `service.store["a"]`},
+		"module":       {"service.redis", "module.edge.service.redis", "redis", "edge-redis", []addrs.Move{move("service.redis", "module.edge.service.redis")}, "module.edge.service.redis"},
+		"count comes":  {"service.redis", "service.redis[0]", "redis", "redis-0", []addrs.Move{move("service.redis", "service.redis[0]")}, "service.redis[0]"},
+		"count goes":   {"service.redis[0]", "service.redis", "redis-0", "redis", []addrs.Move{move("service.redis[0]", "service.redis")}, "service.redis"},
+		"module count": {"module.a.service.redis", "module.a[0].service.redis", "redis", "other", []addrs.Move{move("module.a.service.redis", "module.a[0].service.redis")}, "module.a[0].service.redis"},
 		"only a name":  {"service.redis", "service.redis", "redis", "cache", nil, ""},
-		"name of old":  {"service.x", "service.redis", "named", "redis", []lang.Move{move("service.x", "service.redis")}, "service.redis"},
-		"two moves":    {"service.a", "service.c", "a", "c", []lang.Move{move("service.b", "service.c"), move("service.a", "service.b")}, "service.c"},
+		"name of old":  {"service.x", "service.redis", "named", "redis", []addrs.Move{move("service.x", "service.redis")}, "service.redis"},
+		"two moves":    {"service.a", "service.c", "a", "c", []addrs.Move{move("service.b", "service.c"), move("service.a", "service.b")}, "service.c"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -118,10 +118,10 @@ func TestSecretBlocksUnderOtherNames(t *testing.T) {
 	tests := map[string]struct {
 		was, is         string
 		wasName, isName string
-		moves           []lang.Move
+		moves           []addrs.Move
 	}{
-		"keyed":       {"secret.token", `secret.token["a"]`, "token", "token-a", []lang.Move{move("secret.token", `secret.token["a"]`)}},
-		"renamed":     {"secret.token", "secret.ticket", "token", "ticket", []lang.Move{move("secret.token", "secret.ticket")}},
+		"keyed":       {"secret.token", `secret.token["a"]`, "token", "token-a", []addrs.Move{move("secret.token", `secret.token["a"]`)}},
+		"renamed":     {"secret.token", "secret.ticket", "token", "ticket", []addrs.Move{move("secret.token", "secret.ticket")}},
 		"only a name": {"secret.token", "secret.token", "token", "other", nil},
 		"count":       {"secret.token", "secret.token[0]", "token", "token-0", nil},
 	}
@@ -150,7 +150,7 @@ func TestValuesOfARenameThatAreLost(t *testing.T) {
 	secret := password("service.b/Secret/b-root", "b-root")
 	of("b", secret.Manifest)
 	in := w.input(secret)
-	in.Moves = []lang.Move{move("service.a", "service.b")}
+	in.Moves = []addrs.Move{move("service.a", "service.b")}
 	want := []report.Impact{{Block: "service.a", Lines: []string{"Secret openstack/a-root is deleted, and with it other, which b-root does not take along"}}}
 	want[0].Grave = want[0].Lines
 	if diff := cmp.Diff(want, report.ImpactOf(mustPlan(t, in))); diff != "" {
@@ -166,14 +166,14 @@ func TestValuesOfARenameThatIsNotSelected(t *testing.T) {
 	secret := password("service.b/Secret/b-root", "b-root")
 	of("b", secret.Manifest)
 	in := w.input(secret)
-	in.Moves = []lang.Move{move("service.a", "service.b")}
+	in.Moves = []addrs.Move{move("service.a", "service.b")}
 	in.Selection.Excludes = []string{secret.Address.String()}
 	if text := mustNotPlan(t, in); !strings.Contains(text, "holds generated values") {
 		t.Errorf("it says:\n%s", text)
 	}
 }
 
-func move(from, to string) lang.Move { return lang.Move{From: target(from), To: target(to)} }
+func move(from, to string) addrs.Move { return addrs.Move{From: target(from), To: target(to)} }
 
 // What was declared with a key that is gone is not taken for what has none, and nobody
 // else's values are taken along.
@@ -227,7 +227,7 @@ func TestRemovedInstances(t *testing.T) {
 		w.add(`manifest.m["`+key+`"]/ConfigMap/`+key, thing("v1", "ConfigMap", key))
 	}
 	in := w.input()
-	in.Removals = []lang.Removal{
+	in.Removals = []addrs.Removal{
 		{From: target("manifest.m")},
 		{From: target(`manifest.m["b"]`), Destroy: true},
 		{From: target(`manifest.m["c"]`), Destroy: true},
@@ -246,8 +246,8 @@ func TestRemovedInstances(t *testing.T) {
 }
 
 // target reads an address that is known to be one.
-func target(text string) lang.Target {
-	t, err := lang.ParseTarget(text)
+func target(text string) addrs.Target {
+	t, err := addrs.ParseTarget(text)
 	if err != nil {
 		panic(err)
 	}

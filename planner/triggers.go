@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -14,7 +14,7 @@ import (
 // does to others, about what is to be replaced because of that, and about what an earlier
 // apply has left to be replaced.
 func (p *planning) replaceTriggered(ctx context.Context) error {
-	p.triggered = map[lang.Address]plans.Reason{}
+	p.triggered = map[addrs.Object]plans.Reason{}
 	for again := !p.RefreshOnly; again; {
 		again = false
 		changed := p.changed()
@@ -47,7 +47,7 @@ func (p *planning) noteDebts() {
 	type debtor struct {
 		object  *providers.Object
 		record  *inventory.Record
-		targets []lang.Target
+		targets []addrs.Target
 	}
 	var debtors []debtor
 	for i := range p.Objects {
@@ -56,7 +56,7 @@ func (p *planning) noteDebts() {
 			debtors = append(debtors, debtor{o, r, inventory.TargetsOf(inventory.TriggersOf(o))})
 		}
 	}
-	decided := map[lang.Address]*subject{}
+	decided := map[addrs.Object]*subject{}
 	for _, s := range p.subjects {
 		decided[s.object.Address] = s
 	}
@@ -80,13 +80,13 @@ func (p *planning) noteDebts() {
 
 // debts are those of what is owed to an object that its declaration still names. To one
 // that was made by somebody else since, nothing is.
-func (p *planning) debts(s *subject, targets []lang.Target) []lang.Address {
+func (p *planning) debts(s *subject, targets []addrs.Target) []addrs.Object {
 	if s.record == nil || s.live != nil && !s.recordedNow() {
 		return nil
 	}
-	var out []lang.Address
+	var out []addrs.Object
 	for _, text := range s.record.State.Owed {
-		if by, err := lang.ParseAddress(text); err == nil && (inventory.Candidate{Address: p.inv.Moved(by), Family: p.inv.Moved(by)}).NamedBy(targets...) {
+		if by, err := addrs.ParseObject(text); err == nil && (inventory.Candidate{Address: p.inv.Moved(by), Family: p.inv.Moved(by)}).NamedBy(targets...) {
 			out = append(out, p.inv.Moved(by))
 		}
 	}
@@ -122,7 +122,7 @@ func (p *planning) triggeredBy(s *subject, changed []inventory.Candidate) (why p
 	if len(debts) == 0 {
 		return plans.Reason{}, false
 	}
-	i := slices.IndexFunc(targets, func(t lang.Target) bool { return inventory.Candidate{Address: debts[0], Family: debts[0]}.NamedBy(t) })
+	i := slices.IndexFunc(targets, func(t addrs.Target) bool { return inventory.Candidate{Address: debts[0], Family: debts[0]}.NamedBy(t) })
 	return plans.Reason{Kind: plans.ReasonOwed, Detail: names[i]}, true
 }
 

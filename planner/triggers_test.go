@@ -162,7 +162,7 @@ func TestOwedReplacement(t *testing.T) {
 			in.Adopt = []string{web}
 		}, plans.Adopt, ""},
 		"a plan of refreshing":   {[]string{base}, []string{"manifest.base"}, func(_ *world, in *planner.Input) { in.RefreshOnly = true }, "", ""},
-		"moved, and so the name": {[]string{"manifest.ground/ConfigMap/base"}, []string{"manifest.base"}, func(_ *world, in *planner.Input) { in.Moves = []lang.Move{move("manifest.ground", "manifest.base")} }, plans.Replace, "manifest.base"},
+		"moved, and so the name": {[]string{"manifest.ground/ConfigMap/base"}, []string{"manifest.base"}, func(_ *world, in *planner.Input) { in.Moves = []addrs.Move{move("manifest.ground", "manifest.base")} }, plans.Replace, "manifest.base"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/objecttest"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -101,7 +101,7 @@ func TestUnread(t *testing.T) {
 		"a job that may be running": {at: atJob, manifest: job, record: changed, input: hide("batch/Job")},
 		"fields of what is unknown": {at: at, manifest: deployment, adjust: func(o *providers.Object) { o.Partial = true }, input: hidden},
 		"made again":                {at: at, manifest: deployment, record: known, input: func(in *planner.Input) { hidden(in); in.Replace = []string{at} }},
-		"imported":                  {at: at, manifest: deployment, input: func(in *planner.Input) { hidden(in); in.Imports = []lang.Import{{To: address(at), ID: "openstack/d"}} }},
+		"imported":                  {at: at, manifest: deployment, input: func(in *planner.Input) { hidden(in); in.Imports = []addrs.Import{{To: address(at), ID: "openstack/d"}} }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := mustNotPlan(t, test.make(t)); !strings.Contains(got, "nobody can tell what has to be done about") || strings.Contains(got, "does not exist") {

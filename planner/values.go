@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/crash"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/extract"
 	"kolla.openstack.org/kolla/planner/fields"
@@ -23,7 +23,7 @@ import (
 
 // noteValues gives every action its Values.
 func (p *planning) noteValues() error {
-	subjects := map[lang.Address]*subject{}
+	subjects := map[addrs.Object]*subject{}
 	for _, s := range p.subjects {
 		subjects[s.object.Address] = s
 	}

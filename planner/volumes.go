@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -63,7 +63,7 @@ func (p *planning) unmentioned(refs []providers.Ref) []providers.Ref {
 
 // heirOf is the block whose object has the place now of that of a recorded address;
 // empty: none has.
-func (p *planning) heirOf(address lang.Address) string {
+func (p *planning) heirOf(address addrs.Object) string {
 	for i := range p.inv.Records {
 		if r := &p.inv.Records[i]; (r.Moved || r.Renamed) && r.RecordedAddress() == address {
 			return r.Address.Block

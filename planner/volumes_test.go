@@ -87,7 +87,7 @@ func TestVolumesThatGoWithTheirSet(t *testing.T) {
 
 func TestVolumesDoNotMove(t *testing.T) {
 	in := stored(t, "").input(declared("service.shop/StatefulSet/shop-db", databaseSet("shop-db", "1Gi")))
-	in.Moves = []lang.Move{{From: lang.Target{Block: "service.store"}, To: lang.Target{Block: "service.shop"}}}
+	in.Moves = []addrs.Move{{From: addrs.Target{Block: "service.store"}, To: addrs.Target{Block: "service.shop"}}}
 	plan := mustPlan(t, in)
 	if len(plan.Kept) != 3 || plan.Kept[0].Holds != "the data of db, which service.shop does not take up" {
 		t.Errorf("kept %+v", plan.Kept)

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
@@ -189,5 +189,5 @@ func (t treatment) forces(manager string, path fieldpath.Path) bool {
 }
 
 func matchesAny(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool { return lang.MatchesStar(pattern, name) })
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return addrs.MatchesStar(pattern, name) })
 }

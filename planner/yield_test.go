@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -74,19 +74,19 @@ func TestYieldOfASecret(t *testing.T) {
 
 func TestMoves(t *testing.T) {
 	object := thing("v1", "ConfigMap", "a")
-	target := func(text string) lang.Target {
+	target := func(text string) addrs.Target {
 		if strings.Contains(text, "/") {
-			return lang.Target{Block: address(text).Block, Object: address(text)}
+			return addrs.Target{Block: address(text).Block, Object: address(text)}
 		}
-		return lang.Target{Block: text}
+		return addrs.Target{Block: text}
 	}
 	tests := map[string]struct {
-		moves []lang.Move
+		moves []addrs.Move
 		from  string
 	}{
-		"block":             {[]lang.Move{{From: target("manifest.old"), To: target("manifest.new")}}, "manifest.old/ConfigMap/a"},
-		"object":            {[]lang.Move{{From: target("manifest.old/ConfigMap/a"), To: target("manifest.new/ConfigMap/a")}}, "manifest.old/ConfigMap/a"},
-		"one after another": {[]lang.Move{{From: target("manifest.mid"), To: target("manifest.new")}, {From: target("manifest.old"), To: target("manifest.mid")}}, "manifest.old/ConfigMap/a"},
+		"block":             {[]addrs.Move{{From: target("manifest.old"), To: target("manifest.new")}}, "manifest.old/ConfigMap/a"},
+		"object":            {[]addrs.Move{{From: target("manifest.old/ConfigMap/a"), To: target("manifest.new/ConfigMap/a")}}, "manifest.old/ConfigMap/a"},
+		"one after another": {[]addrs.Move{{From: target("manifest.mid"), To: target("manifest.new")}, {From: target("manifest.old"), To: target("manifest.mid")}}, "manifest.old/ConfigMap/a"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestImports(t *testing.T) {
 				}
 			}
 			in := input(c, objects...)
-			in.Imports = []lang.Import{{To: address(test.to), ID: test.id}}
+			in.Imports = []addrs.Import{{To: address(test.to), ID: test.id}}
 			if test.want != "" {
 				if got := mustNotPlan(t, in); !strings.Contains(got, test.want) {
 					t.Errorf("problem is %q", got)
@@ -159,7 +159,7 @@ func TestImportsOfOthers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := input(&cluster{}, declared(at, thing("v1", "ConfigMap", "a")), declared("manifest.b/ConfigMap/b", thing("v1", "ConfigMap", "b")))
-			in.Imports = []lang.Import{{To: address(at), ID: "openstack/a"}}
+			in.Imports = []addrs.Import{{To: address(at), ID: "openstack/a"}}
 			change(&in)
 			if got := mustPlan(t, in).Actions; slices.ContainsFunc(got, func(a plans.Action) bool { return a.Address == address(at) }) {
 				t.Errorf("actions are %+v", got)

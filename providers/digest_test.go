@@ -6,13 +6,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
 func secret(parts ...providers.DataPart) *providers.Object {
 	return &providers.Object{
-		Address: lang.Address{Block: "service.keystone", Kind: "Secret", Name: "s"},
+		Address: addrs.Object{Block: "service.keystone", Kind: "Secret", Name: "s"},
 		Manifest: &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "v1",
 			"kind":       "Secret",

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
@@ -68,7 +68,7 @@ const (
 
 // Object is one desired thing in the cluster.
 type Object struct {
-	Address lang.Address `json:"address"`
+	Address addrs.Object `json:"address"`
 	// Manifest is exactly what kolla wants to own: no defaults, no nulls, and for
 	// a Secret no values (they are in Data).
 	Manifest *unstructured.Unstructured `json:"manifest"`
@@ -77,9 +77,9 @@ type Object struct {
 	// Family is the address without the hash, for objects whose name carries a
 	// hash of their content: a change makes a new member of the family, and the
 	// old one is kept for a while. Otherwise zero.
-	Family lang.Address `json:"family,omitzero"`
+	Family addrs.Object `json:"family,omitzero"`
 	// DependsOn are the objects that must be ready before this one is written.
-	DependsOn []lang.Address `json:"depends_on,omitempty"`
+	DependsOn []addrs.Object `json:"depends_on,omitempty"`
 	// Partial: kolla owns some fields of an object that somebody else made (the
 	// labels of a Node). It is never created or deleted; to delete it is to give
 	// the fields up.
@@ -129,14 +129,14 @@ func (o *Object) From(source string) {
 // desired: Digest leaves it out.
 type Lifecycle struct {
 	PreventDestroy bool `json:"prevent_destroy,omitempty"`
-	// IgnoreFields and ForceFields are paths that lang.ParseFieldPath reads.
+	// IgnoreFields and ForceFields are paths that addrs.ParseFieldPath reads.
 	IgnoreFields   []string `json:"ignore_fields,omitempty"`
-	YieldTo        []string `json:"yield_to,omitempty"` // field managers; see lang.MatchesStar
+	YieldTo        []string `json:"yield_to,omitempty"` // field managers; see addrs.MatchesStar
 	ForceConflicts bool     `json:"force_conflicts,omitempty"`
 	ForceFields    []string `json:"force_fields,omitempty"`
-	ForceManagers  []string `json:"force_managers,omitempty"` // see lang.MatchesStar
+	ForceManagers  []string `json:"force_managers,omitempty"` // see addrs.MatchesStar
 	Source         string   `json:"source,omitempty"`         // "cloud.hcl:12"
-	// ReplaceTriggeredBy are the addresses of blocks and objects that lang.ParseTarget
+	// ReplaceTriggeredBy are the addresses of blocks and objects that addrs.ParseTarget
 	// reads: where one of them changes, what runs is deleted and made again.
 	ReplaceTriggeredBy []string `json:"replace_triggered_by,omitempty"`
 }

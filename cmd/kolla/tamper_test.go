@@ -19,6 +19,7 @@ import (
 	"kolla.openstack.org/kolla/internal/cli"
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -48,7 +49,7 @@ func on(address string, edit func(*plans.Action)) func(*plans.Plan) {
 
 const another = "is another one now"
 
-var somewhere = lang.Address{Block: "manifest.made", Kind: "Secret", Name: "x"}
+var somewhere = addrs.Object{Block: "manifest.made", Kind: "Secret", Name: "x"}
 
 var evil = providers.Ref{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, Name: "kube-public"}
 
@@ -114,7 +115,7 @@ var actionFields = map[string]tampering{
 	"Releases":   {on("/gone", func(a *plans.Action) { a.Releases = true }), "letting it go"},
 	"DependsOn":  {on("/changed", func(a *plans.Action) { a.DependsOn = nil }), ""},
 	"Triggers":   {on("/changed", func(a *plans.Action) { a.Triggers = []string{"manifest.made"} }), "replaced with it"},
-	"Owed":       {on("/changed", func(a *plans.Action) { a.Owed = []lang.Address{a.Address} }), "owed to it"},
+	"Owed":       {on("/changed", func(a *plans.Action) { a.Owed = []addrs.Object{a.Address} }), "owed to it"},
 	"Pending":    {on("/same", func(a *plans.Action) { a.Pending = true }), ""},
 	"Check": {on("/same", func(a *plans.Action) {
 		a.Check = state.Check{Owned: strings.Repeat("e", 64)}
@@ -133,14 +134,14 @@ var attacks = map[string]tampering{
 	}, "another set of values of variables"},
 	"a new object": {func(p *plans.Plan) {
 		u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "miner", "namespace": "kube-system"}}}
-		address := lang.Address{Block: "manifest.made", Kind: "Pod", Name: "miner"}
+		address := addrs.Object{Block: "manifest.made", Kind: "Pod", Name: "miner"}
 		p.Actions = append(p.Actions, plans.Action{
 			Address: address, Verb: plans.Create, Object: &providers.Object{Address: address, Manifest: u}, Ref: providers.RefOf(u),
 		})
 	}, "the configuration declares no such object"},
 	"a deletion": {func(p *plans.Plan) {
 		p.Actions = append(p.Actions, plans.Action{
-			Address: lang.Address{Block: "manifest.old", Kind: "Namespace", Name: "kube-public"}, Verb: plans.Delete, Ref: evil,
+			Address: addrs.Object{Block: "manifest.old", Kind: "Namespace", Name: "kube-public"}, Verb: plans.Delete, Ref: evil,
 			Prior: providers.Precondition{UID: namespaceUID()}, Occupied: true,
 		})
 	}, "a new plan does not have it"},

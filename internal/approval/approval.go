@@ -14,7 +14,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/order"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -36,7 +36,7 @@ type Verdict struct {
 	Plan *plans.Plan
 	// Held are the actions of Plan that are not to be begun, because their objects were
 	// changed since the plan was made, with the reason.
-	Held map[lang.Address]error
+	Held map[addrs.Object]error
 	// Differences are why the saved plan must not be carried out at all; none: it may.
 	Differences []Difference
 	// Problems are those of the fresh plan that the saved one did not meet, and that no
@@ -46,7 +46,7 @@ type Verdict struct {
 
 // Difference is what a saved plan says and the fresh one does not, or the reverse.
 type Difference struct {
-	Address lang.Address // zero: of the plan as a whole
+	Address addrs.Object // zero: of the plan as a whole
 	Text    string       // "the file says update, and a new plan says create"
 }
 
@@ -54,10 +54,10 @@ type Difference struct {
 func Check(saved *plans.Plan, fresh Fresh) Verdict {
 	c := &check{
 		Fresh:   fresh,
-		saved:   map[lang.Address]*plans.Action{},
-		fresh:   map[lang.Address]*plans.Action{},
-		objects: map[lang.Address]*providers.Object{},
-		verdict: Verdict{Held: map[lang.Address]error{}},
+		saved:   map[addrs.Object]*plans.Action{},
+		fresh:   map[addrs.Object]*plans.Action{},
+		objects: map[addrs.Object]*providers.Object{},
+		verdict: Verdict{Held: map[addrs.Object]error{}},
 	}
 	objects := order.Complete(fresh.Objects) // as they are in plans
 	for i := range objects {
@@ -90,12 +90,12 @@ func Check(saved *plans.Plan, fresh Fresh) Verdict {
 // check is a comparison under way.
 type check struct {
 	Fresh
-	saved, fresh map[lang.Address]*plans.Action
-	objects      map[lang.Address]*providers.Object
+	saved, fresh map[addrs.Object]*plans.Action
+	objects      map[addrs.Object]*providers.Object
 	verdict      Verdict
 }
 
-func (c *check) differ(address lang.Address, format string, args ...any) {
+func (c *check) differ(address addrs.Object, format string, args ...any) {
 	c.verdict.Differences = append(c.verdict.Differences, Difference{address, fmt.Sprintf(format, args...)})
 }
 
@@ -118,7 +118,7 @@ func (c *check) head(saved *plans.Plan) {
 		{"selection", saved.Selection, fresh.Selection},
 	} {
 		if _, equal := same(field.saved, field.fresh); !equal {
-			c.differ(lang.Address{}, "the file has another %s than a new plan", field.name)
+			c.differ(addrs.Object{}, "the file has another %s than a new plan", field.name)
 		}
 	}
 }
@@ -236,14 +236,14 @@ func (c *check) shown(saved *plans.Plan) {
 		for _, effect := range impact.Effects {
 			shows := func(e plans.Effect) bool { _, equal := same(e, effect); return equal || e.Shows(effect) }
 			if effect.Grave && !blocks[impact.Block] && !slices.ContainsFunc(told[impact.Block], shows) {
-				c.differ(lang.Address{}, "the file does not show what happens to %s of %s: %s", effect.Name, impact.Block, effect.Kind)
+				c.differ(addrs.Object{}, "the file does not show what happens to %s of %s: %s", effect.Name, impact.Block, effect.Kind)
 			}
 		}
 	}
 	for i := range c.Plan.Losses {
 		shows := func(l plans.Loss) bool { _, equal := same(l, c.Plan.Losses[i]); return equal }
 		if !slices.ContainsFunc(saved.Losses, shows) {
-			c.differ(lang.Address{}, "the file does not show a loss of data that a new plan shows")
+			c.differ(addrs.Object{}, "the file does not show a loss of data that a new plan shows")
 		}
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/internal/approval"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
-func address(name string) lang.Address {
-	return lang.Address{Block: "manifest." + name, Kind: "ConfigMap", Name: name}
+func address(name string) addrs.Object {
+	return addrs.Object{Block: "manifest." + name, Kind: "ConfigMap", Name: name}
 }
 
 func object(kind, name string) *providers.Object {
@@ -135,7 +135,7 @@ func TestUnmovedObjects(t *testing.T) {
 // depends on it; any other one refuses the plan.
 func TestProblemsSince(t *testing.T) {
 	saved, dependant := act(plans.Create, "a", ""), act(plans.Create, "b", "")
-	dependant.DependsOn = []lang.Address{saved.Address}
+	dependant.DependsOn = []addrs.Object{saved.Address}
 	fresh := dependant
 	fresh.DependsOn = nil // as a plan has it where there is no action
 	exists := plans.Problem{Address: saved.Address, Summary: "it exists and is not kolla's"}

@@ -14,7 +14,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/draft"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -91,8 +91,8 @@ func (w *workspace) generate(ctx context.Context) error {
 }
 
 // draft writes the manifest of one import. The problem says why there can be none.
-func (w *workspace) draft(ctx context.Context, i lang.Import, drafted map[string]bool) (draft.Blocks, *plans.Problem, error) {
-	parts := lang.SplitBlock(i.To.Block)
+func (w *workspace) draft(ctx context.Context, i addrs.Import, drafted map[string]bool) (draft.Blocks, *plans.Problem, error) {
+	parts := addrs.SplitBlock(i.To.Block)
 	unsuitable := func(summary, detail string, args ...any) (draft.Blocks, *plans.Problem, error) {
 		return draft.Blocks{}, &plans.Problem{Summary: summary, Detail: fmt.Sprintf(detail, args...)}, nil
 	}
@@ -121,7 +121,7 @@ func (w *workspace) draft(ctx context.Context, i lang.Import, drafted map[string
 }
 
 // imported reads the object that an import names.
-func (w *workspace) imported(ctx context.Context, i lang.Import) (*unstructured.Unstructured, *plans.Problem, error) {
+func (w *workspace) imported(ctx context.Context, i addrs.Import) (*unstructured.Unstructured, *plans.Problem, error) {
 	kind, namespaced, err := w.client.KindNamed(ctx, i.To.Kind)
 	var several *kubernetes.AmbiguousKindError
 	switch {

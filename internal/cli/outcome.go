@@ -13,6 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
@@ -20,7 +21,7 @@ import (
 )
 
 // carryOut carries out a plan, and prints the result.
-func (w *workspace) carryOut(ctx context.Context, session *state.Session, made *engine.Made, held map[lang.Address]error) error {
+func (w *workspace) carryOut(ctx context.Context, session *state.Session, made *engine.Made, held map[addrs.Object]error) error {
 	started, plan := time.Now(), made.Plan
 	applied, err := w.engine().Apply(ctx, session, made, engine.ApplyOptions{
 		Timeout: w.flags.Duration("timeout"),

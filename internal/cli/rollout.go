@@ -18,7 +18,7 @@ import (
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -102,9 +102,9 @@ func runRollout(w *workspace, addresses []string) error {
 // onDelete are the workloads of the state that may keep old pods, those that others
 // depend on first.
 func onDelete(st *state.State, addresses []string) ([]*state.Object, error) {
-	var targets []lang.Target
+	var targets []addrs.Target
 	for _, text := range addresses {
-		target, err := lang.ParseTarget(text)
+		target, err := addrs.ParseTarget(text)
 		if err != nil {
 			return nil, failure.New(fmt.Sprintf("%q is not an address", text), failure.Sentence(err.Error())+".")
 		}
@@ -114,7 +114,7 @@ func onDelete(st *state.State, addresses []string) ([]*state.Object, error) {
 	var known []string
 	matched := make([]bool, len(targets))
 	for _, o := range mayKeepPods(st) {
-		address, err := lang.ParseAddress(o.Address)
+		address, err := addrs.ParseObject(o.Address)
 		if err != nil {
 			return nil, fmt.Errorf("read the state: %w", err)
 		}

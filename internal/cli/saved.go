@@ -14,7 +14,7 @@ import (
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
 )
@@ -117,7 +117,7 @@ func runSavedPlan(w *workspace, file string) error {
 
 // planAgain makes the saved plan again. It returns the part that is carried out, and the
 // actions that must not start.
-func (w *workspace) planAgain(ctx context.Context, st *state.State, saved *plans.Plan) (*engine.Made, map[lang.Address]error, error) {
+func (w *workspace) planAgain(ctx context.Context, st *state.State, saved *plans.Plan) (*engine.Made, map[addrs.Object]error, error) {
 	loaded, err := w.engine().LoadPlanned(ctx, saved, w.loading)
 	if err != nil {
 		return nil, nil, err

@@ -14,7 +14,7 @@ import (
 	"kolla.openstack.org/kolla/internal/engine"
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/files"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -101,7 +101,7 @@ func checkAdopt(addresses []string) error {
 func canonical(addresses []string) []string {
 	var out []string
 	for _, text := range addresses {
-		if target, err := lang.ParseTarget(text); err == nil {
+		if target, err := addrs.ParseTarget(text); err == nil {
 			text = target.String()
 		}
 		out = append(out, text)

@@ -11,7 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/jsonview"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
 )
@@ -79,7 +79,7 @@ func showState(s streams, st *state.State) error {
 	block := ""
 	table := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
 	for _, o := range st.Objects {
-		address, err := lang.ParseAddress(o.Address)
+		address, err := addrs.ParseObject(o.Address)
 		if err != nil {
 			return fmt.Errorf("read the state: %w", err)
 		}
@@ -146,7 +146,7 @@ func stateJSON(w io.Writer, st *state.State) error {
 		out.Values = &jsonValues{Outputs: jsonview.Outputs(st.Outputs)}
 		out.Checks = jsonview.Checks(st.Checks)
 		for _, o := range st.Objects {
-			address, err := lang.ParseAddress(o.Address)
+			address, err := addrs.ParseObject(o.Address)
 			if err != nil {
 				return fmt.Errorf("read the state: %w", err)
 			}
@@ -159,14 +159,14 @@ func stateJSON(w io.Writer, st *state.State) error {
 	return nil
 }
 
-func jsonObjectOf(o state.Object, address lang.Address) jsonObject {
+func jsonObjectOf(o state.Object, address addrs.Object) jsonObject {
 	metadata := map[string]any{"name": o.Name, "uid": o.UID}
 	if o.Namespace != "" {
 		metadata["namespace"] = o.Namespace
 	}
 	return jsonObject{
 		Address: o.Address, Mode: "managed", Type: o.Kind, Name: o.Name, Provider: jsonview.Provider,
-		Index:     lang.SplitBlock(address.Block).Key,
+		Index:     addrs.SplitBlock(address.Block).Key,
 		Values:    map[string]any{"apiVersion": o.APIVersion, "kind": o.Kind, "metadata": metadata},
 		DependsOn: o.DependsOn,
 		Kolla: jsonObjectMore{

@@ -10,7 +10,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -59,9 +59,9 @@ quotes: kolla state list 'service.redis["cache"]'.`,
 
 // listObjects prints the addresses in the state, or those of them that are asked for.
 func listObjects(s streams, st *state.State, asked []string) error {
-	var targets []lang.Target
+	var targets []addrs.Target
 	for _, text := range asked {
-		target, err := lang.ParseTarget(text)
+		target, err := addrs.ParseTarget(text)
 		if err != nil {
 			return failure.New(fmt.Sprintf("%q is not an address", text), failure.Sentence(err.Error())+".")
 		}
@@ -70,11 +70,11 @@ func listObjects(s streams, st *state.State, asked []string) error {
 	var known []string // what would have matched
 	matched := make([]bool, len(targets))
 	for _, o := range st.Objects {
-		address, err := lang.ParseAddress(o.Address)
+		address, err := addrs.ParseObject(o.Address)
 		if err != nil {
 			return fmt.Errorf("read the state: %w", err)
 		}
-		known = append(known, o.Address, address.Block, lang.SplitBlock(address.Block).All())
+		known = append(known, o.Address, address.Block, addrs.SplitBlock(address.Block).All())
 		show := len(targets) == 0
 		for i, t := range targets {
 			if t.Has(address) {

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/internal/content"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -20,7 +20,7 @@ func object(t testing.TB, manifest string) *providers.Object {
 	if err := yaml.Unmarshal([]byte(manifest), &u.Object); err != nil {
 		t.Fatalf("%v in:\n%s", err, manifest)
 	}
-	return &providers.Object{Address: lang.Address{Block: "manifest.third", Kind: u.GetKind(), Name: u.GetName()}, Manifest: u}
+	return &providers.Object{Address: addrs.Object{Block: "manifest.third", Kind: u.GetKind(), Name: u.GetName()}, Manifest: u}
 }
 
 // written joins the lines. An exclamation mark stands before each line that weakens

@@ -11,6 +11,7 @@ import (
 	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -22,7 +23,7 @@ type ApplyOptions struct {
 	// Timeout limits each wait for an object, and the wait for data; zero: ten minutes.
 	Timeout time.Duration
 	// Held are the actions that must not start. They fail with the given errors.
-	Held map[lang.Address]error
+	Held map[addrs.Object]error
 	// Progress is called before a round begins. It returns a function that gets the
 	// events of the round, and one to call at its end. Nil: nobody wants the events.
 	Progress func(*plans.Plan) (observe func(plans.Event), done func())

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
@@ -25,7 +26,7 @@ func (e *Engine) facts(ctx context.Context, config *lang.Config, st *state.State
 	return openstack.Facts{
 		Ours:  ours,
 		Nodes: nodes(snapshot.All(nodeKind)),
-		Revision: func(address lang.Address, namespace, name string, given map[string]string) string {
+		Revision: func(address addrs.Object, namespace, name string, given map[string]string) string {
 			live := snapshot.Get(providers.Ref{GVK: secretKind, Namespace: namespace, Name: name})
 			if live != nil && ours(address, namespace, name) {
 				return secrets.RevisionOf(live, given, values)
@@ -52,7 +53,7 @@ func valuesIn(snapshot *providers.Snapshot) providers.Values {
 
 // ownSecrets returns a function that reports whether a Secret was made by kolla, or is
 // taken over by the operator. Values of other Secrets with these names are not read.
-func ownSecrets(snapshot *providers.Snapshot, config *lang.Config, st *state.State, r Rendering) func(address lang.Address, namespace, name string) bool {
+func ownSecrets(snapshot *providers.Snapshot, config *lang.Config, st *state.State, r Rendering) func(address addrs.Object, namespace, name string) bool {
 	type place struct{ namespace, name string }
 	known := map[place]*state.Object{}
 	for i := range st.Objects {
@@ -60,13 +61,13 @@ func ownSecrets(snapshot *providers.Snapshot, config *lang.Config, st *state.Sta
 			known[place{o.Namespace, o.Name}] = o
 		}
 	}
-	return func(address lang.Address, namespace, name string) bool {
+	return func(address addrs.Object, namespace, name string) bool {
 		live := snapshot.Get(providers.Ref{GVK: secretKind, Namespace: namespace, Name: name})
 		record := known[place{namespace, name}]
 		if r.Believe || trust.Same(record, live) || slices.Contains(r.Adopt, address.String()) {
 			return true
 		}
-		imported := slices.ContainsFunc(config.Imports, func(i lang.Import) bool { return i.To == address })
+		imported := slices.ContainsFunc(config.Imports, func(i addrs.Import) bool { return i.To == address })
 		return imported && (record == nil || record.UID == "")
 	}
 }
@@ -74,7 +75,7 @@ func ownSecrets(snapshot *providers.Snapshot, config *lang.Config, st *state.Sta
 // before identifies the earlier values of a Secret: by its UID, or, if the state does not
 // have the UID, by the state. It is empty if nothing was ever applied. New values get
 // another revision than all earlier ones.
-func before(st *state.State, address lang.Address) string {
+func before(st *state.State, address addrs.Object) string {
 	if known := st.Find(address.String()); known != nil && known.UID != "" {
 		return known.UID
 	}
@@ -108,34 +109,34 @@ func addresses(node *unstructured.Unstructured) []string {
 
 // made returns a function that lists the jobs and workloads of a block that exist already,
 // or are adopted by this plan. Jobs of an upgrade run only for a service that exists.
-func made(config *lang.Config, st *state.State, adopt []string) func(block string) []lang.Address {
-	known := map[string][]lang.Address{}
-	add := func(a lang.Address) {
+func made(config *lang.Config, st *state.State, adopt []string) func(block string) []addrs.Object {
+	known := map[string][]addrs.Object{}
+	add := func(a addrs.Object) {
 		if slices.Contains([]string{"Deployment", "StatefulSet", "DaemonSet", "Job"}, a.Kind) {
 			known[a.Block] = append(known[a.Block], a)
 		}
 	}
 	for i := range st.Objects {
-		if a, err := lang.ParseAddress(st.Objects[i].Address); err == nil && !st.Objects[i].Left {
+		if a, err := addrs.ParseObject(st.Objects[i].Address); err == nil && !st.Objects[i].Left {
 			add(moved(config, a))
 		}
 	}
 	for _, text := range adopt {
-		if a, err := lang.ParseAddress(text); err == nil {
+		if a, err := addrs.ParseObject(text); err == nil {
 			add(a)
 		}
 	}
 	for _, i := range config.Imports {
 		add(i.To)
 	}
-	return func(block string) []lang.Address { return known[block] }
+	return func(block string) []addrs.Object { return known[block] }
 }
 
 // moved returns the new address of an object of the state. The planner moves it to the
 // same address.
-func moved(config *lang.Config, a lang.Address) lang.Address {
+func moved(config *lang.Config, a addrs.Object) addrs.Object {
 	for range config.Moves {
-		i := slices.IndexFunc(config.Moves, func(m lang.Move) bool {
+		i := slices.IndexFunc(config.Moves, func(m addrs.Move) bool {
 			_, applies := m.Apply(a)
 			return applies
 		})
@@ -146,11 +147,11 @@ func moved(config *lang.Config, a lang.Address) lang.Address {
 	}
 	declared := func(name string) bool {
 		return slices.ContainsFunc(config.Services, func(s lang.Service) bool {
-			return s.Block == name || slices.Contains(lang.Modules(lang.SplitBlock(s.Block).Module), name)
+			return s.Block == name || slices.Contains(addrs.Modules(addrs.SplitBlock(s.Block).Module), name)
 		})
 	}
 	if !declared(a.Block) {
-		a.Block = lang.Recounted(a.Block, declared)
+		a.Block = addrs.Recounted(a.Block, declared)
 	}
 	return a
 }

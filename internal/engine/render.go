@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
@@ -63,7 +64,7 @@ func (e *Engine) Render(ctx context.Context, config *lang.Config, st *state.Stat
 // renamedSecrets maps each Secret with another name than before to the Secret in the
 // cluster that has its values. Only certificates are rendered differently for it: by their
 // values it is decided whether they, and the certificates that they signed, are renewed.
-func (e *Engine) renamedSecrets(config *lang.Config, st *state.State, objects []providers.Object) map[lang.Address]providers.Ref {
+func (e *Engine) renamedSecrets(config *lang.Config, st *state.State, objects []providers.Object) map[addrs.Object]providers.Ref {
 	snapshot := e.Cluster.Snapshot()
 	if !slices.ContainsFunc(objects, func(o providers.Object) bool { return o.Certified() && snapshot.Get(o.Ref()) == nil }) {
 		return nil

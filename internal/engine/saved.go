@@ -13,6 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
 )
@@ -43,7 +44,7 @@ func (e *Engine) LoadPlanned(ctx context.Context, saved *plans.Plan, l Loading) 
 
 // PlanAgain makes a saved plan again. It returns the part of the new plan that the saved
 // one contains, and the actions that must not start. See package approval.
-func (e *Engine) PlanAgain(ctx context.Context, saved *plans.Plan, loaded Loaded, st *state.State, o Options) (*Made, map[lang.Address]error, error) {
+func (e *Engine) PlanAgain(ctx context.Context, saved *plans.Plan, loaded Loaded, st *state.State, o Options) (*Made, map[addrs.Object]error, error) {
 	e.Cluster.Warnings.Gather()
 	defer e.Cluster.Warnings.Flush()
 	made, err := e.compareAgain(ctx, loaded, st, o)

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -23,7 +23,7 @@ import (
 // hash is. The plan does contain which values change, and that is compared with the
 // cluster.
 func (e *Engine) compareValues(ctx context.Context, saved *plans.Plan, made *Made) (uncompared []string, err error) {
-	fresh := make(map[lang.Address]*providers.Object, len(made.Objects))
+	fresh := make(map[addrs.Object]*providers.Object, len(made.Objects))
 	for i := range made.Objects {
 		fresh[made.Objects[i].Address] = &made.Objects[i]
 	}

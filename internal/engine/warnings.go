@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/pod-security-admission/api"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -21,7 +21,7 @@ type Warnings struct {
 	reporter  Reporter
 	gathering bool
 	gathered  []kubernetes.Warning
-	addresses map[providers.Ref]lang.Address // of the plan's objects
+	addresses map[providers.Ref]addrs.Object // of the plan's objects
 }
 
 // take is kubernetes.Options.Warn.
@@ -46,7 +46,7 @@ func (w *Warnings) Gather() {
 func (w *Warnings) into(plan *plans.Plan) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.addresses = map[providers.Ref]lang.Address{}
+	w.addresses = map[providers.Ref]addrs.Object{}
 	for i := range plan.Actions {
 		w.addresses[plan.Actions[i].Ref] = plan.Actions[i].Address
 	}

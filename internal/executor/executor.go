@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/dag"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/order"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
@@ -48,7 +48,7 @@ type Options struct {
 	// changed workloads of services that become ready at the same time.
 	Parallelism int
 	// Held are actions that must not start. They fail with the given errors.
-	Held map[lang.Address]error
+	Held map[addrs.Object]error
 	// Timeout limits each deletion, and each wait for an object without a timeout of its
 	// own; 0: ten minutes.
 	Timeout time.Duration
@@ -82,7 +82,7 @@ type Outcome struct {
 	// interrupted after its start; nil otherwise.
 	Err error
 	// Because is the failed action that a skipped one depends on.
-	Because lang.Address
+	Because addrs.Object
 	// Left describes what deleted pods may have left on their nodes; nil: nothing.
 	Left    *Leftover
 	Elapsed time.Duration // zero if the action did not start
@@ -163,7 +163,7 @@ func (r *run) graph() *dag.Graph[int] {
 // brought reports whether the object of an action comes from a manifest. Its pods may wait
 // for objects that are not among its dependencies.
 func brought(a *plans.Action) bool {
-	return lang.SplitBlock(a.Address.Block).Type == "manifest"
+	return addrs.SplitBlock(a.Address.Block).Type == "manifest"
 }
 
 // heavy reports whether Parallelism also limits an action while it waits: jobs, and
@@ -242,7 +242,7 @@ func prepare(ctx context.Context, plan *plans.Plan, options Options) (*run, erro
 // checkActions refuses incomplete actions, and returns the dependencies of each action as
 // indexes. It ignores dependencies on addresses that are not in the plan.
 func checkActions(actions []plans.Action) ([][]int, error) {
-	index := make(map[lang.Address]int, len(actions))
+	index := make(map[addrs.Object]int, len(actions))
 	for i := range actions {
 		a := &actions[i]
 		if _, taken := index[a.Address]; taken {
@@ -331,7 +331,7 @@ func (r *run) result(walked []dag.Result[int], elapsed time.Duration) *Result {
 			o.Status = Skipped
 			o.Because = r.plan.Actions[walked[i].Cause].Address
 			if r.outcomes[walked[i].Cause].Status == Interrupted {
-				o.Status, o.Because = Interrupted, lang.Address{}
+				o.Status, o.Because = Interrupted, addrs.Object{}
 			}
 		case dag.NotStarted:
 			o.Status = Interrupted

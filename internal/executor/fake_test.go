@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/internal/executor"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -246,9 +246,9 @@ func parse(text string) *providers.Object {
 	return &providers.Object{Address: address(text), Manifest: u, Partial: kind == "Node"}
 }
 
-func address(text string) lang.Address {
+func address(text string) addrs.Object {
 	kind, name, _ := strings.Cut(text, " ")
-	return lang.Address{Block: "service.test", Kind: kind, Name: name}
+	return addrs.Object{Block: "service.test", Kind: kind, Name: name}
 }
 
 // act makes an action on an object, "Deployment api", that depends on others.
@@ -334,7 +334,7 @@ func (a *apply) observe(e plans.Event) {
 	switch {
 	case e.Err != nil:
 		text += ": " + e.Err.Error()
-	case e.Because != (lang.Address{}):
+	case e.Because != (addrs.Object{}):
 		text += " because of " + e.Because.Name
 	case e.Status != "":
 		text += ": " + e.Status
@@ -382,7 +382,7 @@ func outcomes(r *executor.Result) []string {
 	var lines []string
 	for _, o := range r.Outcomes {
 		line := o.Action.Ref.Name + ": " + names[o.Status]
-		if o.Because != (lang.Address{}) {
+		if o.Because != (addrs.Object{}) {
 			line += " because of " + o.Because.Name
 		}
 		if o.Written {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"kolla.openstack.org/kolla/internal/executor"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -13,9 +13,9 @@ import (
 func TestHeld(t *testing.T) {
 	moved := errors.New("somebody changed it")
 	held, dependant, other := act(plans.Create, "ConfigMap held"), act(plans.Create, "ConfigMap dependant"), act(plans.Create, "ConfigMap other")
-	dependant.DependsOn = []lang.Address{held.Address}
+	dependant.DependsOn = []addrs.Object{held.Address}
 	a := newApply(t, newCluster())
-	a.options.Held = map[lang.Address]error{held.Address: moved}
+	a.options.Held = map[addrs.Object]error{held.Address: moved}
 	result := a.run(t.Context(), t, held, dependant, other)
 	diff(t, "calls", []string{"apply ConfigMap openstack/other if new"}, a.calls)
 	for i, want := range []executor.Status{executor.Failed, executor.Skipped, executor.Applied} {

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -19,7 +19,7 @@ import (
 func inManifest(actions ...plans.Action) []plans.Action {
 	for i := range actions {
 		a := &actions[i]
-		for _, address := range []*lang.Address{&a.Address, &a.Object.Address} {
+		for _, address := range []*addrs.Object{&a.Address, &a.Object.Address} {
 			address.Block = "manifest.test"
 		}
 		for j := range a.DependsOn {

@@ -3,7 +3,7 @@ package executor
 import (
 	"time"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -101,7 +101,7 @@ func recordOf(a *plans.Action) state.Object {
 	for _, y := range a.Yields {
 		record.Yields = append(record.Yields, y.Known())
 	}
-	if a.Object.Family != (lang.Address{}) {
+	if a.Object.Family != (addrs.Object{}) {
 		record.Family = a.Object.Family.String()
 	}
 	for _, dependency := range a.Object.DependsOn {

@@ -10,6 +10,7 @@ import (
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -163,7 +164,7 @@ func ofProblem(problem plans.Problem, files map[string]*hcl.File) *diagnosticJSO
 		Detail:   problem.Detail,
 		Range:    lineAt(problem.Source, files),
 	}
-	if problem.Address != (lang.Address{}) {
+	if problem.Address != (addrs.Object{}) {
 		d.Address = problem.Address.String()
 	}
 	return d

@@ -2,7 +2,7 @@ package jsonview
 
 import (
 	"kolla.openstack.org/kolla/internal/report"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -10,11 +10,11 @@ import (
 type outside struct {
 	// reported are the fields that others added, and that foreign = "report" leaves in
 	// place.
-	reported map[lang.Address][]plans.Change
+	reported map[addrs.Object][]plans.Change
 }
 
 func outsideOf(plan *plans.Plan) outside {
-	o := outside{reported: map[lang.Address][]plans.Change{}}
+	o := outside{reported: map[addrs.Object][]plans.Change{}}
 	for _, f := range plan.Foreign {
 		if f.Reported {
 			o.reported[f.Address] = f.Fields

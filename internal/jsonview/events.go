@@ -3,6 +3,7 @@ package jsonview
 import (
 	"fmt"
 	"io"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"slices"
 	"strings"
 	"sync"
@@ -12,7 +13,6 @@ import (
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/report"
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -76,8 +76,8 @@ type resourceJSON struct {
 	Key             any    `json:"resource_key"` // of the block, if it is repeated
 }
 
-func resourceOf(address lang.Address) resourceJSON {
-	parts := lang.SplitBlock(address.Block)
+func resourceOf(address addrs.Object) resourceJSON {
+	parts := addrs.SplitBlock(address.Block)
 	inModule := address
 	inModule.Block = strings.TrimPrefix(address.Block, parts.Module+".")
 	return resourceJSON{

@@ -1,6 +1,6 @@
 package jsonview
 
-import "kolla.openstack.org/kolla/lang"
+import "kolla.openstack.org/kolla/lang/addrs"
 
 // Module is a module with its resources in the format of Terraform's values. It is the root
 // or a module below it.
@@ -13,7 +13,7 @@ type Module[Resource any] struct {
 // Put adds a resource to the module of its block, and creates this module if necessary.
 func (m *Module[Resource]) Put(block string, r Resource) {
 	at := m
-	for _, address := range lang.Modules(lang.SplitBlock(block).Module) {
+	for _, address := range addrs.Modules(addrs.SplitBlock(block).Module) {
 		at = at.child(address)
 	}
 	at.Resources = append(at.Resources, r)

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
@@ -113,7 +113,7 @@ type checkProblem struct {
 func Checks(checks []state.CheckResult) []Check {
 	var out []Check
 	for _, c := range checks {
-		parts := lang.SplitBlock(c.Address)
+		parts := addrs.SplitBlock(c.Address)
 		instance := checkInstance{Status: c.Status}
 		instance.Address.Display = c.Address
 		for _, p := range c.Problems {

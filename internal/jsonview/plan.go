@@ -7,7 +7,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/report"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -176,7 +176,7 @@ type actionJSON struct {
 	Heir       string            `json:"heir,omitempty"` // takes the values of a Secret along that goes
 	Supersedes string            `json:"supersedes,omitempty"`
 	Source     string            `json:"source,omitempty"`
-	DependsOn  []lang.Address    `json:"depends_on,omitempty"`
+	DependsOn  []addrs.Object    `json:"depends_on,omitempty"`
 	Object     map[string]string `json:"object"` // apiVersion, kind, namespace, name, uid
 }
 
@@ -240,10 +240,10 @@ func (p *planJSON) add(a *plans.Action, others outside) {
 	}
 }
 
-func newValue(address lang.Address, values, sensitive any) valueJSON {
+func newValue(address addrs.Object, values, sensitive any) valueJSON {
 	return valueJSON{
 		Address: address.String(), Mode: "managed", Type: address.Kind, Name: address.Name, Provider: Provider,
-		Index:  lang.SplitBlock(address.Block).Key,
+		Index:  addrs.SplitBlock(address.Block).Key,
 		Values: values, Sensitive: sensitive,
 	}
 }
@@ -251,7 +251,7 @@ func newValue(address lang.Address, values, sensitive any) valueJSON {
 func resourceChangeOf(a *plans.Action) resourceChangeJSON { return changeOf(a, valuesOf(a)) }
 
 func changeOf(a *plans.Action, v sides) resourceChangeJSON {
-	parts := lang.SplitBlock(a.Address.Block)
+	parts := addrs.SplitBlock(a.Address.Block)
 	r := resourceChangeJSON{
 		Module: parts.Module, Index: parts.Key,
 		Address: a.Address.String(), Mode: "managed", Type: a.Address.Kind, Name: a.Address.Name, Provider: Provider,
@@ -321,14 +321,14 @@ func importing(a *plans.Action) *importingJSON {
 }
 
 // movedFrom is the former address of an object.
-func movedFrom(a *plans.Action) (lang.Address, bool) {
+func movedFrom(a *plans.Action) (addrs.Object, bool) {
 	for _, r := range a.Reasons {
 		if r.Kind == plans.ReasonMoved && a.Verb != plans.Forget {
-			address, err := lang.ParseAddress(r.Detail)
+			address, err := addrs.ParseObject(r.Detail)
 			return address, err == nil
 		}
 	}
-	return lang.Address{}, false
+	return addrs.Object{}, false
 }
 
 // objectOf identifies an object in the cluster.
@@ -354,10 +354,10 @@ func extension(a *plans.Action) *actionJSON {
 	if a.Prior.UID != "" {
 		out.Object["uid"] = string(a.Prior.UID)
 	}
-	if a.Supersedes != (lang.Address{}) {
+	if a.Supersedes != (addrs.Object{}) {
 		out.Supersedes = a.Supersedes.String()
 	}
-	if a.Heir != (lang.Address{}) {
+	if a.Heir != (addrs.Object{}) {
 		out.Heir = a.Heir.String()
 	}
 	if a.Deferred() {

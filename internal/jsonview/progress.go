@@ -7,7 +7,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -40,7 +40,7 @@ type Applying struct {
 	ended  sync.WaitGroup
 
 	mu      sync.Mutex
-	running map[lang.Address]*pulse
+	running map[addrs.Object]*pulse
 }
 
 // pulse is a running action and the time of its last event.
@@ -56,7 +56,7 @@ func (e *Events) Applying() *Applying {
 	if e == nil {
 		return nil
 	}
-	a := &Applying{events: e, stop: make(chan struct{}), running: map[lang.Address]*pulse{}}
+	a := &Applying{events: e, stop: make(chan struct{}), running: map[addrs.Object]*pulse{}}
 	a.ended.Go(a.beat)
 	return a
 }
@@ -133,7 +133,7 @@ func (a *Applying) Observe(e plans.Event) {
 	case plans.Skipped:
 		extra := &hookJSON{}
 		message := "Skipped, because the apply was interrupted"
-		if e.Because != (lang.Address{}) {
+		if e.Because != (addrs.Object{}) {
 			extra.Because = e.Because.String()
 			message = "Skipped, because " + extra.Because + " failed"
 		}

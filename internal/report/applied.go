@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 )
 
 // Applied is the result of an apply.
@@ -25,22 +25,22 @@ type Applied struct {
 
 // Failed is an action that began and failed.
 type Failed struct {
-	Address lang.Address
+	Address addrs.Object
 	Source  string   // where the object is declared, "cloud.hcl:41"; may be empty
 	Reason  string   // one line
 	Detail  []string // events and the last lines of logs, unchanged
 	Advice  string   // running text: how to correct it; may be empty
 	After   time.Duration
 	// Others failed for the same reason.
-	Others []lang.Address
+	Others []addrs.Object
 }
 
 // Skipped is an action that did not begin.
 type Skipped struct {
-	Address lang.Address
+	Address addrs.Object
 	// Because is the failed action that it depends on. Without one, the apply was
 	// interrupted before.
-	Because lang.Address
+	Because addrs.Object
 	// Data are the data blocks that it waited for in vain; nil: it waited for none.
 	Data []string
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -123,7 +123,7 @@ func restartText(block string, e plans.Effect, pods string) string {
 	}
 	why := words.Few(causes, 3)
 	if e.Strategy == plans.OnRequest {
-		address := lang.Address{Block: block, Kind: e.Ref.GVK.Kind, Name: e.Name}
+		address := addrs.Object{Block: block, Kind: e.Ref.GVK.Kind, Name: e.Name}
 		return fmt.Sprintf("%s %s as before until kolla rollout '%s' replaces %s%s: %s", pods, words.Plural(e.Pods, "goes on", "go on"), address, words.Plural(e.Pods, "it", "them"), meanwhile(e), why)
 	}
 	pace := ""

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -25,7 +25,7 @@ func Tool(manager string) string {
 
 // fresh reports whether an action makes something that has no predecessor.
 func Creates(a *plans.Action) bool {
-	return (a.Verb == plans.Create || a.Verb == plans.Run) && a.Supersedes == (lang.Address{})
+	return (a.Verb == plans.Create || a.Verb == plans.Run) && a.Supersedes == (addrs.Object{})
 }
 
 // forces reports whether a change is, or is part of, what cannot be changed in place.

@@ -3,7 +3,7 @@ package report
 import (
 	"slices"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -54,7 +54,7 @@ func RelocationOf(a *plans.Action) (r Relocation, ok bool) {
 	if !a.OnlyMoves() {
 		return r, false
 	}
-	from, err := lang.ParseAddress(a.MovedFrom())
+	from, err := addrs.ParseObject(a.MovedFrom())
 	to := a.Address
 	if err != nil || from.Kind != to.Kind || from.Name != to.Name || from.Namespace != to.Namespace {
 		return r, false

@@ -10,7 +10,7 @@ import (
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -130,8 +130,8 @@ func (v *planView) grave() []string {
 }
 
 // withRisk are the addresses of all actions of a risk.
-func (v *planView) withRisk(r report.Risk) []lang.Address {
-	var out []lang.Address
+func (v *planView) withRisk(r report.Risk) []addrs.Object {
+	var out []addrs.Object
 	for _, a := range v.byRisk() {
 		if report.RiskOf(a) == r {
 			out = append(out, a.Address)
@@ -141,18 +141,18 @@ func (v *planView) withRisk(r report.Risk) []lang.Address {
 }
 
 // known are the Secrets that are taken over although kolla would have made their values.
-func (v *planView) known() []lang.Address {
+func (v *planView) known() []addrs.Object {
 	return v.matching((*plans.Action).TakesKnownValues)
 }
 
 // replacedSecrets are the Secrets of which somebody replaced generated values.
-func (v *planView) replacedSecrets() []lang.Address {
+func (v *planView) replacedSecrets() []addrs.Object {
 	return v.matching(func(a *plans.Action) bool { return report.HasReason(a, plans.ReasonReplaced) })
 }
 
 // matching are the addresses of some actions.
-func (v *planView) matching(is func(*plans.Action) bool) []lang.Address {
-	var out []lang.Address
+func (v *planView) matching(is func(*plans.Action) bool) []addrs.Object {
+	var out []addrs.Object
 	for i := range v.plan.Actions {
 		if a := &v.plan.Actions[i]; is(a) {
 			out = append(out, a.Address)
@@ -163,7 +163,7 @@ func (v *planView) matching(is func(*plans.Action) bool) []lang.Address {
 
 // weakening are the objects that may do more than their work seems to need, if they are
 // new, or if the configuration changes what they may do.
-func (v *planView) weakening() []lang.Address {
+func (v *planView) weakening() []addrs.Object {
 	return v.matching(func(a *plans.Action) bool {
 		given := slices.ContainsFunc(a.Changes, func(c plans.Change) bool {
 			return c.After != nil && !c.Drift && (content.Powers(c.Path) || !c.Sensitive && content.Powers(formatValue(c.After)))
@@ -176,7 +176,7 @@ func (v *planView) weakening() []lang.Address {
 }
 
 // named lists a few addresses.
-func named(all []lang.Address) string {
+func named(all []addrs.Object) string {
 	var names []string
 	for _, a := range all {
 		names = append(names, a.String())

@@ -9,7 +9,7 @@ import (
 	"kolla.openstack.org/kolla/internal/content"
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -75,7 +75,7 @@ func (v *planView) items() []item {
 	byBlock := map[string][]item{}
 	for i := range v.plan.Actions {
 		a := &v.plan.Actions[i]
-		if report.RiskOf(a) == report.Leaves && a.Supersedes == (lang.Address{}) {
+		if report.RiskOf(a) == report.Leaves && a.Supersedes == (addrs.Object{}) {
 			continue
 		}
 		if _, seen := byBlock[a.Address.Block]; !seen {
@@ -149,7 +149,7 @@ func (v *planView) item(a *plans.Action) item {
 	if m, ok := v.marked(a); ok {
 		it.marked = []marked{m}
 	}
-	if a.Supersedes != (lang.Address{}) {
+	if a.Supersedes != (addrs.Object{}) {
 		place := "in place of " + a.Supersedes.Name
 		if it.source != "" {
 			place += ", " + it.source
@@ -306,7 +306,7 @@ func (v *planView) comments(a *plans.Action) []string {
 	if a.Holds != "" {
 		out = append(out, "what it holds is lost: "+a.Holds)
 	}
-	if a.Heir != (lang.Address{}) {
+	if a.Heir != (addrs.Object{}) {
 		out = append(out, report.TakenAlong(a))
 	}
 	if a.Force {

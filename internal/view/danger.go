@@ -9,7 +9,7 @@ import (
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -108,7 +108,7 @@ func (v *planView) why(a *plans.Action) screen.Line {
 	if a.Verb == plans.Replace && report.HasReason(a, plans.ReasonRequested) {
 		comments = append([]string{"as requested with -replace"}, comments...)
 	}
-	if a.Heir != (lang.Address{}) {
+	if a.Heir != (addrs.Object{}) {
 		comments = append(comments, report.TakenAlong(a))
 	}
 	why := strings.Join(comments, "; ")

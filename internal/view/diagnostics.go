@@ -8,7 +8,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -100,7 +100,7 @@ func together(problems []plans.Problem) []message {
 	first := map[plans.Problem]int{}
 	for _, problem := range problems {
 		key := problem
-		key.Address, key.Source = lang.Address{}, ""
+		key.Address, key.Source = addrs.Object{}, ""
 		at, ok := first[key]
 		if !ok {
 			at = len(messages)
@@ -127,7 +127,7 @@ func fewer(where []screen.Line) []screen.Line {
 
 // object says which object has the problem, and where it is declared.
 func object(problem plans.Problem) screen.Line {
-	if problem.Address == (lang.Address{}) {
+	if problem.Address == (addrs.Object{}) {
 		if problem.Source == "" {
 			return nil
 		}

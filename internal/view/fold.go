@@ -3,12 +3,12 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"slices"
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -93,7 +93,7 @@ func (it item) starred(lines []screen.Line) []screen.Line {
 // anyNames gives a function that replaces in a text what is the same but in name
 // among many objects: the names of versions of an object by that of the object, and
 // the names of the object and of its block by a star.
-func (v *planView) anyNames(a lang.Address) func(string) string {
+func (v *planView) anyNames(a addrs.Object) func(string) string {
 	if v.versions == nil {
 		v.versions = v.versionNames()
 	}
@@ -111,7 +111,7 @@ func (v *planView) anyNames(a lang.Address) func(string) string {
 func (v *planView) versionNames() map[string][][2]string {
 	out := map[string][][2]string{}
 	for _, a := range v.plan.Actions {
-		if a.Object == nil || a.Object.Family == (lang.Address{}) {
+		if a.Object == nil || a.Object.Family == (addrs.Object{}) {
 			continue
 		}
 		for _, name := range []string{a.Address.Name, a.Supersedes.Name} {
@@ -128,7 +128,7 @@ func (v *planView) versionNames() map[string][][2]string {
 
 // ownNames are the names by which texts speak of the object with an address, longer
 // ones first.
-func (v *planView) ownNames(a lang.Address) []string {
+func (v *planView) ownNames(a addrs.Object) []string {
 	names := []string{v.nameOf(a.Block)}
 	if a.Name != "" && !strings.Contains(a.Name, names[0]) {
 		names = append(names, a.Name)
@@ -154,7 +154,7 @@ func (v *planView) nameOf(block string) string {
 	if name := v.services[block]; name != "" {
 		return name
 	}
-	parts := lang.SplitBlock(block)
+	parts := addrs.SplitBlock(block)
 	if parts.Key != nil {
 		return fmt.Sprintf("%s-%v", parts.Name, parts.Key)
 	}

@@ -2,13 +2,13 @@ package view
 
 import (
 	"fmt"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"slices"
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
 )
 
 // disturbed is one line of the impact: what happens to one block, or the same to
@@ -104,9 +104,9 @@ func (d disturbed) label() string {
 	if len(d.blocks) == 1 {
 		return strings.TrimPrefix(d.blocks[0], "service.")
 	}
-	kind := lang.SplitBlock(d.blocks[0]).Type
+	kind := addrs.SplitBlock(d.blocks[0]).Type
 	for _, block := range d.blocks {
-		if lang.SplitBlock(block).Type != kind {
+		if addrs.SplitBlock(block).Type != kind {
 			kind = "block"
 		}
 	}

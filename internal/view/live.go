@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 )
 
 // liveRows is how many running actions the live view has room for.
@@ -85,7 +85,7 @@ func (p *Progress) rows(now time.Time, width int) []screen.Line {
 // liveRow is one line that never wraps: a line that did could not be taken back. It keeps
 // the block of the address, which has the name of the service, and how long the action
 // takes; the kind, the rest of the name and the status are shortened, in this order.
-func liveRow(address lang.Address, status, took string, width int) screen.Line {
+func liveRow(address addrs.Object, status, took string, width int) screen.Line {
 	room := width - 1
 	status = foreign.Text(status)
 	name := foreign.Text(address.String())
@@ -99,7 +99,7 @@ func liveRow(address lang.Address, status, took string, width int) screen.Line {
 
 // shortAddress is an address without the kind, in at most so many columns: of a long one
 // the block and the end of the name; of a long block its end.
-func shortAddress(address lang.Address, room int) string {
+func shortAddress(address addrs.Object, room int) string {
 	const least = 8 // columns of a name that still say something
 	block, object := foreign.Text(address.Block), foreign.Text(address.Name)
 	if n := screen.Columns(block); n > room {

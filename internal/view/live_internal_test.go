@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"kolla.openstack.org/kolla/internal/view/screen"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 )
 
 // TestLiveRow holds that a row fits, and keeps the service and how long it takes.
@@ -38,7 +38,7 @@ func TestLiveRow(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			address, err := lang.ParseAddress(test.address)
+			address, err := addrs.ParseObject(test.address)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,7 +5,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -13,7 +13,7 @@ import (
 // made again, which data nothing takes up any more, and which jobs have to run again.
 func (v *planView) losses() []screen.Line {
 	var gone, kept []plans.Loss
-	var jobs []lang.Address
+	var jobs []addrs.Object
 	objects := 0
 	for _, l := range v.plan.Losses {
 		if l.Kept {
@@ -45,7 +45,7 @@ func (v *planView) losses() []screen.Line {
 	if len(jobs) == 0 || v.plan.RefreshOnly {
 		return out
 	}
-	slices.SortFunc(jobs, lang.Address.Compare)
+	slices.SortFunc(jobs, addrs.Object.Compare)
 	out = append(out, nil)
 	for _, part := range screen.Wrap("Jobs that may have filled the volumes do not run again by themselves. To run them, plan with:", v.width) {
 		out = append(out, screen.Styled(screen.Caution, part))

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"kolla.openstack.org/kolla/internal/view/screen"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -15,7 +15,7 @@ import (
 // by itself.
 func TestRelocated(t *testing.T) {
 	moved := func(from, to string, changes ...plans.Change) plans.Action {
-		address, err := lang.ParseAddress(to)
+		address, err := addrs.ParseObject(to)
 		if err != nil {
 			t.Fatal(err)
 		}

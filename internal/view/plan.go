@@ -11,7 +11,7 @@ import (
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -276,7 +276,7 @@ func (v *planView) deletions() []screen.Line {
 // unverified names what no server could be asked about, or not all of it, by cause, and
 // what can be done about it.
 func (v *planView) unverified() []screen.Line {
-	notes, advice := map[string][]lang.Address{}, map[string]string{}
+	notes, advice := map[string][]addrs.Object{}, map[string]string{}
 	for _, a := range v.plan.Actions {
 		if note := unverifiedNote(a); note != "" {
 			notes[note] = append(notes[note], a.Address)
@@ -318,7 +318,7 @@ func unverifiedNote(a plans.Action) string {
 
 // pending names what matches but is not ready.
 func (v *planView) pending() []screen.Line {
-	var waiting []lang.Address
+	var waiting []addrs.Object
 	for _, a := range v.plan.Actions {
 		if a.Verb == plans.None && a.Pending {
 			waiting = append(waiting, a.Address)
@@ -364,7 +364,7 @@ func (v *planView) warnings() []screen.Line {
 }
 
 // some lists addresses, but not endlessly.
-func (v *planView) some(addresses []lang.Address) []screen.Line {
+func (v *planView) some(addresses []addrs.Object) []screen.Line {
 	const most = 10
 	var out []screen.Line
 	for i, a := range addresses {

@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -49,8 +49,8 @@ type Progress struct {
 	mu      sync.Mutex
 	over    int // done, failed and skipped
 	failed  int
-	running map[lang.Address]*task
-	denied  map[string]lang.Address // missing permissions, and who met each first
+	running map[addrs.Object]*task
+	denied  map[string]addrs.Object // missing permissions, and who met each first
 	outage  outage
 }
 
@@ -73,8 +73,8 @@ func (p *Printer) Progress(plan *plans.Plan) *Progress {
 		begun:   time.Now(),
 		stop:    make(chan struct{}),
 		events:  p.events.Applying(),
-		running: map[lang.Address]*task{},
-		denied:  map[string]lang.Address{},
+		running: map[addrs.Object]*task{},
+		denied:  map[string]addrs.Object{},
 	}
 	for _, a := range plan.Actions {
 		if report.Concerns(&a) {
@@ -172,7 +172,7 @@ func (p *Progress) note(e plans.Event) []screen.Line {
 		}
 		return []screen.Line{p.finished(screen.Caution, e, "interrupted after "+words.Duration(e.Elapsed)+", before it was ready")}
 	case plans.Skipped:
-		if !report.Concerns(e.Action) || e.Because == (lang.Address{}) {
+		if !report.Concerns(e.Action) || e.Because == (addrs.Object{}) {
 			return nil // what was interrupted is summed up at the end
 		}
 		p.count(e.Action)

@@ -303,7 +303,7 @@ func TestProgressInterrupted(t *testing.T) {
 		progress.Observe(plans.Event{Action: &plan.Actions[3], Kind: plans.Started})
 		progress.Observe(plans.Event{Action: &plan.Actions[3], Kind: plans.Done})
 		progress.Observe(plans.Event{Action: begun, Kind: plans.Interrupted, Begun: true, Elapsed: 2400 * time.Millisecond, Err: errors.New("interrupted")})
-		progress.Observe(plans.Event{Action: waits, Kind: plans.Skipped, Because: lang.Address{}})
+		progress.Observe(plans.Event{Action: waits, Kind: plans.Skipped, Because: addrs.Object{}})
 		time.Sleep(time.Second + 200*time.Millisecond)
 		want := `service.mariadb/PersistentVolumeClaim/data: moved from
     service.db/PersistentVolumeClaim/data after 0 s  [1 of 3]

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/extract"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -262,7 +262,7 @@ func lossesAndOthers() *plans.Plan {
 		{Address: keys.Address, Refs: []providers.Ref{keys.Ref}, Holds: "generated values", Means: "all tokens become invalid"},
 		{
 			Address: database.Address, Refs: []providers.Ref{ref("PersistentVolumeClaim", "data-mariadb-server-0")}, Holds: "the data on its volumes",
-			Jobs: []lang.Address{address("service.keystone/Job/keystone-db-create"), address("service.keystone/Job/keystone-db-sync")},
+			Jobs: []addrs.Object{address("service.keystone/Job/keystone-db-create"), address("service.keystone/Job/keystone-db-sync")},
 		},
 		{
 			Address: address("service.rabbit2/StatefulSet/rabbit2-server"), Kept: true, Holds: "the data on its volumes",

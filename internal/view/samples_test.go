@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -50,8 +50,8 @@ func newPlan(unchanged int, actions ...plans.Action) *plans.Plan {
 	return p
 }
 
-func address(s string) lang.Address {
-	a, err := lang.ParseAddress(s)
+func address(s string) addrs.Object {
+	a, err := addrs.ParseObject(s)
 	if err != nil {
 		panic(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 )
 
 // An apply is reported with these types of the report.
@@ -61,9 +61,9 @@ func failureLines(f report.Failed, s screen.Stream) []screen.Line {
 
 // skippedLines lists the actions that were not begun, by the failure that each waited for.
 func skippedLines(a report.Applied) []screen.Line {
-	var order []lang.Address
-	byCause := map[lang.Address][]lang.Address{}
-	var later []lang.Address
+	var order []addrs.Object
+	byCause := map[addrs.Object][]addrs.Object{}
+	var later []addrs.Object
 	for _, s := range a.Skipped {
 		if s.Data != nil {
 			later = append(later, s.Address)
@@ -77,7 +77,7 @@ func skippedLines(a report.Applied) []screen.Line {
 	var out []screen.Line
 	for _, cause := range order {
 		title := screen.Text("Skipped because ").Then(screen.Styled(screen.Bold, cause.String()), screen.Text(" failed:"))
-		if cause == (lang.Address{}) {
+		if cause == (addrs.Object{}) {
 			title = screen.Text("Not begun, because the apply was interrupted:")
 		}
 		out = append(append(append(out, title), byBlock(byCause[cause])...), nil)
@@ -92,7 +92,7 @@ func skippedLines(a report.Applied) []screen.Line {
 const skippedBlocks = 8
 
 // byBlock lists addresses; where they are many, how many there are in which blocks.
-func byBlock(addresses []lang.Address) []screen.Line {
+func byBlock(addresses []addrs.Object) []screen.Line {
 	var out []screen.Line
 	if len(addresses) <= similar {
 		for _, address := range addresses {

@@ -1,11 +1,15 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"kolla.openstack.org/kolla/lang/addrs"
+)
 
 var formFieldPath = Form{
 	`the path of a field as plans show it, such as spec.replicas or spec.template.spec.containers["api"].image`,
 	func(s string) bool {
-		_, err := SplitFieldPath(s)
+		_, err := addrs.ParseFieldPath(s)
 		return err == nil
 	},
 }

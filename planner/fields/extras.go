@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/proof"
 )
 
@@ -20,7 +20,7 @@ import (
 // Fields in left count as owned by the manager. rules are patterns for single fields: a map
 // that contains a match is not taken as one field. A map that contains fields of the system
 // is taken as one field only with whole.
-func Extras(u, manifest *unstructured.Unstructured, manager string, left *fieldpath.Set, rules []lang.FieldPath, whole bool) []fieldpath.Path {
+func Extras(u, manifest *unstructured.Unstructured, manager string, left *fieldpath.Set, rules []addrs.FieldPath, whole bool) []fieldpath.Path {
 	owners := OwnersOf(u, manager)
 	own := owners.Own.Union(left)
 	all := own
@@ -36,7 +36,7 @@ func Extras(u, manifest *unstructured.Unstructured, manager string, left *fieldp
 // the fields that anybody owns. Either may be nil.
 type extraFinder struct {
 	u     *unstructured.Unstructured
-	rules []lang.FieldPath
+	rules []addrs.FieldPath
 	whole bool
 	found []fieldpath.Path
 }
@@ -106,7 +106,7 @@ func (e *extraFinder) divided(path fieldpath.Path) bool {
 
 // ruled reports whether a rule matches a field below a field.
 func (e *extraFinder) ruled(names []string) bool {
-	return slices.ContainsFunc(e.rules, func(rule lang.FieldPath) bool {
+	return slices.ContainsFunc(e.rules, func(rule addrs.FieldPath) bool {
 		return len(rule) > len(names) && rule[:len(names)].Covers(names)
 	})
 }

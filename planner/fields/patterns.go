@@ -5,15 +5,15 @@ import (
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 )
 
 // Patterns parses paths that may contain wildcards. Texts that cannot be parsed are
 // skipped: the language has reported them.
-func Patterns(texts []string) []lang.FieldPath {
-	var paths []lang.FieldPath
+func Patterns(texts []string) []addrs.FieldPath {
+	var paths []addrs.FieldPath
 	for _, text := range texts {
-		if path, err := lang.ParseFieldPath(text); err == nil {
+		if path, err := addrs.ParseFieldPath(text); err == nil {
 			paths = append(paths, path)
 		}
 	}
@@ -21,10 +21,10 @@ func Patterns(texts []string) []lang.FieldPath {
 }
 
 // Covered reports whether a pattern matches the field.
-func Covered(patterns []lang.FieldPath, path fieldpath.Path) bool {
+func Covered(patterns []addrs.FieldPath, path fieldpath.Path) bool {
 	if len(patterns) == 0 {
 		return false
 	}
-	field, err := lang.ParseFieldPath(Text(path))
-	return err == nil && slices.ContainsFunc(patterns, func(p lang.FieldPath) bool { return p.Covers(field) })
+	field, err := addrs.ParseFieldPath(Text(path))
+	return err == nil && slices.ContainsFunc(patterns, func(p addrs.FieldPath) bool { return p.Covers(field) })
 }

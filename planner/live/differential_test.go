@@ -18,7 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"kolla.openstack.org/kolla/internal/clustertest"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
 )
@@ -308,16 +308,16 @@ func (w *world) check(ctx context.Context, plan *plans.Plan, problems []plans.Pr
 	return group.Wait()
 }
 
-func byAddress(plan *plans.Plan) map[lang.Address]*plans.Action {
-	actions := map[lang.Address]*plans.Action{}
+func byAddress(plan *plans.Plan) map[addrs.Object]*plans.Action {
+	actions := map[addrs.Object]*plans.Action{}
 	for i := range plan.Actions {
 		actions[plan.Actions[i].Address] = &plan.Actions[i]
 	}
 	return actions
 }
 
-func textOf(problems []plans.Problem) map[lang.Address]string {
-	texts := map[lang.Address]string{}
+func textOf(problems []plans.Problem) map[addrs.Object]string {
+	texts := map[addrs.Object]string{}
 	for _, p := range problems {
 		texts[p.Address] += p.Summary + ": " + p.Detail
 	}

@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/internal/executor"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -86,8 +86,8 @@ type thing struct {
 
 func (x *thing) String() string { return x.key }
 
-func (x *thing) address() lang.Address {
-	return lang.Address{Block: "manifest.m", Kind: x.kind.Kind, Name: x.name}
+func (x *thing) address() addrs.Object {
+	return addrs.Object{Block: "manifest.m", Kind: x.kind.Kind, Name: x.name}
 }
 
 func (x *thing) note(round int, text string) {
@@ -173,7 +173,7 @@ func (w *world) define(name, text string) {
 	u := &unstructured.Unstructured{Object: content}
 	u.SetLabels(map[string]string{providers.LabelCloud: w.namespace})
 	w.defined = append(w.defined, providers.Object{
-		Address:  lang.Address{Block: "manifest.crd", Kind: u.GetKind(), Name: name},
+		Address:  addrs.Object{Block: "manifest.crd", Kind: u.GetKind(), Name: name},
 		Manifest: u,
 	})
 }
@@ -273,7 +273,7 @@ func (w *world) plan(ctx context.Context, st *state.State) (*plans.Plan, []plans
 }
 
 // apply carries a plan out, and says what went wrong.
-func (w *world) apply(ctx context.Context, session *state.Session, plan *plans.Plan) (map[lang.Address]string, error) {
+func (w *world) apply(ctx context.Context, session *state.Session, plan *plans.Plan) (map[addrs.Object]string, error) {
 	result, err := executor.Apply(ctx, plan, executor.Options{
 		Reassess: planner.Reassess,
 		Reader:   w.applying, Writer: impatient{w.applying.Writer()}, Session: session,
@@ -282,7 +282,7 @@ func (w *world) apply(ctx context.Context, session *state.Session, plan *plans.P
 	if err != nil {
 		return nil, err
 	}
-	failed := map[lang.Address]string{}
+	failed := map[addrs.Object]string{}
 	for _, o := range result.Outcomes {
 		if o.Status != executor.Applied {
 			failed[o.Action.Address] = fmt.Sprintf("it was not applied (%s, %s): %v", o.Action.Verb, o.Action.Evidence.Kind, o.Err)

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/internal/clustertest"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -93,8 +93,8 @@ func (b *bench) declare(at, text string, dependsOn ...string) *providers.Object 
 // cloud is unique: namespaces of other tests carry other labels.
 func (b *bench) cloud() string { return b.namespace }
 
-func address(text string) lang.Address {
-	a, err := lang.ParseAddress(text)
+func address(text string) addrs.Object {
+	a, err := addrs.ParseObject(text)
 	if err != nil {
 		panic(err)
 	}
@@ -190,7 +190,7 @@ func recordOf(o *providers.Object, live *unstructured.Unstructured, rules *proof
 	}
 }
 
-func (b *bench) forget(at lang.Address) {
+func (b *bench) forget(at addrs.Object) {
 	for i := range b.state.Objects {
 		if b.state.Objects[i].Address == at.String() {
 			b.state.Objects = append(b.state.Objects[:i], b.state.Objects[i+1:]...)

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/dag"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
@@ -35,14 +35,14 @@ func Complete(objects []providers.Object) []providers.Object {
 //
 // Together with the declared dependencies they form no cycle: Edges leaves out the weakest
 // edge of each cycle. A cycle of declared dependencies stays.
-func Edges(objects []providers.Object) map[lang.Address][]lang.Address {
+func Edges(objects []providers.Object) map[addrs.Object][]addrs.Object {
 	x := newIndex(objects)
 	edges := slices.Clone(x.declared)
 	for i := range objects {
 		edges = append(edges, x.edgesOf(i)...)
 	}
 	edges = append(edges, x.guards()...)
-	out := map[lang.Address][]lang.Address{}
+	out := map[addrs.Object][]addrs.Object{}
 	for _, e := range Acyclic(edges) {
 		if e.Strength != Fixed {
 			from := objects[e.From].Address
@@ -50,7 +50,7 @@ func Edges(objects []providers.Object) map[lang.Address][]lang.Address {
 		}
 	}
 	for from := range out {
-		slices.SortFunc(out[from], lang.Address.Compare)
+		slices.SortFunc(out[from], addrs.Object.Compare)
 	}
 	return out
 }
@@ -133,7 +133,7 @@ type id struct {
 
 func newIndex(objects []providers.Object) *index {
 	x := &index{objects: objects, byID: map[id]int{}, definers: map[schema.GroupKind]int{}}
-	addresses := make(map[lang.Address]int, len(objects))
+	addresses := make(map[addrs.Object]int, len(objects))
 	for i := range objects {
 		ref := objects[i].Ref()
 		addresses[objects[i].Address] = i

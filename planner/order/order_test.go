@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/order"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -31,10 +31,10 @@ func objects(t *testing.T, text string) []providers.Object {
 		if !clusterWide && u.GetNamespace() == "" {
 			u.SetNamespace("test")
 		}
-		o := providers.Object{Address: lang.Address{Block: "manifest.m", Kind: u.GetKind(), Name: u.GetName()}, Manifest: u}
+		o := providers.Object{Address: addrs.Object{Block: "manifest.m", Kind: u.GetKind(), Name: u.GetName()}, Manifest: u}
 		for _, on := range strings.Fields(u.GetAnnotations()["depends-on"]) {
 			kind, name, _ := strings.Cut(on, "/")
-			o.DependsOn = append(o.DependsOn, lang.Address{Block: "manifest.m", Kind: kind, Name: name})
+			o.DependsOn = append(o.DependsOn, addrs.Object{Block: "manifest.m", Kind: kind, Name: name})
 		}
 		out = append(out, o)
 	}
@@ -42,7 +42,7 @@ func objects(t *testing.T, text string) []providers.Object {
 }
 
 // edges writes edges as lines, "Job/sync: ConfigMap/bin ServiceAccount/sync", in order.
-func edges(all map[lang.Address][]lang.Address) []string {
+func edges(all map[addrs.Object][]addrs.Object) []string {
 	var lines []string
 	for from, list := range all {
 		line := fmt.Sprintf("%s/%s:", from.Kind, from.Name)

@@ -3,7 +3,7 @@ package plans
 import (
 	"slices"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 )
 
 // Deferred reports whether the action writes values that are not known yet. An apply plans
@@ -18,10 +18,10 @@ func (p *Plan) Divide() (now *Plan, later []*Action) {
 	now = new(Plan)
 	*now = *p
 	now.Actions, now.Outputs = nil, nil
-	waits := map[lang.Address]bool{}
+	waits := map[addrs.Object]bool{}
 	for i := range p.Actions {
 		a := &p.Actions[i]
-		if a.Deferred() || a.Verb != None && slices.ContainsFunc(a.DependsOn, func(d lang.Address) bool { return waits[d] }) {
+		if a.Deferred() || a.Verb != None && slices.ContainsFunc(a.DependsOn, func(d addrs.Object) bool { return waits[d] }) {
 			waits[a.Address] = true
 			later = append(later, a)
 			continue
@@ -49,7 +49,7 @@ func (p *Plan) Waiting() []string {
 // of objects of a waiting block are expected, and so are the deletes of the versions that
 // they replace.
 func Unannounced(next *Plan, later []*Action) []*Action {
-	announced := map[lang.Address]*Action{}
+	announced := map[addrs.Object]*Action{}
 	blocks := map[string]bool{}
 	for _, a := range later {
 		announced[a.Address] = a
@@ -58,12 +58,12 @@ func Unannounced(next *Plan, later []*Action) []*Action {
 			blocks[a.Address.Block] = true
 		}
 	}
-	delete(announced, lang.Address{})
+	delete(announced, addrs.Object{})
 	var out []*Action
 	for i := range next.Actions {
 		a := &next.Actions[i]
 		shown := announced[a.Address]
-		if shown == nil && a.Object != nil && a.Object.Family != (lang.Address{}) {
+		if shown == nil && a.Object != nil && a.Object.Family != (addrs.Object{}) {
 			shown = announced[a.Object.Family]
 		}
 		switch {

@@ -3,7 +3,7 @@ package plans
 import (
 	"time"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 )
 
 // Event is a step in the execution of an action.
@@ -21,7 +21,7 @@ type Event struct {
 	Err error
 	// Because is the failed action that a Skipped action depends on; zero if the apply was
 	// interrupted.
-	Because lang.Address
+	Because addrs.Object
 }
 
 // EventKind is the kind of an event. The zero value is invalid.

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/internal/objecttest"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/extract"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -60,7 +60,7 @@ func savedPlan(t testing.TB) *plans.Plan {
 			Reasons:    []plans.Reason{{Kind: plans.ReasonDrift, Path: "spec.replicas", Manager: "kubectl", Time: then, Detail: "d"}},
 			Evidence:   plans.Evidence{Kind: plans.Unverified, Detail: "nobody could be asked"},
 			Supersedes: address("service.a/Secret/a-0"),
-			DependsOn:  []lang.Address{address("service.b/ConfigMap/b")},
+			DependsOn:  []addrs.Object{address("service.b/ConfigMap/b")},
 			Pending:    true,
 			Values: &plans.Values{
 				Before:  &extract.Part{Values: map[string]any{"spec": map[string]any{"replicas": int64(5)}}},

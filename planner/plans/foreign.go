@@ -1,7 +1,7 @@
 package plans
 
 import (
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -18,7 +18,7 @@ const (
 
 // Foreign has the fields that others set in one of kolla's objects and that stay there.
 type Foreign struct {
-	Address lang.Address  `json:"address"`
+	Address addrs.Object  `json:"address"`
 	Ref     providers.Ref `json:"ref"`
 	// Fields have the live value in Before, and the last writer in Manager.
 	Fields []Change `json:"fields"`

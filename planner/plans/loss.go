@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
@@ -14,7 +14,7 @@ import (
 type Loss struct {
 	// Address is the object that is gone. For lost volumes, it is the workload that starts
 	// without them.
-	Address lang.Address `json:"address"`
+	Address addrs.Object `json:"address"`
 	// Refs are the objects that contained the data.
 	Refs []providers.Ref `json:"refs"`
 	// Holds names the data: "generated values", "the data on its volume".
@@ -25,7 +25,7 @@ type Loss struct {
 	Means string `json:"means,omitempty"`
 	// Jobs are finished jobs that may have written the data, and that do not run again by
 	// themselves. The addresses are in the form for -replace.
-	Jobs []lang.Address `json:"jobs,omitempty"`
+	Jobs []addrs.Object `json:"jobs,omitempty"`
 	// Later: not this plan creates the object again, but the next apply.
 	Later bool `json:"later,omitempty"`
 }

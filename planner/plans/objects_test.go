@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -16,8 +16,8 @@ var (
 )
 
 // address parses a valid address.
-func address(text string) lang.Address {
-	a, err := lang.ParseAddress(text)
+func address(text string) addrs.Object {
+	a, err := addrs.ParseObject(text)
 	if err != nil {
 		panic(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/internal/dag"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 )
 
 // CheckSingle returns an error if a live object has two actions: the second one would undo
@@ -36,16 +36,16 @@ func InOrder(actions []Action) ([]Action, error) {
 	slices.SortFunc(actions, func(a, b Action) int {
 		return cmp.Or(cmp.Compare(phase(a), phase(b)), a.Address.Compare(b.Address))
 	})
-	graph := dag.Graph[lang.Address]{}
-	there := map[lang.Address]bool{}
+	graph := dag.Graph[addrs.Object]{}
+	there := map[addrs.Object]bool{}
 	for _, a := range actions {
 		graph.Add(a.Address)
 		there[a.Address] = true
 	}
-	byAddress := map[lang.Address]Action{}
+	byAddress := map[addrs.Object]Action{}
 	for i := range actions {
 		a := &actions[i]
-		a.DependsOn = slices.DeleteFunc(slices.Clone(a.DependsOn), func(d lang.Address) bool { return !there[d] })
+		a.DependsOn = slices.DeleteFunc(slices.Clone(a.DependsOn), func(d addrs.Object) bool { return !there[d] })
 		graph.Connect(a.Address, a.DependsOn...)
 		byAddress[a.Address] = *a
 	}

@@ -20,7 +20,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -119,7 +119,7 @@ const (
 
 // Action is one step of a plan.
 type Action struct {
-	Address lang.Address `json:"address"`
+	Address addrs.Object `json:"address"`
 	Verb    Verb         `json:"verb"`
 	// Object is the desired object; nil for Delete and Forget.
 	Object *providers.Object `json:"object,omitempty"`
@@ -160,13 +160,13 @@ type Action struct {
 	// Supersedes is the member of the same family that this object replaces. Changes are
 	// then relative to that member. With None, this object exists already and is used
 	// again.
-	Supersedes lang.Address `json:"supersedes,omitzero"`
+	Supersedes addrs.Object `json:"supersedes,omitzero"`
 	// Holds, of a Delete or Replace: the data that is lost with the object, as the operator
 	// allowed.
 	Holds string `json:"holds,omitempty"`
 	// Heir, of the Delete of a Secret: the Secret of another name that takes over its
 	// values.
-	Heir lang.Address `json:"heir,omitzero"`
+	Heir addrs.Object `json:"heir,omitzero"`
 	// Occupied, of the Delete of a Namespace: the operator allowed to delete it with all
 	// its contents.
 	Occupied bool `json:"occupied,omitempty"`
@@ -180,14 +180,14 @@ type Action struct {
 	// DependsOn are the actions of the plan that must be done, with their objects ready,
 	// before this action starts. A Delete comes after the deletes of objects that use its
 	// object, and after the changes that end such a use.
-	DependsOn []lang.Address `json:"depends_on,omitempty"`
+	DependsOn []addrs.Object `json:"depends_on,omitempty"`
 	// Triggers are the objects that have to be replaced because of this action, selected or
 	// not, by their addresses in the state.
 	Triggers []string `json:"triggers,omitempty"`
 	// Owed are the objects of replace_triggered_by whose changes should have replaced this
 	// object, and did not. Versioned objects are named by the address of their family. A
 	// later plan makes up for it.
-	Owed []lang.Address `json:"owed,omitempty"`
+	Owed []addrs.Object `json:"owed,omitempty"`
 	// Pending: the object matches, but the apply that wrote it did not see it ready. An
 	// apply waits for it.
 	Pending bool `json:"pending,omitempty"`
@@ -197,8 +197,8 @@ type Action struct {
 }
 
 // Family returns the address that all versions of the object share.
-func (a *Action) Family() lang.Address {
-	if a.Object != nil && a.Object.Family != (lang.Address{}) {
+func (a *Action) Family() addrs.Object {
+	if a.Object != nil && a.Object.Family != (addrs.Object{}) {
 		return a.Object.Family
 	}
 	return a.Address
@@ -296,7 +296,7 @@ type Change struct {
 
 // Kept is an object with data that stays.
 type Kept struct {
-	Address lang.Address  `json:"address"`
+	Address addrs.Object  `json:"address"`
 	Ref     providers.Ref `json:"ref"`
 	Holds   string        `json:"holds"`
 	// Alone: a destroy deletes it only if its own address is given; "*" is not enough.

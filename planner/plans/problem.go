@@ -3,7 +3,7 @@ package plans
 import (
 	"cmp"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -11,7 +11,7 @@ import (
 // can solve it or decide about it.
 type Problem struct {
 	Warning bool
-	Address lang.Address
+	Address addrs.Object
 	Source  string // where the object is declared, "cloud.hcl:41"; may be empty
 	Summary string // one line
 	Detail  string // the expectation, and how to go on
@@ -19,7 +19,7 @@ type Problem struct {
 
 // Notice is a warning of the server or of the planner that belongs to the plan.
 type Notice struct {
-	Address lang.Address `json:"address,omitzero"`  // of the object that it is about; zero: of none in the plan
+	Address addrs.Object `json:"address,omitzero"`  // of the object that it is about; zero: of none in the plan
 	Source  string       `json:"source,omitempty"`  // where that is declared, "cloud.hcl:41"
 	Summary string       `json:"summary,omitempty"` // one line; empty: the server says Text
 	Text    string       `json:"text"`

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/secrets"
@@ -52,7 +52,7 @@ func TracesOf(live *unstructured.Unstructured) Traces {
 // Claim is an object's claim to be kolla's, with the reasons to doubt it.
 type Claim struct {
 	Traces
-	Address lang.Address // from its annotation; zero: it has none, or an unreadable one
+	Address addrs.Object // from its annotation; zero: it has none, or an unreadable one
 	// Doubts are the differences from an object that kolla would have written, as
 	// clauses about the object: "it has no label ...". An object without doubts may
 	// still be a forgery.
@@ -98,7 +98,7 @@ func (c *Claim) doubt(format string, args ...any) {
 // readAddress reads the address, which must have the kind and name of the object.
 func (c *Claim) readAddress(live *unstructured.Unstructured, declared *providers.Object) {
 	text := live.GetAnnotations()[providers.AnnotationAddress]
-	address, err := lang.ParseAddress(text)
+	address, err := addrs.ParseObject(text)
 	switch {
 	case text == "":
 		c.doubt("it has no annotation %s", providers.AnnotationAddress)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -76,7 +76,7 @@ func TestSame(t *testing.T) {
 
 func TestExamine(t *testing.T) {
 	manifest := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "db-root"}}}
-	address, err := lang.ParseAddress(at)
+	address, err := addrs.ParseObject(at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -62,8 +63,8 @@ func TestCleanup(t *testing.T) {
 	}
 	const stack = "service \"stack\" {\n  role   = role.control\n  expose = exposure.public\n}\n"
 	made := facts()
-	made.Made = func(block string) []lang.Address {
-		return []lang.Address{
+	made.Made = func(block string) []addrs.Object {
+		return []addrs.Object{
 			{Block: block, Kind: "Job", Name: "keystone-registration-cleanup-0123456789"},
 			{Block: block, Kind: "Job", Name: "rabbitmq-queue-cleanup-0123456789"},
 		}

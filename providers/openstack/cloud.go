@@ -10,13 +10,14 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
 func (r *renderer) cloudBlock() string { return "cloud." + r.config.Cloud.Name }
 
-func (r *renderer) namespaceAddress() lang.Address {
-	return lang.Address{Block: r.cloudBlock(), Kind: "Namespace", Name: r.config.Cloud.Namespace}
+func (r *renderer) namespaceAddress() addrs.Object {
+	return addrs.Object{Block: r.cloudBlock(), Kind: "Namespace", Name: r.config.Cloud.Namespace}
 }
 
 // pods are everything in a service that runs.
@@ -49,12 +50,12 @@ func (r *renderer) labels(service string) map[string]string {
 	return out
 }
 
-func addressAnnotation(address lang.Address) map[string]string {
+func addressAnnotation(address addrs.Object) map[string]string {
 	return map[string]string{providers.AnnotationAddress: address.String()}
 }
 
-func (r *renderer) nodeAddress(name string) lang.Address {
-	return lang.Address{Block: r.cloudBlock(), Kind: "Node", Name: name}
+func (r *renderer) nodeAddress(name string) addrs.Object {
+	return addrs.Object{Block: r.cloudBlock(), Kind: "Node", Name: name}
 }
 
 // members are the nodes of a role, by name.

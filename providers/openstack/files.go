@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -20,7 +21,7 @@ type file struct {
 
 // mounted is one key of a ConfigMap or Secret at a path.
 type mounted struct {
-	object   lang.Address
+	object   addrs.Object
 	secret   bool
 	key      string
 	path     string

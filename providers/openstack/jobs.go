@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/client-go/applyconfigurations/batch/v1"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -62,7 +63,7 @@ func (s *service) cleanups() []namedJob {
 	var out []namedJob
 	for _, job := range s.decl.Cleanups {
 		name := s.dashed(s.decl.Name, job.Name)
-		ran := s.facts.Made != nil && slices.ContainsFunc(s.facts.Made(s.block()), func(a lang.Address) bool {
+		ran := s.facts.Made != nil && slices.ContainsFunc(s.facts.Made(s.block()), func(a addrs.Object) bool {
 			return a.Kind == "Job" && strings.HasPrefix(a.Name, name+"-")
 		})
 		if ran || s.servers[s.decl.Name] {
@@ -84,18 +85,18 @@ func (s *service) ownJobs(when string) []namedJob {
 
 // jobs adds jobs that run one after the other, the first of them when after is
 // ready. It returns what the next in the chain has to wait for.
-func (s *service) jobs(jobs []namedJob, after []lang.Address) []lang.Address {
+func (s *service) jobs(jobs []namedJob, after []addrs.Object) []addrs.Object {
 	for _, job := range jobs {
 		o := s.job(job, after)
 		s.add(o)
-		after = []lang.Address{o.Address}
+		after = []addrs.Object{o.Address}
 	}
 	return after
 }
 
 // job is a Job whose name carries a hash over what makes another run of it: the same is
 // the same run.
-func (s *service) job(job namedJob, after []lang.Address) providers.Object {
+func (s *service) job(job namedJob, after []addrs.Object) providers.Object {
 	pod := s.told(job.decl)
 	if pod.Requests["memory"] == "" {
 		pod.Limits = merged(jobLimits, pod.Limits)

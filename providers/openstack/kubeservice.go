@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 )
 
 // kubeServices adds the Services through which others reach this service, and
@@ -20,8 +21,8 @@ import (
 // workload that has its first port. Every other workload with ports, and every
 // StatefulSet, has a name of its own, SERVICE-WORKLOAD.NAMESPACE. With own addresses,
 // each pod of a StatefulSet has one too, SERVICE-WORKLOAD-NUMBER.NAMESPACE.
-func (s *service) kubeServices() []lang.Address {
-	var out []lang.Address
+func (s *service) kubeServices() []addrs.Object {
+	var out []addrs.Object
 	named := len(s.decl.Ports) == 0
 	for _, w := range s.decl.Workloads {
 		ports := s.ports(w)

@@ -13,6 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -118,7 +119,7 @@ func (r *renderer) ruleError(at hcl.Range, summary, detail string) {
 }
 
 // identity says why a path cannot be left to anybody; empty: it can.
-func identity(path lang.FieldPath) string {
+func identity(path addrs.FieldPath) string {
 	switch path.String() {
 	case "apiVersion", "kind", "metadata", "metadata.name", "metadata.namespace":
 		return "says which object it is"
@@ -136,7 +137,7 @@ type wrongPath struct {
 	known []string // fields that there are in place of the next element
 }
 
-func (w wrongPath) detail(path lang.FieldPath) string {
+func (w wrongPath) detail(path addrs.FieldPath) string {
 	where := "A " + w.kind
 	if w.depth > 0 {
 		where = fmt.Sprintf("%s of a %s", path[:w.depth], w.kind)
@@ -149,7 +150,7 @@ func (w wrongPath) detail(path lang.FieldPath) string {
 
 // checkPath finds out whether objects of a kind can have a field. Of a kind that is
 // not Kubernetes' own nobody knows; then it can.
-func checkPath(kind schema.GroupVersionKind, path lang.FieldPath) *wrongPath {
+func checkPath(kind schema.GroupVersionKind, path addrs.FieldPath) *wrongPath {
 	object, err := scheme.Scheme.New(kind)
 	if err != nil {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
@@ -47,7 +48,7 @@ func (r *renderer) brought(block string, m lang.ManifestObject) providers.Object
 		u.SetNamespace(r.config.Cloud.Namespace)
 	}
 	r.checkBrought(m, u)
-	address := lang.Address{Block: block, Kind: u.GetKind(), Name: u.GetName()}
+	address := addrs.Object{Block: block, Kind: u.GetKind(), Name: u.GetName()}
 	if u.GetNamespace() != r.config.Cloud.Namespace {
 		address.Namespace = u.GetNamespace()
 	}

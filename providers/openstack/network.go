@@ -15,6 +15,7 @@ import (
 	networkingv1 "k8s.io/client-go/applyconfigurations/networking/v1"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -23,7 +24,7 @@ import (
 // the service or read a password for it, on ports with an endpoint from those who refer to the Keystone that has it,
 // on exposed ports from everybody, and what allow blocks say. The node of a pod may always
 // connect, so that probes need no rule. What pods connect to is open.
-func (s *service) networkPolicy() []lang.Address {
+func (s *service) networkPolicy() []addrs.Object {
 	if !s.decl.NetworkPolicy || !s.runs() {
 		return nil
 	}
@@ -74,7 +75,7 @@ func (s *service) networkPolicy() []lang.Address {
 		WithIngress(rules...)))
 	o.Deferred = deferred
 	s.add(o)
-	return []lang.Address{o.Address}
+	return []addrs.Object{o.Address}
 }
 
 // runs reports whether the service has pods.

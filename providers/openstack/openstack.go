@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/secrets"
 )
@@ -41,18 +42,18 @@ type Facts struct {
 	Nodes []Node
 	// Revision names the values that a Secret has, or is going to have; given holds
 	// them where kolla does not generate them. See secrets.RevisionOf.
-	Revision func(address lang.Address, namespace, name string, given map[string]string) string
+	Revision func(address addrs.Object, namespace, name string, given map[string]string) string
 	// Ours reports whether the Secret that is in the cluster is the one that is declared at
 	// the address: what somebody else made under its name counts as not there. Nil: all are.
-	Ours func(address lang.Address, namespace, name string) bool
+	Ours func(address addrs.Object, namespace, name string) bool
 	// Values reads the values of live Secrets; nil when there is no cluster to ask.
 	Values providers.Values
 	// Former are the Secrets in the cluster whose values those at these addresses take
 	// over, because they have another name now.
-	Former map[lang.Address]providers.Ref
+	Former map[addrs.Object]providers.Ref
 	// Made are the jobs and workloads of a block that were made once, by the addresses that
 	// they have now; nil: nobody can say, and all services count as made.
-	Made func(block string) []lang.Address
+	Made func(block string) []addrs.Object
 	// Given reads a value from the environment or from a file; nil: nothing is read.
 	Given func(source *lang.SecretSource) (string, error)
 	// Now is when the plan is made.
@@ -74,7 +75,7 @@ type Node struct {
 // generated Secret counts as still to be made.
 func Offline() Facts {
 	return Facts{
-		Revision: func(address lang.Address, _, _ string, _ map[string]string) string {
+		Revision: func(address addrs.Object, _, _ string, _ map[string]string) string {
 			return secrets.FirstRevision(address, "")
 		},
 		Namespaced: func(schema.GroupVersionKind) (bool, bool) { return false, false },
@@ -111,8 +112,8 @@ type renderer struct {
 	blocks   map[string]func() // renders a service, manifest or secret, by its address
 	// finals are the objects that must be ready for a block to count as ready, by
 	// address of the block; blocks that were rendered have an entry.
-	finals      map[string][]lang.Address
-	nodes       map[string][]lang.Address // by name of the role
+	finals      map[string][]addrs.Object
+	nodes       map[string][]addrs.Object // by name of the role
 	scopes      map[schema.GroupKind]bool // custom kinds of this configuration: namespaced?
 	namesOnly   bool                      // manifests hold only what names them
 	take        func(providers.Object)    // takes each object as it is made
@@ -128,7 +129,7 @@ type renderer struct {
 // declared is what is remembered of an object.
 type declared struct {
 	ref     providers.Ref
-	address lang.Address
+	address addrs.Object
 	source  string
 }
 
@@ -141,8 +142,8 @@ func newRenderer(config *lang.Config, facts Facts) *renderer {
 		servers:  map[string]bool{},
 		secrets:  declaredSecrets(config),
 		blocks:   map[string]func(){},
-		finals:   map[string][]lang.Address{},
-		nodes:    map[string][]lang.Address{},
+		finals:   map[string][]addrs.Object{},
+		nodes:    map[string][]addrs.Object{},
 		scopes:   declaredScopes(config),
 		patched:  map[string]bool{},
 		warned:   map[string]bool{},
@@ -223,8 +224,8 @@ func (r *renderer) block(block string) {
 
 // needed lists the objects that must be ready before anything of a block that
 // needs the given blocks runs. Needs have no cycles: lang refuses those.
-func (r *renderer) needed(blocks []string) []lang.Address {
-	var out []lang.Address
+func (r *renderer) needed(blocks []string) []addrs.Object {
+	var out []addrs.Object
 	for _, block := range blocks {
 		r.block(block)
 		out = append(out, r.finals[block]...)

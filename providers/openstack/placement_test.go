@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
@@ -121,7 +121,7 @@ service "d" {
 		t.Error(diff)
 	}
 	for _, node := range nodes {
-		if !slices.ContainsFunc(o.DependsOn, func(a lang.Address) bool { return a.Kind == "Node" && a.Name == node }) {
+		if !slices.ContainsFunc(o.DependsOn, func(a addrs.Object) bool { return a.Kind == "Node" && a.Name == node }) {
 			t.Errorf("it does not wait for the label of %s", node)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -43,7 +44,7 @@ type podTemplate struct {
 	places map[string]string
 	// notes are pod annotations that change when the pod must start again.
 	notes     map[string]string
-	dependsOn []lang.Address
+	dependsOn []addrs.Object
 	// deferred is what has to be read before all of it is known.
 	deferred []string
 }

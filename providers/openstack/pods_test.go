@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -47,7 +47,7 @@ func TestPods(t *testing.T) {
 						}
 					}
 				}
-				if !slices.ContainsFunc(o.DependsOn, func(on lang.Address) bool { return on.Kind == "ValidatingAdmissionPolicyBinding" }) {
+				if !slices.ContainsFunc(o.DependsOn, func(on addrs.Object) bool { return on.Kind == "ValidatingAdmissionPolicyBinding" }) {
 					restricted++
 					checkRestricted(t, spec)
 				}

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -69,7 +70,7 @@ func (r *renderer) restrain(powers []powerful) {
 }
 
 // restrainedBy is what has to be there before the pods of a powerful one can be made.
-func (r *renderer) restrainedBy(pod *lang.Pod) []lang.Address {
+func (r *renderer) restrainedBy(pod *lang.Pod) []addrs.Object {
 	if levelOf(pod) == restricted || r.chosenLevel() != "" {
 		return nil
 	}
@@ -77,8 +78,8 @@ func (r *renderer) restrainedBy(pod *lang.Pod) []lang.Address {
 }
 
 // restraints are what puts the policies to work.
-func (r *renderer) restraints() []lang.Address {
-	return []lang.Address{
+func (r *renderer) restraints() []addrs.Object {
+	return []addrs.Object{
 		{Block: r.cloudBlock(), Kind: policyKind + "Binding", Name: r.policyName("pods")},
 		{Block: r.cloudBlock(), Kind: policyKind + "Binding", Name: r.policyName("workloads")},
 	}
@@ -99,20 +100,20 @@ func (r *renderer) resources(rules ...*admissionv1.NamedRuleWithOperationsApplyC
 
 // policy adds a policy that refuses, and what puts it to work.
 func (r *renderer) policy(name string, spec *admissionv1.ValidatingAdmissionPolicySpecApplyConfiguration) {
-	address := lang.Address{Block: r.cloudBlock(), Kind: policyKind, Name: name}
-	bound := lang.Address{Block: r.cloudBlock(), Kind: policyKind + "Binding", Name: name}
+	address := addrs.Object{Block: r.cloudBlock(), Kind: policyKind, Name: name}
+	bound := addrs.Object{Block: r.cloudBlock(), Kind: policyKind + "Binding", Name: name}
 	r.add(providers.Object{
 		Address: address,
 		Manifest: r.convert(admissionv1.ValidatingAdmissionPolicy(name).WithLabels(r.labels("")).WithAnnotations(addressAnnotation(address)).
 			WithSpec(spec.WithFailurePolicy(admission.Fail))),
-		DependsOn: []lang.Address{r.namespaceAddress()},
+		DependsOn: []addrs.Object{r.namespaceAddress()},
 		Source:    source(r.config.Cloud.Range),
 	})
 	r.add(providers.Object{
 		Address: bound,
 		Manifest: r.convert(admissionv1.ValidatingAdmissionPolicyBinding(name).WithLabels(r.labels("")).WithAnnotations(addressAnnotation(bound)).
 			WithSpec(admissionv1.ValidatingAdmissionPolicyBindingSpec().WithPolicyName(name).WithValidationActions(admission.Deny))),
-		DependsOn: []lang.Address{address},
+		DependsOn: []addrs.Object{address},
 		Source:    source(r.config.Cloud.Range),
 	})
 }

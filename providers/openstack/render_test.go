@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
@@ -96,13 +97,13 @@ func TestDeterministic(t *testing.T) {
 // and that following them leads nowhere round.
 func TestDependencies(t *testing.T) {
 	objects := render(t, load(t, "testdata/wide"), facts())
-	known := map[lang.Address]providers.Object{}
+	known := map[addrs.Object]providers.Object{}
 	for _, o := range objects {
 		known[o.Address] = o
 	}
-	var visit func(path []lang.Address, a lang.Address)
-	done := map[lang.Address]bool{}
-	visit = func(path []lang.Address, a lang.Address) {
+	var visit func(path []addrs.Object, a addrs.Object)
+	done := map[addrs.Object]bool{}
+	visit = func(path []addrs.Object, a addrs.Object) {
 		if slices.Contains(path, a) {
 			t.Fatalf("cycle: %v → %v", path, a)
 		}
@@ -188,7 +189,7 @@ func TestOnlyWhatReadsAFileChanges(t *testing.T) {
 func TestRevisions(t *testing.T) {
 	before := render(t, load(t, "testdata/wide"), facts())
 	rotated := facts()
-	rotated.Revision = func(a lang.Address, namespace, name string, given map[string]string) string {
+	rotated.Revision = func(a addrs.Object, namespace, name string, given map[string]string) string {
 		if name == "gate-db-ledger" {
 			return "rotated"
 		}
@@ -273,7 +274,7 @@ func TestDeferred(t *testing.T) {
 		if diff := cmp.Diff(data, o.Deferred); diff != "" {
 			t.Errorf("%s waits for (-want +got):\n%s", name, diff)
 		}
-		versioned := o.Family != (lang.Address{})
+		versioned := o.Family != (addrs.Object{})
 		if unknown := strings.HasSuffix(o.Address.Name, "-"+providers.UnknownVersion); unknown != (versioned && data != nil) {
 			t.Errorf("%s is named %s", name, o.Address.Name)
 		}
@@ -317,7 +318,7 @@ func render(t *testing.T, config *lang.Config, f openstack.Facts) []providers.Ob
 
 // logical is an address without the hash in its name.
 func logical(o providers.Object) string {
-	if o.Family != (lang.Address{}) {
+	if o.Family != (addrs.Object{}) {
 		return o.Family.String()
 	}
 	return o.Address.String()
@@ -334,13 +335,13 @@ func find(t *testing.T, objects []providers.Object, suffix string) providers.Obj
 	return providers.Object{}
 }
 
-func reaches(objects []providers.Object, from, to lang.Address) bool {
+func reaches(objects []providers.Object, from, to addrs.Object) bool {
 	if from == to {
 		return true
 	}
 	for _, o := range objects {
 		if o.Address == from {
-			return slices.ContainsFunc(o.DependsOn, func(d lang.Address) bool { return reaches(objects, d, to) })
+			return slices.ContainsFunc(o.DependsOn, func(d addrs.Object) bool { return reaches(objects, d, to) })
 		}
 	}
 	return false

@@ -9,12 +9,13 @@ import (
 	appsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // rolledOut are the workloads of the service that another one waits for.
-func (s *service) rolledOut(names []string) []lang.Address {
-	var out []lang.Address
+func (s *service) rolledOut(names []string) []addrs.Object {
+	var out []addrs.Object
 	for _, w := range s.decl.Workloads {
 		for _, name := range names {
 			if w.Name == name {

@@ -7,7 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
@@ -63,10 +63,10 @@ service "d" {}
 func runsOf(t *testing.T, release, a string, made ...string) (jobs map[string]providers.Object, order []string) {
 	t.Helper()
 	f := facts()
-	f.Made = func(block string) []lang.Address {
-		var out []lang.Address
+	f.Made = func(block string) []addrs.Object {
+		var out []addrs.Object
 		for _, text := range made {
-			if address, err := lang.ParseAddress(text); err != nil {
+			if address, err := addrs.ParseObject(text); err != nil {
 				t.Fatal(err)
 			} else if address.Block == block {
 				out = append(out, address)

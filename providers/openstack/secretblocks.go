@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/escape"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/secrets"
@@ -22,7 +23,7 @@ type secretID struct{ service, name string }
 type secret struct {
 	decl    lang.Secret
 	needs   []string // blocks that must be ready before
-	address lang.Address
+	address addrs.Object
 	data    map[string]providers.SecretData
 	renew   string            // why its values are made anew; empty: they are kept
 	values  map[string]string // those that are given, as far as they are known
@@ -39,14 +40,14 @@ func declaredSecrets(config *lang.Config) map[secretID]*secret {
 	for _, s := range config.Secrets {
 		out[secretID{"", s.Name}] = &secret{
 			decl: s.Secret, needs: s.Needs,
-			address: lang.Address{Block: s.Block, Kind: "Secret", Name: s.Name},
+			address: addrs.Object{Block: s.Block, Kind: "Secret", Name: s.Name},
 		}
 	}
 	for _, service := range config.Services {
 		add := func(decl lang.Secret) {
 			out[secretID{service.Name, decl.Name}] = &secret{
 				decl: decl, needs: service.Needs,
-				address: lang.Address{Block: service.Block, Kind: "Secret", Name: service.Name + "-" + decl.Name},
+				address: addrs.Object{Block: service.Block, Kind: "Secret", Name: service.Name + "-" + decl.Name},
 			}
 		}
 		for _, decl := range service.Secrets {
@@ -316,7 +317,7 @@ func (s *service) addSecrets() {
 // sharedSecret adds the Secret of a block beside the services.
 func (r *renderer) sharedSecret(decl lang.SharedSecret) {
 	s := r.secret("", decl.Name)
-	r.finals[decl.Block] = []lang.Address{s.address}
+	r.finals[decl.Block] = []addrs.Object{s.address}
 	needed := r.needed(s.needs)
 	u := r.convert(opaque(decl.Name))
 	u.SetNamespace(r.config.Cloud.Namespace)
@@ -325,7 +326,7 @@ func (r *renderer) sharedSecret(decl lang.SharedSecret) {
 	r.add(r.finish(providers.Object{
 		Address:   s.address,
 		Manifest:  u,
-		DependsOn: unique(append([]lang.Address{r.namespaceAddress()}, needed...)),
+		DependsOn: unique(append([]addrs.Object{r.namespaceAddress()}, needed...)),
 		Lifecycle: lifecycleOf(decl.Lifecycle),
 	}, s, decl.Range))
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/providers/secrets"
@@ -50,11 +51,11 @@ func TestSecretsAreNotInWhatIsStored(t *testing.T) {
 }
 
 func TestOrderOfSecrets(t *testing.T) {
-	dependsOn := map[string][]lang.Address{}
+	dependsOn := map[string][]addrs.Object{}
 	for _, o := range render(t, load(t, "testdata/secrets"), factsOfSecrets()) {
 		dependsOn[logical(o)] = o.DependsOn
 	}
-	for from, to := range map[string]lang.Address{
+	for from, to := range map[string]addrs.Object{
 		"service.web/Secret/web-tls":              {Block: "secret.root", Kind: "Secret", Name: "root"},
 		"service.web/Secret/web-outer":            {Block: "secret.corporate", Kind: "Secret", Name: "corporate"},
 		"service.web/Deployment/web-api":          {Block: "secret.corporate", Kind: "Secret", Name: "corporate"},

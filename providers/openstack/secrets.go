@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/escape"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/secrets"
@@ -50,7 +51,7 @@ func (s *service) derived(base string, values map[string]lang.Text, into placing
 func (r *renderer) revised(o *providers.Object, revision string) {
 	annotate(*o, providers.AnnotationRevision, revision)
 	name := secrets.ChecksumSecret(r.config.Cloud.Name)
-	address := lang.Address{Block: r.cloudBlock(), Kind: "Secret", Name: name}
+	address := addrs.Object{Block: r.cloudBlock(), Kind: "Secret", Name: name}
 	o.DependsOn = unique(append(o.DependsOn, address))
 	if r.keyed {
 		return
@@ -64,7 +65,7 @@ func (r *renderer) revised(o *providers.Object, revision string) {
 		Address:   address,
 		Manifest:  u,
 		Data:      secrets.ChecksumData(),
-		DependsOn: []lang.Address{r.namespaceAddress()},
+		DependsOn: []addrs.Object{r.namespaceAddress()},
 		Source:    source(r.config.Cloud.Range),
 	})
 }
@@ -93,7 +94,7 @@ type derivation struct {
 	base    string
 	into    placing
 	recipe  []string
-	sources []lang.Address
+	sources []addrs.Object
 	given   map[string]string // values of sensitive variables, by key in the inputs
 	data    map[string]providers.SecretData
 	// deferred is what has to be read before all of it is known, and givenLater

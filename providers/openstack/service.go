@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -15,7 +16,7 @@ type service struct {
 	configs map[string]file // by name of the config block
 	names   []string        // KIND/NAME of each rendered object, without hashes
 	// base is what everything in the service that runs waits for.
-	base []lang.Address
+	base []addrs.Object
 }
 
 func newService(r *renderer, decl *lang.Service) *service {
@@ -24,12 +25,12 @@ func newService(r *renderer, decl *lang.Service) *service {
 
 func (s *service) block() string { return s.decl.Block }
 
-func (s *service) address(kind, name string) lang.Address {
-	return lang.Address{Block: s.block(), Kind: kind, Name: name}
+func (s *service) address(kind, name string) addrs.Object {
+	return addrs.Object{Block: s.block(), Kind: kind, Name: name}
 }
 
 // object makes an object of this service, with the marks that all have.
-func (s *service) object(c applyConfiguration, dependsOn ...lang.Address) providers.Object {
+func (s *service) object(c applyConfiguration, dependsOn ...addrs.Object) providers.Object {
 	address := s.address(*c.GetKind(), *c.GetName())
 	whole := !s.namesOnly || s.isPatched(address.Kind) // a patch is checked against all of it
 	u := nameOnly(c)
@@ -44,7 +45,7 @@ func (s *service) object(c applyConfiguration, dependsOn ...lang.Address) provid
 	return providers.Object{
 		Address:   address,
 		Manifest:  u,
-		DependsOn: unique(append([]lang.Address{s.namespaceAddress()}, dependsOn...)),
+		DependsOn: unique(append([]addrs.Object{s.namespaceAddress()}, dependsOn...)),
 		Source:    source(s.decl.Range),
 		Lifecycle: lifecycleOf(s.decl.Lifecycle),
 	}

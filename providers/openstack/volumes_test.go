@@ -8,7 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -178,5 +178,5 @@ func TestVolumesOfTheNodeArePowers(t *testing.T) {
 
 // restrainedBy reports whether the policies have to be there before an object.
 func restrainedBy(o providers.Object) bool {
-	return slices.ContainsFunc(o.DependsOn, func(on lang.Address) bool { return on.Kind == "ValidatingAdmissionPolicyBinding" })
+	return slices.ContainsFunc(o.DependsOn, func(on addrs.Object) bool { return on.Kind == "ValidatingAdmissionPolicyBinding" })
 }

@@ -14,6 +14,7 @@ import (
 	policyv1 "k8s.io/client-go/applyconfigurations/policy/v1"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -28,8 +29,8 @@ const (
 func (s *service) workloadName(w lang.Workload) string { return s.dashed(s.decl.Name, w.Name) }
 
 // workloads adds what runs all the time, and returns the addresses.
-func (s *service) workloads(after []lang.Address) []lang.Address {
-	var out []lang.Address
+func (s *service) workloads(after []addrs.Object) []addrs.Object {
+	var out []addrs.Object
 	for _, w := range s.decl.Workloads {
 		name := s.workloadName(w)
 		t := s.newPod(name, w.Pod, w.Role, w.Claims...)

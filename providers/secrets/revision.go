@@ -11,7 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -44,7 +44,7 @@ func Replaced(secret *unstructured.Unstructured, live providers.Values) bool {
 // FirstRevision returns the revision of values that are not generated yet. before changes
 // whenever values may have been made for the Secret. So new values get another revision
 // than values that were lost, from which Secrets in the cluster may still be derived.
-func FirstRevision(address lang.Address, before string) string {
+func FirstRevision(address addrs.Object, before string) string {
 	return providers.Hash(address.String(), before)
 }
 

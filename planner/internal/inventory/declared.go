@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -61,7 +61,7 @@ func checkDependencies(inv *Inventory) []plans.Problem {
 func checkAdopted(inv *Inventory) []plans.Problem {
 	var problems []plans.Problem
 	for _, text := range inv.Input.Adopt {
-		target, err := lang.ParseTarget(text)
+		target, err := addrs.ParseTarget(text)
 		switch {
 		case err == nil && !target.Whole() && inv.Declared[target.Object] != nil:
 		case err == nil && !target.Whole():
@@ -88,7 +88,7 @@ func TriggersOf(o *providers.Object) []string {
 }
 
 // Brought reports whether a user wrote the object itself, in a manifest block.
-func Brought(address lang.Address) bool { return lang.SplitBlock(address.Block).Type == "manifest" }
+func Brought(address addrs.Object) bool { return addrs.SplitBlock(address.Block).Type == "manifest" }
 
 // checkTriggers refuses a replace_triggered_by with the address of an undeclared object. The
 // evaluation of the configuration has checked the addresses of blocks.
@@ -117,7 +117,7 @@ func checkTriggers(inv *Inventory) []plans.Problem {
 }
 
 // undeclared is the problem of a source that names an undeclared object.
-func undeclared(inv *Inventory, source string, address lang.Address) plans.Problem {
+func undeclared(inv *Inventory, source string, address addrs.Object) plans.Problem {
 	var known []string
 	for other := range inv.Declared {
 		known = append(known, other.String())
@@ -140,7 +140,7 @@ func blocksOf(objects []providers.Object) blocks {
 			continue
 		}
 		declared[block] = true
-		for _, module := range lang.Modules(lang.SplitBlock(block).Module) {
+		for _, module := range addrs.Modules(addrs.SplitBlock(block).Module) {
 			declared[module] = true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -37,9 +38,9 @@ type Input struct {
 	// deleted or replaced nevertheless. "*" stands for all of them.
 	DeleteData []string
 	// Moves, Removals and Imports are the blocks about addresses.
-	Moves    []lang.Move
-	Removals []lang.Removal
-	Imports  []lang.Import
+	Moves    []addrs.Move
+	Removals []addrs.Removal
+	Imports  []addrs.Import
 	// External has the blocks of services that already exist elsewhere and are not deployed.
 	External []string
 	// Adopt has the addresses of declared objects to take over from others.

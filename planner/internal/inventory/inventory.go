@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/order"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
@@ -38,7 +38,7 @@ type Inventory struct {
 	// Parallelism.
 	Input Input
 	// Declared has the declared objects by their addresses.
-	Declared map[lang.Address]*providers.Object
+	Declared map[addrs.Object]*providers.Object
 	// Records are those of the state, in its order, without the volumes in Left.
 	Records []Record
 	// Left has the volumes that earlier applies left behind.
@@ -54,7 +54,7 @@ type Inventory struct {
 	Inside map[string]providers.Contents
 
 	byIdentity map[Identity]*providers.Object
-	recorded   map[lang.Address]*Record
+	recorded   map[addrs.Object]*Record
 	known      map[Identity]*Record
 	blocks     blocks
 	services   serviceNames
@@ -74,11 +74,11 @@ func Index(in Input) (*Inventory, []plans.Problem) {
 	}
 	inv := &Inventory{
 		Input:      in,
-		Declared:   map[lang.Address]*providers.Object{},
+		Declared:   map[addrs.Object]*providers.Object{},
 		Left:       map[Identity]*Record{},
 		DeleteData: newPermission(in.DeleteData),
 		byIdentity: map[Identity]*providers.Object{},
-		recorded:   map[lang.Address]*Record{},
+		recorded:   map[addrs.Object]*Record{},
 		known:      map[Identity]*Record{},
 		blocks:     blocksOf(in.Objects),
 	}
@@ -113,7 +113,7 @@ func (inv *Inventory) DeclaredAs(ref providers.Ref) *providers.Object {
 }
 
 // RecordAt returns the record with the address; nil: there is none.
-func (inv *Inventory) RecordAt(address lang.Address) *Record { return inv.recorded[address] }
+func (inv *Inventory) RecordAt(address addrs.Object) *Record { return inv.recorded[address] }
 
 // RecordAs returns the record of the object in the cluster; nil: there is none.
 func (inv *Inventory) RecordAs(ref providers.Ref) *Record { return inv.known[Identify(ref)] }
@@ -145,12 +145,12 @@ func (inv *Inventory) Unread(ref providers.Ref) error {
 
 // Successor returns the address that decides about a record without a declaration of its
 // own: the new address of the same object, or the present member of its family.
-func (inv *Inventory) Successor(r *Record) lang.Address {
+func (inv *Inventory) Successor(r *Record) addrs.Object {
 	if object := inv.DeclaredAs(r.Ref); object != nil {
 		return object.Address
 	}
 	for i := range inv.Input.Objects {
-		if o := &inv.Input.Objects[i]; r.Family != (lang.Address{}) && o.Family == r.Family {
+		if o := &inv.Input.Objects[i]; r.Family != (addrs.Object{}) && o.Family == r.Family {
 			return o.Address
 		}
 	}
@@ -160,15 +160,15 @@ func (inv *Inventory) Successor(r *Record) lang.Address {
 // AddressFor returns an address for an object that the state does not know. The block is
 // that of the object's own annotation, unless the annotation was copied from another object;
 // otherwise it is that of the service in the label.
-func (inv *Inventory) AddressFor(ref providers.Ref, annotations, labels map[string]string) lang.Address {
-	address := lang.Address{Block: "cloud." + inv.Input.Cloud, Kind: ref.GVK.Kind, Name: ref.Name}
+func (inv *Inventory) AddressFor(ref providers.Ref, annotations, labels map[string]string) addrs.Object {
+	address := addrs.Object{Block: "cloud." + inv.Input.Cloud, Kind: ref.GVK.Kind, Name: ref.Name}
 	if service := labels[providers.LabelService]; service != "" {
 		address.Block = cmp.Or(inv.services.block[service], "service."+service)
 	}
 	if ref.Namespace != inv.Input.Namespace {
 		address.Namespace = ref.Namespace
 	}
-	written, err := lang.ParseAddress(annotations[providers.AnnotationAddress])
+	written, err := addrs.ParseObject(annotations[providers.AnnotationAddress])
 	if err != nil || inv.recorded[written] != nil || written.Kind != address.Kind || written.Name != address.Name {
 		return address
 	}

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
@@ -29,7 +29,7 @@ func NamespaceLive(snapshot *providers.Snapshot, name string) bool {
 
 // Adopted reports whether the operator named the object to be taken over. An import block
 // counts once: a later object in the same place is another object.
-func Adopted(inv *Inventory, address lang.Address) bool {
+func Adopted(inv *Inventory, address addrs.Object) bool {
 	if slices.Contains(inv.Input.Adopt, address.String()) {
 		return true
 	}
@@ -56,7 +56,7 @@ func ValuesOf(inv *Inventory, namespace, name string) map[string][]byte {
 
 // Unrecorded is a live object that the state does not know.
 type Unrecorded struct {
-	Address lang.Address
+	Address addrs.Object
 	Ref     providers.Ref
 	Live    *unstructured.Unstructured
 }
@@ -117,12 +117,12 @@ func naturalOrder(a, b string) int {
 
 // Dependants returns, for each address, the addresses of the actions on the objects that
 // depend on it: as recorded, or, for objects without a record, as declared.
-func Dependants(inv *Inventory) map[lang.Address][]lang.Address {
-	dependants := map[lang.Address][]lang.Address{}
+func Dependants(inv *Inventory) map[addrs.Object][]addrs.Object {
+	dependants := map[addrs.Object][]addrs.Object{}
 	for i := range inv.Records {
 		r := &inv.Records[i]
 		for _, text := range r.State.DependsOn {
-			if on, err := lang.ParseAddress(text); err == nil {
+			if on, err := addrs.ParseObject(text); err == nil {
 				dependants[on] = append(dependants[on], actedAs(inv, r))
 			}
 		}
@@ -138,7 +138,7 @@ func Dependants(inv *Inventory) map[lang.Address][]lang.Address {
 }
 
 // actedAs returns the address of the action on a recorded object.
-func actedAs(inv *Inventory, r *Record) lang.Address {
+func actedAs(inv *Inventory, r *Record) addrs.Object {
 	if object := inv.DeclaredAs(r.Ref); object != nil {
 		return object.Address
 	}

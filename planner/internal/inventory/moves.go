@@ -6,21 +6,21 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // Moved returns the present address of an address in the state, by moved blocks and by a
 // count that a block got or lost.
-func (inv *Inventory) Moved(address lang.Address) lang.Address {
+func (inv *Inventory) Moved(address addrs.Object) addrs.Object {
 	address = movedByBlocks(inv.Input.Moves, address)
 	address.Block = inv.blocks.recounted(address.Block)
 	return address
 }
 
-func movedByBlocks(moves []lang.Move, address lang.Address) lang.Address {
+func movedByBlocks(moves []addrs.Move, address addrs.Object) addrs.Object {
 	for range moves {
-		i := slices.IndexFunc(moves, func(m lang.Move) bool {
+		i := slices.IndexFunc(moves, func(m addrs.Move) bool {
 			_, applies := m.Apply(address)
 			return applies
 		})
@@ -38,14 +38,14 @@ func (b blocks) recounted(block string) string {
 	if b[block] {
 		return block
 	}
-	return lang.Recounted(block, func(name string) bool { return b[name] })
+	return addrs.Recounted(block, func(name string) bool { return b[name] })
 }
 
 // moveRecords gives the records their addresses after all moves. A record whose new address
 // is taken keeps its old address. That is worth a warning, unless an interrupted apply has
 // left two records of the same object.
 func moveRecords(inv *Inventory) (warnings []plans.Problem) {
-	taken := map[lang.Address]*Record{}
+	taken := map[addrs.Object]*Record{}
 	for i := range inv.Records {
 		taken[inv.Records[i].Address] = &inv.Records[i]
 	}
@@ -63,7 +63,7 @@ func moveRecords(inv *Inventory) (warnings []plans.Problem) {
 		}
 		delete(taken, r.Address)
 		taken[to] = r
-		if r.Family != (lang.Address{}) {
+		if r.Family != (addrs.Object{}) {
 			r.Family = inv.Moved(r.Family)
 		}
 		r.Recounted = movedByBlocks(inv.Input.Moves, r.Address) == r.Address
@@ -74,7 +74,7 @@ func moveRecords(inv *Inventory) (warnings []plans.Problem) {
 }
 
 // blockedMove warns of a moved block without an effect on a record.
-func blockedMove(r *Record, to lang.Address, other *Record) plans.Problem {
+func blockedMove(r *Record, to addrs.Object, other *Record) plans.Problem {
 	return plans.Problem{
 		Warning: true,
 		Address: r.Address,
@@ -130,7 +130,7 @@ func checkImports(inv *Inventory) []plans.Problem {
 
 // CheckImported refuses selected imports of objects that do not exist. A refresh-only plan
 // imports nothing.
-func CheckImported(inv *Inventory, selected func(lang.Address) bool) []plans.Problem {
+func CheckImported(inv *Inventory, selected func(addrs.Object) bool) []plans.Problem {
 	if inv.Input.RefreshOnly {
 		return nil
 	}
@@ -145,13 +145,13 @@ func CheckImported(inv *Inventory, selected func(lang.Address) bool) []plans.Pro
 }
 
 // Imported reports whether an import block names the object.
-func Imported(imports []lang.Import, address lang.Address) bool {
-	return slices.ContainsFunc(imports, func(i lang.Import) bool { return i.To == address })
+func Imported(imports []addrs.Import, address addrs.Object) bool {
+	return slices.ContainsFunc(imports, func(i addrs.Import) bool { return i.To == address })
 }
 
 // Released returns the removed block that leaves the object with the address in the cluster.
 // If several removed blocks name the object, the one with the longest address decides.
-func Released(removals []lang.Removal, address lang.Address) (by lang.Removal, ok bool) {
+func Released(removals []addrs.Removal, address addrs.Object) (by addrs.Removal, ok bool) {
 	for _, r := range removals {
 		if r.From.Has(address) && len(r.From.String()) > len(by.From.String()) {
 			by = r
@@ -161,7 +161,7 @@ func Released(removals []lang.Removal, address lang.Address) (by lang.Removal, o
 }
 
 // blockProblem is a problem of a moved, removed or import block.
-func blockProblem(at hcl.Range, address lang.Address, summary, detail string) plans.Problem {
+func blockProblem(at hcl.Range, address addrs.Object, summary, detail string) plans.Problem {
 	return plans.Problem{Address: address, Source: Place(at), Summary: summary, Detail: detail}
 }
 

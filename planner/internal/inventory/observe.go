@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/internal/crash"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
@@ -45,7 +45,7 @@ func (inv *Inventory) Observe(ctx context.Context) error {
 // ObserveSelected reads the objects that only the selected part of a plan needs: the
 // contents of the namespaces that the plan may delete, and the autoscalers of declared
 // workloads. The problems are warnings.
-func (inv *Inventory) ObserveSelected(ctx context.Context, selected func(lang.Address) bool) ([]plans.Problem, error) {
+func (inv *Inventory) ObserveSelected(ctx context.Context, selected func(addrs.Object) bool) ([]plans.Problem, error) {
 	var err error
 	if inv.Inside, err = readNamespaces(ctx, inv, selected); err != nil {
 		return nil, fmt.Errorf("read the cluster: %w", err)
@@ -65,7 +65,7 @@ var systemNamespaces = []string{metav1.NamespaceDefault, metav1.NamespaceSystem,
 func SystemNamespace(name string) bool { return slices.Contains(systemNamespaces, name) }
 
 // readNamespaces reads the contents of the namespaces that the plan may delete.
-func readNamespaces(ctx context.Context, inv *Inventory, selected func(lang.Address) bool) (map[string]providers.Contents, error) {
+func readNamespaces(ctx context.Context, inv *Inventory, selected func(addrs.Object) bool) (map[string]providers.Contents, error) {
 	inside := map[string]providers.Contents{}
 	for _, live := range inv.Input.Snapshot.All(Namespaces) {
 		name := live.GetName()
@@ -83,7 +83,7 @@ func readNamespaces(ctx context.Context, inv *Inventory, selected func(lang.Addr
 
 // mayGo reports whether the plan may delete a live namespace: the state knows it, it is
 // selected, and it is not declared. A destroy ignores the declaration.
-func mayGo(inv *Inventory, name string, selected func(lang.Address) bool) bool {
+func mayGo(inv *Inventory, name string, selected func(addrs.Object) bool) bool {
 	ref := providers.Ref{GVK: Namespaces, Name: name}
 	r := inv.RecordAs(ref)
 	switch {

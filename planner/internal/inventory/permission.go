@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 )
 
 // Permission has the names of -delete-data: addresses of objects, blocks and modules whose
@@ -26,7 +26,7 @@ func newPermission(given []string) *Permission {
 
 // Covers reports whether the object may be deleted with its data: the operator named it, its
 // block, or a module around the block, or allowed everything.
-func (p *Permission) Covers(address lang.Address) bool {
+func (p *Permission) Covers(address addrs.Object) bool {
 	covered := false
 	for _, name := range append(Candidate{Address: address}.Names(), "*") {
 		covered = p.Has(name) || covered

@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -14,8 +14,8 @@ import (
 // Record is an object of the state.
 type Record struct {
 	State   *state.Object
-	Address lang.Address // after moved blocks; State has the address before
-	Family  lang.Address
+	Address addrs.Object // after moved blocks; State has the address before
+	Family  addrs.Object
 	Ref     providers.Ref
 	Moved   bool
 	// Recounted: it moved because its block got or lost count. No moved block says so.
@@ -26,11 +26,11 @@ type Record struct {
 }
 
 // RecordedAddress returns the address in the state.
-func (r *Record) RecordedAddress() lang.Address {
+func (r *Record) RecordedAddress() addrs.Object {
 	if !r.Moved {
 		return r.Address
 	}
-	address, err := lang.ParseAddress(r.State.Address)
+	address, err := addrs.ParseObject(r.State.Address)
 	if err != nil {
 		return r.Address
 	}
@@ -70,8 +70,8 @@ func (inv *Inventory) indexRecords() (unusable, warnings []plans.Problem) {
 			Name:      object.Name,
 		}}
 		var err error
-		if r.Address, err = lang.ParseAddress(object.Address); err == nil && object.Family != "" {
-			r.Family, err = lang.ParseAddress(object.Family)
+		if r.Address, err = addrs.ParseObject(object.Address); err == nil && object.Family != "" {
+			r.Family, err = addrs.ParseObject(object.Family)
 		}
 		if err != nil {
 			unusable = append(unusable, plans.Problem{Summary: "the state cannot be used", Detail: err.Error()})

@@ -6,21 +6,21 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // RenamedSecrets maps the address of each generated Secret whose name changed to the Secret
 // in the cluster that holds its current values. Both Secrets have to be in the snapshot.
-func RenamedSecrets(in Input) map[lang.Address]providers.Ref {
+func RenamedSecrets(in Input) map[addrs.Object]providers.Ref {
 	inv, _ := Index(in)
 	if inv == nil {
 		return nil // the plan names the problems
 	}
 	inv.nameServices()
-	sources := map[lang.Address]providers.Ref{}
-	eachRenamed(inv, func(lang.Address) bool { return true }, func(o *providers.Object, source *unstructured.Unstructured) {
+	sources := map[addrs.Object]providers.Ref{}
+	eachRenamed(inv, func(addrs.Object) bool { return true }, func(o *providers.Object, source *unstructured.Unstructured) {
 		sources[o.Address] = secretRef(source)
 	})
 	return sources
@@ -29,7 +29,7 @@ func RenamedSecrets(in Input) map[lang.Address]providers.Ref {
 // CopiedValues is the fate of the values of a Secret that will be deleted because its
 // service has another name now.
 type CopiedValues struct {
-	To   lang.Address // the Secret that gets the values
+	To   addrs.Object // the Secret that gets the values
 	Lost []string     // keys that the new Secret does not have
 	Anew bool         // nothing is copied: the new Secret gets new values, as the plan shows
 }
@@ -37,7 +37,7 @@ type CopiedValues struct {
 // CopyValues lets the selected generated Secrets of renamed services copy their former
 // values. Without that they would get new ones, while databases and users still have the
 // former. The result is by the former Secret.
-func CopyValues(inv *Inventory, selected func(lang.Address) bool) map[providers.Ref]CopiedValues {
+func CopyValues(inv *Inventory, selected func(addrs.Object) bool) map[providers.Ref]CopiedValues {
 	copied := map[providers.Ref]CopiedValues{}
 	eachRenamed(inv, selected, func(o *providers.Object, source *unstructured.Unstructured) {
 		if values, any := copyFrom(o, source); any {
@@ -49,7 +49,7 @@ func CopyValues(inv *Inventory, selected func(lang.Address) bool) map[providers.
 
 // eachRenamed calls do for the generated Secrets that do not exist yet and have a former
 // Secret.
-func eachRenamed(inv *Inventory, selected func(lang.Address) bool, do func(o *providers.Object, source *unstructured.Unstructured)) {
+func eachRenamed(inv *Inventory, selected func(addrs.Object) bool, do func(o *providers.Object, source *unstructured.Unstructured)) {
 	var former map[Part]*unstructured.Unstructured
 	for i := range inv.Input.Objects {
 		o := &inv.Input.Objects[i]

@@ -7,7 +7,7 @@ import (
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -30,11 +30,11 @@ func isUndecided(in *Input, block string) bool {
 
 // Undecided returns the candidates that a restricted plan leaves out. A destroy leaves out
 // none, because the declarations do not matter to it.
-func Undecided(inv *Inventory, candidates []Candidate) []lang.Address {
+func Undecided(inv *Inventory, candidates []Candidate) []addrs.Object {
 	if inv.Input.Destroy {
 		return nil
 	}
-	var out []lang.Address
+	var out []addrs.Object
 	open := undecidedRoles(&inv.Input)
 	for _, c := range candidates {
 		if isUndecided(&inv.Input, c.Address.Block) || open && inv.Declared[c.Address] == nil && isLabelledNode(c.Address) {
@@ -47,14 +47,14 @@ func Undecided(inv *Inventory, candidates []Candidate) []lang.Address {
 // undecidedRoles reports whether roles may exist whose nodes and labels are not known yet.
 func undecidedRoles(in *Input) bool {
 	return slices.ContainsFunc(in.Undecided, func(u string) bool {
-		return strings.HasSuffix(u, "*") || lang.SplitBlock(u).Type == "role"
+		return strings.HasSuffix(u, "*") || addrs.SplitBlock(u).Type == "role"
 	})
 }
 
 // isLabelledNode reports whether the address is that of a node with the labels of all its
 // roles. Such an object belongs to the cloud block, not to a role.
-func isLabelledNode(address lang.Address) bool {
-	return address.Kind == Nodes.Kind && lang.SplitBlock(address.Block).Type == "cloud"
+func isLabelledNode(address addrs.Object) bool {
+	return address.Kind == Nodes.Kind && addrs.SplitBlock(address.Block).Type == "cloud"
 }
 
 // keepRoles adds the live role labels and taints of nodes to the declarations while roles

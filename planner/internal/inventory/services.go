@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -60,7 +60,7 @@ func ServiceOf(object *unstructured.Unstructured) string {
 // CalledIn returns the name in the cluster of the service of an object, or the name of the
 // only object of a secret block; empty: the object belongs to neither.
 func CalledIn(block string, object *unstructured.Unstructured) string {
-	if object != nil && lang.SplitBlock(block).Type == "secret" {
+	if object != nil && addrs.SplitBlock(block).Type == "secret" {
 		return object.GetName()
 	}
 	return ServiceOf(object)

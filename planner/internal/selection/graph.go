@@ -3,7 +3,7 @@ package selection
 import (
 	"slices"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -13,15 +13,15 @@ import (
 // dependencies. An object that will be deleted needs that its recorded dependants are
 // deleted, or changed, before.
 type graph struct {
-	deleted    map[lang.Address]bool           // all other objects stay
-	needs      map[lang.Address][]lang.Address // declared dependencies
-	dependants map[lang.Address][]lang.Address // recorded dependants
+	deleted    map[addrs.Object]bool           // all other objects stay
+	needs      map[addrs.Object][]addrs.Object // declared dependencies
+	dependants map[addrs.Object][]addrs.Object // recorded dependants
 }
 
 // graphOf returns the graph of a plan. Objects in a namespace that will be deleted count as
 // its dependants.
 func graphOf(inv *inventory.Inventory, candidates []inventory.Candidate) graph {
-	g := graph{deleted: map[lang.Address]bool{}, needs: map[lang.Address][]lang.Address{}, dependants: inventory.Dependants(inv)}
+	g := graph{deleted: map[addrs.Object]bool{}, needs: map[addrs.Object][]addrs.Object{}, dependants: inventory.Dependants(inv)}
 	for _, c := range candidates {
 		g.deleted[c.Address] = inv.Input.Destroy || inv.Declared[c.Address] == nil
 	}
@@ -43,16 +43,16 @@ func graphOf(inv *inventory.Inventory, candidates []inventory.Candidate) graph {
 }
 
 // Dependencies returns the dependencies of an object in the order of their addresses.
-func Dependencies(object *providers.Object) []lang.Address {
+func Dependencies(object *providers.Object) []addrs.Object {
 	dependencies := slices.Clone(object.DependsOn)
-	slices.SortFunc(dependencies, lang.Address.Compare)
+	slices.SortFunc(dependencies, addrs.Object.Compare)
 	return slices.Compact(dependencies)
 }
 
 // targeted closes the targets: an object that stays adds its dependencies, and an object
 // that will be deleted adds its dependants.
-func (g graph) targeted(start []lang.Address) map[lang.Address]bool {
-	return closure(start, func(a lang.Address) []lang.Address {
+func (g graph) targeted(start []addrs.Object) map[addrs.Object]bool {
+	return closure(start, func(a addrs.Object) []addrs.Object {
 		if g.deleted[a] {
 			return g.dependants[a]
 		}
@@ -63,10 +63,10 @@ func (g graph) targeted(start []lang.Address) map[lang.Address]bool {
 // excluded closes the exclusions. An excluded object also excludes the objects that stay and
 // need it, and the objects that would be deleted although it still uses them. An object that
 // needs it and will be deleted can be deleted without it.
-func (g graph) excluded(start []lang.Address) map[lang.Address]bool {
+func (g graph) excluded(start []addrs.Object) map[addrs.Object]bool {
 	needed, uses := inverse(g.needs), inverse(g.dependants)
-	return closure(start, func(a lang.Address) []lang.Address {
-		out := slices.DeleteFunc(slices.Clone(needed[a]), func(n lang.Address) bool { return g.deleted[n] })
+	return closure(start, func(a addrs.Object) []addrs.Object {
+		out := slices.DeleteFunc(slices.Clone(needed[a]), func(n addrs.Object) bool { return g.deleted[n] })
 		for _, used := range uses[a] {
 			if g.deleted[used] {
 				out = append(out, used)
@@ -77,8 +77,8 @@ func (g graph) excluded(start []lang.Address) map[lang.Address]bool {
 }
 
 // closure returns all addresses that can be reached, the start included.
-func closure(start []lang.Address, next func(lang.Address) []lang.Address) map[lang.Address]bool {
-	reached := map[lang.Address]bool{}
+func closure(start []addrs.Object, next func(addrs.Object) []addrs.Object) map[addrs.Object]bool {
+	reached := map[addrs.Object]bool{}
 	for queue := slices.Clone(start); len(queue) > 0; queue = queue[1:] {
 		if !reached[queue[0]] {
 			reached[queue[0]] = true
@@ -88,8 +88,8 @@ func closure(start []lang.Address, next func(lang.Address) []lang.Address) map[l
 	return reached
 }
 
-func inverse(edges map[lang.Address][]lang.Address) map[lang.Address][]lang.Address {
-	out := map[lang.Address][]lang.Address{}
+func inverse(edges map[addrs.Object][]addrs.Object) map[addrs.Object][]addrs.Object {
+	out := map[addrs.Object][]addrs.Object{}
 	for from, list := range edges {
 		for _, to := range list {
 			out[to] = append(out[to], from)

@@ -9,17 +9,17 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // Set contains the selected addresses. A nil Set contains all addresses.
-type Set map[lang.Address]bool
+type Set map[addrs.Object]bool
 
 // Has reports whether the object with the address is selected.
-func (s Set) Has(address lang.Address) bool { return s == nil || s[address] }
+func (s Set) Has(address addrs.Object) bool { return s == nil || s[address] }
 
 // HasBlock reports whether all objects of the block are selected.
 func (s Set) HasBlock(objects []providers.Object, block string) bool {
@@ -142,8 +142,8 @@ func candidatesOf(inv *inventory.Inventory) []inventory.Candidate {
 	return out
 }
 
-func matching(candidates []inventory.Candidate, names []string) []lang.Address {
-	var out []lang.Address
+func matching(candidates []inventory.Candidate, names []string) []addrs.Object {
+	var out []addrs.Object
 	targets := inventory.TargetsOf(names)
 	for _, c := range candidates {
 		if c.NamedBy(targets...) {
@@ -157,7 +157,7 @@ func matching(candidates []inventory.Candidate, names []string) []lang.Address {
 func unknownNames(option string, given []string, candidates []inventory.Candidate) []plans.Problem {
 	var problems []plans.Problem
 	for _, name := range given {
-		target, err := lang.ParseTarget(name)
+		target, err := addrs.ParseTarget(name)
 		if err == nil && slices.ContainsFunc(candidates, func(c inventory.Candidate) bool { return c.NamedBy(target) }) {
 			continue
 		}

@@ -1,4 +1,4 @@
-package lang_test
+package addrs_test
 
 import (
 	"slices"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 )
 
 func TestParseTarget(t *testing.T) {
@@ -33,7 +33,7 @@ func TestParseTarget(t *testing.T) {
 		"service.redis/Secret/redis-a/b/c/d/e/": "",
 	}
 	for text, want := range tests {
-		got, err := lang.ParseTarget(text)
+		got, err := addrs.ParseTarget(text)
 		switch {
 		case (err != nil) != (want == ""):
 			t.Errorf("%s: %v", text, err)
@@ -41,14 +41,14 @@ func TestParseTarget(t *testing.T) {
 			t.Errorf("%s becomes %s", text, got)
 		}
 	}
-	_, err := lang.ParseTarget("service.redis[cache]")
+	_, err := addrs.ParseTarget("service.redis[cache]")
 	if err == nil || !strings.Contains(err.Error(), `Write 'service.redis["cache"]'`) {
 		t.Errorf("without quotes: %v", err)
 	}
 }
 
 func TestSplitBlock(t *testing.T) {
-	tests := map[string]lang.BlockParts{
+	tests := map[string]addrs.Block{
 		"service.redis":                       {Type: "service", Name: "redis"},
 		`service.redis["a.b"]`:                {Type: "service", Name: "redis", Key: "a.b"},
 		"manifest.x[3]":                       {Type: "manifest", Name: "x", Key: 3},
@@ -56,15 +56,15 @@ func TestSplitBlock(t *testing.T) {
 		"nothing":                             {},
 	}
 	for block, want := range tests {
-		if diff := cmp.Diff(want, lang.SplitBlock(block)); diff != "" {
+		if diff := cmp.Diff(want, addrs.SplitBlock(block)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", block, diff)
 		}
 	}
 	want := []string{`module.a["x"]`, `module.a["x"].module.b`}
-	if got := lang.Modules(`module.a["x"].module.b`); !slices.Equal(got, want) {
+	if got := addrs.Modules(`module.a["x"].module.b`); !slices.Equal(got, want) {
 		t.Errorf("modules are %q", got)
 	}
-	if got := lang.SplitBlock(`module.a["x"].service.c["y"]`).All(); got != `module.a["x"].service.c` {
+	if got := addrs.SplitBlock(`module.a["x"].service.c["y"]`).All(); got != `module.a["x"].service.c` {
 		t.Errorf("all instances are %s", got)
 	}
 }
@@ -89,8 +89,8 @@ func TestMove(t *testing.T) {
 		{"manifest.a/ConfigMap/x", "manifest.b/ConfigMap/x", "manifest.a/ConfigMap/y", ""},
 	}
 	for _, test := range tests {
-		m := lang.Move{From: mustTarget(t, test.from), To: mustTarget(t, test.to)}
-		at, err := lang.ParseAddress(test.address)
+		m := addrs.Move{From: mustTarget(t, test.from), To: mustTarget(t, test.to)}
+		at, err := addrs.ParseObject(test.address)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,9 +101,9 @@ func TestMove(t *testing.T) {
 	}
 }
 
-func mustTarget(t *testing.T, text string) lang.Target {
+func mustTarget(t *testing.T, text string) addrs.Target {
 	t.Helper()
-	target, err := lang.ParseTarget(text)
+	target, err := addrs.ParseTarget(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestRecounted(t *testing.T) {
 		"module.m.service.f": "module.m.service.f",
 	}
 	for block, want := range tests {
-		if got := lang.Recounted(block, func(b string) bool { return slices.Contains(declared, b) }); got != want {
+		if got := addrs.Recounted(block, func(b string) bool { return slices.Contains(declared, b) }); got != want {
 			t.Errorf("%s is %s now, want %s", block, got, want)
 		}
 	}
@@ -135,14 +135,14 @@ func FuzzParseTarget(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		target, err := lang.ParseTarget(text)
+		target, err := addrs.ParseTarget(text)
 		if err != nil {
 			return
 		}
-		again, err := lang.ParseTarget(target.String())
+		again, err := addrs.ParseTarget(target.String())
 		if err != nil || again.String() != target.String() {
 			t.Errorf("%q becomes %q, and that %q (%v)", text, target, again, err)
 		}
-		lang.SplitBlock(target.Block)
+		addrs.SplitBlock(target.Block)
 	})
 }

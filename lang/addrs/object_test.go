@@ -1,4 +1,4 @@
-package lang_test
+package addrs_test
 
 import (
 	"encoding/json"
@@ -7,22 +7,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 )
 
-func TestAddress(t *testing.T) {
+func TestObject(t *testing.T) {
 	tests := []struct {
 		text string
-		want lang.Address
+		want addrs.Object
 	}{
-		{"service.keystone/Deployment/keystone-api", lang.Address{Block: "service.keystone", Kind: "Deployment", Name: "keystone-api"}},
-		{"cloud.prod/Namespace/openstack", lang.Address{Block: "cloud.prod", Kind: "Namespace", Name: "openstack"}},
-		{"manifest.x/ConfigMap/monitoring/grafana", lang.Address{Block: "manifest.x", Kind: "ConfigMap", Namespace: "monitoring", Name: "grafana"}},
-		{`service.redis["a/b"]/Deployment/redis`, lang.Address{Block: `service.redis["a/b"]`, Kind: "Deployment", Name: "redis"}},
-		{`service.redis["a\"/b"]/Deployment/redis`, lang.Address{Block: `service.redis["a\"/b"]`, Kind: "Deployment", Name: "redis"}},
+		{"service.keystone/Deployment/keystone-api", addrs.Object{Block: "service.keystone", Kind: "Deployment", Name: "keystone-api"}},
+		{"cloud.prod/Namespace/openstack", addrs.Object{Block: "cloud.prod", Kind: "Namespace", Name: "openstack"}},
+		{"manifest.x/ConfigMap/monitoring/grafana", addrs.Object{Block: "manifest.x", Kind: "ConfigMap", Namespace: "monitoring", Name: "grafana"}},
+		{`service.redis["a/b"]/Deployment/redis`, addrs.Object{Block: `service.redis["a/b"]`, Kind: "Deployment", Name: "redis"}},
+		{`service.redis["a\"/b"]/Deployment/redis`, addrs.Object{Block: `service.redis["a\"/b"]`, Kind: "Deployment", Name: "redis"}},
 	}
 	for _, test := range tests {
-		got, err := lang.ParseAddress(test.text)
+		got, err := addrs.ParseObject(test.text)
 		if err != nil {
 			t.Errorf("%s: %v", test.text, err)
 			continue
@@ -35,21 +35,21 @@ func TestAddress(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "x", "service.x", "service.x/Deployment", "servicex/Deployment/a", "service.x//a", "service.x/a/b/c/d", "service.x/a/b/"} {
-		if got, err := lang.ParseAddress(text); err == nil {
+		if got, err := addrs.ParseObject(text); err == nil {
 			t.Errorf("%q is an address: %+v", text, got)
 		}
 	}
 }
 
-func TestAddressAsJSON(t *testing.T) {
-	want := map[lang.Address]lang.Address{
+func TestObjectAsJSON(t *testing.T) {
+	want := map[addrs.Object]addrs.Object{
 		{Block: "service.a", Kind: "Secret", Name: "x"}: {Block: "role.b", Kind: "Node", Name: "y"},
 	}
 	source, err := json.Marshal(want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got map[lang.Address]lang.Address
+	var got map[addrs.Object]addrs.Object
 	if err := json.Unmarshal(source, &got); err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +61,8 @@ func TestAddressAsJSON(t *testing.T) {
 	}
 }
 
-func TestAddressOrder(t *testing.T) {
-	addresses := []lang.Address{
+func TestObjectOrder(t *testing.T) {
+	addresses := []addrs.Object{
 		{Block: "b", Kind: "A", Name: "a"},
 		{Block: "a", Kind: "B", Name: "a"},
 		{Block: "a", Kind: "A", Namespace: "n", Name: "a"},
@@ -71,18 +71,18 @@ func TestAddressOrder(t *testing.T) {
 	}
 	want := slices.Clone(addresses)
 	slices.Reverse(want)
-	slices.SortFunc(addresses, lang.Address.Compare)
+	slices.SortFunc(addresses, addrs.Object.Compare)
 	if diff := cmp.Diff(want, addresses); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-func FuzzParseAddress(f *testing.F) {
+func FuzzParseObject(f *testing.F) {
 	f.Add("service.keystone/Deployment/keystone-api")
 	f.Add(`service.redis["a/b"]/ConfigMap/x/redis`)
 	f.Add(`a."\`)
 	f.Fuzz(func(t *testing.T, text string) {
-		address, err := lang.ParseAddress(text)
+		address, err := addrs.ParseObject(text)
 		if err != nil {
 			return
 		}

@@ -1,15 +1,15 @@
-package lang_test
+package addrs_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 )
 
 func TestParseFieldPath(t *testing.T) {
-	tests := map[string]lang.FieldPath{
+	tests := map[string]addrs.FieldPath{
 		`spec.replicas`: {"spec", "replicas"},
 		`spec.template.spec.containers["api"].image`: {"spec", "template", "spec", "containers", "api", "image"},
 		`metadata.annotations["example.org/team"]`:   {"metadata", "annotations", "example.org/team"},
@@ -28,7 +28,7 @@ func TestParseFieldPath(t *testing.T) {
 		`spec containers`:                            nil,
 	}
 	for text, want := range tests {
-		got, err := lang.ParseFieldPath(text)
+		got, err := addrs.ParseFieldPath(text)
 		if (err == nil) != (want != nil) {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -36,7 +36,7 @@ func TestParseFieldPath(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
-		if again, err := lang.ParseFieldPath(got.String()); want != nil && (err != nil || !cmp.Equal(got, again)) {
+		if again, err := addrs.ParseFieldPath(got.String()); want != nil && (err != nil || !cmp.Equal(got, again)) {
 			t.Errorf("%s becomes %s: %v", text, got, err)
 		}
 	}
@@ -59,11 +59,11 @@ func TestFieldPathCovers(t *testing.T) {
 		{`metadata.annotations["example.org/*"]`, `metadata.annotations["example.com/team"]`, false},
 	}
 	for _, test := range tests {
-		pattern, err := lang.ParseFieldPath(test.pattern)
+		pattern, err := addrs.ParseFieldPath(test.pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
-		field, err := lang.ParseFieldPath(test.field)
+		field, err := addrs.ParseFieldPath(test.field)
 		if err != nil {
 			t.Fatal(err)
 		}

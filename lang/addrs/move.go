@@ -1,0 +1,45 @@
+package addrs
+
+import (
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// Move says that the objects of From are declared as To now.
+type Move struct {
+	From, To Target // both blocks, or both objects
+	Range    hcl.Range
+}
+
+// Apply returns the address that an object has after the move, and whether the move is about
+// the object. An object of a block without a key can get a key.
+func (m Move) Apply(o Object) (moved Object, ok bool) {
+	if !m.From.Has(o) {
+		return o, false
+	}
+	if !m.From.Whole() {
+		return m.To.Object, true
+	}
+	rest := strings.TrimPrefix(o.Block, m.From.Block)
+	if strings.HasPrefix(rest, "[") && m.To.Keyed() {
+		return o, false // another instance
+	}
+	o.Block = m.To.Block + rest
+	return o, true
+}
+
+// Removal says that From was taken out of the configuration on purpose, and whether its
+// objects are deleted from the cluster.
+type Removal struct {
+	From    Target
+	Destroy bool
+	Range   hcl.Range
+}
+
+// Import takes over an object that exists in the cluster.
+type Import struct {
+	To    Object
+	ID    string // NAMESPACE/NAME, or NAME for a cluster-scoped object
+	Range hcl.Range
+}
