@@ -37,6 +37,7 @@ type workspace struct {
 	flags   *cli.Context
 	printer *view.Printer
 	config  *lang.Config
+	console *lang.Console // of config
 	client  *kubernetes.Client
 	cluster providers.Identity
 	store   *state.Store
@@ -159,8 +160,9 @@ func (w *workspace) readConfig() (*lang.Config, hcl.Diagnostics) {
 		options.Restricted = w.restricted()
 	}
 	for {
-		config, diags := lang.Load(".", options)
+		config, console, diags := lang.LoadConsole(".", options)
 		if len(config.Refused) == 0 || w.unanswered != nil {
+			w.console = console
 			return config, diags
 		}
 		w.refused = config.Refused
