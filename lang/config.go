@@ -50,8 +50,6 @@ type Config struct {
 	Variables map[string]json.RawMessage
 	// Files holds the sources that diagnostics quote, by file name.
 	Files map[string]*hcl.File
-
-	evaluator *evaluator // of expressions outside of services; see Evaluate
 }
 
 // Cloud is the one cloud block.

@@ -54,7 +54,7 @@ func (q DataQuery) String() string {
 			text += " in " + namespace
 		}
 		var labels []string
-		for _, key := range keysOf(q.Labels) {
+		for _, key := range slices.Sorted(maps.Keys(q.Labels)) {
 			labels = append(labels, key+"="+q.Labels[key])
 		}
 		if len(labels) > 0 {
@@ -112,7 +112,7 @@ func (g *graph) data(n *node, f *frame, b *source.Block, e *evaluator, it item) 
 		return cty.DynamicVal
 	}
 	if d.Deferred {
-		value = d.unknown(b, g.options.Read == nil)
+		value = unknownData(d, b, g.options.Read == nil)
 	}
 	if at, message := postcondition(b, e, value); message != "" {
 		if len(d.Needs) == 0 || g.options.Settled {
@@ -121,7 +121,7 @@ func (g *graph) data(n *node, f *frame, b *source.Block, e *evaluator, it item) 
 		}
 		g.report.Alert(at, "Postcondition not met yet", "%s\n\nThe apply may change that, since it depends on %s: what was read is not used, and is read again then.", message, words.Sorted(d.Needs))
 		g.config.Data[len(g.config.Data)-1].Deferred = true
-		return d.unknown(b, false)
+		return unknownData(d, b, false)
 	}
 	return value
 }
@@ -173,13 +173,13 @@ func (g *graph) read(d Data, b *source.Block, e *evaluator) (value cty.Value, la
 	case missing && !e.bool(b, "optional"):
 		g.report.Error(b.Header, fmt.Sprintf("%s does not exist", d.DataQuery), "%s reads it. Correct its kind, name or namespace; say optional = true if it may be missing; or, if something in this configuration makes it, name that in depends_on.", d.Block)
 	default:
-		return d.value(found), false, true
+		return valueOfData(d, found), false, true
 	}
 	return cty.NilVal, false, false
 }
 
-// value is what was found, as expressions read it.
-func (d Data) value(found []map[string]any) cty.Value {
+// valueOfData is what was found, as expressions read it.
+func valueOfData(d Data, found []map[string]any) cty.Value {
 	var objects []cty.Value
 	for _, object := range found {
 		objects = append(objects, objectValue(object))
@@ -193,9 +193,9 @@ func (d Data) value(found []map[string]any) cty.Value {
 	return cty.ObjectVal(map[string]cty.Value{"object": objects[0], "exists": cty.True})
 }
 
-// unknown is what stands for what is read later. That the values of a Secret are
-// sensitive is known now.
-func (d Data) unknown(b *source.Block, offline bool) cty.Value {
+// unknownData stands for data that are read later. The values of a Secret are marked as
+// sensitive already.
+func unknownData(d Data, b *source.Block, offline bool) cty.Value {
 	wait := mark.Deferred{By: d.Block, After: strings.Join(d.Needs, " "), Offline: offline}
 	later := cty.DynamicVal.Mark(wait)
 	if b.Attributes["labels"] != nil {

@@ -12,12 +12,13 @@ import (
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
-// Evaluate evaluates an expression as if it stood in the configuration, outside of
-// all blocks. Name is the name of the file in the ranges of diagnostics. Parts of the
-// value that must not be shown are marked; view.Value knows how to print it. A
-// configuration that could not be loaded has nothing to evaluate with, and everything
-// is unknown in it.
-func (c *Config) Evaluate(expression, name string) (cty.Value, hcl.Diagnostics) {
+// Console evaluates expressions as if they stood in the configuration, outside of all blocks.
+// In a configuration that could not be loaded every value is unknown.
+type Console struct{ evaluator *evaluator }
+
+// Evaluate evaluates an expression. Name is the name of the file in the ranges of diagnostics.
+// Parts of the value that must not be shown are marked; view.Value prints them accordingly.
+func (c *Console) Evaluate(expression, name string) (cty.Value, hcl.Diagnostics) {
 	expr, diags := syntax.Expression([]byte(expression), name, hcl.InitialPos)
 	if diags.HasErrors() || c.evaluator == nil {
 		return cty.DynamicVal, diags
@@ -25,16 +26,16 @@ func (c *Config) Evaluate(expression, name string) (cty.Value, hcl.Diagnostics) 
 	return c.evaluateParsed(expr)
 }
 
-func (c *Config) evaluateParsed(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
+func (c *Console) evaluateParsed(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	e := *c.evaluator
 	e.report, e.decisions = diag.New(), newDecisions()
 	value := e.value(expr)
 	return value, e.report.Sorted()
 }
 
-// EvaluateTyped is Evaluate for a person who looks around: type(X) gives the type of X
-// as it is written, and no value. It is empty for all other expressions.
-func (c *Config) EvaluateTyped(expression, name string) (value cty.Value, typ string, diags hcl.Diagnostics) {
+// EvaluateTyped is Evaluate for the console: type(X) returns the type of X as text, and no
+// value. For all other expressions the type is empty.
+func (c *Console) EvaluateTyped(expression, name string) (value cty.Value, typ string, diags hcl.Diagnostics) {
 	expr, diags := syntax.Expression([]byte(expression), name, hcl.InitialPos)
 	if diags.HasErrors() || c.evaluator == nil {
 		return cty.DynamicVal, "", diags

@@ -29,7 +29,7 @@ service "keystone" {}
 // TestEvaluate holds that an expression sees what the configuration declares, and
 // that what must not be shown is marked.
 func TestEvaluate(t *testing.T) {
-	config, diags := load(t, lang.Options{}, expressionConfig)
+	_, console, diags := loadConsole(t, lang.Options{}, expressionConfig)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -38,13 +38,13 @@ func TestEvaluate(t *testing.T) {
 		`cloud.namespace`:            cty.StringVal("ns"),
 		`service.memcached.port + 1`: cty.NumberIntVal(11212),
 	} {
-		got, diags := config.Evaluate(expression, "typed")
+		got, diags := console.Evaluate(expression, "typed")
 		if diags.HasErrors() || !got.RawEquals(want) {
 			t.Errorf("%s is %#v, want %#v; %v", expression, got, want, diags)
 		}
 	}
 	for _, expression := range []string{`var.password`, `"x${var.password}"`, `service.keystone.admin_password`, `[service.keystone]`} {
-		if got, diags := config.Evaluate(expression, "typed"); diags.HasErrors() || !got.ContainsMarked() {
+		if got, diags := console.Evaluate(expression, "typed"); diags.HasErrors() || !got.ContainsMarked() {
 			t.Errorf("%s is %#v without a mark; %v", expression, got, diags)
 		}
 	}
@@ -56,7 +56,7 @@ func TestEvaluate(t *testing.T) {
 		`nope`:                                   `Unknown name "nope"`,
 		`self.url`:                               `Unknown name "self"`,
 	} {
-		got, diags := config.Evaluate(expression, "typed")
+		got, diags := console.Evaluate(expression, "typed")
 		if !diags.HasErrors() || !strings.Contains(diags.Error(), want) || diags[0].Subject.Filename != "typed" || got.IsKnown() {
 			t.Errorf("%s is %#v; %v, want %q", expression, got, diags, want)
 		}
@@ -65,7 +65,7 @@ func TestEvaluate(t *testing.T) {
 		}
 	}
 	// Every expression is complained about anew.
-	if _, diags := config.Evaluate("nope", "typed"); !diags.HasErrors() {
+	if _, diags := console.Evaluate("nope", "typed"); !diags.HasErrors() {
 		t.Error("nope is complained about only once")
 	}
 }
@@ -73,7 +73,7 @@ func TestEvaluate(t *testing.T) {
 // TestConsoleDiagnostics compares what is said of expressions that somebody types with a
 // golden file.
 func TestConsoleDiagnostics(t *testing.T) {
-	config, diags := load(t, lang.Options{}, expressionConfig+`
+	_, console, diags := loadConsole(t, lang.Options{}, expressionConfig+`
 service "cache" {
   for_each   = toset(["a", "b"])
   definition = "memcached"
@@ -89,7 +89,7 @@ service "cache" {
 		`service.cache[0]`, `service.cache["z"]`, `service.mariadb[0]`,
 		`1 2`, `"a" "b"`, `cloud.name extra`, `1 and 2`, `a = 1`, `"${1 2}"`,
 	} {
-		_, _, diags := config.EvaluateTyped(expression, "typed")
+		_, _, diags := console.EvaluateTyped(expression, "typed")
 		if !diags.HasErrors() {
 			t.Errorf("%s is no error", expression)
 		}
@@ -99,8 +99,8 @@ service "cache" {
 }
 
 func TestEvaluateWithoutConfiguration(t *testing.T) {
-	config, _ := lang.Load(t.TempDir(), lang.Options{})
-	if got, diags := config.Evaluate("1 + 1", "typed"); diags.HasErrors() || got.IsKnown() {
+	_, console, _ := lang.LoadConsole(t.TempDir(), lang.Options{})
+	if got, diags := console.Evaluate("1 + 1", "typed"); diags.HasErrors() || got.IsKnown() {
 		t.Errorf("got %#v; %v", got, diags)
 	}
 }
@@ -117,7 +117,7 @@ func FuzzEvaluate(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	config, diags := load(f, lang.Options{}, expressionConfig)
+	_, console, diags := loadConsole(f, lang.Options{}, expressionConfig)
 	if diags.HasErrors() {
 		f.Fatal(diags)
 	}
@@ -127,7 +127,7 @@ func FuzzEvaluate(f *testing.F) {
 		if huge.MatchString(expression) {
 			t.Skip()
 		}
-		value, diags := config.Evaluate(expression, "typed")
+		value, diags := console.Evaluate(expression, "typed")
 		for _, d := range diags {
 			if d.EvalContext != nil || d.Expression != nil {
 				t.Errorf("%s: a renderer could show values of variables", d.Summary)

@@ -69,12 +69,19 @@ type Var struct {
 // that diagnostics refer to; whether the rest of it can be used is for the
 // diagnostics to say.
 func Load(dir string, options Options) (*Config, hcl.Diagnostics) {
+	config, _, diags := LoadConsole(dir, options)
+	return config, diags
+}
+
+// LoadConsole is Load for a program that evaluates more expressions afterwards.
+func LoadConsole(dir string, options Options) (*Config, *Console, hcl.Diagnostics) {
 	l := newLoader(dir, options)
+	console := &Console{}
 	if l.readFiles() {
-		l.evaluate()
+		console.evaluator = l.evaluate()
 	}
 	l.report.Mask(l.config.Files)
-	return l.config, l.report.Sorted()
+	return l.config, console, l.report.Sorted()
 }
 
 func newLoader(dir string, options Options) *loader {
@@ -139,14 +146,14 @@ func (l *loader) readCatalogue() (*source.Block, bool) {
 	return l.sources.Catalogue(l.options.Catalogue, CatalogueDir)
 }
 
-// evaluate fills in the Config.
-func (l *loader) evaluate() {
+// evaluate fills in the Config. It returns the evaluator of expressions outside of blocks.
+func (l *loader) evaluate() *evaluator {
 	l.checkClouds()
 	l.directory = l.readDirectory()
 	g := newGraph(l)
 	g.evaluate()
-	l.config.evaluator = g.evaluator(l.root.frames[0])
 	l.config.Digest = l.makeDigest()
+	return g.evaluator(l.root.frames[0])
 }
 
 // checkClouds reports a configuration that does not have exactly one cloud.

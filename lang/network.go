@@ -55,13 +55,13 @@ func (in *instance) allow(b *source.Block, e *evaluator) Allow {
 	for _, name := range names {
 		number, udp := strings.CutSuffix(name, "/udp")
 		if n, err := strconv.Atoi(number); err == nil {
-			a.open(n, udp)
+			addPort(&a, n, udp)
 			continue
 		}
 		at := slices.IndexFunc(in.out.Ports, func(p Port) bool { return p.Name == name })
 		switch {
 		case at >= 0 && in.out.Ports[at].Number != 0:
-			a.open(in.out.Ports[at].Number, in.out.Ports[at].UDP)
+			addPort(&a, in.out.Ports[at].Number, in.out.Ports[at].UDP)
 		case at < 0 && in.definition.Complete() && in.whole.One("port", name) == nil:
 			in.report.Undeclared(b.AttributeRange("ports"), "port", name, in.definition.Labels("port"))
 		}
@@ -69,8 +69,8 @@ func (in *instance) allow(b *source.Block, e *evaluator) Allow {
 	return a
 }
 
-// open adds a port.
-func (a *Allow) open(number int, udp bool) {
+// addPort allows one more port.
+func addPort(a *Allow, number int, udp bool) {
 	if udp {
 		a.UDP = append(a.UDP, number)
 	} else {

@@ -84,7 +84,7 @@ func (g *graph) addChecks(m *module) {
 				if !ok {
 					e.unmetCondition(hcl.DiagWarning, assert.AttributeRange("condition"), assert, fmt.Sprintf("Check %q does not hold", b.Label), message)
 				}
-				check.add(ok, e.settled(assert, "condition"), message)
+				addAssertion(&check, ok, e.settled(assert, "condition"), message)
 			}
 			g.config.Checks = append(g.config.Checks, check)
 			return cty.NilVal
@@ -110,8 +110,8 @@ const (
 	CheckUnknown CheckStatus = "unknown" // it depends on what is known after the apply
 )
 
-// add counts an assertion: one that does not hold outweighs one that is not known.
-func (c *Check) add(holds, known bool, message string) {
+// addAssertion counts the result of an assertion. A failed assertion outweighs an unknown one.
+func addAssertion(c *Check, holds, known bool, message string) {
 	switch {
 	case !holds:
 		c.Status, c.Problems = CheckFailed, append(c.Problems, message)

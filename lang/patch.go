@@ -96,15 +96,15 @@ func (in *instance) patch(list []Patch, b *source.Block, from part) []Patch {
 	content, _ := e.plain(v, from.expr, []string{""}, "a patch").(map[string]any)
 	p := Patch{Object: content, Layer: from.layer, Label: b.LabelRange, Range: at, Places: map[string]hcl.Range{}}
 	p.Kind, p.Name, _ = strings.Cut(b.Label, "/")
-	p.note(v, from.expr, "")
-	if content == nil || !p.check(e) {
+	notePlaces(p.Places, v, from.expr, "")
+	if content == nil || !e.checkPatch(&p) {
 		return list
 	}
 	return append(list, p)
 }
 
-// note remembers where the parts of a patch are written.
-func (p *Patch) note(v cty.Value, expr hcl.Expression, field string) {
+// notePlaces records where the parts of a patch are written.
+func notePlaces(places map[string]hcl.Range, v cty.Value, expr hcl.Expression, field string) {
 	switch {
 	case v.IsNull():
 	case isMap(v):
@@ -113,25 +113,25 @@ func (p *Patch) note(v cty.Value, expr hcl.Expression, field string) {
 			name := field + "." + m.Key
 			for _, item := range items {
 				if key, ok := staticKey(item.KeyExpr); ok && key == m.Key {
-					p.Places[name] = item.KeyExpr.Range()
+					places[name] = item.KeyExpr.Range()
 				}
 			}
-			p.note(m.Value, attributeOf(expr, m.Key), name)
+			notePlaces(places, m.Value, attributeOf(expr, m.Key), name)
 		}
 	case isList(v):
 		for i, item := range mark.Elements(v) {
 			at := elementOf(expr, i)
 			name := fmt.Sprintf("%s[%d]", field, i)
 			if at != expr {
-				p.Places[name] = at.Range()
+				places[name] = at.Range()
 			}
-			p.note(item, at, name)
+			notePlaces(places, item, at, name)
 		}
 	}
 }
 
-// check reports what a patch cannot say.
-func (p *Patch) check(e *evaluator) bool {
+// checkPatch reports fields that a patch cannot set.
+func (e *evaluator) checkPatch(p *Patch) bool {
 	metadata, _ := p.Object["metadata"].(map[string]any)
 	for _, field := range []string{"apiVersion", "kind", "metadata.name", "metadata.namespace"} {
 		_, there := p.Object[field]

@@ -88,15 +88,15 @@ func (e *evaluator) toleration(b *source.Block, name string, i int, v cty.Value)
 	if t.Operator == "" {
 		t.Operator = "Equal"
 	}
-	if why := t.unsuitable(); why != "" {
+	if why := untolerable(t); why != "" {
 		e.unsuitable(b, name, "Element %d: %s.", i, why)
 		return t, false
 	}
 	return t, true
 }
 
-// unsuitable says what the API server would refuse; empty: nothing.
-func (t Toleration) unsuitable() string {
+// untolerable is the reason why the API server would refuse a toleration; empty: none.
+func untolerable(t Toleration) string {
 	switch {
 	case t.Key == "" && t.Operator == "Equal":
 		return `without a key it tolerates all taints, and that is operator = "Exists"`

@@ -12,7 +12,7 @@ import (
 // TestSecretsIn holds that it is known which secrets an output is made of, and that
 // what must not be shown is hidden.
 func TestSecretsIn(t *testing.T) {
-	config, diags := load(t, lang.Options{}, expressionConfig)
+	_, console, diags := loadConsole(t, lang.Options{}, expressionConfig)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -23,7 +23,7 @@ func TestSecretsIn(t *testing.T) {
 		`"x${service.keystone.admin_password}"`: {admin},
 		`[service.keystone, { a = [var.password, service.keystone.admin_password] }]`: {admin},
 	} {
-		value, diags := config.Evaluate(expression, "typed")
+		value, diags := console.Evaluate(expression, "typed")
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}
@@ -37,7 +37,7 @@ func TestSecretsIn(t *testing.T) {
 		`var.password`:                          true,
 		`"x${service.keystone.admin_password}"`: true,
 	} {
-		if value, _ := config.Evaluate(expression, "typed"); mark.Hidden(value) != want {
+		if value, _ := console.Evaluate(expression, "typed"); mark.Hidden(value) != want {
 			t.Errorf("%s is hidden: %t", expression, !want)
 		}
 	}

@@ -16,6 +16,13 @@ import (
 // load loads a configuration of the given files, or of one file cloud.hcl.
 func load(t testing.TB, options lang.Options, files ...string) (*lang.Config, hcl.Diagnostics) {
 	t.Helper()
+	config, _, diags := loadConsole(t, options, files...)
+	return config, diags
+}
+
+// loadConsole is load, with the console.
+func loadConsole(t testing.TB, options lang.Options, files ...string) (*lang.Config, *lang.Console, hcl.Diagnostics) {
+	t.Helper()
 	dir := t.TempDir()
 	if len(files) == 1 {
 		files = []string{"cloud.hcl", files[0]}
@@ -32,7 +39,7 @@ func load(t testing.TB, options lang.Options, files ...string) (*lang.Config, hc
 	if options.Catalogue == nil {
 		options.Catalogue = smallCatalogue()
 	}
-	return lang.Load(dir, options)
+	return lang.LoadConsole(dir, options)
 }
 
 // environment evaluates expressions as the environment of a workload, in a

@@ -2,8 +2,9 @@ package planner
 
 import (
 	"fmt"
-	"kolla.openstack.org/kolla/lang/addrs"
 	"slices"
+
+	"kolla.openstack.org/kolla/lang/addrs"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 

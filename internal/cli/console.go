@@ -227,7 +227,7 @@ func (c *console) evaluate(expression string) error {
 	if strings.Contains(expression, "\n") {
 		expression += "\n" // the end of a heredoc is a whole line
 	}
-	value, typ, diags := c.config.EvaluateTyped(expression, consoleName)
+	value, typ, diags := c.console.EvaluateTyped(expression, consoleName)
 	c.printer.Diagnostics(diags, map[string]*hcl.File{consoleName: {Bytes: []byte(expression)}})
 	switch {
 	case diags.HasErrors():

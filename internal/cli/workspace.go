@@ -33,9 +33,10 @@ type workspace struct {
 	// valueless: variables need no values.
 	valueless bool
 
-	config *lang.Config       // after loadConfig
-	client *kubernetes.Client // after dial
-	store  *state.Store
+	config  *lang.Config       // after loadConfig
+	console *lang.Console      // of config
+	client  *kubernetes.Client // after dial
+	store   *state.Store
 }
 
 func newWorkspace(s streams, c *cli.Context) *workspace {
@@ -78,7 +79,8 @@ func (w *workspace) evaluate(o lang.Options) (*lang.Config, hcl.Diagnostics, err
 		o.Prompt = w.questions.answer
 	}
 	for {
-		config, diags := lang.Load(".", o)
+		config, console, diags := lang.LoadConsole(".", o)
+		w.console = console
 		if len(config.Refused) == 0 || w.questions.unanswered != nil {
 			return config, diags, w.questions.unanswered
 		}

@@ -3,11 +3,12 @@ package jsonview
 import (
 	"fmt"
 	"io"
-	"kolla.openstack.org/kolla/lang/addrs"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"kolla.openstack.org/kolla/lang/addrs"
 
 	"github.com/hashicorp/hcl/v2"
 

@@ -3,9 +3,10 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"kolla.openstack.org/kolla/lang/addrs"
 	"slices"
 	"strings"
+
+	"kolla.openstack.org/kolla/lang/addrs"
 
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
