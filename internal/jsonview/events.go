@@ -8,12 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"kolla.openstack.org/kolla/lang/addrs"
-
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
 )

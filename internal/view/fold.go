@@ -6,10 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"kolla.openstack.org/kolla/lang/addrs"
-
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 

@@ -5,11 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"kolla.openstack.org/kolla/lang/addrs"
-
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/addrs"
 )
 
 // disturbed is one line of the impact: what happens to one block, or the same to
