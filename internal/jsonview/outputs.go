@@ -4,19 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
 )
-
-// ValueOf is the value of an output in JSON; nil if the state does not contain it.
-func ValueOf(o *state.Output) any {
-	if o == nil || o.Sensitive || len(o.Value) == 0 {
-		return nil
-	}
-	return o.Value
-}
 
 // Output is an output in the format of Terraform's state and plan.
 type Output struct {
@@ -30,7 +23,7 @@ func Outputs(outputs []state.Output) map[string]Output {
 	out := map[string]Output{}
 	for i := range outputs {
 		o := &outputs[i]
-		out[o.Name] = Output{Sensitive: o.Sensitive, Type: o.Type, Value: ValueOf(o)}
+		out[o.Name] = Output{Sensitive: o.Sensitive, Type: o.Type, Value: report.OutputValue(o)}
 	}
 	return out
 }
@@ -65,7 +58,7 @@ type variableJSON struct {
 
 func outputChangeOf(c output.Change) changeJSON {
 	out := changeJSON{
-		Actions: []string{string(c.Action())}, Before: ValueOf(c.Before), After: ValueOf(c.After), AfterUnknown: false,
+		Actions: []string{string(c.Action())}, Before: report.OutputValue(c.Before), After: report.OutputValue(c.After), AfterUnknown: false,
 		BeforeSensitive: c.Before != nil && c.Before.Sensitive, AfterSensitive: c.After != nil && c.After.Sensitive,
 	}
 	if out.BeforeSensitive == true {
@@ -161,7 +154,7 @@ func (e *Events) Outputs(outputs []state.Output) {
 	values := map[string]outputEvent{}
 	for i := range outputs {
 		o := &outputs[i]
-		values[o.Name] = outputEvent{Sensitive: o.Sensitive, Type: o.Type, Value: ValueOf(o)}
+		values[o.Name] = outputEvent{Sensitive: o.Sensitive, Type: o.Type, Value: report.OutputValue(o)}
 	}
 	e.write(event{Type: "outputs", Message: fmt.Sprintf("Outputs: %d", len(values)), Outputs: values})
 }

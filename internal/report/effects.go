@@ -13,12 +13,12 @@ import (
 type Impact struct {
 	Block string
 	Lines []string
-	// Grave are those of the lines that tell of what stops or is lost.
+	// Grave are the lines about a service that stops or data that is lost.
 	Grave []string
 }
 
-// ImpactOf puts the impact of a plan into words. In a block of several workloads, each
-// line says which one it is about.
+// ImpactOf puts the impact of a plan into words. In a block with several workloads, each
+// line names its workload.
 func ImpactOf(plan *plans.Plan) []Impact {
 	workloads := map[string]int{}
 	for i := range plan.Actions {
@@ -44,7 +44,7 @@ func ImpactOf(plan *plans.Plan) []Impact {
 	return out
 }
 
-// ofWorkload reports whether an effect is about a workload of which a block may have
+// ofWorkload reports whether an effect is about a workload, of which a block may have
 // several.
 func ofWorkload(kind plans.EffectKind) bool {
 	switch kind {
@@ -55,7 +55,7 @@ func ofWorkload(kind plans.EffectKind) bool {
 	return false
 }
 
-// effectText says an effect on a block in one line.
+// effectText describes an effect on a block in one line.
 func effectText(block string, e plans.Effect) string {
 	pods := words.Count(e.Pods, "pod")
 	switch e.Kind {
@@ -94,7 +94,7 @@ func effectText(block string, e plans.Effect) string {
 	return dataText(e)
 }
 
-// dataText says what an effect means to data.
+// dataText describes an effect on data.
 func dataText(e plans.Effect) string {
 	switch e.Kind {
 	case plans.EffectLoss:
@@ -141,7 +141,7 @@ func restartText(block string, e plans.Effect, pods string) string {
 	return fmt.Sprintf("%s %s%s%s: %s", pods, words.Plural(e.Pods, "restarts", "restart"), pace, meanwhile(e), why)
 }
 
-// meanwhile says what follows for others while pods restart.
+// meanwhile describes the consequences for others while pods restart.
 func meanwhile(e plans.Effect) string {
 	if e.Data == "" {
 		return ""
@@ -149,7 +149,7 @@ func meanwhile(e plans.Effect) string {
 	return fmt.Sprintf(" (meanwhile %s)", e.Data)
 }
 
-// whyAgain says why a workload is made again.
+// WhyAgain says why a workload is deleted and made again.
 func WhyAgain(reasons []plans.Reason) string {
 	if len(reasons) == 0 {
 		return "as requested"
@@ -205,8 +205,8 @@ func fate(c plans.Cause) string {
 	return "removed"
 }
 
-// imageChange names two images by the part in which they differ: their last names
-// with tag or digest, or where they come from, or both.
+// imageChange names two images by the part that differs: the name with tag or digest, the
+// registry, or both.
 func imageChange(before, after string) (was, is string) {
 	beforeName, afterName := baseName(before), baseName(after)
 	switch {

@@ -6,8 +6,32 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/planner/plans"
 )
+
+// Messages converts problems of a plan. A problem that several objects have becomes one
+// message.
+func Messages(problems []plans.Problem) []Message {
+	var messages []Message
+	first := map[plans.Problem]int{}
+	for _, problem := range problems {
+		key := problem
+		key.Address, key.Source = addrs.Object{}, ""
+		at, ok := first[key]
+		if !ok {
+			at = len(messages)
+			first[key] = at
+			messages = append(messages, Message{Warning: problem.Warning, Summary: problem.Summary, Detail: problem.Detail})
+		}
+		if problem.Address != (addrs.Object{}) || problem.Source != "" {
+			messages[at].Places = append(messages[at].Places, Place{problem.Address, problem.Source})
+		}
+	}
+	return messages
+}
 
 // Headline makes the first letter of a summary a capital. It leaves an address, an option
 // or a file name unchanged.
@@ -19,7 +43,7 @@ func Headline(summary string) string {
 	return words.Capital(summary)
 }
 
-// inFileOrder sorts diagnostics by their places; those without one come last.
+// InFileOrder sorts diagnostics by their places. Diagnostics without a place come last.
 func InFileOrder(diags hcl.Diagnostics) hcl.Diagnostics {
 	sorted := slices.Clone(diags)
 	slices.SortStableFunc(sorted, func(a, b *hcl.Diagnostic) int {
@@ -41,7 +65,7 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// blockAt names the block around a position: `service "keystone"`.
+// BlockAt names the block around a position: `service "keystone"`.
 func BlockAt(file *hcl.File, offset int) string {
 	nav, ok := file.Nav.(interface{ ContextString(offset int) string })
 	if !ok {

@@ -2,17 +2,14 @@ package report
 
 import "kolla.openstack.org/kolla/planner/plans"
 
-// concerns reports whether an apply has anything to do about an action. An object
-// that the plan leaves as it is can still have to be waited for, when others
-// depend on it: that is mentioned only where it takes its time.
-//
-// What has moved has its action where it is now: that the old address is forgotten is no
-// news.
+// Concerns reports whether an apply works on an action. An apply may also wait for an
+// unchanged object that others need: this does not count. An object that moved has its
+// action at its new address.
 func Concerns(a *plans.Action) bool {
 	return (a.Verb != plans.None || a.Pending) && a.MovedTo() == ""
 }
 
-// done says what has been reached. What was waited for is more than written.
+// Done says what an action has reached. An object that was waited for is also ready.
 func Done(e plans.Event) string {
 	a, ready := e.Action, ""
 	if e.Ready {
@@ -49,7 +46,7 @@ func Done(e plans.Event) string {
 	}
 }
 
-// doing says what is being done.
+// Doing says what an action does.
 func Doing(a *plans.Action) string {
 	if a.OnlyMoves() {
 		return "moving"

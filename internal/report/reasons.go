@@ -10,9 +10,9 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// tool is the command behind a field manager's name. kubectl has one manager a
+// tool is the command behind the name of a field manager. kubectl has a manager for each
 // subcommand.
-func Tool(manager string) string {
+func tool(manager string) string {
 	switch {
 	case manager == "kubectl-client-side-apply":
 		return "kubectl apply"
@@ -23,21 +23,21 @@ func Tool(manager string) string {
 	}
 }
 
-// fresh reports whether an action makes something that has no predecessor.
-func Creates(a *plans.Action) bool {
+// creates reports whether an action makes an object that replaces no older version.
+func creates(a *plans.Action) bool {
 	return (a.Verb == plans.Create || a.Verb == plans.Run) && a.Supersedes == (addrs.Object{})
 }
 
-// forces reports whether a change is, or is part of, what cannot be changed in place.
-func Forces(a *plans.Action, c plans.Change) bool {
+// forces reports whether a change is a part of a field that cannot be changed in place.
+func forces(a *plans.Action, c plans.Change) bool {
 	return slices.ContainsFunc(a.Reasons, func(r plans.Reason) bool {
 		rest, ok := strings.CutPrefix(c.Path, r.Path)
 		return r.Kind == plans.ReasonImmutable && ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 	})
 }
 
-// because puts a reason into words; empty where the action speaks for itself.
-func Because(r plans.Reason) string {
+// because puts a reason into words. It is empty for a reason that the action itself shows.
+func because(r plans.Reason) string {
 	words := map[plans.ReasonKind]string{
 		plans.ReasonGone:       "somebody deleted it in the cluster",
 		plans.ReasonUnfinished: "an earlier apply deleted it, and did not get further",
@@ -48,7 +48,7 @@ func Because(r plans.Reason) string {
 		plans.ReasonSuperseded: "an older version that nothing uses any more",
 		plans.ReasonImmutable:  r.Path + " cannot be changed in place",
 		plans.ReasonFailedJob:  "the last run failed; it runs again",
-		plans.ReasonIdle:       fmt.Sprintf("%s has %s, and does not look after it any more: taken back", Tool(r.Manager), r.Path),
+		plans.ReasonIdle:       fmt.Sprintf("%s has %s, and does not look after it any more: taken back", tool(r.Manager), r.Path),
 		plans.ReasonReplaced:   "somebody replaced " + r.Path + ": the value is kept, and the objects that read it are renewed",
 		plans.ReasonRenewed:    "made anew",
 		plans.ReasonReuse:      "reuses existing volumes, with the data on them",
@@ -69,13 +69,13 @@ func Because(r plans.Reason) string {
 	}
 }
 
-// takenAlong says where the values go on of a Secret that goes.
-func TakenAlong(a *plans.Action) string {
+// takenAlong names the Secret that takes over the values of a deleted Secret.
+func takenAlong(a *plans.Action) string {
 	return "its values are copied to Secret " + a.Heir.Name
 }
 
-// renaming says of a block why its objects have other names: it moved, or its service is
-// called something else.
+// renaming says why the objects of a block have other names: the block moved, or its
+// service has a new name.
 func renaming(block string) string {
 	if block == "" {
 		return "has another name in the cluster now, and so have its objects"
@@ -83,20 +83,13 @@ func renaming(block string) string {
 	return fmt.Sprintf("moved to %s, whose objects have other names", block)
 }
 
-// harmless reports whether nothing is lost with what an action deletes: versions
-// that nothing uses any more, jobs that failed.
-func Harmless(a *plans.Action) bool {
+// harmless reports whether an action deletes without a loss: an unused version, or a failed
+// job.
+func harmless(a *plans.Action) bool {
 	return a.Prunes() || HasReason(a, plans.ReasonFailedJob)
 }
 
-// family is the name of an object of which there are versions, without the version.
-func Family(a *plans.Action) string {
-	if a.Object == nil {
-		return ""
-	}
-	return a.Object.Family.Name
-}
-
+// HasReason reports whether an action has a reason of a kind.
 func HasReason(a *plans.Action, kind plans.ReasonKind) bool {
 	return slices.ContainsFunc(a.Reasons, func(r plans.Reason) bool { return r.Kind == kind })
 }

@@ -7,25 +7,26 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// risk orders actions by what a reviewer has to see first.
+// Risk orders actions for a reviewer: the most dangerous first.
 type Risk int
 
 const (
-	LosesData Risk = iota // something that cannot be made again
-	Destroys              // deleted, or deleted and made again
-	Takes                 // fields that others look after
-	Changes               // all that is there and will be different
-	Makes                 // what is new
-	CleansUp              // nothing is lost with it
+	LosesData Risk = iota // data is lost
+	Destroys              // the object is deleted, or deleted and made again
+	Takes                 // fields are taken from other managers
+	Changes               // an existing object changes
+	Makes                 // the object is new
+	CleansUp              // the object is deleted without a loss
 	Leaves                // nothing happens
 )
 
-func RiskOf(a *plans.Action) Risk {
+// riskOf is the risk of an action.
+func riskOf(a *plans.Action) Risk {
 	deletes := a.Verb == plans.Replace || a.Verb == plans.Delete && !a.Partial
 	switch {
 	case a.Verb == plans.None || a.Verb == plans.Refresh || a.MovedTo() != "":
 		return Leaves
-	case Harmless(a):
+	case harmless(a):
 		return CleansUp
 	case deletes && a.Holds != "":
 		return LosesData
@@ -33,7 +34,7 @@ func RiskOf(a *plans.Action) Risk {
 		return Destroys
 	case a.Force && !drifted(a):
 		return Takes
-	case Creates(a):
+	case creates(a):
 		return Makes
 	default:
 		return Changes
@@ -45,12 +46,12 @@ func drifted(a *plans.Action) bool {
 	return HasReason(a, plans.ReasonGone) || slices.ContainsFunc(a.Changes, func(c plans.Change) bool { return c.Drift })
 }
 
-// relocation is that the objects of one block are those of another block now.
+// Relocation means that the objects of one block are now those of another block.
 type Relocation struct{ From, To string }
 
-// relocationOf is what happens to an object that only moves, and keeps its kind and name;
+// relocationOf is the relocation of an object that only moves, and keeps its kind and name;
 // ok is false for any other action.
-func RelocationOf(a *plans.Action) (r Relocation, ok bool) {
+func relocationOf(a *plans.Action) (r Relocation, ok bool) {
 	if !a.OnlyMoves() {
 		return r, false
 	}

@@ -16,7 +16,7 @@ func were(n int) string {
 	return words.Count(n, "object") + " were"
 }
 
-// staying says why a plan leaves what others added where it is.
+// staying says why a plan leaves the fields that others added.
 func staying(plan *plans.Plan) string {
 	if plan.ForeignPolicy == plans.ReportForeign {
 		return "Fields that others added stay, because foreign = \"report\"."
@@ -24,8 +24,8 @@ func staying(plan *plans.Plan) string {
 	return "Fields that others added stay: only replacing the object removes them (-replace)."
 }
 
-// plainSummary is the line by which programs tell what kind of plan it is. That
-// something is not ready yet is no change: what is declared is there.
+// Summary is the line by which programs recognize the kind of a plan. An object that is not
+// ready is no change.
 func Summary(plan *plans.Plan) string {
 	c := plan.Counts()
 	switch {
@@ -73,7 +73,8 @@ func Summary(plan *plans.Plan) string {
 	return sentence + "."
 }
 
-// outputCounts says, as a sentence after others, how many outputs change; empty: none.
+// OutputCounts is a sentence after the summary with the number of outputs that change;
+// empty for none.
 func OutputCounts(plan *plans.Plan) string {
 	n := 0
 	for _, c := range plan.Outputs {

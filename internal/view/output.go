@@ -21,8 +21,6 @@ package view
 
 import (
 	"io"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -71,15 +69,3 @@ func (p *Printer) tell(lines []screen.Line) {
 	}
 	_ = p.Err.Print(lines)
 }
-
-// moment shows a point in time to the minute, with its zone.
-func (p *Printer) moment(t time.Time) string {
-	zone := p.Zone
-	if zone == nil {
-		zone = time.Local
-	}
-	return t.In(zone).Format("2006-01-02 15:04 MST")
-}
-
-// sortedKeys are the keys of a map in their order.
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -6,6 +6,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/view/terminal"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/addrs"
 )
@@ -47,7 +48,7 @@ func failureLines(f report.Failed, s screen.Stream) []screen.Line {
 	for _, other := range f.Others {
 		places = append(places, screen.Text("  with ").Then(screen.Styled(screen.Bold, other.String())))
 	}
-	out := message{summary: f.Reason, where: fewer(places), detail: f.Advice}.lines(s.Inner(detailIndent))
+	out := terminal.Message{Summary: f.Reason, Where: terminal.Fewer(places), Detail: f.Advice}.Lines(s.Inner(terminal.DetailIndent))
 	for _, d := range f.Detail {
 		for _, l := range strings.Split(strings.TrimRight(d, "\n"), "\n") {
 			out = append(out, screen.Text("    "+l))
@@ -94,7 +95,7 @@ const skippedBlocks = 8
 // byBlock lists addresses; where they are many, how many there are in which blocks.
 func byBlock(addresses []addrs.Object) []screen.Line {
 	var out []screen.Line
-	if len(addresses) <= similar {
+	if len(addresses) <= report.Similar {
 		for _, address := range addresses {
 			out = append(out, screen.Text("  "+address.String()))
 		}

@@ -1,11 +1,13 @@
-package view
+package terminal_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/view/terminal"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -33,17 +35,17 @@ func TestRelocated(t *testing.T) {
 		moved("service.web/ConfigMap/d", "service.site/ConfigMap/d", plans.Change{Path: `data["a"]`, Before: "1", After: "2"}),
 		moved("service.few/ConfigMap/e", "service.some/ConfigMap/e"))
 	for name, test := range map[string]struct {
-		options PlanOptions
+		options terminal.Options
 		lines   int // of moves
 		says    string
 	}{
-		"plan":    {PlanOptions{}, 3, "  # service.web has moved to service.site\n  # (7 objects keep their names; -full lists them)\n"},
-		"compact": {PlanOptions{Compact: true}, 3, "  # service.web has moved to service.site (7 objects)\n"},
-		"full":    {PlanOptions{Full: true}, 9, "  # service.web/ConfigMap/c-6 has moved to service.site/ConfigMap/c-6\n"},
+		"plan":    {terminal.Options{}, 3, "  # service.web has moved to service.site\n  # (7 objects keep their names; -full lists them)\n"},
+		"compact": {terminal.Options{Compact: true}, 3, "  # service.web has moved to service.site (7 objects)\n"},
+		"full":    {terminal.Options{Full: true}, 9, "  # service.web/ConfigMap/c-6 has moved to service.site/ConfigMap/c-6\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := &planView{Printer: &Printer{Out: screen.Stream{Width: 80}}, plan: &plans.Plan{Actions: actions}, options: test.options, width: 80}
-			got := screen.PlainText(v.actions(v.items()))
+			doc := report.Of(&plans.Plan{Actions: actions}, report.Moment{})
+			got := screen.PlainText(terminal.Plan(doc, test.options, screen.Stream{Width: 80}))
 			if n := strings.Count(got, " has moved to "); n != test.lines || !strings.Contains(got, test.says) || !strings.Contains(got, "service.site/ConfigMap/d will be updated in-place") {
 				t.Errorf("%d lines of moves:\n%s", n, got)
 			}

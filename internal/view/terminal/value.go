@@ -1,45 +1,26 @@
-package view
+package terminal
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
 
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
 )
 
-// blockLimit is how many lines of a structure are shown unless all is asked for.
+// blockLimit is the number of lines of a structure without -full.
 const blockLimit = 24
 
-// context is how many characters of what two long values have in common are shown
-// on each side of what differs.
+// context is the number of common characters that are shown on each side of the difference
+// between two long values.
 const context = 12
 
-// formatValue shows a value of an object as JSON on one line.
-func formatValue(v any) string {
-	if words, ok := v.(literal); ok {
-		return string(words)
-	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		return fmt.Sprint(v)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// cut shows a value in at most width columns, taking out its middle and saying how
-// long it is.
-func cut(v any, width int) string { return shorten(formatValue(v), length(v), width) }
-
-// shorten takes the middle out of text that takes more than width columns; n is how
-// long that is said to be.
+// shorten removes the middle of a text that is wider than width columns. n is the length
+// that it states.
 func shorten(s string, n, width int) string {
 	if screen.Columns(s) <= width {
 		return s
@@ -59,23 +40,23 @@ func shorten(s string, n, width int) string {
 	return middle(runes, room, note)
 }
 
-// length is how many characters a value has: a string, those between the quotes.
+// length is the number of characters of a value. The quotes of a string do not count.
 func length(v any) int {
 	if s, ok := v.(string); ok {
 		return utf8.RuneCountInString(s)
 	}
-	return utf8.RuneCountInString(formatValue(v))
+	return utf8.RuneCountInString(report.Value(v))
 }
 
-// middle keeps room runes of both ends.
+// middle keeps room characters of both ends together, with a note between them.
 func middle(runes []rune, room int, note string) string {
 	head := (room + 1) / 2
 	tail := room - head
 	return string(runes[:head]) + note + string(runes[len(runes)-tail:])
 }
 
-// shortenPair shows two texts in at most width columns each, in such a way that what
-// differs between them stays; m and n are how long the two are said to be.
+// shortenPair shortens two texts to width columns each, and keeps the difference between
+// them. m and n are the lengths that it states.
 func shortenPair(before, after string, m, n, width int) (string, string) {
 	if screen.Columns(before) <= width && screen.Columns(after) <= width {
 		return before, after
@@ -88,7 +69,7 @@ func shortenPair(before, after string, m, n, width int) (string, string) {
 	return show(b, m), show(a, n)
 }
 
-// common is how many runes two texts begin and end with in common.
+// common is the number of characters of the common beginning and end of two texts.
 func common(b, a []rune) (prefix, suffix int) {
 	for prefix < len(a) && prefix < len(b) && a[prefix] == b[prefix] {
 		prefix++
@@ -99,10 +80,10 @@ func common(b, a []rune) (prefix, suffix int) {
 	return prefix, suffix
 }
 
-// size says how long a value is of which not all is shown.
+// size states the length of a shortened value.
 func size(n int) string { return fmt.Sprintf(" (%d characters)", n) }
 
-// window takes out all but the ends of the first prefix and the last suffix runes.
+// window shortens the first prefix and the last suffix characters of a text.
 func window(runes []rune, prefix, suffix int) string {
 	start, end := "", ""
 	if prefix > 3*context {
@@ -116,8 +97,8 @@ func window(runes []rune, prefix, suffix int) string {
 	return start + string(runes) + end
 }
 
-// cutList lists as many names as fit into width columns, but one at least, and how
-// many more there are.
+// cutList lists the names that have room in width columns, at least one, and counts the
+// others.
 func cutList(names []string, width int) string {
 	for n := len(names); n > 1; n-- {
 		if list := words.Few(names, n); screen.Columns(list) <= width {
@@ -127,8 +108,7 @@ func cutList(names []string, width int) string {
 	return words.Few(names, 1)
 }
 
-// block shows a structure that was added or removed as YAML, one field a line; nil
-// for what is no structure.
+// block shows a structure as YAML, with one field on each line; nil for other values.
 func block(v any, full bool) []string {
 	switch v.(type) {
 	case map[string]any, []any:
@@ -145,4 +125,11 @@ func block(v any, full bool) []string {
 	}
 	rest := fmt.Sprintf("(%d more lines; -full shows them)", len(lines)-blockLimit)
 	return append(lines[:blockLimit:blockLimit], rest)
+}
+
+// windows shorten the common beginning and end of two texts.
+func windows(before, after string) (string, string) {
+	b, a := []rune(before), []rune(after)
+	prefix, suffix := common(b, a)
+	return window(b, prefix, suffix), window(a, prefix, suffix)
 }

@@ -1,0 +1,176 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/sergi/go-diff/diffmatchpatch"
+)
+
+// surroundings is the number of unchanged lines around a change in a file without sections.
+const surroundings = 2
+
+// DiffLine is a line of the comparison of two texts.
+type DiffLine struct {
+	// Sign is Add, Remove, NoSign for an unchanged line, or Given for a heading: the section
+	// or the number of the lines below.
+	Sign Sign
+	Text string
+	// Number is the number of the line in the new text, or of the line that took its place.
+	Number int
+	// Other is the line on the other side, if the line replaces another or is replaced.
+	Other  string
+	Paired bool
+
+	section string // of an INI file: the header above
+}
+
+// Diff compares two texts line by line. In an INI file, every change is below the header of
+// its section, without unchanged lines. In other files, a few lines around each change are
+// included.
+func Diff(before, after string) []DiffLine {
+	lines := compareTexts(before, after)
+	pair(lines)
+	if isINI(before) && isINI(after) {
+		return sectionDiff(lines)
+	}
+	return unifiedDiff(lines)
+}
+
+// pair tells each replaced line its replacement, and the reverse.
+func pair(lines []DiffLine) {
+	for i := 0; i < len(lines); {
+		gone := run(lines[i:], Remove)
+		come := run(lines[i+gone:], Add)
+		for j := range min(gone, come) {
+			was, is := &lines[i+j], &lines[i+gone+j]
+			was.Other, is.Other = is.Text, was.Text
+			was.Paired, is.Paired = true, true
+		}
+		i += max(gone+come, 1)
+	}
+}
+
+// run counts the lines with a sign at the start.
+func run(lines []DiffLine, sign Sign) int {
+	n := 0
+	for n < len(lines) && lines[n].Sign == sign {
+		n++
+	}
+	return n
+}
+
+// compareTexts puts both texts into one sequence of lines.
+func compareTexts(before, after string) []DiffLine {
+	dmp := diffmatchpatch.New()
+	dmp.DiffTimeout = 0 // the same answer on a slow machine
+	a, b, table := dmp.DiffLinesToRunes(before, after)
+	diffs := dmp.DiffCharsToLines(dmp.DiffMainRunes(a, b, false), table)
+
+	signs := map[diffmatchpatch.Operation]Sign{diffmatchpatch.DiffInsert: Add, diffmatchpatch.DiffDelete: Remove}
+	var out []DiffLine
+	number := 1
+	var sections [2]string // in the old text, in the new text
+	for _, d := range diffs {
+		for _, text := range strings.SplitAfter(d.Text, "\n") {
+			if text == "" {
+				continue
+			}
+			isOld, isNew := d.Type != diffmatchpatch.DiffInsert, d.Type != diffmatchpatch.DiffDelete
+			if header.MatchString(text) {
+				for side, in := range []bool{isOld, isNew} {
+					if in {
+						sections[side] = strings.TrimSpace(text)
+					}
+				}
+			}
+			l := DiffLine{Sign: signs[d.Type], Text: lineText(text, signs[d.Type]), Number: number, section: sections[1]}
+			if isNew {
+				number++
+			} else {
+				l.section = sections[0]
+			}
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// lineText removes the end of a line. It makes visible in a changed line: blanks at the end,
+// and a missing newline.
+func lineText(text string, sign Sign) string {
+	body, ended := strings.CutSuffix(text, "\n")
+	if sign == NoSign {
+		return body
+	}
+	trimmed := strings.TrimRight(body, " \t")
+	body = trimmed + strings.Repeat("·", len(body)-len(trimmed))
+	if !ended {
+		body += "  (no newline at the end)"
+	}
+	return body
+}
+
+var (
+	header = regexp.MustCompile(`^\[[^\]]+\]\s*$`)
+	option = regexp.MustCompile(`^([A-Za-z0-9_.:/-]+\s*=|\s|#|;|$)`)
+)
+
+// isINI reports whether a text looks like sections of options. An empty text does.
+func isINI(text string) bool {
+	sections := text == ""
+	for _, l := range strings.Split(text, "\n") {
+		switch {
+		case header.MatchString(l):
+			sections = true
+		case !option.MatchString(l):
+			return false
+		}
+	}
+	return sections
+}
+
+// sectionDiff keeps changed lines, below the headers of their sections.
+func sectionDiff(lines []DiffLine) []DiffLine {
+	var out []DiffLine
+	shown := ""
+	for _, l := range lines {
+		if l.Sign == NoSign || strings.TrimSpace(l.Text) == "" {
+			continue
+		}
+		if l.section != "" && l.section != shown && !header.MatchString(l.Text) {
+			out = append(out, DiffLine{Sign: Given, Text: "  " + l.section})
+		}
+		shown = l.section
+		out = append(out, l)
+	}
+	if len(out) == 0 { // only empty lines changed
+		return unifiedDiff(lines)
+	}
+	return out
+}
+
+// unifiedDiff keeps changed lines and a few around them, below the number of the first line.
+func unifiedDiff(lines []DiffLine) []DiffLine {
+	keep := make([]bool, len(lines))
+	for i, l := range lines {
+		if l.Sign == NoSign {
+			continue
+		}
+		for j := max(0, i-surroundings); j <= min(len(lines)-1, i+surroundings); j++ {
+			keep[j] = true
+		}
+	}
+	var out []DiffLine
+	for i, l := range lines {
+		if !keep[i] {
+			continue
+		}
+		if i > 0 && !keep[i-1] {
+			out = append(out, DiffLine{Sign: Given, Text: fmt.Sprintf("@@ line %d @@", l.Number), Number: l.Number})
+		}
+		out = append(out, l)
+	}
+	return out
+}

@@ -1,0 +1,101 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kolla.openstack.org/kolla/internal/content"
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/planner/plans"
+)
+
+// mostGrave is the largest number of grave facts before a question. All of them have to fit
+// on the screen together with it.
+const mostGrave = 12
+
+// elsewhere counts the objects that a plan changes outside of the cloud's namespace.
+func elsewhere(plan *plans.Plan) string {
+	places := map[string]int{}
+	global := 0
+	for i := range plan.Actions {
+		switch a := &plan.Actions[i]; {
+		case riskOf(a) == Leaves || a.Ref.Namespace != "" && a.Ref.Namespace == plan.Namespace:
+		case a.Address.Kind == "Namespace" && a.Ref.Name == plan.Namespace:
+		case a.Ref.Namespace == "":
+			global++
+		default:
+			places[a.Ref.Namespace]++
+		}
+	}
+	var out []string
+	if global > 0 {
+		out = append(out, words.Count(global, "cluster-wide object"))
+	}
+	for _, namespace := range sortedKeys(places) {
+		out = append(out, fmt.Sprintf("%s in namespace %s", words.Count(places[namespace], "object"), namespace))
+	}
+	return strings.Join(out, ", ")
+}
+
+// Grave are the dangers of a plan in a few sentences: services that stop, lost data, fields
+// taken from others, secrets that others know, and weaker security. full is as in
+// Disturbances.
+func (p *Plan) Grave(full bool) []string {
+	var out []string
+	for _, d := range p.Disturbances(full) {
+		if d.Grave {
+			out = append(out, d.Label()+": "+d.Sentence())
+		}
+	}
+	for i := range p.plan.Actions {
+		a := &p.plan.Actions[i]
+		of := func(said string) bool { return strings.Contains(said, a.Ref.String()) }
+		if riskOf(a) == LosesData && !slices.ContainsFunc(out, of) {
+			out = append(out, fmt.Sprintf("%s: %s is lost", a.Address, a.Holds))
+		}
+	}
+	for _, part := range []struct {
+		says string
+		is   func(*plans.Action) bool
+	}{
+		{"fields are taken from other managers by force: ", func(a *plans.Action) bool { return riskOf(a) == Takes }},
+		{"taken over with values that others know: ", (*plans.Action).TakesKnownValues},
+		{"somebody replaced generated values, which are kept: ", func(a *plans.Action) bool { return HasReason(a, plans.ReasonReplaced) }},
+		{"with rights that weaken security: ", weakens},
+	} {
+		if all := matching(p.plan, part.is); len(all) > 0 {
+			out = append(out, part.says+named(all))
+		}
+	}
+	if more := len(out) - mostGrave; more > 1 {
+		out = append(out[:mostGrave:mostGrave], fmt.Sprintf("and %d more, see above", more))
+	}
+	return out
+}
+
+// weakens reports whether an object gets rights that its work does not seem to need: it is
+// new, or the configuration changes its rights.
+func weakens(a *plans.Action) bool {
+	given := slices.ContainsFunc(a.Changes, func(c plans.Change) bool {
+		return c.After != nil && !c.Drift && (content.Powers(c.Path) || !c.Sensitive && content.Powers(Value(c.After)))
+	})
+	if a.Object == nil || riskOf(a) == Leaves || !creates(a) && !given {
+		return false
+	}
+	const width = 80 // of lines that nobody sees
+	return slices.ContainsFunc(content.Of(a.Object, width), func(fact content.Line) bool { return fact.Weak })
+}
+
+// named lists a few addresses.
+func named(all []addrs.Object) string {
+	var names []string
+	for _, a := range all {
+		names = append(names, a.String())
+	}
+	if more := len(names) - Similar; more > 1 {
+		names = append(names[:Similar:Similar], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, ", ")
+}
