@@ -62,7 +62,7 @@ var allowed = map[string][]string{
 	"internal/dag":      {},
 	"internal/foreign":  {},
 	"internal/notices":  {},
-	"internal/rights":   {"lang", "providers", "providers/kinds", "state"},
+	"internal/rights":   {"lang", "providers", "providers/kinds", "providers/kubernetes", "state", "internal/foreign"},
 	"internal/rollout":  {"lang", "planner/plans", "providers", "providers/kubernetes", "state", "internal/crash", "internal/failure", "internal/words"},
 	"internal/words":    {},
 	"internal/content":  {"planner/plans", "providers", "providers/kinds"},
