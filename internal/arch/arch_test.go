@@ -50,6 +50,7 @@ var allowed = map[string][]string{
 	"planner/trust":               {"providers", "providers/kinds", "providers/secrets", "state", "lang"},
 	"examples":                    {},
 	"internal/executor":           {"planner/fields", "planner/order", "planner/plans", "planner/proof", "planner/trust", "providers", "providers/kinds", "providers/secrets", "state", "internal/crash", "internal/dag", "internal/words", "lang"},
+	"internal/console":            {"lang", "internal/foreign", "internal/view"},
 	"internal/crash":              {},
 	"internal/crd":                {},
 	"internal/failure":            {},
@@ -70,7 +71,7 @@ var allowed = map[string][]string{
 	"internal/view":     {"planner/output", "planner/plans", "state", "lang", "lang/mark", "providers", "internal/content", "internal/foreign", "internal/listdiff", "internal/words"},
 	"internal/cli": {
 		"lang", "lang/draft", "lang/syntax", "providers", "providers/kinds", "providers/openstack", "providers/openstack/options", "providers/kubernetes", "providers/haproxy", "state", "planner", "planner/plans",
-		"examples", "internal/crash", "internal/engine", "internal/executor", "internal/failure", "internal/files", "internal/foreign", "internal/notices", "internal/rights", "internal/rollout", "internal/view", "internal/words",
+		"examples", "internal/console", "internal/crash", "internal/engine", "internal/executor", "internal/failure", "internal/files", "internal/foreign", "internal/notices", "internal/rights", "internal/rollout", "internal/view", "internal/words",
 	},
 	"internal/clustertest": {},
 	"internal/objecttest":  {},
