@@ -59,6 +59,7 @@ var allowed = map[string][]string{
 		"internal/approval", "internal/crash", "internal/executor", "internal/failure", "internal/files", "internal/words",
 	},
 	"internal/files":    {},
+	"internal/adoption": {"lang", "lang/draft", "planner", "planner/plans", "providers", "providers/kinds", "providers/kubernetes"},
 	"internal/approval": {"planner/order", "planner/plans", "providers", "lang", "internal/executor", "internal/words"},
 	"internal/dag":      {},
 	"internal/foreign":  {},
@@ -70,8 +71,8 @@ var allowed = map[string][]string{
 	"internal/listdiff": {},
 	"internal/view":     {"planner/output", "planner/plans", "state", "lang", "lang/mark", "providers", "internal/content", "internal/foreign", "internal/listdiff", "internal/words"},
 	"internal/cli": {
-		"lang", "lang/draft", "lang/syntax", "providers", "providers/kinds", "providers/openstack", "providers/openstack/options", "providers/kubernetes", "providers/haproxy", "state", "planner", "planner/plans",
-		"examples", "internal/console", "internal/crash", "internal/engine", "internal/executor", "internal/failure", "internal/files", "internal/foreign", "internal/notices", "internal/rights", "internal/rollout", "internal/view", "internal/words",
+		"lang", "lang/syntax", "providers", "providers/kinds", "providers/openstack", "providers/openstack/options", "providers/kubernetes", "providers/haproxy", "state", "planner", "planner/plans",
+		"examples", "internal/adoption", "internal/console", "internal/crash", "internal/engine", "internal/executor", "internal/failure", "internal/files", "internal/foreign", "internal/notices", "internal/rights", "internal/rollout", "internal/view", "internal/words",
 	},
 	"internal/clustertest": {},
 	"internal/objecttest":  {},
