@@ -16,6 +16,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/completion"
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/engine"
 	"kolla.openstack.org/kolla/internal/failure"
@@ -81,8 +82,8 @@ func (s streams) writeJSON(v any) error {
 // Run runs the command line and returns the exit code of the process.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := streams{in: stdin, out: stdout, err: stderr, writes: &atomic.Bool{}}
-	if len(args) > 1 && args[len(args)-1] == completes {
-		s.complete(newApp(s), args[1:len(args)-1])
+	if len(args) > 1 && args[len(args)-1] == completion.Asks {
+		completion.Complete(s.out, newApp(s), args[1:len(args)-1])
 		return 0
 	}
 	s, err := s.withLog()

@@ -11,6 +11,7 @@ import (
 	"github.com/mattn/go-shellwords"
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/completion"
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/view"
 )
@@ -96,7 +97,7 @@ func withEnvironment(args []string, commands []*cli.Command) ([]string, error) {
 		}
 		at++
 	}
-	if at >= len(args) || !slices.ContainsFunc(commands, func(c *cli.Command) bool { return c.HasName(args[at]) }) || slices.Contains(args, "--generate-bash-completion") {
+	if at >= len(args) || !slices.ContainsFunc(commands, func(c *cli.Command) bool { return c.HasName(args[at]) }) || slices.Contains(args, completion.Asks) {
 		return args, nil
 	}
 	end := at + 1
