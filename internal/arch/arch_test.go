@@ -65,6 +65,7 @@ var allowed = map[string][]string{
 	"internal/dag":      {},
 	"internal/foreign":  {},
 	"internal/format":   {"lang/syntax", "internal/failure", "internal/files", "internal/foreign", "internal/view"},
+	"internal/habits":   {},
 	"internal/notices":  {},
 	"internal/rights":   {"lang", "providers", "providers/kinds", "providers/kubernetes", "state", "internal/foreign"},
 	"internal/rollout":  {"lang", "planner/plans", "providers", "providers/kubernetes", "state", "internal/crash", "internal/failure", "internal/words"},
@@ -74,7 +75,7 @@ var allowed = map[string][]string{
 	"internal/view":     {"planner/output", "planner/plans", "state", "lang", "lang/mark", "providers", "internal/content", "internal/foreign", "internal/listdiff", "internal/words"},
 	"internal/cli": {
 		"lang", "providers", "providers/kinds", "providers/openstack", "providers/openstack/options", "providers/kubernetes", "providers/haproxy", "state", "planner", "planner/plans",
-		"examples", "internal/adoption", "internal/completion", "internal/console", "internal/crash", "internal/engine", "internal/executor", "internal/failure", "internal/files", "internal/foreign", "internal/format", "internal/notices", "internal/rights", "internal/rollout", "internal/view", "internal/words",
+		"examples", "internal/adoption", "internal/completion", "internal/console", "internal/crash", "internal/engine", "internal/executor", "internal/failure", "internal/files", "internal/foreign", "internal/format", "internal/habits", "internal/notices", "internal/rights", "internal/rollout", "internal/view", "internal/words",
 	},
 	"internal/clustertest": {},
 	"internal/objecttest":  {},
