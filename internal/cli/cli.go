@@ -1,5 +1,5 @@
-// Package cli is kolla's command line: one file a command. It is the only place
-// that joins all the parts.
+// Package cli is kolla's command line. It has a file for each command, and reads options,
+// asks and prints. Package engine makes plans and carries them out.
 package cli
 
 import (
