@@ -174,7 +174,8 @@ func asApplied(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: asapplied RENDERED OBJECTS NODES")
 	}
-	var objects, nodes strings.Builder
+	var documents []*unstructured.Unstructured
+	var rendered, objects, nodes strings.Builder
 	for document := range strings.SplitSeq(ts.ReadFile(args[0]), "---\n") {
 		u := &unstructured.Unstructured{}
 		ts.Check(yaml.Unmarshal([]byte(document), &u.Object))
@@ -185,10 +186,37 @@ func asApplied(ts *testscript.TestScript, neg bool, args []string) {
 			fmt.Fprintf(&nodes, "---\n%s", document)
 			continue
 		}
-		fmt.Fprintf(&objects, "---\n%s", withAdded(ts, u))
+		documents = append(documents, u)
+		fmt.Fprintf(&rendered, "---\n%s", document)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(rendered.String()), 0o600))
+	live := liveOf(ts, args[1])
+	for _, u := range documents {
+		found := live[nameOf(u)]
+		if found == nil {
+			ts.Fatalf("%s is not in the cluster", nameOf(u))
+		}
+		fmt.Fprintf(&objects, "---\n%s", withAdded(ts, u, found))
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(objects.String()), 0o600))
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(nodes.String()), 0o644))
+}
+
+// liveOf reads the objects of a file from the cluster, all with one kubectl.
+func liveOf(ts *testscript.TestScript, file string) map[string]*unstructured.Unstructured {
+	ts.Check(ts.Exec("kubectl", "get", "-f", file, "-o", "json"))
+	list := &unstructured.UnstructuredList{}
+	ts.Check(list.UnmarshalJSON([]byte(ts.ReadFile("stdout"))))
+	live := map[string]*unstructured.Unstructured{}
+	for i := range list.Items {
+		live[nameOf(&list.Items[i])] = &list.Items[i]
+	}
+	return live
+}
+
+// nameOf names an object in a cluster.
+func nameOf(u *unstructured.Unstructured) string {
+	return strings.Join([]string{u.GetAPIVersion(), u.GetKind(), u.GetNamespace(), u.GetName()}, "/")
 }
 
 // addNodes adds the addresses of nodes to a policy, which render does not know.
@@ -211,18 +239,7 @@ func addNodes(ts *testscript.TestScript, u, live *unstructured.Unstructured) {
 
 // withAdded is an object with what apply adds to it: the token of its creation, the values
 // of a Secret, the addresses of nodes, and that a job runs nothing.
-func withAdded(ts *testscript.TestScript, u *unstructured.Unstructured) string {
-	kind := u.GetKind()
-	if group := u.GroupVersionKind().Group; group != "" {
-		kind += "." + group
-	}
-	args := []string{"get", kind, u.GetName(), "-o", "json"}
-	if u.GetNamespace() != "" {
-		args = append(args, "-n", u.GetNamespace())
-	}
-	ts.Check(ts.Exec("kubectl", args...))
-	live := &unstructured.Unstructured{}
-	ts.Check(live.UnmarshalJSON([]byte(ts.ReadFile("stdout"))))
+func withAdded(ts *testscript.TestScript, u, live *unstructured.Unstructured) string {
 	if u.GetKind() == "Secret" {
 		u.Object["data"] = live.Object["data"]
 	}

@@ -7,6 +7,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/internal/failure"
+	"kolla.openstack.org/kolla/internal/rollout"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
 )
@@ -103,7 +104,7 @@ func runApply(w *workspace, destroy bool) error {
 			return err
 		}
 		if !destroy {
-			w.printOutdated(w.cluster.Snapshot(), mayKeepPods(st))
+			w.printOutdated(w.cluster.Snapshot(), rollout.Workloads(st))
 		}
 		if err := writable(plan); err != nil {
 			return err

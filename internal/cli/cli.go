@@ -1,5 +1,5 @@
-// Package cli is kolla's command line: one file a command. It is the only place
-// that joins all the parts.
+// Package cli is kolla's command line. It has a file for each command, and reads options,
+// asks and prints. Package engine makes plans and carries them out.
 package cli
 
 import (
@@ -16,10 +16,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/completion"
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/engine"
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/habits"
 	"kolla.openstack.org/kolla/internal/view"
 )
 
@@ -81,8 +83,8 @@ func (s streams) writeJSON(v any) error {
 // Run runs the command line and returns the exit code of the process.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := streams{in: stdin, out: stdout, err: stderr, writes: &atomic.Bool{}}
-	if len(args) > 1 && args[len(args)-1] == completes {
-		s.complete(newApp(s), args[1:len(args)-1])
+	if len(args) > 1 && args[len(args)-1] == completion.Asks {
+		completion.Complete(s.out, newApp(s), args[1:len(args)-1])
 		return 0
 	}
 	s, err := s.withLog()
@@ -233,65 +235,12 @@ func optionsAfter(path string) cli.BeforeFunc {
 	}
 }
 
-const noInit = "Nothing has to be initialized: there are no backends, and nothing is downloaded. kolla init writes a starter configuration."
-
-// elsewhere is what kolla has in the place of commands and options that others have.
-var elsewhere = map[string]string{
-	// Those of kolla-ansible.
-	"kolla deploy":            "One command makes all changes: kolla apply. kolla plan shows them before.",
-	"kolla deploy-containers": "One command makes all changes: kolla apply. kolla plan shows them before.",
-	"kolla reconfigure":       "One command makes all changes: kolla apply. kolla plan shows them before, and what restarts.",
-	"kolla upgrade":           "Write the new release in the cloud block, and run kolla apply.",
-	"kolla prechecks":         "kolla validate checks the configuration, and kolla plan what it meets in the cluster.",
-	"kolla check":             "kolla apply waits until all is ready, and kolla plan says what is not.",
-	"kolla validate-config":   "kolla validate warns of options that a service does not have.",
-	"kolla genconfig":         "kolla config SERVICE FILE prints a config file, and kolla render all objects.",
-	"kolla pull":              "Nodes pull images when a pod needs them.",
-	"kolla bootstrap-servers": "Kubernetes is there already. kolla installs nothing on hosts.",
-	"kolla gather-facts":      "kolla asks the cluster for facts with each plan.",
-	"kolla genpwd":            "Passwords and keys are generated at apply, and stay in the cluster.",
-	"kolla certificates":      "A secret block of the kind x509 makes a certificate.",
-	"kolla post-deploy":       "Nothing is left to do after kolla apply. The administrator's password is in the Secret keystone-admin.",
-	"kolla stop":              "kolla has no command that only stops services. kolla destroy takes the cloud down; data stays unless it is named.",
-	"kolla mariadb-backup":    "kolla makes no backups of data.",
-	"kolla mariadb-recovery":  "kolla runs one MariaDB, which Kubernetes starts again by itself.",
-
-	"kolla destroy -yes-i-really-really-mean-it": "To destroy without being asked: kolla destroy -auto-approve",
-
-	// Those of Terraform.
-	"kolla import":                 "To take over what exists already, write an import block and plan; or plan with -adopt=ADDRESS.",
-	"kolla taint":                  "To make an object again, plan with -replace=ADDRESS.",
-	"kolla untaint":                "kolla does not mark objects for replacement: -replace=ADDRESS replaces an object with one plan.",
-	"kolla refresh":                "To update the state from the cluster: kolla apply -refresh-only",
-	"kolla get":                    "Nothing is downloaded. Modules are directories beside the configuration; get others with git.",
-	"kolla providers":              "There are no providers: all of kolla is in one program.",
-	"kolla workspace":              "Each cloud has a directory of its own, with its own state; what they have in common is a module.",
-	"kolla env":                    "Each cloud has a directory of its own, with its own state; what they have in common is a module.",
-	"kolla test":                   "There are no test files. kolla validate and kolla plan evaluate check blocks, preconditions and validations.",
-	"kolla login":                  "There is no service to log in to. The cluster is the one that kubectl would use.",
-	"kolla logout":                 "There is no service to log out of. The cluster is the one that kubectl would use.",
-	"kolla metadata":               "kolla catalogue shows what services are made of; docs/functions.md has the functions.",
-	"kolla modules":                "Modules are the directories that module blocks name; nothing keeps a list of them.",
-	"kolla query":                  "kubectl get shows what is in the cluster. An import block takes an object over, and kolla plan -generate-config-out=FILE writes its manifest.",
-	"kolla stacks":                 "Each cloud has a directory of its own, with its own state; what they have in common is a module.",
-	"kolla push":                   "The state is a file beside the configuration. There is no remote one.",
-	"kolla state pull":             "The state is the file kolla.state.json: read it, or run kolla show -json.",
-	"kolla state push":             "The state is the file kolla.state.json: copy it. kolla state rebuild repairs a damaged one.",
-	"kolla state replace-provider": "There are no providers.",
-	"kolla state identities":       "Every object has its UID in the state: kolla state show ADDRESS.",
-	"kolla init -reconfigure":      noInit,
-	"kolla init -migrate-state":    noInit,
-	"kolla init -backend-config":   noInit,
-	"kolla state rm":               "To stop managing an object and leave it in the cluster, write a removed block with lifecycle { destroy = false }, and apply.",
-	"kolla state mv":               "To give an object another address, write a moved block, and apply.",
-}
-
 func unknownCommand(path, name string, commands []*cli.Command) error {
 	var names []string
 	for _, command := range commands {
 		names = append(names, command.Name)
 	}
-	advice, ok := elsewhere[path+" "+name]
+	advice, ok := habits.Advice(path + " " + name)
 	if !ok {
 		advice = didYouMean(name, names) + fmt.Sprintf("`%s -help` lists all commands.", path)
 	}
@@ -315,7 +264,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 		return failure.New("Wrong options", failure.Sentence(err.Error())+". "+help)
 	}
 	option = strings.TrimPrefix(option, "-")
-	if advice, ok := elsewhere[command+" -"+option]; ok {
+	if advice, ok := habits.Advice(command + " -" + option); ok {
 		return failure.New(fmt.Sprintf("No option -%s", option), advice)
 	}
 	var names []string

@@ -11,69 +11,47 @@ import (
 	"github.com/mattn/go-shellwords"
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/completion"
 	"kolla.openstack.org/kolla/internal/failure"
+	"kolla.openstack.org/kolla/internal/habits"
 	"kolla.openstack.org/kolla/internal/view"
 )
 
-// habit is an option of Terraform that its clients give without being asked. It has no
-// effect: kolla does always what `is` says. Another value is refused, with the reason.
-type habit struct {
-	name   string
-	is     string // empty: any value
-	reason string
-}
-
-const (
-	takesLock = "It always takes the lock. To wait for it: -lock-timeout=5m"
-	readsAll  = "It always reads the cluster. To update the state from the cluster: kolla apply -refresh-only"
-)
-
-// habits are those of each command.
-var habits = map[string][]habit{
-	"init": {
-		{"backend", "", ""}, {"get", "", ""}, {"upgrade", "", ""}, {"input", "", ""}, {"lock", "", ""}, {"lock-timeout", "", ""}, {"no-color", "", ""},
-	},
-	"plan":    {{"lock", "", ""}, {"lock-timeout", "", ""}, {"refresh", "true", readsAll}, {"concise", "", ""}},
-	"apply":   {{"lock", "true", takesLock}, {"refresh", "true", readsAll}, {"concise", "", ""}, {"backup", "", ""}},
-	"destroy": {{"lock", "true", takesLock}, {"refresh", "true", readsAll}, {"concise", "", ""}, {"backup", "", ""}},
-	"graph":   {{"type", "plan", "There is one graph: that of the configuration."}, {"draw-cycles", "", ""}},
-}
-
-// habitValue is what is given for a habit.
+// habitValue is the value of an option that has no effect.
 type habitValue struct {
-	habit
+	habits.Option
 	text string
 }
 
 func (v *habitValue) Set(text string) error { v.text = text; return nil }
 func (v *habitValue) String() string        { return "" }
 
-// IsBoolFlag lets options that are switches stand without a value.
+// IsBoolFlag reports whether the option needs no value.
 func (v *habitValue) IsBoolFlag() bool {
-	return !slices.Contains([]string{"lock-timeout", "type", "backup"}, v.name)
+	return !slices.Contains([]string{"lock-timeout", "type", "backup"}, v.Name)
 }
 
-// withHabits gives a command the options that are habits. No help lists them.
+// withHabits adds the options of Terraform that have no effect. No help lists them.
 func withHabits(command *cli.Command) {
-	for _, h := range habits[command.Name] {
-		command.Flags = append(command.Flags, &cli.GenericFlag{Name: h.name, Value: &habitValue{habit: h}, Hidden: true})
+	for _, h := range habits.Options(command.Name) {
+		command.Flags = append(command.Flags, &cli.GenericFlag{Name: h.Name, Value: &habitValue{Option: h}, Hidden: true})
 	}
-	if len(habits[command.Name]) == 0 {
+	if len(habits.Options(command.Name)) == 0 {
 		return
 	}
 	action := command.Action
 	command.Action = func(c *cli.Context) error {
-		for _, h := range habits[command.Name] {
-			v, ok := c.Generic(h.name).(*habitValue)
-			if ok && v.text != "" && h.is != "" && !sameValue(v.text, h.is) {
-				return failure.New(fmt.Sprintf("Unsuitable value %q for -%s", v.text, h.name), h.reason)
+		for _, h := range habits.Options(command.Name) {
+			v, ok := c.Generic(h.Name).(*habitValue)
+			if ok && v.text != "" && h.Is != "" && !sameValue(v.text, h.Is) {
+				return failure.New(fmt.Sprintf("Unsuitable value %q for -%s", v.text, h.Name), h.Reason)
 			}
 		}
 		return action(c)
 	}
 }
 
-// sameValue compares values of an option: t, 1 and true are one.
+// sameValue compares values of an option: t, 1 and true are the same.
 func sameValue(a, b string) bool {
 	x, err := strconv.ParseBool(a)
 	y, otherErr := strconv.ParseBool(b)
@@ -96,7 +74,7 @@ func withEnvironment(args []string, commands []*cli.Command) ([]string, error) {
 		}
 		at++
 	}
-	if at >= len(args) || !slices.ContainsFunc(commands, func(c *cli.Command) bool { return c.HasName(args[at]) }) || slices.Contains(args, "--generate-bash-completion") {
+	if at >= len(args) || !slices.ContainsFunc(commands, func(c *cli.Command) bool { return c.HasName(args[at]) }) || slices.Contains(args, completion.Asks) {
 		return args, nil
 	}
 	end := at + 1

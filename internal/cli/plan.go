@@ -8,6 +8,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/files"
+	"kolla.openstack.org/kolla/internal/rollout"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
@@ -79,7 +80,7 @@ func runPlan(w *workspace) error {
 		return err
 	}
 	if !plan.Destroy {
-		w.printOutdated(w.cluster.Snapshot(), mayKeepPods(st))
+		w.printOutdated(w.cluster.Snapshot(), rollout.Workloads(st))
 	}
 	w.warnOf(holder)
 	w.warnOfAbandoned(abandoned, "the next apply carries on from there")

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
+	"kolla.openstack.org/kolla/internal/console"
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view/screen"
@@ -135,19 +135,10 @@ func (s streams) askSecret(ctx context.Context, question string) (string, error)
 	restore := func() { _ = term.Restore(fd, before) }
 	// Nothing but this program begins lines anew while the terminal is raw.
 	return s.await(ctx, strings.ReplaceAll(question, "\n", "\r\n"), func() (string, error) {
-		line, err := hiddenLine(file, s.err)
+		line, err := console.HiddenLine(file, s.err)
 		restore()
 		return line, err
 	}, restore)
-}
-
-// hiddenLine reads a line from a raw terminal.
-func hiddenLine(in io.Reader, out io.Writer) (string, error) {
-	line, err := newTerminal(in, out).ReadPassword("")
-	if line == discarded {
-		return "", context.Canceled
-	}
-	return line, err
 }
 
 // approve asks for the word yes, and takes no other.

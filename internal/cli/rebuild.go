@@ -57,7 +57,7 @@ func mendState(s streams, c *cli.Context) error {
 		return err
 	}
 	st := session.State()
-	objects := counted(len(st.Objects), "object")
+	objects := words.Count(len(st.Objects), "object")
 	if err := session.Close(); err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func rebuildState(w *workspace) error {
 			return nil
 		}
 		if !w.flags.Bool("auto-approve") {
-			question := fmt.Sprintf("\nDo you want the state of cloud %q to know %s as kolla's?", w.config.Cloud.Name, counted(len(believed), "object"))
+			question := fmt.Sprintf("\nDo you want the state of cloud %q to know %s as kolla's?", w.config.Cloud.Name, words.Count(len(believed), "object"))
 			if err := w.approve(ctx, question); err != nil {
 				return err
 			}
@@ -103,7 +103,7 @@ func rebuildState(w *workspace) error {
 			return err
 		}
 		fmt.Fprintf(w.out, "\n%s knows %s now. `kolla plan` shows what differs from the configuration.\n",
-			w.store.Path(), counted(len(session.State().Objects), "object"))
+			w.store.Path(), words.Count(len(session.State().Objects), "object"))
 		return nil
 	})
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/urfave/cli/v2"
 
-	"kolla.openstack.org/kolla/internal/jsonview"
+	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/providers/openstack/options"
@@ -48,7 +49,7 @@ Exit codes: 0 valid, perhaps with warnings; 1 error.`,
 			}
 			if !c.Bool("json") {
 				fmt.Fprintf(s.out, "The configuration is valid: %s, %s.\n",
-					counted(len(config.Services), "service"), counted(objects, "object"))
+					words.Count(len(config.Services), "service"), words.Count(objects, "object"))
 				if len(config.Unset) > 0 {
 					fmt.Fprintln(s.out, w.printer.Out.Prose(fmt.Sprintf("What follows from variables without a value was not checked: var.%s.", strings.Join(config.Unset, ", var.")), 0))
 				}
@@ -67,12 +68,4 @@ func (w *workspace) validate() (*lang.Config, int, hcl.Diagnostics) {
 	}
 	objects, more := openstack.Check(config, openstack.Offline())
 	return config, objects, slices.Concat(diags, more, options.Check(config))
-}
-
-// counted gives "1 service", "2 services".
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

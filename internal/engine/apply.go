@@ -119,7 +119,7 @@ func (e *Engine) readAtLast(ctx context.Context, loaded Loaded, o ApplyOptions) 
 	}
 	o.reading(config.DeferredData())
 	e.Cluster.Forget()
-	last, err := e.Source.Load(ctx, e.afterApply(loaded.Loading))
+	last, err := e.Source.Load(ctx, afterApply(e.Cluster, loaded.Loading))
 	return last.Config, err
 }
 
@@ -130,8 +130,8 @@ func (o ApplyOptions) reading(blocks []string) {
 }
 
 // afterApply is how a configuration is loaded when the dependencies of its data exist.
-func (e *Engine) afterApply(l Loading) Loading {
-	l.Cluster, l.Settled, l.Later = e.Cluster, true, nil
+func afterApply(cluster *Cluster, l Loading) Loading {
+	l.Cluster, l.Settled, l.Later = cluster, true, nil
 	return l
 }
 
@@ -142,7 +142,7 @@ const readAgain = time.Second
 // them. Something in the cluster may need time to make these data.
 func (e *Engine) planRest(ctx context.Context, session *state.Session, made *Made, later []*plans.Action, o ApplyOptions) (*Made, error) {
 	plan, waiting := made.Plan, made.Plan.Waiting()
-	loading := e.afterApply(made.Loaded.Loading)
+	loading := afterApply(e.Cluster, made.Loaded.Loading)
 	if plan.Resume != nil {
 		loading.Restricted = plan.Resume.Selection.Restricts()
 	}
@@ -151,7 +151,7 @@ func (e *Engine) planRest(ctx context.Context, session *state.Session, made *Mad
 	var loaded Loaded
 	for {
 		var err error
-		if loaded, err = e.reload(ctx, plan, loading); err != nil {
+		if loaded, err = reload(ctx, e.Source, plan, loading); err != nil {
 			return nil, cmp.Or(ctx.Err(), err)
 		}
 		missing := loaded.Config.DeferredData()
@@ -179,9 +179,9 @@ func (e *Engine) planRest(ctx context.Context, session *state.Session, made *Mad
 
 // reload loads the configuration of a plan again, with the objects that exist now. It
 // refuses another configuration.
-func (e *Engine) reload(ctx context.Context, plan *plans.Plan, l Loading) (Loaded, error) {
-	e.Cluster.Forget()
-	loaded, err := e.Source.Load(ctx, l)
+func reload(ctx context.Context, source *Source, plan *plans.Plan, l Loading) (Loaded, error) {
+	l.Cluster.Forget()
+	loaded, err := source.Load(ctx, l)
 	if err != nil {
 		return loaded, err
 	}

@@ -18,9 +18,9 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// facts are the facts about the live cluster that rendering needs.
-func (e *Engine) facts(ctx context.Context, config *lang.Config, st *state.State, r Rendering) openstack.Facts {
-	snapshot := e.Cluster.Snapshot()
+// factsOf returns the facts about the live cluster that rendering needs.
+func factsOf(ctx context.Context, cluster *Cluster, source *Source, config *lang.Config, st *state.State, r Rendering) openstack.Facts {
+	snapshot := cluster.Snapshot()
 	ours := ownSecrets(snapshot, config, st, r)
 	values := valuesIn(snapshot)
 	return openstack.Facts{
@@ -35,10 +35,10 @@ func (e *Engine) facts(ctx context.Context, config *lang.Config, st *state.State
 		},
 		Values: values,
 		Made:   made(config, st, r.Adopt),
-		Given:  e.Source.given,
+		Given:  source.given,
 		Now:    time.Now(),
 		Namespaced: func(kind schema.GroupVersionKind) (bool, bool) {
-			namespaced, err := e.Cluster.client.Namespaced(ctx, kind)
+			namespaced, err := cluster.client.Namespaced(ctx, kind)
 			return namespaced, err == nil
 		},
 	}

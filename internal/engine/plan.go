@@ -74,13 +74,13 @@ func (e *Engine) Plan(ctx context.Context, loaded Loaded, st *state.State, o Opt
 			return nil, err
 		}
 		if slices.ContainsFunc(made.problems, func(p plans.Problem) bool { return !p.Warning }) {
-			e.refuse(made.problems)
+			refuse(e.Reporter, made.problems)
 			return nil, ErrReported
 		}
 		for _, problem := range made.problems {
 			made.Plan.Warnings = append(made.Plan.Warnings, plans.NoticeOf(problem))
 		}
-		again, err := e.withoutOvertaken(ctx, made)
+		again, err := withoutOvertaken(ctx, e.Source, made)
 		if err != nil {
 			return nil, err
 		}
@@ -94,18 +94,18 @@ func (e *Engine) Plan(ctx context.Context, loaded Loaded, st *state.State, o Opt
 
 // refuse shows problems and warnings. Addresses of warnings become a part of the text, as
 // in a plan.
-func (e *Engine) refuse(problems []plans.Problem) {
+func refuse(reporter Reporter, problems []plans.Problem) {
 	for i, problem := range problems {
 		if problem.Warning {
 			problems[i] = plans.NoticeOf(problem).Problem()
 		}
 	}
-	e.Reporter.Problems(problems)
+	reporter.Problems(problems)
 }
 
 // withoutOvertaken loads the configuration again if the plan changes objects that were
 // read for it. Nil: the plan changes none.
-func (e *Engine) withoutOvertaken(ctx context.Context, made *Made) (*Loaded, error) {
+func withoutOvertaken(ctx context.Context, source *Source, made *Made) (*Loaded, error) {
 	loading := made.Loaded.Loading
 	if loading.Cluster == nil {
 		return nil, nil
@@ -115,7 +115,7 @@ func (e *Engine) withoutOvertaken(ctx context.Context, made *Made) (*Loaded, err
 		return nil, nil
 	}
 	loading.Later = later
-	loaded, err := e.Source.Load(ctx, loading)
+	loaded, err := source.Load(ctx, loading)
 	return &loaded, err
 }
 

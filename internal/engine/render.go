@@ -43,10 +43,10 @@ func (e *Engine) Render(ctx context.Context, config *lang.Config, st *state.Stat
 	if err := snapshot.Load(ctx, scopes...); err != nil {
 		return nil, err
 	}
-	facts := e.facts(ctx, config, st, r)
+	facts := factsOf(ctx, e.Cluster, e.Source, config, st, r)
 	objects, diags := openstack.Render(config, facts)
 	if !r.Destroy {
-		if facts.Former = e.renamedSecrets(config, st, objects); len(facts.Former) > 0 {
+		if facts.Former = renamedSecrets(e.Cluster, config, st, objects); len(facts.Former) > 0 {
 			objects, diags = openstack.Render(config, facts)
 		}
 	}
@@ -64,14 +64,14 @@ func (e *Engine) Render(ctx context.Context, config *lang.Config, st *state.Stat
 // renamedSecrets maps each Secret with another name than before to the Secret in the
 // cluster that has its values. Only certificates are rendered differently for it: by their
 // values it is decided whether they, and the certificates that they signed, are renewed.
-func (e *Engine) renamedSecrets(config *lang.Config, st *state.State, objects []providers.Object) map[addrs.Object]providers.Ref {
-	snapshot := e.Cluster.Snapshot()
+func renamedSecrets(cluster *Cluster, config *lang.Config, st *state.State, objects []providers.Object) map[lang.Address]providers.Ref {
+	snapshot := cluster.Snapshot()
 	if !slices.ContainsFunc(objects, func(o providers.Object) bool { return o.Certified() && snapshot.Get(o.Ref()) == nil }) {
 		return nil
 	}
 	return planner.Heirs(planner.Input{
 		Cloud: config.Cloud.Name, Namespace: config.Cloud.Namespace, Objects: objects, Snapshot: snapshot,
-		State: st, Cluster: e.Cluster.Identity(), Moves: config.Moves, Removals: config.Removals, Imports: config.Imports,
+		State: st, Cluster: cluster.Identity(), Moves: config.Moves, Removals: config.Removals, Imports: config.Imports,
 	})
 }
 

@@ -57,7 +57,7 @@ func (e *Engine) PlanAgain(ctx context.Context, saved *plans.Plan, loaded Loaded
 	}
 	e.Cluster.Warnings.into(made.Plan)
 	verdict := approval.Check(saved, approval.Fresh{Plan: made.Plan, Problems: made.problems, Objects: made.Objects, Live: e.Cluster.Snapshot().Get})
-	uncompared, err := e.compareValues(ctx, saved, made)
+	uncompared, err := compareValues(ctx, e.Cluster.Snapshot(), saved, made.Objects)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,7 +83,7 @@ func (e *Engine) compareAgain(ctx context.Context, loaded Loaded, st *state.Stat
 		if err != nil || made.Plan == nil {
 			return made, err
 		}
-		again, err := e.withoutOvertaken(ctx, made)
+		again, err := withoutOvertaken(ctx, e.Source, made)
 		if err != nil || again == nil {
 			return made, err
 		}

@@ -22,12 +22,11 @@ import (
 // guesses against a hash, and passwords that people choose are guessed, however slow the
 // hash is. The plan does contain which values change, and that is compared with the
 // cluster.
-func (e *Engine) compareValues(ctx context.Context, saved *plans.Plan, made *Made) (uncompared []string, err error) {
-	fresh := make(map[addrs.Object]*providers.Object, len(made.Objects))
-	for i := range made.Objects {
-		fresh[made.Objects[i].Address] = &made.Objects[i]
+func compareValues(ctx context.Context, snapshot *providers.Snapshot, saved *plans.Plan, objects []providers.Object) (uncompared []string, err error) {
+	fresh := make(map[lang.Address]*providers.Object, len(objects))
+	for i := range objects {
+		fresh[objects[i].Address] = &objects[i]
 	}
-	snapshot := e.Cluster.Snapshot()
 	for _, a := range withoutValues(saved) {
 		o := fresh[a.Address]
 		if o == nil || o.Digest() != a.Object.Digest() {

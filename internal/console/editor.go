@@ -1,6 +1,7 @@
-package cli
+package console
 
 import (
+	"context"
 	"io"
 	"os"
 	"strings"
@@ -9,24 +10,24 @@ import (
 	"golang.org/x/term"
 )
 
-// discarded is the line that Ctrl-C makes of whatever was typed. No expression is so.
+// discarded is the line that Ctrl-C makes of the typed text. It is no expression.
 const discarded = "^C"
 
-// editor reads lines from a person at a terminal, who can move in them, change them,
-// and bring back those from before. What was typed is kept nowhere but in memory.
+// editor reads lines from a person at a terminal. The person can move in a line, change it,
+// and bring back earlier lines, which are only in memory.
 //
-// The terminal is raw only while a line is being typed: values are printed as always,
-// and Ctrl-C in an evaluation that takes long ends the program.
+// The terminal is raw only while a line is being typed. So values are printed as always,
+// and Ctrl-C during an evaluation ends the program.
 type editor struct {
 	terminal *term.Terminal
 	in, out  *os.File
 	before   *term.State // of the terminal while a line is being read
 }
 
-// newEditor makes one; nil where nobody would see what is typed.
-func (s streams) newEditor() *editor {
-	in, readable := s.in.(*os.File)
-	out, writable := s.err.(*os.File)
+// newEditor returns nil if the input or the screen is no terminal.
+func newEditor(input io.Reader, screen io.Writer) *editor {
+	in, readable := input.(*os.File)
+	out, writable := screen.(*os.File)
 	if !readable || !writable || !isatty.IsTerminal(in.Fd()) || !isatty.IsTerminal(out.Fd()) || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
@@ -40,6 +41,16 @@ func newTerminal(in io.Reader, out io.Writer) *term.Terminal {
 	}{&keys{in: in}, out}, "")
 	terminal.History = &history{}
 	return terminal
+}
+
+// HiddenLine reads a line from a raw terminal without showing it. Ctrl-C is
+// context.Canceled.
+func HiddenLine(in io.Reader, out io.Writer) (string, error) {
+	line, err := newTerminal(in, out).ReadPassword("")
+	if line == discarded {
+		return "", context.Canceled
+	}
+	return line, err
 }
 
 // next reads a line in the background.
@@ -63,20 +74,20 @@ func (e *editor) next(prompt string) <-chan inputLine {
 	return line
 }
 
-// release gives the terminal back as it was.
+// release restores the terminal.
 func (e *editor) release() { _ = term.Restore(int(e.in.Fd()), e.before) }
 
-// keys are the keys that are pressed, as a terminal of x/term knows them. Ctrl-C, which
-// that takes for the end, replaces the line by the one that is discarded; Home and End
-// have other sequences in screen, tmux and rxvt.
+// keys translates pressed keys for a terminal of x/term, which takes Ctrl-C for the end of
+// the input, and does not know the sequences for Home and End of screen, tmux and rxvt.
+// Ctrl-C becomes keys that replace the line by a discarded one.
 type keys struct {
 	in      io.Reader
-	held    string // may be the start of a sequence whose rest was not read yet
-	waiting string // was read, and not asked for yet
-	err     error  // what ends the input after that
+	held    string // the start of a possible sequence, whose rest was not read yet
+	waiting string // text for the next Read
+	err     error  // of the input, after waiting
 }
 
-// What keys send, and Ctrl-A, Ctrl-E and Ctrl-U do.
+// The characters of keys: Ctrl-A, Ctrl-E and Ctrl-U move and delete.
 const (
 	escape     = "\x1b"
 	ctrlC      = "\x03"
@@ -109,7 +120,7 @@ func (k *keys) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// take translates what was read, but for a sequence at the end that is not complete.
+// take translates text. It holds back an incomplete sequence at the end.
 func (k *keys) take(read string) {
 	all := k.held + read
 	k.held = ""
@@ -124,12 +135,12 @@ func (k *keys) take(read string) {
 	k.waiting += strings.NewReplacer(translated...).Replace(all)
 }
 
-// history are the lines from before, without those that nobody wants back.
+// history has the earlier lines, without empty, discarded and repeated ones.
 type history struct{ lines []string }
 
 const maxHistory = 1000
 
-// Add takes one more line.
+// Add adds a line.
 func (h *history) Add(line string) {
 	last := len(h.lines) - 1
 	if strings.TrimSpace(line) == "" || line == discarded || last >= 0 && h.lines[last] == line {
@@ -138,8 +149,8 @@ func (h *history) Add(line string) {
 	h.lines = append(h.lines[max(0, len(h.lines)-maxHistory+1):], line)
 }
 
-// Len is how many there are.
+// Len is the number of lines.
 func (h *history) Len() int { return len(h.lines) }
 
-// At is one of them; 0 is the last.
+// At returns a line; 0 is the last one.
 func (h *history) At(i int) string { return h.lines[len(h.lines)-1-i] }
