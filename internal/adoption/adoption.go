@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/draft"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -28,7 +28,7 @@ type Declaration struct {
 
 // Draft writes manifests for imports whose addresses are not declared. namespace is the
 // namespace of the cloud. A problem says why an import has no manifest.
-func Draft(ctx context.Context, client *kubernetes.Client, imports []lang.Import, namespace string) ([]Declaration, []plans.Problem, error) {
+func Draft(ctx context.Context, client *kubernetes.Client, imports []addrs.Import, namespace string) ([]Declaration, []plans.Problem, error) {
 	var out []Declaration
 	var problems []plans.Problem
 	drafted := map[string]bool{}
@@ -53,8 +53,8 @@ func Draft(ctx context.Context, client *kubernetes.Client, imports []lang.Import
 }
 
 // suitable returns a problem with an address for which no manifest can be written.
-func suitable(i lang.Import, drafted map[string]bool) *plans.Problem {
-	parts := lang.SplitBlock(i.To.Block)
+func suitable(i addrs.Import, drafted map[string]bool) *plans.Problem {
+	parts := addrs.SplitBlock(i.To.Block)
 	switch {
 	case parts.Type != "manifest" || parts.Module != "" || parts.Key != nil:
 		return &plans.Problem{Summary: fmt.Sprintf("no declaration of %s can be written", i.To.Block), Detail: "Only a manifest of the configuration itself, without a key, can be: manifest.NAME. Declare it by hand."}
@@ -65,7 +65,7 @@ func suitable(i lang.Import, drafted map[string]bool) *plans.Problem {
 }
 
 // write writes the manifest of one import.
-func write(ctx context.Context, client *kubernetes.Client, i lang.Import, namespace string) (draft.Blocks, *plans.Problem, error) {
+func write(ctx context.Context, client *kubernetes.Client, i addrs.Import, namespace string) (draft.Blocks, *plans.Problem, error) {
 	live, problem, err := imported(ctx, client, i)
 	if problem != nil || err != nil {
 		return draft.Blocks{}, problem, err
@@ -83,11 +83,11 @@ func write(ctx context.Context, client *kubernetes.Client, i lang.Import, namesp
 	if declared.GetNamespace() == namespace {
 		unstructured.RemoveNestedField(declared.Object, "metadata", "namespace")
 	}
-	return draft.Manifest(lang.SplitBlock(i.To.Block).Name, declared.Object), nil, nil
+	return draft.Manifest(addrs.SplitBlock(i.To.Block).Name, declared.Object), nil, nil
 }
 
 // imported reads the object of an import. The problem says why there is none.
-func imported(ctx context.Context, client *kubernetes.Client, i lang.Import) (*unstructured.Unstructured, *plans.Problem, error) {
+func imported(ctx context.Context, client *kubernetes.Client, i addrs.Import) (*unstructured.Unstructured, *plans.Problem, error) {
 	kind, namespaced, err := client.KindNamed(ctx, i.To.Kind)
 	var several *kubernetes.AmbiguousKindError
 	switch {

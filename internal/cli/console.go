@@ -33,7 +33,7 @@ Exit codes: 0 done, 1 error; what is typed on a terminal is never one.`,
 				return err
 			}
 			ok, err := console.Run(c.Context, console.Options{
-				In: s.in, Out: s.out, Err: s.err, Prompts: s.interactive(), Printer: w.printer, Config: w.config,
+				In: s.in, Out: s.out, Err: s.err, Prompts: s.interactive(), Printer: w.printer, Scope: w.console,
 			})
 			if err == nil && !ok {
 				return exitCode(exitError)

@@ -13,6 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/state"
 )
@@ -191,7 +192,7 @@ func knownAddresses(file string) addressBook {
 		return found
 	}
 	for i := range st.Objects {
-		if address, err := lang.ParseAddress(st.Objects[i].Address); err == nil {
+		if address, err := addrs.ParseObject(st.Objects[i].Address); err == nil {
 			found.add(address)
 		}
 	}
@@ -199,7 +200,7 @@ func knownAddresses(file string) addressBook {
 }
 
 // add adds an object, its block, and the modules of the block.
-func (a *addressBook) add(address lang.Address) {
+func (a *addressBook) add(address addrs.Object) {
 	a.objects = append(a.objects, address.String())
 	if n := len(a.blocks); n == 0 || a.blocks[n-1] != address.Block {
 		a.blocks = append(append(a.blocks, modulesOf(address.Block)...), address.Block)

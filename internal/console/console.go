@@ -26,7 +26,7 @@ type Options struct {
 	Out, Err io.Writer
 	Prompts  bool // a person types
 	Printer  *view.Printer
-	Config   *lang.Config
+	Scope    *lang.Console // names that expressions can refer to
 }
 
 // Run evaluates expressions until the input ends. It returns false if one of them had
@@ -190,7 +190,7 @@ func (c *console) evaluate(expression string) error {
 	if strings.Contains(expression, "\n") {
 		expression += "\n" // the end of a heredoc is a whole line
 	}
-	value, typ, diags := c.Config.EvaluateTyped(expression, name)
+	value, typ, diags := c.Scope.EvaluateTyped(expression, name)
 	c.Printer.Diagnostics(diags, map[string]*hcl.File{name: {Bytes: []byte(expression)}})
 	switch {
 	case diags.HasErrors():

@@ -64,7 +64,7 @@ func (e *Engine) Render(ctx context.Context, config *lang.Config, st *state.Stat
 // renamedSecrets maps each Secret with another name than before to the Secret in the
 // cluster that has its values. Only certificates are rendered differently for it: by their
 // values it is decided whether they, and the certificates that they signed, are renewed.
-func renamedSecrets(cluster *Cluster, config *lang.Config, st *state.State, objects []providers.Object) map[lang.Address]providers.Ref {
+func renamedSecrets(cluster *Cluster, config *lang.Config, st *state.State, objects []providers.Object) map[addrs.Object]providers.Ref {
 	snapshot := cluster.Snapshot()
 	if !slices.ContainsFunc(objects, func(o providers.Object) bool { return o.Certified() && snapshot.Get(o.Ref()) == nil }) {
 		return nil

@@ -23,7 +23,7 @@ import (
 // hash is. The plan does contain which values change, and that is compared with the
 // cluster.
 func compareValues(ctx context.Context, snapshot *providers.Snapshot, saved *plans.Plan, objects []providers.Object) (uncompared []string, err error) {
-	fresh := make(map[lang.Address]*providers.Object, len(objects))
+	fresh := make(map[addrs.Object]*providers.Object, len(objects))
 	for i := range objects {
 		fresh[objects[i].Address] = &objects[i]
 	}

@@ -9,7 +9,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -29,9 +29,9 @@ func Workloads(st *state.State) []*state.Object {
 // Select returns the workloads at the addresses, dependencies first. Without addresses it
 // returns all workloads.
 func Select(st *state.State, addresses []string) ([]*state.Object, error) {
-	var targets []lang.Target
+	var targets []addrs.Target
 	for _, text := range addresses {
-		target, err := lang.ParseTarget(text)
+		target, err := addrs.ParseTarget(text)
 		if err != nil {
 			return nil, failure.New(fmt.Sprintf("%q is not an address", text), failure.Sentence(err.Error())+".")
 		}
@@ -41,7 +41,7 @@ func Select(st *state.State, addresses []string) ([]*state.Object, error) {
 	var known []string
 	matched := make([]bool, len(targets))
 	for _, o := range Workloads(st) {
-		address, err := lang.ParseAddress(o.Address)
+		address, err := addrs.ParseObject(o.Address)
 		if err != nil {
 			return nil, fmt.Errorf("read the state: %w", err)
 		}
