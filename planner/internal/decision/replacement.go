@@ -1,0 +1,296 @@
+package decision
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/dryrun"
+	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/planner/proof"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
+)
+
+// requested decides about objects that the operator wants to be made again, by name or
+// by what is declared.
+func (p *decider) requested(ctx context.Context, s *subject) (bool, error) {
+	why, demanded := p.demanded(s.out.Object)
+	if !demanded || why.Triggered() && s.out.Adopts() {
+		return false, nil
+	}
+	if s.out.Object.Partial {
+		s.out.refuse(fmt.Sprintf("-replace=%s: kolla did not make %s", s.out.Object.Address, s.out.Action.Ref),
+			"It only owns some of its fields, and so never deletes it.")
+		return true, nil
+	}
+	return true, p.replace(ctx, s, []plans.Reason{why})
+}
+
+// replace decides to delete the object and make it again, if nothing is lost by
+// that but what the operator named, nothing holds the object in the cluster, and
+// the server would take the new one.
+func (p *decider) replace(ctx context.Context, s *subject, reasons []plans.Reason) error {
+	o, err := p.obstacle(ctx, s, reasons[0].Kind)
+	if err != nil {
+		return err
+	}
+	if o.stands() {
+		s.out.refuse(o.about(s, reasons))
+		return nil
+	}
+	manifest, err := p.resolve(s)
+	if err != nil {
+		return err
+	}
+	s.out.Action.Verb = plans.Replace
+	s.out.Action.Force = false
+	s.out.Action.Yields = nil
+	s.out.Action.Reasons = reasons
+	s.out.Action.Holds = s.loses()
+	if err := p.prove(ctx, s, manifest); err != nil || s.out.Action.Verb == "" {
+		return err
+	}
+	differences, err := fields.Compare(s.out.Live, s.out.After)
+	if err != nil {
+		return err
+	}
+	added, err := p.addedTo(ctx, s, differences)
+	if err != nil {
+		return err
+	}
+	differences = fields.Declared(differences, fields.OwnersOf(s.out.Live, s.out.Manager), fields.OwnersOf(s.out.After, s.out.Manager))
+	p.originOf(s, s.out.After).blame(differences)
+	if len(added) > 0 {
+		differences = append(differences, added...)
+		slices.SortFunc(differences, func(a, b fields.Difference) int { return strings.Compare(a.Path, b.Path) })
+		s.out.Action.Reasons = append(s.out.Action.Reasons, s.driftOf(added)...)
+	}
+	p.startOver(s, differences)
+	s.out.Action.Changes = fields.Changes(s.out.withUnknown(differences))
+	return nil
+}
+
+// prove asks the server whether it would take the object as a new one, under a
+// throw-away name beside the live one, and without what only one of the two can
+// have. Where nobody can say so the object is not replaced: it would be gone by the
+// time the server refuses. Only who names it with -replace may take the chance, and
+// a failed job, with which nothing is lost.
+func (p *decider) prove(ctx context.Context, s *subject, manifest *unstructured.Unstructured) error {
+	if err := s.assume(manifest); err != nil {
+		return err
+	}
+	trial := dryrun.WithoutUnique(manifest, s.out.Live)
+	answer, err := p.inv.Input.Reader.DryRun(ctx, trial.Manifest, providers.DryRunOptions{Surrogate: true, Namespace: s.out.Action.Ref.Namespace})
+	if err != nil {
+		return s.unproven(err)
+	}
+	holder, address, err := dryrun.AddressHolder(ctx, p.inv.Input.Reader, manifest, s.out.Live)
+	if err != nil {
+		return s.unproven(err)
+	}
+	if address != "" {
+		s.notTaken(fmt.Sprintf("%s is the address of %s.", address, holder))
+		return nil
+	}
+	s.out.After = trial.Complete(answer)
+	s.out.Action.Evidence = plans.Evidence{Kind: plans.Surrogate}
+	if coming := p.comingFor(s); coming != nil {
+		return p.tryForeseen(s, coming, manifest)
+	}
+	return nil
+}
+
+// unproven decides about a replacement for which the server did not say that it
+// would take the new object.
+func (s *subject) unproven(err error) error {
+	r := dryrun.Classify(err)
+	switch {
+	case r.World:
+		return err
+	case r.Unasked != "" && s.out.Action.Reasons[0].Kind == plans.ReasonImmutable:
+		s.out.withdraw(fmt.Sprintf("%s cannot be changed in place, and nobody can say whether the new one would be taken", s.out.Action.Ref),
+			fmt.Sprintf("%s cannot change, and %s, so that it might be deleted and then not be made again. Take the change back; or, to take that chance, plan with %s.",
+				pathsOf(s.out.Action.Reasons), r.Unasked, words.Option("-replace", s.out.Object.Address.String())))
+	case r.Unasked != "":
+		s.out.Action.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.Unasked}
+	case r.Permission != nil:
+		s.out.Action.Verb = ""
+		s.out.reject(r)
+	default:
+		s.notTaken(strings.Join(r.Lines(), "\n"))
+	}
+	return nil
+}
+
+// notTaken takes a replacement back, of which it is known that it would not be taken.
+func (s *subject) notTaken(objections string) {
+	why := "named with -replace"
+	switch reasons := s.out.Action.Reasons; reasons[0].Kind {
+	case plans.ReasonImmutable:
+		why = pathsOf(reasons) + " cannot be changed in place"
+	case plans.ReasonTriggered, plans.ReasonOwed:
+		why = reasons[0].TriggerWords()
+	case plans.ReasonFailedJob:
+		why = "its last run failed"
+	case plans.ReasonCleaned:
+		why = cleaned
+	}
+	if strings.Contains(objections, "exceeded quota") {
+		objections += "\nThe old one counts until it is gone, and kolla deletes nothing before it knows that the new one is taken: leave room for one more in the quota."
+	}
+	s.out.withdraw(fmt.Sprintf("the cluster does not accept a new %s in place of the old one", s.out.Action.Ref),
+		fmt.Sprintf("%s\nIt was to be replaced (%s). The old one stays as it is.", objections, why))
+}
+
+// cleaned is why an object with ReasonCleaned is made again.
+const cleaned = "an earlier apply had its pods clean their nodes, and did not delete it then"
+
+// obstacle is what stands in the way of a replacement; zero: nothing.
+type obstacle struct {
+	what   string // as the end of a sentence about the object: "must not be replaced"
+	remedy string
+}
+
+func (o obstacle) stands() bool { return o.what != "" }
+
+// about gives the summary and the detail of the problem.
+func (o obstacle) about(s *subject, reasons []plans.Reason) (summary, detail string) {
+	switch reasons[0].Kind {
+	case plans.ReasonTriggered, plans.ReasonOwed:
+		return fmt.Sprintf("%s is to be made again (%s), and %s", s.out.Action.Ref, reasons[0].TriggerWords(), o.what),
+			fmt.Sprintf("Take the entry out of replace_triggered_by, or leave it out of this plan (%s); or: %s", words.Option("-exclude", s.out.Object.Address.String()), o.remedy)
+	case plans.ReasonCleaned:
+		return fmt.Sprintf("%s is to be made again, and %s", s.out.Action.Ref, o.what), fmt.Sprintf("It has to be made again because %s. %s", cleaned, o.remedy)
+	case plans.ReasonImmutable:
+		return fmt.Sprintf("%s cannot be changed in place, and %s", s.out.Action.Ref, o.what),
+			fmt.Sprintf("%s cannot change. Take the change back; or: %s", pathsOf(reasons), o.remedy)
+	}
+	return fmt.Sprintf("-replace=%s: it %s", s.out.Object.Address, o.what), o.remedy
+}
+
+// obstacle finds what stands in the way of a replacement.
+func (p *decider) obstacle(ctx context.Context, s *subject, why plans.ReasonKind) (obstacle, error) {
+	if l := s.out.Object.Lifecycle; l != nil && l.PreventDestroy && why != plans.ReasonFailedJob {
+		return obstacle{"must not be replaced", fmt.Sprintf("%s. Take the protection away first, if it is really meant.",
+			Prevention(s.out.Object.Address.Block, l.Source))}, nil
+	}
+	holds := objects.Holds(s.out.Live, s.out.Object.Holds)
+	if why == plans.ReasonCleaned && s.out.Action.Serves() {
+		holds = "" // whoever needs its pods has lost them already
+	}
+	address := s.out.Object.Address
+	again := words.Option("-replace", address.String())
+	if s.out.Adopts() && why == plans.ReasonImmutable {
+		return obstacle{"was not made by kolla", fmt.Sprintf("to have it deleted and made again all the same, plan with %s.", again)}, nil
+	}
+	switch kind := s.out.Live.GroupVersionKind().GroupKind(); {
+	case why == plans.ReasonImmutable && !proof.BuiltIn(s.out.Live.GroupVersionKind()):
+		return obstacle{"what is lost with it is known only to what looks after its kind", fmt.Sprintf("to have it deleted and made again, plan with %s.", again)}, nil
+	case kind == kinds.Namespace:
+		return obstacle{"holds " + holds, fmt.Sprintf("A Namespace is not replaced under what is in it. To start afresh:\n\n  kolla destroy %s -delete-data='*'\n  kolla apply", words.Option("-target", address.String()))}, nil
+	case kind == kinds.CustomResourceDefinition:
+		return obstacle{"holds " + holds, fmt.Sprintf("It is valid under its own name only, so that nobody can try out whether the server would take the new one. Take its declaration away, apply with %s, and declare it again.", words.Option("-delete-data", address.String()))}, nil
+	case kind == kinds.APIService:
+		return obstacle{"cannot be tried out under another name", "Take its declaration away, apply, and declare it again."}, nil
+	case holds == "" && objects.OwnVolumes(s.out.Live) != "":
+		holds = objects.OwnVolumes(s.out.Live)
+	}
+	if holds != "" && !p.inv.DeleteData.Covers(address) {
+		return obstacle{"holds " + holds, s.dataRemedy()}, nil
+	}
+	users, err := p.usersOf(ctx, s.out.Live)
+	var hidden *providers.UnreadableError
+	switch {
+	case errors.As(err, &hidden):
+		return obstacle{"may be in use by pods that cannot be seen", fmt.Sprintf("Kubernetes does not let go of it while a pod uses it, and %v.", hidden)}, nil
+	case err != nil, len(users) == 0:
+		return obstacle{}, err
+	}
+	return obstacle{"is in use by " + words.Few(users, 3), "Kubernetes does not let go of it until then: stop what uses it, and apply again."}, nil
+}
+
+// dataRemedy says how to have an object replaced that holds data, and what then
+// becomes of the data.
+func (s *subject) dataRemedy() string {
+	fate := "to delete it with what it holds, and make it again empty"
+	switch {
+	case s.out.Object.Generated():
+		fate = "to have it made again with the values that it has, which are lost if that is cut short"
+	case s.out.Action.Serves() && s.out.Object.Holds != "":
+		fate = "to have it deleted and made again"
+	case s.loses() == "":
+		fate = "to have it made again. Its volumes stay, and it takes them up as they are, in their size and class"
+	}
+	return fmt.Sprintf("%s: plan with %s.", fate, words.Option("-delete-data", s.out.Object.Address.String()))
+}
+
+// loses is what is gone when the object has been made again. Generated values are
+// put back, and volumes of a StatefulSet are taken up again.
+func (s *subject) loses() string {
+	if s.out.Object.Generated() {
+		return ""
+	}
+	return objects.Holds(s.out.Live, s.out.Object.Holds)
+}
+
+// usersOf lists what keeps a volume or a claim from going: it would be on its way
+// out for as long as they are there, and nothing could be made in its place.
+func (p *decider) usersOf(ctx context.Context, live *unstructured.Unstructured) ([]string, error) {
+	switch live.GroupVersionKind().GroupKind() {
+	case kinds.PersistentVolume:
+		claim, bound, _ := unstructured.NestedString(live.Object, "spec", "claimRef", "name")
+		namespace, _, _ := unstructured.NestedString(live.Object, "spec", "claimRef", "namespace")
+		if phase, _, _ := unstructured.NestedString(live.Object, "status", "phase"); bound && phase == string(corev1.VolumeBound) {
+			return []string{providers.Ref{GVK: inventory.Claims, Namespace: namespace, Name: claim}.String()}, nil
+		}
+	case kinds.PersistentVolumeClaim:
+		pods, err := p.inv.Input.Reader.List(ctx, inventory.Pods, live.GetNamespace())
+		if err != nil {
+			return nil, fmt.Errorf("find the pods that use it: %w", err)
+		}
+		var users []string
+		for _, pod := range pods {
+			if mounts(pod, live.GetName()) {
+				users = append(users, providers.RefOf(pod).String())
+			}
+		}
+		return users, nil
+	}
+	return nil, nil
+}
+
+// mounts reports whether a pod that is not over has the claim.
+func mounts(pod *unstructured.Unstructured, claim string) bool {
+	phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
+	if phase == string(corev1.PodSucceeded) || phase == string(corev1.PodFailed) {
+		return false
+	}
+	list, _, _ := unstructured.NestedSlice(pod.Object, "spec", "volumes")
+	for _, item := range list {
+		volume, _ := item.(map[string]any)
+		if name, _, _ := unstructured.NestedString(volume, "persistentVolumeClaim", "claimName"); name == claim {
+			return true
+		}
+	}
+	return false
+}
+
+// pathsOf lists the paths of reasons: "spec.selector, spec.serviceName".
+func pathsOf(reasons []plans.Reason) string {
+	var paths []string
+	for _, r := range reasons {
+		paths = append(paths, cmp.Or(r.Path, "it"))
+	}
+	return strings.Join(paths, ", ")
+}
