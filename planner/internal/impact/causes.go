@@ -16,7 +16,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// causes says what made the pod template change.
+// causes returns why the pod template changed.
 func (d *disturbance) causes() []plans.Cause {
 	causes := fileCauses(d.facts.Inventory, d.live, d.outcome.After)
 	for _, c := range d.action.Changes {
@@ -29,11 +29,10 @@ func (d *disturbance) causes() []plans.Cause {
 	return causes
 }
 
-// secretNote is how the path begins of the annotation by which a pod template
-// carries the revision of a Secret that it mounts.
+// secretNote is the start of the path of an annotation with the revision of a mounted Secret.
 const secretNote = `metadata.annotations["kolla.openstack.org/secret-`
 
-// templateCause says what one change of a pod template is.
+// templateCause classifies one change of a pod template.
 func templateCause(c plans.Change) plans.Cause {
 	path := strings.TrimPrefix(strings.TrimPrefix(c.Path, "spec.template."), "spec.")
 	image, isImage := c.After.(string)
@@ -57,15 +56,15 @@ func templateCause(c plans.Change) plans.Cause {
 	return plans.Cause{Kind: plans.CauseField, Name: path, Added: c.Before == nil, Removed: c.After == nil}
 }
 
-// isFileReference reports whether the path says which ConfigMap or Secret a volume
-// shows; fileCauses puts those into words.
+// isFileReference reports whether the path is the name of the ConfigMap or Secret of a volume.
+// fileCauses describes these changes.
 func isFileReference(path string) bool {
 	return fields.Within(path, "spec.template.spec.volumes") &&
 		(strings.HasSuffix(path, ".configMap.name") || strings.HasSuffix(path, ".secret.secretName"))
 }
 
-// fileCauses says what changed in the files that the pods see: in those volumes
-// that come from another ConfigMap or Secret than before.
+// fileCauses returns the changes in the files of the pods: in the volumes that have another
+// ConfigMap or Secret now.
 func fileCauses(inv *inventory.Inventory, live, then *unstructured.Unstructured) []plans.Cause {
 	before, after := objects.FilesOf(live), objects.FilesOf(then)
 	var causes []plans.Cause
@@ -78,7 +77,7 @@ func fileCauses(inv *inventory.Inventory, live, then *unstructured.Unstructured)
 	return causes
 }
 
-// contentCauses says what differs between two objects that hold files.
+// contentCauses returns the differences between two objects with files.
 func contentCauses(inv *inventory.Inventory, was, is providers.Ref) []plans.Cause {
 	object := inv.DeclaredAs(is)
 	if object == nil {

@@ -153,7 +153,7 @@ func (d *disturbance) disturbs() []plans.Effect {
 	return nil
 }
 
-// replacement says what becomes of an object without pods that is made again.
+// replacement returns the effects of the replacement of an object without pods.
 func replacement(a *plans.Action) []plans.Effect {
 	var effects []plans.Effect
 	if a.Ref.GVK.GroupKind() == kinds.Service {
@@ -186,7 +186,7 @@ func (d *disturbance) job() []plans.Effect {
 	return nil
 }
 
-// workload says what becomes of the pods.
+// workload returns the effects on the pods of a workload.
 func (d *disturbance) workload() []plans.Effect {
 	switch d.action.Verb {
 	case plans.Create:
@@ -204,7 +204,7 @@ func (d *disturbance) workload() []plans.Effect {
 	return nil
 }
 
-// volumesLost says that the volumes of a StatefulSet are lost with it.
+// volumesLost returns the effect on the volumes that are lost with a StatefulSet.
 func volumesLost(a *plans.Action) []plans.Effect {
 	if a.Holds == "" {
 		return nil
@@ -212,7 +212,7 @@ func volumesLost(a *plans.Action) []plans.Effect {
 	return []plans.Effect{{Kind: plans.EffectDataLost, Data: a.Holds}}
 }
 
-// volumesStay names the volumes that a StatefulSet leaves that goes.
+// volumesStay returns the names of the volumes that a deleted StatefulSet leaves behind.
 func (d *disturbance) volumesStay() []string {
 	if d.action.Verb != plans.Delete || !d.action.Serves() {
 		return nil
@@ -220,8 +220,8 @@ func (d *disturbance) volumesStay() []string {
 	return namesOf(removal.StayingVolumes(d.facts.Inventory.Input.Snapshot, d.live, d.facts.Actions, d.facts.Losses))
 }
 
-// restart says which pods are made anew because their template changes. That the only
-// pod of a database restarts is grave: nothing answers until it is ready again.
+// restart returns which pods restart because their template changes. A restart of the only pod
+// of a database is grave: nothing answers until it is ready again.
 func (d *disturbance) restart() []plans.Effect {
 	if !slices.ContainsFunc(d.action.Changes, inTemplate) {
 		return nil
@@ -240,8 +240,8 @@ func (d *disturbance) restart() []plans.Effect {
 	return []plans.Effect{e}
 }
 
-// holdsData reports whether the pods of a workload have volumes whose data outlives them,
-// as those of databases and queues have.
+// holdsData reports whether the pods of a workload have lasting volumes, as those of databases
+// and queues.
 func holdsData(workload *unstructured.Unstructured) bool {
 	if len(objects.ClaimTemplates(workload)) > 0 {
 		return true
@@ -255,7 +255,7 @@ func holdsData(workload *unstructured.Unstructured) bool {
 
 func inTemplate(c plans.Change) bool { return fields.Within(c.Path, "spec.template") }
 
-// scale says how many pods come or go.
+// scale returns how many pods start or stop.
 func (d *disturbance) scale() []plans.Effect {
 	before, known := objects.Replicas(d.live)
 	after, alsoKnown := objects.Replicas(d.outcome.After)
@@ -268,8 +268,8 @@ func (d *disturbance) scale() []plans.Effect {
 	return []plans.Effect{{Kind: plans.EffectScaleDown, Pods: before - after, Downtime: after == 0}}
 }
 
-// pace says how a rollout replaces n pods, how many at a time, and whether there is a time
-// at which none of them is ready.
+// pace returns how a rollout replaces n pods, how many at a time, and whether at some time
+// none of them is ready.
 func pace(workload *unstructured.Unstructured, n int) (strategy plans.Strategy, at int, downtime bool) {
 	kind := workload.GroupVersionKind().GroupKind()
 	field := "updateStrategy"
@@ -295,8 +295,8 @@ func pace(workload *unstructured.Unstructured, n int) (strategy plans.Strategy, 
 	return strategy, at, unavailable >= n
 }
 
-// share is a number of n pods, or a percentage of them, rounded as Kubernetes
-// does: the surge up, the rest down.
+// share returns a number or a percentage of n pods. It rounds as Kubernetes does: the surge
+// up, everything else down.
 func share(workload *unstructured.Unstructured, n int, up bool, path ...string) int {
 	raw, ok, _ := unstructured.NestedFieldNoCopy(workload.Object, path...)
 	if !ok {

@@ -18,23 +18,22 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// resemblance is the share of fields from which on two objects look like one that was
-// renamed. Names and labels of another service make up for much of the rest.
+// resemblance is the share of equal fields from which two objects look like one renamed
+// object. The names and labels of another service explain most of the rest.
 const resemblance = 0.6
 
-// telling is how many values make an object something of its own. Where there are
-// fewer, all have to be the same, and a user has to have written them.
+// telling is how many values make an object distinctive. An object with fewer values has to be
+// equal in all of them, and a user has to have written it.
 const telling = 5
 
-// ordinary is how many new objects of a kind may have a value in common before it
-// tells nothing any more about which of them an old object has become. It keeps the
-// search for that in proportion to the number of objects.
+// ordinary is how many new objects of a kind may share a value before the value says nothing
+// about a rename. The limit keeps the search in proportion to the number of objects.
 const ordinary = 16
 
-// hintRenames warns where what disappears appears again under another name: a rename
-// that nobody has said, by which generated values would be lost; or one that there
-// cannot be, since objects have their names for good. Where several are equally alike,
-// as clones are, nobody but the operator can tell, and nothing is said.
+// renameHints warns if a removed object seems to appear again under another name. Either the
+// rename was not declared, and generated values would be lost; or there can be no rename,
+// because an object keeps its name. If several new objects are equally similar, such as
+// clones, there is no warning.
 func renameHints(inv *inventory.Inventory, outcomes []*decision.Outcome, undeclared []candidate) []plans.Problem {
 	var fresh newcomers
 	var problems []plans.Problem
@@ -69,7 +68,7 @@ func renameHints(inv *inventory.Inventory, outcomes []*decision.Outcome, undecla
 	return problems
 }
 
-// likeness is how much an object that goes and a new one have in common.
+// likeness is how much a removed object and a new one have in common.
 type likeness struct {
 	was      candidate
 	is       *decision.Outcome
@@ -77,7 +76,7 @@ type likeness struct {
 	from, to string // of the move that there might be
 }
 
-// within reports whether the likeness is of a part of what was renamed as a whole.
+// within reports whether the likeness is about a part of a larger rename.
 func (l likeness) within(whole likeness) bool {
 	return !inventory.Brought(l.was.address) && (l.from != whole.from && isOf(l.from, whole.from) || l.to != whole.to && isOf(l.to, whole.to))
 }
@@ -98,7 +97,7 @@ func unambiguous(all []likeness) []likeness {
 			best[m] = l
 		}
 	}
-	// The greatest share at each end of a move, and how many moves have it.
+	// The greatest share at each end of a move, and the number of moves with it.
 	type end struct{ at, address string }
 	ends := func(m move) []end { return []end{{"from", m.from}, {"to", m.to}} }
 	greatest, rivals := map[end]float64{}, map[end]int{}
@@ -122,9 +121,8 @@ func unambiguous(all []likeness) []likeness {
 	return out
 }
 
-// renaming is what would have been renamed to what, if an object of one address has
-// become that of another: the object itself, its block, or a module with all that is in
-// it.
+// renaming returns the rename that explains two addresses: of the object itself, its block, or
+// a module with everything in it.
 func renaming(inv *inventory.Inventory, was, is lang.Address) (from, to string) {
 	if inventory.Brought(was) {
 		return was.String(), is.String()
@@ -140,17 +138,17 @@ func renaming(inv *inventory.Inventory, was, is lang.Address) (from, to string) 
 	}
 }
 
-// knew reports whether the state has something of a block or module.
+// knew reports whether the state has objects of a block or module.
 func knew(inv *inventory.Inventory, name string) bool {
 	return slices.ContainsFunc(inv.Records, func(r inventory.Record) bool { return isOf(r.Address.Block, name) })
 }
 
-// isOf reports whether a block is the one of the name, or in the module of that name.
+// isOf reports whether a block has the name, or is in the module with the name.
 func isOf(block, name string) bool {
 	return block == name || slices.Contains(lang.Modules(lang.SplitBlock(block).Module), name)
 }
 
-// renamedBlock says how to tell that a service, or a module, has another name.
+// renamedBlock says how to declare that a service, or a module, has another name.
 func renamedBlock(inv *inventory.Inventory, l likeness) plans.Problem {
 	return plans.Problem{
 		Warning: true,
@@ -162,7 +160,7 @@ func renamedBlock(inv *inventory.Inventory, l likeness) plans.Problem {
 	}
 }
 
-// volumesStay says which volumes of a block, or module, stay behind when it is renamed.
+// volumesStay says which volumes of a renamed block, or module, stay behind.
 func volumesStay(inv *inventory.Inventory, name string) string {
 	var names []string
 	for i := range inv.Records {
@@ -179,8 +177,7 @@ func volumesStay(inv *inventory.Inventory, name string) string {
 	return fmt.Sprintf(", and their volumes stay: %s. The new ones start EMPTY", words.Few(names, 4))
 }
 
-// renamedObject says what becomes of an object that a user brought under one name,
-// and now brings under another.
+// renamedObject says that an object in a manifest cannot get another name.
 func renamedObject(t candidate, best *decision.Outcome) plans.Problem {
 	detail := fmt.Sprintf("An object cannot be renamed in a cluster: %s would be deleted, and %s made", t.ref, best.Action.Ref)
 	if holds := objects.Holds(t.live, t.holds); holds != "" {
@@ -195,13 +192,13 @@ func renamedObject(t candidate, best *decision.Outcome) plans.Problem {
 	}
 }
 
-// trait is a value of objects of one kind, and where it is in them.
+// trait is a value in the objects of one kind, and its path.
 type trait struct {
 	kind        schema.GroupKind
 	path, value string
 }
 
-// newcomers are the objects that a plan creates, by what they have.
+// newcomers has the new objects by their traits.
 type newcomers map[trait][]*newcomer
 
 type newcomer struct {
@@ -209,7 +206,7 @@ type newcomer struct {
 	traits  map[trait]bool
 }
 
-// newcomers leaves out objects with so few values that they are like many others.
+// newcomersOf leaves out objects with so few values that many others are equal to them.
 func newcomersOf(outcomes []*decision.Outcome) newcomers {
 	all := newcomers{}
 	for _, s := range outcomes {
@@ -227,8 +224,8 @@ func newcomersOf(outcomes []*decision.Outcome) newcomers {
 	return all
 }
 
-// lookalikes finds the new objects of other blocks of the same type that are like one
-// that goes. It looks at those that have something with it in common that few have.
+// lookalikes finds similar new objects in other blocks of the same type. It looks only at
+// objects that share a rare trait.
 func (n newcomers) lookalikes(t candidate) []likeness {
 	traits := traitsOf(t.live)
 	looked := map[*newcomer]bool{}
@@ -252,7 +249,7 @@ func (n newcomers) lookalikes(t candidate) []likeness {
 	return found
 }
 
-// share is how much of what the object has is among the traits.
+// share returns which part of the object's traits is among the given ones.
 func (n *newcomer) share(traits map[trait]bool) float64 {
 	same := 0
 	for t := range n.traits {
@@ -263,14 +260,14 @@ func (n *newcomer) share(traits map[trait]bool) float64 {
 	return float64(same) / float64(len(n.traits))
 }
 
-// siblings reports whether two addresses are of different blocks of one type, or of
-// different objects of one manifest.
+// siblings reports whether two addresses are in different blocks of one type, or are different
+// objects of one manifest.
 func siblings(a, b lang.Address) bool {
 	kind, other := lang.SplitBlock(a.Block).Type, lang.SplitBlock(b.Block).Type
 	return kind == other && (a.Block != b.Block || inventory.Brought(a))
 }
 
-// traitsOf are all values of an object below what names and labels it.
+// traitsOf returns all values of an object except its names and labels.
 func traitsOf(u *unstructured.Unstructured) map[trait]bool {
 	kind := u.GroupVersionKind().GroupKind()
 	out := map[trait]bool{}

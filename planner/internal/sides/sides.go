@@ -100,28 +100,28 @@ func unseenValues(inv *inventory.Inventory, v viewpoint, o *decision.Outcome) (*
 	return &plans.Values{Before: v.named(extract.Part{}), After: declared}, nil
 }
 
-// viewpoint is from where an object is looked at when its values are taken.
+// viewpoint is one object with everything that decides about its values.
 type viewpoint struct {
 	action  *plans.Action
 	manager string
-	live    *unstructured.Unstructured // nil: not there
-	after   *unstructured.Unstructured // nil: it goes, or stays as it is
-	pending []string                   // keys of a Secret whose values are not known yet
+	live    *unstructured.Unstructured // nil: it does not exist
+	after   *unstructured.Unstructured // nil: it is deleted, or does not change
+	pending []string                   // keys of a Secret with unknown values
 
-	owned  extract.Fields // what kolla owns before or after
-	fields extract.Fields // what is taken
-	drift  extract.Fields // what others changed, and the action puts back
-	added  extract.Fields // what others added, and the policy leaves there
-	// reported are the differences of that, unreported the object without it.
+	owned  extract.Fields // owned by kolla before or after
+	fields extract.Fields // to take
+	drift  extract.Fields // changed by others, reverted by the action
+	added  extract.Fields // added by others, left by the policy
+	// reported has the differences of added, and unreported the object without them.
 	reported   []fields.Difference
 	unreported *unstructured.Unstructured
-	// hidden are the paths of other sensitive values than those of a Secret's data.
+	// hidden has the paths of sensitive values outside the data of a Secret.
 	hidden map[string]bool
 }
 
-// choose finds out which fields are taken: what kolla owns before or after the action,
-// what changes, and what is left to others although it is declared. Of a new object
-// they are all that was written, whoever wrote it, such as a webhook.
+// choose selects the fields: those that kolla owns before or after the action, those that
+// change, and the declared ones that are left to others. Of a new object all written fields
+// count, also those of a webhook.
 func (v *viewpoint) choose() error {
 	ours := func(e extract.Entry) bool {
 		return e.Manager == v.manager && e.Operation == string(metav1.ManagedFieldsOperationApply) && e.Subresource == ""
@@ -206,10 +206,10 @@ func (v *viewpoint) addChanges() error {
 	return nil
 }
 
-// joined is a list of names as one text.
+// joined returns a list of names as one text.
 func joined(names []string) string { return strings.Join(names, "\x00") }
 
-// values takes the parts.
+// values takes all parts.
 func (v *viewpoint) values() *plans.Values {
 	out := &plans.Values{}
 	if v.live != nil {
@@ -236,8 +236,8 @@ func (v *viewpoint) values() *plans.Values {
 	return out
 }
 
-// take takes the fields of one side; next says whether it is how the object will be,
-// where not everything may be known.
+// take takes the fields of one side. next: it is the object after the action, of which not
+// everything may be known.
 func (v *viewpoint) take(u *unstructured.Unstructured, next bool) *extract.Part {
 	secret := v.action.Ref.GVK.GroupKind() == kinds.Secret
 	mask := extract.Mask{
@@ -256,8 +256,8 @@ func (v *viewpoint) take(u *unstructured.Unstructured, next bool) *extract.Part 
 	return part
 }
 
-// sensitive reports whether what is at a path is masked. Of a Secret that is also the
-// case for annotations of others: tools keep whole objects in theirs.
+// sensitive reports whether the value at a path is masked. In a Secret this includes
+// annotations of others, because tools store whole objects in them.
 func (v *viewpoint) sensitive(secret bool, path []string) bool {
 	switch {
 	case len(path) < 2:
@@ -273,7 +273,7 @@ func (v *viewpoint) sensitive(secret bool, path []string) bool {
 	return !ours
 }
 
-// unknown reports whether the value at a path is made, or read, only by the apply.
+// unknown reports whether only the apply makes, or reads, the value at a path.
 func (v *viewpoint) unknown(path []string, value any) bool {
 	if len(path) == 2 && path[0] == "data" && slices.Contains(v.pending, path[1]) {
 		return true
@@ -289,7 +289,7 @@ func (v *viewpoint) unknown(path []string, value any) bool {
 	return isText && v.action.Deferred() && (strings.Contains(text, plans.Unknown) || strings.HasSuffix(text, providers.UnknownVersion))
 }
 
-// named adds what identifies the object.
+// named adds the identity of the object.
 func (v *viewpoint) named(p extract.Part) *extract.Part {
 	if p.Values == nil {
 		p.Values = map[string]any{}
