@@ -6,15 +6,14 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/internal/selection"
+	"kolla.openstack.org/kolla/planner/internal/trial"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -22,11 +21,9 @@ import (
 
 // decider has the facts that decisions share.
 type decider struct {
-	inv *inventory.Inventory
-	set selection.Set
-	// coming are the CRDs that this plan creates or changes.
-	coming   map[schema.GroupKind]*dryrun.CRD
-	limits   map[string][]string // declared limits of the objects in a namespace
+	inv      *inventory.Inventory
+	set      selection.Set
+	ask      *trial.Asker
 	policy   conflictPolicy
 	replaced []lang.Target // of -replace
 	// triggered are the objects that are replaced because of others.
@@ -35,18 +32,13 @@ type decider struct {
 }
 
 func newDecider(inv *inventory.Inventory, set selection.Set) *decider {
-	p := &decider{
+	return &decider{
 		inv:      inv,
 		set:      set,
-		coming:   map[schema.GroupKind]*dryrun.CRD{},
-		limits:   map[string][]string{},
+		ask:      trial.New(inv, set.Has),
 		policy:   conflictPolicy{force: inv.Input.ForceConflicts},
 		replaced: inventory.TargetsOf(inv.Input.Replace),
 	}
-	for i := range inv.Input.Objects {
-		p.indexLimit(&inv.Input.Objects[i])
-	}
-	return p
 }
 
 // All decides about all selected objects, in the order of the input. The problems are

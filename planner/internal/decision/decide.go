@@ -130,9 +130,11 @@ func (p *decider) absent(ctx context.Context, s *subject) (bool, error) {
 		return false, err
 	}
 	s.out.Action.Reasons = append(s.out.Action.Reasons, s.renewal()...)
-	if err := p.tryNew(ctx, s, manifest, !inventory.NamespaceLive(p.inv.Input.Snapshot, s.out.Action.Ref.Namespace)); err != nil {
+	answer, err := p.ask.Create(ctx, s.out.Object, manifest)
+	if err != nil {
 		return false, err
 	}
+	s.out.take(answer)
 	shown := manifest
 	if s.out.Action.Evidence.Kind == plans.Schema {
 		shown = s.out.After // with the defaults, which nobody can look up yet
@@ -307,7 +309,7 @@ func (p *decider) applied(ctx context.Context, s *subject, x *prospect) (decided
 			x.evidence = r.Forbidden()
 		case p.inv.Input.RefreshOnly:
 			x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: "the cluster refuses to say what an apply would change: " + r.Text()}
-		case r.Shape && p.comingFor(s) != nil:
+		case r.Shape && p.crdOf(s) != nil:
 			refusal = r.Text()
 		case !s.out.Owned():
 			s.out.reject(r)
@@ -319,10 +321,13 @@ func (p *decider) applied(ctx context.Context, s *subject, x *prospect) (decided
 			return false, err
 		}
 	}
-	if p.comingFor(s) != nil && x.evidence.Kind != plans.Unverified {
-		if answer, x.evidence = p.applyNewCRD(s, manifest, answer, refusal); answer == nil {
+	if p.crdOf(s) != nil && x.evidence.Kind != plans.Unverified {
+		changed := p.ask.Update(s.out.Object, manifest, answer, refusal)
+		s.out.Problems = append(s.out.Problems, changed.Problems...)
+		if changed.Refused {
 			return true, nil
 		}
+		answer, x.evidence = changed.After, changed.Evidence
 	}
 	x.applied = answer
 	return false, nil

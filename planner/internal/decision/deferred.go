@@ -63,7 +63,7 @@ func (p *decider) deferred(ctx context.Context, s *subject) (bool, error) {
 	if s.out.Object.Run() {
 		s.out.Action.Verb = plans.Run
 	}
-	if err := s.assume(manifest); err != nil {
+	if err := s.out.assume(manifest); err != nil {
 		return false, err
 	}
 	differences, err := fields.Compare(nil, manifest)

@@ -14,6 +14,7 @@ import (
 
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/lifecycle"
+	"kolla.openstack.org/kolla/planner/internal/trial"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -192,7 +193,7 @@ func (p *decider) takeOutFixed(ctx context.Context, s *subject) (decided bool, e
 		s.out.Stuck, s.out.Action.Reported = set, true
 		return false, nil
 	case s.out.Adopts():
-		s.out.refuse(fmt.Sprintf("%s has %s, which is not declared, and which no update takes out", s.out.Action.Ref, pathsOf(reasons)),
+		s.out.refuse(fmt.Sprintf("%s has %s, which is not declared, and which no update takes out", s.out.Action.Ref, trial.PathsOf(reasons)),
 			fmt.Sprintf("Declare it as it is: %v.", set[0].Before))
 		return true, nil
 	case p.inv.Input.ForeignPolicy == plans.ReportForeign && set[0].Drift:

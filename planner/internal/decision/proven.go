@@ -19,7 +19,7 @@ import (
 // asking the server. It only ever says that: what it cannot prove is for the server
 // to decide. When everything is to be verified, it only makes its claim.
 func (p *decider) proven(ctx context.Context, s *subject) (bool, error) {
-	if p.inv.Rules == nil || s.out.Adopts() || p.comingFor(s) != nil {
+	if p.inv.Rules == nil || s.out.Adopts() || p.crdOf(s) != nil {
 		return false, nil
 	}
 	manifest, err := p.sent(s)

@@ -1,10 +1,10 @@
 package decision
 
 import (
-	"fmt"
-	"strings"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/planner/dryrun"
+	"kolla.openstack.org/kolla/planner/internal/trial"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -19,27 +19,22 @@ func (o *Outcome) withdraw(summary, detail string) {
 	o.refuse(summary, detail)
 }
 
-// reject says what the server has against the object: its causes where it gives
-// any, since its message only strings them together.
-//
-// A missing permission is named in the same words for all that it keeps from being
-// planned: it is one problem.
+// reject says why the server rejects the object.
 func (o *Outcome) reject(r dryrun.Refusal) {
-	if r.Permission != nil {
-		o.refuse(r.Permission.Error(), "A dry run needs this right; nothing is written by it.\n"+r.Permission.Advice())
-		return
+	o.Problems = append(o.Problems, trial.Rejection(o.Object, r))
+}
+
+// take takes over the answer about a new object. A refusal takes the decision back.
+func (o *Outcome) take(answer trial.Answer) {
+	o.After, o.Action.Evidence = answer.After, answer.Evidence
+	o.Problems = append(o.Problems, answer.Problems...)
+	if answer.Refused {
+		o.Action.Verb = ""
 	}
-	o.rejectBy("the cluster", r)
 }
 
-// rejectBy is reject, of something else that does not accept the object.
-func (o *Outcome) rejectBy(who string, r dryrun.Refusal) {
-	o.refuse(fmt.Sprintf("%s does not accept %s", who, o.Action.Ref), strings.Join(r.Lines(), "\n"))
-}
-
-// warn tells the operator something about the subject that stands in nobody's way.
-func (o *Outcome) warn(summary, detail string) {
-	problem := plans.ProblemOf(o.Object, summary, detail)
-	problem.Warning = true
-	o.Problems = append(o.Problems, problem)
+// assume expects the object as declared, because nobody can answer.
+func (o *Outcome) assume(manifest *unstructured.Unstructured) (err error) {
+	o.After, err = dryrun.AsApplied(manifest)
+	return err
 }

@@ -1,21 +1,16 @@
 package decision
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/internal/trial"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -58,8 +53,12 @@ func (p *decider) replace(ctx context.Context, s *subject, reasons []plans.Reaso
 	s.out.Action.Yields = nil
 	s.out.Action.Reasons = reasons
 	s.out.Action.Holds = s.loses()
-	if err := p.prove(ctx, s, manifest); err != nil || s.out.Action.Verb == "" {
+	answer, err := p.ask.Replace(ctx, s.out.Object, manifest, s.out.Live, reasons)
+	if err != nil {
 		return err
+	}
+	if s.out.take(answer); answer.Refused {
+		return nil
 	}
 	differences, err := fields.Compare(s.out.Live, s.out.After)
 	if err != nil {
@@ -81,81 +80,6 @@ func (p *decider) replace(ctx context.Context, s *subject, reasons []plans.Reaso
 	return nil
 }
 
-// prove asks the server whether it would take the object as a new one, under a
-// throw-away name beside the live one, and without what only one of the two can
-// have. Where nobody can say so the object is not replaced: it would be gone by the
-// time the server refuses. Only who names it with -replace may take the chance, and
-// a failed job, with which nothing is lost.
-func (p *decider) prove(ctx context.Context, s *subject, manifest *unstructured.Unstructured) error {
-	if err := s.assume(manifest); err != nil {
-		return err
-	}
-	trial := dryrun.WithoutUnique(manifest, s.out.Live)
-	answer, err := p.inv.Input.Reader.DryRun(ctx, trial.Manifest, providers.DryRunOptions{Surrogate: true, Namespace: s.out.Action.Ref.Namespace})
-	if err != nil {
-		return s.unproven(err)
-	}
-	holder, address, err := dryrun.AddressHolder(ctx, p.inv.Input.Reader, manifest, s.out.Live)
-	if err != nil {
-		return s.unproven(err)
-	}
-	if address != "" {
-		s.notTaken(fmt.Sprintf("%s is the address of %s.", address, holder))
-		return nil
-	}
-	s.out.After = trial.Complete(answer)
-	s.out.Action.Evidence = plans.Evidence{Kind: plans.Surrogate}
-	if coming := p.comingFor(s); coming != nil {
-		return p.tryForeseen(s, coming, manifest)
-	}
-	return nil
-}
-
-// unproven decides about a replacement for which the server did not say that it
-// would take the new object.
-func (s *subject) unproven(err error) error {
-	r := dryrun.Classify(err)
-	switch {
-	case r.World:
-		return err
-	case r.Unasked != "" && s.out.Action.Reasons[0].Kind == plans.ReasonImmutable:
-		s.out.withdraw(fmt.Sprintf("%s cannot be changed in place, and nobody can say whether the new one would be taken", s.out.Action.Ref),
-			fmt.Sprintf("%s cannot change, and %s, so that it might be deleted and then not be made again. Take the change back; or, to take that chance, plan with %s.",
-				pathsOf(s.out.Action.Reasons), r.Unasked, words.Option("-replace", s.out.Object.Address.String())))
-	case r.Unasked != "":
-		s.out.Action.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.Unasked}
-	case r.Permission != nil:
-		s.out.Action.Verb = ""
-		s.out.reject(r)
-	default:
-		s.notTaken(strings.Join(r.Lines(), "\n"))
-	}
-	return nil
-}
-
-// notTaken takes a replacement back, of which it is known that it would not be taken.
-func (s *subject) notTaken(objections string) {
-	why := "named with -replace"
-	switch reasons := s.out.Action.Reasons; reasons[0].Kind {
-	case plans.ReasonImmutable:
-		why = pathsOf(reasons) + " cannot be changed in place"
-	case plans.ReasonTriggered, plans.ReasonOwed:
-		why = reasons[0].TriggerWords()
-	case plans.ReasonFailedJob:
-		why = "its last run failed"
-	case plans.ReasonCleaned:
-		why = cleaned
-	}
-	if strings.Contains(objections, "exceeded quota") {
-		objections += "\nThe old one counts until it is gone, and kolla deletes nothing before it knows that the new one is taken: leave room for one more in the quota."
-	}
-	s.out.withdraw(fmt.Sprintf("the cluster does not accept a new %s in place of the old one", s.out.Action.Ref),
-		fmt.Sprintf("%s\nIt was to be replaced (%s). The old one stays as it is.", objections, why))
-}
-
-// cleaned is why an object with ReasonCleaned is made again.
-const cleaned = "an earlier apply had its pods clean their nodes, and did not delete it then"
-
 // obstacle is what stands in the way of a replacement; zero: nothing.
 type obstacle struct {
 	what   string // as the end of a sentence about the object: "must not be replaced"
@@ -171,10 +95,10 @@ func (o obstacle) about(s *subject, reasons []plans.Reason) (summary, detail str
 		return fmt.Sprintf("%s is to be made again (%s), and %s", s.out.Action.Ref, reasons[0].TriggerWords(), o.what),
 			fmt.Sprintf("Take the entry out of replace_triggered_by, or leave it out of this plan (%s); or: %s", words.Option("-exclude", s.out.Object.Address.String()), o.remedy)
 	case plans.ReasonCleaned:
-		return fmt.Sprintf("%s is to be made again, and %s", s.out.Action.Ref, o.what), fmt.Sprintf("It has to be made again because %s. %s", cleaned, o.remedy)
+		return fmt.Sprintf("%s is to be made again, and %s", s.out.Action.Ref, o.what), fmt.Sprintf("It has to be made again because %s. %s", trial.Cleaned, o.remedy)
 	case plans.ReasonImmutable:
 		return fmt.Sprintf("%s cannot be changed in place, and %s", s.out.Action.Ref, o.what),
-			fmt.Sprintf("%s cannot change. Take the change back; or: %s", pathsOf(reasons), o.remedy)
+			fmt.Sprintf("%s cannot change. Take the change back; or: %s", trial.PathsOf(reasons), o.remedy)
 	}
 	return fmt.Sprintf("-replace=%s: it %s", s.out.Object.Address, o.what), o.remedy
 }
@@ -209,7 +133,7 @@ func (p *decider) obstacle(ctx context.Context, s *subject, why plans.ReasonKind
 	if holds != "" && !p.inv.DeleteData.Covers(address) {
 		return obstacle{"holds " + holds, s.dataRemedy()}, nil
 	}
-	users, err := p.usersOf(ctx, s.out.Live)
+	users, err := trial.UsersOf(ctx, p.inv.Input.Reader, s.out.Live)
 	var hidden *providers.UnreadableError
 	switch {
 	case errors.As(err, &hidden):
@@ -242,55 +166,4 @@ func (s *subject) loses() string {
 		return ""
 	}
 	return objects.Holds(s.out.Live, s.out.Object.Holds)
-}
-
-// usersOf lists what keeps a volume or a claim from going: it would be on its way
-// out for as long as they are there, and nothing could be made in its place.
-func (p *decider) usersOf(ctx context.Context, live *unstructured.Unstructured) ([]string, error) {
-	switch live.GroupVersionKind().GroupKind() {
-	case kinds.PersistentVolume:
-		claim, bound, _ := unstructured.NestedString(live.Object, "spec", "claimRef", "name")
-		namespace, _, _ := unstructured.NestedString(live.Object, "spec", "claimRef", "namespace")
-		if phase, _, _ := unstructured.NestedString(live.Object, "status", "phase"); bound && phase == string(corev1.VolumeBound) {
-			return []string{providers.Ref{GVK: inventory.Claims, Namespace: namespace, Name: claim}.String()}, nil
-		}
-	case kinds.PersistentVolumeClaim:
-		pods, err := p.inv.Input.Reader.List(ctx, inventory.Pods, live.GetNamespace())
-		if err != nil {
-			return nil, fmt.Errorf("find the pods that use it: %w", err)
-		}
-		var users []string
-		for _, pod := range pods {
-			if mounts(pod, live.GetName()) {
-				users = append(users, providers.RefOf(pod).String())
-			}
-		}
-		return users, nil
-	}
-	return nil, nil
-}
-
-// mounts reports whether a pod that is not over has the claim.
-func mounts(pod *unstructured.Unstructured, claim string) bool {
-	phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
-	if phase == string(corev1.PodSucceeded) || phase == string(corev1.PodFailed) {
-		return false
-	}
-	list, _, _ := unstructured.NestedSlice(pod.Object, "spec", "volumes")
-	for _, item := range list {
-		volume, _ := item.(map[string]any)
-		if name, _, _ := unstructured.NestedString(volume, "persistentVolumeClaim", "claimName"); name == claim {
-			return true
-		}
-	}
-	return false
-}
-
-// pathsOf lists the paths of reasons: "spec.selector, spec.serviceName".
-func pathsOf(reasons []plans.Reason) string {
-	var paths []string
-	for _, r := range reasons {
-		paths = append(paths, cmp.Or(r.Path, "it"))
-	}
-	return strings.Join(paths, ", ")
 }

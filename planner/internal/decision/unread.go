@@ -59,7 +59,7 @@ func (p *decider) assumeNew(s *subject) error {
 	if err != nil {
 		return err
 	}
-	if err := s.assume(manifest); err != nil {
+	if err := s.out.assume(manifest); err != nil {
 		return err
 	}
 	differences, err := fields.Compare(nil, manifest)
