@@ -19,6 +19,7 @@ import (
 	"kolla.openstack.org/kolla/planner/internal/decision"
 	"kolla.openstack.org/kolla/planner/internal/impact"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/removal"
 	"kolla.openstack.org/kolla/planner/internal/selection"
 	"kolla.openstack.org/kolla/planner/internal/sides"
@@ -96,7 +97,7 @@ func stops(problems []plans.Problem) bool {
 
 // draft has the results of the stages that decide.
 type draft struct {
-	outcomes []*decision.Outcome
+	outcomes []*outcome.Outcome
 	copied   map[providers.Ref]inventory.CopiedValues
 	losses   []plans.Loss
 	actions  []plans.Action
@@ -124,7 +125,7 @@ func converged(ctx context.Context, inv *inventory.Inventory, set selection.Set)
 	losses, refused := impact.Losses(inv, outcomes)
 	d.outcomes, d.losses = outcomes, losses
 	if inv.Input.RefreshOnly {
-		refreshed, strangers := decision.Refreshed(inv, outcomes)
+		refreshed, strangers := outcome.Refreshed(inv, outcomes)
 		d.actions = append(refreshed, removal.Gone(inv, set)...)
 		d.problems = slices.Concat(warnings, refused, strangers)
 		return d, nil
@@ -141,7 +142,7 @@ func converged(ctx context.Context, inv *inventory.Inventory, set selection.Set)
 	}
 	d.kept = append(gone.Kept, removal.KeptVolumes(inv, d.actions, losses)...)
 	removal.LinkDeletes(inv, d.actions)
-	d.problems = slices.Concat(warnings, refused, decision.Strangers(inv.Input.Cloud, outcomes), impact.PassingPods(inv, outcomes),
+	d.problems = slices.Concat(warnings, refused, outcome.Strangers(inv.Input.Cloud, outcomes), impact.PassingPods(inv, outcomes),
 		decided, impact.RefusedPods(inv, outcomes), gone.Problems, removal.Orphans(inv))
 	return d, nil
 }

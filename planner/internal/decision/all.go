@@ -12,6 +12,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/selection"
 	"kolla.openstack.org/kolla/planner/internal/trial"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -43,7 +44,7 @@ func newDecider(inv *inventory.Inventory, set selection.Set) *decider {
 
 // All decides about all selected objects, in the order of the input. The problems are
 // warnings about the cluster; each outcome has its own problems.
-func All(ctx context.Context, inv *inventory.Inventory, set selection.Set) ([]*Outcome, []plans.Problem, error) {
+func All(ctx context.Context, inv *inventory.Inventory, set selection.Set) ([]*outcome.Outcome, []plans.Problem, error) {
 	p := newDecider(inv, set)
 	declared := set.Objects(inv.Input.Objects)
 	p.subjects = make([]*subject, len(declared))
@@ -58,7 +59,7 @@ func All(ctx context.Context, inv *inventory.Inventory, set selection.Set) ([]*O
 	if err := p.replaceTriggered(ctx); err != nil {
 		return nil, nil, err
 	}
-	outcomes := make([]*Outcome, len(p.subjects))
+	outcomes := make([]*outcome.Outcome, len(p.subjects))
 	for i, s := range p.subjects {
 		outcomes[i] = &s.out
 	}
@@ -70,7 +71,7 @@ func All(ctx context.Context, inv *inventory.Inventory, set selection.Set) ([]*O
 		return outcomes, warnings, nil
 	}
 	refuseFewer(outcomes)
-	return outcomes, warnings, supersede(inv, set, outcomes)
+	return outcomes, warnings, outcome.Supersede(inv, set, outcomes)
 }
 
 // decideAll decides about all CRDs, or about all other objects.
@@ -92,7 +93,7 @@ func (p *decider) decideAll(ctx context.Context, declared []*providers.Object, c
 
 // reuseVolumes adds to new StatefulSets the live volumes that they will use. A replaced
 // StatefulSet may declare another size or class than these volumes have.
-func reuseVolumes(ctx context.Context, snapshot *providers.Snapshot, outcomes []*Outcome) error {
+func reuseVolumes(ctx context.Context, snapshot *providers.Snapshot, outcomes []*outcome.Outcome) error {
 	var scopes []providers.Scope
 	for _, o := range outcomes {
 		if takesUpVolumes(o) {
@@ -119,7 +120,7 @@ func reuseVolumes(ctx context.Context, snapshot *providers.Snapshot, outcomes []
 
 // takesUpVolumes reports whether the action creates a StatefulSet that will use the live
 // volumes with its name.
-func takesUpVolumes(o *Outcome) bool {
+func takesUpVolumes(o *outcome.Outcome) bool {
 	switch o.Action.Verb {
 	case plans.Create:
 		return objects.OwnVolumes(o.Object.Manifest) != ""
@@ -132,8 +133,8 @@ func takesUpVolumes(o *Outcome) bool {
 // hiddenRules explains why the server was asked about unchanged objects: the user may not
 // list the webhooks and policies that could change them. Every plan then needs a request for
 // each object.
-func hiddenRules(inv *inventory.Inventory, outcomes []*Outcome) []plans.Problem {
-	asked := slices.ContainsFunc(outcomes, func(o *Outcome) bool {
+func hiddenRules(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.Problem {
+	asked := slices.ContainsFunc(outcomes, func(o *outcome.Outcome) bool {
 		return o.Action.Verb == plans.None && o.Action.Evidence.Kind == plans.DryRun
 	})
 	if !inv.Rules.Hidden() || !asked || inv.Input.VerifyAll {
@@ -148,7 +149,7 @@ func hiddenRules(inv *inventory.Inventory, outcomes []*Outcome) []plans.Problem 
 
 // refuseFewer refuses to remove pods that have to leave in another way first, such as
 // members of a cluster, which would count as members that are down.
-func refuseFewer(outcomes []*Outcome) {
+func refuseFewer(outcomes []*outcome.Outcome) {
 	for _, o := range outcomes {
 		if o.Object.ScaleDown == "" || o.Live == nil || !slices.Contains([]plans.Verb{plans.Update, plans.Adopt, plans.Replace}, o.Action.Verb) {
 			continue
@@ -156,7 +157,7 @@ func refuseFewer(outcomes []*Outcome) {
 		before, known := objects.Replicas(o.Live)
 		after, alsoKnown := objects.Replicas(o.After)
 		if known && alsoKnown && after < before {
-			o.withdraw(fmt.Sprintf("%s cannot go from %d pods to %d", o.Action.Ref, before, after), o.Object.ScaleDown)
+			o.Withdraw(fmt.Sprintf("%s cannot go from %d pods to %d", o.Action.Ref, before, after), o.Object.ScaleDown)
 		}
 	}
 }

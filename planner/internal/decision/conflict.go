@@ -26,11 +26,11 @@ type conflictPolicy struct {
 	scaled map[providers.Ref]bool
 }
 
-// outcome is what becomes of one field.
-type outcome int
+// verdict is what becomes of one field.
+type verdict int
 
 const (
-	_      outcome = iota
+	_      verdict = iota
 	take           // kolla sets it, and says so
 	leave          // it is not sent any more
 	refuse         // no plan until the operator decides
@@ -41,13 +41,13 @@ const (
 // writer says, so that no field is left to others because of it: see mayHave.
 var people = regexp.MustCompile(`^(kubectl(-.*)?|k9s|rancher|[Ll]ens|OpenLens|freelens|headlamp|node-fetch|Mozilla|dashboard|before-first-apply)$`)
 
-// outcome decides about one field that somebody else owns. What is said of the object
+// verdict decides about one field that somebody else owns. What is said of the object
 // counts more than what was said on the command line, and that more than which field it
 // is. In objects that kolla made, it takes back every field but those that a controller
 // has by its kind; in objects of others, it takes none without being told.
 //
 // idle is set where a field is taken because the autoscaler that had it is gone.
-func (c conflictPolicy) outcome(s *subject, by fields.Owner, path fieldpath.Path) (what outcome, idle bool) {
+func (c conflictPolicy) verdict(s *subject, by fields.Owner, path fieldpath.Path) (what verdict, idle bool) {
 	rules := lifecycle.Of(s.out.Object)
 	switch {
 	case fields.Covered(rules.Ignored(), path):
@@ -113,7 +113,7 @@ func (p *decider) arbitrate(s *subject, manifest *unstructured.Unstructured, con
 	var out settlement
 	for _, conflict := range conflicts {
 		by, path := owners.Found(conflict)
-		switch what, _ := p.policy.outcome(s, by, path); what {
+		switch what, _ := p.policy.verdict(s, by, path); what {
 		case take:
 			out.takes = true
 		case leave:

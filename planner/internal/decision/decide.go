@@ -14,7 +14,9 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/blame"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/selection"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
@@ -26,7 +28,7 @@ import (
 
 // subject is one declared object while it is decided about.
 type subject struct {
-	out Outcome
+	out outcome.Outcome
 	// idle are the fields that controllers have and do not look after any more.
 	idle []plans.Reason
 
@@ -57,7 +59,7 @@ type step func(context.Context, *subject) (decided bool, err error)
 // decide takes the object through the steps, the cheapest first. The last one
 // asks the server; the ones before it may only decide what is certain without.
 func (p *decider) decide(ctx context.Context, object *providers.Object) (*subject, error) {
-	s := &subject{out: Outcome{Object: object, Manager: providers.ManagerOf(p.inv.Input.Cloud, object.Partial), Record: p.inv.RecordOf(object)}}
+	s := &subject{out: outcome.Outcome{Object: object, Manager: providers.ManagerOf(p.inv.Input.Cloud, object.Partial), Record: p.inv.RecordOf(object)}}
 	s.out.Live = p.liveOf(s)
 	s.out.Action = plans.Action{
 		Address:   object.Address,
@@ -86,16 +88,6 @@ func (p *decider) decide(ctx context.Context, object *providers.Object) (*subjec
 	return s, nil
 }
 
-// recordedNow reports whether the state knows the very object that is live.
-func (o *Outcome) recordedNow() bool {
-	return o.Record != nil && o.Record.State.UID == string(o.Live.GetUID())
-}
-
-// movedHere reports whether the state knows the object under another address.
-func (o *Outcome) movedHere() bool {
-	return o.Record != nil && o.Record.State.Address != o.Object.Address.String()
-}
-
 // absent decides about objects that are not in the cluster.
 func (p *decider) absent(ctx context.Context, s *subject) (bool, error) {
 	why, again := p.demanded(s.out.Object)
@@ -103,7 +95,7 @@ func (p *decider) absent(ctx context.Context, s *subject) (bool, error) {
 	case s.out.Live != nil:
 		return false, nil
 	case s.out.Object.Partial:
-		s.out.refuse(fmt.Sprintf("%s does not exist", s.out.Action.Ref),
+		s.out.Refuse(fmt.Sprintf("%s does not exist", s.out.Action.Ref),
 			"Only some of its fields are declared here, so it is never created. Correct its name, or bring it into the cluster first.")
 		return true, nil
 	case s.out.Finished() && s.sameInputs() && !again:
@@ -134,13 +126,13 @@ func (p *decider) absent(ctx context.Context, s *subject) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	s.out.take(answer)
+	s.out.Take(answer)
 	shown := manifest
 	if s.out.Action.Evidence.Kind == plans.Schema {
 		shown = s.out.After // with the defaults, which nobody can look up yet
 	}
 	differences, err := fields.Compare(nil, shown)
-	s.out.Action.Changes = fields.Changes(s.out.withUnknown(differences))
+	s.out.Action.Changes = fields.Changes(s.out.WithUnknown(differences))
 	return true, err
 }
 
@@ -159,7 +151,7 @@ func (p *decider) leaving(_ context.Context, s *subject) (bool, error) {
 	if finalizers := s.out.Live.GetFinalizers(); len(finalizers) > 0 {
 		detail += fmt.Sprintf(" It waits for its finalizers %q.", finalizers)
 	}
-	s.out.refuse(fmt.Sprintf("%s is being deleted", s.out.Action.Ref), detail)
+	s.out.Refuse(fmt.Sprintf("%s is being deleted", s.out.Action.Ref), detail)
 	return true, nil
 }
 
@@ -220,11 +212,11 @@ func (s *subject) matches(evidence plans.Evidence) {
 	switch {
 	case s.out.Adopts(), s.out.Object.Partial && s.out.Record == nil:
 		s.out.Action.Verb, s.out.Action.Reasons = plans.Adopt, []plans.Reason{{Kind: plans.ReasonUnowned}}
-	case s.out.movedHere():
+	case s.out.Record.MovedFrom(s.out.Object.Address):
 		s.out.Action.Verb, s.out.Action.Reasons = plans.Adopt, []plans.Reason{{Kind: plans.ReasonMoved, Detail: s.out.Record.State.Address}}
 	default:
 		s.out.Action.Force = false
-		s.out.Action.Pending = !s.out.recordedNow() || !s.out.Record.State.Ready
+		s.out.Action.Pending = !s.out.Record.Is(s.out.Live) || !s.out.Record.State.Ready
 	}
 }
 
@@ -312,7 +304,7 @@ func (p *decider) applied(ctx context.Context, s *subject, x *prospect) (decided
 		case r.Shape && p.crdOf(s) != nil:
 			refusal = r.Text()
 		case !s.out.Owned():
-			s.out.reject(r)
+			s.out.Reject(r)
 			return true, nil
 		default:
 			x.invalid = &r
@@ -352,17 +344,17 @@ func (p *decider) conclude(s *subject, x *prospect) error {
 	if x.invalid != nil {
 		differences = slices.DeleteFunc(differences, func(d fields.Difference) bool { return d.Hollow() })
 	}
-	differences = s.out.withUnknown(differences)
+	differences = s.out.WithUnknown(differences)
 	if len(differences)+len(x.removed) == 0 {
 		s.matches(x.evidence)
 		return nil
 	}
 	origin := p.originOf(s, x.applied)
-	reasons := origin.blame(differences)
+	reasons := origin.Differences(differences)
 	if x.invalid != nil {
-		reasons = origin.blameAdditions(differences, reasons)
+		reasons = origin.Additions(differences, reasons)
 	}
-	if s.out.Object.Partial && (s.out.Record == nil || origin.same) {
+	if s.out.Object.Partial && (s.out.Record == nil || origin.Same) {
 		s.warnTwin(p.inv.Input.Cloud, differences)
 	}
 	if x.evidence.Kind == plans.Schema {
@@ -378,8 +370,8 @@ func (p *decider) conclude(s *subject, x *prospect) error {
 		return err
 	}
 	s.out.Action.Changes = fields.Changes(shown)
-	s.out.Action.Reasons = slices.Concat(reasons, s.driftOf(x.removed), s.freed(), s.replacedValues(valuesIn(p.inv)), s.renewal())
-	if s.out.movedHere() {
+	s.out.Action.Reasons = slices.Concat(reasons, blame.Drift(x.removed, s.out.Adopts()), s.freed(), s.replacedValues(valuesIn(p.inv)), s.renewal())
+	if s.out.Record.MovedFrom(s.out.Object.Address) {
 		s.out.Action.Reasons = append(s.out.Action.Reasons, plans.Reason{Kind: plans.ReasonMoved, Detail: s.out.Record.State.Address})
 	}
 	s.out.After = x.final
@@ -398,7 +390,7 @@ func (s *subject) shown(differences []fields.Difference, x *prospect) ([]fields.
 		if all, err = fields.Compare(s.out.Live, x.final); err != nil {
 			return nil, err
 		}
-		all = s.out.withUnknown(all)
+		all = s.out.WithUnknown(all)
 		for i, d := range all {
 			if r := meets(x.removed, d); r >= 0 {
 				all[i].Drift, all[i].Manager, all[i].Time = x.removed[r].Drift, x.removed[r].Manager, x.removed[r].Time
@@ -407,20 +399,6 @@ func (s *subject) shown(differences []fields.Difference, x *prospect) ([]fields.
 	}
 	slices.SortStableFunc(all, func(a, b fields.Difference) int { return strings.Compare(a.Path, b.Path) })
 	return all, nil
-}
-
-// driftOf are the reasons that what others added gives.
-func (s *subject) driftOf(removed []fields.Difference) []plans.Reason {
-	var reasons reasonSet
-	for _, d := range removed {
-		switch {
-		case s.out.Adopts():
-			reasons.add(plans.Reason{Kind: plans.ReasonUnowned})
-		case d.Drift:
-			reasons.add(plans.Reason{Kind: plans.ReasonDrift, Path: d.Path, Manager: d.Manager, Time: d.Time})
-		}
-	}
-	return reasons.list()
 }
 
 // terms are what the subject is looked at by.
@@ -446,17 +424,17 @@ func (s *subject) warnTwin(cloud string, differences []fields.Difference) {
 	s.out.Problems = append(s.out.Problems, warning)
 }
 
-func (p *decider) originOf(s *subject, answer *unstructured.Unstructured) origin {
+func (p *decider) originOf(s *subject, answer *unstructured.Unstructured) blame.Origin {
 	held := fields.OwnersOf(s.out.Live, s.out.Manager)
 	same := s.out.Record != nil && s.out.Record.State.Desired == s.out.Object.Digest() && !s.givenAnew(answer, held)
-	return origin{
-		live:   held,
-		after:  fields.OwnersOf(answer, s.out.Manager),
-		same:   same,
-		edited: s.out.Record != nil && !same,
-		ours:   !s.out.Adopts(),
+	return blame.Origin{
+		Live:   held,
+		After:  fields.OwnersOf(answer, s.out.Manager),
+		Same:   same,
+		Edited: s.out.Record != nil && !same,
+		Ours:   !s.out.Adopts(),
 		// By the same server, and with nothing but the object having changed.
-		written: s.written(),
+		Written: s.written(),
 	}
 }
 
@@ -464,7 +442,7 @@ func (p *decider) originOf(s *subject, answer *unstructured.Unstructured) origin
 // or check left: by the same server, it is another one, or somebody wiped off what kolla
 // owns in it.
 func (s *subject) written() bool {
-	return s.altered || s.out.recordedNow() && s.out.Record.State.Check.Owned != "" && !s.clean && (s.check.Owned == "" || s.check.Server == s.out.Record.State.Check.Server)
+	return s.altered || s.out.Record.Is(s.out.Live) && s.out.Record.State.Check.Owned != "" && !s.clean && (s.check.Owned == "" || s.check.Server == s.out.Record.State.Check.Server)
 }
 
 // resolve returns the manifest to send, and notes which of its values only the apply makes.

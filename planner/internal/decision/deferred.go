@@ -32,7 +32,7 @@ func (p *decider) steps(s *subject) []step {
 func (p *decider) deferred(ctx context.Context, s *subject) (bool, error) {
 	waits := strings.Join(s.out.Object.Deferred, ", ")
 	if inventory.CandidateOf(s.out.Object).NamedBy(p.replaced...) {
-		s.out.refuse(fmt.Sprintf("%s cannot be replaced by this plan", s.out.Action.Ref),
+		s.out.Refuse(fmt.Sprintf("%s cannot be replaced by this plan", s.out.Action.Ref),
 			fmt.Sprintf("It depends on %s, which is known only after the apply. Apply without -replace first.", waits))
 		return true, nil
 	}
@@ -63,11 +63,11 @@ func (p *decider) deferred(ctx context.Context, s *subject) (bool, error) {
 	if s.out.Object.Run() {
 		s.out.Action.Verb = plans.Run
 	}
-	if err := s.out.assume(manifest); err != nil {
+	if err := s.out.Assume(manifest); err != nil {
 		return false, err
 	}
 	differences, err := fields.Compare(nil, manifest)
-	s.out.Action.Changes = fields.Changes(s.out.withUnknown(differences))
+	s.out.Action.Changes = fields.Changes(s.out.WithUnknown(differences))
 	return true, err
 }
 
@@ -79,7 +79,7 @@ func (p *decider) replaceLater(ctx context.Context, s *subject, why plans.Reason
 		return err
 	}
 	if o.stands() {
-		s.out.refuse(o.about(s, []plans.Reason{why}))
+		s.out.Refuse(o.about(s, []plans.Reason{why}))
 		return nil
 	}
 	if err := p.updateLater(s); err != nil {
@@ -104,13 +104,13 @@ func (p *decider) updateLater(s *subject) error {
 	if err != nil {
 		return err
 	}
-	differences = s.out.withUnknown(differences)
+	differences = s.out.WithUnknown(differences)
 	s.out.Action.Verb = plans.Update
 	if s.out.Adopts() {
 		s.out.Action.Verb = plans.Adopt
 	}
 	s.out.Action.Changes = fields.Changes(differences)
-	s.out.Action.Reasons = p.originOf(s, s.out.After).blame(differences)
+	s.out.Action.Reasons = p.originOf(s, s.out.After).Differences(differences)
 	return nil
 }
 

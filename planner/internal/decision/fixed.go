@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/blame"
 	"kolla.openstack.org/kolla/planner/internal/lifecycle"
 	"kolla.openstack.org/kolla/planner/internal/trial"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -193,7 +194,7 @@ func (p *decider) takeOutFixed(ctx context.Context, s *subject) (decided bool, e
 		s.out.Stuck, s.out.Action.Reported = set, true
 		return false, nil
 	case s.out.Adopts():
-		s.out.refuse(fmt.Sprintf("%s has %s, which is not declared, and which no update takes out", s.out.Action.Ref, trial.PathsOf(reasons)),
+		s.out.Refuse(fmt.Sprintf("%s has %s, which is not declared, and which no update takes out", s.out.Action.Ref, trial.PathsOf(reasons)),
 			fmt.Sprintf("Declare it as it is: %v.", set[0].Before))
 		return true, nil
 	case p.inv.Input.ForeignPolicy == plans.ReportForeign && set[0].Drift:
@@ -209,6 +210,6 @@ func (p *decider) takeOutFixed(ctx context.Context, s *subject) (decided bool, e
 	}
 	s.out.Action.Changes = append(s.out.Action.Changes, fields.Changes(set)...)
 	slices.SortStableFunc(s.out.Action.Changes, func(a, b plans.Change) int { return strings.Compare(a.Path, b.Path) })
-	s.out.Action.Reasons = append(s.out.Action.Reasons, s.driftOf(set)...)
+	s.out.Action.Reasons = append(s.out.Action.Reasons, blame.Drift(set, s.out.Adopts())...)
 	return true, nil
 }

@@ -51,7 +51,7 @@ func (p *decider) proven(ctx context.Context, s *subject) (bool, error) {
 func (p *decider) check(s *subject, manifest *unstructured.Unstructured) {
 	s.check = p.inv.Rules.Check(s.out.Live, p.namespaceOf(s), s.out.Manager, p.terms(s))
 	s.out.Action.Seen = s.check.Owned
-	s.clean = s.out.recordedNow() && s.check.Owned != "" && s.check.Owned == s.out.Record.State.Check.Owned
+	s.clean = s.out.Record.Is(s.out.Live) && s.check.Owned != "" && s.check.Owned == s.out.Record.State.Check.Owned
 	s.altered = s.clean && !proof.SameValues(s.out.Live, manifest)
 }
 
@@ -97,7 +97,7 @@ func (p *decider) namespaceOf(s *subject) *unstructured.Unstructured {
 // the same desired, the same live, under the same rules, and the same fields left to
 // the same others.
 func (s *subject) asRecorded() bool {
-	return s.out.Record != nil && s.out.recordedNow() &&
+	return s.out.Record != nil && s.out.Record.Is(s.out.Live) &&
 		s.check.Known() && s.check == s.out.Record.State.Check &&
 		s.out.Record.State.Desired == s.out.Object.Digest() &&
 		slices.EqualFunc(s.out.Action.Yields, s.out.Record.State.Yields, func(y plans.Yield, known state.Yield) bool {

@@ -11,6 +11,7 @@ import (
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -22,7 +23,7 @@ import (
 // there are no changes. Reassess predicts the changes if the plan could only predict them.
 // manifest contains the values of Secrets.
 func Reassess(ctx context.Context, reader providers.Reader, plan *plans.Plan, a *plans.Action, manifest, live *unstructured.Unstructured, additions bool) ([]plans.Change, error) {
-	s := &subject{out: Outcome{Object: a.Object, Manager: providers.ManagerOf(plan.Cloud, a.Object.Partial), Live: live, Action: *a}}
+	s := &subject{out: outcome.Outcome{Object: a.Object, Manager: providers.ManagerOf(plan.Cloud, a.Object.Partial), Live: live, Action: *a}}
 	s.out.Action.Removes = ""
 	x := &prospect{evidence: a.Evidence, again: true}
 	var err error

@@ -9,7 +9,9 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/blame"
 	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/trial"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
@@ -25,7 +27,7 @@ func (p *decider) requested(ctx context.Context, s *subject) (bool, error) {
 		return false, nil
 	}
 	if s.out.Object.Partial {
-		s.out.refuse(fmt.Sprintf("-replace=%s: kolla did not make %s", s.out.Object.Address, s.out.Action.Ref),
+		s.out.Refuse(fmt.Sprintf("-replace=%s: kolla did not make %s", s.out.Object.Address, s.out.Action.Ref),
 			"It only owns some of its fields, and so never deletes it.")
 		return true, nil
 	}
@@ -41,7 +43,7 @@ func (p *decider) replace(ctx context.Context, s *subject, reasons []plans.Reaso
 		return err
 	}
 	if o.stands() {
-		s.out.refuse(o.about(s, reasons))
+		s.out.Refuse(o.about(s, reasons))
 		return nil
 	}
 	manifest, err := p.resolve(s)
@@ -57,7 +59,7 @@ func (p *decider) replace(ctx context.Context, s *subject, reasons []plans.Reaso
 	if err != nil {
 		return err
 	}
-	if s.out.take(answer); answer.Refused {
+	if s.out.Take(answer); answer.Refused {
 		return nil
 	}
 	differences, err := fields.Compare(s.out.Live, s.out.After)
@@ -69,14 +71,14 @@ func (p *decider) replace(ctx context.Context, s *subject, reasons []plans.Reaso
 		return err
 	}
 	differences = fields.Declared(differences, fields.OwnersOf(s.out.Live, s.out.Manager), fields.OwnersOf(s.out.After, s.out.Manager))
-	p.originOf(s, s.out.After).blame(differences)
+	p.originOf(s, s.out.After).Differences(differences)
 	if len(added) > 0 {
 		differences = append(differences, added...)
 		slices.SortFunc(differences, func(a, b fields.Difference) int { return strings.Compare(a.Path, b.Path) })
-		s.out.Action.Reasons = append(s.out.Action.Reasons, s.driftOf(added)...)
+		s.out.Action.Reasons = append(s.out.Action.Reasons, blame.Drift(added, s.out.Adopts())...)
 	}
 	p.startOver(s, differences)
-	s.out.Action.Changes = fields.Changes(s.out.withUnknown(differences))
+	s.out.Action.Changes = fields.Changes(s.out.WithUnknown(differences))
 	return nil
 }
 
@@ -107,7 +109,7 @@ func (o obstacle) about(s *subject, reasons []plans.Reason) (summary, detail str
 func (p *decider) obstacle(ctx context.Context, s *subject, why plans.ReasonKind) (obstacle, error) {
 	if l := s.out.Object.Lifecycle; l != nil && l.PreventDestroy && why != plans.ReasonFailedJob {
 		return obstacle{"must not be replaced", fmt.Sprintf("%s. Take the protection away first, if it is really meant.",
-			Prevention(s.out.Object.Address.Block, l.Source))}, nil
+			outcome.Prevention(s.out.Object.Address.Block, l.Source))}, nil
 	}
 	holds := objects.Holds(s.out.Live, s.out.Object.Holds)
 	if why == plans.ReasonCleaned && s.out.Action.Serves() {

@@ -119,7 +119,7 @@ func (s *subject) refused(x *prospect) bool {
 	if x.invalid == nil {
 		return false
 	}
-	s.out.reject(*x.invalid)
+	s.out.Reject(*x.invalid)
 	return true
 }
 
@@ -224,7 +224,7 @@ func (p *decider) cannotTakeOut(ctx context.Context, s *subject, x *prospect, pa
 	if len(r.Immutable) > 0 {
 		err = p.replace(ctx, s, dryrun.Causes(s.out.Live, fields.Without(x.applied, paths), s.out.Manager, r.Immutable))
 	} else {
-		s.out.refuse(fmt.Sprintf("others added to %s, and the cluster does not accept it without", s.out.Action.Ref),
+		s.out.Refuse(fmt.Sprintf("others added to %s, and the cluster does not accept it without", s.out.Action.Ref),
 			strings.Join(r.Lines(), "\n")+"\nRemove the fields by hand; or leave them there, with ignore_fields in its lifecycle block.")
 	}
 	if err != nil || s.out.Action.Verb != "" {

@@ -81,7 +81,7 @@ func (p *decider) noteDebts() {
 // debts are those of what is owed to an object that its declaration still names. To one
 // that was made by somebody else since, nothing is.
 func (p *decider) debts(s *subject, targets []lang.Target) []lang.Address {
-	if s.out.Record == nil || s.out.Live != nil && !s.out.recordedNow() {
+	if s.out.Record == nil || s.out.Live != nil && !s.out.Record.Is(s.out.Live) {
 		return nil
 	}
 	var out []lang.Address

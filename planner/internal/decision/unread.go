@@ -28,11 +28,11 @@ func (p *decider) unread(_ context.Context, s *subject) (bool, error) {
 	ran := s.out.Finished() && s.sameInputs()
 	switch {
 	case inventory.CandidateOf(s.out.Object).NamedBy(p.replaced...), known && s.out.Object.Run() && !ran, !known && (s.out.Object.Partial || inventory.Imported(p.inv.Input.Imports, s.out.Object.Address)):
-		s.out.withdraw(fmt.Sprintf("nobody can tell what has to be done about %s", s.out.Action.Ref), strings.TrimSuffix(err.Error()+". "+advice, ". "))
+		s.out.Withdraw(fmt.Sprintf("nobody can tell what has to be done about %s", s.out.Action.Ref), strings.TrimSuffix(err.Error()+". "+advice, ". "))
 	case ran:
 		s.out.Action.Verb = plans.None
 		s.out.Action.Evidence = plans.Evidence{Kind: plans.Recorded, Detail: "finished"}
-	case known && s.out.Record.State.Desired == s.out.Object.Digest() && !s.out.movedHere():
+	case known && s.out.Record.State.Desired == s.out.Object.Digest() && !s.out.Record.MovedFrom(s.out.Object.Address):
 		s.out.Action.Verb = plans.None
 		s.out.Action.Pending = !s.out.Record.State.Ready
 	case known:
@@ -59,11 +59,11 @@ func (p *decider) assumeNew(s *subject) error {
 	if err != nil {
 		return err
 	}
-	if err := s.out.assume(manifest); err != nil {
+	if err := s.out.Assume(manifest); err != nil {
 		return err
 	}
 	differences, err := fields.Compare(nil, manifest)
-	s.out.Action.Changes = fields.Changes(s.out.withUnknown(differences))
+	s.out.Action.Changes = fields.Changes(s.out.WithUnknown(differences))
 	return err
 }
 

@@ -82,7 +82,7 @@ func (p *decider) yields(s *subject, manifest *unstructured.Unstructured) ([]pla
 		case held, !taken && !(s.out.Action.Scaled && y.Path == replicasPath):
 			continue
 		default:
-			what, idle := p.policy.outcome(s, by, path)
+			what, idle := p.policy.verdict(s, by, path)
 			if idle {
 				s.idle = append(s.idle, plans.Reason{Kind: plans.ReasonIdle, Path: y.Path, Manager: y.Manager})
 			}
@@ -104,7 +104,7 @@ func (p *decider) startOver(s *subject, differences []fields.Difference) {
 	for i := range differences {
 		d := &differences[i]
 		if by, _ := owners.Other(d.At); d.Drift && by.Manager != "" {
-			if what, _ := p.policy.outcome(s, by, d.At); what == leave {
+			if what, _ := p.policy.verdict(s, by, d.At); what == leave {
 				d.Drift, d.Edited = false, false
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/decision"
 	"kolla.openstack.org/kolla/planner/internal/lifecycle"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -17,7 +17,7 @@ import (
 // Foreign lists, by object, the fields that others added and that the plan leaves in place:
 // because they may have them, because the policy only reports them, or because no update can
 // remove them.
-func Foreign(policy plans.ForeignPolicy, outcomes []*decision.Outcome) ([]plans.Foreign, error) {
+func Foreign(policy plans.ForeignPolicy, outcomes []*outcome.Outcome) ([]plans.Foreign, error) {
 	var all []plans.Foreign
 	for _, o := range outcomes {
 		of := plans.Foreign{Address: o.Object.Address, Ref: o.Action.Ref}
@@ -46,7 +46,7 @@ func Foreign(policy plans.ForeignPolicy, outcomes []*decision.Outcome) ([]plans.
 }
 
 // leftNotes returns the labels and annotations that others added and may have.
-func leftNotes(o *decision.Outcome) []plans.Change {
+func leftNotes(o *outcome.Outcome) []plans.Change {
 	var (
 		left   []plans.Change
 		owners *fields.Owners // parsed only if needed
@@ -74,7 +74,7 @@ func leftNotes(o *decision.Outcome) []plans.Change {
 
 // leftField returns a field that is left to others. owners are those who may have written
 // it.
-func leftField(o *decision.Outcome, path fieldpath.Path, owners fields.Owners) plans.Change {
+func leftField(o *outcome.Outcome, path fieldpath.Path, owners fields.Owners) plans.Change {
 	by, _ := owners.Other(path)
 	d := fields.Difference{At: path, Change: plans.Change{Path: fields.Text(path), Manager: by.Manager, Time: by.Time}}
 	d.Before, _ = fields.Lookup(o.Live.Object, path)
@@ -89,7 +89,7 @@ func leftField(o *decision.Outcome, path fieldpath.Path, owners fields.Owners) p
 // leftFields returns the other undeclared fields that are left to others, because of the kind
 // or the lifecycle of the object. A field that only the lifecycle leaves is listed only if it
 // has an owner: nearly all others are defaults, and only the server could tell.
-func leftFields(o *decision.Outcome) ([]plans.Change, error) {
+func leftFields(o *outcome.Outcome) ([]plans.Change, error) {
 	rules := lifecycle.Of(o.Object)
 	kind := o.Action.Ref.GVK.GroupKind()
 	if !proof.Shared(kind) && (!rules.ByOwner() || !fields.WrittenThrough(o.Live, func(subresource string) bool { return subresource != "status" })) {

@@ -15,9 +15,9 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/cutoff"
-	"kolla.openstack.org/kolla/planner/internal/decision"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/removal"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -27,7 +27,7 @@ import (
 // Facts are the results of earlier stages.
 type Facts struct {
 	Inventory *inventory.Inventory
-	Outcomes  []*decision.Outcome
+	Outcomes  []*outcome.Outcome
 	Actions   []plans.Action // all actions of the plan, in order
 	Losses    []plans.Loss
 	Copied    map[providers.Ref]inventory.CopiedValues
@@ -59,8 +59,8 @@ func Of(f Facts) []plans.Impact {
 	return impact
 }
 
-func byAddress(outcomes []*decision.Outcome) map[lang.Address]*decision.Outcome {
-	all := map[lang.Address]*decision.Outcome{}
+func byAddress(outcomes []*outcome.Outcome) map[lang.Address]*outcome.Outcome {
+	all := map[lang.Address]*outcome.Outcome{}
 	for _, o := range outcomes {
 		all[o.Object.Address] = o
 	}
@@ -69,7 +69,7 @@ func byAddress(outcomes []*decision.Outcome) map[lang.Address]*decision.Outcome 
 
 // Questions returns the workloads whose pods the plan removes from their nodes, or from some
 // of them. guarded are objects that a refused plan would delete.
-func Questions(inv *inventory.Inventory, outcomes []*decision.Outcome, actions []plans.Action, guarded []removal.Guarded) []cutoff.Question {
+func Questions(inv *inventory.Inventory, outcomes []*outcome.Outcome, actions []plans.Action, guarded []removal.Guarded) []cutoff.Question {
 	snapshot := inv.Input.Snapshot
 	var questions []cutoff.Question
 	for _, g := range guarded {
@@ -95,7 +95,7 @@ func Questions(inv *inventory.Inventory, outcomes []*decision.Outcome, actions [
 	return questions
 }
 
-func afterOf(o *decision.Outcome) *unstructured.Unstructured {
+func afterOf(o *outcome.Outcome) *unstructured.Unstructured {
 	if o == nil {
 		return nil
 	}
@@ -107,7 +107,7 @@ type disturbance struct {
 	facts   *Facts
 	nodes   nodeLabels // after the plan
 	action  *plans.Action
-	outcome *decision.Outcome          // nil: the object is not declared
+	outcome *outcome.Outcome           // nil: the object is not declared
 	live    *unstructured.Unstructured // nil: the object does not exist
 }
 

@@ -8,16 +8,16 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner/internal/decision"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // Losses looks for data that was deleted with an object, or that stays behind under another
 // name. The problems refuse to leave data behind because of a count.
-func Losses(inv *inventory.Inventory, outcomes []*decision.Outcome) ([]plans.Loss, []plans.Problem) {
+func Losses(inv *inventory.Inventory, outcomes []*outcome.Outcome) ([]plans.Loss, []plans.Problem) {
 	f := lossFinder{inv: inv, outcomes: outcomes}
 	for _, o := range outcomes {
 		if o.Action.Verb != plans.Create {
@@ -40,18 +40,18 @@ func Losses(inv *inventory.Inventory, outcomes []*decision.Outcome) ([]plans.Los
 // lossFinder collects losses.
 type lossFinder struct {
 	inv      *inventory.Inventory
-	outcomes []*decision.Outcome
+	outcomes []*outcome.Outcome
 	losses   []plans.Loss
 	problems []plans.Problem
 }
 
 // wasDeleted reports whether the object was in the cluster and kolla made it.
-func wasDeleted(o *decision.Outcome) bool {
+func wasDeleted(o *outcome.Outcome) bool {
 	return slices.ContainsFunc(o.Action.Reasons, func(r plans.Reason) bool { return r.Kind == plans.ReasonGone || r.Kind == plans.ReasonUnfinished })
 }
 
 // findOf finds the data of a deleted object.
-func (f *lossFinder) findOf(o *decision.Outcome) {
+func (f *lossFinder) findOf(o *outcome.Outcome) {
 	if o.Action.Serves() {
 		return // it runs again, and findVolumes looks for the volumes of a StatefulSet
 	}
@@ -69,7 +69,7 @@ func (f *lossFinder) findOf(o *decision.Outcome) {
 
 // findVolumes finds the missing volumes of a new StatefulSet: those that it had, and those
 // that it still has under its former name.
-func (f *lossFinder) findVolumes(o *decision.Outcome) {
+func (f *lossFinder) findVolumes(o *outcome.Outcome) {
 	if f.inv.Unread(providers.Ref{GVK: inventory.Claims, Namespace: o.Action.Ref.Namespace}) != nil {
 		return // nobody knows whether they exist
 	}
@@ -102,7 +102,7 @@ func (f *lossFinder) findVolumes(o *decision.Outcome) {
 
 // outlived reports whether the state lacks the object but has objects that were applied
 // after it: the object existed, and a refresh forgot it after its deletion.
-func outlived(inv *inventory.Inventory, o *decision.Outcome) bool {
+func outlived(inv *inventory.Inventory, o *outcome.Outcome) bool {
 	return o.Record == nil && slices.ContainsFunc(inv.Records, func(r inventory.Record) bool {
 		return slices.Contains(r.State.DependsOn, o.Object.Address.String())
 	})
@@ -122,7 +122,7 @@ func expectedVolumes(set *unstructured.Unstructured) []providers.Ref {
 
 // formerVolumes returns the volumes that a StatefulSet had before its service got another
 // name, and its record.
-func formerVolumes(inv *inventory.Inventory, o *decision.Outcome) (*inventory.Record, []providers.Ref) {
+func formerVolumes(inv *inventory.Inventory, o *outcome.Outcome) (*inventory.Record, []providers.Ref) {
 	for i := range inv.Records {
 		r := &inv.Records[i]
 		live := inv.Input.Snapshot.Get(r.Ref)
@@ -140,7 +140,7 @@ func formerVolumes(inv *inventory.Inventory, o *decision.Outcome) (*inventory.Re
 
 // recountedData refuses to leave data behind only because a block got or lost count: nobody
 // wants to start without data for that.
-func recountedData(snapshot *providers.Snapshot, o *decision.Outcome, r *inventory.Record, left []providers.Ref) plans.Problem {
+func recountedData(snapshot *providers.Snapshot, o *outcome.Outcome, r *inventory.Record, left []providers.Ref) plans.Problem {
 	was, is := r.RecordedAddress().Block, r.Address.Block
 	wasName, isName := inventory.CalledIn(was, snapshot.Get(r.Ref)), inventory.CalledIn(is, o.Object.Manifest)
 	remedy := fmt.Sprintf("  name = %q", wasName)
@@ -154,7 +154,7 @@ func recountedData(snapshot *providers.Snapshot, o *decision.Outcome, r *invento
 
 // ranFor returns the completed Jobs that depend on the object, directly or not.
 func (f *lossFinder) ranFor(on lang.Address) []lang.Address {
-	dependants := map[lang.Address][]*decision.Outcome{}
+	dependants := map[lang.Address][]*outcome.Outcome{}
 	for _, o := range f.outcomes {
 		for _, dependency := range o.Object.DependsOn {
 			dependants[dependency] = append(dependants[dependency], o)

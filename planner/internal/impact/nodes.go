@@ -11,9 +11,9 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/decision"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -22,7 +22,7 @@ import (
 // nodeLabels has the labels of all nodes after a plan, by the name of the node.
 type nodeLabels map[string]map[string]string
 
-func labelsAfter(inv *inventory.Inventory, outcomes []*decision.Outcome, actions []plans.Action) nodeLabels {
+func labelsAfter(inv *inventory.Inventory, outcomes []*outcome.Outcome, actions []plans.Action) nodeLabels {
 	snapshot := inv.Input.Snapshot
 	labels := nodeLabels{}
 	for _, node := range snapshot.All(inventory.Nodes) {
@@ -73,7 +73,7 @@ func leftNodes(snapshot *providers.Snapshot, a *plans.Action, after *unstructure
 // PassingPods warns of pods that a DaemonSet would start on a node for a moment: the plan
 // first gives the node the label that the DaemonSet asks for, and then changes the DaemonSet.
 // Such a pod registers a node that it does not belong to.
-func PassingPods(inv *inventory.Inventory, outcomes []*decision.Outcome) []plans.Problem {
+func PassingPods(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.Problem {
 	nodes := labelsAfter(inv, outcomes, nil)
 	var warnings []plans.Problem
 	for _, o := range outcomes {

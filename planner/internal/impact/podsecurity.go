@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"kolla.openstack.org/kolla/planner/internal/decision"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/podsecurity"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -14,7 +14,7 @@ import (
 
 // RefusedPods warns of pods that a namespace will refuse after this plan has created it or
 // changed its Pod Security level.
-func RefusedPods(inv *inventory.Inventory, outcomes []*decision.Outcome) []plans.Problem {
+func RefusedPods(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.Problem {
 	changed := map[string]*providers.Object{}
 	for _, o := range outcomes {
 		if o.Action.Ref.GVK == inventory.Namespaces && podsecurity.Changes(o.Object, o.Live) {
@@ -38,7 +38,7 @@ func RefusedPods(inv *inventory.Inventory, outcomes []*decision.Outcome) []plans
 }
 
 // refusedPods says which pods are refused, where the level comes from, and how to go on.
-func refusedPods(o *decision.Outcome, namespace *providers.Object, why string) plans.Problem {
+func refusedPods(o *outcome.Outcome, namespace *providers.Object, why string) plans.Problem {
 	advice := fmt.Sprintf("correct the securityContext of the pods, or set another level in the label %s of %s", podsecurity.Label, namespace.Address)
 	if strings.HasPrefix(namespace.Address.Block, "cloud.") {
 		advice = "correct the securityContext of the pods, or set another pod_security in the cloud block"

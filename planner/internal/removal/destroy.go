@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/planner/internal/decision"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/selection"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
@@ -162,7 +162,7 @@ func (m *remover) leaveStrangers(strangers []candidate) {
 	m.result.Problems = append(m.result.Problems, plans.Problem{
 		Warning: len(m.inv.Records) > 0 || m.inv.Input.State.Lineage != "",
 		Summary: summary,
-		Detail: fmt.Sprintf("Left alone: %s. A label proves nothing: anybody can have given it to them, and kolla deletes only what the state knows by its UID. "+decision.RebuildCommand+" Otherwise, if nothing needs them, delete them with kubectl.",
+		Detail: fmt.Sprintf("Left alone: %s. A label proves nothing: anybody can have given it to them, and kolla deletes only what the state knows by its UID. "+outcome.RebuildCommand+" Otherwise, if nothing needs them, delete them with kubectl.",
 			words.Few(names, 6), "them"),
 	})
 }

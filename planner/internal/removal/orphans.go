@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/planner/internal/decision"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -19,7 +19,7 @@ func Orphans(inv *inventory.Inventory) []plans.Problem {
 			orphans = append(orphans, u)
 		}
 	}
-	if len(orphans) > decision.ManyStrangers { // the state was probably lost
+	if len(orphans) > outcome.ManyStrangers { // the state was probably lost
 		var names []string
 		for _, u := range orphans {
 			names = append(names, u.Ref.String())
@@ -27,7 +27,7 @@ func Orphans(inv *inventory.Inventory) []plans.Problem {
 		return []plans.Problem{{
 			Warning: true,
 			Summary: fmt.Sprintf("%d objects are labelled as objects of this cloud, but neither the state nor the configuration knows them", len(orphans)),
-			Detail: fmt.Sprintf("They are %s. They are left alone. "+decision.RebuildAdvice+" Otherwise, if nothing needs them, delete them with kubectl.",
+			Detail: fmt.Sprintf("They are %s. They are left alone. "+outcome.RebuildAdvice+" Otherwise, if nothing needs them, delete them with kubectl.",
 				words.Few(names, 6), "them"),
 		}}
 	}
@@ -37,7 +37,7 @@ func Orphans(inv *inventory.Inventory) []plans.Problem {
 			Warning: true,
 			Address: u.Address,
 			Summary: fmt.Sprintf("%s is labelled as an object of this cloud, but neither the state nor the configuration knows it", u.Ref),
-			Detail:  "It is left alone. " + fmt.Sprintf(decision.RebuildAdvice, "it") + " Otherwise, if nothing needs it, delete it with kubectl.",
+			Detail:  "It is left alone. " + fmt.Sprintf(outcome.RebuildAdvice, "it") + " Otherwise, if nothing needs it, delete it with kubectl.",
 		})
 	}
 	return warnings

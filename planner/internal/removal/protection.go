@@ -7,9 +7,9 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner/internal/decision"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
@@ -39,7 +39,7 @@ func prevented(inv *inventory.Inventory, c candidate) []plans.Problem {
 			what = c.address.Block
 		}
 		return []plans.Problem{plans.ProblemOf(object, fmt.Sprintf("%s must not be destroyed", what),
-			decision.Prevention(c.address.Block, l.Source)+". Take that away first, if it is really meant.")}
+			outcome.Prevention(c.address.Block, l.Source)+". Take that away first, if it is really meant.")}
 	}
 	if c.guard == "" {
 		return nil
@@ -56,7 +56,7 @@ func prevented(inv *inventory.Inventory, c candidate) []plans.Problem {
 		Address: c.address,
 		Summary: fmt.Sprintf("%s is %s, and must not be destroyed", what, is),
 		Detail: fmt.Sprintf("When it was last applied, %s. %s; to let it go, say prevent_destroy = false, apply, and then %s; or keep %s and have kolla forget it:\n\n%s",
-			decision.Prevention(c.address.Block, c.guard), back, away, keep, removedBlockFrom(from)),
+			outcome.Prevention(c.address.Block, c.guard), back, away, keep, removedBlockFrom(from)),
 	}}
 }
 

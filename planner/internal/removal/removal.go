@@ -13,9 +13,9 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/decision"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/selection"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -53,7 +53,7 @@ func newRemover(inv *inventory.Inventory, copied map[providers.Ref]inventory.Cop
 // Undeclared decides about the recorded objects without a declaration. An object that is
 // declared at another address is only forgotten at the old one. The previous version of an
 // object stays for one generation.
-func Undeclared(inv *inventory.Inventory, set selection.Set, copied map[providers.Ref]inventory.CopiedValues, outcomes []*decision.Outcome) Result {
+func Undeclared(inv *inventory.Inventory, set selection.Set, copied map[providers.Ref]inventory.CopiedValues, outcomes []*outcome.Outcome) Result {
 	m := newRemover(inv, copied)
 	families := inventory.FormerVersions(inv, set.Has)
 	var undeclared []candidate

@@ -11,9 +11,9 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner/internal/decision"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
@@ -34,7 +34,7 @@ const ordinary = 16
 // rename was not declared, and generated values would be lost; or there can be no rename,
 // because an object keeps its name. If several new objects are equally similar, such as
 // clones, there is no warning.
-func renameHints(inv *inventory.Inventory, outcomes []*decision.Outcome, undeclared []candidate) []plans.Problem {
+func renameHints(inv *inventory.Inventory, outcomes []*outcome.Outcome, undeclared []candidate) []plans.Problem {
 	var fresh newcomers
 	var problems []plans.Problem
 	var all []likeness
@@ -71,7 +71,7 @@ func renameHints(inv *inventory.Inventory, outcomes []*decision.Outcome, undecla
 // likeness is how much a removed object and a new one have in common.
 type likeness struct {
 	was      candidate
-	is       *decision.Outcome
+	is       *outcome.Outcome
 	share    float64
 	from, to string // of the move that there might be
 }
@@ -178,7 +178,7 @@ func volumesStay(inv *inventory.Inventory, name string) string {
 }
 
 // renamedObject says that an object in a manifest cannot get another name.
-func renamedObject(t candidate, best *decision.Outcome) plans.Problem {
+func renamedObject(t candidate, best *outcome.Outcome) plans.Problem {
 	detail := fmt.Sprintf("An object cannot be renamed in a cluster: %s would be deleted, and %s made", t.ref, best.Action.Ref)
 	if holds := objects.Holds(t.live, t.holds); holds != "" {
 		detail += fmt.Sprintf(", without %s", holds)
@@ -202,12 +202,12 @@ type trait struct {
 type newcomers map[trait][]*newcomer
 
 type newcomer struct {
-	outcome *decision.Outcome
+	outcome *outcome.Outcome
 	traits  map[trait]bool
 }
 
 // newcomersOf leaves out objects with so few values that many others are equal to them.
-func newcomersOf(outcomes []*decision.Outcome) newcomers {
+func newcomersOf(outcomes []*outcome.Outcome) newcomers {
 	all := newcomers{}
 	for _, s := range outcomes {
 		if s.Action.Verb != plans.Create {

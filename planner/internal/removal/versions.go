@@ -9,8 +9,8 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner/internal/decision"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -26,7 +26,7 @@ type block struct {
 }
 
 // blocksOf returns the blocks with declared objects.
-func blocksOf(outcomes []*decision.Outcome) map[string]*block {
+func blocksOf(outcomes []*outcome.Outcome) map[string]*block {
 	blocks := map[string]*block{}
 	for _, o := range outcomes {
 		of := blocks[o.Object.Address.Block]
@@ -50,7 +50,7 @@ func blocksOf(outcomes []*decision.Outcome) map[string]*block {
 // pods may still mount. No version of a Job stays: a state that still knows an old run would
 // count it as done when its inputs return. Nothing is deleted while the new version is not
 // known.
-func (m *remover) removeVersions(current *decision.Outcome, versions inventory.Versions, of *block, mounted bool) {
+func (m *remover) removeVersions(current *outcome.Outcome, versions inventory.Versions, of *block, mounted bool) {
 	run := current.Object.Run()
 	var outdated []candidate
 	for _, r := range versions.Members {

@@ -19,6 +19,7 @@ import (
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/decision"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/removal"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
@@ -27,8 +28,8 @@ import (
 )
 
 // Of returns the values of each action.
-func Of(inv *inventory.Inventory, outcomes []*decision.Outcome, actions []plans.Action) ([]*plans.Values, error) {
-	known := map[lang.Address]*decision.Outcome{}
+func Of(inv *inventory.Inventory, outcomes []*outcome.Outcome, actions []plans.Action) ([]*plans.Values, error) {
+	known := map[lang.Address]*outcome.Outcome{}
 	for _, o := range outcomes {
 		known[o.Object.Address] = o
 	}
@@ -48,7 +49,7 @@ func Of(inv *inventory.Inventory, outcomes []*decision.Outcome, actions []plans.
 }
 
 // valuesOf takes the values of an action. o is nil if the object is not declared.
-func valuesOf(inv *inventory.Inventory, a *plans.Action, o *decision.Outcome) (*plans.Values, error) {
+func valuesOf(inv *inventory.Inventory, a *plans.Action, o *outcome.Outcome) (*plans.Values, error) {
 	v := viewpoint{action: a, manager: providers.ManagerOf(inv.Input.Cloud, a.Partial), live: inv.Input.Snapshot.Get(a.Ref)}
 	if o != nil {
 		v.manager, v.live, v.after, v.pending = o.Manager, o.Live, o.After, o.Pending
@@ -72,7 +73,7 @@ func valuesOf(inv *inventory.Inventory, a *plans.Action, o *decision.Outcome) (*
 
 // unseenValues returns the values of an object that was not read: those last declared, if
 // the state knows the object. Of a deleted object only the name is known.
-func unseenValues(inv *inventory.Inventory, v viewpoint, o *decision.Outcome) (*plans.Values, error) {
+func unseenValues(inv *inventory.Inventory, v viewpoint, o *outcome.Outcome) (*plans.Values, error) {
 	switch {
 	case o == nil || o.Action.Object == nil || v.action.Object == nil:
 		return &plans.Values{Before: v.named(extract.Part{})}, nil

@@ -1,4 +1,4 @@
-package decision_test
+package outcome_test
 
 import (
 	"testing"
@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang"
-	"kolla.openstack.org/kolla/planner/internal/decision"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -30,17 +30,17 @@ func TestRefreshed(t *testing.T) {
 		return &inventory.Record{Address: at, State: &state.Object{Address: at.String(), UID: "1", Ready: ready}}
 	}
 	tests := map[string]struct {
-		outcome decision.Outcome
+		outcome outcome.Outcome
 		verb    plans.Verb
 		want    []plans.Verb
 	}{
-		"unchanged":        {decision.Outcome{Live: live, Record: record(true), Ours: true}, plans.None, []plans.Verb{plans.None}},
-		"not ready before": {decision.Outcome{Live: live, Record: record(false), Ours: true}, plans.None, []plans.Verb{plans.Refresh}},
-		"changed":          {decision.Outcome{Live: live, Record: record(true), Ours: true}, plans.Update, []plans.Verb{plans.None}},
-		"deleted":          {decision.Outcome{Record: record(true)}, plans.Create, []plans.Verb{plans.Forget}},
-		"never applied":    {decision.Outcome{}, plans.Create, nil},
-		"a problem":        {decision.Outcome{Live: live, Record: record(true), Ours: true}, "", []plans.Verb{plans.None}},
-		"a stranger":       {decision.Outcome{Live: live, Record: record(true), Stranger: true}, "", []plans.Verb{plans.Forget}},
+		"unchanged":        {outcome.Outcome{Live: live, Record: record(true), Ours: true}, plans.None, []plans.Verb{plans.None}},
+		"not ready before": {outcome.Outcome{Live: live, Record: record(false), Ours: true}, plans.None, []plans.Verb{plans.Refresh}},
+		"changed":          {outcome.Outcome{Live: live, Record: record(true), Ours: true}, plans.Update, []plans.Verb{plans.None}},
+		"deleted":          {outcome.Outcome{Record: record(true)}, plans.Create, []plans.Verb{plans.Forget}},
+		"never applied":    {outcome.Outcome{}, plans.Create, nil},
+		"a problem":        {outcome.Outcome{Live: live, Record: record(true), Ours: true}, "", []plans.Verb{plans.None}},
+		"a stranger":       {outcome.Outcome{Live: live, Record: record(true), Stranger: true}, "", []plans.Verb{plans.Forget}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestRefreshed(t *testing.T) {
 			o.Object = &providers.Object{Address: at, Manifest: live}
 			o.Action = plans.Action{Address: at, Verb: test.verb, Ref: providers.RefOf(live)}
 			inv, _ := inventory.Index(inventory.Input{Cloud: "prod", Snapshot: providers.SnapshotOf()})
-			actions, _ := decision.Refreshed(inv, []*decision.Outcome{&o})
+			actions, _ := outcome.Refreshed(inv, []*outcome.Outcome{&o})
 			var got []plans.Verb
 			for _, a := range actions {
 				got = append(got, a.Verb)

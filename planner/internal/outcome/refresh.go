@@ -1,4 +1,4 @@
-package decision
+package outcome
 
 import (
 	"slices"
@@ -62,7 +62,7 @@ func refreshed(o *Outcome, cloud string) (a plans.Action, ok bool) {
 		a.Changes = othersChanges(a.Changes)
 		a.Reasons = slices.DeleteFunc(slices.Clone(a.Reasons), func(r plans.Reason) bool { return r.Kind != plans.ReasonDrift && r.Kind != plans.ReasonReplaced })
 		a.Verb = plans.None
-		if o.Live != nil && o.Record != nil && o.Record.Address == a.Address && (!o.recordedNow() || !o.Record.State.Ready) {
+		if o.Live != nil && o.Record != nil && o.Record.Address == a.Address && (!o.Record.Is(o.Live) || !o.Record.State.Ready) {
 			a.Verb = plans.Refresh
 		}
 		return a, true

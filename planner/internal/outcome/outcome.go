@@ -1,5 +1,6 @@
-// Package decision decides about each declared object: what an apply does to it, and why.
-package decision
+// Package outcome has the decision about each declared object, and the reports that need
+// nothing else.
+package outcome
 
 import (
 	"fmt"
@@ -86,9 +87,9 @@ const RebuildAdvice = "If kolla made %s and the state was lost, or is an old one
 // RebuildCommand says the same, with the command in a line of its own.
 const RebuildCommand = "If kolla made %s and the state was lost, or is an old one, have it made anew:\n\n  kolla state rebuild\n\nIt shows who made what and when, and asks."
 
-// withUnknown marks the values of a Secret that only the apply makes, and the annotations
+// WithUnknown marks the values of a Secret that only the apply makes, and the annotations
 // that depend on them.
-func (o *Outcome) withUnknown(differences []fields.Difference) []fields.Difference {
+func (o *Outcome) WithUnknown(differences []fields.Difference) []fields.Difference {
 	if len(o.Pending) == 0 {
 		return differences
 	}

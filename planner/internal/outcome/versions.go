@@ -1,4 +1,4 @@
-package decision
+package outcome
 
 import (
 	"slices"
@@ -10,8 +10,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// supersede shows the changes of new versions relative to the versions that they replace.
-func supersede(inv *inventory.Inventory, set selection.Set, outcomes []*Outcome) error {
+// Supersede shows the changes of new versions relative to the versions that they replace.
+func Supersede(inv *inventory.Inventory, set selection.Set, outcomes []*Outcome) error {
 	families := inventory.FormerVersions(inv, set.Has)
 	if len(families) == 0 {
 		return nil
@@ -57,7 +57,7 @@ func compareWith(o *Outcome, record *inventory.Record, snapshot *providers.Snaps
 		return d.Path == fields.Annotation(providers.AnnotationAddress)
 	})
 	o.Action.Supersedes = record.Address
-	o.Action.Changes = fields.Changes(o.withUnknown(differences))
+	o.Action.Changes = fields.Changes(o.WithUnknown(differences))
 	o.Action.Reasons = []plans.Reason{{Kind: plans.ReasonConfig}}
 	return nil
 }
