@@ -45,7 +45,6 @@ func Claimants(ctx context.Context, in Input) ([]Claimant, []plans.Problem, erro
 	if err := inv.Observe(ctx); err != nil {
 		return nil, nil, err
 	}
-	p := newPlanning(inv)
 	var found []Claimant
 	seen := map[types.UID]bool{}
 	add := func(c Claimant) {
@@ -54,23 +53,23 @@ func Claimants(ctx context.Context, in Input) ([]Claimant, []plans.Problem, erro
 			found = append(found, c)
 		}
 	}
-	for i := range p.Objects {
-		o := &p.Objects[i]
-		live, r := p.Snapshot.Get(o.Ref()), p.inv.RecordOf(o)
-		if live == nil || r != nil && trust.Same(r.State, live) || o.Partial && trust.Applied(live, providers.ManagerOf(p.Cloud, true)).Empty() {
+	for i := range inv.Input.Objects {
+		o := &inv.Input.Objects[i]
+		live, r := inv.Input.Snapshot.Get(o.Ref()), inv.RecordOf(o)
+		if live == nil || r != nil && trust.Same(r.State, live) || o.Partial && trust.Applied(live, providers.ManagerOf(inv.Input.Cloud, true)).Empty() {
 			continue
 		}
-		add(p.claimant(o.Ref(), live, o))
+		add(claimantOf(inv, o.Ref(), live, o))
 	}
-	for _, t := range p.unrecorded() {
-		if t.ref.GVK.GroupKind() != kinds.PersistentVolumeClaim || t.live.GetAnnotations()[providers.AnnotationAddress] != "" {
-			add(p.claimant(t.ref, t.live, p.inv.DeclaredAs(t.ref)))
+	for _, t := range inventory.UnrecordedObjects(inv) {
+		if t.Ref.GVK.GroupKind() != kinds.PersistentVolumeClaim || t.Live.GetAnnotations()[providers.AnnotationAddress] != "" {
+			add(claimantOf(inv, t.Ref, t.Live, inv.DeclaredAs(t.Ref)))
 		}
 	}
-	for i := range p.inv.Records {
-		r := &p.inv.Records[i]
-		if live := p.Snapshot.Get(r.Ref); live != nil && !trust.Same(r.State, live) && inventory.Labelled(live, p.Cloud) {
-			add(p.claimant(r.Ref, live, p.inv.DeclaredAs(r.Ref)))
+	for i := range inv.Records {
+		r := &inv.Records[i]
+		if live := inv.Input.Snapshot.Get(r.Ref); live != nil && !trust.Same(r.State, live) && inventory.Labelled(live, inv.Input.Cloud) {
+			add(claimantOf(inv, r.Ref, live, inv.DeclaredAs(r.Ref)))
 		}
 	}
 	slices.SortFunc(found, func(a, b Claimant) int {
@@ -80,14 +79,14 @@ func Claimants(ctx context.Context, in Input) ([]Claimant, []plans.Problem, erro
 }
 
 // claimant judges one object.
-func (p *planning) claimant(ref providers.Ref, live *unstructured.Unstructured, declared *providers.Object) Claimant {
+func claimantOf(inv *inventory.Inventory, ref providers.Ref, live *unstructured.Unstructured, declared *providers.Object) Claimant {
 	c := Claimant{Ref: ref, Declared: declared != nil}
 	partial := declared != nil && declared.Partial
 	if partial {
 		c.Claim = trust.Claim{Traces: trust.TracesOf(live), Address: declared.Address}
 	} else {
-		c.Claim = trust.Examine(live, p.Cloud, declared, func(namespace, name string) map[string][]byte {
-			return providers.ValuesOf(p.Snapshot.Get(providers.Ref{GVK: inventory.Secrets, Namespace: namespace, Name: name}))
+		c.Claim = trust.Examine(live, inv.Input.Cloud, declared, func(namespace, name string) map[string][]byte {
+			return providers.ValuesOf(inv.Input.Snapshot.Get(providers.Ref{GVK: inventory.Secrets, Namespace: namespace, Name: name}))
 		})
 	}
 	address := c.Address
@@ -95,19 +94,19 @@ func (p *planning) claimant(ref providers.Ref, live *unstructured.Unstructured, 
 	case declared != nil:
 		address = declared.Address
 	case address == (addrs.Object{}):
-		address = p.inv.AddressFor(ref, nil, live.GetLabels())
+		address = inv.AddressFor(ref, nil, live.GetLabels())
 	}
-	if declared == nil && ref.Namespace != "" && ref.Namespace != p.Namespace {
+	if declared == nil && ref.Namespace != "" && ref.Namespace != inv.Input.Namespace {
 		c.Doubts = append(c.Doubts, fmt.Sprintf("nothing declares it, and it is in namespace %q, which is not the cloud's", ref.Namespace))
 	}
-	if r := p.inv.RecordAt(address); r != nil && inventory.Identify(r.Ref) != inventory.Identify(ref) {
+	if r := inv.RecordAt(address); r != nil && inventory.Identify(r.Ref) != inventory.Identify(ref) {
 		c.Doubts = append(c.Doubts, fmt.Sprintf("the state has another object at its address %s", address))
 	}
 	c.Generated = !partial && ref.GVK.GroupKind() == kinds.Secret &&
 		(declared != nil && declared.Generated() || declared == nil && live.GetAnnotations()[providers.AnnotationRevision] != "")
 	c.Record = state.Object{
 		Address: address.String(), APIVersion: ref.GVK.GroupVersion().String(), Kind: ref.GVK.Kind, Namespace: ref.Namespace, Name: ref.Name,
-		UID: string(live.GetUID()), Partial: partial, Applied: c.applied(), Family: p.familyOf(address, declared),
+		UID: string(live.GetUID()), Partial: partial, Applied: c.applied(), Family: familyOf(inv, address, declared),
 	}
 	if c.Generated {
 		c.Record.Holds = "generated values"
@@ -137,7 +136,7 @@ var version = regexp.MustCompile(`-[0-9a-f]{10}$`)
 
 // familyOf is the address of an object's family; empty: it is of none. Of an object that
 // nothing declares any more it is the family of a declared one whose version it was.
-func (p *planning) familyOf(address addrs.Object, declared *providers.Object) string {
+func familyOf(inv *inventory.Inventory, address addrs.Object, declared *providers.Object) string {
 	if declared != nil {
 		if declared.Family == (addrs.Object{}) {
 			return ""
@@ -146,7 +145,7 @@ func (p *planning) familyOf(address addrs.Object, declared *providers.Object) st
 	}
 	family := address
 	family.Name = version.ReplaceAllString(address.Name, "")
-	if slices.ContainsFunc(p.Objects, func(o providers.Object) bool { return o.Family == family }) {
+	if slices.ContainsFunc(inv.Input.Objects, func(o providers.Object) bool { return o.Family == family }) {
 		return family.String()
 	}
 	return ""

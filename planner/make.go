@@ -1,27 +1,30 @@
-// Package planner compares the desired objects with the live ones. Make returns a plan of
+// Package planner compares the declared objects with the live ones. Make returns a plan of
 // the changes, with the reasons and the evidence for each: a plans.Plan. It writes nothing to
 // the cluster.
+//
+// Each stage of a plan is a package below internal: inventory reads, selection restricts,
+// decision decides about each declared object, removal about objects that are no longer
+// declared, and impact says what all of that means.
 package planner
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
-	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/lang/addrs"
-	"kolla.openstack.org/kolla/planner/dryrun"
+	"kolla.openstack.org/kolla/planner/internal/cutoff"
+	"kolla.openstack.org/kolla/planner/internal/decision"
+	"kolla.openstack.org/kolla/planner/internal/impact"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/internal/removal"
 	"kolla.openstack.org/kolla/planner/internal/selection"
+	"kolla.openstack.org/kolla/planner/internal/sides"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
-	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -32,16 +35,16 @@ type Input = inventory.Input
 // configuration contains.
 func Known(st *state.State) []providers.Scope { return inventory.Known(st) }
 
-// Heirs maps the address of each generated Secret whose name changed to the Secret
-// in the cluster that holds its current values. Both Secrets have to be in the snapshot.
+// Heirs maps the address of each generated Secret whose name changed to the Secret in the
+// cluster that holds its current values. Both Secrets have to be in the snapshot.
 func Heirs(in Input) map[addrs.Object]providers.Ref { return inventory.RenamedSecrets(in) }
 
-// Make compares what is desired with what is live. It changes nothing.
+// Make compares the declared objects with the live ones. It changes nothing.
 //
-// Problems are all that stands in the way of a plan, and warnings. With any
-// problem that is not a warning the plan must not be used: it is nil where
-// nothing could be compared, else it holds what could be found out. The error is
-// for failures of the world: a server that is gone, a cancelled context.
+// The problems are warnings and everything that prevents a plan. With any problem that is not
+// a warning the plan must not be used. It is nil if nothing could be compared; otherwise it
+// has everything that could be found out. The error is for failures of the world, such as a
+// server that is gone, or a cancelled context.
 func Make(ctx context.Context, in Input) (*plans.Plan, []plans.Problem, error) {
 	started := time.Now()
 	inv, problems := inventory.Index(in)
@@ -51,37 +54,121 @@ func Make(ctx context.Context, in Input) (*plans.Plan, []plans.Problem, error) {
 	if err := inv.Observe(ctx); err != nil {
 		return nil, nil, err
 	}
-	p := newPlanning(inv)
-	p.problems = problems
-	var refused []plans.Problem
-	if p.chosen, refused = selection.Of(inv); stops(refused) {
-		return nil, refused, nil
+	set, restricted := selection.Of(inv)
+	if stops(restricted) {
+		return nil, restricted, nil
 	}
-	p.problems = append(p.problems, refused...)
-	if err := p.decideOnActions(ctx); err != nil {
+	warnings, err := inv.ObserveSelected(ctx, set.Has)
+	if err != nil {
 		return nil, nil, err
 	}
-	if err := p.askPods(ctx); err != nil {
-		return nil, nil, fmt.Errorf("ask the pods that are to go: %w", err)
-	}
-	p.refuseLosses()
-	p.checkDeleteData()
-	p.guard()
-	if err := plans.CheckSingle(p.actions); err != nil {
-		return nil, nil, err
-	}
-	if in.Values {
-		if err := p.noteValues(); err != nil {
+	problems = slices.Concat(problems, restricted)
+
+	made := destroyed(inv, set)
+	if !in.Destroy {
+		problems = slices.Concat(problems, inventory.CheckImported(inv, set.Has), warnings)
+		if made, err = converged(ctx, inv, set); err != nil {
 			return nil, nil, err
 		}
 	}
-	actions, err := plans.InOrder(p.actions)
+	problems = append(problems, made.problems...)
+
+	var cutOffs map[providers.Ref]*plans.CutOff
+	if in.Shell != nil {
+		if cutOffs, err = cutoff.Ask(ctx, in.Shell, inv.Input.Parallelism, impact.Questions(inv, made.outcomes, made.actions, made.guarded)); err != nil {
+			return nil, nil, err
+		}
+	}
+	problems = append(problems, removal.Losses(inv, made.guarded, cutOffs)...)
+	problems = append(problems, removal.UnusedPermissions(inv, made.actions, made.kept, problems)...)
+	problems = append(problems, removal.Guard(inv, made.actions)...)
+	plan, err := made.plan(inv, cutOffs)
 	if err != nil {
 		return nil, nil, err
 	}
-	left, err := p.leftToOthers()
+	plan.Elapsed = time.Since(started)
+	return plan, problems, nil
+}
+
+// stops reports whether a problem is more than a warning.
+func stops(problems []plans.Problem) bool {
+	return slices.ContainsFunc(problems, func(problem plans.Problem) bool { return !problem.Warning })
+}
+
+// draft has the results of the stages that decide.
+type draft struct {
+	outcomes []*outcome.Outcome
+	copied   map[providers.Ref]inventory.CopiedValues
+	losses   []plans.Loss
+	actions  []plans.Action
+	kept     []plans.Kept
+	guarded  []removal.Guarded
+	problems []plans.Problem
+}
+
+// destroyed drafts a plan that deletes everything.
+func destroyed(inv *inventory.Inventory, set selection.Set) draft {
+	if !inv.Input.Destroy {
+		return draft{}
+	}
+	gone := removal.Destroy(inv, set)
+	return draft{actions: gone.Actions, kept: gone.Kept, guarded: gone.Guarded, problems: gone.Problems}
+}
+
+// converged drafts a plan that makes the cluster as declared.
+func converged(ctx context.Context, inv *inventory.Inventory, set selection.Set) (draft, error) {
+	d := draft{copied: inventory.CopyValues(inv, set.Has)}
+	outcomes, warnings, err := decision.All(ctx, inv, set)
 	if err != nil {
-		return nil, nil, err
+		return draft{}, err
+	}
+	losses, refused := impact.Losses(inv, outcomes)
+	d.outcomes, d.losses = outcomes, losses
+	if inv.Input.RefreshOnly {
+		refreshed, strangers := outcome.Refreshed(inv, outcomes)
+		d.actions = append(refreshed, removal.Gone(inv, set)...)
+		d.problems = slices.Concat(warnings, refused, strangers)
+		return d, nil
+	}
+	gone := removal.Undeclared(inv, set, d.copied, outcomes)
+	d.actions = gone.Actions
+	d.guarded = gone.Guarded
+	var decided []plans.Problem
+	for _, o := range outcomes {
+		decided = append(decided, o.Problems...)
+		if o.Action.Verb != "" {
+			d.actions = append(d.actions, o.Action)
+		}
+	}
+	d.kept = append(gone.Kept, removal.KeptVolumes(inv, d.actions, losses)...)
+	removal.LinkDeletes(inv, d.actions)
+	d.problems = slices.Concat(warnings, refused, outcome.Strangers(inv.Input.Cloud, outcomes), impact.PassingPods(inv, outcomes),
+		decided, impact.RefusedPods(inv, outcomes), gone.Problems, removal.Orphans(inv))
+	return d, nil
+}
+
+// plan orders the actions and adds everything that the plan says of itself.
+func (d draft) plan(inv *inventory.Inventory, cutOffs map[providers.Ref]*plans.CutOff) (*plans.Plan, error) {
+	in := &inv.Input
+	if err := plans.CheckSingle(d.actions); err != nil {
+		return nil, err
+	}
+	if in.Values {
+		values, err := sides.Of(inv, d.outcomes, d.actions)
+		if err != nil {
+			return nil, err
+		}
+		for i := range d.actions {
+			d.actions[i].Values = values[i]
+		}
+	}
+	actions, err := plans.InOrder(d.actions)
+	if err != nil {
+		return nil, err
+	}
+	foreign, err := impact.Foreign(in.ForeignPolicy, d.outcomes)
+	if err != nil {
+		return nil, err
 	}
 	plan := &plans.Plan{
 		Format:    plans.Format,
@@ -97,150 +184,26 @@ func Make(ctx context.Context, in Input) (*plans.Plan, []plans.Problem, error) {
 		Values:    in.Values,
 
 		Cluster: in.Cluster,
-		State:   plans.StateRef{Lineage: p.State.Lineage, Serial: p.State.Serial},
+		State:   plans.StateRef{Lineage: in.State.Lineage, Serial: in.State.Serial},
 
 		RefreshOnly: in.RefreshOnly,
 		Selection:   in.Selection,
 
 		Actions: actions,
-		Kept:    p.kept,
-		Foreign: left,
-		Impact:  p.impact(actions),
-		Elapsed: time.Since(started),
+		Kept:    d.kept,
+		Foreign: foreign,
+		Impact: impact.Of(impact.Facts{
+			Inventory: inv, Outcomes: d.outcomes, Actions: actions, Losses: d.losses, Copied: d.copied, CutOffs: cutOffs,
+		}),
 
-		Losses:        p.losses,
+		Losses:        d.losses,
 		ForeignPolicy: in.ForeignPolicy,
 	}
-	if err := conclude(plan, &in); err != nil {
-		return nil, nil, err
+	if err := conclude(plan, in); err != nil {
+		return nil, err
 	}
 	if len(plan.Waiting()) > 0 {
 		plan.Resume = &plans.Resume{Selection: in.Selection, DeleteData: in.DeleteData, Adopt: in.Adopt, ForceConflicts: in.ForceConflicts, VerifyAll: in.VerifyAll}
 	}
-	return plan, p.problems, nil
-}
-
-// stops reports whether a problem is more than a warning.
-func stops(problems []plans.Problem) bool {
-	return slices.ContainsFunc(problems, func(problem plans.Problem) bool { return !problem.Warning })
-}
-
-// decideOnActions finds out what is to be done.
-func (p *planning) decideOnActions(ctx context.Context) error {
-	warnings, err := p.inv.ObserveSelected(ctx, p.chosen.Has)
-	if err != nil {
-		return err
-	}
-	if p.Destroy {
-		p.destroy()
-		return nil
-	}
-	return p.converge(ctx, warnings)
-}
-
-// planning is a plan in the making.
-type planning struct {
-	Input
-	inv *inventory.Inventory
-	// coming are the definitions that this plan creates or changes.
-	coming map[schema.GroupKind]*dryrun.CRD
-	limits map[string][]string // what is declared to limit objects, by namespace
-	policy conflictPolicy
-	chosen selection.Set
-
-	subjects []*subject // desired objects, as they were decided
-	actions  []plans.Action
-	kept     []plans.Kept
-	losses   []plans.Loss
-	problems []plans.Problem
-	guarded  []guarded                       // what is to go and would take data along; see refuseLosses
-	cutOffs  map[providers.Ref]*plans.CutOff // users of the pods that this plan deletes, such as servers
-	removed  map[types.UID]addrs.Object      // live objects about which it was decided that nothing declares them
-	replaced []addrs.Target                  // what Replace names
-	// triggered are the objects that are replaced because of others, and of which.
-	triggered map[addrs.Object]plans.Reason
-	// carried are the Secrets whose values go on under another name, and where.
-	carried map[providers.Ref]inventory.CopiedValues
-}
-
-func newPlanning(inv *inventory.Inventory) *planning {
-	p := &planning{
-		Input:    inv.Input,
-		inv:      inv,
-		coming:   map[schema.GroupKind]*dryrun.CRD{},
-		limits:   map[string][]string{},
-		policy:   conflictPolicy{force: inv.Input.ForceConflicts},
-		removed:  map[types.UID]addrs.Object{},
-		replaced: inventory.TargetsOf(inv.Input.Replace),
-	}
-	for i := range p.Objects {
-		p.indexLimit(&p.Objects[i])
-	}
-	return p
-}
-
-var podKind = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
-
-// converge plans to make the cluster what is desired.
-func (p *planning) converge(ctx context.Context, warnings []plans.Problem) error {
-	p.problems = slices.Concat(p.problems, inventory.CheckImported(p.inv, p.chosen.Has), warnings)
-	p.carried = inventory.CopyValues(p.inv, p.chosen.Has)
-	objects := p.chosen.Objects(p.Objects)
-	p.subjects = make([]*subject, len(objects))
-	// What becomes of a custom resource is up to the definition of its kind.
-	if err := p.decideAll(ctx, objects, true); err != nil {
-		return err
-	}
-	p.expectKinds()
-	if err := p.decideAll(ctx, objects, false); err != nil {
-		return err
-	}
-	if err := p.replaceTriggered(ctx); err != nil {
-		return err
-	}
-	p.warnHidden()
-	if err := p.reuseVolumes(ctx); err != nil {
-		return err
-	}
-	p.findLosses()
-	if p.RefreshOnly {
-		p.refresh()
-		return nil
-	}
-	p.problems = append(p.problems, p.strangers()...)
-	p.refuseFewer()
-	p.warnPassing()
-	for _, s := range p.subjects {
-		p.problems = append(p.problems, s.problems...)
-	}
-	p.warnPodSecurity()
-	if err := p.retire(); err != nil {
-		return err
-	}
-	for _, s := range p.subjects {
-		if s.action.Verb != "" {
-			p.actions = append(p.actions, s.action)
-		}
-	}
-	p.keepVolumes()
-	p.linkDeletes()
-	p.warnOrphans()
-	return nil
-}
-
-// decideAll decides about the objects that define kinds, or about all others.
-func (p *planning) decideAll(ctx context.Context, objects []*providers.Object, definitions bool) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(p.Parallelism)
-	for i, object := range objects {
-		if (object.Ref().GVK.GroupKind() == kinds.CustomResourceDefinition) != definitions {
-			continue
-		}
-		group.Go(crash.Catching(func() error {
-			s, err := p.decide(ctx, object)
-			p.subjects[i] = s
-			return err
-		}))
-	}
-	return group.Wait()
+	return plan, nil
 }

@@ -2,16 +2,11 @@ package planner
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/planner/dryrun"
-	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/decision"
 	"kolla.openstack.org/kolla/planner/plans"
-	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -21,78 +16,5 @@ import (
 // there are no changes. Reassess predicts the changes if the plan could only predict them.
 // manifest contains the values of Secrets.
 func Reassess(ctx context.Context, reader providers.Reader, plan *plans.Plan, a *plans.Action, manifest, live *unstructured.Unstructured, additions bool) ([]plans.Change, error) {
-	s := &subject{object: a.Object, manager: providers.ManagerOf(plan.Cloud, a.Object.Partial), live: live, action: *a}
-	s.action.Removes = ""
-	x := &prospect{evidence: a.Evidence, again: true}
-	var err error
-	if x.applied, err = reader.DryRun(ctx, manifest, providers.DryRunOptions{Manager: s.manager, Force: a.Force}); err != nil {
-		if !s.predictable(x, a.Removes != "", err) {
-			return nil, err
-		}
-		if x.applied, err = s.predicted(ctx, reader, x, manifest); err != nil {
-			return nil, err
-		}
-	}
-	if x.applied.GetResourceVersion() != live.GetResourceVersion() {
-		return nil, nil // a write that is bound to this version is refused, and assessed again
-	}
-	x.final = x.applied
-	if additions && (plan.ForeignPolicy == plans.RevertForeign || plan.ForeignPolicy == "") {
-		if err := s.takeOutAgain(ctx, reader, x); err != nil {
-			return nil, err
-		}
-	}
-	becomes := x.applied
-	if x.invalid != nil {
-		becomes = x.final
-	}
-	differences, err := fields.Compare(live, becomes)
-	if err != nil {
-		return nil, err
-	}
-	if x.invalid != nil || x.evidence.Kind == plans.Unverified {
-		differences = slices.DeleteFunc(differences, func(d fields.Difference) bool { return d.Hollow() })
-	}
-	return fields.Changes(append(differences, x.removed...)), nil
-}
-
-// predictable reports whether an apply that is refused in a dry run is to be worked out
-// instead: a webhook cannot be asked, as for the plan; or, of an object that fields are
-// removed from, the object would not be valid with them.
-func (s *subject) predictable(x *prospect, removes bool, refused error) bool {
-	r := dryrun.Classify(refused)
-	if x.evidence.Kind == plans.Unverified && r.Unasked != "" {
-		return true
-	}
-	if removes && (r.Unasked != "" || !r.World && r.Permission == nil) {
-		x.invalid = &r
-		return true
-	}
-	return false
-}
-
-// takeOutAgain is takeOut for an object that somebody wrote to since the plan was made.
-func (s *subject) takeOutAgain(ctx context.Context, reader providers.Reader, x *prospect) error {
-	p := &planning{Input: Input{Reader: reader}}
-	paths, refusal, err := p.separate(ctx, s, x)
-	switch {
-	case err != nil || len(paths) == 0:
-		return err
-	case refusal != nil:
-		return fmt.Errorf("find out what others added to %s: %w", s.action.Ref, errors.New(refusal.Text()))
-	}
-	return p.reckon(s, x, paths)
-}
-
-// predicted is predict of a manifest that the server does not take over the live object. The
-// shape of a custom resource shows where it would be taken: under a throw-away name.
-func (s *subject) predicted(ctx context.Context, reader providers.Reader, x *prospect, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	if x.invalid == nil || proof.BuiltIn(s.action.Ref.GVK) {
-		return dryrun.Predict(s.live, nil, manifest, s.manager)
-	}
-	model, err := reader.DryRun(ctx, manifest, providers.DryRunOptions{Surrogate: true, Namespace: s.action.Ref.Namespace})
-	if err != nil && dryrun.Classify(err).World {
-		return nil, err
-	}
-	return dryrun.Predict(s.live, model, manifest, s.manager)
+	return decision.Reassess(ctx, reader, plan, a, manifest, live, additions)
 }

@@ -51,6 +51,15 @@ func NewSnapshot(reader Reader) *Snapshot {
 	}
 }
 
+// SnapshotOf makes a snapshot of the objects that reads nothing. It must not be asked to list.
+func SnapshotOf(objects ...*unstructured.Unstructured) *Snapshot {
+	s := NewSnapshot(nil)
+	for _, u := range objects {
+		s.objects[RefOf(u)] = u
+	}
+	return s
+}
+
 // Prefetch begins to list the scopes, and does not wait for it. What goes wrong is
 // for whoever loads the scope.
 func (s *Snapshot) Prefetch(ctx context.Context, scopes ...Scope) {

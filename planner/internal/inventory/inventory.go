@@ -30,6 +30,7 @@ var (
 	Claims       = kinds.PersistentVolumeClaim.WithVersion("v1")
 	StatefulSets = kinds.StatefulSet.WithVersion("v1")
 	Nodes        = schema.GroupVersionKind{Version: "v1", Kind: "Node"}
+	Pods         = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
 )
 
 // Inventory has the declared, recorded and live objects of a plan.

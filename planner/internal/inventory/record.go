@@ -3,6 +3,7 @@ package inventory
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang/addrs"
@@ -57,6 +58,17 @@ func (r *Record) NowIn() string {
 		return fmt.Sprintf("moved to %s, which is another object: that one is made, this one goes", r.Address)
 	}
 	return r.Address.Block
+}
+
+// Is reports whether the record is that of the live object, by its UID. The record may be nil.
+func (r *Record) Is(live *unstructured.Unstructured) bool {
+	return r != nil && r.State.UID == string(live.GetUID())
+}
+
+// MovedFrom reports whether the state has the object at another address. The record may be
+// nil.
+func (r *Record) MovedFrom(address addrs.Object) bool {
+	return r != nil && r.State.Address != address.String()
 }
 
 // indexRecords gives the objects of the state their present addresses. The warnings are

@@ -1,0 +1,135 @@
+// Package blame says why the fields of an object differ from the declaration: the
+// configuration changed, somebody changed the object, or a newer version of kolla or of the
+// server has other defaults.
+package blame
+
+import (
+	"slices"
+
+	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/plans"
+)
+
+// Origin has the facts about one object.
+type Origin struct {
+	Live, After fields.Owners
+	// Same: the declaration did not change since kolla last applied it.
+	Same bool
+	// Edited: the declaration changed, as the state says. If the state does not know the
+	// object, neither Same nor Edited holds.
+	Edited bool
+	// Ours: kolla made the object, or owned fields of it before.
+	Ours bool
+	// Written: somebody wrote to the object since the last apply.
+	Written bool
+}
+
+// Differences decides for each difference whether somebody changed the object or the
+// configuration changed. It returns the reasons in the order of the differences. "wanted" is
+// a field that kolla owns after the apply, and "held" one that it owns now:
+//
+//	held    wanted  somebody else has it   the configuration  verdict
+//	yes     -       -                      changed            configuration
+//	yes     -       -                      is the same        a newer kolla or server, unless
+//	                                                          the object was written to since
+//	no      yes     yes                    -                  drift, by them
+//	no      yes     no                     changed            configuration
+//	no      yes     no                     is the same        drift, by an unknown client
+//	no      no      -                      -                  a newer kolla or server
+//
+// The last row is the effect of defaults and webhooks. An object that never was kolla's has
+// no drift: its reason is that kolla does not own it.
+func (o Origin) Differences(differences []fields.Difference) []plans.Reason {
+	var found reasons
+	for i := range differences {
+		found.add(o.difference(&differences[i]))
+	}
+	return found.list()
+}
+
+func (o Origin) difference(d *fields.Difference) plans.Reason {
+	held, wanted := fields.Touches(o.Live.Own, d.At), fields.Touches(o.After.Own, d.At)
+	by, taken := o.Live.Other(d.At)
+	switch {
+	case !o.Ours:
+		return plans.Reason{Kind: plans.ReasonUnowned}
+	case !held && wanted && taken:
+		d.Drift, d.Edited, d.Manager, d.Time = true, o.Edited, by.Manager, by.Time
+	case wanted && o.Same && (!held || o.Written):
+		d.Drift = true
+	case (held || wanted) && !o.Same:
+		return plans.Reason{Kind: plans.ReasonConfig}
+	default:
+		return plans.Reason{Kind: plans.ReasonUpgrade}
+	}
+	return plans.Reason{Kind: plans.ReasonDrift, Path: d.Path, Manager: d.Manager, Time: d.Time}
+}
+
+// blameAdditions is blame for differences among which are fields that others added: what
+// kolla neither had nor will have, and somebody else owns, or wrote since the last apply.
+func (o Origin) Additions(differences []fields.Difference, known []plans.Reason) []plans.Reason {
+	var added reasons
+	for i := range differences {
+		d := &differences[i]
+		by, taken := o.Live.Other(d.At)
+		if !o.Ours || d.Drift || fields.Touches(o.Live.Own, d.At) || fields.Touches(o.After.Own, d.At) || !taken && !o.Written {
+			continue
+		}
+		d.Drift, d.Manager, d.Time = true, by.Manager, by.Time
+		added.add(plans.Reason{Kind: plans.ReasonDrift, Path: d.Path, Manager: by.Manager, Time: by.Time})
+	}
+	if len(added.all) == 0 {
+		return known
+	}
+	known = slices.DeleteFunc(known, func(r plans.Reason) bool { return r.Kind == plans.ReasonUpgrade })
+	return append(known, added.list()...)
+}
+
+// reasons collects reasons: one of each kind, and of drift one a manager and
+// time.
+type reasons struct {
+	all   []plans.Reason
+	paths []int // how many paths each reason stands for
+}
+
+func (s *reasons) add(r plans.Reason) {
+	for i, have := range s.all {
+		if have.Kind == r.Kind && have.Manager == r.Manager && have.Time.Equal(r.Time) {
+			s.paths[i]++
+			return
+		}
+	}
+	s.all = append(s.all, r)
+	s.paths = append(s.paths, 1)
+}
+
+// list gives the reasons. A path is named only where it is the only one. That a
+// newer kolla or server wants something is left out where there is another reason,
+// of which it is a consequence.
+func (s *reasons) list() []plans.Reason {
+	var list []plans.Reason
+	for i, r := range s.all {
+		if s.paths[i] > 1 {
+			r.Path = ""
+		}
+		if r.Kind != plans.ReasonUpgrade || len(s.all) == 1 {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// Drift returns the reasons of removed additions. adopted: the object is taken over from
+// somebody else, so that nothing has drifted.
+func Drift(removed []fields.Difference, adopted bool) []plans.Reason {
+	var found reasons
+	for _, d := range removed {
+		switch {
+		case adopted:
+			found.add(plans.Reason{Kind: plans.ReasonUnowned})
+		case d.Drift:
+			found.add(plans.Reason{Kind: plans.ReasonDrift, Path: d.Path, Manager: d.Manager, Time: d.Time})
+		}
+	}
+	return found.list()
+}

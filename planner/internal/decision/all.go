@@ -1,0 +1,163 @@
+package decision
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"kolla.openstack.org/kolla/internal/crash"
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/internal/selection"
+	"kolla.openstack.org/kolla/planner/internal/trial"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
+)
+
+// decider has the facts that decisions share.
+type decider struct {
+	inv      *inventory.Inventory
+	set      selection.Set
+	ask      *trial.Asker
+	policy   conflictPolicy
+	replaced []addrs.Target // of -replace
+	// triggered are the objects that are replaced because of others.
+	triggered map[addrs.Object]plans.Reason
+	subjects  []*subject
+}
+
+func newDecider(inv *inventory.Inventory, set selection.Set) *decider {
+	return &decider{
+		inv:      inv,
+		set:      set,
+		ask:      trial.New(inv, set.Has),
+		policy:   conflictPolicy{force: inv.Input.ForceConflicts},
+		replaced: inventory.TargetsOf(inv.Input.Replace),
+	}
+}
+
+// All decides about all selected objects, in the order of the input. The problems are
+// warnings about the cluster; each outcome has its own problems.
+func All(ctx context.Context, inv *inventory.Inventory, set selection.Set) ([]*outcome.Outcome, []plans.Problem, error) {
+	p := newDecider(inv, set)
+	declared := set.Objects(inv.Input.Objects)
+	p.subjects = make([]*subject, len(declared))
+	// The decision about a custom resource depends on the CRD.
+	if err := p.decideAll(ctx, declared, true); err != nil {
+		return nil, nil, err
+	}
+	p.expectKinds()
+	if err := p.decideAll(ctx, declared, false); err != nil {
+		return nil, nil, err
+	}
+	if err := p.replaceTriggered(ctx); err != nil {
+		return nil, nil, err
+	}
+	outcomes := make([]*outcome.Outcome, len(p.subjects))
+	for i, s := range p.subjects {
+		outcomes[i] = &s.out
+	}
+	warnings := hiddenRules(inv, outcomes)
+	if err := reuseVolumes(ctx, inv.Input.Snapshot, outcomes); err != nil {
+		return nil, nil, err
+	}
+	if inv.Input.RefreshOnly {
+		return outcomes, warnings, nil
+	}
+	refuseFewer(outcomes)
+	return outcomes, warnings, outcome.Supersede(inv, set, outcomes)
+}
+
+// decideAll decides about all CRDs, or about all other objects.
+func (p *decider) decideAll(ctx context.Context, declared []*providers.Object, crds bool) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(p.inv.Input.Parallelism)
+	for i, object := range declared {
+		if (object.Ref().GVK.GroupKind() == kinds.CustomResourceDefinition) != crds {
+			continue
+		}
+		group.Go(crash.Catching(func() error {
+			s, err := p.decide(ctx, object)
+			p.subjects[i] = s
+			return err
+		}))
+	}
+	return group.Wait()
+}
+
+// reuseVolumes adds to new StatefulSets the live volumes that they will use. A replaced
+// StatefulSet may declare another size or class than these volumes have.
+func reuseVolumes(ctx context.Context, snapshot *providers.Snapshot, outcomes []*outcome.Outcome) error {
+	var scopes []providers.Scope
+	for _, o := range outcomes {
+		if takesUpVolumes(o) {
+			scopes = append(scopes, providers.Scope{GVK: inventory.Claims, Namespace: o.Action.Ref.Namespace})
+		}
+	}
+	if err := snapshot.Try(ctx, scopes...); err != nil {
+		return fmt.Errorf("read which volumes there are: %w", err)
+	}
+	for _, o := range outcomes {
+		if !takesUpVolumes(o) {
+			continue
+		}
+		var names []string
+		for _, ref := range inventory.VolumesOf(snapshot, o.Object.Manifest) {
+			names = append(names, ref.Name)
+		}
+		if len(names) > 0 {
+			o.Action.Reasons = append(o.Action.Reasons, plans.Reason{Kind: plans.ReasonReuse, Detail: words.Few(names, 3)})
+		}
+	}
+	return nil
+}
+
+// takesUpVolumes reports whether the action creates a StatefulSet that will use the live
+// volumes with its name.
+func takesUpVolumes(o *outcome.Outcome) bool {
+	switch o.Action.Verb {
+	case plans.Create:
+		return objects.OwnVolumes(o.Object.Manifest) != ""
+	case plans.Replace:
+		return objects.OwnVolumes(o.Object.Manifest) != "" && !objects.TakesVolumesAlong(o.Live)
+	}
+	return false
+}
+
+// hiddenRules explains why the server was asked about unchanged objects: the user may not
+// list the webhooks and policies that could change them. Every plan then needs a request for
+// each object.
+func hiddenRules(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.Problem {
+	asked := slices.ContainsFunc(outcomes, func(o *outcome.Outcome) bool {
+		return o.Action.Verb == plans.None && o.Action.Evidence.Kind == plans.DryRun
+	})
+	if !inv.Rules.Hidden() || !asked || inv.Input.VerifyAll {
+		return nil
+	}
+	return []plans.Problem{{
+		Warning: true,
+		Summary: "kolla may not list the mutating webhooks and policies of the cluster",
+		Detail:  `So it asks the server about every object, which is slow. Give the user a ClusterRole with this rule: apiGroups: ["admissionregistration.k8s.io"], resources: ["mutatingwebhookconfigurations", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"], verbs: ["list"].`,
+	}}
+}
+
+// refuseFewer refuses to remove pods that have to leave in another way first, such as
+// members of a cluster, which would count as members that are down.
+func refuseFewer(outcomes []*outcome.Outcome) {
+	for _, o := range outcomes {
+		if o.Object.ScaleDown == "" || o.Live == nil || !slices.Contains([]plans.Verb{plans.Update, plans.Adopt, plans.Replace}, o.Action.Verb) {
+			continue
+		}
+		before, known := objects.Replicas(o.Live)
+		after, alsoKnown := objects.Replicas(o.After)
+		if known && alsoKnown && after < before {
+			o.Withdraw(fmt.Sprintf("%s cannot go from %d pods to %d", o.Action.Ref, before, after), o.Object.ScaleDown)
+		}
+	}
+}

@@ -1,0 +1,464 @@
+package decision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/dryrun"
+	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/blame"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/internal/selection"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/planner/proof"
+	"kolla.openstack.org/kolla/planner/trust"
+	"kolla.openstack.org/kolla/providers"
+	secretvalues "kolla.openstack.org/kolla/providers/secrets"
+	"kolla.openstack.org/kolla/state"
+)
+
+// subject is one declared object while it is decided about.
+type subject struct {
+	out outcome.Outcome
+	// idle are the fields that controllers have and do not look after any more.
+	idle []plans.Reason
+
+	// check of the live object, zero where it has none.
+	check state.Check
+	// claim is what the cheap steps say, if they say that nothing changes.
+	claim plans.Evidence
+	// confirmed: by the answer to a dry run, kolla owns already what it would own, with
+	// the values that it would have.
+	confirmed bool
+	// raced: somebody wrote to the object between the LIST and the dry run, and it could
+	// not be read again.
+	raced bool
+	// clean: the live object is the one that was last found to be as declared, to the
+	// last field.
+	clean bool
+	// altered: it is clean, but for the values of a Secret, which nothing is recorded of.
+	altered bool
+	// holds: kolla owns what is declared, with the declared values, and an apply of that
+	// certainly changes nothing. What others added is another matter.
+	holds bool
+}
+
+// A step either decides about an object, or leaves it to the next step. A
+// decision is to set the action's verb, or to name a problem.
+type step func(context.Context, *subject) (decided bool, err error)
+
+// decide takes the object through the steps, the cheapest first. The last one
+// asks the server; the ones before it may only decide what is certain without.
+func (p *decider) decide(ctx context.Context, object *providers.Object) (*subject, error) {
+	s := &subject{out: outcome.Outcome{Object: object, Manager: providers.ManagerOf(p.inv.Input.Cloud, object.Partial), Record: p.inv.RecordOf(object)}}
+	s.out.Live = p.liveOf(s)
+	s.out.Action = plans.Action{
+		Address:   object.Address,
+		Object:    object,
+		Ref:       object.Ref(),
+		DependsOn: selection.Dependencies(object),
+	}
+	if s.out.Live != nil {
+		s.out.Ours = s.made()
+		s.out.Action.Prior = providers.Precondition{UID: s.out.Live.GetUID(), ResourceVersion: s.out.Live.GetResourceVersion()}
+		if s.out.Ours && !s.out.Object.Partial {
+			s.out.Action.Token = trust.Token(s.out.Live)
+		}
+	}
+	s.out.Action.Scaled = s.out.Live != nil && !object.Partial && p.inv.Scaled(s.out.Action.Ref)
+	for _, step := range p.steps(s) {
+		decided, err := step(ctx, s)
+		if err != nil {
+			return nil, fmt.Errorf("plan %s: %w", object.Address, err)
+		}
+		if decided {
+			break
+		}
+	}
+	p.settle(s)
+	return s, nil
+}
+
+// absent decides about objects that are not in the cluster.
+func (p *decider) absent(ctx context.Context, s *subject) (bool, error) {
+	why, again := p.demanded(s.out.Object)
+	switch {
+	case s.out.Live != nil:
+		return false, nil
+	case s.out.Object.Partial:
+		s.out.Refuse(fmt.Sprintf("%s does not exist", s.out.Action.Ref),
+			"Only some of its fields are declared here, so it is never created. Correct its name, or bring it into the cluster first.")
+		return true, nil
+	case s.out.Finished() && s.sameInputs() && !again:
+		s.out.Action.Verb = plans.None
+		s.out.Action.Evidence = plans.Evidence{Kind: plans.Recorded, Detail: "finished; cleaned up since"}
+		return true, nil
+	}
+	s.out.Action.Verb = plans.Create
+	if s.out.Object.Run() && !s.out.Object.Skipped() {
+		s.out.Action.Verb = plans.Run
+	}
+	reason := plans.Reason{Kind: plans.ReasonNew}
+	switch {
+	case s.out.Finished() && again:
+		reason = why
+	case s.out.Finished():
+		reason.Kind = plans.ReasonConfig
+	case s.out.Record != nil && s.out.Record.State.UID != "":
+		reason.Kind = s.out.Record.Absence()
+	}
+	s.out.Action.Reasons = []plans.Reason{reason}
+	manifest, err := p.resolve(s)
+	if err != nil {
+		return false, err
+	}
+	s.out.Action.Reasons = append(s.out.Action.Reasons, s.renewal()...)
+	answer, err := p.ask.Create(ctx, s.out.Object, manifest)
+	if err != nil {
+		return false, err
+	}
+	s.out.Take(answer)
+	shown := manifest
+	if s.out.Action.Evidence.Kind == plans.Schema {
+		shown = s.out.After // with the defaults, which nobody can look up yet
+	}
+	differences, err := fields.Compare(nil, shown)
+	s.out.Action.Changes = fields.Changes(s.out.WithUnknown(differences))
+	return true, err
+}
+
+// sameInputs reports whether a job would run for the same as it last did.
+func (s *subject) sameInputs() bool {
+	return s.out.Versioned() || s.out.Record.State.Desired == s.out.Object.Digest()
+}
+
+// leaving decides about objects that are on their way out: what they would
+// become cannot be told.
+func (p *decider) leaving(_ context.Context, s *subject) (bool, error) {
+	if s.out.Live.GetDeletionTimestamp() == nil {
+		return false, nil
+	}
+	detail := "Plan again when it is gone."
+	if finalizers := s.out.Live.GetFinalizers(); len(finalizers) > 0 {
+		detail += fmt.Sprintf(" It waits for its finalizers %q.", finalizers)
+	}
+	s.out.Refuse(fmt.Sprintf("%s is being deleted", s.out.Action.Ref), detail)
+	return true, nil
+}
+
+// ran decides about jobs that are in the cluster. The name of a versioned one
+// says what it ran, so that there is nothing to compare.
+func (p *decider) ran(ctx context.Context, s *subject) (bool, error) {
+	if !s.out.Object.Run() {
+		return false, nil
+	}
+	if condition := jobCondition(s.out.Live, batchv1.JobFailed); condition != "" {
+		return true, p.replace(ctx, s, []plans.Reason{{Kind: plans.ReasonFailedJob, Detail: condition}})
+	}
+	if s.out.Ours && s.ranOtherwise() && jobCondition(s.out.Live, batchv1.JobComplete) == "" {
+		return true, p.replace(ctx, s, []plans.Reason{{Kind: plans.ReasonConfig}})
+	}
+	if s.out.Ours {
+		if decided, err := p.takeOutFixed(ctx, s); decided || err != nil {
+			return decided, err
+		}
+	}
+	if !s.out.Versioned() {
+		return false, nil
+	}
+	s.matches(plans.Evidence{Kind: plans.Recorded, Detail: "its name is made of what it runs"})
+	return true, nil
+}
+
+// ranOtherwise reports whether a job that does not run again for other inputs was given
+// other ones than it would have now.
+func (s *subject) ranOtherwise() bool {
+	want := s.out.Object.Manifest.GetAnnotations()[providers.AnnotationInputs]
+	return want != "" && s.out.Live.GetAnnotations()[providers.AnnotationInputs] != want
+}
+
+// jobCondition gives the message of a job's condition that is true, or its type
+// where there is no message; empty: the condition is not true.
+func jobCondition(job *unstructured.Unstructured, kind batchv1.JobConditionType) string {
+	conditions, _, _ := unstructured.NestedSlice(job.Object, "status", "conditions")
+	for _, c := range conditions {
+		condition, _ := c.(map[string]any)
+		if condition["type"] != string(kind) || condition["status"] != "True" {
+			continue
+		}
+		if message, _ := condition["message"].(string); message != "" {
+			return message
+		}
+		return string(kind)
+	}
+	return ""
+}
+
+// matches decides that the cluster has nothing to be written to. An object that is
+// adopted, or that the state knows under an earlier address, is taken into it; an
+// object that was not seen ready since its last write is still to be waited for.
+func (s *subject) matches(evidence plans.Evidence) {
+	s.out.Action.Verb = plans.None
+	s.out.Action.Evidence = evidence
+	switch {
+	case s.out.Adopts(), s.out.Object.Partial && s.out.Record == nil:
+		s.out.Action.Verb, s.out.Action.Reasons = plans.Adopt, []plans.Reason{{Kind: plans.ReasonUnowned}}
+	case s.out.Record.MovedFrom(s.out.Object.Address):
+		s.out.Action.Verb, s.out.Action.Reasons = plans.Adopt, []plans.Reason{{Kind: plans.ReasonMoved, Detail: s.out.Record.State.Address}}
+	default:
+		s.out.Action.Force = false
+		s.out.Action.Pending = !s.out.Record.Is(s.out.Live) || !s.out.Record.State.Ready
+	}
+}
+
+// verified asks the server what an apply would change.
+func (p *decider) verified(ctx context.Context, s *subject) (bool, error) {
+	contention := providers.Contend()
+	for first := true; ; first = false {
+		x := &prospect{applied: s.out.Live, evidence: plans.Evidence{Kind: plans.DryRun}}
+		if !s.holds || p.inv.Input.VerifyAll || !first {
+			if decided, err := p.applied(ctx, s, x); decided || err != nil {
+				s.passOn(x)
+				return decided, err
+			}
+		}
+		if x.applied.GetResourceVersion() != s.out.Live.GetResourceVersion() && contention.Again(ctx) {
+			if again, err := p.reread(ctx, s); again || err != nil {
+				if err != nil {
+					return false, err
+				}
+				continue
+			}
+		}
+		decided, err := p.takeOut(ctx, s, x)
+		if apierrors.IsConflict(err) && contention.Again(ctx) {
+			if _, err := p.reread(ctx, s); err != nil {
+				return false, err
+			}
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		s.passOn(x)
+		if decided {
+			return true, nil
+		}
+		return true, p.conclude(s, x)
+	}
+}
+
+// passOn passes on what the server warned of when it was asked what an apply gives. Of an
+// object that is made again, or that fields are removed from, it may have warned of what
+// others put there.
+func (s *subject) passOn(x *prospect) {
+	if s.out.Action.Verb == plans.Replace {
+		return
+	}
+	warned := x.warned
+	if s.out.Action.Removes != "" {
+		warned = x.finally
+	}
+	for _, text := range warned {
+		s.out.Problems = append(s.out.Problems, plans.Problem{Warning: true, Address: s.out.Object.Address, Detail: text})
+	}
+}
+
+// applied asks the server what a server-side apply would give.
+func (p *decider) applied(ctx context.Context, s *subject, x *prospect) (decided bool, err error) {
+	manifest, err := p.sent(s)
+	if err != nil {
+		return false, err
+	}
+	answer, err := p.inv.Input.Reader.DryRun(ctx, manifest, providers.DryRunOptions{Manager: s.out.Manager, Warn: collect(&x.warned)})
+	var conflict *providers.ConflictError
+	if errors.As(err, &conflict) {
+		answer, manifest, err = p.contend(ctx, s, x, manifest, conflict.Conflicts)
+		if manifest == nil {
+			return err == nil, err
+		}
+	}
+	refusal := ""
+	if err != nil {
+		r := dryrun.Classify(err)
+		switch {
+		case r.World:
+			return false, err
+		case len(r.Immutable) > 0:
+			return true, p.replace(ctx, s, dryrun.Causes(s.out.Live, manifest, s.out.Manager, r.Immutable))
+		case r.Unasked != "":
+			x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.Unasked}
+		case r.Permission != nil:
+			x.evidence = r.Forbidden()
+		case p.inv.Input.RefreshOnly:
+			x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: "the cluster refuses to say what an apply would change: " + r.Text()}
+		case r.Shape && p.crdOf(s) != nil:
+			refusal = r.Text()
+		case !s.out.Owned():
+			s.out.Reject(r)
+			return true, nil
+		default:
+			x.invalid = &r
+		}
+		if answer, err = s.predicted(ctx, p.inv.Input.Reader, x, manifest); err != nil {
+			return false, err
+		}
+	}
+	if p.crdOf(s) != nil && x.evidence.Kind != plans.Unverified {
+		changed := p.ask.Update(s.out.Object, manifest, answer, refusal)
+		s.out.Problems = append(s.out.Problems, changed.Problems...)
+		if changed.Refused {
+			return true, nil
+		}
+		answer, x.evidence = changed.After, changed.Evidence
+	}
+	x.applied = answer
+	return false, nil
+}
+
+// conclude decides by what the object would become.
+func (p *decider) conclude(s *subject, x *prospect) error {
+	becomes := x.applied
+	if x.invalid != nil {
+		becomes = x.final // what is in between never comes about
+	}
+	differences, err := fields.Compare(s.out.Live, becomes)
+	if err != nil {
+		return err
+	}
+	s.raced = x.applied.GetResourceVersion() != s.out.Live.GetResourceVersion()
+	s.confirmed = x.evidence.Kind == plans.DryRun && p.inv.Rules.Check(x.applied, p.namespaceOf(s), s.out.Manager, p.terms(s)) == s.check
+	if s.raced {
+		// What kolla does not declare differs by what somebody wrote, not by the apply.
+		differences = fields.Declared(differences, fields.OwnersOf(s.out.Live, s.out.Manager), fields.OwnersOf(x.applied, s.out.Manager))
+	}
+	if x.invalid != nil {
+		differences = slices.DeleteFunc(differences, func(d fields.Difference) bool { return d.Hollow() })
+	}
+	differences = s.out.WithUnknown(differences)
+	if len(differences)+len(x.removed) == 0 {
+		s.matches(x.evidence)
+		return nil
+	}
+	origin := p.originOf(s, x.applied)
+	reasons := origin.Differences(differences)
+	if x.invalid != nil {
+		reasons = origin.Additions(differences, reasons)
+	}
+	if s.out.Object.Partial && (s.out.Record == nil || origin.Same) {
+		s.warnTwin(p.inv.Input.Cloud, differences)
+	}
+	if x.evidence.Kind == plans.Schema {
+		reasons = p.blameDefinition(s, reasons)
+	}
+	s.out.Action.Verb = plans.Update
+	if s.out.Adopts() {
+		s.out.Action.Verb = plans.Adopt
+	}
+	s.out.Action.Evidence = x.evidence
+	shown, err := s.shown(differences, x)
+	if err != nil {
+		return err
+	}
+	s.out.Action.Changes = fields.Changes(shown)
+	s.out.Action.Reasons = slices.Concat(reasons, blame.Drift(x.removed, s.out.Adopts()), s.freed(), s.replacedValues(valuesIn(p.inv)), s.renewal())
+	if s.out.Record.MovedFrom(s.out.Object.Address) {
+		s.out.Action.Reasons = append(s.out.Action.Reasons, plans.Reason{Kind: plans.ReasonMoved, Detail: s.out.Record.State.Address})
+	}
+	s.out.After = x.final
+	return nil
+}
+
+// shown are the differences of an apply and those of what it takes out, as one: where both
+// are about one field, by what the object is now and what it finally becomes.
+func (s *subject) shown(differences []fields.Difference, x *prospect) ([]fields.Difference, error) {
+	meets := func(all []fields.Difference, d fields.Difference) int {
+		return slices.IndexFunc(all, func(other fields.Difference) bool { return fields.Overlap(other.At, d.At) })
+	}
+	all := slices.Concat(differences, x.removed)
+	if x.invalid == nil && slices.ContainsFunc(x.removed, func(d fields.Difference) bool { return meets(differences, d) >= 0 }) {
+		var err error
+		if all, err = fields.Compare(s.out.Live, x.final); err != nil {
+			return nil, err
+		}
+		all = s.out.WithUnknown(all)
+		for i, d := range all {
+			if r := meets(x.removed, d); r >= 0 {
+				all[i].Drift, all[i].Manager, all[i].Time = x.removed[r].Drift, x.removed[r].Manager, x.removed[r].Time
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b fields.Difference) int { return strings.Compare(a.Path, b.Path) })
+	return all, nil
+}
+
+// terms are what the subject is looked at by.
+func (p *decider) terms(s *subject) proof.Terms {
+	return proof.TermsOf(s.out.Action.Object, s.out.Action.Scaled, p.inv.Input.ForeignPolicy == plans.IgnoreForeign)
+}
+
+// warnTwin says of fields that kolla owns by this cloud's name and would give up, though
+// nothing that the state knows of has declared them, where they must have come from.
+func (s *subject) warnTwin(cloud string, differences []fields.Difference) {
+	var taken []string
+	for _, d := range differences {
+		if d.After == nil && d.Before != nil {
+			taken = append(taken, d.Path)
+		}
+	}
+	if len(taken) == 0 {
+		return
+	}
+	warning := plans.ProblemOf(s.out.Object, fmt.Sprintf("Another configuration or state manages %s for cloud %q", s.out.Action.Ref, cloud),
+		fmt.Sprintf("It was given %s for this cloud, and not from here: the state does not know of that. This plan takes it away, and the other one takes away what is given here. A cloud has one configuration and one state: give one of the two another cloud name. If the state was lost or is an old one, kolla state rebuild makes it anew.", words.Few(taken, 4)))
+	warning.Warning = true
+	s.out.Problems = append(s.out.Problems, warning)
+}
+
+func (p *decider) originOf(s *subject, answer *unstructured.Unstructured) blame.Origin {
+	held := fields.OwnersOf(s.out.Live, s.out.Manager)
+	same := s.out.Record != nil && s.out.Record.State.Desired == s.out.Object.Digest() && !s.givenAnew(answer, held)
+	return blame.Origin{
+		Live:   held,
+		After:  fields.OwnersOf(answer, s.out.Manager),
+		Same:   same,
+		Edited: s.out.Record != nil && !same,
+		Ours:   !s.out.Adopts(),
+		// By the same server, and with nothing but the object having changed.
+		Written: s.written(),
+	}
+}
+
+// written reports whether the object is certainly not the one any more that the last apply
+// or check left: by the same server, it is another one, or somebody wiped off what kolla
+// owns in it.
+func (s *subject) written() bool {
+	return s.altered || s.out.Record.Is(s.out.Live) && s.out.Record.State.Check.Owned != "" && !s.clean && (s.check.Owned == "" || s.check.Server == s.out.Record.State.Check.Server)
+}
+
+// resolve returns the manifest to send, and notes which of its values only the apply makes.
+func (p *decider) resolve(s *subject) (*unstructured.Unstructured, error) {
+	manifest, pending, err := Resolve(p.inv, s.out.Object)
+	s.out.Pending = pending
+	return manifest, err
+}
+
+// Resolve returns the manifest of a declared object with the values of a Secret, and the keys
+// whose values only the apply makes.
+func Resolve(inv *inventory.Inventory, object *providers.Object) (manifest *unstructured.Unstructured, pending []string, err error) {
+	return secretvalues.Resolve(object, valuesIn(inv), false)
+}
+
+// valuesIn reads live Secrets.
+func valuesIn(inv *inventory.Inventory) func(namespace, name string) map[string][]byte {
+	return func(namespace, name string) map[string][]byte { return inventory.ValuesOf(inv, namespace, name) }
+}

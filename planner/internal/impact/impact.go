@@ -1,0 +1,330 @@
+// Package impact says what a plan means for the users of the cloud: the pods that restart,
+// the data that is lost, the nodes that pods leave, and the fields that stay with others. It
+// only adds to a plan and changes no decision, so later stages need nothing of it.
+package impact
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/cutoff"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/internal/removal"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
+)
+
+// Facts are the results of earlier stages.
+type Facts struct {
+	Inventory *inventory.Inventory
+	Outcomes  []*outcome.Outcome
+	Actions   []plans.Action // all actions of the plan, in order
+	Losses    []plans.Loss
+	Copied    map[providers.Ref]inventory.CopiedValues
+	CutOffs   map[providers.Ref]*plans.CutOff
+}
+
+// Of returns the effects of the plan by block: the lost data first, then the effects of each
+// action.
+func Of(f Facts) []plans.Impact {
+	outcomes := byAddress(f.Outcomes)
+	effects := map[string][]plans.Effect{}
+	for _, l := range f.Losses {
+		effects[l.Address.Block] = append(effects[l.Address.Block], plans.Effect{
+			Kind: plans.EffectLoss, Name: l.Address.Name, Ref: l.Refs[0], Data: l.Holds, Grave: true, Loss: &l,
+		})
+	}
+	nodes := labelsAfter(f.Inventory, f.Outcomes, f.Actions)
+	for i := range f.Actions {
+		a := &f.Actions[i]
+		d := disturbance{facts: &f, nodes: nodes, action: a, outcome: outcomes[a.Address], live: f.Inventory.Input.Snapshot.Get(a.Ref)}
+		effects[a.Address.Block] = append(effects[a.Address.Block], d.effects()...)
+	}
+	var impact []plans.Impact
+	for _, block := range slices.Sorted(maps.Keys(effects)) {
+		if len(effects[block]) > 0 {
+			impact = append(impact, plans.Impact{Block: block, Service: f.Inventory.ServiceName(block), Effects: effects[block]})
+		}
+	}
+	return impact
+}
+
+func byAddress(outcomes []*outcome.Outcome) map[addrs.Object]*outcome.Outcome {
+	all := map[addrs.Object]*outcome.Outcome{}
+	for _, o := range outcomes {
+		all[o.Object.Address] = o
+	}
+	return all
+}
+
+// Questions returns the workloads whose pods the plan removes from their nodes, or from some
+// of them. guarded are objects that a refused plan would delete.
+func Questions(inv *inventory.Inventory, outcomes []*outcome.Outcome, actions []plans.Action, guarded []removal.Guarded) []cutoff.Question {
+	snapshot := inv.Input.Snapshot
+	var questions []cutoff.Question
+	for _, g := range guarded {
+		ref := g.Ref
+		if live := snapshot.Get(ref); cutoff.Asks(ref, live) {
+			questions = append(questions, cutoff.Question{Ref: ref, Live: live})
+		}
+	}
+	known, nodes := byAddress(outcomes), labelsAfter(inv, outcomes, actions)
+	for i := range actions {
+		a := &actions[i]
+		live := snapshot.Get(a.Ref)
+		switch {
+		case !cutoff.Asks(a.Ref, live):
+		case a.Verb == plans.Delete && !a.Partial:
+			questions = append(questions, cutoff.Question{Ref: a.Ref, Live: live})
+		default:
+			if left := leftNodes(snapshot, a, afterOf(known[a.Address]), nodes); len(left) > 0 && inv.Owns(live) {
+				questions = append(questions, cutoff.Question{Ref: a.Ref, Live: live, Nodes: left})
+			}
+		}
+	}
+	return questions
+}
+
+func afterOf(o *outcome.Outcome) *unstructured.Unstructured {
+	if o == nil {
+		return nil
+	}
+	return o.After
+}
+
+// disturbance is the effect of one action.
+type disturbance struct {
+	facts   *Facts
+	nodes   nodeLabels // after the plan
+	action  *plans.Action
+	outcome *outcome.Outcome           // nil: the object is not declared
+	live    *unstructured.Unstructured // nil: the object does not exist
+}
+
+// effects returns the effects of the action. Those of a deletion are grave.
+func (d *disturbance) effects() []plans.Effect {
+	effects := d.disturbs()
+	deletes := d.action.Verb == plans.Delete && !d.action.Partial || d.action.Verb == plans.Replace
+	for i := range effects {
+		e := &effects[i]
+		e.Name, e.Ref = cmp.Or(e.Name, d.action.Address.Name), d.action.Ref
+		e.Grave = e.Grave || deletes && d.action.Ref.GVK.GroupKind() != kinds.Job
+	}
+	if names := d.volumesStay(); len(names) > 0 {
+		effects = append(effects, plans.Effect{Kind: plans.EffectVolumesStay, Name: d.action.Address.Name, Ref: d.action.Ref, Items: names})
+	}
+	return effects
+}
+
+func (d *disturbance) disturbs() []plans.Effect {
+	live := d.live
+	switch kind := d.action.Ref.GVK.GroupKind(); {
+	case kind == kinds.Job:
+		return d.job()
+	case d.action.Serves():
+		return slices.Concat(d.workload(), d.leaves(), d.cutsOff())
+	case d.action.Verb == plans.Replace:
+		return replacement(d.action)
+	case d.action.Heir != (addrs.Object{}):
+		if lost := d.facts.Copied[d.action.Ref].Lost; len(lost) > 0 {
+			return []plans.Effect{{Kind: plans.EffectValuesDropped, Items: lost, Heir: d.action.Heir.Name}}
+		}
+	case d.action.Verb == plans.Delete && !d.action.Partial && kind != kinds.Namespace:
+		recorded := ""
+		if r := d.facts.Inventory.RecordAt(d.action.Address); r != nil {
+			recorded = r.State.Holds
+		}
+		if holds := objects.Holds(live, recorded); holds != "" {
+			return []plans.Effect{{Kind: plans.EffectDataDeleted, Data: holds}}
+		}
+	case kind == kinds.Service && slices.ContainsFunc(d.action.Changes, isPort) && live != nil:
+		return []plans.Effect{{Kind: plans.EffectPorts}}
+	}
+	return nil
+}
+
+// replacement returns the effects of the replacement of an object without pods.
+func replacement(a *plans.Action) []plans.Effect {
+	var effects []plans.Effect
+	if a.Ref.GVK.GroupKind() == kinds.Service {
+		effects = append(effects, plans.Effect{Kind: plans.EffectUnreachable, Downtime: true})
+		if slices.ContainsFunc(a.Changes, isPort) {
+			effects = append(effects, plans.Effect{Kind: plans.EffectPorts})
+		}
+	}
+	if a.Holds != "" {
+		effects = append(effects, plans.Effect{Kind: plans.EffectDataReplaced, Data: a.Holds})
+	}
+	return effects
+}
+
+func isPort(c plans.Change) bool {
+	return fields.Within(c.Path, "spec.ports") || fields.Within(c.Path, "spec.type")
+}
+
+func (d *disturbance) job() []plans.Effect {
+	name := d.action.Address.Name
+	if d.outcome != nil && d.outcome.Versioned() {
+		name = d.outcome.Object.Family.Name
+	}
+	switch d.action.Verb {
+	case plans.Run:
+		return []plans.Effect{{Kind: plans.EffectJob, Name: name}}
+	case plans.Replace:
+		return []plans.Effect{{Kind: plans.EffectJobAgain, Name: name}}
+	}
+	return nil
+}
+
+// workload returns the effects on the pods of a workload.
+func (d *disturbance) workload() []plans.Effect {
+	switch d.action.Verb {
+	case plans.Create:
+		n, known := objects.Replicas(d.outcome.After)
+		return []plans.Effect{{Kind: plans.EffectDeploy, Pods: n, EachNode: !known}}
+	case plans.Delete:
+		n, _ := objects.Replicas(d.live)
+		return append([]plans.Effect{{Kind: plans.EffectStop, Pods: n, Downtime: true}}, volumesLost(d.action)...)
+	case plans.Replace:
+		n, _ := objects.Replicas(d.live)
+		return append([]plans.Effect{{Kind: plans.EffectRecreate, Pods: n, Strategy: plans.AllAtOnce, Downtime: n > 0, Why: d.action.Reasons}}, volumesLost(d.action)...)
+	case plans.Update, plans.Adopt:
+		return append(d.restart(), d.scale()...)
+	}
+	return nil
+}
+
+// volumesLost returns the effect on the volumes that are lost with a StatefulSet.
+func volumesLost(a *plans.Action) []plans.Effect {
+	if a.Holds == "" {
+		return nil
+	}
+	return []plans.Effect{{Kind: plans.EffectDataLost, Data: a.Holds}}
+}
+
+// volumesStay returns the names of the volumes that a deleted StatefulSet leaves behind.
+func (d *disturbance) volumesStay() []string {
+	if d.action.Verb != plans.Delete || !d.action.Serves() {
+		return nil
+	}
+	return namesOf(removal.StayingVolumes(d.facts.Inventory.Input.Snapshot, d.live, d.facts.Actions, d.facts.Losses))
+}
+
+// restart returns which pods restart because their template changes. A restart of the only pod
+// of a database is grave: nothing answers until it is ready again.
+func (d *disturbance) restart() []plans.Effect {
+	if !slices.ContainsFunc(d.action.Changes, inTemplate) {
+		return nil
+	}
+	n, _ := objects.Replicas(d.live)
+	if after, known := objects.Replicas(d.outcome.After); known {
+		n = min(n, after)
+	}
+	if n == 0 {
+		return nil
+	}
+	e := plans.Effect{Kind: plans.EffectRestart, Pods: n, Causes: d.causes(), Data: d.outcome.Object.Loss}
+	e.Strategy, e.AtATime, e.Downtime = pace(d.outcome.After, n)
+	recreated := e.Strategy == plans.AllAtOnce && d.action.Ref.GVK.GroupKind() == kinds.Deployment
+	e.Grave = n == 1 && e.Downtime && (recreated || holdsData(d.outcome.After))
+	return []plans.Effect{e}
+}
+
+// holdsData reports whether the pods of a workload have lasting volumes, as those of databases
+// and queues.
+func holdsData(workload *unstructured.Unstructured) bool {
+	if len(objects.ClaimTemplates(workload)) > 0 {
+		return true
+	}
+	volumes, _, _ := unstructured.NestedSlice(workload.Object, "spec", "template", "spec", "volumes")
+	return slices.ContainsFunc(volumes, func(item any) bool {
+		volume, _ := item.(map[string]any)
+		return volume["persistentVolumeClaim"] != nil
+	})
+}
+
+func inTemplate(c plans.Change) bool { return fields.Within(c.Path, "spec.template") }
+
+// scale returns how many pods start or stop.
+func (d *disturbance) scale() []plans.Effect {
+	before, known := objects.Replicas(d.live)
+	after, alsoKnown := objects.Replicas(d.outcome.After)
+	switch {
+	case !known || !alsoKnown || before == after:
+		return nil
+	case before < after:
+		return []plans.Effect{{Kind: plans.EffectScaleUp, Pods: after - before}}
+	}
+	return []plans.Effect{{Kind: plans.EffectScaleDown, Pods: before - after, Downtime: after == 0}}
+}
+
+// pace returns how a rollout replaces n pods, how many at a time, and whether at some time
+// none of them is ready.
+func pace(workload *unstructured.Unstructured, n int) (strategy plans.Strategy, at int, downtime bool) {
+	kind := workload.GroupVersionKind().GroupKind()
+	field := "updateStrategy"
+	if kind == kinds.Deployment {
+		field = "strategy"
+	}
+	switch chosen, _, _ := unstructured.NestedString(workload.Object, "spec", field, "type"); chosen {
+	case "OnDelete":
+		return plans.OnRequest, 0, false
+	case "Recreate":
+		return plans.AllAtOnce, n, true
+	}
+	surge := share(workload, n, true, "spec", field, "rollingUpdate", "maxSurge")
+	unavailable := share(workload, n, false, "spec", field, "rollingUpdate", "maxUnavailable")
+	if kind != kinds.Deployment && surge == 0 { // there, one has to go before one comes
+		unavailable = max(1, unavailable)
+	}
+	at = min(n, max(1, surge+unavailable))
+	strategy = plans.Rolling
+	if at == n && n > 1 {
+		strategy = plans.AllAtOnce
+	}
+	return strategy, at, unavailable >= n
+}
+
+// share returns a number or a percentage of n pods. It rounds as Kubernetes does: the surge
+// up, everything else down.
+func share(workload *unstructured.Unstructured, n int, up bool, path ...string) int {
+	raw, ok, _ := unstructured.NestedFieldNoCopy(workload.Object, path...)
+	if !ok {
+		return 0
+	}
+	value := intstr.Parse(fmt.Sprint(raw))
+	scaled, err := intstr.GetScaledValueFromIntOrPercent(&value, n, up)
+	if err != nil {
+		return 0
+	}
+	return scaled
+}
+
+// leaves returns the effect of leaving nodes. It is grave if others need the pods there.
+func (d *disturbance) leaves() []plans.Effect {
+	nodes := leftNodes(d.facts.Inventory.Input.Snapshot, d.action, afterOf(d.outcome), d.nodes)
+	if len(nodes) == 0 {
+		return nil
+	}
+	loss := d.outcome.Object.Loss
+	return []plans.Effect{{Kind: plans.EffectLeave, Pods: len(nodes), Items: nodes, Data: loss, Grave: loss != ""}}
+}
+
+// cutsOff returns the effect on the users of the pods that leave their nodes.
+func (d *disturbance) cutsOff() []plans.Effect {
+	c := d.facts.CutOffs[d.action.Ref]
+	if c == nil {
+		return nil
+	}
+	return []plans.Effect{{Kind: plans.EffectCutOff, Data: c.What, Carried: c.Nodes, Grave: true}}
+}

@@ -1,0 +1,111 @@
+package impact_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/planner/internal/impact"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
+)
+
+func address(t *testing.T, text string) addrs.Object {
+	t.Helper()
+	a, err := addrs.ParseObject(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// object decodes a manifest in the namespace openstack.
+func object(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	if err := u.UnmarshalJSON([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	u.SetNamespace("openstack")
+	return u
+}
+
+const workload = `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "api"}, "spec": {"replicas": 3}}`
+
+// decidedTo is a decision about the object of service.a.
+func decidedTo(t *testing.T, verb plans.Verb, live, after *unstructured.Unstructured, changes ...plans.Change) *outcome.Outcome {
+	t.Helper()
+	u := live
+	if u == nil {
+		u = after
+	}
+	at := address(t, "service.a/"+u.GetKind()+"/"+u.GetName())
+	return &outcome.Outcome{
+		Object: &providers.Object{Address: at, Manifest: u}, Live: live, After: after,
+		Action: plans.Action{Address: at, Verb: verb, Ref: providers.RefOf(u), Changes: changes},
+	}
+}
+
+func TestOf(t *testing.T) {
+	live := object(t, workload)
+	scaled := object(t, workload)
+	scaled.Object["spec"] = map[string]any{"replicas": int64(1)}
+	image := plans.Change{Path: `spec.template.spec.containers["api"].image`, Before: "api:1", After: "api:2"}
+	tests := map[string]struct {
+		outcome *outcome.Outcome
+		want    []plans.EffectKind
+	}{
+		"a new workload":      {decidedTo(t, plans.Create, nil, live), []plans.EffectKind{plans.EffectDeploy}},
+		"an unchanged one":    {decidedTo(t, plans.None, live, live), nil},
+		"another image":       {decidedTo(t, plans.Update, live, live, image), []plans.EffectKind{plans.EffectRestart}},
+		"fewer replicas":      {decidedTo(t, plans.Update, live, scaled), []plans.EffectKind{plans.EffectScaleDown}},
+		"a replaced workload": {decidedTo(t, plans.Replace, live, live), []plans.EffectKind{plans.EffectRecreate}},
+		"a deleted workload":  {decidedTo(t, plans.Delete, live, nil), []plans.EffectKind{plans.EffectStop}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := inventory.Input{Snapshot: providers.SnapshotOf()}
+			if test.outcome.Live != nil {
+				in.Snapshot = providers.SnapshotOf(test.outcome.Live)
+			}
+			inv, problems := inventory.Index(in)
+			if inv == nil {
+				t.Fatal(problems)
+			}
+			var got []plans.EffectKind
+			for _, i := range impact.Of(impact.Facts{Inventory: inv, Outcomes: []*outcome.Outcome{test.outcome}, Actions: []plans.Action{test.outcome.Action}}) {
+				for _, e := range i.Effects {
+					got = append(got, e.Kind)
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("effects (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The data of a claim that somebody deleted is lost. Jobs that filled it have to run again.
+func TestLosses(t *testing.T) {
+	claim := object(t, `{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}}`)
+	job := decidedTo(t, plans.None, object(t, `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "fill"}}`), nil)
+	job.Object.DependsOn = []addrs.Object{address(t, "service.a/PersistentVolumeClaim/data")}
+	job.Record = &inventory.Record{State: &state.Object{Ready: true}}
+	inv, _ := inventory.Index(inventory.Input{Snapshot: providers.SnapshotOf()})
+	for reason, want := range map[plans.ReasonKind]int{plans.ReasonNew: 0, plans.ReasonGone: 1} {
+		created := decidedTo(t, plans.Create, nil, claim)
+		created.Action.Reasons = []plans.Reason{{Kind: reason}}
+		losses, problems := impact.Losses(inv, []*outcome.Outcome{created, job})
+		if len(losses) != want || len(problems) > 0 {
+			t.Fatalf("%s: losses %v, problems %v, want %d", reason, losses, problems, want)
+		}
+		if want == 1 && (len(losses[0].Jobs) != 1 || losses[0].Jobs[0] != job.Object.Address) {
+			t.Errorf("jobs to run again: %v", losses[0].Jobs)
+		}
+	}
+}

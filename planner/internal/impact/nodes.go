@@ -1,0 +1,112 @@
+package impact
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
+)
+
+// nodeLabels has the labels of all nodes after a plan, by the name of the node.
+type nodeLabels map[string]map[string]string
+
+func labelsAfter(inv *inventory.Inventory, outcomes []*outcome.Outcome, actions []plans.Action) nodeLabels {
+	snapshot := inv.Input.Snapshot
+	labels := nodeLabels{}
+	for _, node := range snapshot.All(inventory.Nodes) {
+		labels[node.GetName()] = node.GetLabels()
+	}
+	for _, o := range outcomes {
+		if o.Action.Ref.GVK == inventory.Nodes && o.After != nil {
+			labels[o.Action.Ref.Name] = o.After.GetLabels()
+		}
+	}
+	for _, a := range actions {
+		if live := snapshot.Get(a.Ref); a.Ref.GVK == inventory.Nodes && a.Verb == plans.Delete && live != nil {
+			owned := fields.OwnersOf(live, providers.ManagerOf(inv.Input.Cloud, true)).Own
+			left := maps.Clone(live.GetLabels())
+			maps.DeleteFunc(left, func(key, _ string) bool { return owned.Has(fieldpath.MakePathOrDie("metadata", "labels", key)) })
+			labels[a.Ref.Name] = left
+		}
+	}
+	return labels
+}
+
+// leftNodes returns the nodes that a live DaemonSet has pods on and leaves with this plan: it
+// asks for other labels, or the nodes lose theirs. The cluster deletes such pods at once,
+// whatever the update strategy is. after is the DaemonSet after an update.
+func leftNodes(snapshot *providers.Snapshot, a *plans.Action, after *unstructured.Unstructured, nodes nodeLabels) []string {
+	live := snapshot.Get(a.Ref)
+	if live == nil || a.Ref.GVK.GroupKind() != kinds.DaemonSet {
+		return nil
+	}
+	is, will := objects.NodeSelector(live), objects.NodeSelector(live)
+	switch a.Verb {
+	case plans.None, plans.Refresh:
+	case plans.Update, plans.Adopt:
+		will = objects.NodeSelector(after)
+	default:
+		return nil
+	}
+	var out []string
+	for _, node := range snapshot.All(inventory.Nodes) {
+		if covers(node.GetLabels(), is) && !covers(nodes[node.GetName()], will) {
+			out = append(out, node.GetName())
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// PassingPods warns of pods that a DaemonSet would start on a node for a moment: the plan
+// first gives the node the label that the DaemonSet asks for, and then changes the DaemonSet.
+// Such a pod registers a node that it does not belong to.
+func PassingPods(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.Problem {
+	nodes := labelsAfter(inv, outcomes, nil)
+	var warnings []plans.Problem
+	for _, o := range outcomes {
+		if o.Live == nil || o.After == nil || o.Action.Verb != plans.Update || o.Action.Ref.GVK.GroupKind() != kinds.DaemonSet {
+			continue
+		}
+		before, after := objects.NodeSelector(o.Live), objects.NodeSelector(o.After)
+		var names []string
+		for _, node := range inv.Input.Snapshot.All(inventory.Nodes) {
+			then := nodes[node.GetName()]
+			if !covers(node.GetLabels(), before) && covers(then, before) && !covers(then, after) {
+				names = append(names, node.GetName())
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		slices.Sort(names)
+		problem := plans.ProblemOf(o.Object, fmt.Sprintf("Pods of %s may start on nodes where they do not belong", o.Action.Ref),
+			fmt.Sprintf("This plan gives %s the label %s, and then takes %s off the nodes with that label. Pods may start there in between. To avoid that, first apply the new role of %s, and then label the nodes in a second apply.",
+				words.Few(names, 10), labels.FormatLabels(before), o.Action.Ref, o.Object.Address.Block))
+		problem.Warning = true
+		warnings = append(warnings, problem)
+	}
+	return warnings
+}
+
+// covers reports whether labels satisfy a selector.
+func covers(labels, selector map[string]string) bool {
+	for key, value := range selector {
+		if got, ok := labels[key]; !ok || got != value {
+			return false
+		}
+	}
+	return true
+}

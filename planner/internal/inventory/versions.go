@@ -1,0 +1,92 @@
+package inventory
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/trust"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
+)
+
+// Versions has the recorded members of one family that are no longer declared.
+type Versions struct {
+	// Members begins with those in use, and then with the newest.
+	Members []*Record
+	// Previous is the first member that is still in the cluster; nil: none is. Its place is
+	// taken by the declared member.
+	Previous *Record
+}
+
+// FormerVersions returns the selected former members of all families with a declared member.
+func FormerVersions(inv *Inventory, selected func(addrs.Object) bool) map[addrs.Object]Versions {
+	members := map[addrs.Object][]*Record{}
+	declared := map[addrs.Object]bool{}
+	for i := range inv.Input.Objects {
+		declared[inv.Input.Objects[i].Family] = true
+	}
+	for i := range inv.Records {
+		r := &inv.Records[i]
+		if r.Family != (addrs.Object{}) && declared[r.Family] && selected(inv.Successor(r)) && inv.DeclaredAs(r.Ref) == nil && inv.Declared[r.RecordedAddress()] == nil {
+			members[r.Family] = append(members[r.Family], r)
+		}
+	}
+	used := MountedFiles(inv.Input.Snapshot)
+	families := map[addrs.Object]Versions{}
+	for family, list := range members {
+		slices.SortFunc(list, func(a, b *Record) int {
+			if used[a.Ref] != used[b.Ref] {
+				return cmp.Compare(rank(used[a.Ref]), rank(used[b.Ref]))
+			}
+			return newerFirst(inv.Input.Snapshot, a, b)
+		})
+		v := Versions{Members: list}
+		if i := slices.IndexFunc(list, func(r *Record) bool { return trust.Same(r.State, inv.Input.Snapshot.Get(r.Ref)) }); i >= 0 {
+			v.Previous = list[i]
+		}
+		families[family] = v
+	}
+	return families
+}
+
+// rank sorts used members first.
+func rank(used bool) int {
+	if used {
+		return 0
+	}
+	return 1
+}
+
+// MountedFiles returns the ConfigMaps and Secrets that the live workloads mount into the
+// pods that they create now.
+func MountedFiles(snapshot *providers.Snapshot) map[providers.Ref]bool {
+	mounted := map[providers.Ref]bool{}
+	for _, kind := range []schema.GroupKind{kinds.Deployment, kinds.StatefulSet, kinds.DaemonSet} {
+		for _, workload := range snapshot.All(kind.WithVersion("v1")) {
+			for _, ref := range objects.FilesOf(workload).Refs {
+				mounted[ref] = true
+			}
+		}
+	}
+	return mounted
+}
+
+// newerFirst compares members by their last apply, and then by their creation.
+func newerFirst(snapshot *providers.Snapshot, a, b *Record) int {
+	created := func(r *Record) time.Time {
+		if live := snapshot.Get(r.Ref); live != nil {
+			return live.GetCreationTimestamp().Time
+		}
+		return time.Time{}
+	}
+	return cmp.Or(
+		b.State.Applied.Compare(a.State.Applied),
+		created(b).Compare(created(a)),
+		a.Address.Compare(b.Address),
+	)
+}

@@ -1,0 +1,104 @@
+// Package outcome has the decision about each declared object, and the reports that need
+// nothing else.
+package outcome
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// Outcome is the decision about one declared object.
+type Outcome struct {
+	Object *providers.Object
+	// Manager is the field manager that applies the object.
+	Manager string
+	Record  *inventory.Record          // nil: the state does not know the object
+	Live    *unstructured.Unstructured // nil: the object does not exist
+	Ours    bool                       // kolla made the live object, or owned fields of it before
+	// Stranger: the live object is not kolla's, and the operator did not name it. It is in
+	// the way.
+	Stranger bool
+
+	// Action has no verb if a problem prevents it.
+	Action plans.Action
+	// After is the object after the action, as the server answered if it could be asked;
+	// nil: nothing changes.
+	After *unstructured.Unstructured
+	// Pending has the keys of a Secret whose values only the apply makes.
+	Pending  []string
+	Problems []plans.Problem
+
+	// Reported has the additions of others that the policy leaves in place.
+	Reported []fields.Difference
+	// Unreported is the object without these additions.
+	Unreported *unstructured.Unstructured
+	// Stuck has the additions of others that no update can remove.
+	Stuck []fields.Difference
+}
+
+// Adopts reports whether the action takes over an object of somebody else.
+func (o *Outcome) Adopts() bool { return o.Live != nil && !o.Ours && !o.Object.Partial }
+
+// Owned reports whether kolla made the whole object, so that additions of others are drift.
+// Jobs have rules of their own.
+func (o *Outcome) Owned() bool {
+	return o.Live != nil && !o.Object.Partial && !o.Object.Run() && len(o.Object.Deferred) == 0
+}
+
+// Finished reports whether the object is a Job that an apply has seen complete.
+func (o *Outcome) Finished() bool { return o.Object.Run() && o.Record != nil && o.Record.State.Ready }
+
+// Versioned reports whether the name of the object contains a hash of its content.
+func (o *Outcome) Versioned() bool { return o.Object.Family != (addrs.Object{}) }
+
+// Lasting returns the address that the object keeps when its version changes.
+func (o *Outcome) Lasting() addrs.Object {
+	if o.Versioned() {
+		return o.Object.Family
+	}
+	return o.Object.Address
+}
+
+// Deferred reports whether the object depends on values that are known only after the apply.
+func (o *Outcome) Deferred() bool { return len(o.Object.Deferred) > 0 }
+
+// Prevention says where prevent_destroy forbids to destroy an object. source may be empty.
+func Prevention(block, source string) string {
+	if source == "" {
+		return fmt.Sprintf("prevent_destroy in the lifecycle of %s forbids to destroy it", block)
+	}
+	return fmt.Sprintf("prevent_destroy in the lifecycle of %s (%s) forbids to destroy it", block, source)
+}
+
+// ManyStrangers is how many objects of one sort are refused in messages of their own.
+const ManyStrangers = 3
+
+// RebuildAdvice says how to go on if the state is wrong.
+const RebuildAdvice = "If kolla made %s and the state was lost, or is an old one: kolla state rebuild. It shows who made what and when, and asks."
+
+// RebuildCommand says the same, with the command in a line of its own.
+const RebuildCommand = "If kolla made %s and the state was lost, or is an old one, have it made anew:\n\n  kolla state rebuild\n\nIt shows who made what and when, and asks."
+
+// WithUnknown marks the values of a Secret that only the apply makes, and the annotations
+// that depend on them.
+func (o *Outcome) WithUnknown(differences []fields.Difference) []fields.Difference {
+	if len(o.Pending) == 0 {
+		return differences
+	}
+	for i := range differences {
+		d := &differences[i]
+		isValue := len(d.At) == 2 && slices.Contains(o.Pending, *d.At[1].FieldName) && d.Sensitive
+		if isValue || d.Path == fields.Annotation(providers.AnnotationChecksum) || d.Path == fields.Annotation(providers.AnnotationNotAfter) {
+			d.After = plans.Unknown
+		}
+	}
+	return differences
+}

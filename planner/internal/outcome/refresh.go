@@ -1,0 +1,101 @@
+package outcome
+
+import (
+	"slices"
+	"strings"
+
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/plans"
+)
+
+// Refreshed turns the outcomes into the actions of a refresh-only plan, which does nothing to
+// the cluster. The state forgets missing objects, and takes over the UID and the readiness of
+// the others. It has no values: the changes of others are shown, from the declared values to
+// the live ones, and stay.
+//
+// Declarations that were never applied are ignored. Objects that could not be compared are
+// reported. The problems are warnings.
+func Refreshed(inv *inventory.Inventory, outcomes []*Outcome) (actions []plans.Action, warnings []plans.Problem) {
+	for _, o := range outcomes {
+		if a, ok := refreshed(o, inv.Input.Cloud); ok {
+			actions = append(actions, a)
+		}
+	}
+	warnings = Strangers(inv.Input.Cloud, outcomes)
+	for i := range warnings {
+		warnings[i].Warning = true
+	}
+	return actions, warnings
+}
+
+// refreshed is the action of a refresh-only plan on a desired object; ok is false
+// where there is nothing to compare, or nothing that kolla made.
+func refreshed(o *Outcome, cloud string) (a plans.Action, ok bool) {
+	a = o.Action
+	if o.Stranger && !o.Ours && o.Record != nil && o.Record.State.UID != "" && o.Record.Address == a.Address {
+		return gone(o), true
+	}
+	a.Force, a.Pending = false, false
+	a.Supersedes = plans.Action{}.Supersedes
+	switch a.Verb {
+	case "":
+		if o.Live == nil || o.Record == nil {
+			return a, false
+		}
+		why := objection(o)
+		if o.Stranger {
+			why = strange(o, cloud).Summary
+		}
+		return plans.Action{
+			Address: a.Address, Verb: plans.None, Object: a.Object, Ref: a.Ref,
+			Evidence: plans.Evidence{Kind: plans.Unverified, Detail: why},
+		}, true
+	case plans.Create, plans.Run:
+		if o.Record == nil || o.Record.State.UID == "" || o.Record.Address != a.Address {
+			return a, false
+		}
+		return gone(o), true
+	case plans.Adopt:
+		a.Verb = plans.Refresh
+		return a, o.Ours && o.Record == nil && len(a.Changes) == 0
+	case plans.None, plans.Update, plans.Replace:
+		a.Changes = othersChanges(a.Changes)
+		a.Reasons = slices.DeleteFunc(slices.Clone(a.Reasons), func(r plans.Reason) bool { return r.Kind != plans.ReasonDrift && r.Kind != plans.ReasonReplaced })
+		a.Verb = plans.None
+		if o.Live != nil && o.Record != nil && o.Record.Address == a.Address && (!o.Record.Is(o.Live) || !o.Record.State.Ready) {
+			a.Verb = plans.Refresh
+		}
+		return a, true
+	}
+	return a, false
+}
+
+// gone drops from the state what is not in the cluster any more.
+func gone(o *Outcome) plans.Action {
+	return plans.Action{
+		Address: o.Action.Address, Verb: plans.Forget, Ref: o.Action.Ref,
+		Reasons: []plans.Reason{{Kind: o.Record.Absence()}}, Evidence: plans.Evidence{Kind: plans.Recorded},
+	}
+}
+
+// othersChanges keeps what somebody else changed, seen from what kolla wrote.
+func othersChanges(changes []plans.Change) []plans.Change {
+	var out []plans.Change
+	for _, c := range changes {
+		if c.Drift {
+			c.Before, c.After = c.After, c.Before
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// objection is why the object could not be compared.
+func objection(o *Outcome) string {
+	for _, problem := range o.Problems {
+		if !problem.Warning {
+			return strings.ReplaceAll(strings.TrimSpace(problem.Summary+": "+problem.Detail), "\n", " ")
+		}
+	}
+	return "nobody knows why"
+}

@@ -1,0 +1,143 @@
+package removal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// Losses refuses the deletion of guarded objects: one problem for each block, because a
+// service is removed as a whole. cutOffs has the users of the pods of these objects.
+func Losses(inv *inventory.Inventory, guarded []Guarded, cutOffs map[providers.Ref]*plans.CutOff) []plans.Problem {
+	blocks := map[string][]Guarded{}
+	var order []string
+	for _, g := range guarded {
+		block := g.Address.Block
+		if blocks[block] == nil {
+			order = append(order, block)
+		}
+		blocks[block] = append(blocks[block], g)
+	}
+	var problems []plans.Problem
+	for _, block := range order {
+		slices.SortFunc(blocks[block], func(a, b Guarded) int { return a.Address.Compare(b.Address) })
+		problems = append(problems, lossOf(inv, block, blocks[block], cutOffs))
+	}
+	return problems
+}
+
+// lossOf is the problem of the guarded objects of one block.
+func lossOf(inv *inventory.Inventory, block string, all []Guarded, cutOffs map[providers.Ref]*plans.CutOff) plans.Problem {
+	first := all[0]
+	if inv.Input.Destroy {
+		return destroyed(all, cutOffs)
+	}
+	isExternal := external(inv, block)
+	if len(all) == 1 {
+		what, back := fmt.Sprintf("%s is no longer declared, and holds %s", first.Ref, first.Data), "Put its declaration back"
+		if isExternal {
+			what, back = fmt.Sprintf("%s is external now, and %s holds %s", block, first.Ref, first.Data), backAgain
+		}
+		return plans.Problem{
+			Address: first.Address,
+			Summary: what,
+			Detail: fmt.Sprintf("%s%s; or, to delete it with what it holds, plan with %s; or keep the object and have kolla forget it:\n\n%s",
+				cutOffFirst(cutOffs[first.Ref]), back, words.Option("-delete-data", first.Address.String()), removedBlock(first.Address)),
+		}
+	}
+	what, back := fmt.Sprintf("%d objects of %s are no longer declared, and hold data", len(all), block), "Put the declaration back"
+	switch {
+	case isExternal:
+		what, back = fmt.Sprintf("%s is external now, and %d of its objects hold data", block, len(all)), backAgain
+	case !slices.ContainsFunc(inv.Input.Objects, func(o providers.Object) bool { return o.Address.Block == block }):
+		what = fmt.Sprintf("%s is no longer declared, and %d of its objects hold data", block, len(all))
+	}
+	return plans.Problem{
+		Address: first.Address,
+		Summary: what,
+		Detail: fmt.Sprintf("What would be lost:\n\n%s\n%s; or, to delete all of these, plan with %s; or keep them and have kolla forget each, as in:\n\n%s",
+			listOf(all, cutOffs), back, words.Option("-delete-data", block), removedBlock(first.Address)),
+	}
+}
+
+// listOf lists objects with their data and the users of their pods.
+func listOf(all []Guarded, cutOffs map[providers.Ref]*plans.CutOff) string {
+	var list strings.Builder
+	for _, g := range all {
+		fmt.Fprintf(&list, "  %s: %s\n%s", g.Ref, g.Data, cutOffBelow(cutOffs[g.Ref], "    "))
+	}
+	return list.String()
+}
+
+// cutOffBelow lists the users of the pods in indented lines.
+func cutOffBelow(c *plans.CutOff, indent string) string {
+	if c == nil {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s:\n", indent, c.Title())
+	for _, line := range c.Lines() {
+		fmt.Fprintf(&b, "%s  %s\n", indent, line)
+	}
+	return b.String()
+}
+
+// cutOffFirst lists the users of the pods in a paragraph of its own.
+func cutOffFirst(c *plans.CutOff) string {
+	text := cutOffBelow(c, "  ")
+	if text == "" {
+		return ""
+	}
+	return "On the nodes:\n\n" + text + "\n"
+}
+
+// destroyed is the problem of a destroy that would stop workloads which others need. They
+// cannot stay as volumes can, because the objects that they mount would be deleted.
+func destroyed(all []Guarded, cutOffs map[providers.Ref]*plans.CutOff) plans.Problem {
+	name, what := all[0].Address.String(), all[0].Ref.String()
+	if len(all) > 1 {
+		name, what = all[0].Address.Block, all[0].Address.Block
+	}
+	return plans.Problem{
+		Address: all[0].Address,
+		Summary: fmt.Sprintf("%s would be destroyed, and holds what others need", what),
+		Detail: fmt.Sprintf("What would stop:\n\n%s\nTo destroy it as well, plan with %s; to leave its service as it is, with %s.",
+			listOf(all, cutOffs), words.Option("-delete-data", name), words.Option("-exclude", all[0].Address.Block)),
+	}
+}
+
+// UnusedPermissions warns of names in -delete-data without an effect. They are probably
+// typing errors; the plan and its other problems have the names to suggest.
+func UnusedPermissions(inv *inventory.Inventory, actions []plans.Action, kept []plans.Kept, problems []plans.Problem) []plans.Problem {
+	var known []string
+	for _, k := range kept {
+		known = append(known, k.Address.String())
+	}
+	for _, a := range actions {
+		if a.Holds != "" {
+			known = append(known, a.Address.String())
+		}
+	}
+	for _, problem := range problems {
+		if problem.Address != (addrs.Object{}) {
+			known = append(known, problem.Address.String())
+		}
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	var warnings []plans.Problem
+	for _, name := range inv.DeleteData.Unused() {
+		warnings = append(warnings, plans.Problem{
+			Warning: true,
+			Summary: fmt.Sprintf("-delete-data=%s has no effect", name),
+			Detail:  strings.TrimSpace(words.DidYouMean(name, known) + " No object of that address holds data and would be deleted or replaced by this plan."),
+		})
+	}
+	return warnings
+}

@@ -1,0 +1,79 @@
+package removal
+
+import (
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
+)
+
+// occupants lists the objects in a namespace that the removals so far do not delete.
+func (m *remover) occupants(namespace string) []string {
+	if inventory.SystemNamespace(namespace) {
+		return []string{"what Kubernetes itself needs"}
+	}
+	contents := m.inv.Inside[namespace]
+	var names []string
+	for _, o := range contents.Occupants(plans.Going(m.result.Actions)) {
+		names = append(names, o.Ref.String())
+	}
+	for _, r := range m.inv.Records {
+		if r.Ref.Namespace == namespace && m.inv.Unread(r.Ref) != nil {
+			names = append(names, r.Ref.String())
+		}
+	}
+	return append(names, plans.Unlisted(contents, m.result.Actions)...)
+}
+
+// keepsIn reports whether objects in a namespace stay that are kolla's, or that Kubernetes
+// itself needs.
+func (m *remover) keepsIn(namespace string) bool {
+	if inventory.SystemNamespace(namespace) {
+		return true
+	}
+	if slices.ContainsFunc(m.inv.Records, func(r inventory.Record) bool { return r.Ref.Namespace == namespace && m.inv.Unread(r.Ref) != nil }) {
+		return true
+	}
+	known := map[types.UID]bool{}
+	for _, r := range m.inv.Records {
+		known[types.UID(r.State.UID)] = true
+	}
+	going := plans.Going(m.result.Actions)
+	return slices.ContainsFunc(m.inv.Inside[namespace].Objects, func(o metav1.PartialObjectMetadata) bool {
+		volume := o.GroupVersionKind().GroupKind() == kinds.PersistentVolumeClaim && o.Labels[providers.LabelCloud] == m.inv.Input.Cloud && len(o.OwnerReferences) == 0
+		kept := slices.ContainsFunc(m.result.Kept, func(k plans.Kept) bool { return k.UID == o.UID })
+		return (known[o.UID] || volume || kept) && !going[o.UID] && o.DeletionTimestamp == nil
+	})
+}
+
+// mayEmpty reports whether a namespace may be deleted with objects of others in it: the
+// operator gave its address, and kolla itself keeps nothing there.
+func (m *remover) mayEmpty(c candidate) bool {
+	return !m.keepsIn(c.ref.Name) && m.inv.DeleteData.Has(c.address.String())
+}
+
+// noteContents adds to the deletion of a namespace the objects that only this deletion
+// removes.
+func (m *remover) noteContents(a *plans.Action) {
+	if occupants := m.occupants(a.Ref.Name); len(occupants) > 0 {
+		a.Occupied = true
+		a.Holds = "everything in it, with " + words.Few(occupants, 4)
+	}
+}
+
+// occupiedRemedy says how to go on with a namespace that is not empty. Others may create
+// their objects again as often as they are deleted.
+func (m *remover) occupiedRemedy(c candidate) string {
+	remedy := "Put its declaration back; or delete or move what is in it first; or "
+	if !m.keepsIn(c.ref.Name) {
+		remedy += fmt.Sprintf("delete it with whatever is in it by %s ('*' does not stand for that); or ", words.Option("-delete-data", c.address.String()))
+	}
+	return remedy + "keep it and have kolla forget it:\n\n" + removedBlock(c.address)
+}

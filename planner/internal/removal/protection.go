@@ -1,0 +1,126 @@
+package removal
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers/kinds"
+)
+
+// external reports whether the block is a service that exists elsewhere and is not deployed.
+func external(inv *inventory.Inventory, block string) bool {
+	return slices.Contains(inv.Input.External, block)
+}
+
+// backAgain says how to get back the objects of a service that is external now.
+const backAgain = "Take external out of the service again"
+
+// prevented refuses to destroy an object with prevent_destroy. The declaration decides, or,
+// without one, the last apply. If all objects of a block are protected, each has the same
+// problem, so that it is shown once.
+func prevented(inv *inventory.Inventory, c candidate) []plans.Problem {
+	if object := inv.Declared[c.address]; object != nil {
+		l := object.Lifecycle
+		if l == nil || !l.PreventDestroy {
+			return nil
+		}
+		what := c.ref.String()
+		if wholeBlock(inv, c.address.Block, func(a addrs.Object, _ string) bool {
+			other := inv.Declared[a]
+			return other == nil || other.Lifecycle != nil && other.Lifecycle.PreventDestroy && other.Lifecycle.Source == l.Source
+		}) {
+			what = c.address.Block
+		}
+		return []plans.Problem{plans.ProblemOf(object, fmt.Sprintf("%s must not be destroyed", what),
+			outcome.Prevention(c.address.Block, l.Source)+". Take that away first, if it is really meant.")}
+	}
+	if c.guard == "" {
+		return nil
+	}
+	what, keep, from := c.ref.String(), "the object", strconv.Quote(c.address.String())
+	if wholeBlock(inv, c.address.Block, func(a addrs.Object, guard string) bool { return inv.Declared[a] == nil && guard == c.guard }) {
+		what, keep, from = c.address.Block, "what it has", c.address.Block
+	}
+	is, back, away := "no longer declared", "Put its declaration back", "take it away"
+	if external(inv, c.address.Block) {
+		is, back, away = "not deployed any more, because its service is external now", backAgain, "make it external"
+	}
+	return []plans.Problem{{
+		Address: c.address,
+		Summary: fmt.Sprintf("%s is %s, and must not be destroyed", what, is),
+		Detail: fmt.Sprintf("When it was last applied, %s. %s; to let it go, say prevent_destroy = false, apply, and then %s; or keep %s and have kolla forget it:\n\n%s",
+			outcome.Prevention(c.address.Block, c.guard), back, away, keep, removedBlockFrom(from)),
+	}}
+}
+
+// wholeBlock reports whether a condition holds for all recorded objects of a block. guard is
+// where prevent_destroy was declared at the last apply.
+func wholeBlock(inv *inventory.Inventory, block string, holds func(address addrs.Object, guard string) bool) bool {
+	return !slices.ContainsFunc(inv.Records, func(r inventory.Record) bool {
+		was := r.RecordedAddress()
+		return was.Block == block && !holds(was, r.State.Protected)
+	})
+}
+
+// removedBlock returns the block by which kolla leaves an object to its operator.
+func removedBlock(address addrs.Object) string {
+	return removedBlockFrom(strconv.Quote(address.String()))
+}
+
+func removedBlockFrom(from string) string {
+	return fmt.Sprintf("  removed {\n    from = %s\n    lifecycle {\n      destroy = false\n    }\n  }", from)
+}
+
+// protected returns the data that would be lost with an object; empty: none, or the operator
+// named the object.
+func (m *remover) protected(c candidate) string {
+	if c.partial {
+		return ""
+	}
+	if c.namespace() {
+		if occupants := m.occupants(c.ref.Name); len(occupants) > 0 && !m.mayEmpty(c) {
+			return "what is not deleted with it: " + words.Few(occupants, 4)
+		}
+		if m.inv.Input.Destroy {
+			return ""
+		}
+	}
+	data := objects.Holds(c.live, c.holds)
+	if _, lives := m.copied[c.ref]; lives {
+		data = ""
+	}
+	if data == "" || m.inv.DeleteData.Covers(c.address) {
+		return ""
+	}
+	return data
+}
+
+// protect keeps an object with data. A destroy reports it. Any other plan is refused, and so
+// is the destroy of a workload that others need.
+func (m *remover) protect(c candidate, data string) {
+	if m.inv.Input.Destroy && !(plans.Serves(c.ref) && c.holds != "") {
+		kept := plans.Kept{Address: c.address, Ref: c.ref, Holds: data, Alone: c.namespace() && m.inv.DeleteData.All()}
+		if c.uid == "" && c.ref.GVK.GroupKind() == kinds.PersistentVolumeClaim { // the state does not have it yet
+			kept.UID = c.live.GetUID()
+		}
+		m.result.Kept = append(m.result.Kept, kept)
+		return
+	}
+	g := Guarded{Ref: c.ref, Address: c.address, Data: data}
+	if !c.namespace() {
+		m.result.Guarded = append(m.result.Guarded, g)
+		return
+	}
+	problem := lossOf(m.inv, c.address.Block, []Guarded{g}, nil)
+	if len(m.occupants(c.ref.Name)) > 0 {
+		problem.Detail = m.occupiedRemedy(c)
+	}
+	m.result.Problems = append(m.result.Problems, problem)
+}

@@ -1,0 +1,265 @@
+// Package removal decides about the objects that kolla made and that are no longer declared:
+// delete, release, forget, or keep. It deletes an object only if the state proves that the
+// object is kolla's, and if nothing is lost that the operator did not name.
+package removal
+
+import (
+	"cmp"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/planner/dryrun"
+	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/internal/selection"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
+)
+
+// Result has the removals of a plan.
+type Result struct {
+	Actions []plans.Action
+	Kept    []plans.Kept // objects with data that a destroy does not delete
+	// Guarded are objects with data. They prevent the plan; see Losses.
+	Guarded  []Guarded
+	Problems []plans.Problem
+}
+
+// Guarded is an object that would be deleted although it holds data.
+type Guarded struct {
+	Ref     providers.Ref
+	Address addrs.Object
+	Data    string // that would be lost
+}
+
+// remover collects a Result.
+type remover struct {
+	inv     *inventory.Inventory
+	copied  map[providers.Ref]inventory.CopiedValues
+	decided map[types.UID]addrs.Object // live objects with a removal
+	result  Result
+}
+
+func newRemover(inv *inventory.Inventory, copied map[providers.Ref]inventory.CopiedValues) *remover {
+	return &remover{inv: inv, copied: copied, decided: map[types.UID]addrs.Object{}}
+}
+
+// Undeclared decides about the recorded objects without a declaration. An object that is
+// declared at another address is only forgotten at the old one. The previous version of an
+// object stays for one generation.
+func Undeclared(inv *inventory.Inventory, set selection.Set, copied map[providers.Ref]inventory.CopiedValues, outcomes []*outcome.Outcome) Result {
+	m := newRemover(inv, copied)
+	families := inventory.FormerVersions(inv, set.Has)
+	var undeclared []candidate
+	var elsewhere []*inventory.Record
+	for i := range inv.Records {
+		r := &inv.Records[i]
+		if !set.Has(inv.Successor(r)) {
+			continue
+		}
+		object := inv.DeclaredAs(r.Ref)
+		_, versioned := families[r.Family]
+		switch {
+		case object != nil && inv.Declared[r.RecordedAddress()] != nil: // the action on that object records this
+		case object != nil:
+			m.forget(candidateOf(inv, r), plans.Reason{Kind: plans.ReasonMoved, Detail: object.Address.String()})
+		case inv.Declared[r.RecordedAddress()] != nil:
+			elsewhere = append(elsewhere, r)
+		case versioned:
+		default:
+			undeclared = append(undeclared, candidateOf(inv, r))
+		}
+	}
+	m.result.Problems = append(m.result.Problems, otherNamespace(inv, elsewhere)...)
+	blocks := blocksOf(outcomes)
+	for _, o := range outcomes {
+		if versions := families[o.Object.Family]; len(versions.Members) > 0 {
+			of := blocks[o.Object.Address.Block]
+			m.removeVersions(o, versions, of, of.keepsOldPods || !set.HasBlock(inv.Input.Objects, o.Object.Address.Block))
+		}
+	}
+	m.result.Problems = append(m.result.Problems, renameHints(inv, outcomes, undeclared)...)
+	m.removeAll(undeclared, plans.ReasonUndeclared)
+	return m.result
+}
+
+// Gone returns the actions of a refresh-only plan that forget undeclared objects which no
+// longer exist.
+func Gone(inv *inventory.Inventory, set selection.Set) []plans.Action {
+	m := newRemover(inv, nil)
+	for i := range inv.Records {
+		r := &inv.Records[i]
+		if inv.DeclaredAs(r.Ref) == nil && set.Has(inv.Successor(r)) && inv.Input.Snapshot.Get(r.Ref) == nil && inv.Unread(r.Ref) == nil {
+			m.forget(candidateOf(inv, r), plans.Reason{Kind: r.Absence()})
+		}
+	}
+	return m.result.Actions
+}
+
+// removeAll decides about namespaces last, when all other deletions are known.
+func (m *remover) removeAll(candidates []candidate, reason plans.ReasonKind) {
+	for _, c := range candidates {
+		if !c.namespace() {
+			m.remove(c, reason)
+		}
+	}
+	for _, c := range candidates {
+		if c.namespace() {
+			m.remove(c, reason)
+		}
+	}
+}
+
+// remove decides about one object. It deletes the object only if state, label and UID agree
+// that it is kolla's, and if nothing is lost that the operator did not name. An object of
+// which kolla owns only some fields has no label.
+func (m *remover) remove(c candidate, reason plans.ReasonKind) {
+	if err := m.inv.Unread(c.ref); err != nil {
+		m.result.Problems = append(m.result.Problems, unread(c, err))
+		return
+	}
+	if c.live == nil {
+		m.forget(c, plans.Reason{Kind: c.absence})
+		return
+	}
+	if twin, twice := m.decided[c.live.GetUID()]; twice {
+		m.forget(c, plans.Reason{Kind: reason, Detail: fmt.Sprintf("the state has it a second time, as %s", twin)})
+		return
+	}
+	m.decided[c.live.GetUID()] = c.address
+	if by, ok := inventory.Released(m.inv.Input.Removals, c.address); ok && reason != plans.ReasonSuperseded {
+		m.release(c, reason, by)
+		return
+	}
+	if why := c.notOurs(m.inv.Input.Cloud); why != "" {
+		m.forget(c, plans.Reason{Kind: reason, Detail: why})
+		m.result.Problems = append(m.result.Problems, plans.Problem{
+			Warning: true,
+			Address: c.address,
+			Summary: fmt.Sprintf("%s is left alone: %s", c.ref, why),
+			Detail:  "kolla deletes only what state, label and UID all say is its own. It is dropped from the state.",
+		})
+		return
+	}
+	if reason != plans.ReasonSuperseded {
+		if problems := prevented(m.inv, c); len(problems) > 0 {
+			m.result.Problems = append(m.result.Problems, problems...)
+			return
+		}
+	}
+	if data := m.protected(c); data != "" {
+		m.protect(c, data)
+		return
+	}
+	m.delete(c, reason)
+}
+
+// unread warns that an object stays in the state because it could not be read.
+func unread(c candidate, err error) plans.Problem {
+	return plans.Problem{
+		Warning: true,
+		Address: c.address,
+		Summary: fmt.Sprintf("%s is left alone: nobody can tell whether it is there", c.ref),
+		Detail:  fmt.Sprintf("It is to go, but %v. It stays in the state; plan again when it can be read.", err),
+	}
+}
+
+// delete plans the deletion of an object.
+func (m *remover) delete(c candidate, reason plans.ReasonKind) {
+	switch {
+	case reason == plans.ReasonUndeclared && external(m.inv, cmp.Or(c.nowIn, c.address.Block)):
+		reason = plans.ReasonExternal
+	case reason == plans.ReasonUndeclared && c.nowIn != "":
+		reason = plans.ReasonRenamed
+	}
+	detail := c.nowIn
+	if detail == c.address.Block {
+		detail = ""
+	}
+	action := plans.Action{
+		Address:  c.address,
+		Verb:     plans.Delete,
+		Partial:  c.partial,
+		Ref:      c.ref,
+		Prior:    providers.Precondition{UID: c.live.GetUID(), ResourceVersion: c.live.GetResourceVersion()},
+		Reasons:  []plans.Reason{{Kind: reason, Detail: detail}},
+		Evidence: plans.Evidence{Kind: plans.Recorded},
+	}
+	if copied, ok := m.copied[c.ref]; ok {
+		if !copied.Anew {
+			action.Heir = copied.To
+		}
+		action.DependsOn = append(action.DependsOn, copied.To)
+	} else if !c.partial {
+		action.Holds = objects.Holds(c.live, c.holds)
+		if c.namespace() {
+			m.noteContents(&action)
+		}
+	}
+	if c.partial {
+		action.Changes = givenUp(c.live, m.inv.Input.Cloud)
+	}
+	m.result.Actions = append(m.result.Actions, action)
+}
+
+// givenUp returns the fields that disappear when kolla gives up its own: those without
+// another owner. An object that cannot be compared has none.
+func givenUp(live *unstructured.Unstructured, cloud string) []plans.Change {
+	after, err := WithoutOurs(live, cloud)
+	if err != nil {
+		return nil
+	}
+	differences, err := fields.Compare(live, after)
+	if err != nil {
+		return nil
+	}
+	return fields.Changes(differences)
+}
+
+// WithoutOurs returns the object after kolla has given up its fields.
+func WithoutOurs(live *unstructured.Unstructured, cloud string) (*unstructured.Unstructured, error) {
+	bare := &unstructured.Unstructured{}
+	bare.SetGroupVersionKind(live.GroupVersionKind())
+	bare.SetName(live.GetName())
+	bare.SetNamespace(live.GetNamespace())
+	return dryrun.Predict(live, nil, bare, providers.ManagerOf(cloud, true))
+}
+
+func (m *remover) forget(c candidate, reason plans.Reason) {
+	m.result.Actions = append(m.result.Actions, plans.Action{
+		Address:  c.address,
+		Verb:     plans.Forget,
+		Ref:      c.ref,
+		Reasons:  []plans.Reason{reason},
+		Evidence: plans.Evidence{Kind: plans.Recorded},
+	})
+}
+
+// release leaves an object in the cluster because of a removed block, with the volumes of a
+// StatefulSet. It removes kolla's marks, so that no later plan takes the object for its own.
+func (m *remover) release(c candidate, reason plans.ReasonKind, by addrs.Removal) {
+	m.forget(c, plans.Reason{Kind: reason, Detail: fmt.Sprintf("a removed block (%s) leaves it in the cluster", inventory.Place(by.Range))})
+	a := &m.result.Actions[len(m.result.Actions)-1]
+	if why := c.notOurs(m.inv.Input.Cloud); why != "" {
+		a.Reasons[0].Detail += " as it is: " + why
+		return
+	}
+	a.Releases, a.Partial = true, c.partial
+	a.Prior = providers.Precondition{UID: c.live.GetUID()}
+	a.Reasons[0].Detail += ", and kolla's labels and annotations are taken off it"
+	if c.ref.GVK.GroupKind() != kinds.StatefulSet {
+		return
+	}
+	snapshot := m.inv.Input.Snapshot
+	for _, ref := range inventory.VolumesOf(snapshot, c.live) {
+		if claim := snapshot.Get(ref); m.inv.RecordAs(ref) == nil && inventory.Labelled(claim, m.inv.Input.Cloud) {
+			m.release(candidate{ours: true, address: m.inv.AddressFor(ref, claim.GetAnnotations(), claim.GetLabels()), ref: ref, live: claim}, reason, by)
+		}
+	}
+}

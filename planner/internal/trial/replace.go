@@ -1,0 +1,141 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/dryrun"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
+)
+
+// Replace asks whether the server would accept an object in place of the live one: under a
+// throw-away name, and without values that only one of the two can have. If nobody can tell,
+// the object is not replaced, because it would already be deleted when the server refuses.
+// Only -replace and the failure of a Job, with which nothing is lost, justify that risk.
+func (a *Asker) Replace(ctx context.Context, object *providers.Object, manifest, live *unstructured.Unstructured, reasons []plans.Reason) (Answer, error) {
+	reader := a.inv.Input.Reader
+	unique := dryrun.WithoutUnique(manifest, live)
+	after, err := reader.DryRun(ctx, unique.Manifest, providers.DryRunOptions{Surrogate: true, Namespace: object.Ref().Namespace})
+	if err != nil {
+		return unproven(object, manifest, reasons, err)
+	}
+	holder, address, err := dryrun.AddressHolder(ctx, reader, manifest, live)
+	if err != nil {
+		return unproven(object, manifest, reasons, err)
+	}
+	if address != "" {
+		return Answer{Refused: true, Problems: []plans.Problem{notAccepted(object, reasons, fmt.Sprintf("%s is the address of %s.", address, holder))}}, nil
+	}
+	answer := Answer{After: unique.Complete(after), Evidence: plans.Evidence{Kind: plans.Surrogate}}
+	if crd := a.CRD(object.Ref().GVK.GroupKind()); crd != nil {
+		foresee(&answer, object, crd, manifest)
+	}
+	return answer, nil
+}
+
+// unproven decides about a replacement that the server did not confirm.
+func unproven(object *providers.Object, manifest *unstructured.Unstructured, reasons []plans.Reason, refused error) (answer Answer, err error) {
+	r := dryrun.Classify(refused)
+	if answer.After, err = assumed(manifest, refused, r); err != nil {
+		return Answer{}, err
+	}
+	switch {
+	case r.Unasked != "" && reasons[0].Kind == plans.ReasonImmutable:
+		answer.refuse(plans.ProblemOf(object, fmt.Sprintf("%s cannot be changed in place, and nobody can say whether the new one would be taken", object.Ref()),
+			fmt.Sprintf("%s cannot change, and %s, so that it might be deleted and then not be made again. Take the change back; or, to take that chance, plan with %s.",
+				PathsOf(reasons), r.Unasked, words.Option("-replace", object.Address.String()))))
+	case r.Unasked != "":
+		answer.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.Unasked}
+	case r.Permission != nil:
+		answer.refuse(Rejection(object, r))
+	default:
+		answer.refuse(notAccepted(object, reasons, strings.Join(r.Lines(), "\n")))
+	}
+	return answer, nil
+}
+
+// Cleaned is why an object with plans.ReasonCleaned is replaced.
+const Cleaned = "an earlier apply had its pods clean their nodes, and did not delete it then"
+
+// notAccepted is the problem of a replacement that the cluster would refuse.
+func notAccepted(object *providers.Object, reasons []plans.Reason, objections string) plans.Problem {
+	why := "named with -replace"
+	switch reasons[0].Kind {
+	case plans.ReasonImmutable:
+		why = PathsOf(reasons) + " cannot be changed in place"
+	case plans.ReasonTriggered, plans.ReasonOwed:
+		why = reasons[0].TriggerWords()
+	case plans.ReasonFailedJob:
+		why = "its last run failed"
+	case plans.ReasonCleaned:
+		why = Cleaned
+	}
+	if strings.Contains(objections, "exceeded quota") {
+		objections += "\nThe old one counts until it is gone, and kolla deletes nothing before it knows that the new one is taken: leave room for one more in the quota."
+	}
+	return plans.ProblemOf(object, fmt.Sprintf("the cluster does not accept a new %s in place of the old one", object.Ref()),
+		fmt.Sprintf("%s\nIt was to be replaced (%s). The old one stays as it is.", objections, why))
+}
+
+// PathsOf lists the paths of reasons: "spec.selector, spec.serviceName".
+func PathsOf(reasons []plans.Reason) string {
+	var paths []string
+	for _, r := range reasons {
+		path := r.Path
+		if path == "" {
+			path = "it"
+		}
+		paths = append(paths, path)
+	}
+	return strings.Join(paths, ", ")
+}
+
+// UsersOf returns the users that prevent the deletion of a volume or claim. It could not be
+// created again while they exist.
+func UsersOf(ctx context.Context, reader providers.Reader, live *unstructured.Unstructured) ([]string, error) {
+	switch live.GroupVersionKind().GroupKind() {
+	case kinds.PersistentVolume:
+		claim, bound, _ := unstructured.NestedString(live.Object, "spec", "claimRef", "name")
+		namespace, _, _ := unstructured.NestedString(live.Object, "spec", "claimRef", "namespace")
+		if phase, _, _ := unstructured.NestedString(live.Object, "status", "phase"); bound && phase == string(corev1.VolumeBound) {
+			return []string{providers.Ref{GVK: inventory.Claims, Namespace: namespace, Name: claim}.String()}, nil
+		}
+	case kinds.PersistentVolumeClaim:
+		pods, err := reader.List(ctx, inventory.Pods, live.GetNamespace())
+		if err != nil {
+			return nil, fmt.Errorf("find the pods that use it: %w", err)
+		}
+		var users []string
+		for _, pod := range pods {
+			if mounts(pod, live.GetName()) {
+				users = append(users, providers.RefOf(pod).String())
+			}
+		}
+		return users, nil
+	}
+	return nil, nil
+}
+
+// mounts reports whether a pod that has not ended mounts the claim.
+func mounts(pod *unstructured.Unstructured, claim string) bool {
+	phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
+	if phase == string(corev1.PodSucceeded) || phase == string(corev1.PodFailed) {
+		return false
+	}
+	list, _, _ := unstructured.NestedSlice(pod.Object, "spec", "volumes")
+	for _, item := range list {
+		volume, _ := item.(map[string]any)
+		if name, _, _ := unstructured.NestedString(volume, "persistentVolumeClaim", "claimName"); name == claim {
+			return true
+		}
+	}
+	return false
+}
