@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty/gocty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
@@ -101,8 +102,8 @@ func (e *evaluator) public(v cty.Value, at hcl.Range, what string) bool {
 func (e *evaluator) publicMarks(marks cty.ValueMarks, at hcl.Range, what string) bool {
 	for m := range marks {
 		if made, ok := m.(mark.Generated); ok {
-			ref := SecretRef(made)
-			e.report.Error(at, "A secret would be shown", "The value of %s cannot be used in %s%s", ref.describe(), what, instead(what, ref))
+			ref := configs.SecretRef(made)
+			e.report.Error(at, "A secret would be shown", "The value of %s cannot be used in %s%s", ref.Describe(), what, instead(what, ref))
 			return false
 		}
 	}
@@ -114,8 +115,8 @@ func (e *evaluator) publicMarks(marks cty.ValueMarks, at hcl.Range, what string)
 }
 
 // instead says where the value of a generated secret can be used.
-func instead(what string, ref SecretRef) string {
-	if ref.public() {
+func instead(what string, ref configs.SecretRef) string {
+	if ref.Public() {
 		return " as it is. This part of it is public, though: write nonsensitive(...), and it is read from the cluster."
 	}
 	if what == "a manifest" || what == "a patch" {
@@ -266,7 +267,7 @@ func (e *evaluator) strings(b *source.Block, name string) map[string]string {
 
 // text evaluates an attribute that may hold secrets. It is given if it is written and not
 // null.
-func (e *evaluator) text(b *source.Block, name string) (text Text, given bool) {
+func (e *evaluator) text(b *source.Block, name string) (text configs.Text, given bool) {
 	v, ok := e.attribute(b, name, cty.String)
 	if v == cty.NilVal || v.IsNull() {
 		return nil, false
@@ -277,7 +278,7 @@ func (e *evaluator) text(b *source.Block, name string) (text Text, given bool) {
 	return e.textOf(v, b.AttributeRange(name)), true
 }
 
-func (e *evaluator) textOf(v cty.Value, at hcl.Range) Text {
+func (e *evaluator) textOf(v cty.Value, at hcl.Range) configs.Text {
 	text, err := TextOf(v)
 	if err != nil {
 		e.report.Error(at, "Unsuitable value", "%s.", words.Sentence(err))

@@ -56,7 +56,7 @@ func (in *instance) databaseClashes(clashing func(c clash, key ...string) bool) 
 		for _, k := range [][2]string{{"name", d.Name}, {"user", d.User}} {
 			remedy := fmt.Sprintf("database %q { %s = \"...\" }", b.Label, k[0])
 			if clashing(clash{
-				at: firstRange(d.Range, in.block.Header), summary: "One database for two",
+				at: diag.FirstRange(d.Range, in.block.Header), summary: "One database for two",
 				detail: fmt.Sprintf("Database %q of service %q and database %%[3]q of service %%[1]q (%%[2]s) would have the same %s on service %q: %q. Give one of them another, in the service: %s.",
 					b.Label, in.out.Name, k[0], d.Server, k[1], remedy),
 				label: b.Label, what: fmt.Sprintf("database %q on service %q", b.Label, d.Server), remedy: remedy,

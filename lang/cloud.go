@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
@@ -20,7 +21,7 @@ import (
 // services.
 func (g *graph) cloud(f *frame, b *source.Block) cty.Value {
 	e := g.evaluator(f)
-	c := Cloud{
+	c := configs.Cloud{
 		Name:        b.Label,
 		Release:     e.string(b, "release"),
 		Distro:      e.string(b, "distro"),
@@ -73,7 +74,7 @@ var exposureObject = cty.Object(map[string]cty.Type{
 })
 
 func (g *graph) exposure(n *node, f *frame, b *source.Block, e *evaluator, it item) cty.Value {
-	x := Exposure{
+	x := configs.Exposure{
 		Block: n.address(f, it),
 		Name:  it.nameOf(e, b),
 		VIP:   e.string(b, "vip"),
@@ -205,17 +206,17 @@ func stringList(list []string) cty.Value {
 // only shows when all of it is there.
 func (g *graph) finish() {
 	c := g.config
-	c.Services = make([]Service, 0, len(g.services))
+	c.Services = make([]configs.Service, 0, len(g.services))
 	for _, in := range g.inOrder() { // sorts pointers: a Service is large
 		c.Services = append(c.Services, in.out)
 	}
 	slices.Sort(c.Unset)
-	inSourceOrder(c.Outputs, func(o Output) hcl.Range { return o.Range })
-	inSourceOrder(c.Roles, func(r Role) hcl.Range { return r.Range })
-	inSourceOrder(c.Exposures, func(x Exposure) hcl.Range { return x.Range })
-	inSourceOrder(c.Secrets, func(s SharedSecret) hcl.Range { return s.Range })
-	inSourceOrder(c.Data, func(d Data) hcl.Range { return d.Range })
-	inSourceOrder(c.Manifests, func(m Manifest) hcl.Range { return m.Range })
+	inSourceOrder(c.Outputs, func(o configs.Output) hcl.Range { return o.Range })
+	inSourceOrder(c.Roles, func(r configs.Role) hcl.Range { return r.Range })
+	inSourceOrder(c.Exposures, func(x configs.Exposure) hcl.Range { return x.Range })
+	inSourceOrder(c.Secrets, func(s configs.SharedSecret) hcl.Range { return s.Range })
+	inSourceOrder(c.Data, func(d configs.Data) hcl.Range { return d.Range })
+	inSourceOrder(c.Manifests, func(m configs.Manifest) hcl.Range { return m.Range })
 	g.checkNodePorts()
 	g.checkPublicPorts()
 	g.checkClashes()

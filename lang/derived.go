@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
 )
@@ -200,9 +201,9 @@ func (in *instance) hasContent(config *source.Block, format string) bool {
 }
 
 // checkOnly warns of sections that there are not.
-func (in *instance) checkOnly(config *source.Block, f ConfigFile) {
+func (in *instance) checkOnly(config *source.Block, f configs.ConfigFile) {
 	for _, name := range in.onlyOf(config) {
-		there := slices.ContainsFunc(f.Options, func(o Option) bool { return o.Section == name || o.Section == "" && o.Key == name })
+		there := slices.ContainsFunc(f.Options, func(o configs.Option) bool { return o.Section == name || o.Section == "" && o.Key == name })
 		if there || f.Partial {
 			continue
 		}
@@ -249,7 +250,7 @@ func (s *settings) place(merged map[string]*entry, x leaf, path []string, value 
 }
 
 // tree is the content of a file in YAML or JSON.
-func (in *instance) tree(config *source.Block, format string) (Text, Origin) {
+func (in *instance) tree(config *source.Block, format string) (configs.Text, configs.Origin) {
 	root := map[string]any{}
 	for _, x := range in.configs[config.Label].entries() {
 		within := root
@@ -264,7 +265,7 @@ func (in *instance) tree(config *source.Block, format string) (Text, Origin) {
 		within[x.path[len(x.path)-1]] = x.value
 	}
 	at := rangeOf(config)
-	origin := Origin{Layer: layerDefinition, Range: config.Header}
+	origin := configs.Origin{Layer: layerDefinition, Range: config.Header}
 	value, err := in.functions[format+"encode"].Call([]cty.Value{objectOf(root)})
 	if err != nil {
 		in.report.Error(config.Header, "Unsuitable config values", "%s.", words.Sentence(err))
@@ -273,7 +274,7 @@ func (in *instance) tree(config *source.Block, format string) (Text, Origin) {
 	if !value.IsWhollyKnown() && len(deferrals(value)) == 0 {
 		return nil, origin // it was reported
 	}
-	return in.inner.textOf(value, firstRange(at, in.block.Header)), origin
+	return in.inner.textOf(value, diag.FirstRange(at, in.block.Header)), origin
 }
 
 // objectOf is a tree of values as one value.

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // hidden is the value of the sensitive variable that every fuzzed configuration has.
@@ -85,7 +86,7 @@ func checkPlaces(t *testing.T, diags hcl.Diagnostics, files map[string]*hcl.File
 
 // checkTokens holds that what stands for generated secrets is nowhere in a
 // configuration but in the outputs of services, and can be told from text there.
-func checkTokens(t *testing.T, config *lang.Config) {
+func checkTokens(t *testing.T, config *configs.Config) {
 	t.Helper()
 	shown := *config
 	shown.Files, shown.Services, shown.Outputs = nil, nil, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
@@ -383,7 +384,7 @@ func (r reach) blockEdges(b *source.Block) []edge {
 }
 
 // builtinRange reports whether a range is in the catalogue.
-func builtinRange(r hcl.Range) bool { return strings.HasPrefix(r.Filename, CatalogueDir) }
+func builtinRange(r hcl.Range) bool { return strings.HasPrefix(r.Filename, configs.CatalogueDir) }
 
 // is reports whether a reference means the instance.
 func (m made) is(need edge) bool {

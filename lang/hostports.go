@@ -6,14 +6,15 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 )
 
 // placed is a workload in the network of its nodes, with one of its ports.
 type placed struct {
 	in   *instance
-	w    Workload
-	role *Role // nil: any node
+	w    configs.Workload
+	role *configs.Role // nil: any node
 	port int
 	udp  bool
 }
@@ -38,7 +39,7 @@ func (g *graph) checkHostPorts() {
 }
 
 // hostPorts are the ports that a workload takes on its nodes.
-func (g *graph) hostPorts(in *instance, w Workload) []placed {
+func (g *graph) hostPorts(in *instance, w configs.Workload) []placed {
 	if in.out.Undecided || !w.Pod.HostNetwork || w.Kind != "DaemonSet" && w.Replicas == 0 {
 		return nil
 	}
@@ -62,9 +63,9 @@ func (g *graph) hostPorts(in *instance, w Workload) []placed {
 
 // roleOf is the role that a workload runs on; nil: any node. It is not ok if there is no
 // such role, which was reported.
-func (g *graph) roleOf(in *instance, w Workload) (role *Role, ok bool) {
+func (g *graph) roleOf(in *instance, w configs.Workload) (role *configs.Role, ok bool) {
 	name := cmp.Or(w.Role, in.out.Role)
-	i := slices.IndexFunc(g.config.Roles, func(r Role) bool { return r.Name == name })
+	i := slices.IndexFunc(g.config.Roles, func(r configs.Role) bool { return r.Name == name })
 	if i < 0 {
 		return nil, name == ""
 	}
@@ -72,7 +73,7 @@ func (g *graph) roleOf(in *instance, w Workload) (role *Role, ok bool) {
 }
 
 // checkSpread reports pods that find no node without another one of them.
-func (g *graph) checkSpread(in *instance, w Workload) {
+func (g *graph) checkSpread(in *instance, w configs.Workload) {
 	role, _ := g.roleOf(in, w)
 	if nodes := nodesNamed(role); !in.out.Undecided && w.SpreadRequired && w.SpreadBy == "" && nodes > 0 && w.Replicas > nodes {
 		g.report.Error(in.argumentRange(w.Name, "spread", "replicas"), "More pods than nodes",
@@ -101,7 +102,7 @@ func (in *instance) hostNetworkRange(workload string) hcl.Range {
 }
 
 // nodesNamed is how many nodes a role names; 0: it does not name them, or not all.
-func nodesNamed(role *Role) int {
+func nodesNamed(role *configs.Role) int {
 	if role == nil || role.Matches() {
 		return 0
 	}
@@ -138,9 +139,9 @@ func collide(a, b placed) bool {
 }
 
 // unionOf are the nodes that either role names.
-func unionOf(a, b *Role) []string {
+func unionOf(a, b *configs.Role) []string {
 	var out []string
-	for _, role := range []*Role{a, b} {
+	for _, role := range []*configs.Role{a, b} {
 		if role != nil {
 			out = append(out, role.Named()...)
 		}
@@ -149,23 +150,23 @@ func unionOf(a, b *Role) []string {
 	return slices.Compact(out)
 }
 
-func sameRole(a, b *Role) bool {
+func sameRole(a, b *configs.Role) bool {
 	return a == nil && b == nil || a != nil && b != nil && a.Name == b.Name
 }
 
 // within reports whether all nodes of one role are certainly nodes of the other.
-func within(inner, outer *Role) bool {
+func within(inner, outer *configs.Role) bool {
 	switch {
 	case outer == nil || sameRole(inner, outer):
 		return true
 	case inner == nil:
 		return false
 	case len(inner.Roles) > 0:
-		return !slices.ContainsFunc(inner.Roles, func(part Role) bool { return !within(&part, outer) })
+		return !slices.ContainsFunc(inner.Roles, func(part configs.Role) bool { return !within(&part, outer) })
 	case len(inner.Nodes) > 0:
 		return len(unionOf(inner, outer)) == len(outer.Named())
 	case len(outer.Roles) > 0:
-		return slices.ContainsFunc(outer.Roles, func(part Role) bool { return within(inner, &part) })
+		return slices.ContainsFunc(outer.Roles, func(part configs.Role) bool { return within(inner, &part) })
 	}
 	for key, value := range outer.Match {
 		if got, ok := inner.Match[key]; !ok || got != value {
@@ -176,7 +177,7 @@ func within(inner, outer *Role) bool {
 }
 
 // overlap reports whether there is certainly a node of both roles.
-func overlap(a, b *Role) bool {
+func overlap(a, b *configs.Role) bool {
 	if within(a, b) || within(b, a) {
 		return true
 	}
@@ -191,14 +192,14 @@ func overlap(a, b *Role) bool {
 }
 
 // partsOf are the roles that a role is made of in the end.
-func partsOf(role *Role) []Role {
+func partsOf(role *configs.Role) []configs.Role {
 	if role == nil {
 		return nil
 	}
 	if len(role.Roles) == 0 {
-		return []Role{*role}
+		return []configs.Role{*role}
 	}
-	var out []Role
+	var out []configs.Role
 	for i := range role.Roles {
 		out = append(out, partsOf(&role.Roles[i])...)
 	}

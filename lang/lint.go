@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -52,7 +53,7 @@ func hostsIn(text string) []host {
 
 // checkHost warns of an address, or of a foreign name, in place of a reference to a
 // service of this cloud: addresses change, names do not.
-func (e *evaluator) checkHost(o Option, replaced hcl.Traversal) {
+func (e *evaluator) checkHost(o configs.Option, replaced hcl.Traversal) {
 	name, _ := nameOf(replaced)
 	if _, declared := e.scope.member("service", name); replaced.RootName() == "service" && !declared {
 		return
@@ -95,7 +96,7 @@ func (e *evaluator) foreign(hosts []host, meant string) string {
 		switch {
 		case meant == "" || h.name == meant || strings.Contains("."+h.name+".", "."+cloud.Cloud.Namespace+"."):
 			return ""
-		case slices.ContainsFunc(cloud.Exposures, func(x Exposure) bool { return x.Host() == h.name }):
+		case slices.ContainsFunc(cloud.Exposures, func(x configs.Exposure) bool { return x.Host() == h.name }):
 			return ""
 		case first == "" && strings.Contains(h.name, "."):
 			first = h.name
@@ -148,7 +149,7 @@ func namesake(given, host string) bool {
 
 // mention is a text of a service in which hosts may be named.
 type mention struct {
-	text Text
+	text configs.Text
 	at   hcl.Range
 	// file: it stands in a file below config_dir, which holds no references.
 	file bool
@@ -158,12 +159,12 @@ type mention struct {
 // to other services and does not spell their names.
 func (in *instance) mentions() []mention {
 	var out []mention
-	from := func(text Text, at hcl.Range, layer string) {
+	from := func(text configs.Text, at hcl.Range, layer string) {
 		if at.Filename != "" && !builtinRange(at) {
 			out = append(out, mention{text, at, layer == layerDirectory})
 		}
 	}
-	add := func(text Text, at hcl.Range) { from(text, at, "") }
+	add := func(text configs.Text, at hcl.Range) { from(text, at, "") }
 	for _, f := range in.out.Configs {
 		for _, o := range f.Options {
 			for _, value := range o.Values {
@@ -172,7 +173,7 @@ func (in *instance) mentions() []mention {
 		}
 		from(f.Content, f.Range, f.Origin.Layer)
 	}
-	container := func(env []Env, command, args []string, b *source.Block, at hcl.Range) {
+	container := func(env []configs.Env, command, args []string, b *source.Block, at hcl.Range) {
 		for _, e := range env {
 			add(e.Value, e.Range)
 		}
@@ -184,7 +185,7 @@ func (in *instance) mentions() []mention {
 			args = nil
 		}
 		for _, arg := range slices.Concat(command, args) {
-			add(Plain(arg), at)
+			add(configs.Plain(arg), at)
 		}
 	}
 	for _, j := range in.out.Jobs {
@@ -252,12 +253,12 @@ func (g *graph) checkMention(in *instance, h host, m mention, answering map[stri
 
 // listens reports whether the service has a port of that number.
 func (in *instance) listens(port int) bool {
-	return port != 0 && slices.ContainsFunc(in.out.Ports, func(p Port) bool { return p.Number == port })
+	return port != 0 && slices.ContainsFunc(in.out.Ports, func(p configs.Port) bool { return p.Number == port })
 }
 
 // checkAddress warns of an address with the port of another service of this cloud.
 func (g *graph) checkAddress(in *instance, address netip.Addr, port int, m mention) {
-	vip := slices.ContainsFunc(g.config.Exposures, func(x Exposure) bool { return x.VIP == address.String() })
+	vip := slices.ContainsFunc(g.config.Exposures, func(x configs.Exposure) bool { return x.VIP == address.String() })
 	if port == 0 || vip || address.IsUnspecified() || in.listens(port) {
 		return
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
@@ -23,7 +24,7 @@ import (
 
 // manifest makes the objects that a manifest block brings.
 func (g *graph) manifest(n *node, f *frame, b *source.Block, e *evaluator, it item) cty.Value {
-	m := Manifest{Block: n.address(f, it), Name: b.Label, Reason: e.string(b, schema.ReasonAttribute.Name), Range: b.Header}
+	m := configs.Manifest{Block: n.address(f, it), Name: b.Label, Reason: e.string(b, schema.ReasonAttribute.Name), Range: b.Header}
 	m.Lifecycle = lifecycle(layered{b, e})
 	m.Lifecycle.ReplaceTriggeredBy = g.triggers(f, e, b)
 	switch object, files := e.given(b, "object"), e.given(b, "files"); {
@@ -48,7 +49,7 @@ func (g *graph) manifest(n *node, f *frame, b *source.Block, e *evaluator, it it
 }
 
 // manifestObject converts an object that is written in HCL.
-func (g *graph) manifestObject(b *source.Block, e *evaluator) []ManifestObject {
+func (g *graph) manifestObject(b *source.Block, e *evaluator) []configs.ManifestObject {
 	at := b.AttributeRange("object")
 	v := e.value(b.Attributes["object"].Expr)
 	if !v.IsWhollyKnown() && !mark.IsDeferred(v) {
@@ -66,7 +67,7 @@ func (g *graph) manifestObject(b *source.Block, e *evaluator) []ManifestObject {
 	if content == nil || !identified(content) || !g.checkObject(content, at) {
 		return nil
 	}
-	return []ManifestObject{{Content: content, Deferred: mark.DeferredBy(v), Range: at}}
+	return []configs.ManifestObject{{Content: content, Deferred: mark.DeferredBy(v), Range: at}}
 }
 
 // identity are the fields of an object that have to be known to say which one it is.
@@ -76,7 +77,7 @@ var identity = []string{"apiVersion", "kind", "metadata", "metadata.name", "meta
 func identified(content map[string]any) bool {
 	metadata := content["metadata"]
 	fields, _ := metadata.(map[string]any)
-	return !slices.Contains([]any{content["apiVersion"], content["kind"], metadata, fields["name"], fields["namespace"]}, any(KnownAfterApply))
+	return !slices.Contains([]any{content["apiVersion"], content["kind"], metadata, fields["name"], fields["namespace"]}, any(configs.KnownAfterApply))
 }
 
 // plain converts a value to what JSON would decode to. Secrets have no place in
@@ -90,7 +91,7 @@ func (e *evaluator) plain(v cty.Value, expr hcl.Expression, path []string, what 
 		delete(marks, d)
 	}
 	inValues := (len(path) > 2 || waits && len(path) > 1) && (path[1] == "data" || path[1] == "stringData")
-	inSecret := inValues && (path[0] == "Secret" || path[0] == KnownAfterApply)
+	inSecret := inValues && (path[0] == "Secret" || path[0] == configs.KnownAfterApply)
 	if !(inSecret && marks.Equal(cty.NewValueMarks(mark.Sensitive{}))) && !e.publicMarks(marks, expr.Range(), what) {
 		return nil
 	}
@@ -100,9 +101,9 @@ func (e *evaluator) plain(v cty.Value, expr hcl.Expression, path []string, what 
 	switch {
 	case waits && len(path) > 0 && slices.Contains(identity, strings.Join(path[1:], ".")):
 		e.undecided(v, expr.Range(), "which object it is")
-		return KnownAfterApply
+		return configs.KnownAfterApply
 	case waits:
-		return KnownAfterApply
+		return configs.KnownAfterApply
 	case v.IsNull():
 		return nil
 	case isMap(v):
@@ -159,7 +160,7 @@ func kindField(v cty.Value) string {
 		switch {
 		case m.Key != "kind":
 		case !kind.IsKnown():
-			return KnownAfterApply
+			return configs.KnownAfterApply
 		case kind.Type() == cty.String && !kind.IsNull():
 			return kind.AsString()
 		}
@@ -205,7 +206,7 @@ func (g *graph) manifestFiles(b *source.Block, e *evaluator) []string {
 }
 
 // manifestFile reads the documents of a YAML file.
-func (g *graph) manifestFile(b *source.Block, name string) []ManifestObject {
+func (g *graph) manifestFile(b *source.Block, name string) []configs.ManifestObject {
 	source, err := g.reader.Read(name)
 	if err != nil {
 		g.report.Error(b.AttributeRange("files"), "Cannot read a manifest", "%s.", words.Sentence(err))
@@ -213,7 +214,7 @@ func (g *graph) manifestFile(b *source.Block, name string) []ManifestObject {
 	}
 	full := g.reader.Path(name)
 	g.config.Files[full] = &hcl.File{Body: hcl.EmptyBody(), Bytes: source}
-	var out []ManifestObject
+	var out []configs.ManifestObject
 	for _, doc := range yaml.Documents(source) {
 		at := lineRange(full, source, doc.Content, 0)
 		content, err := yaml.Decode(source[doc.From.Byte:doc.To])
@@ -224,7 +225,7 @@ func (g *graph) manifestFile(b *source.Block, name string) []ManifestObject {
 		}
 		for _, object := range unlisted(content) {
 			if g.checkObject(object, at) {
-				out = append(out, ManifestObject{Content: object, Range: at})
+				out = append(out, configs.ManifestObject{Content: object, Range: at})
 			}
 		}
 	}

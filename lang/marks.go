@@ -3,6 +3,7 @@ package lang
 import (
 	"maps"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 )
@@ -10,7 +11,7 @@ import (
 // Labels and annotations that the configuration gives objects and pods, besides kolla's own.
 
 // podMarks reads the labels and annotations of pods.
-func (in *instance) podMarks(b *source.Block, e *evaluator, p *Pod) {
+func (in *instance) podMarks(b *source.Block, e *evaluator, p *configs.Pod) {
 	if b.Type.Attribute("labels") == nil {
 		return
 	}

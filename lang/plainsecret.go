@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
@@ -31,7 +32,7 @@ func isSecretName(name string) bool {
 }
 
 // checkPlain warns of a secret that is written out.
-func (e *evaluator) checkPlain(name string, values []Text, at hcl.Range) {
+func (e *evaluator) checkPlain(name string, values []configs.Text, at hcl.Range) {
 	if builtinRange(at) {
 		return
 	}
@@ -61,8 +62,8 @@ func (e *evaluator) checkWrittenOut(expr hcl.Expression) {
 
 // severalLines reports whether a text is made from a key or certificate, which has
 // several lines.
-func severalLines(t Text) bool {
-	return slices.ContainsFunc(t.Refs(), func(r SecretRef) bool {
-		return slices.Contains([]string{KeyPrivate, KeyCertificate, KeyKey, KeyCA}, r.Key)
+func severalLines(t configs.Text) bool {
+	return slices.ContainsFunc(t.Refs(), func(r configs.SecretRef) bool {
+		return slices.Contains([]string{configs.KeyPrivate, configs.KeyCertificate, configs.KeyKey, configs.KeyCA}, r.Key)
 	})
 }

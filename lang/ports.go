@@ -1,7 +1,6 @@
 package lang
 
 import (
-	"cmp"
 	"fmt"
 	"net"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -33,35 +33,16 @@ func (in *instance) portObjects() cty.Value {
 			"number":      in.inner.scope.groups["port"][p.Name],
 			"host":        in.inNamespace(host),
 			"address":     inside(address),
-			"url":         inside(p.scheme() + address),
+			"url":         inside(p.Scheme() + address),
 			"public_host": outside(public),
-			"public_url":  outside(p.scheme() + reached),
+			"public_url":  outside(p.Scheme() + reached),
 		})
 	}
 	return cty.ObjectVal(values)
 }
 
-// AtExposure is the number that clients connect to at the exposure.
-func (p Port) AtExposure() int { return cmp.Or(p.Public, p.Number) }
-
-// Protocol is what is spoken on the port, as Kubernetes writes it: TCP or UDP.
-func (p Port) Protocol() string {
-	if p.UDP {
-		return "UDP"
-	}
-	return "TCP"
-}
-
-// scheme is how a URL of the port begins.
-func (p Port) scheme() string {
-	if p.UDP {
-		return "udp://"
-	}
-	return "http://"
-}
-
 // checkPublic reports a number at an exposure of a port that is not exposed.
-func (in *instance) checkPublic(b *source.Block, p Port) {
+func (in *instance) checkPublic(b *source.Block, p configs.Port) {
 	if in.inner.given(b, "public") && in.inner.settled(b, "expose") && !p.Exposed {
 		in.report.Error(b.AttributeRange("public"), "Unsuitable value for \"public\"", "Port %q is not meant to be reached from outside. Write expose = true as well, or take it out.", p.Name)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -38,7 +39,7 @@ type instance struct {
 	// with holds the replacements of services, by the name in the definition. A nil value:
 	// the replacement is not known yet.
 	with map[string]*instance
-	out  Service
+	out  configs.Service
 }
 
 // addServices finds the definition of every service, and what each refers to.
@@ -83,7 +84,7 @@ func (g *graph) newInstance(n *node, definition *source.Block, home *module) *in
 			e.scope.groups[kind] = names
 		}
 	}
-	in.out = Service{Definition: definition.Label, DefinedAt: definition.Header, Range: n.block.Header}
+	in.out = configs.Service{Definition: definition.Label, DefinedAt: definition.Header, Range: n.block.Header}
 	return in
 }
 
@@ -321,7 +322,7 @@ func (in *instance) ports() {
 	}
 	numbers := map[taken]string{}
 	for _, b := range in.definition.All("port") {
-		p := Port{
+		p := configs.Port{
 			Name:     b.Label,
 			Number:   in.inner.number(b, "number"),
 			Exposed:  in.inner.bool(b, "expose"),
@@ -387,7 +388,7 @@ func (in *instance) addPorts(values map[string]cty.Value) {
 		values["port"] = in.inner.scope.groups["port"][s.Ports[0].Name]
 		first := in.definition.All("port")[0]
 		values["address"] = in.inner.read(first, in.inNamespace(address), "number")
-		values["url"] = in.inner.read(first, in.inNamespace(s.Ports[0].scheme()+address), "number")
+		values["url"] = in.inner.read(first, in.inNamespace(s.Ports[0].Scheme()+address), "number")
 		values["public_url"] = in.publicURL(address)
 	}
 	values["ports"], values["members"] = in.portObjects(), in.members()
@@ -431,7 +432,7 @@ func (in *instance) publicAddress(internal string) string {
 }
 
 // exposure is how clients outside reach the service; nil: they do not.
-func (in *instance) exposure() *Exposure {
+func (in *instance) exposure() *configs.Exposure {
 	for i, x := range in.config.Exposures {
 		if x.Name == in.out.Exposure {
 			return &in.config.Exposures[i]
@@ -462,7 +463,7 @@ func (in *instance) outputs() cty.Value {
 // files makes the config files.
 func (in *instance) files() {
 	for _, b := range in.definition.All("config") {
-		f := ConfigFile{
+		f := configs.ConfigFile{
 			Name:       b.Label,
 			Format:     in.formatOf(b),
 			Path:       in.inner.string(in.inherited(b, "path"), "path"),
@@ -500,38 +501,21 @@ func (in *instance) files() {
 			f.Format = "raw" // as which it is written and shown
 		}
 		if in.inner.bool(in.inherited(b, "sensitive"), "sensitive") {
-			f.hide()
+			f.Hide()
 		}
 		in.out.Configs = append(in.out.Configs, f)
 	}
 }
 
-// hide makes all values of the file secret, and those that they took the place of.
-func (f *ConfigFile) hide() {
-	f.Content = f.Content.hidden()
-	f.Options = slices.Clone(f.Options)
-	for i := range f.Options {
-		o := &f.Options[i]
-		o.Values = slices.Clone(o.Values)
-		for j, text := range o.Values {
-			o.Values[j] = text.hidden()
-		}
-		o.Overrides = slices.Clone(o.Overrides)
-		for j := range o.Overrides {
-			o.Overrides[j].Text, o.Overrides[j].Known = "", false
-		}
-	}
-}
-
 // content is that of a raw file: what the service says, or else the config directory,
 // or else the definition.
-func (in *instance) content(b *source.Block) (Text, Origin) {
+func (in *instance) content(b *source.Block) (configs.Text, configs.Origin) {
 	content, replaced := in.replacement(b)
-	of := Origin{Layer: layerDefinition, Range: b.AttributeRange("content")}
+	of := configs.Origin{Layer: layerDefinition, Range: b.AttributeRange("content")}
 	if in.inner.sayer(b, "content") == in.user && in.inner.given(b, "content") {
 		of.Layer = layerService
 	} else if replaced {
-		return content, Origin{Layer: layerDirectory, Range: in.rangeInDirectory(b)}
+		return content, configs.Origin{Layer: layerDirectory, Range: in.rangeInDirectory(b)}
 	}
 	text, given := in.inner.text(b, "content")
 	if !given {

@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/syntax"
@@ -251,9 +252,9 @@ type entry struct {
 	path   []string
 	value  cty.Value
 	eval   *evaluator
-	origin Origin
+	origin configs.Origin
 	// overrides are the values that were evaluated and then overridden.
-	overrides []Override
+	overrides []configs.Override
 	key       string // the path, joined
 }
 
@@ -335,17 +336,17 @@ func (s *settings) checkRemovals() {
 
 // valuesOf gives the values of an option: one, or for a list of lists one for
 // each repetition of the key.
-func (e *evaluator) valuesOf(v cty.Value, at hcl.Range) []Text {
+func (e *evaluator) valuesOf(v cty.Value, at hcl.Range) []configs.Text {
 	if isList(v) && v.IsKnown() && !v.IsNull() {
 		if items := mark.Elements(v); repeated(items) {
-			var out []Text
+			var out []configs.Text
 			for _, item := range items {
 				out = append(out, e.line(item, at))
 			}
 			return out
 		}
 	}
-	return []Text{e.line(v, at)}
+	return []configs.Text{e.line(v, at)}
 }
 
 // repeated reports whether the elements of a list are lists, as far as they are known.
@@ -355,21 +356,21 @@ func repeated(items []cty.Value) bool {
 }
 
 // line is the text of one value. The elements of a list are joined by commas.
-func (e *evaluator) line(v cty.Value, at hcl.Range) Text {
+func (e *evaluator) line(v cty.Value, at hcl.Range) configs.Text {
 	if !v.IsWhollyKnown() && !mark.IsDeferred(v) {
 		return nil
 	}
 	if !isList(v) || v.IsNull() || !v.IsKnown() {
 		return e.singleLine(v, at)
 	}
-	var items []Text
+	var items []configs.Text
 	for _, item := range mark.Elements(v) {
 		items = append(items, e.singleLine(item, at))
 	}
-	return Join(items, ",")
+	return configs.Join(items, ",")
 }
 
-func (e *evaluator) singleLine(v cty.Value, at hcl.Range) Text {
+func (e *evaluator) singleLine(v cty.Value, at hcl.Range) configs.Text {
 	text, err := TextOf(v)
 	if err != nil {
 		e.report.Error(at, "Unsuitable config value", "%s. A list of them is joined by commas, and a list of lists repeats the key.", words.Sentence(err))
@@ -389,11 +390,11 @@ func (e *evaluator) singleLine(v cty.Value, at hcl.Range) Text {
 }
 
 // options are the entries of an INI or properties file.
-func (s *settings) options() []Option {
+func (s *settings) options() []configs.Option {
 	entries := s.entries()
-	out := make([]Option, 0, len(entries))
+	out := make([]configs.Option, 0, len(entries))
 	for _, x := range entries {
-		o := Option{Key: x.path[len(x.path)-1], Origin: x.origin, Overrides: s.overridden(x)}
+		o := configs.Option{Key: x.path[len(x.path)-1], Origin: x.origin, Overrides: s.overridden(x)}
 		if s.depth == 2 {
 			o.Section = x.path[0]
 		}
@@ -412,7 +413,7 @@ func (s *settings) options() []Option {
 		}
 		out = append(out, o)
 	}
-	slices.SortStableFunc(out, func(a, b Option) int {
+	slices.SortStableFunc(out, func(a, b configs.Option) int {
 		return cmp.Or(
 			sectionRank(a.Section)-sectionRank(b.Section),
 			cmp.Compare(a.Section, b.Section),
@@ -423,7 +424,7 @@ func (s *settings) options() []Option {
 }
 
 // checkOptionName reports names that would make another file than was meant.
-func (e *evaluator) checkOptionName(o Option, sections bool) bool {
+func (e *evaluator) checkOptionName(o configs.Option, sections bool) bool {
 	switch {
 	case o.Key == "" || strings.TrimSpace(o.Key) != o.Key || strings.ContainsAny(o.Key, "=\r\n") || strings.ContainsAny(o.Key[:1], "#;["):
 		e.report.Error(o.Origin.KeyRange(), "Unsuitable name of a config value", "%q cannot be a key: it may not be empty, hold = or a line break, have spaces round it, or start with #, ; or [.", o.Key)
@@ -443,8 +444,8 @@ func sectionRank(section string) int {
 }
 
 // environment are the entries as environment variables.
-func (s *settings) environment() []Env {
-	var out []Env
+func (s *settings) environment() []configs.Env {
+	var out []configs.Env
 	for _, x := range s.entries() {
 		name := x.path[0]
 		if name == "" || strings.ContainsAny(name, "=\x00 \t\r\n") {
@@ -455,12 +456,12 @@ func (s *settings) environment() []Env {
 			continue
 		}
 		value := x.eval.textOf(x.value, x.origin.Range)
-		x.eval.checkPlain(name, []Text{value}, x.origin.Range)
+		x.eval.checkPlain(name, []configs.Text{value}, x.origin.Range)
 		if fields := value.Fields(); len(fields) > 0 && value.Secret() {
 			x.eval.report.Error(x.origin.Range, "Two sources of one variable", "The value is made of a secret and of %s, and Kubernetes takes a variable from one of the two. Make two variables, and let the command in the pod join them.", fields[0])
 			continue
 		}
-		out = append(out, Env{Name: name, Value: value, Range: x.origin.Range})
+		out = append(out, configs.Env{Name: name, Value: value, Range: x.origin.Range})
 	}
 	return out
 }

@@ -7,25 +7,26 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 func TestTextParts(t *testing.T) {
-	ref := lang.SecretRef{Service: "s", Secret: "x", Key: "value"}
-	text := lang.Text{{Literal: "a"}, {Secret: &ref}, {Literal: "b", Sensitive: true}}
+	ref := configs.SecretRef{Service: "s", Secret: "x", Key: "value"}
+	text := configs.Text{{Literal: "a"}, {Secret: &ref}, {Literal: "b", Sensitive: true}}
 	if got, want := text.Masked(), "a(sensitive)(sensitive)"; got != want {
 		t.Errorf("masked %q, want %q", got, want)
 	}
-	if !text.Secret() || lang.Plain("a").Secret() || lang.Text(nil).Secret() {
+	if !text.Secret() || configs.Plain("a").Secret() || configs.Text(nil).Secret() {
 		t.Error("Secret is wrong")
 	}
-	if diff := cmp.Diff([]lang.SecretRef{ref}, text.Refs()); diff != "" {
+	if diff := cmp.Diff([]configs.SecretRef{ref}, text.Refs()); diff != "" {
 		t.Errorf("refs (-want +got):\n%s", diff)
 	}
-	if lang.Plain("") != nil {
+	if configs.Plain("") != nil {
 		t.Error("an empty text has parts")
 	}
-	want := lang.Text{{Literal: "a"}, {Literal: ","}, {Secret: &ref}}
-	if diff := cmp.Diff(want, lang.Join([]lang.Text{lang.Plain("a"), {{Secret: &ref}}}, ",")); diff != "" {
+	want := configs.Text{{Literal: "a"}, {Literal: ","}, {Secret: &ref}}
+	if diff := cmp.Diff(want, configs.Join([]configs.Text{configs.Plain("a"), {{Secret: &ref}}}, ",")); diff != "" {
 		t.Errorf("joined (-want +got):\n%s", diff)
 	}
 }
@@ -40,7 +41,7 @@ func TestTextOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(lang.Plain("3"), got); diff != "" {
+	if diff := cmp.Diff(configs.Plain("3"), got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

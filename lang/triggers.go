@@ -9,6 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
@@ -70,7 +71,7 @@ func (g *graph) triggerEdges(m *module, b *source.Block) []edge {
 // checkTriggers reports what names an instance that there is not, once it is known
 // which there are.
 func (g *graph) checkTriggers() {
-	check := func(l Lifecycle) {
+	check := func(l configs.Lifecycle) {
 		for _, t := range l.ReplaceTriggeredBy {
 			g.there(t, nil)
 		}

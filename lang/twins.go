@@ -1,10 +1,9 @@
 package lang
 
 import (
-	"fmt"
 	"slices"
 
-	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
 )
@@ -15,7 +14,7 @@ import (
 func (g *graph) checkTwins() {
 	before := map[*source.Block][]*instance{} // by definition
 	for _, b := range g.inOrder() {
-		if b.out.Undecided || !slices.ContainsFunc(b.out.Workloads, func(w Workload) bool { return w.Kind == "DaemonSet" }) {
+		if b.out.Undecided || !slices.ContainsFunc(b.out.Workloads, func(w configs.Workload) bool { return w.Kind == "DaemonSet" }) {
 			continue
 		}
 		for _, a := range before[b.written] {
@@ -27,7 +26,7 @@ func (g *graph) checkTwins() {
 
 func (g *graph) checkTwin(a, b *instance) {
 	for _, w := range b.out.Workloads {
-		i := slices.IndexFunc(a.out.Workloads, func(other Workload) bool { return other.Name == w.Name })
+		i := slices.IndexFunc(a.out.Workloads, func(other configs.Workload) bool { return other.Name == w.Name })
 		if i < 0 || w.Kind != "DaemonSet" || a.out.Workloads[i].Kind != "DaemonSet" {
 			continue
 		}
@@ -36,34 +35,15 @@ func (g *graph) checkTwin(a, b *instance) {
 		if !known || !alsoKnown || !overlap(first, second) {
 			continue
 		}
-		g.report.Error(b.argumentRange(w.Name, "role"), TwinsSummary, "%s", Twins(&a.out, &b.out, w.Name, diag.Position(a.block.Header), common(first, second)))
+		g.report.Error(b.argumentRange(w.Name, "role"), configs.TwinsSummary, "%s", configs.Twins(&a.out, &b.out, w.Name, diag.Position(a.block.Header), common(first, second)))
 		return
 	}
 }
 
 // common are the nodes that two roles name both; nil: those that both match.
-func common(a, b *Role) []string {
+func common(a, b *configs.Role) []string {
 	if a == nil || b == nil {
 		return nil
 	}
 	return slices.DeleteFunc(a.Named(), func(name string) bool { return !slices.Contains(b.Named(), name) })
-}
-
-// TwinsSummary is the summary of what Twins is the detail of.
-const TwinsSummary = "Two pods of one definition on a node"
-
-// Twins says that a DaemonSet of two services of one definition would run twice on the
-// nodes, where these are known.
-func Twins(a, b *Service, workload, at string, nodes []string) string {
-	where := "on the same nodes"
-	switch most := 3; {
-	case len(nodes) == 1:
-		where = "on node " + nodes[0]
-	case len(nodes) > most:
-		where = "on nodes " + words.Few(nodes, most)
-	case len(nodes) > 0:
-		where = "on nodes " + words.Sorted(nodes)
-	}
-	return fmt.Sprintf("Workload %q of definition %q would run twice %s: for service %q and for service %q (%s). A DaemonSet has one pod on each node of its role, and two of a kind are in each other's way. Give the services roles that have no node in common.",
-		workload, b.Definition, where, b.Name, a.Name, at)
 }

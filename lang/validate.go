@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
@@ -44,7 +45,7 @@ func (in *instance) checkProbePort(workload, b *source.Block, attribute string, 
 
 // isUDP reports whether a port is one of UDP.
 func (in *instance) isUDP(port string) bool {
-	return slices.ContainsFunc(in.out.Ports, func(p Port) bool { return p.Name == port && p.UDP })
+	return slices.ContainsFunc(in.out.Ports, func(p configs.Port) bool { return p.Name == port && p.UDP })
 }
 
 // headers are what a probe sends.
@@ -81,7 +82,7 @@ func (in *instance) checkOverrides() {
 				words.WithHint(words.DidYouMean(name, keysOf(in.used)), fmt.Sprintf("Service %q runs: %s.", in.out.Name, words.Sorted(keysOf(in.used)))))
 		}
 	}
-	if in.out.Exposure != "" && !slices.ContainsFunc(in.out.Ports, func(p Port) bool { return p.Exposed }) && in.exposesAsSaid() {
+	if in.out.Exposure != "" && !slices.ContainsFunc(in.out.Ports, func(p configs.Port) bool { return p.Exposed }) && in.exposesAsSaid() {
 		in.report.Warn(in.block.AttributeRange("expose"), "Exposure without effect",
 			"Definition %q has no port that is meant to be reached from outside (expose = true in its port block), so that nothing of service %q is.", in.out.Definition, in.out.Name)
 	}
@@ -146,7 +147,7 @@ func (in *instance) checkAllReplicas() {
 	if in.forAll == nil || !in.definition.Complete() {
 		return
 	}
-	countable := slices.DeleteFunc(slices.Clone(in.out.Workloads), func(w Workload) bool { return w.Kind == "DaemonSet" })
+	countable := slices.DeleteFunc(slices.Clone(in.out.Workloads), func(w configs.Workload) bool { return w.Kind == "DaemonSet" })
 	switch {
 	case len(countable) == 0:
 		in.user.unsuitable(in.block, "replicas", "Definition %q has nothing that replicas could be counted of: a DaemonSet has one pod on each node of its role.", in.out.Definition)
@@ -172,7 +173,7 @@ func (in *instance) imagesKnown() bool {
 	return in.definition.Complete() && !slices.ContainsFunc(pods, func(b *source.Block) bool { return !in.inner.settled(b, "image") })
 }
 
-func (in *instance) whyInside(p Port) string {
+func (in *instance) whyInside(p configs.Port) string {
 	if !p.Exposed {
 		return "the definition does not mean it to be"
 	}
@@ -216,7 +217,7 @@ func (g *graph) checkNodePorts() {
 	}
 }
 
-func (in *instance) warnWithoutNodePort(p Port) {
+func (in *instance) warnWithoutNodePort(p configs.Port) {
 	declared := in.definition.One("port", p.Name)
 	if declared == nil || !in.inner.settled(declared, "node_port") {
 		return
@@ -257,7 +258,7 @@ func (g *graph) checkPublicPorts() {
 	}
 }
 
-func (g *graph) checkNodePortRange(s Service, p Port, at hcl.Range) {
+func (g *graph) checkNodePortRange(s configs.Service, p configs.Port, at hcl.Range) {
 	for _, x := range g.config.Exposures {
 		if x.Name == s.Exposure && (p.NodePort < x.NodePorts[0] || p.NodePort > x.NodePorts[1]) {
 			g.report.Error(at, "Node port out of range", "Port %q of service %q wants node port %d, and exposure %q has %d-%d.",
@@ -269,8 +270,8 @@ func (g *graph) checkNodePortRange(s Service, p Port, at hcl.Range) {
 // checkPatterns warns of defaults that apply to no file.
 func (g *graph) checkPatterns() {
 	for _, b := range g.defaults() {
-		used := slices.ContainsFunc(g.config.Services, func(s Service) bool {
-			return slices.ContainsFunc(s.Configs, func(f ConfigFile) bool {
+		used := slices.ContainsFunc(g.config.Services, func(s configs.Service) bool {
+			return slices.ContainsFunc(s.Configs, func(f configs.ConfigFile) bool {
 				matched, _ := path.Match(b.Label, f.Name)
 				return matched && f.Format != "raw"
 			})

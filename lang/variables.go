@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
@@ -20,20 +21,9 @@ import (
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
-// Variable is the declaration of a variable, for whoever asks a person for its
-// value.
-type Variable struct {
-	Name        string
-	Description string
-	Type        string // type constraint as it is written, "any" if there is none
-	Sensitive   bool
-	Refused     string // why the last answer was not taken; empty: it is asked for the first time
-	Range       hcl.Range
-}
-
 // variable is a declared variable on its way to a value.
 type variable struct {
-	Variable
+	configs.Variable
 	block      *source.Block
 	constraint cty.Type
 	literal    bool // a value that comes as text is taken as it is, not as an expression
@@ -101,7 +91,7 @@ func (l *loader) literal(b *source.Block, name string) string {
 func (l *loader) declare(b *source.Block) *variable {
 	e := l.constant()
 	v := &variable{
-		Variable: Variable{
+		Variable: configs.Variable{
 			Name:        b.Label,
 			Description: e.string(b, "description"),
 			Type:        "any",

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -121,7 +121,7 @@ func (s *subject) laterKeys() []string {
 	var out []string
 	for key, data := range s.object.Data {
 		if slices.ContainsFunc(data.Parts, func(p providers.DataPart) bool {
-			return strings.Contains(p.Literal+p.Sensitive, lang.KnownAfterApply)
+			return strings.Contains(p.Literal+p.Sensitive, configs.KnownAfterApply)
 		}) {
 			out = append(out, key)
 		}

@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/internal/crash"
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/order"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -32,8 +32,8 @@ import (
 type Input struct {
 	Cloud     string                     // name of the cloud
 	Namespace string                     // the cloud's own
-	Digest    string                     // lang.Config.Digest
-	Variables map[string]json.RawMessage // lang.Config.Variables
+	Digest    string                     // configs.Config.Digest
+	Variables map[string]json.RawMessage // configs.Config.Variables
 	Tool      string                     // version of kolla
 	// Objects are what is desired. A destroy takes from them only what a lost
 	// state cannot tell any more.
@@ -47,8 +47,8 @@ type Input struct {
 	State    *state.State // nil: nothing was ever applied
 	Cluster  providers.Identity
 	// Outputs and Checks are those of the configuration.
-	Outputs []lang.Output
-	Checks  []lang.Check
+	Outputs []configs.Output
+	Checks  []configs.Check
 	// Destroy plans to delete everything instead.
 	Destroy bool
 	// DeleteData are the addresses of objects, blocks and modules that hold data and may be deleted or
@@ -76,7 +76,7 @@ type Input struct {
 	// Selection restricts the plan to a part of the cloud; zero: all of it.
 	Selection plans.Selection
 	// Undecided are the blocks of a restricted plan that it leaves out; see
-	// lang.Config.Undecided.
+	// configs.Config.Undecided.
 	Undecided []string
 	// Replace are the addresses of objects that are deleted and made again although
 	// they need not be; of a job: that runs again.

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
@@ -19,7 +19,7 @@ import (
 
 // readData reads for the data blocks of the configuration. It shares the LISTs with the
 // plan.
-func (w *workspace) readData(q lang.DataQuery) ([]map[string]any, error) {
+func (w *workspace) readData(q configs.DataQuery) ([]map[string]any, error) {
 	if w.unread != nil {
 		return nil, w.unread
 	}
@@ -28,9 +28,9 @@ func (w *workspace) readData(q lang.DataQuery) ([]map[string]any, error) {
 	if err == nil {
 		return contents(found), nil
 	}
-	read := &lang.ReadError{NoKind: meta.IsNoMatchError(err), Detail: sentence(err.Error()) + "."}
+	read := &configs.ReadError{NoKind: meta.IsNoMatchError(err), Detail: sentence(err.Error()) + "."}
 	var (
-		told        *lang.ReadError
+		told        *configs.ReadError
 		ambiguous   *kubernetes.AmbiguousKindError
 		unreachable *kubernetes.UnreachableError
 	)
@@ -50,7 +50,7 @@ func (w *workspace) readData(q lang.DataQuery) ([]map[string]any, error) {
 }
 
 // find lists what is asked for.
-func (w *workspace) find(ctx context.Context, q lang.DataQuery) ([]*unstructured.Unstructured, error) {
+func (w *workspace) find(ctx context.Context, q configs.DataQuery) ([]*unstructured.Unstructured, error) {
 	if err := w.dial(); err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (w *workspace) find(ctx context.Context, q lang.DataQuery) ([]*unstructured
 	case namespaced:
 		namespace = cmp.Or(q.Namespace, q.Home)
 	case q.Namespace != "":
-		return nil, &lang.ReadError{Detail: fmt.Sprintf("Objects of the kind %s live in no namespace. Take the argument namespace away.", q.Kind)}
+		return nil, &configs.ReadError{Detail: fmt.Sprintf("Objects of the kind %s live in no namespace. Take the argument namespace away.", q.Kind)}
 	}
 	snapshot := w.shared()
 	if err := snapshot.Load(ctx, providers.Scope{GVK: kind, Namespace: namespace}); err != nil {
@@ -85,7 +85,7 @@ func (w *workspace) find(ctx context.Context, q lang.DataQuery) ([]*unstructured
 	return found, nil
 }
 
-func (w *workspace) kindOf(ctx context.Context, q lang.DataQuery) (kind schema.GroupVersionKind, namespaced bool, err error) {
+func (w *workspace) kindOf(ctx context.Context, q configs.DataQuery) (kind schema.GroupVersionKind, namespaced bool, err error) {
 	if q.APIVersion == "" {
 		return w.client.KindNamed(ctx, q.Kind)
 	}
@@ -133,7 +133,7 @@ func (w *workspace) overtaken(plan *plans.Plan) bool {
 }
 
 // reads reports whether what an action writes is what a data block reads.
-func reads(d lang.Data, a *plans.Action) bool {
+func reads(d configs.Data, a *plans.Action) bool {
 	group := schema.FromAPIVersionAndKind(d.APIVersion, d.Kind).Group
 	switch {
 	case a.Ref.GVK.Kind != d.Kind, d.APIVersion != "" && a.Ref.GVK.Group != group:

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/files"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -17,7 +17,7 @@ const maxSecret = 1 << 20
 
 // given reads the value of a secret that comes from the environment or from a file.
 // Errors never hold any of it.
-func given(source *lang.SecretSource) (string, error) {
+func given(source *configs.SecretSource) (string, error) {
 	if name := source.Env; name != "" {
 		value := os.Getenv(name)
 		if value == "" {
@@ -52,9 +52,9 @@ func readSecretFile(name string) (string, error) {
 
 // scopesOfSources are the Secrets that values are taken from, of namespaces besides
 // the cloud's own.
-func scopesOfSources(config *lang.Config) []providers.Scope {
+func scopesOfSources(config *configs.Config) []providers.Scope {
 	var out []providers.Scope
-	add := func(source *lang.SecretSource) {
+	add := func(source *configs.SecretSource) {
 		if source != nil && source.Existing != nil {
 			out = append(out, providers.Scope{GVK: secretKind, Namespace: source.Existing.Namespace})
 		}

@@ -3,8 +3,8 @@ package cli
 import (
 	"slices"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -46,7 +46,7 @@ func (w *workspace) moved(a addrs.Object) addrs.Object {
 		a, _ = w.config.Moves[i].Apply(a)
 	}
 	declared := func(name string) bool {
-		return slices.ContainsFunc(w.config.Services, func(s lang.Service) bool {
+		return slices.ContainsFunc(w.config.Services, func(s configs.Service) bool {
 			return s.Block == name || slices.Contains(addrs.Modules(addrs.SplitBlock(s.Block).Module), name)
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 func outputCommand(s streams) *cli.Command {
@@ -124,7 +125,7 @@ func whereabouts(value cty.Value, namespace string) string {
 }
 
 // writeRaw prints a value as it is, without a line break that it does not have.
-func writeRaw(s streams, o lang.Output) error {
+func writeRaw(s streams, o configs.Output) error {
 	if !o.Value.IsKnown() {
 		return notKnown(o)
 	}
@@ -136,7 +137,7 @@ func writeRaw(s streams, o lang.Output) error {
 	return err
 }
 
-func notKnown(o lang.Output) error {
+func notKnown(o configs.Output) error {
 	return &failure{fmt.Sprintf("Output %q is not known", o.Name), "Its value is not known before apply."}
 }
 
@@ -147,7 +148,7 @@ type jsonOutput struct {
 	Value     json.RawMessage `json:"value"` // null where it is sensitive
 }
 
-func outputsJSON(s streams, outputs []lang.Output) error {
+func outputsJSON(s streams, outputs []configs.Output) error {
 	out := map[string]jsonOutput{}
 	for _, o := range outputs {
 		typ, err := ctyjson.MarshalType(o.Value.Type())
@@ -165,7 +166,7 @@ func outputsJSON(s streams, outputs []lang.Output) error {
 	return s.writeJSON(out)
 }
 
-func valueJSON(o lang.Output) (json.RawMessage, error) {
+func valueJSON(o configs.Output) (json.RawMessage, error) {
 	if !o.Value.IsWhollyKnown() {
 		return nil, notKnown(o)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // interactive reports whether a person sits at the other end.
@@ -64,7 +64,7 @@ func (s streams) await(ctx context.Context, question string, read func() (string
 
 // answer asks for the value of a variable, once, and again if it is refused. After
 // somebody ended that, nothing more is asked.
-func (w *workspace) answer(v lang.Variable) (string, error) {
+func (w *workspace) answer(v configs.Variable) (string, error) {
 	if w.unanswered != nil {
 		return "", w.unanswered
 	}
@@ -91,7 +91,7 @@ func (w *workspace) answer(v lang.Variable) (string, error) {
 	return said, nil
 }
 
-func (w *workspace) askVariable(v lang.Variable) (string, error) {
+func (w *workspace) askVariable(v configs.Variable) (string, error) {
 	screen := view.NewStream(w.err, true)
 	question := ""
 	if v.Refused != "" {

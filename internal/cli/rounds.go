@@ -11,7 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -63,7 +63,7 @@ func (w *workspace) recordOutputs(session *state.Session, plan *plans.Plan) erro
 	}
 	changes, checks := plan.Outputs, plan.Checks
 	later := slices.ContainsFunc(changes, func(c output.Change) bool { return c.Unknown != nil }) ||
-		slices.ContainsFunc(checks, func(c state.CheckResult) bool { return c.Status == string(lang.CheckUnknown) })
+		slices.ContainsFunc(checks, func(c state.CheckResult) bool { return c.Status == string(configs.CheckUnknown) })
 	if later && w.config != nil && !w.destroys {
 		var err error
 		if changes, err = output.Compare(session.State().Outputs, w.config.Outputs); err != nil {
@@ -249,7 +249,7 @@ func (w *workspace) nothingToRead(waiting []string) error {
 	return &failure{"Data cannot be read", b.String()}
 }
 
-func describeData(d lang.Data) string {
+func describeData(d configs.Data) string {
 	if d.Name == "" && len(d.Labels) == 0 {
 		return "what " + strings.Join(d.Needs, ", ") + " makes"
 	}

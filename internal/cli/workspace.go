@@ -19,6 +19,7 @@ import (
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/trust"
@@ -36,7 +37,7 @@ type workspace struct {
 	streams
 	flags   *cli.Context
 	printer *view.Printer
-	config  *lang.Config
+	config  *configs.Config
 	console *lang.Console // of config
 	client  *kubernetes.Client
 	cluster providers.Identity
@@ -99,7 +100,7 @@ func (w *workspace) loadConfig() error {
 
 // take makes a configuration that of the workspace, unless it has errors. It prints what
 // there is to say of it.
-func (w *workspace) take(config *lang.Config, diags hcl.Diagnostics) error {
+func (w *workspace) take(config *configs.Config, diags hcl.Diagnostics) error {
 	if len(config.Undeclared) > 0 && !diags.HasErrors() {
 		w.config = config // it is loaded again, with what is written for them
 		return nil
@@ -139,7 +140,7 @@ func (w *workspace) untold(diags hcl.Diagnostics) hcl.Diagnostics {
 }
 
 // readConfig is loadConfig without a word about what is wrong.
-func (w *workspace) readConfig() (*lang.Config, hcl.Diagnostics) {
+func (w *workspace) readConfig() (*configs.Config, hcl.Diagnostics) {
 	options := lang.Options{
 		Catalogue: openstack.Catalogue(),
 		Vars:      givenVars(w.flags),
@@ -150,7 +151,7 @@ func (w *workspace) readConfig() (*lang.Config, hcl.Diagnostics) {
 		Unset:      w.valueless,
 	}
 	if !w.valueless && w.flags.Bool("input") && !w.flags.Bool("json") && w.interactive() {
-		options.Prompt = func(v lang.Variable) (string, error) {
+		options.Prompt = func(v configs.Variable) (string, error) {
 			w.asked = true
 			return w.answer(v)
 		}
@@ -417,7 +418,7 @@ func (w *workspace) comparison(ctx context.Context, st *state.State, destroy boo
 }
 
 // external are the blocks of the services that are there already.
-func external(config *lang.Config) []string {
+func external(config *configs.Config) []string {
 	var blocks []string
 	for i := range config.Services {
 		if config.Services[i].External {

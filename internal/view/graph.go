@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // graph is what a configuration declares, and what needs what.
@@ -27,7 +27,7 @@ type graphEdge struct {
 }
 
 // graphOf takes the graph out of a configuration, in the order of the source.
-func graphOf(config *lang.Config) graph {
+func graphOf(config *configs.Config) graph {
 	var g graph
 	roles, exposures := map[string]string{}, map[string]string{} // addresses, by name
 	for _, r := range config.Roles {
@@ -87,7 +87,7 @@ func (g *graph) use(from, to, kind string) {
 }
 
 // need adds the edges to what must be ready before.
-func (g *graph) need(from string, needs []string, reasons []lang.Reason) {
+func (g *graph) need(from string, needs []string, reasons []configs.Reason) {
 	for i, to := range needs {
 		e := graphEdge{from: from, to: to, kind: "reference"}
 		if i < len(reasons) {
@@ -98,7 +98,7 @@ func (g *graph) need(from string, needs []string, reasons []lang.Reason) {
 }
 
 // whyNeeded says why something is needed.
-func whyNeeded(r lang.Reason) (kind, why string) {
+func whyNeeded(r configs.Reason) (kind, why string) {
 	at := fmt.Sprintf("%s:%d", r.Range.Filename, r.Range.Start.Line)
 	switch {
 	case r.DependsOn:
@@ -119,7 +119,7 @@ var dotEdges = map[string]string{
 
 // GraphDOT writes what needs what, in the language of Graphviz. An arrow goes to what
 // is needed; its tooltip says where that is written.
-func GraphDOT(w io.Writer, config *lang.Config) error {
+func GraphDOT(w io.Writer, config *configs.Config) error {
 	var b strings.Builder
 	g := graphOf(config)
 	b.WriteString("digraph kolla {\n  rankdir = \"LR\"\n  node [fontname=\"sans-serif\"]\n  edge [fontname=\"sans-serif\", fontsize=10]\n\n")
@@ -150,7 +150,7 @@ var mermaidEdges = map[string]string{
 
 // GraphMermaid writes the same as a flowchart of Mermaid, which has no tooltips: why
 // something is needed stands on the arrow.
-func GraphMermaid(w io.Writer, config *lang.Config) error {
+func GraphMermaid(w io.Writer, config *configs.Config) error {
 	var b strings.Builder
 	g := graphOf(config)
 	b.WriteString("flowchart LR\n")

@@ -21,7 +21,7 @@ type validationJSON struct {
 }
 
 // ValidationJSON writes what is wrong with a configuration for programs. Files are by
-// file name, as in lang.Config.Files; what is not among them is not quoted.
+// file name, as in configs.Config.Files; what is not among them is not quoted.
 func ValidationJSON(w io.Writer, diags hcl.Diagnostics, files map[string]*hcl.File) error {
 	out := validationJSON{FormatVersion: validationVersion, Valid: !diags.HasErrors(), Diagnostics: []*diagnosticJSON{}}
 	for _, d := range inFileOrder(diags) {
