@@ -11,6 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -182,7 +183,7 @@ func (l *loader) written(b *source.Block, name string) string {
 	if attr == nil {
 		return text
 	}
-	text, _ = staticKey(attr.Expr)
+	text, _ = values.StaticKey(attr.Expr)
 	return text
 }
 

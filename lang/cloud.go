@@ -13,6 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -67,11 +68,6 @@ func (g *graph) checkLabelKeys(b *source.Block, attribute string, labels map[str
 		}
 	}
 }
-
-// exposureObject is the type of exposure.NAME.
-var exposureObject = cty.Object(map[string]cty.Type{
-	"name": cty.String, "vip": cty.String, "fqdn": cty.String, "host": cty.String, "mode": cty.String,
-})
 
 func (g *graph) exposure(n *node, f *frame, b *source.Block, e *evaluator, it item) cty.Value {
 	x := configs.Exposure{
@@ -130,7 +126,7 @@ func (e *evaluator) role(b *source.Block, name string) string {
 		}
 		v = role
 	}
-	return e.named(b, name, v, roleObject, "role")
+	return e.named(b, name, v, values.RoleType, "role")
 }
 
 // exposure evaluates an attribute that names an exposure.
@@ -138,7 +134,7 @@ func (e *evaluator) exposure(b *source.Block, name string) string {
 	if b.Attributes[name] == nil {
 		return ""
 	}
-	return e.named(b, name, e.value(b.Attributes[name].Expr), exposureObject, "exposure")
+	return e.named(b, name, e.value(b.Attributes[name].Expr), values.ExposureType, "exposure")
 }
 
 // named takes the name out of the value of role.NAME or exposure.NAME.
@@ -159,7 +155,7 @@ func (e *evaluator) named(b *source.Block, name string, v cty.Value, want cty.Ty
 		}
 		e.unsuitable(b, name, "It must be a reference without quotes: %s.%s.", kind, named)
 	default:
-		e.unsuitable(b, name, "It must be %s.NAME, and this is %s.", kind, kindOf(v))
+		e.unsuitable(b, name, "It must be %s.NAME, and this is %s.", kind, values.KindOf(v))
 	}
 	return ""
 }

@@ -14,6 +14,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/internal/values"
 )
 
 // TestConfig compares evaluated configurations, one in each directory, with
@@ -110,7 +111,7 @@ func output(t *testing.T, value cty.Value) any {
 	if !value.Type().IsPrimitiveType() {
 		return value.GoString()
 	}
-	text, err := lang.TextOf(value)
+	text, err := values.TextOf(value)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -131,6 +132,6 @@ func serverOf(b *source.Block) string {
 		fallback, _ := b.Type.Attribute("server").Default.(string)
 		return fallback
 	}
-	name, _ := staticKey(attr.Expr)
+	name, _ := values.StaticKey(attr.Expr)
 	return name
 }

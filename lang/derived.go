@@ -15,6 +15,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 )
 
 // anyDepth is the depth of settings that are maps in maps, of YAML and JSON.
@@ -271,7 +272,7 @@ func (in *instance) tree(config *source.Block, format string) (configs.Text, con
 		in.report.Error(config.Header, "Unsuitable config values", "%s.", words.Sentence(err))
 		return nil, origin
 	}
-	if !value.IsWhollyKnown() && len(deferrals(value)) == 0 {
+	if !value.IsWhollyKnown() && len(values.Deferrals(value)) == 0 {
 		return nil, origin // it was reported
 	}
 	return in.inner.textOf(value, diag.FirstRange(at, in.block.Header)), origin
@@ -293,7 +294,7 @@ func objectOf(tree map[string]any) cty.Value {
 // treeOf are the values that a file of the config directory in YAML or JSON has.
 func (l *loader) treeOf(f *overrideFile) []leaf {
 	value, err := l.functions["yamldecode"].Call([]cty.Value{cty.StringVal(string(f.source))})
-	if err != nil || value.IsNull() || !isMap(value) {
+	if err != nil || value.IsNull() || !values.IsMap(value) {
 		why := "It is no map of values."
 		if err != nil {
 			why = words.Sentence(err) + "."

@@ -16,6 +16,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/internal/values"
 )
 
 // hidden is the value of the sensitive variable that every fuzzed configuration has.
@@ -92,7 +93,7 @@ func checkTokens(t *testing.T, config *configs.Config) {
 	shown.Files, shown.Services, shown.Outputs = nil, nil, nil
 	for _, s := range config.Services {
 		for _, v := range s.Outputs {
-			_, _ = lang.TextOf(v)
+			_, _ = values.TextOf(v)
 		}
 		s.Outputs = nil
 		shown.Services = append(shown.Services, s)

@@ -10,6 +10,7 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -62,7 +63,7 @@ func (e *evaluator) force(b *source.Block, name string) (all bool, from []config
 	}
 	list, err := convert.Convert(v, cty.List(cty.String))
 	if err != nil {
-		e.unsuitable(b, name, "It must be true, or a list of paths and of names of field managers; this is %s.", kindOf(v))
+		e.unsuitable(b, name, "It must be true, or a list of paths and of names of field managers; this is %s.", values.KindOf(v))
 		return false, nil
 	}
 	var texts []string

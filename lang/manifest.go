@@ -17,6 +17,7 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/yaml"
@@ -59,8 +60,8 @@ func (g *graph) manifestObject(b *source.Block, e *evaluator) []configs.Manifest
 		e.undecided(v, at, "which object it is")
 		return nil
 	}
-	if !isMap(v) {
-		e.unsuitable(b, "object", "It must be a map with apiVersion, kind and metadata, and this is %s.", kindOf(v))
+	if !values.IsMap(v) {
+		e.unsuitable(b, "object", "It must be a map with apiVersion, kind and metadata, and this is %s.", values.KindOf(v))
 		return nil
 	}
 	content, _ := e.plain(v, b.Attributes["object"].Expr, nil, "a manifest").(map[string]any)
@@ -106,7 +107,7 @@ func (e *evaluator) plain(v cty.Value, expr hcl.Expression, path []string, what 
 		return configs.KnownAfterApply
 	case v.IsNull():
 		return nil
-	case isMap(v):
+	case values.IsMap(v):
 		if path == nil {
 			path = []string{kindField(v)}
 		}
@@ -115,7 +116,7 @@ func (e *evaluator) plain(v cty.Value, expr hcl.Expression, path []string, what 
 			out[m.Key] = e.plain(m.Value, attributeOf(expr, m.Key), append(slices.Clip(path), m.Key), what)
 		}
 		return out
-	case isList(v):
+	case values.IsList(v):
 		out := []any{}
 		for i, item := range mark.Elements(v) {
 			out = append(out, e.plain(item, elementOf(expr, i), append(slices.Clip(path), ""), what))
@@ -138,7 +139,7 @@ func attributeOf(expr hcl.Expression, name string) hcl.Expression {
 		return expr
 	}
 	for _, item := range object.Items {
-		if key, ok := staticKey(item.KeyExpr); ok && key == name {
+		if key, ok := values.StaticKey(item.KeyExpr); ok && key == name {
 			return item.ValueExpr
 		}
 	}

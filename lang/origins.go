@@ -7,6 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
@@ -72,12 +73,12 @@ func shownValue(v cty.Value) (text string, known bool) {
 		return "", false
 	}
 	items := []cty.Value{v}
-	if isList(v) {
+	if values.IsList(v) {
 		items = mark.Elements(v)
 	}
 	var texts []configs.Text
 	for _, item := range items {
-		text, err := TextOf(item)
+		text, err := values.TextOf(item)
 		if err != nil {
 			return "", false
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -244,7 +245,7 @@ func joinedValues(below, above cty.Value) cty.Value {
 		return below
 	case below.IsNull():
 		return above
-	case isMap(below) && isMap(above):
+	case values.IsMap(below) && values.IsMap(above):
 		merged := map[string]cty.Value{}
 		for _, v := range []cty.Value{below, above} {
 			for _, m := range mark.Members(v) {
@@ -253,7 +254,7 @@ func joinedValues(below, above cty.Value) cty.Value {
 		}
 		maps.DeleteFunc(merged, func(_ string, v cty.Value) bool { return v.IsNull() })
 		return cty.ObjectVal(merged)
-	case isList(below) && isList(above):
+	case values.IsList(below) && values.IsList(above):
 		var all []cty.Value
 		for _, v := range slices.Concat(mark.Elements(below), mark.Elements(above)) {
 			if !slices.ContainsFunc(all, v.RawEquals) {

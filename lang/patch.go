@@ -10,6 +10,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -59,8 +60,8 @@ func (in *instance) patch(list []configs.Patch, b *source.Block, from part) []co
 		return list
 	case v.IsNull():
 		return list
-	case !isMap(v):
-		e.report.Error(at, "Unsuitable value for \"object\"", "It must be a map, a part of the object, and this is %s.", kindOf(v))
+	case !values.IsMap(v):
+		e.report.Error(at, "Unsuitable value for \"object\"", "It must be a map, a part of the object, and this is %s.", values.KindOf(v))
 		return list
 	}
 	content, _ := e.plain(v, from.expr, []string{""}, "a patch").(map[string]any)
@@ -77,18 +78,18 @@ func (in *instance) patch(list []configs.Patch, b *source.Block, from part) []co
 func notePlaces(places map[string]hcl.Range, v cty.Value, expr hcl.Expression, field string) {
 	switch {
 	case v.IsNull():
-	case isMap(v):
+	case values.IsMap(v):
 		items, _ := itemsOf(expr)
 		for _, m := range mark.Members(v) {
 			name := field + "." + m.Key
 			for _, item := range items {
-				if key, ok := staticKey(item.KeyExpr); ok && key == m.Key {
+				if key, ok := values.StaticKey(item.KeyExpr); ok && key == m.Key {
 					places[name] = item.KeyExpr.Range()
 				}
 			}
 			notePlaces(places, m.Value, attributeOf(expr, m.Key), name)
 		}
-	case isList(v):
+	case values.IsList(v):
 		for i, item := range mark.Elements(v) {
 			at := elementOf(expr, i)
 			name := fmt.Sprintf("%s[%d]", field, i)

@@ -11,6 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -87,13 +88,13 @@ func (in *instance) ownPortsOf(b *source.Block) []string {
 
 // members are the names of the pods of each StatefulSet, one by one.
 func (in *instance) members() cty.Value {
-	values := map[string]cty.Value{}
+	out := map[string]cty.Value{}
 	for _, b := range in.definition.All("workload") {
 		if in.inner.string(b, "kind") != "StatefulSet" {
 			continue
 		}
 		if n := in.replicasValue(b); !n.IsKnown() {
-			values[b.Label] = cty.UnknownVal(cty.List(cty.String)).WithMarks(deferrals(n))
+			out[b.Label] = cty.UnknownVal(cty.List(cty.String)).WithMarks(values.Deferrals(n))
 			continue
 		}
 		set := in.out.Name + "-" + b.Label
@@ -101,9 +102,9 @@ func (in *instance) members() cty.Value {
 		for n := range in.replicas[b.Label] {
 			pods = append(pods, in.inNamespace(fmt.Sprintf("%s-%d.%s.%s", set, n, set, in.config.Cloud.Namespace)))
 		}
-		values[b.Label] = cty.TupleVal(pods)
+		out[b.Label] = cty.TupleVal(pods)
 	}
-	return cty.ObjectVal(values)
+	return cty.ObjectVal(out)
 }
 
 // externalPorts are what others read as ports.NAME of a service that is there already.

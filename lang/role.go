@@ -8,14 +8,10 @@ import (
 
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
-
-// roleObject is the type of role.NAME.
-var roleObject = cty.Object(map[string]cty.Type{
-	"name": cty.String, "labels": cty.Map(cty.String), "nodes": cty.List(cty.String),
-})
 
 func (g *graph) role(n *node, f *frame, b *source.Block, e *evaluator, it item) cty.Value {
 	r := configs.Role{
@@ -103,8 +99,8 @@ func (g *graph) union(e *evaluator, b *source.Block) []configs.Role {
 		return nil
 	case bare.IsNull():
 		return nil
-	case !isList(bare):
-		e.unsuitable(b, name, "It must be a list of roles, [role.NAME, ...], and this is %s.", kindOf(bare))
+	case !values.IsList(bare):
+		e.unsuitable(b, name, "It must be a list of roles, [role.NAME, ...], and this is %s.", values.KindOf(bare))
 		return nil
 	}
 	items := mark.Elements(v)
@@ -117,7 +113,7 @@ func (g *graph) union(e *evaluator, b *source.Block) []configs.Role {
 			e.unsuitable(b, name, "Element %d is null.", i)
 			continue
 		}
-		part := e.named(b, name, item, roleObject, "role")
+		part := e.named(b, name, item, values.RoleType, "role")
 		at := slices.IndexFunc(g.config.Roles, func(r configs.Role) bool { return r.Name == part })
 		if at < 0 {
 			continue // which was reported

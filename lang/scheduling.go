@@ -12,6 +12,7 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -39,8 +40,8 @@ func (e *evaluator) tolerations(b *source.Block, name string) []configs.Tolerati
 	if v.IsNull() || !e.public(v, b.AttributeRange(name), fmt.Sprintf("%q", name)) {
 		return nil
 	}
-	if !isList(v) {
-		e.unsuitable(b, name, "It must be a list of tolerations, [{ key = \"KEY\", effect = \"NoSchedule\" }], and this is %s.", kindOf(v))
+	if !values.IsList(v) {
+		e.unsuitable(b, name, "It must be a list of tolerations, [{ key = \"KEY\", effect = \"NoSchedule\" }], and this is %s.", values.KindOf(v))
 		return nil
 	}
 	var out []configs.Toleration
@@ -54,8 +55,8 @@ func (e *evaluator) tolerations(b *source.Block, name string) []configs.Tolerati
 
 // toleration is an element of the list.
 func (e *evaluator) toleration(b *source.Block, name string, i int, v cty.Value) (t configs.Toleration, ok bool) {
-	if v.IsNull() || !isMap(v) {
-		e.unsuitable(b, name, "Element %d must be { key = \"KEY\", effect = \"NoSchedule\" }, and it is %s.", i, kindOf(v))
+	if v.IsNull() || !values.IsMap(v) {
+		e.unsuitable(b, name, "Element %d must be { key = \"KEY\", effect = \"NoSchedule\" }, and it is %s.", i, values.KindOf(v))
 		return t, false
 	}
 	fields := map[string]string{}
@@ -67,7 +68,7 @@ func (e *evaluator) toleration(b *source.Block, name string, i int, v cty.Value)
 			e.unsuitable(b, name, "%s", words.WithHint(words.DidYouMean(m.Key, keysOf(tolerationFields)), fmt.Sprintf("Element %d has %q, and a toleration has key, operator, value and effect.", i, m.Key)))
 			return t, false
 		case err != nil:
-			e.unsuitable(b, name, "Element %d: %s must be a string, and this is %s.", i, m.Key, kindOf(m.Value))
+			e.unsuitable(b, name, "Element %d: %s must be a string, and this is %s.", i, m.Key, values.KindOf(m.Value))
 			return t, false
 		case text.IsNull():
 			continue

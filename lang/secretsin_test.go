@@ -28,7 +28,7 @@ func TestSecretsIn(t *testing.T) {
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}
-		if diff := cmp.Diff(want, lang.SecretsIn(value)); diff != "" {
+		if diff := cmp.Diff(want, configs.SecretsIn(value)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", expression, diff)
 		}
 	}

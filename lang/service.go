@@ -11,6 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -245,7 +246,7 @@ func (in *instance) evaluate(it item) cty.Value {
 		object = in.deployed()
 	}
 	if !in.definition.Complete() {
-		object = cty.DynamicVal.WithMarks(deferrals(in.definition.Incomplete))
+		object = cty.DynamicVal.WithMarks(values.Deferrals(in.definition.Incomplete))
 	}
 	in.checkOverrides()
 	if l := in.block.One("lifecycle", ""); l != nil {
@@ -379,22 +380,22 @@ func (in *instance) called() map[string]cty.Value {
 }
 
 // addPorts adds what others read of the ports.
-func (in *instance) addPorts(values map[string]cty.Value) {
+func (in *instance) addPorts(out map[string]cty.Value) {
 	s := in.out
 	host := s.Name + "." + in.config.Cloud.Namespace
 	if len(s.Ports) > 0 {
 		port := s.Ports[0].Number
 		address := net.JoinHostPort(host, strconv.Itoa(port))
-		values["port"] = in.inner.scope.groups["port"][s.Ports[0].Name]
+		out["port"] = in.inner.scope.groups["port"][s.Ports[0].Name]
 		first := in.definition.All("port")[0]
-		values["address"] = in.inner.read(first, in.inNamespace(address), "number")
-		values["url"] = in.inner.read(first, in.inNamespace(s.Ports[0].Scheme()+address), "number")
-		values["public_url"] = in.publicURL(address)
+		out["address"] = in.inner.read(first, in.inNamespace(address), "number")
+		out["url"] = in.inner.read(first, in.inNamespace(s.Ports[0].Scheme()+address), "number")
+		out["public_url"] = in.publicURL(address)
 	}
-	values["ports"], values["members"] = in.portObjects(), in.members()
+	out["ports"], out["members"] = in.portObjects(), in.members()
 	if !in.definition.Complete() {
 		for _, name := range []string{"port", "address", "url", "public_url", "ports", "members"} {
-			values[name] = cty.DynamicVal.WithMarks(deferrals(in.definition.Incomplete))
+			out[name] = cty.DynamicVal.WithMarks(values.Deferrals(in.definition.Incomplete))
 		}
 	}
 }

@@ -10,13 +10,12 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
-	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // Layers of values, the weakest first.
@@ -198,7 +197,7 @@ func leaves(expr hcl.Expression, depth int, path []string, names []hcl.Range) []
 	}
 	var out []leaf
 	for _, item := range items {
-		key, ok := staticKey(item.KeyExpr)
+		key, ok := values.StaticKey(item.KeyExpr)
 		if !ok {
 			return []leaf{newLeaf(path, names, expr)}
 		}
@@ -223,19 +222,6 @@ func itemsOf(expr hcl.Expression) ([]hclsyntax.ObjectConsItem, bool) {
 		return out, ok
 	}
 	return nil, false
-}
-
-// staticKey is a key that needs no evaluation.
-func staticKey(expr hcl.Expression) (string, bool) {
-	v, diags := syntax.Constant(expr)
-	if diags.HasErrors() || v.IsNull() || !v.IsKnown() {
-		return "", false
-	}
-	v, err := convert.Convert(v, cty.String)
-	if err != nil {
-		return "", false
-	}
-	return v.AsString(), true
 }
 
 // edges are what the values refer to.
@@ -291,7 +277,7 @@ func (s *settings) set(merged map[string]*entry, x leaf, path []string, value ct
 			return len(path) <= len(e.path) && slices.Equal(path, e.path[:len(path)])
 		})
 	case len(path) == s.depth:
-		if x.layer.name == layerCloud && s.depth == 1 && isMap(value) {
+		if x.layer.name == layerCloud && s.depth == 1 && values.IsMap(value) {
 			return // a section, meant for other files
 		}
 		key := x.key
@@ -302,13 +288,13 @@ func (s *settings) set(merged map[string]*entry, x leaf, path []string, value ct
 	case !value.IsKnown():
 		s.partial = true
 		x.layer.eval.undecided(value, x.expr.Range(), "which keys there are")
-	case isMap(value) && value.HasMark(mark.Sensitive{}):
+	case values.IsMap(value) && value.HasMark(mark.Sensitive{}):
 		s.partial = true
 		x.layer.eval.report.Error(x.expr.Range(), "A secret would be shown",
 			"The map as a whole is sensitive, and its keys would be names in the file. Write the keys out, and let only the values come from the sensitive variable.")
-	case s.depth == anyDepth && len(path) > 0 && (!isMap(value) || value.LengthInt() == 0):
+	case s.depth == anyDepth && len(path) > 0 && (!values.IsMap(value) || value.LengthInt() == 0):
 		s.place(merged, x, path, value)
-	case isMap(value):
+	case values.IsMap(value):
 		for _, m := range mark.Members(value) {
 			s.set(merged, x, append(slices.Clip(path), m.Key), m.Value)
 		}
@@ -316,10 +302,10 @@ func (s *settings) set(merged map[string]*entry, x leaf, path []string, value ct
 		return // not in a section, meant for other files
 	case len(path) == 0:
 		s.partial = true
-		x.layer.eval.report.Error(x.expr.Range(), "Unsuitable config values", "They must be a map, and this is %s.", kindOf(value))
+		x.layer.eval.report.Error(x.expr.Range(), "Unsuitable config values", "They must be a map, and this is %s.", values.KindOf(value))
 	default:
 		s.partial = true
-		x.layer.eval.report.Error(x.expr.Range(), "Section expected", "The file has sections: write { SECTION = { KEY = VALUE } }. %q is %s.", path[0], kindOf(value))
+		x.layer.eval.report.Error(x.expr.Range(), "Section expected", "The file has sections: write { SECTION = { KEY = VALUE } }. %q is %s.", path[0], values.KindOf(value))
 	}
 }
 
@@ -337,7 +323,7 @@ func (s *settings) checkRemovals() {
 // valuesOf gives the values of an option: one, or for a list of lists one for
 // each repetition of the key.
 func (e *evaluator) valuesOf(v cty.Value, at hcl.Range) []configs.Text {
-	if isList(v) && v.IsKnown() && !v.IsNull() {
+	if values.IsList(v) && v.IsKnown() && !v.IsNull() {
 		if items := mark.Elements(v); repeated(items) {
 			var out []configs.Text
 			for _, item := range items {
@@ -351,8 +337,8 @@ func (e *evaluator) valuesOf(v cty.Value, at hcl.Range) []configs.Text {
 
 // repeated reports whether the elements of a list are lists, as far as they are known.
 func repeated(items []cty.Value) bool {
-	return slices.ContainsFunc(items, isList) &&
-		!slices.ContainsFunc(items, func(v cty.Value) bool { return v.IsKnown() && !isList(v) })
+	return slices.ContainsFunc(items, values.IsList) &&
+		!slices.ContainsFunc(items, func(v cty.Value) bool { return v.IsKnown() && !values.IsList(v) })
 }
 
 // line is the text of one value. The elements of a list are joined by commas.
@@ -360,7 +346,7 @@ func (e *evaluator) line(v cty.Value, at hcl.Range) configs.Text {
 	if !v.IsWhollyKnown() && !mark.IsDeferred(v) {
 		return nil
 	}
-	if !isList(v) || v.IsNull() || !v.IsKnown() {
+	if !values.IsList(v) || v.IsNull() || !v.IsKnown() {
 		return e.singleLine(v, at)
 	}
 	var items []configs.Text
@@ -371,7 +357,7 @@ func (e *evaluator) line(v cty.Value, at hcl.Range) configs.Text {
 }
 
 func (e *evaluator) singleLine(v cty.Value, at hcl.Range) configs.Text {
-	text, err := TextOf(v)
+	text, err := values.TextOf(v)
 	if err != nil {
 		e.report.Error(at, "Unsuitable config value", "%s. A list of them is joined by commas, and a list of lists repeats the key.", words.Sentence(err))
 		return nil

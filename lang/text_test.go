@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/zclconf/go-cty/cty"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/internal/values"
 )
 
 func TestTextParts(t *testing.T) {
@@ -33,11 +33,11 @@ func TestTextParts(t *testing.T) {
 
 func TestTextOf(t *testing.T) {
 	for _, value := range []cty.Value{cty.NullVal(cty.String), cty.DynamicVal, cty.EmptyObjectVal, cty.StringVal("\uefe0x"), cty.StringVal("x\uefe1")} {
-		if got, err := lang.TextOf(value); err == nil {
+		if got, err := values.TextOf(value); err == nil {
 			t.Errorf("%#v: no error, but %v", value, got)
 		}
 	}
-	got, err := lang.TextOf(cty.NumberIntVal(3))
+	got, err := values.TextOf(cty.NumberIntVal(3))
 	if err != nil {
 		t.Fatal(err)
 	}

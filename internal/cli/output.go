@@ -12,7 +12,6 @@ import (
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
@@ -112,7 +111,7 @@ func (w *workspace) oneOutput(name string) error {
 
 // whereabouts says where the secrets are that a value is made of.
 func whereabouts(value cty.Value, namespace string) string {
-	refs := lang.SecretsIn(value)
+	refs := configs.SecretsIn(value)
 	if len(refs) == 0 {
 		return "kolla prints no secrets. The value comes from the configuration and its variables."
 	}

@@ -1,10 +1,14 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // Keys of the Secrets in the cluster. Kubernetes and cert-manager use the same names.
@@ -100,4 +104,20 @@ func (r SecretRef) Describe() string {
 		return fmt.Sprintf("the secret %q", r.Secret)
 	}
 	return fmt.Sprintf("the generated secret %q of service %q", r.Secret, r.Service)
+}
+
+// SecretsIn lists the generated secrets in a value, each once, in order.
+func SecretsIn(value cty.Value) []SecretRef {
+	_, marks := value.UnmarkDeep()
+	var out []SecretRef
+	for m := range marks {
+		made, ok := m.(mark.Generated)
+		if made.Within = ""; ok && !slices.Contains(out, SecretRef(made)) {
+			out = append(out, SecretRef(made))
+		}
+	}
+	slices.SortFunc(out, func(a, b SecretRef) int {
+		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Secret, b.Secret), cmp.Compare(a.Key, b.Key))
+	})
+	return out
 }
