@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/internal/check"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
@@ -213,17 +214,47 @@ func (g *graph) finish() {
 	inSourceOrder(c.Secrets, func(s configs.SharedSecret) hcl.Range { return s.Range })
 	inSourceOrder(c.Data, func(d configs.Data) hcl.Range { return d.Range })
 	inSourceOrder(c.Manifests, func(m configs.Manifest) hcl.Range { return m.Range })
-	g.checkNodePorts()
-	g.checkPublicPorts()
-	g.checkClashes()
+	whole := g.whole()
+	check.NodePorts(whole)
+	check.PublicPorts(whole)
+	check.Clashes(whole)
 	g.checkUntolds()
-	g.checkPatterns()
+	check.Patterns(whole)
 	g.checkImages()
 	g.unusedOverrides()
-	g.checkMentions()
-	g.checkHostPorts()
-	g.checkTwins()
+	check.Mentions(whole)
+	check.HostPorts(whole)
+	check.Twins(whole)
 	g.checkDefaultPlace()
 	g.moves()
 	g.cleanups()
+}
+
+// whole is the configuration as the checks see it. The services are in order.
+func (g *graph) whole() *check.Whole {
+	out := &check.Whole{
+		Config: g.config, Defaults: g.defaults(), Report: g.report,
+		Incomplete: len(g.decisions.open) > 0, WarnedHosts: g.warnedHosts,
+	}
+	for i, in := range g.inOrder() {
+		s := check.Service{
+			Config: &g.config.Services[i], Block: in.block, Definition: in.definition, Written: in.written,
+			InRoot: in.node.module == g.loader.root,
+		}
+		for _, e := range in.out.Endpoints {
+			if b := in.definition.One("endpoint", e.Type); b != nil && in.ownEndpoint(b) {
+				s.OwnEndpoints = append(s.OwnEndpoints, e.Type)
+			}
+		}
+		for _, p := range in.out.Ports {
+			if !p.Exposed || in.out.Exposure == "" || p.NodePort != 0 {
+				continue
+			}
+			if b := in.definition.One("port", p.Name); b != nil && !in.inner.settled(b, "node_port") {
+				s.OpenNodePorts = append(s.OpenNodePorts, p.Name)
+			}
+		}
+		out.Services = append(out.Services, s)
+	}
+	return out
 }

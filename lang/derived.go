@@ -141,7 +141,7 @@ func (in *instance) configLayers(config *source.Block, depth int) []*layer {
 			only = narrowed(only, in.onlyOf(derived))
 		}
 		for _, l := range in.ownLayers(b, depth) {
-			if b != config || l.name == layerCloud || l.name == layerDirectory {
+			if b != config || l.name == configs.LayerCloud || l.name == configs.LayerDirectory {
 				l.only = only
 			}
 			out = append(out, l)
@@ -177,7 +177,7 @@ func (in *instance) ownLayers(config *source.Block, depth int) []*layer {
 	var out, above []*layer
 	for _, p := range in.inner.parts(config, "values") {
 		l := &layer{name: p.layer, expr: p.expr, eval: p.eval}
-		if p.layer == layerService {
+		if p.layer == configs.LayerService {
 			above = append(above, l)
 		} else {
 			out = append(out, l)
@@ -185,7 +185,7 @@ func (in *instance) ownLayers(config *source.Block, depth int) []*layer {
 	}
 	for _, d := range in.defaults() {
 		if matched, _ := path.Match(d.Label, config.Label); matched && d.Attributes["values"] != nil && depth != anyDepth {
-			out = append(out, &layer{name: layerCloud, expr: d.Attributes["values"].Expr, eval: in.cloud})
+			out = append(out, &layer{name: configs.LayerCloud, expr: d.Attributes["values"].Expr, eval: in.cloud})
 		}
 	}
 	out = append(out, in.directoryLayers(config, depth)...)
@@ -266,7 +266,7 @@ func (in *instance) tree(config *source.Block, format string) (configs.Text, con
 		within[x.path[len(x.path)-1]] = x.value
 	}
 	at := rangeOf(config)
-	origin := configs.Origin{Layer: layerDefinition, Range: config.Header}
+	origin := configs.Origin{Layer: configs.LayerDefinition, Range: config.Header}
 	value, err := in.functions[format+"encode"].Call([]cty.Value{objectOf(root)})
 	if err != nil {
 		in.report.Error(config.Header, "Unsuitable config values", "%s.", words.Sentence(err))

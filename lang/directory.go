@@ -167,7 +167,7 @@ func (in *instance) directoryLayers(config *source.Block, depth int) []*layer {
 	}
 	var out []*layer
 	for _, f := range in.overridesOf(config) {
-		out = append(out, &layer{name: layerDirectory, eval: in.user, ready: in.leavesOf(f, depth)})
+		out = append(out, &layer{name: configs.LayerDirectory, eval: in.user, ready: in.leavesOf(f, depth)})
 	}
 	return out
 }

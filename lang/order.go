@@ -117,7 +117,7 @@ func (g *graph) reportCycle(cycle []string) {
 				continue
 			}
 			steps = append(steps, fmt.Sprintf("%s refers to %s at %s", id, need.to, diag.Position(need.at)))
-			if subject == nil && !builtinRange(need.at) {
+			if subject == nil && !configs.InCatalogue(need.at) {
 				subject = need.at.Ptr()
 			}
 			break

@@ -28,7 +28,7 @@ func (in *instance) patches() {
 	var above []configs.Patch
 	for _, b := range in.definition.All(schema.PatchType.Name) {
 		for _, p := range in.inner.parts(b, "object") {
-			if p.layer == layerService {
+			if p.layer == configs.LayerService {
 				above = in.patch(above, b.Top, p)
 			} else {
 				in.out.Patches = in.patch(in.out.Patches, firstBlock(b.Base, b), p)
@@ -37,7 +37,7 @@ func (in *instance) patches() {
 	}
 	for _, b := range in.defaultPatches() {
 		if attr := b.Attributes["object"]; attr != nil && in.cloud.bool(b, schema.EnabledAttribute.Name) {
-			in.out.Patches = in.patch(in.out.Patches, b, part{layerCloud, attr.Expr, in.cloud})
+			in.out.Patches = in.patch(in.out.Patches, b, part{configs.LayerCloud, attr.Expr, in.cloud})
 		}
 	}
 	in.out.Patches = append(in.out.Patches, above...)

@@ -13,7 +13,7 @@ import (
 
 // checkPlain warns of a secret that is written out.
 func (e *evaluator) checkPlain(name string, texts []configs.Text, at hcl.Range) {
-	if builtinRange(at) {
+	if configs.InCatalogue(at) {
 		return
 	}
 	named := values.IsSecretName(name)

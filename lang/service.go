@@ -310,7 +310,7 @@ func (in *instance) setSelf(self cty.Value) {
 // rangeOf is the place of a block for the Config: nothing where only the catalogue has
 // it.
 func rangeOf(b *source.Block) hcl.Range {
-	if builtinRange(b.Header) {
+	if configs.InCatalogue(b.Header) {
 		return hcl.Range{}
 	}
 	return b.Header
@@ -512,11 +512,11 @@ func (in *instance) files() {
 // or else the definition.
 func (in *instance) content(b *source.Block) (configs.Text, configs.Origin) {
 	content, replaced := in.replacement(b)
-	of := configs.Origin{Layer: layerDefinition, Range: b.AttributeRange("content")}
+	of := configs.Origin{Layer: configs.LayerDefinition, Range: b.AttributeRange("content")}
 	if in.inner.sayer(b, "content") == in.user && in.inner.given(b, "content") {
-		of.Layer = layerService
+		of.Layer = configs.LayerService
 	} else if replaced {
-		return content, configs.Origin{Layer: layerDirectory, Range: in.rangeInDirectory(b)}
+		return content, configs.Origin{Layer: configs.LayerDirectory, Range: in.rangeInDirectory(b)}
 	}
 	text, given := in.inner.text(b, "content")
 	if !given {

@@ -18,14 +18,6 @@ import (
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
-// Layers of values, the weakest first.
-const (
-	layerDefinition = "definition"
-	layerCloud      = "cloud"
-	layerDirectory  = "directory"
-	layerService    = "service"
-)
-
 // layer is one map of values that is merged with others.
 type layer struct {
 	name string
@@ -132,7 +124,7 @@ func merge(depth int, layers []*layer) *settings {
 // noteReplaced remembers what the value of a definition referred to.
 func (s *settings) noteReplaced(x leaf) {
 	for _, t := range x.expr.Variables() {
-		if root := t.RootName(); x.layer.name == layerDefinition && (root == "service" || root == "database" || root == "queue") {
+		if root := t.RootName(); x.layer.name == configs.LayerDefinition && (root == "service" || root == "database" || root == "queue") {
 			s.replaced[x.key] = t
 		}
 	}
@@ -140,7 +132,7 @@ func (s *settings) noteReplaced(x leaf) {
 
 // note keeps book of what is removed, and of what there is to remove.
 func (s *settings) note(x leaf) {
-	if x.layer.name == layerService {
+	if x.layer.name == configs.LayerService {
 		if isNullLiteral(x.expr) {
 			s.removals = append(s.removals, &removal{leaf: x})
 		}
@@ -277,7 +269,7 @@ func (s *settings) set(merged map[string]*entry, x leaf, path []string, value ct
 			return len(path) <= len(e.path) && slices.Equal(path, e.path[:len(path)])
 		})
 	case len(path) == s.depth:
-		if x.layer.name == layerCloud && s.depth == 1 && values.IsMap(value) {
+		if x.layer.name == configs.LayerCloud && s.depth == 1 && values.IsMap(value) {
 			return // a section, meant for other files
 		}
 		key := x.key
@@ -298,7 +290,7 @@ func (s *settings) set(merged map[string]*entry, x leaf, path []string, value ct
 		for _, m := range mark.Members(value) {
 			s.set(merged, x, append(slices.Clip(path), m.Key), m.Value)
 		}
-	case x.layer.name == layerCloud && len(path) == 1:
+	case x.layer.name == configs.LayerCloud && len(path) == 1:
 		return // not in a section, meant for other files
 	case len(path) == 0:
 		s.partial = true
@@ -388,7 +380,7 @@ func (s *settings) options() []configs.Option {
 			s.partial = true
 			continue
 		}
-		if x.origin.Layer == layerDirectory {
+		if x.origin.Layer == configs.LayerDirectory {
 			o.Values = verbatim(x.value)
 		} else {
 			o.Values = x.eval.valuesOf(x.value, x.origin.Range)

@@ -2,8 +2,6 @@ package lang
 
 import (
 	"fmt"
-	"net/netip"
-	"path"
 	"slices"
 	"strings"
 
@@ -12,7 +10,6 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/configs"
-	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -183,101 +180,4 @@ func (in *instance) whyInside(p configs.Port) string {
 // inOrder are the services in the order of the source.
 func (g *graph) inOrder() []*instance {
 	return inSourceOrder(slices.Clone(g.services), func(in *instance) hcl.Range { return in.out.Range })
-}
-
-// checkNodePorts reports node ports out of range, and those that two services
-// would share. It warns of exposed ports without one.
-func (g *graph) checkNodePorts() {
-	type owner struct {
-		what, service, protocol string
-	}
-	taken := map[int]owner{}
-	for _, in := range g.inOrder() {
-		s := in.out
-		for _, p := range s.Ports {
-			if !p.Exposed || s.Exposure == "" {
-				continue
-			}
-			if p.NodePort == 0 {
-				in.warnWithoutNodePort(p)
-				continue
-			}
-			at := in.block.Header
-			if override := in.block.One("port", p.Name); override != nil {
-				at = override.AttributeRange("node_port")
-			}
-			here := owner{fmt.Sprintf("port %q of service %q", p.Name, s.Name), s.Name, p.Protocol()}
-			other, ok := taken[p.NodePort]
-			if ok && (other.service != here.service || other.protocol == here.protocol) {
-				g.report.Error(at, "Node port taken twice", "Node port %d is wanted for %s and for %s. Give one of them another, in the service: port %q { node_port = ... }.", p.NodePort, other.what, here.what, p.Name)
-			}
-			taken[p.NodePort] = here
-			g.checkNodePortRange(s, p, at)
-		}
-	}
-}
-
-func (in *instance) warnWithoutNodePort(p configs.Port) {
-	declared := in.definition.One("port", p.Name)
-	if declared == nil || !in.inner.settled(declared, "node_port") {
-		return
-	}
-	in.report.Warn(in.block.AttributeRange("expose"), fmt.Sprintf("Port %q of service %q has no node port", p.Name, in.out.Name),
-		"The cluster will choose one, which you can only read from the cluster. A load balancer in front of exposure %q has to know it. Choose one, in the service: port %q { node_port = ... }.", in.out.Exposure, p.Name)
-}
-
-// checkPublicPorts reports ports of two services that clients would reach at one
-// address under one number.
-func (g *graph) checkPublicPorts() {
-	addresses := map[string]netip.Addr{}
-	for _, x := range g.config.Exposures {
-		addresses[x.Name], _ = netip.ParseAddr(x.VIP) // a wrong one was reported
-	}
-	type place struct {
-		netip.AddrPort
-		protocol string
-	}
-	taken := map[place]*instance{}
-	for _, in := range g.inOrder() {
-		s, vip := in.out, addresses[in.out.Exposure]
-		for _, p := range s.Ports {
-			if !p.Exposed || p.Number == 0 || !vip.IsValid() {
-				continue
-			}
-			public := place{netip.AddrPortFrom(vip, uint16(p.AtExposure())), p.Protocol()}
-			other := taken[public]
-			if other == nil {
-				taken[public] = in
-				continue
-			}
-			at := other.block.AttributeRange("expose")
-			g.report.Error(in.block.AttributeRange("expose"), "Public port taken twice",
-				"Clients would reach both service %q (%s) and service %q at %s. Take an exposure with another vip for one of them, or another number: port %q { public = ... }.",
-				other.out.Name, diag.Position(at), s.Name, public.AddrPort, p.Name)
-		}
-	}
-}
-
-func (g *graph) checkNodePortRange(s configs.Service, p configs.Port, at hcl.Range) {
-	for _, x := range g.config.Exposures {
-		if x.Name == s.Exposure && (p.NodePort < x.NodePorts[0] || p.NodePort > x.NodePorts[1]) {
-			g.report.Error(at, "Node port out of range", "Port %q of service %q wants node port %d, and exposure %q has %d-%d.",
-				p.Name, s.Name, p.NodePort, x.Name, x.NodePorts[0], x.NodePorts[1])
-		}
-	}
-}
-
-// checkPatterns warns of defaults that apply to no file.
-func (g *graph) checkPatterns() {
-	for _, b := range g.defaults() {
-		used := slices.ContainsFunc(g.config.Services, func(s configs.Service) bool {
-			return slices.ContainsFunc(s.Configs, func(f configs.ConfigFile) bool {
-				matched, _ := path.Match(b.Label, f.Name)
-				return matched && f.Format != "raw"
-			})
-		})
-		if !used && len(g.config.Services) > 0 && len(g.decisions.open) == 0 && schema.FormGlob.Valid(b.Label) {
-			g.report.Warn(b.LabelRange, "Default without effect", "No service of this cloud has an ini or properties file whose name matches %q.", b.Label)
-		}
-	}
 }

@@ -20,13 +20,14 @@ const module = "kolla.openstack.org/kolla"
 var allowed = map[string][]string{
 	"cmd/kolla": {"internal/cli"},
 	"lang": {
-		"lang/addrs", "lang/configs", "lang/functions", "lang/ini", "lang/internal/diag", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/schema", "lang/syntax", "lang/yaml", "internal/dag", "internal/words",
+		"lang/addrs", "lang/configs", "lang/functions", "lang/ini", "lang/internal/check", "lang/internal/diag", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/schema", "lang/syntax", "lang/yaml", "internal/dag", "internal/words",
 	},
 	"lang/internal/diag":          {"internal/words"},
 	"lang/internal/source":        {"lang/internal/diag", "lang/schema", "lang/syntax", "internal/files", "internal/words"},
 	"lang/addrs":                  {},
 	"lang/configs":                {"lang/addrs", "lang/internal/diag", "lang/mark", "internal/words"},
 	"lang/internal/values":        {"lang/configs", "lang/internal/diag", "lang/mark", "lang/syntax", "internal/words"},
+	"lang/internal/check":         {"lang/configs", "lang/internal/diag", "lang/internal/source", "lang/schema", "internal/words"},
 	"lang/schema":                 {"lang/addrs"},
 	"lang/escape":                 {},
 	"lang/syntax":                 {"internal/files"},

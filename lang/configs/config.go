@@ -3,6 +3,7 @@ package configs
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -110,3 +111,6 @@ func (e Exposure) Host() string {
 // CatalogueDir is put before the names of the catalogue's files in ranges, so
 // that they cannot be taken for files of the user.
 const CatalogueDir = "<catalogue>"
+
+// InCatalogue reports whether a range is in the catalogue.
+func InCatalogue(r hcl.Range) bool { return strings.HasPrefix(r.Filename, CatalogueDir) }

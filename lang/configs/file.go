@@ -55,6 +55,14 @@ type Option struct {
 	Overrides []Override
 }
 
+// Layers of config values, the weakest first.
+const (
+	LayerDefinition = "definition"
+	LayerCloud      = "cloud"
+	LayerDirectory  = "directory"
+	LayerService    = "service"
+)
+
 // Origin says which layer gave a value, and where: in a *.hcl file, or for the layer
 // "directory" in a file of the config directory.
 type Origin struct {
