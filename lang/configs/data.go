@@ -8,30 +8,29 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// Data is something that the configuration reads from the cluster.
+// Data is a data block: objects that the configuration reads from the cluster.
 type Data struct {
 	Block string // address: `data.registry`
 	DataQuery
-	// Needs are the services and manifests, by their addresses, that have to be ready
-	// before it can be read for good.
+	// Needs are the addresses of the services and manifests that have to be ready before the
+	// objects are final.
 	Needs []string
-	// Deferred: it is known only after the apply.
+	// Deferred: the objects are known only after the apply.
 	Deferred bool
 	Range    hcl.Range
 }
 
-// DataQuery says what is to be read: one object by its name, or those with some
-// labels.
+// DataQuery selects an object by its name, or objects by their labels.
 type DataQuery struct {
-	APIVersion string // empty: the one that the server has the kind in
+	APIVersion string // empty: the server's version of the kind
 	Kind       string
-	Namespace  string // empty: Home, of kinds that live in namespaces
+	Namespace  string // empty: Home, for namespaced kinds
 	Home       string // the cloud's namespace
 	Name       string // empty: all objects with the labels
 	Labels     map[string]string
 }
 
-// String names what is read: "ConfigMap openstack/registry".
+// String names the objects: "ConfigMap openstack/registry".
 func (q DataQuery) String() string {
 	namespace := q.Namespace
 	if q.Kind == "" {
@@ -57,12 +56,11 @@ func (q DataQuery) String() string {
 	return q.Kind + " " + namespace + "/" + q.Name
 }
 
-// ReadError says why something cannot be read.
+// ReadError is the reason why objects cannot be read.
 type ReadError struct {
-	// NoKind: the server does not have the kind; its definition may be a part of the
-	// configuration.
+	// NoKind: the server does not know the kind. The configuration may bring its CRD.
 	NoKind bool
-	Detail string // sentences: what is wrong, and how to go on
+	Detail string // sentences: the mistake, and how to go on
 }
 
 func (e *ReadError) Error() string { return e.Detail }

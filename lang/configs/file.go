@@ -8,26 +8,25 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/diag"
 )
 
-// ConfigFile is one file of a service.
+// ConfigFile is a config file of a service.
 type ConfigFile struct {
 	Name   string // block label, "keystone.conf"; also the key in its ConfigMap
-	Format string // "ini", "properties" or "raw", which files in YAML and JSON are too
-	Path   string // where the service reads it
-	// SecretPath is where the part with secret values goes, when the service
-	// merges a second file by itself (oslo.config directories); empty: a file
-	// with any secret in it becomes a Secret as a whole.
+	Format string // "ini", "properties" or "raw"; files in YAML and JSON are raw
+	Path   string // in the container
+	// SecretPath is the file for options with secret values, for services that merge a second
+	// file (oslo.config directories). Empty: a file with a secret becomes a Secret as a whole.
 	SecretPath string
 	Options    []Option // formats "ini" and "properties": sorted by section (DEFAULT first) and key
-	// Partial: there are, or may be, more options, which cannot be evaluated or are known
-	// only after the apply.
+	// Partial: more options may exist, which cannot be evaluated or are known only after the
+	// apply.
 	Partial bool
-	Mode    int    // permissions; 0: what is usual
+	Mode    int    // permissions; 0: the default
 	Content Text   // format "raw"
 	Origin  Origin // of Content
 	Range   hcl.Range
 }
 
-// hide makes all values of the file secret, and those that they took the place of.
+// Hide makes all values of the file secret, and the overridden values too.
 func (f *ConfigFile) Hide() {
 	f.Content = f.Content.hidden()
 	f.Options = slices.Clone(f.Options)
@@ -44,14 +43,13 @@ func (f *ConfigFile) Hide() {
 	}
 }
 
-// Option is one value of an INI or properties file. A list of several values is a
-// repeated key.
+// Option is a key of an INI or properties file. A key with several values is repeated.
 type Option struct {
 	Section string // empty in a properties file
 	Key     string
 	Values  []Text
 	Origin  Origin
-	// Overrides are the values that this one took the place of, strongest first.
+	// Overrides are the values of weaker layers, the strongest first.
 	Overrides []Override
 }
 
@@ -63,28 +61,27 @@ const (
 	LayerService    = "service"
 )
 
-// Origin says which layer gave a value, and where: in a *.hcl file, or for the layer
-// "directory" in a file of the config directory.
+// Origin is the layer and the place of a value: in a *.hcl file, or in a file of the config
+// directory.
 type Origin struct {
-	Layer string // "definition", "cloud", "directory", "service"
+	Layer string // LayerDefinition and so on
 	Range hcl.Range
-	// Key and Section are where their names are written; of a value in a map that is
-	// computed they are empty.
+	// Key and Section are the places of their names. They are empty for a value in a computed
+	// map.
 	Key, Section hcl.Range
 }
 
-// KeyRange is where the key is written; where it is not, the value is.
+// KeyRange is the place of the key, or of the value if the key is computed.
 func (o Origin) KeyRange() hcl.Range { return diag.FirstRange(o.Key, o.Range) }
 
-// SectionRange is where the section is written; where it is not, the key or the value is.
+// SectionRange is the place of the section, or else of the key or the value.
 func (o Origin) SectionRange() hcl.Range { return diag.FirstRange(o.Section, o.Key, o.Range) }
 
-// Override is a value that a stronger layer took the place of.
+// Override is a value that a stronger layer replaced.
 type Override struct {
 	Origin
-	// Text is the value as it would stand in the file, if Known. It is not where the
-	// value is more than a literal, since what is overridden is not evaluated, and
-	// where it must not be shown.
+	// Text is the value as the file would have it, if Known. Values that are secret or no
+	// literals are not known, because overridden values are not evaluated.
 	Text  string
 	Known bool
 }

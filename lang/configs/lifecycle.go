@@ -6,37 +6,36 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 )
 
-// Lifecycle says how kolla treats objects, beyond making them what is declared.
+// Lifecycle has the rules for changes of objects.
 type Lifecycle struct {
-	PreventDestroy bool        // a plan that would delete or replace one is refused
-	IgnoreFields   []FieldRule // not sent for objects that exist
-	YieldTo        []string    // field managers that may have any field; `*` at the end stands for any rest
-	ForceConflicts bool        // take every field from whoever owns it
-	ForceFrom      []FieldRule // take these fields, or those of these managers
-	// ReplaceTriggeredBy is what a change of replaces the workloads and jobs of a service,
-	// or the objects of a manifest.
+	PreventDestroy bool        // refuse plans that delete or replace an object
+	IgnoreFields   []FieldRule // not sent for existing objects
+	YieldTo        []string    // field managers that may keep any field; `*` at the end stands for any rest
+	ForceConflicts bool        // take every field from its owner
+	ForceFrom      []FieldRule // take these fields, or the fields of these managers
+	// ReplaceTriggeredBy: a change of one of these replaces the workloads and jobs of the
+	// service, or the objects of the manifest.
 	ReplaceTriggeredBy []addrs.Target
-	// Range is where prevent_destroy is said; else where the block begins.
+	// Range is the place of prevent_destroy, or else the header of the block.
 	Range hcl.Range
 }
 
-// Empty reports whether nothing is said.
+// Empty reports whether there are no rules.
 func (l Lifecycle) Empty() bool {
 	return !l.PreventDestroy && len(l.IgnoreFields) == 0 && len(l.YieldTo) == 0 && !l.ForceConflicts && len(l.ForceFrom) == 0 && len(l.ReplaceTriggeredBy) == 0
 }
 
-// FieldRule is one entry of a list of fields. Of ForceFrom one that is the name of
-// a field manager, and no path, has no Path.
+// FieldRule is an entry of a list of fields. The Path of a field manager in ForceFrom is empty.
 type FieldRule struct {
 	Text  string
 	Path  addrs.FieldPath
-	Range hcl.Range // of the entry, or of the list that it is in
+	Range hcl.Range // of the entry, or of its list
 }
 
-// Reason says why a service, manifest or secret needs another one.
+// Reason is the reason why a service, manifest or secret needs another block.
 type Reason struct {
 	Needs     string // address, as in Needs
-	DependsOn bool   // it stands in depends_on, and nothing else refers to it
-	Through   string // what the reference is to, where that needs the other in turn: "local.url"
+	DependsOn bool   // in depends_on only
+	Through   string // the block in between that refers to Needs: "local.url"; empty: none
 	Range     hcl.Range
 }

@@ -2,11 +2,11 @@ package configs
 
 import "github.com/hashicorp/hcl/v2"
 
-// Manifest is Kubernetes objects brought as they are.
+// Manifest is a block with Kubernetes objects as they are.
 type Manifest struct {
 	Block     string // address
 	Name      string
-	Reason    string // what its pods have powers for; empty: it is not said
+	Reason    string // purpose of the powers of its pods; may be empty
 	Objects   []ManifestObject
 	Needs     []string
 	Reasons   []Reason // one for each of Needs
@@ -16,14 +16,13 @@ type Manifest struct {
 
 // ManifestObject is one object of a manifest.
 type ManifestObject struct {
-	// Content is as decoded from YAML or HCL; numbers are int64 or float64.
+	// Content is the decoded object. Numbers are int64 or float64.
 	Content map[string]any
-	// Deferred are the data that have to be read before all of it is known: until then
-	// KnownAfterApply stands in Content for what depends on them.
+	// Deferred are the data blocks that have to be read before Content is known. Until then
+	// KnownAfterApply stands for values that depend on them.
 	Deferred []string
 	Range    hcl.Range // of the document in its file, or of the object attribute
 }
 
-// KnownAfterApply stands for a value in the content of a manifest that is known only
-// after the apply.
+// KnownAfterApply stands for a value that is known only after the apply.
 const KnownAfterApply = "(known after apply)"

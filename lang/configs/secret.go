@@ -21,7 +21,7 @@ const (
 	KeyCA          = "ca.crt"  // certificate of the issuer
 )
 
-// Secret is a value, or a few that belong together, that lives only in the cluster.
+// Secret is one or more values that are stored in the cluster only.
 type Secret struct {
 	Name      string
 	Kind      string       // "password", "hex", "base64", "uuid", "fernet", "ssh", "x509-ca", "x509"; empty: not known yet
@@ -30,67 +30,67 @@ type Secret struct {
 	Algorithm string       // of key pairs: "ed25519", "ecdsa", "rsa"
 	Cert      *Certificate // x509-ca and x509
 	Keys      []string     // of the Secret in the cluster, sorted; none: not known yet
-	// Source is where the values come from; nil: kolla generates them once, at apply.
+	// Source is the source of the values; nil: the first apply generates them.
 	Source *SecretSource
-	Loss   string // what follows when the values are lost; may be empty
+	Loss   string // consequence of losing the values; may be empty
 	Range  hcl.Range
 }
 
-// SharedSecret is a secret that stands beside the services. Its Secret in the cluster
-// has its name.
+// SharedSecret is a secret block outside of services. Its Secret in the cluster has the same
+// name.
 type SharedSecret struct {
 	Block string // address
 	Secret
-	Needs     []string // as of a Service
+	Needs     []string // see Service
 	Reasons   []Reason // one for each of Needs
 	Lifecycle Lifecycle
 }
 
-// Certificate says what a certificate is made for.
+// Certificate describes a generated certificate.
 type Certificate struct {
-	CA          *SecretRef // its certificate; nil: self-signed, and a CA itself
-	CommonName  string     // empty: the first of the names, or what its Secret is called
+	CA          *SecretRef // the issuer; nil: a self-signed CA
+	CommonName  string     // empty: the first of the names, or the name of its Secret
 	DNSNames    []string
 	IPAddresses []string
-	Days        int // that it is valid
-	RenewBefore int // days before its end from which on it is renewed
+	Days        int // of validity
+	RenewBefore int // days before the end of its validity
 	Usages      []string
 }
 
-// SecretSource is where a value comes from that is not generated. Exactly one of Env,
-// File, Existing and Value is set. As long as it is not known which environment variable,
-// file or Secret it is, that is a Value that is not known.
+// SecretSource is the source of a given value. Exactly one of Env, File, Existing and Value is
+// set. If the name of the variable, file or Secret is not known yet, the source is a Value that
+// is not known.
 type SecretSource struct {
-	Env      string // name of an environment variable of kolla's
+	Env      string // environment variable of kolla
 	File     string // relative to the configuration's directory
 	Existing *ExistingSecret
 	Value    Text
 	Range    hcl.Range
 }
 
-// ExistingSecret is a Secret of the cluster that is not kolla's.
+// ExistingSecret is a Secret of the cluster that does not belong to kolla.
 type ExistingSecret struct {
 	Name      string
 	Namespace string
 	Key       string // empty: all keys of the kind
 }
 
-// SecretRef names one value of a secret.
+// SecretRef names a value of a secret.
 type SecretRef struct {
-	Service string `json:"service"` // name of the service whose definition declares it; empty: it stands beside the services
-	Secret  string `json:"secret"`  // name of the secret block; "db-NAME" for a database's password
+	Service string `json:"service"` // name of its service; empty: a shared secret
+	Secret  string `json:"secret"`  // name of the secret block; "db-NAME" for the password of a database
 	Key     string `json:"key"`     // key in the Kubernetes Secret
-	// Within is where in a text of another language the value stands, as jsonencode and
-	// yamlencode say; see lang/escape.
+	// Within is the position of the value in a text of another language, from jsonencode and
+	// yamlencode; see lang/escape.
 	Within string `json:"within,omitempty"`
 }
 
-// public reports whether everybody may see what is under the key.
+// Public reports whether the value is a certificate or a public key.
 func (r SecretRef) Public() bool {
 	return slices.Contains([]string{KeyPublic, KeyCertificate, KeyCA}, r.Key)
 }
 
-// Object is the name of the Secret that the value is in.
+// Object is the name of the Secret in the cluster.
 func (r SecretRef) Object() string {
 	if r.Service == "" {
 		return r.Secret
@@ -98,7 +98,7 @@ func (r SecretRef) Object() string {
 	return r.Service + "-" + r.Secret
 }
 
-// describe names the secret for the middle of a sentence.
+// Describe names the secret in the middle of a sentence.
 func (r SecretRef) Describe() string {
 	if r.Service == "" {
 		return fmt.Sprintf("the secret %q", r.Secret)

@@ -14,47 +14,46 @@ type Service struct {
 	// Block is the address of the block, or of its instance: `service.keystone`,
 	// `module.edge.service.redis["cache"]`.
 	Block string
-	// Name is what the service is called in the cluster, unique in the configuration.
+	// Name is the name of the service in the cluster, unique in the configuration.
 	Name       string
 	Definition string
 	DefinedAt  hcl.Range // the definition
-	// External: it is there already. It has outputs and the secrets that it was told,
-	// and nothing else.
+	// External: the service exists outside of the cloud. It has outputs and given secrets, and
+	// nothing else.
 	External bool
 	Role     string // default role of its workloads; empty: any node
 	Exposure string // name of an exposure; empty: reachable from inside only
-	// Needs lists the services, manifests and secrets beside the services, by their
-	// addresses ("service.mariadb"), that must be ready before anything of this one
-	// runs: what its expressions refer to, and depends_on. Sorted, without the service
-	// itself.
+	// Needs are the addresses ("service.mariadb") of the services, manifests and shared
+	// secrets that must be ready before any pod of this service runs. They come from
+	// references and depends_on. Sorted, without the service itself.
 	Needs []string
-	// Reasons say why, one for each of Needs.
+	// Reasons has one entry for each of Needs.
 	Reasons   []Reason
 	Ports     []Port
 	Databases []Database
-	Provided  []Provided // queues, users, and the registration of them and of the endpoints
-	// Cleanups take away from this service what others had on it that are gone.
+	Provided  []Provided // queues, users, and their registration with the endpoints
+	// Cleanups remove from this service the databases, queues and users of deleted services.
 	Cleanups  []Job
 	Secrets   []Secret
 	Configs   []ConfigFile
 	Jobs      []Job
 	Workloads []Workload
 	Endpoints []Endpoint
-	// NetworkPolicy: only those who refer to it, those outside for exposed ports, and
-	// those of Allows may connect to its pods.
+	// NetworkPolicy: only services that refer to this service, clients outside for exposed
+	// ports, and clients in Allows may connect to its pods.
 	NetworkPolicy bool
 	Allows        []Allow
 	Patches       []Patch // of its objects, the weakest first
-	// Labels and Annotations are on all of its objects, besides kolla's own.
+	// Labels and Annotations are added to all of its objects.
 	Labels, Annotations map[string]string
-	// Outputs are what other services read as service.NAME.OUTPUT. Values of
-	// generated secrets in them can only be read with TextOf.
+	// Outputs are the values that other services read as service.NAME.OUTPUT. Generated
+	// secrets in them are tokens.
 	Outputs map[string]cty.Value
-	// Lifecycle is for all objects of the service but those of its workloads, which
-	// have their own.
+	// Lifecycle applies to all objects of the service but its workloads. Each workload has a
+	// Lifecycle of its own.
 	Lifecycle Lifecycle
-	// Undecided: something of it had to be known and is not, so that what is missing here
-	// may still come. See Config.Undecided.
+	// Undecided: a value that had to be known is not, so that parts of the service may be
+	// missing here. See Config.Undecided.
 	Undecided bool
 	Range     hcl.Range // of the service block
 }
@@ -78,16 +77,16 @@ type Port struct {
 	Name     string
 	Number   int
 	UDP      bool // TCP otherwise
-	Exposed  bool // open to the outside when the service has an exposure
+	Exposed  bool // reachable from outside if the service has an exposure
 	NodePort int  // 0: chosen by the cluster
 	Public   int  // number at the exposure; 0: Number
 	Range    hcl.Range
 }
 
-// AtExposure is the number that clients connect to at the exposure.
+// AtExposure is the number of the port at the exposure.
 func (p Port) AtExposure() int { return cmp.Or(p.Public, p.Number) }
 
-// Protocol is what is spoken on the port, as Kubernetes writes it: TCP or UDP.
+// Protocol is the protocol in the words of Kubernetes: TCP or UDP.
 func (p Port) Protocol() string {
 	if p.UDP {
 		return "UDP"
@@ -95,7 +94,7 @@ func (p Port) Protocol() string {
 	return "TCP"
 }
 
-// scheme is how a URL of the port begins.
+// Scheme is the beginning of a URL of the port.
 func (p Port) Scheme() string {
 	if p.UDP {
 		return "udp://"
@@ -107,11 +106,11 @@ func (p Port) Scheme() string {
 type Database struct {
 	Name     string // on its server
 	User     string
-	Server   string // name of the service it lives on
+	Server   string // name of the service with the database
 	Password SecretRef
-	// Source is where the password comes from; nil: it is generated.
+	// Source is the source of the password; nil: generated.
 	Source *SecretSource
-	// Jobs create it; they come from the server's `provides "database"` block,
+	// Jobs create the database. They come from the server's `provides "database"` block,
 	// evaluated for this database.
 	Jobs  []Job
 	Range hcl.Range
@@ -120,18 +119,18 @@ type Database struct {
 // Endpoint is an entry in Keystone's catalogue.
 type Endpoint struct {
 	Type   string // "identity"
-	Server string // name of the service that it is registered with
+	Server string // name of the service with the catalogue
 	Name   string // "keystone"
 	Port   string
 	Path   string
 }
 
-// Allow is somebody who may connect to the pods of a service, besides those that refer
-// to it. At least one of Namespace, Pods and CIDRs is set.
+// Allow names more clients that may connect to the pods of a service. At least one of
+// Namespace, Pods and CIDRs is set.
 type Allow struct {
 	Name      string
 	Ports     []int             // TCP
-	UDP       []int             // ports, too
+	UDP       []int             // ports
 	Namespace string            // of the pods; empty: the cloud's
 	Pods      map[string]string // labels; none: all pods of Namespace
 	CIDRs     []string
@@ -141,23 +140,23 @@ type Allow struct {
 // Patch is a part of an object that is merged over objects of a service.
 type Patch struct {
 	Kind   string
-	Name   string // pattern of path.Match; of names that carry a hash it is about the rest
+	Name   string // pattern of path.Match; a hash at the end of the name is left out
 	Object map[string]any
 	Layer  string // "definition", "cloud" or "service"
 	Label  hcl.Range
 	Range  hcl.Range // of Object
-	// Places are where the parts of Object are written, by their path in it, such as
-	// ".spec.ports[0].name".
+	// Places maps paths in Object, such as ".spec.ports[0].name", to their places in the
+	// source.
 	Places map[string]hcl.Range
 }
 
-// Matches reports whether the patch is meant for an object.
+// Matches reports whether the patch applies to an object.
 func (p Patch) Matches(kind, name string) bool {
 	matched, _ := path.Match(p.Name, name)
 	return matched && p.Kind == kind
 }
 
-// Place is where a part of the patch is written, or else the part that it is in.
+// Place is the place of a field of the patch, or of the nearest part around the field.
 func (p Patch) Place(field string) hcl.Range {
 	for field != "" {
 		if at, ok := p.Places[field]; ok {
@@ -168,26 +167,26 @@ func (p Patch) Place(field string) hcl.Range {
 	return p.Range
 }
 
-// Provided is something that a service has on another one: a queue, a user in Keystone,
-// or the registration of all that Keystone has to know of it.
+// Provided is a queue or user that a service has on another service, or its registration in
+// Keystone.
 type Provided struct {
 	Type   string // "queue", "user", "registration"
 	Label  string // of the block; empty for a registration
 	Name   string // on the server
 	Domain string // of a user
-	Server string // name of the service that it is on
+	Server string // name of the other service
 	// Password is the secret with the password; a registration has none.
 	Password SecretRef
-	// Source is where the password comes from; nil: it is generated.
+	// Source is the source of the password; nil: generated.
 	Source *SecretSource
-	// Jobs make it; they come from the server's `provides` block. Those of users are the
-	// registration's.
+	// Jobs create it. They come from the server's `provides` block. The jobs of users belong to
+	// the registration.
 	Jobs  []Job
 	Range hcl.Range
 }
 
-// Password is the password of something that another service provides.
+// Password is the password of a database, queue or user on another service.
 type Password struct {
 	SecretRef
-	Source *SecretSource // nil: it is generated
+	Source *SecretSource // nil: generated
 }

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Text is a string some parts of which may be secret. Config values, environment
-// values and raw files are Text: the parts that are known and public can be shown
-// and hashed, the others are only ever resolved on the way to the cluster.
+// Text is a string with parts that may be secret, such as a config value, an environment
+// variable or a raw file. Public parts can be shown and hashed. The others get their values on
+// the way to the cluster.
 type Text []Part
 
-// Secret reports whether any part must be kept from people and disks.
+// Secret reports whether a part must not be shown or stored.
 func (t Text) Secret() bool {
 	for _, p := range t {
 		if p.Sensitive || p.Secret != nil {
@@ -20,7 +20,7 @@ func (t Text) Secret() bool {
 	return false
 }
 
-// hidden is the text with no part that may be shown.
+// hidden is the text with all parts made secret.
 func (t Text) hidden() Text {
 	out := slices.Clone(t)
 	for i := range out {
@@ -29,7 +29,7 @@ func (t Text) hidden() Text {
 	return out
 }
 
-// Refs lists the generated secrets that the text is made of, in order, with repetitions.
+// Refs lists the generated secrets of the text, in order, with repetitions.
 func (t Text) Refs() []SecretRef {
 	var refs []SecretRef
 	for _, p := range t {
@@ -40,7 +40,7 @@ func (t Text) Refs() []SecretRef {
 	return refs
 }
 
-// Fields lists what only a pod knows of itself and the text is made of, in order.
+// Fields lists the fields of the pod in the text, in order.
 func (t Text) Fields() []string {
 	var out []string
 	for _, p := range t {
@@ -51,7 +51,7 @@ func (t Text) Fields() []string {
 	return out
 }
 
-// Deferred lists the data that have to be read before the text is known, in order.
+// Deferred lists the data blocks that have to be read before the text is known, in order.
 func (t Text) Deferred() []string {
 	var out []string
 	for _, p := range t {
@@ -61,8 +61,8 @@ func (t Text) Deferred() []string {
 	return slices.Compact(out)
 }
 
-// Masked shows the text with every secret part replaced by "(sensitive)", what is not
-// known yet by KnownAfterApply, and what only a pod knows by $(FIELD).
+// Masked is the text with "(sensitive)" for each secret part, KnownAfterApply for each deferred
+// part, and $(FIELD) for each field of the pod.
 func (t Text) Masked() string {
 	var b strings.Builder
 	for _, p := range t {
@@ -80,25 +80,25 @@ func (t Text) Masked() string {
 	return b.String()
 }
 
-// Part is one run of a Text: either literal, or the value of a generated secret, or what
-// is known only after the apply.
+// Part is a part of a Text: a literal, the value of a generated secret, a field of the pod, or
+// a value that is known only after the apply.
 type Part struct {
 	Literal   string     `json:"literal,omitempty"`
 	Sensitive bool       `json:"sensitive,omitempty"` // Literal must never be shown or stored
 	Secret    *SecretRef `json:"secret,omitempty"`    // set: the value is read from the cluster
-	// Field is something that only a pod knows of itself: "node.name", "node.ip",
-	// "pod.name", "pod.ip" or "pod.index". Only Env values have such parts.
+	// Field is a value that only the pod knows: "node.name", "node.ip", "pod.name", "pod.ip" or
+	// "pod.index". Only Env values have such parts.
 	Field string `json:"field,omitempty"`
-	// Deferred: the value is known only after the apply, when these data are read.
+	// Deferred are the data blocks that have to be read first, after the apply.
 	Deferred []string `json:"deferred,omitempty"`
 }
 
-// Public reports whether the part is a literal that everybody may see.
+// Public reports whether the part is a literal that is not sensitive.
 func (p Part) Public() bool {
 	return !p.Sensitive && p.Secret == nil && p.Deferred == nil && p.Field == ""
 }
 
-// Plain makes a Text of one public literal.
+// Plain makes a Text of a public literal.
 func Plain(s string) Text {
 	if s == "" {
 		return nil
@@ -106,7 +106,7 @@ func Plain(s string) Text {
 	return Text{{Literal: s}}
 }
 
-// Join puts texts together with a public separator.
+// Join joins texts with a public separator.
 func Join(texts []Text, sep string) Text {
 	var out Text
 	for i, t := range texts {

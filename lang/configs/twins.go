@@ -6,8 +6,8 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 )
 
-// Twins says that a DaemonSet of two services of one definition would run twice on the
-// nodes, where these are known.
+// Twins is the error about a DaemonSet that would run twice on a node, for two services of one
+// definition.
 func Twins(a, b *Service, workload, at string, nodes []string) string {
 	where := "on the same nodes"
 	switch most := 3; {
@@ -22,5 +22,5 @@ func Twins(a, b *Service, workload, at string, nodes []string) string {
 		workload, b.Definition, where, b.Name, a.Name, at)
 }
 
-// TwinsSummary is the summary of what Twins is the detail of.
+// TwinsSummary is the summary of the error that Twins details.
 const TwinsSummary = "Two pods of one definition on a node"

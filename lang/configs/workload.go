@@ -2,45 +2,45 @@ package configs
 
 import "github.com/hashicorp/hcl/v2"
 
-// Job is something that runs once for a given set of inputs.
+// Job runs once for a given set of inputs.
 type Job struct {
 	Name string
 	When string // "before" or "after" the workloads
-	// Runs says when it runs again: empty, with any change of what it runs with; "release"
-	// and "upgrade", with another image; "once", never. With "upgrade" it does not run
-	// with the image that the service is deployed with first.
+	// Runs says when the job runs again: empty, after any change of its inputs; "release" and
+	// "upgrade", with another image; "once", never. With "upgrade" it does not run with the
+	// first image of the service.
 	Runs     string
-	Attempts int // how often a failing pod is tried again before the job fails
-	Timeout  int // seconds that it may take; 0: any time
-	// Nodes is the role whose nodes it is told of; empty: all nodes, nil: none.
+	Attempts int // number of retries before the job fails
+	Timeout  int // seconds; 0: no limit
+	// Nodes is the role whose nodes the job gets as a list; empty: all nodes, nil: no list.
 	Nodes *string
 	Pod   Pod
 	Range hcl.Range
 }
 
-// Workload is something that runs all the time.
+// Workload is a Deployment, StatefulSet or DaemonSet.
 type Workload struct {
 	Name     string // "api"
 	Kind     string // "Deployment", "StatefulSet", "DaemonSet"
-	Role     string // empty: the service's
-	Replicas int    // of a DaemonSet: 0, its nodes decide
-	Loss     string // what follows for others while none of it runs; may be empty
-	// ScaleDown says how pods of a StatefulSet are taken away where an apply must not do it.
+	Role     string // empty: the role of the service
+	Replicas int    // 0 for a DaemonSet
+	Loss     string // consequence for others while no pod runs; may be empty
+	// ScaleDown explains how to remove pods of a StatefulSet, if an apply must not.
 	ScaleDown string
 	// OwnAddresses: each pod of a StatefulSet has a Service of its own.
 	OwnAddresses bool
-	Update       string // "rolling", or "on-delete": pods change only when someone deletes them
-	// MaxUnavailable is how many pods may be missing while they are replaced, and Surge how
-	// many may be there beyond: a number or a share such as "25%"; empty: as usual.
+	Update       string // "rolling", or "on-delete": a pod changes when somebody deletes it
+	// MaxUnavailable and Surge limit the missing and the additional pods of a rollout: a number
+	// or a share such as "25%"; empty: the default.
 	MaxUnavailable, Surge string
-	OneByOne              bool     // a StatefulSet starts each pod when those before it are ready
-	After                 []string // workloads of the service that have to have rolled out before
-	// Drain is for how many seconds a pod goes on serving after it was told to
-	// stop; they are part of the grace period, and shorter.
+	OneByOne              bool     // a StatefulSet starts a pod when all pods before it are ready
+	After                 []string // workloads of the service that roll out first
+	// Drain is the number of seconds that a pod continues to serve after the signal to stop. It
+	// is a part of the grace period.
 	Drain   int
-	Timeout int // seconds that an apply waits until it is ready; 0: as for all
-	// SpreadBy is the label that tells the places apart over which the pods are spread;
-	// empty: nodes. SpreadRequired: no two of them are ever in one place.
+	Timeout int // seconds that an apply waits for the workload; 0: the default
+	// SpreadBy is the label of nodes by which the pods are spread; empty: the name of the node.
+	// SpreadRequired: two pods never share a place.
 	SpreadBy       string
 	SpreadRequired bool
 	Pod            Pod
@@ -48,45 +48,45 @@ type Workload struct {
 	Ready          *Probe
 	Live           *Probe
 	Startup        *Probe
-	// Carries prints what is cut off with the pods, one item a line. Leave takes away what
-	// outlives them on their nodes. Either may be nil.
+	// Carries prints what stops working with the pods, one item a line. Leave removes what the
+	// pods leave on their nodes. Both may be nil.
 	Carries, Leave *PodCommand
-	// Lifecycle is what the definition, the service and its workload block say, in one.
+	// Lifecycle is merged from the definition, the service and its workload block.
 	Lifecycle Lifecycle
 	Range     hcl.Range
 }
 
-// Pod is what jobs and workloads have in common.
+// Pod is the common part of jobs and workloads.
 type Pod struct {
 	Image        string // Kolla image name, or a full reference if it holds a slash
-	Start        string // "direct" or "kolla" (the image's own start contract)
+	Start        string // "direct" or "kolla" (the start script of the image)
 	Command      []string
 	Args         []string
 	Env          []Env    // sorted by name
-	User         int      // uid and gid; Kolla's fixed numbers. 0: Root says
+	User         int      // uid and gid, fixed by Kolla; 0: see Root
 	Ports        []string // of all containers
-	Configs      []string // names of config blocks that are mounted
+	Configs      []string // names of mounted config blocks
 	Mounts       []SecretMount
 	Volumes      []Volume
-	Writable     []string          // paths that get an emptyDir
-	WritableSize string            // the most that each of them, and /tmp, may hold; empty: the provider decides
-	Inits        []Init            // in the order in which they start, sidecars among them
+	Writable     []string          // paths with an emptyDir
+	WritableSize string            // limit of each of them and of /tmp; empty: the provider decides
+	Inits        []Init            // in the order of their start, with the sidecars
 	Requests     map[string]string // "cpu", "memory"
 	Limits       map[string]string
-	GracePeriod  int // seconds that it gets to stop before it is killed; 0: the cluster's default
+	GracePeriod  int // seconds to stop before the kill; 0: the cluster's default
 	HostNetwork  bool
 	HostPID      bool
 	HostIPC      bool
 	Powers       // of the main container
-	// Labels and Annotations are those of the pods, besides kolla's own.
+	// Labels and Annotations are added to the pods.
 	Labels, Annotations map[string]string
 	Priority            string       // name of a PriorityClass; empty: the cluster's default
-	Tolerations         []Toleration // besides those for the taints of its role
-	// ServiceLinks: the environment has the variables that Kubernetes makes of Services.
+	Tolerations         []Toleration // in addition to the taints of its role
+	// ServiceLinks: the environment has the variables of Kubernetes for Services.
 	ServiceLinks bool
 }
 
-// Env is one environment variable.
+// Env is an environment variable.
 type Env struct {
 	Name  string
 	Value Text
@@ -95,12 +95,12 @@ type Env struct {
 
 // SecretMount puts all keys of a secret into a directory.
 type SecretMount struct {
-	Service string // whose definition declares it; empty: it stands beside the services
+	Service string // the service of the secret; empty: a shared secret
 	Secret  string // as in a SecretRef
 	Path    string
 }
 
-// Claim is a volume that every replica of a StatefulSet gets and keeps.
+// Claim is a volume of every replica of a StatefulSet.
 type Claim struct {
 	Name         string
 	Path         string
@@ -108,7 +108,7 @@ type Claim struct {
 	StorageClass string // empty: the cluster's default
 }
 
-// Probe is one of HTTP, TCP and Exec.
+// Probe tests a container by one of HTTP, TCP and Exec.
 type Probe struct {
 	HTTP    string // path
 	TLS     bool   // of HTTP
@@ -118,25 +118,24 @@ type Probe struct {
 	Exec    []string
 	Period  int // seconds
 	Timeout int // seconds
-	Retries int // failures in a row that count as failed
+	Retries int // number of failures in a row that make the probe fail
 	Delay   int // seconds before the first try
 }
 
-// Init is a step that runs in the pod before its main container, or a sidecar, which
-// starts there and lives as long as the pod. A step has the files, directories and
-// environment of the main container, too.
+// Init is an init container or a sidecar. An init container has the files, directories and
+// environment of the main container too. A sidecar runs as long as the pod.
 type Init struct {
 	Name     string
 	Sidecar  bool
 	Image    string // empty: the main container's
-	User     int    // 0: the main container's, unless Root
+	User     int    // 0: the user of the main container, or see Root
 	Command  []string
 	Args     []string
 	Env      []Env // sorted by name
 	Configs  []string
 	Mounts   []SecretMount
-	Volumes  []Volume // besides those of the pod
-	Ports    []string // and the following are a sidecar's
+	Volumes  []Volume // in addition to the volumes of the pod
+	Ports    []string // this field and the following belong to sidecars
 	Writable []string
 	Requests map[string]string
 	Limits   map[string]string
@@ -146,31 +145,29 @@ type Init struct {
 	Powers
 }
 
-// Powers are what a container may do beyond others.
+// Powers are the additional rights of a container.
 type Powers struct {
-	Root         bool // it runs as user 0, and not as the one that its image names
+	Root         bool // runs as user 0 instead of the user of the image
 	Privileged   bool
 	Capabilities []string // without CAP_
 	WritableRoot bool
-	// Seccomp and AppArmor are "unconfined" or "localhost/NAME"; empty: the profile of the
-	// container runtime.
+	// Seccomp and AppArmor are "unconfined" or "localhost/NAME"; empty: the runtime's profile.
 	Seccomp, AppArmor string
-	SELinux           string // type; empty: the container runtime's
-	Reason            string // what they are for; empty: it is not said
-	// Unsettled: the user or the reason is not known yet, so that nothing can be said
-	// against them.
+	SELinux           string // type; empty: the runtime's
+	Reason            string // purpose; may be empty
+	// Unsettled: the user or the reason is not known yet, so that checks do not apply.
 	Unsettled bool
 }
 
 // PodCommand is a command that kolla runs in the pods of a workload.
 type PodCommand struct {
-	What      string   // what it names, or takes away, in a few words: "running servers"
-	Container string   // where it runs; empty: the main container
-	Command   []string // it and its arguments; there is no shell
-	Timeout   int      // seconds that it may take in a pod
+	What      string   // the things that it lists or removes, in a few words: "running servers"
+	Container string   // empty: the main container
+	Command   []string // with arguments, without a shell
+	Timeout   int      // seconds in a pod
 }
 
-// Toleration lets pods run on nodes with a taint, as Kubernetes has it.
+// Toleration lets pods run on nodes with a taint.
 type Toleration struct {
 	Key      string // empty: any
 	Operator string // "Equal", "Exists"
@@ -178,17 +175,17 @@ type Toleration struct {
 	Effect   string // empty: any
 }
 
-// Volume is something that is mounted in containers: one of Host, Claim, Memory and Shared.
+// Volume is mounted in containers. One of Host, Claim, Memory and Shared is set.
 type Volume struct {
 	Name        string
 	Path        string // in the containers
-	Host        string // path of the node
+	Host        string // path on the node
 	Type        string // of Host: "directory", "file", "socket", "device"
-	Create      bool   // Host, where it is missing
+	Create      bool   // create a missing Host
 	Propagation string // of Host: "in", "both"; empty: none
 	Claim       string // name of a PersistentVolumeClaim
 	Memory      string // size, a Kubernetes quantity
-	Shared      string // likewise
+	Shared      string // size
 	ReadOnly    bool
 
 	Range hcl.Range
