@@ -11,7 +11,9 @@ import (
 	"github.com/zclconf/go-cty/cty/gocty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -57,16 +59,7 @@ func (e *evaluator) awaited(b *source.Block, name string) cty.ValueMarks {
 	if attr == nil {
 		return nil
 	}
-	return deferrals(e.value(attr.Expr))
-}
-
-// deferrals are the marks of what a value, or something in it, waits for.
-func deferrals(v cty.Value) cty.ValueMarks {
-	marks := cty.ValueMarks{}
-	for _, d := range mark.Deferrals(v) {
-		marks[d] = struct{}{}
-	}
-	return marks
+	return values.Deferrals(e.value(attr.Expr))
 }
 
 // given reports whether an attribute has a value: it is written and not null.
@@ -78,8 +71,8 @@ func (e *evaluator) given(b *source.Block, name string) bool {
 // mismatch says why a value does not fit.
 func mismatch(want schema.AttributeType, v cty.Value, err error) string {
 	bare, _ := v.Unmark()
-	if bare.Type().IsPrimitiveType() || isList(bare) != (want == schema.TypeList) {
-		return fmt.Sprintf("must be a %s, and this is %s.", want, kindOf(bare))
+	if bare.Type().IsPrimitiveType() || values.IsList(bare) != (want == schema.TypeList) {
+		return fmt.Sprintf("must be a %s, and this is %s.", want, values.KindOf(bare))
 	}
 	return fmt.Sprintf("must be a %s: %s.", want, err)
 }
@@ -91,7 +84,7 @@ func (e *evaluator) unsuitable(b *source.Block, name, detail string, args ...any
 // public reports values that would have to be kept secret in places where they
 // would be shown.
 func (e *evaluator) public(v cty.Value, at hcl.Range, what string) bool {
-	if plain(v) {
+	if values.Plain(v) {
 		return true
 	}
 	_, marks := v.UnmarkDeep()
@@ -101,8 +94,8 @@ func (e *evaluator) public(v cty.Value, at hcl.Range, what string) bool {
 func (e *evaluator) publicMarks(marks cty.ValueMarks, at hcl.Range, what string) bool {
 	for m := range marks {
 		if made, ok := m.(mark.Generated); ok {
-			ref := SecretRef(made)
-			e.report.Error(at, "A secret would be shown", "The value of %s cannot be used in %s%s", ref.describe(), what, instead(what, ref))
+			ref := configs.SecretRef(made)
+			e.report.Error(at, "A secret would be shown", "The value of %s cannot be used in %s%s", ref.Describe(), what, instead(what, ref))
 			return false
 		}
 	}
@@ -114,8 +107,8 @@ func (e *evaluator) publicMarks(marks cty.ValueMarks, at hcl.Range, what string)
 }
 
 // instead says where the value of a generated secret can be used.
-func instead(what string, ref SecretRef) string {
-	if ref.public() {
+func instead(what string, ref configs.SecretRef) string {
+	if ref.Public() {
 		return " as it is. This part of it is public, though: write nonsensitive(...), and it is read from the cluster."
 	}
 	if what == "a manifest" || what == "a patch" {
@@ -266,7 +259,7 @@ func (e *evaluator) strings(b *source.Block, name string) map[string]string {
 
 // text evaluates an attribute that may hold secrets. It is given if it is written and not
 // null.
-func (e *evaluator) text(b *source.Block, name string) (text Text, given bool) {
+func (e *evaluator) text(b *source.Block, name string) (text configs.Text, given bool) {
 	v, ok := e.attribute(b, name, cty.String)
 	if v == cty.NilVal || v.IsNull() {
 		return nil, false
@@ -277,33 +270,10 @@ func (e *evaluator) text(b *source.Block, name string) (text Text, given bool) {
 	return e.textOf(v, b.AttributeRange(name)), true
 }
 
-func (e *evaluator) textOf(v cty.Value, at hcl.Range) Text {
-	text, err := TextOf(v)
+func (e *evaluator) textOf(v cty.Value, at hcl.Range) configs.Text {
+	text, err := values.TextOf(v)
 	if err != nil {
 		e.report.Error(at, "Unsuitable value", "%s.", words.Sentence(err))
 	}
 	return text
-}
-
-// kindOf names the type of a value for a message.
-func kindOf(value cty.Value) string {
-	switch t := value.Type(); {
-	case value.IsNull():
-		return "null"
-	case t.Equals(roleObject):
-		return "a role"
-	case t.Equals(exposureObject):
-		return "an exposure"
-	case t.IsPrimitiveType():
-		return "a " + t.FriendlyName()
-	case t.IsObjectType() || t.IsMapType():
-		return "a map"
-	default:
-		return "a list"
-	}
-}
-
-func isMap(v cty.Value) bool { return v.Type().IsObjectType() || v.Type().IsMapType() }
-func isList(v cty.Value) bool {
-	return v.Type().IsTupleType() || v.Type().IsListType() || v.Type().IsSetType()
 }

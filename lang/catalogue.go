@@ -9,7 +9,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -100,7 +102,7 @@ func (l *loader) definitionInfo(catalogue, b *source.Block) DefinitionInfo {
 		Databases:   b.Labels("database"),
 		Jobs:        b.Labels("job"),
 		// A copy elsewhere reads the files of the catalogue too.
-		Source: bytes.ReplaceAll(l.wholeSource(catalogue, b), []byte("${path.module}"), []byte(CatalogueDir)),
+		Source: bytes.ReplaceAll(l.wholeSource(catalogue, b), []byte("${path.module}"), []byte(configs.CatalogueDir)),
 	}
 	for _, i := range b.All(schema.InputType.Name) {
 		input := InputInfo{Name: i.Label, Type: "any", Description: l.written(i, "description")}
@@ -181,7 +183,7 @@ func (l *loader) written(b *source.Block, name string) string {
 	if attr == nil {
 		return text
 	}
-	text, _ = staticKey(attr.Expr)
+	text, _ = values.StaticKey(attr.Expr)
 	return text
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // What checks come to is told with their addresses; an assertion that does
@@ -41,12 +42,12 @@ check "fails" {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	want := []lang.Check{
-		{Address: "check.fails", Status: lang.CheckFailed, Problems: []string{"One is not two."}},
-		{Address: "check.holds", Status: lang.CheckPassed},
-		{Address: "check.open", Status: lang.CheckUnknown},
+	want := []configs.Check{
+		{Address: "check.fails", Status: configs.CheckFailed, Problems: []string{"One is not two."}},
+		{Address: "check.holds", Status: configs.CheckPassed},
+		{Address: "check.open", Status: configs.CheckUnknown},
 	}
-	byAddress := cmpopts.SortSlices(func(a, b lang.Check) bool { return a.Address < b.Address })
+	byAddress := cmpopts.SortSlices(func(a, b configs.Check) bool { return a.Address < b.Address })
 	if diff := cmp.Diff(want, config.Checks, byAddress); diff != "" {
 		t.Errorf("checks (-want +got):\n%s", diff)
 	}

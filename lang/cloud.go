@@ -11,7 +11,10 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/internal/check"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -20,7 +23,7 @@ import (
 // services.
 func (g *graph) cloud(f *frame, b *source.Block) cty.Value {
 	e := g.evaluator(f)
-	c := Cloud{
+	c := configs.Cloud{
 		Name:        b.Label,
 		Release:     e.string(b, "release"),
 		Distro:      e.string(b, "distro"),
@@ -67,13 +70,8 @@ func (g *graph) checkLabelKeys(b *source.Block, attribute string, labels map[str
 	}
 }
 
-// exposureObject is the type of exposure.NAME.
-var exposureObject = cty.Object(map[string]cty.Type{
-	"name": cty.String, "vip": cty.String, "fqdn": cty.String, "host": cty.String, "mode": cty.String,
-})
-
 func (g *graph) exposure(n *node, f *frame, b *source.Block, e *evaluator, it item) cty.Value {
-	x := Exposure{
+	x := configs.Exposure{
 		Block: n.address(f, it),
 		Name:  it.nameOf(e, b),
 		VIP:   e.string(b, "vip"),
@@ -129,7 +127,7 @@ func (e *evaluator) role(b *source.Block, name string) string {
 		}
 		v = role
 	}
-	return e.named(b, name, v, roleObject, "role")
+	return e.named(b, name, v, values.RoleType, "role")
 }
 
 // exposure evaluates an attribute that names an exposure.
@@ -137,7 +135,7 @@ func (e *evaluator) exposure(b *source.Block, name string) string {
 	if b.Attributes[name] == nil {
 		return ""
 	}
-	return e.named(b, name, e.value(b.Attributes[name].Expr), exposureObject, "exposure")
+	return e.named(b, name, e.value(b.Attributes[name].Expr), values.ExposureType, "exposure")
 }
 
 // named takes the name out of the value of role.NAME or exposure.NAME.
@@ -158,7 +156,7 @@ func (e *evaluator) named(b *source.Block, name string, v cty.Value, want cty.Ty
 		}
 		e.unsuitable(b, name, "It must be a reference without quotes: %s.%s.", kind, named)
 	default:
-		e.unsuitable(b, name, "It must be %s.NAME, and this is %s.", kind, kindOf(v))
+		e.unsuitable(b, name, "It must be %s.NAME, and this is %s.", kind, values.KindOf(v))
 	}
 	return ""
 }
@@ -205,28 +203,58 @@ func stringList(list []string) cty.Value {
 // only shows when all of it is there.
 func (g *graph) finish() {
 	c := g.config
-	c.Services = make([]Service, 0, len(g.services))
+	c.Services = make([]configs.Service, 0, len(g.services))
 	for _, in := range g.inOrder() { // sorts pointers: a Service is large
 		c.Services = append(c.Services, in.out)
 	}
 	slices.Sort(c.Unset)
-	inSourceOrder(c.Outputs, func(o Output) hcl.Range { return o.Range })
-	inSourceOrder(c.Roles, func(r Role) hcl.Range { return r.Range })
-	inSourceOrder(c.Exposures, func(x Exposure) hcl.Range { return x.Range })
-	inSourceOrder(c.Secrets, func(s SharedSecret) hcl.Range { return s.Range })
-	inSourceOrder(c.Data, func(d Data) hcl.Range { return d.Range })
-	inSourceOrder(c.Manifests, func(m Manifest) hcl.Range { return m.Range })
-	g.checkNodePorts()
-	g.checkPublicPorts()
-	g.checkClashes()
+	inSourceOrder(c.Outputs, func(o configs.Output) hcl.Range { return o.Range })
+	inSourceOrder(c.Roles, func(r configs.Role) hcl.Range { return r.Range })
+	inSourceOrder(c.Exposures, func(x configs.Exposure) hcl.Range { return x.Range })
+	inSourceOrder(c.Secrets, func(s configs.SharedSecret) hcl.Range { return s.Range })
+	inSourceOrder(c.Data, func(d configs.Data) hcl.Range { return d.Range })
+	inSourceOrder(c.Manifests, func(m configs.Manifest) hcl.Range { return m.Range })
+	whole := g.whole()
+	check.NodePorts(whole)
+	check.PublicPorts(whole)
+	check.Clashes(whole)
 	g.checkUntolds()
-	g.checkPatterns()
+	check.Patterns(whole)
 	g.checkImages()
 	g.unusedOverrides()
-	g.checkMentions()
-	g.checkHostPorts()
-	g.checkTwins()
+	check.Mentions(whole)
+	check.HostPorts(whole)
+	check.Twins(whole)
 	g.checkDefaultPlace()
 	g.moves()
 	g.cleanups()
+}
+
+// whole is the configuration as the checks see it. The services are in order.
+func (g *graph) whole() *check.Whole {
+	out := &check.Whole{
+		Config: g.config, Defaults: g.defaults(), Report: g.report,
+		Incomplete: len(g.decisions.open) > 0, WarnedHosts: g.warnedHosts,
+	}
+	for i, in := range g.inOrder() {
+		s := check.Service{
+			Config: &g.config.Services[i], Block: in.block, Definition: in.definition, Written: in.written,
+			InRoot: in.node.module == g.loader.root,
+		}
+		for _, e := range in.out.Endpoints {
+			if b := in.definition.One("endpoint", e.Type); b != nil && in.ownEndpoint(b) {
+				s.OwnEndpoints = append(s.OwnEndpoints, e.Type)
+			}
+		}
+		for _, p := range in.out.Ports {
+			if !p.Exposed || in.out.Exposure == "" || p.NodePort != 0 {
+				continue
+			}
+			if b := in.definition.One("port", p.Name); b != nil && !in.inner.settled(b, "node_port") {
+				s.OpenNodePorts = append(s.OpenNodePorts, p.Name)
+			}
+		}
+		out.Services = append(out.Services, s)
+	}
+	return out
 }

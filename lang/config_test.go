@@ -13,6 +13,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/internal/values"
 )
 
 // TestConfig compares evaluated configurations, one in each directory, with
@@ -53,7 +55,7 @@ func TestConfig(t *testing.T) {
 // the native syntax.
 func TestJSONSyntax(t *testing.T) {
 	const dir = "testdata/json"
-	load := func(name string) *lang.Config {
+	load := func(name string) *configs.Config {
 		config, diags := lang.Load(filepath.Join(dir, name), lang.Options{Catalogue: smallCatalogue()})
 		if len(diags) > 0 {
 			t.Fatalf("%s:\n%s", name, render(diags, dir))
@@ -67,7 +69,7 @@ func TestJSONSyntax(t *testing.T) {
 
 // dump writes a Config without ranges and other details that would make golden
 // files hard to read. Texts are written in one line, secrets as <references>.
-func dump(t *testing.T, config *lang.Config) []byte {
+func dump(t *testing.T, config *configs.Config) []byte {
 	t.Helper()
 	shown := *config
 	shown.Files, shown.Digest = nil, ""
@@ -109,7 +111,7 @@ func output(t *testing.T, value cty.Value) any {
 	if !value.Type().IsPrimitiveType() {
 		return value.GoString()
 	}
-	text, err := lang.TextOf(value)
+	text, err := values.TextOf(value)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +119,7 @@ func output(t *testing.T, value cty.Value) any {
 }
 
 // show writes a text in one line.
-func show(text lang.Text) string {
+func show(text configs.Text) string {
 	var b strings.Builder
 	for _, p := range text {
 		switch {
@@ -179,13 +181,13 @@ func empty(value any) bool {
 	return false
 }
 
-func asText(list []any) (lang.Text, bool) {
+func asText(list []any) (configs.Text, bool) {
 	source, err := json.Marshal(list)
 	if err != nil {
 		return nil, false
 	}
 	decoder := json.NewDecoder(bytes.NewReader(source))
 	decoder.DisallowUnknownFields()
-	var text lang.Text
+	var text configs.Text
 	return text, len(list) > 0 && decoder.Decode(&text) == nil
 }

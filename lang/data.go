@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -15,68 +14,10 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 )
-
-// Data is something that the configuration reads from the cluster.
-type Data struct {
-	Block string // address: `data.registry`
-	DataQuery
-	// Needs are the services and manifests, by their addresses, that have to be ready
-	// before it can be read for good.
-	Needs []string
-	// Deferred: it is known only after the apply.
-	Deferred bool
-	Range    hcl.Range
-}
-
-// DataQuery says what is to be read: one object by its name, or those with some
-// labels.
-type DataQuery struct {
-	APIVersion string // empty: the one that the server has the kind in
-	Kind       string
-	Namespace  string // empty: Home, of kinds that live in namespaces
-	Home       string // the cloud's namespace
-	Name       string // empty: all objects with the labels
-	Labels     map[string]string
-}
-
-// String names what is read: "ConfigMap openstack/registry".
-func (q DataQuery) String() string {
-	namespace := q.Namespace
-	if q.Kind == "" {
-		return "what is not known yet"
-	}
-	if q.Name == "" {
-		text := q.Kind + " objects"
-		if namespace != "" {
-			text += " in " + namespace
-		}
-		var labels []string
-		for _, key := range slices.Sorted(maps.Keys(q.Labels)) {
-			labels = append(labels, key+"="+q.Labels[key])
-		}
-		if len(labels) > 0 {
-			text += " with " + strings.Join(labels, ",")
-		}
-		return text
-	}
-	if namespace == "" {
-		return q.Kind + " " + q.Name
-	}
-	return q.Kind + " " + namespace + "/" + q.Name
-}
-
-// ReadError says why something cannot be read.
-type ReadError struct {
-	// NoKind: the server does not have the kind; its definition may be a part of the
-	// configuration.
-	NoKind bool
-	Detail string // sentences: what is wrong, and how to go on
-}
-
-func (e *ReadError) Error() string { return e.Detail }
 
 func (g *graph) addData(m *module) {
 	for _, b := range m.written.Document.All("data") {
@@ -88,7 +29,7 @@ func (g *graph) addData(m *module) {
 
 // data reads what a data block says.
 func (g *graph) data(n *node, f *frame, b *source.Block, e *evaluator, it item) cty.Value {
-	d := Data{Block: n.address(f, it), Needs: needsOf(g.reasonsOf(n, f)), Range: b.Header}
+	d := configs.Data{Block: n.address(f, it), Needs: needsOf(g.reasonsOf(n, f)), Range: b.Header}
 	query, ok := e.query(b, g.config.Cloud.Namespace)
 	d.DataQuery = query
 	if b.Attributes["name"] == nil == (b.Attributes["labels"] == nil) {
@@ -127,8 +68,8 @@ func (g *graph) data(n *node, f *frame, b *source.Block, e *evaluator, it item) 
 }
 
 // query evaluates what is to be read. It is not ok where that is wrong.
-func (e *evaluator) query(b *source.Block, home string) (DataQuery, bool) {
-	q := DataQuery{Home: home}
+func (e *evaluator) query(b *source.Block, home string) (configs.DataQuery, bool) {
+	q := configs.DataQuery{Home: home}
 	for _, field := range []struct {
 		name string
 		into *string
@@ -159,12 +100,12 @@ func (g *graph) waits(b *source.Block, e *evaluator) bool {
 }
 
 // read asks the cluster. later is true for what may come by what it depends on.
-func (g *graph) read(d Data, b *source.Block, e *evaluator) (value cty.Value, later, ok bool) {
+func (g *graph) read(d configs.Data, b *source.Block, e *evaluator) (value cty.Value, later, ok bool) {
 	if g.options.Read == nil {
 		return cty.NilVal, true, true
 	}
 	found, err := g.options.Read(d.DataQuery)
-	var failed *ReadError
+	var failed *configs.ReadError
 	switch missing := err == nil && len(found) == 0 && d.Name != ""; {
 	case errors.As(err, &failed) && failed.NoKind && len(d.Needs) > 0, missing && len(d.Needs) > 0:
 		return cty.NilVal, true, true
@@ -179,7 +120,7 @@ func (g *graph) read(d Data, b *source.Block, e *evaluator) (value cty.Value, la
 }
 
 // valueOfData is what was found, as expressions read it.
-func valueOfData(d Data, found []map[string]any) cty.Value {
+func valueOfData(d configs.Data, found []map[string]any) cty.Value {
 	var objects []cty.Value
 	for _, object := range found {
 		objects = append(objects, objectValue(object))
@@ -195,7 +136,7 @@ func valueOfData(d Data, found []map[string]any) cty.Value {
 
 // unknownData stands for data that are read later. The values of a Secret are marked as
 // sensitive already.
-func unknownData(d Data, b *source.Block, offline bool) cty.Value {
+func unknownData(d configs.Data, b *source.Block, offline bool) cty.Value {
 	wait := mark.Deferred{By: d.Block, After: strings.Join(d.Needs, " "), Offline: offline}
 	later := cty.DynamicVal.Mark(wait)
 	if b.Attributes["labels"] != nil {
@@ -290,16 +231,4 @@ func postcondition(b *source.Block, e *evaluator, self cty.Value) (at hcl.Range,
 		}
 	}
 	return hcl.Range{}, ""
-}
-
-// DeferredData are the addresses of the data that are known only after the apply.
-func (c *Config) DeferredData() []string {
-	var out []string
-	for _, d := range c.Data {
-		if d.Deferred {
-			out = append(out, d.Block)
-		}
-	}
-	slices.Sort(out)
-	return out
 }

@@ -12,11 +12,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // cluster reads from the objects in a file, as a cluster would. It does not have the
 // kind Widget, and does not show any Lease.
-func cluster(t *testing.T, file string) func(lang.DataQuery) ([]map[string]any, error) {
+func cluster(t *testing.T, file string) func(configs.DataQuery) ([]map[string]any, error) {
 	t.Helper()
 	source, err := os.ReadFile(file)
 	if err != nil {
@@ -30,12 +31,12 @@ func cluster(t *testing.T, file string) func(lang.DataQuery) ([]map[string]any, 
 		}
 		objects = append(objects, object)
 	}
-	return func(q lang.DataQuery) ([]map[string]any, error) {
+	return func(q configs.DataQuery) ([]map[string]any, error) {
 		switch q.Kind {
 		case "Widget":
-			return nil, &lang.ReadError{NoKind: true, Detail: "the cluster has no such kind."}
+			return nil, &configs.ReadError{NoKind: true, Detail: "the cluster has no such kind."}
 		case "Lease":
-			return nil, &lang.ReadError{Detail: "the user may not list leases. Give it a Role."}
+			return nil, &configs.ReadError{Detail: "the user may not list leases. Give it a Role."}
 		}
 		var found []map[string]any
 		for _, object := range objects {
@@ -47,7 +48,7 @@ func cluster(t *testing.T, file string) func(lang.DataQuery) ([]map[string]any, 
 	}
 }
 
-func matches(object map[string]any, q lang.DataQuery) bool {
+func matches(object map[string]any, q configs.DataQuery) bool {
 	metadata, _ := object["metadata"].(map[string]any)
 	namespace, _ := metadata["namespace"].(string)
 	labels, _ := metadata["labels"].(map[string]any)

@@ -8,19 +8,21 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // databases makes the databases, each by what its server provides.
 func (in *instance) databases() {
 	for _, b := range in.definition.All("database") {
-		d := Database{
+		d := configs.Database{
 			Name:   in.inner.string(b, "name"),
 			User:   in.inner.string(b, "user"),
 			Server: in.inner.string(b, "server"),
-			Password: SecretRef{
+			Password: configs.SecretRef{
 				Service: in.out.Name,
 				Secret:  passwordPrefix + strings.ReplaceAll(b.Label, "_", "-"),
 				Key:     "password",
@@ -82,7 +84,7 @@ func (in *instance) server(name string, b *source.Block) *instance {
 
 // provideDatabase makes a database of another service on this one: it adds the
 // jobs, and returns what the other reads as database.NAME.
-func (in *instance) provideDatabase(by *instance, label string, d *Database) cty.Value {
+func (in *instance) provideDatabase(by *instance, label string, d *configs.Database) cty.Value {
 	consumer := by.block
 	b := in.definition.One("provides", "database")
 	if b == nil {
@@ -111,7 +113,7 @@ func (in *instance) provideDatabase(by *instance, label string, d *Database) cty
 	for _, job := range jobs {
 		made := in.job(job, e)
 		if at := e.string(job, "passwords"); at != "" {
-			made.Pod.Mounts = append(made.Pod.Mounts, SecretMount{Service: d.Password.Service, Secret: d.Password.Secret, Path: at + "/" + d.Name})
+			made.Pod.Mounts = append(made.Pod.Mounts, configs.SecretMount{Service: d.Password.Service, Secret: d.Password.Secret, Path: at + "/" + d.Name})
 		}
 		d.Jobs = append(d.Jobs, made)
 	}
@@ -130,6 +132,6 @@ func serverOf(b *source.Block) string {
 		fallback, _ := b.Type.Attribute("server").Default.(string)
 		return fallback
 	}
-	name, _ := staticKey(attr.Expr)
+	name, _ := values.StaticKey(attr.Expr)
 	return name
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -37,7 +38,7 @@ func (in *instance) defaulted(definition *source.Block) *source.Block {
 			}
 			out := *b
 			out.Attributes = maps.Clone(b.Attributes)
-			overAttributes(&out, &source.Block{Attributes: map[string]*hclsyntax.Attribute{"storage_class": class}}, layerCloud)
+			overAttributes(&out, &source.Block{Attributes: map[string]*hclsyntax.Attribute{"storage_class": class}}, configs.LayerCloud)
 			return &out
 		})
 	})
@@ -65,10 +66,10 @@ func defaultedBlock(base, top *source.Block) *source.Block {
 	if out.Attributes == nil {
 		out.Attributes = map[string]*hclsyntax.Attribute{}
 	}
-	overAttributes(out, top, layerCloud)
+	overAttributes(out, top, configs.LayerCloud)
 	for _, child := range top.Blocks {
 		if base.One(child.Type.Name, child.Label) == nil {
-			out.Add(rewritten(child, func(expr hclsyntax.Expression) hclsyntax.Expression { return &said{expr, layerCloud} }))
+			out.Add(rewritten(child, func(expr hclsyntax.Expression) hclsyntax.Expression { return &said{expr, configs.LayerCloud} }))
 		}
 	}
 	return out

@@ -13,10 +13,6 @@ import (
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
-// KnownAfterApply stands for a value in the content of a manifest that is known only
-// after the apply.
-const KnownAfterApply = "(known after apply)"
-
 // referred are the marks of all that an expression refers to, where its result is
 // unknown: functions such as try, and loops over something unknown, give no marks. What
 // is sensitive must be so from the first, not only once it is known.

@@ -12,8 +12,10 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 )
 
 // anyDepth is the depth of settings that are maps in maps, of YAML and JSON.
@@ -139,7 +141,7 @@ func (in *instance) configLayers(config *source.Block, depth int) []*layer {
 			only = narrowed(only, in.onlyOf(derived))
 		}
 		for _, l := range in.ownLayers(b, depth) {
-			if b != config || l.name == layerCloud || l.name == layerDirectory {
+			if b != config || l.name == configs.LayerCloud || l.name == configs.LayerDirectory {
 				l.only = only
 			}
 			out = append(out, l)
@@ -175,7 +177,7 @@ func (in *instance) ownLayers(config *source.Block, depth int) []*layer {
 	var out, above []*layer
 	for _, p := range in.inner.parts(config, "values") {
 		l := &layer{name: p.layer, expr: p.expr, eval: p.eval}
-		if p.layer == layerService {
+		if p.layer == configs.LayerService {
 			above = append(above, l)
 		} else {
 			out = append(out, l)
@@ -183,7 +185,7 @@ func (in *instance) ownLayers(config *source.Block, depth int) []*layer {
 	}
 	for _, d := range in.defaults() {
 		if matched, _ := path.Match(d.Label, config.Label); matched && d.Attributes["values"] != nil && depth != anyDepth {
-			out = append(out, &layer{name: layerCloud, expr: d.Attributes["values"].Expr, eval: in.cloud})
+			out = append(out, &layer{name: configs.LayerCloud, expr: d.Attributes["values"].Expr, eval: in.cloud})
 		}
 	}
 	out = append(out, in.directoryLayers(config, depth)...)
@@ -200,9 +202,9 @@ func (in *instance) hasContent(config *source.Block, format string) bool {
 }
 
 // checkOnly warns of sections that there are not.
-func (in *instance) checkOnly(config *source.Block, f ConfigFile) {
+func (in *instance) checkOnly(config *source.Block, f configs.ConfigFile) {
 	for _, name := range in.onlyOf(config) {
-		there := slices.ContainsFunc(f.Options, func(o Option) bool { return o.Section == name || o.Section == "" && o.Key == name })
+		there := slices.ContainsFunc(f.Options, func(o configs.Option) bool { return o.Section == name || o.Section == "" && o.Key == name })
 		if there || f.Partial {
 			continue
 		}
@@ -249,7 +251,7 @@ func (s *settings) place(merged map[string]*entry, x leaf, path []string, value 
 }
 
 // tree is the content of a file in YAML or JSON.
-func (in *instance) tree(config *source.Block, format string) (Text, Origin) {
+func (in *instance) tree(config *source.Block, format string) (configs.Text, configs.Origin) {
 	root := map[string]any{}
 	for _, x := range in.configs[config.Label].entries() {
 		within := root
@@ -264,16 +266,16 @@ func (in *instance) tree(config *source.Block, format string) (Text, Origin) {
 		within[x.path[len(x.path)-1]] = x.value
 	}
 	at := rangeOf(config)
-	origin := Origin{Layer: layerDefinition, Range: config.Header}
+	origin := configs.Origin{Layer: configs.LayerDefinition, Range: config.Header}
 	value, err := in.functions[format+"encode"].Call([]cty.Value{objectOf(root)})
 	if err != nil {
 		in.report.Error(config.Header, "Unsuitable config values", "%s.", words.Sentence(err))
 		return nil, origin
 	}
-	if !value.IsWhollyKnown() && len(deferrals(value)) == 0 {
+	if !value.IsWhollyKnown() && len(values.Deferrals(value)) == 0 {
 		return nil, origin // it was reported
 	}
-	return in.inner.textOf(value, firstRange(at, in.block.Header)), origin
+	return in.inner.textOf(value, diag.FirstRange(at, in.block.Header)), origin
 }
 
 // objectOf is a tree of values as one value.
@@ -292,7 +294,7 @@ func objectOf(tree map[string]any) cty.Value {
 // treeOf are the values that a file of the config directory in YAML or JSON has.
 func (l *loader) treeOf(f *overrideFile) []leaf {
 	value, err := l.functions["yamldecode"].Call([]cty.Value{cty.StringVal(string(f.source))})
-	if err != nil || value.IsNull() || !isMap(value) {
+	if err != nil || value.IsNull() || !values.IsMap(value) {
 		why := "It is no map of values."
 		if err != nil {
 			why = words.Sentence(err) + "."

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // TestOptionalFiles holds that an optional file is there with the content that the config
@@ -156,7 +157,7 @@ service "found" {
 	}
 	for _, s := range config.Services {
 		for _, f := range s.Configs {
-			texts := []lang.Text{f.Content}
+			texts := []configs.Text{f.Content}
 			for _, o := range f.Options {
 				texts = append(texts, o.Values...)
 				for _, under := range o.Overrides {

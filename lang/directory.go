@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/ini"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
@@ -166,7 +167,7 @@ func (in *instance) directoryLayers(config *source.Block, depth int) []*layer {
 	}
 	var out []*layer
 	for _, f := range in.overridesOf(config) {
-		out = append(out, &layer{name: layerDirectory, eval: in.user, ready: in.leavesOf(f, depth)})
+		out = append(out, &layer{name: configs.LayerDirectory, eval: in.user, ready: in.leavesOf(f, depth)})
 	}
 	return out
 }
@@ -201,16 +202,16 @@ func (l *loader) leavesOf(f *overrideFile, depth int) []leaf {
 
 // verbatim are the values of a key as a file of the config directory has them, those
 // of several lines included.
-func verbatim(v cty.Value) []Text {
-	var out []Text
+func verbatim(v cty.Value) []configs.Text {
+	var out []configs.Text
 	for _, value := range mark.Elements(v) {
-		out = append(out, Plain(value.AsString()))
+		out = append(out, configs.Plain(value.AsString()))
 	}
 	return out
 }
 
 // replacement is what the config directory has in place of a raw file, if it does.
-func (in *instance) replacement(config *source.Block) (content Text, ok bool) {
+func (in *instance) replacement(config *source.Block) (content configs.Text, ok bool) {
 	files := in.overridesOf(config)
 	if len(files) == 0 {
 		return nil, false
@@ -224,7 +225,7 @@ func (in *instance) replacement(config *source.Block) (content Text, ok bool) {
 		in.report.Warn(at, "Template in an override",
 			"kolla uses the file as it is, and fills in nothing. If this is meant for kolla-ansible, write the value itself; or move the file out of the config directory and write, in the service, config %q { content = templatefile(...) }.", config.Label)
 	}
-	return Plain(string(f.source)), true
+	return configs.Plain(string(f.source)), true
 }
 
 // rangeOfFile is where the user says something about a config file, the strongest

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // layered is a cloud with a config directory: one service of each definition.
@@ -50,7 +51,7 @@ service "own" {
 `
 
 // options are the values of a config file as "SECTION/KEY: LAYER FILE:LINE,COLUMN-COLUMN VALUES".
-func options(t *testing.T, config *lang.Config, service, file string) []string {
+func options(t *testing.T, config *configs.Config, service, file string) []string {
 	t.Helper()
 	dir := filepath.Dir(firstFile(config, "cloud.hcl"))
 	for _, s := range config.Services {
@@ -77,9 +78,9 @@ func options(t *testing.T, config *lang.Config, service, file string) []string {
 	return nil
 }
 
-func firstFile(config *lang.Config, base string) string {
+func firstFile(config *configs.Config, base string) string {
 	for name := range config.Files {
-		if filepath.Base(name) == base && !strings.HasPrefix(name, lang.CatalogueDir) {
+		if filepath.Base(name) == base && !strings.HasPrefix(name, configs.CatalogueDir) {
 			return name
 		}
 	}
@@ -145,7 +146,7 @@ func TestRemoval(t *testing.T) {
 			for _, o := range config.Services[0].Configs[0].Options {
 				place := strings.TrimPrefix(o.Section+"/"+o.Key, "DEFAULT/")
 				if o.Section == "list" {
-					place += "=" + lang.Join(o.Values, "|").Masked()
+					place += "=" + configs.Join(o.Values, "|").Masked()
 				}
 				got = append(got, place)
 			}
@@ -315,7 +316,7 @@ func FuzzINI(f *testing.F) {
 		}
 	}
 	write(f, "cloud.hcl", fmt.Sprintf(layered, "{ DEFAULT = null }", ""))
-	read := func(t *testing.T, name, source string) (found []lang.Option, ok bool) {
+	read := func(t *testing.T, name, source string) (found []configs.Option, ok bool) {
 		write(t, filepath.Join("config", "own", name), source)
 		config, diags := lang.Load(dir, lang.Options{})
 		checkDiagnostics(t, diags, config.Files)

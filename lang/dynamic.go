@@ -10,6 +10,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -88,7 +89,7 @@ func (e *evaluator) made(b *source.Block) (out []*source.Block, open cty.Value) 
 		e.undecided(list, at, "\"for_each\"")
 		return nil, list
 	case list.IsNull() || !list.CanIterateElements():
-		e.report.Error(at, "Unsuitable value for \"for_each\"", "It must be a list, set, map or object, and this is %s.", kindOf(list))
+		e.report.Error(at, "Unsuitable value for \"for_each\"", "It must be a list, set, map or object, and this is %s.", values.KindOf(list))
 		return nil, cty.DynamicVal
 	case !e.public(list, at, "for_each"):
 		return nil, cty.DynamicVal

@@ -4,6 +4,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
@@ -117,7 +118,7 @@ func (in *instance) narrow() {
 	in.definition = in.inner.enabled(in.definition, func(b *source.Block) bool { return b.Type != schema.PortType })
 	absent := cty.NullVal(cty.DynamicPseudoType)
 	if !in.definition.Complete() {
-		absent = cty.DynamicVal.WithMarks(deferrals(in.definition.Incomplete))
+		absent = cty.DynamicVal.WithMarks(values.Deferrals(in.definition.Incomplete))
 	}
 	for _, kind := range []string{"secret", "database", "queue", "user", "endpoint", "port"} {
 		for _, name := range in.whole.Labels(kind) {

@@ -17,6 +17,7 @@ import (
 	"kolla.openstack.org/kolla/lang/functions"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
@@ -73,7 +74,7 @@ func (e *evaluator) value(expr hcl.Expression) cty.Value {
 		e.report.Error(expr.Range(), "Value too large", "%s.", words.Sentence(err))
 		return cty.DynamicVal
 	}
-	if plain(v) {
+	if values.Plain(v) {
 		if constant(refs) {
 			e.memo.constants[expr] = v
 		}
@@ -106,30 +107,6 @@ func constant(refs []hcl.Traversal) bool {
 	return !slices.ContainsFunc(refs, func(t hcl.Traversal) bool { return t.RootName() != "path" })
 }
 
-// plain reports whether a value is known, and so is all that is in it, without marks and
-// tokens.
-func plain(v cty.Value) bool {
-	if v.IsMarked() || !v.IsKnown() {
-		return false
-	}
-	switch t := v.Type(); {
-	case v.IsNull():
-		return true
-	case t == cty.String:
-		return !mark.HasToken(v.AsString())
-	case t.IsPrimitiveType():
-		return true
-	case !v.CanIterateElements():
-		return false
-	}
-	for it := v.ElementIterator(); it.Next(); {
-		if key, element := it.Element(); !plain(key) || !plain(element) {
-			return false
-		}
-	}
-	return true
-}
-
 // reference evaluates an expression that is nothing but a reference to a plain value,
 // such as service.memcached.address: most are.
 func (e *evaluator) reference(expr hcl.Expression) (v cty.Value, ok bool) {
@@ -153,7 +130,7 @@ func (e *evaluator) reference(expr hcl.Expression) (v cty.Value, ok bool) {
 		steps = steps[1:]
 	}
 	v, diags := steps.TraverseRel(v)
-	return v, !diags.HasErrors() && plain(v)
+	return v, !diags.HasErrors() && values.Plain(v)
 }
 
 // memo is what is known of expressions that are evaluated many times, such as those of
@@ -232,7 +209,7 @@ func (e *evaluator) addEvaluation(diags hcl.Diagnostics, expr hcl.Expression, re
 		}
 		clean := &hcl.Diagnostic{Severity: d.Severity, Summary: d.Summary, Detail: detail, Subject: d.Subject, Context: d.Context}
 		if d.Expression != nil && d.EvalContext != nil {
-			clean.Extra = stoodFor(d.Expression.Variables(), d.EvalContext)
+			clean.Extra = values.StoodFor(d.Expression.Variables(), d.EvalContext)
 		}
 		if sensitive || mark.HasToken(d.Detail) {
 			clean.Detail = "The expression refers to a sensitive value, so what is wrong cannot be shown in detail."
@@ -248,7 +225,7 @@ func (e *evaluator) noText(d *hcl.Diagnostic) bool {
 		return false
 	}
 	v, diags := d.Expression.Value(d.EvalContext)
-	if v, _ = v.Unmark(); diags.HasErrors() || v.IsNull() || !isMap(v) && !isList(v) {
+	if v, _ = v.Unmark(); diags.HasErrors() || v.IsNull() || !values.IsMap(v) && !values.IsList(v) {
 		return false
 	}
 	const summary = "Unsuitable value in a text"
@@ -261,7 +238,7 @@ func (e *evaluator) noText(d *hcl.Diagnostic) bool {
 		}
 		whole := keyed(t)
 		e.report.Error(*d.Subject, summary, "%s is the whole %s, and no text: write %s.%s. It has: %s.", whole, nouns[t.RootName()], whole, attribute, words.Sorted(keysOf(v.Type().AttributeTypes())))
-	case isList(v):
+	case values.IsList(v):
 		e.report.Error(*d.Subject, summary, "This is a list, and no text. join(\", \", LIST) makes one of it, and jsonencode(LIST) JSON.")
 	default:
 		e.report.Error(*d.Subject, summary, "This is a map, and no text. One of its values is MAP.NAME, or MAP[\"NAME\"]; jsonencode(MAP) makes JSON of all.")
@@ -351,8 +328,8 @@ func (e *evaluator) missingAttribute(complaint hcl.Range, refs []hcl.Traversal, 
 			if parent.HasMark(mark.Sensitive{}) || !parent.IsKnown() || parent.IsNull() {
 				continue
 			}
-			if parent.Type().IsPrimitiveType() || isList(parent) {
-				e.report.Error(step.SrcRange, "Unknown attribute", "%s is %s, and has no attributes.%s", written(t[:i]), kindOf(parent), elementsOf(written(t[:i]), step.Name, parent))
+			if parent.Type().IsPrimitiveType() || values.IsList(parent) {
+				e.report.Error(step.SrcRange, "Unknown attribute", "%s is %s, and has no attributes.%s", written(t[:i]), values.KindOf(parent), elementsOf(written(t[:i]), step.Name, parent))
 				return true
 			}
 			if !parent.Type().IsObjectType() || parent.Type().HasAttribute(step.Name) {
@@ -376,7 +353,7 @@ func (e *evaluator) missingAttribute(complaint hcl.Range, refs []hcl.Traversal, 
 
 // elementsOf says how an attribute of the elements of a list is read.
 func elementsOf(list, attribute string, v cty.Value) string {
-	if !isList(v) || v.Type().IsSetType() {
+	if !values.IsList(v) || v.Type().IsSetType() {
 		return ""
 	}
 	return fmt.Sprintf(" That of one element is %s[0].%s, and those of all are %s[*].%s.", list, attribute, list, attribute)

@@ -8,7 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/internal/diag"
-	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
@@ -55,7 +55,7 @@ func (c *Console) EvaluateTyped(expression, name string) (value cty.Value, typ s
 		return cty.DynamicVal, "", diags
 	}
 	var b strings.Builder
-	writeType(&b, value.Type(), value, 0)
+	values.WriteType(&b, value.Type(), value, 0)
 	return value, b.String(), diags
 }
 
@@ -68,62 +68,4 @@ func typeWithout(expr hclsyntax.Expression) (at hcl.Range, wrong bool) {
 		return expr.Range(), expr.Name == "type" && (len(expr.Args) != 1 || expr.ExpandFinal)
 	}
 	return at, false
-}
-
-// writeType writes the type of a value as Terraform's console does. Of what has parts
-// and is sensitive it is not shown, because the names of attributes are not either. The value is
-// cty.NilVal where there is none, as of the elements of a list.
-func writeType(b *strings.Builder, t cty.Type, v cty.Value, depth int) {
-	if v != cty.NilVal && v.HasMark(mark.Sensitive{}) && !t.IsPrimitiveType() {
-		b.WriteString("(sensitive type)")
-		return
-	}
-	part := func(get func(bare cty.Value) cty.Value) cty.Value {
-		if v == cty.NilVal {
-			return cty.NilVal
-		}
-		if bare, _ := v.Unmark(); bare.IsKnown() && !bare.IsNull() {
-			return get(bare)
-		}
-		return cty.NilVal
-	}
-	in := "\n" + strings.Repeat("    ", depth+1)
-	out := "\n" + strings.Repeat("    ", depth)
-	switch {
-	case t == cty.DynamicPseudoType:
-		b.WriteString("dynamic")
-	case t.IsObjectType() && len(t.AttributeTypes()) > 0:
-		b.WriteString("object({")
-		for _, name := range keysOf(t.AttributeTypes()) {
-			b.WriteString(in + name + ": ")
-			writeType(b, t.AttributeType(name), part(func(bare cty.Value) cty.Value { return bare.GetAttr(name) }), depth+1)
-			b.WriteString(",")
-		}
-		b.WriteString(out + "})")
-	case t.IsObjectType():
-		b.WriteString("object({})")
-	case t.IsTupleType() && t.Length() > 0:
-		b.WriteString("tuple([")
-		for i, element := range t.TupleElementTypes() {
-			b.WriteString(in)
-			writeType(b, element, part(func(bare cty.Value) cty.Value { return bare.Index(cty.NumberIntVal(int64(i))) }), depth+1)
-			b.WriteString(",")
-		}
-		b.WriteString(out + "])")
-	case t.IsTupleType():
-		b.WriteString("tuple([])")
-	case t.IsCollectionType():
-		kind := "list"
-		switch {
-		case t.IsMapType():
-			kind = "map"
-		case t.IsSetType():
-			kind = "set"
-		}
-		b.WriteString(kind + "(")
-		writeType(b, t.ElementType(), cty.NilVal, depth)
-		b.WriteString(")")
-	default:
-		b.WriteString(t.FriendlyName())
-	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -75,7 +76,7 @@ func (in *instance) externalGiven() (given map[string]cty.Value, ok bool) {
 		in.user.undecided(v, at, `"external"`)
 		return nil, false
 	case !bare.Type().IsObjectType() && !bare.Type().IsMapType():
-		in.unsuitableAt(at, "It must say where the service is, as { host = \"db.example.org\" }, and this is %s.", kindOf(v))
+		in.unsuitableAt(at, "It must say where the service is, as { host = \"db.example.org\" }, and this is %s.", values.KindOf(v))
 		return nil, false
 	}
 	given = map[string]cty.Value{}
@@ -89,7 +90,7 @@ func (in *instance) externalGiven() (given map[string]cty.Value, ok bool) {
 func (in *instance) pairOf(name string) (key, value hcl.Range) {
 	expr := in.block.Attributes["external"].Expr
 	for _, item := range writtenItems(expr) {
-		if key, ok := staticKey(item.KeyExpr); ok && key == name {
+		if key, ok := values.StaticKey(item.KeyExpr); ok && key == name {
 			return item.KeyExpr.Range(), item.ValueExpr.Range()
 		}
 	}
@@ -234,7 +235,7 @@ func hostAndPort(host, port cty.Value) cty.Value {
 	port, portMarks := port.Unmark()
 	out := cty.UnknownVal(cty.String)
 	if host.IsKnown() && port.IsKnown() {
-		out = cty.StringVal(net.JoinHostPort(host.AsString(), textOf(port)))
+		out = cty.StringVal(net.JoinHostPort(host.AsString(), values.FormatPrimitive(port)))
 	}
 	return out.WithMarks(hostMarks, portMarks)
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/internal/values"
 )
 
 // hidden is the value of the sensitive variable that every fuzzed configuration has.
@@ -85,13 +87,13 @@ func checkPlaces(t *testing.T, diags hcl.Diagnostics, files map[string]*hcl.File
 
 // checkTokens holds that what stands for generated secrets is nowhere in a
 // configuration but in the outputs of services, and can be told from text there.
-func checkTokens(t *testing.T, config *lang.Config) {
+func checkTokens(t *testing.T, config *configs.Config) {
 	t.Helper()
 	shown := *config
 	shown.Files, shown.Services, shown.Outputs = nil, nil, nil
 	for _, s := range config.Services {
 		for _, v := range s.Outputs {
-			_, _ = lang.TextOf(v)
+			_, _ = values.TextOf(v)
 		}
 		s.Outputs = nil
 		shown.Services = append(shown.Services, s)

@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -147,11 +148,11 @@ func TestDiagnostics(t *testing.T) {
 
 // silent is a prompt that nobody answers, because of the reason given; nil: there is
 // nobody to ask.
-func silent(reason []string) func(lang.Variable) (string, error) {
+func silent(reason []string) func(configs.Variable) (string, error) {
 	if reason == nil {
 		return nil
 	}
-	return func(lang.Variable) (string, error) { return "", errors.New(reason[0]) }
+	return func(configs.Variable) (string, error) { return "", errors.New(reason[0]) }
 }
 
 // checkDiagnostics holds what is true of all diagnostics.

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
@@ -33,8 +34,8 @@ type graph struct {
 	addresses []string             // its keys, sorted
 	moved     map[string]bool      // what moved blocks are about
 	running   []*node              // those that are being evaluated, each for the one before
-	// doubted are the places of values that name a host and were warned of.
-	doubted map[hcl.Range]bool
+	// warnedHosts are the places of values that name a host and were warned of.
+	warnedHosts map[hcl.Range]bool
 	// onlyOne are the services, roles and exposures of modules whose label nothing else
 	// has. A definition finds them from anywhere.
 	onlyOne map[blockKey]only
@@ -110,7 +111,7 @@ func (g *graph) reach(m *module) reach { return reach{values: m, things: m, grap
 
 // of is the reach of what a layer says in blocks of a definition.
 func (r reach) of(layer string) reach {
-	if layer == layerCloud {
+	if layer == configs.LayerCloud {
 		return r.graph.reach(r.graph.loader.root)
 	}
 	return r.graph.reach(r.things)
@@ -120,7 +121,7 @@ func newGraph(l *loader) *graph {
 	g := &graph{
 		loader: l, nodes: map[string]*node{}, members: map[*module][]*node{},
 		global: newScope(nil), byAddress: map[string]*instance{}, claimed: map[string]claimed{}, moved: map[string]bool{},
-		doubted: map[hcl.Range]bool{}, inputs: map[*source.Block]*variable{},
+		warnedHosts: map[hcl.Range]bool{}, inputs: map[*source.Block]*variable{},
 	}
 	l.reader.Published = g.publicPart
 	// Until the cloud is evaluated, or if there is none, nothing is known of it.
@@ -381,9 +382,6 @@ func (r reach) blockEdges(b *source.Block) []edge {
 	}
 	return out
 }
-
-// builtinRange reports whether a range is in the catalogue.
-func builtinRange(r hcl.Range) bool { return strings.HasPrefix(r.Filename, CatalogueDir) }
 
 // is reports whether a reference means the instance.
 func (m made) is(need edge) bool {

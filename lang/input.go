@@ -11,6 +11,7 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -61,7 +62,7 @@ func (in *instance) takeInputs() {
 // inputRange is where an input gets its value.
 func (in *instance) inputRange(v *variable) hcl.Range {
 	if attr := in.block.Attributes[v.Name]; attr != nil {
-		return place{expr: attr.Expr, key: attr.NameRange}.at()
+		return values.Place{Expr: attr.Expr, Key: attr.NameRange}.At()
 	}
 	return in.block.Header
 }
@@ -83,7 +84,7 @@ func (in *instance) inputValue(v *variable) cty.Value {
 		in.report.Hide(attr.Expr.Range())
 	}
 	value := in.user.value(attr.Expr)
-	here := place{name: v.Name, expr: attr.Expr, key: attr.NameRange, literal: true}
+	here := values.Place{Name: v.Name, Expr: attr.Expr, Key: attr.NameRange, Literal: true}
 	value, ok := in.fit(v, value, here, fmt.Sprintf("Unsuitable value for input %q", v.Name), "")
 	if !ok {
 		return cty.DynamicVal

@@ -7,6 +7,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/internal/values"
 )
 
 // Services may be missing: within try and can one that nobody declares is as one that is
@@ -81,7 +83,7 @@ func (g *graph) servicesInUse() cty.Value {
 		}
 	}
 	if unknown != cty.NilVal {
-		return cty.UnknownVal(cty.Set(cty.String)).WithMarks(deferrals(unknown))
+		return cty.UnknownVal(cty.Set(cty.String)).WithMarks(values.Deferrals(unknown))
 	}
 	if len(names) == 0 {
 		return cty.SetValEmpty(cty.String)

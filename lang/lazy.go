@@ -5,6 +5,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -51,7 +52,7 @@ func (in *instance) ownLocals() {
 // catalogueScope is what names mean in all definitions of the catalogue.
 func (g *graph) catalogueScope() *scope {
 	s := newScope(g.global)
-	s.singles["path"] = cty.ObjectVal(map[string]cty.Value{"module": cty.StringVal(CatalogueDir)})
+	s.singles["path"] = cty.ObjectVal(map[string]cty.Value{"module": cty.StringVal(configs.CatalogueDir)})
 	e := &evaluator{report: g.report, decisions: g.decisions, functions: g.functions, memo: g.memo, scope: s, reach: reach{graph: g}}
 	s.declareLazily(localsIn(g.report, g.builtin), e)
 	return s

@@ -4,25 +4,18 @@ import (
 	"slices"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
-// PodCommand is a command that kolla runs in the pods of a workload.
-type PodCommand struct {
-	What      string   // what it names, or takes away, in a few words: "running servers"
-	Container string   // where it runs; empty: the main container
-	Command   []string // it and its arguments; there is no shell
-	Timeout   int      // seconds that it may take in a pod
-}
-
 // podCommand reads one of the two blocks; nil: there is none.
-func (in *instance) podCommand(workload *source.Block, name string, w *Workload) *PodCommand {
+func (in *instance) podCommand(workload *source.Block, name string, w *configs.Workload) *configs.PodCommand {
 	b := workload.One(name, "")
 	if b == nil {
 		return nil
 	}
 	e := in.inner
-	c := &PodCommand{What: e.string(b, "what"), Container: e.string(b, "container"), Command: e.list(b, "command")}
+	c := &configs.PodCommand{What: e.string(b, "what"), Container: e.string(b, "container"), Command: e.list(b, "command")}
 	if b.Type.Attribute("timeout") != nil {
 		c.Timeout = e.number(b, "timeout")
 	}

@@ -8,36 +8,11 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 )
-
-// Lifecycle says how kolla treats objects, beyond making them what is declared.
-type Lifecycle struct {
-	PreventDestroy bool        // a plan that would delete or replace one is refused
-	IgnoreFields   []FieldRule // not sent for objects that exist
-	YieldTo        []string    // field managers that may have any field; `*` at the end stands for any rest
-	ForceConflicts bool        // take every field from whoever owns it
-	ForceFrom      []FieldRule // take these fields, or those of these managers
-	// ReplaceTriggeredBy is what a change of replaces the workloads and jobs of a service,
-	// or the objects of a manifest.
-	ReplaceTriggeredBy []addrs.Target
-	// Range is where prevent_destroy is said; else where the block begins.
-	Range hcl.Range
-}
-
-// FieldRule is one entry of a list of fields. Of ForceFrom one that is the name of
-// a field manager, and no path, has no Path.
-type FieldRule struct {
-	Text  string
-	Path  addrs.FieldPath
-	Range hcl.Range // of the entry, or of the list that it is in
-}
-
-// Empty reports whether nothing is said.
-func (l Lifecycle) Empty() bool {
-	return !l.PreventDestroy && len(l.IgnoreFields) == 0 && len(l.YieldTo) == 0 && !l.ForceConflicts && len(l.ForceFrom) == 0 && len(l.ReplaceTriggeredBy) == 0
-}
 
 // layered is a block, and who evaluates it.
 type layered struct {
@@ -47,8 +22,8 @@ type layered struct {
 
 // lifecycle merges lifecycle blocks, the most special last: each argument is the
 // last one that is given.
-func lifecycle(layers ...layered) Lifecycle {
-	var out Lifecycle
+func lifecycle(layers ...layered) configs.Lifecycle {
+	var out configs.Lifecycle
 	for _, l := range layers {
 		if l.block == nil {
 			continue
@@ -77,7 +52,7 @@ func lifecycle(layers ...layered) Lifecycle {
 }
 
 // force evaluates an attribute of TypeForce.
-func (e *evaluator) force(b *source.Block, name string) (all bool, from []FieldRule) {
+func (e *evaluator) force(b *source.Block, name string) (all bool, from []configs.FieldRule) {
 	v := e.value(b.Attributes[name].Expr)
 	e.undecided(v, b.AttributeRange(name), fmt.Sprintf("%q", name))
 	if !v.IsWhollyKnown() || !e.public(v, b.AttributeRange(name), `"`+name+`"`) {
@@ -88,7 +63,7 @@ func (e *evaluator) force(b *source.Block, name string) (all bool, from []FieldR
 	}
 	list, err := convert.Convert(v, cty.List(cty.String))
 	if err != nil {
-		e.unsuitable(b, name, "It must be true, or a list of paths and of names of field managers; this is %s.", kindOf(v))
+		e.unsuitable(b, name, "It must be true, or a list of paths and of names of field managers; this is %s.", values.KindOf(v))
 		return false, nil
 	}
 	var texts []string
@@ -105,11 +80,11 @@ func (e *evaluator) force(b *source.Block, name string) (all bool, from []FieldR
 // rules gives each entry of a list its place in the source. A text that could be
 // both is the path of a field only if it has several elements: managers have names
 // of one word.
-func rules(b *source.Block, name string, texts []string) []FieldRule {
+func rules(b *source.Block, name string, texts []string) []configs.FieldRule {
 	items, diags := hcl.ExprList(b.Attributes[name].Expr)
-	var out []FieldRule
+	var out []configs.FieldRule
 	for i, text := range texts {
-		rule := FieldRule{Text: text, Range: b.AttributeRange(name)}
+		rule := configs.FieldRule{Text: text, Range: b.AttributeRange(name)}
 		if !diags.HasErrors() && len(items) == len(texts) {
 			rule.Range = items[i].Range()
 		}

@@ -16,14 +16,11 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/functions"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
 )
-
-// CatalogueDir is put before the names of the catalogue's files in ranges, so
-// that they cannot be taken for files of the user.
-const CatalogueDir = "<catalogue>"
 
 // Options say where a configuration gets what is not in its directory.
 type Options struct {
@@ -32,7 +29,7 @@ type Options struct {
 	Environ   []string // as of os.Environ: KOLLA_VAR_name gives values to variables
 	// Prompt asks for the value of a variable that has none, and again where it does not
 	// fit. If it is nil, that is an error.
-	Prompt func(v Variable) (string, error)
+	Prompt func(v configs.Variable) (string, error)
 	// Unset: a variable that has no value is unknown, which is no error, and nobody is
 	// asked. What follows from it is not checked.
 	Unset bool
@@ -43,7 +40,7 @@ type Options struct {
 	// their namespaces and names; none where there is no such object. Errors that are
 	// a *ReadError say how to go on. If it is nil there is no cluster at hand, and what
 	// would be read is not known.
-	Read func(DataQuery) ([]map[string]any, error)
+	Read func(configs.DataQuery) ([]map[string]any, error)
 	// Later are the data, by their addresses, that are not to be read yet, because the
 	// plan changes them.
 	Later map[string]bool
@@ -68,13 +65,13 @@ type Var struct {
 // It finds as many errors as it can. The Config is never nil, and has the sources
 // that diagnostics refer to; whether the rest of it can be used is for the
 // diagnostics to say.
-func Load(dir string, options Options) (*Config, hcl.Diagnostics) {
+func Load(dir string, options Options) (*configs.Config, hcl.Diagnostics) {
 	config, _, diags := LoadConsole(dir, options)
 	return config, diags
 }
 
 // LoadConsole is Load for a program that evaluates more expressions afterwards.
-func LoadConsole(dir string, options Options) (*Config, *Console, hcl.Diagnostics) {
+func LoadConsole(dir string, options Options) (*configs.Config, *Console, hcl.Diagnostics) {
 	l := newLoader(dir, options)
 	console := &Console{}
 	if l.readFiles() {
@@ -86,7 +83,7 @@ func LoadConsole(dir string, options Options) (*Config, *Console, hcl.Diagnostic
 
 func newLoader(dir string, options Options) *loader {
 	files := functions.NewFiles(dir)
-	files.Builtin, files.BuiltinDir = options.Catalogue, CatalogueDir
+	files.Builtin, files.BuiltinDir = options.Catalogue, configs.CatalogueDir
 	decisions := newDecisions()
 	decisions.restricted, decisions.silent = options.Restricted, options.Ignorant
 	l := &loader{
@@ -96,7 +93,7 @@ func newLoader(dir string, options Options) *loader {
 		options:   options,
 		reader:    files,
 		functions: functions.Table(files),
-		config:    &Config{Files: map[string]*hcl.File{}, Refused: map[string]string{}, Variables: map[string]json.RawMessage{}},
+		config:    &configs.Config{Files: map[string]*hcl.File{}, Refused: map[string]string{}, Variables: map[string]json.RawMessage{}},
 		memo:      newMemo(),
 		digest:    map[string]string{},
 	}
@@ -113,7 +110,7 @@ type loader struct {
 	sources   *source.Reader
 	reader    *functions.Files
 	functions map[string]function.Function
-	config    *Config
+	config    *configs.Config
 	memo      *memo
 	digest    map[string]string // what the digest is made of
 	root      *module
@@ -143,7 +140,7 @@ func (l *loader) readFiles() bool {
 
 // readCatalogue parses the built-in definitions.
 func (l *loader) readCatalogue() (*source.Block, bool) {
-	return l.sources.Catalogue(l.options.Catalogue, CatalogueDir)
+	return l.sources.Catalogue(l.options.Catalogue, configs.CatalogueDir)
 }
 
 // evaluate fills in the Config. It returns the evaluator of expressions outside of blocks.

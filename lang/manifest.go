@@ -15,7 +15,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/yaml"
@@ -23,7 +25,7 @@ import (
 
 // manifest makes the objects that a manifest block brings.
 func (g *graph) manifest(n *node, f *frame, b *source.Block, e *evaluator, it item) cty.Value {
-	m := Manifest{Block: n.address(f, it), Name: b.Label, Reason: e.string(b, schema.ReasonAttribute.Name), Range: b.Header}
+	m := configs.Manifest{Block: n.address(f, it), Name: b.Label, Reason: e.string(b, schema.ReasonAttribute.Name), Range: b.Header}
 	m.Lifecycle = lifecycle(layered{b, e})
 	m.Lifecycle.ReplaceTriggeredBy = g.triggers(f, e, b)
 	switch object, files := e.given(b, "object"), e.given(b, "files"); {
@@ -48,7 +50,7 @@ func (g *graph) manifest(n *node, f *frame, b *source.Block, e *evaluator, it it
 }
 
 // manifestObject converts an object that is written in HCL.
-func (g *graph) manifestObject(b *source.Block, e *evaluator) []ManifestObject {
+func (g *graph) manifestObject(b *source.Block, e *evaluator) []configs.ManifestObject {
 	at := b.AttributeRange("object")
 	v := e.value(b.Attributes["object"].Expr)
 	if !v.IsWhollyKnown() && !mark.IsDeferred(v) {
@@ -58,15 +60,15 @@ func (g *graph) manifestObject(b *source.Block, e *evaluator) []ManifestObject {
 		e.undecided(v, at, "which object it is")
 		return nil
 	}
-	if !isMap(v) {
-		e.unsuitable(b, "object", "It must be a map with apiVersion, kind and metadata, and this is %s.", kindOf(v))
+	if !values.IsMap(v) {
+		e.unsuitable(b, "object", "It must be a map with apiVersion, kind and metadata, and this is %s.", values.KindOf(v))
 		return nil
 	}
 	content, _ := e.plain(v, b.Attributes["object"].Expr, nil, "a manifest").(map[string]any)
 	if content == nil || !identified(content) || !g.checkObject(content, at) {
 		return nil
 	}
-	return []ManifestObject{{Content: content, Deferred: mark.DeferredBy(v), Range: at}}
+	return []configs.ManifestObject{{Content: content, Deferred: mark.DeferredBy(v), Range: at}}
 }
 
 // identity are the fields of an object that have to be known to say which one it is.
@@ -76,7 +78,7 @@ var identity = []string{"apiVersion", "kind", "metadata", "metadata.name", "meta
 func identified(content map[string]any) bool {
 	metadata := content["metadata"]
 	fields, _ := metadata.(map[string]any)
-	return !slices.Contains([]any{content["apiVersion"], content["kind"], metadata, fields["name"], fields["namespace"]}, any(KnownAfterApply))
+	return !slices.Contains([]any{content["apiVersion"], content["kind"], metadata, fields["name"], fields["namespace"]}, any(configs.KnownAfterApply))
 }
 
 // plain converts a value to what JSON would decode to. Secrets have no place in
@@ -90,7 +92,7 @@ func (e *evaluator) plain(v cty.Value, expr hcl.Expression, path []string, what 
 		delete(marks, d)
 	}
 	inValues := (len(path) > 2 || waits && len(path) > 1) && (path[1] == "data" || path[1] == "stringData")
-	inSecret := inValues && (path[0] == "Secret" || path[0] == KnownAfterApply)
+	inSecret := inValues && (path[0] == "Secret" || path[0] == configs.KnownAfterApply)
 	if !(inSecret && marks.Equal(cty.NewValueMarks(mark.Sensitive{}))) && !e.publicMarks(marks, expr.Range(), what) {
 		return nil
 	}
@@ -100,12 +102,12 @@ func (e *evaluator) plain(v cty.Value, expr hcl.Expression, path []string, what 
 	switch {
 	case waits && len(path) > 0 && slices.Contains(identity, strings.Join(path[1:], ".")):
 		e.undecided(v, expr.Range(), "which object it is")
-		return KnownAfterApply
+		return configs.KnownAfterApply
 	case waits:
-		return KnownAfterApply
+		return configs.KnownAfterApply
 	case v.IsNull():
 		return nil
-	case isMap(v):
+	case values.IsMap(v):
 		if path == nil {
 			path = []string{kindField(v)}
 		}
@@ -114,7 +116,7 @@ func (e *evaluator) plain(v cty.Value, expr hcl.Expression, path []string, what 
 			out[m.Key] = e.plain(m.Value, attributeOf(expr, m.Key), append(slices.Clip(path), m.Key), what)
 		}
 		return out
-	case isList(v):
+	case values.IsList(v):
 		out := []any{}
 		for i, item := range mark.Elements(v) {
 			out = append(out, e.plain(item, elementOf(expr, i), append(slices.Clip(path), ""), what))
@@ -137,7 +139,7 @@ func attributeOf(expr hcl.Expression, name string) hcl.Expression {
 		return expr
 	}
 	for _, item := range object.Items {
-		if key, ok := staticKey(item.KeyExpr); ok && key == name {
+		if key, ok := values.StaticKey(item.KeyExpr); ok && key == name {
 			return item.ValueExpr
 		}
 	}
@@ -159,7 +161,7 @@ func kindField(v cty.Value) string {
 		switch {
 		case m.Key != "kind":
 		case !kind.IsKnown():
-			return KnownAfterApply
+			return configs.KnownAfterApply
 		case kind.Type() == cty.String && !kind.IsNull():
 			return kind.AsString()
 		}
@@ -205,7 +207,7 @@ func (g *graph) manifestFiles(b *source.Block, e *evaluator) []string {
 }
 
 // manifestFile reads the documents of a YAML file.
-func (g *graph) manifestFile(b *source.Block, name string) []ManifestObject {
+func (g *graph) manifestFile(b *source.Block, name string) []configs.ManifestObject {
 	source, err := g.reader.Read(name)
 	if err != nil {
 		g.report.Error(b.AttributeRange("files"), "Cannot read a manifest", "%s.", words.Sentence(err))
@@ -213,7 +215,7 @@ func (g *graph) manifestFile(b *source.Block, name string) []ManifestObject {
 	}
 	full := g.reader.Path(name)
 	g.config.Files[full] = &hcl.File{Body: hcl.EmptyBody(), Bytes: source}
-	var out []ManifestObject
+	var out []configs.ManifestObject
 	for _, doc := range yaml.Documents(source) {
 		at := lineRange(full, source, doc.Content, 0)
 		content, err := yaml.Decode(source[doc.From.Byte:doc.To])
@@ -224,7 +226,7 @@ func (g *graph) manifestFile(b *source.Block, name string) []ManifestObject {
 		}
 		for _, object := range unlisted(content) {
 			if g.checkObject(object, at) {
-				out = append(out, ManifestObject{Content: object, Range: at})
+				out = append(out, configs.ManifestObject{Content: object, Range: at})
 			}
 		}
 	}

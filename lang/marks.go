@@ -3,14 +3,16 @@ package lang
 import (
 	"maps"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // Labels and annotations that the configuration gives objects and pods, besides kolla's own.
 
 // podMarks reads the labels and annotations of pods.
-func (in *instance) podMarks(b *source.Block, e *evaluator, p *Pod) {
+func (in *instance) podMarks(b *source.Block, e *evaluator, p *configs.Pod) {
 	if b.Type.Attribute("labels") == nil {
 		return
 	}
@@ -31,7 +33,7 @@ func (in *instance) objectMarks(attribute string, cloud map[string]string) map[s
 	own := in.user.strings(in.block, attribute)
 	in.checkMarks(in.block, attribute, own)
 	maps.Copy(out, own)
-	if v := in.user.value(in.block.Attributes[attribute].Expr); v.IsKnown() && isMap(v) {
+	if v := in.user.value(in.block.Attributes[attribute].Expr); v.IsKnown() && values.IsMap(v) {
 		for _, m := range mark.Members(v) {
 			if m.Value.IsNull() {
 				delete(out, m.Key)

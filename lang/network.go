@@ -5,22 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
-
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 )
-
-// Allow is somebody who may connect to the pods of a service, besides those that refer
-// to it. At least one of Namespace, Pods and CIDRs is set.
-type Allow struct {
-	Name      string
-	Ports     []int             // TCP
-	UDP       []int             // ports, too
-	Namespace string            // of the pods; empty: the cloud's
-	Pods      map[string]string // labels; none: all pods of Namespace
-	CIDRs     []string
-	Range     hcl.Range
-}
 
 // network says who may reach the pods of the service.
 func (in *instance) network() {
@@ -34,8 +21,8 @@ func (in *instance) network() {
 	}
 }
 
-func (in *instance) allow(b *source.Block, e *evaluator) Allow {
-	a := Allow{
+func (in *instance) allow(b *source.Block, e *evaluator) configs.Allow {
+	a := configs.Allow{
 		Name:      b.Label,
 		Namespace: e.string(b, "namespace"),
 		Pods:      e.strings(b, "pods"),
@@ -58,7 +45,7 @@ func (in *instance) allow(b *source.Block, e *evaluator) Allow {
 			addPort(&a, n, udp)
 			continue
 		}
-		at := slices.IndexFunc(in.out.Ports, func(p Port) bool { return p.Name == name })
+		at := slices.IndexFunc(in.out.Ports, func(p configs.Port) bool { return p.Name == name })
 		switch {
 		case at >= 0 && in.out.Ports[at].Number != 0:
 			addPort(&a, in.out.Ports[at].Number, in.out.Ports[at].UDP)
@@ -70,7 +57,7 @@ func (in *instance) allow(b *source.Block, e *evaluator) Allow {
 }
 
 // addPort allows one more port.
-func addPort(a *Allow, number int, udp bool) {
+func addPort(a *configs.Allow, number int, udp bool) {
 	if udp {
 		a.UDP = append(a.UDP, number)
 	} else {

@@ -10,6 +10,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/dag"
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
 )
@@ -116,7 +117,7 @@ func (g *graph) reportCycle(cycle []string) {
 				continue
 			}
 			steps = append(steps, fmt.Sprintf("%s refers to %s at %s", id, need.to, diag.Position(need.at)))
-			if subject == nil && !builtinRange(need.at) {
+			if subject == nil && !configs.InCatalogue(need.at) {
 				subject = need.at.Ptr()
 			}
 			break
@@ -131,7 +132,7 @@ func (g *graph) reportCycle(cycle []string) {
 // checkOrder reports secrets that are to be there before what they wait for: what reads
 // them does not wait for their arguments.
 func (g *graph) checkOrder() {
-	reasons := map[string][]Reason{}
+	reasons := map[string][]configs.Reason{}
 	for _, s := range g.config.Secrets {
 		reasons[s.Block] = s.Reasons
 	}
@@ -161,7 +162,7 @@ func (g *graph) checkOrder() {
 	var steps []string
 	var subject hcl.Range
 	for i, block := range cycle.Cycle[:len(cycle.Cycle)-1] {
-		at := slices.IndexFunc(reasons[block], func(r Reason) bool { return r.Needs == cycle.Cycle[i+1] })
+		at := slices.IndexFunc(reasons[block], func(r configs.Reason) bool { return r.Needs == cycle.Cycle[i+1] })
 		r := reasons[block][at]
 		if i == 0 {
 			subject = r.Range

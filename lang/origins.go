@@ -6,23 +6,15 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
-// Override is a value that a stronger layer took the place of.
-type Override struct {
-	Origin
-	// Text is the value as it would stand in the file, if Known. It is not where the
-	// value is more than a literal, since what is overridden is not evaluated, and
-	// where it must not be shown.
-	Text  string
-	Known bool
-}
-
 // overridden are the values of weaker layers at the place of an entry, the strongest
 // first. Beside a secret none of them is shown: it is probably one as well.
-func (s *settings) overridden(x *entry) []Override {
+func (s *settings) overridden(x *entry) []configs.Override {
 	if len(s.hidden)+len(x.overrides) == 0 {
 		return nil
 	}
@@ -30,13 +22,13 @@ func (s *settings) overridden(x *entry) []Override {
 	for _, weaker := range s.hidden {
 		if weaker.key == x.key {
 			text, known := constantText(weaker.expr)
-			out = append(out, Override{weaker.origin(s.depth), text, known})
+			out = append(out, configs.Override{Origin: weaker.origin(s.depth), Text: text, Known: known})
 		}
 	}
-	strength := func(o Override) int {
+	strength := func(o configs.Override) int {
 		return slices.IndexFunc(s.layers, func(l *layer) bool { return l.name == o.Layer })
 	}
-	slices.SortStableFunc(out, func(a, b Override) int { return strength(b) - strength(a) })
+	slices.SortStableFunc(out, func(a, b configs.Override) int { return strength(b) - strength(a) })
 	if x.value.ContainsMarked() {
 		for i := range out {
 			out[i].Text, out[i].Known = "", false
@@ -46,8 +38,8 @@ func (s *settings) overridden(x *entry) []Override {
 }
 
 // origin is where a value of settings of that depth comes from.
-func (x leaf) origin(depth int) Origin {
-	out := Origin{Layer: x.layer.name, Range: x.expr.Range()}
+func (x leaf) origin(depth int) configs.Origin {
+	out := configs.Origin{Layer: x.layer.name, Range: x.expr.Range()}
 	if len(x.names) == depth {
 		out.Key = x.names[depth-1]
 	}
@@ -58,12 +50,12 @@ func (x leaf) origin(depth int) Origin {
 }
 
 // over are the overrides of an entry that takes the place of this one.
-func (x *entry) over() []Override {
+func (x *entry) over() []configs.Override {
 	if x == nil {
 		return nil
 	}
 	text, known := shownValue(x.value)
-	return append([]Override{{x.origin, text, known}}, x.overrides...)
+	return append([]configs.Override{{Origin: x.origin, Text: text, Known: known}}, x.overrides...)
 }
 
 // constantText is the text of an expression that needs no evaluation.
@@ -81,16 +73,16 @@ func shownValue(v cty.Value) (text string, known bool) {
 		return "", false
 	}
 	items := []cty.Value{v}
-	if isList(v) {
+	if values.IsList(v) {
 		items = mark.Elements(v)
 	}
-	var texts []Text
+	var texts []configs.Text
 	for _, item := range items {
-		text, err := TextOf(item)
+		text, err := values.TextOf(item)
 		if err != nil {
 			return "", false
 		}
 		texts = append(texts, text)
 	}
-	return Join(texts, ",").Masked(), true
+	return configs.Join(texts, ",").Masked(), true
 }

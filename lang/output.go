@@ -6,19 +6,10 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 )
-
-// Output is a value that the configuration gives to whoever asks for it.
-type Output struct {
-	Name        string
-	Description string
-	// Value may hold marks, and what is known only after the apply.
-	Value     cty.Value
-	Sensitive bool
-	Range     hcl.Range
-}
 
 func (g *graph) addOutputs(m *module) {
 	for _, b := range m.written.Document.All("output") {
@@ -44,7 +35,7 @@ func (g *graph) output(f *frame, b *source.Block) cty.Value {
 		if !sensitive && !e.outputMarks(marks, attr.Expr.Range()) {
 			value = cty.DynamicVal
 		}
-		g.config.Outputs = append(g.config.Outputs, Output{
+		g.config.Outputs = append(g.config.Outputs, configs.Output{
 			Name: b.Label, Description: e.string(b, "description"), Value: value, Sensitive: sensitive, Range: b.Header,
 		})
 	}
@@ -59,11 +50,11 @@ func (e *evaluator) outputMarks(marks cty.ValueMarks, at hcl.Range) bool {
 	for m := range marks {
 		switch made := m.(type) {
 		case mark.Generated:
-			ref := SecretRef(made)
-			if ref.public() {
-				e.report.Error(at, "A secret would be shown", "The value of %s cannot be used in an output%s", ref.describe(), instead("an output", ref))
+			ref := configs.SecretRef(made)
+			if ref.Public() {
+				e.report.Error(at, "A secret would be shown", "The value of %s cannot be used in an output%s", ref.Describe(), instead("an output", ref))
 			} else {
-				e.report.Error(at, "A secret would be shown", "The value of %s cannot be shown. Set sensitive = true, and the output stays hidden.", ref.describe())
+				e.report.Error(at, "A secret would be shown", "The value of %s cannot be shown. Set sensitive = true, and the output stays hidden.", ref.Describe())
 			}
 			return false
 		case mark.Sensitive:
@@ -78,7 +69,7 @@ func (g *graph) addChecks(m *module) {
 	for _, b := range m.written.Document.All("check") {
 		g.addBlock(m, b, func(f *frame) cty.Value {
 			e := g.evaluator(f)
-			check := Check{Address: f.address + b.ID(), Status: CheckPassed}
+			check := configs.Check{Address: f.address + b.ID(), Status: configs.CheckPassed}
 			for _, assert := range e.expanded(b).All("assert") {
 				ok, message := e.condition(assert)
 				if !ok {
@@ -92,31 +83,13 @@ func (g *graph) addChecks(m *module) {
 	}
 }
 
-// Check is what came of a check block.
-type Check struct {
-	Address  string // `check.spread`, `module.edge["west"].check.spread`
-	Status   CheckStatus
-	Problems []string // the messages of the assertions that do not hold
-}
-
-// CheckStatus is what is known of a check, in Terraform's words. The zero value is
-// invalid.
-type CheckStatus string
-
-// What a check can come to.
-const (
-	CheckPassed  CheckStatus = "pass"
-	CheckFailed  CheckStatus = "fail"
-	CheckUnknown CheckStatus = "unknown" // it depends on what is known after the apply
-)
-
 // addAssertion counts the result of an assertion. A failed assertion outweighs an unknown one.
-func addAssertion(c *Check, holds, known bool, message string) {
+func addAssertion(c *configs.Check, holds, known bool, message string) {
 	switch {
 	case !holds:
-		c.Status, c.Problems = CheckFailed, append(c.Problems, message)
-	case !known && c.Status == CheckPassed:
-		c.Status = CheckUnknown
+		c.Status, c.Problems = configs.CheckFailed, append(c.Problems, message)
+	case !known && c.Status == configs.CheckPassed:
+		c.Status = configs.CheckUnknown
 	}
 }
 

@@ -8,7 +8,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -22,7 +24,7 @@ import (
 // definition. The evaluator of that layer evaluates it.
 type said struct {
 	hclsyntax.Expression
-	layer string // layerService or layerCloud
+	layer string // configs.LayerService or configs.LayerCloud
 }
 
 // UnwrapExpression lets HCL see what kind of expression it is.
@@ -102,7 +104,7 @@ func overBlock(base, top *source.Block) (out *source.Block, strays []stray) {
 		out.Attributes = map[string]*hclsyntax.Attribute{}
 	}
 	dropAlternatives(out, top)
-	overAttributes(out, top, layerService)
+	overAttributes(out, top, configs.LayerService)
 	return out, strays
 }
 
@@ -123,7 +125,7 @@ func overAttributes(out, top *source.Block, layer string) {
 
 // own is a block that only the service has.
 func own(b *source.Block) *source.Block {
-	out := rewritten(b, func(expr hclsyntax.Expression) hclsyntax.Expression { return &said{expr, layerService} })
+	out := rewritten(b, func(expr hclsyntax.Expression) hclsyntax.Expression { return &said{expr, configs.LayerService} })
 	out.Top = b
 	return out
 }
@@ -173,7 +175,7 @@ func lacking(b *source.Block) []string {
 
 // part is an expression and who evaluates it, on its way to be merged with others.
 type part struct {
-	layer string // layerDefinition or layerService
+	layer string // configs.LayerDefinition or configs.LayerService
 	expr  hclsyntax.Expression
 	eval  *evaluator
 }
@@ -194,13 +196,13 @@ func (e *evaluator) partsOf(expr hclsyntax.Expression) []part {
 	case *stacked:
 		return append(e.partsOf(x.below), part{x.layer, x.Expression, e.of(x.layer)})
 	}
-	return []part{{layerDefinition, expr, e}}
+	return []part{{configs.LayerDefinition, expr, e}}
 }
 
 // of is the evaluator of what a layer says in blocks of the definition.
 func (e *evaluator) of(layer string) *evaluator {
 	out := e.ofService
-	if layer == layerCloud {
+	if layer == configs.LayerCloud {
 		out = e.ofCloud
 	}
 	if out == nil {
@@ -244,7 +246,7 @@ func joinedValues(below, above cty.Value) cty.Value {
 		return below
 	case below.IsNull():
 		return above
-	case isMap(below) && isMap(above):
+	case values.IsMap(below) && values.IsMap(above):
 		merged := map[string]cty.Value{}
 		for _, v := range []cty.Value{below, above} {
 			for _, m := range mark.Members(v) {
@@ -253,7 +255,7 @@ func joinedValues(below, above cty.Value) cty.Value {
 		}
 		maps.DeleteFunc(merged, func(_ string, v cty.Value) bool { return v.IsNull() })
 		return cty.ObjectVal(merged)
-	case isList(below) && isList(above):
+	case values.IsList(below) && values.IsList(above):
 		var all []cty.Value
 		for _, v := range slices.Concat(mark.Elements(below), mark.Elements(above)) {
 			if !slices.ContainsFunc(all, v.RawEquals) {

@@ -10,16 +10,17 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // serviceIn loads a configuration in which all is right, and finds a service of it.
-func serviceIn(t *testing.T, name, source string) lang.Service {
+func serviceIn(t *testing.T, name, source string) configs.Service {
 	t.Helper()
 	config, diags := load(t, lang.Options{Catalogue: smallCatalogue()}, "main.hcl", "cloud \"c\" {\n  release = \"2025.2\"\n}\n"+source)
 	if len(diags) > 0 {
 		t.Fatalf("diagnostics:\n%s", render(diags, ""))
 	}
-	i := slices.IndexFunc(config.Services, func(s lang.Service) bool { return s.Name == name })
+	i := slices.IndexFunc(config.Services, func(s configs.Service) bool { return s.Name == name })
 	if i < 0 {
 		t.Fatalf("there is no service %q", name)
 	}
@@ -197,33 +198,33 @@ service "web" {
 // of those that it adds.
 func TestOverlay(t *testing.T) {
 	s := serviceIn(t, "web", layeredDefinition+layeringService)
-	want := lang.Service{
-		Ports: []lang.Port{{Name: "http", Number: 81}, {Name: "admin", Number: 82}},
-		Jobs: []lang.Job{
-			{Name: "sync", When: "before", Runs: "once", Attempts: 6, Pod: lang.Pod{
+	want := configs.Service{
+		Ports: []configs.Port{{Name: "http", Number: 81}, {Name: "admin", Number: 82}},
+		Jobs: []configs.Job{
+			{Name: "sync", When: "before", Runs: "once", Attempts: 6, Pod: configs.Pod{
 				Image: "web", Start: "direct", Command: []string{"sync"}, Configs: []string{"web.conf"},
-				Env: []lang.Env{{Name: "A", Value: lang.Plain("1")}, {Name: "B", Value: lang.Plain("needed.openstack")}, {Name: "C", Value: lang.Plain("3")}},
+				Env: []configs.Env{{Name: "A", Value: configs.Plain("1")}, {Name: "B", Value: configs.Plain("needed.openstack")}, {Name: "C", Value: configs.Plain("3")}},
 			}},
-			{Name: "extra", When: "before", Attempts: 6, Pod: lang.Pod{Image: "web", Start: "direct", Command: []string{"extra", "web"}}},
+			{Name: "extra", When: "before", Attempts: 6, Pod: configs.Pod{Image: "web", Start: "direct", Command: []string{"extra", "web"}}},
 		},
-		Workloads: []lang.Workload{
+		Workloads: []configs.Workload{
 			{
 				Name: "api", Kind: "StatefulSet", Role: "other", Replicas: 1, Update: "rolling",
-				Pod: lang.Pod{
+				Pod: configs.Pod{
 					Image: "web", Start: "direct", Command: []string{"web"}, User: 2000, Ports: []string{"http", "admin"},
 					Configs: []string{"web.conf", "more"}, Writable: []string{"/run/c"},
-					Mounts:   []lang.SecretMount{{Service: "web", Secret: "key", Path: "/etc/key"}},
-					Inits:    []lang.Init{{Name: "first", Command: []string{"other"}}, {Name: "second", Command: []string{"second"}}},
+					Mounts:   []configs.SecretMount{{Service: "web", Secret: "key", Path: "/etc/key"}},
+					Inits:    []configs.Init{{Name: "first", Command: []string{"other"}}, {Name: "second", Command: []string{"second"}}},
 					Requests: map[string]string{"memory": "128Mi"}, Limits: map[string]string{"memory": "1Gi"},
 				},
-				Claims: []lang.Claim{{Name: "data", Path: "/data", Size: "2Gi"}, {Name: "logs", Path: "/logs", Size: "1Gi"}},
-				Ready:  &lang.Probe{TCP: true, Port: "http", Period: 5, Timeout: 5, Retries: 3},
+				Claims: []configs.Claim{{Name: "data", Path: "/data", Size: "2Gi"}, {Name: "logs", Path: "/logs", Size: "1Gi"}},
+				Ready:  &configs.Probe{TCP: true, Port: "http", Period: 5, Timeout: 5, Retries: 3},
 			},
-			{Name: "worker", Kind: "Deployment", Replicas: 1, Update: "rolling", Pod: lang.Pod{Image: "web", Start: "direct"}},
+			{Name: "worker", Kind: "Deployment", Replicas: 1, Update: "rolling", Pod: configs.Pod{Image: "web", Start: "direct"}},
 		},
-		Endpoints: []lang.Endpoint{{Type: "web", Server: "web", Name: "web", Port: "http", Path: "/v1"}},
+		Endpoints: []configs.Endpoint{{Type: "web", Server: "web", Name: "web", Port: "http", Path: "/v1"}},
 	}
-	got := lang.Service{Ports: s.Ports, Jobs: s.Jobs, Workloads: s.Workloads, Endpoints: s.Endpoints}
+	got := configs.Service{Ports: s.Ports, Jobs: s.Jobs, Workloads: s.Workloads, Endpoints: s.Endpoints}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(hcl.Range{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("the service (-want +got):\n%s", diff)
 	}
@@ -343,17 +344,17 @@ service "web" {
   }
 }
 `)
-	want := lang.Service{
-		Ports: []lang.Port{{Name: "http", Number: 80}, {Name: "new", Number: 82}, {Name: "cluster", Number: 83}},
-		Workloads: []lang.Workload{{
+	want := configs.Service{
+		Ports: []configs.Port{{Name: "http", Number: 80}, {Name: "new", Number: 82}, {Name: "cluster", Number: 83}},
+		Workloads: []configs.Workload{{
 			Name: "second", Kind: "Deployment", Replicas: 2, Update: "rolling", Drain: 5,
-			Pod: lang.Pod{
+			Pod: configs.Pod{
 				Image: "web", Start: "direct", Ports: []string{"http", "new", "cluster"}, Configs: []string{"new.conf"},
-				Inits: []lang.Init{{Name: "new", Command: []string{"x"}}},
+				Inits: []configs.Init{{Name: "new", Command: []string{"x"}}},
 			},
 		}},
 	}
-	got := lang.Service{Ports: s.Ports, Jobs: s.Jobs, Databases: s.Databases, Secrets: s.Secrets, Workloads: s.Workloads}
+	got := configs.Service{Ports: s.Ports, Jobs: s.Jobs, Databases: s.Databases, Secrets: s.Secrets, Workloads: s.Workloads}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(hcl.Range{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("the service (-want +got):\n%s", diff)
 	}

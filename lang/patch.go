@@ -2,47 +2,18 @@ package lang
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
-
-// Patch is a part of an object that is merged over objects of a service.
-type Patch struct {
-	Kind   string
-	Name   string // pattern of path.Match; of names that carry a hash it is about the rest
-	Object map[string]any
-	Layer  string // "definition", "cloud" or "service"
-	Label  hcl.Range
-	Range  hcl.Range // of Object
-	// Places are where the parts of Object are written, by their path in it, such as
-	// ".spec.ports[0].name".
-	Places map[string]hcl.Range
-}
-
-// Matches reports whether the patch is meant for an object.
-func (p Patch) Matches(kind, name string) bool {
-	matched, _ := path.Match(p.Name, name)
-	return matched && p.Kind == kind
-}
-
-// Place is where a part of the patch is written, or else the part that it is in.
-func (p Patch) Place(field string) hcl.Range {
-	for field != "" {
-		if at, ok := p.Places[field]; ok {
-			return at
-		}
-		field = field[:max(strings.LastIndexAny(field, ".["), 0)]
-	}
-	return p.Range
-}
 
 // defaultPatches are the cloud's patches for all services.
 func (g *graph) defaultPatches() []*source.Block {
@@ -54,10 +25,10 @@ func (g *graph) defaultPatches() []*source.Block {
 
 // patches evaluates what is merged over objects of the service, the weakest first.
 func (in *instance) patches() {
-	var above []Patch
+	var above []configs.Patch
 	for _, b := range in.definition.All(schema.PatchType.Name) {
 		for _, p := range in.inner.parts(b, "object") {
-			if p.layer == layerService {
+			if p.layer == configs.LayerService {
 				above = in.patch(above, b.Top, p)
 			} else {
 				in.out.Patches = in.patch(in.out.Patches, firstBlock(b.Base, b), p)
@@ -66,7 +37,7 @@ func (in *instance) patches() {
 	}
 	for _, b := range in.defaultPatches() {
 		if attr := b.Attributes["object"]; attr != nil && in.cloud.bool(b, schema.EnabledAttribute.Name) {
-			in.out.Patches = in.patch(in.out.Patches, b, part{layerCloud, attr.Expr, in.cloud})
+			in.out.Patches = in.patch(in.out.Patches, b, part{configs.LayerCloud, attr.Expr, in.cloud})
 		}
 	}
 	in.out.Patches = append(in.out.Patches, above...)
@@ -77,7 +48,7 @@ func firstBlock(blocks ...*source.Block) *source.Block {
 }
 
 // patch adds one layer of a patch to a list, if it is one.
-func (in *instance) patch(list []Patch, b *source.Block, from part) []Patch {
+func (in *instance) patch(list []configs.Patch, b *source.Block, from part) []configs.Patch {
 	e, at := from.eval, from.expr.Range()
 	if !schema.FormPatched.Valid(b.Label) {
 		return list // which was reported
@@ -89,12 +60,12 @@ func (in *instance) patch(list []Patch, b *source.Block, from part) []Patch {
 		return list
 	case v.IsNull():
 		return list
-	case !isMap(v):
-		e.report.Error(at, "Unsuitable value for \"object\"", "It must be a map, a part of the object, and this is %s.", kindOf(v))
+	case !values.IsMap(v):
+		e.report.Error(at, "Unsuitable value for \"object\"", "It must be a map, a part of the object, and this is %s.", values.KindOf(v))
 		return list
 	}
 	content, _ := e.plain(v, from.expr, []string{""}, "a patch").(map[string]any)
-	p := Patch{Object: content, Layer: from.layer, Label: b.LabelRange, Range: at, Places: map[string]hcl.Range{}}
+	p := configs.Patch{Object: content, Layer: from.layer, Label: b.LabelRange, Range: at, Places: map[string]hcl.Range{}}
 	p.Kind, p.Name, _ = strings.Cut(b.Label, "/")
 	notePlaces(p.Places, v, from.expr, "")
 	if content == nil || !e.checkPatch(&p) {
@@ -107,18 +78,18 @@ func (in *instance) patch(list []Patch, b *source.Block, from part) []Patch {
 func notePlaces(places map[string]hcl.Range, v cty.Value, expr hcl.Expression, field string) {
 	switch {
 	case v.IsNull():
-	case isMap(v):
+	case values.IsMap(v):
 		items, _ := itemsOf(expr)
 		for _, m := range mark.Members(v) {
 			name := field + "." + m.Key
 			for _, item := range items {
-				if key, ok := staticKey(item.KeyExpr); ok && key == m.Key {
+				if key, ok := values.StaticKey(item.KeyExpr); ok && key == m.Key {
 					places[name] = item.KeyExpr.Range()
 				}
 			}
 			notePlaces(places, m.Value, attributeOf(expr, m.Key), name)
 		}
-	case isList(v):
+	case values.IsList(v):
 		for i, item := range mark.Elements(v) {
 			at := elementOf(expr, i)
 			name := fmt.Sprintf("%s[%d]", field, i)
@@ -131,7 +102,7 @@ func notePlaces(places map[string]hcl.Range, v cty.Value, expr hcl.Expression, f
 }
 
 // checkPatch reports fields that a patch cannot set.
-func (e *evaluator) checkPatch(p *Patch) bool {
+func (e *evaluator) checkPatch(p *configs.Patch) bool {
 	metadata, _ := p.Object["metadata"].(map[string]any)
 	for _, field := range []string{"apiVersion", "kind", "metadata.name", "metadata.namespace"} {
 		_, there := p.Object[field]

@@ -5,6 +5,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -22,7 +23,7 @@ func (in *instance) placeOf(name string) layered {
 	return layered{d, in.cloud}
 }
 
-func isExposed(p Port) bool { return p.Exposed }
+func isExposed(p configs.Port) bool { return p.Exposed }
 
 // role evaluates the role. The defaults can read the names of the service.
 func (in *instance) role() {

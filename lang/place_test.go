@@ -7,10 +7,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // placesOf are the role and the exposure of each service: "control public".
-func placesOf(config *lang.Config) map[string]string {
+func placesOf(config *configs.Config) map[string]string {
 	out := map[string]string{}
 	for _, s := range config.Services {
 		out[s.Name] = s.Role + " " + s.Exposure

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
@@ -18,7 +19,7 @@ var podFields = []string{"node", "pod"}
 
 // environment evaluates an env, in a pod of a StatefulSet that has the given name; empty: of
 // something else.
-func (in *instance) environment(b *source.Block, e *evaluator, set string) []Env {
+func (in *instance) environment(b *source.Block, e *evaluator, set string) []configs.Env {
 	if b.Attributes["env"] == nil {
 		return nil
 	}

@@ -1,7 +1,6 @@
 package lang
 
 import (
-	"cmp"
 	"fmt"
 	"net"
 	"slices"
@@ -10,7 +9,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -33,35 +34,16 @@ func (in *instance) portObjects() cty.Value {
 			"number":      in.inner.scope.groups["port"][p.Name],
 			"host":        in.inNamespace(host),
 			"address":     inside(address),
-			"url":         inside(p.scheme() + address),
+			"url":         inside(p.Scheme() + address),
 			"public_host": outside(public),
-			"public_url":  outside(p.scheme() + reached),
+			"public_url":  outside(p.Scheme() + reached),
 		})
 	}
 	return cty.ObjectVal(values)
 }
 
-// AtExposure is the number that clients connect to at the exposure.
-func (p Port) AtExposure() int { return cmp.Or(p.Public, p.Number) }
-
-// Protocol is what is spoken on the port, as Kubernetes writes it: TCP or UDP.
-func (p Port) Protocol() string {
-	if p.UDP {
-		return "UDP"
-	}
-	return "TCP"
-}
-
-// scheme is how a URL of the port begins.
-func (p Port) scheme() string {
-	if p.UDP {
-		return "udp://"
-	}
-	return "http://"
-}
-
 // checkPublic reports a number at an exposure of a port that is not exposed.
-func (in *instance) checkPublic(b *source.Block, p Port) {
+func (in *instance) checkPublic(b *source.Block, p configs.Port) {
 	if in.inner.given(b, "public") && in.inner.settled(b, "expose") && !p.Exposed {
 		in.report.Error(b.AttributeRange("public"), "Unsuitable value for \"public\"", "Port %q is not meant to be reached from outside. Write expose = true as well, or take it out.", p.Name)
 	}
@@ -106,13 +88,13 @@ func (in *instance) ownPortsOf(b *source.Block) []string {
 
 // members are the names of the pods of each StatefulSet, one by one.
 func (in *instance) members() cty.Value {
-	values := map[string]cty.Value{}
+	out := map[string]cty.Value{}
 	for _, b := range in.definition.All("workload") {
 		if in.inner.string(b, "kind") != "StatefulSet" {
 			continue
 		}
 		if n := in.replicasValue(b); !n.IsKnown() {
-			values[b.Label] = cty.UnknownVal(cty.List(cty.String)).WithMarks(deferrals(n))
+			out[b.Label] = cty.UnknownVal(cty.List(cty.String)).WithMarks(values.Deferrals(n))
 			continue
 		}
 		set := in.out.Name + "-" + b.Label
@@ -120,9 +102,9 @@ func (in *instance) members() cty.Value {
 		for n := range in.replicas[b.Label] {
 			pods = append(pods, in.inNamespace(fmt.Sprintf("%s-%d.%s.%s", set, n, set, in.config.Cloud.Namespace)))
 		}
-		values[b.Label] = cty.TupleVal(pods)
+		out[b.Label] = cty.TupleVal(pods)
 	}
-	return cty.ObjectVal(values)
+	return cty.ObjectVal(out)
 }
 
 // externalPorts are what others read as ports.NAME of a service that is there already.

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/hashicorp/hcl/v2"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // TestPublicPort holds that URLs for clients outside follow the number at the exposure,
@@ -114,7 +114,7 @@ service "web" {
   }
 }
 `
-	for override, want := range map[string]*lang.Probe{
+	for override, want := range map[string]*configs.Probe{
 		`headers = { Accept = null, Other = "c" }`: {HTTP: "/", Port: "http", TLS: true, Headers: map[string]string{"Host": "a", "Other": "c"}, Period: 10, Timeout: 5, Retries: 3},
 		`exec = ["true"]`:                          {Exec: []string{"true"}, Period: 10, Timeout: 5, Retries: 3},
 	} {

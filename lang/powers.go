@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -17,25 +18,9 @@ var capabilities = strings.Fields(`AUDIT_CONTROL AUDIT_READ AUDIT_WRITE BLOCK_SU
 	SYSLOG SYS_ADMIN SYS_BOOT SYS_CHROOT SYS_MODULE SYS_NICE SYS_PACCT SYS_PTRACE SYS_RAWIO SYS_RESOURCE
 	SYS_TIME SYS_TTY_CONFIG WAKE_ALARM`)
 
-// Powers are what a container may do beyond others.
-type Powers struct {
-	Root         bool // it runs as user 0, and not as the one that its image names
-	Privileged   bool
-	Capabilities []string // without CAP_
-	WritableRoot bool
-	// Seccomp and AppArmor are "unconfined" or "localhost/NAME"; empty: the profile of the
-	// container runtime.
-	Seccomp, AppArmor string
-	SELinux           string // type; empty: the container runtime's
-	Reason            string // what they are for; empty: it is not said
-	// Unsettled: the user or the reason is not known yet, so that nothing can be said
-	// against them.
-	Unsettled bool
-}
-
 // powers are those of a container.
-func (in *instance) powers(b *source.Block, e *evaluator) Powers {
-	p := Powers{Unsettled: !e.settled(b, "user", schema.ReasonAttribute.Name), Root: e.given(b, "user") && e.settled(b, "user") && e.number(b, "user") == 0}
+func (in *instance) powers(b *source.Block, e *evaluator) configs.Powers {
+	p := configs.Powers{Unsettled: !e.settled(b, "user", schema.ReasonAttribute.Name), Root: e.given(b, "user") && e.settled(b, "user") && e.number(b, "user") == 0}
 	if b.Type.Attribute("privileged") == nil {
 		return p
 	}
@@ -57,7 +42,7 @@ func (in *instance) powers(b *source.Block, e *evaluator) Powers {
 
 // checkPowers reports capabilities that a container cannot have, because it runs as another
 // user than root: Kubernetes gives them to nobody else.
-func (in *instance) checkPowers(b *source.Block, p Powers, user int) {
+func (in *instance) checkPowers(b *source.Block, p configs.Powers, user int) {
 	if user != 0 && len(p.Capabilities) > 0 {
 		in.report.Error(b.AttributeRange("capabilities"), "Capabilities without effect", "%s runs as user %d, and only root gets capabilities. Write user = 0 as well, or take them away.", sentenced(b.Described()), user)
 	}

@@ -8,53 +8,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
-
-// Provided is something that a service has on another one: a queue, a user in Keystone,
-// or the registration of all that Keystone has to know of it.
-type Provided struct {
-	Type   string // "queue", "user", "registration"
-	Label  string // of the block; empty for a registration
-	Name   string // on the server
-	Domain string // of a user
-	Server string // name of the service that it is on
-	// Password is the secret with the password; a registration has none.
-	Password SecretRef
-	// Source is where the password comes from; nil: it is generated.
-	Source *SecretSource
-	// Jobs make it; they come from the server's `provides` block. Those of users are the
-	// registration's.
-	Jobs  []Job
-	Range hcl.Range
-}
-
-// Password is the password of something that another service provides.
-type Password struct {
-	SecretRef
-	Source *SecretSource // nil: it is generated
-}
-
-// Passwords are the passwords of the databases, queues and users of the service.
-func (s *Service) Passwords() []Password {
-	var out []Password
-	for _, d := range s.Databases {
-		out = append(out, Password{d.Password, d.Source})
-	}
-	for _, p := range s.Provided {
-		if p.Password.Secret != "" {
-			out = append(out, Password{p.Password, p.Source})
-		}
-	}
-	return out
-}
 
 // keptPrefixes are what the names of passwords begin with, of databases, queues and users.
 var keptPrefixes = []string{passwordPrefix, "queue-", "user-"}
@@ -131,8 +93,8 @@ func (in *instance) provider(b *source.Block) *instance {
 }
 
 // password is the secret with the password of something that another service provides.
-func (in *instance) password(b *source.Block) (SecretRef, *SecretSource) {
-	ref := SecretRef{Service: in.out.Name, Secret: b.Type.Name + "-" + strings.ReplaceAll(b.Label, "_", "-"), Key: "password"}
+func (in *instance) password(b *source.Block) (configs.SecretRef, *configs.SecretSource) {
+	ref := configs.SecretRef{Service: in.out.Name, Secret: b.Type.Name + "-" + strings.ReplaceAll(b.Label, "_", "-"), Key: "password"}
 	return ref, in.sourceOfSecret(ref.Secret, secretKinds["password"].keys)
 }
 
@@ -146,7 +108,7 @@ func (in *instance) nameOn(b *source.Block) string {
 
 // queue makes a queue.
 func (in *instance) queue(b *source.Block) {
-	p := Provided{Type: "queue", Label: b.Label, Name: in.nameOn(b), Range: rangeOf(b)}
+	p := configs.Provided{Type: "queue", Label: b.Label, Name: in.nameOn(b), Range: rangeOf(b)}
 	in.refuseReserved("queue", p.Name, b, b.AttributeRange("name"))
 	p.Password, p.Source = in.password(b)
 	value := cty.DynamicVal
@@ -165,7 +127,7 @@ func (in *instance) queue(b *source.Block) {
 
 // identityUser makes a user in Keystone. The registration creates it.
 func (in *instance) identityUser(b *source.Block) {
-	p := Provided{Type: "user", Label: b.Label, Name: in.nameOn(b), Domain: in.inner.string(b, "domain"), Range: rangeOf(b)}
+	p := configs.Provided{Type: "user", Label: b.Label, Name: in.nameOn(b), Domain: in.inner.string(b, "domain"), Range: rangeOf(b)}
 	if p.Domain == "" {
 		in.refuseReserved("user", p.Name, b, b.AttributeRange("name"))
 	}
@@ -206,7 +168,7 @@ func (in *instance) registration() {
 	if server == nil {
 		return
 	}
-	p := Provided{Type: "registration", Server: server.out.Name}
+	p := configs.Provided{Type: "registration", Server: server.out.Name}
 	server.provide(in, all[0], &p, map[string]cty.Value{
 		"users":     cty.TupleVal(in.wantedUsers()),
 		"roles":     stringList(in.definition.Labels("identity_role")),
@@ -247,7 +209,7 @@ func (in *instance) wantedEndpoints() []cty.Value {
 // endpoints makes the endpoints of the service.
 func (in *instance) endpoints() {
 	for _, b := range in.definition.All("endpoint") {
-		e := Endpoint{Type: b.Label, Server: in.literal(b, "server"), Name: in.out.Definition, Port: in.inner.string(b, "port"), Path: in.inner.string(b, "path")}
+		e := configs.Endpoint{Type: b.Label, Server: in.literal(b, "server"), Name: in.out.Definition, Port: in.inner.string(b, "port"), Path: in.inner.string(b, "path")}
 		if in.inner.given(b, "name") {
 			e.Name = in.inner.string(b, "name")
 		}
@@ -263,7 +225,7 @@ func (in *instance) endpoints() {
 }
 
 // endpointURL is the URL of an endpoint, for clients in the cluster or outside.
-func (in *instance) endpointURL(b *source.Block, e Endpoint, public bool) cty.Value {
+func (in *instance) endpointURL(b *source.Block, e configs.Endpoint, public bool) cty.Value {
 	host := in.out.Name + "." + in.config.Cloud.Namespace
 	number := 0
 	for _, p := range in.out.Ports {
@@ -291,7 +253,7 @@ func (in *instance) endpointURL(b *source.Block, e Endpoint, public bool) cty.Va
 
 // provide makes something of another service on this one: it adds the jobs, and returns
 // what the other reads. values are what the provides block reads of it.
-func (in *instance) provide(consumer *instance, from *source.Block, p *Provided, values map[string]cty.Value) cty.Value {
+func (in *instance) provide(consumer *instance, from *source.Block, p *configs.Provided, values map[string]cty.Value) cty.Value {
 	b := in.definition.One("provides", p.Type)
 	if b == nil {
 		consumer.report.Error(consumer.block.Header, "Nothing provides it",
@@ -354,11 +316,11 @@ func (in *instance) arguments(b *source.Block, e *evaluator, values map[string]c
 }
 
 // passwordsIn mounts the passwords of what a job makes.
-func (in *instance) passwordsIn(dir string, p *Provided) []SecretMount {
-	var out []SecretMount
+func (in *instance) passwordsIn(dir string, p *configs.Provided) []configs.SecretMount {
+	var out []configs.SecretMount
 	for _, other := range append(slices.Clone(in.out.Provided), *p) {
 		if other.Label != "" && (other.Label == p.Label && other.Type == p.Type || other.Type == "user" && p.Type == "registration") {
-			out = append(out, SecretMount{Service: in.out.Name, Secret: other.Password.Secret, Path: strings.TrimSuffix(dir, "/") + "/" + other.Label})
+			out = append(out, configs.SecretMount{Service: in.out.Name, Secret: other.Password.Secret, Path: strings.TrimSuffix(dir, "/") + "/" + other.Label})
 		}
 	}
 	return out
@@ -366,7 +328,7 @@ func (in *instance) passwordsIn(dir string, p *Provided) []SecretMount {
 
 // checkUntold reports what cannot be made on an external service without its secrets:
 // its password has to be told. Of what has no password there is a warning.
-func (in *instance) checkUntold(consumer *instance, from *source.Block, p *Provided, untold []string) {
+func (in *instance) checkUntold(consumer *instance, from *source.Block, p *configs.Provided, untold []string) {
 	lacks := strings.TrimPrefix(secretsNamed(untold), "the ")
 	if p.Type != "registration" {
 		if p.Source == nil {

@@ -4,11 +4,11 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -16,18 +16,13 @@ import (
 // them as those, so that a service that uses one need not wait for it; nonsensitive gives
 // them as what they are: read from the cluster, as by a data block.
 
-// public reports whether everybody may see what is under the key.
-func (r SecretRef) public() bool {
-	return slices.Contains([]string{KeyPublic, KeyCertificate, KeyCA}, r.Key)
-}
-
 // errPrivate says what of secrets can be shown.
 var errPrivate = errors.New("the value of a secret is never shown, only what is public of it: a certificate, or a public key")
 
 // publicPart reads a public part of a secret from the cluster.
 func (g *graph) publicPart(made mark.Generated) (cty.Value, error) {
-	ref := SecretRef(made)
-	if !ref.public() {
+	ref := configs.SecretRef(made)
+	if !ref.Public() {
 		return cty.DynamicVal, errPrivate
 	}
 	if cloud := g.nodes["cloud"]; cloud != nil {
@@ -39,9 +34,9 @@ func (g *graph) publicPart(made mark.Generated) (cty.Value, error) {
 		owner = g.claimed["service."+ref.Service]
 		at = owner.address + "/Secret/" + ref.Object()
 	}
-	d := Data{
+	d := configs.Data{
 		Block:     at,
-		DataQuery: DataQuery{APIVersion: "v1", Kind: "Secret", Namespace: g.config.Cloud.Namespace, Name: ref.Object()},
+		DataQuery: configs.DataQuery{APIVersion: "v1", Kind: "Secret", Namespace: g.config.Cloud.Namespace, Name: ref.Object()},
 		Needs:     []string{owner.address},
 		Range:     owner.at,
 	}
@@ -70,7 +65,7 @@ func (g *graph) publicPart(made mark.Generated) (cty.Value, error) {
 }
 
 // noteRead takes note of what was read, once.
-func (g *graph) noteRead(d Data) {
+func (g *graph) noteRead(d configs.Data) {
 	for i := range g.config.Data {
 		if known := &g.config.Data[i]; known.Block == d.Block {
 			known.Deferred = known.Deferred || d.Deferred

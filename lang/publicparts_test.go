@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // TestPublicParts holds that what is public of a secret is read from the cluster, and
@@ -50,7 +51,7 @@ manifest "trust" {
 		"Secret own/authority": {"data": map[string]any{"tls.crt": encoded("CERT"), "tls.key": encoded("hunter2")}},
 		"Secret own/web-login": {"data": map[string]any{"ssh-publickey": encoded("KEY")}},
 	}
-	const unknown = lang.KnownAfterApply
+	const unknown = configs.KnownAfterApply
 	tests := map[string]struct {
 		missing string
 		later   string
@@ -68,7 +69,7 @@ manifest "trust" {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			options := lang.Options{Later: map[string]bool{test.later: true}, Read: func(q lang.DataQuery) ([]map[string]any, error) {
+			options := lang.Options{Later: map[string]bool{test.later: true}, Read: func(q configs.DataQuery) ([]map[string]any, error) {
 				object := live[q.String()]
 				if test.missing == "broken" {
 					object = map[string]any{"data": map[string]any{"tls.crt": "*"}}

@@ -7,39 +7,32 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 )
-
-// Reason says why a service, manifest or secret needs another one.
-type Reason struct {
-	Needs     string // address, as in Needs
-	DependsOn bool   // it stands in depends_on, and nothing else refers to it
-	Through   string // what the reference is to, where that needs the other in turn: "local.url"
-	Range     hcl.Range
-}
 
 // reasonsOf says why a node needs the services, manifests and secrets beside the
 // services that it refers to, directly or through anything that is none of them, in
 // one use of its module. They are in the order of their addresses. A secret needs none of
 // the services that it is made for, whose addresses and the like are known before any
 // apply: only what its depends_on names, and what the data need that it is made of.
-func (g *graph) reasonsOf(n *node, f *frame) []Reason {
+func (g *graph) reasonsOf(n *node, f *frame) []configs.Reason {
 	type way struct {
 		to      edge
 		ordered bool
 	}
 	seen := map[way]bool{}
-	var out []Reason
+	var out []configs.Reason
 	// ordered: what is read from the cluster is on the way, after what that needs.
-	var visit func(at *node, first *Reason, ordered bool)
-	visit = func(at *node, first *Reason, ordered bool) {
+	var visit func(at *node, first *configs.Reason, ordered bool)
+	visit = func(at *node, first *configs.Reason, ordered bool) {
 		for _, need := range at.needs {
 			next := g.nodes[need.to]
 			visited := way{edge{to: need.to, key: need.key, within: need.within}, ordered}
 			if next == nil || next == n || next.id == n.argumentsOf || seen[visited] {
 				continue
 			}
-			reason := Reason{DependsOn: n.dependsOnAt(need.at), Range: need.at}
+			reason := configs.Reason{DependsOn: n.dependsOnAt(need.at), Range: need.at}
 			if first != nil {
 				reason = *first
 			}
@@ -63,12 +56,12 @@ func (g *graph) reasonsOf(n *node, f *frame) []Reason {
 		}
 	}
 	visit(n, nil, false)
-	slices.SortStableFunc(out, func(x, y Reason) int { return cmp.Compare(x.Needs, y.Needs) })
-	return slices.CompactFunc(out, func(x, y Reason) bool { return x.Needs == y.Needs })
+	slices.SortStableFunc(out, func(x, y configs.Reason) int { return cmp.Compare(x.Needs, y.Needs) })
+	return slices.CompactFunc(out, func(x, y configs.Reason) bool { return x.Needs == y.Needs })
 }
 
 // needsOf are the addresses of what there are reasons to need.
-func needsOf(reasons []Reason) []string {
+func needsOf(reasons []configs.Reason) []string {
 	var out []string
 	for _, r := range reasons {
 		out = append(out, r.Needs)

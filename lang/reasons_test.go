@@ -10,11 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // trimDir takes the directory of a test off the name of a file.
 func trimDir(name string) string {
-	if strings.HasPrefix(name, lang.CatalogueDir) {
+	if strings.HasPrefix(name, configs.CatalogueDir) {
 		return name
 	}
 	return filepath.Base(name)
@@ -52,7 +53,7 @@ manifest "extra" {
 		t.Fatal(diags)
 	}
 	var got []string
-	add := func(name string, needs []string, reasons []lang.Reason) {
+	add := func(name string, needs []string, reasons []configs.Reason) {
 		if len(needs) != len(reasons) {
 			t.Errorf("%s needs %v, and has %d reasons", name, needs, len(reasons))
 		}

@@ -13,6 +13,7 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -96,15 +97,15 @@ func (e *evaluator) each(b *source.Block) (list []item, ok bool) {
 			list = append(list, e.instance("each", map[string]cty.Value{"key": key, "value": key}, key))
 		}
 		return list, e.checkKeys(b, list)
-	case isMap(bare):
+	case values.IsMap(bare):
 		for _, m := range mark.Members(bare) {
 			list = append(list, e.instance("each", map[string]cty.Value{"key": cty.StringVal(m.Key), "value": m.Value}, cty.StringVal(m.Key)))
 		}
 		return list, e.checkKeys(b, list)
-	case isList(bare) && !set:
+	case values.IsList(bare) && !set:
 		e.unsuitable(b, "for_each", "It must be a map or a set of strings, whose elements have no order. For a list of strings, write toset(...).")
 	default:
-		e.unsuitable(b, "for_each", "It must be a map or a set of strings, and this is %s.", kindOf(bare))
+		e.unsuitable(b, "for_each", "It must be a map or a set of strings, and this is %s.", values.KindOf(bare))
 	}
 	return nil, false
 }

@@ -4,64 +4,17 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// Role is a set of nodes and the labels that make them. One of Nodes, Match and Roles is
-// set.
-type Role struct {
-	Block  string            // address: `role.control`, `module.edge.role.compute["a"]`
-	Name   string            // unique in the configuration
-	Nodes  []string          // by name
-	Match  map[string]string // by labels that the nodes already have
-	Roles  []Role            // those of any of these
-	Labels map[string]string // put on the nodes; also the selector of workloads
-	Taints []Taint           // put on the nodes, in order
-	Range  hcl.Range
-}
-
-// Selects reports whether a node of that name and with those labels is one of the
-// role's.
-func (r *Role) Selects(name string, labels map[string]string) bool {
-	if slices.ContainsFunc(r.Roles, func(part Role) bool { return part.Selects(name, labels) }) {
-		return true
-	}
-	for key, value := range r.Match {
-		if got, ok := labels[key]; !ok || got != value {
-			return false
-		}
-	}
-	return len(r.Match) > 0 || slices.Contains(r.Nodes, name)
-}
-
-// Named are the nodes that the role names, or a role that it is made of.
-func (r *Role) Named() []string {
-	out := slices.Clone(r.Nodes)
-	for i := range r.Roles {
-		out = append(out, r.Roles[i].Named()...)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// Matches reports whether the role, or one that it is made of, matches nodes by labels: they
-// are known where the cluster is.
-func (r *Role) Matches() bool {
-	return len(r.Match) > 0 || slices.ContainsFunc(r.Roles, func(part Role) bool { return part.Matches() })
-}
-
-// roleObject is the type of role.NAME.
-var roleObject = cty.Object(map[string]cty.Type{
-	"name": cty.String, "labels": cty.Map(cty.String), "nodes": cty.List(cty.String),
-})
-
 func (g *graph) role(n *node, f *frame, b *source.Block, e *evaluator, it item) cty.Value {
-	r := Role{
+	r := configs.Role{
 		Block:  n.address(f, it),
 		Name:   it.nameOf(e, b),
 		Nodes:  e.list(b, "nodes"),
@@ -132,7 +85,7 @@ func (g *graph) checkWays(e *evaluator, b *source.Block) {
 }
 
 // union evaluates the roles that a role is made of.
-func (g *graph) union(e *evaluator, b *source.Block) []Role {
+func (g *graph) union(e *evaluator, b *source.Block) []configs.Role {
 	const name = "roles"
 	attr := b.Attributes[name]
 	if attr == nil {
@@ -146,26 +99,26 @@ func (g *graph) union(e *evaluator, b *source.Block) []Role {
 		return nil
 	case bare.IsNull():
 		return nil
-	case !isList(bare):
-		e.unsuitable(b, name, "It must be a list of roles, [role.NAME, ...], and this is %s.", kindOf(bare))
+	case !values.IsList(bare):
+		e.unsuitable(b, name, "It must be a list of roles, [role.NAME, ...], and this is %s.", values.KindOf(bare))
 		return nil
 	}
 	items := mark.Elements(v)
 	if len(items) == 0 {
 		e.unsuitable(b, name, "It needs at least one role.")
 	}
-	var out []Role
+	var out []configs.Role
 	for i, item := range items {
 		if item.IsNull() {
 			e.unsuitable(b, name, "Element %d is null.", i)
 			continue
 		}
-		part := e.named(b, name, item, roleObject, "role")
-		at := slices.IndexFunc(g.config.Roles, func(r Role) bool { return r.Name == part })
+		part := e.named(b, name, item, values.RoleType, "role")
+		at := slices.IndexFunc(g.config.Roles, func(r configs.Role) bool { return r.Name == part })
 		if at < 0 {
 			continue // which was reported
 		}
-		if slices.ContainsFunc(out, func(r Role) bool { return r.Name == part }) {
+		if slices.ContainsFunc(out, func(r configs.Role) bool { return r.Name == part }) {
 			g.report.Error(b.AttributeRange(name), "Role named twice", "The role %q is in the list more than once.", part)
 			continue
 		}
@@ -174,48 +127,19 @@ func (g *graph) union(e *evaluator, b *source.Block) []Role {
 	return out
 }
 
-// Taint keeps pods that do not tolerate it off a node.
-type Taint struct {
-	Key    string
-	Value  string // may be empty
-	Effect string // "NoSchedule", "PreferNoSchedule"
-}
-
-// String is the taint as kubectl has it.
-func (t Taint) String() string {
-	if t.Value != "" {
-		return t.Key + "=" + t.Value + ":" + t.Effect
-	}
-	return t.Key + ":" + t.Effect
-}
-
 // taints are those of a role.
-func (e *evaluator) taints(b *source.Block) []Taint {
-	var out []Taint
+func (e *evaluator) taints(b *source.Block) []configs.Taint {
+	var out []configs.Taint
 	for _, text := range e.list(b, "taints") {
-		var t Taint
+		var t configs.Taint
 		t.Key, t.Value, t.Effect = schema.SplitTaint(text)
-		switch twice := slices.ContainsFunc(out, func(other Taint) bool { return other.Key == t.Key && other.Effect == t.Effect }); {
+		switch twice := slices.ContainsFunc(out, func(other configs.Taint) bool { return other.Key == t.Key && other.Effect == t.Effect }); {
 		case t.Effect == "NoExecute":
 			e.unsuitable(b, "taints", "%q would end pods that run on the nodes before kolla has told them to tolerate it. NoSchedule keeps new ones away.", text)
 		case twice:
 			e.unsuitable(b, "taints", "A node has one taint %s:%s, and here are two.", t.Key, t.Effect)
 		default:
 			out = append(out, t)
-		}
-	}
-	return out
-}
-
-// Tolerated are the taints that pods of the role meet: its own, and those of the roles
-// that it is made of.
-func (r *Role) Tolerated() []Taint {
-	out := slices.Clone(r.Taints)
-	for i := range r.Roles {
-		for _, t := range r.Roles[i].Tolerated() {
-			if !slices.Contains(out, t) {
-				out = append(out, t)
-			}
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // TestUnion holds that a role of other roles has the nodes of all of them, and that a
@@ -46,7 +47,7 @@ service "d" {
 	}
 	config, _ := load(t, lang.Options{Catalogue: smallCatalogue()}, "main.hcl", "cloud \"c\" {\n  release = \"2025.2\"\n}\n"+source)
 	roles := config.Roles
-	all := &roles[slices.IndexFunc(roles, func(r lang.Role) bool { return r.Name == "all" })]
+	all := &roles[slices.IndexFunc(roles, func(r configs.Role) bool { return r.Name == "all" })]
 	for node, want := range map[string]bool{"net-1": true, "cmp-1": true, "gpu-1": true, "other": false} {
 		labels := map[string]string{}
 		if node == "gpu-1" {

@@ -4,13 +4,14 @@ import (
 	"slices"
 	"strings"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
 // In which order workloads change, and how many of their pods at a time.
 
 // rollout reads how the pods of a workload are replaced.
-func (in *instance) rollout(b *source.Block, w *Workload) {
+func (in *instance) rollout(b *source.Block, w *configs.Workload) {
 	e := in.inner
 	w.After = in.names(b, e, "after", "workload")
 	w.MaxUnavailable, w.Surge = e.string(b, "max_unavailable"), e.string(b, "surge")

@@ -10,20 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // Where the pods of a workload may run, and how they share the nodes.
-
-// Toleration lets pods run on nodes with a taint, as Kubernetes has it.
-type Toleration struct {
-	Key      string // empty: any
-	Operator string // "Equal", "Exists"
-	Value    string
-	Effect   string // empty: any
-}
 
 // tolerationFields are the fields of a toleration, with the values that they may have.
 var tolerationFields = map[string][]string{
@@ -33,7 +27,7 @@ var tolerationFields = map[string][]string{
 }
 
 // tolerations evaluates an attribute of TypeTolerations.
-func (e *evaluator) tolerations(b *source.Block, name string) []Toleration {
+func (e *evaluator) tolerations(b *source.Block, name string) []configs.Toleration {
 	attr := b.Attributes[name]
 	if attr == nil {
 		return nil
@@ -46,11 +40,11 @@ func (e *evaluator) tolerations(b *source.Block, name string) []Toleration {
 	if v.IsNull() || !e.public(v, b.AttributeRange(name), fmt.Sprintf("%q", name)) {
 		return nil
 	}
-	if !isList(v) {
-		e.unsuitable(b, name, "It must be a list of tolerations, [{ key = \"KEY\", effect = \"NoSchedule\" }], and this is %s.", kindOf(v))
+	if !values.IsList(v) {
+		e.unsuitable(b, name, "It must be a list of tolerations, [{ key = \"KEY\", effect = \"NoSchedule\" }], and this is %s.", values.KindOf(v))
 		return nil
 	}
-	var out []Toleration
+	var out []configs.Toleration
 	for i, item := range mark.Elements(v) {
 		if t, ok := e.toleration(b, name, i, item); ok && !slices.Contains(out, t) {
 			out = append(out, t)
@@ -60,9 +54,9 @@ func (e *evaluator) tolerations(b *source.Block, name string) []Toleration {
 }
 
 // toleration is an element of the list.
-func (e *evaluator) toleration(b *source.Block, name string, i int, v cty.Value) (t Toleration, ok bool) {
-	if v.IsNull() || !isMap(v) {
-		e.unsuitable(b, name, "Element %d must be { key = \"KEY\", effect = \"NoSchedule\" }, and it is %s.", i, kindOf(v))
+func (e *evaluator) toleration(b *source.Block, name string, i int, v cty.Value) (t configs.Toleration, ok bool) {
+	if v.IsNull() || !values.IsMap(v) {
+		e.unsuitable(b, name, "Element %d must be { key = \"KEY\", effect = \"NoSchedule\" }, and it is %s.", i, values.KindOf(v))
 		return t, false
 	}
 	fields := map[string]string{}
@@ -74,7 +68,7 @@ func (e *evaluator) toleration(b *source.Block, name string, i int, v cty.Value)
 			e.unsuitable(b, name, "%s", words.WithHint(words.DidYouMean(m.Key, keysOf(tolerationFields)), fmt.Sprintf("Element %d has %q, and a toleration has key, operator, value and effect.", i, m.Key)))
 			return t, false
 		case err != nil:
-			e.unsuitable(b, name, "Element %d: %s must be a string, and this is %s.", i, m.Key, kindOf(m.Value))
+			e.unsuitable(b, name, "Element %d: %s must be a string, and this is %s.", i, m.Key, values.KindOf(m.Value))
 			return t, false
 		case text.IsNull():
 			continue
@@ -84,7 +78,7 @@ func (e *evaluator) toleration(b *source.Block, name string, i int, v cty.Value)
 		}
 		fields[m.Key] = text.AsString()
 	}
-	t = Toleration{Key: fields["key"], Operator: fields["operator"], Value: fields["value"], Effect: fields["effect"]}
+	t = configs.Toleration{Key: fields["key"], Operator: fields["operator"], Value: fields["value"], Effect: fields["effect"]}
 	if t.Operator == "" {
 		t.Operator = "Equal"
 	}
@@ -96,7 +90,7 @@ func (e *evaluator) toleration(b *source.Block, name string, i int, v cty.Value)
 }
 
 // untolerable is the reason why the API server would refuse a toleration; empty: none.
-func untolerable(t Toleration) string {
+func untolerable(t configs.Toleration) string {
 	switch {
 	case t.Key == "" && t.Operator == "Equal":
 		return `without a key it tolerates all taints, and that is operator = "Exists"`
@@ -111,7 +105,7 @@ func untolerable(t Toleration) string {
 }
 
 // placement reads where the pods of a workload may run.
-func (in *instance) placement(b *source.Block, w *Workload) {
+func (in *instance) placement(b *source.Block, w *configs.Workload) {
 	e := in.inner
 	w.Pod.Priority = e.string(b, "priority")
 	w.Pod.Tolerations = e.tolerations(b, "tolerations")

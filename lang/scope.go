@@ -11,6 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/values"
 )
 
 // group is the named things of one kind, such as all roles.
@@ -193,7 +194,7 @@ func (e *evaluator) member(root string, t hcl.Traversal) (name string, value cty
 	}
 	if value, ok = e.lookup(root, name, t, t.SourceRange()); !ok {
 		if open := e.scope.mayHave(root); open != cty.NilVal {
-			return name, cty.DynamicVal.WithMarks(deferrals(open)), true
+			return name, cty.DynamicVal.WithMarks(values.Deferrals(open)), true
 		}
 		e.missing(root, name, e.scope.names(root), t.SourceRange())
 		return name, value, false

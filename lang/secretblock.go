@@ -6,90 +6,20 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// Secret is a value, or a few that belong together, that lives only in the cluster.
-type Secret struct {
-	Name      string
-	Kind      string       // "password", "hex", "base64", "uuid", "fernet", "ssh", "x509-ca", "x509"; empty: not known yet
-	Length    int          // characters of a password, bytes of a hex or base64 value
-	Count     int          // fernet: number of keys, named "0".."Count-1"
-	Algorithm string       // of key pairs: "ed25519", "ecdsa", "rsa"
-	Cert      *Certificate // x509-ca and x509
-	Keys      []string     // of the Secret in the cluster, sorted; none: not known yet
-	// Source is where the values come from; nil: kolla generates them once, at apply.
-	Source *SecretSource
-	Loss   string // what follows when the values are lost; may be empty
-	Range  hcl.Range
-}
-
-// SharedSecret is a secret that stands beside the services. Its Secret in the cluster
-// has its name.
-type SharedSecret struct {
-	Block string // address
-	Secret
-	Needs     []string // as of a Service
-	Reasons   []Reason // one for each of Needs
-	Lifecycle Lifecycle
-}
-
-// Certificate says what a certificate is made for.
-type Certificate struct {
-	CA          *SecretRef // its certificate; nil: self-signed, and a CA itself
-	CommonName  string     // empty: the first of the names, or what its Secret is called
-	DNSNames    []string
-	IPAddresses []string
-	Days        int // that it is valid
-	RenewBefore int // days before its end from which on it is renewed
-	Usages      []string
-}
-
-// SecretSource is where a value comes from that is not generated. Exactly one of Env,
-// File, Existing and Value is set. As long as it is not known which environment variable,
-// file or Secret it is, that is a Value that is not known.
-type SecretSource struct {
-	Env      string // name of an environment variable of kolla's
-	File     string // relative to the configuration's directory
-	Existing *ExistingSecret
-	Value    Text
-	Range    hcl.Range
-}
-
-// ExistingSecret is a Secret of the cluster that is not kolla's.
-type ExistingSecret struct {
-	Name      string
-	Namespace string
-	Key       string // empty: all keys of the kind
-}
-
-// Object is the name of the Secret that the value is in.
-func (r SecretRef) Object() string {
-	if r.Service == "" {
-		return r.Secret
-	}
-	return r.Service + "-" + r.Secret
-}
-
-// describe names the secret for the middle of a sentence.
-func (r SecretRef) describe() string {
-	if r.Service == "" {
-		return fmt.Sprintf("the secret %q", r.Secret)
-	}
-	return fmt.Sprintf("the generated secret %q of service %q", r.Secret, r.Service)
-}
-
 // secretValue is what expressions read as secret.NAME: the values that the kind has,
 // and the name of the Secret in the cluster. Of a kind that is not known it may have any;
 // awaited are the marks of what it waits for.
 func secretValue(service, name, kind string, awaited cty.ValueMarks) cty.Value {
-	ref := SecretRef{Service: service, Secret: name}
+	ref := configs.SecretRef{Service: service, Secret: name}
 	values := map[string]cty.Value{"name": cty.StringVal(ref.Object())}
 	if kind == "" {
 		for _, r := range schema.SecretReadings[1:] {
@@ -114,7 +44,7 @@ func (g *graph) addSecret(m *module, b *source.Block) {
 	type use struct {
 		frame *frame
 		item  item
-		value *SharedSecret
+		value *configs.SharedSecret
 	}
 	var uses []use
 	r := g.reach(m)
@@ -128,7 +58,7 @@ func (g *graph) addSecret(m *module, b *source.Block) {
 		return g.repeated(f, b, func(it item) cty.Value {
 			e := g.evaluator(f)
 			e.scope = it.scope
-			s := &SharedSecret{Block: value.address(f, it)}
+			s := &configs.SharedSecret{Block: value.address(f, it)}
 			s.Name, s.Kind = it.nameOf(e, b), e.string(b, "kind")
 			if s.Name == "" || !g.claim("secret", s.Name, s.Block, b.Header) {
 				return cty.DynamicVal
@@ -150,7 +80,7 @@ func (g *graph) addSecret(m *module, b *source.Block) {
 }
 
 // sharedSecret evaluates what is said of a secret that stands beside the services.
-func (g *graph) sharedSecret(n *node, f *frame, b *source.Block, it item, s SharedSecret) {
+func (g *graph) sharedSecret(n *node, f *frame, b *source.Block, it item, s configs.SharedSecret) {
 	e := g.evaluator(f)
 	e.scope = it.scope
 	b = e.expanded(b)
@@ -231,7 +161,7 @@ func (in *instance) mountEdges() []edge {
 const passwordPrefix = "db-"
 
 // sourceOfSecret is what the service says about where a secret comes from.
-func (in *instance) sourceOfSecret(name string, keys []string) *SecretSource {
+func (in *instance) sourceOfSecret(name string, keys []string) *configs.SecretSource {
 	b := in.block.One("secret", name)
 	if b == nil {
 		return nil
@@ -248,8 +178,8 @@ func (in *instance) withoutSource(b *source.Block) {
 }
 
 // mount finds the secret that a mount block names.
-func (in *instance) mount(b *source.Block, e *evaluator) (SecretMount, bool) {
-	m := SecretMount{Service: in.out.Name, Secret: b.Label, Path: e.string(b, "path")}
+func (in *instance) mount(b *source.Block, e *evaluator) (configs.SecretMount, bool) {
+	m := configs.SecretMount{Service: in.out.Name, Secret: b.Label, Path: e.string(b, "path")}
 	if slices.Contains(in.definition.Labels("secret"), b.Label) {
 		return m, true
 	}
@@ -271,8 +201,8 @@ func (in *instance) mount(b *source.Block, e *evaluator) (SecretMount, bool) {
 }
 
 // secret evaluates what a secret block says about what is generated.
-func (e *evaluator) secret(b *source.Block) Secret {
-	s := Secret{Name: b.Label, Kind: e.string(b, "kind"), Loss: e.string(b, "loss"), Range: rangeOf(b)}
+func (e *evaluator) secret(b *source.Block) configs.Secret {
+	s := configs.Secret{Name: b.Label, Kind: e.string(b, "kind"), Loss: e.string(b, "loss"), Range: rangeOf(b)}
 	s.Keys = secretKinds[s.Kind].keys
 	switch s.Kind {
 	case "password", "hex", "base64":
@@ -299,7 +229,7 @@ func isGiven(e *evaluator, b *source.Block) bool {
 }
 
 // exampleOf is a block that gives a secret.
-func exampleOf(s Secret) string {
+func exampleOf(s configs.Secret) string {
 	if len(s.Keys) == 1 {
 		return secretExamples([]string{s.Name})
 	}
@@ -329,8 +259,8 @@ func (e *evaluator) algorithm(b *source.Block, fallback string) string {
 }
 
 // certificate evaluates what a certificate is made for.
-func (e *evaluator) certificate(b *source.Block, kind string) *Certificate {
-	c := &Certificate{
+func (e *evaluator) certificate(b *source.Block, kind string) *configs.Certificate {
+	c := &configs.Certificate{
 		CommonName:  e.string(b, "common_name"),
 		DNSNames:    e.list(b, "dns_names"),
 		IPAddresses: e.list(b, "ip_addresses"),
@@ -357,7 +287,7 @@ func (e *evaluator) certificate(b *source.Block, kind string) *Certificate {
 }
 
 // authority is the secret that signs a certificate.
-func (e *evaluator) authority(b *source.Block) *SecretRef {
+func (e *evaluator) authority(b *source.Block) *configs.SecretRef {
 	attr := b.Attributes["ca"]
 	if attr == nil {
 		e.report.Error(b.Header, "Missing argument", "A certificate needs the argument \"ca\": the secret of kind x509-ca that signs it, as in ca = secret.NAME.")
@@ -376,7 +306,7 @@ func (e *evaluator) authority(b *source.Block) *SecretRef {
 		_, marks := v.GetAttr("certificate").Unmark()
 		for m := range marks {
 			if made, ok := m.(mark.Generated); ok {
-				return (*SecretRef)(&made)
+				return (*configs.SecretRef)(&made)
 			}
 		}
 	}
@@ -428,7 +358,7 @@ func argumentsOf(b *source.Block, kind string) string {
 
 // secretSource evaluates where values come from that are not generated; nil: they are
 // generated, or what is said is wrong, which was reported.
-func (e *evaluator) secretSource(b *source.Block, keys []string, namespace string) *SecretSource {
+func (e *evaluator) secretSource(b *source.Block, keys []string, namespace string) *configs.SecretSource {
 	if value := b.Attributes["value"]; value != nil {
 		e.report.Hide(value.Expr.Range())
 	}
@@ -446,7 +376,7 @@ func (e *evaluator) secretSource(b *source.Block, keys []string, namespace strin
 		return nil
 	}
 	name := said[0].Name
-	source := &SecretSource{Range: b.Header}
+	source := &configs.SecretSource{Range: b.Header}
 	whole := false
 	switch name {
 	case "from_env":
@@ -460,7 +390,7 @@ func (e *evaluator) secretSource(b *source.Block, keys []string, namespace strin
 		source.Value = e.givenValue(b)
 	}
 	if later := e.awaited(b, name); len(later) > 0 {
-		source.Value = Text{{Deferred: mark.DeferredBy(cty.DynamicVal.WithMarks(later)), Sensitive: true}}
+		source.Value = configs.Text{{Deferred: mark.DeferredBy(cty.DynamicVal.WithMarks(later)), Sensitive: true}}
 		source.Env, source.File, source.Existing = "", "", nil
 		return source
 	}
@@ -476,7 +406,7 @@ func (e *evaluator) secretSource(b *source.Block, keys []string, namespace strin
 }
 
 // existing evaluates from_secret.
-func (e *evaluator) existing(b *source.Block, namespace string) *ExistingSecret {
+func (e *evaluator) existing(b *source.Block, namespace string) *configs.ExistingSecret {
 	fields := e.strings(b, "from_secret")
 	known := []string{"name", "namespace", "key"}
 	for _, field := range keysOf(fields) {
@@ -485,7 +415,7 @@ func (e *evaluator) existing(b *source.Block, namespace string) *ExistingSecret 
 			return nil
 		}
 	}
-	out := &ExistingSecret{Name: fields["name"], Namespace: fields["namespace"], Key: fields["key"]}
+	out := &configs.ExistingSecret{Name: fields["name"], Namespace: fields["namespace"], Key: fields["key"]}
 	if out.Namespace == "" {
 		out.Namespace = namespace
 	}
@@ -509,11 +439,11 @@ func (e *evaluator) existing(b *source.Block, namespace string) *ExistingSecret 
 }
 
 // givenValue evaluates a value that the configuration itself has.
-func (e *evaluator) givenValue(b *source.Block) Text {
+func (e *evaluator) givenValue(b *source.Block) configs.Text {
 	v, ok := e.attribute(b, "value", cty.String)
 	if !ok {
 		if mark.IsDeferred(v) {
-			return Text{{Deferred: mark.DeferredBy(v), Sensitive: true}}
+			return configs.Text{{Deferred: mark.DeferredBy(v), Sensitive: true}}
 		}
 		return nil
 	}
@@ -530,5 +460,5 @@ func (e *evaluator) givenValue(b *source.Block) Text {
 		e.report.WarnUnquoted(b.Attributes["value"].NameRange, "A secret in the configuration",
 			"Whoever reads the configuration reads it, and it is still there in every older version of the file. Take it from outside: from_env, from_file, from_secret, or a variable with sensitive = true. Without any of them it is generated.")
 	}
-	return Text{{Literal: bare.AsString(), Sensitive: true}}
+	return configs.Text{{Literal: bare.AsString(), Sensitive: true}}
 }

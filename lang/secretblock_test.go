@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // writtenFiles writes files into a directory of their own.
@@ -139,7 +140,7 @@ service "far" {}
 				}
 			}
 			for _, m := range w.Pod.Mounts {
-				refs[m.Path] = lang.SecretRef{Service: m.Service, Secret: m.Secret}.Object()
+				refs[m.Path] = configs.SecretRef{Service: m.Service, Secret: m.Secret}.Object()
 			}
 		}
 		var wantRefs map[string]string

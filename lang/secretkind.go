@@ -1,6 +1,10 @@
 package lang
 
-import "slices"
+import (
+	"slices"
+
+	"kolla.openstack.org/kolla/lang/configs"
+)
 
 // secretKind describes one kind of secrets.
 type secretKind struct {
@@ -12,41 +16,31 @@ type secretKind struct {
 	arguments []string
 }
 
-// Keys of the Secrets in the cluster. Kubernetes and cert-manager use the same names.
-const (
-	KeyValue       = "value"
-	KeyPrivate     = "ssh-privatekey"
-	KeyPublic      = "ssh-publickey"
-	KeyCertificate = "tls.crt"
-	KeyKey         = "tls.key" // private key of the certificate
-	KeyCA          = "ca.crt"  // certificate of the issuer
-)
-
 var (
-	oneValue  = map[string]string{"value": KeyValue}
+	oneValue  = map[string]string{"value": configs.KeyValue}
 	ofKeyPair = []string{"common_name", "validity_days", "renew_before", "algorithm"}
 )
 
 // secretKinds are the kinds of secrets.
 var secretKinds = map[string]secretKind{
-	"password": {keys: []string{KeyValue}, values: oneValue, arguments: []string{"length"}},
-	"hex":      {keys: []string{KeyValue}, values: oneValue, arguments: []string{"length"}},
-	"base64":   {keys: []string{KeyValue}, values: oneValue, arguments: []string{"length"}},
-	"uuid":     {keys: []string{KeyValue}, values: oneValue},
+	"password": {keys: []string{configs.KeyValue}, values: oneValue, arguments: []string{"length"}},
+	"hex":      {keys: []string{configs.KeyValue}, values: oneValue, arguments: []string{"length"}},
+	"base64":   {keys: []string{configs.KeyValue}, values: oneValue, arguments: []string{"length"}},
+	"uuid":     {keys: []string{configs.KeyValue}, values: oneValue},
 	"fernet":   {arguments: []string{"count", "keys"}},
 	"ssh": {
-		keys:      []string{KeyPrivate, KeyPublic},
-		values:    map[string]string{"private_key": KeyPrivate, "public_key": KeyPublic},
+		keys:      []string{configs.KeyPrivate, configs.KeyPublic},
+		values:    map[string]string{"private_key": configs.KeyPrivate, "public_key": configs.KeyPublic},
 		arguments: []string{"algorithm"},
 	},
 	"x509-ca": {
-		keys:      []string{KeyCertificate, KeyKey},
-		values:    map[string]string{"certificate": KeyCertificate, "key": KeyKey},
+		keys:      []string{configs.KeyCertificate, configs.KeyKey},
+		values:    map[string]string{"certificate": configs.KeyCertificate, "key": configs.KeyKey},
 		arguments: ofKeyPair,
 	},
 	"x509": {
-		keys:      []string{KeyCA, KeyCertificate, KeyKey},
-		values:    map[string]string{"certificate": KeyCertificate, "key": KeyKey, "ca_certificate": KeyCA},
+		keys:      []string{configs.KeyCA, configs.KeyCertificate, configs.KeyKey},
+		values:    map[string]string{"certificate": configs.KeyCertificate, "key": configs.KeyKey, "ca_certificate": configs.KeyCA},
 		arguments: slices.Concat(ofKeyPair, []string{"ca", "dns_names", "ip_addresses", "usages"}),
 	},
 }

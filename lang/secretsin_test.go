@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -16,8 +17,8 @@ func TestSecretsIn(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	admin := lang.SecretRef{Service: "keystone", Secret: "admin", Key: "value"}
-	for expression, want := range map[string][]lang.SecretRef{
+	admin := configs.SecretRef{Service: "keystone", Secret: "admin", Key: "value"}
+	for expression, want := range map[string][]configs.SecretRef{
 		`service.keystone.url`:                  nil,
 		`var.password`:                          nil,
 		`"x${service.keystone.admin_password}"`: {admin},
@@ -27,7 +28,7 @@ func TestSecretsIn(t *testing.T) {
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}
-		if diff := cmp.Diff(want, lang.SecretsIn(value)); diff != "" {
+		if diff := cmp.Diff(want, configs.SecretsIn(value)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", expression, diff)
 		}
 	}

@@ -9,7 +9,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -38,7 +40,7 @@ type instance struct {
 	// with holds the replacements of services, by the name in the definition. A nil value:
 	// the replacement is not known yet.
 	with map[string]*instance
-	out  Service
+	out  configs.Service
 }
 
 // addServices finds the definition of every service, and what each refers to.
@@ -83,7 +85,7 @@ func (g *graph) newInstance(n *node, definition *source.Block, home *module) *in
 			e.scope.groups[kind] = names
 		}
 	}
-	in.out = Service{Definition: definition.Label, DefinedAt: definition.Header, Range: n.block.Header}
+	in.out = configs.Service{Definition: definition.Label, DefinedAt: definition.Header, Range: n.block.Header}
 	return in
 }
 
@@ -244,7 +246,7 @@ func (in *instance) evaluate(it item) cty.Value {
 		object = in.deployed()
 	}
 	if !in.definition.Complete() {
-		object = cty.DynamicVal.WithMarks(deferrals(in.definition.Incomplete))
+		object = cty.DynamicVal.WithMarks(values.Deferrals(in.definition.Incomplete))
 	}
 	in.checkOverrides()
 	if l := in.block.One("lifecycle", ""); l != nil {
@@ -308,7 +310,7 @@ func (in *instance) setSelf(self cty.Value) {
 // rangeOf is the place of a block for the Config: nothing where only the catalogue has
 // it.
 func rangeOf(b *source.Block) hcl.Range {
-	if builtinRange(b.Header) {
+	if configs.InCatalogue(b.Header) {
 		return hcl.Range{}
 	}
 	return b.Header
@@ -321,7 +323,7 @@ func (in *instance) ports() {
 	}
 	numbers := map[taken]string{}
 	for _, b := range in.definition.All("port") {
-		p := Port{
+		p := configs.Port{
 			Name:     b.Label,
 			Number:   in.inner.number(b, "number"),
 			Exposed:  in.inner.bool(b, "expose"),
@@ -378,22 +380,22 @@ func (in *instance) called() map[string]cty.Value {
 }
 
 // addPorts adds what others read of the ports.
-func (in *instance) addPorts(values map[string]cty.Value) {
+func (in *instance) addPorts(out map[string]cty.Value) {
 	s := in.out
 	host := s.Name + "." + in.config.Cloud.Namespace
 	if len(s.Ports) > 0 {
 		port := s.Ports[0].Number
 		address := net.JoinHostPort(host, strconv.Itoa(port))
-		values["port"] = in.inner.scope.groups["port"][s.Ports[0].Name]
+		out["port"] = in.inner.scope.groups["port"][s.Ports[0].Name]
 		first := in.definition.All("port")[0]
-		values["address"] = in.inner.read(first, in.inNamespace(address), "number")
-		values["url"] = in.inner.read(first, in.inNamespace(s.Ports[0].scheme()+address), "number")
-		values["public_url"] = in.publicURL(address)
+		out["address"] = in.inner.read(first, in.inNamespace(address), "number")
+		out["url"] = in.inner.read(first, in.inNamespace(s.Ports[0].Scheme()+address), "number")
+		out["public_url"] = in.publicURL(address)
 	}
-	values["ports"], values["members"] = in.portObjects(), in.members()
+	out["ports"], out["members"] = in.portObjects(), in.members()
 	if !in.definition.Complete() {
 		for _, name := range []string{"port", "address", "url", "public_url", "ports", "members"} {
-			values[name] = cty.DynamicVal.WithMarks(deferrals(in.definition.Incomplete))
+			out[name] = cty.DynamicVal.WithMarks(values.Deferrals(in.definition.Incomplete))
 		}
 	}
 }
@@ -431,7 +433,7 @@ func (in *instance) publicAddress(internal string) string {
 }
 
 // exposure is how clients outside reach the service; nil: they do not.
-func (in *instance) exposure() *Exposure {
+func (in *instance) exposure() *configs.Exposure {
 	for i, x := range in.config.Exposures {
 		if x.Name == in.out.Exposure {
 			return &in.config.Exposures[i]
@@ -462,7 +464,7 @@ func (in *instance) outputs() cty.Value {
 // files makes the config files.
 func (in *instance) files() {
 	for _, b := range in.definition.All("config") {
-		f := ConfigFile{
+		f := configs.ConfigFile{
 			Name:       b.Label,
 			Format:     in.formatOf(b),
 			Path:       in.inner.string(in.inherited(b, "path"), "path"),
@@ -500,38 +502,21 @@ func (in *instance) files() {
 			f.Format = "raw" // as which it is written and shown
 		}
 		if in.inner.bool(in.inherited(b, "sensitive"), "sensitive") {
-			f.hide()
+			f.Hide()
 		}
 		in.out.Configs = append(in.out.Configs, f)
 	}
 }
 
-// hide makes all values of the file secret, and those that they took the place of.
-func (f *ConfigFile) hide() {
-	f.Content = f.Content.hidden()
-	f.Options = slices.Clone(f.Options)
-	for i := range f.Options {
-		o := &f.Options[i]
-		o.Values = slices.Clone(o.Values)
-		for j, text := range o.Values {
-			o.Values[j] = text.hidden()
-		}
-		o.Overrides = slices.Clone(o.Overrides)
-		for j := range o.Overrides {
-			o.Overrides[j].Text, o.Overrides[j].Known = "", false
-		}
-	}
-}
-
 // content is that of a raw file: what the service says, or else the config directory,
 // or else the definition.
-func (in *instance) content(b *source.Block) (Text, Origin) {
+func (in *instance) content(b *source.Block) (configs.Text, configs.Origin) {
 	content, replaced := in.replacement(b)
-	of := Origin{Layer: layerDefinition, Range: b.AttributeRange("content")}
+	of := configs.Origin{Layer: configs.LayerDefinition, Range: b.AttributeRange("content")}
 	if in.inner.sayer(b, "content") == in.user && in.inner.given(b, "content") {
-		of.Layer = layerService
+		of.Layer = configs.LayerService
 	} else if replaced {
-		return content, Origin{Layer: layerDirectory, Range: in.rangeInDirectory(b)}
+		return content, configs.Origin{Layer: configs.LayerDirectory, Range: in.rangeInDirectory(b)}
 	}
 	text, given := in.inner.text(b, "content")
 	if !given {

@@ -10,20 +10,12 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
-	"kolla.openstack.org/kolla/lang/syntax"
-)
-
-// Layers of values, the weakest first.
-const (
-	layerDefinition = "definition"
-	layerCloud      = "cloud"
-	layerDirectory  = "directory"
-	layerService    = "service"
 )
 
 // layer is one map of values that is merged with others.
@@ -132,7 +124,7 @@ func merge(depth int, layers []*layer) *settings {
 // noteReplaced remembers what the value of a definition referred to.
 func (s *settings) noteReplaced(x leaf) {
 	for _, t := range x.expr.Variables() {
-		if root := t.RootName(); x.layer.name == layerDefinition && (root == "service" || root == "database" || root == "queue") {
+		if root := t.RootName(); x.layer.name == configs.LayerDefinition && (root == "service" || root == "database" || root == "queue") {
 			s.replaced[x.key] = t
 		}
 	}
@@ -140,7 +132,7 @@ func (s *settings) noteReplaced(x leaf) {
 
 // note keeps book of what is removed, and of what there is to remove.
 func (s *settings) note(x leaf) {
-	if x.layer.name == layerService {
+	if x.layer.name == configs.LayerService {
 		if isNullLiteral(x.expr) {
 			s.removals = append(s.removals, &removal{leaf: x})
 		}
@@ -197,7 +189,7 @@ func leaves(expr hcl.Expression, depth int, path []string, names []hcl.Range) []
 	}
 	var out []leaf
 	for _, item := range items {
-		key, ok := staticKey(item.KeyExpr)
+		key, ok := values.StaticKey(item.KeyExpr)
 		if !ok {
 			return []leaf{newLeaf(path, names, expr)}
 		}
@@ -224,19 +216,6 @@ func itemsOf(expr hcl.Expression) ([]hclsyntax.ObjectConsItem, bool) {
 	return nil, false
 }
 
-// staticKey is a key that needs no evaluation.
-func staticKey(expr hcl.Expression) (string, bool) {
-	v, diags := syntax.Constant(expr)
-	if diags.HasErrors() || v.IsNull() || !v.IsKnown() {
-		return "", false
-	}
-	v, err := convert.Convert(v, cty.String)
-	if err != nil {
-		return "", false
-	}
-	return v.AsString(), true
-}
-
 // edges are what the values refer to.
 func (s *settings) edges() []edge {
 	var out []edge
@@ -251,9 +230,9 @@ type entry struct {
 	path   []string
 	value  cty.Value
 	eval   *evaluator
-	origin Origin
+	origin configs.Origin
 	// overrides are the values that were evaluated and then overridden.
-	overrides []Override
+	overrides []configs.Override
 	key       string // the path, joined
 }
 
@@ -290,7 +269,7 @@ func (s *settings) set(merged map[string]*entry, x leaf, path []string, value ct
 			return len(path) <= len(e.path) && slices.Equal(path, e.path[:len(path)])
 		})
 	case len(path) == s.depth:
-		if x.layer.name == layerCloud && s.depth == 1 && isMap(value) {
+		if x.layer.name == configs.LayerCloud && s.depth == 1 && values.IsMap(value) {
 			return // a section, meant for other files
 		}
 		key := x.key
@@ -301,24 +280,24 @@ func (s *settings) set(merged map[string]*entry, x leaf, path []string, value ct
 	case !value.IsKnown():
 		s.partial = true
 		x.layer.eval.undecided(value, x.expr.Range(), "which keys there are")
-	case isMap(value) && value.HasMark(mark.Sensitive{}):
+	case values.IsMap(value) && value.HasMark(mark.Sensitive{}):
 		s.partial = true
 		x.layer.eval.report.Error(x.expr.Range(), "A secret would be shown",
 			"The map as a whole is sensitive, and its keys would be names in the file. Write the keys out, and let only the values come from the sensitive variable.")
-	case s.depth == anyDepth && len(path) > 0 && (!isMap(value) || value.LengthInt() == 0):
+	case s.depth == anyDepth && len(path) > 0 && (!values.IsMap(value) || value.LengthInt() == 0):
 		s.place(merged, x, path, value)
-	case isMap(value):
+	case values.IsMap(value):
 		for _, m := range mark.Members(value) {
 			s.set(merged, x, append(slices.Clip(path), m.Key), m.Value)
 		}
-	case x.layer.name == layerCloud && len(path) == 1:
+	case x.layer.name == configs.LayerCloud && len(path) == 1:
 		return // not in a section, meant for other files
 	case len(path) == 0:
 		s.partial = true
-		x.layer.eval.report.Error(x.expr.Range(), "Unsuitable config values", "They must be a map, and this is %s.", kindOf(value))
+		x.layer.eval.report.Error(x.expr.Range(), "Unsuitable config values", "They must be a map, and this is %s.", values.KindOf(value))
 	default:
 		s.partial = true
-		x.layer.eval.report.Error(x.expr.Range(), "Section expected", "The file has sections: write { SECTION = { KEY = VALUE } }. %q is %s.", path[0], kindOf(value))
+		x.layer.eval.report.Error(x.expr.Range(), "Section expected", "The file has sections: write { SECTION = { KEY = VALUE } }. %q is %s.", path[0], values.KindOf(value))
 	}
 }
 
@@ -335,42 +314,42 @@ func (s *settings) checkRemovals() {
 
 // valuesOf gives the values of an option: one, or for a list of lists one for
 // each repetition of the key.
-func (e *evaluator) valuesOf(v cty.Value, at hcl.Range) []Text {
-	if isList(v) && v.IsKnown() && !v.IsNull() {
+func (e *evaluator) valuesOf(v cty.Value, at hcl.Range) []configs.Text {
+	if values.IsList(v) && v.IsKnown() && !v.IsNull() {
 		if items := mark.Elements(v); repeated(items) {
-			var out []Text
+			var out []configs.Text
 			for _, item := range items {
 				out = append(out, e.line(item, at))
 			}
 			return out
 		}
 	}
-	return []Text{e.line(v, at)}
+	return []configs.Text{e.line(v, at)}
 }
 
 // repeated reports whether the elements of a list are lists, as far as they are known.
 func repeated(items []cty.Value) bool {
-	return slices.ContainsFunc(items, isList) &&
-		!slices.ContainsFunc(items, func(v cty.Value) bool { return v.IsKnown() && !isList(v) })
+	return slices.ContainsFunc(items, values.IsList) &&
+		!slices.ContainsFunc(items, func(v cty.Value) bool { return v.IsKnown() && !values.IsList(v) })
 }
 
 // line is the text of one value. The elements of a list are joined by commas.
-func (e *evaluator) line(v cty.Value, at hcl.Range) Text {
+func (e *evaluator) line(v cty.Value, at hcl.Range) configs.Text {
 	if !v.IsWhollyKnown() && !mark.IsDeferred(v) {
 		return nil
 	}
-	if !isList(v) || v.IsNull() || !v.IsKnown() {
+	if !values.IsList(v) || v.IsNull() || !v.IsKnown() {
 		return e.singleLine(v, at)
 	}
-	var items []Text
+	var items []configs.Text
 	for _, item := range mark.Elements(v) {
 		items = append(items, e.singleLine(item, at))
 	}
-	return Join(items, ",")
+	return configs.Join(items, ",")
 }
 
-func (e *evaluator) singleLine(v cty.Value, at hcl.Range) Text {
-	text, err := TextOf(v)
+func (e *evaluator) singleLine(v cty.Value, at hcl.Range) configs.Text {
+	text, err := values.TextOf(v)
 	if err != nil {
 		e.report.Error(at, "Unsuitable config value", "%s. A list of them is joined by commas, and a list of lists repeats the key.", words.Sentence(err))
 		return nil
@@ -389,11 +368,11 @@ func (e *evaluator) singleLine(v cty.Value, at hcl.Range) Text {
 }
 
 // options are the entries of an INI or properties file.
-func (s *settings) options() []Option {
+func (s *settings) options() []configs.Option {
 	entries := s.entries()
-	out := make([]Option, 0, len(entries))
+	out := make([]configs.Option, 0, len(entries))
 	for _, x := range entries {
-		o := Option{Key: x.path[len(x.path)-1], Origin: x.origin, Overrides: s.overridden(x)}
+		o := configs.Option{Key: x.path[len(x.path)-1], Origin: x.origin, Overrides: s.overridden(x)}
 		if s.depth == 2 {
 			o.Section = x.path[0]
 		}
@@ -401,7 +380,7 @@ func (s *settings) options() []Option {
 			s.partial = true
 			continue
 		}
-		if x.origin.Layer == layerDirectory {
+		if x.origin.Layer == configs.LayerDirectory {
 			o.Values = verbatim(x.value)
 		} else {
 			o.Values = x.eval.valuesOf(x.value, x.origin.Range)
@@ -412,7 +391,7 @@ func (s *settings) options() []Option {
 		}
 		out = append(out, o)
 	}
-	slices.SortStableFunc(out, func(a, b Option) int {
+	slices.SortStableFunc(out, func(a, b configs.Option) int {
 		return cmp.Or(
 			sectionRank(a.Section)-sectionRank(b.Section),
 			cmp.Compare(a.Section, b.Section),
@@ -423,7 +402,7 @@ func (s *settings) options() []Option {
 }
 
 // checkOptionName reports names that would make another file than was meant.
-func (e *evaluator) checkOptionName(o Option, sections bool) bool {
+func (e *evaluator) checkOptionName(o configs.Option, sections bool) bool {
 	switch {
 	case o.Key == "" || strings.TrimSpace(o.Key) != o.Key || strings.ContainsAny(o.Key, "=\r\n") || strings.ContainsAny(o.Key[:1], "#;["):
 		e.report.Error(o.Origin.KeyRange(), "Unsuitable name of a config value", "%q cannot be a key: it may not be empty, hold = or a line break, have spaces round it, or start with #, ; or [.", o.Key)
@@ -443,8 +422,8 @@ func sectionRank(section string) int {
 }
 
 // environment are the entries as environment variables.
-func (s *settings) environment() []Env {
-	var out []Env
+func (s *settings) environment() []configs.Env {
+	var out []configs.Env
 	for _, x := range s.entries() {
 		name := x.path[0]
 		if name == "" || strings.ContainsAny(name, "=\x00 \t\r\n") {
@@ -455,12 +434,12 @@ func (s *settings) environment() []Env {
 			continue
 		}
 		value := x.eval.textOf(x.value, x.origin.Range)
-		x.eval.checkPlain(name, []Text{value}, x.origin.Range)
+		x.eval.checkPlain(name, []configs.Text{value}, x.origin.Range)
 		if fields := value.Fields(); len(fields) > 0 && value.Secret() {
 			x.eval.report.Error(x.origin.Range, "Two sources of one variable", "The value is made of a secret and of %s, and Kubernetes takes a variable from one of the two. Make two variables, and let the command in the pod join them.", fields[0])
 			continue
 		}
-		out = append(out, Env{Name: name, Value: value, Range: x.origin.Range})
+		out = append(out, configs.Env{Name: name, Value: value, Range: x.origin.Range})
 	}
 	return out
 }

@@ -5,36 +5,13 @@ import (
 	"maps"
 	"slices"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// Init is a step that runs in the pod before its main container, or a sidecar, which
-// starts there and lives as long as the pod. A step has the files, directories and
-// environment of the main container, too.
-type Init struct {
-	Name     string
-	Sidecar  bool
-	Image    string // empty: the main container's
-	User     int    // 0: the main container's, unless Root
-	Command  []string
-	Args     []string
-	Env      []Env // sorted by name
-	Configs  []string
-	Mounts   []SecretMount
-	Volumes  []Volume // besides those of the pod
-	Ports    []string // and the following are a sidecar's
-	Writable []string
-	Requests map[string]string
-	Limits   map[string]string
-	Ready    *Probe
-	Live     *Probe
-	Startup  *Probe
-	Powers
-}
-
 // inits makes the steps and sidecars of a workload. Its ports become those of the pod.
-func (in *instance) inits(b *source.Block, w *Workload) {
+func (in *instance) inits(b *source.Block, w *configs.Workload) {
 	e, first := in.inner, map[string]*source.Block{}
 	for _, c := range b.Blocks {
 		if c.Type != schema.InitType && c.Type != schema.SidecarType {
@@ -45,7 +22,7 @@ func (in *instance) inits(b *source.Block, w *Workload) {
 			continue
 		}
 		first[c.Label] = c
-		init := Init{
+		init := configs.Init{
 			Name: c.Label, Sidecar: c.Type == schema.SidecarType,
 			User:    e.number(c, "user"),
 			Command: e.list(c, "command"), Args: e.list(c, "args"), Env: in.environment(c, e, in.setOf(b)),
@@ -71,7 +48,7 @@ func (in *instance) inits(b *source.Block, w *Workload) {
 
 // checkInitVolumes reports volumes that would be where something else is. A step has the
 // files and directories of the main container, too.
-func (in *instance) checkInitVolumes(c *source.Block, init Init, w *Workload) {
+func (in *instance) checkInitVolumes(c *source.Block, init configs.Init, w *configs.Workload) {
 	there := in.mountedFiles(init.Configs, init.Mounts, init.Writable)
 	for _, v := range w.Pod.Volumes {
 		in.checkVolume(c, v, there)
@@ -83,8 +60,8 @@ func (in *instance) checkInitVolumes(c *source.Block, init Init, w *Workload) {
 		maps.Copy(there, in.mountedIn(&w.Pod, w.Claims))
 	}
 	for _, v := range init.Volumes {
-		if slices.ContainsFunc(w.Pod.Volumes, func(other Volume) bool { return other.Name == v.Name }) {
-			in.report.Error(v.at, "Two volumes of one name", "%s has volume %q of its pod already. Give it another name.", sentenced(c.Described()), v.Name)
+		if slices.ContainsFunc(w.Pod.Volumes, func(other configs.Volume) bool { return other.Name == v.Name }) {
+			in.report.Error(v.Range, "Two volumes of one name", "%s has volume %q of its pod already. Give it another name.", sentenced(c.Described()), v.Name)
 			continue
 		}
 		in.checkVolume(c, v, there)
@@ -93,7 +70,7 @@ func (in *instance) checkInitVolumes(c *source.Block, init Init, w *Workload) {
 }
 
 // sidecar adds what only a sidecar has.
-func (in *instance) sidecar(c *source.Block, init *Init, w *Workload) {
+func (in *instance) sidecar(c *source.Block, init *configs.Init, w *configs.Workload) {
 	e := in.inner
 	init.Writable = e.list(c, "writable")
 	for i, name := range in.names(c, e, "ports", "port") {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/hashicorp/hcl/v2"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // TestSidecarOverlay holds that a service overrides steps and sidecars as it does other
@@ -80,11 +80,11 @@ service "d" {
   }
 }
 `)
-	want := []lang.Init{
+	want := []configs.Init{
 		{
 			Name: "side", Sidecar: true, Image: "r/side:2", User: 7, Ports: []string{"metrics"}, Configs: []string{"a.conf"},
-			Env: []lang.Env{{Name: "B", Value: lang.Plain("d")}}, Limits: map[string]string{"memory": "1Gi"},
-			Ready: &lang.Probe{Exec: []string{"ready"}, Period: 10, Timeout: 5, Retries: 3},
+			Env: []configs.Env{{Name: "B", Value: configs.Plain("d")}}, Limits: map[string]string{"memory": "1Gi"},
+			Ready: &configs.Probe{Exec: []string{"ready"}, Period: 10, Timeout: 5, Retries: 3},
 		},
 		{Name: "last", Image: "other", Command: []string{"last"}},
 		{Name: "more", Sidecar: true, Image: "more"},

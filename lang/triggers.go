@@ -9,7 +9,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -70,7 +72,7 @@ func (g *graph) triggerEdges(m *module, b *source.Block) []edge {
 // checkTriggers reports what names an instance that there is not, once it is known
 // which there are.
 func (g *graph) checkTriggers() {
-	check := func(l Lifecycle) {
+	check := func(l configs.Lifecycle) {
 		for _, t := range l.ReplaceTriggeredBy {
 			g.there(t, nil)
 		}
@@ -188,7 +190,7 @@ func (e *evaluator) computedKey(expr hcl.Expression) (key cty.Value, ok bool) {
 	case !e.public(v, expr.Range(), "an address"):
 		return v, false
 	case v.IsNull() || v.Type() != cty.String && v.Type() != cty.Number:
-		e.report.Error(expr.Range(), "Not an address", "A key is a text or a whole number, and this is %s.", kindOf(v))
+		e.report.Error(expr.Range(), "Not an address", "A key is a text or a whole number, and this is %s.", values.KindOf(v))
 		return v, false
 	}
 	return v, true

@@ -2,8 +2,6 @@ package lang
 
 import (
 	"fmt"
-	"net/netip"
-	"path"
 	"slices"
 	"strings"
 
@@ -11,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -44,7 +42,7 @@ func (in *instance) checkProbePort(workload, b *source.Block, attribute string, 
 
 // isUDP reports whether a port is one of UDP.
 func (in *instance) isUDP(port string) bool {
-	return slices.ContainsFunc(in.out.Ports, func(p Port) bool { return p.Name == port && p.UDP })
+	return slices.ContainsFunc(in.out.Ports, func(p configs.Port) bool { return p.Name == port && p.UDP })
 }
 
 // headers are what a probe sends.
@@ -81,7 +79,7 @@ func (in *instance) checkOverrides() {
 				words.WithHint(words.DidYouMean(name, keysOf(in.used)), fmt.Sprintf("Service %q runs: %s.", in.out.Name, words.Sorted(keysOf(in.used)))))
 		}
 	}
-	if in.out.Exposure != "" && !slices.ContainsFunc(in.out.Ports, func(p Port) bool { return p.Exposed }) && in.exposesAsSaid() {
+	if in.out.Exposure != "" && !slices.ContainsFunc(in.out.Ports, func(p configs.Port) bool { return p.Exposed }) && in.exposesAsSaid() {
 		in.report.Warn(in.block.AttributeRange("expose"), "Exposure without effect",
 			"Definition %q has no port that is meant to be reached from outside (expose = true in its port block), so that nothing of service %q is.", in.out.Definition, in.out.Name)
 	}
@@ -146,7 +144,7 @@ func (in *instance) checkAllReplicas() {
 	if in.forAll == nil || !in.definition.Complete() {
 		return
 	}
-	countable := slices.DeleteFunc(slices.Clone(in.out.Workloads), func(w Workload) bool { return w.Kind == "DaemonSet" })
+	countable := slices.DeleteFunc(slices.Clone(in.out.Workloads), func(w configs.Workload) bool { return w.Kind == "DaemonSet" })
 	switch {
 	case len(countable) == 0:
 		in.user.unsuitable(in.block, "replicas", "Definition %q has nothing that replicas could be counted of: a DaemonSet has one pod on each node of its role.", in.out.Definition)
@@ -172,7 +170,7 @@ func (in *instance) imagesKnown() bool {
 	return in.definition.Complete() && !slices.ContainsFunc(pods, func(b *source.Block) bool { return !in.inner.settled(b, "image") })
 }
 
-func (in *instance) whyInside(p Port) string {
+func (in *instance) whyInside(p configs.Port) string {
 	if !p.Exposed {
 		return "the definition does not mean it to be"
 	}
@@ -182,101 +180,4 @@ func (in *instance) whyInside(p Port) string {
 // inOrder are the services in the order of the source.
 func (g *graph) inOrder() []*instance {
 	return inSourceOrder(slices.Clone(g.services), func(in *instance) hcl.Range { return in.out.Range })
-}
-
-// checkNodePorts reports node ports out of range, and those that two services
-// would share. It warns of exposed ports without one.
-func (g *graph) checkNodePorts() {
-	type owner struct {
-		what, service, protocol string
-	}
-	taken := map[int]owner{}
-	for _, in := range g.inOrder() {
-		s := in.out
-		for _, p := range s.Ports {
-			if !p.Exposed || s.Exposure == "" {
-				continue
-			}
-			if p.NodePort == 0 {
-				in.warnWithoutNodePort(p)
-				continue
-			}
-			at := in.block.Header
-			if override := in.block.One("port", p.Name); override != nil {
-				at = override.AttributeRange("node_port")
-			}
-			here := owner{fmt.Sprintf("port %q of service %q", p.Name, s.Name), s.Name, p.Protocol()}
-			other, ok := taken[p.NodePort]
-			if ok && (other.service != here.service || other.protocol == here.protocol) {
-				g.report.Error(at, "Node port taken twice", "Node port %d is wanted for %s and for %s. Give one of them another, in the service: port %q { node_port = ... }.", p.NodePort, other.what, here.what, p.Name)
-			}
-			taken[p.NodePort] = here
-			g.checkNodePortRange(s, p, at)
-		}
-	}
-}
-
-func (in *instance) warnWithoutNodePort(p Port) {
-	declared := in.definition.One("port", p.Name)
-	if declared == nil || !in.inner.settled(declared, "node_port") {
-		return
-	}
-	in.report.Warn(in.block.AttributeRange("expose"), fmt.Sprintf("Port %q of service %q has no node port", p.Name, in.out.Name),
-		"The cluster will choose one, which you can only read from the cluster. A load balancer in front of exposure %q has to know it. Choose one, in the service: port %q { node_port = ... }.", in.out.Exposure, p.Name)
-}
-
-// checkPublicPorts reports ports of two services that clients would reach at one
-// address under one number.
-func (g *graph) checkPublicPorts() {
-	addresses := map[string]netip.Addr{}
-	for _, x := range g.config.Exposures {
-		addresses[x.Name], _ = netip.ParseAddr(x.VIP) // a wrong one was reported
-	}
-	type place struct {
-		netip.AddrPort
-		protocol string
-	}
-	taken := map[place]*instance{}
-	for _, in := range g.inOrder() {
-		s, vip := in.out, addresses[in.out.Exposure]
-		for _, p := range s.Ports {
-			if !p.Exposed || p.Number == 0 || !vip.IsValid() {
-				continue
-			}
-			public := place{netip.AddrPortFrom(vip, uint16(p.AtExposure())), p.Protocol()}
-			other := taken[public]
-			if other == nil {
-				taken[public] = in
-				continue
-			}
-			at := other.block.AttributeRange("expose")
-			g.report.Error(in.block.AttributeRange("expose"), "Public port taken twice",
-				"Clients would reach both service %q (%s) and service %q at %s. Take an exposure with another vip for one of them, or another number: port %q { public = ... }.",
-				other.out.Name, diag.Position(at), s.Name, public.AddrPort, p.Name)
-		}
-	}
-}
-
-func (g *graph) checkNodePortRange(s Service, p Port, at hcl.Range) {
-	for _, x := range g.config.Exposures {
-		if x.Name == s.Exposure && (p.NodePort < x.NodePorts[0] || p.NodePort > x.NodePorts[1]) {
-			g.report.Error(at, "Node port out of range", "Port %q of service %q wants node port %d, and exposure %q has %d-%d.",
-				p.Name, s.Name, p.NodePort, x.Name, x.NodePorts[0], x.NodePorts[1])
-		}
-	}
-}
-
-// checkPatterns warns of defaults that apply to no file.
-func (g *graph) checkPatterns() {
-	for _, b := range g.defaults() {
-		used := slices.ContainsFunc(g.config.Services, func(s Service) bool {
-			return slices.ContainsFunc(s.Configs, func(f ConfigFile) bool {
-				matched, _ := path.Match(b.Label, f.Name)
-				return matched && f.Format != "raw"
-			})
-		})
-		if !used && len(g.config.Services) > 0 && len(g.decisions.open) == 0 && schema.FormGlob.Valid(b.Label) {
-			g.report.Warn(b.LabelRange, "Default without effect", "No service of this cloud has an ini or properties file whose name matches %q.", b.Label)
-		}
-	}
 }

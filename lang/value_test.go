@@ -11,17 +11,18 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // load loads a configuration of the given files, or of one file cloud.hcl.
-func load(t testing.TB, options lang.Options, files ...string) (*lang.Config, hcl.Diagnostics) {
+func load(t testing.TB, options lang.Options, files ...string) (*configs.Config, hcl.Diagnostics) {
 	t.Helper()
 	config, _, diags := loadConsole(t, options, files...)
 	return config, diags
 }
 
 // loadConsole is load, with the console.
-func loadConsole(t testing.TB, options lang.Options, files ...string) (*lang.Config, *lang.Console, hcl.Diagnostics) {
+func loadConsole(t testing.TB, options lang.Options, files ...string) (*configs.Config, *lang.Console, hcl.Diagnostics) {
 	t.Helper()
 	dir := t.TempDir()
 	if len(files) == 1 {
@@ -44,7 +45,7 @@ func loadConsole(t testing.TB, options lang.Options, files ...string) (*lang.Con
 
 // environment evaluates expressions as the environment of a workload, in a
 // service with a generated secret and with sensitive and public variables.
-func environment(t *testing.T, expressions map[string]string) (map[string]lang.Text, hcl.Diagnostics) {
+func environment(t *testing.T, expressions map[string]string) (map[string]configs.Text, hcl.Diagnostics) {
 	t.Helper()
 	var env strings.Builder
 	for name, expression := range expressions {
@@ -82,7 +83,7 @@ definition "own" {
 
 service "own" {}
 `, env.String()), "some.txt", "content\n", "some.tmpl", "hello ${who}, ${upper(who)}", "plain.tmpl", "hello ${who}", "binary", "\xff")
-	out := map[string]lang.Text{}
+	out := map[string]configs.Text{}
 	for _, s := range config.Services {
 		for _, e := range s.Workloads[0].Pod.Env {
 			out[e.Name] = e.Value

@@ -13,27 +13,18 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
-// Variable is the declaration of a variable, for whoever asks a person for its
-// value.
-type Variable struct {
-	Name        string
-	Description string
-	Type        string // type constraint as it is written, "any" if there is none
-	Sensitive   bool
-	Refused     string // why the last answer was not taken; empty: it is asked for the first time
-	Range       hcl.Range
-}
-
 // variable is a declared variable on its way to a value.
 type variable struct {
-	Variable
+	configs.Variable
 	block      *source.Block
 	constraint cty.Type
 	literal    bool // a value that comes as text is taken as it is, not as an expression
@@ -101,7 +92,7 @@ func (l *loader) literal(b *source.Block, name string) string {
 func (l *loader) declare(b *source.Block) *variable {
 	e := l.constant()
 	v := &variable{
-		Variable: Variable{
+		Variable: configs.Variable{
 			Name:        b.Label,
 			Description: e.string(b, "description"),
 			Type:        "any",
@@ -138,7 +129,7 @@ func (l *loader) declare(b *source.Block) *variable {
 			l.report.Hide(attr.Expr.Range())
 		}
 		v.fallback = e.value(attr.Expr)
-		here := place{name: "default", expr: attr.Expr, key: attr.NameRange, literal: true}
+		here := values.Place{Name: "default", Expr: attr.Expr, Key: attr.NameRange, Literal: true}
 		if converted, ok := l.fit(v, v.fallback, here, fmt.Sprintf("Unsuitable default of %s %q", b.Type.Label, v.Name), ""); ok {
 			v.fallback = converted
 		} else {
@@ -242,7 +233,7 @@ func (l *loader) askedValue(v *variable) cty.Value {
 
 // givenValue is the value that a source gives, converted.
 func (l *loader) givenValue(v *variable) cty.Value {
-	value, here := cty.StringVal(v.given.text), place{name: "var." + v.Name, key: v.Range, literal: true}
+	value, here := cty.StringVal(v.given.text), values.Place{Name: "var." + v.Name, Key: v.Range, Literal: true}
 	before := fmt.Sprintf("The value comes from %s. ", v.given.source)
 	if v.given.source == answered {
 		before = ""
@@ -250,7 +241,7 @@ func (l *loader) givenValue(v *variable) cty.Value {
 	switch {
 	case v.given.expr != nil:
 		value, before = l.constant().value(v.given.expr), ""
-		here.expr, here.key = v.given.expr, v.given.at
+		here.Expr, here.Key = v.given.expr, v.given.at
 	case !v.literal:
 		var ok bool
 		if value, ok = l.parseValue(v); !ok {
@@ -277,7 +268,7 @@ func (g *graph) passedValue(f *frame, v *variable) cty.Value {
 		return v.fallback
 	}
 	attr := f.module.written.Call.Attributes[v.Name]
-	here := place{name: v.Name, expr: attr.Expr, key: attr.NameRange, literal: true}
+	here := values.Place{Name: v.Name, Expr: attr.Expr, Key: attr.NameRange, Literal: true}
 	converted, ok := g.fit(v, value, here, fmt.Sprintf("Unsuitable value for variable %q", v.Name), "")
 	if !ok {
 		return cty.DynamicVal
@@ -345,14 +336,14 @@ func (g *graph) validate(f *frame, v *variable) {
 	e := g.evaluator(f)
 	source := v.Range
 	if attr := v.block.Attributes["default"]; attr != nil {
-		source = place{expr: attr.Expr, key: attr.NameRange}.at()
+		source = values.Place{Expr: attr.Expr, Key: attr.NameRange}.At()
 	}
 	if f.parent != nil {
 		if attr := f.module.written.Call.Attributes[v.Name]; attr != nil {
-			source = place{expr: attr.Expr, key: attr.NameRange}.at()
+			source = values.Place{Expr: attr.Expr, Key: attr.NameRange}.At()
 		}
 	} else if v.given != nil {
-		source = place{expr: v.given.expr, key: v.given.at}.at()
+		source = values.Place{Expr: v.given.expr, Key: v.given.at}.At()
 		if v.given.expr == nil {
 			source = v.Range
 		}

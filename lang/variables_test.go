@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 const regionFromVariable = `
@@ -130,8 +131,8 @@ variable "x" {
 
 func TestPrompt(t *testing.T) {
 	source := strings.Replace(regionFromVariable, "%DEFAULT%", "sensitive = false", 1)
-	var asked []lang.Variable
-	config, diags := load(t, lang.Options{Prompt: func(v lang.Variable) (string, error) {
+	var asked []configs.Variable
+	config, diags := load(t, lang.Options{Prompt: func(v configs.Variable) (string, error) {
 		asked = append(asked, v)
 		return "answered", nil
 	}}, source)
@@ -145,7 +146,7 @@ func TestPrompt(t *testing.T) {
 		t.Errorf("asked for %+v", asked)
 	}
 
-	config, diags = load(t, lang.Options{Prompt: func(v lang.Variable) (string, error) {
+	config, diags = load(t, lang.Options{Prompt: func(v configs.Variable) (string, error) {
 		asked = append(asked, v)
 		return []string{"many", "many", "5"}[len(asked)-2], nil
 	}}, `
@@ -166,7 +167,7 @@ variable "count_of" {
 		t.Errorf("refused: %v, diagnostics:\n%s", config.Refused, render(diags, ""))
 	}
 
-	_, diags = load(t, lang.Options{Prompt: func(lang.Variable) (string, error) { return "", errors.New("no terminal") }}, source)
+	_, diags = load(t, lang.Options{Prompt: func(configs.Variable) (string, error) { return "", errors.New("no terminal") }}, source)
 	if text := string(render(diags, "")); !strings.Contains(text, "no terminal") {
 		t.Errorf("the failure is not reported:\n%s", text)
 	}

@@ -4,8 +4,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/hashicorp/hcl/v2"
-
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -13,28 +12,12 @@ import (
 // volumeWays are the arguments that say what a volume is.
 var volumeWays = []string{"host", "claim", "memory", "shared"}
 
-// Volume is something that is mounted in containers: one of Host, Claim, Memory and Shared.
-type Volume struct {
-	Name        string
-	Path        string // in the containers
-	Host        string // path of the node
-	Type        string // of Host: "directory", "file", "socket", "device"
-	Create      bool   // Host, where it is missing
-	Propagation string // of Host: "in", "both"; empty: none
-	Claim       string // name of a PersistentVolumeClaim
-	Memory      string // size, a Kubernetes quantity
-	Shared      string // likewise
-	ReadOnly    bool
-
-	at hcl.Range
-}
-
 // volumes are those that stand in a block.
-func (in *instance) volumes(b *source.Block, e *evaluator) []Volume {
-	var out []Volume
+func (in *instance) volumes(b *source.Block, e *evaluator) []configs.Volume {
+	var out []configs.Volume
 	for _, v := range b.All(schema.VolumeType.Name) {
-		volume := Volume{
-			Name: v.Label, at: v.Header,
+		volume := configs.Volume{
+			Name: v.Label, Range: v.Header,
 			Host: e.string(v, "host"), Claim: e.string(v, "claim"), Memory: e.string(v, "memory"), Shared: e.string(v, "shared"),
 			Path: e.string(v, "path"), ReadOnly: e.bool(v, "read_only"),
 		}
@@ -59,7 +42,7 @@ func (in *instance) volumes(b *source.Block, e *evaluator) []Volume {
 }
 
 // ofHost adds what only a path of the node has.
-func (in *instance) ofHost(v *source.Block, e *evaluator, volume *Volume) {
+func (in *instance) ofHost(v *source.Block, e *evaluator, volume *configs.Volume) {
 	volume.Type, volume.Propagation = e.string(v, "type"), e.string(v, "propagation")
 	volume.Create = volume.Type == "directory"
 	if e.given(v, "create") {
@@ -96,7 +79,7 @@ func (m mounted) add(at, what string) {
 }
 
 // mountedFiles are the places of config files, secrets and directories.
-func (in *instance) mountedFiles(configs []string, mounts []SecretMount, writable []string) mounted {
+func (in *instance) mountedFiles(configs []string, mounts []configs.SecretMount, writable []string) mounted {
 	out := mounted{}
 	for _, f := range in.out.Configs {
 		if slices.Contains(configs, f.Name) {
@@ -114,7 +97,7 @@ func (in *instance) mountedFiles(configs []string, mounts []SecretMount, writabl
 }
 
 // mountedIn are the places in the main container of a pod.
-func (in *instance) mountedIn(p *Pod, claims []Claim) mounted {
+func (in *instance) mountedIn(p *configs.Pod, claims []configs.Claim) mounted {
 	out := in.mountedFiles(p.Configs, p.Mounts, p.Writable)
 	for _, claim := range claims {
 		out.add(claim.Path, "claim "+claim.Name)
@@ -123,32 +106,32 @@ func (in *instance) mountedIn(p *Pod, claims []Claim) mounted {
 }
 
 // checkVolumes reports volumes of a main container that would be where something else is.
-func (in *instance) checkVolumes(container *source.Block, volumes []Volume, there mounted) {
+func (in *instance) checkVolumes(container *source.Block, volumes []configs.Volume, there mounted) {
 	for _, v := range volumes {
 		in.checkVolume(container, v, there)
 		there.add(v.Path, "volume "+v.Name)
 	}
 }
 
-func (in *instance) checkVolume(container *source.Block, v Volume, there mounted) {
+func (in *instance) checkVolume(container *source.Block, v configs.Volume, there mounted) {
 	if other, taken := there[path.Clean(v.Path)]; taken {
-		in.report.Error(v.at, "Two mounts at one path", "%s would have volume %q and %s at %s. Give one of the two another path.", sentenced(container.Described()), v.Name, other, v.Path)
+		in.report.Error(v.Range, "Two mounts at one path", "%s would have volume %q and %s at %s. Give one of the two another path.", sentenced(container.Described()), v.Name, other, v.Path)
 	}
 }
 
 // checkPropagation reports volumes in which a container would mount something for its node
 // to see, where no container may: Kubernetes wants it to be privileged.
-func (in *instance) checkPropagation(b *source.Block, p *Pod) {
+func (in *instance) checkPropagation(b *source.Block, p *configs.Pod) {
 	var privileged []string // names of containers; the main one has none
 	for name, c := range in.containers(b) {
 		if c.Type.Attribute("privileged") != nil && (!in.inner.settled(c, "privileged") || in.inner.bool(c, "privileged")) {
 			privileged = append(privileged, name)
 		}
 	}
-	check := func(volumes []Volume, may bool) {
+	check := func(volumes []configs.Volume, may bool) {
 		for _, v := range volumes {
 			if v.Propagation == "both" && !may {
-				in.report.Error(v.at, "Only privileged containers mount for their node", "No container with volume %q is privileged, and the node sees the mounts of no other (propagation = \"both\"). Write privileged = true for the one that mounts, or propagation = \"in\".", v.Name)
+				in.report.Error(v.Range, "Only privileged containers mount for their node", "No container with volume %q is privileged, and the node sees the mounts of no other (propagation = \"both\"). Write privileged = true for the one that mounts, or propagation = \"in\".", v.Name)
 			}
 		}
 	}

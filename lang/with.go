@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -28,7 +29,7 @@ func (in *instance) substitutes() []hclsyntax.ObjectConsItem {
 func (in *instance) withoutReplaced(edges []edge) []edge {
 	var replaced []string
 	for _, item := range in.substitutes() {
-		if name, ok := staticKey(item.KeyExpr); ok {
+		if name, ok := values.StaticKey(item.KeyExpr); ok {
 			replaced = append(replaced, in.inner.reach.find("service", name, nil)...)
 		}
 	}
@@ -50,7 +51,7 @@ func (in *instance) putInPlace() {
 	around.groups["service"] = group{}
 	in.with = map[string]*instance{}
 	for _, item := range in.substitutes() {
-		name, ok := staticKey(item.KeyExpr)
+		name, ok := values.StaticKey(item.KeyExpr)
 		if !ok {
 			in.report.Error(item.KeyExpr.Range(), "Unsuitable name", "The name of the service that another one takes the place of has to be written out.")
 			continue
@@ -79,7 +80,7 @@ func (in *instance) substitute(name string, value cty.Value, at hcl.Range) (*ins
 	}
 	other := in.instanceOf(value)
 	if other == nil {
-		in.report.Error(at, "Unsuitable value for \"with\"", "In the place of service %q there has to be a service, as service.NAME, and this is %s.", name, kindOf(value))
+		in.report.Error(at, "Unsuitable value for \"with\"", "In the place of service %q there has to be a service, as service.NAME, and this is %s.", name, values.KindOf(value))
 		return nil, false
 	}
 	wanted := name

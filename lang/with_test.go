@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // TestWith holds that a service in the place of another one takes all of it: references,
@@ -72,8 +73,8 @@ service "branch" {
 	if len(diags) > 0 {
 		t.Fatalf("diagnostics:\n%s", render(diags, ""))
 	}
-	at := func(name string) lang.Service {
-		i := slices.IndexFunc(config.Services, func(s lang.Service) bool { return s.Block == name })
+	at := func(name string) configs.Service {
+		i := slices.IndexFunc(config.Services, func(s configs.Service) bool { return s.Block == name })
 		if i < 0 {
 			t.Fatalf("there is no %s", name)
 		}

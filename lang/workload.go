@@ -9,14 +9,15 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // job makes a job in the scope of an evaluator.
-func (in *instance) job(b *source.Block, e *evaluator) Job {
-	j := Job{
+func (in *instance) job(b *source.Block, e *evaluator) configs.Job {
+	j := configs.Job{
 		Name:     b.Label,
 		When:     "before",
 		Attempts: e.number(b, "attempts"),
@@ -38,11 +39,11 @@ func (in *instance) job(b *source.Block, e *evaluator) Job {
 }
 
 // nodesOf names the role whose nodes a job is about.
-func (in *instance) nodesOf(b *source.Block, e *evaluator, env []Env) *string {
+func (in *instance) nodesOf(b *source.Block, e *evaluator, env []configs.Env) *string {
 	if !e.given(b, "nodes") {
 		return nil
 	}
-	if i := slices.IndexFunc(env, func(v Env) bool { return v.Name == schema.NodesVariable }); i >= 0 {
+	if i := slices.IndexFunc(env, func(v configs.Env) bool { return v.Name == schema.NodesVariable }); i >= 0 {
 		in.report.Error(env[i].Range, "Variable of kolla's own", "%s tells the job of the nodes that its argument nodes says. Give yours another name.", schema.NodesVariable)
 	}
 	if v, _ := e.value(b.Attributes["nodes"].Expr).Unmark(); v.IsKnown() && v.Type() == cty.String && v.AsString() == "" {
@@ -65,8 +66,8 @@ func (e *evaluator) variables(b *source.Block, name string) *settings {
 }
 
 // pod makes what jobs and workloads have in common.
-func (in *instance) pod(b *source.Block, e *evaluator) Pod {
-	p := Pod{
+func (in *instance) pod(b *source.Block, e *evaluator) configs.Pod {
+	p := configs.Pod{
 		Image:       in.image(b, e),
 		Start:       e.string(b, "start"),
 		Command:     e.list(b, "command"),
@@ -95,8 +96,8 @@ func (in *instance) pod(b *source.Block, e *evaluator) Pod {
 	return p
 }
 
-func (in *instance) mounts(b *source.Block, e *evaluator) []SecretMount {
-	var out []SecretMount
+func (in *instance) mounts(b *source.Block, e *evaluator) []configs.SecretMount {
+	var out []configs.SecretMount
 	for _, m := range b.All("mount") {
 		if mount, ok := in.mount(m, e); ok {
 			out = append(out, mount)
@@ -137,9 +138,9 @@ func (in *instance) names(b *source.Block, e *evaluator, attribute, noun string)
 }
 
 // workload makes a workload.
-func (in *instance) workload(b *source.Block) Workload {
+func (in *instance) workload(b *source.Block) configs.Workload {
 	e := in.inner
-	w := Workload{
+	w := configs.Workload{
 		Name:     b.Label,
 		Kind:     e.string(b, "kind"),
 		Role:     e.role(b, "role"),
@@ -189,7 +190,7 @@ const (
 
 // stopping says how the pods of a workload stop. One that would be killed while it
 // still serves could never end in order.
-func (in *instance) stopping(w *Workload, b *source.Block) {
+func (in *instance) stopping(w *configs.Workload, b *source.Block) {
 	e := in.inner
 	w.Pod.GracePeriod, w.Drain = e.number(b, "grace_period"), e.number(b, "drain")
 	if !e.given(b, "drain") && w.Kind == "Deployment" && len(w.Pod.Ports) > 0 {
@@ -275,13 +276,13 @@ func (in *instance) replicasOf(b *source.Block) int {
 	return n
 }
 
-func (in *instance) claims(b *source.Block) []Claim {
-	var out []Claim
+func (in *instance) claims(b *source.Block) []configs.Claim {
+	var out []configs.Claim
 	for _, c := range b.All("claim") {
 		if kind := in.inner.string(b, "kind"); kind != "" && kind != "StatefulSet" {
 			in.report.Error(c.Header, "Volume without a StatefulSet", "Only the pods of a StatefulSet have volumes of their own, and workload %q is none.", b.Label)
 		}
-		out = append(out, Claim{
+		out = append(out, configs.Claim{
 			Name:         c.Label,
 			Path:         in.inner.string(c, "path"),
 			Size:         in.inner.string(c, "size"),
@@ -292,13 +293,13 @@ func (in *instance) claims(b *source.Block) []Claim {
 }
 
 // probe makes a probe of a workload that listens on the given ports.
-func (in *instance) probe(workload *source.Block, name string, ports []string) *Probe {
+func (in *instance) probe(workload *source.Block, name string, ports []string) *configs.Probe {
 	b := workload.One(name, "")
 	if b == nil {
 		return nil
 	}
 	e := in.inner
-	p := &Probe{
+	p := &configs.Probe{
 		HTTP:    e.string(b, "http"),
 		Port:    e.string(b, "port"),
 		TLS:     e.string(b, "scheme") == "https",

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
@@ -32,7 +32,7 @@ func conclude(plan *plans.Plan, in *Input) (err error) {
 }
 
 // Checks are checks as a state has them, by address.
-func Checks(checks []lang.Check) []state.CheckResult {
+func Checks(checks []configs.Check) []state.CheckResult {
 	var out []state.CheckResult
 	for _, c := range checks {
 		out = append(out, state.CheckResult{Address: c.Address, Status: string(c.Status), Problems: c.Problems})

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/extract"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -42,7 +42,7 @@ func deferredWorld(t *testing.T) (*world, []providers.Object) {
 		return live(u, ""), nil
 	}
 	unknown := thing("v1", "ConfigMap", "keystone.conf-"+providers.UnknownVersion)
-	unknown.Object["data"] = map[string]any{"keystone.conf": "[token]\nexpiration = " + lang.KnownAfterApply + "\n"}
+	unknown.Object["data"] = map[string]any{"keystone.conf": "[token]\nexpiration = " + configs.KnownAfterApply + "\n"}
 	file := later(family+"-"+providers.UnknownVersion, unknown)
 	file.Family = address(family)
 	api := mounting(t, 2)
@@ -148,7 +148,7 @@ func TestDeferredSecret(t *testing.T) {
 	w := &world{}
 	o := later("manifest.copy/Secret/copy", thing("v1", "Secret", "copy"))
 	o.Data = map[string]providers.SecretData{
-		"key":   {Parts: []providers.DataPart{{Sensitive: lang.KnownAfterApply}}},
+		"key":   {Parts: []providers.DataPart{{Sensitive: configs.KnownAfterApply}}},
 		"other": {Parts: []providers.DataPart{{Sensitive: "hunter2"}}},
 	}
 	plan := mustPlan(t, w.input(o))

@@ -99,7 +99,7 @@ type Object struct {
 	// Lifecycle says how the object is treated; nil: as any other.
 	Lifecycle *Lifecycle `json:"lifecycle,omitempty"`
 	// Deferred are the data that have to be read before all of the object is known:
-	// until then lang.KnownAfterApply stands in it for what is not, and UnknownVersion at
+	// until then configs.KnownAfterApply stands in it for what is not, and UnknownVersion at
 	// the end of a name for the hash.
 	Deferred []string `json:"deferred,omitempty"`
 	// Source is where the object is declared, "cloud.hcl:41"; empty when in the

@@ -27,7 +27,7 @@ type SecretData struct {
 // Generator describes a random value. Values that are made together, such as a key pair,
 // have the same generator.
 type Generator struct {
-	Kind      string       `json:"kind"`                  // as of lang.Secret
+	Kind      string       `json:"kind"`                  // as of configs.Secret
 	Length    int          `json:"length,omitempty"`      // characters of a password, bytes of a hex value
 	Algorithm string       `json:"algorithm,omitempty"`   // of a key pair: "ed25519", "ecdsa", "rsa"
 	Cert      *Certificate `json:"certificate,omitempty"` // x509-ca, x509

@@ -11,7 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/crypto/ssh"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // secretValues reads a Secret of the script's namespace.
@@ -35,10 +35,10 @@ func talksTLS(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: [!] talkstls SECRET CA HOST")
 	}
 	values := secretValues(ts, args[0])
-	pair, err := tls.X509KeyPair(values[lang.KeyCertificate], values[lang.KeyKey])
+	pair, err := tls.X509KeyPair(values[configs.KeyCertificate], values[configs.KeyKey])
 	ts.Check(err)
 	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(secretValues(ts, args[1])[lang.KeyCertificate]) {
+	if !roots.AppendCertsFromPEM(secretValues(ts, args[1])[configs.KeyCertificate]) {
 		ts.Fatalf("Secret %s has no certificate", args[1])
 	}
 	server, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}})
@@ -66,12 +66,12 @@ func signsSSH(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: signsssh SECRET TYPE")
 	}
 	values := secretValues(ts, args[0])
-	signer, err := ssh.ParsePrivateKey(values[lang.KeyPrivate])
+	signer, err := ssh.ParsePrivateKey(values[configs.KeyPrivate])
 	ts.Check(err)
-	if !bytes.HasPrefix(values[lang.KeyPrivate], []byte("-----BEGIN OPENSSH PRIVATE KEY-----\n")) {
+	if !bytes.HasPrefix(values[configs.KeyPrivate], []byte("-----BEGIN OPENSSH PRIVATE KEY-----\n")) {
 		ts.Fatalf("the private key is not in the format of OpenSSH")
 	}
-	public, _, _, rest, err := ssh.ParseAuthorizedKey(values[lang.KeyPublic])
+	public, _, _, rest, err := ssh.ParseAuthorizedKey(values[configs.KeyPublic])
 	ts.Check(err)
 	if len(rest) > 0 || public.Type() != args[1] {
 		ts.Fatalf("the public key is of type %s, with %d bytes after it", public.Type(), len(rest))

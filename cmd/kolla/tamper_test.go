@@ -18,8 +18,8 @@ import (
 
 	"kolla.openstack.org/kolla/internal/cli"
 	"kolla.openstack.org/kolla/internal/clustertest"
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -165,7 +165,7 @@ var attacks = map[string]tampering{
 	}, "two actions"},
 	"a value that is only known later": {on("/changed", func(a *plans.Action) {
 		a.Object.Deferred = []string{"data.x"}
-		set(a.Object.Manifest, lang.KnownAfterApply, "data", "value")
+		set(a.Object.Manifest, configs.KnownAfterApply, "data", "value")
 	}), "is known by now"},
 	"an old version of the object, and other changes": {on("/changed", func(a *plans.Action) {
 		a.Prior.ResourceVersion, a.Changes[0].After = "1", "harmless"

@@ -11,7 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
@@ -65,7 +65,7 @@ place of. Needs no cluster. Options may stand behind the names.`,
 
 // chooseFiles finds the service that is named first, and its config files: the one
 // that is named second, or all.
-func chooseFiles(config *lang.Config, names []string) (*lang.Service, []lang.ConfigFile, error) {
+func chooseFiles(config *configs.Config, names []string) (*configs.Service, []configs.ConfigFile, error) {
 	var services, addresses []string
 	for i := range config.Services {
 		service := &config.Services[i]
@@ -93,7 +93,7 @@ func chooseFiles(config *lang.Config, names []string) (*lang.Service, []lang.Con
 
 func orNone(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
 
-func listFiles(s streams, service *lang.Service) error {
+func listFiles(s streams, service *configs.Service) error {
 	if len(service.Configs) == 0 {
 		why := "."
 		if service.External {
@@ -116,7 +116,7 @@ func listFiles(s streams, service *lang.Service) error {
 
 // writeFile prints a config file as it is mounted. Where it is mounted in two parts,
 // a comment before each says where.
-func writeFile(s streams, file lang.ConfigFile) error {
+func writeFile(s streams, file configs.ConfigFile) error {
 	parts := openstack.FileParts(file)
 	for i, part := range parts {
 		if len(parts) > 1 {
@@ -132,7 +132,7 @@ func writeFile(s streams, file lang.ConfigFile) error {
 	return nil
 }
 
-func (w *workspace) explain(service *lang.Service, files []lang.ConfigFile) error {
+func (w *workspace) explain(service *configs.Service, files []configs.ConfigFile) error {
 	for i, file := range files {
 		if i > 0 {
 			fmt.Fprintln(w.out)
@@ -182,7 +182,7 @@ type (
 	}
 )
 
-func configJSON(s streams, service *lang.Service, files []lang.ConfigFile) error {
+func configJSON(s streams, service *configs.Service, files []configs.ConfigFile) error {
 	out := jsonFiles{FormatVersion: "1.0", Service: service.Name, Files: []jsonFile{}}
 	for _, file := range files {
 		shown := jsonFile{Name: file.Name, Format: file.Format}
@@ -201,8 +201,8 @@ func configJSON(s streams, service *lang.Service, files []lang.ConfigFile) error
 	return s.writeJSON(out)
 }
 
-func jsonOptionOf(option lang.Option) jsonOption {
-	out := jsonOption{Section: option.Section, Key: option.Key, Sensitive: lang.Join(option.Values, "").Secret(), Origin: jsonOriginOf(option.Origin)}
+func jsonOptionOf(option configs.Option) jsonOption {
+	out := jsonOption{Section: option.Section, Key: option.Key, Sensitive: configs.Join(option.Values, "").Secret(), Origin: jsonOriginOf(option.Origin)}
 	for _, value := range option.Values {
 		out.Values = append(out.Values, value.Masked())
 	}
@@ -216,6 +216,6 @@ func jsonOptionOf(option lang.Option) jsonOption {
 	return out
 }
 
-func jsonOriginOf(o lang.Origin) jsonOrigin {
+func jsonOriginOf(o configs.Origin) jsonOrigin {
 	return jsonOrigin{Layer: o.Layer, Filename: o.Range.Filename, Line: o.Range.Start.Line}
 }

@@ -16,7 +16,7 @@ import (
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/haproxy"
 )
 
@@ -96,7 +96,7 @@ func runHAProxy(w *workspace, name, out string) error {
 }
 
 // renderHAProxy joins the configuration with the nodes of the cluster.
-func (w *workspace) renderHAProxy(ctx context.Context, exposure lang.Exposure) ([]byte, error) {
+func (w *workspace) renderHAProxy(ctx context.Context, exposure configs.Exposure) ([]byte, error) {
 	if err := w.dial(); err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func checkConfigTarget(path string) error {
 }
 
 // chooseExposure finds the exposure of that name, or the only one there is.
-func chooseExposure(config *lang.Config, name string) (lang.Exposure, error) {
+func chooseExposure(config *configs.Config, name string) (configs.Exposure, error) {
 	var names []string
 	for _, x := range config.Exposures {
 		if x.Name == name {
@@ -148,18 +148,18 @@ func chooseExposure(config *lang.Config, name string) (lang.Exposure, error) {
 	}
 	switch {
 	case len(names) == 0:
-		return lang.Exposure{}, failure.New("The configuration has no exposure", "It says how services are reached from outside. Add one, and to each such service expose = exposure.public:\n\n  exposure \"public\" {\n    vip = \"ADDRESS\"\n  }")
+		return configs.Exposure{}, failure.New("The configuration has no exposure", "It says how services are reached from outside. Add one, and to each such service expose = exposure.public:\n\n  exposure \"public\" {\n    vip = \"ADDRESS\"\n  }")
 	case name != "":
-		return lang.Exposure{}, failure.New(fmt.Sprintf("No exposure %q", name), fmt.Sprintf("%sThe configuration has: %s.", didYouMean(name, names), strings.Join(names, ", ")))
+		return configs.Exposure{}, failure.New(fmt.Sprintf("No exposure %q", name), fmt.Sprintf("%sThe configuration has: %s.", didYouMean(name, names), strings.Join(names, ", ")))
 	case len(names) > 1:
-		return lang.Exposure{}, failure.New("Which exposure?", fmt.Sprintf("The configuration has several: %s. Name one:\n\n  kolla exposure haproxy %s", strings.Join(names, ", "), names[0]))
+		return configs.Exposure{}, failure.New("Which exposure?", fmt.Sprintf("The configuration has several: %s. Name one:\n\n  kolla exposure haproxy %s", strings.Join(names, ", "), names[0]))
 	}
 	return config.Exposures[0], nil
 }
 
 // listExposures prints a row for each port that is reachable from outside, and for
 // each exposure through which nothing is.
-func listExposures(s streams, config *lang.Config) error {
+func listExposures(s streams, config *configs.Config) error {
 	if len(config.Exposures) == 0 {
 		fmt.Fprintln(s.out, "Nothing is reachable from outside: the configuration has no exposure.")
 		return nil

@@ -12,8 +12,8 @@ import (
 	"kolla.openstack.org/kolla/internal/engine"
 	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
@@ -65,7 +65,7 @@ func (w *workspace) carryOut(ctx context.Context, session *state.Session, made *
 
 // recordOutputs writes the outputs and checks of a complete apply to the state, and to the
 // events. A restricted plan leaves them as they were.
-func (w *workspace) recordOutputs(session *state.Session, plan *plans.Plan, config *lang.Config) error {
+func (w *workspace) recordOutputs(session *state.Session, plan *plans.Plan, config *configs.Config) error {
 	if plan.Selection.Restricts() {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 func outputCommand(s streams) *cli.Command {
@@ -67,7 +67,7 @@ func (w *workspace) allOutputs() error {
 	return nil
 }
 
-func (w *workspace) printOutputs(config *lang.Config) {
+func (w *workspace) printOutputs(config *configs.Config) {
 	for _, o := range config.Outputs {
 		if o.Sensitive {
 			foreign.Fprintf(w.out, "%s = <sensitive>\n", o.Name)
@@ -78,7 +78,7 @@ func (w *workspace) printOutputs(config *lang.Config) {
 }
 
 // concludeOutputs prints the outputs at the end of an apply, for people.
-func (w *workspace) concludeOutputs(config *lang.Config) {
+func (w *workspace) concludeOutputs(config *configs.Config) {
 	if w.loading.Destroy || len(config.Outputs) == 0 || w.flags.Bool("json") {
 		return
 	}
@@ -113,7 +113,7 @@ func (w *workspace) oneOutput(name string) error {
 
 // whereabouts says where the secrets are that a value is made of.
 func whereabouts(value cty.Value, namespace string) string {
-	refs := lang.SecretsIn(value)
+	refs := configs.SecretsIn(value)
 	if len(refs) == 0 {
 		return "kolla prints no secrets. The value comes from the configuration and its variables."
 	}
@@ -126,7 +126,7 @@ func whereabouts(value cty.Value, namespace string) string {
 }
 
 // writeRaw prints a value as it is, without a line break that it does not have.
-func writeRaw(s streams, o lang.Output) error {
+func writeRaw(s streams, o configs.Output) error {
 	if !o.Value.IsKnown() {
 		return notKnown(o)
 	}
@@ -138,7 +138,7 @@ func writeRaw(s streams, o lang.Output) error {
 	return err
 }
 
-func notKnown(o lang.Output) error {
+func notKnown(o configs.Output) error {
 	return failure.New(fmt.Sprintf("Output %q is not known", o.Name), "Its value is not known before apply.")
 }
 
@@ -149,7 +149,7 @@ type jsonOutput struct {
 	Value     json.RawMessage `json:"value"` // null where it is sensitive
 }
 
-func outputsJSON(s streams, outputs []lang.Output) error {
+func outputsJSON(s streams, outputs []configs.Output) error {
 	out := map[string]jsonOutput{}
 	for _, o := range outputs {
 		typ, err := ctyjson.MarshalType(o.Value.Type())
@@ -167,7 +167,7 @@ func outputsJSON(s streams, outputs []lang.Output) error {
 	return s.writeJSON(out)
 }
 
-func valueJSON(o lang.Output) (json.RawMessage, error) {
+func valueJSON(o configs.Output) (json.RawMessage, error) {
 	if !o.Value.IsWhollyKnown() {
 		return nil, notKnown(o)
 	}

@@ -15,7 +15,7 @@ import (
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view/screen"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // interactive reports whether a person sits at the other end.
@@ -77,7 +77,7 @@ type questions struct {
 }
 
 // answer returns the value of a variable. It asks once, and again if the value is refused.
-func (q *questions) answer(v lang.Variable) (string, error) {
+func (q *questions) answer(v configs.Variable) (string, error) {
 	q.asked = true
 	if q.unanswered != nil {
 		return "", q.unanswered
@@ -105,7 +105,7 @@ func (q *questions) answer(v lang.Variable) (string, error) {
 	return said, nil
 }
 
-func (q *questions) askVariable(v lang.Variable) (string, error) {
+func (q *questions) askVariable(v configs.Variable) (string, error) {
 	screen := screen.NewStream(q.err, true)
 	question := ""
 	if v.Refused != "" {

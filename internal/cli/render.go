@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -54,7 +54,7 @@ func (w *workspace) warnIncomplete(objects []providers.Object) {
 	}
 	w.printer.Warn("Some values are not known yet", fmt.Sprintf(
 		"These depend on what is read from the cluster, and have %q in its place. They are not fit to be applied as they are:\n\n%s",
-		lang.KnownAfterApply, strings.Join(lines, "\n")))
+		configs.KnownAfterApply, strings.Join(lines, "\n")))
 }
 
 // writeYAML prints objects as one stream of documents, each with its address.

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/syntax"
 	"kolla.openstack.org/kolla/providers/openstack"
 	oslo "kolla.openstack.org/kolla/providers/openstack/options"
@@ -78,7 +79,7 @@ func readText(t *testing.T, name string) string {
 }
 
 // checkSnippet loads a snippet, and makes its objects.
-func checkSnippet(t *testing.T, kind, snippet string) *lang.Config {
+func checkSnippet(t *testing.T, kind, snippet string) *configs.Config {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("testdata/surroundings")); err != nil {
@@ -115,7 +116,7 @@ func checkSnippet(t *testing.T, kind, snippet string) *lang.Config {
 	return loadSnippet(t, dir, options)
 }
 
-func loadSnippet(t *testing.T, dir string, options lang.Options) *lang.Config {
+func loadSnippet(t *testing.T, dir string, options lang.Options) *configs.Config {
 	t.Helper()
 	config, diags := lang.Load(dir, options)
 	if len(diags) > 0 {

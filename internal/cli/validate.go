@@ -10,7 +10,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/jsonview"
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/providers/openstack/options"
 )
@@ -61,7 +61,7 @@ Exit codes: 0 valid, perhaps with warnings; 1 error.`,
 
 // validate counts the objects of the configuration, and gives all that is wrong with it, or
 // may be, as far as that can be said without a cluster.
-func (w *workspace) validate() (*lang.Config, int, hcl.Diagnostics) {
+func (w *workspace) validate() (*configs.Config, int, hcl.Diagnostics) {
 	config, diags, _ := w.source.Read(w.flags.Context, w.loading) // nobody is asked
 	if diags.HasErrors() {
 		return config, 0, append(diags, options.CheckPart(config)...)

@@ -13,6 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/engine"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/providers/openstack"
@@ -33,7 +34,7 @@ type workspace struct {
 	// valueless: variables need no values.
 	valueless bool
 
-	config  *lang.Config       // after loadConfig
+	config  *configs.Config    // after loadConfig
 	console *lang.Console      // of config
 	client  *kubernetes.Client // after dial
 	store   *state.Store
@@ -70,7 +71,7 @@ func (w *workspace) engine() *engine.Engine {
 
 // evaluate evaluates the configuration in the current directory, and asks for values of
 // variables. It evaluates again when an answer is refused.
-func (w *workspace) evaluate(o lang.Options) (*lang.Config, hcl.Diagnostics, error) {
+func (w *workspace) evaluate(o lang.Options) (*configs.Config, hcl.Diagnostics, error) {
 	o.Catalogue, o.Vars, o.Environ = openstack.Catalogue(), givenVars(w.flags), os.Environ()
 	o.Unset = w.valueless
 	// Only until the file is written.
@@ -104,7 +105,7 @@ func (w *workspace) loadConfig() error {
 }
 
 // take makes a configuration that of the workspace, unless it has errors.
-func (w *workspace) take(config *lang.Config, diags hcl.Diagnostics) error {
+func (w *workspace) take(config *configs.Config, diags hcl.Diagnostics) error {
 	loaded, err := w.source.Accept(config, diags, w.loading)
 	if err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 
 	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -40,7 +40,7 @@ type Applied struct {
 	// or because an earlier round failed.
 	Waiting []*plans.Action
 	// Config is the configuration as it was loaded last. It has the values of all data.
-	Config *lang.Config
+	Config *configs.Config
 }
 
 // Round is a part of a plan, and its result.
@@ -112,7 +112,7 @@ func (e *Engine) execute(ctx context.Context, session *state.Session, plan *plan
 
 // readAtLast reads the data that no object waits for: outputs and checks may use them.
 // After a destroy there is nothing to read.
-func (e *Engine) readAtLast(ctx context.Context, loaded Loaded, o ApplyOptions) (*lang.Config, error) {
+func (e *Engine) readAtLast(ctx context.Context, loaded Loaded, o ApplyOptions) (*configs.Config, error) {
 	config := loaded.Config
 	if loaded.Loading.Destroy || len(config.DeferredData()) == 0 {
 		return config, nil
@@ -193,7 +193,7 @@ func reload(ctx context.Context, source *Source, plan *plans.Plan, l Loading) (L
 }
 
 // nothingToRead names the data that do not exist.
-func nothingToRead(config *lang.Config, waiting []string) error {
+func nothingToRead(config *configs.Config, waiting []string) error {
 	var b strings.Builder
 	b.WriteString("What they depend on is applied, and the cluster does not have them:\n")
 	for _, d := range config.Data {
@@ -205,7 +205,7 @@ func nothingToRead(config *lang.Config, waiting []string) error {
 	return failure.New("Data cannot be read", b.String())
 }
 
-func describeData(d lang.Data) string {
+func describeData(d configs.Data) string {
 	if d.Name == "" && len(d.Labels) == 0 {
 		return "what " + strings.Join(d.Needs, ", ") + " makes"
 	}
@@ -233,10 +233,10 @@ func unannounced(actions []*plans.Action) error {
 // Outcome returns the outputs and the results of the checks after a complete apply of a
 // plan, for state.Session.Conclude. The given configuration is the one that Apply
 // returned; it has the values that were not known when the plan was made.
-func Outcome(plan *plans.Plan, config *lang.Config, st *state.State) ([]state.Output, []state.CheckResult, error) {
+func Outcome(plan *plans.Plan, config *configs.Config, st *state.State) ([]state.Output, []state.CheckResult, error) {
 	changes, checks := plan.Outputs, plan.Checks
 	later := slices.ContainsFunc(changes, func(c output.Change) bool { return c.Unknown != nil }) ||
-		slices.ContainsFunc(checks, func(c state.CheckResult) bool { return c.Status == string(lang.CheckUnknown) })
+		slices.ContainsFunc(checks, func(c state.CheckResult) bool { return c.Status == string(configs.CheckUnknown) })
 	if later && !plan.Destroy {
 		var err error
 		if changes, err = output.Compare(st.Outputs, config.Outputs); err != nil {

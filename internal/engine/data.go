@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
@@ -20,7 +20,7 @@ import (
 
 // Read reads the objects of a data block, in the order of their names. Plans use the same
 // lists.
-func (c *Cluster) Read(ctx context.Context, q lang.DataQuery) ([]map[string]any, error) {
+func (c *Cluster) Read(ctx context.Context, q configs.DataQuery) ([]map[string]any, error) {
 	if c.unread != nil {
 		return nil, c.unread
 	}
@@ -37,10 +37,10 @@ func (c *Cluster) Read(ctx context.Context, q lang.DataQuery) ([]map[string]any,
 }
 
 // readError adds the next step to an error of find.
-func readError(err error) *lang.ReadError {
-	read := &lang.ReadError{NoKind: meta.IsNoMatchError(err), Detail: failure.Sentence(err.Error()) + "."}
+func readError(err error) *configs.ReadError {
+	read := &configs.ReadError{NoKind: meta.IsNoMatchError(err), Detail: failure.Sentence(err.Error()) + "."}
 	var (
-		complete  *lang.ReadError
+		complete  *configs.ReadError
 		ambiguous *kubernetes.AmbiguousKindError
 	)
 	summary, detail, explained := kubernetes.Explain(err)
@@ -56,7 +56,7 @@ func readError(err error) *lang.ReadError {
 }
 
 // find lists the objects of a data block.
-func (c *Cluster) find(ctx context.Context, q lang.DataQuery) ([]*unstructured.Unstructured, error) {
+func (c *Cluster) find(ctx context.Context, q configs.DataQuery) ([]*unstructured.Unstructured, error) {
 	client, err := c.Client()
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (c *Cluster) find(ctx context.Context, q lang.DataQuery) ([]*unstructured.U
 	case namespaced:
 		namespace = cmp.Or(q.Namespace, q.Home)
 	case q.Namespace != "":
-		return nil, &lang.ReadError{Detail: fmt.Sprintf("Objects of the kind %s live in no namespace. Take the argument namespace away.", q.Kind)}
+		return nil, &configs.ReadError{Detail: fmt.Sprintf("Objects of the kind %s live in no namespace. Take the argument namespace away.", q.Kind)}
 	}
 	snapshot := c.Snapshot()
 	if err := snapshot.Load(ctx, providers.Scope{GVK: kind, Namespace: namespace}); err != nil {
@@ -93,7 +93,7 @@ func (c *Cluster) find(ctx context.Context, q lang.DataQuery) ([]*unstructured.U
 }
 
 // kindOf asks the server for the kind of a data block.
-func kindOf(ctx context.Context, client *kubernetes.Client, q lang.DataQuery) (kind schema.GroupVersionKind, namespaced bool, err error) {
+func kindOf(ctx context.Context, client *kubernetes.Client, q configs.DataQuery) (kind schema.GroupVersionKind, namespaced bool, err error) {
 	if q.APIVersion == "" {
 		return client.KindNamed(ctx, q.Kind)
 	}
@@ -143,7 +143,7 @@ func overtaken(loaded Loaded, plan *plans.Plan) map[string]bool {
 }
 
 // reads reports whether a data block reads the object of an action.
-func reads(d lang.Data, a *plans.Action) bool {
+func reads(d configs.Data, a *plans.Action) bool {
 	group := schema.FromAPIVersionAndKind(d.APIVersion, d.Kind).Group
 	switch {
 	case a.Ref.GVK.Kind != d.Kind, d.APIVersion != "" && a.Ref.GVK.Group != group:

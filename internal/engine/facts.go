@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
@@ -19,7 +19,7 @@ import (
 )
 
 // factsOf returns the facts about the live cluster that rendering needs.
-func factsOf(ctx context.Context, cluster *Cluster, source *Source, config *lang.Config, st *state.State, r Rendering) openstack.Facts {
+func factsOf(ctx context.Context, cluster *Cluster, source *Source, config *configs.Config, st *state.State, r Rendering) openstack.Facts {
 	snapshot := cluster.Snapshot()
 	ours := ownSecrets(snapshot, config, st, r)
 	values := valuesIn(snapshot)
@@ -53,7 +53,7 @@ func valuesIn(snapshot *providers.Snapshot) providers.Values {
 
 // ownSecrets returns a function that reports whether a Secret was made by kolla, or is
 // taken over by the operator. Values of other Secrets with these names are not read.
-func ownSecrets(snapshot *providers.Snapshot, config *lang.Config, st *state.State, r Rendering) func(address addrs.Object, namespace, name string) bool {
+func ownSecrets(snapshot *providers.Snapshot, config *configs.Config, st *state.State, r Rendering) func(address addrs.Object, namespace, name string) bool {
 	type place struct{ namespace, name string }
 	known := map[place]*state.Object{}
 	for i := range st.Objects {
@@ -109,7 +109,7 @@ func addresses(node *unstructured.Unstructured) []string {
 
 // made returns a function that lists the jobs and workloads of a block that exist already,
 // or are adopted by this plan. Jobs of an upgrade run only for a service that exists.
-func made(config *lang.Config, st *state.State, adopt []string) func(block string) []addrs.Object {
+func made(config *configs.Config, st *state.State, adopt []string) func(block string) []addrs.Object {
 	known := map[string][]addrs.Object{}
 	add := func(a addrs.Object) {
 		if slices.Contains([]string{"Deployment", "StatefulSet", "DaemonSet", "Job"}, a.Kind) {
@@ -134,7 +134,7 @@ func made(config *lang.Config, st *state.State, adopt []string) func(block strin
 
 // moved returns the new address of an object of the state. The planner moves it to the
 // same address.
-func moved(config *lang.Config, a addrs.Object) addrs.Object {
+func moved(config *configs.Config, a addrs.Object) addrs.Object {
 	for range config.Moves {
 		i := slices.IndexFunc(config.Moves, func(m addrs.Move) bool {
 			_, applies := m.Apply(a)
@@ -146,7 +146,7 @@ func moved(config *lang.Config, a addrs.Object) addrs.Object {
 		a, _ = config.Moves[i].Apply(a)
 	}
 	declared := func(name string) bool {
-		return slices.ContainsFunc(config.Services, func(s lang.Service) bool {
+		return slices.ContainsFunc(config.Services, func(s configs.Service) bool {
 			return s.Block == name || slices.Contains(addrs.Modules(addrs.SplitBlock(s.Block).Module), name)
 		})
 	}

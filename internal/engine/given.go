@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/files"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // maxSecret is about the size limit of etcd for one object.
@@ -17,7 +17,7 @@ const maxSecret = 1 << 20
 
 // given reads the value of a secret from the environment or from a file. Errors contain
 // no part of the value.
-func (s *Source) given(source *lang.SecretSource) (string, error) {
+func (s *Source) given(source *configs.SecretSource) (string, error) {
 	if name := source.Env; name != "" {
 		value := os.Getenv(name)
 		if value == "" {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -186,7 +186,7 @@ func (o Options) locate(problems []plans.Problem) {
 }
 
 // external lists the blocks of the services that exist elsewhere.
-func external(config *lang.Config) []string {
+func external(config *configs.Config) []string {
 	var blocks []string
 	for i := range config.Services {
 		if config.Services[i].External {

@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"kolla.openstack.org/kolla/internal/crash"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/state"
 )
 
 // Claimants finds the objects in the cluster that the state does not know, and that look
 // like objects of this cloud. Objects with Doubts do not look like kolla's.
-func (e *Engine) Claimants(ctx context.Context, config *lang.Config, st *state.State) ([]planner.Claimant, error) {
+func (e *Engine) Claimants(ctx context.Context, config *configs.Config, st *state.State) ([]planner.Claimant, error) {
 	objects, err := e.Render(ctx, config, st, Rendering{Believe: true})
 	// Objects that cannot be rendered any more are found by their label.
 	if err != nil && !errors.Is(err, ErrReported) {
@@ -40,7 +40,7 @@ func (e *Engine) Claimants(ctx context.Context, config *lang.Config, st *state.S
 const glance = 5 * time.Second
 
 // Believe adds objects to the state, with their current readiness.
-func (e *Engine) Believe(ctx context.Context, config *lang.Config, session *state.Session, believed []planner.Claimant) error {
+func (e *Engine) Believe(ctx context.Context, config *configs.Config, session *state.Session, believed []planner.Claimant) error {
 	writer := e.Cluster.client.Writer()
 	records := make([]state.Object, len(believed))
 	group, inner := errgroup.WithContext(ctx)

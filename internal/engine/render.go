@@ -7,8 +7,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
@@ -33,7 +33,7 @@ type Rendering struct {
 
 // Render makes the objects of a configuration, for the cluster as it is. The error is
 // ErrReported if there are errors; it then returns the other objects.
-func (e *Engine) Render(ctx context.Context, config *lang.Config, st *state.State, r Rendering) ([]providers.Object, error) {
+func (e *Engine) Render(ctx context.Context, config *configs.Config, st *state.State, r Rendering) ([]providers.Object, error) {
 	snapshot := e.Cluster.Snapshot()
 	scopes := []providers.Scope{{GVK: secretKind, Namespace: config.Cloud.Namespace}}
 	if len(config.Roles) > 0 {
@@ -64,7 +64,7 @@ func (e *Engine) Render(ctx context.Context, config *lang.Config, st *state.Stat
 // renamedSecrets maps each Secret with another name than before to the Secret in the
 // cluster that has its values. Only certificates are rendered differently for it: by their
 // values it is decided whether they, and the certificates that they signed, are renewed.
-func renamedSecrets(cluster *Cluster, config *lang.Config, st *state.State, objects []providers.Object) map[addrs.Object]providers.Ref {
+func renamedSecrets(cluster *Cluster, config *configs.Config, st *state.State, objects []providers.Object) map[addrs.Object]providers.Ref {
 	snapshot := cluster.Snapshot()
 	if !slices.ContainsFunc(objects, func(o providers.Object) bool { return o.Certified() && snapshot.Get(o.Ref()) == nil }) {
 		return nil
@@ -77,9 +77,9 @@ func renamedSecrets(cluster *Cluster, config *lang.Config, st *state.State, obje
 
 // SecretSources are the scopes of the Secrets that values are copied from, in addition to
 // the namespace of the cloud.
-func SecretSources(config *lang.Config) []providers.Scope {
+func SecretSources(config *configs.Config) []providers.Scope {
 	var out []providers.Scope
-	add := func(source *lang.SecretSource) {
+	add := func(source *configs.SecretSource) {
 		if source != nil && source.Existing != nil {
 			out = append(out, providers.Scope{GVK: secretKind, Namespace: source.Existing.Namespace})
 		}

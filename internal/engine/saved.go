@@ -12,8 +12,8 @@ import (
 	"kolla.openstack.org/kolla/internal/approval"
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
 )
@@ -113,7 +113,7 @@ func notMadeAgain(differences []approval.Difference) error {
 
 // notAsPlanned refuses a configuration that is not the planned one. It names the variables
 // with other values. If there are none, the files differ; why then says what needs them.
-func notAsPlanned(config *lang.Config, plan *plans.Plan, why, remedy string) error {
+func notAsPlanned(config *configs.Config, plan *plans.Plan, why, remedy string) error {
 	var names []string
 	for name, value := range config.Variables {
 		if planned, ok := plan.Variables[name]; ok && !sameJSON(value, planned) {

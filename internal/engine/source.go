@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/providers/openstack/options"
 )
@@ -18,7 +19,7 @@ type Source struct {
 	Dir string
 	// Evaluate evaluates the configuration. The given options say which data it may read;
 	// Evaluate adds all others. It returns an error if nobody answers for a variable.
-	Evaluate func(lang.Options) (*lang.Config, hcl.Diagnostics, error)
+	Evaluate func(lang.Options) (*configs.Config, hcl.Diagnostics, error)
 	Reporter Reporter
 
 	reported map[string]bool // warnings that were shown already
@@ -27,7 +28,7 @@ type Source struct {
 // Directory is the configuration in a directory, with the catalogue of this program.
 // Variables get the given values, and values from the environment.
 func Directory(dir string, reporter Reporter, variables ...lang.Var) *Source {
-	return &Source{Dir: dir, Reporter: reporter, Evaluate: func(o lang.Options) (*lang.Config, hcl.Diagnostics, error) {
+	return &Source{Dir: dir, Reporter: reporter, Evaluate: func(o lang.Options) (*configs.Config, hcl.Diagnostics, error) {
 		o.Catalogue, o.Vars, o.Environ = openstack.Catalogue(), variables, os.Environ()
 		config, diags := lang.Load(dir, o)
 		return config, diags, nil
@@ -56,7 +57,7 @@ type Loading struct {
 
 // Loaded is a configuration, and how it was loaded.
 type Loaded struct {
-	Config  *lang.Config
+	Config  *configs.Config
 	Loading Loading
 }
 
@@ -71,11 +72,11 @@ func (s *Source) Load(ctx context.Context, l Loading) (Loaded, error) {
 }
 
 // Read loads the configuration and shows nothing.
-func (s *Source) Read(ctx context.Context, l Loading) (*lang.Config, hcl.Diagnostics, error) {
+func (s *Source) Read(ctx context.Context, l Loading) (*configs.Config, hcl.Diagnostics, error) {
 	var o lang.Options
 	o.Ignorant = l.Destroy
 	if l.Cluster != nil {
-		o.Read = func(q lang.DataQuery) ([]map[string]any, error) { return l.Cluster.Read(ctx, q) }
+		o.Read = func(q configs.DataQuery) ([]map[string]any, error) { return l.Cluster.Read(ctx, q) }
 		o.Later, o.Settled, o.Restricted = l.Later, l.Settled, l.Restricted
 	}
 	return s.Evaluate(o)
@@ -84,7 +85,7 @@ func (s *Source) Read(ctx context.Context, l Loading) (*lang.Config, hcl.Diagnos
 // Accept shows the diagnostics of a configuration. The error is ErrReported if it has
 // errors. A configuration with undeclared imports is loaded again when they are declared,
 // so nothing is shown yet.
-func (s *Source) Accept(config *lang.Config, diags hcl.Diagnostics, l Loading) (Loaded, error) {
+func (s *Source) Accept(config *configs.Config, diags hcl.Diagnostics, l Loading) (Loaded, error) {
 	loaded := Loaded{Config: config, Loading: l}
 	if len(config.Undeclared) > 0 && !diags.HasErrors() {
 		return loaded, nil

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // graph contains the blocks of a configuration, and their dependencies.
@@ -29,7 +29,7 @@ type edge struct {
 }
 
 // graphOf reads the graph from a configuration, in the order of the source.
-func graphOf(config *lang.Config) graph {
+func graphOf(config *configs.Config) graph {
 	var g graph
 	roles, exposures := map[string]string{}, map[string]string{} // addresses, by name
 	for _, r := range config.Roles {
@@ -89,7 +89,7 @@ func (g *graph) use(from, to, kind string) {
 }
 
 // need adds the edges to blocks that must be ready before.
-func (g *graph) need(from string, needs []string, reasons []lang.Reason) {
+func (g *graph) need(from string, needs []string, reasons []configs.Reason) {
 	for i, to := range needs {
 		e := edge{from: from, to: to, kind: "reference"}
 		if i < len(reasons) {
@@ -100,7 +100,7 @@ func (g *graph) need(from string, needs []string, reasons []lang.Reason) {
 }
 
 // whyNeeded gives the reason for a dependency.
-func whyNeeded(r lang.Reason) (kind, why string) {
+func whyNeeded(r configs.Reason) (kind, why string) {
 	at := fmt.Sprintf("%s:%d", r.Range.Filename, r.Range.Start.Line)
 	switch {
 	case r.DependsOn:
@@ -121,7 +121,7 @@ var dotEdges = map[string]string{
 
 // DOT writes the graph in the language of Graphviz. An arrow points to the block that is
 // needed. Its tooltip names the place in the source.
-func DOT(w io.Writer, config *lang.Config) error {
+func DOT(w io.Writer, config *configs.Config) error {
 	var b strings.Builder
 	g := graphOf(config)
 	b.WriteString("digraph kolla {\n  rankdir = \"LR\"\n  node [fontname=\"sans-serif\"]\n  edge [fontname=\"sans-serif\", fontsize=10]\n\n")
@@ -151,7 +151,7 @@ var mermaidEdges = map[string]string{
 
 // Mermaid writes the graph as a flowchart of Mermaid, which has no tooltips. The label of
 // an arrow is the kind of the dependency.
-func Mermaid(w io.Writer, config *lang.Config) error {
+func Mermaid(w io.Writer, config *configs.Config) error {
 	var b strings.Builder
 	g := graphOf(config)
 	b.WriteString("flowchart LR\n")

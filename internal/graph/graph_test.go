@@ -8,31 +8,31 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/internal/graph"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // hostileGraph has names that mean something in the languages of graphs.
-func hostileGraph() *lang.Config {
+func hostileGraph() *configs.Config {
 	at := func(line int) hcl.Range {
 		return hcl.Range{Filename: `dir\cloud.hcl`, Start: hcl.Pos{Line: line}}
 	}
-	return &lang.Config{
-		Roles:     []lang.Role{{Block: "role.control", Name: "control"}, {Block: "module.x.role.end", Name: "end"}},
-		Exposures: []lang.Exposure{{Block: "exposure.public", Name: "public", Role: "control"}},
-		Services: []lang.Service{
-			{Block: `service.redis["a b"]`, Name: "redis-a-b", Role: "control", Workloads: []lang.Workload{{}, {Role: "control"}, {Role: "end"}, {Role: "end"}}},
+	return &configs.Config{
+		Roles:     []configs.Role{{Block: "role.control", Name: "control"}, {Block: "module.x.role.end", Name: "end"}},
+		Exposures: []configs.Exposure{{Block: "exposure.public", Name: "public", Role: "control"}},
+		Services: []configs.Service{
+			{Block: `service.redis["a b"]`, Name: "redis-a-b", Role: "control", Workloads: []configs.Workload{{}, {Role: "control"}, {Role: "end"}, {Role: "end"}}},
 			{Block: `service.redis["a-b"]`, Name: "redis-ab", External: true},
 			{
 				Block: "service.a#<b>", Name: "a", Exposure: "public",
 				Needs: []string{"manifest.crds", `service.redis["a b"]`, `service.redis["a-b"]`},
-				Reasons: []lang.Reason{
+				Reasons: []configs.Reason{
 					{Needs: "manifest.crds", DependsOn: true, Range: at(3)},
 					{Needs: `service.redis["a b"]`, Range: at(4)},
 					{Needs: `service.redis["a-b"]`, Through: "local.x", Range: at(5)},
 				},
 			},
 		},
-		Manifests: []lang.Manifest{{Block: "manifest.crds", Name: "crds"}},
+		Manifests: []configs.Manifest{{Block: "manifest.crds", Name: "crds"}},
 	}
 }
 
@@ -96,7 +96,7 @@ func TestGraphMermaid(t *testing.T) {
 
 // TestGraphOfMissing holds that what is needed is drawn even where nothing declares it.
 func TestGraphOfMissing(t *testing.T) {
-	config := &lang.Config{Services: []lang.Service{{Block: "service.a", Needs: []string{"module.x.service.b"}}}}
+	config := &configs.Config{Services: []configs.Service{{Block: "service.a", Needs: []string{"module.x.service.b"}}}}
 	var b strings.Builder
 	if err := graph.Mermaid(&b, config); err != nil {
 		t.Fatal(err)

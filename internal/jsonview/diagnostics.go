@@ -55,7 +55,7 @@ type factJSON struct {
 }
 
 // Configuration writes diagnostics of the configuration. Files are by file name, as in
-// lang.Config.Files. Later problems refer to them.
+// configs.Config.Files. Later problems refer to them.
 func (e *Events) Configuration(diags hcl.Diagnostics, files map[string]*hcl.File) {
 	if e == nil {
 		return

@@ -22,7 +22,7 @@ type validationJSON struct {
 }
 
 // Validation writes the diagnostics of a configuration for programs. Files are by file
-// name, as in lang.Config.Files; other files are not quoted.
+// name, as in configs.Config.Files; other files are not quoted.
 func Validation(w io.Writer, diags hcl.Diagnostics, files map[string]*hcl.File) error {
 	out := validationJSON{FormatVersion: validationVersion, Valid: !diags.HasErrors(), Diagnostics: []*diagnosticJSON{}}
 	for _, d := range report.InFileOrder(diags) {

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
@@ -95,7 +95,7 @@ func (b *builder) nodes() []Rule {
 }
 
 // byLabels reports whether a role finds nodes by their labels.
-func byLabels(r lang.Role) bool { return len(r.Match) > 0 || slices.ContainsFunc(r.Roles, byLabels) }
+func byLabels(r configs.Role) bool { return len(r.Match) > 0 || slices.ContainsFunc(r.Roles, byLabels) }
 
 // classes are the rules for what the cluster decides by for some kinds.
 func (b *builder) classes() []Rule {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
@@ -108,7 +108,7 @@ func (n *Names) Guessed() (kinds []string, failed error) {
 
 // Reads lists what the configuration reads in addition to its own objects: the Secrets in
 // sources that values are copied from, and the objects of data blocks.
-func (n *Names) Reads(sources []providers.Scope, objects []providers.Object, data []lang.Data) []Read {
+func (n *Names) Reads(sources []providers.Scope, objects []providers.Object, data []configs.Data) []Read {
 	const secrets = "Values are taken from Secrets here. A plan lists the Secrets of the namespace."
 	var reads []Read
 	for _, scope := range sources {

@@ -12,7 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/state"
@@ -25,7 +25,7 @@ type Input struct {
 	// Known are the objects of the state: some may be declared no longer, and have to be
 	// deleted.
 	Known []state.Object
-	Roles []lang.Role
+	Roles []configs.Role
 	// Namespace is that of the cloud.
 	Namespace string
 	Reads     []Read
@@ -179,7 +179,7 @@ func (b *builder) over(why string, found []schema.GroupVersionKind, verbs ...str
 // named are the names of a rule: none where one is known only after the apply.
 func named(names []string) []string {
 	if slices.ContainsFunc(names, func(name string) bool {
-		return strings.Contains(name, providers.UnknownVersion) || name == lang.KnownAfterApply
+		return strings.Contains(name, providers.UnknownVersion) || name == configs.KnownAfterApply
 	}) {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/internal/rights"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
@@ -64,7 +64,7 @@ func TestOf(t *testing.T) {
 	for name, test := range map[string]struct {
 		objects []string
 		known   []state.Object
-		roles   []lang.Role
+		roles   []configs.Role
 		reads   []rights.Read
 		full    string
 		plan    string
@@ -87,12 +87,12 @@ func TestOf(t *testing.T) {
 		},
 		"nodes by name": {
 			objects: []string{`{apiVersion: v1, kind: Node, metadata: {name: n-1}}`},
-			roles:   []lang.Role{{Nodes: []string{"n-1"}}},
+			roles:   []configs.Role{{Nodes: []string{"n-1"}}},
 			full:    ": /nodes: list,watch\n: /nodes[n-1]: get,patch\n",
 			plan:    ": /nodes: list\n: /nodes[n-1]: get\n",
 		},
 		"nodes by labels, in a role of roles": {
-			roles: []lang.Role{{Roles: []lang.Role{{Match: map[string]string{"a": "b"}}}}},
+			roles: []configs.Role{{Roles: []configs.Role{{Match: map[string]string{"a": "b"}}}}},
 			full:  ": /nodes: list,watch\n: /nodes: get,patch\n",
 			plan:  ": /nodes: list\n: /nodes: get\n",
 		},

@@ -5,7 +5,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view/screen"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // A value and its name get that many columns at least, however narrow the screen is,
@@ -15,20 +15,20 @@ const (
 	mostSetting  = 76
 )
 
-// hidden is what lang.Text.Masked has in the place of secrets.
+// hidden is what configs.Text.Masked has in the place of secrets.
 const hidden = "(sensitive)"
 
 // setting is one row of the explanation of a config file.
 type setting struct {
 	name   string // "expiration = 7200"
-	origin lang.Origin
+	origin configs.Origin
 	weaker bool // the row is about a value that was overridden
 }
 
 // ExplainConfig prints where every value of a service's config file comes from: the
 // layer that gave it, file and line, and what it took the place of. The error is that
 // of writing.
-func (p *Printer) ExplainConfig(service string, file lang.ConfigFile) error {
+func (p *Printer) ExplainConfig(service string, file configs.ConfigFile) error {
 	out := []screen.Line{screen.Styled(screen.Bold, file.Name).Then(screen.Textf(" of service %s, at %s", service, file.Path))}
 	if file.SecretPath != "" {
 		out = append(out, screen.Text("Values with secrets are at "+file.SecretPath))
@@ -59,7 +59,7 @@ func (p *Printer) ExplainConfig(service string, file lang.ConfigFile) error {
 
 // settingsOf are the rows of one option. Only the first of a repeated key says where
 // they all come from.
-func settingsOf(o lang.Option) []setting {
+func settingsOf(o configs.Option) []setting {
 	var rows []setting
 	for i, value := range o.Values {
 		row := setting{name: o.Key + " = " + value.Masked()}
@@ -75,7 +75,7 @@ func settingsOf(o lang.Option) []setting {
 			value = `""`
 		case weaker.Known:
 			value = weaker.Text
-		case lang.Join(o.Values, "").Secret():
+		case configs.Join(o.Values, "").Secret():
 			value = hidden
 		}
 		rows = append(rows, setting{name: "  instead of " + value, origin: weaker.Origin, weaker: true})
@@ -116,7 +116,7 @@ func (t settingTable) lines(rows []setting) []screen.Line {
 }
 
 // layerName is a layer in the words of the documentation.
-func layerName(o lang.Origin) string {
+func layerName(o configs.Origin) string {
 	switch o.Layer {
 	case "cloud":
 		return "cloud default"
@@ -126,7 +126,7 @@ func layerName(o lang.Origin) string {
 	return o.Layer
 }
 
-func placeOf(o lang.Origin) string {
+func placeOf(o configs.Origin) string {
 	if o.Layer == "" {
 		return ""
 	}

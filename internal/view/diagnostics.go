@@ -42,7 +42,7 @@ func (p *Printer) show(messages []terminal.Message) {
 
 // Diagnostics prints what is wrong with a configuration, with the source lines
 // that are meant, in the order of the files. Files are by file name, as in
-// lang.Config.Files; a file that is not among them is only named.
+// configs.Config.Files; a file that is not among them is only named.
 func (p *Printer) Diagnostics(diags hcl.Diagnostics, files map[string]*hcl.File) {
 	sorted := report.InFileOrder(diags)
 	p.events.Configuration(sorted, files)

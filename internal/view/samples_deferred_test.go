@@ -2,7 +2,7 @@ package view_test
 
 import (
 	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -16,7 +16,7 @@ func waits(a plans.Action, data ...string) plans.Action {
 
 // deferredPlan has objects of which not all is known yet.
 func deferredPlan() *plans.Plan {
-	text := "[DEFAULT]\nhost = " + lang.KnownAfterApply + "\n"
+	text := "[DEFAULT]\nhost = " + configs.KnownAfterApply + "\n"
 	file := create("service.glance/ConfigMap/glance.conf-"+providers.UnknownVersion, "cloud.hcl:52", m{"data": m{"glance.conf": text}})
 	file.Object.Family = address("service.glance/ConfigMap/glance.conf")
 	next := because(action(plans.Create, "service.keystone/ConfigMap/keystone.conf-"+providers.UnknownVersion,
@@ -25,10 +25,10 @@ func deferredPlan() *plans.Plan {
 	next.Object = &providers.Object{Address: next.Address, Family: address("service.keystone/ConfigMap/keystone.conf")}
 	key := action(plans.Update, "manifest.copy/Secret/copy",
 		plans.Change{Path: `data["key"]`, Before: plans.Masked, After: plans.Unknown, Sensitive: true})
-	key.Object = &providers.Object{Address: key.Address, Data: map[string]providers.SecretData{"key": {Parts: []providers.DataPart{{Sensitive: lang.KnownAfterApply}}}}}
+	key.Object = &providers.Object{Address: key.Address, Data: map[string]providers.SecretData{"key": {Parts: []providers.DataPart{{Sensitive: configs.KnownAfterApply}}}}}
 	return newPlan(12,
 		create("manifest.registry/ConfigMap/registry", "cloud.hcl:4", m{"data": m{"host": "registry.example.org"}}),
-		waits(create("manifest.copy/ConfigMap/copy", "cloud.hcl:30", m{"data": m{"host": lang.KnownAfterApply, "port": "5000"}}), "data.registry"),
+		waits(create("manifest.copy/ConfigMap/copy", "cloud.hcl:30", m{"data": m{"host": configs.KnownAfterApply, "port": "5000"}}), "data.registry"),
 		waits(key, "data.credentials"),
 		waits(file, "data.registry"),
 		waits(next, "data.credentials", "data.registry"),

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/draft"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
@@ -72,7 +73,7 @@ func TestGenerateSecret(t *testing.T) {
 }
 
 // loadText loads a configuration of one cloud and the text.
-func loadText(t *testing.T, text string, vars ...string) *lang.Config {
+func loadText(t *testing.T, text string, vars ...string) *configs.Config {
 	t.Helper()
 	dir := t.TempDir()
 	source := "cloud \"prod\" {\n  release = \"2025.1\"\n}\n" + text

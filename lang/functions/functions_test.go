@@ -12,12 +12,13 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/functions"
 )
 
 // inFiles evaluates expressions to JSON, in a copy of testdata. prepare
 // may change that before.
-func inFiles(t *testing.T, expressions []string, prepare func(dir string)) ([]string, *lang.Config, hcl.Diagnostics) {
+func inFiles(t *testing.T, expressions []string, prepare func(dir string)) ([]string, *configs.Config, hcl.Diagnostics) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("testdata")); err != nil {

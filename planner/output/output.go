@@ -10,7 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -59,7 +59,7 @@ func Changes(changes []Change) bool {
 
 // Compare says what becomes of each output, by name: of those that are recorded, and of
 // those that are declared.
-func Compare(recorded []state.Output, declared []lang.Output) ([]Change, error) {
+func Compare(recorded []state.Output, declared []configs.Output) ([]Change, error) {
 	changes := map[string]Change{}
 	for i := range recorded {
 		changes[recorded[i].Name] = Change{Name: recorded[i].Name, Before: &recorded[i]}
@@ -94,7 +94,7 @@ func Recorded(changes []Change) []state.Output {
 }
 
 // encode writes an output as a state has it.
-func encode(o lang.Output) (encoded *state.Output, unknown any, err error) {
+func encode(o configs.Output) (encoded *state.Output, unknown any, err error) {
 	encoded = &state.Output{Name: o.Name, Sensitive: o.Sensitive}
 	value, _ := o.Value.UnmarkDeep() // secrets are in no output that is not sensitive
 	unknown = unknownIn(value)

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/zclconf/go-cty/cty"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/state"
 )
@@ -20,28 +20,28 @@ func TestCompare(t *testing.T) {
 	const typ, value = `["object",{"a":"string","n":"number"}]`, `{"a":"<x>","n":7}`
 	tests := map[string]struct {
 		recorded *state.Output
-		declared *lang.Output
+		declared *configs.Output
 		action   output.Action
 		unknown  any
 		left     *state.Output // what an apply records
 	}{
-		"new":              {nil, &lang.Output{Value: known}, output.Create, nil, text("o", typ, value)},
-		"the same":         {text("o", typ, ` { "n": 7, "a":"\u003cx\u003e"} `), &lang.Output{Value: known}, output.NoOp, nil, text("o", typ, value)},
-		"another value":    {text("o", typ, `{"a":"y","n":7}`), &lang.Output{Value: known}, output.Update, nil, text("o", typ, value)},
-		"another type":     {text("o", `"string"`, `"7"`), &lang.Output{Value: cty.NumberIntVal(7)}, output.Update, nil, text("o", `"number"`, `7`)},
+		"new":              {nil, &configs.Output{Value: known}, output.Create, nil, text("o", typ, value)},
+		"the same":         {text("o", typ, ` { "n": 7, "a":"\u003cx\u003e"} `), &configs.Output{Value: known}, output.NoOp, nil, text("o", typ, value)},
+		"another value":    {text("o", typ, `{"a":"y","n":7}`), &configs.Output{Value: known}, output.Update, nil, text("o", typ, value)},
+		"another type":     {text("o", `"string"`, `"7"`), &configs.Output{Value: cty.NumberIntVal(7)}, output.Update, nil, text("o", `"number"`, `7`)},
 		"gone":             {text("o", typ, value), nil, output.Delete, nil, nil},
-		"sensitive":        {nil, &lang.Output{Value: known, Sensitive: true}, output.Create, nil, &state.Output{Name: "o", Sensitive: true}},
-		"still sensitive":  {&state.Output{Name: "o", Sensitive: true}, &lang.Output{Value: known, Sensitive: true}, output.NoOp, nil, &state.Output{Name: "o", Sensitive: true}},
-		"sensitive by now": {text("o", typ, value), &lang.Output{Value: known, Sensitive: true}, output.Update, nil, &state.Output{Name: "o", Sensitive: true}},
-		"not known yet":    {nil, &lang.Output{Value: cty.DynamicVal}, output.Create, true, nil},
-		"no longer known":  {text("o", typ, value), &lang.Output{Value: cty.UnknownVal(cty.String)}, output.Update, true, text("o", typ, value)},
+		"sensitive":        {nil, &configs.Output{Value: known, Sensitive: true}, output.Create, nil, &state.Output{Name: "o", Sensitive: true}},
+		"still sensitive":  {&state.Output{Name: "o", Sensitive: true}, &configs.Output{Value: known, Sensitive: true}, output.NoOp, nil, &state.Output{Name: "o", Sensitive: true}},
+		"sensitive by now": {text("o", typ, value), &configs.Output{Value: known, Sensitive: true}, output.Update, nil, &state.Output{Name: "o", Sensitive: true}},
+		"not known yet":    {nil, &configs.Output{Value: cty.DynamicVal}, output.Create, true, nil},
+		"no longer known":  {text("o", typ, value), &configs.Output{Value: cty.UnknownVal(cty.String)}, output.Update, true, text("o", typ, value)},
 		"known in part": {
-			text("o", `"string"`, `"x"`), &lang.Output{Value: cty.TupleVal([]cty.Value{cty.True, cty.ObjectVal(map[string]cty.Value{"a": cty.DynamicVal, "b": cty.True})})},
+			text("o", `"string"`, `"x"`), &configs.Output{Value: cty.TupleVal([]cty.Value{cty.True, cty.ObjectVal(map[string]cty.Value{"a": cty.DynamicVal, "b": cty.True})})},
 			output.Update,
 			[]any{false, map[string]any{"a": true}},
 			text("o", `"string"`, `"x"`),
 		},
-		"null": {nil, &lang.Output{Value: cty.NullVal(cty.String)}, output.Create, nil, text("o", `"string"`, "null")},
+		"null": {nil, &configs.Output{Value: cty.NullVal(cty.String)}, output.Create, nil, text("o", `"string"`, "null")},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestCompare(t *testing.T) {
 			if test.recorded != nil {
 				recorded = append(recorded, *test.recorded)
 			}
-			var declared []lang.Output
+			var declared []configs.Output
 			if test.declared != nil {
 				test.declared.Name = "o"
 				declared = append(declared, *test.declared)
@@ -78,7 +78,7 @@ func TestCompare(t *testing.T) {
 
 // TestCompareByName has outputs in one order.
 func TestCompareByName(t *testing.T) {
-	changes, err := output.Compare([]state.Output{{Name: "b"}}, []lang.Output{{Name: "c", Value: cty.True}, {Name: "a", Value: cty.True}})
+	changes, err := output.Compare([]state.Output{{Name: "b"}}, []configs.Output{{Name: "c", Value: cty.True}, {Name: "a", Value: cty.True}})
 	if err != nil {
 		t.Fatal(err)
 	}

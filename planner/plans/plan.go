@@ -34,11 +34,11 @@ type Plan struct {
 	Tool    string    `json:"tool"`   // version of kolla that made it
 	Created time.Time `json:"created"`
 	Cloud   string    `json:"cloud"`
-	Config  string    `json:"config"` // lang.Config.Digest
+	Config  string    `json:"config"` // configs.Config.Digest
 	// Namespace is the namespace of the cloud. Objects of manifests may be in others.
 	Namespace string `json:"namespace,omitempty"`
 	Destroy   bool   `json:"destroy,omitempty"`
-	// Variables are lang.Config.Variables: the values with which the same configuration is
+	// Variables are configs.Config.Variables: the values with which the same configuration is
 	// evaluated again when a saved plan is applied. None of them is sensitive.
 	Variables map[string]json.RawMessage `json:"variables,omitempty"`
 	Cluster   providers.Identity         `json:"cluster"`

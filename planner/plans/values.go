@@ -1,7 +1,7 @@
 package plans
 
 import (
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/extract"
 )
 
@@ -10,7 +10,7 @@ const (
 	// Masked is written for a value that must not be seen.
 	Masked = "(sensitive value)"
 	// Unknown is written for a value that only the apply makes.
-	Unknown = lang.KnownAfterApply
+	Unknown = configs.KnownAfterApply
 )
 
 // Values is the object of an action before and after it: the fields that kolla owns or

@@ -26,7 +26,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // Signature is how every rendered file starts.
@@ -44,7 +44,7 @@ var page = template.Must(template.New("haproxy.cfg").Funcs(template.FuncMap{"quo
 type cloud struct {
 	Signature string
 	Name      string
-	Exposure  lang.Exposure
+	Exposure  configs.Exposure
 	HTTP, TCP []proxy
 }
 
@@ -62,7 +62,7 @@ type proxy struct {
 type header struct{ Name, Value string }
 
 // headers are those of a probe, and the name of the host unless the probe has one.
-func headers(probe *lang.Probe, host string) []header {
+func headers(probe *configs.Probe, host string) []header {
 	out := []header{{"Host", host}}
 	for _, name := range slices.Sorted(maps.Keys(probe.Headers)) {
 		h := header{name, strings.ReplaceAll(probe.Headers[name], "%", "%%")} // it is a format
@@ -86,7 +86,7 @@ type server struct {
 // diagnostics at the place where they can be mended; with an error among them there
 // is no file. A node that a role names and the cluster does not have is a warning:
 // the others still serve.
-func Render(config *lang.Config, exposure lang.Exposure, nodes []Node) ([]byte, hcl.Diagnostics) {
+func Render(config *configs.Config, exposure configs.Exposure, nodes []Node) ([]byte, hcl.Diagnostics) {
 	r := &renderer{config: config, exposure: exposure}
 	if exposure.Mode != nodePortMode {
 		r.error(exposure.Range, "Nothing to configure",
@@ -114,8 +114,8 @@ func Render(config *lang.Config, exposure lang.Exposure, nodes []Node) ([]byte, 
 }
 
 type renderer struct {
-	config   *lang.Config
-	exposure lang.Exposure
+	config   *configs.Config
+	exposure configs.Exposure
 	diags    hcl.Diagnostics
 }
 

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/haproxy"
 )
 
@@ -104,33 +105,33 @@ func TestMistakes(t *testing.T) {
 	good := []haproxy.Node{{Name: "n1", Address: "198.51.100.1"}, {Name: "n2", Address: "198.51.100.2"}}
 	cases := map[string]struct {
 		nodes []haproxy.Node
-		edit  func(*lang.Config)
+		edit  func(*configs.Config)
 		want  string
 		at    int // line
 		warns bool
 	}{
-		"another mode": {nodes: good, edit: func(c *lang.Config) { c.Exposures[0].Mode = "managed" }, want: "Nothing to configure", at: 10},
-		"not exposed":  {nodes: good, edit: func(c *lang.Config) { c.Services[0].Exposure = "" }, want: "Nothing is exposed", at: 10},
+		"another mode": {nodes: good, edit: func(c *configs.Config) { c.Exposures[0].Mode = "managed" }, want: "Nothing to configure", at: 10},
+		"not exposed":  {nodes: good, edit: func(c *configs.Config) { c.Services[0].Exposure = "" }, want: "Nothing is exposed", at: 10},
 		"no port for the outside": {
-			nodes: good, edit: func(c *lang.Config) { c.Services[0].Ports[0].Exposed = false },
+			nodes: good, edit: func(c *configs.Config) { c.Services[0].Ports[0].Exposed = false },
 			want: "Nothing is exposed", at: 10,
 		},
 		"no node port": {
-			nodes: good, edit: func(c *lang.Config) { c.Services[0].Ports[0].NodePort = 0 },
+			nodes: good, edit: func(c *configs.Config) { c.Services[0].Ports[0].NodePort = 0 },
 			want: `The node port of port "web" of service "web" is not fixed`, at: 19,
 		},
 		"UDP": {
-			nodes: good, edit: func(c *lang.Config) { c.Services[0].Ports[0].UDP = true },
+			nodes: good, edit: func(c *configs.Config) { c.Services[0].Ports[0].UDP = true },
 			want: "Nothing is exposed", at: 10,
 		},
 		"no node port in the catalogue": {
-			nodes: good, edit: func(c *lang.Config) {
+			nodes: good, edit: func(c *configs.Config) {
 				c.Services[0].Ports[0].NodePort, c.Services[0].Ports[0].Range = 0, hcl.Range{}
 			},
 			want: `The node port of port "web" of service "web" is not fixed`, at: 14,
 		},
 		"nothing listens": {
-			nodes: good, edit: func(c *lang.Config) { c.Services[0].Workloads[0].Pod.Ports = nil },
+			nodes: good, edit: func(c *configs.Config) { c.Services[0].Workloads[0].Pod.Ports = nil },
 			want: `Nothing listens on port "web" of service "web"`, at: 19,
 		},
 		"no cluster": {nodes: nil, want: `Role "edge" matches no node`, at: 6},
@@ -140,7 +141,7 @@ func TestMistakes(t *testing.T) {
 		},
 		"only excluded ones": {
 			nodes: []haproxy.Node{{Name: "n1", Address: "198.51.100.1", Labels: map[string]string{"node.kubernetes.io/exclude-from-external-load-balancers": ""}}},
-			edit:  func(c *lang.Config) { c.Exposures[0].Role = "" },
+			edit:  func(c *configs.Config) { c.Exposures[0].Role = "" },
 			want:  `Exposure "public" has no nodes`, at: 10,
 		},
 		"no address": {
@@ -232,7 +233,7 @@ func findHAProxy(t *testing.T) string {
 	return program
 }
 
-func load(t *testing.T, dir string) *lang.Config {
+func load(t *testing.T, dir string) *configs.Config {
 	t.Helper()
 	config, diags := lang.Load(dir, lang.Options{Catalogue: os.DirFS("../openstack/catalogue")})
 	if len(diags) > 0 {
@@ -241,7 +242,7 @@ func load(t *testing.T, dir string) *lang.Config {
 	return config
 }
 
-func render(t *testing.T, config *lang.Config, name string, nodes []haproxy.Node) ([]byte, hcl.Diagnostics) {
+func render(t *testing.T, config *configs.Config, name string, nodes []haproxy.Node) ([]byte, hcl.Diagnostics) {
 	t.Helper()
 	for _, x := range config.Exposures {
 		if x.Name == name {

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // Node is a node of the cluster as a load balancer sees it. Whether it is ready or
@@ -88,7 +88,7 @@ func (r *renderer) backends(nodes []Node) []Node {
 }
 
 // role is the exposure's; nil: it has none. at is where the choice of nodes stands.
-func (r *renderer) role() (role *lang.Role, at hcl.Range) {
+func (r *renderer) role() (role *configs.Role, at hcl.Range) {
 	for i := range r.config.Roles {
 		if role := &r.config.Roles[i]; role.Name == r.exposure.Role {
 			return role, role.Range
@@ -106,7 +106,7 @@ func excluded(n Node) bool {
 
 // warnOfMissing tells of nodes that the role names and that get no traffic because
 // they are gone.
-func (r *renderer) warnOfMissing(role *lang.Role, all []string) {
+func (r *renderer) warnOfMissing(role *configs.Role, all []string) {
 	for _, name := range role.Named() {
 		if !slices.Contains(all, name) {
 			r.add(hcl.DiagWarning, role.Range, fmt.Sprintf("Node %q is left out", name),
@@ -115,7 +115,7 @@ func (r *renderer) warnOfMissing(role *lang.Role, all []string) {
 	}
 }
 
-func (r *renderer) noNodes(role *lang.Role, at hcl.Range, all []string) {
+func (r *renderer) noNodes(role *configs.Role, at hcl.Range, all []string) {
 	known := "The cluster has no nodes."
 	if len(all) > 0 {
 		known = fmt.Sprintf("The cluster's nodes are: %s.", strings.Join(all, ", "))

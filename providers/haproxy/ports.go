@@ -7,16 +7,16 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // port is a port of a service that the exposure opens.
 type port struct {
-	service *lang.Service
-	decl    lang.Port
+	service *configs.Service
+	decl    configs.Port
 	// ready is how a pod is asked whether it is ready; nil: not by HTTP on this port, and
 	// nothing is known of what it speaks.
-	ready *lang.Probe
+	ready *configs.Probe
 }
 
 // ports lists what the exposure opens, by service and number.
@@ -49,7 +49,7 @@ func (r *renderer) ports() []port {
 }
 
 // reachable reports ports for which there is no way that is known in advance.
-func (r *renderer) reachable(s *lang.Service, p lang.Port) bool {
+func (r *renderer) reachable(s *configs.Service, p configs.Port) bool {
 	at := p.Range
 	if at.Filename == "" { // the catalogue's: the service is where it can be overridden
 		at = s.Range
@@ -69,8 +69,8 @@ func (r *renderer) reachable(s *lang.Service, p lang.Port) bool {
 }
 
 // listeners are the workloads behind a port.
-func listeners(s *lang.Service, name string) []lang.Workload {
-	var out []lang.Workload
+func listeners(s *configs.Service, name string) []configs.Workload {
+	var out []configs.Workload
 	for _, w := range s.Workloads {
 		if slices.Contains(w.Pod.Ports, name) {
 			out = append(out, w)
@@ -81,9 +81,9 @@ func listeners(s *lang.Service, name string) []lang.Workload {
 
 // readiness is how the workload behind a port, or a sidecar of it, is asked in plain HTTP,
 // on that very port, whether it is ready.
-func readiness(s *lang.Service, name string) *lang.Probe {
+func readiness(s *configs.Service, name string) *configs.Probe {
 	for _, w := range listeners(s, name) {
-		probes := []*lang.Probe{w.Ready}
+		probes := []*configs.Probe{w.Ready}
 		for _, init := range w.Pod.Inits {
 			probes = append(probes, init.Ready)
 		}

@@ -8,7 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
@@ -25,7 +25,7 @@ var unlimited = map[string]string{
 // readiness probe once more, and that a node with unready pods can be drained.
 func TestBounds(t *testing.T) {
 	used := map[string]bool{}
-	for name, config := range map[string]*lang.Config{
+	for name, config := range map[string]*configs.Config{
 		"all-in-one":  load(t, "../../examples/all-in-one"),
 		"compute-kit": load(t, "../../examples/compute-kit"),
 		"cells":       inRelease(t, "testdata/servers", "2026.1"),

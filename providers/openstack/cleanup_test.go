@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -120,7 +120,7 @@ func TestCleanup(t *testing.T) {
 		t.Errorf("nobody ever had anything there, and %d jobs run", len(got))
 	}
 	external := "service \"keystone\" {\n  external = { host = \"keystone.example.org\", admin_password = null }\n  secret \"admin\" {\n    from_env = \"ADMIN\"\n  }\n}\n"
-	made.Given = func(*lang.SecretSource) (string, error) { return "secret", nil }
+	made.Given = func(*configs.SecretSource) (string, error) { return "secret", nil }
 	keystone := "service \"keystone\" {\n  role   = role.control\n  expose = exposure.public\n}\n"
 	if got := jobs(keystone, external); len(there(t, got["keystone-registration-cleanup"])["users"].([]any)) != 2 {
 		t.Errorf("a Keystone that is external: %v", got)

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -21,8 +21,8 @@ func (r *renderer) namespaceAddress() addrs.Object {
 }
 
 // pods are everything in a service that runs.
-func pods(s *lang.Service) iter.Seq[*lang.Pod] {
-	return func(yield func(*lang.Pod) bool) {
+func pods(s *configs.Service) iter.Seq[*configs.Pod] {
+	return func(yield func(*configs.Pod) bool) {
 		for i := range s.Jobs {
 			if !yield(&s.Jobs[i].Pod) {
 				return
@@ -59,7 +59,7 @@ func (r *renderer) nodeAddress(name string) addrs.Object {
 }
 
 // members are the nodes of a role, by name.
-func (r *renderer) members(role lang.Role) []string {
+func (r *renderer) members(role configs.Role) []string {
 	if r.facts.Nodes == nil {
 		return role.Named()
 	}

@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // TestLostDatabase holds that a statement of a daemon ends, whose database lost its power,
 // and that a job may change a table for as long as it takes.
 func TestLostDatabase(t *testing.T) {
-	for name, config := range map[string]*lang.Config{
+	for name, config := range map[string]*configs.Config{
 		"compute-kit": load(t, "../../examples/compute-kit"),
 		"cells":       inRelease(t, "testdata/servers", "2026.1"),
 	} {

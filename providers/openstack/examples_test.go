@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
@@ -94,7 +94,7 @@ func exampleText(t *testing.T, name string) string {
 }
 
 // placeless are the objects of a cloud, without the places in its files.
-func placeless(t *testing.T, config *lang.Config) string {
+func placeless(t *testing.T, config *configs.Config) string {
 	t.Helper()
 	f := facts()
 	f.Nodes = append(f.Nodes, openstack.Node{Name: "node-2"}, openstack.Node{Name: "node-3"})

@@ -7,15 +7,15 @@ import (
 
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // file is a config file of a service as pods mount it: the public part as a
 // ConfigMap, the secret part as a Secret, or only one of them.
 type file struct {
-	decl    lang.ConfigFile
+	decl    configs.ConfigFile
 	sources []mounted
 }
 
@@ -51,7 +51,7 @@ func (s *service) files() {
 	}
 }
 
-func (s *service) file(decl lang.ConfigFile) file {
+func (s *service) file(decl configs.ConfigFile) file {
 	f := file{decl: decl}
 	public, secret := split(decl)
 	base := s.dashed(label(decl.Name, true))
@@ -68,14 +68,14 @@ func (s *service) file(decl lang.ConfigFile) file {
 		key, at = path.Base(decl.SecretPath), decl.SecretPath
 		base += "-secrets"
 	}
-	o := s.derived(base, map[string]lang.Text{key: secret}, intoFile(s.decl.Definition, decl))
+	o := s.derived(base, map[string]configs.Text{key: secret}, intoFile(s.decl.Definition, decl))
 	o.From(source(decl.Range))
 	s.add(o)
 	f.sources = append(f.sources, mounted{object: o.Address, secret: true, key: key, path: at, mode: decl.Mode, deferred: o.Deferred})
 	return f
 }
 
-func (s *service) configMap(base string, decl lang.ConfigFile, text lang.Text) providers.Object {
+func (s *service) configMap(base string, decl configs.ConfigFile, text configs.Text) providers.Object {
 	content, later := text.Masked(), text.Deferred()
 	o := s.object(corev1.ConfigMap(versioned(base, later, decl.Name, content), "").
 		WithData(map[string]string{decl.Name: content}).
@@ -88,14 +88,14 @@ func (s *service) configMap(base string, decl lang.ConfigFile, text lang.Text) p
 }
 
 // places are where the values of a file stand in the user's own files.
-func places(decl lang.ConfigFile) map[string]string {
+func places(decl configs.ConfigFile) map[string]string {
 	out := map[string]string{}
 	for _, option := range decl.Options {
 		name := option.Key
 		if option.Section != "" {
 			name = "[" + option.Section + "] " + option.Key
 		}
-		if at := option.Origin.Range; !strings.HasPrefix(at.Filename, lang.CatalogueDir) {
+		if at := option.Origin.Range; !strings.HasPrefix(at.Filename, configs.CatalogueDir) {
 			out[name] = source(at)
 		}
 	}
@@ -113,21 +113,21 @@ func versioned(base string, deferred []string, content ...string) string {
 
 // split renders a file into its public and its secret part; secret is nil where
 // nothing is secret. A file that cannot be split is secret as a whole.
-func split(decl lang.ConfigFile) (public, secret lang.Text) {
+func split(decl configs.ConfigFile) (public, secret configs.Text) {
 	if decl.Format == "raw" {
 		if decl.Content.Secret() {
 			return nil, decl.Content
 		}
 		return decl.Content, nil
 	}
-	confidential := func(o lang.Option) bool { return slices.ContainsFunc(o.Values, lang.Text.Secret) }
+	confidential := func(o configs.Option) bool { return slices.ContainsFunc(o.Values, configs.Text.Secret) }
 	switch {
 	case !slices.ContainsFunc(decl.Options, confidential):
 		return ini(decl.Options), nil
 	case decl.SecretPath == "":
 		return nil, ini(decl.Options)
 	}
-	var open, hidden []lang.Option
+	var open, hidden []configs.Option
 	for _, option := range decl.Options {
 		if confidential(option) {
 			hidden = append(hidden, option)
@@ -142,12 +142,12 @@ func split(decl lang.ConfigFile) (public, secret lang.Text) {
 // split into.
 type FilePart struct {
 	Path    string
-	Content lang.Text
+	Content configs.Text
 	Secret  bool // it is kept in a Secret
 }
 
 // FileParts renders a config file: the public part first, if there is one.
-func FileParts(decl lang.ConfigFile) []FilePart {
+func FileParts(decl configs.ConfigFile) []FilePart {
 	public, secret := split(decl)
 	switch {
 	case secret == nil:
@@ -160,11 +160,11 @@ func FileParts(decl lang.ConfigFile) []FilePart {
 
 // ini writes options in the form that oslo.config and most others read. Options
 // of one section follow each other; those without a section come first.
-func ini(options []lang.Option) lang.Text {
-	var out lang.Text
+func ini(options []configs.Option) configs.Text {
+	var out configs.Text
 	var plain strings.Builder
 	flush := func() {
-		out = append(out, lang.Plain(plain.String())...)
+		out = append(out, configs.Plain(plain.String())...)
 		plain.Reset()
 	}
 	section := ""

@@ -11,12 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
 // inRelease loads a cloud in a release.
-func inRelease(t *testing.T, dir, release string) *lang.Config {
+func inRelease(t *testing.T, dir, release string) *configs.Config {
 	t.Helper()
 	config, diags := lang.Load(dir, lang.Options{
 		Catalogue: openstack.Catalogue(),

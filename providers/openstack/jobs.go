@@ -9,15 +9,15 @@ import (
 	v1 "k8s.io/api/core/v1"
 	batchv1 "k8s.io/client-go/applyconfigurations/batch/v1"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // namedJob is a job and the name, without a hash, of the Job that it becomes.
 type namedJob struct {
 	name string
-	decl lang.Job
+	decl configs.Job
 	// skipped: it counts as run, and nothing runs.
 	skipped bool
 }
@@ -134,14 +134,14 @@ func (s *service) job(job namedJob, after []addrs.Object) providers.Object {
 }
 
 // told is the pod of a job with what it is told of nodes.
-func (s *service) told(job lang.Job) lang.Pod {
+func (s *service) told(job configs.Job) configs.Pod {
 	pod := job.Pod
 	if job.Nodes == nil {
 		return pod
 	}
 	names := s.nodeNames(*job.Nodes)
-	pod.Env = append(slices.Clone(pod.Env), lang.Env{Name: "KOLLA_NODES", Value: lang.Plain(strings.Join(names, " "))})
-	slices.SortFunc(pod.Env, func(a, b lang.Env) int { return cmp.Compare(a.Name, b.Name) })
+	pod.Env = append(slices.Clone(pod.Env), configs.Env{Name: "KOLLA_NODES", Value: configs.Plain(strings.Join(names, " "))})
+	slices.SortFunc(pod.Env, func(a, b configs.Env) int { return cmp.Compare(a.Name, b.Name) })
 	return pod
 }
 

@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // stagingDir is where Kolla's start script looks for the files to copy.
@@ -44,7 +44,7 @@ func (t *podTemplate) mountStartFile(copies []copied) {
 	if err != nil {
 		panic(err) // strings always encode
 	}
-	o := t.configMap(t.name+"-config.json", lang.ConfigFile{Name: "config.json", Range: t.decl.Range}, lang.Plain(string(text)+"\n"))
+	o := t.configMap(t.name+"-config.json", configs.ConfigFile{Name: "config.json", Range: t.decl.Range}, configs.Plain(string(text)+"\n"))
 	t.add(o)
 	t.dependsOn = append(t.dependsOn, o.Address)
 	volume := t.volume(mounted{object: o.Address, key: "config.json"})

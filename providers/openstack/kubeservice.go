@@ -9,8 +9,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // kubeServices adds the Services through which others reach this service, and
@@ -27,7 +27,7 @@ func (s *service) kubeServices() []addrs.Object {
 	for _, w := range s.decl.Workloads {
 		ports := s.ports(w)
 		name := s.workloadName(w)
-		main := !named && slices.ContainsFunc(ports, func(p lang.Port) bool { return p.Name == s.decl.Ports[0].Name })
+		main := !named && slices.ContainsFunc(ports, func(p configs.Port) bool { return p.Name == s.decl.Ports[0].Name })
 		named = named || main
 		var services []*corev1.ServiceApplyConfiguration
 		switch {
@@ -60,14 +60,14 @@ func (s *service) kubeServices() []addrs.Object {
 
 // headless makes a Service name its pods one by one, ready or not: the members of
 // a StatefulSet find each other through it.
-func (s *service) headless(name string, selector map[string]string, ports []lang.Port) *corev1.ServiceApplyConfiguration {
+func (s *service) headless(name string, selector map[string]string, ports []configs.Port) *corev1.ServiceApplyConfiguration {
 	service := s.kubeService(name, selector, ports, false)
 	service.Spec.WithClusterIP(v1.ClusterIPNone).WithPublishNotReadyAddresses(true)
 	return service
 }
 
 // own makes a Service for each pod of a StatefulSet, if they have addresses of their own.
-func (s *service) own(w lang.Workload, name string, ports []lang.Port) []*corev1.ServiceApplyConfiguration {
+func (s *service) own(w configs.Workload, name string, ports []configs.Port) []*corev1.ServiceApplyConfiguration {
 	if !w.OwnAddresses || len(ports) == 0 {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (s *service) own(w lang.Workload, name string, ports []lang.Port) []*corev1
 // reachable makes the Service of some pods, with node ports where all of its ports
 // are open to the outside. A node port cannot be withheld from a port: where only
 // some are open, those have a second Service.
-func (s *service) reachable(name string, selector map[string]string, ports []lang.Port) []*corev1.ServiceApplyConfiguration {
+func (s *service) reachable(name string, selector map[string]string, ports []configs.Port) []*corev1.ServiceApplyConfiguration {
 	if exposed := s.exposed(ports); len(exposed) == len(ports) {
 		return []*corev1.ServiceApplyConfiguration{s.kubeService(name, selector, ports, true)}
 	}
@@ -92,7 +92,7 @@ func (s *service) reachable(name string, selector map[string]string, ports []lan
 }
 
 // public makes the Service for those of the ports that are open to the outside.
-func (s *service) public(name string, selector map[string]string, ports []lang.Port) []*corev1.ServiceApplyConfiguration {
+func (s *service) public(name string, selector map[string]string, ports []configs.Port) []*corev1.ServiceApplyConfiguration {
 	exposed := s.exposed(ports)
 	if len(exposed) == 0 {
 		return nil
@@ -100,8 +100,8 @@ func (s *service) public(name string, selector map[string]string, ports []lang.P
 	return []*corev1.ServiceApplyConfiguration{s.kubeService(name+"-public", selector, exposed, true)}
 }
 
-func (s *service) exposed(ports []lang.Port) []lang.Port {
-	var out []lang.Port
+func (s *service) exposed(ports []configs.Port) []configs.Port {
+	var out []configs.Port
 	for _, p := range ports {
 		if s.decl.Exposure != "" && p.Exposed {
 			out = append(out, p)
@@ -110,7 +110,7 @@ func (s *service) exposed(ports []lang.Port) []lang.Port {
 	return out
 }
 
-func (s *service) kubeService(name string, selector map[string]string, ports []lang.Port, nodePort bool) *corev1.ServiceApplyConfiguration {
+func (s *service) kubeService(name string, selector map[string]string, ports []configs.Port, nodePort bool) *corev1.ServiceApplyConfiguration {
 	spec := corev1.ServiceSpec().WithSelector(selector).WithType(v1.ServiceTypeClusterIP)
 	if nodePort {
 		spec.WithType(v1.ServiceTypeNodePort)

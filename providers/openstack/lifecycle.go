@@ -12,14 +12,14 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // lifecycleOf is what a declaration says, in the form that travels with an object;
 // nil: nothing.
-func lifecycleOf(decl lang.Lifecycle) *providers.Lifecycle {
+func lifecycleOf(decl configs.Lifecycle) *providers.Lifecycle {
 	if decl.Empty() {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (r *renderer) checkLifecycles() {
 }
 
 // sameRule reports whether a rule was only handed down.
-func sameRule(a, b lang.FieldRule) bool { return a.Range == b.Range }
+func sameRule(a, b configs.FieldRule) bool { return a.Range == b.Range }
 
 // kindsByBlock lists the kinds of the objects of each block.
 func (r *renderer) kindsByBlock() map[string][]schema.GroupVersionKind {
@@ -83,7 +83,7 @@ func (r *renderer) kindsByBlock() map[string][]schema.GroupVersionKind {
 	return out
 }
 
-func (r *renderer) checkRules(l lang.Lifecycle, kinds []schema.GroupVersionKind) {
+func (r *renderer) checkRules(l configs.Lifecycle, kinds []schema.GroupVersionKind) {
 	for _, rule := range slices.Concat(l.IgnoreFields, l.ForceFrom) {
 		if rule.Path == nil || len(kinds) == 0 {
 			continue

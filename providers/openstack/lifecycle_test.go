@@ -9,12 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // written loads a cloud with the given blocks, the first of them in line 2.
-func written(t *testing.T, blocks string, cloud ...string) *lang.Config {
+func written(t *testing.T, blocks string, cloud ...string) *configs.Config {
 	t.Helper()
 	dir := t.TempDir()
 	text := `cloud "c" { release = "2025.1" }` + "\n" + blocks

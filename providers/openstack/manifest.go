@@ -10,15 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // manifest adds the objects that the user brings as they are: with the labels
 // that mark them as kolla's, and in the cloud's namespace if they name none.
-func (r *renderer) manifest(m lang.Manifest) {
+func (r *renderer) manifest(m configs.Manifest) {
 	block := m.Block
 	r.finals[block] = nil
 	needed := r.needed(m.Needs)
@@ -39,7 +39,7 @@ func (r *renderer) manifest(m lang.Manifest) {
 	}
 }
 
-func (r *renderer) brought(block string, m lang.ManifestObject) providers.Object {
+func (r *renderer) brought(block string, m configs.ManifestObject) providers.Object {
 	u := (&unstructured.Unstructured{Object: m.Content}).DeepCopy()
 	dropNulls(u.Object)
 	delete(u.Object, "status")
@@ -88,13 +88,13 @@ func (r *renderer) takeData(u *unstructured.Unstructured, at hcl.Range) map[stri
 		given, there := u.Object[field]
 		delete(u.Object, field)
 		values, isMap := given.(map[string]any)
-		if there && !isMap && given != lang.KnownAfterApply {
+		if there && !isMap && given != configs.KnownAfterApply {
 			r.error(at, "A Secret without keys", fmt.Sprintf("%s of %s is a map of names to values.", field, providers.RefOf(u)))
 		}
 		for _, key := range slices.Sorted(maps.Keys(values)) {
 			text, isText := values[key].(string)
 			raw, err := []byte(text), error(nil)
-			if field == "data" && text != lang.KnownAfterApply {
+			if field == "data" && text != configs.KnownAfterApply {
 				raw, err = base64.StdEncoding.DecodeString(text)
 			}
 			switch {
@@ -153,7 +153,7 @@ func (r *renderer) namespaced(kind schema.GroupVersionKind) bool {
 
 // declaredScopes reads the scopes of custom kinds from the definitions among the
 // manifests.
-func declaredScopes(config *lang.Config) map[schema.GroupKind]bool {
+func declaredScopes(config *configs.Config) map[schema.GroupKind]bool {
 	scopes := map[schema.GroupKind]bool{}
 	for _, m := range config.Manifests {
 		for _, o := range m.Objects {

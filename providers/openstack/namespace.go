@@ -14,7 +14,7 @@ import (
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/pod-security-admission/api"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
@@ -41,7 +41,7 @@ func (p placeOf) String() string {
 }
 
 // ownNamespace reports whether an object of a manifest is the cloud's own namespace.
-func (r *renderer) ownNamespace(m lang.ManifestObject) bool {
+func (r *renderer) ownNamespace(m configs.ManifestObject) bool {
 	u := unstructured.Unstructured{Object: m.Content}
 	return u.GroupVersionKind() == kinds.Namespace.WithVersion("v1") && u.GetName() == r.config.Cloud.Namespace
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
@@ -82,7 +82,7 @@ func TestOwnNamespaceConflicts(t *testing.T) {
 }
 
 // withoutDirectory takes the directory out of a text.
-func withoutDirectory(text string, config *lang.Config) string {
+func withoutDirectory(text string, config *configs.Config) string {
 	for name := range config.Files {
 		if dir, ok := strings.CutSuffix(name, "cloud.hcl"); ok {
 			text = strings.ReplaceAll(text, dir, "")
@@ -192,7 +192,7 @@ func TestWeakened(t *testing.T) {
 }
 
 // rendered renders a cloud, and leaves out the warning of pods that weaken the namespace.
-func rendered(config *lang.Config, f openstack.Facts) ([]providers.Object, hcl.Diagnostics) {
+func rendered(config *configs.Config, f openstack.Facts) ([]providers.Object, hcl.Diagnostics) {
 	objects, diags := openstack.Render(config, f)
 	return objects, slices.DeleteFunc(diags, func(d *hcl.Diagnostic) bool { return strings.HasPrefix(d.Summary, "Pods weaken") })
 }

@@ -13,7 +13,7 @@ import (
 	"k8s.io/pod-security-admission/api"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
@@ -25,7 +25,7 @@ type need struct {
 }
 
 // levelOf is the Pod Security level that a pod needs, with all of its containers.
-func levelOf(pod *lang.Pod) string { return highest(needsOf(pod)) }
+func levelOf(pod *configs.Pod) string { return highest(needsOf(pod)) }
 
 // highest is the least strict level that is needed.
 func highest(needs []need) string {
@@ -37,7 +37,7 @@ func highest(needs []need) string {
 }
 
 // needsOf are the reasons why a pod needs more than the level restricted.
-func needsOf(pod *lang.Pod) []need {
+func needsOf(pod *configs.Pod) []need {
 	var needs []need
 	for _, of := range []struct {
 		node bool
@@ -66,13 +66,13 @@ func needsOf(pod *lang.Pod) []need {
 }
 
 // stated reports whether a container needs no word more what its powers are for.
-func stated(p lang.Powers) bool { return p.Reason != "" || p.Unsettled }
+func stated(p configs.Powers) bool { return p.Reason != "" || p.Unsettled }
 
 // needsOfContainer are those of one container: none if it starts directly as a known user,
 // the level baseline if its image starts through sudo or as a user of its own choice, or as
 // root, and privileged with powers that reach the node, or with its files. unknown says why
 // its user is not known; empty: it is.
-func needsOfContainer(p lang.Powers, volumes []lang.Volume, unknown string) []need {
+func needsOfContainer(p configs.Powers, volumes []configs.Volume, unknown string) []need {
 	var needs []need
 	add := func(level, why string) { needs = append(needs, need{level, why, stated(p)}) }
 	if p.Privileged {
@@ -179,8 +179,8 @@ func (r *renderer) powers() []powerful {
 
 // broughtHere are the objects of manifests in the cloud's namespace that pods can be given
 // powers by: their controllers have names that nobody else can take.
-func (r *renderer) broughtHere() iter.Seq2[*lang.Manifest, lang.ManifestObject] {
-	return func(yield func(*lang.Manifest, lang.ManifestObject) bool) {
+func (r *renderer) broughtHere() iter.Seq2[*configs.Manifest, configs.ManifestObject] {
+	return func(yield func(*configs.Manifest, configs.ManifestObject) bool) {
 		for i := range r.config.Manifests {
 			m := &r.config.Manifests[i]
 			for _, o := range m.Objects {

@@ -14,8 +14,8 @@ import (
 	metav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 	networkingv1 "k8s.io/client-go/applyconfigurations/networking/v1"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -94,7 +94,7 @@ type openPort struct {
 	protocol v1.Protocol
 }
 
-func openPortOf(p lang.Port) openPort { return openPort{p.Number, v1.Protocol(p.Protocol())} }
+func openPortOf(p configs.Port) openPort { return openPort{p.Number, v1.Protocol(p.Protocol())} }
 
 // ingress is a rule for ports, from everybody as long as nothing else is said.
 func ingress(ports []openPort) *networkingv1.NetworkPolicyIngressRuleApplyConfiguration {
@@ -177,12 +177,12 @@ func (s *service) referrers(block string) (out []*peer, deferred []string) {
 // clientsOf are the services that connect to a block, by its address: those that need it, and
 // those that read the password of a database or queue on it. Who was given such a URL by
 // another service's output may not refer to the server itself.
-func clientsOf(config *lang.Config) map[string][]*lang.Service {
+func clientsOf(config *configs.Config) map[string][]*configs.Service {
 	blocks := make(map[string]string, len(config.Services))
 	for _, s := range config.Services {
 		blocks[s.Name] = s.Block
 	}
-	opens := map[lang.SecretRef]string{}
+	opens := map[configs.SecretRef]string{}
 	for _, s := range config.Services {
 		for _, d := range s.Databases {
 			opens[d.Password] = blocks[d.Server]
@@ -193,7 +193,7 @@ func clientsOf(config *lang.Config) map[string][]*lang.Service {
 			}
 		}
 	}
-	out := map[string][]*lang.Service{}
+	out := map[string][]*configs.Service{}
 	for i := range config.Services {
 		s := &config.Services[i]
 		on := slices.Clone(s.Needs)
@@ -213,8 +213,8 @@ func clientsOf(config *lang.Config) map[string][]*lang.Service {
 }
 
 // texts are what the pods of a service read: its files, and the variables of containers.
-func texts(s *lang.Service) iter.Seq[lang.Text] {
-	return func(yield func(lang.Text) bool) {
+func texts(s *configs.Service) iter.Seq[configs.Text] {
+	return func(yield func(configs.Text) bool) {
 		for _, c := range s.Configs {
 			if !yield(c.Content) {
 				return
@@ -241,7 +241,7 @@ func texts(s *lang.Service) iter.Seq[lang.Text] {
 	}
 }
 
-func later(text string) bool { return strings.Contains(text, lang.KnownAfterApply) }
+func later(text string) bool { return strings.Contains(text, configs.KnownAfterApply) }
 
 // nodeAddresses are those that pods in the network of their node connect from.
 func (r *renderer) nodeAddresses() []*peer {
@@ -272,7 +272,7 @@ func podsOf(content map[string]any) (labels map[string]string, namespace string)
 }
 
 // allowed are those that an allow block names.
-func (s *service) allowed(a lang.Allow) []*peer {
+func (s *service) allowed(a configs.Allow) []*peer {
 	var out []*peer
 	switch {
 	case len(a.Pods) > 0:

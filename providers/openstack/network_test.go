@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -326,7 +326,7 @@ service "keystone" {
 `
 	for value, want := range map[string]bool{"Plain-1_2.3": true, "p@ss": false, "50%": false, "it's": false} {
 		f := facts()
-		f.Given = func(*lang.SecretSource) (string, error) { return value, nil }
+		f.Given = func(*configs.SecretSource) (string, error) { return value, nil }
 		_, diags := rendered(written(t, source), f)
 		if diags.HasErrors() == want || !want && !strings.Contains(diags.Error(), "percent-encoded") {
 			t.Errorf("%q: %v", value, diags)
@@ -387,7 +387,7 @@ service "app" {
 	}
 	for _, c := range cases {
 		f := facts()
-		f.Given = func(*lang.SecretSource) (string, error) { return c.value, nil }
+		f.Given = func(*configs.SecretSource) (string, error) { return c.value, nil }
 		source := fmt.Sprintf(definition, c.option, `"`+c.file+`"`)
 		before, _, _ := strings.Cut(source, `secret "p" { from_env`)
 		line := 2 + strings.Count(before, "\n") // after the cloud block

@@ -16,8 +16,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/secrets"
 )
@@ -55,7 +55,7 @@ type Facts struct {
 	// they have now; nil: nobody can say, and all services count as made.
 	Made func(block string) []addrs.Object
 	// Given reads a value from the environment or from a file; nil: nothing is read.
-	Given func(source *lang.SecretSource) (string, error)
+	Given func(source *configs.SecretSource) (string, error)
 	// Now is when the plan is made.
 	Now time.Time
 	// Namespaced reports whether the server keeps a kind in namespaces; known is
@@ -83,7 +83,7 @@ func Offline() Facts {
 }
 
 // Render makes the desired objects of a configuration, in a fixed order.
-func Render(config *lang.Config, facts Facts) ([]providers.Object, hcl.Diagnostics) {
+func Render(config *configs.Config, facts Facts) ([]providers.Object, hcl.Diagnostics) {
 	var objects []providers.Object
 	r := newRenderer(config, facts)
 	r.take = func(o providers.Object) { objects = append(objects, o) }
@@ -94,7 +94,7 @@ func Render(config *lang.Config, facts Facts) ([]providers.Object, hcl.Diagnosti
 // Check finds what is wrong with the objects of a configuration, as Render does, and
 // counts them. Of each it makes what names it, and keeps that only: the manifests of a
 // large cloud take more memory than all else.
-func Check(config *lang.Config, facts Facts) (objects int, diags hcl.Diagnostics) {
+func Check(config *configs.Config, facts Facts) (objects int, diags hcl.Diagnostics) {
 	r := newRenderer(config, facts)
 	r.namesOnly = true
 	r.take = func(providers.Object) {}
@@ -103,11 +103,11 @@ func Check(config *lang.Config, facts Facts) (objects int, diags hcl.Diagnostics
 }
 
 type renderer struct {
-	config   *lang.Config
+	config   *configs.Config
 	facts    Facts
-	services map[string]*service        // by name
-	clients  map[string][]*lang.Service // see clientsOf
-	servers  map[string]bool            // names of the services that others have something on
+	services map[string]*service           // by name
+	clients  map[string][]*configs.Service // see clientsOf
+	servers  map[string]bool               // names of the services that others have something on
 	secrets  map[secretID]*secret
 	blocks   map[string]func() // renders a service, manifest or secret, by its address
 	// finals are the objects that must be ready for a block to count as ready, by
@@ -133,7 +133,7 @@ type declared struct {
 	source  string
 }
 
-func newRenderer(config *lang.Config, facts Facts) *renderer {
+func newRenderer(config *configs.Config, facts Facts) *renderer {
 	r := &renderer{
 		config:   config,
 		facts:    facts,

@@ -13,13 +13,13 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // isPatched reports whether a patch may be for an object of a kind.
 func (s *service) isPatched(kind string) bool {
-	return slices.ContainsFunc(s.decl.Patches, func(p lang.Patch) bool { return p.Kind == kind })
+	return slices.ContainsFunc(s.decl.Patches, func(p configs.Patch) bool { return p.Kind == kind })
 }
 
 // unversioned is the name of an object without its hash.
@@ -42,7 +42,7 @@ func (s *service) patchesOf(kind, name string) []string {
 }
 
 // took is the mark of a patch that an object took: one of the cloud's is for all services.
-func (s *service) took(p lang.Patch) string {
+func (s *service) took(p configs.Patch) string {
 	if p.Layer == "cloud" {
 		return p.Label.String()
 	}
@@ -75,7 +75,7 @@ func (s *service) patch(o *providers.Object) {
 // Kubernetes. Fields are paths such as ".spec.ports[0].name", in the patch.
 type merging struct {
 	*service
-	patch  lang.Patch
+	patch  configs.Patch
 	target string // KIND/NAME
 	types  *schema.Schema
 }

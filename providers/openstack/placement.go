@@ -8,12 +8,12 @@ import (
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	metav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // place says on which nodes the pod may run, and whom it makes room for.
 func (t *podTemplate) place(spec *corev1.PodSpecApplyConfiguration) {
-	var tolerations []lang.Toleration
+	var tolerations []configs.Toleration
 	for _, role := range t.config.Roles {
 		if role.Name == t.role {
 			spec.WithNodeSelector(role.Labels)
@@ -34,10 +34,10 @@ func (t *podTemplate) place(spec *corev1.PodSpecApplyConfiguration) {
 }
 
 // tolerationsOf are those that taints need.
-func tolerationsOf(taints []lang.Taint) []lang.Toleration {
-	var out []lang.Toleration
+func tolerationsOf(taints []configs.Taint) []configs.Toleration {
+	var out []configs.Toleration
 	for _, t := range taints {
-		toleration := lang.Toleration{Key: t.Key, Operator: "Exists", Effect: t.Effect}
+		toleration := configs.Toleration{Key: t.Key, Operator: "Exists", Effect: t.Effect}
 		if t.Value != "" {
 			toleration.Operator, toleration.Value = "Equal", t.Value
 		}
@@ -46,7 +46,7 @@ func tolerationsOf(taints []lang.Taint) []lang.Toleration {
 	return out
 }
 
-func tolerated(t lang.Toleration) *corev1.TolerationApplyConfiguration {
+func tolerated(t configs.Toleration) *corev1.TolerationApplyConfiguration {
 	out := corev1.Toleration().WithOperator(v1.TolerationOperator(t.Operator))
 	if t.Key != "" {
 		out.WithKey(t.Key)
@@ -61,7 +61,7 @@ func tolerated(t lang.Toleration) *corev1.TolerationApplyConfiguration {
 }
 
 // spread keeps the pods of a workload apart.
-func (s *service) spread(w lang.Workload, name string, spec *corev1.PodSpecApplyConfiguration) {
+func (s *service) spread(w configs.Workload, name string, spec *corev1.PodSpecApplyConfiguration) {
 	if w.Kind == "DaemonSet" || w.Replicas < 2 {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/escape"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -22,7 +22,7 @@ type placing func(before, after string) escape.Place
 func intoEnv(string, string) escape.Place { return escape.Env }
 
 // intoFile is for a config file of the given format.
-func intoFile(definition string, decl lang.ConfigFile) placing {
+func intoFile(definition string, decl configs.ConfigFile) placing {
 	switch decl.Format {
 	case "ini":
 		if definition == literalURLs && decl.Name == literalURLs+".conf" {
@@ -143,7 +143,7 @@ type foreign struct {
 }
 
 // foreign is what the secret has under a key, if that is known.
-func (d *derivation) foreign(s *secret, ref lang.SecretRef) foreign {
+func (d *derivation) foreign(s *secret, ref configs.SecretRef) foreign {
 	f := foreign{what: fmt.Sprintf("The value of secret %q", s.decl.Name), at: d.decl.Range}
 	if ref.Service != "" {
 		f.what += fmt.Sprintf(" of service %q", ref.Service)

@@ -6,7 +6,7 @@ import (
 
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // fieldPaths are where Kubernetes has what only a pod knows of itself.
@@ -24,11 +24,11 @@ func fromField(field string) *corev1.EnvVarSourceApplyConfiguration {
 
 // withFields is a text in which Kubernetes replaces what only a pod knows by the value of
 // a variable, which is added before.
-func (t *podTemplate) withFields(text lang.Text) string {
+func (t *podTemplate) withFields(text configs.Text) string {
 	var b strings.Builder
 	for _, part := range text {
 		if part.Field == "" {
-			b.WriteString(escaped(lang.Text{part}.Masked()))
+			b.WriteString(escaped(configs.Text{part}.Masked()))
 			continue
 		}
 		b.WriteString("$(" + t.fieldVariable(part.Field) + ")")
@@ -53,7 +53,7 @@ func escapedAll(texts []string) []string {
 // fieldVariable is the name of a variable for a field, which stands before all others.
 func (t *podTemplate) fieldVariable(field string) string {
 	name := "KOLLA_" + strings.ToUpper(strings.ReplaceAll(field, ".", "_"))
-	for slices.ContainsFunc(t.pod.Env, func(e lang.Env) bool { return e.Name == name }) {
+	for slices.ContainsFunc(t.pod.Env, func(e configs.Env) bool { return e.Name == name }) {
 		name += "_"
 	}
 	if !slices.ContainsFunc(t.env, func(e *corev1.EnvVarApplyConfiguration) bool { return *e.Name == name }) {

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -28,7 +28,7 @@ const (
 type podTemplate struct {
 	*service
 	name    string // of the job or workload: keystone-api
-	pod     lang.Pod
+	pod     configs.Pod
 	role    string
 	taken   []string // names of volumes
 	volumes []*corev1.VolumeApplyConfiguration
@@ -51,7 +51,7 @@ type podTemplate struct {
 
 // newPod renders the pod of a job or workload, and adds the objects that only
 // this pod needs.
-func (s *service) newPod(name string, pod lang.Pod, role string, claims ...lang.Claim) *podTemplate {
+func (s *service) newPod(name string, pod configs.Pod, role string, claims ...configs.Claim) *podTemplate {
 	t := &podTemplate{service: s, name: name, pod: pod, role: cmp.Or(role, s.decl.Role), notes: map[string]string{}, places: map[string]string{}}
 	for _, claim := range claims {
 		// The volume of a claim has the claim's name; the StatefulSet makes it.
@@ -141,7 +141,7 @@ func (t *podTemplate) mountSecrets() {
 	}
 }
 
-func (t *podTemplate) secretMounts(mounts []lang.SecretMount) []*corev1.VolumeMountApplyConfiguration {
+func (t *podTemplate) secretMounts(mounts []configs.SecretMount) []*corev1.VolumeMountApplyConfiguration {
 	var out []*corev1.VolumeMountApplyConfiguration
 	for _, m := range mounts {
 		secret := t.secret(m.Service, m.Secret)
@@ -192,7 +192,7 @@ func (t *podTemplate) directory(path string) string {
 
 // environment sets the variables; those with a secret value come from a Secret.
 func (t *podTemplate) environment() {
-	secret := map[string]lang.Text{}
+	secret := map[string]configs.Text{}
 	for _, e := range t.pod.Env {
 		t.deferred = append(t.deferred, e.Value.Deferred()...)
 		if e.Value.Secret() {
@@ -312,7 +312,7 @@ func (t *podTemplate) podSecurityContext() *corev1.PodSecurityContextApplyConfig
 }
 
 // otherUser is the first user of steps and sidecars who is not root, or 0.
-func otherUser(inits []lang.Init) int64 {
+func otherUser(inits []configs.Init) int64 {
 	for _, init := range inits {
 		if init.User != 0 {
 			return int64(init.User)
@@ -362,7 +362,7 @@ func (t *podTemplate) containerSecurityContext() *corev1.SecurityContextApplyCon
 	return c
 }
 
-func capabilities(p lang.Powers) []v1.Capability {
+func capabilities(p configs.Powers) []v1.Capability {
 	var out []v1.Capability
 	for _, name := range p.Capabilities {
 		out = append(out, v1.Capability(name))
@@ -374,7 +374,7 @@ func capabilities(p lang.Powers) []v1.Capability {
 // scheduler always knows what to expect.
 var defaultRequests = map[string]string{"cpu": "50m", "memory": "256Mi"}
 
-func resources(pod lang.Pod) *corev1.ResourceRequirementsApplyConfiguration {
+func resources(pod configs.Pod) *corev1.ResourceRequirementsApplyConfiguration {
 	r := corev1.ResourceRequirements().WithRequests(quantities(merged(defaultRequests, pod.Requests)))
 	if len(pod.Limits) > 0 {
 		r.WithLimits(quantities(pod.Limits))
@@ -394,7 +394,7 @@ func quantities(texts map[string]string) v1.ResourceList {
 }
 
 // probe converts a probe; nil stays nil.
-func (t *podTemplate) probe(p *lang.Probe) *corev1.ProbeApplyConfiguration {
+func (t *podTemplate) probe(p *configs.Probe) *corev1.ProbeApplyConfiguration {
 	if p == nil {
 		return nil
 	}

@@ -9,8 +9,8 @@ import (
 	admissionv1 "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 	metav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -70,7 +70,7 @@ func (r *renderer) restrain(powers []powerful) {
 }
 
 // restrainedBy is what has to be there before the pods of a powerful one can be made.
-func (r *renderer) restrainedBy(pod *lang.Pod) []addrs.Object {
+func (r *renderer) restrainedBy(pod *configs.Pod) []addrs.Object {
 	if levelOf(pod) == restricted || r.chosenLevel() != "" {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // Powers that come with a patch count for nothing: only blocks and manifests open the
@@ -95,7 +95,7 @@ func judge(object *unstructured.Unstructured, level string) policy.AggregateChec
 
 // checkBrought warns of objects of a manifest in the cloud's namespace whose pods its
 // policies will refuse. Where there are no policies the API server itself warns.
-func (r *renderer) checkBrought(m lang.ManifestObject, u *unstructured.Unstructured) {
+func (r *renderer) checkBrought(m configs.ManifestObject, u *unstructured.Unstructured) {
 	if len(r.powerful) > 0 && !r.isPowerful(u) && r.chosenLevel() == "" && u.GetNamespace() == r.config.Cloud.Namespace && len(m.Deferred) == 0 {
 		r.warnRefused(m.Range, fmt.Sprintf("%s/%s", u.GetKind(), u.GetName()), u, restricted)
 	}

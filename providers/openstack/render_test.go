@@ -19,6 +19,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
@@ -166,7 +167,7 @@ func TestOnlyWhatReadsAFileChanges(t *testing.T) {
 	for i, s := range config.Services {
 		for j, c := range s.Configs {
 			if c.Name == "public.ini" {
-				config.Services[i].Configs[j].Options[0].Values = []lang.Text{lang.Plain("http://elsewhere")}
+				config.Services[i].Configs[j].Options[0].Values = []configs.Text{configs.Plain("http://elsewhere")}
 			}
 		}
 	}
@@ -281,7 +282,7 @@ func TestDeferred(t *testing.T) {
 	}
 }
 
-func load(t *testing.T, dir string) *lang.Config {
+func load(t *testing.T, dir string) *configs.Config {
 	t.Helper()
 	config, diags := lang.Load(dir, lang.Options{Catalogue: openstack.Catalogue()})
 	if diags.HasErrors() {
@@ -307,7 +308,7 @@ func facts() openstack.Facts {
 	return f
 }
 
-func render(t *testing.T, config *lang.Config, f openstack.Facts) []providers.Object {
+func render(t *testing.T, config *configs.Config, f openstack.Facts) []providers.Object {
 	t.Helper()
 	objects, diags := rendered(config, f)
 	if diags.HasErrors() {

@@ -10,14 +10,14 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // roleMarks are what the roles of a node put on it.
 type roleMarks struct {
 	labels map[string]string
-	taints []lang.Taint
+	taints []configs.Taint
 	// givenBy are the names of the roles, by label, and by key and effect of a taint.
 	givenBy map[string]string
 	source  string
@@ -52,7 +52,7 @@ func (r *renderer) roles() {
 }
 
 // markNode adds the labels and taints of a role to those that a node gets.
-func (r *renderer) markNode(node string, marks *roleMarks, role lang.Role) {
+func (r *renderer) markNode(node string, marks *roleMarks, role configs.Role) {
 	for _, key := range slices.Sorted(maps.Keys(role.Labels)) {
 		value := role.Labels[key]
 		if old, set := marks.labels[key]; set && old != value {
@@ -66,7 +66,7 @@ func (r *renderer) markNode(node string, marks *roleMarks, role lang.Role) {
 	}
 	for _, t := range role.Taints {
 		id := t.Key + ":" + t.Effect
-		i := slices.IndexFunc(marks.taints, func(other lang.Taint) bool { return other.Key == t.Key && other.Effect == t.Effect })
+		i := slices.IndexFunc(marks.taints, func(other configs.Taint) bool { return other.Key == t.Key && other.Effect == t.Effect })
 		switch {
 		case i < 0:
 			marks.taints = append(marks.taints, t)
@@ -79,7 +79,7 @@ func (r *renderer) markNode(node string, marks *roleMarks, role lang.Role) {
 }
 
 // taintTexts are taints in the form that an annotation has.
-func taintTexts(taints []lang.Taint) string {
+func taintTexts(taints []configs.Taint) string {
 	var out []string
 	for _, t := range taints {
 		out = append(out, t.String())
@@ -94,10 +94,10 @@ func (r *renderer) checkTwins() {
 	if r.facts.Nodes == nil {
 		return
 	}
-	before := map[hcl.Range][]*lang.Service{} // by the place of the definition
+	before := map[hcl.Range][]*configs.Service{} // by the place of the definition
 	for i := range r.config.Services {
 		b := &r.config.Services[i]
-		if !slices.ContainsFunc(b.Workloads, func(w lang.Workload) bool { return w.Kind == "DaemonSet" }) {
+		if !slices.ContainsFunc(b.Workloads, func(w configs.Workload) bool { return w.Kind == "DaemonSet" }) {
 			continue
 		}
 		for _, a := range before[b.DefinedAt] {
@@ -107,16 +107,16 @@ func (r *renderer) checkTwins() {
 	}
 }
 
-func (r *renderer) checkTwin(a, b *lang.Service) {
+func (r *renderer) checkTwin(a, b *configs.Service) {
 	for _, w := range b.Workloads {
-		i := slices.IndexFunc(a.Workloads, func(other lang.Workload) bool { return other.Name == w.Name })
+		i := slices.IndexFunc(a.Workloads, func(other configs.Workload) bool { return other.Name == w.Name })
 		if i < 0 || w.Kind != "DaemonSet" || a.Workloads[i].Kind != "DaemonSet" {
 			continue
 		}
 		others := r.nodesOf(a, a.Workloads[i])
 		nodes := slices.DeleteFunc(r.nodesOf(b, w), func(name string) bool { return !slices.Contains(others, name) })
 		if len(nodes) > 0 {
-			r.error(b.Range, lang.TwinsSummary, lang.Twins(a, b, w.Name, source(a.Range), nodes))
+			r.error(b.Range, configs.TwinsSummary, configs.Twins(a, b, w.Name, source(a.Range), nodes))
 			return
 		}
 	}
@@ -137,7 +137,7 @@ func (r *renderer) checkSpread() {
 }
 
 // nodesOf are the names of the nodes that a workload runs on.
-func (r *renderer) nodesOf(s *lang.Service, w lang.Workload) []string {
+func (r *renderer) nodesOf(s *configs.Service, w configs.Workload) []string {
 	return r.nodeNames(cmp.Or(w.Role, s.Role))
 }
 

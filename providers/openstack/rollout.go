@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	appsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -28,7 +28,7 @@ func (s *service) rolledOut(names []string) []addrs.Object {
 
 // rolling starts a new pod before an old one ends, so that there are never too few;
 // where a new one may need the place of an old one, that one ends first.
-func rolling(w lang.Workload) *appsv1.RollingUpdateDeploymentApplyConfiguration {
+func rolling(w configs.Workload) *appsv1.RollingUpdateDeploymentApplyConfiguration {
 	unavailable, surge := intstr.FromInt32(0), intstr.FromInt32(1)
 	if w.Pod.HostNetwork || w.SpreadRequired {
 		unavailable, surge = surge, unavailable
@@ -50,7 +50,7 @@ func rolling(w lang.Workload) *appsv1.RollingUpdateDeploymentApplyConfiguration 
 
 func nothing(n intstr.IntOrString) bool { return n.String() == "0" || n.String() == "0%" }
 
-func daemonSetUpdate(w lang.Workload) *appsv1.DaemonSetUpdateStrategyApplyConfiguration {
+func daemonSetUpdate(w configs.Workload) *appsv1.DaemonSetUpdateStrategyApplyConfiguration {
 	if w.Update == "on-delete" {
 		return appsv1.DaemonSetUpdateStrategy().WithType(appsapi.OnDeleteDaemonSetStrategyType)
 	}
@@ -70,12 +70,12 @@ func daemonSetUpdate(w lang.Workload) *appsv1.DaemonSetUpdateStrategyApplyConfig
 
 // notes are the annotations of a StatefulSet or DaemonSet: how many of its pods may be
 // missing while somebody has them replaced, and what is run in them before it goes.
-func notes(w lang.Workload) map[string]string {
+func notes(w configs.Workload) map[string]string {
 	out := map[string]string{}
 	if w.Update == "on-delete" && w.MaxUnavailable != "" {
 		out[providers.AnnotationMaxUnavailable] = w.MaxUnavailable
 	}
-	for annotation, c := range map[string]*lang.PodCommand{providers.AnnotationCarries: w.Carries, providers.AnnotationLeave: w.Leave} {
+	for annotation, c := range map[string]*configs.PodCommand{providers.AnnotationCarries: w.Carries, providers.AnnotationLeave: w.Leave} {
 		if c == nil {
 			continue
 		}

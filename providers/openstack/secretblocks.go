@@ -9,8 +9,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/escape"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/secrets"
@@ -21,7 +21,7 @@ type secretID struct{ service, name string }
 
 // secret is a secret block on its way to a Secret.
 type secret struct {
-	decl    lang.Secret
+	decl    configs.Secret
 	needs   []string // blocks that must be ready before
 	address addrs.Object
 	data    map[string]providers.SecretData
@@ -35,7 +35,7 @@ type secret struct {
 }
 
 // declaredSecrets are all secrets of the configuration.
-func declaredSecrets(config *lang.Config) map[secretID]*secret {
+func declaredSecrets(config *configs.Config) map[secretID]*secret {
 	out := map[secretID]*secret{}
 	for _, s := range config.Secrets {
 		out[secretID{"", s.Name}] = &secret{
@@ -44,7 +44,7 @@ func declaredSecrets(config *lang.Config) map[secretID]*secret {
 		}
 	}
 	for _, service := range config.Services {
-		add := func(decl lang.Secret) {
+		add := func(decl configs.Secret) {
 			out[secretID{service.Name, decl.Name}] = &secret{
 				decl: decl, needs: service.Needs,
 				address: addrs.Object{Block: service.Block, Kind: "Secret", Name: service.Name + "-" + decl.Name},
@@ -54,7 +54,7 @@ func declaredSecrets(config *lang.Config) map[secretID]*secret {
 			add(decl)
 		}
 		for _, p := range service.Passwords() {
-			add(lang.Secret{Name: p.Secret, Kind: "password", Length: 32, Keys: []string{p.Key}, Source: p.Source})
+			add(configs.Secret{Name: p.Secret, Kind: "password", Length: 32, Keys: []string{p.Key}, Source: p.Source})
 		}
 	}
 	return out
@@ -98,7 +98,7 @@ func (r *renderer) generated(s *secret) {
 // longestCommonName is what X.509 has room for.
 const longestCommonName = 64
 
-func (r *renderer) certificate(s *secret, c *lang.Certificate) *providers.Certificate {
+func (r *renderer) certificate(s *secret, c *configs.Certificate) *providers.Certificate {
 	out := &providers.Certificate{
 		CommonName:  c.CommonName,
 		DNSNames:    c.DNSNames,
@@ -109,7 +109,7 @@ func (r *renderer) certificate(s *secret, c *lang.Certificate) *providers.Certif
 	}
 	if c.CA != nil {
 		ca := r.secret(c.CA.Service, c.CA.Secret)
-		out.Issuer = &providers.SecretKey{Namespace: r.config.Cloud.Namespace, Name: ca.address.Name, Key: lang.KeyCertificate}
+		out.Issuer = &providers.SecretKey{Namespace: r.config.Cloud.Namespace, Name: ca.address.Name, Key: configs.KeyCertificate}
 	}
 	if out.CommonName == "" {
 		out.CommonName = cmp.Or(strings.Join(c.DNSNames[:min(1, len(c.DNSNames))], ""), s.address.Name)
@@ -163,7 +163,7 @@ func (r *renderer) formerKey(s *secret) *providers.SecretKey {
 	if !renamed || s.renew == "" || s.decl.Cert.CA != nil {
 		return nil
 	}
-	return &providers.SecretKey{Namespace: former.Namespace, Name: former.Name, Key: lang.KeyKey}
+	return &providers.SecretKey{Namespace: former.Namespace, Name: former.Name, Key: configs.KeyKey}
 }
 
 // given is for values that come from elsewhere.
@@ -175,9 +175,9 @@ func (r *renderer) given(s *secret) {
 	s.deferred = source.Value.Deferred()
 	if len(s.deferred) > 0 || len(s.decl.Keys) == 0 {
 		for _, key := range s.decl.Keys {
-			s.data[key] = literal(lang.KnownAfterApply)
+			s.data[key] = literal(configs.KnownAfterApply)
 		}
-		s.revision = lang.KnownAfterApply
+		s.revision = configs.KnownAfterApply
 		return
 	}
 	if source.Existing != nil {
@@ -198,7 +198,7 @@ func (r *renderer) given(s *secret) {
 }
 
 // read gives the value of a source that is not in the cluster.
-func (r *renderer) read(source *lang.SecretSource) string {
+func (r *renderer) read(source *configs.SecretSource) string {
 	if source.Value != nil {
 		return source.Value[0].Literal
 	}
@@ -261,7 +261,7 @@ func keysIn(values map[string][]byte) string {
 }
 
 // originOf says where a given value comes from.
-func originOf(source *lang.SecretSource) string {
+func originOf(source *configs.SecretSource) string {
 	switch {
 	case source.Env != "":
 		return "environment variable " + source.Env
@@ -315,7 +315,7 @@ func (s *service) addSecrets() {
 }
 
 // sharedSecret adds the Secret of a block beside the services.
-func (r *renderer) sharedSecret(decl lang.SharedSecret) {
+func (r *renderer) sharedSecret(decl configs.SharedSecret) {
 	s := r.secret("", decl.Name)
 	r.finals[decl.Block] = []addrs.Object{s.address}
 	needed := r.needed(s.needs)

@@ -8,8 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/providers/secrets"
@@ -19,10 +19,10 @@ import (
 func factsOfSecrets() openstack.Facts {
 	f := facts()
 	f.Now = time.Now()
-	f.Given = func(source *lang.SecretSource) (string, error) { return "hunter2 of " + source.Env, nil }
+	f.Given = func(source *configs.SecretSource) (string, error) { return "hunter2 of " + source.Env, nil }
 	f.Values = func(namespace, name string) map[string][]byte {
 		if namespace == "pki" && name == "pki" {
-			return map[string][]byte{lang.KeyCertificate: []byte("hunter2"), lang.KeyKey: []byte("hunter2")}
+			return map[string][]byte{configs.KeyCertificate: []byte("hunter2"), configs.KeyKey: []byte("hunter2")}
 		}
 		return nil
 	}

@@ -7,8 +7,8 @@ import (
 
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/escape"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/secrets"
@@ -29,7 +29,7 @@ func annotate(o providers.Object, key, value string) {
 //
 // into names the syntax at a place in a value, such as SQL or a URL, from the text before and
 // the text after that place.
-func (s *service) derived(base string, values map[string]lang.Text, into placing) providers.Object {
+func (s *service) derived(base string, values map[string]configs.Text, into placing) providers.Object {
 	d := derivation{service: s, base: base, into: into, given: map[string]string{}, data: map[string]providers.SecretData{}}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		d.value(key, values[key])
@@ -79,7 +79,7 @@ func (s *service) addInputs(name string, given map[string]string, later []string
 		o.Data[key] = literal(value)
 	}
 	o.Deferred = unique(later)
-	revision := lang.KnownAfterApply
+	revision := configs.KnownAfterApply
 	if len(later) == 0 {
 		revision = s.facts.Revision(o.Address, s.config.Cloud.Namespace, name, given)
 	}
@@ -104,14 +104,14 @@ type derivation struct {
 
 func (d *derivation) inputs() string { return d.base + "-inputs" }
 
-func (d *derivation) value(key string, text lang.Text) {
+func (d *derivation) value(key string, text configs.Text) {
 	var parts []providers.DataPart
 	var known []foreign // one for each part
 	d.recipe = append(d.recipe, key)
 	d.deferred = append(d.deferred, text.Deferred()...)
 	for _, p := range text {
 		if p.Deferred != nil {
-			p.Literal = lang.KnownAfterApply
+			p.Literal = configs.KnownAfterApply
 		}
 		switch {
 		case p.Secret != nil:

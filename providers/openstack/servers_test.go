@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -251,7 +251,7 @@ func TestServersLosses(t *testing.T) {
 // change of them runs a job again. The job that takes out nodes logs in, too.
 func TestServersJobs(t *testing.T) {
 	got := map[string]string{}
-	var config *lang.Config
+	var config *configs.Config
 	for _, release := range []string{"2025.1", "2026.1"} {
 		config = inRelease(t, "testdata/servers", release)
 		for _, s := range config.Services {

@@ -4,22 +4,22 @@ import (
 	"slices"
 	"strings"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // service is one service on its way to objects.
 type service struct {
 	*renderer
-	decl    *lang.Service
+	decl    *configs.Service
 	configs map[string]file // by name of the config block
 	names   []string        // KIND/NAME of each rendered object, without hashes
 	// base is what everything in the service that runs waits for.
 	base []addrs.Object
 }
 
-func newService(r *renderer, decl *lang.Service) *service {
+func newService(r *renderer, decl *configs.Service) *service {
 	return &service{renderer: r, decl: decl, configs: map[string]file{}}
 }
 

@@ -8,12 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // init is a step or a sidecar as a container of the pod. What it mounts is added to the
 // volumes of the pod.
-func (t *podTemplate) init(decl lang.Init) *corev1.ContainerApplyConfiguration {
+func (t *podTemplate) init(decl configs.Init) *corev1.ContainerApplyConfiguration {
 	own := t.within(decl)
 	c := own.container(decl.Name)
 	if len(decl.Command) > 0 {
@@ -41,11 +41,11 @@ func (t *podTemplate) init(decl lang.Init) *corev1.ContainerApplyConfiguration {
 
 // within makes what a step or sidecar has of its own: a step beside what the main
 // container has.
-func (t *podTemplate) within(decl lang.Init) *podTemplate {
+func (t *podTemplate) within(decl configs.Init) *podTemplate {
 	own := *t
 	own.name = t.name + "-" + decl.Name
 	own.mounts, own.env, own.inits = nil, nil, nil
-	own.pod = lang.Pod{
+	own.pod = configs.Pod{
 		Image: cmp.Or(decl.Image, t.pod.Image), User: cmp.Or(decl.User, t.pod.User), Start: startDirect,
 		Powers: decl.Powers,
 		Env:    decl.Env, Configs: decl.Configs, Writable: decl.Writable, WritableSize: t.pod.WritableSize,
@@ -106,19 +106,19 @@ func (t *podTemplate) containerPorts(names []string) []*corev1.ContainerPortAppl
 }
 
 // mainPorts are the names of the ports of the main container of a workload.
-func mainPorts(w lang.Workload) []string {
+func mainPorts(w configs.Workload) []string {
 	return slices.DeleteFunc(slices.Clone(w.Pod.Ports), func(name string) bool { return ofSidecar(w, name) })
 }
 
 // ofSidecar reports whether a port is one of a sidecar.
-func ofSidecar(w lang.Workload, port string) bool {
-	return slices.ContainsFunc(w.Pod.Inits, func(i lang.Init) bool { return slices.Contains(i.Ports, port) })
+func ofSidecar(w configs.Workload, port string) bool {
+	return slices.ContainsFunc(w.Pod.Inits, func(i configs.Init) bool { return slices.Contains(i.Ports, port) })
 }
 
 // targetPort is how a Service finds a port in pods: by name, or a sidecar's by number,
 // since not all versions of Kubernetes look for names there.
-func (s *service) targetPort(p lang.Port) intstr.IntOrString {
-	if slices.ContainsFunc(s.decl.Workloads, func(w lang.Workload) bool { return ofSidecar(w, p.Name) }) {
+func (s *service) targetPort(p configs.Port) intstr.IntOrString {
+	if slices.ContainsFunc(s.decl.Workloads, func(w configs.Workload) bool { return ofSidecar(w, p.Name) }) {
 		return intstr.FromInt32(int32(p.Number))
 	}
 	return intstr.FromString(p.Name)

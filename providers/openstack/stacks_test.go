@@ -14,6 +14,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
@@ -51,7 +52,7 @@ func TestFoundInTheCatalogue(t *testing.T) {
 
 // stackOptions are all options of a cloud, as SERVICE FILE SECTION KEY, and the contents of
 // files without options, as SERVICE FILE.
-func stackOptions(config *lang.Config) map[string]string {
+func stackOptions(config *configs.Config) map[string]string {
 	out := map[string]string{}
 	for _, s := range config.Services {
 		for _, f := range s.Configs {
@@ -64,7 +65,7 @@ func stackOptions(config *lang.Config) map[string]string {
 	return out
 }
 
-func checkOptions(t *testing.T, config *lang.Config, want map[string]string) {
+func checkOptions(t *testing.T, config *configs.Config, want map[string]string) {
 	t.Helper()
 	got := stackOptions(config)
 	for name, value := range want {
@@ -139,7 +140,7 @@ func TestStacksJobs(t *testing.T) {
 }
 
 // stackCloud loads a cloud with these blocks, and what they need elsewhere.
-func stackCloud(t *testing.T, blocks string) (*lang.Config, hcl.Diagnostics) {
+func stackCloud(t *testing.T, blocks string) (*configs.Config, hcl.Diagnostics) {
 	t.Helper()
 	dir := t.TempDir()
 	text := `
@@ -375,7 +376,7 @@ func TestHorizonPlugins(t *testing.T) {
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
-	for want, config := range map[string]*lang.Config{"yes": inRelease(t, "testdata/stacks", "2026.1"), "no": config} {
+	for want, config := range map[string]*configs.Config{"yes": inRelease(t, "testdata/stacks", "2026.1"), "no": config} {
 		spec, _, _ := podOf(t, find(t, render(t, config, facts()), "Deployment/horizon-web"))
 		env := map[string]string{}
 		for _, e := range spec.Containers[0].Env {

@@ -8,17 +8,17 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // sharedVolume is a declared volume with its name in the pod.
 type sharedVolume struct {
-	lang.Volume
+	configs.Volume
 	name string
 }
 
 // addVolumes adds declared volumes to the pod.
-func (t *podTemplate) addVolumes(volumes []lang.Volume) {
+func (t *podTemplate) addVolumes(volumes []configs.Volume) {
 	t.shared = slices.Clone(t.shared)
 	for _, decl := range volumes {
 		name := t.volumeName(decl.Name)
@@ -42,7 +42,7 @@ func sized(size string) *corev1.EmptyDirVolumeSourceApplyConfiguration {
 	return corev1.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse(size)) // lang checked that it parses
 }
 
-func hostPathType(decl lang.Volume) v1.HostPathType {
+func hostPathType(decl configs.Volume) v1.HostPathType {
 	switch {
 	case decl.Type == "file" && decl.Create:
 		return v1.HostPathFileOrCreate

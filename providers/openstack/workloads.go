@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 	policyv1 "k8s.io/client-go/applyconfigurations/policy/v1"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -26,7 +26,7 @@ const (
 	progressDeadline = 600
 )
 
-func (s *service) workloadName(w lang.Workload) string { return s.dashed(s.decl.Name, w.Name) }
+func (s *service) workloadName(w configs.Workload) string { return s.dashed(s.decl.Name, w.Name) }
 
 // workloads adds what runs all the time, and returns the addresses.
 func (s *service) workloads(after []addrs.Object) []addrs.Object {
@@ -54,14 +54,14 @@ func (s *service) workloads(after []addrs.Object) []addrs.Object {
 
 // workloadSource is the user's line, not the catalogue's: that is where an
 // operator can change something.
-func workloadSource(decl *lang.Service, w lang.Workload) string {
+func workloadSource(decl *configs.Service, w configs.Workload) string {
 	if w.Range.Filename == "" {
 		return source(decl.Range)
 	}
 	return source(w.Range)
 }
 
-func (s *service) workload(w lang.Workload, name string, t *podTemplate) applyConfiguration {
+func (s *service) workload(w configs.Workload, name string, t *podTemplate) applyConfiguration {
 	spec := t.spec(s.serving(w, t))
 	s.spread(w, name, spec)
 	selector := metav1.LabelSelector().WithMatchLabels(s.selector(name))
@@ -88,7 +88,7 @@ func (s *service) workload(w lang.Workload, name string, t *podTemplate) applyCo
 }
 
 // serving is the main container of a workload, with its ports and probes.
-func (s *service) serving(w lang.Workload, t *podTemplate) *corev1.ContainerApplyConfiguration {
+func (s *service) serving(w configs.Workload, t *podTemplate) *corev1.ContainerApplyConfiguration {
 	c := t.main(w.Name)
 	c.WithPorts(t.containerPorts(mainPorts(w))...)
 	if w.Drain > 0 {
@@ -104,10 +104,10 @@ func (s *service) serving(w lang.Workload, t *podTemplate) *corev1.ContainerAppl
 }
 
 // ports are the declared ports that a workload listens on.
-func (s *service) ports(w lang.Workload) []lang.Port { return s.portsNamed(w.Pod.Ports) }
+func (s *service) ports(w configs.Workload) []configs.Port { return s.portsNamed(w.Pod.Ports) }
 
-func (s *service) portsNamed(names []string) []lang.Port {
-	var out []lang.Port
+func (s *service) portsNamed(names []string) []configs.Port {
+	var out []configs.Port
 	for _, name := range names {
 		for _, p := range s.decl.Ports {
 			if p.Name == name {
@@ -118,7 +118,7 @@ func (s *service) portsNamed(names []string) []lang.Port {
 	return out
 }
 
-func (s *service) statefulSet(w lang.Workload, name string) *appsv1.StatefulSetSpecApplyConfiguration {
+func (s *service) statefulSet(w configs.Workload, name string) *appsv1.StatefulSetSpecApplyConfiguration {
 	update := appsapi.RollingUpdateStatefulSetStrategyType
 	if w.Update == "on-delete" {
 		update = appsapi.OnDeleteStatefulSetStrategyType
@@ -141,7 +141,7 @@ func (s *service) statefulSet(w lang.Workload, name string) *appsv1.StatefulSetS
 
 // claim is the volume of each replica. Its labels are how a destroy finds the
 // volumes that a StatefulSet leaves behind.
-func (s *service) claim(c lang.Claim) *corev1.PersistentVolumeClaimApplyConfiguration {
+func (s *service) claim(c configs.Claim) *corev1.PersistentVolumeClaimApplyConfiguration {
 	spec := corev1.PersistentVolumeClaimSpec().
 		WithAccessModes(v1.ReadWriteOnce).
 		WithVolumeMode(v1.PersistentVolumeFilesystem).

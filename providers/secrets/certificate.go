@@ -13,7 +13,7 @@ import (
 	"slices"
 	"time"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -31,16 +31,16 @@ type keyPair struct {
 
 // readKeyPair reads a certificate and its private key from the values of a Secret.
 func readKeyPair(values map[string][]byte) (*keyPair, error) {
-	cert, err := readCertificate(values[lang.KeyCertificate])
+	cert, err := readCertificate(values[configs.KeyCertificate])
 	if err != nil {
 		return nil, err
 	}
-	key, err := readPrivateKey(values[lang.KeyKey])
+	key, err := readPrivateKey(values[configs.KeyKey])
 	if err != nil {
 		return nil, err
 	}
 	if public, ok := cert.PublicKey.(interface{ Equal(crypto.PublicKey) bool }); !ok || !public.Equal(key.Public()) {
-		return nil, fmt.Errorf("%s is not the key of %s", lang.KeyKey, lang.KeyCertificate)
+		return nil, fmt.Errorf("%s is not the key of %s", configs.KeyKey, configs.KeyCertificate)
 	}
 	return &keyPair{cert, key}, nil
 }
@@ -53,7 +53,7 @@ func readCertificate(text []byte) (*x509.Certificate, error) {
 			return cert, nil
 		}
 	}
-	return nil, fmt.Errorf("%s holds no certificate in PEM", lang.KeyCertificate)
+	return nil, fmt.Errorf("%s holds no certificate in PEM", configs.KeyCertificate)
 }
 
 // readPrivateKey reads a private key. Its errors do not quote the text either.
@@ -71,7 +71,7 @@ func readPrivateKey(text []byte) (crypto.Signer, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("%s holds no private key in PEM", lang.KeyKey)
+	return nil, fmt.Errorf("%s holds no private key in PEM", configs.KeyKey)
 }
 
 // notAfter returns when a certificate expires; empty: the text is no certificate.
@@ -120,11 +120,11 @@ func makeCertificate(g *providers.Generator, own map[string][]byte, live provide
 		return nil, fmt.Errorf("encode the private key: %w", err)
 	}
 	values := map[string][]byte{
-		lang.KeyCertificate: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		lang.KeyKey:         pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}),
+		configs.KeyCertificate: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		configs.KeyKey:         pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}),
 	}
 	if issuer != nil {
-		values[lang.KeyCA] = issuer[lang.KeyCertificate]
+		values[configs.KeyCA] = issuer[configs.KeyCertificate]
 	}
 	return values, nil
 }
@@ -181,7 +181,7 @@ func usagesOf(c *providers.Certificate) []x509.ExtKeyUsage {
 // empty: it is kept. own holds the live values of its Secret. issuer holds the values of
 // its CA, nil for a CA itself. anew says that the CA is renewed too.
 func Due(g *providers.Generator, own, issuer map[string][]byte, anew bool, now time.Time) string {
-	if own[lang.KeyCertificate] == nil || own[lang.KeyKey] == nil {
+	if own[configs.KeyCertificate] == nil || own[configs.KeyKey] == nil {
 		return "" // no certificate exists yet
 	}
 	pair, err := readKeyPair(own)
@@ -193,8 +193,8 @@ func Due(g *providers.Generator, own, issuer map[string][]byte, anew bool, now t
 		if anew {
 			return "its CA is made anew"
 		}
-		ca, err := readCertificate(issuer[lang.KeyCertificate])
-		if err != nil || pair.cert.CheckSignatureFrom(ca) != nil || !bytes.Equal(own[lang.KeyCA], issuer[lang.KeyCertificate]) {
+		ca, err := readCertificate(issuer[configs.KeyCertificate])
+		if err != nil || pair.cert.CheckSignatureFrom(ca) != nil || !bytes.Equal(own[configs.KeyCA], issuer[configs.KeyCertificate]) {
 			return "it is not signed by its CA as that is now"
 		}
 		end = earlier(end, ca.NotAfter)

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/secrets"
 )
@@ -26,16 +26,16 @@ func certificateSecret(name string, g *providers.Generator, keys ...string) *pro
 
 func rootCA() (*providers.Generator, *providers.Object) {
 	g := &providers.Generator{Kind: "x509-ca", Algorithm: "ecdsa", Cert: &providers.Certificate{CommonName: "root", Days: 100, RenewBefore: 10}}
-	return g, certificateSecret("root", g, lang.KeyCertificate, lang.KeyKey)
+	return g, certificateSecret("root", g, configs.KeyCertificate, configs.KeyKey)
 }
 
 func leaf() (*providers.Generator, *providers.Object) {
 	g := &providers.Generator{Kind: "x509", Algorithm: "ed25519", Cert: &providers.Certificate{
-		Issuer:     &providers.SecretKey{Namespace: "openstack", Name: "root", Key: lang.KeyCertificate},
+		Issuer:     &providers.SecretKey{Namespace: "openstack", Name: "root", Key: configs.KeyCertificate},
 		CommonName: "web", DNSNames: []string{"web.example.org", "a.example.org"}, IPAddresses: []string{"2001:db8:0::1"},
 		Days: 50, RenewBefore: 10, Usages: []string{"server", "client"},
 	}}
-	return g, certificateSecret("web", g, lang.KeyCA, lang.KeyCertificate, lang.KeyKey)
+	return g, certificateSecret("web", g, configs.KeyCA, configs.KeyCertificate, configs.KeyKey)
 }
 
 // cluster holds the values of Secrets by name.
@@ -84,8 +84,8 @@ func TestDue(t *testing.T) {
 		"its CA is new":      {generator: g, anew: true, want: "its CA is made anew"},
 		"another CA":         {generator: g, issuer: other["root"], want: "it is not signed by its CA as that is now"},
 		"no CA":              {generator: g, issuer: map[string][]byte{}, want: "it is not signed by its CA as that is now"},
-		"the key of another": {generator: g, own: map[string][]byte{lang.KeyCertificate: live["web"][lang.KeyCertificate], lang.KeyKey: live["root"][lang.KeyKey]}, want: "tls.key is not the key of tls.crt"},
-		"no certificate":     {generator: g, own: map[string][]byte{lang.KeyCertificate: []byte("x"), lang.KeyKey: []byte("y")}, want: "tls.crt holds no certificate in PEM"},
+		"the key of another": {generator: g, own: map[string][]byte{configs.KeyCertificate: live["web"][configs.KeyCertificate], configs.KeyKey: live["root"][configs.KeyKey]}, want: "tls.key is not the key of tls.crt"},
+		"no certificate":     {generator: g, own: map[string][]byte{configs.KeyCertificate: []byte("x"), configs.KeyKey: []byte("y")}, want: "tls.crt holds no certificate in PEM"},
 		"names in another order": {generator: changed(func(c *providers.Certificate) {
 			c.DNSNames = []string{"a.example.org", "web.example.org"}
 		})},
@@ -110,7 +110,7 @@ func TestDue(t *testing.T) {
 			if name == "its CA ends first" {
 				long := changed(func(c *providers.Certificate) { c.Days, c.RenewBefore = 1000, 49 })
 				late := cluster{"root": live["root"]}
-				late.write(t, certificateSecret("web", long, lang.KeyCA, lang.KeyCertificate, lang.KeyKey))
+				late.write(t, certificateSecret("web", long, configs.KeyCA, configs.KeyCertificate, configs.KeyKey))
 				test.generator, own = long, late["web"]
 			}
 			if got := secrets.Due(test.generator, own, issuer, test.anew, at); got != test.want {
@@ -152,7 +152,7 @@ func TestMadeTogether(t *testing.T) {
 		t.Errorf("of what is there %v is pending, error %v, annotations %v", pending, err, manifest.GetAnnotations())
 	}
 	live.write(t, web)
-	if string(live["web"][lang.KeyKey]) != string(first[lang.KeyKey]) {
+	if string(live["web"][configs.KeyKey]) != string(first[configs.KeyKey]) {
 		t.Error("what was there is not kept")
 	}
 	g.Renew = "asked"
@@ -160,11 +160,11 @@ func TestMadeTogether(t *testing.T) {
 		t.Errorf("of what is renewed only %v is pending", pending)
 	}
 	live.write(t, web)
-	if string(live["web"][lang.KeyKey]) == string(first[lang.KeyKey]) {
+	if string(live["web"][configs.KeyKey]) == string(first[configs.KeyKey]) {
 		t.Error("what is renewed has the old key")
 	}
 	g.Renew = ""
-	delete(live["web"], lang.KeyKey)
+	delete(live["web"], configs.KeyKey)
 	live.write(t, web)
 	if got := secrets.Due(g, live["web"], live["root"], false, time.Now()); got != "" {
 		t.Errorf("what was made in place of what was lost does not fit: %s", got)

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -43,7 +43,7 @@ func makeTogether(o *providers.Object, own map[string][]byte, live providers.Val
 	case complete && g.Renew == "":
 		return own, nil
 	case g.Kind == "ssh":
-		if pair := publicOf(own[lang.KeyPrivate]); pair != nil {
+		if pair := publicOf(own[configs.KeyPrivate]); pair != nil {
 			return pair, nil
 		}
 	}
@@ -64,8 +64,8 @@ func publicOf(private []byte) map[string][]byte {
 		return nil
 	}
 	return map[string][]byte{
-		lang.KeyPrivate: private,
-		lang.KeyPublic:  ssh.MarshalAuthorizedKey(signer.PublicKey()),
+		configs.KeyPrivate: private,
+		configs.KeyPublic:  ssh.MarshalAuthorizedKey(signer.PublicKey()),
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/escape"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -58,7 +58,7 @@ func Resolve(o *providers.Object, live providers.Values, generate bool) (manifes
 	annotations := manifest.GetAnnotations()
 	if revision := annotations[providers.AnnotationRevision]; revision != "" && len(pending) == 0 {
 		annotations[providers.AnnotationChecksum] = checksum(keyFor(manifest, live), revision, values)
-		if end := notAfter(values[lang.KeyCertificate]); isMade(o) && end != "" {
+		if end := notAfter(values[configs.KeyCertificate]); isMade(o) && end != "" {
 			annotations[providers.AnnotationNotAfter] = end
 		}
 		manifest.SetAnnotations(annotations)

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
@@ -119,7 +119,7 @@ func (s *subject) laterKeys() []string {
 	var out []string
 	for key, data := range s.out.Object.Data {
 		if slices.ContainsFunc(data.Parts, func(p providers.DataPart) bool {
-			return strings.Contains(p.Literal+p.Sensitive, lang.KnownAfterApply)
+			return strings.Contains(p.Literal+p.Sensitive, configs.KnownAfterApply)
 		}) {
 			out = append(out, key)
 		}

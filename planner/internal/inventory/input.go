@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -15,8 +15,8 @@ import (
 type Input struct {
 	Cloud     string                     // name of the cloud
 	Namespace string                     // the namespace of the cloud
-	Digest    string                     // lang.Config.Digest
-	Variables map[string]json.RawMessage // lang.Config.Variables
+	Digest    string                     // configs.Config.Digest
+	Variables map[string]json.RawMessage // configs.Config.Variables
 	Tool      string                     // version of kolla
 	// Objects are the declared objects. A destroy uses them only for facts that a lost
 	// state lacks.
@@ -30,8 +30,8 @@ type Input struct {
 	State    *state.State // nil: nothing was ever applied
 	Cluster  providers.Identity
 	// Outputs and Checks are those of the configuration.
-	Outputs []lang.Output
-	Checks  []lang.Check
+	Outputs []configs.Output
+	Checks  []configs.Check
 	// Destroy plans to delete everything.
 	Destroy bool
 	// DeleteData has the addresses of objects, blocks and modules that hold data and may be
@@ -56,7 +56,7 @@ type Input struct {
 	// Selection restricts the plan to a part of the cloud; zero: the whole cloud.
 	Selection plans.Selection
 	// Undecided has the blocks that a restricted plan leaves out; see
-	// lang.Config.Undecided.
+	// configs.Config.Undecided.
 	Undecided []string
 	// Replace has the addresses of objects to delete and create again without need. A Job
 	// runs again.

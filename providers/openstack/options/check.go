@@ -11,37 +11,37 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // Check warns of options that the services of a configuration do not have, that are
 // deprecated, or that cannot take their value. What the built-in catalogue sets is taken
 // on trust.
-func Check(config *lang.Config) hcl.Diagnostics {
+func Check(config *configs.Config) hcl.Diagnostics {
 	return withoutCatalogue(newChecker(config).check(config))
 }
 
 // CheckPart is Check for a configuration with errors: services may be missing.
-func CheckPart(config *lang.Config) hcl.Diagnostics {
+func CheckPart(config *configs.Config) hcl.Diagnostics {
 	c := newChecker(config)
 	c.part = true
 	return withoutCatalogue(c.check(config))
 }
 
 // CheckAll is Check for the built-in catalogue too.
-func CheckAll(config *lang.Config) hcl.Diagnostics { return newChecker(config).check(config) }
+func CheckAll(config *configs.Config) hcl.Diagnostics { return newChecker(config).check(config) }
 
 func withoutCatalogue(diags hcl.Diagnostics) hcl.Diagnostics {
 	return slices.DeleteFunc(diags, func(d *hcl.Diagnostic) bool {
-		return strings.HasPrefix(d.Subject.Filename, lang.CatalogueDir)
+		return strings.HasPrefix(d.Subject.Filename, configs.CatalogueDir)
 	})
 }
 
-func newChecker(config *lang.Config) *checker {
+func newChecker(config *configs.Config) *checker {
 	return &checker{release: config.Cloud.Release, tables: newTables(), verdicts: map[place]*verdict{}}
 }
 
-func (c *checker) check(config *lang.Config) hcl.Diagnostics {
+func (c *checker) check(config *configs.Config) hcl.Diagnostics {
 	for i := range config.Services {
 		for j := range config.Services[i].Configs {
 			c.file(&config.Services[i], &config.Services[i].Configs[j])
@@ -75,7 +75,7 @@ type verdict struct {
 }
 
 // file checks the options of one file.
-func (c *checker) file(s *lang.Service, f *lang.ConfigFile) {
+func (c *checker) file(s *configs.Service, f *configs.ConfigFile) {
 	if f.Format != "ini" {
 		return
 	}
@@ -101,7 +101,7 @@ func (c *checker) file(s *lang.Service, f *lang.ConfigFile) {
 
 // forMany reports whether a value is meant for the files of several services, whatever
 // they have of it: those of the cloud's defaults and of the config directory are.
-func forMany(o lang.Origin) bool { return o.Layer == "cloud" || o.Layer == "directory" }
+func forMany(o configs.Origin) bool { return o.Layer == "cloud" || o.Layer == "directory" }
 
 // diagnostics are those of all values, each once, and of a group that does not exist
 // only the first.
@@ -141,8 +141,8 @@ type reading struct {
 	table   *table
 	tables  *tables
 	release string
-	service *lang.Service
-	file    *lang.ConfigFile
+	service *configs.Service
+	file    *configs.ConfigFile
 	// invented are the groups that the options of the service's files name; nil until
 	// it is asked for.
 	invented map[string][]string
@@ -153,8 +153,8 @@ type reading struct {
 }
 
 // options are all those of the service's files that the table is for.
-func (r *reading) options() iter.Seq[*lang.Option] {
-	return func(yield func(*lang.Option) bool) {
+func (r *reading) options() iter.Seq[*configs.Option] {
+	return func(yield func(*configs.Option) bool) {
 		for i := range r.service.Configs {
 			f := &r.service.Configs[i]
 			if f.Format != "ini" || r.tables.of(f.Name, r.release) != r.table {
@@ -177,7 +177,7 @@ func warning(at hcl.Range, summary, detail string) *hcl.Diagnostic {
 func (r *reading) reads() string { return r.table.service + " " + r.release }
 
 // option checks one option.
-func (r *reading) option(o *lang.Option, v *verdict) {
+func (r *reading) option(o *configs.Option, v *verdict) {
 	section := groupName(o.Section)
 	g, known := r.table.groups[section]
 	if r.has(o, v, section, g) {
@@ -221,7 +221,7 @@ func (v *verdict) miss(group bool, missing func() *hcl.Diagnostic) {
 
 // has reports whether an option is known, and notes what else is to be said of it. A group
 // that takes those of others does so under their former names too.
-func (r *reading) has(o *lang.Option, v *verdict, section string, g group, takes ...string) bool {
+func (r *reading) has(o *configs.Option, v *verdict, section string, g group, takes ...string) bool {
 	if found := g.find(o.Key); found != nil {
 		if found.Removal != "" {
 			v.other = append(v.other, r.removal(o, found))
@@ -260,7 +260,7 @@ func (r *reading) has(o *lang.Option, v *verdict, section string, g group, takes
 // authenticates reports whether the file itself says that a group is for an
 // authentication. Some services list none of the options that it takes.
 func (r *reading) authenticates(section string) bool {
-	return slices.ContainsFunc(r.file.Options, func(o lang.Option) bool {
+	return slices.ContainsFunc(r.file.Options, func(o configs.Option) bool {
 		return (o.Key == "auth_type" || o.Key == "auth_section") && groupName(o.Section) == section
 	})
 }
@@ -271,12 +271,12 @@ func (g group) takesPlugins() bool {
 	return g["auth_type"] != nil || g["auth_section"] != nil || g["auth_url"] != nil
 }
 
-func (r *reading) renamed(o *lang.Option, now string) *hcl.Diagnostic {
+func (r *reading) renamed(o *configs.Option, now string) *hcl.Diagnostic {
 	return warning(o.Origin.KeyRange(), fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key),
 		fmt.Sprintf("It is now %s. %s still reads the former name, later releases may not.", now, r.reads()))
 }
 
-func (r *reading) removal(o *lang.Option, found *Option) *hcl.Diagnostic {
+func (r *reading) removal(o *configs.Option, found *Option) *hcl.Diagnostic {
 	detail := fmt.Sprintf("It is going to be removed. %s still reads it, later releases may not.", r.reads())
 	if found.Removal != "-" {
 		detail += " The reason: " + strings.TrimSuffix(found.Removal, ".") + "."
@@ -285,7 +285,7 @@ func (r *reading) removal(o *lang.Option, found *Option) *hcl.Diagnostic {
 }
 
 // value checks what an option is set to.
-func (r *reading) value(o *lang.Option, v *verdict, found *Option) {
+func (r *reading) value(o *configs.Option, v *verdict, found *Option) {
 	if found == nil {
 		return
 	}
@@ -307,7 +307,7 @@ func (r *reading) value(o *lang.Option, v *verdict, found *Option) {
 	}
 }
 
-func plainText(text lang.Text) string {
+func plainText(text configs.Text) string {
 	var b strings.Builder
 	for _, part := range text {
 		b.WriteString(part.Literal)
@@ -316,7 +316,7 @@ func plainText(text lang.Text) string {
 }
 
 // noOption says that a group does not have an option.
-func (r *reading) noOption(o *lang.Option, section string, g group) *hcl.Diagnostic {
+func (r *reading) noOption(o *configs.Option, section string, g group) *hcl.Diagnostic {
 	hint := r.elsewhere(o.Key, section)
 	if !strings.HasSuffix(hint, " has it.") {
 		hint = cmp.Or(r.table.near(section+" "+o.Key, func() string {
@@ -350,7 +350,7 @@ func (r *reading) elsewhere(key, section string) string {
 }
 
 // noGroup says that there is no such group.
-func (r *reading) noGroup(o *lang.Option, section string) *hcl.Diagnostic {
+func (r *reading) noGroup(o *configs.Option, section string) *hcl.Diagnostic {
 	hint := r.nearGroup(section)
 	if hint == "" {
 		if hint = r.elsewhere(o.Key, section); hint != "" {

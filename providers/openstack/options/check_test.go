@@ -12,27 +12,28 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/providers/openstack/options"
 )
 
 // ini makes a file of lines "[group] option = value". Each line has a place of its own.
-func ini(name string, lines ...string) lang.ConfigFile {
-	f := lang.ConfigFile{Name: name, Format: "ini"}
+func ini(name string, lines ...string) configs.ConfigFile {
+	f := configs.ConfigFile{Name: name, Format: "ini"}
 	for i, line := range lines {
 		section, rest, _ := strings.Cut(strings.TrimPrefix(line, "["), "] ")
 		key, value, _ := strings.Cut(rest, " = ")
 		at := hcl.Pos{Line: i + 1, Byte: i}
-		f.Options = append(f.Options, lang.Option{
-			Section: section, Key: key, Values: []lang.Text{lang.Plain(value)},
-			Origin: lang.Origin{Layer: "service", Range: hcl.Range{Filename: name + ".hcl", Start: at, End: at}},
+		f.Options = append(f.Options, configs.Option{
+			Section: section, Key: key, Values: []configs.Text{configs.Plain(value)},
+			Origin: configs.Origin{Layer: "service", Range: hcl.Range{Filename: name + ".hcl", Start: at, End: at}},
 		})
 	}
 	return f
 }
 
-func check(release string, files ...lang.ConfigFile) []string {
-	config := &lang.Config{Cloud: lang.Cloud{Release: release}, Services: []lang.Service{{Name: "s", Configs: files}}}
+func check(release string, files ...configs.ConfigFile) []string {
+	config := &configs.Config{Cloud: configs.Cloud{Release: release}, Services: []configs.Service{{Name: "s", Configs: files}}}
 	return messages(options.Check(config))
 }
 
@@ -244,7 +245,7 @@ func TestCheck(t *testing.T) {
 func TestCheckSecret(t *testing.T) {
 	f := ini("keystone.conf", "[token] expiration = hunter2", "[token] expiration = x")
 	f.Options[0].Values[0][0].Sensitive = true
-	f.Options[1].Values[0] = lang.Text{{Secret: &lang.SecretRef{Service: "s", Secret: "t", Key: "value"}}}
+	f.Options[1].Values[0] = configs.Text{{Secret: &configs.SecretRef{Service: "s", Secret: "t", Key: "value"}}}
 	got := check("2025.1", f)
 	want := []string{"Unsuitable value for [token] expiration: Keystone 2025.1 only takes a whole number of at least 0, and the value that is given is not."}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -255,14 +256,14 @@ func TestCheckSecret(t *testing.T) {
 // TestCheckUnknown holds that what is not known, or hidden, makes no false warning.
 func TestCheckUnknown(t *testing.T) {
 	unknown := ini("cinder.conf", "[DEFAULT] enabled_backends = x", "[fast] rbd_pool = volumes", "[DEFAULT] debgu = true", "[DEFAULT] debug = ")
-	for name, value := range map[string]lang.Text{
+	for name, value := range map[string]configs.Text{
 		"with an error": nil,
 		"deferred":      {{Literal: "lvm,"}, {Deferred: []string{"data.object.x"}}},
-		"generated":     {{Secret: &lang.SecretRef{Service: "s", Secret: "t", Key: "value"}}},
+		"generated":     {{Secret: &configs.SecretRef{Service: "s", Secret: "t", Key: "value"}}},
 		"sensitive":     {{Literal: "fast", Sensitive: true}},
 	} {
-		unknown.Options[0].Values = []lang.Text{value}
-		unknown.Options[3].Values = []lang.Text{value}
+		unknown.Options[0].Values = []configs.Text{value}
+		unknown.Options[3].Values = []configs.Text{value}
 		if name == "sensitive" {
 			unknown.Options[3].Values = nil
 		}
@@ -277,7 +278,7 @@ func TestCheckUnknown(t *testing.T) {
 		t.Errorf("partial: %q", got)
 	}
 	auth := ini("keystone.conf", "[auth] methods = x", "[auth] custom = x")
-	auth.Options[0].Values = []lang.Text{nil}
+	auth.Options[0].Values = []configs.Text{nil}
 	if got := check("2025.1", auth); len(got) != 0 {
 		t.Errorf("auth methods: %q", got)
 	}
@@ -288,7 +289,7 @@ func TestCheckUnknown(t *testing.T) {
 func TestCheckPart(t *testing.T) {
 	f := ini("placement.conf", "[libvirt] virt_type = kvm", "[DEFAULT] debgu = true", "[DEFAULT] debug = maybe")
 	f.Options[0].Origin.Layer, f.Options[2].Origin.Layer = "cloud", "cloud"
-	config := &lang.Config{Cloud: lang.Cloud{Release: "2025.1"}, Services: []lang.Service{{Configs: []lang.ConfigFile{f}}}}
+	config := &configs.Config{Cloud: configs.Cloud{Release: "2025.1"}, Services: []configs.Service{{Configs: []configs.ConfigFile{f}}}}
 	got := messages(options.CheckPart(config))
 	want := []string{
 		`No option "debgu" in [DEFAULT]: Placement 2025.1 reads no such option from placement.conf, and would ignore it. Did you mean "debug"?`,
@@ -312,11 +313,11 @@ func TestCheckPlaces(t *testing.T) {
 	}
 	for i := range f.Options {
 		line := 10 - i
-		f.Options[i].Origin = lang.Origin{Section: at(line, 1), Key: at(line, 2), Range: at(line, 3)}
+		f.Options[i].Origin = configs.Origin{Section: at(line, 1), Key: at(line, 2), Range: at(line, 3)}
 	}
 	f.Options[2].Origin.Key = hcl.Range{} // in a computed map
 	var got []string
-	config := &lang.Config{Cloud: lang.Cloud{Release: "2025.1"}, Services: []lang.Service{{Configs: []lang.ConfigFile{f}}}}
+	config := &configs.Config{Cloud: configs.Cloud{Release: "2025.1"}, Services: []configs.Service{{Configs: []configs.ConfigFile{f}}}}
 	for _, d := range options.Check(config) {
 		got = append(got, fmt.Sprintf("%d:%d %s", d.Subject.Start.Line, d.Subject.Start.Column, d.Summary))
 	}
@@ -396,11 +397,11 @@ func TestCatalogue(t *testing.T) {
 // TestCheckTrustsTheCatalogue holds that nobody is warned of what only kolla can mend.
 func TestCheckTrustsTheCatalogue(t *testing.T) {
 	f := ini("keystone.conf", "[token] expiratoin = 1")
-	f.Options[0].Origin.Range.Filename = lang.CatalogueDir + "/keystone.hcl"
+	f.Options[0].Origin.Range.Filename = configs.CatalogueDir + "/keystone.hcl"
 	if got := check("2025.1", f); len(got) != 0 {
 		t.Errorf("warnings: %q", got)
 	}
-	config := &lang.Config{Cloud: lang.Cloud{Release: "2025.1"}, Services: []lang.Service{{Configs: []lang.ConfigFile{f}}}}
+	config := &configs.Config{Cloud: configs.Cloud{Release: "2025.1"}, Services: []configs.Service{{Configs: []configs.ConfigFile{f}}}}
 	if got := options.CheckAll(config); len(got) != 1 {
 		t.Errorf("all warnings: %q", messages(got))
 	}
@@ -414,7 +415,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-func load(t *testing.T, dir string) *lang.Config {
+func load(t *testing.T, dir string) *configs.Config {
 	t.Helper()
 	config, diags := lang.Load(dir, lang.Options{Catalogue: openstack.Catalogue()})
 	if diags.HasErrors() {
@@ -430,7 +431,7 @@ func BenchmarkCheck(b *testing.B) {
 		lines = append(lines, "[DEFAULT] debug = true", "[oslo_messaging_rabbit] rabbit_quorum_queue = true")
 	}
 	lines = append(lines, "[DEFAULT] debgu = true")
-	config := &lang.Config{Cloud: lang.Cloud{Release: "2025.1"}}
+	config := &configs.Config{Cloud: configs.Cloud{Release: "2025.1"}}
 	names := []string{"keystone.conf", "nova.conf", "cinder.conf", "neutron.conf", "glance-api.conf", "heat.conf", "manila.conf"}
 	for i := range 2000 {
 		f := ini(names[i%len(names)], lines...)
@@ -438,7 +439,7 @@ func BenchmarkCheck(b *testing.B) {
 			f.Options[j].Origin.Range.Start.Line = i
 			f.Options[j].Origin.Range.Start.Byte = i*100 + j
 		}
-		config.Services = append(config.Services, lang.Service{Name: fmt.Sprint(i), Configs: []lang.ConfigFile{f}})
+		config.Services = append(config.Services, configs.Service{Name: fmt.Sprint(i), Configs: []configs.ConfigFile{f}})
 	}
 	for b.Loop() {
 		options.Check(config)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // inventor is an option whose values are names of groups.
@@ -86,7 +86,7 @@ func (r *reading) unknown() bool {
 }
 
 // hidden reports whether a value is not known, or has no place in a message.
-func hidden(text lang.Text) bool {
+func hidden(text configs.Text) bool {
 	return len(text) == 0 || text.Secret() || len(text.Deferred()) > 0
 }
 
@@ -97,7 +97,7 @@ type invention struct {
 }
 
 // names are the groups that an option names.
-func (r *reading) names(o *lang.Option) []invention {
+func (r *reading) names(o *configs.Option) []invention {
 	var out []invention
 	for _, i := range inventors {
 		if i.option != o.Key || i.service != "" && i.service != r.table.service ||
@@ -130,7 +130,7 @@ func (r *reading) backend() []string {
 
 // ofPlugin reports whether an option is one that libraries and plugins read from groups
 // that they, or the services, make up.
-func (r *reading) ofPlugin(o *lang.Option, section string) bool {
+func (r *reading) ofPlugin(o *configs.Option, section string) bool {
 	for _, prefix := range prefixes[r.table.service] {
 		if strings.HasPrefix(section, prefix) {
 			return true

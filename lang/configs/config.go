@@ -1,0 +1,111 @@
+package configs
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/lang/addrs"
+)
+
+// Config is a whole configuration. Its slices are in the order of the source, by file name and
+// position, so that everything made from a Config is deterministic. The Range of a block of the
+// catalogue is empty; an Origin has the place in the catalogue.
+type Config struct {
+	Cloud     Cloud
+	Roles     []Role
+	Exposures []Exposure
+	Secrets   []SharedSecret // beside the services
+	Services  []Service
+	Manifests []Manifest
+	Moves     []addrs.Move
+	Removals  []addrs.Removal
+	Imports   []addrs.Import
+	// Undeclared are the imports to blocks that do not exist; see lang.Options.
+	Undeclared []addrs.Import
+	// Refused maps each variable to the condition that the value from lang.Options.Prompt does
+	// not meet. The diagnostics have the same errors.
+	Refused map[string]string
+	// Unset are the variables without a value, in order; see lang.Options.
+	Unset   []string
+	Outputs []Output // of the root
+	Checks  []Check  // of all modules
+	Data    []Data
+	// Undecided are blocks, without keys, that depend on values which have to be known before
+	// the apply and are not. A restricted plan leaves the blocks out; in any other plan they
+	// are errors. "module.edge.*" stands for all blocks of that module.
+	Undecided []string
+
+	// Digest identifies the configuration: a hash over all files and the values of all
+	// variables. Of sensitive variables it contains the name only.
+	Digest string
+	// Variables are the values, with their types, of the variables of the root. Sensitive
+	// variables are left out.
+	Variables map[string]json.RawMessage
+	// Files are the sources that diagnostics quote, by file name.
+	Files map[string]*hcl.File
+}
+
+// DeferredData are the addresses of the data blocks that are known only after the apply.
+func (c *Config) DeferredData() []string {
+	var out []string
+	for _, d := range c.Data {
+		if d.Deferred {
+			out = append(out, d.Block)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Cloud is the one cloud block.
+type Cloud struct {
+	Name     string
+	Release  string // OpenStack release, "2025.1"
+	Distro   string // distribution part of image tags, "rocky-9"
+	Registry string // "quay.io/openstack.kolla"
+	Prefix   string // put before every image name; usually empty
+	Tag      string // of the images; empty: RELEASE-DISTRO
+	// Images maps names of images, or patterns of path.Match, to full references. "*" in a
+	// reference stands for the name.
+	Images      map[string]string
+	PullSecrets []string // names of existing Secrets of type dockerconfigjson
+	Namespace   string
+	Region      string
+	Foreign     string // treatment of fields that others add: "revert", "report", "ignore"
+	PodSecurity string // "restricted", "baseline", "privileged"; empty: as the services need
+	// NetworkPolicy is the default of the services: only clients with a reason may connect to
+	// their pods.
+	NetworkPolicy bool
+	Range         hcl.Range
+}
+
+// Exposure makes chosen services reachable from outside.
+type Exposure struct {
+	Block string // address
+	Name  string // unique in the configuration
+	VIP   string // IP address
+	FQDN  string // empty: clients use the VIP
+	Mode  string // "nodeport"
+	Role  string // name of the role whose nodes share the traffic; empty: any node
+	// NodePorts is the inclusive range of node ports in the cluster.
+	NodePorts [2]int
+	Range     hcl.Range
+}
+
+// Host is the name for clients outside, or the address if there is no name.
+func (e Exposure) Host() string {
+	if e.FQDN != "" {
+		return e.FQDN
+	}
+	return e.VIP
+}
+
+// CatalogueDir stands before the names of the catalogue's files in ranges, to tell them from
+// files of the user.
+const CatalogueDir = "<catalogue>"
+
+// InCatalogue reports whether a range is in the catalogue.
+func InCatalogue(r hcl.Range) bool { return strings.HasPrefix(r.Filename, CatalogueDir) }

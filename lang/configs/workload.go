@@ -1,0 +1,192 @@
+package configs
+
+import "github.com/hashicorp/hcl/v2"
+
+// Job runs once for a given set of inputs.
+type Job struct {
+	Name string
+	When string // "before" or "after" the workloads
+	// Runs says when the job runs again: empty, after any change of its inputs; "release" and
+	// "upgrade", with another image; "once", never. With "upgrade" it does not run with the
+	// first image of the service.
+	Runs     string
+	Attempts int // number of retries before the job fails
+	Timeout  int // seconds; 0: no limit
+	// Nodes is the role whose nodes the job gets as a list; empty: all nodes, nil: no list.
+	Nodes *string
+	Pod   Pod
+	Range hcl.Range
+}
+
+// Workload is a Deployment, StatefulSet or DaemonSet.
+type Workload struct {
+	Name     string // "api"
+	Kind     string // "Deployment", "StatefulSet", "DaemonSet"
+	Role     string // empty: the role of the service
+	Replicas int    // 0 for a DaemonSet
+	Loss     string // consequence for others while no pod runs; may be empty
+	// ScaleDown explains how to remove pods of a StatefulSet, if an apply must not.
+	ScaleDown string
+	// OwnAddresses: each pod of a StatefulSet has a Service of its own.
+	OwnAddresses bool
+	Update       string // "rolling", or "on-delete": a pod changes when somebody deletes it
+	// MaxUnavailable and Surge limit the missing and the additional pods of a rollout: a number
+	// or a share such as "25%"; empty: the default.
+	MaxUnavailable, Surge string
+	OneByOne              bool     // a StatefulSet starts a pod when all pods before it are ready
+	After                 []string // workloads of the service that roll out first
+	// Drain is the number of seconds that a pod continues to serve after the signal to stop. It
+	// is a part of the grace period.
+	Drain   int
+	Timeout int // seconds that an apply waits for the workload; 0: the default
+	// SpreadBy is the label of nodes by which the pods are spread; empty: the name of the node.
+	// SpreadRequired: two pods never share a place.
+	SpreadBy       string
+	SpreadRequired bool
+	Pod            Pod
+	Claims         []Claim
+	Ready          *Probe
+	Live           *Probe
+	Startup        *Probe
+	// Carries prints what stops working with the pods, one item a line. Leave removes what the
+	// pods leave on their nodes. Both may be nil.
+	Carries, Leave *PodCommand
+	// Lifecycle is merged from the definition, the service and its workload block.
+	Lifecycle Lifecycle
+	Range     hcl.Range
+}
+
+// Pod is the common part of jobs and workloads.
+type Pod struct {
+	Image        string // Kolla image name, or a full reference if it holds a slash
+	Start        string // "direct" or "kolla" (the start script of the image)
+	Command      []string
+	Args         []string
+	Env          []Env    // sorted by name
+	User         int      // uid and gid, fixed by Kolla; 0: see Root
+	Ports        []string // of all containers
+	Configs      []string // names of mounted config blocks
+	Mounts       []SecretMount
+	Volumes      []Volume
+	Writable     []string          // paths with an emptyDir
+	WritableSize string            // limit of each of them and of /tmp; empty: the provider decides
+	Inits        []Init            // in the order of their start, with the sidecars
+	Requests     map[string]string // "cpu", "memory"
+	Limits       map[string]string
+	GracePeriod  int // seconds to stop before the kill; 0: the cluster's default
+	HostNetwork  bool
+	HostPID      bool
+	HostIPC      bool
+	Powers       // of the main container
+	// Labels and Annotations are added to the pods.
+	Labels, Annotations map[string]string
+	Priority            string       // name of a PriorityClass; empty: the cluster's default
+	Tolerations         []Toleration // in addition to the taints of its role
+	// ServiceLinks: the environment has the variables of Kubernetes for Services.
+	ServiceLinks bool
+}
+
+// Env is an environment variable.
+type Env struct {
+	Name  string
+	Value Text
+	Range hcl.Range
+}
+
+// SecretMount puts all keys of a secret into a directory.
+type SecretMount struct {
+	Service string // the service of the secret; empty: a shared secret
+	Secret  string // as in a SecretRef
+	Path    string
+}
+
+// Claim is a volume of every replica of a StatefulSet.
+type Claim struct {
+	Name         string
+	Path         string
+	Size         string // Kubernetes quantity; empty: not known yet
+	StorageClass string // empty: the cluster's default
+}
+
+// Probe tests a container by one of HTTP, TCP and Exec.
+type Probe struct {
+	HTTP    string // path
+	TLS     bool   // of HTTP
+	Headers map[string]string
+	Port    string // name of a port, for HTTP and TCP
+	TCP     bool
+	Exec    []string
+	Period  int // seconds
+	Timeout int // seconds
+	Retries int // number of failures in a row that make the probe fail
+	Delay   int // seconds before the first try
+}
+
+// Init is an init container or a sidecar. An init container has the files, directories and
+// environment of the main container too. A sidecar runs as long as the pod.
+type Init struct {
+	Name     string
+	Sidecar  bool
+	Image    string // empty: the main container's
+	User     int    // 0: the user of the main container, or see Root
+	Command  []string
+	Args     []string
+	Env      []Env // sorted by name
+	Configs  []string
+	Mounts   []SecretMount
+	Volumes  []Volume // in addition to the volumes of the pod
+	Ports    []string // this field and the following belong to sidecars
+	Writable []string
+	Requests map[string]string
+	Limits   map[string]string
+	Ready    *Probe
+	Live     *Probe
+	Startup  *Probe
+	Powers
+}
+
+// Powers are the additional rights of a container.
+type Powers struct {
+	Root         bool // runs as user 0 instead of the user of the image
+	Privileged   bool
+	Capabilities []string // without CAP_
+	WritableRoot bool
+	// Seccomp and AppArmor are "unconfined" or "localhost/NAME"; empty: the runtime's profile.
+	Seccomp, AppArmor string
+	SELinux           string // type; empty: the runtime's
+	Reason            string // purpose; may be empty
+	// Unsettled: the user or the reason is not known yet, so that checks do not apply.
+	Unsettled bool
+}
+
+// PodCommand is a command that kolla runs in the pods of a workload.
+type PodCommand struct {
+	What      string   // the things that it lists or removes, in a few words: "running servers"
+	Container string   // empty: the main container
+	Command   []string // with arguments, without a shell
+	Timeout   int      // seconds in a pod
+}
+
+// Toleration lets pods run on nodes with a taint.
+type Toleration struct {
+	Key      string // empty: any
+	Operator string // "Equal", "Exists"
+	Value    string
+	Effect   string // empty: any
+}
+
+// Volume is mounted in containers. One of Host, Claim, Memory and Shared is set.
+type Volume struct {
+	Name        string
+	Path        string // in the containers
+	Host        string // path on the node
+	Type        string // of Host: "directory", "file", "socket", "device"
+	Create      bool   // create a missing Host
+	Propagation string // of Host: "in", "both"; empty: none
+	Claim       string // name of a PersistentVolumeClaim
+	Memory      string // size, a Kubernetes quantity
+	Shared      string // size
+	ReadOnly    bool
+
+	Range hcl.Range
+}

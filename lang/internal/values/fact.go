@@ -1,0 +1,84 @@
+package values
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/mark"
+)
+
+// StoodFor describes the values of references. References without a value are left out.
+func StoodFor(refs []hcl.Traversal, ctx *hcl.EvalContext) diag.Facts {
+	var out diag.Facts
+	for _, t := range refs {
+		reference := string(hclwrite.TokensForTraversal(t).Bytes())
+		v, diags := t.TraverseAbs(ctx)
+		if diags.HasErrors() || slices.ContainsFunc(out, func(f diag.Fact) bool { return f.Reference == reference }) {
+			continue
+		}
+		if statement := statementOf(t, v); statement != "" {
+			out = append(out, diag.Fact{Reference: reference, Statement: statement})
+		}
+	}
+	slices.SortFunc(out, func(a, b diag.Fact) int { return strings.Compare(a.Reference, b.Reference) })
+	return out
+}
+
+// factLength is the number of characters of a text that a fact shows.
+const factLength = 60
+
+// statementOf describes the value of a reference. For objects and collections it only counts
+// the parts. The value of a name or text that looks like a secret stays hidden.
+func statementOf(t hcl.Traversal, v cty.Value) string {
+	secretly := slices.ContainsFunc(t, func(step hcl.Traverser) bool {
+		attr, ok := step.(hcl.TraverseAttr)
+		return ok && IsSecretName(attr.Name)
+	})
+	switch {
+	case mark.IsDeferred(v):
+		return "will be known only after the apply"
+	case secretly, mark.IsSensitive(v), mark.IsGenerated(v):
+		return "has a sensitive value"
+	case !v.IsKnown(): // the cause was reported
+		return ""
+	}
+	v, _ = v.Unmark()
+	switch typ := v.Type(); {
+	case v.IsNull():
+		return "is null"
+	case typ == cty.String && (CredentialsInURL.MatchString(v.AsString()) || mark.HasToken(v.AsString())):
+		return "has a sensitive value"
+	case typ == cty.String:
+		text := []rune(v.AsString())
+		if len(text) > factLength {
+			text = append(text[:factLength:factLength], '…')
+		}
+		return "is " + strconv.Quote(string(text))
+	case typ.IsPrimitiveType():
+		return "is " + FormatPrimitive(v)
+	case typ.IsObjectType():
+		return "is object with " + counted(v.LengthInt(), "attribute")
+	case typ.IsCapsuleType(): // of the language itself
+		return ""
+	case typ.IsMapType():
+		return "is map with " + counted(v.LengthInt(), "element")
+	case typ.IsSetType():
+		return "is set of " + counted(v.LengthInt(), "element")
+	}
+	return "is list of " + counted(v.LengthInt(), "element")
+}
+
+// counted gives "1 element", "2 elements".
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
