@@ -61,13 +61,14 @@ var allowed = map[string][]string{
 	"internal/words":              {},
 	"internal/content":            {"planner/plans", "providers", "providers/kinds"},
 	"internal/listdiff":           {},
+	"internal/textdiff":           {},
 	"internal/view":               {"planner/plans", "state", "lang", "lang/mark", "providers", "internal/foreign", "internal/jsonview", "internal/report", "internal/view/screen", "internal/view/terminal", "internal/words"},
 	"internal/graph":              {"lang"},
 	"internal/jsonview":           {"planner/output", "planner/plans", "state", "lang", "providers", "internal/foreign", "internal/report", "internal/words"},
-	"internal/report":             {"planner/output", "planner/plans", "state", "lang", "providers", "internal/content", "internal/foreign", "internal/listdiff", "internal/words"},
+	"internal/report":             {"planner/output", "planner/plans", "state", "lang", "providers", "internal/content", "internal/foreign", "internal/listdiff", "internal/textdiff", "internal/words"},
 	"internal/view/screen":        {"internal/foreign"},
 	// Not planner/plans: all facts and sentences come from the report.
-	"internal/view/terminal": {"lang", "internal/content", "internal/foreign", "internal/report", "internal/view/screen", "internal/words"},
+	"internal/view/terminal": {"lang", "internal/content", "internal/foreign", "internal/report", "internal/textdiff", "internal/view/screen", "internal/words"},
 	"internal/cli": {
 		"lang", "lang/draft", "lang/syntax", "providers", "providers/kinds", "providers/secrets", "providers/openstack", "providers/openstack/options", "providers/kubernetes", "providers/haproxy", "state", "planner", "planner/fields", "planner/output", "planner/plans", "planner/trust",
 		"examples", "internal/approval", "internal/crash", "internal/executor", "internal/files", "internal/foreign", "internal/graph", "internal/jsonview", "internal/notices", "internal/rights", "internal/view", "internal/view/screen", "internal/words",

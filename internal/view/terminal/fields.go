@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/textdiff"
 	"kolla.openstack.org/kolla/internal/view/screen"
 )
 
@@ -246,24 +247,24 @@ func (r fields) lineLimit() int {
 
 // diffLines renders a diff. It shortens a long line in such a way that the difference from
 // the line on the other side stays.
-func diffLines(diff []report.DiffLine, width int) []screen.Line {
+func diffLines(diff []textdiff.Line, width int) []screen.Line {
 	var out []screen.Line
 	for _, d := range diff {
-		if d.Sign == report.Given {
+		if d.Kind == textdiff.Heading {
 			out = append(out, screen.Styled(screen.Faint, d.Text))
 			continue
 		}
 		text := d.Text
-		if n, m := utf8.RuneCountInString(d.Text), utf8.RuneCountInString(d.Other); d.Paired && d.Sign == report.Add {
+		if n, m := utf8.RuneCountInString(d.Text), utf8.RuneCountInString(d.Other); d.Paired && d.Kind == textdiff.Added {
 			_, text = shortenPair(d.Other, d.Text, m, n, width)
 		} else if d.Paired {
 			text, _ = shortenPair(d.Text, d.Other, n, m, width)
 		}
 		text = shorten(text, utf8.RuneCountInString(text), width)
-		switch d.Sign {
-		case report.Add:
+		switch d.Kind {
+		case textdiff.Added:
 			out = append(out, screen.Styled(screen.Added, "+ "+text))
-		case report.Remove:
+		case textdiff.Removed:
 			out = append(out, screen.Styled(screen.Removed, "- "+text))
 		default:
 			out = append(out, screen.Text("  "+text))
