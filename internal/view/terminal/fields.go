@@ -146,7 +146,7 @@ func (r fields) oneSided(f report.Field, indent int) []screen.Line {
 	if v == nil {
 		v = f.Before
 	}
-	if lines := r.whole(v); lines != nil {
+	if lines := whole(v, r.full || !r.opaque); lines != nil {
 		var out []screen.Line
 		for _, l := range lines {
 			out = append(out, screen.Text(l).Indent(indent))
@@ -313,10 +313,11 @@ func (r fields) pair(f report.Field, column int) (before, after []string) {
 	return r.long(b, m, column), r.long(a, n, column)
 }
 
-// whole shows a structure or a text of several lines unchanged; nil for a value of one line.
-func (r fields) whole(v any) []string {
+// whole shows a text of several lines or a structure on several lines; nil for a value of
+// one line. Only with full is a long structure shown completely.
+func whole(v any, full bool) []string {
 	if report.SeveralLines(v) {
 		return strings.Split(strings.TrimSuffix(v.(string), "\n"), "\n")
 	}
-	return block(v, r.full || !r.opaque)
+	return block(v, full)
 }
