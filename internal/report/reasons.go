@@ -97,6 +97,7 @@ func HasReason(a *plans.Action, kind plans.ReasonKind) bool {
 // Risk orders actions for a reviewer: the most dangerous first.
 type Risk int
 
+// The risks.
 const (
 	LosesData Risk = iota // data is lost
 	Destroys              // the object is deleted, or deleted and made again

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,7 +86,7 @@ func TestFolds(t *testing.T) {
 		items = append(items, report.Foldable{Said: "about " + strings.ToUpper(name) + "1", Own: own(strings.ToUpper(name) + "1")})
 	}
 	exact := []report.Fold{{Members: []int{0, 2}}, {Members: []int{1}}, {Members: []int{3}}, {Members: []int{4}}}
-	alike := append(exact[:4:4], report.Fold{Members: []int{5, 6, 7, 8, 9, 10}, Alike: true})
+	alike := slices.Concat(exact, []report.Fold{{Members: []int{5, 6, 7, 8, 9, 10}, Alike: true}})
 	if diff := cmp.Diff(alike, report.Folds(items, false)); diff != "" {
 		t.Errorf("folds (-want +got):\n%s", diff)
 	}

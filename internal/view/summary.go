@@ -11,7 +11,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 )
 
-// The types of the report about an apply.
+// Applied and the other types come from the report.
 type (
 	Applied = report.Applied
 	Failed  = report.Failed
