@@ -11,12 +11,14 @@ import (
 	"kolla.openstack.org/kolla/lang"
 )
 
-// Applied and the other types come from the report.
-type (
-	Applied = report.Applied
-	Failed  = report.Failed
-	Skipped = report.Skipped
-)
+// Applied is the result of an apply.
+type Applied = report.Applied
+
+// Failed is an action that began and failed.
+type Failed = report.Failed
+
+// Skipped is an action that did not begin.
+type Skipped = report.Skipped
 
 // Applied prints the result of an apply: failures to standard error, skipped actions and
 // the closing line to standard output. The error is that of writing to standard output.
