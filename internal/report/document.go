@@ -147,7 +147,8 @@ type Action struct {
 	More string
 	// Create: the object is new, and replaces no older version.
 	Create bool
-	// Comments are reasons and remarks. Without facts about a job, Once is the first.
+	// Comments are reasons and remarks, the most important first. Once is among them for a
+	// job, and may be left out beside the facts about the job.
 	Comments []string
 	// Place names the version that the object replaces, or its place in the configuration.
 	// PlaceOfMany replaces it in a text about several objects. Both may be empty.

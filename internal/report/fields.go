@@ -13,6 +13,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/content"
 	"kolla.openstack.org/kolla/internal/listdiff"
+	"kolla.openstack.org/kolla/internal/textdiff"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -211,10 +212,10 @@ func Value(v any) string {
 }
 
 // Diff compares the lines of a field that has Lines.
-func (f Field) Diff() []DiffLine {
+func (f Field) Diff() []textdiff.Line {
 	before, _ := f.Before.(string)
 	after, _ := f.After.(string)
-	return Diff(before, after)
+	return textdiff.Of(before, after)
 }
 
 // hasLines reports whether a change is shown line by line. A file of one line is like any

@@ -34,7 +34,7 @@ func drift(plan *plans.Plan, at Moment) *Outside {
 			changed = append(changed, objectOf(a, changes, func(c plans.Change) string { return at.driftNote(plan, c) }))
 		}
 	}
-	objects := append(changed, deleted...)
+	objects := slices.Concat(changed, deleted)
 	if len(objects) == 0 {
 		return nil
 	}

@@ -8,14 +8,14 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
-// A value and its name get that many columns at least, however narrow the screen is,
-// and at most: with more of them the eye loses the way to the origin.
+// The smallest and the largest width of a setting: beside a wider column, the eye misses
+// the origin.
 const (
 	leastSetting = 30
 	mostSetting  = 76
 )
 
-// hidden is what configs.Text.Masked has in the place of secrets.
+// hidden is the text of configs.Text.Masked in place of secrets.
 const hidden = "(sensitive)"
 
 // setting is one row of the explanation of a config file.
@@ -25,9 +25,8 @@ type setting struct {
 	weaker bool // the row is about a value that was overridden
 }
 
-// ExplainConfig prints where every value of a service's config file comes from: the
-// layer that gave it, file and line, and what it took the place of. The error is that
-// of writing.
+// ExplainConfig prints the origin of every value in a service's config file: the layer, the
+// file and the line, and the values that it overrides. The error is that of writing.
 func (p *Printer) ExplainConfig(service string, file configs.ConfigFile) error {
 	out := []screen.Line{screen.Styled(screen.Bold, file.Name).Then(screen.Textf(" of service %s, at %s", service, file.Path))}
 	if file.SecretPath != "" {
@@ -57,8 +56,8 @@ func (p *Printer) ExplainConfig(service string, file configs.ConfigFile) error {
 	return p.Out.Print(out)
 }
 
-// settingsOf are the rows of one option. Only the first of a repeated key says where
-// they all come from.
+// settingsOf are the rows of one option. Only the first row of a repeated key has the
+// origin.
 func settingsOf(o configs.Option) []setting {
 	var rows []setting
 	for i, value := range o.Values {
@@ -83,11 +82,10 @@ func settingsOf(o configs.Option) []setting {
 	return rows
 }
 
-// settingTable is how wide the columns of the explanation are.
+// settingTable has the widths of the columns of the explanation.
 type settingTable struct{ name, layer int }
 
-// measure fits the columns to a screen. What is left of it beside the origins is for
-// the values.
+// measure fits the columns to a screen: values get the room that the origins leave.
 func measure(rows []setting, width int) settingTable {
 	var t settingTable
 	place := 0
@@ -115,7 +113,7 @@ func (t settingTable) lines(rows []setting) []screen.Line {
 	return out
 }
 
-// layerName is a layer in the words of the documentation.
+// layerName is the name of a layer in the documentation.
 func layerName(o configs.Origin) string {
 	switch o.Layer {
 	case "cloud":

@@ -12,8 +12,8 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// show prints messages to standard error: warnings first, so that the errors are
-// what remains on the screen; messages that read the same only once.
+// show prints messages to standard error, the same message only once. Errors come last,
+// because a screen shows the end.
 func (p *Printer) show(messages []terminal.Message) {
 	slices.SortStableFunc(messages, func(a, b terminal.Message) int {
 		switch {
@@ -40,9 +40,9 @@ func (p *Printer) show(messages []terminal.Message) {
 	p.tell(out)
 }
 
-// Diagnostics prints what is wrong with a configuration, with the source lines
-// that are meant, in the order of the files. Files are by file name, as in
-// configs.Config.Files; a file that is not among them is only named.
+// Diagnostics prints errors and warnings about a configuration with their source lines, in
+// the order of the files. Files are by file name, as in configs.Config.Files. Other files are
+// only named.
 func (p *Printer) Diagnostics(diags hcl.Diagnostics, files map[string]*hcl.File) {
 	sorted := report.InFileOrder(diags)
 	p.events.Configuration(sorted, files)
@@ -58,8 +58,8 @@ func (p *Printer) Diagnostics(diags hcl.Diagnostics, files map[string]*hcl.File)
 	p.show(messages)
 }
 
-// Problems prints what stands in the way of a plan, or should be known about it.
-// A problem that several objects have is printed once, with all of them.
+// Problems prints errors and warnings about a plan. A problem that several objects have is
+// printed once, with all of them.
 func (p *Printer) Problems(problems []plans.Problem) {
 	p.events.Problems(problems)
 	var messages []terminal.Message
@@ -69,18 +69,17 @@ func (p *Printer) Problems(problems []plans.Problem) {
 	p.show(messages)
 }
 
-// Failure prints an error that belongs to no place in the configuration and to no
-// object.
+// Failure prints an error without a place in the configuration and without an object.
 func (p *Printer) Failure(summary, detail string) {
 	p.alone(terminal.Message{Summary: summary, Detail: detail})
 }
 
-// Warn prints a warning of the same kind.
+// Warn prints a warning without a place and without an object.
 func (p *Printer) Warn(summary, detail string) {
 	p.alone(terminal.Message{Warning: true, Summary: summary, Detail: detail})
 }
 
-// Reading says that an apply goes on with reading data.
+// Reading says that an apply continues and reads data.
 func (p *Printer) Reading(names []string) {
 	message := "Reading " + strings.Join(names, ", ")
 	p.events.Log(message)
@@ -92,8 +91,8 @@ func (p *Printer) alone(m terminal.Message) {
 	p.show([]terminal.Message{m})
 }
 
-// Saved says where a plan was saved, and with which command to go on; empty: there is
-// nothing to carry out. The error is that of writing.
+// Saved says where a plan was saved, and with which command it is carried out. Without a
+// command, the plan has nothing to carry out. The error is that of writing.
 func (p *Printer) Saved(path, command string) error {
 	p.events.Log("Saved the plan to " + path)
 	if command == "" {

@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// excerptLimit is how many source lines are quoted at most.
+	// excerptLimit is the largest number of quoted source lines.
 	excerptLimit = 8
-	// tabWidth is how many columns a tab of the source is printed as.
+	// tabWidth is the number of columns of a tab.
 	tabWidth = 4
-	// lineLimit is how many bytes of a line are quoted on either side of where the
-	// subject begins: no line is that long that people wrote.
+	// lineLimit is the number of quoted bytes of a line on either side of the start of the
+	// subject. People do not write longer lines.
 	lineLimit = 400
 )
 
-// source quotes what a diagnostic is about, underlined, and tells the values that
-// its expression was evaluated with; width is that of the stream.
+// source quotes the source lines of a diagnostic, underlines its subject, and lists the
+// values that its expression used. width is the width of the stream.
 func source(d *hcl.Diagnostic, files map[string]*hcl.File, width int) []screen.Line {
 	if d.Subject == nil {
 		return nil
@@ -81,8 +81,8 @@ func excerpt(d *hcl.Diagnostic, src []byte, width int) []screen.Line {
 	return out
 }
 
-// quoted reports whether a line is among those shown of a range that is too long
-// to be shown as a whole: its ends, and what the subject begins with.
+// quoted reports whether a line of a long range is shown: the ends of the range, and the
+// beginning of the subject.
 func quoted(number int, subject, shown hcl.Range) bool {
 	if shown.End.Line-shown.Start.Line < excerptLimit {
 		return true
@@ -91,8 +91,7 @@ func quoted(number int, subject, shown hcl.Range) bool {
 	return number == shown.Start.Line || number == shown.End.Line || near >= -1 && near <= excerptLimit-4
 }
 
-// quote gives one source line and, if the subject is in it, the line that
-// underlines it.
+// quote gives one source line. A line below it underlines the subject.
 func quote(raw string, start, number, gutter int, subject hcl.Range, width int) []screen.Line {
 	raw = strings.TrimSuffix(raw, "\r")
 	from := min(max(subject.Start.Byte-start, 0), len(raw))
@@ -120,11 +119,11 @@ func quote(raw string, start, number, gutter int, subject hcl.Range, width int) 
 	return []screen.Line{out, screen.Styled(screen.Danger, under)}
 }
 
-// leastRoom is how much of a line is shown on the narrowest terminal.
+// leastRoom is the number of columns of a source line on the narrowest terminal.
 const leastRoom = 8
 
-// framed cuts a line to so many columns, around where what is marked in it begins. A line
-// that a terminal breaks would stand between what is meant and its underline.
+// framed cuts a line to so many columns, around the start of its marked part. Otherwise a
+// terminal could break the line above its underline.
 func framed(before, marked, after string, room int) (string, string, string) {
 	start, long := screen.Columns(before), max(screen.Columns(marked), 1)
 	total := max(screen.Columns(before+marked+after), start+long)
@@ -153,8 +152,7 @@ func framed(before, marked, after string, room int) (string, string, string) {
 	return before, marked, after
 }
 
-// shorter cuts a line that is too long to be quoted, such as all of a generated file,
-// around where the subject begins.
+// shorter cuts a very long line, such as a generated file, around the start of the subject.
 func shorter(raw string, from, to int) (string, int, int) {
 	if end := from + lineLimit; end < len(raw) {
 		raw = strings.ToValidUTF8(raw[:end], "") + "…"
@@ -167,7 +165,7 @@ func shorter(raw string, from, to int) (string, int, int) {
 	return raw, from, to
 }
 
-// expand replaces tabs by blanks, for text that begins at the given column.
+// expand replaces tabs by blanks in text that begins at the given column.
 func expand(s string, column int) string {
 	var b strings.Builder
 	for _, r := range foreign.Text(s) {
@@ -183,7 +181,7 @@ func expand(s string, column int) string {
 	return b.String()
 }
 
-// dropColumns takes n columns off the front.
+// dropColumns removes the first n columns.
 func dropColumns(s string, n int) string {
 	for i, r := range s {
 		if n <= 0 {
@@ -194,7 +192,7 @@ func dropColumns(s string, n int) string {
 	return ""
 }
 
-// takeColumns is what of a text takes at most n columns.
+// takeColumns keeps the first n columns.
 func takeColumns(s string, n int) string {
 	for i, r := range s {
 		if n -= screen.Columns(string(r)); n < 0 {

@@ -13,9 +13,9 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// Value writes a value as HCL, in the form that Terraform's console and outputs have.
-// The same value always gives the same text. What is marked in any way is not shown,
-// nor is what is not known yet; neither is an expression any more.
+// Value writes a value as HCL, like Terraform's console and outputs. The same value always
+// gives the same text. Words replace marked and unknown values; the result is then no
+// expression.
 func Value(v cty.Value) string {
 	var b strings.Builder
 	if isString(v) && hasLines(v.AsString()) {
@@ -72,7 +72,7 @@ func writeValue(b *strings.Builder, v cty.Value, depth int) {
 	}
 }
 
-// null is the null of a type, where that is one that has a function.
+// null is the null of a type, with the function of the type if it has one.
 func null(t cty.Type) string {
 	if t.IsPrimitiveType() {
 		return fmt.Sprintf("to%s(null)", t.FriendlyName())
@@ -80,8 +80,8 @@ func null(t cty.Type) string {
 	return "null"
 }
 
-// writeMembers writes what has parts, one a line: they are in the order of their
-// keys, those of a set in an order of go-cty's that depends only on them.
+// writeMembers writes the parts of a value, one on each line, in the order of their keys.
+// The order of a set depends on its members only.
 func writeMembers(b *strings.Builder, v cty.Value, start, end string, depth int) {
 	b.WriteString(start)
 	const step = "  "
@@ -104,8 +104,8 @@ func writeMembers(b *strings.Builder, v cty.Value, start, end string, depth int)
 	b.WriteString(end)
 }
 
-// hasLines reports whether a text consists of lines that may be shown as they are: HCL
-// reads the same again, indented or not, and nothing in them is hidden.
+// hasLines reports whether a text can be written as lines: HCL reads the same text again,
+// indented or not, and nothing in it is invisible.
 func hasLines(s string) bool {
 	flush := false
 	for l := range strings.Lines(s) {
@@ -118,8 +118,8 @@ func hasLines(s string) bool {
 	return flush
 }
 
-// writeHeredoc writes a text of lines as they are, but further in: whatever they are,
-// they are not taken for lines of kolla's. Its end is a word that no line is.
+// writeHeredoc writes a text as indented lines, which nobody takes for lines of kolla. Its
+// end marker is not a line of the text.
 func writeHeredoc(b *strings.Builder, s string) {
 	const step = "  "
 	word := "EOT"

@@ -16,11 +16,11 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 )
 
-// liveRows is how many running actions the live view has room for.
+// liveRows is the number of running actions in the live view.
 const liveRows = 12
 
-// live is the part of the screen that is written anew all the time: what is
-// running, and how far the whole has come. What is written to it goes above.
+// live is the part of the screen that is rewritten all the time: the running actions and
+// the progress of the whole. Text that is written to it appears above.
 type live struct {
 	container *mpb.Progress
 	bar       *mpb.Bar
@@ -55,17 +55,17 @@ func newLive(p *Progress) *live {
 // Write puts finished lines above the live ones.
 func (l *live) Write(b []byte) (int, error) { return l.container.Write(b) }
 
-// close takes the live lines off the screen.
+// close removes the live lines from the screen.
 func (l *live) close() {
 	l.bar.Abort(true)
 	l.container.Wait()
 }
 
-// rows shows what is running, each in one line of at most width columns.
+// rows shows the running actions, each in one line of at most width columns.
 func (p *Progress) rows(now time.Time, width int) []screen.Line {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	running := p.inOrder()
+	running := longestFirst(p.running)
 	out := p.outage.row(now, width)
 	for i, t := range running {
 		if i == liveRows && len(running) > liveRows+1 {
@@ -82,9 +82,9 @@ func (p *Progress) rows(now time.Time, width int) []screen.Line {
 	return out
 }
 
-// liveRow is one line that never wraps: a line that did could not be taken back. It keeps
-// the block of the address, which has the name of the service, and how long the action
-// takes; the kind, the rest of the name and the status are shortened, in this order.
+// liveRow is one line that never wraps: a wrapped line cannot be removed again. It keeps
+// the block of the address, which has the name of the service, and the duration. It
+// shortens the kind, the rest of the name and the status, in this order.
 func liveRow(address addrs.Object, status, took string, width int) screen.Line {
 	room := width - 1
 	status = foreign.Text(status)
@@ -97,8 +97,8 @@ func liveRow(address addrs.Object, status, took string, width int) screen.Line {
 	return screen.Text(screen.Truncate(head+status+took, room, "…"))
 }
 
-// shortAddress is an address without the kind, in at most so many columns: of a long one
-// the block and the end of the name; of a long block its end.
+// shortAddress is an address without the kind, in at most so many columns. It keeps the
+// block and the end of the name, or the end of a long block.
 func shortAddress(address addrs.Object, room int) string {
 	const least = 8 // columns of a name that still say something
 	block, object := foreign.Text(address.Block), foreign.Text(address.Name)
@@ -115,7 +115,7 @@ func shortAddress(address addrs.Object, room int) string {
 	return block + "/…" + dropColumns(object, screen.Columns(object)-spare)
 }
 
-// tally says how far the whole has come.
+// tally counts finished and failed actions.
 func (p *Progress) tally(now time.Time) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

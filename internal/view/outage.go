@@ -8,14 +8,14 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 )
 
-// outage is a server that has stopped to answer.
+// outage means that the server stopped answering.
 type outage struct {
 	since time.Time // zero: it answers
 	cause string
 }
 
-// Unreachable says that the server does not answer any more, and why: "connection
-// refused". A live view shows for how long as long as it lasts.
+// Unreachable says that the server no longer answers, and why: "connection refused". A live
+// view shows the duration.
 func (p *Printer) Unreachable(cause string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -51,14 +51,14 @@ func (p *Printer) Reachable() {
 	p.progress.speak([]screen.Line{say})
 }
 
-// lacks takes note that there is no server to speak to, or that there is one again.
+// lacks sets the outage, or ends it.
 func (p *Progress) lacks(o outage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.outage = o
 }
 
-// row is the line of the live view about the outage; nil while there is none.
+// row is the line of the live view about the outage; nil without one.
 func (o outage) row(now time.Time, width int) []screen.Line {
 	if o.since.IsZero() {
 		return nil

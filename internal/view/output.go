@@ -1,21 +1,21 @@
-// Package view renders for people what the other packages found out: plans,
-// problems, progress and results. It decides nothing.
+// Package view prints for people: plans, problems, progress and results. It decides nothing.
+// internal/report says what a plan means, internal/view/terminal lays it out, and
+// internal/view/screen prints lines.
 //
 // The rules of output, for all of kolla:
 //
-//   - What is done goes to standard output, so that a log of it is in order: the plan,
-//     the progress of an apply, its closing line. What went wrong, and questions, go to
-//     standard error.
-//   - Colour is used only on a terminal, only without NO_COLOR, TERM=dumb and
-//     -no-color, and never carries a meaning that the words do not carry.
-//   - Lines that review bots look for ("Plan: ", "No changes.", "Error: ",
-//     "Warning: ", "Apply complete!", "# ADDRESS will be ...") are Terraform's
-//     own, whole, alone on their line and, but for the last, not indented.
-//   - The sign of an object is on the line below the one with its address, which such
-//     programs read from its start.
-//   - What others wrote stays text: nothing in it steers a terminal or a CI system,
-//     and it never begins a line; see internal/foreign. So running text that quotes
-//     others is indented (message, quoting), and whatever is printed is made of lines.
+//   - Actions go to standard output, so that a log of it is in order: the plan, the progress
+//     of an apply, its closing line. Errors, warnings and questions go to standard error.
+//   - Colour needs a terminal, and no NO_COLOR, TERM=dumb or -no-color. It never carries a
+//     meaning that the words do not carry.
+//   - Lines that review bots look for ("Plan: ", "No changes.", "Error: ", "Warning: ",
+//     "Apply complete!", "# ADDRESS will be ...") are Terraform's own: whole, alone on their
+//     line and, but for the last, not indented.
+//   - The sign of an object is on the line below its address. Such programs read the line
+//     with the address from its start.
+//   - Text of others stays text: it steers neither a terminal nor a CI system, and it never
+//     begins a line; see internal/foreign. So running text that quotes others is indented
+//     (terminal.Message, Stream.Quoting), and all output is made of lines.
 //   - Secret values are never printed, whatever a caller passes.
 package view
 
@@ -29,14 +29,14 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// Printer renders. What goes to standard error may be printed from several
-// goroutines, and while a Progress is shown: it stays above the live lines.
+// Printer prints plans, problems and results. Its output to standard error may come from
+// several goroutines, also during a Progress: then it is above the live lines.
 type Printer struct {
 	Out screen.Stream // plans, progress and results
 	Err screen.Stream // diagnostics
-	// Zone is the time zone in which points in time are shown; nil: the local one.
+	// Zone is the time zone of all times; nil: the local one.
 	Zone *time.Location
-	// CompactWarnings leaves the details of warnings out.
+	// CompactWarnings omits the details of warnings.
 	CompactWarnings bool
 
 	events *jsonview.Events // nil: none are wanted
@@ -59,7 +59,7 @@ func (p *Printer) Events(w io.Writer, tool string) { p.events = jsonview.New(w, 
 // for people.
 func (p *Printer) Outputs(outputs []state.Output) { p.events.Outputs(outputs) }
 
-// tell prints lines to standard error. That it failed could not be told anywhere.
+// tell prints lines to standard error. There is no place to report a failure.
 func (p *Printer) tell(lines []screen.Line) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -19,18 +19,17 @@ import (
 )
 
 const (
-	// quietStart is how long an action may take before it is mentioned.
+	// quietStart is the duration of an action before its first line.
 	quietStart = 2 * time.Second
-	// patience is how long nothing is said about an action that is waited for. It
-	// doubles up to patienceLimit as long as there is no news.
+	// patience is the time between two lines about a waiting action. It doubles up to
+	// patienceLimit without news.
 	patience      = 10 * time.Second
 	patienceLimit = time.Minute
 )
 
-// Progress shows a plan being carried out, on standard output, as the plan before it and
-// the closing line after it: on a terminal as a live view below the finished lines,
-// otherwise as plain lines. Its methods may
-// be called from several goroutines.
+// Progress shows on standard output how a plan is carried out: on a terminal as a live view
+// below the finished lines, otherwise as plain lines. Its methods may be called from
+// several goroutines.
 type Progress struct {
 	printer *Printer
 	stream  screen.Stream
@@ -41,20 +40,19 @@ type Progress struct {
 	ended   sync.WaitGroup
 	events  *jsonview.Applying // nil: none are wanted
 
-	// speaking is held while lines are written, so that they come in order. It is
-	// never wanted by who holds mu: the live view reads the fields below while it
-	// is written to.
+	// speaking is held while lines are written, so that they come in order. A holder of mu
+	// must not lock it: the live view reads the fields below while it is written to.
 	speaking sync.Mutex
 
 	mu      sync.Mutex
 	over    int // done, failed and skipped
 	failed  int
 	running map[addrs.Object]*task
-	denied  map[string]addrs.Object // missing permissions, and who met each first
+	denied  denials
 	outage  outage
 }
 
-// task is an action that is being carried out.
+// task is a running action.
 type task struct {
 	action    *plans.Action
 	begun     time.Time
@@ -65,7 +63,7 @@ type task struct {
 	patience  time.Duration // until it is mentioned again
 }
 
-// Progress begins to show how the plan is carried out. Close must be called.
+// Progress begins to show how the plan is carried out. The caller must call Close.
 func (p *Printer) Progress(plan *plans.Plan) *Progress {
 	progress := &Progress{
 		printer: p,
@@ -74,7 +72,7 @@ func (p *Printer) Progress(plan *plans.Plan) *Progress {
 		stop:    make(chan struct{}),
 		events:  p.events.Applying(),
 		running: map[addrs.Object]*task{},
-		denied:  map[string]addrs.Object{},
+		denied:  denials{},
 	}
 	for _, a := range plan.Actions {
 		if report.Concerns(&a) {
@@ -92,7 +90,7 @@ func (p *Printer) Progress(plan *plans.Plan) *Progress {
 	return progress
 }
 
-// Close ends the live view. Nothing must be observed afterwards.
+// Close ends the live view. Observe must not be called afterwards.
 func (p *Progress) Close() {
 	p.printer.mu.Lock()
 	p.printer.progress = nil
@@ -105,7 +103,7 @@ func (p *Progress) Close() {
 	}
 }
 
-// Observe takes note of an event, and shows it.
+// Observe shows an event.
 func (p *Progress) Observe(e plans.Event) {
 	p.events.Observe(e)
 	p.speaking.Lock()
@@ -113,7 +111,7 @@ func (p *Progress) Observe(e plans.Event) {
 	p.say(p.note(e))
 }
 
-// speak writes lines that have nothing to do with an action.
+// speak writes lines that belong to no action.
 func (p *Progress) speak(lines []screen.Line) {
 	p.speaking.Lock()
 	defer p.speaking.Unlock()
@@ -132,7 +130,7 @@ func (p *Progress) say(lines []screen.Line) {
 	_ = stream.Print(lines) // there is nowhere to tell that telling failed
 }
 
-// note keeps account of an event, and gives the lines to say about it.
+// note records an event, and gives the lines about it.
 func (p *Progress) note(e plans.Event) []screen.Line {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -164,7 +162,7 @@ func (p *Progress) note(e plans.Event) []screen.Line {
 		if !e.Begun {
 			return nil // why is said at the end, once
 		}
-		return []screen.Line{p.finished(screen.Danger, e, fmt.Sprintf("FAILED after %s: %s", words.Duration(e.Elapsed), p.failure(e)))}
+		return []screen.Line{p.finished(screen.Danger, e, fmt.Sprintf("FAILED after %s: %s", words.Duration(e.Elapsed), p.denied.failure(e)))}
 	case plans.Interrupted:
 		delete(p.running, address)
 		if !e.Begun {
@@ -182,29 +180,32 @@ func (p *Progress) note(e plans.Event) []screen.Line {
 	}
 }
 
-// failure is why an action failed. A permission that is lacking is named once, since
-// its text is long: after that, only who met it first. The caller holds mu.
-func (p *Progress) failure(e plans.Event) string {
+// denials are missing permissions, with the first action that needed each.
+type denials map[string]addrs.Object
+
+// failure is the reason for the failure of an action. The text about a missing permission is
+// long: it is given once, and later failures refer to the first one.
+func (d denials) failure(e plans.Event) string {
 	var permission *providers.PermissionError
 	if !errors.As(e.Err, &permission) {
 		return e.Err.Error()
 	}
 	lacking := permission.Error()
-	if first, known := p.denied[lacking]; known {
+	if first, known := d[lacking]; known {
 		return "not allowed either, see " + first.String()
 	}
-	p.denied[lacking] = e.Action.Address
+	d[lacking] = e.Action.Address
 	return lacking
 }
 
-// count takes an action for over, if it is one of those that the apply is about.
+// count counts a finished action if the apply works on it.
 func (p *Progress) count(a *plans.Action) {
 	if report.Concerns(a) {
 		p.over++
 	}
 }
 
-// finished is the line about an action that is over, with how many are.
+// finished is the line about a finished action, with the number of finished actions.
 func (p *Progress) finished(s screen.Style, e plans.Event, outcome string) screen.Line {
 	l := screen.Styled(screen.Bold, e.Action.Address.String()).Then(screen.Text(": "), screen.Styled(s, outcome))
 	if report.Concerns(e.Action) {
@@ -213,8 +214,7 @@ func (p *Progress) finished(s screen.Style, e plans.Event, outcome string) scree
 	return l
 }
 
-// watch speaks up about what takes its time, where there is no live view to see
-// it in.
+// watch prints lines about slow actions, where no live view shows them.
 func (p *Progress) watch() {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
@@ -230,12 +230,12 @@ func (p *Progress) watch() {
 	}
 }
 
-// overdue gives a line for each action that nothing was said about for too long.
+// overdue gives a line for each action without a line for too long.
 func (p *Progress) overdue(now time.Time) []screen.Line {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var out []screen.Line
-	for _, t := range p.inOrder() {
+	for _, t := range longestFirst(p.running) {
 		address := screen.Styled(screen.Bold, t.action.Address.String())
 		if !t.mentioned && now.Sub(t.begun) >= quietStart {
 			t.mentioned = true
@@ -258,9 +258,9 @@ func (p *Progress) overdue(now time.Time) []screen.Line {
 	return out
 }
 
-// inOrder lists the running actions, the one that runs longest first.
-func (p *Progress) inOrder() []*task {
-	return slices.SortedFunc(maps.Values(p.running), func(a, b *task) int {
+// longestFirst lists running actions, the oldest first.
+func longestFirst(running map[addrs.Object]*task) []*task {
+	return slices.SortedFunc(maps.Values(running), func(a, b *task) int {
 		return cmp.Or(a.begun.Compare(b.begun), a.action.Address.Compare(b.action.Address))
 	})
 }

@@ -11,16 +11,17 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 )
 
-// An apply is reported with these types of the report.
-type (
-	Applied = report.Applied
-	Failed  = report.Failed
-	Skipped = report.Skipped
-)
+// Applied is the result of an apply.
+type Applied = report.Applied
 
-// Applied prints how an apply went: what failed to standard error; what was skipped
-// because of it, and the closing line, to standard output. The error is that of writing to
-// standard output.
+// Failed is an action that began and failed.
+type Failed = report.Failed
+
+// Skipped is an action that did not begin.
+type Skipped = report.Skipped
+
+// Applied prints the result of an apply: failures to standard error, skipped actions and
+// the closing line to standard output. The error is that of writing to standard output.
 func (p *Printer) Applied(a report.Applied) error {
 	p.events.Applied(a)
 	var skipped error
@@ -89,10 +90,10 @@ func skippedLines(a report.Applied) []screen.Line {
 	return out
 }
 
-// skippedBlocks is how many blocks are named of what was not begun.
+// skippedBlocks is the number of blocks that a list of skipped actions names.
 const skippedBlocks = 8
 
-// byBlock lists addresses; where they are many, how many there are in which blocks.
+// byBlock lists a few addresses. It counts many addresses by block.
 func byBlock(addresses []addrs.Object) []screen.Line {
 	var out []screen.Line
 	if len(addresses) <= report.Similar {

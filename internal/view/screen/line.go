@@ -31,6 +31,7 @@ type Span struct {
 // Style is the look of a run of text on an output with colour.
 type Style int
 
+// The styles.
 const (
 	Plain   Style = iota
 	Bold          // addresses, headings

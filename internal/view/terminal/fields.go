@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/textdiff"
 	"kolla.openstack.org/kolla/internal/view/screen"
 )
 
@@ -145,7 +146,7 @@ func (r fields) oneSided(f report.Field, indent int) []screen.Line {
 	if v == nil {
 		v = f.Before
 	}
-	if lines := r.whole(v); lines != nil {
+	if lines := whole(v, r.full || !r.opaque); lines != nil {
 		var out []screen.Line
 		for _, l := range lines {
 			out = append(out, screen.Text(l).Indent(indent))
@@ -246,24 +247,24 @@ func (r fields) lineLimit() int {
 
 // diffLines renders a diff. It shortens a long line in such a way that the difference from
 // the line on the other side stays.
-func diffLines(diff []report.DiffLine, width int) []screen.Line {
+func diffLines(diff []textdiff.Line, width int) []screen.Line {
 	var out []screen.Line
 	for _, d := range diff {
-		if d.Sign == report.Given {
+		if d.Kind == textdiff.Heading {
 			out = append(out, screen.Styled(screen.Faint, d.Text))
 			continue
 		}
 		text := d.Text
-		if n, m := utf8.RuneCountInString(d.Text), utf8.RuneCountInString(d.Other); d.Paired && d.Sign == report.Add {
+		if n, m := utf8.RuneCountInString(d.Text), utf8.RuneCountInString(d.Other); d.Paired && d.Kind == textdiff.Added {
 			_, text = shortenPair(d.Other, d.Text, m, n, width)
 		} else if d.Paired {
 			text, _ = shortenPair(d.Text, d.Other, n, m, width)
 		}
 		text = shorten(text, utf8.RuneCountInString(text), width)
-		switch d.Sign {
-		case report.Add:
+		switch d.Kind {
+		case textdiff.Added:
 			out = append(out, screen.Styled(screen.Added, "+ "+text))
-		case report.Remove:
+		case textdiff.Removed:
 			out = append(out, screen.Styled(screen.Removed, "- "+text))
 		default:
 			out = append(out, screen.Text("  "+text))
@@ -312,10 +313,11 @@ func (r fields) pair(f report.Field, column int) (before, after []string) {
 	return r.long(b, m, column), r.long(a, n, column)
 }
 
-// whole shows a structure or a text of several lines unchanged; nil for a value of one line.
-func (r fields) whole(v any) []string {
+// whole shows a text of several lines or a structure on several lines; nil for a value of
+// one line. Only with full is a long structure shown completely.
+func whole(v any, full bool) []string {
 	if report.SeveralLines(v) {
 		return strings.Split(strings.TrimSuffix(v.(string), "\n"), "\n")
 	}
-	return block(v, r.full || !r.opaque)
+	return block(v, full)
 }

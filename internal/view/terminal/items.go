@@ -65,7 +65,7 @@ func (p page) items() []item {
 		for _, a := range actions {
 			items = append(items, p.item(a))
 		}
-		all = append(all, p.relocated(items)...)
+		all = append(all, relocated(p, items)...)
 	}
 	return all
 }
@@ -74,7 +74,7 @@ func (p page) items() []item {
 // empty lines between them.
 func (p page) actions(items []item) []screen.Line {
 	if p.options.Compact {
-		return p.others()
+		return others(p)
 	}
 	if len(items) == 0 {
 		return nil
@@ -179,7 +179,7 @@ func comment(s string, width int) []screen.Line {
 }
 
 // relocated replaces many objects of a block that only move by one item.
-func (p page) relocated(items []item) []item {
+func relocated(p page, items []item) []item {
 	if p.options.Full {
 		return items
 	}
@@ -254,7 +254,7 @@ func (it item) starred(lines []screen.Line) []screen.Line {
 
 // others are the actions of a short plan, one line each, without those in the list of
 // deletions.
-func (p page) others() []screen.Line {
+func others(p page) []screen.Line {
 	var rest []*report.Action
 	above := 0
 	for _, a := range p.doc.ByRisk() {

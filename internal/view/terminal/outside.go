@@ -17,11 +17,11 @@ func drift(p page) []screen.Line {
 	}
 	out := []screen.Line{screen.Styled(screen.Caution, p.doc.Drift.Title)}
 	if p.options.Compact {
-		return append(append(out, nil), p.driftInShort()...)
+		return append(append(out, nil), driftInShort(p)...)
 	}
 	var items []item
 	for _, o := range p.doc.Drift.Objects {
-		items = append(items, p.drifted(o))
+		items = append(items, drifted(p, o))
 	}
 	for _, it := range fold(items, p.options.Full) {
 		// The actions list all objects again.
@@ -35,7 +35,7 @@ func drift(p page) []screen.Line {
 
 // driftInShort is one line for each object. It names all changed fields, because a short
 // plan says nothing else about them.
-func (p page) driftInShort() []screen.Line {
+func driftInShort(p page) []screen.Line {
 	var out, deleted []screen.Line
 	for _, o := range p.doc.Drift.Objects {
 		head := driftHead(o)
@@ -52,7 +52,7 @@ func (p page) driftInShort() []screen.Line {
 }
 
 // drifted renders the changes of others to an object.
-func (p page) drifted(o *report.Object) item {
+func drifted(p page, o *report.Object) item {
 	it := item{heads: []screen.Line{driftHead(o)}, gone: o.Gone}
 	if o.Gone {
 		it.body = []screen.Line{screen.Styled(screen.Removed, "-").Then(screen.Text(" deleted from the cluster")).Indent(bodyIndent)}
@@ -81,12 +81,12 @@ func (p page) paths(o *report.Object) []string {
 
 // replaced lists generated values that others replaced and that kolla keeps.
 func replaced(p page) []screen.Line {
-	return p.owned(p.doc.Replaced, func(report.Field) string { return "" })
+	return owned(p, p.doc.Replaced, func(report.Field) string { return "" })
 }
 
 // yielded lists declared values that are left to controllers.
 func yielded(p page) []screen.Line {
-	return p.owned(p.doc.Yielded, func(f report.Field) string {
+	return owned(p, p.doc.Yielded, func(f report.Field) string {
 		return fmt.Sprintf(" = %s is not applied (live: %s)", brief(f.After), brief(f.Before))
 	})
 }
@@ -101,7 +101,7 @@ func brief(v any) string {
 }
 
 // owned lists fields with a text about each, their author and the time.
-func (p page) owned(section *report.Outside, says func(report.Field) string) []screen.Line {
+func owned(p page, section *report.Outside, says func(report.Field) string) []screen.Line {
 	if section == nil {
 		return nil
 	}

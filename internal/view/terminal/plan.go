@@ -152,9 +152,9 @@ func destroyed(p page) []screen.Line {
 		for _, part := range screen.Wrap(d.Kinds, p.width-2) {
 			out = append(out, screen.Text("  "+part))
 		}
-		return append(out, p.lostWith()...)
+		return append(out, lostWith(p)...)
 	case p.options.Compact: // the objects are not listed again
-		return append(append(append(out, nil), p.grouped(d.Actions)...), p.lostWith()...)
+		return append(append(append(out, nil), p.grouped(d.Actions)...), lostWith(p)...)
 	}
 	var rows [][2]screen.Line
 	for _, a := range d.Actions {
@@ -187,7 +187,7 @@ func why(a *report.Action) screen.Line {
 }
 
 // lostWith names lost data where it has no room beside the objects.
-func (p page) lostWith() []screen.Line {
+func lostWith(p page) []screen.Line {
 	var rows [][2]screen.Line
 	for _, a := range p.doc.Destroyed.Actions {
 		if a.Risk == report.LosesData {
@@ -272,7 +272,7 @@ func outputs(p page) []screen.Line {
 	for _, o := range p.doc.Outputs {
 		m := mark(o.Sign)
 		name := screen.Styled(m.style, "  "+m.text+" ").Then(screen.Text(o.Name)).Pad(4 + names)
-		out = append(out, name.Then(screen.Text(" = "+p.outputChange(o, names))))
+		out = append(out, name.Then(screen.Text(" = "+outputChange(p, o, names))))
 	}
 	if p.doc.OutputNote != "" {
 		out = append(append(out, nil), prose(p.doc.OutputNote, p.out.ProseWidth(), screen.Plain)...)
@@ -281,7 +281,7 @@ func outputs(p page) []screen.Line {
 }
 
 // outputChange is the value of an output, or both values if it changes.
-func (p page) outputChange(o report.Output, names int) string {
+func outputChange(p page, o report.Output, names int) string {
 	before, after := o.Before, o.After
 	room := max(p.width-names-7, 30)
 	if p.options.Full {

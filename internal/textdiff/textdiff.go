@@ -1,4 +1,6 @@
-package report
+// Package textdiff compares two texts line by line for people. It knows INI files, in which
+// the section of a change says more than the lines around it.
+package textdiff
 
 import (
 	"fmt"
@@ -11,11 +13,20 @@ import (
 // surroundings is the number of unchanged lines around a change in a file without sections.
 const surroundings = 2
 
-// DiffLine is a line of the comparison of two texts.
-type DiffLine struct {
-	// Sign is Add, Remove, NoSign for an unchanged line, or Given for a heading: the section
-	// or the number of the lines below.
-	Sign Sign
+// Kind says what a line of a comparison is.
+type Kind int
+
+// The kinds of lines.
+const (
+	Same    Kind = iota
+	Added        // only in the new text
+	Removed      // only in the old text
+	Heading      // not a line of a text: the section or the number of the lines below
+)
+
+// Line is a line of the comparison of two texts.
+type Line struct {
+	Kind Kind
 	Text string
 	// Number is the number of the line in the new text, or of the line that took its place.
 	Number int
@@ -26,10 +37,10 @@ type DiffLine struct {
 	section string // of an INI file: the header above
 }
 
-// Diff compares two texts line by line. In an INI file, every change is below the header of
+// Of compares two texts line by line. In an INI file, every change is below the header of
 // its section, without unchanged lines. In other files, a few lines around each change are
 // included.
-func Diff(before, after string) []DiffLine {
+func Of(before, after string) []Line {
 	lines := compareTexts(before, after)
 	pair(lines)
 	if isINI(before) && isINI(after) {
@@ -39,10 +50,10 @@ func Diff(before, after string) []DiffLine {
 }
 
 // pair tells each replaced line its replacement, and the reverse.
-func pair(lines []DiffLine) {
+func pair(lines []Line) {
 	for i := 0; i < len(lines); {
-		gone := run(lines[i:], Remove)
-		come := run(lines[i+gone:], Add)
+		gone := run(lines[i:], Removed)
+		come := run(lines[i+gone:], Added)
 		for j := range min(gone, come) {
 			was, is := &lines[i+j], &lines[i+gone+j]
 			was.Other, is.Other = is.Text, was.Text
@@ -52,24 +63,24 @@ func pair(lines []DiffLine) {
 	}
 }
 
-// run counts the lines with a sign at the start.
-func run(lines []DiffLine, sign Sign) int {
+// run counts the lines of a kind at the start.
+func run(lines []Line, kind Kind) int {
 	n := 0
-	for n < len(lines) && lines[n].Sign == sign {
+	for n < len(lines) && lines[n].Kind == kind {
 		n++
 	}
 	return n
 }
 
 // compareTexts puts both texts into one sequence of lines.
-func compareTexts(before, after string) []DiffLine {
+func compareTexts(before, after string) []Line {
 	dmp := diffmatchpatch.New()
 	dmp.DiffTimeout = 0 // the same answer on a slow machine
 	a, b, table := dmp.DiffLinesToRunes(before, after)
 	diffs := dmp.DiffCharsToLines(dmp.DiffMainRunes(a, b, false), table)
 
-	signs := map[diffmatchpatch.Operation]Sign{diffmatchpatch.DiffInsert: Add, diffmatchpatch.DiffDelete: Remove}
-	var out []DiffLine
+	kinds := map[diffmatchpatch.Operation]Kind{diffmatchpatch.DiffInsert: Added, diffmatchpatch.DiffDelete: Removed}
+	var out []Line
 	number := 1
 	var sections [2]string // in the old text, in the new text
 	for _, d := range diffs {
@@ -85,7 +96,7 @@ func compareTexts(before, after string) []DiffLine {
 					}
 				}
 			}
-			l := DiffLine{Sign: signs[d.Type], Text: lineText(text, signs[d.Type]), Number: number, section: sections[1]}
+			l := Line{Kind: kinds[d.Type], Text: lineText(text, kinds[d.Type]), Number: number, section: sections[1]}
 			if isNew {
 				number++
 			} else {
@@ -99,9 +110,9 @@ func compareTexts(before, after string) []DiffLine {
 
 // lineText removes the end of a line. It makes visible in a changed line: blanks at the end,
 // and a missing newline.
-func lineText(text string, sign Sign) string {
+func lineText(text string, kind Kind) string {
 	body, ended := strings.CutSuffix(text, "\n")
-	if sign == NoSign {
+	if kind == Same {
 		return body
 	}
 	trimmed := strings.TrimRight(body, " \t")
@@ -132,15 +143,15 @@ func isINI(text string) bool {
 }
 
 // sectionDiff keeps changed lines, below the headers of their sections.
-func sectionDiff(lines []DiffLine) []DiffLine {
-	var out []DiffLine
+func sectionDiff(lines []Line) []Line {
+	var out []Line
 	shown := ""
 	for _, l := range lines {
-		if l.Sign == NoSign || strings.TrimSpace(l.Text) == "" {
+		if l.Kind == Same || strings.TrimSpace(l.Text) == "" {
 			continue
 		}
 		if l.section != "" && l.section != shown && !header.MatchString(l.Text) {
-			out = append(out, DiffLine{Sign: Given, Text: "  " + l.section})
+			out = append(out, Line{Kind: Heading, Text: "  " + l.section})
 		}
 		shown = l.section
 		out = append(out, l)
@@ -152,23 +163,23 @@ func sectionDiff(lines []DiffLine) []DiffLine {
 }
 
 // unifiedDiff keeps changed lines and a few around them, below the number of the first line.
-func unifiedDiff(lines []DiffLine) []DiffLine {
+func unifiedDiff(lines []Line) []Line {
 	keep := make([]bool, len(lines))
 	for i, l := range lines {
-		if l.Sign == NoSign {
+		if l.Kind == Same {
 			continue
 		}
 		for j := max(0, i-surroundings); j <= min(len(lines)-1, i+surroundings); j++ {
 			keep[j] = true
 		}
 	}
-	var out []DiffLine
+	var out []Line
 	for i, l := range lines {
 		if !keep[i] {
 			continue
 		}
 		if i > 0 && !keep[i-1] {
-			out = append(out, DiffLine{Sign: Given, Text: fmt.Sprintf("@@ line %d @@", l.Number), Number: l.Number})
+			out = append(out, Line{Kind: Heading, Text: fmt.Sprintf("@@ line %d @@", l.Number), Number: l.Number})
 		}
 		out = append(out, l)
 	}
