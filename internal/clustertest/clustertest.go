@@ -11,9 +11,12 @@ package clustertest
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -45,8 +48,20 @@ var nodes = []string{
 // called by package testing.
 var shared *Cluster
 
-// Run runs the tests of m with a cluster, and returns the exit code.
+// atOnce is how many parallel tests run at the same time. They wait for the server most of
+// the time, so it is more than there are processors on a small machine.
+const atOnce = 6
+
+// Run runs the tests of m with a cluster, and returns the exit code. It raises the default
+// of -parallel.
 func Run(m *testing.M) int {
+	// m.Run parses the command line, whose -parallel then wins.
+	if runtime.GOMAXPROCS(0) < atOnce && !flag.Parsed() {
+		if err := flag.Set("test.parallel", strconv.Itoa(atOnce)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
 	// Tests may change the working directory, from which the program is found.
 	binary, err := findBinary()
 	if err == nil {

@@ -54,19 +54,21 @@ func TestDifferential(t *testing.T) {
 	steps := setting(t, stepsVariable, defaultSteps)
 	for _, force := range []bool{false, true} {
 		t.Run(fmt.Sprintf("force=%t", force), func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t, clustertest.Kubeconfig(), clustertest.Namespace(t), seedOf(t), os.Getenv(onlyVariable))
 			w.force = force
 			w.live(steps / 2)
 		})
 	}
 	if clustertest.Audit() != "" {
-		checkAudit(t, clustertest.Audit())
+		t.Cleanup(func() { checkAudit(t, clustertest.Audit()) }) // after the parallel tests
 	}
 }
 
 // TestDifferentialAcrossRestarts does the same with an API server that is killed
 // while the plan is made.
 func TestDifferentialAcrossRestarts(t *testing.T) {
+	t.Parallel() // it has a server of its own
 	cluster := clustertest.Start(t)
 	const namespace = "restarts"
 	cluster.Kubectl(t, "create", "namespace", namespace)

@@ -35,6 +35,7 @@ type change struct {
 func TestImmutable(t *testing.T) {
 	for name, test := range immutables {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := newBench(t, clustertest.Namespace(t))
 			in := func(text string) string { return strings.ReplaceAll(text, "$NS", b.namespace) }
 			t.Cleanup(func() {

@@ -135,6 +135,7 @@ func TestEditsAreForTheServer(t *testing.T) {
 	}
 	for name, edit := range edits {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := newBench(t, clustertest.Namespace(t))
 			declareCloud(b)
 			b.declare(atAPI, strings.Replace(api(b, "keystone:1", "keystone"), "      - name: api", "      - {name: first, image: i}\n      - name: api", 1))
@@ -224,6 +225,7 @@ func TestPluralsAreRegular(t *testing.T) {
 // A server that was restarted, and has read its objects from its storage, shows
 // them as they were.
 func TestUnchangedOverARestart(t *testing.T) {
+	t.Parallel() // it has a server of its own
 	own := clustertest.Start(t)
 	client, err := kubernetes.Connect(kubernetes.Options{Kubeconfig: own.Kubeconfig()})
 	if err != nil {

@@ -285,6 +285,7 @@ func (b *bench) as(user string) {
 // One kind may fail where others do not, such as one that its API server, or the
 // webhook that converts it, is too weak for.
 func TestListFails(t *testing.T) {
+	t.Parallel() // its client tries again for seconds
 	b := newBench(t, clustertest.Namespace(t))
 	b.between(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, "/leases") {
