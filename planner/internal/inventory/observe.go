@@ -37,7 +37,7 @@ func (inv *Inventory) Observe(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return fmt.Errorf("read the cluster: %w", err)
 	}
-	inv.nameServices()
+	nameServices(inv)
 	keepRoles(inv)
 	return nil
 }

@@ -18,7 +18,7 @@ func RenamedSecrets(in Input) map[lang.Address]providers.Ref {
 	if inv == nil {
 		return nil // the plan names the problems
 	}
-	inv.nameServices()
+	nameServices(inv)
 	sources := map[lang.Address]providers.Ref{}
 	eachRenamed(inv, func(lang.Address) bool { return true }, func(o *providers.Object, source *unstructured.Unstructured) {
 		sources[o.Address] = secretRef(source)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
@@ -199,7 +200,10 @@ func (m *remover) delete(c candidate, reason plans.ReasonKind) {
 	} else if !c.partial {
 		action.Holds = objects.Holds(c.live, c.holds)
 		if c.namespace() {
-			m.noteContents(&action)
+			if occupants := m.occupants(c.ref.Name); len(occupants) > 0 {
+				action.Occupied = true
+				action.Holds = "everything in it, with " + words.Few(occupants, 4)
+			}
 		}
 	}
 	if c.partial {
