@@ -1,3 +1,5 @@
+// Package decision decides about each declared object: what an apply does to it, and why. An
+// object passes a list of steps, the cheapest first; the last one asks the API server.
 package decision
 
 import (

@@ -11,10 +11,10 @@ import (
 	"kolla.openstack.org/kolla/planner/internal/lifecycle"
 )
 
-// mayBeStale reports whether a default in the object may have been made of something that
-// the apply changes. To be certain takes a dry run. Of objects with pods, which there are
-// most of and whose image changes with every upgrade, more is known: their defaults depend on
-// images, on types, and on which fields there are.
+// mayBeStale reports whether the server may have derived a default from a field that the apply
+// changes. Only a dry run is certain. Most objects have pods, and an upgrade changes their
+// images, so their defaults are known here: they depend on images, on types, and on which
+// fields exist.
 func (s *subject) mayBeStale(applied *unstructured.Unstructured) (bool, error) {
 	if s.out.Live == applied {
 		return false, nil
@@ -41,7 +41,7 @@ func (s *subject) mayBeStale(applied *unstructured.Unstructured) (bool, error) {
 	}), nil
 }
 
-// pullPolicy is the server's default for an image.
+// pullPolicy returns the server's default for an image.
 func pullPolicy(image any) string {
 	name, _ := image.(string)
 	name, _, pinned := strings.Cut(name[strings.LastIndex(name, "/")+1:], "@")

@@ -14,9 +14,8 @@ import (
 
 const replicasPath = "spec.replicas"
 
-// undeclaredIn lists the fields of the object, as it would be after an apply, that nothing
-// declares and nobody else may set. Most of them are defaults of the server: only the
-// server knows which.
+// undeclaredIn lists the fields of an applied object that nothing declares and nobody else may
+// set. Most of them are defaults, which only the server knows.
 func (p *decider) undeclaredIn(ctx context.Context, s *subject, after *unstructured.Unstructured, whole bool) ([]fieldpath.Path, error) {
 	manifest, err := fields.Trim(s.out.Object.Manifest, s.out.Action.Yields)
 	if err != nil {
@@ -51,8 +50,8 @@ func (p *decider) undeclaredIn(ctx context.Context, s *subject, after *unstructu
 	return paths, nil
 }
 
-// derived reports whether the server computes the field's default from other fields. The
-// default stays when only those fields change later.
+// derived reports whether the server computes the default of the field from other fields. The
+// default stays if only those fields change later.
 func derived(path fieldpath.Path) bool {
 	names := fields.Names(path)
 	n := len(names)
