@@ -55,7 +55,7 @@ var allowed = map[string][]string{
 	"planner/internal/sides":       {"internal/crash", "lang", "planner/dryrun", "planner/extract", "planner/fields", "planner/internal/decision", "planner/internal/inventory", "planner/internal/outcome", "planner/internal/removal", "planner/plans", "planner/proof", "providers", "providers/kinds"},
 	"planner/internal/trial":       {"internal/words", "lang", "planner/dryrun", "planner/internal/inventory", "planner/internal/podsecurity", "planner/plans", "providers", "providers/kinds"},
 	"planner/internal/blame":       {"planner/fields", "planner/plans"},
-	"planner/internal/outcome":     {"internal/words", "lang", "planner/dryrun", "planner/fields", "planner/internal/inventory", "planner/internal/objects", "planner/internal/selection", "planner/internal/trial", "planner/plans", "planner/trust", "providers", "providers/kinds"},
+	"planner/internal/outcome":     {"internal/words", "lang", "planner/dryrun", "planner/fields", "planner/internal/inventory", "planner/internal/objects", "planner/internal/trial", "planner/plans", "planner/trust", "providers", "providers/kinds"},
 	"planner/order":                {"lang", "providers", "providers/kinds", "internal/dag"},
 	"planner/output":               {"lang", "state"},
 	"planner/plans":                {"planner/extract", "planner/output", "lang", "lang/ini", "providers", "providers/kinds", "state", "internal/dag", "internal/files", "internal/words"},

@@ -72,7 +72,7 @@ func All(ctx context.Context, inv *inventory.Inventory, set selection.Set) ([]*o
 		return outcomes, warnings, nil
 	}
 	outcome.RefuseFewer(outcomes)
-	return outcomes, warnings, outcome.Supersede(inv, set, outcomes)
+	return outcomes, warnings, outcome.Supersede(inv, outcomes)
 }
 
 // decideAll decides about all CRDs, or about all other objects.

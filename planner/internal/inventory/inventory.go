@@ -53,6 +53,8 @@ type Inventory struct {
 	// Inside has the contents of the namespaces that the plan may delete. ObserveSelected
 	// sets it.
 	Inside map[string]providers.Contents
+	// Former has the former versions of the selected objects. ObserveSelected sets it.
+	Former Former
 
 	byIdentity map[Identity]*providers.Object
 	recorded   map[lang.Address]*Record

@@ -44,7 +44,8 @@ func (inv *Inventory) Observe(ctx context.Context) error {
 
 // ObserveSelected reads the objects that only the selected part of a plan needs: the
 // contents of the namespaces that the plan may delete, and the autoscalers of declared
-// workloads. The problems are warnings.
+// workloads. It also finds the former versions of selected objects. The problems are
+// warnings.
 func (inv *Inventory) ObserveSelected(ctx context.Context, selected func(lang.Address) bool) ([]plans.Problem, error) {
 	var err error
 	if inv.Inside, err = readNamespaces(ctx, inv, selected); err != nil {
@@ -53,6 +54,7 @@ func (inv *Inventory) ObserveSelected(ctx context.Context, selected func(lang.Ad
 	if inv.Input.Destroy {
 		return nil, nil
 	}
+	inv.Former = formerVersions(inv, selected)
 	var warnings []plans.Problem
 	inv.scaled, warnings, err = readAutoscalers(ctx, &inv.Input)
 	return warnings, err

@@ -56,7 +56,7 @@ func newRemover(inv *inventory.Inventory, copied map[providers.Ref]inventory.Cop
 // object stays for one generation.
 func Undeclared(inv *inventory.Inventory, set selection.Set, copied map[providers.Ref]inventory.CopiedValues, outcomes []*outcome.Outcome) Result {
 	m := newRemover(inv, copied)
-	families := inventory.FormerVersions(inv, set.Has)
+	families := inv.Former.Families
 	var undeclared []candidate
 	var elsewhere []*inventory.Record
 	for i := range inv.Records {
