@@ -15,7 +15,7 @@ import (
 // TestOptionsOfMessages holds that an option which a problem of a plan names can be
 // given wherever that problem is told: it is told by whatever makes a plan.
 func TestOptionsOfMessages(t *testing.T) {
-	sources, err := filepath.Glob("../../planner/*.go")
+	sources, err := filepath.Glob("../../planner/internal/*/*.go")
 	if err != nil || len(sources) == 0 {
 		t.Fatalf("no sources: %v", err)
 	}

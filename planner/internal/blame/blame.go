@@ -65,8 +65,8 @@ func (o Origin) difference(d *fields.Difference) plans.Reason {
 	return plans.Reason{Kind: plans.ReasonDrift, Path: d.Path, Manager: d.Manager, Time: d.Time}
 }
 
-// blameAdditions is blame for differences among which are fields that others added: what
-// kolla neither had nor will have, and somebody else owns, or wrote since the last apply.
+// Additions extends the reasons for differences that include additions of others: fields that
+// kolla neither owned nor will own, and that somebody else owns or wrote since the last apply.
 func (o Origin) Additions(differences []fields.Difference, known []plans.Reason) []plans.Reason {
 	var added reasons
 	for i := range differences {
@@ -85,8 +85,7 @@ func (o Origin) Additions(differences []fields.Difference, known []plans.Reason)
 	return append(known, added.list()...)
 }
 
-// reasons collects reasons: one of each kind, and of drift one a manager and
-// time.
+// reasons collects one reason of each kind, and drift by manager and time.
 type reasons struct {
 	all   []plans.Reason
 	paths []int // how many paths each reason stands for
@@ -103,9 +102,8 @@ func (s *reasons) add(r plans.Reason) {
 	s.paths = append(s.paths, 1)
 }
 
-// list gives the reasons. A path is named only where it is the only one. That a
-// newer kolla or server wants something is left out where there is another reason,
-// of which it is a consequence.
+// list returns the reasons. It names a path only if the reason has one path. A newer kolla or
+// server is left out if there is another reason, because it is a consequence.
 func (s *reasons) list() []plans.Reason {
 	var list []plans.Reason
 	for i, r := range s.all {

@@ -1,9 +1,10 @@
+// Package decision decides about each declared object: what an apply does to it, and why. An
+// object passes a list of steps, the cheapest first; the last one asks the API server.
 package decision
 
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -63,15 +64,15 @@ func All(ctx context.Context, inv *inventory.Inventory, set selection.Set) ([]*o
 	for i, s := range p.subjects {
 		outcomes[i] = &s.out
 	}
-	warnings := hiddenRules(inv, outcomes)
+	warnings := outcome.HiddenRules(inv, outcomes)
 	if err := reuseVolumes(ctx, inv.Input.Snapshot, outcomes); err != nil {
 		return nil, nil, err
 	}
 	if inv.Input.RefreshOnly {
 		return outcomes, warnings, nil
 	}
-	refuseFewer(outcomes)
-	return outcomes, warnings, outcome.Supersede(inv, set, outcomes)
+	outcome.RefuseFewer(outcomes)
+	return outcomes, warnings, outcome.Supersede(inv, outcomes)
 }
 
 // decideAll decides about all CRDs, or about all other objects.
@@ -128,36 +129,4 @@ func takesUpVolumes(o *outcome.Outcome) bool {
 		return objects.OwnVolumes(o.Object.Manifest) != "" && !objects.TakesVolumesAlong(o.Live)
 	}
 	return false
-}
-
-// hiddenRules explains why the server was asked about unchanged objects: the user may not
-// list the webhooks and policies that could change them. Every plan then needs a request for
-// each object.
-func hiddenRules(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.Problem {
-	asked := slices.ContainsFunc(outcomes, func(o *outcome.Outcome) bool {
-		return o.Action.Verb == plans.None && o.Action.Evidence.Kind == plans.DryRun
-	})
-	if !inv.Rules.Hidden() || !asked || inv.Input.VerifyAll {
-		return nil
-	}
-	return []plans.Problem{{
-		Warning: true,
-		Summary: "kolla may not list the mutating webhooks and policies of the cluster",
-		Detail:  `So it asks the server about every object, which is slow. Give the user a ClusterRole with this rule: apiGroups: ["admissionregistration.k8s.io"], resources: ["mutatingwebhookconfigurations", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"], verbs: ["list"].`,
-	}}
-}
-
-// refuseFewer refuses to remove pods that have to leave in another way first, such as
-// members of a cluster, which would count as members that are down.
-func refuseFewer(outcomes []*outcome.Outcome) {
-	for _, o := range outcomes {
-		if o.Object.ScaleDown == "" || o.Live == nil || !slices.Contains([]plans.Verb{plans.Update, plans.Adopt, plans.Replace}, o.Action.Verb) {
-			continue
-		}
-		before, known := objects.Replicas(o.Live)
-		after, alsoKnown := objects.Replicas(o.After)
-		if known && alsoKnown && after < before {
-			o.Withdraw(fmt.Sprintf("%s cannot go from %d pods to %d", o.Action.Ref, before, after), o.Object.ScaleDown)
-		}
-	}
 }

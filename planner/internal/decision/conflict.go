@@ -19,14 +19,12 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// conflictPolicy says what becomes of declared fields that another manager owns.
+// conflictPolicy decides about declared fields that another manager owns.
 type conflictPolicy struct {
 	force bool // take everything
-	// scaled are the objects whose replicas an autoscaler looks after, in no version.
-	scaled map[providers.Ref]bool
 }
 
-// verdict is what becomes of one field.
+// verdict is the decision about one field.
 type verdict int
 
 const (
@@ -36,17 +34,17 @@ const (
 	refuse         // no plan until the operator decides
 )
 
-// people matches the field managers of tools that somebody works with by hand. Fields
-// that such a tool left on an adopted object are overwritten. A name is whatever the
-// writer says, so that no field is left to others because of it: see mayHave.
+// people matches the field managers of tools that people use by hand. kolla overwrites fields
+// that such a tool left on an adopted object. A client can choose any name, so the name never
+// leaves a field to others; see mayHave.
 var people = regexp.MustCompile(`^(kubectl(-.*)?|k9s|rancher|[Ll]ens|OpenLens|freelens|headlamp|node-fetch|Mozilla|dashboard|before-first-apply)$`)
 
-// verdict decides about one field that somebody else owns. What is said of the object
-// counts more than what was said on the command line, and that more than which field it
-// is. In objects that kolla made, it takes back every field but those that a controller
-// has by its kind; in objects of others, it takes none without being told.
+// verdict decides about one field that somebody else owns. The lifecycle of the object counts
+// more than the options of the command, and these count more than the kind of the field. In
+// its own objects kolla takes back every field except those that a controller has by its
+// kind. In objects of others it takes none without permission.
 //
-// idle is set where a field is taken because the autoscaler that had it is gone.
+// idle: the field is taken because the autoscaler that set it no longer exists.
 func (c conflictPolicy) verdict(s *subject, by fields.Owner, path fieldpath.Path) (what verdict, idle bool) {
 	rules := lifecycle.Of(s.out.Object)
 	switch {
@@ -68,9 +66,8 @@ func (c conflictPolicy) verdict(s *subject, by fields.Owner, path fieldpath.Path
 	return refuse, false
 }
 
-// mayHave reports whether a field is one that a controller looks after, by its kind: the
-// replicas of what an autoscaler is there for, and the certificates that the API server
-// calls webhooks and converters with.
+// mayHave reports whether a controller sets the field because of its kind: the replicas of an
+// object with an autoscaler, and the certificates for calls to webhooks and converters.
 func (c conflictPolicy) mayHave(s *subject, path fieldpath.Path) bool {
 	if path[len(path)-1].FieldName != nil && *path[len(path)-1].FieldName == "caBundle" {
 		return proof.KeeperOf(s.out.Live, fields.Names(path)) == proof.Others
@@ -78,10 +75,9 @@ func (c conflictPolicy) mayHave(s *subject, path fieldpath.Path) bool {
 	return fields.Text(path) == replicasPath && s.out.Action.Scaled
 }
 
-// contend asks the server once more, after it has named fields that others own:
-// without those that are left to them, and taking the others. It returns the
-// manifest that was sent. Where somebody has to decide first, the problem is named,
-// and there is no manifest.
+// contend asks the server again after it reported conflicts: without the fields that are left
+// to others, and taking the rest. It returns the manifest that was sent. If the operator has
+// to decide first, it adds a problem and returns no manifest.
 func (p *decider) contend(ctx context.Context, s *subject, x *prospect, manifest *unstructured.Unstructured, conflicts []providers.Conflict) (answer, sent *unstructured.Unstructured, err error) {
 	settled, err := p.arbitrate(s, manifest, conflicts)
 	if err != nil {
@@ -100,14 +96,14 @@ func (p *decider) contend(ctx context.Context, s *subject, x *prospect, manifest
 	return answer, sent, err
 }
 
-// settlement is what becomes of the conflicts that the server named.
+// settlement is the decision about all conflicts of an object.
 type settlement struct {
 	yields  []plans.Yield
 	refused []providers.Conflict
 	takes   bool
 }
 
-// arbitrate decides about the conflicts of a subject.
+// arbitrate decides about the conflicts of an object.
 func (p *decider) arbitrate(s *subject, manifest *unstructured.Unstructured, conflicts []providers.Conflict) (settlement, error) {
 	owners := fields.OwnersOf(s.out.Live, s.out.Manager)
 	var out settlement
@@ -130,10 +126,10 @@ func (p *decider) arbitrate(s *subject, manifest *unstructured.Unstructured, con
 	return out, nil
 }
 
-// mostConflicts are shown of one object.
+// mostConflicts limits how many conflicts of one object are shown.
 const mostConflicts = 10
 
-// conflictProblem says who owns what, since when, and how to go on.
+// conflictProblem says who owns which field, since when, and how to go on.
 func conflictProblem(s *subject, conflicts []providers.Conflict) plans.Problem {
 	owners := fields.OwnersOf(s.out.Live, s.out.Manager)
 	var lines []string

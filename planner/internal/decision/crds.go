@@ -7,8 +7,8 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// expectKinds takes down the definitions that the plan creates or changes. They have
-// been decided by now, and no other object has.
+// expectKinds collects the CRDs that the plan creates or changes, after their decisions and
+// before those of all other objects.
 func (p *decider) expectKinds() {
 	for _, s := range p.subjects {
 		if s == nil || s.out.Action.Verb == plans.None {
@@ -31,8 +31,7 @@ func (p *decider) crdOf(s *subject) *dryrun.CRD {
 	return p.ask.CRD(s.out.Action.Ref.GVK.GroupKind())
 }
 
-// blameDefinition has reasons say that the definition of the object's kind changes,
-// where nothing else explains a difference.
+// blameDefinition names the changed CRD as the reason of differences without another reason.
 func (p *decider) blameDefinition(s *subject, reasons []plans.Reason) []plans.Reason {
 	for i := range reasons {
 		if reasons[i].Kind == plans.ReasonUpgrade {
@@ -42,8 +41,8 @@ func (p *decider) blameDefinition(s *subject, reasons []plans.Reason) []plans.Re
 	return reasons
 }
 
-// liveOf finds the object in the cluster. Of a version that the cluster does not
-// serve yet, it may be there in the one that it was applied in.
+// liveOf returns the live object. If the cluster does not serve the declared version yet, the
+// object may exist in the version in which it was applied.
 func (p *decider) liveOf(s *subject) *unstructured.Unstructured {
 	ref := s.out.Object.Ref()
 	coming := p.ask.CRD(ref.GVK.GroupKind())

@@ -26,38 +26,38 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// subject is one declared object while it is decided about.
+// subject is a declared object and everything that is known of it while the steps decide.
 type subject struct {
 	out outcome.Outcome
-	// idle are the fields that controllers have and do not look after any more.
+	// idle are fields of controllers that no longer use them.
 	idle []plans.Reason
 
-	// check of the live object, zero where it has none.
+	// check is the fingerprint of the live object; zero: it has none.
 	check state.Check
-	// claim is what the cheap steps say, if they say that nothing changes.
+	// claim is the evidence of the cheap steps that nothing changes; zero: they have none.
 	claim plans.Evidence
-	// confirmed: by the answer to a dry run, kolla owns already what it would own, with
-	// the values that it would have.
+	// confirmed: a dry run shows that kolla already owns all fields of the declaration,
+	// with the declared values.
 	confirmed bool
-	// raced: somebody wrote to the object between the LIST and the dry run, and it could
-	// not be read again.
+	// raced: somebody wrote to the object between the LIST and the dry run, and reading it
+	// again failed.
 	raced bool
-	// clean: the live object is the one that was last found to be as declared, to the
-	// last field.
+	// clean: the live object has the fingerprint of the last apply or check, which found
+	// every field as declared.
 	clean bool
-	// altered: it is clean, but for the values of a Secret, which nothing is recorded of.
+	// altered: it is clean except for the values of a Secret, which no record contains.
 	altered bool
-	// holds: kolla owns what is declared, with the declared values, and an apply of that
-	// certainly changes nothing. What others added is another matter.
+	// holds: kolla owns the declared fields with the declared values, so that an apply of
+	// them certainly changes nothing. Additions of others are not considered.
 	holds bool
 }
 
-// A step either decides about an object, or leaves it to the next step. A
-// decision is to set the action's verb, or to name a problem.
+// A step decides about an object, or leaves it to the next step. To decide, it sets the verb
+// of the action or adds a problem.
 type step func(context.Context, *subject) (decided bool, err error)
 
-// decide takes the object through the steps, the cheapest first. The last one
-// asks the server; the ones before it may only decide what is certain without.
+// decide takes an object through the steps, the cheapest first. The last step asks the server.
+// The steps before it decide only if the answer is certain.
 func (p *decider) decide(ctx context.Context, object *providers.Object) (*subject, error) {
 	s := &subject{out: outcome.Outcome{Object: object, Manager: providers.ManagerOf(p.inv.Input.Cloud, object.Partial), Record: p.inv.RecordOf(object)}}
 	s.out.Live = p.liveOf(s)
@@ -88,7 +88,7 @@ func (p *decider) decide(ctx context.Context, object *providers.Object) (*subjec
 	return s, nil
 }
 
-// absent decides about objects that are not in the cluster.
+// absent decides about objects that do not exist.
 func (p *decider) absent(ctx context.Context, s *subject) (bool, error) {
 	why, again := p.demanded(s.out.Object)
 	switch {
@@ -127,6 +127,8 @@ func (p *decider) absent(ctx context.Context, s *subject) (bool, error) {
 		return false, err
 	}
 	s.out.Take(answer)
+	// shown joins the differences of an apply and those of the removed additions. If both
+	// concern one field, it shows the field as it is now and as it finally will be.
 	shown := manifest
 	if s.out.Action.Evidence.Kind == plans.Schema {
 		shown = s.out.After // with the defaults, which nobody can look up yet
@@ -136,13 +138,12 @@ func (p *decider) absent(ctx context.Context, s *subject) (bool, error) {
 	return true, err
 }
 
-// sameInputs reports whether a job would run for the same as it last did.
+// sameInputs reports whether a Job would run with the inputs of its last run.
 func (s *subject) sameInputs() bool {
 	return s.out.Versioned() || s.out.Record.State.Desired == s.out.Object.Digest()
 }
 
-// leaving decides about objects that are on their way out: what they would
-// become cannot be told.
+// leaving refuses objects that are being deleted: nobody knows how they would change.
 func (p *decider) leaving(_ context.Context, s *subject) (bool, error) {
 	if s.out.Live.GetDeletionTimestamp() == nil {
 		return false, nil
@@ -155,8 +156,8 @@ func (p *decider) leaving(_ context.Context, s *subject) (bool, error) {
 	return true, nil
 }
 
-// ran decides about jobs that are in the cluster. The name of a versioned one
-// says what it ran, so that there is nothing to compare.
+// ran decides about live Jobs. The name of a versioned Job contains a hash of its inputs, so
+// there is nothing to compare.
 func (p *decider) ran(ctx context.Context, s *subject) (bool, error) {
 	if !s.out.Object.Run() {
 		return false, nil
@@ -179,15 +180,15 @@ func (p *decider) ran(ctx context.Context, s *subject) (bool, error) {
 	return true, nil
 }
 
-// ranOtherwise reports whether a job that does not run again for other inputs was given
-// other ones than it would have now.
+// ranOtherwise reports whether a Job that does not run again for new inputs had other inputs
+// than it would have now.
 func (s *subject) ranOtherwise() bool {
 	want := s.out.Object.Manifest.GetAnnotations()[providers.AnnotationInputs]
 	return want != "" && s.out.Live.GetAnnotations()[providers.AnnotationInputs] != want
 }
 
-// jobCondition gives the message of a job's condition that is true, or its type
-// where there is no message; empty: the condition is not true.
+// jobCondition returns the message of a true condition of a Job, or its type without a
+// message; empty: the condition is not true.
 func jobCondition(job *unstructured.Unstructured, kind batchv1.JobConditionType) string {
 	conditions, _, _ := unstructured.NestedSlice(job.Object, "status", "conditions")
 	for _, c := range conditions {
@@ -203,9 +204,9 @@ func jobCondition(job *unstructured.Unstructured, kind batchv1.JobConditionType)
 	return ""
 }
 
-// matches decides that the cluster has nothing to be written to. An object that is
-// adopted, or that the state knows under an earlier address, is taken into it; an
-// object that was not seen ready since its last write is still to be waited for.
+// matches decides that nothing is written to the cluster. The state takes over adopted objects
+// and new addresses. An apply still waits for objects that were not ready after their last
+// write.
 func (s *subject) matches(evidence plans.Evidence) {
 	s.out.Action.Verb = plans.None
 	s.out.Action.Evidence = evidence
@@ -257,9 +258,9 @@ func (p *decider) verified(ctx context.Context, s *subject) (bool, error) {
 	}
 }
 
-// passOn passes on what the server warned of when it was asked what an apply gives. Of an
-// object that is made again, or that fields are removed from, it may have warned of what
-// others put there.
+// passOn adds the warnings of the server to the problems. Warnings about an object that is
+// replaced, or that fields are removed from, may be about the additions of others, so other
+// warnings count then.
 func (s *subject) passOn(x *prospect) {
 	if s.out.Action.Verb == plans.Replace {
 		return
@@ -273,7 +274,7 @@ func (s *subject) passOn(x *prospect) {
 	}
 }
 
-// applied asks the server what a server-side apply would give.
+// applied asks the server for the result of a server-side apply.
 func (p *decider) applied(ctx context.Context, s *subject, x *prospect) (decided bool, err error) {
 	manifest, err := p.sent(s)
 	if err != nil {
@@ -325,7 +326,7 @@ func (p *decider) applied(ctx context.Context, s *subject, x *prospect) (decided
 	return false, nil
 }
 
-// conclude decides by what the object would become.
+// conclude decides by the difference between the live object and the result.
 func (p *decider) conclude(s *subject, x *prospect) error {
 	becomes := x.applied
 	if x.invalid != nil {
@@ -338,7 +339,7 @@ func (p *decider) conclude(s *subject, x *prospect) error {
 	s.raced = x.applied.GetResourceVersion() != s.out.Live.GetResourceVersion()
 	s.confirmed = x.evidence.Kind == plans.DryRun && p.inv.Rules.Check(x.applied, p.namespaceOf(s), s.out.Manager, p.terms(s)) == s.check
 	if s.raced {
-		// What kolla does not declare differs by what somebody wrote, not by the apply.
+		// Undeclared fields differ because somebody wrote them, not because of the apply.
 		differences = fields.Declared(differences, fields.OwnersOf(s.out.Live, s.out.Manager), fields.OwnersOf(x.applied, s.out.Manager))
 	}
 	if x.invalid != nil {
@@ -401,13 +402,13 @@ func (s *subject) shown(differences []fields.Difference, x *prospect) ([]fields.
 	return all, nil
 }
 
-// terms are what the subject is looked at by.
+// terms are the terms of the fingerprints of the object.
 func (p *decider) terms(s *subject) proof.Terms {
 	return proof.TermsOf(s.out.Action.Object, s.out.Action.Scaled, p.inv.Input.ForeignPolicy == plans.IgnoreForeign)
 }
 
-// warnTwin says of fields that kolla owns by this cloud's name and would give up, though
-// nothing that the state knows of has declared them, where they must have come from.
+// warnTwin warns of another configuration or state for this cloud: kolla's field manager owns
+// fields that no known declaration had.
 func (s *subject) warnTwin(cloud string, differences []fields.Difference) {
 	var taken []string
 	for _, d := range differences {
@@ -424,6 +425,7 @@ func (s *subject) warnTwin(cloud string, differences []fields.Difference) {
 	s.out.Problems = append(s.out.Problems, warning)
 }
 
+// originOf collects the facts that decide who changed the object.
 func (p *decider) originOf(s *subject, answer *unstructured.Unstructured) blame.Origin {
 	held := fields.OwnersOf(s.out.Live, s.out.Manager)
 	same := s.out.Record != nil && s.out.Record.State.Desired == s.out.Object.Digest() && !s.givenAnew(answer, held)
@@ -433,14 +435,14 @@ func (p *decider) originOf(s *subject, answer *unstructured.Unstructured) blame.
 		Same:   same,
 		Edited: s.out.Record != nil && !same,
 		Ours:   !s.out.Adopts(),
-		// By the same server, and with nothing but the object having changed.
+		// Judged by the same server, with no other change than that of the object.
 		Written: s.written(),
 	}
 }
 
-// written reports whether the object is certainly not the one any more that the last apply
-// or check left: by the same server, it is another one, or somebody wiped off what kolla
-// owns in it.
+// written reports whether somebody certainly wrote to the object since the last apply or
+// check, judged by the same server: its fingerprint differs, or somebody removed the record of
+// kolla's fields.
 func (s *subject) written() bool {
 	return s.altered || s.out.Record.Is(s.out.Live) && s.out.Record.State.Check.Owned != "" && !s.clean && (s.check.Owned == "" || s.check.Server == s.out.Record.State.Check.Server)
 }

@@ -16,7 +16,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// steps are those that decide about an object.
+// steps returns the steps for an object.
 func (p *decider) steps(s *subject) []step {
 	switch {
 	case len(s.out.Object.Deferred) == 0:
@@ -27,8 +27,8 @@ func (p *decider) steps(s *subject) []step {
 	return []step{p.leaving, p.foreign, p.deferred}
 }
 
-// deferred decides about objects of which not all is known yet. The server cannot be
-// asked about them; what is known of them is compared.
+// deferred decides about objects with values that are not known yet. The server cannot be
+// asked about them. The known part is compared.
 func (p *decider) deferred(ctx context.Context, s *subject) (bool, error) {
 	waits := strings.Join(s.out.Object.Deferred, ", ")
 	if inventory.CandidateOf(s.out.Object).NamedBy(p.replaced...) {
@@ -71,8 +71,8 @@ func (p *decider) deferred(ctx context.Context, s *subject) (bool, error) {
 	return true, err
 }
 
-// replaceLater plans to make an object again that is there. Whether the server would take
-// the new one is asked when all of it is known.
+// replaceLater plans to replace a live object. The server is asked when all of the object is
+// known.
 func (p *decider) replaceLater(ctx context.Context, s *subject, why plans.Reason) error {
 	o, err := p.obstacle(ctx, s, why.Kind)
 	if err != nil {
@@ -90,7 +90,7 @@ func (p *decider) replaceLater(ctx context.Context, s *subject, why plans.Reason
 	return nil
 }
 
-// updateLater plans to change an object that is there.
+// updateLater plans to change a live object.
 func (p *decider) updateLater(s *subject) error {
 	manifest, err := p.sent(s)
 	if err != nil {
@@ -114,7 +114,7 @@ func (p *decider) updateLater(s *subject) error {
 	return nil
 }
 
-// laterKeys are the keys of a Secret whose values are not known yet.
+// laterKeys returns the keys of a Secret with unknown values.
 func (s *subject) laterKeys() []string {
 	var out []string
 	for key, data := range s.out.Object.Data {

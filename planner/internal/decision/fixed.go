@@ -22,8 +22,8 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// Fields that others can set in an object, and that no update takes out again: an update
-// without them keeps them, or is refused, or leaves another value than a new object has.
+// Others can set fields that no update removes: an update without them keeps them, is refused,
+// or leaves another value than a new object has.
 
 var (
 	ingressClasses = networkingv1.SchemeGroupVersion.WithKind("IngressClass")
@@ -33,9 +33,8 @@ var (
 	clusterIPs   = fieldpath.MakePathOrDie("spec", "clusterIPs")
 )
 
-// fixed lists the undeclared fields of a live object that must not be left out of an update
-// to see what comes back: those of unremovable, those that belong to them, and the default
-// class of an Ingress.
+// fixed lists the undeclared fields that a question to the server must not leave out: those of
+// unremovable, those that belong to them, and the default class of an Ingress.
 func (p *decider) fixed(ctx context.Context, s *subject) ([]fieldpath.Path, error) {
 	var paths []fieldpath.Path
 	if proof.Headless(s.out.Live) {
@@ -59,9 +58,8 @@ func (p *decider) fixed(ctx context.Context, s *subject) ([]fieldpath.Path, erro
 	return paths, err
 }
 
-// jobFields are the fields of a Job that can be changed while it is there, with what the
-// server gives a new one. What a suspended Job lets others change in its template is not
-// among them.
+// jobFields are the fields that others can change in a live Job, with the values of a new Job.
+// The template of a suspended Job can change too, but is not among them.
 var jobFields = []struct {
 	path  fieldpath.Path
 	fresh any
@@ -74,7 +72,7 @@ var jobFields = []struct {
 	{fieldpath.MakePathOrDie("spec", "ttlSecondsAfterFinished"), nil},
 }
 
-// unremovable finds what others set in an object that no update takes out.
+// unremovable finds the additions of others that no update can remove.
 func (p *decider) unremovable(ctx context.Context, s *subject) ([]fields.Difference, error) {
 	if !s.out.Owned() && !s.out.Object.Run() {
 		return nil, nil
@@ -108,9 +106,8 @@ func (p *decider) unremovable(ctx context.Context, s *subject) ([]fields.Differe
 			}
 		}
 	}
-	// An address that is set cannot be changed. Two updates can: the first one makes it an
-	// ExternalName, which has none. Of another address nobody can say that it was not
-	// allocated.
+	// An address cannot be changed in one update. Two updates can: the first one makes the
+	// Service an ExternalName, which has no address. Any other address may be allocated.
 	if proof.Headless(s.out.Live) && !lifecycle.Declares(s.out.Object, clusterIP) && !lifecycle.Declares(s.out.Object, clusterIPs) {
 		add(clusterIP, plans.Unknown)
 	}
@@ -132,9 +129,9 @@ func (p *decider) unremovable(ctx context.Context, s *subject) ([]fields.Differe
 	return found, nil
 }
 
-// undeclaredClass is the class of a live Ingress that declares none; empty: it has none.
-// given: as far as anybody knows, the server gave it when the object was made. The default
-// may have been another one then.
+// undeclaredClass returns the class of a live Ingress that declares none; empty: it has none.
+// given: as far as anybody knows, the server set the class when the object was created. The
+// default may have been another one then.
 func (s *subject) undeclaredClass() (class string, given bool) {
 	if s.out.Action.Ref.GVK.GroupKind() != kinds.Ingress || lifecycle.Declares(s.out.Object, ingressClass) {
 		return "", false
@@ -144,8 +141,8 @@ func (s *subject) undeclaredClass() (class string, given bool) {
 	return class, !written && !s.written()
 }
 
-// defaultClass is the name of the class that a new Ingress gets that declares none; empty:
-// it gets none. known is false where the classes cannot be listed.
+// defaultClass returns the class that a new Ingress without a declared class gets; empty: it
+// gets none. known is false if the classes cannot be listed.
 func (p *decider) defaultClass(ctx context.Context) (name string, known bool, err error) {
 	var unreadable *providers.UnreadableError
 	switch err := p.inv.Input.Snapshot.Load(ctx, providers.Scope{GVK: ingressClasses}); {
@@ -169,7 +166,7 @@ func (p *decider) defaultClass(ctx context.Context) (name string, known bool, er
 	return newest.GetName(), true, nil
 }
 
-// newer is the order in which the server chooses among several default classes.
+// newer reports whether the server prefers class a to class b if both are the default.
 func newer(a, b *unstructured.Unstructured) bool {
 	at, bt := a.GetCreationTimestamp(), b.GetCreationTimestamp()
 	if !at.Equal(&bt) {
@@ -178,8 +175,8 @@ func newer(a, b *unstructured.Unstructured) bool {
 	return a.GetName() < b.GetName()
 }
 
-// takeOutFixed decides about what no update takes out: the object is made again, or, of a
-// Pod or Job, it is only told: both would run once more. decided is as for a step.
+// takeOutFixed decides about additions that no update can remove: the object is replaced. A
+// Pod or Job would run once more, so its additions are only reported.
 func (p *decider) takeOutFixed(ctx context.Context, s *subject) (decided bool, err error) {
 	set, err := p.unremovable(ctx, s)
 	if err != nil || len(set) == 0 {

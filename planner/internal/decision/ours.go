@@ -11,8 +11,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// made reports whether kolla made the live object, or owned fields of it before: by what
-// the state knows. What the object says of itself proves nothing; see trust.
+// made reports whether kolla made the live object, or owned fields of it before. Only the
+// state proves that; see trust.
 func (s *subject) made() bool {
 	return s.out.Record != nil && trust.Same(s.out.Record.State, s.out.Live)
 }
@@ -35,7 +35,8 @@ func (p *decider) foreign(_ context.Context, s *subject) (bool, error) {
 	return false, nil
 }
 
-// warnKnownValues says that kolla takes over a Secret that it would have made values for.
+// warnKnownValues warns that kolla takes over a Secret with the values of others, instead of
+// generating new ones.
 func (s *subject) warnKnownValues() {
 	warning := plans.ProblemOf(s.out.Object, fmt.Sprintf("%s is taken over with the values that it has", s.out.Action.Ref),
 		fmt.Sprintf("kolla did not make them: whoever made the Secret knows them. %s To have new ones made, delete the Secret, and do not name it.", outcome.Birth(s.out.Live)))

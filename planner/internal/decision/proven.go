@@ -15,9 +15,8 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// proven decides about objects that an apply would certainly not change, without
-// asking the server. It only ever says that: what it cannot prove is for the server
-// to decide. When everything is to be verified, it only makes its claim.
+// proven decides about objects that an apply certainly would not change, without a request. It
+// leaves all other objects to the server. With VerifyAll it only notes its claim.
 func (p *decider) proven(ctx context.Context, s *subject) (bool, error) {
 	if p.inv.Rules == nil || s.out.Adopts() || p.crdOf(s) != nil {
 		return false, nil
@@ -47,7 +46,7 @@ func (p *decider) proven(ctx context.Context, s *subject) (bool, error) {
 	return true, nil
 }
 
-// check compares the live object with what the state knows of it.
+// check compares the live object with its record.
 func (p *decider) check(s *subject, manifest *unstructured.Unstructured) {
 	s.check = p.inv.Rules.Check(s.out.Live, p.namespaceOf(s), s.out.Manager, p.terms(s))
 	s.out.Action.Seen = s.check.Owned
@@ -55,8 +54,8 @@ func (p *decider) check(s *subject, manifest *unstructured.Unstructured) {
 	s.altered = s.clean && !proof.SameValues(s.out.Live, manifest)
 }
 
-// reread looks at the live object again, to which somebody wrote after it was listed. It
-// reports whether it is still the same object, and could be read.
+// reread reads a live object again that changed after the LIST. It reports whether the object
+// is still the same one and could be read.
 func (p *decider) reread(ctx context.Context, s *subject) (bool, error) {
 	live, err := p.inv.Input.Reader.Get(ctx, s.out.Action.Ref)
 	if err != nil || live.GetUID() != s.out.Live.GetUID() {
@@ -74,8 +73,7 @@ func (p *decider) reread(ctx context.Context, s *subject) (bool, error) {
 	return true, err
 }
 
-// mayBeAdded reports whether there is anything in the object, beyond what is declared,
-// that somebody may have added to it.
+// mayBeAdded reports whether the object has undeclared fields that somebody may have added.
 func (p *decider) mayBeAdded(ctx context.Context, s *subject) (bool, error) {
 	if s.clean || !s.out.Owned() || p.inv.Input.ForeignPolicy == plans.IgnoreForeign {
 		return false, nil
@@ -88,14 +86,13 @@ func (p *decider) mayBeAdded(ctx context.Context, s *subject) (bool, error) {
 	return len(paths) > 0, err
 }
 
-// namespaceOf is the live namespace of a subject; nil of one that is in none.
+// namespaceOf returns the live namespace of the object; nil: it has none.
 func (p *decider) namespaceOf(s *subject) *unstructured.Unstructured {
 	return p.inv.Input.Snapshot.Get(providers.Ref{GVK: inventory.Namespaces, Name: s.out.Action.Ref.Namespace})
 }
 
-// asRecorded reports whether the object is what the last apply or check has seen:
-// the same desired, the same live, under the same rules, and the same fields left to
-// the same others.
+// asRecorded reports whether the last apply or check saw the same declaration, the same live
+// object, the same rules, and the same fields left to the same others.
 func (s *subject) asRecorded() bool {
 	return s.out.Record != nil && s.out.Record.Is(s.out.Live) &&
 		s.check.Known() && s.check == s.out.Record.State.Check &&
@@ -105,9 +102,9 @@ func (s *subject) asRecorded() bool {
 		})
 }
 
-// settle ends a decision: it says what the object may be known by from now on, and
-// holds the cheap steps to what the server has said. That it does not take the
-// object, by a policy or a quota that is new, is no word on what would change.
+// settle ends a decision. It notes the fingerprint by which the next plan may recognize the
+// object, and compares the claim of the cheap steps with the answer of the server. A refusal
+// of the server does not contradict a claim, because a policy or quota may be new.
 func (p *decider) settle(s *subject) {
 	evidence := s.out.Action.Evidence.Kind
 	if s.out.Action.Verb == plans.None && !s.out.Action.Reported && (evidence == plans.Fingerprint || evidence == plans.Ownership || s.confirmed) {

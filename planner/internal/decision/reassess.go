@@ -58,9 +58,9 @@ func Reassess(ctx context.Context, reader providers.Reader, plan *plans.Plan, a 
 	return fields.Changes(append(differences, x.removed...)), nil
 }
 
-// predictable reports whether an apply that is refused in a dry run is to be worked out
-// instead: a webhook cannot be asked, as for the plan; or, of an object that fields are
-// removed from, the object would not be valid with them.
+// predictable reports whether to predict an apply that the server refuses in a dry run: a
+// webhook cannot be asked, as for the plan; or the object is not valid with the fields that
+// the apply removes.
 func (s *subject) predictable(x *prospect, removes bool, refused error) bool {
 	r := dryrun.Classify(refused)
 	if x.evidence.Kind == plans.Unverified && r.Unasked != "" {
@@ -73,7 +73,7 @@ func (s *subject) predictable(x *prospect, removes bool, refused error) bool {
 	return false
 }
 
-// takeOutAgain is takeOut for an object that somebody wrote to since the plan was made.
+// takeOutAgain is takeOut for an object that changed since the plan was made.
 func (s *subject) takeOutAgain(ctx context.Context, reader providers.Reader, x *prospect) error {
 	p := &decider{inv: &inventory.Inventory{Input: inventory.Input{Reader: reader}}}
 	paths, refusal, err := p.separate(ctx, s, x)
@@ -86,8 +86,8 @@ func (s *subject) takeOutAgain(ctx context.Context, reader providers.Reader, x *
 	return p.reckon(s, x, paths)
 }
 
-// predicted is predict of a manifest that the server does not take over the live object. The
-// shape of a custom resource shows where it would be taken: under a throw-away name.
+// predicted predicts the result of an apply that the server refuses. A dry run under a throw-
+// away name shows the shape of a custom resource.
 func (s *subject) predicted(ctx context.Context, reader providers.Reader, x *prospect, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if x.invalid == nil || proof.BuiltIn(s.out.Action.Ref.GVK) {
 		return dryrun.Predict(s.out.Live, nil, manifest, s.out.Manager)

@@ -19,8 +19,8 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// requested decides about objects that the operator wants to be made again, by name or
-// by what is declared.
+// requested decides about objects that have to be replaced because of -replace or of the
+// configuration.
 func (p *decider) requested(ctx context.Context, s *subject) (bool, error) {
 	why, demanded := p.demanded(s.out.Object)
 	if !demanded || why.Triggered() && s.out.Adopts() {
@@ -34,9 +34,8 @@ func (p *decider) requested(ctx context.Context, s *subject) (bool, error) {
 	return true, p.replace(ctx, s, []plans.Reason{why})
 }
 
-// replace decides to delete the object and make it again, if nothing is lost by
-// that but what the operator named, nothing holds the object in the cluster, and
-// the server would take the new one.
+// replace decides to delete the object and create it again. Conditions: no data is lost that
+// the operator did not name, nothing uses the object, and the server would accept the new one.
 func (p *decider) replace(ctx context.Context, s *subject, reasons []plans.Reason) error {
 	o, err := p.obstacle(ctx, s, reasons[0].Kind)
 	if err != nil {
@@ -82,7 +81,7 @@ func (p *decider) replace(ctx context.Context, s *subject, reasons []plans.Reaso
 	return nil
 }
 
-// obstacle is what stands in the way of a replacement; zero: nothing.
+// obstacle prevents a replacement; zero: nothing does.
 type obstacle struct {
 	what   string // as the end of a sentence about the object: "must not be replaced"
 	remedy string
@@ -90,7 +89,7 @@ type obstacle struct {
 
 func (o obstacle) stands() bool { return o.what != "" }
 
-// about gives the summary and the detail of the problem.
+// about returns the summary and the detail of the problem.
 func (o obstacle) about(s *subject, reasons []plans.Reason) (summary, detail string) {
 	switch reasons[0].Kind {
 	case plans.ReasonTriggered, plans.ReasonOwed:
@@ -146,8 +145,7 @@ func (p *decider) obstacle(ctx context.Context, s *subject, why plans.ReasonKind
 	return obstacle{"is in use by " + words.Few(users, 3), "Kubernetes does not let go of it until then: stop what uses it, and apply again."}, nil
 }
 
-// dataRemedy says how to have an object replaced that holds data, and what then
-// becomes of the data.
+// dataRemedy says how to replace an object that holds data, and what happens to the data.
 func (s *subject) dataRemedy() string {
 	fate := "to delete it with what it holds, and make it again empty"
 	switch {
@@ -161,8 +159,8 @@ func (s *subject) dataRemedy() string {
 	return fmt.Sprintf("%s: plan with %s.", fate, words.Option("-delete-data", s.out.Object.Address.String()))
 }
 
-// loses is what is gone when the object has been made again. Generated values are
-// put back, and volumes of a StatefulSet are taken up again.
+// loses returns the data that a replacement loses. Generated values are restored, and a
+// StatefulSet uses its volumes again.
 func (s *subject) loses() string {
 	if s.out.Object.Generated() {
 		return ""

@@ -19,26 +19,26 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// prospect is what an apply makes of a live object.
+// prospect is the expected result of an apply to a live object.
 type prospect struct {
-	// applied is what a server-side apply of what is declared gives, by the server's
-	// word or predicted.
+	// applied is the result of a server-side apply of the declaration, as the server
+	// answered or as predicted.
 	applied *unstructured.Unstructured
-	// final is that without what others added; the same where they added nothing.
+	// final is applied without the additions of others.
 	final    *unstructured.Unstructured
 	evidence plans.Evidence
-	// removed are the differences between the two.
+	// removed has the differences between applied and final.
 	removed []fields.Difference
-	// invalid is why the server does not accept applied, which is predicted then: what is
-	// declared may be at odds with what others added.
+	// invalid is why the server refuses the apply; applied is predicted then. The
+	// declaration may contradict the additions of others.
 	invalid *dryrun.Refusal
-	// again: it is worked out once more, for a write that is bound to the live object.
+	// again: the plan exists, and a write bound to the live object is about to follow.
 	again bool
-	// warned is what the server warned of with applied, and finally with final.
+	// warned has the warnings of the server about applied, and finally those about final.
 	warned, finally []string
 }
 
-// collect takes what the server warns of, each text once.
+// collect appends the warnings of the server, each text once.
 func collect(into *[]string) func(string) {
 	*into = nil
 	return func(text string) {
@@ -48,8 +48,8 @@ func collect(into *[]string) func(string) {
 	}
 }
 
-// takeOut finds the fields that others added, and defaults that the server derived from an
-// earlier declaration. decided: there is a problem, or the object has to be replaced.
+// takeOut finds the additions of others, and defaults that the server derived from an earlier
+// declaration. decided: there is a problem, or the object has to be replaced.
 func (p *decider) takeOut(ctx context.Context, s *subject, x *prospect) (decided bool, err error) {
 	x.final = x.applied
 	if p.inv.Input.ForeignPolicy == plans.IgnoreForeign || !s.out.Owned() || x.evidence.Kind == plans.Schema {
@@ -78,10 +78,10 @@ func (p *decider) takeOut(ctx context.Context, s *subject, x *prospect) (decided
 	return s.out.Action.Removes == "" && s.refused(x), nil
 }
 
-// separate asks the server what the object would be without its undeclared fields. Defaults
-// come back, and so do fields that a webhook sets with every write: the rest was added by
-// somebody. paths are the fields that the question left out; without any, nothing was asked.
-// A refusal is the server's reason not to accept the object without them.
+// separate asks the server for the object without its undeclared fields. Defaults return, and
+// so do fields that a webhook sets with every write. Somebody added the rest. paths are the
+// fields that the question left out; without any, there was no question. A refusal is why the
+// server does not accept the object without them.
 func (p *decider) separate(ctx context.Context, s *subject, x *prospect) (paths []fieldpath.Path, refusal *dryrun.Refusal, err error) {
 	x.final = x.applied
 	if p.inv.Input.ForeignPolicy == plans.IgnoreForeign || !s.out.Owned() || x.evidence.Kind == plans.Schema {
@@ -95,12 +95,12 @@ func (p *decider) separate(ctx context.Context, s *subject, x *prospect) (paths 
 		x.final = fields.Without(x.applied, paths)
 		return paths, nil, nil
 	}
-	// What the system keeps may be of no use without the rest.
+	// Fields that the system sets may make no sense without the rest.
 	whole, err := p.undeclaredIn(ctx, s, x.applied, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	// Of some fields only the server knows that they cannot be left out.
+	// Only the server knows that some fields cannot be left out.
 	for _, set := range [][]fieldpath.Path{paths, whole, s.writtenByOthers(paths), s.writtenByOthers(whole)} {
 		if len(set) == 0 || refusal != nil && slices.EqualFunc(set, paths, fieldpath.Path.Equals) {
 			continue
@@ -113,8 +113,8 @@ func (p *decider) separate(ctx context.Context, s *subject, x *prospect) (paths 
 	return s.certain(paths, *refusal), refusal, nil
 }
 
-// refused names the problem of an object that the server does not accept, if that is not
-// because of what others added.
+// refused adds the problem of an object that the server does not accept for other reasons than
+// the additions.
 func (s *subject) refused(x *prospect) bool {
 	if x.invalid == nil {
 		return false
@@ -123,8 +123,8 @@ func (s *subject) refused(x *prospect) bool {
 	return true
 }
 
-// leavesBehind reports whether an apply would give up fields that others own as well, so
-// that they would stay.
+// leavesBehind reports whether an apply would give up fields that others own too. They would
+// stay.
 func (s *subject) leavesBehind(applied *unstructured.Unstructured) bool {
 	if !fields.WrittenThrough(s.out.Live, func(subresource string) bool { return subresource != "status" }) {
 		return false
@@ -134,7 +134,7 @@ func (s *subject) leavesBehind(applied *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(before.Others, func(o fields.Owner) bool { return !o.Fields.Intersection(dropped).Empty() })
 }
 
-// tryWithout asks the server what the object would be without the paths.
+// tryWithout asks the server for the object without the paths.
 func (p *decider) tryWithout(ctx context.Context, s *subject, x *prospect, paths []fieldpath.Path) (*dryrun.Refusal, error) {
 	rest := fields.Without(x.applied, paths)
 	former := over(s.out.Live, x.applied)
@@ -162,8 +162,8 @@ func (p *decider) tryWithout(ctx context.Context, s *subject, x *prospect, paths
 	return &r, nil
 }
 
-// over is the object that a patch in a dry run starts from: it has every field of the live
-// object and of the applied one, so that the patch can remove fields of either. It has no
+// over returns the object that the patch of a dry run starts from. It has all fields of the
+// live object and of the applied one, so that the patch can remove fields of both, and no
 // resourceVersion.
 func over(live, applied *unstructured.Unstructured) *unstructured.Unstructured {
 	u := applied.DeepCopy()
@@ -184,7 +184,7 @@ func over(live, applied *unstructured.Unstructured) *unstructured.Unstructured {
 	return u
 }
 
-// writtenByOthers keeps the paths that somebody else is known to have written.
+// writtenByOthers keeps the paths that others certainly wrote.
 func (s *subject) writtenByOthers(paths []fieldpath.Path) []fieldpath.Path {
 	owners := fields.OwnersOf(s.out.Live, s.out.Manager)
 	return slices.DeleteFunc(slices.Clone(paths), func(path fieldpath.Path) bool {
@@ -193,8 +193,8 @@ func (s *subject) writtenByOthers(paths []fieldpath.Path) []fieldpath.Path {
 	})
 }
 
-// certain keeps the paths that others are known to have written, or that the server names as
-// what makes the object immutable: it gives no such default.
+// certain keeps the paths that others certainly wrote, or that the server names as immutable:
+// a default of the server is not refused.
 func (s *subject) certain(paths []fieldpath.Path, r dryrun.Refusal) []fieldpath.Path {
 	owners := fields.OwnersOf(s.out.Live, s.out.Manager)
 	return slices.DeleteFunc(slices.Clone(paths), func(path fieldpath.Path) bool {
@@ -203,9 +203,8 @@ func (s *subject) certain(paths []fieldpath.Path, r dryrun.Refusal) []fieldpath.
 	})
 }
 
-// cannotTakeOut decides about an object from which the server does not let the additions be
-// removed. decided: the object has to be replaced. Otherwise the fields stay, and are
-// reported.
+// cannotTakeOut decides about additions that the server does not let kolla remove. decided:
+// the object has to be replaced. Otherwise the additions stay and are reported.
 func (p *decider) cannotTakeOut(ctx context.Context, s *subject, x *prospect, paths []fieldpath.Path, r dryrun.Refusal) (decided bool, err error) {
 	added, err := fields.Compare(x.applied, fields.Without(x.applied, paths))
 	if err != nil {
@@ -230,7 +229,7 @@ func (p *decider) cannotTakeOut(ctx context.Context, s *subject, x *prospect, pa
 	if err != nil || s.out.Action.Verb != "" {
 		return true, err
 	}
-	// The rest of the plan does not depend on it, nor do the declared fields.
+	// Neither the rest of the plan nor the declared fields depend on it.
 	s.out.Action, s.out.After = before, nil
 	for i := range s.out.Problems[problems:] {
 		s.out.Problems[problems+i].Warning = true
@@ -245,7 +244,7 @@ func (s *subject) report(without *unstructured.Unstructured, added []fields.Diff
 	s.out.Reported, s.out.Unreported, s.out.Action.Reported = append(s.out.Reported, added...), without, true
 }
 
-// additionsText says who added what, one field a line.
+// additionsText lists who added which field, one line each.
 func additionsText(added []fields.Difference) string {
 	var lines []string
 	for _, d := range added {
@@ -261,8 +260,8 @@ func additionsText(added []fields.Difference) string {
 	return strings.Join(lines, "\n")
 }
 
-// besideNew is what others added to an object, by what the server makes of the manifest under
-// a throw-away name; or otherwise, where it does not take that.
+// besideNew returns the additions by comparison with a dry run under a throw-away name. If the
+// server refuses that, it returns otherwise.
 func (p *decider) besideNew(ctx context.Context, s *subject, otherwise []fields.Difference) ([]fields.Difference, error) {
 	manifest, err := p.resolve(s)
 	if err != nil {
@@ -280,8 +279,8 @@ func (p *decider) besideNew(ctx context.Context, s *subject, otherwise []fields.
 	return p.addedTo(ctx, s, differences)
 }
 
-// addedTo keeps of the differences between the live object and a new one those that are
-// there because others added something.
+// addedTo keeps those differences between the live object and a new one that are additions of
+// others.
 func (p *decider) addedTo(ctx context.Context, s *subject, differences []fields.Difference) ([]fields.Difference, error) {
 	if p.inv.Input.ForeignPolicy == plans.IgnoreForeign || !s.out.Owned() || s.out.Adopts() {
 		return nil, nil
@@ -298,8 +297,8 @@ func (p *decider) addedTo(ctx context.Context, s *subject, differences []fields.
 	return added, nil
 }
 
-// accuse writes into the differences who added the fields, and when. A default that nobody
-// wrote, and that was right until the declaration changed, has nobody to name.
+// accuse notes who added the fields, and when. A default that was right until the declaration
+// changed has no author.
 func (s *subject) accuse(added []fields.Difference) {
 	if s.out.Adopts() {
 		return
@@ -315,14 +314,14 @@ func (s *subject) accuse(added []fields.Difference) {
 	}
 }
 
-// reckon compares the applied object with the final one: the differences are what others
-// added, and what the apply removes.
+// reckon compares the applied object with the final one. The differences are the additions
+// that the apply removes.
 func (p *decider) reckon(s *subject, x *prospect, paths []fieldpath.Path) error {
 	removed, err := fields.Compare(x.applied, x.final)
 	if err != nil {
 		return err
 	}
-	// The server counts each change of some objects in them.
+	// The server counts the changes of some objects in such fields.
 	removed = slices.DeleteFunc(removed, func(d fields.Difference) bool {
 		return x.invalid != nil && d.Hollow() ||
 			proof.KeeperOf(x.applied, fields.Names(d.At)) == proof.System && !strings.HasPrefix(d.Path, "spec.")
@@ -357,9 +356,9 @@ func (p *decider) reckon(s *subject, x *prospect, paths []fieldpath.Path) error 
 	return nil
 }
 
-// emptied are the maps of a custom resource that are declared as empty and that something is
-// removed from; own says whether that may be something of kolla's own. They count among what
-// an apply removes, because they have to go first, whoever else owns them; see fields.Bare.
+// emptied returns the maps of a custom resource that are declared as empty and lose fields;
+// own: also fields of kolla's own. An apply has to remove them first, whoever else owns them;
+// see fields.Bare.
 func (s *subject) emptied(removed *fieldpath.Set, own bool) *fieldpath.Set {
 	set := fieldpath.NewSet()
 	find := func(path fieldpath.Path) {
@@ -377,8 +376,8 @@ func (s *subject) emptied(removed *fieldpath.Set, own bool) *fieldpath.Set {
 	return set
 }
 
-// claimed are the fields that have to be kolla's for its next apply to remove them: those
-// of the paths that differ, and what would be left empty above them.
+// claimed returns the fields that kolla has to own before its apply can remove them: the paths
+// that differ, and the parents that would be left empty.
 func claimed(paths []fieldpath.Path, removed []fields.Difference) *fieldpath.Set {
 	set := fieldpath.NewSet()
 	for _, path := range paths {

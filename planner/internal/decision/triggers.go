@@ -10,9 +10,9 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// replaceTriggered decides again about what is to be replaced because of what this plan
-// does to others, about what is to be replaced because of that, and about what an earlier
-// apply has left to be replaced.
+// replaceTriggered decides again about objects with replace_triggered_by: this plan changes
+// the objects that they name, or an earlier apply did not get to them. It repeats that until
+// nothing new follows.
 func (p *decider) replaceTriggered(ctx context.Context) error {
 	p.triggered = map[addrs.Object]plans.Reason{}
 	for again := !p.inv.Input.RefreshOnly; again; {
@@ -38,8 +38,8 @@ func (p *decider) replaceTriggered(ctx context.Context) error {
 	return nil
 }
 
-// noteDebts has each action know what else is to be replaced because of it: an apply
-// that ends before it comes to that, or has a selection without it, leaves it owed.
+// noteDebts notes in each action which other objects it replaces. If the apply ends before
+// that, or the selection leaves them out, they are still owed.
 func (p *decider) noteDebts() {
 	if p.inv.Input.RefreshOnly {
 		return
@@ -78,9 +78,9 @@ func (p *decider) noteDebts() {
 	}
 }
 
-// debts are those of what is owed to an object that its declaration still names. To one
-// that was made by somebody else since, nothing is.
-func (p *decider) debts(s *subject, targets []addrs.Target) []addrs.Object {
+// debts returns the debts of an object that its declaration still names. An object that
+// somebody else made since has none.
+func (p *decider) debts(s *subject, targets []lang.Target) []lang.Address {
 	if s.out.Record == nil || s.out.Live != nil && !s.out.Record.Is(s.out.Live) {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (p *decider) debts(s *subject, targets []addrs.Target) []addrs.Object {
 	return out
 }
 
-// changed are the objects that this plan creates, changes or replaces.
+// changed returns the objects that this plan creates, changes or replaces.
 func (p *decider) changed() []inventory.Candidate {
 	var out []inventory.Candidate
 	for _, s := range p.subjects {
@@ -104,8 +104,8 @@ func (p *decider) changed() []inventory.Candidate {
 	return out
 }
 
-// triggeredBy says what the subject is to be replaced with; not ok: with nothing, or it is
-// made anew in any case.
+// triggeredBy returns why the object has to be replaced; not ok: it does not have to be, or is
+// new anyway.
 func (p *decider) triggeredBy(s *subject, changed []inventory.Candidate) (why plans.Reason, ok bool) {
 	switch a := &s.out.Action; {
 	case a.Verb != plans.None && a.Verb != plans.Update && (a.Verb != plans.Adopt || s.out.Adopts()), s.out.Live == nil && !s.out.Finished():
@@ -126,9 +126,9 @@ func (p *decider) triggeredBy(s *subject, changed []inventory.Candidate) (why pl
 	return plans.Reason{Kind: plans.ReasonOwed, Detail: names[i]}, true
 }
 
-// demanded says why an object is to be made again although it need not be: the
-// operator named it, or something else changes, or was changed, that it is to be replaced
-// with, or its pods have cleaned their nodes for a deletion that did not happen.
+// demanded returns why an object has to be replaced although the server could update it: the
+// operator named it, replace_triggered_by does, or its pods have cleaned their nodes for a
+// deletion that did not happen.
 func (p *decider) demanded(object *providers.Object) (why plans.Reason, ok bool) {
 	if inventory.CandidateOf(object).NamedBy(p.replaced...) {
 		return plans.Reason{Kind: plans.ReasonRequested}, true

@@ -3,6 +3,7 @@ package decision
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -14,9 +15,8 @@ import (
 
 const replicasPath = "spec.replicas"
 
-// undeclaredIn lists the fields of the object, as it would be after an apply, that nothing
-// declares and nobody else may set. Most of them are defaults of the server: only the
-// server knows which.
+// undeclaredIn lists the fields of an applied object that nothing declares and nobody else may
+// set. Most of them are defaults, which only the server knows.
 func (p *decider) undeclaredIn(ctx context.Context, s *subject, after *unstructured.Unstructured, whole bool) ([]fieldpath.Path, error) {
 	manifest, err := fields.Trim(s.out.Object.Manifest, s.out.Action.Yields)
 	if err != nil {
@@ -51,11 +51,51 @@ func (p *decider) undeclaredIn(ctx context.Context, s *subject, after *unstructu
 	return paths, nil
 }
 
-// derived reports whether the server computes the field's default from other fields. The
-// default stays when only those fields change later.
+// derived reports whether the server computes the default of the field from other fields. The
+// default stays if only those fields change later.
 func derived(path fieldpath.Path) bool {
 	names := fields.Names(path)
 	n := len(names)
 	return slices.Contains([]string{"imagePullPolicy", "policyTypes", "rollingUpdate", "hostPort"}, names[n-1]) || n > 1 && names[n-2] == "resources" && names[n-1] == "requests" ||
 		n > 2 && names[n-3] == "resources" && names[n-2] == "requests"
+}
+
+// mayBeStale reports whether the server may have derived a default from a field that the apply
+// changes. Only a dry run is certain. Most objects have pods, and an upgrade changes their
+// images, so their defaults are known here: they depend on images, on types, and on which
+// fields exist.
+func (s *subject) mayBeStale(applied *unstructured.Unstructured) (bool, error) {
+	if s.out.Live == applied {
+		return false, nil
+	}
+	differences, err := fields.Compare(s.out.Live, applied)
+	if err != nil {
+		return false, err
+	}
+	_, pods := fields.Lookup(applied.Object, fieldpath.MakePathOrDie("spec", "template", "spec"))
+	return slices.ContainsFunc(differences, func(d fields.Difference) bool {
+		names := fields.Names(d.At)
+		last := names[len(names)-1]
+		switch {
+		case slices.Contains(names, "metadata"), pods && (slices.Contains(names, "env") || slices.Contains(names, "resources")):
+			return false
+		case !pods, slices.Contains([]string{"type", "hostNetwork", "strategy", "updateStrategy"}, last):
+			return true
+		case last == "image":
+			policy := append(d.At[:len(d.At)-1].Copy(), fieldpath.MakePathOrDie("imagePullPolicy")...)
+			now, _ := fields.Lookup(applied.Object, policy)
+			return d.Before != nil && now != pullPolicy(d.After) && !lifecycle.Declares(s.out.Object, policy)
+		}
+		return (d.Before == nil || d.After == nil) && last != "*"
+	}), nil
+}
+
+// pullPolicy returns the server's default for an image.
+func pullPolicy(image any) string {
+	name, _ := image.(string)
+	name, _, pinned := strings.Cut(name[strings.LastIndex(name, "/")+1:], "@")
+	if _, tag, _ := strings.Cut(name, ":"); !pinned && (tag == "" || tag == "latest") {
+		return "Always"
+	}
+	return "IfNotPresent"
 }

@@ -14,9 +14,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// unread decides about objects that could not be read. An apply tries what the
-// configuration calls for all the same, bound to the object that the state knows; one
-// that is declared as it was last applied is left alone.
+// unread decides about objects that could not be read. An apply still tries to write changed
+// declarations, bound to the recorded UID. Unchanged declarations are left alone.
 func (p *decider) unread(_ context.Context, s *subject) (bool, error) {
 	err := p.inv.Unread(s.out.Action.Ref)
 	if err == nil {
@@ -47,8 +46,8 @@ func (p *decider) unread(_ context.Context, s *subject) (bool, error) {
 	return true, nil
 }
 
-// assumeNew plans to create an object of which the state knows nothing. An apply
-// refuses where it turns out to be there.
+// assumeNew plans to create an object that the state does not know. The apply refuses if the
+// object exists.
 func (p *decider) assumeNew(s *subject) error {
 	s.out.Action.Verb = plans.Create
 	if s.out.Object.Run() {
@@ -67,8 +66,7 @@ func (p *decider) assumeNew(s *subject) error {
 	return err
 }
 
-// permissionAdvice says how to give the user what is missing to read something; empty:
-// no permission is.
+// permissionAdvice says how to give the user the missing permission; empty: none is missing.
 func permissionAdvice(err error) string {
 	var permission *providers.PermissionError
 	if errors.As(err, &permission) {

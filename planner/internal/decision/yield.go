@@ -34,8 +34,8 @@ func (s *subject) newYield(manifest *unstructured.Unstructured, path fieldpath.P
 	return y, nil
 }
 
-// sent is the manifest as it would be applied to the live object, and sets which
-// fields of it are left to others.
+// sent returns the manifest to apply to the live object, and notes the fields that are left to
+// others.
 func (p *decider) sent(s *subject) (*unstructured.Unstructured, error) {
 	manifest, err := p.resolve(s)
 	if err != nil {
@@ -48,8 +48,8 @@ func (p *decider) sent(s *subject) (*unstructured.Unstructured, error) {
 	return fields.Trim(trust.WithToken(manifest, s.out.Action.Token), s.out.Action.Yields)
 }
 
-// yields finds the declared fields that are not to be sent: those that the object's
-// lifecycle says to ignore, and those that somebody took who may have them.
+// yields finds the declared fields that are not sent: those in ignore_fields, and those of
+// owners who may have them.
 func (p *decider) yields(s *subject, manifest *unstructured.Unstructured) ([]plans.Yield, error) {
 	ignored := lifecycle.Of(s.out.Object).Ignored()
 	rivals := fields.WrittenThrough(s.out.Live, func(subresource string) bool { return subresource != "status" })
@@ -96,9 +96,8 @@ func (p *decider) yields(s *subject, manifest *unstructured.Unstructured) ([]pla
 	return yields, nil
 }
 
-// startOver takes from differences of a replacement that a field drifted, where it
-// would have been left to whoever has it: a new object has it as declared, until they
-// set it again.
+// startOver removes the drift from fields that a conflict would leave to their owners. A new
+// object has them as declared until their owners set them again.
 func (p *decider) startOver(s *subject, differences []fields.Difference) {
 	owners := fields.OwnersOf(s.out.Live, s.out.Manager)
 	for i := range differences {
@@ -111,8 +110,8 @@ func (p *decider) startOver(s *subject, differences []fields.Difference) {
 	}
 }
 
-// hold writes the live value of a field that only kolla owns into the yield. It reports
-// false if no value is to be kept: the field is as declared, or must not be stored.
+// hold notes the live value of a field that only kolla owns. It reports false if there is no
+// value to keep: the field is as declared, or must not be stored.
 func hold(y *plans.Yield, live, manifest *unstructured.Unstructured, path fieldpath.Path) bool {
 	value, there := fields.Lookup(live.Object, path)
 	wanted, _ := fields.Lookup(manifest.Object, path)
@@ -124,15 +123,15 @@ func hold(y *plans.Yield, live, manifest *unstructured.Unstructured, path fieldp
 	return true
 }
 
-// freed are those of the idle fields that the action changes.
+// freed returns the fields in this action that a former autoscaler owned.
 func (s *subject) freed() []plans.Reason {
 	return slices.DeleteFunc(slices.Clone(s.idle), func(r plans.Reason) bool {
 		return !slices.ContainsFunc(s.out.Action.Changes, func(c plans.Change) bool { return c.Path == r.Path })
 	})
 }
 
-// replacedValues says who replaced the values of a generated Secret since kolla made
-// them. They are kept, and what is derived from them is made again.
+// replacedValues says who replaced the values of a generated Secret. They stay, and everything
+// derived from them is made again.
 func (s *subject) replacedValues(live providers.Values) []plans.Reason {
 	if !s.out.Object.Generated() || s.out.Adopts() || s.out.Object.Renews() != "" || !secretvalues.Replaced(s.out.Live, live) {
 		return nil
@@ -151,7 +150,7 @@ func (s *subject) replacedValues(live providers.Values) []plans.Reason {
 	return reasons
 }
 
-// renewal says why generated values are made anew that are there.
+// renewal says why existing generated values are renewed.
 func (s *subject) renewal() []plans.Reason {
 	why := s.out.Object.Renews()
 	if why == "" || len(s.out.Pending) == 0 {
@@ -160,8 +159,8 @@ func (s *subject) renewal() []plans.Reason {
 	return []plans.Reason{{Kind: plans.ReasonRenewed, Detail: why}}
 }
 
-// givenAnew reports whether a value that comes from a sensitive variable is another
-// one than kolla last applied, of which the digest of what is declared says nothing.
+// givenAnew reports whether the value of a sensitive variable differs from the applied one.
+// The digest of the declaration does not contain it.
 func (s *subject) givenAnew(answer *unstructured.Unstructured, held fields.Owners) bool {
 	before, after := providers.ValuesOf(s.out.Live), providers.ValuesOf(answer)
 	for key, data := range s.out.Object.Data {

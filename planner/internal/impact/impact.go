@@ -53,7 +53,7 @@ func Of(f Facts) []plans.Impact {
 	var impact []plans.Impact
 	for _, block := range slices.Sorted(maps.Keys(effects)) {
 		if len(effects[block]) > 0 {
-			impact = append(impact, plans.Impact{Block: block, Service: f.Inventory.ServiceName(block), Effects: effects[block]})
+			impact = append(impact, plans.Impact{Block: block, Service: inventory.ServiceName(f.Inventory, block), Effects: effects[block]})
 		}
 	}
 	return impact

@@ -13,7 +13,7 @@ import (
 )
 
 // indexDeclared refuses two declarations of one object.
-func (inv *Inventory) indexDeclared() []plans.Problem {
+func indexDeclared(inv *Inventory) []plans.Problem {
 	var problems []plans.Problem
 	for i := range inv.Input.Objects {
 		object := &inv.Input.Objects[i]
@@ -149,4 +149,4 @@ func blocksOf(objects []providers.Object) blocks {
 
 // Declares reports whether the block has declared objects, or the module contains such a
 // block.
-func (inv *Inventory) Declares(name string) bool { return inv.blocks[name] }
+func Declares(inv *Inventory, name string) bool { return inv.blocks[name] }

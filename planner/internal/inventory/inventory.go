@@ -53,6 +53,8 @@ type Inventory struct {
 	// Inside has the contents of the namespaces that the plan may delete. ObserveSelected
 	// sets it.
 	Inside map[string]providers.Contents
+	// Former has the former versions of the selected objects. ObserveSelected sets it.
+	Former Former
 
 	byIdentity map[Identity]*providers.Object
 	recorded   map[addrs.Object]*Record
@@ -84,9 +86,9 @@ func Index(in Input) (*Inventory, []plans.Problem) {
 		blocks:     blocksOf(in.Objects),
 	}
 	problems := checkState(&in)
-	unusable, warnings := inv.indexRecords()
+	unusable, warnings := indexRecords(inv)
 	problems = append(problems, unusable...)
-	declared := slices.Concat(inv.indexDeclared(), checkDependencies(inv), checkAdopted(inv), checkMoves(inv), checkTriggers(inv))
+	declared := slices.Concat(indexDeclared(inv), checkDependencies(inv), checkAdopted(inv), checkMoves(inv), checkTriggers(inv))
 	if !in.Destroy {
 		problems = append(problems, declared...)
 	}
@@ -178,7 +180,7 @@ func (inv *Inventory) AddressFor(ref providers.Ref, annotations, labels map[stri
 }
 
 // ServiceName returns the name in the cluster of the service, or secret, of a declared block.
-func (inv *Inventory) ServiceName(block string) string { return inv.services.declared[block] }
+func ServiceName(inv *Inventory, block string) string { return inv.services.declared[block] }
 
 // Scaled reports whether an autoscaler sets the replicas of the object.
 func (inv *Inventory) Scaled(ref providers.Ref) bool { return inv.scaled[versionless(ref)] }

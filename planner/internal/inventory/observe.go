@@ -37,15 +37,16 @@ func (inv *Inventory) Observe(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return fmt.Errorf("read the cluster: %w", err)
 	}
-	inv.nameServices()
+	nameServices(inv)
 	keepRoles(inv)
 	return nil
 }
 
 // ObserveSelected reads the objects that only the selected part of a plan needs: the
 // contents of the namespaces that the plan may delete, and the autoscalers of declared
-// workloads. The problems are warnings.
-func (inv *Inventory) ObserveSelected(ctx context.Context, selected func(addrs.Object) bool) ([]plans.Problem, error) {
+// workloads. It also finds the former versions of selected objects. The problems are
+// warnings.
+func (inv *Inventory) ObserveSelected(ctx context.Context, selected func(lang.Address) bool) ([]plans.Problem, error) {
 	var err error
 	if inv.Inside, err = readNamespaces(ctx, inv, selected); err != nil {
 		return nil, fmt.Errorf("read the cluster: %w", err)
@@ -53,6 +54,7 @@ func (inv *Inventory) ObserveSelected(ctx context.Context, selected func(addrs.O
 	if inv.Input.Destroy {
 		return nil, nil
 	}
+	inv.Former = formerVersions(inv, selected)
 	var warnings []plans.Problem
 	inv.scaled, warnings, err = readAutoscalers(ctx, &inv.Input)
 	return warnings, err

@@ -73,7 +73,7 @@ func (r *Record) MovedFrom(address addrs.Object) bool {
 
 // indexRecords gives the objects of the state their present addresses. The warnings are
 // about moved blocks without an effect.
-func (inv *Inventory) indexRecords() (unusable, warnings []plans.Problem) {
+func indexRecords(inv *Inventory) (unusable, warnings []plans.Problem) {
 	for i := range inv.Input.State.Objects {
 		object := &inv.Input.State.Objects[i]
 		r := Record{State: object, Ref: providers.Ref{

@@ -18,9 +18,9 @@ func RenamedSecrets(in Input) map[addrs.Object]providers.Ref {
 	if inv == nil {
 		return nil // the plan names the problems
 	}
-	inv.nameServices()
-	sources := map[addrs.Object]providers.Ref{}
-	eachRenamed(inv, func(addrs.Object) bool { return true }, func(o *providers.Object, source *unstructured.Unstructured) {
+	nameServices(inv)
+	sources := map[lang.Address]providers.Ref{}
+	eachRenamed(inv, func(lang.Address) bool { return true }, func(o *providers.Object, source *unstructured.Unstructured) {
 		sources[o.Address] = secretRef(source)
 	})
 	return sources

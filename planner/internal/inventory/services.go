@@ -19,7 +19,7 @@ type serviceNames struct {
 
 // nameServices reads the labels of declared and recorded objects, and marks the records of
 // services that have another name now.
-func (inv *Inventory) nameServices() {
+func nameServices(inv *Inventory) {
 	inv.services = serviceNames{block: map[string]string{}, declared: map[string]string{}}
 	for i := range inv.Input.Objects {
 		o := &inv.Input.Objects[i]

@@ -23,10 +23,18 @@ type Versions struct {
 	Previous *Record
 }
 
-// FormerVersions returns the selected former members of all families with a declared member.
-func FormerVersions(inv *Inventory, selected func(addrs.Object) bool) map[addrs.Object]Versions {
-	members := map[addrs.Object][]*Record{}
-	declared := map[addrs.Object]bool{}
+// Former has the former versions of declared objects.
+type Former struct {
+	Families map[lang.Address]Versions // families with selected former members
+	// Mounted has the ConfigMaps and Secrets that the live workloads mount into the pods
+	// that they create now. It is nil without families.
+	Mounted map[providers.Ref]bool
+}
+
+// formerVersions finds the former members of all families with a declared member.
+func formerVersions(inv *Inventory, selected func(lang.Address) bool) Former {
+	members := map[lang.Address][]*Record{}
+	declared := map[lang.Address]bool{}
 	for i := range inv.Input.Objects {
 		declared[inv.Input.Objects[i].Family] = true
 	}
@@ -36,8 +44,11 @@ func FormerVersions(inv *Inventory, selected func(addrs.Object) bool) map[addrs.
 			members[r.Family] = append(members[r.Family], r)
 		}
 	}
-	used := MountedFiles(inv.Input.Snapshot)
-	families := map[addrs.Object]Versions{}
+	if len(members) == 0 {
+		return Former{}
+	}
+	used := mountedFiles(inv.Input.Snapshot)
+	families := map[lang.Address]Versions{}
 	for family, list := range members {
 		slices.SortFunc(list, func(a, b *Record) int {
 			if used[a.Ref] != used[b.Ref] {
@@ -51,7 +62,7 @@ func FormerVersions(inv *Inventory, selected func(addrs.Object) bool) map[addrs.
 		}
 		families[family] = v
 	}
-	return families
+	return Former{Families: families, Mounted: used}
 }
 
 // rank sorts used members first.
@@ -62,9 +73,7 @@ func rank(used bool) int {
 	return 1
 }
 
-// MountedFiles returns the ConfigMaps and Secrets that the live workloads mount into the
-// pods that they create now.
-func MountedFiles(snapshot *providers.Snapshot) map[providers.Ref]bool {
+func mountedFiles(snapshot *providers.Snapshot) map[providers.Ref]bool {
 	mounted := map[providers.Ref]bool{}
 	for _, kind := range []schema.GroupKind{kinds.Deployment, kinds.StatefulSet, kinds.DaemonSet} {
 		for _, workload := range snapshot.All(kind.WithVersion("v1")) {

@@ -28,8 +28,8 @@ func Refreshed(inv *inventory.Inventory, outcomes []*Outcome) (actions []plans.A
 	return actions, warnings
 }
 
-// refreshed is the action of a refresh-only plan on a desired object; ok is false
-// where there is nothing to compare, or nothing that kolla made.
+// refreshed returns the action of a refresh-only plan on a declared object. ok is false if
+// there is nothing to compare, or kolla did not make the object.
 func refreshed(o *Outcome, cloud string) (a plans.Action, ok bool) {
 	a = o.Action
 	if o.Stranger && !o.Ours && o.Record != nil && o.Record.State.UID != "" && o.Record.Address == a.Address {
@@ -70,7 +70,7 @@ func refreshed(o *Outcome, cloud string) (a plans.Action, ok bool) {
 	return a, false
 }
 
-// gone drops from the state what is not in the cluster any more.
+// gone forgets an object that no longer exists.
 func gone(o *Outcome) plans.Action {
 	return plans.Action{
 		Address: o.Action.Address, Verb: plans.Forget, Ref: o.Action.Ref,
@@ -78,7 +78,7 @@ func gone(o *Outcome) plans.Action {
 	}
 }
 
-// othersChanges keeps what somebody else changed, seen from what kolla wrote.
+// othersChanges keeps the changes of others, from the declared values to the live ones.
 func othersChanges(changes []plans.Change) []plans.Change {
 	var out []plans.Change
 	for _, c := range changes {
@@ -90,7 +90,7 @@ func othersChanges(changes []plans.Change) []plans.Change {
 	return out
 }
 
-// objection is why the object could not be compared.
+// objection returns why the object could not be compared.
 func objection(o *Outcome) string {
 	for _, problem := range o.Problems {
 		if !problem.Warning {

@@ -8,18 +8,18 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// Refuse names a problem of the subject.
+// Refuse adds a problem.
 func (o *Outcome) Refuse(summary, detail string) {
 	o.Problems = append(o.Problems, plans.ProblemOf(o.Object, summary, detail))
 }
 
-// Withdraw takes back what was decided, because of a problem.
+// Withdraw takes the decision back because of a problem.
 func (o *Outcome) Withdraw(summary, detail string) {
 	o.Action.Verb = ""
 	o.Refuse(summary, detail)
 }
 
-// Reject says why the server rejects the object.
+// Reject adds why the server rejects the object.
 func (o *Outcome) Reject(r dryrun.Refusal) {
 	o.Problems = append(o.Problems, trial.Rejection(o.Object, r))
 }

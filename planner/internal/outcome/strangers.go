@@ -15,8 +15,7 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// Birth says, as a sentence, when an object was created and what its oldest writer is
-// called.
+// Birth says when an object was created, and the name of its oldest writer.
 func Birth(live *unstructured.Unstructured) string {
 	traces := trust.TracesOf(live)
 	text := fmt.Sprintf("It was created at %s", traces.Created.Format("2006-01-02 15:04 UTC"))
@@ -57,7 +56,7 @@ func Strangers(cloud string, outcomes []*Outcome) []plans.Problem {
 	return problems
 }
 
-// otherCloud is the problem of many objects that carry the label of another cloud.
+// otherCloud is the problem of many objects with the label of another cloud.
 func otherCloud(owner string, strangers []*Outcome) plans.Problem {
 	detail := fmt.Sprintf("They are %s. Their label %s says so, and two clouds cannot share objects.", words.Few(refsOf(strangers), 10), providers.LabelCloud)
 	for _, s := range strangers {
@@ -72,7 +71,7 @@ func otherCloud(owner string, strangers []*Outcome) plans.Problem {
 	}
 }
 
-// relabel is the command that gives an object the label of a cloud.
+// relabel returns the command that gives an object the label of a cloud.
 func relabel(ref providers.Ref, cloud string) string {
 	in := ""
 	if ref.Namespace != "" {
@@ -93,7 +92,7 @@ func refsOf(subjects []*Outcome) []string {
 	return names
 }
 
-// strange is the problem of one object that is in the way of a cloud.
+// strange is the problem of one object that is in the way.
 func strange(s *Outcome, cloud string) plans.Problem {
 	owner := s.Live.GetLabels()[providers.LabelCloud]
 	switch {
@@ -131,7 +130,7 @@ func strange(s *Outcome, cloud string) plans.Problem {
 	return plans.ProblemOf(s.Object, summary, b.String())
 }
 
-// lostState is the problem of many objects that carry the cloud's label.
+// lostState is the problem of many objects with the label of this cloud.
 func lostState(labelled []*Outcome) plans.Problem {
 	return plans.Problem{
 		Summary: fmt.Sprintf("%d objects exist and carry the label of this cloud, and the state does not know them", len(labelled)),

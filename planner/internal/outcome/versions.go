@@ -5,21 +5,15 @@ import (
 
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/selection"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // Supersede shows the changes of new versions relative to the versions that they replace.
-func Supersede(inv *inventory.Inventory, set selection.Set, outcomes []*Outcome) error {
-	families := inventory.FormerVersions(inv, set.Has)
-	if len(families) == 0 {
-		return nil
-	}
-	mounted := inventory.MountedFiles(inv.Input.Snapshot)
+func Supersede(inv *inventory.Inventory, outcomes []*Outcome) error {
 	for _, o := range outcomes {
-		previous := families[o.Object.Family].Previous
-		if previous == nil || !comes(o, mounted, previous.Ref) {
+		previous := inv.Former.Families[o.Object.Family].Previous
+		if previous == nil || !comes(o, inv.Former.Mounted, previous.Ref) {
 			continue
 		}
 		if err := compareWith(o, previous, inv.Input.Snapshot); err != nil {

@@ -53,26 +53,11 @@ func (m *remover) keepsIn(namespace string) bool {
 	})
 }
 
-// mayEmpty reports whether a namespace may be deleted with objects of others in it: the
-// operator gave its address, and kolla itself keeps nothing there.
-func (m *remover) mayEmpty(c candidate) bool {
-	return !m.keepsIn(c.ref.Name) && m.inv.DeleteData.Has(c.address.String())
-}
-
-// noteContents adds to the deletion of a namespace the objects that only this deletion
-// removes.
-func (m *remover) noteContents(a *plans.Action) {
-	if occupants := m.occupants(a.Ref.Name); len(occupants) > 0 {
-		a.Occupied = true
-		a.Holds = "everything in it, with " + words.Few(occupants, 4)
-	}
-}
-
 // occupiedRemedy says how to go on with a namespace that is not empty. Others may create
-// their objects again as often as they are deleted.
-func (m *remover) occupiedRemedy(c candidate) string {
+// their objects again as often as they are deleted. keeps: kolla itself keeps objects there.
+func occupiedRemedy(c candidate, keeps bool) string {
 	remedy := "Put its declaration back; or delete or move what is in it first; or "
-	if !m.keepsIn(c.ref.Name) {
+	if !keeps {
 		remedy += fmt.Sprintf("delete it with whatever is in it by %s ('*' does not stand for that); or ", words.Option("-delete-data", c.address.String()))
 	}
 	return remedy + "keep it and have kolla forget it:\n\n" + removedBlock(c.address)

@@ -85,7 +85,9 @@ func (m *remover) protected(c candidate) string {
 		return ""
 	}
 	if c.namespace() {
-		if occupants := m.occupants(c.ref.Name); len(occupants) > 0 && !m.mayEmpty(c) {
+		// Objects of others may go only if the operator gave the address of the namespace.
+		mayEmpty := func() bool { return !m.keepsIn(c.ref.Name) && m.inv.DeleteData.Has(c.address.String()) }
+		if occupants := m.occupants(c.ref.Name); len(occupants) > 0 && !mayEmpty() {
 			return "what is not deleted with it: " + words.Few(occupants, 4)
 		}
 		if m.inv.Input.Destroy {
@@ -120,7 +122,7 @@ func (m *remover) protect(c candidate, data string) {
 	}
 	problem := lossOf(m.inv, c.address.Block, []Guarded{g}, nil)
 	if len(m.occupants(c.ref.Name)) > 0 {
-		problem.Detail = m.occupiedRemedy(c)
+		problem.Detail = occupiedRemedy(c, m.keepsIn(c.ref.Name))
 	}
 	m.result.Problems = append(m.result.Problems, problem)
 }

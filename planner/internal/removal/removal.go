@@ -10,7 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
@@ -55,7 +56,7 @@ func newRemover(inv *inventory.Inventory, copied map[providers.Ref]inventory.Cop
 // object stays for one generation.
 func Undeclared(inv *inventory.Inventory, set selection.Set, copied map[providers.Ref]inventory.CopiedValues, outcomes []*outcome.Outcome) Result {
 	m := newRemover(inv, copied)
-	families := inventory.FormerVersions(inv, set.Has)
+	families := inv.Former.Families
 	var undeclared []candidate
 	var elsewhere []*inventory.Record
 	for i := range inv.Records {
@@ -199,7 +200,10 @@ func (m *remover) delete(c candidate, reason plans.ReasonKind) {
 	} else if !c.partial {
 		action.Holds = objects.Holds(c.live, c.holds)
 		if c.namespace() {
-			m.noteContents(&action)
+			if occupants := m.occupants(c.ref.Name); len(occupants) > 0 {
+				action.Occupied = true
+				action.Holds = "everything in it, with " + words.Few(occupants, 4)
+			}
 		}
 	}
 	if c.partial {

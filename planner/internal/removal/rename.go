@@ -131,7 +131,7 @@ func renaming(inv *inventory.Inventory, was, is addrs.Object) (from, to string) 
 	for {
 		outer, other := addrs.SplitBlock(from).Module, addrs.SplitBlock(to).Module
 		same := strings.TrimPrefix(from, outer) == strings.TrimPrefix(to, other)
-		if !same || outer == "" || other == "" || outer == other || inv.Declares(outer) || knew(inv, other) {
+		if !same || outer == "" || other == "" || outer == other || inventory.Declares(inv, outer) || knew(inv, other) {
 			return from, to
 		}
 		from, to = outer, other
