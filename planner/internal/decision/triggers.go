@@ -80,7 +80,7 @@ func (p *decider) noteDebts() {
 
 // debts returns the debts of an object that its declaration still names. An object that
 // somebody else made since has none.
-func (p *decider) debts(s *subject, targets []lang.Target) []lang.Address {
+func (p *decider) debts(s *subject, targets []addrs.Target) []addrs.Object {
 	if s.out.Record == nil || s.out.Live != nil && !s.out.Record.Is(s.out.Live) {
 		return nil
 	}

@@ -6,16 +6,16 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
 
-func address(t *testing.T, text string) lang.Address {
+func address(t *testing.T, text string) addrs.Object {
 	t.Helper()
-	a, err := lang.ParseAddress(text)
+	a, err := addrs.ParseObject(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func record(at, name string) state.Object {
 func TestIndexRefuses(t *testing.T) {
 	twice := declared(t, "service.b/ConfigMap/a")
 	lost := declared(t, "service.b/ConfigMap/b")
-	lost.DependsOn = []lang.Address{address(t, "service.c/ConfigMap/c")}
+	lost.DependsOn = []addrs.Object{address(t, "service.c/ConfigMap/c")}
 	tests := map[string]struct {
 		change func(*inventory.Input)
 		want   string
@@ -81,9 +81,9 @@ func TestIndexRefuses(t *testing.T) {
 // A moved block gives a record its new address. The record belongs to the declared object,
 // and not to another object that took over the old address.
 func TestIndexMoves(t *testing.T) {
-	move := lang.Move{From: inventory.TargetsOf([]string{"service.old"})[0], To: inventory.TargetsOf([]string{"service.new"})[0]}
+	move := addrs.Move{From: inventory.TargetsOf([]string{"service.old"})[0], To: inventory.TargetsOf([]string{"service.new"})[0]}
 	inv, problems := inventory.Index(inventory.Input{
-		Cloud: "prod", Namespace: "openstack", Moves: []lang.Move{move},
+		Cloud: "prod", Namespace: "openstack", Moves: []addrs.Move{move},
 		Objects: []providers.Object{declared(t, "service.new/ConfigMap/a")},
 		State:   &state.State{Objects: []state.Object{record("service.old/ConfigMap/a", "a")}},
 	})

@@ -46,7 +46,7 @@ func (inv *Inventory) Observe(ctx context.Context) error {
 // contents of the namespaces that the plan may delete, and the autoscalers of declared
 // workloads. It also finds the former versions of selected objects. The problems are
 // warnings.
-func (inv *Inventory) ObserveSelected(ctx context.Context, selected func(lang.Address) bool) ([]plans.Problem, error) {
+func (inv *Inventory) ObserveSelected(ctx context.Context, selected func(addrs.Object) bool) ([]plans.Problem, error) {
 	var err error
 	if inv.Inside, err = readNamespaces(ctx, inv, selected); err != nil {
 		return nil, fmt.Errorf("read the cluster: %w", err)

@@ -19,8 +19,8 @@ func RenamedSecrets(in Input) map[addrs.Object]providers.Ref {
 		return nil // the plan names the problems
 	}
 	nameServices(inv)
-	sources := map[lang.Address]providers.Ref{}
-	eachRenamed(inv, func(lang.Address) bool { return true }, func(o *providers.Object, source *unstructured.Unstructured) {
+	sources := map[addrs.Object]providers.Ref{}
+	eachRenamed(inv, func(addrs.Object) bool { return true }, func(o *providers.Object, source *unstructured.Unstructured) {
 		sources[o.Address] = secretRef(source)
 	})
 	return sources

@@ -25,16 +25,16 @@ type Versions struct {
 
 // Former has the former versions of declared objects.
 type Former struct {
-	Families map[lang.Address]Versions // families with selected former members
+	Families map[addrs.Object]Versions // families with selected former members
 	// Mounted has the ConfigMaps and Secrets that the live workloads mount into the pods
 	// that they create now. It is nil without families.
 	Mounted map[providers.Ref]bool
 }
 
 // formerVersions finds the former members of all families with a declared member.
-func formerVersions(inv *Inventory, selected func(lang.Address) bool) Former {
-	members := map[lang.Address][]*Record{}
-	declared := map[lang.Address]bool{}
+func formerVersions(inv *Inventory, selected func(addrs.Object) bool) Former {
+	members := map[addrs.Object][]*Record{}
+	declared := map[addrs.Object]bool{}
 	for i := range inv.Input.Objects {
 		declared[inv.Input.Objects[i].Family] = true
 	}
@@ -48,7 +48,7 @@ func formerVersions(inv *Inventory, selected func(lang.Address) bool) Former {
 		return Former{}
 	}
 	used := mountedFiles(inv.Input.Snapshot)
-	families := map[lang.Address]Versions{}
+	families := map[addrs.Object]Versions{}
 	for family, list := range members {
 		slices.SortFunc(list, func(a, b *Record) int {
 			if used[a.Ref] != used[b.Ref] {
