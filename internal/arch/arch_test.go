@@ -20,7 +20,7 @@ const module = "kolla.openstack.org/kolla"
 var allowed = map[string][]string{
 	"cmd/kolla": {"internal/cli"},
 	"lang": {
-		"lang/addrs", "lang/configs", "lang/functions", "lang/ini", "lang/internal/check", "lang/internal/diag", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/schema", "lang/syntax", "lang/yaml", "internal/dag", "internal/words",
+		"lang/addrs", "lang/catalogue", "lang/configs", "lang/functions", "lang/ini", "lang/internal/check", "lang/internal/diag", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/schema", "lang/syntax", "lang/yaml", "internal/dag", "internal/words",
 	},
 	"lang/internal/diag":          {"internal/words"},
 	"lang/internal/source":        {"lang/internal/diag", "lang/schema", "lang/syntax", "internal/files", "internal/words"},
@@ -28,6 +28,7 @@ var allowed = map[string][]string{
 	"lang/configs":                {"lang/addrs", "lang/internal/diag", "lang/mark", "internal/words"},
 	"lang/internal/values":        {"lang/configs", "lang/internal/diag", "lang/mark", "lang/syntax", "internal/words"},
 	"lang/internal/check":         {"lang/configs", "lang/internal/diag", "lang/internal/source", "lang/schema", "internal/words"},
+	"lang/catalogue":              {"lang/addrs", "lang/configs", "lang/internal/diag", "lang/internal/source", "lang/internal/values", "lang/schema"},
 	"lang/schema":                 {"lang/addrs"},
 	"lang/escape":                 {},
 	"lang/syntax":                 {"internal/files"},
@@ -67,7 +68,7 @@ var allowed = map[string][]string{
 	"internal/listdiff":           {},
 	"internal/view":               {"planner/output", "planner/plans", "state", "lang", "lang/addrs", "lang/configs", "lang/mark", "providers", "internal/content", "internal/foreign", "internal/listdiff", "internal/words"},
 	"internal/cli": {
-		"lang", "lang/addrs", "lang/configs", "lang/draft", "lang/syntax", "providers", "providers/kinds", "providers/secrets", "providers/openstack", "providers/openstack/options", "providers/kubernetes", "providers/haproxy", "state", "planner", "planner/fields", "planner/output", "planner/plans", "planner/trust",
+		"lang", "lang/addrs", "lang/catalogue", "lang/configs", "lang/draft", "lang/syntax", "providers", "providers/kinds", "providers/secrets", "providers/openstack", "providers/openstack/options", "providers/kubernetes", "providers/haproxy", "state", "planner", "planner/fields", "planner/output", "planner/plans", "planner/trust",
 		"examples", "internal/approval", "internal/crash", "internal/executor", "internal/files", "internal/foreign", "internal/notices", "internal/rights", "internal/view", "internal/words",
 	},
 	"internal/clustertest": {},
