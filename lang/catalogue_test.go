@@ -8,10 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/catalogue"
 )
 
 func TestCatalogue(t *testing.T) {
-	infos, diags := lang.Catalogue(smallCatalogue())
+	infos, diags := catalogue.Describe(smallCatalogue())
 	if len(diags) > 0 {
 		t.Fatalf("diagnostics:\n%s", render(diags, ""))
 	}
@@ -27,19 +28,19 @@ func TestCatalogue(t *testing.T) {
 		t.Errorf("source:\n%s", keystone.Source)
 	}
 	keystone.Source = nil
-	want := lang.DefinitionInfo{
+	want := catalogue.Definition{
 		Name:        "keystone",
 		Description: "Identity",
-		Registered:  []lang.RegisteredInfo{{Kind: "endpoint", Name: "identity", Arguments: []string{`port = "public"`, `path = "/v3"`}}},
-		Ports:       []lang.PortInfo{{Name: "public", Number: 5000, Expose: true}},
+		Registered:  []catalogue.Registered{{Kind: "endpoint", Name: "identity", Arguments: []string{`port = "public"`, `path = "/v3"`}}},
+		Ports:       []catalogue.Port{{Name: "public", Number: 5000, Expose: true}},
 		Images:      []string{"keystone"},
 		Databases:   []string{"keystone"},
-		Secrets:     []lang.SecretInfo{{Name: "admin", Kind: "password"}, {Name: "fernet", Kind: "fernet"}},
-		Configs: []lang.ConfigInfo{
+		Secrets:     []catalogue.Secret{{Name: "admin", Kind: "password"}, {Name: "fernet", Kind: "fernet"}},
+		Configs: []catalogue.Config{
 			{Name: "keystone.conf", Path: "/etc/keystone/keystone.conf"},
 			{Name: "policy.json", Path: "/etc/keystone/policy.json"},
 		},
-		Workloads: []lang.WorkloadInfo{{Name: "api", Kind: "Deployment"}},
+		Workloads: []catalogue.Workload{{Name: "api", Kind: "Deployment"}},
 		Jobs:      []string{"bootstrap"},
 		Needs:     []string{"mariadb", "memcached"},
 	}
@@ -49,7 +50,7 @@ func TestCatalogue(t *testing.T) {
 }
 
 func TestCatalogueSource(t *testing.T) {
-	infos, diags := lang.Catalogue(fstest.MapFS{"x.hcl": {Data: []byte(`# About the file.
+	infos, diags := catalogue.Describe(fstest.MapFS{"x.hcl": {Data: []byte(`# About the file.
 
 # About a.
 # More of it.
@@ -71,7 +72,7 @@ definition "b" {}
 }
 
 func TestCatalogueSourceWithLocals(t *testing.T) {
-	infos, diags := lang.Catalogue(fstest.MapFS{
+	infos, diags := catalogue.Describe(fstest.MapFS{
 		"common.hcl": {Data: []byte("locals {\n  # About one.\n  one = 1\n\n  two = {\n    of = local.one\n  }\n  own    = 3\n  unread = 4\n}\n")},
 		"x.hcl":      {Data: []byte("definition \"a\" {\n  locals {\n    own = local.two\n  }\n\n  output \"a\" {\n    value = local.own\n  }\n}\n\ndefinition \"b\" {}\n")},
 	})
@@ -112,7 +113,7 @@ func TestCatalogueErrors(t *testing.T) {
 		"argument":    "definition \"x\" {\n colour = 1\n}\n",
 	} {
 		fsys := fstest.MapFS{"x.hcl": {Data: []byte(source)}}
-		if _, diags := lang.Catalogue(fsys); !diags.HasErrors() {
+		if _, diags := catalogue.Describe(fsys); !diags.HasErrors() {
 			t.Errorf("%s: no error", name)
 		}
 		_, diags := load(t, lang.Options{Catalogue: fsys}, "cloud \"test\" {\n release = \"2025.1\"\n}\n")
@@ -186,7 +187,7 @@ service "mariadb" {}
 
 // TestCataloguePowers holds that whatever may do more than others is listed.
 func TestCataloguePowers(t *testing.T) {
-	infos, diags := lang.Catalogue(fstest.MapFS{"x.hcl": {Data: []byte(`definition "a" {
+	infos, diags := catalogue.Describe(fstest.MapFS{"x.hcl": {Data: []byte(`definition "a" {
   input "capabilities" {}
 
   job "none" {
@@ -221,7 +222,7 @@ func TestCataloguePowers(t *testing.T) {
 	if len(diags) > 0 {
 		t.Fatalf("diagnostics:\n%s", render(diags, ""))
 	}
-	want := []lang.PowersInfo{
+	want := []catalogue.Powers{
 		{Kind: "workload", Name: "w", Powers: []string{"capabilities = input.capabilities", "host_pid = true", "user = 0", `volume "/run"`}},
 		{Kind: "sidecar", Name: "w/s", Powers: []string{"privileged = true"}},
 	}

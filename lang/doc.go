@@ -1,5 +1,5 @@
 // Package lang is the language in which a cloud is written: it reads HCL files,
-// checks and evaluates them, and gives a Config.
+// checks and evaluates them, and returns a configs.Config.
 //
 //	config, diags := lang.Load(".", lang.Options{Catalogue: openstack.Catalogue()})
 //
@@ -25,11 +25,14 @@
 //     those of the config directory, then the service's. A list replaces a list; null
 //     removes a key or a section; a list of lists is a key that is written several
 //     times.
-//   - What only shows in the whole is checked: ports that two would take, services that
-//     are named and not needed.
+//   - Package check finds the mistakes that only show in the whole: ports that two services
+//     take, services that are named and not needed.
 //
 // Parts that need no evaluator are packages below this one. schema says what may be written,
-// internal/source reads files, and internal/diag collects diagnostics. syntax parses one file.
+// internal/source reads files, and internal/diag collects diagnostics. configs is the result, as
+// plain data, and addrs has the addresses of blocks and objects. internal/check compares what
+// was evaluated, and internal/values knows types and texts of values. catalogue describes
+// definitions without evaluating them. syntax parses one file.
 // functions has the functions that expressions can call. mark is about values that must not
 // be shown, or are not known yet. ini and yaml read files of other programs. What is left here
 // is the language itself: which block needs which (graph.go), and the values of blocks

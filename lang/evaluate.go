@@ -14,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/functions"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
@@ -120,7 +121,7 @@ func (e *evaluator) reference(expr hcl.Expression) (v cty.Value, ok bool) {
 		return cty.NilVal, false
 	}
 	if g != nil {
-		name, named := nameOf(r.Traversal)
+		name, named := addrs.NameOf(r.Traversal)
 		if !named {
 			return cty.NilVal, false
 		}
@@ -321,7 +322,7 @@ func (e *evaluator) missingAttribute(complaint hcl.Range, refs []hcl.Traversal, 
 				e.whichInstance(t, keys)
 				return true
 			}
-			if name, ok := nameOf(t); ok && i == 2 && e.inDefinition && noInstance(t[:i], parent) {
+			if name, ok := addrs.NameOf(t); ok && i == 2 && e.inDefinition && noInstance(t[:i], parent) {
 				e.unmet(t.RootName(), name, diag.Position(step.SrcRange))
 				return true
 			}
@@ -450,7 +451,7 @@ func noInstance(t hcl.Traversal, v cty.Value) bool {
 // whichInstance reports a reference to a repeated block that does not say which
 // instance is meant. A definition cannot say it.
 func (e *evaluator) whichInstance(t hcl.Traversal, keys []string) {
-	name, _ := nameOf(t)
+	name, _ := addrs.NameOf(t)
 	if e.inDefinition {
 		e.report.Error(e.owner.Header, fmt.Sprintf("Which %s %q?", nouns[t.RootName()], name),
 			"The definition of service %q refers to %s (%s), which is repeated: %s. Give the one that is meant the label %q in a block of its own, or write a config value in this service that refers to one of them.",

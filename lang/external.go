@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty/gocty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema"
@@ -354,7 +355,7 @@ func (in *instance) untold(exprs ...hcl.Expression) []string {
 	var out []string
 	for _, expr := range exprs {
 		for _, t := range in.memo.references(expr) {
-			if name, ok := nameOf(t); ok && t.RootName() == "secret" && in.isUntold(name) && !slices.Contains(out, name) {
+			if name, ok := addrs.NameOf(t); ok && t.RootName() == "secret" && in.isUntold(name) && !slices.Contains(out, name) {
 				out = append(out, name)
 			}
 		}

@@ -1,7 +1,6 @@
 package lang
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -9,8 +8,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
-	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -252,30 +251,13 @@ func (n *node) address(f *frame, it item) string {
 }
 
 func (g *graph) addLocals(m *module) {
-	for _, attr := range localsIn(g.report, m.written.Document) {
+	for _, attr := range source.Locals(g.report, m.written.Document) {
 		g.add(&node{
 			id: m.written.Path() + "local." + attr.Name, module: m, root: "local", name: attr.Name, at: attr.NameRange,
 			needs:    g.reach(m).edges(attr.Expr),
 			evaluate: func(f *frame) cty.Value { return g.evaluator(f).value(attr.Expr) },
 		})
 	}
-}
-
-// locals are the local values that a file or a definition declares.
-func localsIn(r *diag.Reporter, in *source.Block) []*hclsyntax.Attribute {
-	var out []*hclsyntax.Attribute
-	first := map[string]hcl.Range{}
-	for _, b := range in.All("locals") {
-		for _, attr := range b.Ordered() {
-			if at, twice := first[attr.Name]; twice {
-				r.Error(attr.NameRange, fmt.Sprintf("Second local value named %q", attr.Name), "The first is at %s. Rename one of them.", diag.Position(at))
-				continue
-			}
-			first[attr.Name] = attr.NameRange
-			out = append(out, attr)
-		}
-	}
-	return out
 }
 
 // edges are the references in an expression to what the graph orders.
@@ -293,7 +275,7 @@ func (r reach) edges(expr hcl.Expression) []edge {
 			out = append(out, edge{to: "cloud", at: t.SourceRange()})
 			continue
 		}
-		name, ok := nameOf(t)
+		name, ok := addrs.NameOf(t)
 		if !ok || !slices.Contains(named, root) {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/internal/values"
 )
 
@@ -17,7 +18,7 @@ import (
 // mayBeMissing reports whether a reference to a service that there is not stands within
 // try or can.
 func (e *evaluator) mayBeMissing(expr hcl.Expression, t hcl.Traversal) bool {
-	name, named := nameOf(t)
+	name, named := addrs.NameOf(t)
 	if !named || e.owner != nil && e.owner.Label == name {
 		return false
 	}
@@ -44,7 +45,7 @@ func inTry(expr hcl.Expression, at hcl.Range) bool {
 // readsServices reports whether a reference reads cloud.services, alone or with all of
 // the cloud.
 func readsServices(t hcl.Traversal) bool {
-	name, named := nameOf(t)
+	name, named := addrs.NameOf(t)
 	return t.RootName() == "cloud" && (!named || name == "services")
 }
 

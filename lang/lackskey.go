@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 )
 
@@ -23,7 +24,7 @@ func (e *evaluator) lacksKey(d *hcl.Diagnostic) bool {
 	if diags.HasErrors() || problems.HasErrors() || t.RootName() != "service" || len(t) != 3 || key.IsMarked() || !key.IsKnown() || key.Type() != cty.String {
 		return false
 	}
-	service, _ := nameOf(t)
+	service, _ := addrs.NameOf(t)
 	attribute, ok := t[2].(hcl.TraverseAttr)
 	if ok {
 		e.report.Error(e.owner.Header, fmt.Sprintf("Service %q needs %s[%q]", e.owner.Label, written(t), key.AsString()),

@@ -6,6 +6,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -45,7 +46,7 @@ func (s *scope) declareLazily(locals []*hclsyntax.Attribute, e *evaluator) {
 // whenever more is known of the service.
 func (in *instance) ownLocals() {
 	if len(in.definition.All(schema.OwnLocalsType.Name)) > 0 {
-		in.inner.scope.declareLazily(localsIn(in.report, in.definition), in.inner)
+		in.inner.scope.declareLazily(source.Locals(in.report, in.definition), in.inner)
 	}
 }
 
@@ -54,6 +55,6 @@ func (g *graph) catalogueScope() *scope {
 	s := newScope(g.global)
 	s.singles["path"] = cty.ObjectVal(map[string]cty.Value{"module": cty.StringVal(configs.CatalogueDir)})
 	e := &evaluator{report: g.report, decisions: g.decisions, functions: g.functions, memo: g.memo, scope: s, reach: reach{graph: g}}
-	s.declareLazily(localsIn(g.report, g.builtin), e)
+	s.declareLazily(source.Locals(g.report, g.builtin), e)
 	return s
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/check"
 )
@@ -15,7 +16,7 @@ import (
 // checkHost warns of an address, or of a foreign name, in place of a reference to a
 // service of this cloud: addresses change, names do not.
 func (e *evaluator) checkHost(o configs.Option, replaced hcl.Traversal) {
-	name, _ := nameOf(replaced)
+	name, _ := addrs.NameOf(replaced)
 	if _, declared := e.scope.member("service", name); replaced.RootName() == "service" && !declared {
 		return
 	}
@@ -69,7 +70,7 @@ func (e *evaluator) foreign(hosts []check.Host, meant string) string {
 // hostOf is the name of the host that a reference to a service or database leads to;
 // empty where it leads to something else.
 func (e *evaluator) hostOf(t hcl.Traversal) string {
-	name, _ := nameOf(t)
+	name, _ := addrs.NameOf(t)
 	v, ok := e.scope.member(t.RootName(), name)
 	if !ok {
 		return ""

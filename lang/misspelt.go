@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -78,7 +79,7 @@ func (in *instance) uses(b *source.Block) bool {
 
 func (in *instance) usesIn(expr hcl.Expression, b *source.Block) bool {
 	for _, t := range in.memo.references(expr) {
-		if name, ok := nameOf(t); t.RootName() == b.Type.Name && (!ok || name == b.Label) {
+		if name, ok := addrs.NameOf(t); t.RootName() == b.Type.Name && (!ok || name == b.Label) {
 			return true
 		}
 	}

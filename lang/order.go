@@ -10,6 +10,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/dag"
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
@@ -36,7 +37,7 @@ func (g *graph) dependsOn(m *module, b *source.Block) []edge {
 // dependency reads one element of a depends_on list.
 func (g *graph) dependency(m *module, b *source.Block, expr hcl.Expression) []edge {
 	t, diags := hcl.AbsTraversalForExpr(expr)
-	name, ok := nameOf(t)
+	name, ok := addrs.NameOf(t)
 	kinds := []string{"service", "manifest", "module"}
 	if diags.HasErrors() || !ok || !slices.Contains(kinds, t.RootName()) || len(t) > 3 || len(t) == 3 && keyOf(t) == "" {
 		g.report.Error(expr.Range(), "Unsuitable value for \"depends_on\"", "Each element must be service.NAME, manifest.NAME or module.NAME, without quotes; of a repeated one also NAME[\"KEY\"].")

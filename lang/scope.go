@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/values"
 )
@@ -116,22 +117,6 @@ func nounOf(group string) string {
 	return cmp.Or(nouns[group], group)
 }
 
-// nameOf is the second step of a reference: the NAME of role.NAME or role["NAME"].
-func nameOf(t hcl.Traversal) (name string, ok bool) {
-	if len(t) < 2 {
-		return "", false
-	}
-	switch step := t[1].(type) {
-	case hcl.TraverseAttr:
-		return step.Name, true
-	case hcl.TraverseIndex:
-		if step.Key.Type() == cty.String && step.Key.IsKnown() && !step.Key.IsNull() {
-			return step.Key.AsString(), true
-		}
-	}
-	return "", false
-}
-
 // context makes HCL's evaluation context of just what an expression refers to.
 // References that mean nothing are reported; ok is then false.
 func (e *evaluator) context(expr hcl.Expression, refs []hcl.Traversal) (ctx *hcl.EvalContext, ok bool) {
@@ -156,7 +141,7 @@ func (e *evaluator) context(expr hcl.Expression, refs []hcl.Traversal) (ctx *hcl
 			if found[root] == nil {
 				found[root] = map[string]cty.Value{}
 			}
-			name, _ := nameOf(t)
+			name, _ := addrs.NameOf(t)
 			found[root][name] = cty.NullVal(cty.DynamicPseudoType)
 		default:
 			name, value, known := e.member(root, t)
@@ -178,7 +163,7 @@ func (e *evaluator) context(expr hcl.Expression, refs []hcl.Traversal) (ctx *hcl
 
 // member finds what a reference into a group means.
 func (e *evaluator) member(root string, t hcl.Traversal) (name string, value cty.Value, ok bool) {
-	name, named := nameOf(t)
+	name, named := addrs.NameOf(t)
 	if !named {
 		e.report.Error(t.SourceRange(), "Name missing",
 			"%q alone is not a value: say which %s, as in %s.NAME. Names that are computed cannot be used here.", root, nouns[root], root)
@@ -226,7 +211,7 @@ func (e *evaluator) lookup(root, name string, t hcl.Traversal, at hcl.Range) (va
 func (e *evaluator) disabled(complaint hcl.Range, refs []hcl.Traversal) bool {
 	for _, t := range refs {
 		root := t.RootName()
-		name, ok := nameOf(t)
+		name, ok := addrs.NameOf(t)
 		if !ok || len(t) < 3 || !slices.Contains([]string{"service", "role", "exposure", "data", "secret", "database", "module"}, root) || !t.SourceRange().Overlaps(complaint) {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
@@ -129,7 +130,7 @@ func (in *instance) reads(b *source.Block) bool {
 		}
 		for _, attr := range outer.Attributes {
 			for _, t := range in.memo.references(attr.Expr) {
-				if name, ok := nameOf(t); ok && t.RootName() == b.Type.Name && name == b.Label {
+				if name, ok := addrs.NameOf(t); ok && t.RootName() == b.Type.Name && name == b.Label {
 					return true
 				}
 			}

@@ -2,7 +2,6 @@ package lang
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -113,7 +112,7 @@ func (l *loader) declare(b *source.Block) *variable {
 		v.broken = diags.HasErrors()
 		if !v.broken {
 			v.constraint, v.defaults = constraint, defaults
-			v.Type = l.sourceText(attr.Expr.Range())
+			v.Type = source.Text(l.config.Files, attr.Expr.Range())
 			v.literal = constraint == cty.String
 		}
 	}
@@ -144,7 +143,7 @@ var typeNames = []string{"any", "bool", "list", "map", "number", "object", "opti
 
 // aboutType says more about an error in a type, if what stands there shows it.
 func (l *loader) aboutType(d *hcl.Diagnostic) {
-	text := l.sourceText(*d.Subject)
+	text := source.Text(l.config.Files, *d.Subject)
 	name := strings.Trim(text, `"`)
 	switch {
 	case name != text && slices.Contains(typeNames, strings.TrimRight(name, "()")):
@@ -153,15 +152,6 @@ func (l *loader) aboutType(d *hcl.Diagnostic) {
 		d.Detail = words.WithHint(words.DidYouMean(name, typeNames),
 			fmt.Sprintf("There is no type %q. Types are string, number, bool and any, and list(TYPE), set(TYPE), map(TYPE), tuple([TYPE, ...]) and object({ NAME = TYPE }).", name))
 	}
-}
-
-// lineBreak is one between two elements, where a line needs a comma.
-var lineBreak = regexp.MustCompile(`([^\s{\[(,])[ \t]*\n\s*([^\s}\])])`)
-
-// sourceText is what stands in a range, in one line.
-func (l *loader) sourceText(at hcl.Range) string {
-	text := string(at.SliceBytes(l.config.Files[at.Filename].Bytes))
-	return strings.Join(strings.Fields(lineBreak.ReplaceAllString(text, "$1, $2")), " ")
 }
 
 // convert makes a value fit the variable's type.

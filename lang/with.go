@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/catalogue"
 	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -56,7 +57,7 @@ func (in *instance) putInPlace() {
 			in.report.Error(item.KeyExpr.Range(), "Unsuitable name", "The name of the service that another one takes the place of has to be written out.")
 			continue
 		}
-		if known := in.graph.loader.servicesOf(in.whole); !slices.Contains(known, name) && in.whole.Complete() {
+		if known := catalogue.Needs(in.whole); !slices.Contains(known, name) && in.whole.Complete() {
 			in.report.Error(item.KeyExpr.Range(), fmt.Sprintf("The definition names no service %q", name), "%s",
 				words.WithHint(words.DidYouMean(name, known), fmt.Sprintf("Definition %q names: %s.", in.written.Label, words.Sorted(known))))
 			continue

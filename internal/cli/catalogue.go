@@ -10,7 +10,7 @@ import (
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/words"
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/catalogue"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
@@ -26,7 +26,7 @@ would use: copy it into a configuration to change what overrides cannot.`,
 			if err := atMost(c, 1); err != nil {
 				return err
 			}
-			definitions, diags := lang.Catalogue(openstack.Catalogue())
+			definitions, diags := catalogue.Describe(openstack.Catalogue())
 			if diags.HasErrors() {
 				return fmt.Errorf("read the catalogue: %w", diags)
 			}
@@ -43,7 +43,7 @@ would use: copy it into a configuration to change what overrides cannot.`,
 	}
 }
 
-func ports(d lang.DefinitionInfo) string {
+func ports(d catalogue.Definition) string {
 	var out []string
 	for _, p := range d.Ports {
 		out = append(out, fmt.Sprint(p.Number))
@@ -51,7 +51,7 @@ func ports(d lang.DefinitionInfo) string {
 	return strings.Join(out, ", ")
 }
 
-func showDefinition(s streams, name string, definitions []lang.DefinitionInfo) error {
+func showDefinition(s streams, name string, definitions []catalogue.Definition) error {
 	var names []string
 	for _, d := range definitions {
 		if d.Name == name {
@@ -67,7 +67,7 @@ func showDefinition(s streams, name string, definitions []lang.DefinitionInfo) e
 }
 
 // showInputs lists what a service can give to its definition, as a comment before it.
-func showInputs(s streams, inputs []lang.InputInfo) {
+func showInputs(s streams, inputs []catalogue.Input) {
 	if len(inputs) == 0 {
 		return
 	}
@@ -85,7 +85,7 @@ func showInputs(s streams, inputs []lang.InputInfo) {
 }
 
 // showRegistered lists what the definition has on other services, likewise.
-func showRegistered(s streams, registered []lang.RegisteredInfo) {
+func showRegistered(s streams, registered []catalogue.Registered) {
 	if len(registered) == 0 {
 		return
 	}
@@ -103,7 +103,7 @@ func showRegistered(s streams, registered []lang.RegisteredInfo) {
 }
 
 // showPowers lists what may do more than others, likewise.
-func showPowers(s streams, powers []lang.PowersInfo) {
+func showPowers(s streams, powers []catalogue.Powers) {
 	if len(powers) == 0 {
 		return
 	}

@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"testing"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/catalogue"
 )
 
 // TestShowInputs holds that the inputs of a definition come as comments, so that what is
 // printed can be copied.
 func TestShowInputs(t *testing.T) {
 	var out bytes.Buffer
-	showInputs(streams{out: &out}, []lang.InputInfo{
+	showInputs(streams{out: &out}, []catalogue.Input{
 		{Name: "stores", Type: "map(string)", Default: "{}", Description: "Where images are kept."},
 		{Name: "n", Type: "number"},
 	})
@@ -29,7 +29,7 @@ func TestShowInputs(t *testing.T) {
 // TestShowPowers holds the same of what has powers.
 func TestShowPowers(t *testing.T) {
 	var out bytes.Buffer
-	showPowers(streams{out: &out}, []lang.PowersInfo{
+	showPowers(streams{out: &out}, []catalogue.Powers{
 		{Kind: "workload", Name: "compute", Powers: []string{"host_pid = true", "user = 0"}},
 		{Kind: "sidecar", Name: "compute/libvirt", Powers: []string{"privileged = true"}},
 	})

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/catalogue"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-func catalogued(t *testing.T) []lang.DefinitionInfo {
+func catalogued(t *testing.T) []catalogue.Definition {
 	t.Helper()
-	definitions, diags := lang.Catalogue(openstack.Catalogue())
+	definitions, diags := catalogue.Describe(openstack.Catalogue())
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -31,7 +31,7 @@ func TestPowersHaveReasons(t *testing.T) {
 }
 
 // servicesReference describes the services of the catalogue, with tables in Markdown.
-func servicesReference(definitions []lang.DefinitionInfo) string {
+func servicesReference(definitions []catalogue.Definition) string {
 	var b strings.Builder
 	b.WriteString(`# Services
 
@@ -97,7 +97,7 @@ func code(texts ...string) string {
 	return strings.Join(out, ", ")
 }
 
-func portList(ports []lang.PortInfo) string {
+func portList(ports []catalogue.Port) string {
 	var out []string
 	for _, p := range ports {
 		text := fmt.Sprintf("`%s` %d", p.Name, p.Number)
@@ -112,7 +112,7 @@ func portList(ports []lang.PortInfo) string {
 	return strings.Join(out, ", ")
 }
 
-func workloadList(workloads []lang.WorkloadInfo) string {
+func workloadList(workloads []catalogue.Workload) string {
 	var out []string
 	for _, w := range workloads {
 		out = append(out, strings.TrimSpace(w.Kind+" "+code(w.Name)))

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/catalogue"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
@@ -55,7 +56,7 @@ func TestImages(t *testing.T) {
 // TestCopies holds that definitions that kolla prints, with what they share with others, are
 // the same in a configuration.
 func TestCopies(t *testing.T) {
-	definitions, diags := lang.Catalogue(openstack.Catalogue())
+	definitions, diags := catalogue.Describe(openstack.Catalogue())
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

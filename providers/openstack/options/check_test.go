@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/catalogue"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/providers/openstack/options"
@@ -352,7 +353,7 @@ func TestCheckForManyFiles(t *testing.T) {
 // TestCatalogue holds that what the built-in catalogue sets exists in every release. Of what
 // is deprecated it sets only what APIs under uWSGI need as long as it is there.
 func TestCatalogue(t *testing.T) {
-	definitions, diags := lang.Catalogue(openstack.Catalogue())
+	definitions, diags := catalogue.Describe(openstack.Catalogue())
 	if diags.HasErrors() || len(definitions) == 0 {
 		t.Fatal(diags)
 	}
