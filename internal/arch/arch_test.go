@@ -19,8 +19,9 @@ const module = "kolla.openstack.org/kolla"
 // allowed lists, for every package, which of ours it may import.
 var allowed = map[string][]string{
 	"cmd/kolla":                             {"internal/cli"},
-	"lang":                                  {"internal/dag", "internal/words", "lang/addrs", "lang/configs", "lang/functions", "lang/ini", "lang/internal/check", "lang/internal/diag", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/schema", "lang/syntax", "lang/yaml"},
+	"lang":                                  {"internal/dag", "internal/words", "lang/addrs", "lang/catalogue", "lang/configs", "lang/functions", "lang/ini", "lang/internal/check", "lang/internal/diag", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/schema", "lang/syntax", "lang/yaml"},
 	"lang/addrs":                            {},
+	"lang/catalogue":                        {"lang/addrs", "lang/configs", "lang/internal/diag", "lang/internal/source", "lang/internal/values", "lang/schema"},
 	"lang/configs":                          {"internal/words", "lang/addrs", "lang/internal/diag", "lang/mark"},
 	"lang/draft":                            {"lang/syntax"},
 	"lang/escape":                           {},
@@ -76,7 +77,7 @@ var allowed = map[string][]string{
 	"internal/adoption":                       {"lang/addrs", "lang/draft", "planner", "planner/plans", "providers", "providers/kinds", "providers/kubernetes"},
 	"internal/approval":                       {"internal/executor", "internal/words", "lang/addrs", "planner/order", "planner/plans", "providers"},
 	"internal/arch":                           {},
-	"internal/cli":                            {"examples", "internal/adoption", "internal/completion", "internal/console", "internal/crash", "internal/engine", "internal/executor", "internal/failure", "internal/files", "internal/foreign", "internal/format", "internal/graph", "internal/habits", "internal/jsonview", "internal/notices", "internal/rights", "internal/rollout", "internal/view", "internal/view/screen", "internal/words", "lang", "lang/addrs", "lang/configs", "planner", "planner/plans", "providers", "providers/haproxy", "providers/kinds", "providers/kubernetes", "providers/openstack", "providers/openstack/options", "state"},
+	"internal/cli":                            {"examples", "internal/adoption", "internal/completion", "internal/console", "internal/crash", "internal/engine", "internal/executor", "internal/failure", "internal/files", "internal/foreign", "internal/format", "internal/graph", "internal/habits", "internal/jsonview", "internal/notices", "internal/rights", "internal/rollout", "internal/view", "internal/view/screen", "internal/words", "lang", "lang/addrs", "lang/catalogue", "lang/configs", "planner", "planner/plans", "providers", "providers/haproxy", "providers/kinds", "providers/kubernetes", "providers/openstack", "providers/openstack/options", "state"},
 	"internal/clustertest":                    {},
 	"internal/completion":                     {"internal/foreign", "lang", "lang/addrs", "providers/openstack", "state"},
 	"internal/console":                        {"internal/foreign", "internal/view", "lang"},
