@@ -126,7 +126,7 @@ func converged(ctx context.Context, inv *inventory.Inventory, set selection.Set)
 	d.outcomes, d.losses = outcomes, losses
 	if inv.Input.RefreshOnly {
 		refreshed, strangers := outcome.Refreshed(inv, outcomes)
-		d.actions = append(refreshed, removal.Gone(inv, set)...)
+		d.actions = slices.Concat(refreshed, removal.Gone(inv, set))
 		d.problems = slices.Concat(warnings, refused, strangers)
 		return d, nil
 	}
@@ -140,7 +140,7 @@ func converged(ctx context.Context, inv *inventory.Inventory, set selection.Set)
 			d.actions = append(d.actions, o.Action)
 		}
 	}
-	d.kept = append(gone.Kept, removal.KeptVolumes(inv, d.actions, losses)...)
+	d.kept = slices.Concat(gone.Kept, removal.KeptVolumes(inv, d.actions, losses))
 	removal.LinkDeletes(inv, d.actions)
 	d.problems = slices.Concat(warnings, refused, outcome.Strangers(inv.Input.Cloud, outcomes), impact.PassingPods(inv, outcomes),
 		decided, impact.RefusedPods(inv, outcomes), gone.Problems, removal.Orphans(inv))

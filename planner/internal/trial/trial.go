@@ -105,7 +105,7 @@ func (a *Asker) Create(ctx context.Context, object *providers.Object, manifest *
 		}
 		return answer, nil
 	}
-	a.unanswered(&answer, object, manifest, r, live)
+	a.unanswered(&answer, object, r, live)
 	return answer, nil
 }
 
@@ -121,7 +121,7 @@ func assumed(manifest *unstructured.Unstructured, refused error, r dryrun.Refusa
 
 // unanswered decides about a new object for which the server gave no answer. live: its
 // namespace exists.
-func (a *Asker) unanswered(answer *Answer, object *providers.Object, manifest *unstructured.Unstructured, r dryrun.Refusal, live bool) {
+func (a *Asker) unanswered(answer *Answer, object *providers.Object, r dryrun.Refusal, live bool) {
 	switch {
 	case r.Unasked != "":
 		answer.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.Unasked}
