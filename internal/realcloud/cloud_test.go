@@ -33,10 +33,10 @@ type cloud struct {
 	dir     string // of the configuration
 	root    string // of the project
 	// proxyLog is what HAProxy says, a line for each request.
-	proxyLog *lockedBuffer
+	proxyLog  *lockedBuffer
 	addresses chan string   // of clients outside, those that nobody has
-	clients  chan *clients // those that are idle
-	whole    *testing.T    // of all steps
+	clients   chan *clients // those that are idle
+	whole     *testing.T    // of all steps
 }
 
 // newCloud starts nodes for an example of the project.
