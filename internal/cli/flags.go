@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/publish"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/state"
 )
@@ -86,6 +87,19 @@ func planFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "compact-warnings", Usage: "show warnings without their details"},
 		parallelismFlag(),
 		noColorFlag())
+}
+
+// formatFlags are the options of a command that shows a plan.
+func formatFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "format", Value: publish.Terminal, Usage: "print the plan as `FORMAT`: terminal, markdown for a comment in code review, or json in the shape of Terraform's; with the latter two, all else goes to standard error"},
+		&cli.StringSliceFlag{Name: "report", Usage: "also write the plan to `FILE`: Markdown if its name ends with .md, JSON if with .json; may be repeated"},
+	}
+}
+
+// outputsOf reads -format and -report.
+func outputsOf(c *cli.Context) (publish.Outputs, error) {
+	return publish.To(c.String("format"), c.StringSlice("report"), c.Bool("full"))
 }
 
 // changeFlags are the options of whatever plans to change a cloud, not to destroy

@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -29,7 +31,7 @@ deleted it is the other way round.
 Exit codes: 0 done, 1 error; with -detailed-exitcode 0 no changes, 2 changes. What
 is as declared but not ready yet is shown, and is no change. What could not be compared
 is an error, unless -allow-unverified is given.`,
-		Flags: append(append(planFlags(), changeFlags()...),
+		Flags: append(append(append(planFlags(), changeFlags()...), formatFlags()...),
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for kolla apply FILE"},
 			destroyFlag("plan to take the cloud down"),
 			deleteDataFlag(),
@@ -40,12 +42,26 @@ is an error, unless -allow-unverified is given.`,
 			if err := noArguments(c); err != nil {
 				return err
 			}
-			return withEvents(s, c, runPlan)
+			outputs, err := outputsOf(c)
+			if err != nil {
+				return err
+			}
+			stdout := s.out
+			if outputs.Stdout() {
+				if c.Bool("json") {
+					return failure.New("There are two formats for standard output", "-json prints events there, and -format the plan. Leave one of them out, or write the events to a file with -json-into.")
+				}
+				s.out = s.err
+			}
+			return withEvents(s, c, func(w *workspace) error {
+				w.outputs = outputs
+				return runPlan(w, stdout)
+			})
 		},
 	}
 }
 
-func runPlan(w *workspace) error {
+func runPlan(w *workspace, stdout io.Writer) error {
 	ctx := w.flags.Context
 	if err := checkTarget(w.flags.String("out")); err != nil {
 		return err
@@ -76,7 +92,12 @@ func runPlan(w *workspace) error {
 		return err
 	}
 	plan := made.Plan
-	if err := w.showPlan(plan); err != nil {
+	if !w.outputs.Stdout() {
+		if err := w.showPlan(plan); err != nil {
+			return err
+		}
+	}
+	if err := w.outputs.Write(stdout, plan, time.Time{}); err != nil {
 		return err
 	}
 	if !plan.Destroy {
@@ -84,15 +105,15 @@ func runPlan(w *workspace) error {
 	}
 	w.warnOf(holder)
 	w.warnOfAbandoned(abandoned, "the next apply carries on from there")
-	if out := w.flags.String("out"); out != "" {
-		if err := plans.Save(out, plan); err != nil {
+	if file := w.flags.String("out"); file != "" {
+		if err := plans.Save(file, plan); err != nil {
 			return err
 		}
 		command := ""
 		if !plan.Empty() {
-			command = savedCommand(w, plan, out)
+			command = savedCommand(w, plan, file)
 		}
-		if err := w.printer.Saved(out, command); err != nil {
+		if err := w.printer.Saved(file, command); err != nil {
 			return err
 		}
 	}

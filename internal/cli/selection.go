@@ -30,7 +30,7 @@ func (w *workspace) planOptions(saved *plans.Plan) (engine.Options, error) {
 		Replace:        w.flags.StringSlice("replace"),
 		DeleteData:     w.flags.StringSlice("delete-data"),
 		ForceConflicts: w.flags.Bool("force-conflicts"),
-		Values:         w.flags.String("out") != "",
+		Values:         w.flags.String("out") != "" || w.outputs.Values(),
 		Written:        powers(w.flags),
 	}
 	if saved != nil {

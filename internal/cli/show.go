@@ -9,8 +9,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/jsonview"
+	"kolla.openstack.org/kolla/internal/publish"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
@@ -25,16 +27,22 @@ func showCommand(s streams) *cli.Command {
 With -json, both are printed in the shape of Terraform's: what reads "terraform show
 -json" reads this as well. docs/plan.schema.json describes the plan. What kolla says
 beyond Terraform is under the key "kolla". No value of a secret is in either.`,
-		Flags: []cli.Flag{
+		Flags: append(formatFlags(),
 			stateFlag(),
 			&cli.BoolFlag{Name: "full", Usage: "show every field of what will be created, and each object that moves"},
 			&cli.BoolFlag{Name: "compact", Usage: "show one line an action, dangerous ones first"},
 			&cli.BoolFlag{Name: "json", Usage: "print JSON in the shape of Terraform's"},
-			noColorFlag(),
-		},
+			noColorFlag()),
 		Action: func(c *cli.Context) error {
 			if err := atMost(c, 1); err != nil {
 				return err
+			}
+			outputs, err := outputsOf(c)
+			if err != nil {
+				return err
+			}
+			if c.Args().First() == "" && (c.IsSet("format") || c.IsSet("report")) {
+				return failure.New("-format and -report need a saved plan", "kolla show prints the state unless it is given the file of a plan: kolla show -format=markdown PLANFILE. The state as JSON is kolla show -json.")
 			}
 			if file := c.Args().First(); file != "" {
 				plan, err := plans.Load(file)
@@ -44,7 +52,7 @@ beyond Terraform is under the key "kolla". No value of a secret is in either.`,
 				if c.Bool("json") {
 					return jsonview.Plan(s.out, plan)
 				}
-				return showSaved(newWorkspace(s, c), plan)
+				return showSaved(newWorkspace(s, c), plan, outputs)
 			}
 			st, err := state.Open(c.String("state")).Read()
 			if err != nil {
@@ -60,7 +68,10 @@ beyond Terraform is under the key "kolla". No value of a secret is in either.`,
 
 // showSaved shows a plan that was made earlier. That the state cannot be read is no
 // reason not to: only whether the plan was applied is not known then.
-func showSaved(w *workspace, plan *plans.Plan) error {
+func showSaved(w *workspace, plan *plans.Plan, outputs publish.Outputs) error {
+	if err := outputs.Write(w.out, plan, time.Now()); err != nil || outputs.Stdout() {
+		return err
+	}
 	options := w.viewOptions()
 	options.Saved, options.Now = true, time.Now()
 	if st, err := state.Open(w.flags.String("state")).Read(); err == nil {

@@ -11,6 +11,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/engine"
+	"kolla.openstack.org/kolla/internal/publish"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/configs"
@@ -31,6 +32,8 @@ type workspace struct {
 	cluster   *engine.Cluster
 	// loading says how loadConfig loads the configuration. A command sets it first.
 	loading engine.Loading
+	// outputs are the places to which a plan is written beside the terminal.
+	outputs publish.Outputs
 	// valueless: variables need no values.
 	valueless bool
 
