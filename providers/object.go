@@ -44,8 +44,8 @@ const (
 	// that an apply that was killed knows what it has created. Once the state has the
 	// UID, the token proves nothing.
 	AnnotationIntent = "kolla.openstack.org/intent"
-	// AnnotationInputs is on Jobs that do not run again for all that they run with: a hash
-	// of what a run has, for one that did not end yet.
+	// AnnotationInputs is on Jobs that do not run again for every change of an input: a hash
+	// of all inputs. It shows that a run that has not ended is outdated.
 	AnnotationInputs = "kolla.openstack.org/inputs"
 	// AnnotationMaxUnavailable is on workloads whose pods are replaced on request: how many
 	// of them may be missing then, a number or a share such as "25%".

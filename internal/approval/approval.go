@@ -1,11 +1,9 @@
-// Package approval holds a saved plan against the plan that the same inputs give now.
+// Package approval compares a saved plan with a new plan of the same inputs.
 //
-// A plan file is what somebody looked at and approved, and whoever can write the file can
-// edit it. So nothing in the file is carried out. The configuration is rendered and
-// compared with the cluster again, and the actions of that fresh plan are carried out as
-// far as the file shows the same. A difference that a change of the object in the cluster
-// explains stops that action alone, and what depends on it. Any other difference refuses
-// the file.
+// Everybody who can write a plan file can edit it, so nothing in the file is executed. The
+// actions of the new plan are executed, if the file shows the same actions. If an object
+// changed in the cluster, only its action and the dependants are held back. Any other
+// difference refuses the file.
 package approval
 
 import (
@@ -20,12 +18,12 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Fresh is a plan that was made again, with what it was made of.
+// Fresh is the new plan, with its inputs.
 type Fresh struct {
 	Plan     *plans.Plan
 	Problems []plans.Problem
-	Objects  []providers.Object // all that are declared
-	// Live gives the object in the cluster as the plan has seen it; nil: there is none.
+	Objects  []providers.Object // all declared objects
+	// Live returns the object that the plan has read from the cluster; nil: it does not exist.
 	Live func(providers.Ref) *unstructured.Unstructured
 }
 

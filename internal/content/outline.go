@@ -152,8 +152,8 @@ func quoted(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// lines are those of a text; several is false where there is only one, or where lines of
-// their own would not show what the text is.
+// lines splits a text. several is false if there is a single line, or if separate lines would
+// misrepresent the text.
 func lines(s string) (all []string, several bool) {
 	all = strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 	clear := all[0] != "" && all[0][0] != ' ' && all[0][0] != '\t' && !strings.ContainsFunc(s, func(r rune) bool {
@@ -162,7 +162,7 @@ func lines(s string) (all []string, several bool) {
 	return all, len(all) > 1 && clear
 }
 
-// mostOpaque is how long a value may be that says nothing to people.
+// mostOpaque is the longest opaque value that is shown whole.
 const mostOpaque = 200
 
 // opaque matches keys, certificates and checksums in one of their encodings.

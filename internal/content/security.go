@@ -12,8 +12,7 @@ import (
 	"k8s.io/pod-security-admission/policy"
 )
 
-// weaknesses are what a pod may do beyond what a pod can do that is as confined as
-// Kubernetes allows.
+// weaknesses lists what the pod may do and a fully restricted pod may not.
 func weaknesses(template map[string]any, width int) []Line {
 	p := podOf(field(template, "spec"))
 	var out []Line
@@ -46,7 +45,7 @@ func podOf(spec map[string]any) pod {
 		elements(spec["initContainers"]), elements(spec["containers"]), elements(spec["ephemeralContainers"]))}
 }
 
-// of names the containers that something is true of; empty: of all, or there is only one.
+// of names the containers that meet a condition. The names are empty if all of them do.
 func (p pod) of(is func(map[string]any) bool) (names string, some bool) {
 	var all []string
 	for _, c := range p.containers {
@@ -150,7 +149,7 @@ func (p pod) capabilities() []string {
 	return out
 }
 
-// unconfined is what no security context rules out.
+// unconfined lists risks that no security context excludes.
 func (p pod) unconfined() []string {
 	var out []string
 	for _, rule := range []struct {
@@ -171,7 +170,7 @@ func (p pod) unconfined() []string {
 	return out
 }
 
-// user is the one as which a container runs, where that is declared.
+// user returns the declared user ID of a container.
 func (p pod) user(container map[string]any) (int, bool) {
 	if user, ok := number(field(container, "securityContext")["runAsUser"]); ok {
 		return user, true
@@ -188,8 +187,7 @@ func (p pod) never(container map[string]any) bool {
 	return never
 }
 
-// tokens are those with which the pod can talk to the API server, or to others in the
-// name of its service account.
+// tokens lists the tokens of its service account that the pod has.
 func tokens(spec map[string]any, width int) []Line {
 	var out []Line
 	account, _ := spec["serviceAccountName"].(string)
@@ -214,11 +212,11 @@ var standards = sync.OnceValues(func() (policy.Evaluator, error) {
 	return policy.NewEvaluator(policy.DefaultChecks(), nil)
 })
 
-// told are the reasons of the Pod Security Standards that the other lines tell more of.
+// told are the reasons of the Pod Security Standards that other lines show in detail.
 var told = []string{"host namespaces", "privileged", "hostPath volumes", "hostPort", "non-default capabilities"}
 
-// baseline is what the Pod Security Standards have against a pod besides. It is nothing
-// where the pod cannot be read, because a part of it is not known yet.
+// baseline lists the other reasons of the Pod Security Standards to refuse a pod. It is empty
+// if a part of the pod is not known yet.
 func baseline(template map[string]any) []string {
 	var typed corev1.PodTemplateSpec
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template, &typed); err != nil {

@@ -9,7 +9,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
-// fieldPaths are where Kubernetes has what only a pod knows of itself.
+// fieldPaths are the paths, in the downward API, of values that only a pod knows.
 var fieldPaths = map[string]string{
 	"node.name": "spec.nodeName",
 	"node.ip":   "status.hostIP",
@@ -22,8 +22,8 @@ func fromField(field string) *corev1.EnvVarSourceApplyConfiguration {
 	return corev1.EnvVarSource().WithFieldRef(corev1.ObjectFieldSelector().WithFieldPath(fieldPaths[field]))
 }
 
-// withFields is a text in which Kubernetes replaces what only a pod knows by the value of
-// a variable, which is added before.
+// withFields adds a variable for each value that only the pod knows, and returns a text in
+// which Kubernetes puts the values of these variables.
 func (t *podTemplate) withFields(text configs.Text) string {
 	var b strings.Builder
 	for _, part := range text {
@@ -36,8 +36,8 @@ func (t *podTemplate) withFields(text configs.Text) string {
 	return b.String()
 }
 
-// escaped is a text of a command, an argument or a variable of the environment as Kubernetes
-// has to have it: it makes one dollar sign of two. $(NAME) stays the variable NAME.
+// escaped escapes the dollar signs in a command, an argument or a variable of the
+// environment: Kubernetes reads $$ as $. $(NAME) stays the variable NAME.
 func escaped(text string) string {
 	return strings.ReplaceAll(text, "$$", "$$$$")
 }

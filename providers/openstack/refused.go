@@ -15,10 +15,10 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
-// Powers that come with a patch count for nothing: only blocks and manifests open the
-// namespace. So the pods would be refused, which is said beforehand.
+// A patch cannot give pods more rights: only blocks and manifests can. The plan warns that
+// such pods would be refused.
 
-// levels are those of the Pod Security Standards, the strictest first.
+// levels are the levels of the Pod Security Standards, the strictest first.
 var levels = []string{restricted, baseline, privileged}
 
 // podPolicy are the Pod Security Standards, as the API server has them.
@@ -26,8 +26,8 @@ var podPolicy = sync.OnceValues(func() (policy.Evaluator, error) {
 	return policy.NewEvaluator(policy.DefaultChecks(), nil)
 })
 
-// levelFor is the level that the pods of a service's object are held to: that of the namespace, or,
-// of those without powers, of its policies.
+// levelFor is the level for the pods of a service's object: the level of the namespace, or,
+// for pods without powers, the level of its policies.
 func (r *renderer) levelFor(kind, name string) string {
 	if level := r.chosenLevel(); level != "" {
 		return level
@@ -61,8 +61,8 @@ func (r *renderer) warnRefused(at hcl.Range, what string, object *unstructured.U
 		what, level, why, needed))
 }
 
-// refusal says what a level has against the pods of an object; empty: nothing, or it has
-// none, or they are not known yet.
+// refusal says why a level refuses the pods of an object. It is empty if the level allows
+// them, if there are none, and if they are not known yet.
 func refusal(object *unstructured.Unstructured, level string) string {
 	if result := judge(object, level); !result.Allowed {
 		return result.ForbiddenDetail()
@@ -70,8 +70,8 @@ func refusal(object *unstructured.Unstructured, level string) string {
 	return ""
 }
 
-// judge holds the pods of an object against a level. None, and those that are not known yet,
-// are allowed.
+// judge checks the pods of an object against a level. It allows objects without pods, and
+// pods that are not known yet.
 func judge(object *unstructured.Unstructured, level string) policy.AggregateCheckResult {
 	allowed := policy.AggregateCheckResult{Allowed: true}
 	path := []string{"spec", "template"}

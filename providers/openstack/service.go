@@ -9,13 +9,13 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// service is one service on its way to objects.
+// service renders a service as objects.
 type service struct {
 	*renderer
 	decl    *configs.Service
 	configs map[string]file // by name of the config block
 	names   []string        // KIND/NAME of each rendered object, without hashes
-	// base is what everything in the service that runs waits for.
+	// base has the dependencies of all workloads and jobs of the service.
 	base []addrs.Object
 }
 
@@ -29,7 +29,7 @@ func (s *service) address(kind, name string) addrs.Object {
 	return addrs.Object{Block: s.block(), Kind: kind, Name: name}
 }
 
-// object makes an object of this service, with the marks that all have.
+// object makes an object of this service, with the labels and annotations of all objects.
 func (s *service) object(c applyConfiguration, dependsOn ...addrs.Object) providers.Object {
 	address := s.address(*c.GetKind(), *c.GetName())
 	whole := !s.namesOnly || s.isPatched(address.Kind) // a patch is checked against all of it
@@ -51,12 +51,11 @@ func (s *service) object(c applyConfiguration, dependsOn ...addrs.Object) provid
 	}
 }
 
-// render adds the objects of the service. What runs is chained: the jobs that count as
-// run, the jobs that make its
-// databases, queues and users, its own jobs before, its workloads, the job that registers
-// its endpoints, its jobs after. The workloads
-// and the jobs after stand for the service being ready. At the end, cleanup jobs take away
-// the registrations of services that were removed.
+// render adds the objects of the service. Jobs and workloads form a chain: the jobs that
+// count as run; the jobs that create its databases, queues and users; its own jobs before;
+// its workloads; the job that registers its endpoints; its jobs after. The service is ready
+// when the workloads and the jobs after are. At the end, cleanup jobs delete the
+// registrations of removed services.
 func (s *service) render() {
 	s.addSecrets()
 	s.files()

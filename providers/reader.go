@@ -1,0 +1,51 @@
+package providers
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Reader reads a cluster. A plan gets a Reader and no Writer, so it cannot change the cluster.
+// Only commands in pods go through something else, a Shell.
+type Reader interface {
+	// Identity asks which cluster this is.
+	Identity(ctx context.Context) (Identity, error)
+	// List reads all objects of a kind, in one namespace or, if it is empty, in all of them.
+	// The error satisfies meta.IsNoMatchError if the server does not have the kind. It is an
+	// *UnreadableError if the server refuses to list this kind only.
+	List(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error)
+	// Get reads an object. If it does not exist, the error satisfies apierrors.IsNotFound.
+	Get(ctx context.Context, ref Ref) (*unstructured.Unstructured, error)
+	// Contents lists all objects of all kinds in a namespace that is to be deleted. It sends a
+	// request for each kind.
+	Contents(ctx context.Context, namespace string) (Contents, error)
+	// Namespaced reports whether objects of the kind live in namespaces.
+	Namespaced(ctx context.Context, kind schema.GroupVersionKind) (bool, error)
+	// DryRun asks the server for the result of an apply.
+	DryRun(ctx context.Context, object *unstructured.Unstructured, options DryRunOptions) (*unstructured.Unstructured, error)
+}
+
+// DryRunOptions change how a dry run is made.
+type DryRunOptions struct {
+	Manager string // field manager; empty: FieldManager
+	// Force takes fields from other managers. Without Force, such a field is a
+	// *ConflictError.
+	Force bool
+	// Surrogate sends the object under an unused name, and maps the answer back: for objects
+	// whose namespace does not exist yet, and for replacements.
+	Surrogate bool
+	// Namespace is the namespace of a surrogate; empty: SurrogateNamespace. Admission may
+	// depend on it.
+	Namespace string
+	// Over replaces this version of the live object, instead of applying to it: fields that
+	// only this version has are removed. If Over has a resourceVersion and the live object
+	// another one, the error is a conflict. Force and Surrogate are ignored.
+	Over *unstructured.Unstructured
+	// Warn gets the warnings of the server, instead of the handler for other requests.
+	Warn func(text string)
+}
+
+// SurrogateNamespace exists in every cluster and cannot be deleted.
+const SurrogateNamespace = "default"

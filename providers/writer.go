@@ -1,0 +1,72 @@
+package providers
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Writer is the only way to change the cluster.
+type Writer interface {
+	// Apply makes a server-side apply, and returns the resulting object.
+	Apply(ctx context.Context, object *unstructured.Unstructured, options ApplyOptions) (*unstructured.Unstructured, error)
+	// Claim makes the manager the only owner of the given fields (in the form of
+	// managedFields), so that its next apply removes those that it leaves out. It changes no
+	// value and returns the new resourceVersion. If the object no longer meets the
+	// precondition, the error is a *PreconditionError.
+	Claim(ctx context.Context, ref Ref, precondition Precondition, manager, fields string) (resourceVersion string, err error)
+	// Delete deletes the object with this UID and returns when it is gone. Its dependents are
+	// deleted in the background. An object that is gone, or has another UID, is no error.
+	Delete(ctx context.Context, ref Ref, precondition Precondition) error
+	// Release removes kolla's labels and annotations from the object with this UID, and the
+	// manager from the owners of its fields. The values of the fields stay. An object that is
+	// gone, or has another UID, is no error.
+	Release(ctx context.Context, ref Ref, uid types.UID, manager string) error
+	// Wait returns when the object is ready (kstatus; a Job: complete), when it certainly
+	// will not become ready (a *NotReadyError with the reason), or when the context ends. It
+	// calls report with the cause of the wait whenever that changes; report may be nil.
+	Wait(ctx context.Context, ref Ref, report func(status string)) error
+}
+
+// ApplyOptions change how an apply is made.
+type ApplyOptions struct {
+	Manager      string // field manager; empty: FieldManager
+	Force        bool
+	Precondition Precondition
+	// New: the object must not exist yet. There is no Precondition then.
+	New bool
+}
+
+// NotReadyError says why an object does not become ready.
+type NotReadyError struct {
+	Ref    Ref
+	Reason string   // one line: "image quay.io/... cannot be pulled: not found"
+	Detail []string // events, last log lines
+	Final  bool     // waiting longer is useless
+	// Late: it is Final only because the deadline in the object has passed. It may become
+	// ready after all.
+	Late bool
+}
+
+func (e *NotReadyError) Error() string { return e.Ref.String() + " is not ready: " + e.Reason }
+
+// PreconditionError says that a write was refused because the object was deleted, created or
+// changed since it was read.
+type PreconditionError struct {
+	Ref    Ref
+	Gone   bool // the object with the UID was deleted
+	Exists bool // the write was to create it, and somebody else did
+	// Live is the present object, if an apply found it changed.
+	Live *unstructured.Unstructured
+}
+
+func (e *PreconditionError) Error() string {
+	switch {
+	case e.Gone:
+		return e.Ref.String() + " was deleted since it was read"
+	case e.Exists:
+		return e.Ref.String() + " exists by now, and was not made by this apply; make a new plan"
+	}
+	return e.Ref.String() + " was changed since it was read"
+}
