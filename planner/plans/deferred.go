@@ -67,8 +67,8 @@ func Unannounced(next *Plan, later []*Action) []*Action {
 			shown = announced[a.Object.Family]
 		}
 		switch {
-		case a.Verb == None, a.Prunes() && blocks[a.Address.Block]:
-		case shown == nil && (a.Verb == Create || a.Verb == Run) && blocks[a.Address.Block]:
+		case a.Verb == None, a.Prunes() && blocks[a.Address.Block]: // changes nothing, or deletes an old version
+		case shown == nil && (a.Verb == Create || a.Verb == Run) && blocks[a.Address.Block]: // a new object of a deferred block
 		case shown == nil, !asShown(shown, a):
 			out = append(out, a)
 		}

@@ -50,7 +50,7 @@ type successor struct {
 
 	status   string             // what is missing
 	finding  *readiness.Finding // the cause; nil: unknown
-	told     string
+	reported string
 	began    time.Time
 	examined time.Time // the last examination of the pod
 }
@@ -76,7 +76,7 @@ func (s *successor) look(ctx context.Context) (ready bool, err error) {
 		s.status = fmt.Sprintf("pod %s is not ready yet", pods[i].Name)
 		s.examine(ctx, pods[i].Name)
 	}
-	s.tell()
+	s.reportStatus()
 	return false, nil
 }
 
@@ -110,13 +110,13 @@ func (s *successor) examine(ctx context.Context, name string) {
 	s.finding = found
 }
 
-func (s *successor) tell() {
+func (s *successor) reportStatus() {
 	text := s.status
 	if s.finding != nil {
 		text = s.finding.Reason
 	}
-	if s.report != nil && text != s.told && time.Since(s.began) >= grace {
-		s.told = text
+	if s.report != nil && text != s.reported && time.Since(s.began) >= grace {
+		s.reported = text
 		s.report(text)
 	}
 }

@@ -24,9 +24,9 @@ const (
 	examinationPause = 5 * time.Second
 	// examinationTimeout bounds one examination.
 	examinationTimeout = 5 * time.Second
-	// hope is how long a hopeless cause is tolerated: an image may be on its way to the
-	// registry.
-	hope = 30 * time.Second
+	// hopelessTimeout is how long a hopeless cause is tolerated: an image may be on its way
+	// to the registry.
+	hopelessTimeout = 30 * time.Second
 )
 
 // Wait waits until the object at a resource is ready. since is the version that this process
@@ -53,12 +53,12 @@ func (w *Watches) Wait(ctx context.Context, where resources.Resource, ref provid
 			if seen.Err != nil {
 				return fmt.Errorf("wait for %s: %w", ref, seen.Err)
 			}
-			if done, err := waiter.see(ctx, seen.Object); done || err != nil {
+			if done, err := waiter.assess(ctx, seen.Object); done || err != nil {
 				return err
 			}
 		case <-examination.C:
 			ready := waiter.examine(ctx, false)
-			waiter.tell()
+			waiter.reportStatus()
 			if ready {
 				return nil
 			}
@@ -79,15 +79,15 @@ type waiter struct {
 	ref     providers.Ref
 	report  func(string)
 
-	object  *unstructured.Unstructured // as last seen
-	status  string                     // what is missing
-	down    []string                   // nodes that are not waited for
-	finding *readiness.Finding         // the cause of the wait; nil: unknown
-	told    string                     // the last report
+	object   *unstructured.Unstructured // as last seen
+	status   string                     // what is missing
+	down     []string                   // nodes that are not waited for
+	finding  *readiness.Finding         // the cause of the wait; nil: unknown
+	reported string                     // the last report
 	// hopelessSince is the time since which the finding is hopeless.
 	hopelessSince time.Time
 	logged        logged
-	over          bool // the object has failed
+	failedForGood bool
 }
 
 // logged is the log that was read last.
@@ -103,8 +103,8 @@ type container struct {
 	previous  bool
 }
 
-// see assesses the object; nil: no such object exists.
-func (w *waiter) see(ctx context.Context, object *unstructured.Unstructured) (done bool, err error) {
+// assess says whether the object is ready; nil: no such object exists.
+func (w *waiter) assess(ctx context.Context, object *unstructured.Unstructured) (done bool, err error) {
 	if object == nil {
 		return false, &providers.NotReadyError{Ref: w.ref, Reason: "there is no such object", Final: true}
 	}
@@ -121,20 +121,20 @@ func (w *waiter) see(ctx context.Context, object *unstructured.Unstructured) (do
 		return true, nil
 	}
 	w.status = now.Status
-	w.tell()
+	w.reportStatus()
 	return false, nil
 }
 
-// tell reports the cause of the wait, or else what is missing.
-func (w *waiter) tell() {
+// reportStatus reports the cause of the wait, or else what is missing.
+func (w *waiter) reportStatus() {
 	text := w.status
 	if w.finding != nil {
 		text = w.finding.Reason
 	} else if len(w.down) > 0 {
 		text += "; " + readiness.AreDown(w.down) + ", and not waited for"
 	}
-	if w.report != nil && text != w.told {
-		w.told = text
+	if w.report != nil && text != w.reported {
+		w.reported = text
 		w.report(text)
 	}
 }
@@ -150,7 +150,7 @@ func (w *waiter) examine(ctx context.Context, end bool) (ready bool) {
 		return w.log(ctx, namespace, found, end)
 	}}
 	kind := w.object.GroupVersionKind().GroupKind()
-	if w.over && kind == kinds.Job {
+	if w.failedForGood && kind == kinds.Job {
 		about.Source = readiness.NewServer(w.watches.access) // a watch may see the end of the pods later
 	}
 	ctx, cancel := context.WithTimeout(connect.WithVerb(connect.Quiet(ctx), connect.VerbGet), examinationTimeout)
@@ -198,7 +198,7 @@ func (w *waiter) hopeless() bool {
 	case w.hopelessSince.IsZero():
 		w.hopelessSince = time.Now()
 	}
-	return !w.hopelessSince.IsZero() && time.Since(w.hopelessSince) >= hope
+	return !w.hopelessSince.IsZero() && time.Since(w.hopelessSince) >= hopelessTimeout
 }
 
 // failed returns the error for an object that will not become ready. If the pods are gone,
@@ -208,7 +208,7 @@ func (w *waiter) failed(ctx context.Context) error {
 		return &providers.NotReadyError{Ref: w.ref, Reason: w.status, Final: true}
 	}
 	before := w.finding
-	w.over = true
+	w.failedForGood = true
 	w.examine(ctx, true)
 	if w.finding == nil {
 		w.finding = before

@@ -36,6 +36,8 @@ const (
 // Watches are the shared watches that are open. Each serves all waits for objects that it
 // sees. (Informers and retrying watchers of client-go hide failures. Here a wait must learn
 // that a server does not come back, or that a permission is missing.)
+//
+// Lock order: Watches.mu, then sharedWatch.mu.
 type Watches struct {
 	access  *resources.Access
 	classes *storageClasses
@@ -197,46 +199,46 @@ type sharedWatch struct {
 }
 
 // close refuses new subscribers. The caller holds the lock of the watches.
-func (w *sharedWatch) close() {
-	if w.watches.open[w.place] == w {
-		delete(w.watches.open, w.place)
+func (shared *sharedWatch) close() {
+	if shared.watches.open[shared.place] == shared {
+		delete(shared.watches.open, shared.place)
 	}
 }
 
 // run lists and watches until the context ends or a failure stays. Each watch starts from a
 // new list. So nothing is missed when a watch ends, for example because the server restarts
 // or no longer knows the version.
-func (w *sharedWatch) run(ctx context.Context) {
+func (shared *sharedWatch) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		found, err := list.At(ctx, w.watches.access.Connection, w.place)
+		found, err := list.At(ctx, shared.watches.access.Connection, shared.place)
 		if err != nil {
-			w.watches.mu.Lock()
-			w.close()
+			shared.watches.mu.Lock()
+			shared.close()
 			if ctx.Err() == nil {
-				w.watches.fail(w.place, err)
+				shared.watches.fail(shared.place, err)
 			}
-			w.watches.mu.Unlock()
-			w.notify(func() { w.err = err })
+			shared.watches.mu.Unlock()
+			shared.notify(func() { shared.err = err })
 			return
 		}
-		w.watches.mu.Lock()
-		delete(w.watches.failed, w.place)
-		w.watches.mu.Unlock()
+		shared.watches.mu.Lock()
+		delete(shared.watches.failed, shared.place)
+		shared.watches.mu.Unlock()
 		objects := map[string]*unstructured.Unstructured{}
 		for _, u := range found.Items {
 			objects[u.GetName()] = slim(u)
 		}
-		w.notify(func() { w.objects, w.version = objects, found.Version })
-		w.follow(ctx, found.Version)
+		shared.notify(func() { shared.objects, shared.version = objects, found.Version })
+		shared.follow(ctx, found.Version)
 	}
 }
 
 // notify makes a change, and tells the subscribers about it.
-func (w *sharedWatch) notify(change func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (shared *sharedWatch) notify(change func()) {
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
 	change()
-	for s := range w.subscribers {
+	for s := range shared.subscribers {
 		select {
 		case s.Changed <- struct{}{}:
 		default:
@@ -245,14 +247,14 @@ func (w *sharedWatch) notify(change func()) {
 }
 
 // follow records the events of one watch. It returns when the objects have to be listed again.
-func (w *sharedWatch) follow(ctx context.Context, version string) {
+func (shared *sharedWatch) follow(ctx context.Context, version string) {
 	start := time.Now()
-	options := metav1.ListOptions{ResourceVersion: version, TimeoutSeconds: ptr.To(int64(watchTime.Seconds())), FieldSelector: w.place.Selector()}
-	events, err := w.watches.access.At(w.place.Resource, w.place.Namespace).Watch(connect.WithVerb(ctx, connect.VerbWatch), options)
+	options := metav1.ListOptions{ResourceVersion: version, TimeoutSeconds: ptr.To(int64(watchTime.Seconds())), FieldSelector: shared.place.Selector()}
+	events, err := shared.watches.access.At(shared.place.Resource, shared.place.Namespace).Watch(connect.WithVerb(ctx, connect.VerbWatch), options)
 	if err != nil {
 		pause := watchPause
 		if apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) {
-			pause = w.poll()
+			pause = shared.poll()
 		}
 		sleep(ctx, pause)
 		return
@@ -261,14 +263,14 @@ func (w *sharedWatch) follow(ctx context.Context, version string) {
 	for event := range events.ResultChan() {
 		object, ok := event.Object.(*unstructured.Unstructured)
 		if ok {
-			w.watches.access.Connection.Logger.Log(ctx, connect.LevelTrace, "watch event", "event", event.Type, "kind", object.GetKind(),
+			shared.watches.access.Connection.Logger.Log(ctx, connect.LevelTrace, "watch event", "event", event.Type, "kind", object.GetKind(),
 				"namespace", object.GetNamespace(), "name", object.GetName(), "resourceVersion", object.GetResourceVersion())
 		}
 		switch {
 		case ok && (event.Type == watch.Added || event.Type == watch.Modified):
-			w.notify(func() { w.objects[object.GetName()], w.version = slim(object), object.GetResourceVersion() })
+			shared.notify(func() { shared.objects[object.GetName()], shared.version = slim(object), object.GetResourceVersion() })
 		case ok && event.Type == watch.Deleted:
-			w.notify(func() { delete(w.objects, object.GetName()); w.version = object.GetResourceVersion() })
+			shared.notify(func() { delete(shared.objects, object.GetName()); shared.version = object.GetResourceVersion() })
 		default: // an error, such as a version that is too old
 			sleep(ctx, watchPause)
 			return
@@ -281,16 +283,16 @@ func (w *sharedWatch) follow(ctx context.Context, version string) {
 
 // poll returns the pause before the next list where watching is not allowed. The pause grows
 // while the list only helps to explain waits.
-func (w *sharedWatch) poll() time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for s := range w.subscribers {
+func (shared *sharedWatch) poll() time.Duration {
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	for s := range shared.subscribers {
 		if !s.explains {
-			w.polled = 0
+			shared.polled = 0
 		}
 	}
-	w.polled = min(max(2*w.polled, pollPause), longestPause)
-	return w.polled
+	shared.polled = min(max(2*shared.polled, pollPause), longestPause)
+	return shared.polled
 }
 
 // slim removes the managed fields, the largest part of an object. No wait needs them.
