@@ -108,6 +108,28 @@ func serversBoot(t *testing.T, c *cloud) {
 	}
 }
 
+// interfaceComesUp again after the interface of a server was taken down, as the userspace
+// datapath sometimes does when it adds one.
+func interfaceComesUp(t *testing.T, c *cloud) {
+	pid, err := c.processOf(guests["guest-1"].Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ip := func(args ...string) string {
+		out, err := exec.Command("nsenter", append([]string{"--net=/proc/" + pid + "/ns/net", "ip"}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("ip %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+		return string(out)
+	}
+	interfaces := regexp.MustCompile(`\btap[0-9a-f-]+`).FindAllString(ip("-o", "link", "show", "type", "tun"), -1)
+	if len(interfaces) != 1 {
+		t.Fatalf("the interfaces of servers on %s are %v, want one", guests["guest-1"].Host, interfaces)
+	}
+	ip("link", "set", interfaces[0], "down")
+	c.answers(t, "guest-1", time.Minute)
+}
+
 // answers waits until a server answers outside, by ping and HTTP.
 func (c *cloud) answers(t *testing.T, name string, limit time.Duration) {
 	t.Helper()

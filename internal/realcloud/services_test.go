@@ -32,6 +32,7 @@ func TestServices(t *testing.T) {
 		{"endpoints", endpointsAreTheVIPs},
 		{"image", imageComesBack},
 		{"servers", serversBoot},
+		{"interface taken down", interfaceComesUp},
 		{"screen", screenIsDrawn},
 		{"volumes", volumesAreMade},
 		{"used", beside(

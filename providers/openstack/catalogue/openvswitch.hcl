@@ -37,7 +37,10 @@ definition "openvswitch" {
     host_network = true
     image        = "openvswitch-vswitchd"
     user         = 0
-    command      = ["ovs-vswitchd", "unix:/run/openvswitch/db.sock", "--pidfile=/run/openvswitch/ovs-vswitchd.pid", "-vconsole:info"]
+    command = concat(
+      input.datapath_type == "netdev" ? ["sh", "-ec", file("${path.module}/openvswitch/netdev.sh"), "sh"] : [],
+      ["ovs-vswitchd", "unix:/run/openvswitch/db.sock", "--pidfile=/run/openvswitch/ovs-vswitchd.pid", "-vconsole:info"],
+    )
     capabilities = ["NET_ADMIN", "NET_RAW"]
     reason       = "It makes bridges and ports in the node's network, and moves packets between them."
 
