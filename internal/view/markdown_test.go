@@ -53,6 +53,10 @@ func TestMarkdown(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
+	files, err := filepath.Glob(filepath.Join("testdata", "markdown", "*"))
+	if err != nil || len(files) != len(samples) {
+		t.Errorf("%d pages for %d samples, %v: remove what is gone", len(files), len(samples), err)
+	}
 }
 
 // TestMarkdownHasRoom cuts a page to smaller and smaller budgets: it never has more bytes,
