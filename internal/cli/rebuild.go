@@ -108,8 +108,8 @@ func rebuildState(w *workspace) error {
 	})
 }
 
-// claimants finds the objects that the state does not know. It separates those that look
-// like kolla's from the others.
+// claimants finds objects that the state does not know. believed look like kolla's, doubted
+// do not.
 func (w *workspace) claimants(ctx context.Context, st *state.State) (believed, doubted []planner.Claimant, err error) {
 	all, err := w.engine().Claimants(ctx, w.config, st)
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// planOptions reads the options of a plan, and refuses those that do not go together. The
-// selection of a saved plan, and whether it only refreshes, are in its file: they take
-// something away, and give the plan no power. saved is nil for a new plan.
+// planOptions reads the options of a plan, and refuses contradictory options. A saved plan
+// brings its selection and -refresh-only from its file, because they only restrict the plan.
+// saved is nil for a new plan.
 func (w *workspace) planOptions(saved *plans.Plan) (engine.Options, error) {
 	o := engine.Options{
 		Destroy:        w.loading.Destroy,

@@ -231,8 +231,8 @@ func unannounced(actions []*plans.Action) error {
 }
 
 // Outcome returns the outputs and the results of the checks after a complete apply of a
-// plan, for state.Session.Conclude. The given configuration is the one that Apply
-// returned; it has the values that were not known when the plan was made.
+// plan, for state.Session.Conclude. config is the result of Apply: it has the values that were
+// unknown to the plan.
 func Outcome(plan *plans.Plan, config *configs.Config, st *state.State) ([]state.Output, []state.CheckResult, error) {
 	changes, checks := plan.Outputs, plan.Checks
 	later := slices.ContainsFunc(changes, func(c output.Change) bool { return c.Unknown != nil }) ||

@@ -379,8 +379,8 @@ func (p *decider) conclude(s *subject, x *prospect) error {
 	return nil
 }
 
-// shown are the differences of an apply and those of what it takes out, as one: where both
-// are about one field, by what the object is now and what it finally becomes.
+// shown merges the differences of an apply with the removals of added fields. If both change
+// a field, the result has its present value and its final value.
 func (s *subject) shown(differences []fields.Difference, x *prospect) ([]fields.Difference, error) {
 	meets := func(all []fields.Difference, d fields.Difference) int {
 		return slices.IndexFunc(all, func(other fields.Difference) bool { return fields.Overlap(other.At, d.At) })

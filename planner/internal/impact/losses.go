@@ -67,8 +67,8 @@ func (f *lossFinder) findOf(o *outcome.Outcome) {
 	}
 }
 
-// findVolumes finds the missing volumes of a new StatefulSet: those that it had, and those
-// that it still has under its former name.
+// findVolumes finds the volumes that a new StatefulSet starts without: deleted volumes, and
+// volumes that belong to its former name.
 func (f *lossFinder) findVolumes(o *outcome.Outcome) {
 	if f.inv.Unread(providers.Ref{GVK: inventory.Claims, Namespace: o.Action.Ref.Namespace}) != nil {
 		return // nobody knows whether they exist

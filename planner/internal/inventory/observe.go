@@ -99,9 +99,9 @@ func mayGo(inv *Inventory, name string, selected func(addrs.Object) bool) bool {
 
 var autoscalers = schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}
 
-// readAutoscalers lists the autoscalers of those namespaces where somebody except kolla has
-// set replicas, because an object does not show whether it has an autoscaler. If they
-// cannot be read, replicas that an autoscaler may have set count as scaled.
+// readAutoscalers lists autoscalers, because an object does not name its autoscaler. It reads
+// each namespace in which another manager has set replicas. If the list fails, replicas that
+// an autoscaler may have set count as scaled.
 func readAutoscalers(ctx context.Context, in *Input) (scaled map[providers.Ref]bool, warnings []plans.Problem, err error) {
 	replicas := fieldpath.MakePathOrDie("spec", "replicas")
 	var scopes []providers.Scope

@@ -12,8 +12,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Losses refuses the deletion of guarded objects: one problem for each block, because a
-// service is removed as a whole. cutOffs has the users of the pods of these objects.
+// Losses refuses the deletion of guarded objects. It returns a problem for each block, because
+// operators remove whole services. cutOffs names the users of the pods of these objects.
 func Losses(inv *inventory.Inventory, guarded []Guarded, cutOffs map[providers.Ref]*plans.CutOff) []plans.Problem {
 	blocks := map[string][]Guarded{}
 	var order []string
