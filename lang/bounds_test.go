@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"kolla.openstack.org/kolla/internal/golden"
 	"kolla.openstack.org/kolla/lang"
 )
 
@@ -84,7 +85,7 @@ func TestBounds(t *testing.T) {
 			config, diags := lang.Load(dir, lang.Options{})
 			checkPlaces(t, diags, config.Files)
 			got := bytes.ReplaceAll(render(diags, dir), []byte(dir), []byte("."))
-			golden(t, filepath.Join(root, name+".txt"), got)
+			golden.Compare(t, filepath.Join(root, name+".txt"), got)
 			if len(got) > 4000 {
 				t.Errorf("%d bytes of diagnostics", len(got))
 			}
@@ -127,10 +128,10 @@ func TestModuleBounds(t *testing.T) {
 	}
 	write("m30/main.hcl", "")
 	_, diags := lang.Load(dir, lang.Options{})
-	golden(t, "testdata/bounds/modules.txt", render(diags, dir))
+	golden.Compare(t, "testdata/bounds/modules.txt", render(diags, dir))
 
 	write("cloud.hcl", "cloud \"test\" {\n  release = \"2025.1\"\n}\nmodule \"a\" {\n  source = \"./m29\"\n  count  = 200\n}\n")
 	write("m29/main.hcl", "module \"a\" {\n  source = \"../m30\"\n  count  = 200\n}\n")
 	_, diags = lang.Load(dir, lang.Options{})
-	golden(t, "testdata/bounds/module_uses.txt", render(diags, dir))
+	golden.Compare(t, "testdata/bounds/module_uses.txt", render(diags, dir))
 }

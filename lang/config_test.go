@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/internal/golden"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/values"
@@ -36,7 +37,7 @@ func TestConfig(t *testing.T) {
 				t.Fatalf("diagnostics:\n%s", render(diags, dir))
 			}
 			got := dump(t, config)
-			golden(t, filepath.Join(dir, "want.json"), got)
+			golden.Compare(t, filepath.Join(dir, "want.json"), got)
 			if bytes.ContainsAny(got, "\uefe0\uefe1") {
 				t.Error("a token left the language")
 			}

@@ -11,6 +11,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"kolla.openstack.org/kolla/internal/golden"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/configs"
 )
@@ -77,7 +78,7 @@ func TestData(t *testing.T) {
 			})
 			checkDiagnostics(t, diags, config.Files)
 			got := append(render(diags, dir), dump(t, config)...)
-			golden(t, filepath.Join(dir, "want.txt"), got)
+			golden.Compare(t, filepath.Join(dir, "want.txt"), got)
 			if bytes.Contains(render(diags, dir), []byte("hunter2")) {
 				t.Error("a value of a Secret is shown")
 			}

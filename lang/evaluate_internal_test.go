@@ -20,7 +20,7 @@ func TestPanicsInFunctions(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	if v := l.constant().value(expr); v.IsKnown() {
+	if v := l.constant.Value(expr); v.IsKnown() {
 		t.Errorf("value %#v", v)
 	}
 	const want = `Function "broken" has no result for such arguments.`

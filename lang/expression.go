@@ -8,13 +8,14 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // Console evaluates expressions as if they stood in the configuration, outside of all blocks.
 // In a configuration that could not be loaded every value is unknown.
-type Console struct{ evaluator *evaluator }
+type Console struct{ evaluator *eval.Env }
 
 // Evaluate evaluates an expression. Name is the name of the file in the ranges of diagnostics.
 // Parts of the value that must not be shown are marked; view.Value prints them accordingly.
@@ -28,9 +29,9 @@ func (c *Console) Evaluate(expression, name string) (cty.Value, hcl.Diagnostics)
 
 func (c *Console) evaluateParsed(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	e := *c.evaluator
-	e.report, e.decisions = diag.New(), newDecisions()
-	value := e.value(expr)
-	return value, e.report.Sorted()
+	e.Report, e.Decisions = diag.New(), eval.NewDecisions()
+	value := e.Value(expr)
+	return value, e.Report.Sorted()
 }
 
 // EvaluateTyped is Evaluate for the console: type(X) returns the type of X as text, and no

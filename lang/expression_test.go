@@ -8,6 +8,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/internal/golden"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/mark"
 )
@@ -95,7 +96,7 @@ service "cache" {
 		}
 		got = append(append(got, "# "+expression+"\n\n"...), render(diags, "")...)
 	}
-	golden(t, "testdata/console/want.txt", got)
+	golden.Compare(t, "testdata/console/want.txt", got)
 }
 
 func TestEvaluateWithoutConfiguration(t *testing.T) {

@@ -3,7 +3,6 @@ package lang_test
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -12,14 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 
+	"kolla.openstack.org/kolla/internal/golden"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/configs"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // smallCatalogue is a catalogue whose line numbers tests can rely on.
 func smallCatalogue() fs.FS { return os.DirFS("testdata/catalogue") }
@@ -42,24 +39,6 @@ func cases(t *testing.T, dir string) []string {
 		t.Fatalf("no cases in %s", dir)
 	}
 	return names
-}
-
-// golden compares with a file, or rewrites it.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(name, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
 }
 
 // assigned are the options -var.
@@ -134,7 +113,7 @@ func TestDiagnostics(t *testing.T) {
 				Prompt:    silent(lines(t, filepath.Join(dir, "prompt.txt"))),
 			})
 			got := render(diags, dir)
-			golden(t, filepath.Join(dir, "want.txt"), got)
+			golden.Compare(t, filepath.Join(dir, "want.txt"), got)
 			checkDiagnostics(t, diags, config.Files)
 			if bytes.Contains(got, []byte("hunter2")) {
 				t.Error("a sensitive value is shown")

@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
@@ -19,52 +18,60 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/functions"
 	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/eval"
+	"kolla.openstack.org/kolla/lang/internal/graph"
+	"kolla.openstack.org/kolla/lang/internal/moves"
+	"kolla.openstack.org/kolla/lang/internal/services"
+	"kolla.openstack.org/kolla/lang/internal/settings"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/variables"
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
-// Options say where a configuration gets what is not in its directory.
+// Options are the inputs of Load beside the files of the directory.
 type Options struct {
-	Catalogue fs.FS    // *.hcl files with the built-in definitions
-	Vars      []Var    // -var and -var-file, in the order in which they were given
-	Environ   []string // as of os.Environ: KOLLA_VAR_name gives values to variables
-	// Prompt asks for the value of a variable that has none, and again where it does not
-	// fit. If it is nil, that is an error.
+	Catalogue fs.FS // *.hcl files with the built-in definitions
+	// FS has the files of the configuration under their paths relative to the working
+	// directory, which may begin with "..". Files with absolute paths are always read from the
+	// disk. If FS is nil, all files are read from the disk.
+	FS      fs.FS
+	Vars    []Var    // -var and -var-file, in the order in which they were given
+	Environ []string // as of os.Environ: KOLLA_VAR_name gives values to variables
+	// Prompt asks the user for the value of a variable, and asks again if the value is
+	// unsuitable. If Prompt is nil, a variable without a value is an error.
 	Prompt func(v configs.Variable) (string, error)
-	// Unset: a variable that has no value is unknown, which is no error, and nobody is
-	// asked. What follows from it is not checked.
+	// Unset: a variable without a value is unknown. This is no error, and Prompt is not
+	// called. Values that depend on it are not checked.
 	Unset bool
-	// Undeclared collects the imports of what is not declared in Config.Undeclared, where
-	// each is an error otherwise.
+	// Undeclared: imports of undeclared objects go into Config.Undeclared. Otherwise each of
+	// them is an error.
 	Undeclared bool
-	// Read reads objects from the cluster, as the server has them, in the order of
-	// their namespaces and names; none where there is no such object. Errors that are
-	// a *ReadError say how to go on. If it is nil there is no cluster at hand, and what
-	// would be read is not known.
+	// Read reads live objects from the cluster, sorted by namespace and name. It returns none
+	// if there is no such object. Errors of the type *ReadError contain advice. If Read is
+	// nil, there is no cluster, and the data are unknown.
 	Read func(configs.DataQuery) ([]map[string]any, error)
-	// Later are the data, by their addresses, that are not to be read yet, because the
-	// plan changes them.
+	// Later has the addresses of the data that Load must not read yet, because the plan
+	// changes them.
 	Later map[string]bool
-	// Settled: what data depend on is applied, so that one which is not as it has to be
-	// is an error, and not still to come.
+	// Settled: the dependencies of data are applied. Missing data and unmet postconditions
+	// are errors instead of unknown.
 	Settled bool
-	// Ignorant: without Read, nothing is said of what depends on what would be read.
-	Ignorant bool
+	// SilenceOffline: without Read, Load does not report values that depend on unread data.
+	SilenceOffline bool
 	// Restricted: the plan is of a part of the cloud. See Config.Undecided.
 	Restricted bool
+	// PolicyFiles are the paths of files with policies.
+	PolicyFiles []string
 }
 
-// Var is one option that gives values to variables: one of the two is set.
-type Var struct {
-	Assignment string // of -var: "name=value"
-	File       string // of -var-file: its path
-}
+// Var is an option that gives values to variables.
+type Var = variables.Option
 
 // Load reads and evaluates the configuration in a directory: all of its *.hcl
 // files, except hidden ones and those with values for variables.
 //
-// It finds as many errors as it can. The Config is never nil, and has the sources
-// that diagnostics refer to; whether the rest of it can be used is for the
-// diagnostics to say.
+// It finds as many errors as it can. The Config is never nil, and has the sources that
+// diagnostics refer to. Use the rest of it only if the diagnostics have no errors.
 func Load(dir string, options Options) (*configs.Config, hcl.Diagnostics) {
 	config, _, diags := LoadConsole(dir, options)
 	return config, diags
@@ -74,18 +81,40 @@ func Load(dir string, options Options) (*configs.Config, hcl.Diagnostics) {
 func LoadConsole(dir string, options Options) (*configs.Config, *Console, hcl.Diagnostics) {
 	l := newLoader(dir, options)
 	console := &Console{}
-	if l.readFiles() {
-		console.evaluator = l.evaluate()
+	// If a file cannot be parsed, blocks are missing, and errors about them would mislead.
+	root, ok := l.sources.Configuration()
+	if root != nil {
+		catalogue, alsoOK := l.sources.Catalogue(options.Catalogue, configs.CatalogueDir)
+		if l.readPolicies(root.Document) && ok && alsoOK {
+			console.evaluator = l.evaluate(root, catalogue)
+		}
 	}
 	l.report.Mask(l.config.Files)
 	return l.config, console, l.report.Sorted()
 }
 
+// loader is one run of Load.
+type loader struct {
+	report    *diag.Reporter
+	decisions *eval.Decisions
+	dir       string
+	options   Options
+	sources   *source.Reader
+	reader    *functions.Files
+	functions map[string]function.Function
+	config    *configs.Config
+	memo      *eval.Memo
+	digest    map[string]string  // everything that the digest is made from
+	constant  *eval.Env          // knows no names
+	outside   *variables.Outside // values of the root module's variables
+}
+
+// newLoader makes a loader that has read nothing.
 func newLoader(dir string, options Options) *loader {
 	files := functions.NewFiles(dir)
-	files.Builtin, files.BuiltinDir = options.Catalogue, configs.CatalogueDir
-	decisions := newDecisions()
-	decisions.restricted, decisions.silent = options.Restricted, options.Ignorant
+	files.Builtin, files.BuiltinDir, files.FS = options.Catalogue, configs.CatalogueDir, options.FS
+	decisions := eval.NewDecisions()
+	decisions.Restricted, decisions.Silent = options.Restricted, options.SilenceOffline
 	l := &loader{
 		report:    diag.New(),
 		decisions: decisions,
@@ -94,79 +123,75 @@ func newLoader(dir string, options Options) *loader {
 		reader:    files,
 		functions: functions.Table(files),
 		config:    &configs.Config{Files: map[string]*hcl.File{}, Refused: map[string]string{}, Variables: map[string]json.RawMessage{}},
-		memo:      newMemo(),
+		memo:      eval.NewMemo(),
 		digest:    map[string]string{},
 	}
-	l.sources = &source.Reader{FS: source.Disk, Dir: dir, Report: l.report, Files: l.config.Files, Contents: l.digest, Literal: l.literal}
+	l.constant = eval.Constant(l.report, decisions, l.memo, l.functions)
+	literal := func(b *source.Block, name string) string { return eval.Literal(l.constant, b, name) }
+	fsys := options.FS
+	if fsys == nil {
+		fsys = source.Disk
+	}
+	l.sources = &source.Reader{FS: fsys, Dir: dir, Report: l.report, Files: l.config.Files, Contents: l.digest, Literal: literal}
+	l.outside = &variables.Outside{
+		FS: fsys, Dir: dir, Environ: options.Environ, Options: options.Vars, Prompt: options.Prompt, Unset: options.Unset,
+		Keep: l.sources.Keep, Hide: func(name string) { delete(l.config.Files, name) }, Constant: l.constant,
+	}
 	return l
 }
 
-// loader is one run of Load.
-type loader struct {
-	report    *diag.Reporter
-	decisions *decisions
-	dir       string
-	options   Options
-	sources   *source.Reader
-	reader    *functions.Files
-	functions map[string]function.Function
-	config    *configs.Config
-	memo      *memo
-	digest    map[string]string // what the digest is made of
-	root      *module
-	document  *source.Block // all blocks of all files of the root
-	builtin   *source.Block // all blocks of the catalogue
-	directory *directory
-	// strays are values in files for variables that there are not, strayNames the names of
-	// those on the command line.
-	strays     []*hclsyntax.Attribute
-	strayNames []string
-	varsBroken bool // a file with values for variables could not be read
-}
-
-// readFiles parses all files and checks their structure. It reports whether there
-// is something to evaluate: where a file cannot be parsed, blocks are missing, and
-// complaints about that would be nonsense.
-func (l *loader) readFiles() bool {
-	root, ok := l.sources.Configuration()
-	if root == nil {
-		return false
+// evaluate fills in the Config. It returns the environment of expressions outside of blocks.
+func (l *loader) evaluate(root *source.Module, catalogue *source.Block) *eval.Env {
+	clouds := root.Document.All("cloud")
+	l.checkClouds(clouds)
+	l.backend(clouds)
+	env := eval.Env{Report: l.report, Decisions: l.decisions, Functions: l.functions, Memo: l.memo, Catalogue: catalogue}
+	g := graph.New(env, root, l.dir)
+	a := &assembly{
+		report: l.report, config: l.config, options: l.options, dir: l.dir, reader: l.reader, constant: l.constant, outside: l.outside, record: l.recordVariable,
+		graph: g, claims: graph.Claims{}, moves: &moves.Reader{Graph: g, Report: l.report, Constant: l.constant}, vars: map[*graph.Module][]*variables.Variable{},
 	}
-	l.document, l.root = root.Document, newModule(root, nil)
-	builtin, alsoOK := l.readCatalogue()
-	l.builtin = builtin
-	return ok && alsoOK
-}
-
-// readCatalogue parses the built-in definitions.
-func (l *loader) readCatalogue() (*source.Block, bool) {
-	return l.sources.Catalogue(l.options.Catalogue, configs.CatalogueDir)
-}
-
-// evaluate fills in the Config. It returns the evaluator of expressions outside of blocks.
-func (l *loader) evaluate() *evaluator {
-	l.checkClouds()
-	l.directory = l.readDirectory()
-	g := newGraph(l)
-	g.evaluate()
+	a.services = services.New(&services.Set{
+		Graph: g, Report: l.report, Config: l.config, Root: root.Document, Catalogue: catalogue,
+		Directory: l.configDirectory(clouds), Leaves: settings.LeafMemo{}, Constant: l.constant, Claims: a.claims, Moves: a.moves,
+	})
+	l.reader.Published = func(made mark.Generated) (cty.Value, error) { return publicPart(a, made) }
+	addCloud(a, clouds)
+	addModule(a, g.Root)
+	addPolicies(a)
+	l.config.Undecided = graph.Undecided(g.Evaluate(), l.decisions.Open)
+	finish(a, clouds)
 	l.config.Digest = l.makeDigest()
-	return g.evaluator(l.root.frames[0])
+	return g.Root.Frames[0].Env()
 }
 
 // checkClouds reports a configuration that does not have exactly one cloud.
-func (l *loader) checkClouds() {
-	clouds := l.document.All("cloud")
+func (l *loader) checkClouds(clouds []*source.Block) {
 	if len(clouds) == 0 {
-		l.report.ErrorPlain("No cloud block", "A configuration has exactly one block that says what is deployed:\n\n  cloud \"NAME\" {\n    release = \"2025.1\"\n  }")
+		l.report.Error(diag.Nowhere, "No cloud block", "A configuration has exactly one block that says what is deployed:\n\n  cloud \"NAME\" {\n    release = \"2025.1\"\n  }")
+		return
 	}
-	for _, b := range clouds[min(1, len(clouds)):] {
+	for _, b := range clouds[1:] {
 		l.report.Error(b.Header, "Second cloud block", "A configuration describes one cloud, and the first block is at %s. Another cloud needs a directory of its own.", diag.Position(clouds[0].Header))
 	}
 }
 
-// recordVariable makes the value of a variable a part of the digest.
-func (l *loader) recordVariable(v *variable, value cty.Value) {
-	key := "variable " + v.Name
+// configDirectory reads the config directory that the cloud names. It is nil if there is none.
+func (l *loader) configDirectory(clouds []*source.Block) *settings.Directory {
+	if len(clouds) == 0 {
+		return nil
+	}
+	given := eval.Literal(l.constant, clouds[0], "config_dir")
+	if given == "" {
+		return nil
+	}
+	return settings.ReadDirectory(l.report, l.reader, l.config.Files, l.functions["yamldecode"], clouds[0].AttributeRange("config_dir"), given)
+}
+
+// recordVariable adds the value of a variable to the digest and to the Config. A value that is
+// secret or not known is left out.
+func (l *loader) recordVariable(name string, value cty.Value) {
+	key := "variable " + name
 	if value.ContainsMarked() || !value.IsWhollyKnown() {
 		l.digest[key] = ""
 		return
@@ -180,34 +205,20 @@ func (l *loader) recordVariable(v *variable, value cty.Value) {
 	if err != nil {
 		panic(err) // as above
 	}
-	l.config.Variables[v.Name] = typed
+	l.config.Variables[name] = typed
 }
 
-// makeDigest hashes all that the configuration was made from.
+// makeDigest hashes everything that the configuration is made from.
 func (l *loader) makeDigest() string {
 	for name, source := range l.reader.Seen() {
 		l.digest["read "+name] = string(source)
 	}
 	h := sha256.New()
-	for _, key := range keysOf(l.digest) {
+	for _, key := range slices.Sorted(maps.Keys(l.digest)) {
 		for _, field := range []string{key, l.digest[key]} {
 			fmt.Fprintf(h, "%d:", len(field))
 			_, _ = io.WriteString(h, field)
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// byPosition sorts by file name and position.
-func byPosition(a, b hcl.Range) int {
-	if c := strings.Compare(a.Filename, b.Filename); c != 0 {
-		return c
-	}
-	return a.Start.Byte - b.Start.Byte
-}
-
-// inSourceOrder sorts the blocks that a Config lists.
-func inSourceOrder[T any](list []T, at func(T) hcl.Range) []T {
-	slices.SortStableFunc(list, func(a, b T) int { return byPosition(at(a), at(b)) })
-	return list
 }

@@ -20,24 +20,25 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// Claimant is an object in the cluster that says that it is kolla's, or has the name of
-// one that is declared, and that the state does not know.
+// Claimant is an object in the cluster that is missing in the state, and that has kolla's labels
+// or the name of a declared object.
 type Claimant struct {
 	trust.Claim
 	Ref providers.Ref
-	// Record is what the state is to know of it, if it is believed. Its Ready is for the
-	// caller to find out.
+	// Record is the entry for the state, if the caller accepts the claim. The caller sets
+	// Ready.
 	Record state.Object
-	// Declared: something at its address is declared now.
+	// Declared: the configuration declares an object at its address.
 	Declared bool
-	// Generated: it is a Secret whose values kolla makes up, and would go on with.
+	// Generated: the object is a Secret with generated values. kolla would continue to use
+	// them.
 	Generated bool
 }
 
-// Claimants finds what a state that was lost, or is an old one, does not know, oldest
-// first. It changes nothing. Of the input it takes what a destroy takes.
+// Claimants finds the objects that are missing in a lost or outdated state, the oldest first. It
+// changes nothing. It reads the same fields of the input as a destroy.
 func Claimants(ctx context.Context, in Input) ([]Claimant, []plans.Problem, error) {
-	in.Destroy = true // it reads all that there may be
+	in.Destroy = true // a destroy reads all kinds
 	inv, problems := inventory.Index(in)
 	if inv == nil {
 		return nil, problems, nil
@@ -55,7 +56,7 @@ func Claimants(ctx context.Context, in Input) ([]Claimant, []plans.Problem, erro
 	}
 	for i := range inv.Input.Objects {
 		o := &inv.Input.Objects[i]
-		live, r := inv.Input.Snapshot.Get(o.Ref()), inv.RecordOf(o)
+		live, r := inv.Input.Snapshot.Get(o.Ref()), inv.RecordForObject(o)
 		if live == nil || r != nil && trust.Same(r.State, live) || o.Partial && trust.Applied(live, providers.ManagerOf(inv.Input.Cloud, true)).Empty() {
 			continue
 		}
@@ -63,13 +64,13 @@ func Claimants(ctx context.Context, in Input) ([]Claimant, []plans.Problem, erro
 	}
 	for _, t := range inventory.UnrecordedObjects(inv) {
 		if t.Ref.GVK.GroupKind() != kinds.PersistentVolumeClaim || t.Live.GetAnnotations()[providers.AnnotationAddress] != "" {
-			add(claimantOf(inv, t.Ref, t.Live, inv.DeclaredAs(t.Ref)))
+			add(claimantOf(inv, t.Ref, t.Live, inv.DeclarationByRef(t.Ref)))
 		}
 	}
 	for i := range inv.Records {
 		r := &inv.Records[i]
 		if live := inv.Input.Snapshot.Get(r.Ref); live != nil && !trust.Same(r.State, live) && inventory.Labelled(live, inv.Input.Cloud) {
-			add(claimantOf(inv, r.Ref, live, inv.DeclaredAs(r.Ref)))
+			add(claimantOf(inv, r.Ref, live, inv.DeclarationByRef(r.Ref)))
 		}
 	}
 	slices.SortFunc(found, func(a, b Claimant) int {
@@ -78,16 +79,14 @@ func Claimants(ctx context.Context, in Input) ([]Claimant, []plans.Problem, erro
 	return found, nil, nil
 }
 
-// claimant judges one object.
+// claimantOf describes one object.
 func claimantOf(inv *inventory.Inventory, ref providers.Ref, live *unstructured.Unstructured, declared *providers.Object) Claimant {
 	c := Claimant{Ref: ref, Declared: declared != nil}
 	partial := declared != nil && declared.Partial
 	if partial {
 		c.Claim = trust.Claim{Traces: trust.TracesOf(live), Address: declared.Address}
 	} else {
-		c.Claim = trust.Examine(live, inv.Input.Cloud, declared, func(namespace, name string) map[string][]byte {
-			return providers.ValuesOf(inv.Input.Snapshot.Get(providers.Ref{GVK: inventory.Secrets, Namespace: namespace, Name: name}))
-		})
+		c.Claim = trust.Examine(live, inv.Input.Cloud, declared, inv.Input.Snapshot.SecretValues)
 	}
 	address := c.Address
 	switch {
@@ -99,7 +98,7 @@ func claimantOf(inv *inventory.Inventory, ref providers.Ref, live *unstructured.
 	if declared == nil && ref.Namespace != "" && ref.Namespace != inv.Input.Namespace {
 		c.Doubts = append(c.Doubts, fmt.Sprintf("nothing declares it, and it is in namespace %q, which is not the cloud's", ref.Namespace))
 	}
-	if r := inv.RecordAt(address); r != nil && inventory.Identify(r.Ref) != inventory.Identify(ref) {
+	if r := inv.RecordByAddress(address); r != nil && inventory.Identify(r.Ref) != inventory.Identify(ref) {
 		c.Doubts = append(c.Doubts, fmt.Sprintf("the state has another object at its address %s", address))
 	}
 	c.Generated = !partial && ref.GVK.GroupKind() == kinds.Secret &&
@@ -123,7 +122,7 @@ func claimantOf(inv *inventory.Inventory, ref providers.Ref, live *unstructured.
 	return c
 }
 
-// applied is when the object was last written, by its traces.
+// applied is the time of the last write that managedFields record, or else of the creation.
 func (c *Claimant) applied() time.Time {
 	if len(c.Writers) == 0 {
 		return c.Created
@@ -131,11 +130,11 @@ func (c *Claimant) applied() time.Time {
 	return c.Writers[len(c.Writers)-1].Time
 }
 
-// version is the end of a name that says what is in the object.
+// version matches the end of a name that is a hash of the content.
 var version = regexp.MustCompile(`-[0-9a-f]{10}$`)
 
-// familyOf is the address of an object's family; empty: it is of none. Of an object that
-// nothing declares any more it is the family of a declared one whose version it was.
+// familyOf is the address of the object's family, or empty. An object that is no longer
+// declared belongs to the family of the declared object that it is an old version of.
 func familyOf(inv *inventory.Inventory, address addrs.Object, declared *providers.Object) string {
 	if declared != nil {
 		if declared.Family == (addrs.Object{}) {

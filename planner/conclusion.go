@@ -10,10 +10,10 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// conclude adds the results of outputs and checks to the plan. A restricted plan has
+// addOutputsAndChecks adds the results of outputs and checks to the plan. A restricted plan has
 // neither, because an output may depend on an object that is left out. A destroy has no
 // checks, and removes all outputs.
-func conclude(plan *plans.Plan, in *Input) (err error) {
+func addOutputsAndChecks(plan *plans.Plan, in *Input) (err error) {
 	if in.Selection.Restricts() {
 		return nil
 	}

@@ -148,7 +148,7 @@ func TestRefusalNamesWhatIsCutOff(t *testing.T) {
 	in := w.input()
 	in.Shell = s
 	got := mustNotPlan(t, in)
-	if !strings.Contains(got, want[2:26]) || !strings.Contains(got, "a: web-1, web-2\n\nPut its declaration back; or, to delete it with what it holds") {
+	if !strings.Contains(got, want[2:26]) || !strings.Contains(got, "a: web-1, web-2\n\nTo keep it, put its declaration back. If you renamed the block, declare its new name in a moved block. To delete it with its data") {
 		t.Errorf("undeclared: %s", got)
 	}
 	in.Destroy = true

@@ -17,10 +17,11 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// Draft is what a declaration of a live object would say, so that an apply of it changes
-// nothing: without what the server and its controllers write by themselves, and without
-// defaults. A default is left out only where the server was asked and gives it again, and
-// where nothing is taken from others by that; where it cannot be asked all of them stay. The values of a Secret are in it.
+// Draft returns a declaration of a live object. An apply of it changes nothing. It leaves out
+// the fields that the server and its controllers write, and defaults. It leaves out a default
+// only if a dry run shows that the server sets it again and that no other writer loses a
+// field. If the dry run is not possible, all defaults stay. The values of a Secret are
+// included.
 func Draft(ctx context.Context, reader providers.Reader, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	full := declarable(live)
 	if !proof.BuiltIn(live.GroupVersionKind()) {
@@ -33,15 +34,16 @@ func Draft(ctx context.Context, reader providers.Reader, live *unstructured.Unst
 		return full, ctx.Err()
 	}
 	draft := &unstructured.Unstructured{Object: restored(bare.Object, full.Object, trial.Complete(answer).Object).(map[string]any)}
-	// What is only one value to the server is no longer the one that others wrote.
+	// The server treats some different texts as one value. A draft with another text conflicts
+	// with the owner of the original text.
 	if _, err := reader.DryRun(ctx, draft, providers.DryRunOptions{}); err != nil {
 		return full, ctx.Err()
 	}
 	return draft, nil
 }
 
-// ControllerOf names what looks after an object, and would make it again or change it
-// back; empty: nothing does.
+// ControllerOf names the controller that would create the object again or revert changes of
+// it. It is empty if there is none.
 func ControllerOf(live *unstructured.Unstructured) string {
 	if owner := metav1.GetControllerOf(live); owner != nil {
 		return owner.Kind + " " + owner.Name
@@ -49,7 +51,7 @@ func ControllerOf(live *unstructured.Unstructured) string {
 	return ""
 }
 
-// declarable is a copy of a live object without what nobody declares.
+// declarable is a copy of a live object without the fields that nobody declares.
 func declarable(live *unstructured.Unstructured) *unstructured.Unstructured {
 	u := fields.Stripped(live.DeepCopy())
 	u.SetName(live.GetName())
@@ -83,8 +85,8 @@ func declarable(live *unstructured.Unstructured) *unstructured.Unstructured {
 	return u
 }
 
-// usual are the values that fields of Kubernetes' own kinds often have by default, to be
-// tried; nil: any.
+// usual maps fields of Kubernetes' own kinds to their common default values, which Draft tries
+// to leave out. Nil means any value.
 var usual = map[string][]any{
 	"allocateLoadBalancerNodePorts": {true}, "backoffLimit": {int64(6)},
 	"completionMode": {"NonIndexed"}, "completions": {int64(1)}, "concurrencyPolicy": {"Allow"},
@@ -103,10 +105,10 @@ var usual = map[string][]any{
 	"updateStrategy": nil, "volumeBindingMode": {"Immediate"}, "volumeMode": {"Filesystem"},
 }
 
-// ownKeys are fields whose keys are names of somebody's own, and no fields.
+// ownKeys are fields whose keys are arbitrary names, not fields.
 var ownKeys = []string{"metadata", "data", "binaryData", "stringData", "matchLabels", "selector", "nodeSelector", "limits", "requests", "parameters", "schema"}
 
-// withoutDefaults is a copy of a part of an object without what is usual.
+// withoutDefaults returns a copy of a part of an object without the usual values.
 func withoutDefaults(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -132,8 +134,8 @@ func withoutDefaults(value any) any {
 	return value
 }
 
-// restored puts back what was left out of an object, and what the server does not give
-// again.
+// restored puts back the fields that were left out of an object and that the server did not
+// set again.
 func restored(bare, full, answer any) any {
 	switch b := bare.(type) {
 	case map[string]any:

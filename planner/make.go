@@ -35,9 +35,9 @@ type Input = inventory.Input
 // configuration contains.
 func Known(st *state.State) []providers.Scope { return inventory.Known(st) }
 
-// Heirs maps the address of each generated Secret whose name changed to the Secret in the
-// cluster that holds its current values. Both Secrets have to be in the snapshot.
-func Heirs(in Input) map[addrs.Object]providers.Ref { return inventory.RenamedSecrets(in) }
+// RenamedSecrets maps the address of each generated Secret whose name changed to the Secret
+// in the cluster that holds its current values. Both Secrets have to be in the snapshot.
+func RenamedSecrets(in Input) map[addrs.Object]providers.Ref { return inventory.RenamedSecrets(in) }
 
 // Make compares the declared objects with the live ones. It changes nothing.
 //
@@ -47,6 +47,50 @@ func Heirs(in Input) map[addrs.Object]providers.Ref { return inventory.RenamedSe
 // server that is gone, or a cancelled context.
 func Make(ctx context.Context, in Input) (*plans.Plan, []plans.Problem, error) {
 	started := time.Now()
+	seen, problems, err := observe(ctx, in)
+	if seen == nil {
+		return nil, problems, err
+	}
+	inv, set := seen.inv, seen.set
+
+	var made decisions
+	if in.Destroy {
+		made = destroyed(inv, set)
+	} else {
+		problems = slices.Concat(problems, inventory.CheckImported(inv, set.Has), seen.warnings)
+		if made, err = converged(ctx, inv, set, decision.All); err != nil {
+			return nil, nil, err
+		}
+	}
+	problems = append(problems, made.problems...)
+
+	var cutOffs map[providers.Ref]*plans.CutOff
+	if in.Shell != nil {
+		if cutOffs, err = cutoff.Ask(ctx, in.Shell, inv.Input.Parallelism, impact.Questions(inv, made.outcomes, made.actions, made.atRisk)); err != nil {
+			return nil, nil, err
+		}
+	}
+	problems = append(problems, removal.RefuseLosses(inv, made.atRisk, cutOffs)...)
+	problems = append(problems, removal.UnusedPermissions(inv, made.actions, made.kept, problems)...)
+	problems = append(problems, removal.LimitDeletes(inv, made.actions)...)
+	plan, err := made.plan(inv, cutOffs)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan.Elapsed = time.Since(started)
+	return plan, problems, nil
+}
+
+// observation is what a plan compares, and the part of it that was selected.
+type observation struct {
+	inv      *inventory.Inventory
+	set      selection.Set
+	warnings []plans.Problem // about the live objects; a destroy does not report them
+}
+
+// observe reads the objects that a plan compares, and applies the selection. The observation is
+// nil after an error, and if the problems forbid a plan.
+func observe(ctx context.Context, in Input) (*observation, []plans.Problem, error) {
 	inv, problems := inventory.Index(in)
 	if inv == nil {
 		return nil, problems, nil
@@ -62,32 +106,7 @@ func Make(ctx context.Context, in Input) (*plans.Plan, []plans.Problem, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	problems = slices.Concat(problems, restricted)
-
-	made := destroyed(inv, set)
-	if !in.Destroy {
-		problems = slices.Concat(problems, inventory.CheckImported(inv, set.Has), warnings)
-		if made, err = converged(ctx, inv, set); err != nil {
-			return nil, nil, err
-		}
-	}
-	problems = append(problems, made.problems...)
-
-	var cutOffs map[providers.Ref]*plans.CutOff
-	if in.Shell != nil {
-		if cutOffs, err = cutoff.Ask(ctx, in.Shell, inv.Input.Parallelism, impact.Questions(inv, made.outcomes, made.actions, made.guarded)); err != nil {
-			return nil, nil, err
-		}
-	}
-	problems = append(problems, removal.Losses(inv, made.guarded, cutOffs)...)
-	problems = append(problems, removal.UnusedPermissions(inv, made.actions, made.kept, problems)...)
-	problems = append(problems, removal.Guard(inv, made.actions)...)
-	plan, err := made.plan(inv, cutOffs)
-	if err != nil {
-		return nil, nil, err
-	}
-	plan.Elapsed = time.Since(started)
-	return plan, problems, nil
+	return &observation{inv, set, warnings}, slices.Concat(problems, restricted), nil
 }
 
 // stops reports whether a problem is more than a warning.
@@ -95,60 +114,64 @@ func stops(problems []plans.Problem) bool {
 	return slices.ContainsFunc(problems, func(problem plans.Problem) bool { return !problem.Warning })
 }
 
-// draft has the results of the stages that decide.
-type draft struct {
+// decisions has the results of the stages that decide.
+type decisions struct {
 	outcomes []*outcome.Outcome
 	copied   map[providers.Ref]inventory.CopiedValues
 	losses   []plans.Loss
 	actions  []plans.Action
+	// configChanges is plans.Plan.ConfigChanges.
+	configChanges int
+
 	kept     []plans.Kept
-	guarded  []removal.Guarded
+	atRisk   []removal.AtRisk
 	problems []plans.Problem
 }
 
-// destroyed drafts a plan that deletes everything.
-func destroyed(inv *inventory.Inventory, set selection.Set) draft {
-	if !inv.Input.Destroy {
-		return draft{}
-	}
+// destroyed decides to delete everything.
+func destroyed(inv *inventory.Inventory, set selection.Set) decisions {
 	gone := removal.Destroy(inv, set)
-	return draft{actions: gone.Actions, kept: gone.Kept, guarded: gone.Guarded, problems: gone.Problems}
+	return decisions{actions: gone.Actions, kept: gone.Kept, atRisk: gone.AtRisk, problems: gone.Problems}
 }
 
-// converged drafts a plan that makes the cluster as declared.
-func converged(ctx context.Context, inv *inventory.Inventory, set selection.Set) (draft, error) {
-	d := draft{copied: inventory.CopyValues(inv, set.Has)}
-	outcomes, warnings, err := decision.All(ctx, inv, set)
+// decide is the stage that decides about the declared objects.
+type decide func(context.Context, *inventory.Inventory, selection.Set) ([]*outcome.Outcome, []plans.Problem, error)
+
+// converged decides how to make the cluster as declared. It first makes renamed Secrets take over
+// the values of the former ones, in the declared objects.
+func converged(ctx context.Context, inv *inventory.Inventory, set selection.Set, all decide) (decisions, error) {
+	d := decisions{copied: inventory.CopyValues(inv, set.Has)}
+	outcomes, warnings, err := all(ctx, inv, set)
 	if err != nil {
-		return draft{}, err
+		return decisions{}, err
 	}
-	losses, refused := impact.Losses(inv, outcomes)
-	d.outcomes, d.losses = outcomes, losses
+	d.outcomes, d.losses = outcomes, impact.LostData(inv, outcomes)
+	gone := removal.Undeclared(inv, set, d.copied, outcomes)
 	if inv.Input.RefreshOnly {
 		refreshed, strangers := outcome.Refreshed(inv, outcomes)
 		d.actions = slices.Concat(refreshed, removal.Gone(inv, set))
-		d.problems = slices.Concat(warnings, refused, strangers)
+		d.configChanges = outcome.ConfigChanges(outcomes) + gone.Removals()
+		d.problems = slices.Concat(warnings, strangers)
 		return d, nil
 	}
-	gone := removal.Undeclared(inv, set, d.copied, outcomes)
 	d.actions = gone.Actions
-	d.guarded = gone.Guarded
+	d.atRisk = gone.AtRisk
 	var decided []plans.Problem
 	for _, o := range outcomes {
 		decided = append(decided, o.Problems...)
-		if o.Action.Verb != "" {
+		if !o.Withheld {
 			d.actions = append(d.actions, o.Action)
 		}
 	}
-	d.kept = slices.Concat(gone.Kept, removal.KeptVolumes(inv, d.actions, losses))
+	d.kept = slices.Concat(gone.Kept, removal.KeptVolumes(inv, d.actions, d.losses))
 	removal.LinkDeletes(inv, d.actions)
-	d.problems = slices.Concat(warnings, refused, outcome.Strangers(inv.Input.Cloud, outcomes), impact.PassingPods(inv, outcomes),
+	d.problems = slices.Concat(warnings, outcome.Strangers(inv.Input.Cloud, outcomes), impact.PassingPods(inv, outcomes),
 		decided, impact.RefusedPods(inv, outcomes), gone.Problems, removal.Orphans(inv))
 	return d, nil
 }
 
 // plan orders the actions and adds everything that the plan says of itself.
-func (d draft) plan(inv *inventory.Inventory, cutOffs map[providers.Ref]*plans.CutOff) (*plans.Plan, error) {
+func (d decisions) plan(inv *inventory.Inventory, cutOffs map[providers.Ref]*plans.CutOff) (*plans.Plan, error) {
 	in := &inv.Input
 	if err := plans.CheckSingle(d.actions); err != nil {
 		return nil, err
@@ -186,8 +209,9 @@ func (d draft) plan(inv *inventory.Inventory, cutOffs map[providers.Ref]*plans.C
 		Cluster: in.Cluster,
 		State:   plans.StateRef{Lineage: in.State.Lineage, Serial: in.State.Serial},
 
-		RefreshOnly: in.RefreshOnly,
-		Selection:   in.Selection,
+		RefreshOnly:   in.RefreshOnly,
+		ConfigChanges: d.configChanges,
+		Selection:     in.Selection,
 
 		Actions: actions,
 		Kept:    d.kept,
@@ -199,7 +223,7 @@ func (d draft) plan(inv *inventory.Inventory, cutOffs map[providers.Ref]*plans.C
 		Losses:        d.losses,
 		ForeignPolicy: in.ForeignPolicy,
 	}
-	if err := conclude(plan, in); err != nil {
+	if err := addOutputsAndChecks(plan, in); err != nil {
 		return nil, err
 	}
 	if len(plan.Waiting()) > 0 {

@@ -56,7 +56,7 @@ func (s situation) make(t *testing.T) planner.Input {
 	in := input(c, o)
 	if s.record != nil {
 		r := recorded(s.at, u)
-		r.Desired = o.Digest()
+		r.DesiredDigest = o.Digest()
 		s.record(&r)
 		in.State.Objects = []state.Object{r}
 	}
@@ -125,13 +125,13 @@ func TestDecision(t *testing.T) {
 			verb:      plans.Create, reasons: []plans.ReasonKind{plans.ReasonGone}, evidence: plans.DryRun,
 		},
 		"deleted by an apply that was killed": {
-			situation: situation{at: atConfigMap, manifest: configMap, record: func(r *state.Object) { r.Going = true }},
+			situation: situation{at: atConfigMap, manifest: configMap, record: func(r *state.Object) { r.Deleting = true }},
 			verb:      plans.Create, reasons: []plans.ReasonKind{plans.ReasonUnfinished}, evidence: plans.DryRun,
 		},
 		"its pods cleaned their nodes for an apply that was killed": {
 			situation: situation{
 				at: atConfigMap, manifest: configMap, live: asItIs,
-				record: func(r *state.Object) { r.Going, r.Cleaned, r.Ready = true, true, false },
+				record: func(r *state.Object) { r.Deleting, r.Cleaned, r.Ready = true, true, false },
 			},
 			verb: plans.Replace, reasons: []plans.ReasonKind{plans.ReasonCleaned}, evidence: plans.Surrogate,
 		},
@@ -373,7 +373,7 @@ func TestProblems(t *testing.T) {
 				at: atConfigMap, manifest: configMap, live: unlabelled, answer: unlessNew(invalid("data", "field is immutable")),
 				input: func(in *planner.Input) { in.Adopt = everything(in.Objects) },
 			},
-			[]string{"cannot be changed in place, and was not made by kolla", "data cannot change. Take the change back; or: to have it deleted and made again all the same, plan with -replace=service.a/ConfigMap/a."},
+			[]string{"cannot be changed in place, and was not made by kolla", "data cannot change. Undo the change; or: to have it deleted and made again all the same, plan with -replace=service.a/ConfigMap/a."},
 		},
 		"cannot be changed in place, and a webhook cannot be asked": {
 			situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known, answer: func(_ *unstructured.Unstructured, o providers.DryRunOptions) (*unstructured.Unstructured, error) {
@@ -382,7 +382,7 @@ func TestProblems(t *testing.T) {
 				}
 				return nil, invalid("data", "field is immutable")
 			}},
-			[]string{"nobody can say whether the new one would be taken", `data cannot change, and the webhook "w" has side effects`, "plan with -replace=service.a/ConfigMap/a."},
+			[]string{"kolla cannot check whether the cluster accepts a new one", `data cannot change, and the webhook "w" has side effects`, "plan with -replace=service.a/ConfigMap/a."},
 		},
 		"node port of somebody else": {
 			situation{
@@ -407,7 +407,7 @@ func TestProblems(t *testing.T) {
 				},
 				answer: says(&providers.ConflictError{Conflicts: []providers.Conflict{{Manager: "acme", Path: ".data.x"}}}),
 			},
-			[]string{"a field of ConfigMap openstack/a belongs to acme", `data["x"] is owned by acme, last written 2026-11-21 02:11 UTC`, "is this object and what it depends on: -force-conflicts -target='"},
+			[]string{"a field of ConfigMap openstack/a belongs to acme", `data["x"] is owned by acme, last written 2026-11-21 02:11 UTC`, "-target limits that to this object and its dependencies: -force-conflicts -target='"},
 		},
 		"many fields of somebody else": {
 			situation{

@@ -99,7 +99,7 @@ func TestBlame(t *testing.T) {
 			}}, declared("service.keystone/Deployment/keystone-api", manifest))
 			record := recorded("service.keystone/Deployment/keystone-api", was)
 			if !test.changed {
-				record.Desired = in.Objects[0].Digest()
+				record.DesiredDigest = in.Objects[0].Digest()
 			}
 			in.State.Objects = append(in.State.Objects, record)
 

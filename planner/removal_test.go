@@ -192,7 +192,7 @@ func TestUndeclaredService(t *testing.T) {
   Secret openstack/a-admin: generated values
   Secret openstack/a-db: generated values
 
-Put the declaration back; or, to delete all of these, plan with -delete-data=service.a; or keep them and have kolla forget each, as in:
+To keep them, put their declarations back. If you renamed the block, declare its new name in a moved block. To delete all of them, plan with -delete-data=service.a. To leave them in the cluster without kolla, declare for each:
 
   removed {
     from = "service.a/Secret/a-admin"
@@ -235,9 +235,9 @@ func TestUndeclaredNamespace(t *testing.T) {
 	}{
 		"empty, not named":             {want: "-delete-data=" + at},
 		"empty":                        {named: true, holds: "everything in it"},
-		"somebody's object, not named": {inside: inside("ConfigMap", "theirs"), want: "ConfigMap extra/theirs (): Put its declaration back; or delete or move what is in it first; or delete it with whatever is in it by -delete-data=" + at},
+		"somebody's object, not named": {inside: inside("ConfigMap", "theirs"), want: "ConfigMap extra/theirs (): To keep it, put its declaration back. To delete it, first delete or move what is in it. To delete it with all that is in it, plan with -delete-data=" + at + " ("},
 		"somebody's object":            {named: true, inside: inside("ConfigMap", "theirs"), holds: "everything in it, with ConfigMap extra/theirs"},
-		"kolla's own":                  {named: true, known: true, inside: live(inside("ConfigMap", "ours"), "uid-ours"), want: "ConfigMap extra/ours (): Put its declaration back; or delete or move what is in it first; or keep it and have kolla forget it:\n\n  removed {"},
+		"kolla's own":                  {named: true, known: true, inside: live(inside("ConfigMap", "ours"), "uid-ours"), want: "ConfigMap extra/ours (): To keep it, put its declaration back. To delete it, first delete or move what is in it. To leave it in the cluster without kolla, declare:\n\n  removed {"},
 		"labelled by somebody":         {named: true, inside: live(inside("ConfigMap", "theirs"), "uid-theirs"), holds: "everything in it, with ConfigMap extra/theirs"},
 		"what every one has":           {named: true, inside: inside("ConfigMap", "kube-root-ca.crt"), holds: "everything in it"},
 	}

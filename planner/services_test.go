@@ -58,8 +58,8 @@ func TestServicesUnderOtherNames(t *testing.T) {
 			if diff := cmp.Diff(reasons, old.Reasons); diff != "" || old.Verb != plans.Delete || old.Holds != "" || !slices.Contains(old.DependsOn, secret.Address) {
 				t.Errorf("%s of the old Secret loses %q, after %v, because of (-want +got):\n%s", old.Verb, old.Holds, old.DependsOn, diff)
 			}
-			if old.Heir != secret.Address {
-				t.Errorf("the values are copied to %q", old.Heir)
+			if old.ValuesCopiedTo != secret.Address {
+				t.Errorf("the values are copied to %q", old.ValuesCopiedTo)
 			}
 			for _, impact := range report.ImpactOf(plan) {
 				if lines := strings.Join(impact.Lines, "\n"); strings.Contains(lines, "Secret") || strings.Contains(lines, "generated") {
@@ -77,42 +77,6 @@ func TestServicesUnderOtherNames(t *testing.T) {
 	}
 }
 
-// A count alone, of which nobody said that it is a move, leaves no data behind; what has
-// none, or takes up volumes that are there, goes on under the other name.
-func TestCountKeepsData(t *testing.T) {
-	tests := map[string]struct {
-		was, is         string // blocks
-		wasName, isName string // in the cluster
-		volume          string // that is there, besides
-		remedies        []string
-	}{
-		"comes":        {"service.redis", "service.redis[0]", "redis", "redis-0", "data-redis-db-0", []string{`  name = "redis"`, `  name = count.index == 0 ? "redis" : "redis-${count.index}"`, "    from = service.redis\n    to   = service.redis[0]\n"}},
-		"goes":         {"service.redis[0]", "service.redis", "redis-0", "redis", "data-redis-0-db-0", []string{`  name = "redis-0"`, "    from = service.redis[0]\n    to   = service.redis\n"}},
-		"of a module":  {"module.a.service.redis", "module.a[0].service.redis", "redis", "other", "data-redis-db-0", []string{`  name = "redis"`}},
-		"no data":      {"service.redis", "service.redis[0]", "redis", "redis-0", "data-elsewhere-db-0", nil},
-		"data waiting": {"service.redis", "service.redis[0]", "redis", "redis-0", "data-redis-0-db-0", nil},
-		"same name":    {"service.redis", "service.redis[0]", "redis", "redis", "data-redis-db-0", nil},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			w := &world{}
-			w.add(test.was+"/StatefulSet/"+test.wasName+"-db", of(test.wasName, database(t, test.wasName+"-db")))
-			w.cluster.objects = append(w.cluster.objects, thing("v1", "PersistentVolumeClaim", test.volume))
-			in := w.input(declared(test.is+"/StatefulSet/"+test.isName+"-db", of(test.isName, database(t, test.isName+"-db"))))
-			if test.remedies == nil {
-				mustPlan(t, in)
-				return
-			}
-			text := mustNotPlan(t, in)
-			for _, want := range append(test.remedies, "would begin without its data", test.volume) {
-				if !strings.Contains(text, want) {
-					t.Errorf("%q is not in:\n%s", want, text)
-				}
-			}
-		})
-	}
-}
-
 // A secret block has one Secret, called as the block says.
 func TestSecretBlocksUnderOtherNames(t *testing.T) {
 	tests := map[string]struct {
@@ -123,7 +87,7 @@ func TestSecretBlocksUnderOtherNames(t *testing.T) {
 		"keyed":       {"secret.token", `secret.token["a"]`, "token", "token-a", []addrs.Move{move("secret.token", `secret.token["a"]`)}},
 		"renamed":     {"secret.token", "secret.ticket", "token", "ticket", []addrs.Move{move("secret.token", "secret.ticket")}},
 		"only a name": {"secret.token", "secret.token", "token", "other", nil},
-		"count":       {"secret.token", "secret.token[0]", "token", "token-0", nil},
+		"count":       {"secret.token", "secret.token[0]", "token", "token-0", []addrs.Move{move("secret.token", "secret.token[0]")}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -151,7 +115,7 @@ func TestValuesOfARenameThatAreLost(t *testing.T) {
 	of("b", secret.Manifest)
 	in := w.input(secret)
 	in.Moves = []addrs.Move{move("service.a", "service.b")}
-	want := []report.Impact{{Block: "service.a", Lines: []string{"Secret openstack/a-root is deleted, and with it other, which b-root does not take along"}}}
+	want := []report.Impact{{Block: "service.a", Lines: []string{"Secret openstack/a-root is deleted with other, which is not copied to b-root"}}}
 	want[0].Grave = want[0].Lines
 	if diff := cmp.Diff(want, report.ImpactOf(mustPlan(t, in))); diff != "" {
 		t.Errorf("the impact (-want +got):\n%s", diff)
@@ -175,13 +139,14 @@ func TestValuesOfARenameThatIsNotSelected(t *testing.T) {
 
 func move(from, to string) addrs.Move { return addrs.Move{From: target(from), To: target(to)} }
 
-// What was declared with a key that is gone is not taken for what has none, and nobody
-// else's values are taken along.
+// Without a moved block, no Secret gets the values of another block or another key, or of a
+// block that got a count.
 func TestValuesOfOthersStay(t *testing.T) {
 	tests := map[string]struct{ was, is, wasName, isName string }{
 		"another service": {"service.a", "service.b", "a", "b"},
 		"another key":     {`service.a["x"]`, `service.a["y"]`, "a-x", "a-y"},
 		"second":          {"service.a[1]", "service.a", "a-1", "a"},
+		"a count":         {"service.a", "service.a[0]", "a", "a-0"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// BuiltinTypes knows the types of the kinds that Kubernetes itself has, in the version of
-// this program's client library.
+// BuiltinTypes returns the types of Kubernetes' own kinds, in the version of this program's
+// client library.
 var BuiltinTypes = sync.OnceValue(func() managedfields.TypeConverter {
 	return applyconfigurations.NewTypeConverter(scheme.Scheme)
 })

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Digest identifies what is desired: 64 hexadecimal digits over the manifest and
-// over how the values of a Secret come about. No secret value goes into it, not
-// even a literal from a sensitive variable, so that it may be stored; and it is
-// the same before and after the object went through a plan file.
+// Digest returns 64 hexadecimal digits that identify the desired object. They cover the
+// manifest and the recipes of a Secret's values. They cover no secret value, not even a literal
+// from a sensitive variable, so the digest may be stored. A plan file does not change the
+// digest.
 func (o *Object) Digest() string {
 	data := make(map[string]SecretData, len(o.Data))
 	for key, value := range o.Data {
@@ -37,8 +37,8 @@ func (o *Object) Digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Hash is the short hash that names carry: ten hexadecimal digits over the
-// fields and their boundaries.
+// Hash returns the short hash for names: ten hexadecimal digits over the fields and their
+// boundaries.
 func Hash(fields ...string) string {
 	h := sha256.New()
 	for _, field := range fields {

@@ -1,6 +1,7 @@
-// Package providers holds the types between the planner and a cluster: Object, Reader, Writer,
-// Snapshot. Nothing in it talks to a cluster. providers/openstack makes objects,
-// providers/secrets makes the values of Secrets, and providers/kubernetes reaches the cluster.
+// Package providers has the types between the planner and a cluster: Object, Reader, Writer,
+// Snapshot. A plan gets a Reader, which cannot write. Nothing here talks to a cluster.
+// providers/openstack makes objects, providers/secrets makes the values of Secrets, and
+// providers/kubernetes reaches the cluster.
 package providers
 
 import (
@@ -14,12 +15,12 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// FieldManager is the name under which kolla owns the fields of what it makes.
+// FieldManager is the field manager of the objects that kolla makes.
 const FieldManager = "kolla"
 
-// ManagerOf is the field manager for an object of a cloud. Partial objects belong
-// to the cluster, so that several clouds may own fields of one; and what a manager
-// applies replaces what it applied before, so that each cloud needs its own.
+// ManagerOf returns the field manager for an object of a cloud. Several clouds may own fields
+// of one partial object. Each cloud needs its own manager there, because an apply replaces the
+// earlier apply of the same manager.
 func ManagerOf(cloud string, partial bool) string {
 	if partial {
 		return FieldManager + ":" + cloud
@@ -27,97 +28,94 @@ func ManagerOf(cloud string, partial bool) string {
 	return FieldManager
 }
 
-// UnknownVersion stands in a name for a hash that is known only after the apply. No
-// server would take it.
+// UnknownVersion replaces a hash in a name while the hash is not known. No server accepts such
+// a name.
 const UnknownVersion = "(known-after-apply)"
 
-// Labels and annotations that kolla puts on what it makes.
+// Labels and annotations that kolla adds to the objects that it makes.
 const (
 	LabelCloud   = "kolla.openstack.org/cloud"   // name of the cloud block
 	LabelService = "kolla.openstack.org/service" // name of the service block
 
-	// AnnotationAddress holds the object's address, so that a lost state can be
-	// rebuilt from the cluster.
+	// AnnotationAddress contains the object's address, so that a lost state can be rebuilt from
+	// the cluster.
 	AnnotationAddress = "kolla.openstack.org/address"
-	// AnnotationIntent holds the random token of the journal line that announced the
-	// creation of the object. It is on the object from the moment that it exists, so
-	// that an apply that was killed knows what it has created. Once the state has the
-	// UID, the token proves nothing.
+	// AnnotationIntent contains the random token of the journal line that announced the
+	// creation of the object. The object has it from the beginning, so that kolla recognises
+	// the object after an apply was killed. Once the state has the UID, the token proves
+	// nothing.
 	AnnotationIntent = "kolla.openstack.org/intent"
-	// AnnotationInputs is on Jobs that do not run again for every change of an input: a hash
-	// of all inputs. It shows that a run that has not ended is outdated.
+	// AnnotationInputs is on Jobs that do not run again after every change of an input. It is a
+	// hash of all inputs, and shows that an unfinished run is outdated.
 	AnnotationInputs = "kolla.openstack.org/inputs"
-	// AnnotationMaxUnavailable is on workloads whose pods are replaced on request: how many
-	// of them may be missing then, a number or a share such as "25%".
+	// AnnotationMaxUnavailable is on workloads whose pods are replaced on request. It says how
+	// many pods may be missing then: a number, or a share such as "25%".
 	AnnotationMaxUnavailable = "kolla.openstack.org/max-unavailable"
-	// AnnotationCarries and AnnotationLeave are on workloads: commands to run in their pods
-	// before they go, a PodCommand in JSON.
+	// AnnotationCarries and AnnotationLeave are on workloads. They contain commands to run in
+	// the pods before these are removed: a PodCommand in JSON.
 	AnnotationCarries = "kolla.openstack.org/carries"
 	AnnotationLeave   = "kolla.openstack.org/leave"
-	// AnnotationRevision is on Secrets that others are derived from: a name for
-	// their present values that says nothing about them. Whatever is derived from
-	// the values carries it in its own name.
+	// AnnotationRevision is on Secrets from which other Secrets are derived. It names their
+	// current values without revealing them. The names of the derived Secrets depend on it.
 	AnnotationRevision = "kolla.openstack.org/revision"
-	// AnnotationChecksum is on the same Secrets: it tells whether somebody replaced
-	// the values since the revision was given.
+	// AnnotationChecksum is on the same Secrets. It shows whether the values have been replaced
+	// since the revision was recorded.
 	AnnotationChecksum = "kolla.openstack.org/checksum"
-	// AnnotationNotAfter is on Secrets with a certificate: when that ends, as RFC 3339
-	// has it.
+	// AnnotationNotAfter is on Secrets with a certificate: the end of its validity, in the
+	// format of RFC 3339.
 	AnnotationNotAfter = "kolla.openstack.org/not-after"
 )
 
-// Object is one desired thing in the cluster.
+// Object is one desired object of the cluster.
 type Object struct {
 	Address addrs.Object `json:"address"`
-	// Manifest is exactly what kolla wants to own: no defaults, no nulls, and for
-	// a Secret no values (they are in Data).
+	// Manifest has exactly the fields that kolla wants to own: no defaults and no nulls. For a
+	// Secret it has no values: Data has them.
 	Manifest *unstructured.Unstructured `json:"manifest"`
-	// Data is how the values of a Secret come about, by key.
+	// Data describes how the values of a Secret are made, by key.
 	Data map[string]SecretData `json:"data,omitempty"`
-	// Family is the address without the hash, for objects whose name carries a
-	// hash of their content: a change makes a new member of the family, and the
-	// old one is kept for a while. Otherwise zero.
+	// Family is the address without the hash, for objects whose name has a hash of their
+	// content. A change creates a new member of the family, and the old member is kept for a
+	// while. For other objects Family is zero.
 	Family addrs.Object `json:"family,omitzero"`
 	// DependsOn are the objects that must be ready before this one is written.
 	DependsOn []addrs.Object `json:"depends_on,omitempty"`
-	// Partial: kolla owns some fields of an object that somebody else made (the
-	// labels of a Node). It is never created or deleted; to delete it is to give
-	// the fields up.
+	// Partial: kolla owns some fields of an object that it did not make, such as the labels of
+	// a Node. It never creates or deletes the object. A delete action only gives up the fields.
 	Partial bool `json:"partial,omitempty"`
-	// Holds says what would be lost with the object ("generated values",
-	// "everything in it"); empty: nothing that apply would not make again.
+	// Holds describes the data that is lost with the object ("generated values", "everything in
+	// it"). It is empty if an apply would restore everything.
 	Holds string `json:"holds,omitempty"`
-	// Loss says what follows where what it holds is lost, or while nothing of it runs:
-	// "tokens become invalid"; empty: nothing beyond that.
+	// Loss is the consequence if the data is lost, or while no pod runs: "tokens become
+	// invalid". It is empty if there are no further consequences.
 	Loss string `json:"loss,omitempty"`
-	// ScaleDown says how pods of a StatefulSet are taken away where an apply must not do
-	// it; empty: an apply does.
+	// ScaleDown explains how to remove pods of a StatefulSet, if an apply must not do it;
+	// empty: an apply removes them.
 	ScaleDown string `json:"scale_down,omitempty"`
-	// Timeout is how many seconds an apply waits until the object is ready; 0: as long as
-	// for any other. It is no part of what is desired.
+	// Timeout is the time in seconds that an apply waits for the object to become ready; 0: the
+	// default. Digest leaves it out.
 	Timeout int `json:"timeout,omitempty"`
-	// Lifecycle says how the object is treated; nil: as any other.
+	// Lifecycle has the rules of a lifecycle block; nil: there are none.
 	Lifecycle *Lifecycle `json:"lifecycle,omitempty"`
-	// Deferred are the data that have to be read before all of the object is known:
-	// until then configs.KnownAfterApply stands in it for what is not, and UnknownVersion at
-	// the end of a name for the hash.
+	// Deferred are the data that must be read before the whole object is known. Until then the
+	// unknown parts are configs.KnownAfterApply, and an unknown hash at the end of a name is
+	// UnknownVersion.
 	Deferred []string `json:"deferred,omitempty"`
-	// Source is where the object is declared, "cloud.hcl:41"; empty when in the
-	// built-in catalogue only.
+	// Source is the place of the declaration, "cloud.hcl:41". It is empty if only the built-in
+	// catalogue declares the object.
 	Source string `json:"source,omitempty"`
-	// Within is where the block is declared whose part is at Source, such as a config
-	// file of a service; empty: Source is that block.
+	// Within is the place of the block that contains Source, if Source is a part of a block,
+	// such as a config file of a service. It is empty if Source is the block.
 	Within string `json:"within,omitempty"`
-	// Places are where the values of a config file stand, "config/keystone.conf:3", by
-	// "[section] key" or "key"; not those of the built-in catalogue.
+	// Places are the places of the values of a config file, "config/keystone.conf:3", by
+	// "[section] key" or "key". Values of the built-in catalogue have none.
 	Places map[string]string `json:"places,omitempty"`
-	// Causes say for people why fields have their values, by path as in a planner.Change:
+	// Causes are reasons for the values of fields, for people, by path as in a planner.Change:
 	// "workload \"agent\" of service.node".
 	Causes map[string]string `json:"causes,omitempty"`
 }
 
-// From has the object be declared at source, in the block that it was declared at so
-// far.
+// From sets Source. The previous Source becomes Within: the block that contains the new one.
 func (o *Object) From(source string) {
 	if o.Within == "" && o.Source != source {
 		o.Within = o.Source
@@ -125,38 +123,37 @@ func (o *Object) From(source string) {
 	o.Source = source
 }
 
-// Lifecycle is what a lifecycle block says of an object. It is no part of what is
-// desired: Digest leaves it out.
+// Lifecycle has the rules of a lifecycle block for an object. Digest leaves it out.
 type Lifecycle struct {
 	PreventDestroy bool `json:"prevent_destroy,omitempty"`
-	// IgnoreFields and ForceFields are paths that addrs.ParseFieldPath reads.
+	// IgnoreFields and ForceFields are paths for addrs.ParseFieldPath.
 	IgnoreFields   []string `json:"ignore_fields,omitempty"`
 	YieldTo        []string `json:"yield_to,omitempty"` // field managers; see addrs.MatchesStar
 	ForceConflicts bool     `json:"force_conflicts,omitempty"`
 	ForceFields    []string `json:"force_fields,omitempty"`
 	ForceManagers  []string `json:"force_managers,omitempty"` // see addrs.MatchesStar
 	Source         string   `json:"source,omitempty"`         // "cloud.hcl:12"
-	// ReplaceTriggeredBy are the addresses of blocks and objects that addrs.ParseTarget
-	// reads: where one of them changes, what runs is deleted and made again.
+	// ReplaceTriggeredBy are the addresses of blocks and objects, for addrs.ParseTarget. If one
+	// of them changes, the object is deleted and created again.
 	ReplaceTriggeredBy []string `json:"replace_triggered_by,omitempty"`
 }
 
-// Ref names a live object.
+// Ref identifies a live object.
 type Ref struct {
 	GVK       schema.GroupVersionKind `json:"gvk"`
 	Namespace string                  `json:"namespace,omitempty"`
 	Name      string                  `json:"name"`
 }
 
-// RefOf is the reference of a manifest.
+// RefOf returns the reference of a manifest.
 func RefOf(u *unstructured.Unstructured) Ref {
 	return Ref{GVK: u.GroupVersionKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
 }
 
-// Ref is the reference of the object.
+// Ref returns the reference of the object.
 func (o *Object) Ref() Ref { return RefOf(o.Manifest) }
 
-// String gives "Deployment openstack/keystone-api".
+// String returns a text like "Deployment openstack/keystone-api".
 func (r Ref) String() string {
 	if r.Namespace == "" {
 		return r.GVK.Kind + " " + r.Name
@@ -164,41 +161,41 @@ func (r Ref) String() string {
 	return r.GVK.Kind + " " + r.Namespace + "/" + r.Name
 }
 
-// Run reports whether the object is something that runs once.
-func (o *Object) Run() bool { return o.Manifest.GroupVersionKind().GroupKind() == kinds.Job }
+// IsJob reports whether the object is a Job.
+func (o *Object) IsJob() bool { return o.Manifest.GroupVersionKind().GroupKind() == kinds.Job }
 
-// Skipped reports whether the object is a Job that runs nothing: it is complete at once,
-// and counts as run.
+// Skipped reports whether the object is a Job that starts no pod. It is complete at once, and
+// counts as run.
 func (o *Object) Skipped() bool {
 	completions, found, _ := unstructured.NestedInt64(o.Manifest.Object, "spec", "completions")
-	return o.Run() && found && completions == 0
+	return o.IsJob() && found && completions == 0
 }
 
-// Identity says which cluster this is.
+// Identity identifies a cluster.
 type Identity struct {
 	UID     string `json:"uid"`     // of the namespace kube-system; never changes
 	Server  string `json:"server"`  // URL; may change
 	Version string `json:"version"` // "v1.37.1"
-	// Emulates is the version whose API the server shows, such as "1.36"; empty: its
-	// own.
+	// Emulates is the version of the API that the server emulates, such as "1.36"; empty: its
+	// own version.
 	Emulates string `json:"emulates,omitempty"`
 }
 
-// Precondition binds a write to the object that was planned against. A zero
-// value binds nothing.
+// Precondition limits a write to the object that the plan was made for. The zero value sets no
+// condition.
 type Precondition struct {
 	UID             types.UID `json:"uid,omitempty"`
 	ResourceVersion string    `json:"resource_version,omitempty"`
 }
 
-// ConflictError says that other field managers own fields that the apply would
-// change, and that it was not told to take them.
+// ConflictError reports fields that the apply would change, that other field managers own, and
+// that the apply may not take.
 type ConflictError struct {
 	Ref       Ref
 	Conflicts []Conflict
 }
 
-// Conflict is one field that somebody else owns.
+// Conflict is one field that another field manager owns.
 type Conflict struct {
 	Manager string
 	Path    string // ".spec.replicas"

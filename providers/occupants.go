@@ -21,9 +21,9 @@ type Occupant struct {
 	Orphan bool
 }
 
-// Occupants returns the objects of the namespace that are not going, sorted by kind and
-// name. Objects that Kubernetes itself creates in each namespace are left out, and so are
-// objects with an owner in the namespace: the owner is an occupant, or going.
+// Occupants returns the objects of the namespace that are not in going, sorted by kind and
+// name. It leaves out objects that Kubernetes creates in each namespace, and objects with an
+// owner in the namespace: the owner is an occupant, or in going.
 func (c Contents) Occupants(going map[types.UID]bool) []Occupant {
 	present := map[types.UID]bool{}
 	services := map[string]bool{}

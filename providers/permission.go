@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// PermissionError says what the server does not let the user do.
+// PermissionError reports a request that the server does not allow the user.
 type PermissionError struct {
 	User      string
 	Verb      string // "list"
 	Resource  string // "deployments", with a subresource "pods/log"
 	Group     string // API group; empty: the core group
 	Namespace string // empty: at the scope of the cluster
-	Err       error  // the server's own
+	Err       error  // error of the server
 }
 
 func (e *PermissionError) Error() string {
@@ -23,7 +23,7 @@ func (e *PermissionError) Error() string {
 	return fmt.Sprintf("user %q is not allowed to %s %s %s", e.User, e.Verb, e.resource(), where)
 }
 
-// Advice says which rule to add to which kind of role, and how to check it.
+// Advice returns the rule to add, the kind of role to add it to, and a command to check it.
 func (e *PermissionError) Advice() string {
 	role, scope := "ClusterRole", ""
 	if e.Namespace != "" {
@@ -37,12 +37,12 @@ func (e *PermissionError) Advice() string {
 		role, e.Group, e.Resource, e.Verb, e.Verb, kubectl, scope, e.User)
 }
 
-// Same reports whether one rule would allow both.
+// Same reports whether one rule would allow both requests.
 func (e *PermissionError) Same(other *PermissionError) bool {
 	return e.User == other.User && e.Verb == other.Verb && e.Resource == other.Resource && e.Group == other.Group && e.Namespace == other.Namespace
 }
 
-// resource as kubectl spells it: "deployments.apps".
+// resource returns the resource in kubectl's spelling: "deployments.apps".
 func (e *PermissionError) resource() string {
 	if e.Group == "" {
 		return e.Resource

@@ -10,7 +10,7 @@ import (
 // Reader reads a cluster. A plan gets a Reader and no Writer, so it cannot change the cluster.
 // Only commands in pods go through something else, a Shell.
 type Reader interface {
-	// Identity asks which cluster this is.
+	// Identity returns the identity of the cluster.
 	Identity(ctx context.Context) (Identity, error)
 	// List reads all objects of a kind, in one namespace or, if it is empty, in all of them.
 	// The error satisfies meta.IsNoMatchError if the server does not have the kind. It is an
@@ -21,13 +21,13 @@ type Reader interface {
 	// Contents lists all objects of all kinds in a namespace that is to be deleted. It sends a
 	// request for each kind.
 	Contents(ctx context.Context, namespace string) (Contents, error)
-	// Namespaced reports whether objects of the kind live in namespaces.
+	// Namespaced reports whether the kind is namespaced.
 	Namespaced(ctx context.Context, kind schema.GroupVersionKind) (bool, error)
 	// DryRun asks the server for the result of an apply.
 	DryRun(ctx context.Context, object *unstructured.Unstructured, options DryRunOptions) (*unstructured.Unstructured, error)
 }
 
-// DryRunOptions change how a dry run is made.
+// DryRunOptions are the options of a dry run.
 type DryRunOptions struct {
 	Manager string // field manager; empty: FieldManager
 	// Force takes fields from other managers. Without Force, such a field is a
@@ -39,11 +39,11 @@ type DryRunOptions struct {
 	// Namespace is the namespace of a surrogate; empty: SurrogateNamespace. Admission may
 	// depend on it.
 	Namespace string
-	// Over replaces this version of the live object, instead of applying to it: fields that
-	// only this version has are removed. If Over has a resourceVersion and the live object
-	// another one, the error is a conflict. Force and Surrogate are ignored.
+	// Over is a version of the live object. The dry run replaces it instead of applying, so
+	// fields that only this version has are removed. If Over has a resourceVersion and the live
+	// object has another one, the error is a conflict. Force and Surrogate are ignored.
 	Over *unstructured.Unstructured
-	// Warn gets the warnings of the server, instead of the handler for other requests.
+	// Warn receives the warnings of the server, in place of the handler for other requests.
 	Warn func(text string)
 }
 

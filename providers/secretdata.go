@@ -11,13 +11,12 @@ import (
 	"kolla.openstack.org/kolla/lang/escape"
 )
 
-// SecretData describes one value of a Secret. The value is generated once, or put together
-// from literals and from values of other Secrets. Either Generate or Parts is set.
+// SecretData describes one value of a Secret. The value is generated once, or joined from
+// literals and from values of other Secrets. Either Generate or Parts is set.
 type SecretData struct {
 	Generate *Generator `json:"generate,omitempty"`
 	Parts    []DataPart `json:"parts,omitempty"`
-	// Origin says where a given value comes from, "environment variable X"; empty: there is
-	// nothing to say.
+	// Origin is the source of a given value, "environment variable X"; empty: not described.
 	Origin string `json:"origin,omitempty"`
 	// Carried: the value is copied from the Secret that had the former name. Parts names
 	// that Secret.
@@ -27,7 +26,7 @@ type SecretData struct {
 // Generator describes a random value. Values that are made together, such as a key pair,
 // have the same generator.
 type Generator struct {
-	Kind      string       `json:"kind"`                  // as of configs.Secret
+	Kind      string       `json:"kind"`                  // kind of a configs.Secret
 	Length    int          `json:"length,omitempty"`      // characters of a password, bytes of a hex value
 	Algorithm string       `json:"algorithm,omitempty"`   // of a key pair: "ed25519", "ecdsa", "rsa"
 	Cert      *Certificate `json:"certificate,omitempty"` // x509-ca, x509
@@ -48,7 +47,7 @@ type Certificate struct {
 	Unnamed     bool     `json:"unnamed,omitempty"`
 	DNSNames    []string `json:"dns_names,omitempty"`
 	IPAddresses []string `json:"ip_addresses,omitempty"`
-	Days        int      `json:"days"`         // that it is valid, if its CA is for that long
+	Days        int      `json:"days"`         // validity; the CA may end it earlier
 	RenewBefore int      `json:"renew_before"` // days before its end
 	Usages      []string `json:"usages,omitempty"`
 }
@@ -79,7 +78,7 @@ type SecretKey struct {
 	Key       string `json:"key"`
 }
 
-// String names the value without showing it.
+// String describes the key without its value.
 func (k SecretKey) String() string {
 	return fmt.Sprintf("Secret %s/%s, key %s,", k.Namespace, k.Name, k.Key)
 }
@@ -141,9 +140,9 @@ func (o *Object) Certified() bool {
 	return false
 }
 
-// Renews returns the reason why existing values are replaced, as the end of a sentence;
+// RenewalReason returns the reason why existing values are replaced, as the end of a sentence;
 // empty: they are kept.
-func (o *Object) Renews() string {
+func (o *Object) RenewalReason() string {
 	for _, data := range o.Data {
 		if data.Generate != nil && data.Generate.Renew != "" {
 			return data.Generate.Renew

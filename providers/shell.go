@@ -10,42 +10,42 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Shell runs commands in the pods of workloads. A Reader cannot: a command may do
-// whatever its container may.
+// Shell runs commands in the pods of workloads. A Reader cannot run commands, because a command
+// can do everything that its container can do.
 type Shell interface {
-	// Pods lists the pods of a StatefulSet or DaemonSet, by node and name. It lists those
-	// of one that is deleted, too, for as long as they are there.
+	// Pods lists the pods of a StatefulSet or DaemonSet, by node and name. While a workload is
+	// being deleted, it lists the pods that still exist.
 	Pods(ctx context.Context, workload *unstructured.Unstructured) ([]Pod, error)
-	// Exec runs a command in a container of a pod, and returns the beginning of what it
-	// wrote to standard output, at most MostOutput bytes. A command that ends otherwise
-	// than with 0 is a *CommandError.
+	// Exec runs a command in a container of a pod, and returns the beginning of its standard
+	// output, at most MostOutput bytes. If the exit status is not 0, the error is a
+	// *CommandError.
 	Exec(ctx context.Context, pod types.NamespacedName, container string, command []string) (string, error)
 }
 
-// MostOutput is how much is read of what a command writes, in bytes.
+// MostOutput is the maximum number of bytes that are read from the output of a command.
 const MostOutput = 64 << 10
 
 // Pod is a pod of a StatefulSet or DaemonSet.
 type Pod struct {
 	Name string
 	UID  types.UID
-	Node string // empty: no node has taken it yet
+	Node string // empty: not scheduled yet
 	// Down: the node is not ready, or is gone.
 	Down bool
-	// Ready says what the pod says, which is worth nothing while its node is down.
+	// Ready is the status that the pod reports. It has no meaning while the node is down.
 	Ready bool
-	// Running are the containers that run, as the pod says.
+	// Running are the running containers, as the pod reports them.
 	Running []string
-	// Outdated: it has the specification from before.
+	// Outdated: the pod has an earlier specification of its workload.
 	Outdated bool
-	// Leaving: it is being deleted.
+	// Leaving: the pod is being deleted.
 	Leaving bool
 }
 
-// CommandError says that a command did not succeed.
+// CommandError reports a command that did not succeed.
 type CommandError struct {
 	Code   int
-	Stderr string // the end of what it wrote there, at most one line
+	Stderr string // end of the standard error, at most one line
 }
 
 func (e *CommandError) Error() string {
@@ -55,24 +55,24 @@ func (e *CommandError) Error() string {
 	return fmt.Sprintf("the command ended with %d: %s", e.Code, e.Stderr)
 }
 
-// PodCommand is a command for the pods of a workload, as an annotation of the workload
-// has it.
+// PodCommand is a command for the pods of a workload. An annotation of the workload contains
+// it.
 type PodCommand struct {
-	What      string   `json:"what"`      // what it names, or takes away: "running servers"
-	Container string   `json:"container"` // where it runs
+	What      string   `json:"what"`      // items that it lists or removes: "running servers"
+	Container string   `json:"container"` // name of the container
 	Command   []string `json:"command"`
-	Seconds   int      `json:"timeout,omitempty"` // that it may take in each pod
+	Seconds   int      `json:"timeout,omitempty"` // maximum time in each pod
 }
 
-// mostSeconds bounds the wait for a command: the annotation may say anything.
+// mostSeconds limits the wait for a command, because the annotation may contain any number.
 const mostSeconds = 7 * 24 * 3600
 
-// Timeout is how long the command may take in each pod.
+// Timeout returns the maximum time of the command in each pod.
 func (c *PodCommand) Timeout() time.Duration {
 	return time.Duration(min(max(c.Seconds, 1), mostSeconds)) * time.Second
 }
 
-// PodCommandOf reads an annotation of a workload; nil: it has none.
+// PodCommandOf reads an annotation of a workload. It returns nil if the annotation is missing.
 func PodCommandOf(workload *unstructured.Unstructured, annotation string) (*PodCommand, error) {
 	text, ok := workload.GetAnnotations()[annotation]
 	if !ok {

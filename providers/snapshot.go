@@ -11,19 +11,20 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/crash"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// Scope is what one LIST reads: a kind, in a namespace or in the whole cluster.
+// Scope is the range of one LIST: a kind, in a namespace or in the whole cluster.
 type Scope struct {
 	GVK       schema.GroupVersionKind
 	Namespace string
 }
 
-// Snapshot is the live cluster as far as a plan has read it. Each scope is
-// listed once, however often it is asked for. It is safe for concurrent use.
+// Snapshot is the part of the live cluster that a plan has read. It lists each scope only once.
+// It is safe for concurrent use.
 type Snapshot struct {
 	reader Reader
-	slots  chan struct{} // one for each LIST under way
+	slots  chan struct{} // one for each running LIST
 
 	mu       sync.Mutex
 	listings map[Scope]*listing
@@ -33,14 +34,14 @@ type Snapshot struct {
 
 // listing is one LIST.
 type listing struct {
-	done chan struct{} // closed at its end
-	err  error         // of use after that
+	done chan struct{} // closed when the LIST ends
+	err  error         // valid after that
 }
 
-// maxLists is how many LISTs are under way at a time.
+// maxLists is the maximum number of concurrent LISTs.
 const maxLists = 10
 
-// NewSnapshot makes an empty snapshot that reads through reader.
+// NewSnapshot returns an empty snapshot that reads through reader.
 func NewSnapshot(reader Reader) *Snapshot {
 	return &Snapshot{
 		reader:   reader,
@@ -51,7 +52,7 @@ func NewSnapshot(reader Reader) *Snapshot {
 	}
 }
 
-// SnapshotOf makes a snapshot of the objects that reads nothing. It must not be asked to list.
+// SnapshotOf returns a snapshot of the given objects. It cannot list anything.
 func SnapshotOf(objects ...*unstructured.Unstructured) *Snapshot {
 	s := NewSnapshot(nil)
 	for _, u := range objects {
@@ -60,21 +61,19 @@ func SnapshotOf(objects ...*unstructured.Unstructured) *Snapshot {
 	return s
 }
 
-// Prefetch begins to list the scopes, and does not wait for it. What goes wrong is
-// for whoever loads the scope.
+// Prefetch starts to list the scopes and does not wait. Load returns the errors.
 func (s *Snapshot) Prefetch(ctx context.Context, scopes ...Scope) {
 	s.begin(ctx, scopes)
 }
 
-// Load returns when the scopes are listed: those that nobody listed yet, in
-// parallel. Kinds that the server does not have are remembered as Missing and are no
-// error.
+// Load waits until the scopes are listed. It lists the missing ones in parallel. Kinds that the
+// server does not have are recorded as Missing and cause no error.
 func (s *Snapshot) Load(ctx context.Context, scopes ...Scope) error {
 	return s.await(ctx, scopes, func(error) bool { return false })
 }
 
-// Try is Load for what can be done without: scopes that cannot be read are remembered
-// as Unread and are no error.
+// Try is Load for scopes that are not essential: scopes that cannot be read are recorded as
+// Unread and cause no error.
 func (s *Snapshot) Try(ctx context.Context, scopes ...Scope) error {
 	return s.await(ctx, scopes, func(err error) bool {
 		var unreadable *UnreadableError
@@ -82,7 +81,7 @@ func (s *Snapshot) Try(ctx context.Context, scopes ...Scope) error {
 	})
 }
 
-// await returns when the scopes are listed, or with the first error that does not pass.
+// await waits until the scopes are listed. It returns the first error that passes rejects.
 func (s *Snapshot) await(ctx context.Context, scopes []Scope, passes func(error) bool) error {
 	for _, l := range s.begin(ctx, scopes) {
 		select {
@@ -97,7 +96,8 @@ func (s *Snapshot) await(ctx context.Context, scopes []Scope, passes func(error)
 	return nil
 }
 
-// Unread says why a scope could not be read; nil: it was, or nobody waited for it.
+// Unread returns the reason why a scope could not be read. Nil: the scope was read, or its LIST
+// has not ended.
 func (s *Snapshot) Unread(scope Scope) error {
 	s.mu.Lock()
 	l := s.listings[scope]
@@ -116,7 +116,7 @@ func (s *Snapshot) Unread(scope Scope) error {
 	return nil
 }
 
-// begin starts the LISTs of the scopes that have none yet, and returns those of all.
+// begin starts the LISTs of scopes that have none yet, and returns the listings of all scopes.
 func (s *Snapshot) begin(ctx context.Context, scopes []Scope) []*listing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +149,7 @@ func (s *Snapshot) list(ctx context.Context, scope Scope) error {
 		s.missing[scope.GVK] = true
 	}
 	for _, u := range list {
-		// Keyed by the kind asked for: the server may answer in another version.
+		// The key is the requested kind, because the server may answer in another version.
 		s.objects[Ref{GVK: scope.GVK, Namespace: u.GetNamespace(), Name: u.GetName()}] = u
 	}
 	return nil
@@ -162,7 +162,12 @@ func (s *Snapshot) Get(ref Ref) *unstructured.Unstructured {
 	return s.objects[ref]
 }
 
-// All returns the live objects of one kind that were listed, in no order.
+// SecretValues returns the values of a live Secret; nil: there is none. It is of type Values.
+func (s *Snapshot) SecretValues(namespace, name string) map[string][]byte {
+	return ValuesOf(s.Get(Ref{GVK: kinds.Secret.WithVersion("v1"), Namespace: namespace, Name: name}))
+}
+
+// All returns the listed live objects of one kind, in no order.
 func (s *Snapshot) All(kind schema.GroupVersionKind) []*unstructured.Unstructured {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,7 +180,7 @@ func (s *Snapshot) All(kind schema.GroupVersionKind) []*unstructured.Unstructure
 	return all
 }
 
-// Missing reports whether the server turned out not to have the kind.
+// Missing reports whether a LIST found that the server does not have the kind.
 func (s *Snapshot) Missing(kind schema.GroupVersionKind) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

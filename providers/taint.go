@@ -9,19 +9,20 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// The taints of a Node are one list to server-side apply: whoever applies it owns all of
-// it, and those of others with it. So the manifest of a Node has an annotation with the
-// taints that the cloud wants, "KEY=VALUE:EFFECT" with commas between them, and who writes
-// the Node brings its list into line, by what the live annotation says of before.
+// For server-side apply, the taints of a Node are one list with one owner. A manager that
+// applied taints would therefore own the taints of other programs too. So the manifest of a
+// Node has an annotation with the taints that the cloud wants: "KEY=VALUE:EFFECT", separated by
+// commas. The writer of the Node compares it with the live annotation, and updates the list
+// accordingly.
 
-// annotationTaints is how the annotation begins; the name of the cloud follows.
+// annotationTaints is the prefix of the annotation. The name of the cloud follows.
 const annotationTaints = "taints.kolla.openstack.org/"
 
-// AnnotationTaints is the annotation of a Node with the taints that a cloud puts on it.
+// AnnotationTaints returns the annotation of a Node with the taints that a cloud wants.
 func AnnotationTaints(cloud string) string { return annotationTaints + cloud }
 
-// taintsBy is the annotation that the manager of a cloud's partial objects owns; empty: it
-// is no such manager.
+// taintsBy returns the annotation that belongs to the manager of a cloud's partial objects. It
+// is empty for other managers.
 func taintsBy(manager string) string {
 	if cloud, ok := strings.CutPrefix(manager, FieldManager+":"); ok {
 		return AnnotationTaints(cloud)
@@ -29,10 +30,10 @@ func taintsBy(manager string) string {
 	return ""
 }
 
-// Tainting is what has to become of the taints of a Node.
+// Tainting has the taints that a cloud wanted before and the taints that it wants now.
 type Tainting struct{ former, wanted []string }
 
-// TaintingOf compares a Node with what a manager applies to it.
+// TaintingOf compares a live Node with the manifest of a manager.
 func TaintingOf(live, manifest *unstructured.Unstructured, manager string) Tainting {
 	return Tainting{taintsIn(live, manager), taintsIn(manifest, manager)}
 }
@@ -44,7 +45,7 @@ func taintsIn(u *unstructured.Unstructured, manager string) []string {
 	return nil
 }
 
-// Remove gives the taints of a Node without those that are no longer wanted.
+// Remove returns the taints of a Node without the taints that are no longer wanted.
 func (t Tainting) Remove(node *unstructured.Unstructured) (taints []any, changed bool) {
 	all := taintsOf(node)
 	taints = slices.DeleteFunc(slices.Clone(all), func(taint any) bool {
@@ -54,8 +55,8 @@ func (t Tainting) Remove(node *unstructured.Unstructured) (taints []any, changed
 	return taints, len(taints) < len(all)
 }
 
-// Add gives the taints of a Node with those that are wanted. A Node has one taint of a key
-// and an effect.
+// Add returns the taints of a Node with the wanted taints. A Node has at most one taint for a
+// key and an effect.
 func (t Tainting) Add(node *unstructured.Unstructured) (taints []any, changed bool) {
 	taints = taintsOf(node)
 	for _, text := range t.wanted {
@@ -74,8 +75,7 @@ func (t Tainting) Add(node *unstructured.Unstructured) (taints []any, changed bo
 	return taints, changed
 }
 
-// KeepTaints has the manifest want the taints, too, that the cloud has put on the live
-// Node.
+// KeepTaints adds the taints that the cloud has put on the live Node to the manifest.
 func KeepTaints(manifest, live *unstructured.Unstructured, cloud string) {
 	manager := ManagerOf(cloud, true)
 	wanted := taintsIn(manifest, manager)
@@ -96,12 +96,12 @@ func KeepTaints(manifest, live *unstructured.Unstructured, cloud string) {
 	manifest.SetAnnotations(annotations)
 }
 
-// Untainted reports whether a Node has no taints, and the manifest wants none.
+// Untainted reports whether a Node has no taints and the manifest wants none.
 func Untainted(manifest, node *unstructured.Unstructured, manager string) bool {
 	return len(taintsIn(manifest, manager)) == 0 && len(taintsOf(node)) == 0
 }
 
-// Tainted reports whether a Node has the taints that its annotation says.
+// Tainted reports whether a Node has the taints that its annotation lists.
 func Tainted(node *unstructured.Unstructured, manager string) bool {
 	_, changed := TaintingOf(node, node, manager).Add(node)
 	return !changed
@@ -117,7 +117,7 @@ func splitTaint(text string) (keyAndValue, effect string) {
 	return text[:max(i, 0)], text[i+1:]
 }
 
-// taintID is what a Node has one taint of: a key and an effect.
+// taintID returns the key and effect of a taint. A Node has at most one taint for them.
 func taintID(text string) string {
 	key, effect := splitTaint(text)
 	key, _, _ = strings.Cut(key, "=")

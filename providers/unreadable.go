@@ -6,13 +6,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// UnreadableError says that objects of one kind cannot be listed, for a reason that
-// need not concern other kinds: the user may not, or the server that the kind comes
-// from is down.
+// UnreadableError reports that objects of one kind cannot be listed, for a reason that may not
+// concern other kinds: the user lacks the right, or the server for the kind is down.
 type UnreadableError struct {
 	Kind      schema.GroupVersionKind
 	Namespace string // empty: the whole cluster
-	Err       error  // the server's own, or a *PermissionError
+	Err       error  // error of the server, or a *PermissionError
 }
 
 func (e *UnreadableError) Error() string {

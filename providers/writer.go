@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Writer is the only way to change the cluster.
+// Writer is the only way to change the objects of a cloud.
 type Writer interface {
 	// Apply makes a server-side apply, and returns the resulting object.
 	Apply(ctx context.Context, object *unstructured.Unstructured, options ApplyOptions) (*unstructured.Unstructured, error)
@@ -29,7 +29,7 @@ type Writer interface {
 	Wait(ctx context.Context, ref Ref, report func(status string)) error
 }
 
-// ApplyOptions change how an apply is made.
+// ApplyOptions are the options of an apply.
 type ApplyOptions struct {
 	Manager      string // field manager; empty: FieldManager
 	Force        bool
@@ -38,7 +38,7 @@ type ApplyOptions struct {
 	New bool
 }
 
-// NotReadyError says why an object does not become ready.
+// NotReadyError reports why an object does not become ready.
 type NotReadyError struct {
 	Ref    Ref
 	Reason string   // one line: "image quay.io/... cannot be pulled: not found"
@@ -51,13 +51,13 @@ type NotReadyError struct {
 
 func (e *NotReadyError) Error() string { return e.Ref.String() + " is not ready: " + e.Reason }
 
-// PreconditionError says that a write was refused because the object was deleted, created or
-// changed since it was read.
+// PreconditionError reports a refused write: the object was deleted, created or changed since
+// it was read.
 type PreconditionError struct {
 	Ref    Ref
-	Gone   bool // the object with the UID was deleted
-	Exists bool // the write was to create it, and somebody else did
-	// Live is the present object, if an apply found it changed.
+	Gone   bool // the object with this UID was deleted
+	Exists bool // the write wanted to create it, but it exists
+	// Live is the current object, if an apply found it changed.
 	Live *unstructured.Unstructured
 }
 

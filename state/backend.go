@@ -20,8 +20,14 @@ type Backend interface {
 	// SetAside keeps a part that cannot be used under another name, for somebody to look
 	// at. It is no error if there is none.
 	SetAside(p Part) error
+	// Retire takes the state out of use because it has moved to the place with the given
+	// name. Backups stay.
+	Retire(to string) error
 	// Journal returns a writer of the journal, which must not exist yet.
 	Journal() JournalWriter
+	// Lag is how long a line of the journal may wait for others, so that one request takes
+	// all of them; zero: not at all. Lines of intents never wait.
+	Lag() time.Duration
 
 	// Keep adds a version of the state to the backups, and drops the oldest ones.
 	Keep(serial uint64, content []byte) error
@@ -35,8 +41,8 @@ type Backend interface {
 	// Holder returns the present holder of the lock; nil: the lock is free. left is the
 	// last holder if it has ended without releasing the lock, and nobody has it now.
 	Holder() (holder, left *LockInfo, err error)
-	// ForceUnlock takes the lock away from its holder.
-	ForceUnlock() error
+	// ForceUnlock takes the lock with the ID away from its holder.
+	ForceUnlock(id string) error
 }
 
 // Part is one of the two documents that a backend keeps for a state.
@@ -74,4 +80,5 @@ type Backup struct {
 	Serial  uint64
 	Written time.Time
 	ID      string // by which the backend knows it
+	File    bool   // Path is that of a file
 }

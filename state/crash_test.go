@@ -17,7 +17,7 @@ import (
 // steps is an apply, step by step.
 func steps() []func(*state.Session) error {
 	again := object("glance")
-	again.Desired = "another digest"
+	again.DesiredDigest = "another digest"
 	return []func(*state.Session) error{
 		func(s *state.Session) error {
 			now := s.State()

@@ -28,6 +28,7 @@ type DamagedError struct {
 	File    string
 	Problem string // what is wrong with it
 	Journal bool   // the file is the journal of an unfinished apply
+	Missing bool   // there is no such file, but backups of it
 	// Backups are the usable backups, newest first; none if the state does not come from
 	// a file.
 	Backups []Backup
@@ -46,7 +47,9 @@ func (e *DamagedError) Error() string {
 		for _, backup := range e.Backups {
 			fmt.Fprintf(&b, "\n  serial %d, %s, %s", backup.Serial, backup.Written.Format(time.RFC3339), backup.Path)
 		}
-		fmt.Fprintf(&b, "\nOr, without what was applied after it:\n  cp '%s' '%s'", e.Backups[0].Path, e.File)
+		if e.Backups[0].File {
+			fmt.Fprintf(&b, "\nOr, without what was applied after it:\n  cp '%s' '%s'", e.Backups[0].Path, e.File)
+		}
 	}
 	return b.String()
 }
@@ -66,10 +69,10 @@ func (e *LinkError) Error() string {
 	if e.State && e.Target != "" {
 		return fmt.Sprintf("%s is a symbolic link to another directory, %s\nThe lock and the backups of a state are beside it. If that is the state, give -state='%s'.", e.File, e.Target, e.Target)
 	}
-	return fmt.Sprintf("%s is a link, or leads over one, and kolla's own files are none\nWhoever can write to the directory can make links, and have kolla write to another file. Remove it.", e.File)
+	return fmt.Sprintf("%s is a symbolic link or is reached through one; kolla's own files never are\nAnybody who can write to the directory can create a link and make kolla write to another file. Remove the link.", e.File)
 }
 
-// ClusterError reports that a state or plan belongs to another cluster than the one that
+// ClusterError reports that a state or plan belongs to another cluster than the cluster that
 // kolla is connected to. The first line of its text names the mistake, the second the
 // remedy.
 type ClusterError struct {
@@ -114,8 +117,13 @@ func (e *AppliedError) Error() string {
 
 // LockedError reports that another process holds the lock of the state.
 type LockedError struct {
-	File string   // the lock file
+	File string   // the lock file, or the Lease
 	Info LockInfo // zero if the holder has not written its name yet
+	// Lasts is how long the lock outlives a holder that was killed; zero: not at all.
+	Lasts time.Duration
+	// Doubtful is the time until it is certain that a holder that looks dead is dead; zero: it
+	// does not look dead.
+	Doubtful time.Duration
 }
 
 func (e *LockedError) Error() string {
@@ -130,19 +138,63 @@ func (e *LockedError) Error() string {
 	fmt.Fprintf(&b, "  Process:   %d, started %s\n", e.Info.PID, e.Info.ProcessStarted.Format(time.RFC3339))
 	fmt.Fprintf(&b, "  Version:   %s\n", e.Info.Version)
 	b.WriteString("Wait for it with -lock-timeout=10m.")
-	if e.Info.Local() {
+	switch {
+	case e.Lasts > 0:
+		fmt.Fprintf(&b, " If the process was killed, the lock ends %s after that by itself.", e.Lasts)
+	case e.Info.Local():
 		fmt.Fprintf(&b, " The process runs on this machine. If it hangs, end it: that releases the lock.")
 	}
 	fmt.Fprintf(&b, " If you are sure that it is no longer running: kolla force-unlock %s", e.Info.ID)
 	return b.String()
 }
 
-// LockLostError reports that force-unlock took the lock of a session away. The session
-// writes nothing more.
-type LockLostError struct{ ID string }
+// LockLostError reports that a session has lost the lock: force-unlock took it away, or it
+// was not renewed in time. The session writes nothing more.
+type LockLostError struct {
+	ID string
+	By LockInfo // who holds the lock now; zero: nobody, or it is not known
+}
 
 func (e *LockLostError) Error() string {
-	return fmt.Sprintf("lock %s of the state was taken away by force-unlock; nothing more is written", e.ID)
+	if e.By.ID != "" {
+		return fmt.Sprintf("lock %s of the state is lost: %s holds it now, for %s; nothing more is written", e.ID, e.By.Who, e.By.Operation)
+	}
+	return fmt.Sprintf("lock %s of the state is lost: force-unlock took it away, or it expired; nothing more is written", e.ID)
+}
+
+// MovedError reports that a state was moved to another backend.
+type MovedError struct {
+	Place string // where it was
+	To    string // where it is
+}
+
+func (e *MovedError) Error() string {
+	return fmt.Sprintf("the state has moved from %s to %s\nThe configuration there has another backend block. Get that configuration, or move the state back from there with `kolla init -migrate-state`.", e.Place, e.To)
+}
+
+// OtherStateError reports that the place of a state has another state, or a version of the
+// state that is not older.
+type OtherStateError struct {
+	Place  string
+	Source string // where the state is that was to replace it; empty: it came from the command line
+	// Lineages and serials of the state that is there, and of the one that was to replace it.
+	Lineage, OtherLineage string
+	Serial, OtherSerial   uint64
+}
+
+func (e *OtherStateError) Error() string {
+	incoming, advice := "the new one", ""
+	if e.Source != "" {
+		incoming = "the one in " + e.Source
+		advice = "\nBoth stay as they are. Find out which of them knows what is in the cluster, and take the other one away: docs/state.md shows how."
+	}
+	switch {
+	case e.Lineage != e.OtherLineage:
+		return fmt.Sprintf("%s has another state: its lineage is %s, and that of %s is %s%s", e.Place, e.Lineage, incoming, e.OtherLineage, advice)
+	case e.Serial == e.OtherSerial:
+		return fmt.Sprintf("%s has another version of the state: its serial is %d, as that of %s, and their contents differ%s", e.Place, e.Serial, incoming, advice)
+	}
+	return fmt.Sprintf("%s has a newer state: its serial is %d, and that of %s is %d%s", e.Place, e.Serial, incoming, e.OtherSerial, advice)
 }
 
 // UnlockError reports that force-unlock was given an ID that is not the lock's.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"sync"
+	"time"
 )
 
 // The journal is a file of JSON lines. The first line is a base, which identifies the
@@ -87,7 +88,7 @@ func (j *journal) readEntry(line []byte) (problem string) {
 // already contains the journal: its writer was killed between saving the state and
 // removing the journal.
 func (j *journal) fold(l *ledger, file string) error {
-	fresh := l.head.isFresh()
+	fresh := l.head.Fresh()
 	switch {
 	case j.base.Lineage == "": // even the first line is incomplete
 		return nil
@@ -113,18 +114,19 @@ type groupWriter struct {
 	to    JournalWriter
 	check func() error // called before each write; an error forbids the write
 
-	mu      sync.Mutex
-	rested  *sync.Cond
-	queue   []byte
-	queued  uint64 // number of calls of put
-	synced  uint64 // number of these calls whose lines are on the disk
-	writing bool
-	err     error // why no more lines are accepted
+	mu        sync.Mutex
+	writeDone *sync.Cond
+	queue     []byte
+	queued    uint64 // number of calls of put
+	synced    uint64 // number of calls of put whose lines are on the disk
+	writing   bool
+	timer     *time.Timer // of a sync that is to come; nil: none is
+	err       error       // why no more lines are accepted
 }
 
 func newGroupWriter(to JournalWriter, check func() error) *groupWriter {
 	w := &groupWriter{to: to, check: check}
-	w.rested = sync.NewCond(&w.mu)
+	w.writeDone = sync.NewCond(&w.mu)
 	return w
 }
 
@@ -151,7 +153,7 @@ func (w *groupWriter) sync(ticket uint64) error {
 	defer w.mu.Unlock()
 	for w.synced < ticket {
 		if w.writing {
-			w.rested.Wait()
+			w.writeDone.Wait()
 			continue
 		}
 		if w.err != nil {
@@ -160,6 +162,30 @@ func (w *groupWriter) sync(ticket uint64) error {
 		w.flush()
 	}
 	return nil
+}
+
+// syncLater sees to it that all lines are on the disk after the lag. It returns the error
+// of an earlier write.
+func (w *groupWriter) syncLater(lag time.Duration) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer == nil && w.err == nil {
+		w.timer = time.AfterFunc(lag, func() {
+			w.mu.Lock()
+			w.timer = nil
+			w.mu.Unlock()
+			_ = w.syncAll() // the next call returns the error
+		})
+	}
+	return w.err
+}
+
+// syncAll returns when all lines that were put are on the disk.
+func (w *groupWriter) syncAll() error {
+	w.mu.Lock()
+	last := w.queued
+	w.mu.Unlock()
+	return w.sync(last)
 }
 
 // flush writes the queued lines. The caller holds the mutex, which flush releases during
@@ -176,7 +202,7 @@ func (w *groupWriter) flush() {
 	} else if w.err == nil {
 		w.err = err
 	}
-	w.rested.Broadcast()
+	w.writeDone.Broadcast()
 }
 
 func (w *groupWriter) write(lines []byte) error {
@@ -194,7 +220,10 @@ func (w *groupWriter) close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for w.writing {
-		w.rested.Wait()
+		w.writeDone.Wait()
+	}
+	if w.timer != nil {
+		w.timer.Stop()
 	}
 	if w.err == nil {
 		w.err = errors.New("write the journal of the state: it has ended")

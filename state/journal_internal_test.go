@@ -11,7 +11,7 @@ import (
 
 // What is put while the disk is at work goes there in one write after that.
 func TestJournalWritesTogether(t *testing.T) {
-	const late = 9
+	const unsyncedTickets = 9
 	kept := newLocal(filepath.Join(t.TempDir(), DefaultFile))
 	var w *groupWriter
 	writes, first := 0, make(chan struct{})
@@ -39,7 +39,7 @@ func TestJournalWritesTogether(t *testing.T) {
 			break
 		}
 	}
-	for i := range late {
+	for i := range unsyncedTickets {
 		add(fmt.Sprintf("late %d", i))
 	}
 	close(first)
@@ -52,7 +52,7 @@ func TestJournalWritesTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
-	if len(lines) != 1+late || lines[0] != `"first"` || lines[late] != `"late 8"` {
+	if len(lines) != 1+unsyncedTickets || lines[0] != `"first"` || lines[unsyncedTickets] != `"late 8"` {
 		t.Errorf("the journal is %q", lines)
 	}
 }

@@ -39,6 +39,17 @@ func (e entry) valid() bool {
 	return set == 1
 }
 
+// address returns the address of the object that the entry is about; empty: it is about none.
+func (e entry) address() string {
+	switch {
+	case e.Intend != nil:
+		return e.Intend.Address
+	case e.Record != nil:
+		return e.Record.Address
+	}
+	return e.Forget
+}
+
 // ledger is a state to which entries are applied one by one, each at a cost that does not
 // depend on the size of the state. Every entry that changes something raises the serial by
 // one. So a serial identifies one content, whether it was read from the file or merged
@@ -83,7 +94,7 @@ func (l *ledger) apply(e entry) (changed bool) {
 		if e.Intend.UID != "" {
 			o.UID = e.Intend.UID
 		}
-		o.Token, o.Ready, o.Going = e.Intend.Token, false, e.Intend.Going
+		o.Token, o.Ready, o.Deleting = e.Intend.Token, false, e.Intend.Deleting
 		o.Cleaned = o.Cleaned || e.Intend.Cleaned
 		changed = l.put(o)
 	case e.Record != nil:

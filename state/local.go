@@ -90,12 +90,17 @@ func (l *local) Replace(p Part, content []byte) error { return l.dir.Replace(l.f
 func (l *local) Remove(p Part) error { return l.dir.Remove(l.file(p)) }
 
 // SetAside moves the file to the backups, with "damaged" in its name.
-func (l *local) SetAside(p Part) error {
+func (l *local) SetAside(p Part) error { return l.moveAway(l.file(p), "damaged") }
+
+// Retire moves the file to the backups, with "moved" in its name.
+func (l *local) Retire(string) error { return l.moveAway(l.state, "moved") }
+
+func (l *local) moveAway(file, why string) error {
 	if err := l.makeBackups(); err != nil {
 		return err
 	}
-	aside := fmt.Sprintf("%s.damaged-%d", l.file(p), time.Now().UnixNano())
-	err := l.dir.Rename(l.file(p), filepath.Join(l.backups, aside))
+	aside := fmt.Sprintf("%s.%s-%d", file, why, time.Now().UnixNano())
+	err := l.dir.Rename(file, filepath.Join(l.backups, aside))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -163,7 +168,7 @@ func (l *local) Backups() ([]Backup, error) {
 		info, err := entry.Info()
 		if err == nil && strings.HasPrefix(name, l.stem+".") && strings.HasSuffix(name, ".json") {
 			inside := filepath.Join(l.backups, name)
-			found = append(found, Backup{Path: l.dir.Path(inside), Written: info.ModTime(), ID: inside})
+			found = append(found, Backup{Path: l.dir.Path(inside), Written: info.ModTime(), ID: inside, File: true})
 		}
 	}
 	slices.SortFunc(found, func(a, b Backup) int {
@@ -175,6 +180,9 @@ func (l *local) Backups() ([]Backup, error) {
 func (l *local) LoadBackup(b Backup) ([]byte, error) { return l.dir.Read(b.ID, largest) }
 
 func (l *local) Journal() JournalWriter { return &localJournal{dir: l.dir, name: l.journal} }
+
+// Lag is zero: a write to the disk is fast.
+func (l *local) Lag() time.Duration { return 0 }
 
 // localJournal appends to a file.
 type localJournal struct {
@@ -236,7 +244,7 @@ func (l *local) Lock(info LockInfo) (Lock, error) {
 	if err := l.makeLock(); err != nil {
 		return nil, err
 	}
-	h := &localLock{of: l, flock: l.newFlock(), info: info.complete()}
+	h := &localLock{of: l, flock: l.newFlock(), info: info.Complete()}
 	free, err := h.flock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("lock the state: %w", err)
@@ -350,4 +358,4 @@ func (l *local) Holder() (holder, left *LockInfo, err error) {
 	return &info, nil, nil
 }
 
-func (l *local) ForceUnlock() error { return l.dir.Remove(l.lock) }
+func (l *local) ForceUnlock(string) error { return l.dir.Remove(l.lock) }

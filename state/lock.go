@@ -31,8 +31,8 @@ func (i LockInfo) Local() bool { return i.Boot != "" && i.Boot == bootID() }
 
 var processStarted = time.Now()
 
-// complete fills in the fields that describe this process.
-func (i LockInfo) complete() LockInfo {
+// Complete fills in the fields that describe this process.
+func (i LockInfo) Complete() LockInfo {
 	i.ID = uuid.NewString()
 	i.Created = time.Now().UTC()
 	i.PID = os.Getpid()
@@ -71,12 +71,16 @@ const (
 	maxPause   = 16 * time.Second
 )
 
-// acquire takes the lock, waiting up to timeout.
+// acquire takes the lock, and waits up to timeout for it. If the holder looks dead, acquire
+// waits until that is certain, even beyond timeout.
 func (s *Store) acquire(ctx context.Context, info LockInfo, timeout time.Duration) (Lock, error) {
 	deadline := time.Now().Add(max(timeout, firstPause))
 	for pause, following := firstPause, nextPause; ; pause, following = following, min(2*following, maxPause) {
 		held, err := s.backend.Lock(info)
 		var locked *LockedError
+		if errors.As(err, &locked) && locked.Doubtful > timeout && pause == firstPause {
+			deadline = time.Now().Add(locked.Doubtful)
+		}
 		left := time.Until(deadline)
 		if err == nil || !errors.As(err, &locked) || left <= 0 {
 			return held, err
@@ -113,14 +117,17 @@ func (s *Store) Abandoned() (*LockInfo, error) {
 // notices before its next step and writes nothing more. The error is an *UnlockError if no
 // process holds a lock with that ID.
 func (s *Store) ForceUnlock(id string) error {
-	holder, err := s.Holder()
+	holder, left, err := s.backend.Holder()
 	if err != nil {
 		return err
+	}
+	if holder == nil && left != nil && left.ID == id {
+		holder = left // a lock can outlast its holder
 	}
 	if holder == nil || holder.ID != id {
 		return &UnlockError{ID: id, Holder: holder}
 	}
-	if err := s.backend.ForceUnlock(); err != nil {
+	if err := s.backend.ForceUnlock(id); err != nil {
 		return fmt.Errorf("take away the lock of the state: %w", err)
 	}
 	return nil

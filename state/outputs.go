@@ -54,7 +54,7 @@ type conclusion struct {
 // Conclude records the outputs and check results of a complete apply. They replace all
 // earlier ones.
 func (s *Session) Conclude(outputs []Output, checks []CheckResult) error {
-	return s.note(nil, entry{Conclude: &conclusion{outputs, checks}})
+	return s.note(nil, false, entry{Conclude: &conclusion{outputs, checks}})
 }
 
 func (l *ledger) conclude(c *conclusion) (changed bool) {

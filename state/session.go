@@ -13,12 +13,12 @@ import (
 
 // Session changes a state while its process holds the lock. It is safe for concurrent use.
 //
-// Begin, Owe, Intend, Record and Forget are durable: when they return, the change is in
-// the journal, on the disk, and survives a kill of the process. The caller first intends
-// an object, then writes it to the cluster, then records it. If the process is killed
-// after the intent, the object may exist or not. The state then has it with Ready false,
-// with the UID of the object to be written or the token of the object to be created, so
-// the next plan recognizes it.
+// Begin and Intend are durable: when they return, the change is in the journal and survives
+// a kill of the process. So are Record and Forget, unless the backend has a Lag: then a kill
+// may lose what they said during that time. The caller first intends an object, then writes
+// it to the cluster, then records it. If the process is killed after the intent, the object
+// may exist or not. The state then has it with Ready false, with the UID of the object to be
+// written or the token of the object to be created, so the next plan recognizes it.
 type Session struct {
 	store *Store
 	lock  Lock
@@ -32,6 +32,11 @@ type Session struct {
 	saved   uint64       // serial of what is in the file
 	journal *groupWriter // nil: this session has written nothing yet
 	closed  bool
+	// seed are entries that the ledger has, and that neither the state nor the journal
+	// has yet.
+	seed []entry
+	// unsyncedTickets has the tickets of records that need not be durable yet, by address.
+	unsyncedTickets map[string]uint64
 }
 
 // Lock takes the lock of the store, waiting up to timeout, and reads the state. It merges
@@ -68,7 +73,7 @@ func (s *Store) begin(ctx context.Context, info LockInfo, timeout time.Duration,
 	var journaled bool
 	session.ledger, journaled, err = load()
 	if err == nil && journaled {
-		err = s.takeIn(session.ledger)
+		err = s.mergeJournal(session.ledger)
 	}
 	if err != nil {
 		return nil, errors.Join(err, held.Release())
@@ -77,9 +82,9 @@ func (s *Store) begin(ctx context.Context, info LockInfo, timeout time.Duration,
 	return session, nil
 }
 
-// takeIn saves a state that was merged from file and journal, and removes the journal. If
+// mergeJournal saves a state that was merged from file and journal, and removes the journal. If
 // the journal changed nothing, the file stays as it is.
-func (s *Store) takeIn(l *ledger) error {
+func (s *Store) mergeJournal(l *ledger) error {
 	present, err := s.readFile()
 	if err != nil {
 		return err
@@ -189,14 +194,47 @@ func (r Run) fits(head *State) error {
 // plan for another cluster (a *ClusterError), and a plan that was made from other content
 // of the state (a *StaleError).
 func (s *Session) Begin(run Run) error {
-	return s.note(run.fits, entry{Begin: &opening{Tool: s.tool, Cloud: run.Cloud, Cluster: run.Cluster, Plan: run.Plan}})
+	return s.note(run.fits, true, entry{Begin: &opening{Tool: s.tool, Cloud: run.Cloud, Cluster: run.Cluster, Plan: run.Plan}})
 }
 
-// Intend records that the object is about to be written to the cluster or, with Going, to
+// Intend records that the objects are about to be written to the cluster or, with Going, to
 // be deleted. UID identifies an object that is written or deleted, Token one that is
-// created. If Intend returns an error, the caller must not write.
-func (s *Session) Intend(o Object) error {
-	return s.note(nil, entry{Intend: &o})
+// created. If Intend returns an error, the caller must not write. The error is a
+// *LockLostError if the lock is lost, whether there is anything to record or not.
+func (s *Session) Intend(objects ...Object) error {
+	entries := make([]entry, len(objects))
+	for i := range objects {
+		entries[i].Intend = &objects[i]
+	}
+	if err := s.note(nil, true, entries...); err != nil {
+		return err
+	}
+	return s.lock.Check()
+}
+
+// Remote reports whether each write to the journal takes a request. An apply then intends
+// many objects at once.
+func (s *Session) Remote() bool { return s.store.backend.Lag() > 0 }
+
+// Seed gives a state that was never written a content. It is written together with the
+// next change; without one, nothing is written.
+func (s *Session) Seed(st *State) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	serial := s.ledger.head.Serial
+	entries := []entry{{Begin: &opening{Tool: s.tool, Cloud: st.Cloud, Cluster: st.Cluster}}}
+	for i := range st.Objects {
+		entries = append(entries, entry{Record: &st.Objects[i]})
+	}
+	if len(st.Outputs) > 0 {
+		entries = append(entries, entry{Conclude: &conclusion{Outputs: st.Outputs}})
+	}
+	for _, e := range entries {
+		if s.ledger.apply(e) {
+			s.seed = append(s.seed, e)
+		}
+	}
+	s.ledger.head.Serial = serial
 }
 
 // Record replaces the records of the objects. If it returns an error, the session still
@@ -206,68 +244,36 @@ func (s *Session) Record(objects ...Object) error {
 	for i := range objects {
 		entries[i].Record = &objects[i]
 	}
-	return s.note(nil, entries...)
+	return s.note(nil, false, entries...)
 }
 
-// Forget removes the record of an object that is no longer kolla's or no longer exists. An
+// Forget removes the records of objects that are no longer kolla's or no longer exist. An
 // unknown address is not an error.
-func (s *Session) Forget(address string) error {
-	return s.note(nil, entry{Forget: address})
-}
-
-// Owe records that the object at the address by is about to be written, and that this
-// triggers a replacement of objects. Their records have by in Owed until they are recorded
-// without it. added are the objects whose records changed: by is new to them, and the
-// state knows them.
-func (s *Session) Owe(by string, objects ...string) (added []string, err error) {
-	err = s.noteOf(nil, func() (entries []entry) {
-		for _, address := range objects {
-			o, known := s.ledger.objects[address]
-			if !known || slices.Contains(o.Owed, by) {
-				continue
-			}
-			o = o.clone()
-			o.Owed = append(o.Owed, by)
-			entries, added = append(entries, entry{Record: &o}), append(added, address)
-		}
-		return entries
-	})
-	return added, err
-}
-
-// Waive undoes Owe after a write that was refused. objects are those that Owe has added.
-func (s *Session) Waive(by string, objects ...string) error {
-	return s.noteOf(nil, func() (entries []entry) {
-		for _, address := range objects {
-			if o, known := s.ledger.objects[address]; known {
-				o = o.clone()
-				o.Owed = slices.DeleteFunc(o.Owed, func(owed string) bool { return owed == by })
-				entries = append(entries, entry{Record: &o})
-			}
-		}
-		return entries
-	})
+func (s *Session) Forget(addresses ...string) error {
+	entries := make([]entry, len(addresses))
+	for i, address := range addresses {
+		entries[i].Forget = address
+	}
+	return s.note(nil, false, entries...)
 }
 
 // note applies entries, unless fits returns an error. It returns when all entries that
-// change anything are in the journal, on the disk.
-func (s *Session) note(fits func(*State) error, entries ...entry) error {
-	return s.noteOf(fits, func() []entry { return entries })
-}
-
-// noteOf is note for entries that depend on the state at that moment. entries is called
-// with the session locked.
-func (s *Session) noteOf(fits func(*State) error, entries func() []entry) error {
-	journal, ticket, err := s.take(fits, entries)
+// change anything are in the journal. Entries that need not be durable may come later, if
+// the backend has a lag.
+func (s *Session) note(fits func(*State) error, durable bool, entries ...entry) error {
+	journal, ticket, err := s.take(fits, durable, entries)
 	if err != nil || journal == nil {
 		return err
+	}
+	if lag := s.store.backend.Lag(); lag > 0 && !durable {
+		return journal.syncLater(lag)
 	}
 	return journal.sync(ticket)
 }
 
 // take applies entries, and queues those that change anything for the journal. journal is
-// nil if no entry changes anything.
-func (s *Session) take(fits func(*State) error, entries func() []entry) (journal *groupWriter, ticket uint64, err error) {
+// nil if there is nothing to wait for.
+func (s *Session) take(fits func(*State) error, durable bool, entries []entry) (journal *groupWriter, ticket uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -280,14 +286,25 @@ func (s *Session) take(fits func(*State) error, entries func() []entry) (journal
 	}
 	before := s.ledger.head.Serial
 	var lines []any
-	for _, e := range entries() {
+	for _, e := range entries {
 		if s.ledger.apply(e) {
 			lines = append(lines, e)
 		}
 	}
 	if len(lines) == 0 {
+		if durable && s.journal != nil { // what it says may not be durable yet
+			for _, e := range entries {
+				ticket = max(ticket, s.unsyncedTickets[e.address()])
+			}
+			return s.journal, ticket, nil
+		}
 		return nil, 0, nil
 	}
+	for i, e := range s.seed {
+		lines = slices.Insert(lines, i, any(e))
+	}
+	s.ledger.head.Serial += uint64(len(s.seed)) // as a reader of the journal counts
+	s.seed = nil
 	if s.ledger.head.Lineage == "" {
 		s.ledger.head.Lineage = uuid.NewString()
 	}
@@ -296,7 +313,16 @@ func (s *Session) take(fits func(*State) error, entries func() []entry) (journal
 		start := base{Format: Format, Tool: s.tool, Lineage: s.ledger.head.Lineage, Serial: before}
 		lines = slices.Insert(lines, 0, any(start))
 	}
-	return s.journal, s.journal.put(lines...), nil
+	ticket = s.journal.put(lines...)
+	if !durable && s.Remote() {
+		if s.unsyncedTickets == nil {
+			s.unsyncedTickets = map[string]uint64{}
+		}
+		for _, e := range entries {
+			s.unsyncedTickets[e.address()] = ticket
+		}
+	}
+	return s.journal, ticket, nil
 }
 
 // save writes the state, unless the file has it already, and removes the journal.
@@ -335,8 +361,8 @@ func (s *Session) Close() error {
 	}
 	s.closed = true
 	err := s.save()
-	if s.journal != nil {
-		err = errors.Join(err, s.journal.close())
+	if s.journal != nil { // it keeps what could not be saved
+		err = errors.Join(err, s.journal.syncAll(), s.journal.close())
 	}
 	return errors.Join(err, s.lock.Release())
 }

@@ -30,6 +30,34 @@ func lock(t testing.TB, store *state.Store) *state.Session {
 	return session
 }
 
+// What a session supposes is written with its first change, and only then.
+func TestSuppose(t *testing.T) {
+	dir := t.TempDir()
+	store := state.Open(filepath.Join(dir, state.DefaultFile))
+	found := &state.State{Cloud: "prod", Cluster: cluster, Objects: []state.Object{object("glance"), object("nova")}, Outputs: []state.Output{{Name: "url"}}}
+	session := lock(t, store)
+	session.Seed(found)
+	if got := session.State(); len(got.Objects) != 2 || got.Serial != 0 || got.Cloud != "prod" {
+		t.Errorf("got %+v", got)
+	}
+	must(t, session.Close())
+	if got := read(t, store); !got.Fresh() {
+		t.Errorf("without a change %+v was written", got)
+	}
+
+	session = lock(t, store)
+	session.Seed(found)
+	must(t, session.Begin(state.Run{Plan: "plan", Cloud: "prod", Cluster: cluster}))
+	must(t, session.Forget(object("nova").Address))
+	want := session.State()
+	same(t, "by the journal", want, read(t, store)) // as after a kill
+	must(t, session.Close())
+	same(t, "saved", want, read(t, store))
+	if len(want.Objects) != 1 || len(want.Outputs) != 1 || want.Cluster != cluster {
+		t.Errorf("got %+v", want)
+	}
+}
+
 func read(t *testing.T, store *state.Store) *state.State {
 	t.Helper()
 	s, err := store.Read()
@@ -46,49 +74,19 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// What is owed to an object is on the disk at once, and stays until it is recorded without.
-func TestOwe(t *testing.T) {
-	store := state.Open(filepath.Join(t.TempDir(), "kolla.state.json"))
-	session := lock(t, store)
-	must(t, session.Record(object("a"), object("b")))
-	address := object("a").Address
-	added, err := session.Owe("manifest.x/ConfigMap/x", address, "service.none/Deployment/none")
-	must(t, err)
-	if diff := cmp.Diff([]string{address}, added); diff != "" {
-		t.Errorf("added (-want +got):\n%s", diff)
-	}
-	again, err := session.Owe("manifest.x/ConfigMap/x", address)
-	must(t, err)
-	if len(again) > 0 {
-		t.Errorf("added again: %v", again)
-	}
-	if _, err = session.Owe("manifest.y/ConfigMap/y", address); err != nil {
-		t.Fatal(err)
-	}
-	must(t, session.Waive("manifest.x/ConfigMap/x", address))
-	must(t, session.Intend(object("a")))
-	if got := read(t, store).Find(address).Owed; !slices.Equal(got, []string{"manifest.y/ConfigMap/y"}) {
-		t.Errorf("owed is %v", got)
-	}
-	must(t, session.Record(object("a")))
-	if got := read(t, store).Find(address).Owed; got != nil {
-		t.Errorf("owed is still %v", got)
-	}
-}
-
 // object is a Deployment as it is recorded once it is there.
 func object(name string) state.Object {
 	return state.Object{
-		Address:    "service." + name + "/Deployment/" + name,
-		APIVersion: "apps/v1",
-		Kind:       "Deployment",
-		Namespace:  "openstack",
-		Name:       name,
-		UID:        "uid-" + name,
-		DependsOn:  []string{"cloud.prod/Namespace/openstack"},
-		Desired:    "digest-" + name,
-		Ready:      true,
-		Applied:    time.Date(2026, 11, 21, 2, 11, 0, 0, time.FixedZone("CET", 3600)),
+		Address:       "service." + name + "/Deployment/" + name,
+		APIVersion:    "apps/v1",
+		Kind:          "Deployment",
+		Namespace:     "openstack",
+		Name:          name,
+		UID:           "uid-" + name,
+		DependsOn:     []string{"cloud.prod/Namespace/openstack"},
+		DesiredDigest: "digest-" + name,
+		Ready:         true,
+		Applied:       time.Date(2026, 11, 21, 2, 11, 0, 0, time.FixedZone("CET", 3600)),
 	}
 }
 
@@ -271,7 +269,7 @@ func TestBackups(t *testing.T) {
 		t.Errorf("got backups %v, want serials 5 to 14", backups)
 	}
 	// A state of another lineage does not overwrite backups with the same serial.
-	other, err := golden().Encode()
+	other, err := sample().Encode()
 	must(t, err)
 	must(t, os.WriteFile(store.Path(), other, 0o600))
 	for range 13 {
@@ -314,13 +312,13 @@ func TestLostState(t *testing.T) {
 func TestBackupOfAStateFromElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	store := state.Open(filepath.Join(dir, state.DefaultFile))
-	encoded, err := golden().Encode()
+	encoded, err := sample().Encode()
 	must(t, err)
 	must(t, os.WriteFile(store.Path(), encoded, 0o600))
 	session := lock(t, store)
 	must(t, session.Record(object("nova")))
 	must(t, session.Close())
-	if diff := cmp.Diff(string(encoded), backup(t, dir, int(golden().Serial))); diff != "" {
+	if diff := cmp.Diff(string(encoded), backup(t, dir, int(sample().Serial))); diff != "" {
 		t.Errorf("backup (-want +got):\n%s", diff)
 	}
 }

@@ -51,22 +51,19 @@ type Object struct {
 	UID        string `json:"uid"`
 	// Token is the random token of a creation whose result is not recorded yet. The
 	// created object carries the token in an annotation.
-	Token     string    `json:"token,omitempty"`
-	Family    string    `json:"family,omitempty"` // address without the hash, of a versioned object
-	DependsOn []string  `json:"depends_on,omitempty"`
-	Partial   bool      `json:"partial,omitempty"`
-	Holds     string    `json:"holds,omitempty"`
-	Protected string    `json:"protected,omitempty"` // by prevent_destroy, where: "cloud.hcl:12"
-	Yields    []Yield   `json:"yields,omitempty"`    // declared fields that are left to others
-	Desired   string    `json:"desired"`             // hash of the desired object at the last apply
-	Ready     bool      `json:"ready"`               // seen ready after the last write; of a Job: complete
-	Applied   time.Time `json:"applied"`             // last write
-	// Owed are the addresses of changed objects that trigger a replacement of this one
-	// which is still to be done; for a versioned object, the address of its family.
-	Owed []string `json:"owed,omitempty"`
-	// Going: its deletion was begun, perhaps as a part of a replacement, and the result is
+	Token         string    `json:"token,omitempty"`
+	Family        string    `json:"family,omitempty"` // address without the hash, of a versioned object
+	DependsOn     []string  `json:"depends_on,omitempty"`
+	Partial       bool      `json:"partial,omitempty"`
+	Holds         string    `json:"holds,omitempty"`
+	Protected     string    `json:"protected,omitempty"` // by prevent_destroy, where: "cloud.hcl:12"
+	Yields        []Yield   `json:"yields,omitempty"`    // declared fields that are left to others
+	DesiredDigest string    `json:"desired"`             // hash of the desired object at the last apply
+	Ready         bool      `json:"ready"`               // seen ready after the last write; of a Job: complete
+	Applied       time.Time `json:"applied"`             // last write
+	// Deleting: its deletion was begun, perhaps as a part of a replacement, and the result is
 	// not recorded.
-	Going bool `json:"going,omitempty"`
+	Deleting bool `json:"going,omitempty"`
 	// Cleaned: its pods were told to clean their nodes before the deletion.
 	Cleaned bool `json:"cleaned,omitempty"`
 	// Left: a volume that stayed when its StatefulSet was deleted. It is not declared. A
@@ -81,7 +78,6 @@ type Object struct {
 func (o Object) clone() Object {
 	o.DependsOn = slices.Clone(o.DependsOn)
 	o.Yields = slices.Clone(o.Yields)
-	o.Owed = slices.Clone(o.Owed)
 	return o
 }
 
@@ -117,8 +113,8 @@ func (s *State) Find(address string) *Object {
 	return nil
 }
 
-// isFresh reports whether the state has never been written.
-func (s *State) isFresh() bool { return s.Lineage == "" && s.Serial == 0 }
+// Fresh reports whether the state has never been written.
+func (s *State) Fresh() bool { return s.Lineage == "" && s.Serial == 0 }
 
 // CheckCluster returns a *ClusterError if the state belongs to another cluster. uid is
 // the UID of the cluster's namespace kube-system. server, the URL, is only for the message.

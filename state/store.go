@@ -16,7 +16,11 @@ type Store struct{ backend Backend }
 // exist; no file is created before the first lock.
 func Open(path string) *Store { return &Store{newLocal(path)} }
 
-// Path returns the path of the state file.
+// New returns the store of a backend.
+func New(b Backend) *Store { return &Store{b} }
+
+// Path returns the name of the state in messages: the path of its file, or its place in a
+// cluster.
 func (s *Store) Path() string { return s.backend.Name(StatePart) }
 
 // Read returns the present state, without a lock: the file, plus the steps in the journal
@@ -43,9 +47,9 @@ func (s *Store) load() (l *ledger, journaled bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if read.isFresh() {
+	if read.Fresh() {
 		if backups := s.usableBackups(); len(backups) > 0 {
-			return nil, false, &DamagedError{File: s.Path(), Backups: backups, Problem: "it is missing, and there are backups of it"}
+			return nil, false, &DamagedError{File: s.Path(), Backups: backups, Missing: true, Problem: "it is missing, and there are backups of it"}
 		}
 	}
 	l = newLedger(read)
@@ -60,10 +64,12 @@ func (s *Store) readFile() (*State, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return &State{Format: Format}, nil
 	}
+	var read *State
 	if err != nil {
-		return nil, fmt.Errorf("read the state: %w", err)
+		err = fmt.Errorf("read the state: %w", err)
+	} else {
+		read, err = Decode(s.Path(), raw)
 	}
-	read, err := Decode(s.Path(), raw)
 	var damaged *DamagedError
 	if errors.As(err, &damaged) {
 		damaged.Backups = s.usableBackups()

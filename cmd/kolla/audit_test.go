@@ -71,8 +71,19 @@ service "keystone" {}
 
 	clustertest.Kubectl(t, "-n", "audited", "scale", "deployment", "keystone-api", "--replicas=3")
 	kolla(t, "plan")
-	if writes := writesOf(audit.kolla()); len(writes) > 0 {
+	planned := audit.kolla()
+	if writes := writesOf(planned); len(writes) > 0 {
 		t.Errorf("the plan of drift wrote: %v", writes)
+	}
+	if code, _, stderr := try("drift"); code != 2 {
+		t.Errorf("kolla drift exits with %d:\n%s", code, stderr)
+	}
+	looked := audit.kolla()
+	if writes := writesOf(looked); len(writes) > 0 {
+		t.Errorf("kolla drift wrote: %v", writes)
+	}
+	if len(looked) == 0 || len(looked) > len(planned) {
+		t.Errorf("kolla drift sent %d requests, and a plan %d", len(looked), len(planned))
 	}
 	clustertest.Kubectl(t, "-n", "audited", "delete", "service", "memcached")
 	kolla(t, "apply", "-refresh-only", "-auto-approve")

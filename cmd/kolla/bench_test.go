@@ -2,12 +2,17 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 )
@@ -65,6 +70,89 @@ func BenchmarkMultinode(b *testing.B) {
 	destroy()
 }
 
+// BenchmarkDrift measures kolla drift of 1,000 unchanged ConfigMaps beside a client that only
+// lists them.
+func BenchmarkDrift(b *testing.B) {
+	b.Setenv("KUBECONFIG", clustertest.Kubeconfig())
+	b.Chdir(b.TempDir())
+	const config = `
+cloud "bench-drift" {
+  release   = "2025.1"
+  namespace = "bench-drift"
+}
+
+manifest "many" {
+  count  = 1000
+  object = { apiVersion = "v1", kind = "ConfigMap", metadata = { name = "many-${count.index}" }, data = { text = "value ${count.index}" } }
+}
+`
+	if err := os.WriteFile("cloud.hcl", []byte(config), 0o644); err != nil {
+		b.Fatal(err)
+	}
+	measure(b, nil, "apply", "-auto-approve")
+	defer measure(b, nil, "destroy", "-auto-approve")
+	b.Run("list", func(b *testing.B) {
+		for b.Loop() {
+			client := dynamic.NewForConfigOrDie(clustertest.Config(b))
+			options := metav1.ListOptions{Limit: 500}
+			for {
+				page, err := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Namespace("bench-drift").List(b.Context(), options)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if options.Continue = page.GetContinue(); options.Continue == "" {
+					break
+				}
+			}
+		}
+	})
+	for _, command := range []string{"drift", "plan", "version"} {
+		b.Run(command, func(b *testing.B) {
+			for b.Loop() {
+				measure(b, tail(b, clustertest.Audit()), command)
+			}
+		})
+	}
+}
+
+// BenchmarkBackend compares an apply of 1,000 objects with the state in a file and in the
+// cluster:
+//
+//	go test ./cmd/kolla -run '^$' -bench Backend -benchtime 5x
+func BenchmarkBackend(b *testing.B) {
+	b.Setenv("KUBECONFIG", clustertest.Kubeconfig())
+	for _, backend := range []string{"local", "kubernetes"} {
+		b.Run(backend, func(b *testing.B) {
+			b.Chdir(b.TempDir())
+			cloud := fmt.Sprintf(`cloud "bench-%[1]s" {
+  release   = "2025.1"
+  namespace = "bench-%[1]s"
+  backend %[1]q {}
+}
+
+manifest "many" {
+  count   = 1000
+  object = {
+    apiVersion = "v1"
+    kind       = "ConfigMap"
+    metadata   = { name = "c-${count.index}" }
+    data       = { text = "content ${count.index}" }
+  }
+}
+`, backend)
+			if err := os.WriteFile("cloud.hcl", []byte(cloud), 0o600); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				measure(b, tail(b, clustertest.Audit()), "apply", "-auto-approve")
+				b.StopTimer()
+				measure(b, nil, "destroy", "-auto-approve")
+				b.StartTimer()
+			}
+		})
+	}
+}
+
 // measure runs kolla as a process of its own, which must succeed. With an audit
 // log it reports the peak memory and the requests of this run.
 func measure(b *testing.B, audit *auditLog, args ...string) {
@@ -91,7 +179,7 @@ func measure(b *testing.B, audit *auditLog, args ...string) {
 		}
 		requests[verb]++
 	}
-	for _, verb := range []string{"get", "list", "watch", "dry-run", "patch", "delete"} {
+	for _, verb := range []string{"get", "list", "watch", "dry-run", "patch", "create", "update", "delete"} {
 		b.ReportMetric(requests[verb], verb+"-requests")
 	}
 }

@@ -79,6 +79,7 @@ func runScripts(t *testing.T, files []string) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":        exits,
+			"killed":       killed,
 			"edit":         edit,
 			"refusals":     refusals,
 			"foreignstate": foreignState,
@@ -86,6 +87,7 @@ func runScripts(t *testing.T, files []string) {
 			"asapplied":    asApplied,
 			"talkstls":     talksTLS,
 			"signsssh":     signsSSH,
+			"receiver":     receiver,
 		},
 		RequireUniqueNames: true,
 	})
@@ -135,6 +137,26 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s exited with %s, want %s", strings.Join(args[1:], " "), got, args[0])
 	}
 }
+
+// killed runs a command and kills it when a line of its output contains TEXT: killed TEXT COMMAND...
+func killed(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: killed TEXT COMMAND...")
+	}
+	ts.Check(ts.Exec("sh", append([]string{"-c", killedScript, "sh"}, args...)...))
+}
+
+const killedScript = `
+text=$1; shift
+"$@" > killed.txt 2>&1 &
+until grep -q "$text" killed.txt; do
+  kill -0 $! 2>/dev/null || { cat killed.txt; exit 1; }
+  sleep 0.05
+done
+kill -KILL $!
+wait $! 2>/dev/null
+cat killed.txt
+`
 
 // edit replaces text in a file, which must have it: edit FILE OLD NEW.
 func edit(ts *testscript.TestScript, neg bool, args []string) {

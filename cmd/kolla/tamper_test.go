@@ -47,7 +47,7 @@ func on(address string, edit func(*plans.Action)) func(*plans.Plan) {
 	}
 }
 
-const another = "is another one now"
+const another = "and got another one"
 
 var somewhere = addrs.Object{Block: "manifest.made", Kind: "Secret", Name: "x"}
 
@@ -55,26 +55,28 @@ var evil = providers.Ref{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Name
 
 // planFields has an edit for each field of a plan.
 var planFields = map[string]tampering{
-	"Format":      {func(p *plans.Plan) { p.Format = 0 }, "This is no plan file"},
-	"ID":          {func(p *plans.Plan) { p.ID = "5f0c9c9e-6a6f-4a0c-9a53-2f3c1a4f1f10" }, ""},
-	"Tool":        {func(p *plans.Plan) { p.Tool = "v99" }, ""},
-	"Created":     {func(p *plans.Plan) { p.Created = time.Now().Add(-time.Hour) }, ""},
-	"Cloud":       {func(p *plans.Plan) { p.Cloud = "other" }, another},
-	"Namespace":   {func(p *plans.Plan) { p.Namespace = "other" }, another},
-	"Config":      {func(p *plans.Plan) { p.Config = strings.Repeat("0", 64) }, "The configuration is not the one that was planned"},
-	"Destroy":     {func(p *plans.Plan) { p.Destroy = true }, another},
-	"Variables":   {func(p *plans.Plan) { p.Variables["value"] = json.RawMessage(`{"value":"evil","type":"string"}`) }, another},
-	"Cluster":     {func(p *plans.Plan) { p.Cluster.UID = "00000000" }, "belongs to another cluster"},
-	"State":       {func(p *plans.Plan) { p.State.Serial++ }, "The plan is stale"},
-	"Options":     {func(p *plans.Plan) { p.Options = []string{"-delete-data='*'"} }, "needs its options again"},
-	"RefreshOnly": {func(p *plans.Plan) { p.RefreshOnly = true }, another},
-	"Selection":   {func(p *plans.Plan) { p.Selection.Targets = []string{"manifest.made"} }, another},
+	"Format":        {func(p *plans.Plan) { p.Format = 0 }, "This is no plan file"},
+	"ID":            {func(p *plans.Plan) { p.ID = "5f0c9c9e-6a6f-4a0c-9a53-2f3c1a4f1f10" }, ""},
+	"Tool":          {func(p *plans.Plan) { p.Tool = "v99" }, ""},
+	"Created":       {func(p *plans.Plan) { p.Created = time.Now().Add(-time.Hour) }, ""},
+	"Cloud":         {func(p *plans.Plan) { p.Cloud = "other" }, another},
+	"Namespace":     {func(p *plans.Plan) { p.Namespace = "other" }, another},
+	"Config":        {func(p *plans.Plan) { p.Config = strings.Repeat("0", 64) }, "The configuration is not the one that was planned"},
+	"Destroy":       {func(p *plans.Plan) { p.Destroy = true }, another},
+	"Variables":     {func(p *plans.Plan) { p.Variables["value"] = json.RawMessage(`{"value":"evil","type":"string"}`) }, another},
+	"Cluster":       {func(p *plans.Plan) { p.Cluster.UID = "00000000" }, "belongs to another cluster"},
+	"State":         {func(p *plans.Plan) { p.State.Serial++ }, "The plan is stale"},
+	"Options":       {func(p *plans.Plan) { p.Options = []string{"-delete-data='*'"} }, "needs its options again"},
+	"RefreshOnly":   {func(p *plans.Plan) { p.RefreshOnly = true }, another},
+	"ConfigChanges": {func(p *plans.Plan) { p.ConfigChanges = 7 }, ""},
+	"Selection":     {func(p *plans.Plan) { p.Selection.Targets = []string{"manifest.made"} }, another},
 	"Resume": {func(p *plans.Plan) {
 		p.Resume = &plans.Resume{Adopt: []string{"manifest.made/ConfigMap/made"}, DeleteData: []string{"*"}}
 	}, ""},
 	"Actions": {func(p *plans.Plan) {
 		p.Actions = slices.DeleteFunc(p.Actions, func(a plans.Action) bool { return a.Verb == plans.Create })
 	}, "the file does not have it"},
+	"Policies":      {func(p *plans.Plan) { p.Policies = []plans.PolicyResult{{Name: "forged", Status: plans.PolicyPassed}} }, `made with the policy "forged"`},
 	"Losses":        {func(p *plans.Plan) { p.Losses = []plans.Loss{{Address: somewhere}} }, ""},
 	"Kept":          {func(p *plans.Plan) { p.Kept = []plans.Kept{{Address: somewhere, Holds: "all", UID: "forged"}} }, ""},
 	"Foreign":       {func(p *plans.Plan) { p.Foreign = []plans.Foreign{{Address: somewhere}} }, ""},
@@ -82,6 +84,7 @@ var planFields = map[string]tampering{
 	"ForeignPolicy": {func(p *plans.Plan) { p.ForeignPolicy = plans.IgnoreForeign }, ""},
 	"Impact":        {func(p *plans.Plan) { p.Impact = nil }, ""},
 	"Values":        {func(p *plans.Plan) { p.Values = false }, ""},
+	"Renderings":    {func(p *plans.Plan) { p.Renderings = &plans.Renderings{Base: "main"} }, ""},
 	"Outputs":       {func(p *plans.Plan) { p.Outputs = []output.Change{{Name: "forged"}} }, ""},
 	"Checks":        {func(p *plans.Plan) { p.Checks = []state.CheckResult{{Address: "check.forged"}} }, ""},
 	"Elapsed":       {func(p *plans.Plan) { p.Elapsed = time.Hour }, ""},
@@ -94,29 +97,27 @@ var actionFields = map[string]tampering{
 	"Object": {on("/changed", func(a *plans.Action) {
 		set(a.Object.Manifest, "evil", "data", "value")
 	}), `data.value ("evil" instead of "new")`},
-	"Ref":        {on("/changed", func(a *plans.Action) { a.Ref = evil }), another},
-	"Prior":      {on("/changed", func(a *plans.Action) { a.Prior.UID = "00000000" }), "was deleted since it was read"},
-	"Force":      {on("/changed", func(a *plans.Action) { a.Force = true }), "by force"},
-	"Removes":    {on("/changed", func(a *plans.Action) { a.Removes = `{"f:data":{"f:value":{}}}` }), "others added"},
-	"Values":     {on("/changed", func(a *plans.Action) { a.Values = nil }), ""},
-	"Seen":       {on("/changed", func(a *plans.Action) { a.Seen = "forged" }), ""},
-	"Scaled":     {on("/changed", func(a *plans.Action) { a.Scaled = true }), ""},
-	"Reported":   {on("/changed", func(a *plans.Action) { a.Reported = true }), ""},
-	"Token":      {on("/changed", func(a *plans.Action) { a.Token = "forged" }), ""},
-	"Yields":     {on("/changed", func(a *plans.Action) { a.Yields = []plans.Yield{{Path: "data", Field: `{"f:data":{}}`}} }), "left to others"},
-	"Reasons":    {on("/changed", func(a *plans.Action) { a.Reasons[0].Kind = plans.ReasonDrift }), "list of reasons"},
-	"Evidence":   {on("/changed", func(a *plans.Action) { a.Evidence.Kind = plans.Ownership }), ""},
-	"Changes":    {on("/changed", func(a *plans.Action) { a.Changes[0].After = "harmless" }), "does not show the change of"},
-	"Supersedes": {on("/changed", func(a *plans.Action) { a.Supersedes = a.Address }), "takes the place of"},
-	"Holds":      {on("/gone", func(a *plans.Action) { a.Holds = "nothing" }), "what is lost with it"},
-	"Heir":       {on("/gone", func(a *plans.Action) { a.Heir = a.Address }), "heir of its values"},
-	"Occupied":   {on("/gone", func(a *plans.Action) { a.Occupied = true }), "what else is in the namespace"},
-	"Partial":    {on("/gone", func(a *plans.Action) { a.Partial = true }), "whether it stays"},
-	"Releases":   {on("/gone", func(a *plans.Action) { a.Releases = true }), "letting it go"},
-	"DependsOn":  {on("/changed", func(a *plans.Action) { a.DependsOn = nil }), ""},
-	"Triggers":   {on("/changed", func(a *plans.Action) { a.Triggers = []string{"manifest.made"} }), "replaced with it"},
-	"Owed":       {on("/changed", func(a *plans.Action) { a.Owed = []addrs.Object{a.Address} }), "owed to it"},
-	"Pending":    {on("/same", func(a *plans.Action) { a.Pending = true }), ""},
+	"Ref":            {on("/changed", func(a *plans.Action) { a.Ref = evil }), another},
+	"Prior":          {on("/changed", func(a *plans.Action) { a.Prior.UID = "00000000" }), "was deleted since it was read"},
+	"Force":          {on("/changed", func(a *plans.Action) { a.Force = true }), "by force"},
+	"Removes":        {on("/changed", func(a *plans.Action) { a.Removes = `{"f:data":{"f:value":{}}}` }), "others added"},
+	"Values":         {on("/changed", func(a *plans.Action) { a.Values = nil }), ""},
+	"Seen":           {on("/changed", func(a *plans.Action) { a.Seen = "forged" }), ""},
+	"Scaled":         {on("/changed", func(a *plans.Action) { a.Scaled = true }), ""},
+	"Reported":       {on("/changed", func(a *plans.Action) { a.Reported = true }), ""},
+	"Token":          {on("/changed", func(a *plans.Action) { a.Token = "forged" }), ""},
+	"Yields":         {on("/changed", func(a *plans.Action) { a.Yields = []plans.Yield{{Path: "data", Field: `{"f:data":{}}`}} }), "left to others"},
+	"Reasons":        {on("/changed", func(a *plans.Action) { a.Reasons[0].Kind = plans.ReasonDrift }), "list of reasons"},
+	"Evidence":       {on("/changed", func(a *plans.Action) { a.Evidence.Kind = plans.Ownership }), ""},
+	"Changes":        {on("/changed", func(a *plans.Action) { a.Changes[0].After = "harmless" }), "does not show the change of"},
+	"Supersedes":     {on("/changed", func(a *plans.Action) { a.Supersedes = a.Address }), "takes the place of"},
+	"Holds":          {on("/gone", func(a *plans.Action) { a.Holds = "nothing" }), "what is lost with it"},
+	"ValuesCopiedTo": {on("/gone", func(a *plans.Action) { a.ValuesCopiedTo = a.Address }), "heir of its values"},
+	"Occupied":       {on("/gone", func(a *plans.Action) { a.Occupied = true }), "what else is in the namespace"},
+	"Partial":        {on("/gone", func(a *plans.Action) { a.Partial = true }), "whether it stays"},
+	"Releases":       {on("/gone", func(a *plans.Action) { a.Releases = true }), "letting it go"},
+	"DependsOn":      {on("/changed", func(a *plans.Action) { a.DependsOn = nil }), ""},
+	"Pending":        {on("/same", func(a *plans.Action) { a.Pending = true }), ""},
 	"Check": {on("/same", func(a *plans.Action) {
 		a.Check = state.Check{Owned: strings.Repeat("e", 64)}
 	}), ""},
@@ -142,7 +143,7 @@ var attacks = map[string]tampering{
 	"a deletion": {func(p *plans.Plan) {
 		p.Actions = append(p.Actions, plans.Action{
 			Address: addrs.Object{Block: "manifest.old", Kind: "Namespace", Name: "kube-public"}, Verb: plans.Delete, Ref: evil,
-			Prior: providers.Precondition{UID: namespaceUID()}, Occupied: true,
+			Prior: providers.Precondition{UID: namespaceUID()}, Removal: plans.Removal{Occupied: true},
 		})
 	}, "a new plan does not have it"},
 	"an adoption": {on("/made", func(a *plans.Action) {
@@ -188,9 +189,9 @@ var publicUID string // of the namespace kube-public
 func TestTamperedPlans(t *testing.T) {
 	for name, fields := range map[string]map[string]tampering{"Plan": planFields, "Action": actionFields} {
 		typ := map[string]reflect.Type{"Plan": reflect.TypeFor[plans.Plan](), "Action": reflect.TypeFor[plans.Action]()}[name]
-		for i := range typ.NumField() {
-			if _, ok := fields[typ.Field(i).Name]; !ok {
-				t.Errorf("nobody has thought of what an edited %s.%s could do", name, typ.Field(i).Name)
+		for _, field := range reflect.VisibleFields(typ) {
+			if _, ok := fields[field.Name]; !ok && !field.Anonymous {
+				t.Errorf("nobody has thought of what an edited %s.%s could do", name, field.Name)
 			}
 		}
 	}

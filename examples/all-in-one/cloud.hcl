@@ -25,8 +25,7 @@ variable "provider_interface" { default = "eth1" }
 
 role "all" { nodes = var.nodes }
 
-# `kolla exposure haproxy` configures what holds the VIP: it leads to the node ports of
-# these nodes (keystone: 30500).
+# `kolla exposure haproxy` configures what holds the VIP: it leads to these nodes (keystone: 30500).
 exposure "public" {
   vip   = var.vip
   nodes = role.all
@@ -55,6 +54,7 @@ service "ovn-controller" {
 }
 service "neutron-ovn-metadata" {}
 service "nova-compute" {
-  virt_type = var.virt_type
-  nfs       = anytrue([for v in var.volumes : v.type == "nfs"])
+  virt_type       = var.virt_type
+  nfs             = anytrue([for v in var.volumes : v.type == "nfs"])
+  reserved_memory = 6144 # MB that servers do not get
 }

@@ -61,7 +61,8 @@ service "ovn-controller" {
 }
 service "neutron-ovn-metadata" { role = role.compute }
 service "nova-compute" {
-  role      = role.compute
-  virt_type = var.virt_type
-  nfs       = anytrue([for v in var.volumes : v.type == "nfs"])
+  role            = role.compute
+  virt_type       = var.virt_type
+  nfs             = anytrue([for v in var.volumes : v.type == "nfs"])
+  reserved_memory = 6144 # MB that servers do not get; 512 is enough without control services
 }

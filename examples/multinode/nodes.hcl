@@ -1,4 +1,4 @@
-# Roles by name, and by a label that the nodes have already.
+# The role control lists its nodes by name. The role compute selects nodes by a label.
 
 role "control" {
   nodes  = local.control_nodes
@@ -10,8 +10,8 @@ role "compute" {
   labels = { "kolla.openstack.org/role-compute" = "true" }
 }
 
-# Clients use the VIP and the services' own ports. `kolla exposure haproxy` configures
-# what holds the VIP and leads to the node ports (keystone: 30500) of these nodes.
+# Clients use the VIP and the services' own ports. `kolla exposure haproxy` prints
+# the configuration of the load balancer that holds the VIP and forwards to the node ports.
 exposure "public" {
   vip   = var.vip
   fqdn  = "cloud.example.org"

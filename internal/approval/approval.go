@@ -23,28 +23,29 @@ type Fresh struct {
 	Plan     *plans.Plan
 	Problems []plans.Problem
 	Objects  []providers.Object // all declared objects
-	// Live returns the object that the plan has read from the cluster; nil: it does not exist.
+	// Live returns the object that the new plan has read from the cluster, or nil if it does
+	// not exist.
 	Live func(providers.Ref) *unstructured.Unstructured
 }
 
-// Verdict is what becomes of a saved plan.
+// Verdict is the decision about a saved plan.
 type Verdict struct {
-	// Plan is what is to be carried out: actions of the fresh plan, under the ID of the
-	// saved one.
+	// Plan is the plan to carry out: actions of the fresh plan, with the ID of the saved one.
 	Plan *plans.Plan
-	// Held are the actions of Plan that are not to be begun, because their objects were
-	// changed since the plan was made, with the reason.
+	// Held contains the actions of Plan that must not start, because their objects changed
+	// since the plan was made. The values are the reasons.
 	Held map[addrs.Object]error
-	// Differences are why the saved plan must not be carried out at all; none: it may.
+	// Differences lists the reasons to refuse the saved plan. If it is empty, the plan may be
+	// carried out.
 	Differences []Difference
-	// Problems are those of the fresh plan that the saved one did not meet, and that no
-	// change of an object explains. With one of them the plan must not be carried out.
+	// Problems lists the problems of the fresh plan that the saved one did not have, and that
+	// no change of an object explains. If there is any, the plan must not be carried out.
 	Problems []plans.Problem
 }
 
-// Difference is what a saved plan says and the fresh one does not, or the reverse.
+// Difference is a difference between the saved plan and the fresh one.
 type Difference struct {
-	Address addrs.Object // zero: of the plan as a whole
+	Address addrs.Object // zero: the difference concerns the whole plan
 	Text    string       // "the file says update, and a new plan says create"
 }
 
@@ -57,7 +58,7 @@ func Check(saved *plans.Plan, fresh Fresh) Verdict {
 		objects: map[addrs.Object]*providers.Object{},
 		verdict: Verdict{Held: map[addrs.Object]error{}},
 	}
-	objects := order.Complete(fresh.Objects) // as they are in plans
+	objects := order.Complete(fresh.Objects) // completed like the objects in plans
 	for i := range objects {
 		c.objects[objects[i].Address] = &objects[i]
 	}
@@ -85,7 +86,7 @@ func Check(saved *plans.Plan, fresh Fresh) Verdict {
 	return c.verdict
 }
 
-// check is a comparison under way.
+// check is the state of a comparison.
 type check struct {
 	Fresh
 	saved, fresh map[addrs.Object]*plans.Action
@@ -97,7 +98,7 @@ func (c *check) differ(address addrs.Object, format string, args ...any) {
 	c.verdict.Differences = append(c.verdict.Differences, Difference{address, fmt.Sprintf(format, args...)})
 }
 
-// head compares what is said of the plan as a whole.
+// head compares the fields that concern the whole plan.
 func (c *check) head(saved *plans.Plan) {
 	fresh := c.Plan
 	for _, field := range []struct {
@@ -121,8 +122,8 @@ func (c *check) head(saved *plans.Plan) {
 	}
 }
 
-// object compares what an action of the file wants with what is declared. No change of
-// the cluster explains a difference: what is rendered would be another plan.
+// object compares the object in an action of the file with the declared object. A change in the
+// cluster cannot explain a difference: other declared objects mean another plan.
 func (c *check) object(a *plans.Action) {
 	declared := c.objects[a.Address]
 	switch {
@@ -144,7 +145,7 @@ func (c *check) object(a *plans.Action) {
 	}
 }
 
-// action is what is to be carried out of an action of the fresh plan.
+// action returns the action to carry out for an action of the fresh plan.
 func (c *check) action(fresh *plans.Action) plans.Action {
 	saved, out := c.saved[fresh.Address], *fresh
 	switch {
@@ -157,7 +158,8 @@ func (c *check) action(fresh *plans.Action) plans.Action {
 			c.differ(fresh.Address, "%s", text)
 		}
 	case saved.Verb == plans.None && fresh.Verb != plans.None:
-		// Somebody changed what the plan leaves as it is, and so does its apply.
+		// Somebody changed an object that the plan leaves unchanged. The apply leaves it
+		// unchanged, too.
 		out.Verb, out.Changes, out.Force, out.Pending = plans.None, nil, false, false
 		out.Check = plans.Action{}.Check
 	default:
@@ -168,9 +170,9 @@ func (c *check) action(fresh *plans.Action) plans.Action {
 	return out
 }
 
-// stopped are the actions for which there is no fresh one, because of a problem that
-// came up since: the object is not what it was when the plan was made. Other problems
-// are not of the file.
+// stopped returns the saved actions that have no fresh action because of a new problem with an
+// object that changed since the plan was made. It adds them to Held. All other problems are
+// added to the Problems of the verdict.
 func (c *check) stopped() []plans.Action {
 	var out []plans.Action
 	for _, p := range c.Problems {
@@ -198,7 +200,7 @@ func (c *check) stopped() []plans.Action {
 	return out
 }
 
-// stoppedBy says why an action cannot be carried out any more.
+// stoppedBy returns the reason why an action can no longer be carried out.
 func stoppedBy(saved, action *plans.Action, now providers.Precondition, p plans.Problem) error {
 	switch {
 	case saved.Prior.UID == "":
@@ -209,7 +211,7 @@ func stoppedBy(saved, action *plans.Action, now providers.Precondition, p plans.
 	return fmt.Errorf("%s was changed since the plan was made: %s; make a new plan", action.Ref, p.Summary)
 }
 
-// missing finds actions of the file that the fresh plan does not have.
+// missing reports actions of the file that the fresh plan does not have.
 func (c *check) missing(saved *plans.Plan) {
 	for i := range saved.Actions {
 		a := &saved.Actions[i]
@@ -219,8 +221,9 @@ func (c *check) missing(saved *plans.Plan) {
 	}
 }
 
-// shown refuses a file that does not show what is grave. Of a block in which something
-// is held, that may have come up since.
+// shown refuses a file that does not show a grave effect or a loss of data. If an action of a
+// block is held, new effects on the block are accepted, because the change of the object may
+// cause them.
 func (c *check) shown(saved *plans.Plan) {
 	blocks := map[string]bool{}
 	for address := range c.verdict.Held {
@@ -246,8 +249,9 @@ func (c *check) shown(saved *plans.Plan) {
 	}
 }
 
-// link has what depends on a held action wait for it, and so be skipped: a plan drops
-// dependencies on what it has no action for.
+// link makes actions depend on the held actions that they depended on in the saved plan, so
+// that they are skipped. The fresh plan does not have these dependencies, because a plan drops
+// dependencies on objects without an action.
 func (c *check) link(actions []plans.Action) {
 	for i := range actions {
 		a := &actions[i]

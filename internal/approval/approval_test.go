@@ -38,7 +38,7 @@ func act(verb plans.Verb, name, version string, paths ...string) plans.Action {
 	return a
 }
 
-// stored is a plan as it comes out of a file.
+// stored returns a plan as it is read back from a file.
 func stored(t *testing.T, plan plans.Plan) *plans.Plan {
 	t.Helper()
 	raw, err := json.Marshal(plan)
@@ -64,7 +64,7 @@ func check(t *testing.T, saved, fresh plans.Action, problems ...plans.Problem) a
 	})
 }
 
-// theirs is the object as somebody else has made it since.
+// theirs returns the object after a change by another client.
 func theirs() *unstructured.Unstructured {
 	u := object("ConfigMap", "a").Manifest.DeepCopy()
 	u.SetUID("uid-theirs")
@@ -72,20 +72,20 @@ func theirs() *unstructured.Unstructured {
 	return u
 }
 
-// TestMovedObjects holds what an apply does about an object that somebody wrote to, made
-// or deleted since the plan was saved.
+// TestMovedObjects tests apply with an object that was written, created or deleted since the
+// plan was saved.
 func TestMovedObjects(t *testing.T) {
 	anew := func(a plans.Action) plans.Action { a.Prior.UID = "uid-anew"; return a }
 	forced := func(a plans.Action) plans.Action { a.Force = true; return a }
 	for name, test := range map[string]struct {
 		saved, fresh plans.Action
-		verb         plans.Verb // of what is carried out
-		held         string     // why it is not
+		verb         plans.Verb // of the action to carry out
+		held         string     // the reason to hold the action; empty: it is not held
 	}{
 		"still the same change":  {act(plans.Update, "a", "1", "data.x"), act(plans.Update, "a", "2", "data.x"), plans.Update, ""},
 		"a part of it was done":  {act(plans.Update, "a", "1", "data.x", "data.y"), act(plans.Update, "a", "2", "data.y"), plans.Update, ""},
 		"all of it was done":     {act(plans.Update, "a", "1", "data.x"), act(plans.None, "a", "2"), plans.None, ""},
-		"one change more":        {act(plans.Update, "a", "1", "data.x"), act(plans.Update, "a", "2", "data.x", "data.y"), plans.Update, "would now happen to data.y"},
+		"one change more":        {act(plans.Update, "a", "1", "data.x"), act(plans.Update, "a", "2", "data.x", "data.y"), plans.Update, "would now also change data.y"},
 		"by force now":           {act(plans.Update, "a", "1", "data.x"), forced(act(plans.Update, "a", "2", "data.x")), plans.Update, "by force"},
 		"replaced now":           {act(plans.Update, "a", "1", "data.x"), act(plans.Replace, "a", "2", "data.x"), plans.Replace, "a new plan says replace"},
 		"another one by now":     {act(plans.Update, "a", "1", "data.x"), anew(act(plans.Update, "a", "2", "data.x")), plans.Update, "was deleted"},
@@ -111,7 +111,8 @@ func TestMovedObjects(t *testing.T) {
 	}
 }
 
-// What nobody has written to is as the file says, or the file is refused.
+// If the object did not change, the actions in the file must be equal to those of a new plan,
+// or the file is refused.
 func TestUnmovedObjects(t *testing.T) {
 	for name, test := range map[string]struct{ saved, fresh plans.Action }{
 		"a change that is not shown": {act(plans.Update, "a", "1", "data.x"), act(plans.Update, "a", "1", "data.x", "data.y")},
@@ -131,13 +132,13 @@ func TestUnmovedObjects(t *testing.T) {
 	}
 }
 
-// A problem that comes of what somebody did to the object stops its action, and what
-// depends on it; any other one refuses the plan.
+// A problem that a change of the object causes stops its action and the actions that depend on
+// it. Any other problem refuses the plan.
 func TestProblemsSince(t *testing.T) {
 	saved, dependant := act(plans.Create, "a", ""), act(plans.Create, "b", "")
 	dependant.DependsOn = []addrs.Object{saved.Address}
 	fresh := dependant
-	fresh.DependsOn = nil // as a plan has it where there is no action
+	fresh.DependsOn = nil // plans drop dependencies on objects without an action
 	exists := plans.Problem{Address: saved.Address, Summary: "it exists and is not kolla's"}
 	check := func(live *unstructured.Unstructured) approval.Verdict {
 		return approval.Check(stored(t, plans.Plan{Actions: []plans.Action{saved, dependant}}), approval.Fresh{
@@ -158,7 +159,7 @@ func TestProblemsSince(t *testing.T) {
 	}
 }
 
-// What is grave has to be in the file.
+// The file must show grave effects.
 func TestGraveIsShown(t *testing.T) {
 	action := act(plans.Update, "a", "1", "data.x")
 	grave := []plans.Impact{{Block: "service.mariadb", Effects: []plans.Effect{{Kind: plans.EffectStop, Name: "mariadb-server", Pods: 1, Grave: true}}}}
@@ -175,7 +176,8 @@ func TestGraveIsShown(t *testing.T) {
 	}
 }
 
-// What is cut off has to be in the file, and not more: servers come and go.
+// The file must show the servers that are cut off. It may show more of them, because servers
+// come and go.
 func TestCutOffIsShown(t *testing.T) {
 	action := act(plans.Update, "a", "1", "data.x")
 	impact := func(carried ...plans.Carried) []plans.Impact {
@@ -211,7 +213,7 @@ func TestCutOffIsShown(t *testing.T) {
 	}
 }
 
-// The server picks another node port for each dry run. One that is declared it does not.
+// The server chooses another node port for each dry run. It does not choose a declared port.
 func TestPickedByTheServer(t *testing.T) {
 	service := func(after int64, declared bool) plans.Action {
 		o := object("Service", "a")

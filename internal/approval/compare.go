@@ -16,16 +16,16 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// moved reports whether somebody wrote to the object of an action since the plan was
-// saved, deleted it, or made it.
+// moved reports whether the object of an action was written, deleted or created since the plan
+// was saved.
 func moved(saved, fresh *plans.Action) bool {
 	s, f := saved.Prior, fresh.Prior
 	return s.UID != f.UID || s.ResourceVersion != f.ResourceVersion && s.ResourceVersion != "" && f.ResourceVersion != ""
 }
 
-// unlike says what a saved action has otherwise than the fresh one, of an object that
-// nobody has written to since. What an action depends on, its checks and whether it is
-// waited for are taken from the fresh one, whatever the file says.
+// unlike returns the differences between a saved action and the fresh one, if the object did
+// not change since. It does not compare dependencies, checks and waiting: these are taken from
+// the fresh action.
 func unlike(saved, fresh *plans.Action) []string {
 	if saved.Verb != fresh.Verb {
 		return []string{fmt.Sprintf("the file says %q, and a new plan says %s", saved.Verb, fresh.Verb)}
@@ -43,12 +43,10 @@ func unlike(saved, fresh *plans.Action) []string {
 		{"list of reasons", saved.Reasons, fresh.Reasons},
 		{"word on what it takes the place of", saved.Supersedes, fresh.Supersedes},
 		{"word on what is lost with it", saved.Holds, fresh.Holds},
-		{"heir of its values", saved.Heir, fresh.Heir},
+		{"heir of its values", saved.ValuesCopiedTo, fresh.ValuesCopiedTo},
 		{"word on what else is in the namespace", saved.Occupied, fresh.Occupied},
 		{"word on whether it stays", saved.Partial, fresh.Partial},
 		{"word on letting it go", saved.Releases, fresh.Releases},
-		{"list of what is replaced with it", saved.Triggers, fresh.Triggers},
-		{"list of what is owed to it", saved.Owed, fresh.Owed},
 	} {
 		if _, equal := same(field.saved, field.fresh); !equal {
 			out = append(out, fmt.Sprintf("the file has another %s than a new plan", field.name))
@@ -66,8 +64,8 @@ func unlike(saved, fresh *plans.Action) []string {
 	return out
 }
 
-// exceeds says what the fresh action would do beyond the saved one, of an object that
-// somebody has written to since; nil: nothing.
+// exceeds returns an error if the object changed since the plan was saved and the fresh action
+// would do more than the saved one. It returns nil otherwise.
 func exceeds(saved, fresh *plans.Action) error {
 	s, f := saved.Verb, fresh.Verb
 	made := func(v plans.Verb) bool { return v == plans.Create || v == plans.Run }
@@ -75,7 +73,7 @@ func exceeds(saved, fresh *plans.Action) error {
 	case made(s) && !made(f):
 		return &providers.PreconditionError{Ref: fresh.Ref, Exists: true}
 	case f == plans.None, f == plans.Forget && s == plans.Delete && !fresh.Releases:
-		return nil // it was done meanwhile
+		return nil // it was done in the meantime
 	case made(f) && !made(s), saved.Prior.UID != fresh.Prior.UID:
 		return &providers.PreconditionError{Ref: fresh.Ref, Gone: true}
 	case s != f:
@@ -84,7 +82,7 @@ func exceeds(saved, fresh *plans.Action) error {
 	switch {
 	case fresh.Force && !saved.Force:
 		return changed(fresh, "fields would be taken by force")
-	case fresh.Holds != saved.Holds || fresh.Occupied != saved.Occupied || fresh.Heir != saved.Heir:
+	case fresh.Holds != saved.Holds || fresh.Occupied != saved.Occupied || fresh.ValuesCopiedTo != saved.ValuesCopiedTo:
 		return changed(fresh, "something else would be lost")
 	case fresh.Partial != saved.Partial || fresh.Releases != saved.Releases || fresh.Supersedes != saved.Supersedes:
 		return changed(fresh, "something else would become of it")
@@ -112,7 +110,7 @@ func yielded(a *plans.Action) []string {
 	return out
 }
 
-// beyond are the changes of one action that another one does not have.
+// beyond returns the changes of one action that the other does not have.
 func beyond(one, other *plans.Action) []plans.Change {
 	has := map[string]bool{}
 	for _, c := range other.Changes {
@@ -127,8 +125,8 @@ func beyond(one, other *plans.Action) []plans.Change {
 	return out
 }
 
-// essence is what a change does. A number that the server picks anew whenever it is asked
-// counts as any number.
+// essence returns the effect of a change. A number that the server chooses anew for each
+// request counts as any number.
 func essence(a *plans.Action, c plans.Change) string {
 	if c.Before == nil && picked(a, c.Path) {
 		c.After = "picked by the server"
@@ -136,8 +134,8 @@ func essence(a *plans.Action, c plans.Change) string {
 	return executor.Essence(c)
 }
 
-// picked reports whether the value at a path of a Service comes from a pool of the
-// server. One that is declared does not.
+// picked reports whether the server chooses the value at a path of a Service from a pool. It
+// does not choose a declared value.
 func picked(a *plans.Action, path string) bool {
 	if a.Object == nil || a.Ref.GVK.Kind != "Service" || a.Ref.GVK.Group != "" {
 		return false
@@ -159,8 +157,8 @@ func paths(changes []plans.Change) string {
 	return words.Few(out, 5)
 }
 
-// same compares two values as a plan file has them. Where they differ, path says where:
-// ".manifest.spec.replicas".
+// same compares two values in the form of a plan file. If they differ, path is the place of the
+// first difference: ".manifest.spec.replicas".
 func same(saved, fresh any) (path string, equal bool) {
 	a, b := plain(saved), plain(fresh)
 	if reflect.DeepEqual(a, b) {
@@ -169,7 +167,8 @@ func same(saved, fresh any) (path string, equal bool) {
 	return differing(a, b), false
 }
 
-// plain is a value as it comes out of JSON. Numbers stay texts, so that none is rounded.
+// plain returns a value as it is decoded from JSON. Numbers stay texts, so that none is
+// rounded.
 func plain(v any) any {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -181,7 +180,7 @@ func plain(v any) any {
 	if err := decoder.Decode(&out); err != nil {
 		panic(fmt.Sprintf("a part of a plan cannot be read back: %v", err))
 	}
-	switch value := out.(type) { // a file leaves out what is empty
+	switch value := out.(type) { // a file omits empty values
 	case map[string]any:
 		if len(value) == 0 {
 			return nil
@@ -194,7 +193,7 @@ func plain(v any) any {
 	return out
 }
 
-// differing is the path of the first difference.
+// differing returns the path of the first difference.
 func differing(a, b any) string {
 	switch a := a.(type) {
 	case map[string]any:
@@ -227,7 +226,7 @@ func differing(a, b any) string {
 	return ""
 }
 
-// step is a key in a path. The file may have any text as one.
+// step returns a key as a step of a path. A key in the file may be any text.
 func step(key string) string {
 	odd := func(r rune) bool {
 		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
@@ -238,8 +237,8 @@ func step(key string) string {
 	return "." + key
 }
 
-// describe names the field of an object that differs, with both values where they may be
-// shown.
+// describe returns the field of an object that differs. If the field is in the manifest, the
+// text includes both values.
 func describe(path string, saved, fresh *providers.Object) string {
 	field, manifest := strings.CutPrefix(path, ".manifest.")
 	if !manifest {
@@ -248,7 +247,7 @@ func describe(path string, saved, fresh *providers.Object) string {
 	return fmt.Sprintf("%s (%s instead of %s)", field, short(at(plain(saved), path)), short(at(plain(fresh), path)))
 }
 
-// at is the value at a path that differing has made.
+// at returns the value at a path that differing has returned.
 func at(v any, path string) any {
 	for path != "" {
 		switch node := v.(type) {
@@ -276,7 +275,7 @@ func at(v any, path string) any {
 	return v
 }
 
-// short is a value in one line.
+// short returns a value as JSON in one line, cut after 60 characters.
 func short(v any) string {
 	const most = 60
 	if v == nil {

@@ -5,7 +5,11 @@ package arch_test
 import (
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
+	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -18,55 +22,81 @@ const module = "kolla.openstack.org/kolla"
 
 // allowed lists, for every package, which of ours it may import.
 var allowed = map[string][]string{
-	"cmd/kolla":                             {"internal/cli"},
-	"lang":                                  {"internal/dag", "internal/words", "lang/addrs", "lang/catalogue", "lang/configs", "lang/functions", "lang/ini", "lang/internal/check", "lang/internal/diag", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/schema", "lang/syntax", "lang/yaml"},
-	"lang/addrs":                            {},
-	"lang/catalogue":                        {"lang/addrs", "lang/configs", "lang/internal/diag", "lang/internal/source", "lang/internal/values", "lang/schema"},
-	"lang/configs":                          {"internal/words", "lang/addrs", "lang/internal/diag", "lang/mark"},
-	"lang/draft":                            {"lang/syntax"},
-	"lang/escape":                           {},
-	"lang/functions":                        {"internal/files", "internal/words", "lang/escape", "lang/mark", "lang/syntax", "lang/yaml"},
-	"lang/ini":                              {},
-	"lang/internal/check":                   {"internal/words", "lang/configs", "lang/internal/diag", "lang/internal/source", "lang/schema"},
-	"lang/internal/diag":                    {"internal/words"},
-	"lang/internal/source":                  {"internal/files", "internal/words", "lang/internal/diag", "lang/schema", "lang/syntax"},
-	"lang/internal/values":                  {"internal/words", "lang/configs", "lang/internal/diag", "lang/mark", "lang/syntax"},
-	"lang/mark":                             {},
-	"lang/schema":                           {"lang/addrs"},
-	"lang/syntax":                           {"internal/files"},
-	"lang/yaml":                             {},
-	"providers":                             {"internal/crash", "lang/addrs", "lang/escape", "providers/kinds"},
-	"providers/haproxy":                     {"internal/words", "lang/configs"},
-	"providers/kinds":                       {},
-	"providers/kubernetes":                  {"providers", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/dryrun", "providers/kubernetes/internal/list", "providers/kubernetes/internal/readiness", "providers/kubernetes/internal/resources", "providers/kubernetes/internal/write"},
-	"providers/kubernetes/internal/connect": {"internal/crash", "internal/files", "providers"},
-	"providers/kubernetes/internal/dryrun":  {"providers", "providers/kinds", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/resources"},
-	"providers/kubernetes/internal/list":    {"internal/crash", "providers", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/resources"},
+	"cmd/kolla":                               {"internal/cli"},
+	"lang":                                    {"internal/words", "lang/configs", "lang/functions", "lang/internal/blocks", "lang/internal/check", "lang/internal/diag", "lang/internal/eval", "lang/internal/graph", "lang/internal/moves", "lang/internal/services", "lang/internal/settings", "lang/internal/source", "lang/internal/values", "lang/internal/variables", "lang/mark", "lang/schema", "lang/syntax"},
+	"lang/addrs":                              {},
+	"lang/catalogue":                          {"lang/addrs", "lang/configs", "lang/internal/diag", "lang/internal/source", "lang/internal/values", "lang/schema"},
+	"lang/configs":                            {"internal/words", "lang/addrs", "lang/internal/diag", "lang/mark"},
+	"lang/draft":                              {"lang/syntax"},
+	"lang/escape":                             {},
+	"lang/functions":                          {"internal/files", "internal/words", "lang/escape", "lang/mark", "lang/syntax", "lang/yaml"},
+	"lang/ini":                                {},
+	"lang/internal/blocks":                    {"internal/words", "lang/addrs", "lang/configs", "lang/functions", "lang/internal/diag", "lang/internal/eval", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/schema", "lang/schema/forms", "lang/yaml"},
+	"lang/internal/check":                     {"internal/words", "lang/addrs", "lang/configs", "lang/internal/blocks", "lang/internal/diag", "lang/internal/eval", "lang/internal/settings", "lang/internal/source", "lang/schema", "lang/schema/forms"},
+	"lang/internal/diag":                      {"internal/words"},
+	"lang/internal/eval":                      {"internal/words", "lang/addrs", "lang/configs", "lang/functions", "lang/internal/diag", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/schema", "lang/syntax"},
+	"lang/internal/graph":                     {"internal/dag", "internal/words", "lang/addrs", "lang/configs", "lang/internal/diag", "lang/internal/eval", "lang/internal/source", "lang/internal/values", "lang/schema"},
+	"lang/internal/langtest":                  {"lang/functions", "lang/internal/diag", "lang/internal/eval", "lang/internal/source", "lang/syntax"},
+	"lang/internal/moves":                     {"internal/words", "lang/addrs", "lang/configs", "lang/internal/diag", "lang/internal/eval", "lang/internal/graph", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/schema"},
+	"lang/internal/pods":                      {"internal/words", "lang/configs", "lang/internal/blocks", "lang/internal/diag", "lang/internal/eval", "lang/internal/settings", "lang/internal/source", "lang/mark", "lang/schema"},
+	"lang/internal/services":                  {"internal/words", "lang/addrs", "lang/catalogue", "lang/configs", "lang/internal/blocks", "lang/internal/check", "lang/internal/diag", "lang/internal/eval", "lang/internal/graph", "lang/internal/moves", "lang/internal/pods", "lang/internal/settings", "lang/internal/source", "lang/internal/values", "lang/internal/variables", "lang/mark", "lang/schema"},
+	"lang/internal/settings":                  {"internal/words", "lang/configs", "lang/functions", "lang/ini", "lang/internal/diag", "lang/internal/eval", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/syntax"},
+	"lang/internal/source":                    {"internal/files", "internal/words", "lang/internal/diag", "lang/schema", "lang/syntax"},
+	"lang/internal/values":                    {"internal/words", "lang/configs", "lang/internal/diag", "lang/mark", "lang/syntax"},
+	"lang/internal/variables":                 {"internal/words", "lang/configs", "lang/internal/diag", "lang/internal/eval", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/schema", "lang/syntax"},
+	"lang/mark":                               {},
+	"lang/schema":                             {"lang/schema/forms"},
+	"lang/schema/forms":                       {"lang/addrs"},
+	"lang/syntax":                             {"internal/files"},
+	"lang/yaml":                               {},
+	"providers":                               {"internal/crash", "lang/addrs", "lang/escape", "providers/kinds"},
+	"providers/haproxy":                       {"internal/words", "lang/configs"},
+	"providers/kinds":                         {},
+	"providers/kubernetes":                    {"providers", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/dryrun", "providers/kubernetes/internal/list", "providers/kubernetes/internal/readiness", "providers/kubernetes/internal/resources", "providers/kubernetes/internal/write"},
+	"providers/kubernetes/internal/connect":   {"internal/crash", "internal/files", "providers"},
+	"providers/kubernetes/internal/dryrun":    {"providers", "providers/kinds", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/resources"},
+	"providers/kubernetes/internal/list":      {"internal/crash", "providers", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/resources"},
 	"providers/kubernetes/internal/readiness": {"internal/words", "providers", "providers/kinds", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/list", "providers/kubernetes/internal/resources"},
 	"providers/kubernetes/internal/resources": {"providers", "providers/kubernetes/internal/connect"},
 	"providers/kubernetes/internal/watch":     {"providers", "providers/kinds", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/list", "providers/kubernetes/internal/readiness", "providers/kubernetes/internal/resources"},
 	"providers/kubernetes/internal/write":     {"providers", "providers/kinds", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/dryrun", "providers/kubernetes/internal/resources", "providers/kubernetes/internal/watch"},
-	"providers/openstack":                     {"internal/words", "lang/addrs", "lang/configs", "lang/escape", "providers", "providers/kinds", "providers/secrets"},
+	"providers/openstack":                     {"lang/addrs", "lang/configs", "providers", "providers/openstack/internal/files", "providers/openstack/internal/lifecycle", "providers/openstack/internal/manifests", "providers/openstack/internal/namespace", "providers/openstack/internal/network", "providers/openstack/internal/nodes", "providers/openstack/internal/object", "providers/openstack/internal/patch", "providers/openstack/internal/pods", "providers/openstack/internal/runs", "providers/openstack/internal/secret", "providers/openstack/internal/security", "providers/openstack/internal/workloads", "providers/secrets"},
+	"providers/openstack/internal/files":      {"lang/addrs", "lang/configs", "providers", "providers/openstack/internal/object", "providers/openstack/internal/secret"},
+	"providers/openstack/internal/lifecycle":  {"internal/words", "lang/addrs", "lang/configs", "providers/openstack/internal/object"},
+	"providers/openstack/internal/manifests":  {"lang/addrs", "lang/configs", "providers", "providers/kinds", "providers/openstack/internal/namespace", "providers/openstack/internal/object", "providers/openstack/internal/security"},
+	"providers/openstack/internal/namespace":  {"internal/podsecurity", "lang/configs", "providers", "providers/kinds", "providers/openstack/internal/object"},
+	"providers/openstack/internal/network":    {"lang/configs", "providers", "providers/openstack/internal/nodes", "providers/openstack/internal/object"},
+	"providers/openstack/internal/nodes":      {"internal/words", "lang/addrs", "lang/configs", "providers", "providers/openstack/internal/object"},
+	"providers/openstack/internal/object":     {"lang/addrs", "lang/configs", "providers"},
+	"providers/openstack/internal/patch":      {"internal/words", "lang/configs", "providers", "providers/openstack/internal/object", "providers/openstack/internal/security"},
+	"providers/openstack/internal/pods":       {"lang/addrs", "lang/configs", "providers", "providers/openstack/internal/files", "providers/openstack/internal/nodes", "providers/openstack/internal/object", "providers/openstack/internal/secret"},
+	"providers/openstack/internal/runs":       {"lang/addrs", "lang/configs", "providers/openstack/internal/object"},
+	"providers/openstack/internal/secret":     {"lang/addrs", "lang/configs", "lang/escape", "providers", "providers/openstack/internal/object", "providers/secrets"},
+	"providers/openstack/internal/security":   {"internal/podsecurity", "internal/words", "lang/addrs", "lang/configs", "providers", "providers/kinds", "providers/openstack/internal/object", "providers/openstack/internal/runs"},
+	"providers/openstack/internal/workloads":  {"lang/addrs", "lang/configs", "providers", "providers/openstack/internal/nodes", "providers/openstack/internal/object", "providers/openstack/internal/patch", "providers/openstack/internal/pods", "providers/openstack/internal/runs", "providers/openstack/internal/security"},
 	"providers/openstack/options":             {"internal/words", "lang/configs"},
 	"providers/secrets":                       {"lang/addrs", "lang/configs", "lang/escape", "providers"},
 	"state":                                   {"internal/files"},
-	"planner":                                 {"lang/addrs", "lang/configs", "planner/dryrun", "planner/fields", "planner/internal/cutoff", "planner/internal/decision", "planner/internal/impact", "planner/internal/inventory", "planner/internal/outcome", "planner/internal/removal", "planner/internal/selection", "planner/internal/sides", "planner/output", "planner/plans", "planner/proof", "planner/trust", "providers", "providers/kinds", "state"},
+	"state/cluster":                           {"internal/crash", "state"},
+	"planner":                                 {"lang/addrs", "lang/configs", "planner/dryrun", "planner/fields", "planner/internal/cutoff", "planner/internal/decision", "planner/internal/impact", "planner/internal/inventory", "planner/internal/outcome", "planner/internal/removal", "planner/internal/rendering", "planner/internal/selection", "planner/internal/sides", "planner/output", "planner/plans", "planner/proof", "planner/trust", "providers", "providers/kinds", "state"},
 	"planner/dryrun":                          {"internal/crd", "planner/fields", "planner/plans", "providers", "providers/kinds"},
 	"planner/extract":                         {},
 	"planner/fields":                          {"lang/addrs", "planner/plans", "planner/proof", "providers", "providers/kinds"},
+	"planner/internal/additions":              {"internal/foreign", "planner/dryrun", "planner/fields", "planner/internal/lifecycle", "planner/plans", "planner/proof", "providers", "providers/kinds", "state"},
 	"planner/internal/blame":                  {"planner/fields", "planner/plans"},
 	"planner/internal/cutoff":                 {"internal/crash", "planner/plans", "providers"},
-	"planner/internal/decision":               {"internal/crash", "internal/foreign", "internal/words", "lang/addrs", "lang/configs", "planner/dryrun", "planner/fields", "planner/internal/blame", "planner/internal/inventory", "planner/internal/lifecycle", "planner/internal/objects", "planner/internal/outcome", "planner/internal/selection", "planner/internal/trial", "planner/plans", "planner/proof", "planner/trust", "providers", "providers/kinds", "providers/secrets", "state"},
-	"planner/internal/impact":                 {"internal/words", "lang/addrs", "lang/ini", "planner/fields", "planner/internal/cutoff", "planner/internal/inventory", "planner/internal/lifecycle", "planner/internal/objects", "planner/internal/outcome", "planner/internal/podsecurity", "planner/internal/removal", "planner/plans", "planner/proof", "providers", "providers/kinds"},
+	"planner/internal/decision":               {"internal/crash", "internal/words", "lang/addrs", "lang/configs", "planner/dryrun", "planner/fields", "planner/internal/additions", "planner/internal/blame", "planner/internal/inventory", "planner/internal/objects", "planner/internal/outcome", "planner/internal/ownership", "planner/internal/selection", "planner/internal/trial", "planner/plans", "planner/proof", "planner/trust", "providers", "providers/kinds", "providers/secrets", "state"},
+	"planner/internal/impact":                 {"internal/podsecurity", "internal/words", "lang/addrs", "lang/ini", "planner/fields", "planner/internal/cutoff", "planner/internal/inventory", "planner/internal/lifecycle", "planner/internal/objects", "planner/internal/outcome", "planner/internal/removal", "planner/plans", "planner/proof", "providers", "providers/kinds"},
 	"planner/internal/inventory":              {"internal/crash", "internal/words", "lang/addrs", "lang/configs", "planner/fields", "planner/internal/objects", "planner/order", "planner/plans", "planner/proof", "planner/trust", "providers", "providers/kinds", "state"},
 	"planner/internal/lifecycle":              {"lang/addrs", "planner/fields", "providers"},
 	"planner/internal/objects":                {"providers", "providers/kinds"},
-	"planner/internal/outcome":                {"internal/words", "lang/addrs", "planner/dryrun", "planner/fields", "planner/internal/inventory", "planner/internal/objects", "planner/internal/trial", "planner/plans", "planner/trust", "providers", "providers/kinds"},
-	"planner/internal/podsecurity":            {"providers", "providers/kinds"},
+	"planner/internal/outcome":                {"internal/words", "lang/addrs", "planner/fields", "planner/internal/inventory", "planner/internal/objects", "planner/plans", "planner/trust", "providers", "providers/kinds"},
+	"planner/internal/ownership":              {"internal/foreign", "internal/words", "planner/fields", "planner/internal/lifecycle", "planner/plans", "planner/proof", "providers", "providers/kinds"},
 	"planner/internal/removal":                {"internal/words", "lang/addrs", "planner/dryrun", "planner/fields", "planner/internal/inventory", "planner/internal/objects", "planner/internal/outcome", "planner/internal/selection", "planner/order", "planner/plans", "planner/trust", "providers", "providers/kinds"},
+	"planner/internal/rendering":              {"lang/addrs", "planner/dryrun", "planner/fields", "planner/internal/inventory", "planner/internal/objects", "planner/internal/outcome", "planner/internal/selection", "planner/plans", "providers", "providers/kinds", "state"},
 	"planner/internal/selection":              {"internal/words", "lang/addrs", "planner/internal/inventory", "planner/plans", "providers", "providers/kinds"},
 	"planner/internal/sides":                  {"internal/crash", "lang/addrs", "planner/dryrun", "planner/extract", "planner/fields", "planner/internal/decision", "planner/internal/inventory", "planner/internal/outcome", "planner/internal/removal", "planner/plans", "planner/proof", "providers", "providers/kinds"},
-	"planner/internal/trial":                  {"internal/words", "lang/addrs", "planner/dryrun", "planner/internal/inventory", "planner/internal/podsecurity", "planner/plans", "providers", "providers/kinds"},
+	"planner/internal/trial":                  {"internal/podsecurity", "internal/words", "lang/addrs", "planner/dryrun", "planner/internal/inventory", "planner/plans", "providers", "providers/kinds"},
 	"planner/live":                            {}, // tests only
 	"planner/order":                           {"internal/dag", "lang/addrs", "providers", "providers/kinds"},
 	"planner/output":                          {"lang/configs", "state"},
@@ -75,39 +105,57 @@ var allowed = map[string][]string{
 	"planner/trust":                           {"lang/addrs", "providers", "providers/kinds", "providers/secrets", "state"},
 	"examples":                                {},
 	"internal/adoption":                       {"lang/addrs", "lang/draft", "planner", "planner/plans", "providers", "providers/kinds", "providers/kubernetes"},
+	"internal/annotations":                    {"internal/failure", "internal/files", "internal/foreign", "internal/report", "internal/words", "lang/configs", "planner/plans"},
 	"internal/approval":                       {"internal/executor", "internal/words", "lang/addrs", "planner/order", "planner/plans", "providers"},
 	"internal/arch":                           {},
-	"internal/cli":                            {"examples", "internal/adoption", "internal/completion", "internal/console", "internal/crash", "internal/engine", "internal/executor", "internal/failure", "internal/files", "internal/foreign", "internal/format", "internal/graph", "internal/habits", "internal/jsonview", "internal/notices", "internal/publish", "internal/rights", "internal/rollout", "internal/view", "internal/view/screen", "internal/words", "lang", "lang/addrs", "lang/catalogue", "lang/configs", "planner", "planner/plans", "providers", "providers/haproxy", "providers/kinds", "providers/kubernetes", "providers/openstack", "providers/openstack/options", "state"},
+	"internal/cli":                            {"examples", "internal/cli/change", "internal/cli/command", "internal/cli/inspect", "internal/cli/statecmd", "internal/completion", "internal/crash", "internal/explain", "internal/failure", "internal/files", "internal/foreign", "internal/format", "internal/habits", "internal/jsonview", "internal/logs", "internal/notices", "internal/view"},
+	"internal/cli/change":                     {"internal/adoption", "internal/cli/command", "internal/engine", "internal/executor", "internal/explain", "internal/failure", "internal/files", "internal/foreign", "internal/jsonview", "internal/rollout", "internal/view", "internal/words", "lang/addrs", "lang/configs", "planner/plans", "providers", "state"},
+	"internal/cli/command":                    {"internal/annotations", "internal/console", "internal/crash", "internal/engine", "internal/explain", "internal/failure", "internal/files", "internal/foreign", "internal/habits", "internal/publish", "internal/view", "internal/view/screen", "internal/words", "lang", "lang/addrs", "lang/configs", "providers/kubernetes", "providers/openstack", "state", "state/cluster"},
+	"internal/cli/inspect":                    {"internal/cli/command", "internal/console", "internal/drift", "internal/engine", "internal/failure", "internal/files", "internal/foreign", "internal/graph", "internal/jsonview", "internal/outbox", "internal/publish", "internal/report", "internal/revision", "internal/rights", "internal/view", "internal/view/html", "internal/view/markdown", "internal/view/screen", "internal/view/tables", "internal/words", "lang", "lang/catalogue", "lang/configs", "planner/plans", "providers", "providers/haproxy", "providers/kubernetes", "providers/openstack", "providers/openstack/options", "state"},
+	"internal/cli/statecmd":                   {"internal/cli/command", "internal/failure", "internal/files", "internal/foreign", "internal/view", "internal/view/tables", "internal/words", "lang/addrs", "planner", "providers", "state"},
 	"internal/clustertest":                    {},
 	"internal/completion":                     {"internal/foreign", "lang", "lang/addrs", "providers/openstack", "state"},
 	"internal/console":                        {"internal/foreign", "internal/view", "lang"},
-	"internal/content":                        {"planner/plans", "providers", "providers/kinds"},
+	"internal/content":                        {"internal/podsecurity", "planner/plans", "providers", "providers/kinds"},
 	"internal/crash":                          {},
 	"internal/crd":                            {},
 	"internal/dag":                            {},
-	"internal/engine":                         {"internal/approval", "internal/crash", "internal/executor", "internal/failure", "internal/files", "internal/words", "lang", "lang/addrs", "lang/configs", "planner", "planner/fields", "planner/output", "planner/plans", "planner/trust", "providers", "providers/kinds", "providers/kubernetes", "providers/openstack", "providers/openstack/options", "providers/secrets", "state"},
+	"internal/drift":                          {"internal/files", "internal/foreign", "internal/report", "internal/words", "lang/addrs", "planner/plans", "planner/trust", "providers", "providers/kinds", "state"},
+	"internal/engine":                         {"internal/approval", "internal/crash", "internal/executor", "internal/failure", "internal/files", "internal/policy", "internal/words", "lang", "lang/addrs", "lang/configs", "planner", "planner/fields", "planner/output", "planner/plans", "planner/trust", "providers", "providers/kinds", "providers/kubernetes", "providers/openstack", "providers/openstack/options", "providers/secrets", "state"},
 	"internal/executor":                       {"internal/crash", "internal/dag", "internal/words", "lang/addrs", "planner/fields", "planner/order", "planner/plans", "planner/proof", "planner/trust", "providers", "providers/kinds", "providers/secrets", "state"},
+	"internal/explain":                        {"internal/approval", "internal/crash", "internal/engine", "internal/executor", "internal/failure", "internal/files", "internal/report/applied", "internal/words", "lang/configs", "planner/plans", "providers", "providers/kubernetes", "state"},
 	"internal/failure":                        {},
-	"internal/files":                          {},
+	"internal/files":                          {"internal/failure"},
 	"internal/foreign":                        {},
 	"internal/format":                         {"internal/failure", "internal/files", "internal/foreign", "internal/view", "lang/syntax"},
 	"internal/graph":                          {"lang/configs"},
 	"internal/habits":                         {},
-	"internal/jsonview":                       {"internal/foreign", "internal/report", "internal/words", "lang", "lang/addrs", "planner/output", "planner/plans", "providers", "state"},
+	"internal/jsonview":                       {"internal/foreign", "internal/report", "internal/report/applied", "internal/report/effects", "internal/words", "lang", "lang/addrs", "lang/configs", "planner/output", "planner/plans", "providers", "state"},
 	"internal/listdiff":                       {},
+	"internal/golden":                         {},
+	"internal/logs":                           {"internal/failure", "internal/foreign", "providers/kubernetes"},
 	"internal/notices":                        {},
-	"internal/objecttest":                     {},
+	"internal/npmtest":                        {},
+	"internal/objecttest":                     {"lang/addrs"},
 	"internal/oslotables":                     {"providers/openstack/options"},
-	"internal/publish":                        {"internal/failure", "internal/files", "internal/jsonview", "internal/report", "internal/view/markdown", "internal/words", "planner/plans"},
+	"internal/outbox":                         {"internal/crash", "internal/failure"},
+	"internal/podsecurity":                    {"providers/kinds"},
+	"internal/policy":                         {"internal/report", "lang/addrs", "lang/configs", "planner/plans"},
+	"internal/publish":                        {"internal/failure", "internal/files", "internal/jsonview", "internal/report", "internal/view/html", "internal/view/markdown", "internal/view/screen", "internal/view/terminal", "internal/words", "planner/plans"},
 	"internal/realcloud":                      {}, // tests only
 	"internal/release":                        {},
-	"internal/report":                         {"internal/content", "internal/foreign", "internal/listdiff", "internal/textdiff", "internal/words", "lang/addrs", "planner/output", "planner/plans", "providers", "state"},
-	"internal/rights":                         {"internal/foreign", "lang/configs", "providers", "providers/kinds", "providers/kubernetes", "state"},
+	"internal/report":                         {"internal/content", "internal/foreign", "internal/listdiff", "internal/report/effects", "internal/textdiff", "internal/words", "lang/addrs", "planner/output", "planner/plans", "providers", "state"},
+	"internal/report/applied":                 {"lang/addrs", "planner/plans"},
+	"internal/report/effects":                 {"internal/words", "lang/addrs", "planner/plans"},
+	"internal/revision":                       {"internal/failure", "internal/files"},
+	"internal/rights":                         {"internal/foreign", "internal/words", "lang/configs", "providers", "providers/kinds", "providers/kubernetes", "state"},
 	"internal/rollout":                        {"internal/crash", "internal/failure", "internal/words", "lang/addrs", "planner/plans", "providers", "providers/kubernetes", "state"},
 	"internal/textdiff":                       {},
-	"internal/view":                           {"internal/foreign", "internal/jsonview", "internal/report", "internal/view/screen", "internal/view/terminal", "internal/words", "lang", "lang/addrs", "lang/configs", "lang/mark", "planner/plans", "providers", "state"},
-	"internal/view/markdown":                  {"internal/foreign", "internal/report", "internal/textdiff", "internal/words", "lang/addrs"},
+	"internal/view":                           {"internal/annotations", "internal/foreign", "internal/jsonview", "internal/report", "internal/report/applied", "internal/view/screen", "internal/view/terminal", "internal/words", "lang", "lang/addrs", "lang/configs", "lang/mark", "planner/plans", "providers"},
+	"internal/view/html":                      {"internal/drift", "internal/foreign", "internal/report", "internal/textdiff", "internal/words", "lang/addrs"},
+	"internal/view/markdown":                  {"internal/drift", "internal/foreign", "internal/report", "internal/textdiff", "internal/words", "lang/addrs"},
 	"internal/view/screen":                    {"internal/foreign"},
+	"internal/view/tables":                    {"internal/drift", "internal/foreign", "internal/words", "lang/addrs", "lang/catalogue", "lang/configs", "state"},
 	"internal/view/terminal":                  {"internal/content", "internal/foreign", "internal/report", "internal/textdiff", "internal/view/screen", "internal/words", "lang/addrs"},
 	"internal/words":                          {},
 }
@@ -203,6 +251,63 @@ func TestOneWriter(t *testing.T) {
 	if writes == 0 {
 		t.Error("found no call that changes objects: the pattern is wrong")
 	}
+}
+
+// TestOneParser holds that only lang/syntax parses what may be nested: it refuses what
+// would overflow the stack, which nothing survives.
+func TestOneParser(t *testing.T) {
+	found := 0
+	inspect(t, "lang", func(f *ast.SelectorExpr, at token.Position) {
+		from, _ := f.X.(*ast.Ident)
+		if from == nil || from.Name != "hclsyntax" || f.Sel.Name != "ParseConfig" && f.Sel.Name != "ParseExpression" && f.Sel.Name != "ParseTemplate" {
+			return
+		}
+		found++
+		if at.Filename != filepath.Join(root, "lang/syntax/syntax.go") {
+			t.Errorf("%s: %s is called; syntax.Expression and syntax.Template have bounds", at, f.Sel.Name)
+		}
+	})
+	if found < 3 {
+		t.Errorf("only %d calls of the parser are found", found)
+	}
+}
+
+// inspect calls visit for each node of a type in the sources below a directory.
+func inspect[N ast.Node](t *testing.T, dir string, visit func(n N, at token.Position)) {
+	t.Helper()
+	fset := token.NewFileSet()
+	for _, name := range sources(t, dir) {
+		file, err := parser.ParseFile(fset, filepath.Join(root, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if n, ok := n.(N); ok {
+				visit(n, fset.Position(n.Pos()))
+			}
+			return true
+		})
+	}
+}
+
+// sources are the Go files below directories that are no tests, with their paths from the root
+// of the project.
+func sources(t *testing.T, dirs ...string) []string {
+	t.Helper()
+	var out []string
+	for _, dir := range dirs {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
+			if filepath.Ext(path) == ".go" && !strings.HasSuffix(path, "_test.go") {
+				path, err = filepath.Rel(root, path)
+				out = append(out, path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
 }
 
 func packages(t *testing.T) []goPackage {

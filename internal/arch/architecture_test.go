@@ -27,7 +27,7 @@ var (
 )
 
 // TestArchitecturePage checks that ARCHITECTURE.md stays short, draws packages that exist,
-// and names a test for each invariant.
+// and links the test of each invariant.
 func TestArchitecturePage(t *testing.T) {
 	page := read(t, "ARCHITECTURE.md")
 	if len(page) > architectureBytes {
@@ -54,8 +54,8 @@ func TestArchitecturePage(t *testing.T) {
 	tests := packagesOf(t)
 	for _, row := range rows {
 		name := evidence.FindStringSubmatch(row)
-		if name == nil {
-			t.Errorf("no test holds: %s", row)
+		if name == nil || !strings.Contains(row, "["+name[0]+"](") {
+			t.Errorf("no link to a test holds: %s", row)
 		} else if err := find(tests, name[1], name[2], name[3]); err != nil {
 			t.Errorf("ARCHITECTURE.md names %s: %v", name[0], err)
 		}

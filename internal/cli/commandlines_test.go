@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/internal/cli/command"
 )
 
 // inline matches a command of kolla within a line of text.
@@ -16,7 +18,7 @@ var inline = regexp.MustCompile("`(kolla [^`]*)`")
 
 // TestCommandLines holds that the commands and options that the documents name exist.
 func TestCommandLines(t *testing.T) {
-	app := newApp(streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard})
+	app := newApp(command.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
 	for _, name := range documents(t) {
 		if filepath.Base(name) == "commands.md" {
 			continue // written from the commands
@@ -91,7 +93,7 @@ func flagNamed(flags []cli.Flag, name string) cli.Flag {
 
 // TestWrongWith holds that what does not exist is found.
 func TestWrongWith(t *testing.T) {
-	app := newApp(streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard})
+	app := newApp(command.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
 	for line, want := range map[string]string{
 		"plan -out change.plan -target=service.keystone": "",
 		"-chdir=prod plan":                    "",

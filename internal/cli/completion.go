@@ -5,11 +5,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/completion"
 	"kolla.openstack.org/kolla/internal/failure"
 )
 
-func completionCommand(s streams) *cli.Command {
+func completionCommand(s command.Streams) *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
 		Usage:     "Print a completion script for a shell",
@@ -22,7 +23,7 @@ Commands and options are completed, and the addresses after -target, -exclude, -
 state show and state list. The addresses come from the configuration and the state; no
 cluster is asked.`,
 		Action: func(c *cli.Context) error {
-			if err := atMost(c, 1); err != nil {
+			if err := command.AtMost(c, 1); err != nil {
 				return err
 			}
 			shell := c.Args().First()
@@ -30,7 +31,7 @@ cluster is asked.`,
 			if !ok {
 				return failure.New(fmt.Sprintf("No completion for the shell %q", shell), "There is one for bash, zsh and fish: kolla completion bash")
 			}
-			fmt.Fprint(s.out, script)
+			fmt.Fprint(s.Out, script)
 			return nil
 		},
 	}

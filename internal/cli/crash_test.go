@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/internal/cli/command"
+	"kolla.openstack.org/kolla/internal/explain"
 )
 
 // TestCrash holds that a panic reaches nobody but as a message, with the stack where
@@ -18,10 +21,10 @@ func TestCrash(t *testing.T) {
 	t.Setenv("TMPDIR", dir)
 	crash := func() string {
 		var out, err bytes.Buffer
-		s := streams{in: strings.NewReader(""), out: &out, err: &err}
+		s := command.Streams{In: strings.NewReader(""), Out: &out, Err: &err}
 		app := newApp(s)
 		app.Commands = append(app.Commands, &cli.Command{Name: "crash", Action: func(*cli.Context) error { panic("hunter2") }})
-		if code := s.run(context.Background(), app, []string{"kolla", "crash"}); code != exitError || out.Len() > 0 {
+		if code := run(context.Background(), s, app, []string{"kolla", "crash"}); code != command.ExitError || out.Len() > 0 {
 			t.Errorf("exit code %d, output:\n%s", code, &out)
 		}
 		return err.String()
@@ -43,13 +46,13 @@ func TestCrash(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 
-	t.Setenv(debugVariable, "1")
+	t.Setenv(explain.DebugVariable, "1")
 	if shown := crash(); !strings.Contains(shown, "crash_test.go") {
-		t.Errorf("with %s:\n%s", debugVariable, shown)
+		t.Errorf("with %s:\n%s", explain.DebugVariable, shown)
 	}
-	t.Setenv(debugVariable, "")
+	t.Setenv(explain.DebugVariable, "")
 	t.Setenv("TMPDIR", filepath.Join(dir, "none"))
-	if shown := crash(); !strings.Contains(shown, debugVariable+"=1") {
+	if shown := crash(); !strings.Contains(shown, explain.DebugVariable+"=1") {
 		t.Errorf("where no file can be written:\n%s", shown)
 	}
 }

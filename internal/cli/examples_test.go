@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -193,6 +195,11 @@ output "secret" {
 			got[o.Name] = append(got[o.Name], name.AsString())
 		}
 	}
+	facts := reflect.TypeFor[configs.PlanFacts]()
+	for i := range facts.NumField() {
+		got["policy"] = append(got["policy"], facts.Field(i).Tag.Get("cty"))
+	}
+	slices.Sort(got["policy"])
 	for _, b := range described() {
 		if len(b.Reads) == 0 {
 			continue

@@ -3,10 +3,11 @@ package cli
 import (
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/format"
 )
 
-func fmtCommand(s streams) *cli.Command {
+func fmtCommand(s command.Streams) *cli.Command {
 	return &cli.Command{
 		Name:      "fmt",
 		Usage:     "Bring configuration files into canonical form",
@@ -23,24 +24,24 @@ Exit codes: 0 done, 1 error, 3 with -check: a file is not in canonical form.`,
 			&cli.BoolFlag{Name: "list", Value: true, Usage: "print the names of files that change; -list=false does not"},
 			&cli.BoolFlag{Name: "write", Value: true, Usage: "write the files; -write=false only lists them"},
 			&cli.BoolFlag{Name: "recursive", Usage: "go into subdirectories"},
-			noColorFlag(),
+			command.NoColorFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			arguments, err := interspersed(c)
+			arguments, err := command.Interspersed(c)
 			if err != nil {
 				return err
 			}
 			check := c.Bool("check")
 			o := format.Options{List: c.Bool("list"), Diff: c.Bool("diff"), Write: c.Bool("write") && !check, Check: check, Recursive: c.Bool("recursive")}
-			found, err := format.Run(c.Context, o, format.Streams{In: s.in, Out: s.out, Printer: s.printer(c)}, arguments)
+			found, err := format.Run(c.Context, o, format.Streams{In: s.In, Out: s.Out, Printer: s.Printer(c)}, arguments)
 			if err != nil {
 				return err
 			}
 			switch {
 			case found.Broken:
-				return exitCode(exitError)
+				return command.ExitCode(command.ExitError)
 			case check && found.Changed:
-				return exitCode(exitUnchecked)
+				return command.ExitCode(command.ExitUnchecked)
 			}
 			return nil
 		},

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"unicode"
 
+	"kolla.openstack.org/kolla/internal/cli/command"
+	"kolla.openstack.org/kolla/internal/explain"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
@@ -37,7 +39,7 @@ func FuzzValidate(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, native, asJSON, module []byte) {
-		t.Setenv(debugVariable, "1")
+		t.Setenv(explain.DebugVariable, "1")
 		t.Chdir(dir)
 		for name, source := range map[string][]byte{
 			"fuzz.hcl": []byte("variable \"fuzz_secret\" {\n  sensitive = true\n}\n"),
@@ -50,7 +52,7 @@ func FuzzValidate(f *testing.F) {
 		var out, problems bytes.Buffer
 		code := Run(context.Background(), []string{"kolla", "validate", "-var", "fuzz_secret=" + hidden}, strings.NewReader(""), &out, &problems)
 		shown := problems.String()
-		if code != 0 && code != exitError || (code == 0) != strings.HasPrefix(out.String(), "The configuration is valid: ") {
+		if code != 0 && code != command.ExitError || (code == 0) != strings.HasPrefix(out.String(), "The configuration is valid: ") {
 			t.Errorf("exit code %d, output %q", code, &out)
 		}
 		if code != 0 && !strings.Contains(shown, "Error: ") || strings.Contains(shown, "bug in kolla") {

@@ -14,6 +14,7 @@ import (
 	"kolla.openstack.org/kolla/internal/completion"
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/habits"
+	"kolla.openstack.org/kolla/internal/logs"
 	"kolla.openstack.org/kolla/internal/view"
 )
 
@@ -69,7 +70,7 @@ const argumentsVariable = "KOLLA_CLI_ARGS"
 func withEnvironment(args []string, commands []*cli.Command) ([]string, error) {
 	at := 1
 	for at < len(args) && strings.HasPrefix(args[at], "-") {
-		if slices.Contains([]string{chdirFlag, cpuProfileFlag, memoryProfileFlag, traceFlag}, strings.TrimLeft(args[at], "-")) {
+		if slices.Contains([]string{chdirFlag, string(logs.CPU), string(logs.Memory), string(logs.Trace)}, strings.TrimLeft(args[at], "-")) {
 			at++ // its value
 		}
 		at++
@@ -99,7 +100,7 @@ func withEnvironment(args []string, commands []*cli.Command) ([]string, error) {
 	return slices.Concat(args[:end], more, args[end:]), nil
 }
 
-// warnOfTerraform says that a variable which only Terraform reads has no effect.
+// warnOfTerraform warns of environment variables that only Terraform reads.
 func warnOfTerraform(p *view.Printer) {
 	for _, pair := range os.Environ() {
 		name, value, _ := strings.Cut(pair, "=")

@@ -1,49 +1,58 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/examples"
+	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/failure"
+	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/internal/foreign"
 )
 
-func initCommand(s streams) *cli.Command {
+func initCommand(s command.Streams) *cli.Command {
 	return &cli.Command{
 		Name:  "init",
 		Usage: "Write a starter cloud to edit",
 		Description: `
 Writes the files of a small cloud, with comments, into the current directory.
 Nothing that exists is overwritten. In a directory with a configuration there is nothing
-to do: no plugins or backends have to be set up.
+to do: no plugins have to be set up, and a backend sets itself up.
+
+After a change of the backend block, -migrate-state moves the state to its new place. It
+locks both places, writes the state to the new one and reads it there, and then takes the
+old one out of use. It can be run again if it was cut off. If the state is, or is to be, in
+another file than kolla.state.json, -state names this file.
 
   all-in-one   all services, on one node that runs servers too
   compute-kit  all services, on three nodes that run servers too
   multinode    three control nodes, two compute nodes, one address for the outside`,
-		Flags: []cli.Flag{
+		Flags: append(append(command.StateFlags(), command.LockFlags()...),
 			&cli.StringFlag{Name: "from", Value: "all-in-one", Usage: "start from `STARTER`: all-in-one, compute-kit or multinode"},
-		},
+			&cli.BoolFlag{Name: "migrate-state", Usage: "move the state to the place that the backend block names"},
+			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
-			if err := noArguments(c); err != nil {
+			if err := command.NoArguments(c); err != nil {
 				return err
+			}
+			if c.Bool("migrate-state") {
+				return command.NewWorkspace(s, c).Migrate(c.Context)
 			}
 			existing, _ := filepath.Glob("*.hcl")
 			if len(existing) > 0 && !c.IsSet("from") {
-				foreign.Fprintf(s.out, "There is a configuration here already: %s. Nothing has to be initialized.\n", strings.Join(existing, ", "))
+				foreign.Fprintf(s.Out, "There is a configuration here already: %s. Nothing has to be initialized.\n", strings.Join(existing, ", "))
 				return nil
 			}
 			written, err := writeStarter(c.String("from"), existing)
 			if err != nil {
 				return err
 			}
-			foreign.Fprintf(s.out, "Wrote %s.\n\nName your nodes and your address in there, then:\n\n  kolla validate\n  kolla plan\n", strings.Join(written, ", "))
+			foreign.Fprintf(s.Out, "Wrote %s.\n\nName your nodes and your address in there, then:\n\n  kolla validate\n  kolla plan\n", strings.Join(written, ", "))
 			return nil
 		},
 	}
@@ -76,27 +85,10 @@ func writeStarter(name string, existing []string) ([]string, error) {
 			return err
 		}
 		written = append(written, path)
-		return writeNew(path, content)
+		return files.WriteNew(path, content)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("write the starter: %w", err)
 	}
 	return written, nil
-}
-
-// writeNew writes a file that must not exist yet. Of one that cannot be written in full
-// nothing stays.
-func writeNew(path string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return errors.Join(err, os.Remove(path))
-	}
-	return nil
 }

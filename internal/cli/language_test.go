@@ -113,7 +113,7 @@ func (r *reference) details(b *schema.BlockType) {
 		for _, outer := range r.in[b] {
 			links = append(links, r.link(r.heading(outer), outer))
 		}
-		fmt.Fprintf(r, " It stands in %s.", strings.Join(links, ", "))
+		fmt.Fprintf(r, " Allowed in: %s.", strings.Join(links, ", "))
 	}
 	r.WriteString("\n")
 	r.example(b)

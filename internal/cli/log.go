@@ -1,62 +1,66 @@
 package cli
 
 import (
-	"fmt"
 	"io"
-	"log/slog"
 	"os"
-	"strings"
+	"slices"
 
 	"github.com/mattn/go-isatty"
+	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/providers/kubernetes"
+	"kolla.openstack.org/kolla/internal/logs"
+	"kolla.openstack.org/kolla/internal/view"
 )
 
-// logVariable names the level of the log on standard error.
-const logVariable = "KOLLA_LOG"
-
-// withLog are the streams with the log that the environment asks for. On a terminal, lines
-// of a log would tear a live view apart: the progress is then printed as in a file.
-func (s streams) withLog() (streams, error) {
-	s.log = slog.New(slog.DiscardHandler)
-	var level slog.Level
-	switch value := os.Getenv(logVariable); value {
-	case "":
-		return s, nil
-	case "debug":
-		level = slog.LevelDebug
-	case "trace":
-		level = kubernetes.LevelTrace
-	default:
-		return s, failure.New(
-			fmt.Sprintf("Unsuitable value %q of %s", value, logVariable),
-			"It is debug, for each request and each decision, or trace, for retries, events and changed fields as well. Without it nothing is logged.")
-
+// withLog returns the streams with the log that the environment asks for. Lines of a log
+// would tear a live view on the same terminal apart, so progress is then printed as in a
+// file.
+func withLog(s command.Streams) (command.Streams, error) {
+	level := os.Getenv(logs.Variable)
+	log, err := logs.New(s.Err, level)
+	if err != nil {
+		return s, err
 	}
-	s.log = slog.New(slog.NewTextHandler(harmless{s.err}, &slog.HandlerOptions{Level: level, ReplaceAttr: nameLevel}))
-	if file, ok := s.err.(*os.File); ok && isatty.IsTerminal(file.Fd()) {
-		s.out = struct{ io.Writer }{s.out}
+	s.Log = log
+	if file, ok := s.Err.(*os.File); ok && level != "" && isatty.IsTerminal(file.Fd()) {
+		s.Out = struct{ io.Writer }{s.Out}
 	}
 	return s, nil
 }
 
-// nameLevel gives the level below debug its name.
-func nameLevel(groups []string, a slog.Attr) slog.Attr {
-	if len(groups) == 0 && a.Key == slog.LevelKey && a.Value.Any() == kubernetes.LevelTrace {
-		return slog.String(slog.LevelKey, "TRACE")
+// profileFlags are options for developers of kolla. They stand before the command, and no
+// help lists them.
+func profileFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: string(logs.CPU), Usage: "write a profile of the processor to `FILE`", Hidden: true},
+		&cli.StringFlag{Name: string(logs.Memory), Usage: "write a profile of memory to `FILE`", Hidden: true},
+		&cli.StringFlag{Name: string(logs.Trace), Usage: "write an execution trace to `FILE`", Hidden: true},
 	}
-	return a
 }
 
-// harmless writes lines that may quote others; see internal/foreign.
-type harmless struct{ io.Writer }
-
-// Write implements io.Writer. The handler writes one line at a time.
-func (h harmless) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(h.Writer, foreign.Line(strings.TrimSuffix(string(p), "\n"))+"\n"); err != nil {
-		return 0, err
+// startProfiles starts the profiles that the options ask for. The result stops them.
+func startProfiles(c *cli.Context) (stop []func() error, err error) {
+	for _, profile := range []logs.Profile{logs.CPU, logs.Trace, logs.Memory} {
+		name := c.String(string(profile))
+		if name == "" {
+			continue
+		}
+		end, err := profile.Start(name)
+		if err != nil {
+			return stop, failure.New("Cannot write what -"+string(profile)+" asks for", failure.Sentence(err.Error())+".")
+		}
+		stop = append(stop, end)
 	}
-	return len(p), nil
+	return stop, nil
+}
+
+// stopProfiles completes the profiles. An error there is no failure of the command.
+func stopProfiles(stop []func() error, printer *view.Printer) {
+	for _, end := range slices.Backward(stop) {
+		if err := end(); err != nil {
+			printer.Warn("A profile is incomplete", failure.Sentence(err.Error())+".")
+		}
+	}
 }

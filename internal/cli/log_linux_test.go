@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"kolla.openstack.org/kolla/internal/cli/command"
+	"kolla.openstack.org/kolla/internal/logs"
 	"kolla.openstack.org/kolla/internal/view/screen"
 )
 
@@ -15,20 +17,20 @@ func TestLogOnATerminal(t *testing.T) {
 	terminal := openTerminal(t).program
 	for name, test := range map[string]struct {
 		level string
-		s     streams
+		s     command.Streams
 		live  bool
 	}{
-		"no log":        {"", streams{out: terminal, err: terminal}, true},
-		"both":          {"debug", streams{out: terminal, err: terminal}, false},
-		"log in a file": {"debug", streams{out: terminal, err: &bytes.Buffer{}}, true},
+		"no log":        {"", command.Streams{Out: terminal, Err: terminal}, true},
+		"both":          {"debug", command.Streams{Out: terminal, Err: terminal}, false},
+		"log in a file": {"debug", command.Streams{Out: terminal, Err: &bytes.Buffer{}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Setenv(logVariable, test.level)
-			s, err := test.s.withLog()
+			t.Setenv(logs.Variable, test.level)
+			s, err := withLog(test.s)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := screen.NewStream(s.out, false).Terminal; got != test.live {
+			if got := screen.NewStream(s.Out, false).Terminal; got != test.live {
 				t.Errorf("a live view: %v, want %v", got, test.live)
 			}
 		})
@@ -38,13 +40,13 @@ func TestLogOnATerminal(t *testing.T) {
 // TestLogIsHarmless holds that what others wrote is no command of a CI system in a log, and
 // stays on its line.
 func TestLogIsHarmless(t *testing.T) {
-	t.Setenv(logVariable, "debug")
+	t.Setenv(logs.Variable, "debug")
 	var out bytes.Buffer
-	s, err := streams{err: &out}.withLog()
+	s, err := withLog(command.Streams{Err: &out})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.log.Debug("request", "error", "x\n::error::y ##vso[task.setvariable]z")
+	s.Log.Debug("request", "error", "x\n::error::y ##vso[task.setvariable]z")
 	if got := out.String(); strings.Count(got, "\n") != 1 || strings.Contains(got, "##vso[") {
 		t.Errorf("got %q", got)
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"kolla.openstack.org/kolla/internal/cli/command"
 )
 
 // terminal is one with a person in front of it.
@@ -178,7 +180,7 @@ func TestPromptEnds(t *testing.T) {
 				cancel()
 			}
 			term.after(t, "", end.typed)
-			if got := <-code; got != exitError {
+			if got := <-code; got != command.ExitError {
 				t.Errorf("exit code %d", got)
 			}
 			term.sees(t, end.want)

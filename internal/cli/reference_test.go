@@ -1,41 +1,28 @@
 package cli
 
 import (
-	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
-)
 
-var update = flag.Bool("update", false, "write the references anew")
+	"kolla.openstack.org/kolla/internal/cli/command"
+	"kolla.openstack.org/kolla/internal/golden"
+)
 
 // TestReference holds that the references in docs are what the commands and the
 // language say of themselves.
 func TestReference(t *testing.T) {
-	app := newApp(streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard})
+	app := newApp(command.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
 	for path, want := range map[string]string{
 		"../../docs/commands.md":  commandReference(app),
 		"../../docs/language.md":  languageReference(),
 		"../../docs/functions.md": functionReference(),
 		"../../docs/services.md":  servicesReference(catalogued(t)),
 	} {
-		if *update {
-			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		got, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, string(got)); diff != "" {
-			t.Errorf("%s is stale, run make golden (-want +got):\n%s", path, diff)
-		}
+		golden.Compare(t, path, []byte(want))
 	}
 }
 

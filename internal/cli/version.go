@@ -7,26 +7,15 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/cli/command"
+	"kolla.openstack.org/kolla/internal/jsonview"
 	"kolla.openstack.org/kolla/internal/notices"
 )
 
-// Version of this build; the Makefile sets it with -ldflags -X.
+// Version is the version of this build. The Makefile sets it with -ldflags -X.
 var Version = "0.1.0-dev"
 
-// terraformVersion is the release of Terraform whose options and JSON kolla's are like. Its
-// clients ask for it before they use them.
-const terraformVersion = "1.14.0"
-
-// versionJSON is what `terraform version -json` prints, and the version of kolla.
-type versionJSON struct {
-	Kolla     string   `json:"kolla_version"`
-	Terraform string   `json:"terraform_version"`
-	Platform  string   `json:"platform"`
-	Providers struct{} `json:"provider_selections"`
-	Outdated  bool     `json:"terraform_outdated"`
-}
-
-func versionCommand(s streams) *cli.Command {
+func versionCommand(s command.Streams) *cli.Command {
 	return &cli.Command{
 		Name:  "version",
 		Usage: "Print the version",
@@ -35,22 +24,22 @@ func versionCommand(s streams) *cli.Command {
 			&cli.BoolFlag{Name: "notices", Usage: "print the licences of what kolla is made of"},
 		},
 		Action: func(c *cli.Context) error {
-			if err := noArguments(c); err != nil {
+			if err := command.NoArguments(c); err != nil {
 				return err
 			}
 			if c.Bool("notices") {
-				_, err := io.WriteString(s.out, notices.Text)
+				_, err := io.WriteString(s.Out, notices.Text)
 				return err
 			}
 			if c.Bool("json") {
-				return s.writeJSON(versionJSON{Version, terraformVersion, runtime.GOOS + "_" + runtime.GOARCH, struct{}{}, false})
+				return jsonview.Version(s.Out, Version, runtime.GOOS+"_"+runtime.GOARCH)
 			}
-			s.printVersion()
+			printVersion(s)
 			return nil
 		},
 	}
 }
 
-func (s streams) printVersion() {
-	fmt.Fprintf(s.out, "kolla %s (%s, %s/%s)\n", Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+func printVersion(s command.Streams) {
+	fmt.Fprintf(s.Out, "kolla %s (%s, %s/%s)\n", Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

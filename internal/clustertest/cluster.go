@@ -16,30 +16,31 @@ import (
 )
 
 const (
-	// BinaryVariable names the program that runs local clusters.
+	// BinaryVariable is the environment variable with the path of the program that runs local
+	// clusters.
 	BinaryVariable = "KOLLA_DEVCLUSTER"
 
 	startTimeout = 90 * time.Second
 	stopTimeout  = 2 * time.Minute
-	// commandTimeout bounds one kubectl, or the restart of a component.
+	// commandTimeout is the limit of one kubectl command, or of the restart of a component.
 	commandTimeout = time.Minute
 )
 
 // Cluster is a cluster for tests.
 type Cluster struct {
-	dir        string // of the local cluster's files
+	dir        string // directory of the local cluster's files
 	kubeconfig string
-	audit      string // path of the audit log; empty when there is none
+	audit      string // path of the audit log; empty if there is none
 
-	// Of a cluster that this process started: the process ends when its standard
-	// input does, so that nothing is left over even if the tests are killed.
+	// These fields are set if this process started the cluster. The cluster's process ends when
+	// its standard input is closed, so that it also ends if the tests are killed.
 	process *exec.Cmd
 	input   io.Closer
 	ended   chan error
 }
 
-// Start starts a cluster of one node for a test that does harm to it, and stops it
-// when the test ends.
+// Start starts a cluster of one node for a test that damages it, and stops it when the test
+// ends.
 func Start(t testing.TB) *Cluster {
 	t.Helper()
 	c, err := start("-nodes=1")
@@ -54,11 +55,11 @@ func Start(t testing.TB) *Cluster {
 	return c
 }
 
-// StartReal starts a cluster of real nodes, real-1 and so on, which takes root, and
-// stops it when the test ends.
-func StartReal(t testing.TB, nodes int) *Cluster {
+// StartReal starts a cluster of real nodes, real-1 and so on, and stops it when the test ends.
+// It needs root. flags are further options of kolla-devcluster up.
+func StartReal(t testing.TB, nodes int, flags ...string) *Cluster {
 	t.Helper()
-	c, err := start(fmt.Sprintf("-real=%d", nodes))
+	c, err := start(append([]string{fmt.Sprintf("-real=%d", nodes)}, flags...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,9 +71,9 @@ func StartReal(t testing.TB, nodes int) *Cluster {
 	return c
 }
 
-// Outside is the command that runs argv as a machine outside of a cluster of real
-// nodes, with an address of their network. Its file system is the one in the folder
-// root, in which /mnt is the command's working directory.
+// Outside returns a command that runs argv as a machine outside of a cluster of real nodes,
+// with an address in their network. The command's file system is the folder root. Its /mnt is
+// the command's working directory.
 func (c *Cluster) Outside(ctx context.Context, address, root string, argv ...string) (*exec.Cmd, error) {
 	binary, err := findBinary()
 	if err != nil {
@@ -81,32 +82,32 @@ func (c *Cluster) Outside(ctx context.Context, address, root string, argv ...str
 	return exec.CommandContext(ctx, binary, append([]string{"outside", "-dir", c.dir, "-address", address, "-root", root}, argv...)...), nil
 }
 
-// OnProvider is Outside for a machine that is on the network of the providers too.
+// OnProvider is Outside for a machine that is also in the provider network.
 func (c *Cluster) OnProvider(ctx context.Context, address, provider, root string, argv ...string) (*exec.Cmd, error) {
 	return c.Outside(ctx, address, root, append([]string{"-provider", provider}, argv...)...)
 }
 
-// Dir is the folder with the cluster's files.
+// Dir returns the folder with the cluster's files.
 func (c *Cluster) Dir() string { return c.dir }
 
-// Kubeconfig is the path of the cluster's kubeconfig.
+// Kubeconfig returns the path of the cluster's kubeconfig.
 func (c *Cluster) Kubeconfig() string { return c.kubeconfig }
 
-// Kubectl runs kubectl against the cluster, fails the test if it fails, and
-// returns what it printed.
+// Kubectl runs kubectl against the cluster and returns its output. It fails the test if kubectl
+// fails.
 func (c *Cluster) Kubectl(t testing.TB, args ...string) string {
 	t.Helper()
 	return c.run(t, append([]string{"kubectl", "-dir", c.dir, "--kubeconfig", c.kubeconfig}, args...)...)
 }
 
-// Restart kills one component, such as "kube-apiserver", and returns when it runs
+// Restart kills one component, such as "kube-apiserver", and returns when the component runs
 // again.
 func (c *Cluster) Restart(t testing.TB, component string) {
 	t.Helper()
 	c.run(t, "restart", "-dir", c.dir, component)
 }
 
-// CutPower cuts the power of a real node, until Restart.
+// CutPower cuts the power of a real node. Restart turns it on again.
 func (c *Cluster) CutPower(t testing.TB, node string) {
 	t.Helper()
 	c.run(t, "off", "-dir", c.dir, node)
@@ -119,7 +120,7 @@ func (c *Cluster) run(t testing.TB, args ...string) string {
 		t.Fatal(err)
 	}
 	var out, complaints bytes.Buffer
-	// Tests clean up with this too, when their own context has ended.
+	// Cleanup functions of tests also use this, when the test's context has ended.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), commandTimeout)
 	defer cancel()
 	command := exec.CommandContext(ctx, binary, args...)
@@ -164,8 +165,8 @@ func start(flags ...string) (*Cluster, error) {
 	return c, nil
 }
 
-// awaitReady reads the progress of the cluster until it says that it is ready, and
-// goes on reading so that the cluster never blocks on a full pipe.
+// awaitReady reads the progress of the cluster until the cluster reports that it is ready. A
+// goroutine continues to read, so that the cluster never blocks on a full pipe.
 func (c *Cluster) awaitReady(progress io.Reader) error {
 	ready := make(chan struct{})
 	var said []string
@@ -195,7 +196,7 @@ func (c *Cluster) awaitReady(progress io.Reader) error {
 	}
 }
 
-// stop ends a cluster that this process started, and removes its files.
+// stop stops a cluster that this process started, and removes its files.
 func (c *Cluster) stop() error {
 	if c.process == nil {
 		return nil
@@ -217,7 +218,7 @@ func (c *Cluster) stop() error {
 	return nil
 }
 
-// findBinary finds the program that runs local clusters.
+// findBinary returns the path of the program that runs local clusters.
 func findBinary() (string, error) {
 	if path := os.Getenv(BinaryVariable); path != "" {
 		return path, nil

@@ -1,12 +1,11 @@
-// Package clustertest gives tests a real Kubernetes API server: one local cluster
-// of simulated nodes for the test binary, and a namespace of its own for each
-// test.
+// Package clustertest gives tests a real Kubernetes API server. The test binary gets one local
+// cluster of simulated nodes, and each test gets its own namespace.
 //
 //	func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }
 //
-// With $KOLLA_TEST_KUBECONFIG set, the tests use the cluster of that file instead
-// and start none; it must be a local cluster with Nodes nodes. A cluster that
-// cannot be had fails the tests; they are never skipped.
+// If $KOLLA_TEST_KUBECONFIG is set, the tests use the cluster of that file and start none. It
+// must be a local cluster with Nodes nodes. Tests are never skipped: if the cluster is not
+// available, they fail.
 package clustertest
 
 import (
@@ -29,14 +28,15 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// kubeconfigVariable names a cluster to use instead of starting one.
+// kubeconfigVariable is the environment variable with the kubeconfig of a cluster to use. If it
+// is set, no cluster is started.
 const kubeconfigVariable = "KOLLA_TEST_KUBECONFIG"
 
-// Nodes is how many nodes the cluster of Run has.
+// Nodes is the number of nodes in the cluster of Run.
 const Nodes = 8
 
-// nodes are those of the cluster of Run: three without a purpose, and those that
-// the multinode example is written for.
+// nodes describes the nodes in the cluster of Run: three nodes without a purpose, and the nodes
+// of the multinode example.
 var nodes = []string{
 	"-nodes=3",
 	"-node=ctl-1", "-node=ctl-2", "-node=ctl-3",
@@ -44,25 +44,25 @@ var nodes = []string{
 	"-node=cmp-2=node.kubernetes.io/instance-type=hypervisor",
 }
 
-// shared is the cluster of the test binary. Tests cannot be handed it: they are
-// called by package testing.
+// shared is the cluster of the test binary. It is a global variable because package testing
+// calls the tests.
 var shared *Cluster
 
-// atOnce is how many parallel tests run at the same time. They wait for the server most of
-// the time, so it is more than there are processors on a small machine.
+// atOnce is the number of tests that run in parallel. Tests mostly wait for the server, so that
+// the number exceeds the number of processors of a small machine.
 const atOnce = 6
 
-// Run runs the tests of m with a cluster, and returns the exit code. It raises the default
-// of -parallel.
+// Run runs the tests of m with a cluster, and returns the exit code. It raises the default of
+// -parallel.
 func Run(m *testing.M) int {
-	// m.Run parses the command line, whose -parallel then wins.
+	// m.Run parses the command line, so that a -parallel there takes precedence.
 	if runtime.GOMAXPROCS(0) < atOnce && !flag.Parsed() {
 		if err := flag.Set("test.parallel", strconv.Itoa(atOnce)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
 	}
-	// Tests may change the working directory, from which the program is found.
+	// Find the program now: tests may change the working directory, where the search starts.
 	binary, err := findBinary()
 	if err == nil {
 		err = os.Setenv(BinaryVariable, binary)
@@ -88,29 +88,28 @@ func Run(m *testing.M) int {
 	return code
 }
 
-// Kubeconfig is the path of the kubeconfig of the cluster; its user may do
-// everything.
+// Kubeconfig returns the path of the cluster's kubeconfig, whose user has all rights.
 func Kubeconfig() string { return shared.Kubeconfig() }
 
-// Audit is the path of the API server's audit log, one JSON event a line; empty
-// when the tests did not start the server.
+// Audit returns the path of the API server's audit log, which has one JSON event in each line.
+// It returns an empty text if the tests did not start the server.
 func Audit() string { return shared.audit }
 
-// Config is how to reach the cluster with client-go, without a rate limit.
+// Config returns the client-go configuration for the cluster, without a rate limit.
 func Config(t testing.TB) *rest.Config {
 	t.Helper()
 	return shared.config(t)
 }
 
-// Kubectl runs kubectl against the cluster, fails the test if it fails, and
-// returns what it printed.
+// Kubectl runs kubectl against the cluster and returns its output. It fails the test if kubectl
+// fails.
 func Kubectl(t testing.TB, args ...string) string {
 	t.Helper()
 	return shared.Kubectl(t, args...)
 }
 
-// Namespace makes a namespace that no other test has. It is deleted when the test
-// ends.
+// Namespace creates a new namespace and returns its name. The namespace is deleted when the
+// test ends.
 func Namespace(t testing.TB) string {
 	t.Helper()
 	namespaces := corev1client.NewForConfigOrDie(Config(t)).Namespaces()
@@ -119,8 +118,8 @@ func Namespace(t testing.TB) string {
 		t.Fatalf("make a namespace: %v", err)
 	}
 	t.Cleanup(func() {
-		// The test's own context has ended by now. Nobody waits for the namespace to
-		// be gone: the next test has another.
+		// The test's own context has ended by now. The test does not wait until the namespace
+		// is gone, because the next test gets another one.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 		defer cancel()
 		if err := namespaces.Delete(ctx, made.Name, metav1.DeleteOptions{}); err != nil {
@@ -130,7 +129,7 @@ func Namespace(t testing.TB) string {
 	return made.Name
 }
 
-// prefix makes the beginning of a namespace's name of the name of a test.
+// prefix returns the start of a namespace's name for the name of a test.
 func prefix(test string) string {
 	name := strings.Map(func(r rune) rune {
 		if (r >= 'a' && r <= 'z') || (r >= '0' && r <= '9') {
@@ -138,11 +137,11 @@ func prefix(test string) string {
 		}
 		return '-'
 	}, strings.ToLower(test))
-	const most = 50 // the server adds five characters, of 63
+	const most = 50 // the server adds five characters; 63 are permitted
 	return name[:min(len(name), most)] + "-"
 }
 
-// Eventually fails the test unless the condition comes to hold within a time.
+// Eventually fails the test unless the condition becomes true within the given time.
 func Eventually(t testing.TB, within time.Duration, what string, condition func() bool) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, within, true, func(context.Context) (bool, error) {
@@ -153,7 +152,7 @@ func Eventually(t testing.TB, within time.Duration, what string, condition func(
 	}
 }
 
-// config is how to reach the cluster with client-go.
+// config returns the client-go configuration for the cluster.
 func (c *Cluster) config(t testing.TB) *rest.Config {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig)
@@ -164,7 +163,7 @@ func (c *Cluster) config(t testing.TB) *rest.Config {
 	return config
 }
 
-// given is a cluster that somebody else started.
+// given returns a cluster that was started outside of the tests.
 func given(path string) (*Cluster, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {

@@ -35,16 +35,20 @@ _kolla() {
   before=("${(@Q)words[1,CURRENT]}")
   candidates=("${(@f)$("${before[@]}" --generate-bash-completion 2>/dev/null)}")
   candidates=(${candidates:#})
-  (($#candidates)) && compadd -a candidates || _files
+  (($#candidates)) && compadd -a candidates && return
+  compset -P '-*='
+  _files
 }
 compdef _kolla kolla
 `
 	fishCompletion = `# Fish completion for kolla.
 function __kolla_candidates
-  set -l words (commandline -opc) (string trim --left --chars='"\'' -- (commandline -ct))
+  set -l last (commandline -ct | string replace --regex '^(-[^=]*=)?["\']' '$1')
+  set last (string unescape -- "$last"; or printf '%s\n' "$last")
+  set -l words (commandline -opc) "$last"
   $words --generate-bash-completion 2>/dev/null
 end
-complete -c kolla -a '(__kolla_candidates)'
+complete -c kolla -n 'count (__kolla_candidates) >/dev/null' -f -a '(__kolla_candidates)'
 `
 )
 

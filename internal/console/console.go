@@ -80,10 +80,10 @@ const help = `Type an expression, and its value is printed:
                                    data.NAME, module.NAME
   cidrhost("10.0.0.0/24", 5)       any function
   [for n in ["a", "b"] : upper(n)]
-  type(var.sizes)                  of what type a value is
+  type(var.sizes)                  the type of a value
 
-What begins within brackets or a heredoc goes on on the next line. Up and Down
-bring back what was typed, Ctrl-C drops the line, "exit" or Ctrl-D ends.
+Brackets and heredocs continue on the next line. Up and Down recall earlier lines,
+Ctrl-C drops the line, "exit" or Ctrl-D ends.
 `
 
 func (c *console) prompt() string {
@@ -200,7 +200,7 @@ func (c *console) evaluate(expression string) error {
 		fmt.Fprintln(c.Out, foreign.Lines(typ))
 		return nil
 	}
-	return c.Printer.Value(value)
+	return view.PrintValue(c.Printer.Out, value)
 }
 
 // isBlank reports whether an expression contains only comments.

@@ -8,7 +8,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// role lists the rights of a role, a rule a line.
+// role lists the rights of a role, one rule a line.
 func role(object *providers.Object, width int) []Line {
 	content := object.Manifest.Object
 	var out []Line
@@ -24,7 +24,7 @@ func role(object *providers.Object, width int) []Line {
 	return out
 }
 
-// IsRule reports whether a structure is a rule of a role, and nothing else.
+// IsRule reports whether a structure is a rule of a role and has no other fields.
 func IsRule(v map[string]any) bool {
 	for key := range v {
 		if !slices.Contains([]string{"apiGroups", "resources", "resourceNames", "nonResourceURLs", "verbs"}, key) {
@@ -34,8 +34,8 @@ func IsRule(v map[string]any) bool {
 	return v["verbs"] != nil
 }
 
-// Rule writes a rule of a role on one line: `secrets, pods: get, list`, with the groups
-// of resources that are not in the core group behind them, `deployments (apps): get`.
+// Rule formats a rule of a role on one line: `secrets, pods: get, list`. Resources outside of
+// the core group are followed by their groups: `deployments (apps): get`.
 func Rule(rule map[string]any) string {
 	what := strings.Join(texts(rule["resources"]), ", ")
 	groups := texts(rule["apiGroups"])
@@ -62,8 +62,8 @@ func Rule(rule map[string]any) string {
 	return what + ": " + strings.Join(texts(rule["verbs"]), ", ")
 }
 
-// unbounded reports whether a rule gives rights without an end: all of something, or the
-// right to get more rights.
+// unbounded reports whether a rule gives unlimited rights: all of something, or the right to
+// get more rights.
 func unbounded(rule map[string]any) bool {
 	for _, key := range []string{"apiGroups", "resources", "verbs", "nonResourceURLs"} {
 		if slices.Contains(texts(rule[key]), "*") {
@@ -75,10 +75,10 @@ func unbounded(rule map[string]any) bool {
 	})
 }
 
-// everybody are the groups that everybody belongs to, and those who did not log in.
+// everybody are the groups of all users, with and without a login.
 var everybody = []string{"system:authenticated", "system:unauthenticated", "system:anonymous", "system:serviceaccounts"}
 
-// binding says who gets which rights.
+// binding lists the subjects of a binding, and the role whose rights they get.
 func binding(object *providers.Object, _ int) []Line {
 	content := object.Manifest.Object
 	ref := field(content, "roleRef")

@@ -1,6 +1,6 @@
-// Package content says what an object that will be created is made of: not every field
-// of the kinds that everybody knows, but what tells the object from others of its kind,
-// and everything that weakens security. Of all other kinds it gives the whole content.
+// Package content describes an object that will be created. For well-known kinds it does not
+// list every field: it lists the fields that distinguish the object from others of its kind,
+// and everything that weakens security. For other kinds it lists the whole content.
 package content
 
 import (
@@ -20,21 +20,20 @@ import (
 // Line is one fact about an object.
 type Line struct {
 	Text string
-	// Weak: with it the object can do more than its work seems to need. A reviewer has to
-	// see it.
+	// Weak: it allows the object more than its work seems to need. A reviewer has to see it.
 	Weak bool
 }
 
-// powers matches the fields that decide what an object may do.
+// powers matches the fields that decide about the powers of an object.
 var powers = regexp.MustCompile(`\b(privileged|host(Network|PID|IPC|Path|Port)|hostUsers|capabilities|runAs\w+|allowPrivilegeEscalation|` +
 	`seccompProfile|appArmorProfile|seLinuxOptions|procMount|sysctls|serviceAccount\w*|automountServiceAccountToken|` +
 	`externalIPs|externalName|rules|aggregationRule|subjects|roleRef)\b|pod-security\.kubernetes\.io`)
 
-// Powers reports whether a field decides what an object may do.
+// Powers reports whether a field decides about the powers of an object.
 func Powers(path string) bool { return powers.MatchString(path) }
 
-// describers are for the kinds that have words of their own. Kinds of the same name in another
-// group are other kinds.
+// describers are the descriptions of well-known kinds. Kinds of the same name in another group
+// are different kinds.
 var describers = map[schema.GroupKind]func(*providers.Object, int) []Line{
 	kinds.ConfigMap:             files,
 	kinds.Secret:                secret,
@@ -61,8 +60,8 @@ var describers = map[schema.GroupKind]func(*providers.Object, int) []Line{
 	kinds.CustomResourceDefinition: definition,
 }
 
-// Of describes an object that will be created. A line takes about width columns where
-// its text allows that; nothing is left out for want of room.
+// Of describes an object that will be created. Lines have about width columns if their text
+// allows it. Nothing is omitted to save space.
 func Of(object *providers.Object, width int) []Line {
 	if object == nil || object.Manifest == nil {
 		return nil
@@ -81,7 +80,7 @@ func Of(object *providers.Object, width int) []Line {
 	return lines
 }
 
-// facts are lines about nothing that weakens security.
+// facts returns lines that do not weaken security.
 func facts(texts ...string) []Line {
 	var out []Line
 	for _, t := range texts {
@@ -90,7 +89,7 @@ func facts(texts ...string) []Line {
 	return out
 }
 
-// weak are lines about what weakens security.
+// weak returns lines that weaken security.
 func weak(texts ...string) []Line {
 	var out []Line
 	for _, t := range texts {
@@ -99,21 +98,21 @@ func weak(texts ...string) []Line {
 	return out
 }
 
-// ours reports whether a label or annotation is kolla's bookkeeping, or only repeats
-// what the object is called.
+// ours reports whether a label or annotation belongs to kolla's bookkeeping, or only repeats
+// the name of the object.
 func ours(key string) bool {
 	return strings.HasPrefix(key, "kolla.openstack.org/") || strings.HasPrefix(key, "app.kubernetes.io/") ||
 		key == "kubernetes.io/metadata.name"
 }
 
-// foreignKeys are the entries of a map that are not kolla's bookkeeping.
+// foreignKeys returns the entries of a map that are not kolla's bookkeeping.
 func foreignKeys(entries map[string]any) map[string]any {
 	entries = maps.Clone(entries)
 	maps.DeleteFunc(entries, func(key string, _ any) bool { return ours(key) })
 	return entries
 }
 
-// annotations are those that somebody declared: controllers act on them.
+// annotations lists the declared annotations, because controllers act on them.
 func annotations(object *providers.Object, width int) []Line {
 	given := foreignKeys(field(object.Manifest.Object, "metadata", "annotations"))
 	if len(given) == 0 {
@@ -122,7 +121,7 @@ func annotations(object *providers.Object, width int) []Line {
 	return facts(outline(map[string]any{"annotations": given}, width)...)
 }
 
-// everything is the whole content of an object of a kind without words of its own.
+// everything returns the whole content of an object whose kind has no description.
 func everything(object *providers.Object, width int) []Line {
 	content := maps.Clone(object.Manifest.Object)
 	delete(content, "apiVersion")
@@ -147,7 +146,8 @@ func everything(object *providers.Object, width int) []Line {
 	return facts(outline(content, width)...)
 }
 
-// namespace has nothing but labels, and those of Pod Security decide what runs in it.
+// namespace lists the labels of a namespace. The labels of Pod Security decide which pods may
+// run in it.
 func namespace(object *providers.Object, width int) []Line {
 	var out []Line
 	for key, value := range sorted(foreignKeys(field(object.Manifest.Object, "metadata", "labels"))) {
@@ -161,7 +161,7 @@ func namespace(object *providers.Object, width int) []Line {
 	return out
 }
 
-// budget is how many pods may be missing.
+// budget describes how many pods may be missing.
 func budget(object *providers.Object, _ int) []Line {
 	spec := field(object.Manifest.Object, "spec")
 	var out []Line
@@ -173,7 +173,7 @@ func budget(object *providers.Object, _ int) []Line {
 	return out
 }
 
-// claimed tells how much storage a claim asks for, and which volume it takes.
+// claimed describes the size and the storage class of a claim, and the volume that it asks for.
 func claimed(object *providers.Object, width int) []Line {
 	out := facts(claim(object.Manifest.Object))
 	spec := field(object.Manifest.Object, "spec")
@@ -185,7 +185,7 @@ func claimed(object *providers.Object, width int) []Line {
 	return out
 }
 
-// claim tells how much storage of what class is asked for.
+// claim describes the size and the storage class of a claim.
 func claim(content map[string]any) string {
 	spec := field(content, "spec")
 	size, _ := field(spec, "resources", "requests")["storage"].(string)
@@ -195,8 +195,8 @@ func claim(content map[string]any) string {
 	return size + " of the default storage class"
 }
 
-// definition names the kind that a definition makes. Its schema is long, and -full shows
-// it.
+// definition describes the kind that a definition creates. It leaves out the schema, which is
+// long; -full shows it.
 func definition(object *providers.Object, width int) []Line {
 	spec := field(object.Manifest.Object, "spec")
 	names := field(spec, "names")
@@ -250,7 +250,7 @@ func files(object *providers.Object, _ int) []Line {
 	return out
 }
 
-// field walks down nested maps; nil where there is nothing.
+// field returns the map at a path of nested maps, or nil.
 func field(content map[string]any, path ...string) map[string]any {
 	for _, key := range path {
 		content, _ = content[key].(map[string]any)
@@ -258,7 +258,7 @@ func field(content map[string]any, path ...string) map[string]any {
 	return content
 }
 
-// elements are the maps in a list.
+// elements returns the maps in a list.
 func elements(v any) []map[string]any {
 	list, _ := v.([]any)
 	var out []map[string]any
@@ -270,7 +270,7 @@ func elements(v any) []map[string]any {
 	return out
 }
 
-// texts are the strings in a list.
+// texts returns the strings in a list.
 func texts(v any) []string {
 	list, _ := v.([]any)
 	var out []string
@@ -280,7 +280,7 @@ func texts(v any) []string {
 	return out
 }
 
-// number reads what JSON and Go make of whole numbers.
+// number converts the types that whole numbers have in JSON and in Go.
 func number(v any) (int, bool) {
 	switch n := v.(type) {
 	case int64:
@@ -294,7 +294,7 @@ func number(v any) (int, bool) {
 	}
 }
 
-// pairs shows labels as kubectl takes them: "a=b,c=d".
+// pairs formats labels for kubectl: "a=b,c=d".
 func pairs(m map[string]any) string {
 	var out []string
 	for key, value := range sorted(m) {
@@ -303,7 +303,7 @@ func pairs(m map[string]any) string {
 	return strings.Join(out, ",")
 }
 
-// sorted goes through a map in the order of its keys.
+// sorted iterates over a map in the order of its keys.
 func sorted[V any](m map[string]V) func(func(string, V) bool) {
 	return func(yield func(string, V) bool) {
 		for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -314,7 +314,7 @@ func sorted[V any](m map[string]V) func(func(string, V) bool) {
 	}
 }
 
-// count gives "1 line", "2 lines".
+// count returns a text like "1 line" or "2 lines".
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -12,9 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// outline writes a structure as YAML, in as few lines as fit into width columns: what
-// fits on one line is in flow style. Nothing is left out but the middle of long values
-// that nobody can read.
+// outline formats a structure as YAML in few lines. Parts that fit into width columns are in
+// flow style, on one line. It only shortens long opaque values, such as keys, in the middle.
 func outline(v any, width int) []string {
 	switch v := v.(type) {
 	case map[string]any:
@@ -30,7 +29,8 @@ func outline(v any, width int) []string {
 	}
 }
 
-// members are the fields of a map. A name comes first: it tells what the rest is about.
+// members formats the fields of a map. The field "name" comes first, because it identifies the
+// map.
 func members(m map[string]any, width int) []string {
 	var out []string
 	if name, ok := m["name"]; ok {
@@ -44,7 +44,7 @@ func members(m map[string]any, width int) []string {
 	return out
 }
 
-// entry is one field of a map.
+// entry formats one field of a map.
 func entry(head string, value any, width int) []string {
 	if one, ok := flow(value); ok && (columns(head)+1+columns(one) <= width || len(one) == len("{}")) {
 		return []string{head + " " + one}
@@ -67,7 +67,7 @@ func entry(head string, value any, width int) []string {
 	return []string{head + " " + scalar(value)}
 }
 
-// item is one element of a list.
+// item formats one element of a list.
 func item(value any, width int) []string {
 	const step = 2
 	if one, ok := flow(value); ok && (step+columns(one) <= width || len(one) == len("{}")) {
@@ -81,7 +81,7 @@ func item(value any, width int) []string {
 	return indented(outline(value, width-step), "- ")
 }
 
-// indented puts something before the first line, and blanks before all others.
+// indented puts a prefix before the first line, and indents all other lines.
 func indented(lines []string, first string) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
@@ -93,7 +93,7 @@ func indented(lines []string, first string) []string {
 	return out
 }
 
-// flow writes a value on one line; ok is false where it has several lines.
+// flow formats a value on one line. ok is false if it needs several lines.
 func flow(v any) (text string, ok bool) {
 	var parts []string
 	switch v := v.(type) {
@@ -123,12 +123,12 @@ func flow(v any) (text string, ok bool) {
 	return scalar(v), true
 }
 
-// member is one field on one line.
+// member formats one field on one line.
 func member(key string, value any, width int) string {
 	return strings.Join(entry(scalar(key)+":", value, width), " ")
 }
 
-// scalar writes a value that has no parts as YAML.
+// scalar formats a value without parts as YAML.
 func scalar(v any) string {
 	s, ok := v.(string)
 	if !ok {
@@ -141,7 +141,7 @@ func scalar(v any) string {
 	return short(quoted(s), len([]rune(s)), mostOpaque)
 }
 
-// quoted writes a value as JSON.
+// quoted formats a value as JSON.
 func quoted(v any) string {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -162,14 +162,14 @@ func lines(s string) (all []string, several bool) {
 	return all, len(all) > 1 && clear
 }
 
-// mostOpaque is the longest opaque value that is shown whole.
+// mostOpaque is the maximum length of an opaque value that is shown whole.
 const mostOpaque = 200
 
-// opaque matches keys, certificates and checksums in one of their encodings.
+// opaque matches keys, certificates and checksums in an encoding such as base64.
 var opaque = regexp.MustCompile(`^"?[A-Za-z0-9+/=_-]*"?$`)
 
-// short takes the middle out of an opaque value that is longer than most columns; n is
-// its length. All other text stays whole.
+// short removes the middle of an opaque value that is longer than most columns. n is its
+// length. It does not change other text.
 func short(s string, n, most int) string {
 	const end = 24
 	if columns(s) <= max(most, mostOpaque) || !opaque.MatchString(s) {
@@ -179,5 +179,5 @@ func short(s string, n, most int) string {
 	return fmt.Sprintf("%s…(%d characters)…%s", string(runes[:end]), n, string(runes[len(runes)-end:]))
 }
 
-// columns is the number of columns that a text takes.
+// columns returns the number of columns that a text takes.
 func columns(s string) int { return runewidth.StringWidth(s) }

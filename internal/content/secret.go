@@ -9,7 +9,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// secret says where the values of a Secret come from, keys of one origin together.
+// secret lists the sources of a Secret's values. Keys with the same source are on one line.
 func secret(object *providers.Object, _ int) []Line {
 	byOrigin := map[string][]string{}
 	for key, data := range sorted(object.Data) {
@@ -23,7 +23,8 @@ func secret(object *providers.Object, _ int) []Line {
 	return out
 }
 
-// tokenOf tells of a Secret that Kubernetes fills with a token that does not expire.
+// tokenOf describes the type of a Secret. Kubernetes fills one type with a token that does not
+// expire.
 func tokenOf(object *providers.Object) []Line {
 	kind, _ := object.Manifest.Object["type"].(string)
 	switch kind {
@@ -59,7 +60,7 @@ func secretOrigin(data providers.SecretData) string {
 	}
 }
 
-// certified is who a certificate is for.
+// certified returns the names in a certificate.
 func certified(c *providers.Certificate) []string {
 	if names := slices.Concat(c.DNSNames, c.IPAddresses); len(names) > 0 {
 		return names

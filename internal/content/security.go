@@ -4,15 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/pod-security-admission/api"
-	"k8s.io/pod-security-admission/policy"
+	"kolla.openstack.org/kolla/internal/podsecurity"
 )
 
-// weaknesses lists what the pod may do and a fully restricted pod may not.
+// weaknesses lists the powers of a pod that the level restricted forbids.
 func weaknesses(template map[string]any, width int) []Line {
 	p := podOf(field(template, "spec"))
 	var out []Line
@@ -34,7 +30,7 @@ func weaknesses(template map[string]any, width int) []Line {
 	return append(out, tokens(p.spec, width)...)
 }
 
-// pod is the spec of a pod, and its containers of all sorts.
+// pod is the spec of a pod, with its containers of all types.
 type pod struct {
 	spec       map[string]any
 	containers []map[string]any
@@ -45,7 +41,8 @@ func podOf(spec map[string]any) pod {
 		elements(spec["initContainers"]), elements(spec["containers"]), elements(spec["ephemeralContainers"]))}
 }
 
-// of names the containers that meet a condition. The names are empty if all of them do.
+// of returns the names of the containers that meet a condition, or an empty text if all of them
+// do. some reports whether any container meets it.
 func (p pod) of(is func(map[string]any) bool) (names string, some bool) {
 	var all []string
 	for _, c := range p.containers {
@@ -59,7 +56,7 @@ func (p pod) of(is func(map[string]any) bool) (names string, some bool) {
 	return " (" + strings.Join(all, ", ") + ")", true
 }
 
-// node is how the pod gets at its node.
+// node lists the ways in which the pod can access its node.
 func (p pod) node() []string {
 	var out []string
 	for _, key := range []string{"hostNetwork", "hostPID", "hostIPC"} {
@@ -78,7 +75,7 @@ func privileged(container map[string]any) bool {
 	return on
 }
 
-// hostPaths are the paths of the node that the pod mounts.
+// hostPaths lists the paths of the node that the pod mounts.
 func (p pod) hostPaths() []string {
 	var out []string
 	for _, volume := range elements(p.spec["volumes"]) {
@@ -112,7 +109,7 @@ func (p pod) readsOnly(volume any) bool {
 	return mounted
 }
 
-// hostPorts are the ports of the node that the pod takes.
+// hostPorts lists the ports of the node that the pod uses.
 func (p pod) hostPorts() []string {
 	var out []string
 	for _, c := range p.containers {
@@ -131,7 +128,8 @@ func (p pod) hostPorts() []string {
 	return out
 }
 
-// capabilities are those that are added to what the container runtime gives.
+// capabilities lists the capabilities that containers add to the defaults of the container
+// runtime.
 func (p pod) capabilities() []string {
 	var names []string
 	added := func(c map[string]any) []string {
@@ -207,28 +205,14 @@ func tokens(spec map[string]any, width int) []Line {
 	return out
 }
 
-// standards are the Pod Security Standards, as the API server has them.
-var standards = sync.OnceValues(func() (policy.Evaluator, error) {
-	return policy.NewEvaluator(policy.DefaultChecks(), nil)
-})
-
-// told are the reasons of the Pod Security Standards that other lines show in detail.
+// told are the checks of the Pod Security Standards that other lines describe in detail.
 var told = []string{"host namespaces", "privileged", "hostPath volumes", "hostPort", "non-default capabilities"}
 
 // baseline lists the other reasons of the Pod Security Standards to refuse a pod. It is empty
 // if a part of the pod is not known yet.
 func baseline(template map[string]any) []string {
-	var typed corev1.PodTemplateSpec
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template, &typed); err != nil {
-		return nil
-	}
-	checks, err := standards()
-	if err != nil {
-		return nil
-	}
 	var out []string
-	level := api.LevelVersion{Level: api.LevelBaseline, Version: api.LatestVersion()}
-	for _, result := range checks.EvaluatePod(level, &typed.ObjectMeta, &typed.Spec) {
+	for _, result := range podsecurity.Evaluate(template, podsecurity.Latest(podsecurity.Baseline)) {
 		if !result.Allowed && !slices.Contains(told, result.ForbiddenReason) {
 			out = append(out, fmt.Sprintf("%s (%s)", result.ForbiddenReason, result.ForbiddenDetail))
 		}

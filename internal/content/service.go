@@ -8,7 +8,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// service lists where a Service listens, and who can get at it from outside.
+// service lists the ports of a Service, and how clients outside of the cluster can reach it.
 func service(object *providers.Object, width int) []Line {
 	spec := field(object.Manifest.Object, "spec")
 	kind, _ := spec["type"].(string)
@@ -33,7 +33,7 @@ func service(object *providers.Object, width int) []Line {
 	return out
 }
 
-// listens is one port of a Service.
+// listens describes one port of a Service.
 func listens(port map[string]any, kind string) string {
 	n, _ := number(port["port"])
 	entry := fmt.Sprintf("port %d", n)

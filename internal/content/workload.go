@@ -10,7 +10,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// workload tells how many pods of what run where.
+// workload describes the number of pods, their images and their nodes.
 func workload(object *providers.Object, width int) []Line {
 	content := object.Manifest.Object
 	spec := field(content, "spec")
@@ -46,8 +46,8 @@ func workload(object *providers.Object, width int) []Line {
 	return append(out, weaknesses(template, width)...)
 }
 
-// before are the init containers whose image is none of the others'. Those that go on
-// are sidecars.
+// before lists the init containers whose image no main container has. Init containers that keep
+// running are sidecars.
 func before(pod map[string]any) []Line {
 	var images []any
 	for _, container := range elements(pod["containers"]) {
@@ -67,7 +67,7 @@ func before(pod map[string]any) []Line {
 	return out
 }
 
-// job tells what runs once, and in which image.
+// job describes the command and the image of a Job.
 func job(object *providers.Object, width int) []Line {
 	lead := "runs once: "
 	if object.Skipped() {
@@ -80,7 +80,7 @@ func job(object *providers.Object, width int) []Line {
 	return out
 }
 
-// cronJob tells what runs when, and in which image.
+// cronJob describes the schedule, the command and the image of a CronJob.
 func cronJob(object *providers.Object, width int) []Line {
 	spec := field(object.Manifest.Object, "spec")
 	when, _ := spec["schedule"].(string)
@@ -98,9 +98,9 @@ func cronJob(object *providers.Object, width int) []Line {
 	return out
 }
 
-// run tells what the containers of a pod do.
+// run describes the commands of the containers of a pod.
 func run(lead string, object *providers.Object, template map[string]any, width int) []Line {
-	// Scripts of definitions are like their config files: long, and the same each time.
+	// Scripts of definitions are long and always the same, like their config files.
 	whole := !strings.Contains(object.Address.Block, "service.")
 	pod := field(template, "spec")
 	var out []Line
@@ -118,8 +118,8 @@ func run(lead string, object *providers.Object, template map[string]any, width i
 	return append(append(out, before(pod)...), weaknesses(template, width)...)
 }
 
-// words are the command line of a container. A script in it is counted, and its lines
-// follow if it is to be shown whole.
+// words returns the command line of a container. A script in it is replaced by its number of
+// lines. If whole is set, the lines of the script are returned too.
 func words(container map[string]any, whole bool) (command string, script []string) {
 	var all []string
 	for _, key := range []string{"command", "args"} {

@@ -1,5 +1,5 @@
-// Package crash makes errors of panics. A panic in a goroutine ends the whole program
-// at once, with nothing tidied up; an error goes the way of all errors.
+// Package crash turns panics into errors. A panic in a goroutine ends the whole program at
+// once, without any cleanup. An error is handled like all errors.
 package crash
 
 import (
@@ -8,14 +8,14 @@ import (
 	"runtime/debug"
 )
 
-// Error is a panic: a mistake in kolla itself.
+// Error is a recovered panic: a mistake in kolla itself.
 type Error struct {
-	Value any    // what the panic was called with
+	Value any    // the argument of panic
 	Stack []byte // of the goroutine that panicked
 }
 
-// Error says no more than can be shown to anyone: a value may hold what is secret. What
-// the runtime says of a mistake does not.
+// Error returns a message that is safe to show to anyone. It omits the panic's value, which may
+// contain a secret, unless the value is an error of the Go runtime.
 func (e *Error) Error() string {
 	var mistake runtime.Error
 	if err, ok := e.Value.(error); ok && errors.As(err, &mistake) {
@@ -34,7 +34,7 @@ func Catch(f func() error) (err error) {
 	return f()
 }
 
-// Catching is f with its panics as errors, for goroutines.
+// Catching returns f with panics turned into errors, for goroutines.
 func Catching(f func() error) func() error {
 	return func() error { return Catch(f) }
 }

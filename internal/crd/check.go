@@ -18,16 +18,16 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// openAPIOf is the schema in the form that values are checked against, with what a
-// server reads into it beyond its words.
+// openAPIOf returns the schema in the form that the validator needs. It includes the rules that
+// a server applies beyond the schema's text.
 func openAPIOf(structural *schema.Structural) *spec.Schema {
 	s := structural.ToKubeOpenAPI()
 	amend(s)
 	return s
 }
 
-// amend has a schema say which types an int-or-string has, and takes away formats of
-// numbers that no server looks at.
+// amend adds the types of an int-or-string to a schema, and removes number formats that servers
+// ignore.
 func amend(s *spec.Schema) {
 	if s == nil {
 		return
@@ -51,7 +51,7 @@ func amend(s *spec.Schema) {
 	}
 }
 
-// checkValues holds the object's values to the schema.
+// checkValues checks the object's values against the schema.
 func (s *Schema) checkValues(object *unstructured.Unstructured) field.ErrorList {
 	var errs field.ErrorList
 	for _, err := range s.validator.Validate(object.Object).Errors {
@@ -60,7 +60,7 @@ func (s *Schema) checkValues(object *unstructured.Unstructured) field.ErrorList 
 	return errs
 }
 
-// fieldError gives what the validator found the words of a server.
+// fieldError returns a validator's error in the words of a server.
 func fieldError(err error) *field.Error {
 	var wrong *openapi.Validation
 	if !errors.As(err, &wrong) {
@@ -98,7 +98,7 @@ func texts(values []any) []string {
 	return out
 }
 
-// checkEmbedded holds the objects within a value to what every object has to be.
+// checkEmbedded checks the embedded objects within a value against the rules for all objects.
 func checkEmbedded(path *field.Path, value any, s *schema.Structural) field.ErrorList {
 	if s == nil {
 		return nil
@@ -125,7 +125,7 @@ func checkEmbedded(path *field.Path, value any, s *schema.Structural) field.Erro
 	return errs
 }
 
-// checkType looks at the apiVersion and the kind of an embedded object.
+// checkType checks the apiVersion and the kind of an embedded object.
 func checkType(path *field.Path, object map[string]any) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range []string{"apiVersion", "kind"} {
@@ -151,7 +151,7 @@ func checkType(path *field.Path, object map[string]any) field.ErrorList {
 	return errs
 }
 
-// checkMeta looks at the metadata of the object itself.
+// checkMeta checks the metadata of the object itself.
 func (s *Schema) checkMeta(object *unstructured.Unstructured) field.ErrorList {
 	path := field.NewPath("metadata")
 	meta, err := metaOf(path, object.Object["metadata"])
@@ -161,8 +161,8 @@ func (s *Schema) checkMeta(object *unstructured.Unstructured) field.ErrorList {
 	return metavalidation.ValidateObjectMeta(meta, s.namespaced, metavalidation.NameIsDNSSubdomain, path)
 }
 
-// checkMetaWithin looks at the metadata of an embedded object, which need have none,
-// no name either, and may be in a namespace or in none.
+// checkMetaWithin checks the metadata of an embedded object. The object may lack metadata or a
+// name, and it may be in a namespace or in none.
 func checkMetaWithin(path *field.Path, object map[string]any) field.ErrorList {
 	fields, there := object["metadata"]
 	if !there {
@@ -190,5 +190,6 @@ func metaOf(path *field.Path, value any) (*metav1.ObjectMeta, *field.Error) {
 	return &meta, nil
 }
 
-// usableInURL accepts any name that a path can have, as of objects of no certain kind.
+// usableInURL accepts any name that a path can contain, because the kind of an embedded object
+// is not known.
 func usableInURL(name string, _ bool) []string { return content.IsPathSegmentName(name) }

@@ -1,9 +1,9 @@
-// Package crd says of a custom resource what an API server would make of it once it
-// has the resource's definition: which fields it would drop, which it would fill in,
-// and what it would find wrong. It is for definitions that no server has yet.
+// Package crd predicts how an API server would treat a custom resource once it has the
+// resource's definition: which fields it would drop, which defaults it would set, and which
+// errors it would find. The package is for definitions that no server has yet.
 //
-// What it does not know of: rules in CEL, conversion between versions, and
-// admission. Rules are only told apart; see Schema.Rules.
+// The package does not evaluate rules in CEL, conversion between versions, or admission. It
+// only detects rules; see Schema.Rules.
 package crd
 
 import (
@@ -24,23 +24,23 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 )
 
-// Schema is what a definition says of its objects in one version.
+// Schema contains the rules of a definition for its objects in one version.
 type Schema struct {
-	// Rules: there are rules in CEL, which only a server checks.
+	// Rules reports whether the schema contains rules in CEL, which only a server checks.
 	Rules bool
 
 	structural *schema.Structural
-	// lenient is the schema by which an apply is read.
+	// lenient is the schema for objects that are applied; see loosen.
 	lenient   *schema.Structural
 	validator *validate.SchemaValidator
-	// namespaced objects are in a namespace.
+	// namespaced reports whether the objects are in a namespace.
 	namespaced bool
-	// ownStatus: the status is written apart from the object, and dropped from it.
+	// ownStatus reports whether the status has its own subresource. A server then drops the
+	// status from the object.
 	ownStatus bool
 }
 
-// UnservedError says that a definition gives the cluster its kind only in other
-// versions.
+// UnservedError means that a definition serves its kind only in other versions.
 type UnservedError struct {
 	Version string
 	Served  []string
@@ -50,9 +50,9 @@ func (e *UnservedError) Error() string {
 	return fmt.Sprintf("it does not serve version %s, only %s", e.Version, strings.Join(e.Served, ", "))
 }
 
-// Read finds the schema of a version in a CustomResourceDefinition (v1). It fails with
-// an *UnservedError, or with what is wrong with the definition itself: that it cannot
-// be read, or that its schema is not structural, which no server accepts.
+// Read returns the schema of a version in a CustomResourceDefinition (v1). The error is an
+// *UnservedError, or it describes a mistake in the definition: the definition cannot be read,
+// or its schema is not structural, which no server accepts.
 func Read(definition *unstructured.Unstructured, version string) (*Schema, error) {
 	var d apiextensionsv1.CustomResourceDefinition
 	text, err := definition.MarshalJSON()
@@ -135,8 +135,8 @@ func hasRules(s *schema.Structural) bool {
 	return found
 }
 
-// Complete is the object as a server would keep it: without the fields that the
-// schema does not have, and with the defaults of those that the object leaves out.
+// Complete returns the object as a server would store it: without the fields that the schema
+// does not have, and with the defaults of omitted fields.
 func (s *Schema) Complete(object *unstructured.Unstructured) *unstructured.Unstructured {
 	whole := object.DeepCopy()
 	pruning.Prune(whole.Object, s.structural, true)
@@ -147,7 +147,7 @@ func (s *Schema) Complete(object *unstructured.Unstructured) *unstructured.Unstr
 	return whole
 }
 
-// fillIn sets the defaults below a value that the schema is of.
+// fillIn sets the defaults below a value with the schema s.
 func fillIn(value any, s *schema.Structural) {
 	if s == nil {
 		return
@@ -174,14 +174,13 @@ func fillIn(value any, s *schema.Structural) {
 	}
 }
 
-// Unknown are the fields of a manifest that the schema does not have: those that a
-// server refuses in what is applied, and the paths of those that it only drops, with a
-// warning, because something above them may have any fields. Unknown fields of metadata
-// are found by Check.
+// Unknown returns the fields of a manifest that the schema does not have. A server refuses the
+// first ones in an apply. It only drops the second ones, given as paths, with a warning,
+// because a field above them permits any fields. Check finds unknown fields of metadata.
 func (s *Schema) Unknown(manifest *unstructured.Unstructured) (refused field.ErrorList, dropped []string) {
 	dropped = unknown(manifest, s.structural)
 	for _, path := range unknown(manifest, s.lenient) {
-		refused = append(refused, field.Forbidden(field.NewPath(path), "field not declared in schema")) // as an apply words it
+		refused = append(refused, field.Forbidden(field.NewPath(path), "field not declared in schema")) // the wording of an apply
 		dropped = slices.DeleteFunc(dropped, func(d string) bool { return d == path })
 	}
 	return refused, dropped
@@ -191,7 +190,7 @@ func unknown(manifest *unstructured.Unstructured, s *schema.Structural) []string
 	return pruning.PruneWithOptions(manifest.DeepCopy().Object, s, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 }
 
-// loosen has all that is below a value that may have any fields have any, too.
+// loosen permits any fields below every value that permits any fields.
 func loosen(s *schema.Structural, loose bool) {
 	if s == nil {
 		return
@@ -207,8 +206,7 @@ func loosen(s *schema.Structural, loose bool) {
 	}
 }
 
-// Check says what is wrong with a complete object, all of it, sorted by path; empty:
-// nothing that the schema knows of.
+// Check returns all errors of a complete object that the schema shows, sorted by path.
 func (s *Schema) Check(object *unstructured.Unstructured) field.ErrorList {
 	errs := s.checkMeta(object)
 	errs = append(errs, s.checkValues(object)...)

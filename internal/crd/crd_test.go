@@ -12,9 +12,9 @@ import (
 	"kolla.openstack.org/kolla/internal/objecttest"
 )
 
-// That the schemas agree with a real server is tested in planner/live.
+// planner/live tests that the schemas agree with a real server.
 
-// definition has the schema in version v1; v0 is served no more.
+// definition has the schema in version v1. Version v0 is no longer served.
 func definition(t *testing.T, scope, schema string) *unstructured.Unstructured {
 	t.Helper()
 	return objecttest.Read(t, fmt.Sprintf(`
@@ -32,7 +32,7 @@ spec:
 `, scope, schema))
 }
 
-// schemaOf reads a schema that is right, of namespaced objects.
+// schemaOf reads a valid schema of namespaced objects.
 func schemaOf(t *testing.T, schema string) *crd.Schema {
 	t.Helper()
 	s, err := crd.Read(definition(t, "Namespaced", schema), "v1")
@@ -116,7 +116,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// A default that is a map belongs to one object only.
+// Each object gets its own copy of a default that is a map.
 func TestDefaultsAreNotShared(t *testing.T) {
 	schema := schemaOf(t, "{type: object, properties: {spec: {type: object, default: {a: {b: 1}}, properties: {a: {type: object, properties: {b: {type: integer}}}}}}}")
 	first := schema.Complete(widget(t, ""))

@@ -1,5 +1,5 @@
-// Package dag orders things that depend on each other, and walks them in
-// parallel. It knows nothing of what the things are.
+// Package dag orders things that depend on each other, and walks them in parallel. It does not
+// depend on the type of the things.
 package dag
 
 import (
@@ -11,39 +11,47 @@ import (
 // Graph is a set of nodes, some of which depend on others. The zero value is an
 // empty graph. A graph is not safe for concurrent changes.
 //
-// Whatever a graph leaves open is decided by the order in which nodes were added,
-// so that its answers are always the same for the same input.
+// If several answers are possible, the order in which nodes were added decides. The answers are
+// always the same for the same input.
 type Graph[K comparable] struct {
 	index        map[K]int
 	nodes        []K
 	dependencies [][]int // of each node, in the order they were connected
-	turns        map[int]turn
+	stages       map[int]stage
+	heavy        map[int]bool
 }
 
-// turn is the place of a node in a line.
-type turn struct {
-	line  string
-	stage int
+// stage is the place of a node in a line of nodes.
+type stage struct {
+	line   string
+	number int
 }
 
-// Line puts a node into a stage of a line. A node starts once no node of an earlier stage is
+// Stage puts a node into a stage of a line. A node starts once no node of an earlier stage is
 // ready to start or busy. Failures do not block later stages.
-func (g *Graph[K]) Line(node K, line string, stage int) {
-	if g.turns == nil {
-		g.turns = map[int]turn{}
+func (g *Graph[K]) Stage(node K, line string, number int) {
+	if g.stages == nil {
+		g.stages = map[int]stage{}
 	}
-	g.turns[g.add(node)] = turn{line, stage}
+	g.stages[g.add(node)] = stage{line, number}
 }
 
-// Add adds nodes. A node that is there already stays as it is.
+// Heavy marks a node that counts for the parallelism of a walk also while its visit is idle.
+func (g *Graph[K]) Heavy(node K) {
+	if g.heavy == nil {
+		g.heavy = map[int]bool{}
+	}
+	g.heavy[g.add(node)] = true
+}
+
+// Add adds nodes. It ignores a node that is already in the graph.
 func (g *Graph[K]) Add(nodes ...K) {
 	for _, node := range nodes {
 		g.add(node)
 	}
 }
 
-// Connect says that node depends on all of dependencies, and adds those of them
-// that are not there yet, node first.
+// Connect records that node depends on all of dependencies. It adds missing nodes, node first.
 func (g *Graph[K]) Connect(node K, dependencies ...K) {
 	from := g.add(node)
 	for _, dependency := range dependencies {
@@ -65,9 +73,9 @@ func (g *Graph[K]) add(node K) int {
 	return i
 }
 
-// Order returns all nodes, each after all that it depends on. Nodes keep the
-// order in which they were added, except that what a node depends on moves to
-// before it. The error is a *CycleError[K] when there is no such order.
+// Order returns all nodes, each after all its dependencies. Nodes keep the order in which they
+// were added, except that dependencies move before their dependents. The error is a
+// *CycleError[K] if the graph has a cycle.
 func (g *Graph[K]) Order() ([]K, error) {
 	order, err := g.order()
 	if err != nil {
@@ -98,11 +106,11 @@ func (g *Graph[K]) order() ([]int, error) {
 	return s.order, nil
 }
 
-// search is one depth-first search: linear in nodes and edges.
+// search is one depth-first search. Its time is linear in nodes and edges.
 type search struct {
 	dependencies [][]int
 	marks        []mark
-	path         []int // from where the search started to the node it is at
+	path         []int // from the start of the search to the current node
 	order        []int
 }
 
@@ -114,8 +122,8 @@ const (
 	ordered
 )
 
-// visit puts the node into the order, after all that it depends on. It returns
-// the first cycle that it meets, its first node repeated at the end.
+// visit adds the node to the order, after all its dependencies. It returns the first cycle that
+// it finds, with its first node repeated at the end.
 func (s *search) visit(node int) (cycle []int) {
 	switch s.marks[node] {
 	case ordered:
@@ -137,14 +145,14 @@ func (s *search) visit(node int) (cycle []int) {
 	return nil
 }
 
-// CycleError says that nodes depend on each other in a circle.
+// CycleError means that nodes depend on each other in a cycle.
 type CycleError[K comparable] struct {
-	// Cycle goes round once: each node depends on the next, and the last is the
-	// first again. A node that depends on itself makes a cycle of length two.
+	// Cycle is the cycle: each node depends on the next, and the last node is the first again.
+	// A node that depends on itself makes a cycle of length two.
 	Cycle []K
 }
 
-// Error gives "dependency cycle: a → b → c → a".
+// Error returns "dependency cycle: a → b → c → a".
 func (e *CycleError[K]) Error() string {
 	names := make([]string, len(e.Cycle))
 	for i, node := range e.Cycle {

@@ -17,7 +17,7 @@ import (
 	"kolla.openstack.org/kolla/internal/dag"
 )
 
-// parse makes a graph from lines such as "a: b c" (a depends on b and c).
+// parse returns a graph from lines such as "a: b c" (a depends on b and c).
 func parse(lines ...string) *dag.Graph[string] {
 	var g dag.Graph[string]
 	for _, line := range lines {
@@ -71,7 +71,7 @@ func TestCycle(t *testing.T) {
 			if err.Error() != test.want {
 				t.Errorf("got %q, want %q", err, test.want)
 			}
-			_, err = test.graph.Walk(t.Context(), 1, nil, func(_ context.Context, node string, _ func()) error {
+			_, err = test.graph.Walk(t.Context(), 1, func(_ context.Context, node string, _ func()) error {
 				t.Errorf("%s was visited", node)
 				return nil
 			})
@@ -85,7 +85,7 @@ func TestCycle(t *testing.T) {
 func TestWalkFailures(t *testing.T) {
 	failure := errors.New("broken")
 	graph := parse("base", "bad: base", "worse: base", "after: bad", "last: after worse", "beside: base")
-	got, err := graph.Walk(t.Context(), 4, nil, func(_ context.Context, node string, _ func()) error {
+	got, err := graph.Walk(t.Context(), 4, func(_ context.Context, node string, _ func()) error {
 		if node == "bad" || node == "worse" {
 			return failure
 		}
@@ -110,7 +110,7 @@ func TestWalkFailures(t *testing.T) {
 func TestWalkPrefersLongChains(t *testing.T) {
 	graph := parse("short", "middle", "long", "m1: middle", "l1: long", "l2: l1")
 	var got []string
-	_, err := graph.Walk(t.Context(), 1, nil, func(_ context.Context, node string, _ func()) error {
+	_, err := graph.Walk(t.Context(), 1, func(_ context.Context, node string, _ func()) error {
 		got = append(got, node)
 		return nil
 	})
@@ -131,7 +131,7 @@ func TestWalkIsBoundedAndParallel(t *testing.T) {
 	}
 	var running, most atomic.Int64
 	full := make(chan struct{})
-	_, err := g.Walk(t.Context(), parallelism, nil, func(context.Context, int, func()) error {
+	_, err := g.Walk(t.Context(), parallelism, func(context.Context, int, func()) error {
 		now := running.Add(1)
 		defer running.Add(-1)
 		for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
@@ -143,7 +143,7 @@ func TestWalkIsBoundedAndParallel(t *testing.T) {
 				close(full)
 			}
 		}
-		<-full // nobody returns before the walk was at its widest once
+		<-full // no visit returns before the walk has reached its full width once
 		return nil
 	})
 	if err != nil {
@@ -160,7 +160,7 @@ func TestWalkStopsWithItsContext(t *testing.T) {
 	var mu sync.Mutex
 	var finished []string
 	failed := make(chan struct{})
-	got, err := graph.Walk(ctx, 2, nil, func(_ context.Context, node string, _ func()) error {
+	got, err := graph.Walk(ctx, 2, func(_ context.Context, node string, _ func()) error {
 		if node == "failing" {
 			defer close(failed)
 			return errors.New("broken")
@@ -189,8 +189,8 @@ func TestWalkStopsWithItsContext(t *testing.T) {
 	}
 }
 
-// FuzzOrder reads each pair of bytes as an edge, and checks the answer against
-// one that is found by taking away, again and again, what depends on nothing.
+// FuzzOrder reads each pair of bytes as an edge. It checks the answer against another
+// algorithm, which repeatedly removes nodes without dependencies.
 func FuzzOrder(f *testing.F) {
 	f.Add([]byte("abbcca"))
 	f.Add([]byte("abaccbdb"))
@@ -227,7 +227,7 @@ func FuzzOrder(f *testing.F) {
 	})
 }
 
-// peel empties the graph as far as it has an order, and reports what is left.
+// peel removes nodes without dependencies until none is left, and returns the remaining nodes.
 func peel(left map[byte][]byte) (cyclic bool) {
 	for {
 		before := len(left)
@@ -259,7 +259,7 @@ func checkCycle(t *testing.T, cycle, edges []byte) {
 	}
 }
 
-// chain is a graph of n nodes of which each depends on the next.
+// chain returns a graph of n nodes, each of which depends on the next.
 func chain(n int) *dag.Graph[int] {
 	var g dag.Graph[int]
 	for i := range n {
@@ -273,7 +273,7 @@ func BenchmarkWalk(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			g := chain(n)
 			for b.Loop() {
-				if _, err := g.Walk(b.Context(), 10, nil, func(context.Context, int, func()) error { return nil }); err != nil {
+				if _, err := g.Walk(b.Context(), 10, func(context.Context, int, func()) error { return nil }); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -281,7 +281,8 @@ func BenchmarkWalk(b *testing.B) {
 	}
 }
 
-// What only waits leaves its place to others, and is waited for by what depends on it.
+// A visit that only waits leaves its place to other visits. Its dependents still wait for its
+// end.
 func TestIdleVisitsTakeNoPlace(t *testing.T) {
 	g := &dag.Graph[string]{}
 	g.Add("waits", "works", "waits too", "after")
@@ -294,7 +295,7 @@ func TestIdleVisitsTakeNoPlace(t *testing.T) {
 		defer mu.Unlock()
 		order = append(order, what)
 	}
-	_, err := g.Walk(t.Context(), 1, nil, func(_ context.Context, node string, idle func()) error {
+	_, err := g.Walk(t.Context(), 1, func(_ context.Context, node string, idle func()) error {
 		note(node)
 		switch node {
 		case "waits", "waits too":
@@ -318,23 +319,23 @@ func TestIdleVisitsTakeNoPlace(t *testing.T) {
 	}
 }
 
-// A line is an order of what could be visited at the same time. It waits for visits to be
-// idle, not for their end, and a failure stops nothing.
+// A line orders nodes that could be visited at the same time. It waits until visits are idle,
+// not until they end, and a failure does not stop it.
 func TestLine(t *testing.T) {
 	g := &dag.Graph[string]{}
 	g.Add("other", "work", "last", "config", "account", "role", "binding", "late config")
 	g.Connect("binding", "role")
-	g.Connect("late config", "work") // comes when the line is long past it
+	g.Connect("late config", "work") // becomes ready long after the line has passed its stage
 	for stage, nodes := range [][]string{{"account"}, {"config", "late config"}, {"role"}, {"binding"}, {"work"}, {"last"}} {
 		for _, node := range nodes {
-			g.Line(node, "manifest", stage)
+			g.Stage(node, "manifest", stage)
 		}
 	}
 	var mu sync.Mutex
 	var got []string
 	lateBegan := make(chan struct{})
-	results, err := g.Walk(t.Context(), 10, nil, func(_ context.Context, node string, idle func()) error {
-		time.Sleep(time.Millisecond) // nobody is first by chance
+	results, err := g.Walk(t.Context(), 10, func(_ context.Context, node string, idle func()) error {
+		time.Sleep(time.Millisecond) // so that the first visit is not first by chance
 		mu.Lock()
 		got = append(got, node)
 		mu.Unlock()
@@ -343,7 +344,7 @@ func TestLine(t *testing.T) {
 			return errors.New("refused")
 		case "config":
 			idle()
-			<-lateBegan // "last" does not wait for the end of this one
+			<-lateBegan // "last" does not wait for the end of this visit
 		case "late config":
 			close(lateBegan)
 		}
@@ -367,17 +368,20 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// Of heavy nodes, only so many are visited at a time, idle or not. They keep no place from
-// others.
+// The number of heavy nodes that are visited at the same time is limited, idle or not. They do
+// not occupy the places of other nodes.
 func TestHeavyNodesHaveTheirOwnBound(t *testing.T) {
 	g := &dag.Graph[int]{}
 	const heavy, light = 6, 20
 	for i := range heavy + light {
 		g.Add(i)
+		if i < heavy {
+			g.Heavy(i)
+		}
 	}
 	var running, most, done atomic.Int64
 	lights := make(chan struct{})
-	_, err := g.Walk(t.Context(), 2, func(i int) bool { return i < heavy }, func(_ context.Context, i int, idle func()) error {
+	_, err := g.Walk(t.Context(), 2, func(_ context.Context, i int, idle func()) error {
 		if i >= heavy {
 			if done.Add(1) == light {
 				close(lights)

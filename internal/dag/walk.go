@@ -6,43 +6,42 @@ import (
 	"sync"
 )
 
-// Result is what became of one node of a walk.
+// Result is the result of one node of a walk.
 type Result[K comparable] struct {
 	Node   K
 	Status Status
-	// Err is what the visit of a Failed node returned.
+	// Err is the error of a Failed node's visit.
 	Err error
-	// Cause is the Failed node that a Skipped one depends on, directly or not; of
-	// several, the one that was added first.
+	// Cause is the Failed node on which a Skipped node depends, directly or indirectly. If
+	// there are several, Cause is the node that was added first.
 	Cause K
 }
 
 // Status is how a node of a walk ended. The zero value is invalid.
 type Status int
 
-// How a node ends.
+// The statuses.
 const (
 	_          Status = iota
 	Succeeded         // visited without error
 	Failed            // its visit returned an error
-	Skipped           // not visited: something that it depends on failed
+	Skipped           // not visited: a dependency failed
 	NotStarted        // not visited: the context ended first
 )
 
-// Walk visits each node once all that it depends on was visited without error,
-// up to parallelism (at least one) of them at the same time. Among nodes that
-// could be visited next, it prefers the one with the longest chain of dependents.
+// Walk visits each node after all its dependencies were visited without error. It visits up to
+// parallelism nodes (at least one) at the same time. Among the ready nodes, it prefers the one
+// with the longest chain of dependents.
 //
-// What depends on a failed node is skipped, all else goes on. When the context
-// ends no visit is started any more, and those under way are waited for. The
-// results are in the order in which the nodes were added. The error is a
-// *CycleError[K], and then nothing was visited.
+// Nodes that depend on a failed node are skipped, and all other nodes are visited. When the
+// context ends, Walk starts no more visits and waits for the running ones. The results are in
+// the order in which the nodes were added. The error is a *CycleError[K]; in this case no node
+// was visited.
 //
-// A visit that has nothing to do any more but to wait may call idle: another one then
-// takes its place among the parallel ones. What depends on the node still waits for
-// the end of its visit. Of the nodes that are heavy, no more than parallelism are
-// visited at the same time, idle or not; heavy may be nil.
-func (g *Graph[K]) Walk(ctx context.Context, parallelism int, heavy func(K) bool, visit func(ctx context.Context, node K, idle func()) error) ([]Result[K], error) {
+// A visit that only waits may call idle: another visit then takes its place among the parallel
+// ones. Dependents of the node still wait for the end of its visit. At most parallelism nodes
+// marked Heavy are visited at the same time, idle or not.
+func (g *Graph[K]) Walk(ctx context.Context, parallelism int, visit func(ctx context.Context, node K, idle func()) error) ([]Result[K], error) {
 	order, err := g.order()
 	if err != nil {
 		return nil, err
@@ -54,11 +53,11 @@ func (g *Graph[K]) Walk(ctx context.Context, parallelism int, heavy func(K) bool
 
 	type news struct {
 		node int
-		idle bool // still visited
+		idle bool // the visit continues
 		err  error
 	}
 	heard := make(chan news)
-	queue := g.queue(order, max(parallelism, 1), heavy)
+	queue := g.queue(order, max(parallelism, 1))
 	running, idle := 0, map[int]bool{}
 	for {
 		for running-len(idle) < max(parallelism, 1) && ctx.Err() == nil {
@@ -101,8 +100,8 @@ func (g *Graph[K]) Walk(ctx context.Context, parallelism int, heavy func(K) bool
 	return results, nil
 }
 
-// unvisited tells why a node was not visited, from the results of what it
-// depends on.
+// unvisited returns the reason why a node was not visited, from the results of its
+// dependencies.
 func (g *Graph[K]) unvisited(node int, results []Result[K]) (status Status, cause K) {
 	root := len(g.nodes)
 	for _, dependency := range g.dependencies[node] {
@@ -119,47 +118,46 @@ func (g *Graph[K]) unvisited(node int, results []Result[K]) (status Status, caus
 	return Skipped, g.nodes[root]
 }
 
-// queue holds the nodes that could be visited next, as a heap, and what is
-// needed to tell when others can.
+// queue contains the ready nodes, as a heap, and the data that determines when other nodes
+// become ready.
 type queue struct {
 	ready      []int
 	dependents [][]int
-	missing    []int // how many dependencies of each node were not visited yet
-	height     []int // nodes on the longest chain of dependents
+	missing    []int // number of dependencies of each node that were not visited yet
+	height     []int // number of nodes on the longest chain of dependents
 
-	heavy  []bool // nodes of which only so many are visited at the same time
-	room   int    // for heavy nodes
-	parked []int  // heavy nodes that wait for room
+	heavy  map[int]bool // nodes with a limit on simultaneous visits
+	room   int          // number of further heavy nodes that may be visited now
+	parked []int        // heavy nodes that wait for room
 
-	turns map[int]turn
-	lines map[string]*line
+	stages map[int]stage
+	lines  map[string]*line
 }
 
-// line is what goes on in one line.
+// line is the state of one line.
 type line struct {
 	open   map[int]int // nodes of each stage that are ready, or visited and not idle
 	parked []int       // ready nodes that wait for earlier stages
 }
 
-func (g *Graph[K]) queue(order []int, room int, heavy func(K) bool) *queue {
+func (g *Graph[K]) queue(order []int, room int) *queue {
 	q := &queue{
 		dependents: make([][]int, len(order)),
 		missing:    make([]int, len(order)),
 		height:     make([]int, len(order)),
-		heavy:      make([]bool, len(order)),
+		heavy:      g.heavy,
 		room:       room,
-		turns:      g.turns,
+		stages:     g.stages,
 		lines:      map[string]*line{},
 	}
 	for node, dependencies := range g.dependencies {
-		q.heavy[node] = heavy != nil && heavy(g.nodes[node])
 		q.missing[node] = len(dependencies)
 		for _, dependency := range dependencies {
 			q.dependents[dependency] = append(q.dependents[dependency], node)
 		}
 	}
-	for _, t := range g.turns {
-		q.lines[t.line] = &line{open: map[int]int{}}
+	for _, s := range g.stages {
+		q.lines[s.line] = &line{open: map[int]int{}}
 	}
 	for i := len(order) - 1; i >= 0; i-- {
 		for _, dependent := range q.dependents[order[i]] {
@@ -174,15 +172,15 @@ func (g *Graph[K]) queue(order []int, room int, heavy func(K) bool) *queue {
 	return q
 }
 
-// offer takes in a node that could be visited.
+// offer adds a ready node.
 func (q *queue) offer(node int) {
-	if t, ok := q.turns[node]; ok {
-		q.lines[t.line].open[t.stage]++
+	if s, ok := q.stages[node]; ok {
+		q.lines[s.line].open[s.number]++
 	}
 	heap.Push(q, node)
 }
 
-// finish makes ready what has waited for the node alone.
+// finish adds the nodes that waited only for this node.
 func (q *queue) finish(node int) {
 	for _, dependent := range q.dependents[node] {
 		q.missing[dependent]--
@@ -192,18 +190,18 @@ func (q *queue) finish(node int) {
 	}
 }
 
-// pass lets later stages go on once all of this one are idle or at their end.
+// pass lets later stages continue if all nodes of this stage are idle or have ended.
 func (q *queue) pass(node int) {
-	t, ok := q.turns[node]
+	s, ok := q.stages[node]
 	if !ok {
 		return
 	}
-	l := q.lines[t.line]
-	l.open[t.stage]--
-	if l.open[t.stage] > 0 {
+	l := q.lines[s.line]
+	l.open[s.number]--
+	if l.open[s.number] > 0 {
 		return
 	}
-	delete(l.open, t.stage)
+	delete(l.open, s.number)
 	for _, waiting := range l.parked {
 		heap.Push(q, waiting)
 	}
@@ -222,14 +220,14 @@ func (q *queue) end(node int) {
 	q.parked = nil
 }
 
-// pop takes the best node that may be visited now; ok is false where there is none.
+// pop returns the best node that may be visited now. ok is false if there is none.
 func (q *queue) pop() (node int, ok bool) {
 	for q.Len() > 0 {
 		node := heap.Pop(q).(int)
-		t, inLine := q.turns[node]
+		s, inLine := q.stages[node]
 		switch {
-		case inLine && q.lines[t.line].before(t.stage):
-			q.lines[t.line].parked = append(q.lines[t.line].parked, node)
+		case inLine && q.lines[s.line].before(s.number):
+			q.lines[s.line].parked = append(q.lines[s.line].parked, node)
 		case q.heavy[node] && q.room == 0:
 			q.parked = append(q.parked, node)
 		default:

@@ -3,9 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"kolla.openstack.org/kolla/internal/executor"
@@ -33,8 +31,8 @@ type ApplyOptions struct {
 
 const defaultTimeout = 10 * time.Minute
 
-// Applied is what an apply has done.
-type Applied struct {
+// ApplyResult is what an apply has done.
+type ApplyResult struct {
 	Rounds []Round
 	// Waiting are the actions that did not start, because their data could not be read,
 	// or because an earlier round failed.
@@ -52,9 +50,12 @@ type Round struct {
 // Apply carries out a plan: first the part that is known, then, when its data can be read,
 // the rest, until nothing waits. The rest is planned again; an action that the first plan
 // does not have is an error. Applied is nil if nothing was begun.
-func (e *Engine) Apply(ctx context.Context, session *state.Session, made *Made, o ApplyOptions) (*Applied, error) {
+func (e *Engine) Apply(ctx context.Context, session *state.Session, made *PlanResult, o ApplyOptions) (*ApplyResult, error) {
+	if made.Plan.Denied() {
+		return nil, failure.New("A policy denies the plan", "Nothing was changed.")
+	}
 	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
-	applied := &Applied{}
+	applied := &ApplyResult{}
 	for {
 		applied.Config = made.Loaded.Config
 		now, later := made.Plan.Divide()
@@ -140,7 +141,7 @@ const readAgain = time.Second
 
 // planRest reads the data that a plan waits for, and plans the actions that depend on
 // them. Something in the cluster may need time to make these data.
-func (e *Engine) planRest(ctx context.Context, session *state.Session, made *Made, later []*plans.Action, o ApplyOptions) (*Made, error) {
+func (e *Engine) planRest(ctx context.Context, session *state.Session, made *PlanResult, later []*plans.Action, o ApplyOptions) (*PlanResult, error) {
 	plan, waiting := made.Plan, made.Plan.Waiting()
 	loading := afterApply(e.Cluster, made.Loaded.Loading)
 	if plan.Resume != nil {
@@ -159,7 +160,7 @@ func (e *Engine) planRest(ctx context.Context, session *state.Session, made *Mad
 			break
 		}
 		if time.Now().After(end) {
-			return nil, nothingToRead(loaded.Config, waiting)
+			return nil, &MissingDataError{missingData(loaded.Config, waiting)}
 		}
 		select {
 		case <-time.After(readAgain):
@@ -167,14 +168,16 @@ func (e *Engine) planRest(ctx context.Context, session *state.Session, made *Mad
 			return nil, ctx.Err()
 		}
 	}
-	next, err := e.Plan(ctx, loaded, session.State(), made.Options.resumed(plan.Resume))
+	rest := made.Options.resumed(plan.Resume)
+	rest.triggered = plans.Triggered(later)
+	next, err := e.Plan(ctx, loaded, session.State(), rest)
 	if err != nil {
 		return nil, err
 	}
 	if more := plans.Unannounced(next.Plan, later); len(more) > 0 {
-		return nil, unannounced(more)
+		return nil, &UnannouncedError{more}
 	}
-	return next, nil
+	return next, e.Enforce(next)
 }
 
 // reload loads the configuration of a plan again, with the objects that exist now. It
@@ -186,48 +189,22 @@ func reload(ctx context.Context, source *Source, plan *plans.Plan, l Loading) (L
 		return loaded, err
 	}
 	if loaded.Config.Digest != plan.Config {
-		return loaded, notAsPlanned(loaded.Config, plan, fmt.Sprintf(
-			"The rest of the plan depends on %s, and is planned when these can be read, from the configuration and its variables.", strings.Join(plan.Waiting(), ", ")), "Run kolla apply again, or make a new plan.")
+		changed := notAsPlanned(loaded.Config, plan)
+		changed.Rest, changed.Waiting = true, plan.Waiting()
+		return loaded, changed
 	}
 	return loaded, nil
 }
 
-// nothingToRead names the data that do not exist.
-func nothingToRead(config *configs.Config, waiting []string) error {
-	var b strings.Builder
-	b.WriteString("What they depend on is applied, and the cluster does not have them:\n")
+// missingData returns the data blocks with the given addresses.
+func missingData(config *configs.Config, blocks []string) []configs.Data {
+	var out []configs.Data
 	for _, d := range config.Data {
-		if slices.Contains(waiting, d.Block) {
-			fmt.Fprintf(&b, "\n  %s (%s:%d) reads %s", d.Block, d.Range.Filename, d.Range.Start.Line, describeData(d))
+		if slices.Contains(blocks, d.Block) {
+			out = append(out, d)
 		}
 	}
-	b.WriteString("\n\nIf something in the cluster makes them and needs longer, run kolla apply again later, or with a longer -timeout. Otherwise correct the kind, name or namespace.")
-	return failure.New("Data cannot be read", b.String())
-}
-
-func describeData(d configs.Data) string {
-	if d.Name == "" && len(d.Labels) == 0 {
-		return "what " + strings.Join(d.Needs, ", ") + " makes"
-	}
-	return d.DataQuery.String()
-}
-
-// unannounced refuses a rest with actions that nobody has approved.
-func unannounced(actions []*plans.Action) error {
-	var lines []string
-	for i, a := range actions {
-		if i == 10 {
-			lines = append(lines, fmt.Sprintf("  and %d more", len(actions)-i))
-			break
-		}
-		line := fmt.Sprintf("  %s: %s", a.Address, a.Verb)
-		if a.Stranger() {
-			line += fmt.Sprintf(" (%s is there by now, and is not kolla's)", a.Ref)
-		}
-		lines = append(lines, line)
-	}
-	return failure.New("The rest of the plan has changes that were not shown", fmt.Sprintf(
-		"Now that all data blocks are read, the plan has more changes, which nobody has approved:\n\n%s\n\nEither somebody changed it meanwhile, or it follows from what was read. Run kolla plan to see it, and kolla apply to go on.", strings.Join(lines, "\n")))
+	return out
 }
 
 // Outcome returns the outputs and the results of the checks after a complete apply of a
@@ -235,7 +212,7 @@ func unannounced(actions []*plans.Action) error {
 // unknown to the plan.
 func Outcome(plan *plans.Plan, config *configs.Config, st *state.State) ([]state.Output, []state.CheckResult, error) {
 	changes, checks := plan.Outputs, plan.Checks
-	later := slices.ContainsFunc(changes, func(c output.Change) bool { return c.Unknown != nil }) ||
+	later := slices.ContainsFunc(changes, func(c output.Change) bool { return c.Unknown }) ||
 		slices.ContainsFunc(checks, func(c state.CheckResult) bool { return c.Status == string(configs.CheckUnknown) })
 	if later && !plan.Destroy {
 		var err error

@@ -70,6 +70,20 @@ func (c *Cluster) Forget() {
 	c.snapshot, c.unread = nil, nil
 }
 
+// unreadable returns why no data can be read; nil: they can.
+func (c *Cluster) unreadable() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.unread
+}
+
+// giveUp makes the later reads of data fail at once.
+func (c *Cluster) giveUp(why error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unread = why
+}
+
 // Prefetch begins to list the kinds of the objects in the state. The plan of an unchanged
 // cloud then takes hardly longer than its longest list.
 func (c *Cluster) Prefetch(ctx context.Context, st *state.State) {

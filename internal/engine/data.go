@@ -21,8 +21,8 @@ import (
 // Read reads the objects of a data block, in the order of their names. Plans use the same
 // lists.
 func (c *Cluster) Read(ctx context.Context, q configs.DataQuery) ([]map[string]any, error) {
-	if c.unread != nil {
-		return nil, c.unread
+	if err := c.unreadable(); err != nil {
+		return nil, err
 	}
 	found, err := c.find(ctx, q)
 	if err == nil {
@@ -31,7 +31,7 @@ func (c *Cluster) Read(ctx context.Context, q configs.DataQuery) ([]map[string]a
 	read := readError(err)
 	var unreachable *kubernetes.UnreachableError
 	if c.client == nil || errors.As(err, &unreachable) {
-		c.unread = read // the other data blocks need not wait for the same error
+		c.giveUp(read) // the other data blocks need not wait for the same error
 	}
 	return nil, read
 }

@@ -8,6 +8,7 @@
 //	loaded, err := e.Source.Load(ctx, engine.Loading{Cluster: cluster})
 //	session, err := store.Lock(ctx, …)
 //	made, err := e.Plan(ctx, loaded, session.State(), engine.Options{})
+//	if err := e.Enforce(made); err != nil { … } // a policy denies the plan
 //	applied, err := e.Apply(ctx, session, made, engine.ApplyOptions{})
 //
 // Data blocks read objects of the cluster, and the plan may change these objects. So Plan
@@ -16,12 +17,12 @@
 package engine
 
 import (
-	"errors"
 	"log/slog"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/state"
 )
 
 // Engine has the parts that all steps need. One goroutine at a time uses it.
@@ -36,6 +37,11 @@ type Engine struct {
 	// Parallelism is how many requests, and how many actions, run at the same time.
 	// Zero: the defaults of the planner and the executor.
 	Parallelism int
+	// SharedState: the state is kept in the cluster. If it is not there although objects are, it
+	// is lost or at another place, and no plan may begin a second one.
+	SharedState bool
+
+	recalled *state.State // see recall
 }
 
 // Reporter shows messages to the operator. A *view.Printer is one.
@@ -44,6 +50,3 @@ type Reporter interface {
 	Problems([]plans.Problem)
 	Warn(summary, detail string)
 }
-
-// ErrReported is the error of a step that has shown the reason to the Reporter.
-var ErrReported = errors.New("stopped by the errors above")

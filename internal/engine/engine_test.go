@@ -167,3 +167,13 @@ func TestLoop(t *testing.T) {
 		t.Errorf("the destroy left %s", left)
 	}
 }
+
+// TestApplyRefusesDeniedPlans holds that a program that does not call Enforce cannot carry
+// out a plan that a policy denies.
+func TestApplyRefusesDeniedPlans(t *testing.T) {
+	denied := &plans.Plan{Policies: []plans.PolicyResult{{Name: "p", Status: plans.PolicyDenied}}}
+	applied, err := new(engine.Engine).Apply(t.Context(), nil, &engine.PlanResult{Plan: denied}, engine.ApplyOptions{})
+	if applied != nil || err == nil || !strings.Contains(err.Error(), "denies") {
+		t.Errorf("applied %v, %v", applied, err)
+	}
+}

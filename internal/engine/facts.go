@@ -19,10 +19,10 @@ import (
 )
 
 // factsOf returns the facts about the live cluster that rendering needs.
-func factsOf(ctx context.Context, cluster *Cluster, source *Source, config *configs.Config, st *state.State, r Rendering) openstack.Facts {
+func factsOf(ctx context.Context, cluster *Cluster, source *Source, config *configs.Config, st *state.State, r RenderOptions) openstack.Facts {
 	snapshot := cluster.Snapshot()
 	ours := ownSecrets(snapshot, config, st, r)
-	values := valuesIn(snapshot)
+	values := snapshot.SecretValues
 	return openstack.Facts{
 		Ours:  ours,
 		Nodes: nodes(snapshot.All(nodeKind)),
@@ -44,16 +44,9 @@ func factsOf(ctx context.Context, cluster *Cluster, source *Source, config *conf
 	}
 }
 
-// valuesIn reads the values of Secrets from a snapshot.
-func valuesIn(snapshot *providers.Snapshot) providers.Values {
-	return func(namespace, name string) map[string][]byte {
-		return providers.ValuesOf(snapshot.Get(providers.Ref{GVK: secretKind, Namespace: namespace, Name: name}))
-	}
-}
-
 // ownSecrets returns a function that reports whether a Secret was made by kolla, or is
 // taken over by the operator. Values of other Secrets with these names are not read.
-func ownSecrets(snapshot *providers.Snapshot, config *configs.Config, st *state.State, r Rendering) func(address addrs.Object, namespace, name string) bool {
+func ownSecrets(snapshot *providers.Snapshot, config *configs.Config, st *state.State, r RenderOptions) func(address addrs.Object, namespace, name string) bool {
 	type place struct{ namespace, name string }
 	known := map[place]*state.Object{}
 	for i := range st.Objects {
@@ -64,7 +57,7 @@ func ownSecrets(snapshot *providers.Snapshot, config *configs.Config, st *state.
 	return func(address addrs.Object, namespace, name string) bool {
 		live := snapshot.Get(providers.Ref{GVK: secretKind, Namespace: namespace, Name: name})
 		record := known[place{namespace, name}]
-		if r.Believe || trust.Same(record, live) || slices.Contains(r.Adopt, address.String()) {
+		if r.AcceptRecovered || trust.Same(record, live) || slices.Contains(r.Adopt, address.String()) {
 			return true
 		}
 		imported := slices.ContainsFunc(config.Imports, func(i addrs.Import) bool { return i.To == address })
@@ -118,7 +111,7 @@ func made(config *configs.Config, st *state.State, adopt []string) func(block st
 	}
 	for i := range st.Objects {
 		if a, err := addrs.ParseObject(st.Objects[i].Address); err == nil && !st.Objects[i].Left {
-			add(moved(config, a))
+			add(addrs.ApplyMoves(config.Moves, a)) // as the planner does
 		}
 	}
 	for _, text := range adopt {
@@ -130,28 +123,4 @@ func made(config *configs.Config, st *state.State, adopt []string) func(block st
 		add(i.To)
 	}
 	return func(block string) []addrs.Object { return known[block] }
-}
-
-// moved returns the new address of an object of the state. The planner moves it to the
-// same address.
-func moved(config *configs.Config, a addrs.Object) addrs.Object {
-	for range config.Moves {
-		i := slices.IndexFunc(config.Moves, func(m addrs.Move) bool {
-			_, applies := m.Apply(a)
-			return applies
-		})
-		if i < 0 {
-			break
-		}
-		a, _ = config.Moves[i].Apply(a)
-	}
-	declared := func(name string) bool {
-		return slices.ContainsFunc(config.Services, func(s configs.Service) bool {
-			return s.Block == name || slices.Contains(addrs.Modules(addrs.SplitBlock(s.Block).Module), name)
-		})
-	}
-	if !declared(a.Block) {
-		a.Block = addrs.Recounted(a.Block, declared)
-	}
-	return a
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -35,11 +38,15 @@ type Options struct {
 	ForceConflicts bool
 	// MaxDeletes limits the deletes. Nil: the default of the planner.
 	MaxDeletes *int
+	// OverridePolicies names policies that do not stop the plan.
+	OverridePolicies []string
 	// Values: the plan is going to be saved; see planner.Input.
 	Values bool
 	// Written are the options of a command line that give the plan more power. The plan
 	// contains them.
 	Written []string
+	// triggered has the replacements that an earlier round announced; see planner.Input.
+	triggered map[addrs.Object]string
 }
 
 // resumed returns the options for the rest of a plan.
@@ -48,26 +55,30 @@ func (o Options) resumed(r *plans.Resume) Options {
 		return o
 	}
 	return Options{
-		Destroy: o.Destroy, Values: o.Values, Written: o.Written,
+		Destroy: o.Destroy, Values: o.Values, Written: o.Written, OverridePolicies: o.OverridePolicies,
 		Selection: r.Selection, DeleteData: r.DeleteData, Adopt: r.Adopt, ForceConflicts: r.ForceConflicts, VerifyAll: r.VerifyAll,
 	}
 }
 
-// Made is a plan, with the values that it was made from.
-type Made struct {
+// PlanResult is a plan, with the values that it was made from.
+type PlanResult struct {
 	Plan    *plans.Plan // nil: nothing could be compared
 	Objects []providers.Object
 	Loaded  Loaded
 	Options Options
+	// Rebuilt is the state that the plan was made from if none was ever written; nil: there
+	// was one, or no object of the cloud. An apply gives it to state.Session.Suppose.
+	Rebuilt *state.State
 
 	problems []plans.Problem
+	judged   hcl.Diagnostics // the policies that Plan does not meet
 }
 
 // Plan compares the configuration with the cluster. If the plan changes objects that data
 // blocks read, these data are known only after the apply; the plan is then made again
-// without them. Warnings become a part of the plan. Problems are shown, and the error is
-// ErrReported.
-func (e *Engine) Plan(ctx context.Context, loaded Loaded, st *state.State, o Options) (*Made, error) {
+// without them. Warnings and the results of policies become a part of the plan; see Enforce.
+// Problems are shown, and the error is ErrReported.
+func (e *Engine) Plan(ctx context.Context, loaded Loaded, st *state.State, o Options) (*PlanResult, error) {
 	for {
 		made, err := e.compare(ctx, loaded, st, o)
 		if err != nil {
@@ -86,6 +97,7 @@ func (e *Engine) Plan(ctx context.Context, loaded Loaded, st *state.State, o Opt
 		}
 		if again == nil {
 			e.Cluster.Warnings.into(made.Plan)
+			made.judge()
 			return made, nil
 		}
 		loaded = *again
@@ -105,7 +117,7 @@ func refuse(reporter Reporter, problems []plans.Problem) {
 
 // withoutOvertaken loads the configuration again if the plan changes objects that were
 // read for it. Nil: the plan changes none.
-func withoutOvertaken(ctx context.Context, source *Source, made *Made) (*Loaded, error) {
+func withoutOvertaken(ctx context.Context, source *Source, made *PlanResult) (*Loaded, error) {
 	loading := made.Loaded.Loading
 	if loading.Cluster == nil {
 		return nil, nil
@@ -120,13 +132,26 @@ func withoutOvertaken(ctx context.Context, source *Source, made *Made) (*Loaded,
 }
 
 // compare makes a plan of the loaded configuration.
-func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o Options) (*Made, error) {
+func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o Options) (*PlanResult, error) {
 	start, config := time.Now(), loaded.Config
+	if err := o.checkOverrides(config); err != nil {
+		return nil, err
+	}
 	snapshot := e.Cluster.Snapshot()
 	if loaded.Loading.Check {
 		e.Reporter.Diagnostics(e.Source.unreported(options.Check(config)), config.Files)
 	}
-	objects, err := e.Render(ctx, config, st, Rendering{Adopt: o.Adopt, Destroy: loaded.Loading.Destroy})
+	var rebuilt *state.State
+	if st.Fresh() && len(st.Objects) == 0 && !o.Destroy && !e.SharedState {
+		var err error
+		if rebuilt, err = e.rebuildState(ctx, config, st); err != nil {
+			return nil, err
+		}
+		if rebuilt != nil {
+			st = rebuilt
+		}
+	}
+	objects, err := e.Render(ctx, config, st, RenderOptions{Adopt: o.Adopt, Destroy: loaded.Loading.Destroy})
 	// A destroy needs no objects: the state has them.
 	if err != nil && !(o.Destroy && errors.Is(err, ErrReported)) {
 		return nil, err
@@ -158,6 +183,7 @@ func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o 
 		Selection:      o.Selection,
 		Undecided:      config.Undecided,
 		Replace:        o.Replace,
+		Triggered:      o.triggered,
 		RefreshOnly:    o.RefreshOnly,
 		MaxDeletes:     o.MaxDeletes,
 		Values:         o.Values,
@@ -172,14 +198,13 @@ func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o 
 		plan.Options, plan.Elapsed = o.Written, time.Since(start)
 		logDecisions(ctx, e.Log, plan)
 	}
-	return &Made{Plan: plan, Objects: objects, Loaded: loaded, Options: o, problems: problems}, nil
+	return &PlanResult{Plan: plan, Objects: objects, Loaded: loaded, Options: o, Rebuilt: rebuilt, problems: problems}, nil
 }
 
 // locate adds the places in files to problems with targets.
 func (o Options) locate(problems []plans.Problem) {
 	for i := range problems {
-		target, _, _ := strings.Cut(strings.TrimPrefix(problems[i].Summary, "-target="), " names no objects")
-		if at := o.TargetFiles[target]; at != "" {
+		if at := o.TargetFiles[problems[i].Target]; at != "" {
 			problems[i].Source = at
 		}
 	}

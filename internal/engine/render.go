@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -10,6 +11,7 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/state"
@@ -21,19 +23,19 @@ var (
 	secretKind = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 )
 
-// Rendering says how the objects of a configuration are made.
-type Rendering struct {
+// RenderOptions says how the objects of a configuration are made.
+type RenderOptions struct {
 	// Adopt has the addresses of the objects that the operator takes over.
 	Adopt []string
 	// Destroy: the objects are going to be deleted, so only errors are shown.
 	Destroy bool
-	// Believe: each Secret with the name of a declared one counts as made by kolla.
-	Believe bool
+	// AcceptRecovered: each Secret with the name of a declared one counts as made by kolla.
+	AcceptRecovered bool
 }
 
 // Render makes the objects of a configuration, for the cluster as it is. The error is
 // ErrReported if there are errors; it then returns the other objects.
-func (e *Engine) Render(ctx context.Context, config *configs.Config, st *state.State, r Rendering) ([]providers.Object, error) {
+func (e *Engine) Render(ctx context.Context, config *configs.Config, st *state.State, r RenderOptions) ([]providers.Object, error) {
 	snapshot := e.Cluster.Snapshot()
 	scopes := []providers.Scope{{GVK: secretKind, Namespace: config.Cloud.Namespace}}
 	if len(config.Roles) > 0 {
@@ -69,7 +71,7 @@ func renamedSecrets(cluster *Cluster, config *configs.Config, st *state.State, o
 	if !slices.ContainsFunc(objects, func(o providers.Object) bool { return o.Certified() && snapshot.Get(o.Ref()) == nil }) {
 		return nil
 	}
-	return planner.Heirs(planner.Input{
+	return planner.RenamedSecrets(planner.Input{
 		Cloud: config.Cloud.Name, Namespace: config.Cloud.Namespace, Objects: objects, Snapshot: snapshot,
 		State: st, Cluster: cluster.Identity(), Moves: config.Moves, Removals: config.Removals, Imports: config.Imports,
 	})
@@ -96,4 +98,44 @@ func SecretSources(config *configs.Config) []providers.Scope {
 		}
 	}
 	return out
+}
+
+// Version is a version of a configuration, with the objects that are rendered from it
+// without a cluster.
+type Version struct {
+	Name    string // "main (3f2a1c9)"
+	Config  *configs.Config
+	Objects []providers.Object
+}
+
+// DiffOptions say which part of the difference to show, and how.
+type DiffOptions struct {
+	Selection plans.Selection
+	Values    bool // see planner.Input
+	Tool      string
+}
+
+// Diff compares two versions of a configuration, without a cluster. Reasons for which an
+// apply would refuse the second become warnings of the plan. The plan is nil if the versions
+// cannot be compared; the problems say why.
+func Diff(ctx context.Context, base, head Version, o DiffOptions) (*plans.Plan, []plans.Problem, error) {
+	config := head.Config
+	plan, problems, err := planner.Compare(ctx, planner.Input{
+		Cloud: config.Cloud.Name, Namespace: config.Cloud.Namespace, Digest: config.Digest, Tool: o.Tool, Objects: head.Objects,
+		Outputs: config.Outputs, Checks: config.Checks, Moves: config.Moves, Removals: config.Removals,
+		External: external(config), Undecided: config.Undecided, Selection: o.Selection, Values: o.Values, Now: time.Now(),
+	}, base.Objects, base.Config.Outputs)
+	if err != nil || plan == nil {
+		return nil, problems, err
+	}
+	unset := slices.Concat(base.Config.Unset, config.Unset)
+	slices.Sort(unset)
+	plan.Renderings = &plans.Renderings{Base: base.Name, Head: head.Name, Unset: slices.Compact(unset)}
+	for _, problem := range problems {
+		if !problem.Warning {
+			problem.Warning, problem.Summary = true, "An apply would be refused: "+problem.Summary
+		}
+		plan.Warnings = append(plan.Warnings, plans.NoticeOf(problem))
+	}
+	return plan, nil, nil
 }

@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/approval"
-	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -27,24 +25,25 @@ func (e *Engine) LoadPlanned(ctx context.Context, saved *plans.Plan, l Loading) 
 	case err != nil:
 		return Loaded{}, err
 	case diags.HasErrors() && len(config.Files) == 0:
-		return Loaded{}, failure.New("The saved plan needs its configuration", "A saved plan is made again before it is carried out, and compared with the file. There is no configuration in this directory. Apply the plan in the directory where it was made, or name that with -chdir.")
+		return Loaded{}, ErrNoConfiguration
 	}
 	loaded, err := e.Source.Accept(config, diags, l)
 	if err != nil {
-		if options := variableOptions(saved, func(name string) bool { return config.Variables[name] == nil }); len(options) > 0 {
-			e.Reporter.Warn("Variables of the plan have no value here", "They have to be given again. By the file, the plan was made with:\n\n  "+strings.Join(options, " "))
+		unset := func(name string) bool { return config.Variables[name] == nil }
+		if planned := assignments(saved, unset); len(planned) > 0 {
+			return Loaded{}, &MissingValuesError{planned}
 		}
 		return Loaded{}, err
 	}
 	if config.Digest != saved.Config {
-		return Loaded{}, notAsPlanned(config, saved, "A saved plan is made again before it is carried out, from the configuration in this directory.", "Make a new plan.")
+		return Loaded{}, notAsPlanned(config, saved)
 	}
 	return loaded, nil
 }
 
 // PlanAgain makes a saved plan again. It returns the part of the new plan that the saved
 // one contains, and the actions that must not start. See package approval.
-func (e *Engine) PlanAgain(ctx context.Context, saved *plans.Plan, loaded Loaded, st *state.State, o Options) (*Made, map[addrs.Object]error, error) {
+func (e *Engine) PlanAgain(ctx context.Context, saved *plans.Plan, loaded Loaded, st *state.State, o Options) (*PlanResult, map[addrs.Object]error, error) {
 	e.Cluster.Warnings.Gather()
 	defer e.Cluster.Warnings.Flush()
 	made, err := e.compareAgain(ctx, loaded, st, o)
@@ -56,6 +55,10 @@ func (e *Engine) PlanAgain(ctx context.Context, saved *plans.Plan, loaded Loaded
 		return nil, nil, ErrReported
 	}
 	e.Cluster.Warnings.into(made.Plan)
+	if err := checkPolicies(saved, made.Loaded.Config); err != nil {
+		return nil, nil, err
+	}
+	made.judge()
 	verdict := approval.Check(saved, approval.Fresh{Plan: made.Plan, Problems: made.problems, Objects: made.Objects, Live: e.Cluster.Snapshot().Get})
 	uncompared, err := compareValues(ctx, e.Cluster.Snapshot(), saved, made.Objects)
 	if err != nil {
@@ -66,7 +69,7 @@ func (e *Engine) PlanAgain(ctx context.Context, saved *plans.Plan, loaded Loaded
 		e.Reporter.Problems(verdict.Problems)
 		return nil, nil, ErrReported
 	case len(verdict.Differences) > 0:
-		return nil, nil, notMadeAgain(verdict.Differences)
+		return nil, nil, &OtherPlanError{verdict.Differences}
 	}
 	if len(uncompared) > 0 {
 		e.Reporter.Warn("Values of sensitive variables are not compared with the plan", fmt.Sprintf(
@@ -77,7 +80,7 @@ func (e *Engine) PlanAgain(ctx context.Context, saved *plans.Plan, loaded Loaded
 }
 
 // compareAgain is Plan, but leaves it to the caller to judge the problems.
-func (e *Engine) compareAgain(ctx context.Context, loaded Loaded, st *state.State, o Options) (*Made, error) {
+func (e *Engine) compareAgain(ctx context.Context, loaded Loaded, st *state.State, o Options) (*PlanResult, error) {
 	for {
 		made, err := e.compare(ctx, loaded, st, o)
 		if err != nil || made.Plan == nil {
@@ -91,29 +94,8 @@ func (e *Engine) compareAgain(ctx context.Context, loaded Loaded, st *state.Stat
 	}
 }
 
-// notMadeAgain refuses a saved plan that differs from a new one.
-func notMadeAgain(differences []approval.Difference) error {
-	const most = 10
-	var b strings.Builder
-	b.WriteString("It was made again, from the configuration, the variables and the cluster, and is another one now:\n")
-	for i, d := range differences {
-		if i == most {
-			fmt.Fprintf(&b, "\n  and %d more", len(differences)-most)
-			break
-		}
-		b.WriteString("\n  ")
-		if d.Address.Kind != "" {
-			b.WriteString(d.Address.String() + ": ")
-		}
-		b.WriteString(d.Text)
-	}
-	b.WriteString("\n\nNothing was changed. Either somebody edited the file, or something that the plan depends on has changed since. Make a new plan, and look at it.")
-	return failure.New("The saved plan is not what would be done", b.String())
-}
-
-// notAsPlanned refuses a configuration that is not the planned one. It names the variables
-// with other values. If there are none, the files differ; why then says what needs them.
-func notAsPlanned(config *configs.Config, plan *plans.Plan, why, remedy string) error {
+// notAsPlanned names the variables with other values than in a plan.
+func notAsPlanned(config *configs.Config, plan *plans.Plan) *NotAsPlannedError {
 	var names []string
 	for name, value := range config.Variables {
 		if planned, ok := plan.Variables[name]; ok && !sameJSON(value, planned) {
@@ -121,18 +103,7 @@ func notAsPlanned(config *configs.Config, plan *plans.Plan, why, remedy string) 
 		}
 	}
 	slices.Sort(names)
-	if len(names) == 0 {
-		return failure.New("The configuration is not the one that was planned", why+" The configuration has changed since. "+remedy)
-	}
-	options := strings.Join(variableOptions(plan, func(name string) bool { return slices.Contains(names, name) }), " ")
-	if len(names) == 1 {
-		return failure.New(
-			fmt.Sprintf("The variable %s has another value than it was planned with", names[0]),
-			fmt.Sprintf("The plan was made with\n\n  %s\n\nTo apply that, give it again; to apply the value that it has now, make a new plan.", options))
-	}
-	return failure.New(
-		fmt.Sprintf("The variables %s have other values than they were planned with", strings.Join(names, ", ")),
-		fmt.Sprintf("The plan was made with\n\n  %s\n\nTo apply that, give them again; to apply the values that they have now, make a new plan.", options))
+	return &NotAsPlannedError{Names: names, Planned: assignments(plan, func(name string) bool { return slices.Contains(names, name) })}
 }
 
 // sameJSON compares a value of a plan file, which is escaped, with another one.
@@ -142,9 +113,9 @@ func sameJSON(a, b json.RawMessage) bool {
 	return err == nil && failed == nil && bytes.Equal(one, other)
 }
 
-// variableOptions are the options that give variables the values of a plan.
-func variableOptions(plan *plans.Plan, wanted func(name string) bool) []string {
-	var out []string
+// assignments returns the values of variables in a plan.
+func assignments(plan *plans.Plan, wanted func(name string) bool) []Assignment {
+	var out []Assignment
 	for _, name := range slices.Sorted(maps.Keys(plan.Variables)) {
 		var value struct{ Value any }
 		if !wanted(name) || json.Unmarshal(plan.Variables[name], &value) != nil {
@@ -158,7 +129,7 @@ func variableOptions(plan *plans.Plan, wanted func(name string) bool) []string {
 			}
 			text = string(raw.Value)
 		}
-		out = append(out, "-var "+words.Quote(name+"="+text))
+		out = append(out, Assignment{name, text})
 	}
 	return out
 }

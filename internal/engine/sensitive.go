@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -70,7 +69,7 @@ func compareGiven(a *plans.Action, snapshot *providers.Snapshot) (compared bool,
 	if live == nil || a.Verb == plans.Replace {
 		return false, nil
 	}
-	manifest, pending, err := secrets.Resolve(a.Object, valuesIn(snapshot), false)
+	manifest, pending, err := secrets.Resolve(a.Object, snapshot.SecretValues, false)
 	if err == nil {
 		manifest, err = fields.Trim(manifest, a.Yields)
 	}
@@ -86,8 +85,7 @@ func compareGiven(a *plans.Action, snapshot *providers.Snapshot) (compared bool,
 		path := fmt.Sprintf("data[%q]", key)
 		shown := slices.ContainsFunc(a.Changes, func(c plans.Change) bool { return c.Path == path })
 		if shown == bytes.Equal(before[key], after[key]) {
-			return false, failure.New("A sensitive value is not the one that was planned with", fmt.Sprintf(
-				"What was given just now for %s of %s would not do there what the plan says. Give the variables the values that the plan was made with, or make a new plan.", path, a.Address))
+			return false, &OtherValueError{Address: a.Address, Path: path}
 		}
 		compared = compared && !shown
 	}

@@ -74,7 +74,7 @@ func (s *Source) Load(ctx context.Context, l Loading) (Loaded, error) {
 // Read loads the configuration and shows nothing.
 func (s *Source) Read(ctx context.Context, l Loading) (*configs.Config, hcl.Diagnostics, error) {
 	var o lang.Options
-	o.Ignorant = l.Destroy
+	o.SilenceOffline = l.Destroy
 	if l.Cluster != nil {
 		o.Read = func(q configs.DataQuery) ([]map[string]any, error) { return l.Cluster.Read(ctx, q) }
 		o.Later, o.Settled, o.Restricted = l.Later, l.Settled, l.Restricted

@@ -31,7 +31,7 @@ func (r *run) visit(ctx context.Context, index int, idle func()) error {
 		idle:    idle,
 		started: time.Now(),
 	}
-	if why := r.Held[action.Address]; why != nil {
+	if why := r.options.Held[action.Address]; why != nil {
 		r.tell(plans.Event{Action: action, Kind: plans.Started})
 		return s.fail(ctx, why)
 	}
@@ -65,16 +65,16 @@ func (s *step) fail(ctx context.Context, err error) error {
 		kind = plans.Interrupted
 		s.outcome.Status, s.outcome.Err = Interrupted, ErrInterrupted
 	}
-	s.tell(plans.Event{Action: s.action, Kind: kind, Begun: !s.started.IsZero(), Elapsed: s.outcome.Elapsed, Err: s.outcome.Err})
+	s.run.tell(plans.Event{Action: s.action, Kind: kind, Begun: !s.started.IsZero(), Elapsed: s.outcome.Elapsed, Err: s.outcome.Err})
 	return s.outcome.Err
 }
 
 // reachable waits until the server answers.
 func (r *run) reachable(ctx context.Context) error {
-	if r.Reachable == nil {
+	if r.options.Reachable == nil {
 		return nil
 	}
-	return r.Reachable(ctx, r.Timeout)
+	return r.options.Reachable(ctx, r.options.Timeout)
 }
 
 // waitsFor reports whether the apply waits for the action's object. It does not wait for
@@ -85,30 +85,35 @@ func (r *run) waitsFor(index int) bool {
 	case action.Object == nil || becomesReadyAtOnce(action.Object):
 		return false
 	case action.Verb == plans.None && !action.Pending:
-		return r.checked[index] && !action.Object.Run()
+		return r.checked[index] && !action.Object.IsJob()
 	default:
 		return true
 	}
 }
 
+// becomesReadyAtOnce reports whether the object is ready as soon as it is written. So is a
+// partial object: only kolla's fields of it matter.
+func becomesReadyAtOnce(o *providers.Object) bool {
+	return o.Partial || kinds.ReadyAtOnce(o.Ref().GVK.GroupKind())
+}
+
 // step is one running action.
 type step struct {
-	*run
+	run     *run
 	action  *plans.Action
 	outcome *Outcome
 	started time.Time
 	waits   bool // the step waits until the object is ready
-	moved   bool // others have changed the object since the plan was made
 	idle    func()
 }
 
-// manager returns the field manager under which the object is applied.
-func (s *step) manager(partial bool) string { return providers.ManagerOf(s.plan.Cloud, partial) }
+// manager returns the field manager under which objects are applied.
+func (r *run) manager(partial bool) string { return providers.ManagerOf(r.plan.Cloud, partial) }
 
 func (s *step) do(ctx context.Context) error {
 	switch s.action.Verb {
 	case plans.None:
-		if s.plan.RefreshOnly {
+		if s.run.plan.RefreshOnly {
 			return nil
 		}
 		return s.confirm(ctx)
@@ -131,43 +136,43 @@ func (s *step) confirm(ctx context.Context) error {
 			return err
 		}
 	}
-	record, known := confirmed(s.Session, s.action)
+	record, known := confirmed(s.run.options.Session, s.action)
 	if !known {
 		return nil
 	}
 	record.Ready = record.Ready || s.waits
-	return s.Session.Record(record)
+	return s.run.options.Session.Record(record)
 }
 
-// glance is how long a refresh waits for an object to be ready.
-const glance = 5 * time.Second
+// refreshWait is how long a refresh waits for an object to be ready.
+const refreshWait = 5 * time.Second
 
 // refresh records the UID of the object and whether it is ready now. An object that is not
 // ready is not a failure. If the state has the object, refresh does not record its present
 // declaration, which was not applied.
 func (s *step) refresh(ctx context.Context) error {
-	record, known := s.Session.Object(s.action.Address.String())
+	record, known := s.run.options.Session.Object(s.action.Address.String())
 	if !known {
 		record = recordOf(s.action)
 	}
 	record.UID, record.Token = string(s.action.Prior.UID), ""
 	record.Ready = true
 	if s.waits {
-		ctx, cancel := context.WithTimeout(ctx, glance)
+		ctx, cancel := context.WithTimeout(ctx, refreshWait)
 		defer cancel()
-		err := s.Writer.Wait(ctx, s.action.Ref, nil)
+		err := s.run.options.Writer.Wait(ctx, s.action.Ref, nil)
 		var notReady *providers.NotReadyError
 		record.Ready = err == nil
 		if err != nil && !errors.As(err, &notReady) && !errors.Is(err, context.DeadlineExceeded) {
 			return err
 		}
 	}
-	return s.Session.Record(record)
+	return s.run.options.Session.Record(record)
 }
 
 // write applies the object, and waits until it is ready.
 func (s *step) write(ctx context.Context) error {
-	manifest, err := s.values.resolve(ctx, s.action)
+	manifest, err := s.run.values.resolve(ctx, s.action)
 	if err == nil {
 		manifest, err = fields.Trim(manifest, s.action.Yields)
 	}
@@ -176,61 +181,63 @@ func (s *step) write(ctx context.Context) error {
 	}
 	record := recordOf(s.action)
 	var live *unstructured.Unstructured
+	sent := &sending{run: s.run, action: s.action}
 	intent := record
-	intent.Going = s.action.Verb == plans.Replace
-	intent.Token = s.token()
+	intent.Deleting = s.action.Verb == plans.Replace
+	intent.Token = s.run.token(s.action)
 	manifest = trust.WithToken(manifest, cmp.Or(intent.Token, s.action.Token))
 	err = s.journaled(intent, func() (err error) {
-		live, err = s.send(ctx, manifest)
+		live, err = s.send(ctx, sent, manifest)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	s.outcome.Written = true
-	s.values.keep(s.action.Object, live)
+	s.run.values.keep(s.action.Object, live)
 	record.UID = string(live.GetUID())
 	record.Applied = time.Now()
-	if s.looked() {
-		record.Check = s.rules.Written(live, s.manager(s.action.Object.Partial), s.terms())
+	if foreignFieldsChecked(s.action, sent.moved) {
+		record.Check = s.run.rules.Written(live, s.run.manager(s.action.Object.Partial), s.run.terms(s.action))
 	}
 	record.Ready = !s.waits
-	if err := s.Session.Record(record); err != nil || record.Ready {
+	if err := s.run.options.Session.Record(record); err != nil || record.Ready {
 		return err
 	}
 	if err := s.wait(ctx); err != nil {
 		return err
 	}
 	record.Ready = true
-	return s.Session.Record(record)
+	return s.run.options.Session.Record(record)
 }
 
-// looked reports whether the plan has searched this version of the object for additions by
-// others. A new object has none. If looked is false, the next plan searches.
-func (s *step) looked() bool {
-	switch s.action.Verb {
-	case plans.Create, plans.Run, plans.Replace:
-		return true
-	}
-	return s.action.Evidence.Kind == plans.DryRun && !s.action.Reported && !s.moved
+// foreignFieldsChecked reports whether the plan has searched this version of the object for
+// additions by others, who may have moved it since. A new object has none. If it returns
+// false, the next plan searches.
+func foreignFieldsChecked(a *plans.Action, moved bool) bool {
+	return creates(a) || a.Evidence.Kind == plans.DryRun && !a.Reported && !moved
+}
+
+// creates reports whether an action makes an object that was not there.
+func creates(a *plans.Action) bool {
+	return a.Verb == plans.Create || a.Verb == plans.Run || a.Verb == plans.Replace
 }
 
 // token returns a new token for an object that the action creates; empty: it creates none.
 // The journal has the token before the object exists. If the apply is killed in between,
 // the next one recognizes the object by it.
-func (s *step) token() string {
-	switch s.action.Verb {
-	case plans.Create, plans.Run, plans.Replace:
-		return trust.NewToken()
+func (r *run) token(a *plans.Action) string {
+	if !creates(a) {
+		return ""
 	}
-	return ""
+	return cmp.Or(r.intents.token(a.Address), trust.NewToken())
 }
 
 // send applies the manifest to the planned object. For a creation or a replacement, no
 // object of that name may exist.
-func (s *step) send(ctx context.Context, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (s *step) send(ctx context.Context, sent *sending, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	options := providers.ApplyOptions{
-		Manager:      s.manager(s.action.Object.Partial),
+		Manager:      s.run.manager(s.action.Object.Partial),
 		Force:        s.action.Force,
 		Precondition: s.action.Prior,
 	}
@@ -248,9 +255,9 @@ func (s *step) send(ctx context.Context, manifest *unstructured.Unstructured) (*
 	case options.Precondition == providers.Precondition{}:
 		options.New = !comesByItself(s.action.Ref)
 	}
-	ctx, cancel := outlive(ctx, s.Timeout)
+	ctx, cancel := withGracePeriod(ctx, s.run.options.Timeout)
 	defer cancel()
-	return s.apply(ctx, manifest, options)
+	return sent.apply(ctx, manifest, options)
 }
 
 // comesByItself reports whether Kubernetes creates the object in every new namespace.
@@ -259,53 +266,57 @@ func comesByItself(ref providers.Ref) bool {
 	return kind == kinds.ServiceAccount && ref.Name == "default" || kind == kinds.ConfigMap && ref.Name == "kube-root-ca.crt"
 }
 
-// remove deletes the object. If kolla owns only some fields of it, remove gives these up:
-// an apply without fields removes all fields that were applied before.
+// remove deletes the object, or gives up the fields of it if kolla owns only some.
 func (s *step) remove(ctx context.Context) error {
 	record := recordOf(s.action)
-	known, ok := s.Session.Object(record.Address)
-	record.Going = !s.action.Partial && !(ok && known.Partial)
+	known, ok := s.run.options.Session.Object(record.Address)
 	record.Token = known.Token
-	if record.Going && !knows(known, s.action) {
-		return &UnknownError{Ref: s.action.Ref}
-	}
-	var pods *departure
-	if record.Going {
-		var err error
-		if pods, err = s.departs(ctx); err != nil {
+	if s.action.Partial || ok && known.Partial {
+		if err := s.journaled(record, func() error { return s.giveUpFields(ctx) }); err != nil {
 			return err
 		}
-		record.Cleaned = pods != nil
+		s.outcome.Written = true
+		return s.run.options.Session.Forget(record.Address)
 	}
-	err := s.journaled(record, func() error {
-		if pods != nil {
-			if err := pods.clean(ctx); err != nil {
+	if !isRecorded(known, s.action) {
+		return &UnknownError{Ref: s.action.Ref}
+	}
+	cleanup, err := cleanupFor(ctx, s)
+	if err != nil {
+		return err
+	}
+	record.Deleting, record.Cleaned = true, cleanup != nil
+	err = s.journaled(record, func() error {
+		if cleanup != nil {
+			if err := cleanup.clean(ctx); err != nil {
 				return err
 			}
 		}
-		if record.Going {
-			return s.delete(ctx)
-		}
-		ctx, cancel := outlive(ctx, s.Timeout)
-		defer cancel()
-		bare := &unstructured.Unstructured{}
-		bare.SetGroupVersionKind(s.action.Ref.GVK)
-		bare.SetNamespace(s.action.Ref.Namespace)
-		bare.SetName(s.action.Ref.Name)
-		_, err := s.Writer.Apply(ctx, bare, providers.ApplyOptions{
-			Manager:      s.manager(true),
-			Precondition: providers.Precondition{UID: s.action.Prior.UID},
-		})
-		return err
+		return s.delete(ctx)
 	})
 	if err != nil {
 		return err
 	}
-	s.outcome.Written = true
-	if err := s.Session.Forget(record.Address); err != nil || pods == nil {
+	if err := s.run.options.Session.Forget(record.Address); err != nil || cleanup == nil {
 		return err
 	}
-	return pods.ended(ctx)
+	return cleanup.waitForPodsGone(ctx)
+}
+
+// giveUpFields applies the object without fields, which removes all fields that were applied
+// before.
+func (s *step) giveUpFields(ctx context.Context) error {
+	ctx, cancel := withGracePeriod(ctx, s.run.options.Timeout)
+	defer cancel()
+	bare := &unstructured.Unstructured{}
+	bare.SetGroupVersionKind(s.action.Ref.GVK)
+	bare.SetNamespace(s.action.Ref.Namespace)
+	bare.SetName(s.action.Ref.Name)
+	_, err := s.run.options.Writer.Apply(ctx, bare, providers.ApplyOptions{
+		Manager:      s.run.manager(true),
+		Precondition: providers.Precondition{UID: s.action.Prior.UID},
+	})
+	return err
 }
 
 // UnknownError reports that an object was not deleted, because the state does not have it.
@@ -315,22 +326,22 @@ func (e *UnknownError) Error() string {
 	return e.Ref.String() + " is not deleted: the state does not know it by its UID; make a new plan"
 }
 
-// knows reports whether the state has the object that the action deletes. It is checked
+// isRecorded reports whether the state has the object that the action deletes. It is checked
 // again here, whatever the plan says. Volume claims of a StatefulSet have no record, so
 // they count as known.
-func knows(known state.Object, a *plans.Action) bool {
+func isRecorded(known state.Object, a *plans.Action) bool {
 	return a.Ref.GVK.GroupKind() == kinds.PersistentVolumeClaim || known.Token != "" || known.UID != "" && known.UID == string(a.Prior.UID)
 }
 
 // delete deletes the live object with the planned UID. Writes to it since the plan do not
 // matter.
 func (s *step) delete(ctx context.Context) error {
-	ctx, cancel := outlive(ctx, s.Timeout)
+	ctx, cancel := withGracePeriod(ctx, s.run.options.Timeout)
 	defer cancel()
-	if err := s.vacant(ctx); err != nil {
+	if err := checkNamespaceEmpty(ctx, s.run, s.action); err != nil {
 		return err
 	}
-	err := s.Writer.Delete(ctx, s.action.Ref, providers.Precondition{UID: s.action.Prior.UID})
+	err := s.run.options.Writer.Delete(ctx, s.action.Ref, providers.Precondition{UID: s.action.Prior.UID})
 	if err == nil {
 		s.outcome.Written = true
 	}
@@ -340,25 +351,21 @@ func (s *step) delete(ctx context.Context) error {
 // journaled records the intent, and then calls write. It undoes the intent if it is
 // certain that nothing was written and no pod has cleaned its node.
 func (s *step) journaled(record state.Object, write func() error) error {
-	before, known := s.Session.Object(record.Address)
-	owed, err := s.Session.Owe(s.action.Family().String(), s.action.Triggers...)
-	if err == nil {
-		err = s.Session.Intend(record)
+	before, known := s.run.options.Session.Object(record.Address)
+	if e, announced := s.run.intents.begin(s.action.Address); announced {
+		before, known = e.before, e.known
 	}
-	if err != nil {
+	if err := s.run.options.Session.Intend(record); err != nil {
 		return err
 	}
-	err = write()
+	err := write()
 	if err == nil || s.outcome.Written || record.Cleaned || !refused(err) {
 		return err
 	}
-	if len(owed) > 0 {
-		err = errors.Join(err, s.Session.Waive(s.action.Family().String(), owed...))
-	}
 	if known {
-		return errors.Join(err, s.Session.Record(before))
+		return errors.Join(err, s.run.options.Session.Record(before))
 	}
-	return errors.Join(err, s.Session.Forget(record.Address))
+	return errors.Join(err, s.run.options.Session.Forget(record.Address))
 }
 
 // refused reports whether the error means that the server has written nothing. After any
@@ -384,7 +391,7 @@ func refused(err error) bool {
 // wait waits until the object is ready. Other actions may run meanwhile.
 func (s *step) wait(ctx context.Context) error {
 	s.idle()
-	timeout := s.Timeout
+	timeout := s.run.options.Timeout
 	if o := s.action.Object; o != nil && o.Timeout > 0 {
 		timeout = time.Duration(o.Timeout) * time.Second
 	}
@@ -398,17 +405,17 @@ func (s *step) wait(ctx context.Context) error {
 func (s *step) waitFor(ctx context.Context, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	return s.Writer.Wait(ctx, s.action.Ref, s.waiting)
+	return s.run.options.Writer.Wait(ctx, s.action.Ref, s.waiting)
 }
 
 // waiting reports the reason of the wait.
 func (s *step) waiting(status string) {
-	s.tell(plans.Event{Action: s.action, Kind: plans.Waiting, Elapsed: time.Since(s.started), Status: status})
+	s.run.tell(plans.Event{Action: s.action, Kind: plans.Waiting, Elapsed: time.Since(s.started), Status: status})
 }
 
-// outlive returns a context for a write. It ends a grace period after ctx, so that a write
+// withGracePeriod returns a context for a write. It ends a grace period after ctx, so that a write
 // that has begun can finish, and after timeout in any case.
-func outlive(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+func withGracePeriod(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
 	write, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	stop := context.AfterFunc(ctx, func() {
 		timer := time.NewTimer(grace)

@@ -138,10 +138,14 @@ func Apply(ctx context.Context, plan *plans.Plan, options Options) (*Result, err
 	if err := errors.Join(leaveVolumes(options.Session, plan), Recheck(options.Session, plan)); err != nil {
 		return nil, err
 	}
-	walked, err := graph.Walk(ctx, r.Parallelism, r.heavy, r.visit)
+	if r.intents, err = recordIntents(options.Session, plan, options.Held); err != nil {
+		return nil, err
+	}
+	walked, err := graph.Walk(ctx, options.Parallelism, r.visit)
 	if err != nil {
 		return nil, err
 	}
+	_ = r.intents.retract(options.Session) // if it fails, closing the session fails too
 	return r.result(walked, time.Since(started)), nil
 }
 
@@ -154,7 +158,10 @@ func (r *run) graph() *dag.Graph[int] {
 		graph.Add(i)
 		graph.Connect(i, r.dependencies[i]...)
 		if writes(a) && a.Object != nil && brought(a) {
-			graph.Line(i, a.Address.Block, order.Stage(a.Ref.GVK.GroupKind()))
+			graph.Stage(i, a.Address.Block, order.Stage(a.Ref.GVK.GroupKind()))
+		}
+		if r.heavy(i) {
+			graph.Heavy(i)
 		}
 	}
 	return graph
@@ -193,12 +200,13 @@ func runOf(plan *plans.Plan, cluster providers.Identity) state.Run {
 
 // run is a running apply.
 type run struct {
-	Options
+	options      Options
 	plan         *plans.Plan
 	cluster      providers.Identity
 	dependencies [][]int // of each action, on other actions
 	checked      []bool  // for each action that changes nothing: whether its object must be ready
 	outcomes     []Outcome
+	intents      *intents
 	values       *values
 	tally        *tally
 	rules        *proof.Rules // at the start; nil if no object is applied
@@ -215,7 +223,7 @@ func prepare(ctx context.Context, plan *plans.Plan, options Options) (*run, erro
 	if options.Timeout <= 0 {
 		options.Timeout = defaultTimeout
 	}
-	r := &run{Options: options, plan: plan, outcomes: make([]Outcome, len(plan.Actions)), tally: newTally()}
+	r := &run{options: options, plan: plan, outcomes: make([]Outcome, len(plan.Actions)), tally: newTally()}
 	var err error
 	if r.dependencies, err = checkActions(plan.Actions); err != nil {
 		return nil, err
@@ -282,13 +290,13 @@ func checkAction(a *plans.Action) error {
 	case plans.Forget:
 		bound = a.Releases
 	default:
-		return fmt.Errorf("it says to %q, which nobody knows how to do", a.Verb)
+		return fmt.Errorf("unknown verb %q", a.Verb)
 	}
 	if a.Object == nil && a.Verb != plans.Delete && a.Verb != plans.Forget {
-		return fmt.Errorf("it says to %s without an object", a.Verb)
+		return fmt.Errorf("%s needs an object", a.Verb)
 	}
 	if bound && a.Prior.UID == "" {
-		return fmt.Errorf("it says to %s without saying which object, by UID", a.Verb)
+		return fmt.Errorf("%s needs the UID of the live object", a.Verb)
 	}
 	return nil
 }
@@ -351,10 +359,10 @@ func (r *run) result(walked []dag.Result[int], elapsed time.Duration) *Result {
 }
 
 func (r *run) tell(event plans.Event) {
-	if r.Observe == nil {
+	if r.options.Observe == nil {
 		return
 	}
 	r.observing.Lock()
 	defer r.observing.Unlock()
-	r.Observe(event)
+	r.options.Observe(event)
 }

@@ -69,7 +69,7 @@ func TestVerbs(t *testing.T) {
 				}
 				return
 			}
-			if got == nil || got.UID != test.uid || got.Ready != test.ready || got.Desired != test.action.Object.Digest() {
+			if got == nil || got.UID != test.uid || got.Ready != test.ready || got.DesiredDigest != test.action.Object.Digest() {
 				t.Errorf("got %+v, want UID %s, ready %v, and its digest", got, test.uid, test.ready)
 			}
 		})
@@ -312,7 +312,7 @@ func TestWhatIsKnownAfterAFailedWrite(t *testing.T) {
 			if got := a.known(t, "Deployment api"); (got == nil) != test.refused {
 				t.Errorf("of the new one the state has %+v, want nothing: %v", got, test.refused)
 			}
-			if got := a.known(t, "Deployment old"); got.Ready != test.refused || got.UID != "uid-old" || got.Desired != "earlier" {
+			if got := a.known(t, "Deployment old"); got.Ready != test.refused || got.UID != "uid-old" || got.DesiredDigest != "earlier" {
 				t.Errorf("of the old one the state has %+v, want it ready: %v", got, test.refused)
 			}
 		})
@@ -349,7 +349,7 @@ func TestMatchingObjectsAreRefreshed(t *testing.T) {
 	db := act(plans.None, "Deployment db", "Job gone")
 	a.run(t.Context(), t, gone, db, act(plans.None, "ConfigMap unknown"), act(plans.Create, "ConfigMap conf"))
 	got := a.known(t, "Deployment db")
-	if got.Desired != db.Object.Digest() || !got.Ready || !got.Applied.Equal(lastWrite) || !slices.Equal(got.DependsOn, []string{"service.test/Job/gone"}) {
+	if got.DesiredDigest != db.Object.Digest() || !got.Ready || !got.Applied.Equal(lastWrite) || !slices.Equal(got.DependsOn, []string{"service.test/Job/gone"}) {
 		t.Errorf("got %+v", got)
 	}
 	if got := a.known(t, "Job gone"); got.UID != "uid-gone" || !got.Ready {
@@ -407,12 +407,12 @@ func TestRefusals(t *testing.T) {
 		"another cluster": {[]plans.Action{create}, func(_ *apply, p *plans.Plan) { p.Cluster.UID = "cluster-b" }, "the plan belongs to the cluster at"},
 		"older state":     {[]plans.Action{create}, func(_ *apply, p *plans.Plan) { p.State.Serial = 7 }, "the state has changed since"},
 		"two for one":     {[]plans.Action{create, create}, nil, "two actions for service.test/ConfigMap/conf"},
-		"unknown verb":    {[]plans.Action{act("explode", "ConfigMap conf")}, nil, `it says to "explode"`},
-		"no object":       {[]plans.Action{bare}, nil, "it says to create without an object"},
+		"unknown verb":    {[]plans.Action{act("explode", "ConfigMap conf")}, nil, `unknown verb "explode"`},
+		"no object":       {[]plans.Action{bare}, nil, "create needs an object"},
 		"not known yet":   {[]plans.Action{later}, nil, "not all of what it writes is known yet"},
-		"unbound update":  {[]plans.Action{unbound(act(plans.Update, "ConfigMap conf"))}, nil, "without saying which object"},
-		"unbound delete":  {[]plans.Action{unbound(act(plans.Delete, "ConfigMap conf"))}, nil, "without saying which object"},
-		"part of nothing": {[]plans.Action{act(plans.Create, "Node ctl-1")}, nil, "without saying which object"},
+		"unbound update":  {[]plans.Action{unbound(act(plans.Update, "ConfigMap conf"))}, nil, "needs the UID of the live object"},
+		"unbound delete":  {[]plans.Action{unbound(act(plans.Delete, "ConfigMap conf"))}, nil, "needs the UID of the live object"},
+		"part of nothing": {[]plans.Action{act(plans.Create, "Node ctl-1")}, nil, "needs the UID of the live object"},
 		"a whole node":    {[]plans.Action{node}, nil, "a Node is never deleted"},
 		"cycle":           {[]plans.Action{act(plans.Create, "ConfigMap a", "ConfigMap b"), act(plans.Create, "ConfigMap b", "ConfigMap a")}, nil, "dependency cycle"},
 		"unreadable value": {[]plans.Action{secret}, func(a *apply, _ *plans.Plan) {
@@ -474,39 +474,5 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	if got := a.session.State(); len(got.Objects) != 200 {
 		t.Errorf("got %d objects, want 200", len(got.Objects))
-	}
-}
-
-// What is to be replaced because of a write is owed from before that on, until it was
-// replaced; not if the write was refused.
-func TestTriggeredReplacementIsOwed(t *testing.T) {
-	refusal := apierrors.NewBadRequest("no")
-	tests := map[string]struct {
-		fails map[string]error // writes, by the name of the object
-		owed  bool             // afterwards
-	}{
-		"both done":                  {nil, false},
-		"the first refused":          {map[string]error{"base": refusal}, false},
-		"the first in doubt":         {map[string]error{"base": errors.New("connection lost")}, true},
-		"the second is not replaced": {map[string]error{"web": refusal}, true},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			a := newApply(t, newCluster(live("ConfigMap base"), live("Deployment web")), recorded("ConfigMap base", true), recorded("Deployment web", true))
-			a.onApply = func(_ context.Context, ref providers.Ref, _ providers.ApplyOptions) error {
-				if owed := a.known(t, "Deployment web").Owed; ref.Name == "base" && !slices.Equal(owed, []string{a.known(t, "ConfigMap base").Address}) {
-					t.Errorf("while it is written, %v is owed", owed)
-				}
-				return test.fails[ref.Name]
-			}
-			change, replace := act(plans.Update, "ConfigMap base"), act(plans.Replace, "Deployment web", "ConfigMap base")
-			change.Triggers = []string{replace.Address.String(), "service.x/Deployment/unknown"}
-			a.run(t.Context(), t, change, replace)
-			var want []string
-			if test.owed {
-				want = []string{change.Address.String()}
-			}
-			diff(t, "owed", want, a.known(t, "Deployment web").Owed)
-		})
 	}
 }

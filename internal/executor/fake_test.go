@@ -291,7 +291,7 @@ func recorded(text string, ready bool) state.Object {
 	apiVersion, kind := o.Ref().GVK.ToAPIVersionAndKind()
 	return state.Object{
 		Address: o.Address.String(), APIVersion: apiVersion, Kind: kind, Namespace: o.Ref().Namespace, Name: o.Ref().Name,
-		UID: "uid-" + o.Ref().Name, Desired: "earlier", Ready: ready, Partial: o.Partial, Applied: lastWrite,
+		UID: "uid-" + o.Ref().Name, DesiredDigest: "earlier", Ready: ready, Partial: o.Partial, Applied: lastWrite,
 	}
 }
 
@@ -308,7 +308,12 @@ type apply struct {
 // newApply opens a state with the given objects.
 func newApply(t *testing.T, c *cluster, known ...state.Object) *apply {
 	t.Helper()
-	a := &apply{cluster: c, store: state.Open(filepath.Join(t.TempDir(), state.DefaultFile))}
+	return newApplyAt(t, state.Open(filepath.Join(t.TempDir(), state.DefaultFile)), c, known...)
+}
+
+func newApplyAt(t *testing.T, store *state.Store, c *cluster, known ...state.Object) *apply {
+	t.Helper()
+	a := &apply{cluster: c, store: store}
 	var err error
 	if a.session, err = a.store.Lock(t.Context(), state.LockInfo{Operation: "apply"}, 0); err != nil {
 		t.Fatal(err)

@@ -35,9 +35,12 @@ const (
 	podsPause = time.Second
 )
 
-// departure is the deletion of a workload whose pods clean their nodes.
-type departure struct {
-	*step
+// nodeCleanup is the deletion of a workload whose pods clean their nodes.
+type nodeCleanup struct {
+	shell    providers.Shell
+	timeout  time.Duration // of the end of the pods
+	outcome  *Outcome
+	say      func(status string)
 	workload *unstructured.Unstructured
 	command  *providers.PodCommand
 
@@ -45,14 +48,14 @@ type departure struct {
 	busy []string // nodes that are being cleaned
 }
 
-// departs returns the cleaning to be done before the object is deleted; nil: there is none.
+// cleanupFor returns the cleaning to be done before the object is deleted; nil: there is none.
 // The command comes from the live object, because a plan file must not be able to run
 // commands.
-func (s *step) departs(ctx context.Context) (*departure, error) {
-	if s.Shell == nil || !s.action.Serves() {
+func cleanupFor(ctx context.Context, s *step) (*nodeCleanup, error) {
+	if s.run.options.Shell == nil || !s.action.RunsPodsContinuously() {
 		return nil, nil
 	}
-	live, err := s.Reader.Get(ctx, s.action.Ref)
+	live, err := s.run.options.Reader.Get(ctx, s.action.Ref)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
@@ -69,13 +72,16 @@ func (s *step) departs(ctx context.Context) (*departure, error) {
 	if command == nil {
 		return nil, nil
 	}
-	return &departure{step: s, workload: live, command: command}, nil
+	return &nodeCleanup{
+		shell: s.run.options.Shell, timeout: s.run.options.Timeout, outcome: s.outcome, say: s.waiting,
+		workload: live, command: command,
+	}, nil
 }
 
 // clean runs the command in each pod. A failure is recorded as a Leftover and does not stop
 // the others. clean returns an error only if it was interrupted.
-func (d *departure) clean(ctx context.Context) error {
-	pods, err := d.Shell.Pods(ctx, d.workload)
+func (d *nodeCleanup) clean(ctx context.Context) error {
+	pods, err := d.shell.Pods(ctx, d.workload)
 	if err != nil {
 		d.leftBy("all nodes", err.Error())
 		return ctx.Err()
@@ -94,7 +100,7 @@ func (d *departure) clean(ctx context.Context) error {
 		group.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			failures[i] = crash.Catch(func() error { return d.leave(ctx, pod) })
+			failures[i] = crash.Catch(func() error { return d.runCommand(ctx, pod) })
 		})
 	}
 	group.Wait()
@@ -109,8 +115,8 @@ func (d *departure) clean(ctx context.Context) error {
 	return nil
 }
 
-// leave runs the command in one pod. It tries again once if the command may not have started.
-func (d *departure) leave(ctx context.Context, pod providers.Pod) error {
+// runCommand runs the command in one pod. It tries again once if the command may not have started.
+func (d *nodeCleanup) runCommand(ctx context.Context, pod providers.Pod) error {
 	switch {
 	case pod.Down:
 		return errors.New("the node is down")
@@ -122,7 +128,7 @@ func (d *departure) leave(ctx context.Context, pod providers.Pod) error {
 	limited, cancel := context.WithTimeout(ctx, d.command.Timeout())
 	defer cancel()
 	try := func() error {
-		_, err := d.Shell.Exec(limited, types.NamespacedName{Namespace: d.workload.GetNamespace(), Name: pod.Name}, d.command.Container, d.command.Command)
+		_, err := d.shell.Exec(limited, types.NamespacedName{Namespace: d.workload.GetNamespace(), Name: pod.Name}, d.command.Container, d.command.Command)
 		return err
 	}
 	err := try()
@@ -140,13 +146,13 @@ func (d *departure) leave(ctx context.Context, pod providers.Pod) error {
 	return err
 }
 
-// ended waits until the pods are gone from all nodes that are up. Until then they could
+// waitForPodsGone waits until the pods are gone from all nodes that are up. Until then they could
 // make things there again.
-func (d *departure) ended(ctx context.Context) error {
-	limited, cancel := context.WithTimeout(ctx, d.Timeout)
+func (d *nodeCleanup) waitForPodsGone(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
 	for said := ""; ; {
-		pods, err := d.Shell.Pods(limited, d.workload)
+		pods, err := d.shell.Pods(limited, d.workload)
 		pods = slices.DeleteFunc(pods, func(pod providers.Pod) bool { return pod.Node == "" || pod.Down })
 		if err == nil && len(pods) == 0 {
 			return nil
@@ -157,7 +163,7 @@ func (d *departure) ended(ctx context.Context) error {
 		}
 		if status := "pods end on " + words.Few(nodes, 3); err == nil && status != said {
 			said = status
-			d.waiting(status)
+			d.say(status)
 		}
 		select {
 		case <-time.After(podsPause):
@@ -178,7 +184,7 @@ func (d *departure) ended(ctx context.Context) error {
 }
 
 // leftBy records that things may be left on a node.
-func (d *departure) leftBy(node, why string) {
+func (d *nodeCleanup) leftBy(node, why string) {
 	if d.outcome.Left == nil {
 		d.outcome.Left = &Leftover{What: d.command.What}
 	}
@@ -186,7 +192,7 @@ func (d *departure) leftBy(node, why string) {
 }
 
 // report sends an event with the nodes that are being cleaned.
-func (d *departure) report(node string, begins bool) {
+func (d *nodeCleanup) report(node string, begins bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if begins {
@@ -196,6 +202,6 @@ func (d *departure) report(node string, begins bool) {
 		d.busy = slices.Delete(d.busy, i, i+1)
 	}
 	if len(d.busy) > 0 {
-		d.waiting("pods clean " + words.Few(d.busy, 3))
+		d.say("pods clean " + words.Few(d.busy, 3))
 	}
 }

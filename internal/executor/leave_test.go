@@ -187,7 +187,7 @@ func TestCleanedAndNotDeleted(t *testing.T) {
 	s.pods[0].Down = true
 	a.options.Shell = s
 	result := a.run(t.Context(), t, act(plans.Delete, "DaemonSet ovs"))
-	if got := a.known(t, "DaemonSet ovs"); got == nil || !got.Going || !got.Cleaned || got.UID != "uid-ovs" {
+	if got := a.known(t, "DaemonSet ovs"); got == nil || !got.Deleting || !got.Cleaned || got.UID != "uid-ovs" {
 		t.Errorf("the state has %+v", got)
 	}
 	if left := result.Outcomes[0].Left; left == nil || len(left.Nodes) != 1 {
@@ -233,7 +233,7 @@ func TestInterruptedCleaning(t *testing.T) {
 		if slices.ContainsFunc(a.calls, func(call string) bool { return call[:6] == "delete" }) {
 			t.Errorf("calls %q", a.calls)
 		}
-		if got := a.known(t, "DaemonSet ovs"); got == nil || got.UID != "uid-ovs" || !got.Going || !got.Cleaned {
+		if got := a.known(t, "DaemonSet ovs"); got == nil || got.UID != "uid-ovs" || !got.Deleting || !got.Cleaned {
 			t.Errorf("the state has %+v", got)
 		}
 		if err := a.session.Close(); err != nil {

@@ -25,7 +25,7 @@ type MovedError struct {
 
 func (e *MovedError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s was changed since the plan was made, and something else than planned would now happen to ", e.Ref)
+	fmt.Fprintf(&b, "%s was changed since the plan was made. An apply would now also change ", e.Ref)
 	for i, change := range e.Changes {
 		if i > 0 {
 			b.WriteString(", ")
@@ -36,17 +36,24 @@ func (e *MovedError) Error() string {
 	return b.String()
 }
 
+// sending is the write of the manifest of one action.
+type sending struct {
+	run    *run
+	action *plans.Action
+	moved  bool // others have changed the object since the plan was made
+}
+
 // apply sends the manifest. If the write is bound to a version of the object and the
 // object has another one by now, apply writes nevertheless, provided that the changes are
 // those of the plan. A change of the status is enough to give an object another version.
-func (s *step) apply(ctx context.Context, manifest *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+func (s *sending) apply(ctx context.Context, manifest *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	for contention := providers.Contend(); ; {
 		live, err := s.applyOnce(ctx, manifest, options)
 		var moved *providers.PreconditionError
 		if !errors.As(err, &moved) || moved.Live == nil || !contention.Again(ctx) {
 			return live, err
 		}
-		seen := s.rules.Check(moved.Live, nil, options.Manager, s.terms()).Owned
+		seen := s.run.rules.Check(moved.Live, nil, options.Manager, s.run.terms(s.action)).Owned
 		s.moved = s.moved || seen == "" || seen != s.action.Seen
 		if err := s.approve(ctx, manifest, moved.Live); err != nil {
 			return nil, err
@@ -55,17 +62,17 @@ func (s *step) apply(ctx context.Context, manifest *unstructured.Unstructured, o
 	}
 }
 
-// terms returns the settings under which the plan compared the object of the action.
-func (s *step) terms() proof.Terms {
-	return proof.TermsOf(s.action.Object, s.action.Scaled, s.plan.ForeignPolicy == plans.IgnoreForeign)
+// terms returns the settings under which the plan compared the object of an action.
+func (r *run) terms(a *plans.Action) proof.Terms {
+	return proof.TermsOf(a.Object, a.Scaled, r.plan.ForeignPolicy == plans.IgnoreForeign)
 }
 
 // applyOnce sends the manifest for one version of the object. If the plan removes fields
 // that others added, the manager claims them first: the server then removes them, because
 // the manager owns and no longer applies them.
-func (s *step) applyOnce(ctx context.Context, manifest *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+func (s *sending) applyOnce(ctx context.Context, manifest *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	if s.action.Removes != "" && !options.New {
-		version, err := s.Writer.Claim(ctx, s.action.Ref, options.Precondition, options.Manager, s.action.Removes)
+		version, err := s.run.options.Writer.Claim(ctx, s.action.Ref, options.Precondition, options.Manager, s.action.Removes)
 		if err != nil {
 			return nil, err
 		}
@@ -74,12 +81,12 @@ func (s *step) applyOnce(ctx context.Context, manifest *unstructured.Unstructure
 			return nil, err
 		}
 	}
-	return s.Writer.Apply(ctx, manifest, options)
+	return s.run.options.Writer.Apply(ctx, manifest, options)
 }
 
 // applyBare sends a custom resource without the fields that are declared as empty and that
 // others have filled, if there are any. It returns the resulting version of the object.
-func (s *step) applyBare(ctx context.Context, manifest *unstructured.Unstructured, options providers.ApplyOptions) (string, error) {
+func (s *sending) applyBare(ctx context.Context, manifest *unstructured.Unstructured, options providers.ApplyOptions) (string, error) {
 	version := options.Precondition.ResourceVersion
 	if proof.BuiltIn(manifest.GroupVersionKind()) {
 		return version, nil
@@ -88,7 +95,7 @@ func (s *step) applyBare(ctx context.Context, manifest *unstructured.Unstructure
 	if err != nil || !differs {
 		return version, err
 	}
-	live, err := s.Writer.Apply(ctx, bare, options)
+	live, err := s.run.options.Writer.Apply(ctx, bare, options)
 	if err != nil {
 		return "", err
 	}
@@ -97,8 +104,8 @@ func (s *step) applyBare(ctx context.Context, manifest *unstructured.Unstructure
 
 // approve returns a *MovedError if an apply would now make changes that the plan does not
 // show. Removing fields that others have added since the plan is such a change.
-func (s *step) approve(ctx context.Context, manifest, live *unstructured.Unstructured) error {
-	changes, err := s.Reassess(ctx, s.Reader, s.plan, s.action, manifest, live, s.moved || s.action.Removes != "")
+func (s *sending) approve(ctx context.Context, manifest, live *unstructured.Unstructured) error {
+	changes, err := s.run.options.Reassess(ctx, s.run.options.Reader, s.run.plan, s.action, manifest, live, s.moved || s.action.Removes != "")
 	if err != nil {
 		return err
 	}

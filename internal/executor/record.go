@@ -5,16 +5,8 @@ import (
 
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
-	"kolla.openstack.org/kolla/providers"
-	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/state"
 )
-
-// becomesReadyAtOnce reports whether the object is ready as soon as it is written. So is a
-// partial object: only kolla's fields of it matter.
-func becomesReadyAtOnce(o *providers.Object) bool {
-	return o.Partial || kinds.ReadyAtOnce(o.Ref().GVK.GroupKind())
-}
 
 // confirmed returns the new record of an object that the plan does not change: its present
 // declaration, and the findings of the plan. known is false if the state does not have the
@@ -91,12 +83,9 @@ func recordOf(a *plans.Action) state.Object {
 	}
 	record.Partial = a.Object.Partial
 	record.Holds = a.Object.Holds
-	record.Desired = a.Object.Digest()
+	record.DesiredDigest = a.Object.Digest()
 	if l := a.Object.Lifecycle; l != nil && l.PreventDestroy {
 		record.Protected = l.Source
-	}
-	for _, by := range a.Owed {
-		record.Owed = append(record.Owed, by.String())
 	}
 	for _, y := range a.Yields {
 		record.Yields = append(record.Yields, y.Known())

@@ -25,12 +25,12 @@ func TestRefresh(t *testing.T) {
 		want   state.Object // the parts that count
 		fails  bool
 	}{
-		"ready by now":        {act(plans.Refresh, "Deployment old"), []state.Object{recorded("Deployment old", false)}, nil, state.Object{UID: "uid-old", Ready: true, Desired: "earlier"}, false},
-		"not ready any more":  {act(plans.Refresh, "Deployment old"), []state.Object{recorded("Deployment old", true)}, notReady, state.Object{UID: "uid-old", Desired: "earlier"}, false},
-		"ready at once":       {act(plans.Refresh, "ConfigMap old"), []state.Object{recorded("ConfigMap old", false)}, nil, state.Object{UID: "uid-old", Ready: true, Desired: "earlier"}, false},
-		"made again":          {remade, []state.Object{recorded("Deployment old", true)}, nil, state.Object{UID: "uid-new", Ready: true, Desired: "earlier"}, false},
-		"lost by the state":   {act(plans.Refresh, "ConfigMap old"), nil, nil, state.Object{UID: "uid-old", Ready: true, Desired: parse("ConfigMap old").Digest()}, false},
-		"server out of reach": {act(plans.Refresh, "Deployment old"), []state.Object{recorded("Deployment old", false)}, errors.New("connection refused"), state.Object{UID: "uid-old", Desired: "earlier"}, true},
+		"ready by now":        {act(plans.Refresh, "Deployment old"), []state.Object{recorded("Deployment old", false)}, nil, state.Object{UID: "uid-old", Ready: true, DesiredDigest: "earlier"}, false},
+		"not ready any more":  {act(plans.Refresh, "Deployment old"), []state.Object{recorded("Deployment old", true)}, notReady, state.Object{UID: "uid-old", DesiredDigest: "earlier"}, false},
+		"ready at once":       {act(plans.Refresh, "ConfigMap old"), []state.Object{recorded("ConfigMap old", false)}, nil, state.Object{UID: "uid-old", Ready: true, DesiredDigest: "earlier"}, false},
+		"made again":          {remade, []state.Object{recorded("Deployment old", true)}, nil, state.Object{UID: "uid-new", Ready: true, DesiredDigest: "earlier"}, false},
+		"lost by the state":   {act(plans.Refresh, "ConfigMap old"), nil, nil, state.Object{UID: "uid-old", Ready: true, DesiredDigest: parse("ConfigMap old").Digest()}, false},
+		"server out of reach": {act(plans.Refresh, "Deployment old"), []state.Object{recorded("Deployment old", false)}, errors.New("connection refused"), state.Object{UID: "uid-old", DesiredDigest: "earlier"}, true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestRefresh(t *testing.T) {
 			if got == nil {
 				t.Fatal("the state does not know it")
 			}
-			diff(t, "recorded", test.want, state.Object{UID: got.UID, Ready: got.Ready, Desired: got.Desired})
+			diff(t, "recorded", test.want, state.Object{UID: got.UID, Ready: got.Ready, DesiredDigest: got.DesiredDigest})
 			if a.known(t, "ConfigMap other") != nil {
 				t.Error("what is left as it is was recorded")
 			}

@@ -13,14 +13,14 @@ import (
 func (s *step) forget(ctx context.Context) error {
 	address := s.action.Address.String()
 	if !s.action.Releases {
-		return s.Session.Forget(address)
+		return s.run.options.Session.Forget(address)
 	}
-	ctx, cancel := outlive(ctx, s.Timeout)
+	ctx, cancel := withGracePeriod(ctx, s.run.options.Timeout)
 	defer cancel()
-	err := s.Writer.Release(ctx, s.action.Ref, s.action.Prior.UID, s.manager(s.action.Partial))
+	err := s.run.options.Writer.Release(ctx, s.action.Ref, s.action.Prior.UID, s.run.manager(s.action.Partial))
 	if err != nil {
 		return fmt.Errorf("%w; it stays in the state until its label %s is gone, which somebody else may take off too", err, providers.LabelCloud)
 	}
 	s.outcome.Written = true
-	return s.Session.Forget(address)
+	return s.run.options.Session.Forget(address)
 }

@@ -23,7 +23,7 @@ type OccupiedError struct {
 }
 
 func (e *OccupiedError) Error() string {
-	return fmt.Sprintf("%s is not deleted: in it is what the plan does not delete: %s; make a new plan", e.Ref, words.Few(e.Occupants, 4))
+	return fmt.Sprintf("%s is not deleted, because it contains objects that the plan does not delete: %s; make a new plan", e.Ref, words.Few(e.Occupants, 4))
 }
 
 const (
@@ -36,22 +36,22 @@ const (
 	collectionPauseMost = 8 * time.Second
 )
 
-// vacant checks the contents of a namespace just before its deletion: others may have
+// checkNamespaceEmpty checks the contents of a namespace just before its deletion: others may have
 // created objects since the plan. It waits for dependents of deleted objects to go. It
 // does nothing for other kinds of objects, and for a namespace that the operator named to
 // be deleted with all its contents.
-func (s *step) vacant(ctx context.Context) error {
-	if s.action.Ref.GVK.GroupKind() != kinds.Namespace || s.action.Occupied {
+func checkNamespaceEmpty(ctx context.Context, r *run, a *plans.Action) error {
+	if a.Ref.GVK.GroupKind() != kinds.Namespace || a.Occupied {
 		return nil
 	}
-	going := plans.Going(s.plan.Actions)
+	going := plans.Going(r.plan.Actions)
 	for deadline := time.Now().Add(collection); ; {
-		contents, err := s.Reader.Contents(ctx, s.action.Ref.Name)
+		contents, err := r.options.Reader.Contents(ctx, a.Ref.Name)
 		if err != nil {
-			return fmt.Errorf("look into %s before it is deleted: %w", s.action.Ref, err)
+			return fmt.Errorf("look into %s before it is deleted: %w", a.Ref, err)
 		}
 		occupants := contents.Occupants(going)
-		names := plans.Unlisted(contents, s.plan.Actions)
+		names := plans.Unlisted(contents, r.plan.Actions)
 		stays := len(names) > 0
 		for _, o := range occupants {
 			names = append(names, o.Ref.String())
@@ -61,9 +61,9 @@ func (s *step) vacant(ctx context.Context) error {
 			return nil
 		}
 		if stays || time.Now().After(deadline) {
-			return &OccupiedError{Ref: s.action.Ref, Occupants: names}
+			return &OccupiedError{Ref: a.Ref, Occupants: names}
 		}
-		if err := s.collected(ctx, occupants, deadline); err != nil {
+		if err := collected(ctx, r.options.Reader, occupants, deadline); err != nil {
 			return err
 		}
 	}
@@ -71,7 +71,7 @@ func (s *step) vacant(ctx context.Context) error {
 
 // collected waits until the objects are gone, or the deadline has passed. It lists only
 // their kinds, because listing a whole namespace costs a request for each kind.
-func (s *step) collected(ctx context.Context, orphans []providers.Occupant, deadline time.Time) error {
+func collected(ctx context.Context, reader providers.Reader, orphans []providers.Occupant, deadline time.Time) error {
 	for pause := collectionPause; len(orphans) > 0 && time.Now().Before(deadline); pause = min(2*pause, collectionPauseMost) {
 		select {
 		case <-time.After(pause):
@@ -79,7 +79,7 @@ func (s *step) collected(ctx context.Context, orphans []providers.Occupant, dead
 			return ctx.Err()
 		}
 		var err error
-		if orphans, err = s.present(ctx, orphans); err != nil {
+		if orphans, err = present(ctx, reader, orphans); err != nil {
 			return err
 		}
 	}
@@ -87,7 +87,7 @@ func (s *step) collected(ctx context.Context, orphans []providers.Occupant, dead
 }
 
 // present returns the objects that still exist.
-func (s *step) present(ctx context.Context, objects []providers.Occupant) ([]providers.Occupant, error) {
+func present(ctx context.Context, reader providers.Reader, objects []providers.Occupant) ([]providers.Occupant, error) {
 	there := map[providers.Ref]bool{}
 	listed := map[schema.GroupVersionKind]bool{}
 	for _, o := range objects {
@@ -96,9 +96,9 @@ func (s *step) present(ctx context.Context, objects []providers.Occupant) ([]pro
 			continue
 		}
 		listed[kind] = true
-		list, err := s.Reader.List(ctx, kind, s.action.Ref.Name)
+		list, err := reader.List(ctx, kind, o.Ref.Namespace)
 		if err != nil && !meta.IsNoMatchError(err) {
-			return nil, fmt.Errorf("see what is left in %s: %w", s.action.Ref, err)
+			return nil, fmt.Errorf("see what is left in namespace %s: %w", o.Ref.Namespace, err)
 		}
 		for _, u := range list {
 			there[providers.RefOf(u)] = true

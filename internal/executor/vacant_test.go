@@ -37,7 +37,7 @@ func TestNamespaceIsLookedInto(t *testing.T) {
 		looks    int
 	}{
 		"nothing":                       {looks: 1},
-		"somebody's":                    {contents: []providers.Contents{holds(inside("Cluster", "pg"))}, want: "in it is what the plan does not delete: Cluster db/pg", looks: 1},
+		"somebody's":                    {contents: []providers.Contents{holds(inside("Cluster", "pg"))}, want: "it contains objects that the plan does not delete: Cluster db/pg", looks: 1},
 		"what belongs to what was":      {contents: []providers.Contents{holds(inside("ReplicaSet", "api-1", "uid-api"))}, looks: 1},
 		"what is about to be collected": {contents: []providers.Contents{holds(inside("Pod", "api-1-x", "uid-api-1")), {}}, looks: 2},
 		"what nobody can list":          {contents: []providers.Contents{{Unread: []providers.Unread{{What: "perhaps a Secret"}}}}, want: "perhaps a Secret", looks: 1},
@@ -69,7 +69,7 @@ func TestNamespaceIsLookedInto(t *testing.T) {
 			if !errors.As(err, &occupied) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error is %v", err)
 			}
-			if got := a.known(t, "Namespace db"); got == nil || !got.Ready || got.Desired != "earlier" {
+			if got := a.known(t, "Namespace db"); got == nil || !got.Ready || got.DesiredDigest != "earlier" {
 				t.Errorf("the state has %+v", got)
 			}
 			if c.objects[act(plans.Delete, "Namespace db").Ref] == nil {

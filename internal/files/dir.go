@@ -10,19 +10,19 @@ import (
 	"path/filepath"
 )
 
-// Dir is a directory in which a program keeps files of its own. None of its methods
-// follows a symbolic link, at any place of a path: others may be able to make one. Names
-// are relative to the directory.
+// Dir is a directory with the private files of a program. Its methods do not follow symbolic
+// links at any place of a path, because others may be able to create links. Names are relative
+// to the directory.
 type Dir struct{ path string }
 
-// In is the directory with a path. The path itself may lead over links.
+// In returns the directory with a path. The path itself may contain links.
 func In(path string) Dir { return Dir{path} }
 
-// Path is the path of a file in the directory, for messages.
+// Path returns the path of a file in the directory, for messages.
 func (d Dir) Path(name string) string { return filepath.Join(d.path, name) }
 
-// with opens the directory for as long as do runs, after it made sure that the way to the
-// file leads over no links.
+// with opens the directory while do runs. It first checks that the path to the file has no
+// links.
 func (d Dir) with(name string, do func(root *os.Root) error) error {
 	root, err := os.OpenRoot(d.path)
 	if err != nil {
@@ -48,7 +48,8 @@ func linkOr(info fs.FileInfo, other error) error {
 	return other
 }
 
-// regular refuses what is no regular file. Nothing of that name is fs.ErrNotExist.
+// regular returns an error if the name is not a regular file. If there is no file, the error is
+// fs.ErrNotExist.
 func (d Dir) regular(root *os.Root, name string) (fs.FileInfo, error) {
 	info, err := root.Lstat(name)
 	if err == nil && !info.Mode().IsRegular() {
@@ -57,25 +58,30 @@ func (d Dir) regular(root *os.Root, name string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// open opens a file that is there. Its identity is compared with what was looked at, so
-// that nobody puts a link into its place meanwhile.
+// open opens an existing file. It compares the identity of the opened file with the checked
+// one, so that a link cannot take its place in between. It begins again, a few times, if
+// another process replaces the file in between.
 func (d Dir) open(root *os.Root, name string, flag int) (*os.File, error) {
-	before, err := d.regular(root, name)
-	if err != nil {
-		return nil, err
+	for attempt := 1; ; attempt++ {
+		before, err := d.regular(root, name)
+		if err != nil {
+			return nil, err
+		}
+		f, err := root.OpenFile(name, flag|nonBlock|NoFollow, 0)
+		if err != nil {
+			return nil, err
+		}
+		info, err := f.Stat()
+		if err == nil && os.SameFile(before, info) {
+			return f, nil
+		}
+		if err == nil && attempt == 10 {
+			err = refused(d.Path(name), ErrLink)
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		}
 	}
-	f, err := root.OpenFile(name, flag|nonBlock|NoFollow, 0)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !os.SameFile(before, info) {
-		err = refused(d.Path(name), ErrLink)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
 }
 
 // Read reads a regular file of at most limit bytes.
@@ -92,9 +98,8 @@ func (d Dir) Read(name string, limit int64) (content []byte, err error) {
 	return content, err
 }
 
-// Open opens a file for reading and writing, and makes it if it is not there, readable by
-// its owner only. A file with a second name is refused: what is written to it would be
-// written to another file.
+// Open opens a file for reading and writing. If it does not exist, it is created for its owner
+// only. A file with a second name is an error, because the write would change another file.
 func (d Dir) Open(name string) (file *os.File, err error) {
 	err = d.with(name, func(root *os.Root) error {
 		f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -117,7 +122,7 @@ func (d Dir) Open(name string) (file *os.File, err error) {
 	return file, err
 }
 
-// New makes a file to append to, readable by its owner only. None may be there.
+// New creates a file to append to, readable by its owner only. The file must not exist.
 func (d Dir) New(name string) (file *os.File, err error) {
 	err = d.with(name, func(root *os.Root) error {
 		file, err = root.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
@@ -126,7 +131,7 @@ func (d Dir) New(name string) (file *os.File, err error) {
 	return file, err
 }
 
-// Stat tells of a regular file.
+// Stat returns information about a regular file.
 func (d Dir) Stat(name string) (info fs.FileInfo, err error) {
 	err = d.with(name, func(root *os.Root) error {
 		info, err = d.regular(root, name)
@@ -135,7 +140,7 @@ func (d Dir) Stat(name string) (info fs.FileInfo, err error) {
 	return info, err
 }
 
-// List lists the entries of a directory in the directory.
+// List returns the entries of a subdirectory.
 func (d Dir) List(name string) (entries []fs.DirEntry, err error) {
 	err = d.with(filepath.Join(name, "."), func(root *os.Root) error {
 		info, err := root.Lstat(name)
@@ -151,7 +156,7 @@ func (d Dir) List(name string) (entries []fs.DirEntry, err error) {
 	return entries, err
 }
 
-// Make makes a directory with those above it, for its owner only.
+// Make creates a directory and its parents, for its owner only.
 func (d Dir) Make(name string) error {
 	root, err := os.OpenRoot(d.path)
 	if err != nil {
@@ -174,9 +179,9 @@ func (d Dir) Make(name string) error {
 	return err
 }
 
-// Replace gives a file new content, readable by its owner only. Whatever happens, the
-// file has either the old content or the new one; once Replace has returned, the new one
-// survives a loss of power. What has the name is replaced, not written to.
+// Replace gives a file new content, readable by its owner only. After a failure the file has
+// either the old or the new content. Once Replace has returned, the new content survives a loss
+// of power. An existing file is replaced, not written to.
 func (d Dir) Replace(name string, content []byte) error {
 	return d.with(name, func(root *os.Root) (err error) {
 		temporary := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+rand.Text())
@@ -213,14 +218,15 @@ func fill(f *os.File, content []byte) error {
 	return f.Sync()
 }
 
-// Rename gives a file another name in the directory.
+// Rename changes the name of a file in the directory.
 func (d Dir) Rename(name, to string) error {
 	return d.with(name, func(root *os.Root) error {
 		return d.with(to, func(*os.Root) error { return root.Rename(name, to) })
 	})
 }
 
-// Remove removes a file for good; one that does not exist is no error.
+// Remove deletes a file. The removal survives a loss of power. A file that does not exist is no
+// error.
 func (d Dir) Remove(name string) error {
 	return d.with(name, func(root *os.Root) error {
 		if err := ignoreMissing(root.Remove(name)); err != nil {
@@ -230,8 +236,8 @@ func (d Dir) Remove(name string) error {
 	})
 }
 
-// Sync puts on the disk which files a directory has: neither a rename nor a removal
-// survives a loss of power before that.
+// Sync writes the list of files of a directory to the disk. Before that, neither a rename nor a
+// removal survives a loss of power.
 func (d Dir) Sync() error {
 	return d.with(".", func(root *os.Root) error { return syncDir(root, ".") })
 }

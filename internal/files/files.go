@@ -1,7 +1,7 @@
-// Package files opens files whose names come from a command line, from a configuration or
-// from a directory that others may write to. What is opened is a regular file of a
-// bounded size: to open a named pipe waits for whoever writes into it, a device may never
-// end, and both keep a program from being interrupted.
+// Package files opens files whose names come from a command line, from a configuration, or from
+// a directory that others may write to. It only opens regular files of a limited size. A named
+// pipe blocks until a program writes to it, and a device may never end. In both cases the
+// program could not be interrupted.
 package files
 
 import (
@@ -11,28 +11,29 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
-// Largest is how large a file may be that nothing more is known of, in bytes.
+// Largest is the maximum size of a file, in bytes, if there is no more specific limit.
 const Largest = 16 << 20
 
-// Errors of this package, besides those of the file system. Each is in a *fs.PathError.
+// Errors of this package, in addition to errors of the file system. Each is in a *fs.PathError.
 var (
-	// ErrNotRegular: it is a directory, a named pipe, a device or a socket.
+	// ErrNotRegular: the name is a directory, a named pipe, a device or a socket.
 	ErrNotRegular = errors.New("not a regular file")
-	// ErrTooLarge: it is larger than it may be.
+	// ErrTooLarge: the file is larger than the limit.
 	ErrTooLarge = errors.New("too large")
-	// ErrWritable: others than its owner may change it.
+	// ErrWritable: users other than the owner may change the file.
 	ErrWritable = errors.New("others may write to it")
-	// ErrNotOwned: it belongs to another user, who is not root either.
+	// ErrNotOwned: the file belongs to another user, and not to root.
 	ErrNotOwned = errors.New("it belongs to another user")
-	// ErrLink: it is a symbolic link, or has a second name, where neither may be.
+	// ErrLink: the file is a symbolic link or has a second name, and may not.
 	ErrLink = errors.New("it is a link")
 )
 
 // Open opens a regular file for reading. It never waits.
 func Open(name string) (*os.File, error) {
-	// What opening a device does is up to the device, so that it is not opened at all.
+	// Opening a device can have any effect, so devices are not opened at all.
 	if err := refuseKind(name, os.Stat); err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func Open(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat() // it may be another one by now
+	info, err := f.Stat() // the file may have been replaced by now
 	if err == nil && !info.Mode().IsRegular() {
 		err = refused(name, kindOf(info))
 	}
@@ -60,8 +61,8 @@ func Read(name string, limit int64) ([]byte, error) {
 	return readUpTo(f, name, limit)
 }
 
-// ReadTrusted is Read for a file that decides what is done: nobody but the user and root
-// may have written it.
+// ReadTrusted is Read for a file that decides about actions: only the user and root may have
+// permission to write it.
 func ReadTrusted(name string, limit int64) ([]byte, error) {
 	f, err := Open(name)
 	if err != nil {
@@ -78,7 +79,8 @@ func ReadTrusted(name string, limit int64) ([]byte, error) {
 	return readUpTo(f, name, limit)
 }
 
-// Check refuses a file that somebody else is going to open, unless Read would read it.
+// Check returns an error if Read would refuse the file. It is for files that another program
+// opens.
 func Check(name string, limit int64) error {
 	info, err := os.Stat(name)
 	switch {
@@ -92,18 +94,18 @@ func Check(name string, limit int64) error {
 	return nil
 }
 
-// CheckTarget refuses the name of a file that is to be written: what there is of that
-// name has to be a regular file, which is replaced, or a link to one.
-func CheckTarget(name string) error {
+// checkTarget returns an error if a file with that name must not be written. An existing file
+// has to be a regular file, which will be replaced, or a link to one.
+func checkTarget(name string) error {
 	err := refuseKind(name, os.Stat)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it is made
+		return nil // it will be created
 	}
 	return err
 }
 
-// Begins reports whether a regular file begins with a text, or is empty.
-func Begins(name, text string) (bool, error) {
+// begins reports whether a regular file begins with a text, or is empty.
+func begins(name, text string) (bool, error) {
 	f, err := Open(name)
 	if err != nil {
 		return false, err
@@ -117,9 +119,9 @@ func Begins(name, text string) (bool, error) {
 	return n == 0 || string(start[:n]) == text, err
 }
 
-// Create makes a file, or empties the one that there is. It never waits.
-func Create(name string) (*os.File, error) {
-	if err := CheckTarget(name); err != nil {
+// create creates a file, or empties an existing one. It never waits.
+func create(name string) (*os.File, error) {
+	if err := checkTarget(name); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|nonBlock, 0o666)
@@ -140,8 +142,25 @@ func Create(name string) (*os.File, error) {
 	return f, nil
 }
 
-// ReadAll reads a stream, such as the standard input, up to its end or limit bytes. It
-// returns when ctx ends; what is read after that is lost.
+// WriteNew writes a file that must not exist yet, and makes its directory. If it cannot
+// write all of the file, it removes the file.
+func WriteNew(path string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+// ReadAll reads a stream, such as the standard input, to its end. More than limit bytes are an
+// error. It returns when ctx ends; later input is lost.
 func ReadAll(ctx context.Context, stream io.Reader, limit int64) ([]byte, error) {
 	type result struct {
 		content []byte
@@ -168,7 +187,7 @@ func readUpTo(r io.Reader, name string, limit int64) ([]byte, error) {
 	return content, err
 }
 
-// refuseKind refuses what is no regular file, by what stat says of it.
+// refuseKind returns an error if stat shows that the name is not a regular file.
 func refuseKind(name string, stat func(string) (fs.FileInfo, error)) error {
 	info, err := stat(name)
 	if err == nil && !info.Mode().IsRegular() {
@@ -181,7 +200,7 @@ func refused(name string, why error) error {
 	return &fs.PathError{Op: "open", Path: name, Err: why}
 }
 
-// kindOf says what is there instead of a regular file.
+// kindOf returns an error that names the type of a file that is not regular.
 func kindOf(info fs.FileInfo) error {
 	what := "something else"
 	switch mode := info.Mode(); {

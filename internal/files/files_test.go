@@ -53,16 +53,62 @@ func TestWhatIsNoRegularFile(t *testing.T) {
 			"Open":        func() error { _, err := files.Open(name); return err },
 			"Read":        func() error { _, err := files.Read(name, 10); return err },
 			"ReadTrusted": func() error { _, err := files.ReadTrusted(name, 10); return err },
-			"Begins":      func() error { _, err := files.Begins(name, "x"); return err },
-			"Create":      func() error { _, err := files.Create(name); return err },
+			"Begins":      func() error { _, err := files.Begins("x")(name); return err },
 			"Check":       func() error { return files.Check(name, 10) },
-			"CheckTarget": func() error { return files.CheckTarget(name) },
 		} {
 			err := within(t, what+" of "+name, f)
 			if !errors.Is(err, files.ErrNotRegular) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s of %s: error is %v", what, name, err)
 			}
 		}
+		err := within(t, "Create of "+name, func() error { _, err := output(name).Create(); return err })
+		if err == nil || !strings.Contains(err.Error(), "Cannot write the file of -out: ") || !strings.Contains(err.Error(), "not a regular file, but "+want) {
+			t.Errorf("Create of %s: error is %v", name, err)
+		}
+	}
+}
+
+// output is a file of notes.
+func output(path string) files.Output {
+	return files.Output{Path: path, Option: "-out", Content: "notes", Ours: files.Begins("# ours")}
+}
+
+// TestOutput holds that only files with the same content are replaced.
+func TestOutput(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a")
+	for content, ours := range map[string]bool{"": true, "# ours\nx": true, "# ours": true, "# ou": false, "theirs": false} {
+		write(t, name, content, 0o600)
+		err := output(name).Check()
+		if (err == nil) != ours {
+			t.Errorf("%q: Check returns %v", content, err)
+		}
+		if want := name + " holds no notes, and -out would overwrite it."; !ours && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: Check returns %v, want %s", content, err, want)
+		}
+		f, err := output(name).Create()
+		if (err == nil) != ours {
+			t.Errorf("%q: Create returns %v", content, err)
+		}
+		if err == nil {
+			err = f.Close()
+		}
+		if left, _ := os.ReadFile(name); ours != (len(left) == 0) || ours && err != nil {
+			t.Errorf("%q: Create leaves %q, %v", content, left, err)
+		}
+	}
+	for _, path := range []string{"", name + ".none", filepath.Join(name+".none", "b")} {
+		if err := output(path).Check(); err != nil {
+			t.Errorf("%q is refused: %v", path, err)
+		}
+	}
+	if err := output(filepath.Join(name+".none", "b")).Write(nil); err == nil || !strings.HasPrefix(err.Error(), "Cannot write the file of -out: ") {
+		t.Errorf("Write without a directory returns %v", err)
+	}
+	if err := output(name).Write([]byte("# ours")); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadFile(name); string(left) != "# ours" {
+		t.Errorf("Write leaves %q, %v", left, err)
 	}
 }
 
@@ -79,9 +125,6 @@ func TestReadWithinALimit(t *testing.T) {
 	}
 	if _, err := files.Read(name+".none", 9); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error is %v", err)
-	}
-	if err := files.CheckTarget(name + ".none"); err != nil {
-		t.Errorf("a new file is refused: %v", err)
 	}
 }
 
@@ -106,16 +149,6 @@ func TestReadTrusted(t *testing.T) {
 	}
 	if _, err := files.ReadTrusted(name, 10); !errors.Is(err, files.ErrNotOwned) || !strings.Contains(err.Error(), "65534") {
 		t.Errorf("error is %v", err)
-	}
-}
-
-func TestBegins(t *testing.T) {
-	dir := t.TempDir()
-	for content, want := range map[string]bool{"": true, "# ours\nx": true, "# ours": true, "# ou": false, "theirs": false} {
-		got, err := files.Begins(write(t, filepath.Join(dir, "a"), content, 0o600), "# ours")
-		if err != nil || got != want {
-			t.Errorf("%q: got %v, %v", content, got, err)
-		}
 	}
 }
 
@@ -185,5 +218,33 @@ func TestDirReplace(t *testing.T) {
 	entries, _ := os.ReadDir(dir)
 	if err != nil || info.Mode().Perm() != 0o600 || len(entries) != 1 {
 		t.Errorf("mode %v, entries %v, error %v", info.Mode(), entries, err)
+	}
+}
+
+// TestReadWhileReplaced holds that a file can be read while another process replaces it.
+func TestReadWhileReplaced(t *testing.T) {
+	dir := files.In(t.TempDir())
+	done := make(chan error)
+	go func() {
+		var err error
+		for i := 0; i < 300 && err == nil; i++ {
+			err = dir.Replace("f", []byte("content"))
+		}
+		done <- err
+	}()
+	for {
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+			return
+		default:
+		}
+		if content, err := dir.Read("f", 100); err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && string(content) != "content" {
+			t.Errorf("got %q, %v", content, err)
+			<-done
+			return
+		}
 	}
 }

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// nonBlock has the opening of a named pipe return at once.
+	// nonBlock makes the opening of a named pipe return at once.
 	nonBlock = syscall.O_NONBLOCK
 	// NoFollow is the flag that refuses a symbolic link at the end of a path.
 	NoFollow = syscall.O_NOFOLLOW
 )
 
-// untrusted says why somebody else may have written the file; nil: nobody.
+// untrusted returns the reason why another user may have written the file, or nil.
 func untrusted(info fs.FileInfo) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

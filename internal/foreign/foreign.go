@@ -1,18 +1,17 @@
-// Package foreign makes text harmless that others wrote: the API server, webhooks,
-// controllers, the programs in containers, and everybody who may write to the cluster.
+// Package foreign makes text from others harmless: from the API server, webhooks, controllers,
+// the programs in containers, and everything that may write to the cluster.
 //
-// The rules, for all that kolla prints:
+// These rules apply to everything that kolla prints:
 //
-//   - No character acts instead of being shown. Control characters, line breaks within
-//     a line, format characters such as those that reorder text, and characters that
-//     have no width are escaped: "\u202e".
-//   - No text begins a line that people or programs read as kolla's own. Who renders
-//     puts it behind words of kolla's, in quotes, or further in; Line is the second
-//     fence.
-//   - No text is a command of a CI system that reads the log, wherever it stands.
+//   - Every character is shown and has no other effect. Control characters, line breaks within a
+//     line, format characters such as the ones that reorder text, and characters without width
+//     are escaped: "\u202e".
+//   - No foreign text begins a line that people or programs read as kolla's. The renderer puts it
+//     after words of kolla's, in quotes, or indents it. Line is a second protection.
+//   - No text is a command of a CI system that reads the log, at any position.
 //
-// Text and Line do this for text, JSON for JSON. Terminals, and logs of CI, are what
-// they are about: a file, or a document that a program reads, keeps its content.
+// Text and Line do this for text, and JSON does it for JSON. The rules are for terminals and CI
+// logs: files, and documents that programs read, keep their content.
 package foreign
 
 import (
@@ -26,9 +25,9 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden reports whether a character is not shown as itself: a control character, one
-// that formats or separates lines, one without a width, or one that has no meaning.
-// Blanks are shown, the tab is not.
+// Hidden reports whether a character is not shown as itself: a control character, a character
+// that formats or separates lines, a character without width, or one without a meaning. Blanks
+// are not hidden, but tabs are.
 func Hidden(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' || r == '\x7f'
@@ -37,9 +36,9 @@ func Hidden(r rune) bool {
 		unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// Text escapes what is hidden, so that the text is one line and all of it is seen, and
-// takes the meaning from the commands of CI systems. A tab stays: it steers nothing. What
-// is no UTF-8 is escaped byte by byte. Text of Text is the same.
+// Text escapes hidden characters, so that the text is one line and all of it is visible. It
+// also disables the commands of CI systems. It keeps tabs, which are harmless. It escapes
+// invalid UTF-8 byte by byte. A second call changes nothing.
 func Text(s string) string {
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r != '\t' && Hidden(r) }) {
 		var b strings.Builder
@@ -56,11 +55,11 @@ func Text(s string) string {
 	return s
 }
 
-// command begins what Azure Pipelines, GitHub Actions and TeamCity carry out, at any
-// place of a line: "##vso[task.setvariable", "##[add-mask]", "##teamcity[".
+// command matches the beginning of commands that Azure Pipelines, GitHub Actions and TeamCity
+// execute at any position of a line: "##vso[task.setvariable", "##[add-mask]", "##teamcity[".
 var command = regexp.MustCompile(`##([A-Za-z]*)\[`)
 
-// escaped is a character as it is shown; source is how it was written.
+// escaped returns a character in the form that is shown. source is its original encoding.
 func escaped(r rune, source string) string {
 	switch {
 	case r == utf8.RuneError && len(source) == 1:
@@ -77,7 +76,7 @@ func escaped(r rune, source string) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// Line is Text for a whole line, which begins with nothing that acts; see Acts.
+// Line is Text for a whole line. It puts Mark before a beginning that has an effect; see Acts.
 func Line(s string) string {
 	s = Text(s)
 	if !Acts(s) {
@@ -87,12 +86,13 @@ func Line(s string) string {
 	return s[:len(s)-len(body)] + Mark + body
 }
 
-// Mark stands before what would be taken for something else.
+// Mark precedes a text that would otherwise be misread.
 const Mark = `\`
 
-// Acts reports whether a line that begins so is more than text, wherever it comes from: a
-// command of GitHub Actions, which may be indented; or a fence of Markdown, out of which
-// what is quoted in it would break. Further in than three columns none is a fence.
+// Acts reports whether the beginning of a line has an effect, wherever the line comes from. It
+// may be a command of GitHub Actions, which may be indented. Or it may be a fence of Markdown,
+// which would end the quotation around it; with more than three columns of indent it is no
+// fence.
 func Acts(line string) bool {
 	body := strings.TrimLeftFunc(line, unicode.IsSpace)
 	if strings.HasPrefix(body, "::") {
@@ -102,8 +102,7 @@ func Acts(line string) bool {
 	return len(indent) < 4 && !strings.Contains(indent, "\t") && (strings.HasPrefix(body, "```") || strings.HasPrefix(body, "~~~"))
 }
 
-// verdict is what kolla says of an object in the headline above it, and review bots look
-// for.
+// verdict matches kolla's words about an object in its headline. Review bots search for them.
 const verdict = `\b(will|must|has|is) (be|no|moved|gone|there)\b`
 
 var (
@@ -111,22 +110,22 @@ var (
 	head     = regexp.MustCompile(`^\s*# .*` + verdict)
 )
 
-// Unsaid is a name that says nothing of what becomes of an object.
+// Unsaid escapes a name so that it contains no verdict about an object.
 func Unsaid(s string) string { return verdicts.ReplaceAllString(Text(s), `$1\u0020$2`) }
 
-// opening begins the lines by which review bots know how a plan or an apply ended.
-var opening = regexp.MustCompile(`^(Plan:|No changes|Error:|Warning:|(Apply|Destroy) (complete|incomplete)|Outputs:)`)
+// opening matches the lines from which review bots learn how a plan or an apply ended.
+var opening = regexp.MustCompile(`^(Plan:|No changes|Diff:|No differences|Error:|Warning:|(Apply|Destroy) (complete|incomplete)|Outputs:)`)
 
-// Forges reports whether a line that only quotes something, such as a log, a file or a
-// message of several lines, could be taken for the headline of an object in a plan, or
-// for how a plan or an apply ended.
+// Forges reports whether a quoted line, such as a line of a log, of a file or of a long
+// message, could be mistaken for the headline of an object in a plan, or for the result of a
+// plan or an apply.
 func Forges(line string) bool { return head.MatchString(line) || opening.MatchString(line) }
 
-// plainName is a name that can stand in a sentence without quotes.
+// plainName matches names that need no quotes in a sentence.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]*$`)
 
-// Name is a name that others chose, to stand in a sentence: in quotes, unless it is a
-// single plain word.
+// Name returns a foreign name for use in a sentence. It is in quotes unless it is one plain
+// word.
 func Name(s string) string {
 	if plainName.MatchString(s) {
 		return s
@@ -134,7 +133,7 @@ func Name(s string) string {
 	return Text(strconv.Quote(s))
 }
 
-// Lines is Line for each line of a text.
+// Lines applies Line to each line of a text.
 func Lines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, l := range lines {
@@ -143,11 +142,11 @@ func Lines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Phrase is Line without tabs: the cell of a table, the message of an event.
+// Phrase is Line without tabs, for the cell of a table or the message of an event.
 func Phrase(s string) string { return Line(strings.ReplaceAll(s, "\t", " ")) }
 
-// Word is a name in a command that people copy into a shell: one word there, whatever it
-// is.
+// Word returns a name for a command that people copy into a shell. The shell always reads it as
+// one word.
 func Word(s string) string {
 	if plainName.MatchString(s) {
 		return s
@@ -155,8 +154,8 @@ func Word(s string) string {
 	return Text("'" + strings.ReplaceAll(s, "'", `'\''`) + "'")
 }
 
-// Fprintf is fmt.Fprintf with a format of kolla's own, and texts that may be foreign:
-// each is a Phrase. What programs read to the byte is not printed with it.
+// Fprintf is fmt.Fprintf with a format of kolla's and arguments that may be foreign. It applies
+// Phrase to each argument. Do not use it for exact output that programs read.
 func Fprintf(w io.Writer, format string, args ...any) {
 	safe := make([]any, len(args))
 	for i, arg := range args {

@@ -15,7 +15,7 @@ import (
 func JSON(w io.Writer, v any, indent string) error {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(indent == "") // what is indented people read as well
+	encoder.SetEscapeHTML(indent == "") // people read indented JSON too
 	encoder.SetIndent("", indent)
 	if err := encoder.Encode(v); err != nil {
 		return fmt.Errorf("write JSON: %w", err)
@@ -26,8 +26,8 @@ func JSON(w io.Writer, v any, indent string) error {
 	return nil
 }
 
-// escapedJSON writes characters of strings in another way. Outside of strings JSON has
-// nothing that is meant here, but for its line breaks.
+// escapedJSON escapes hidden characters and CI commands in JSON. They can only occur in
+// strings, except for line breaks, which it keeps.
 func escapedJSON(source []byte) []byte {
 	var b bytes.Buffer
 	b.Grow(len(source))
@@ -48,7 +48,7 @@ func escapedJSON(source []byte) []byte {
 	return out
 }
 
-// escapedRune is a character as JSON escapes it.
+// escapedRune returns a character in the escaped form of JSON.
 func escapedRune(r rune) string {
 	if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
 		return fmt.Sprintf(`\u%04x\u%04x`, high, low)

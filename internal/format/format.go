@@ -82,7 +82,7 @@ func (f *formatter) stdin(ctx context.Context) error {
 	f.found.Changed = !bytes.Equal(source, formatted)
 	switch {
 	case f.Diff && f.found.Changed:
-		return f.Printer.TextDiff(name, string(source), string(formatted))
+		return view.TextDiff(f.Printer.Out, name, string(source), string(formatted))
 	case f.Diff || f.Check:
 		return nil
 	}
@@ -205,7 +205,7 @@ func (f *formatter) file(path string) error {
 		foreign.Fprintf(f.Out, "%s\n", path)
 	}
 	if f.Diff {
-		if err := f.Printer.TextDiff(path, string(source), string(formatted)); err != nil {
+		if err := view.TextDiff(f.Printer.Out, path, string(source), string(formatted)); err != nil {
 			return err
 		}
 	}

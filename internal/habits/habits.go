@@ -26,7 +26,7 @@ const (
 
 var options = map[string][]Option{
 	"init": {
-		{"backend", "", ""}, {"get", "", ""}, {"upgrade", "", ""}, {"input", "", ""}, {"lock", "", ""}, {"lock-timeout", "", ""}, {"no-color", "", ""},
+		{"backend", "", ""}, {"get", "", ""}, {"upgrade", "", ""}, {"input", "", ""}, {"lock", "", ""}, {"reconfigure", "", ""}, {"force-copy", "", ""},
 	},
 	"plan":    {{"lock", "", ""}, {"lock-timeout", "", ""}, {"refresh", "true", readsAll}, {"concise", "", ""}},
 	"apply":   {{"lock", "true", takesLock}, {"refresh", "true", readsAll}, {"concise", "", ""}, {"backup", "", ""}},
@@ -34,7 +34,7 @@ var options = map[string][]Option{
 	"graph":   {{"type", "plan", "There is one graph: that of the configuration."}, {"draw-cycles", "", ""}},
 }
 
-const noInit = "Nothing has to be initialized: there are no backends, and nothing is downloaded. kolla init writes a starter configuration."
+const noInit = "A backend has no settings beside its block in the cloud: backend \"kubernetes\" {}. After a change of the block: kolla init -migrate-state"
 
 // advice has the advice for commands and options of other programs.
 var advice = map[string]string{
@@ -75,14 +75,8 @@ var advice = map[string]string{
 	"kolla modules":                "Modules are the directories that module blocks name; nothing keeps a list of them.",
 	"kolla query":                  "kubectl get shows what is in the cluster. An import block takes an object over, and kolla plan -generate-config-out=FILE writes its manifest.",
 	"kolla stacks":                 "Each cloud has a directory of its own, with its own state; what they have in common is a module.",
-	"kolla push":                   "The state is a file beside the configuration. There is no remote one.",
-	"kolla state pull":             "The state is the file kolla.state.json: read it, or run kolla show -json.",
-	"kolla state push":             "The state is the file kolla.state.json: copy it. kolla state rebuild repairs a damaged one.",
+	"kolla push":                   "To replace the state: kolla state push FILE. To keep it in the cluster: backend \"kubernetes\" {} in the cloud block.",
 	"kolla state replace-provider": "There are no providers.",
 	"kolla state identities":       "Every object has its UID in the state: kolla state show ADDRESS.",
-	"kolla init -reconfigure":      noInit,
-	"kolla init -migrate-state":    noInit,
 	"kolla init -backend-config":   noInit,
-	"kolla state rm":               "To stop managing an object and leave it in the cluster, write a removed block with lifecycle { destroy = false }, and apply.",
-	"kolla state mv":               "To give an object another address, write a moved block, and apply.",
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/report/applied"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
@@ -171,7 +172,7 @@ func ofProblem(problem plans.Problem, files map[string]*hcl.File) *diagnosticJSO
 }
 
 // ofFailure converts an action that failed.
-func ofFailure(f report.Failed, files map[string]*hcl.File) *diagnosticJSON {
+func ofFailure(f applied.Failed, files map[string]*hcl.File) *diagnosticJSON {
 	return &diagnosticJSON{
 		Severity: severity(false),
 		Summary:  f.Reason,

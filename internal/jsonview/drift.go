@@ -1,7 +1,8 @@
 package jsonview
 
 import (
-	"kolla.openstack.org/kolla/internal/report"
+	"slices"
+
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -10,15 +11,14 @@ import (
 type outside struct {
 	// reported are the fields that others added, and that foreign = "report" leaves in
 	// place.
-	reported map[addrs.Object][]plans.Change
+	reported map[addrs.Object][]plans.Drift
 }
 
 func outsideOf(plan *plans.Plan) outside {
-	o := outside{reported: map[addrs.Object][]plans.Change{}}
-	for _, f := range plan.Foreign {
-		if f.Reported {
-			o.reported[f.Address] = f.Fields
-		}
+	o := outside{reported: map[addrs.Object][]plans.Drift{}}
+	for i := range plan.Foreign {
+		f := &plan.Foreign[i]
+		o.reported[f.Address] = append(o.reported[f.Address], f.Drift()...)
 	}
 	return o
 }
@@ -28,21 +28,10 @@ func outsideOf(plan *plans.Plan) outside {
 // replaced generated values, which kolla keeps.
 func (o outside) changes(a *plans.Action) []plans.Change {
 	var out []plans.Change
-	for _, c := range a.Changes {
-		if !c.Drift {
-			continue
-		}
-		// A plan that puts it back says it the other way round.
-		if a.Verb != plans.None && a.Verb != plans.Refresh {
-			c.Before, c.After = c.After, c.Before
-		}
-		out = append(out, c)
+	for _, d := range slices.Concat(a.Drift(), o.reported[a.Address]) {
+		out = append(out, d.Change)
 	}
-	for _, c := range o.reported[a.Address] {
-		c.Before, c.After, c.Drift = c.After, c.Before, true
-		out = append(out, c)
-	}
-	return append(out, report.ReplacedValues(a)...)
+	return out
 }
 
 // drift gives the changes of others to an object in Terraform's format; ok is false without
@@ -50,7 +39,7 @@ func (o outside) changes(a *plans.Action) []plans.Change {
 func (o outside) drift(a *plans.Action) (r resourceChangeJSON, ok bool) {
 	seen := *a
 	seen.Verb, seen.Object, seen.Changes = plans.Update, nil, o.changes(a)
-	if report.HasReason(a, plans.ReasonGone) {
+	if a.Has(plans.ReasonGone) {
 		seen.Verb, seen.Partial, seen.Changes = plans.Delete, false, nil
 	} else if len(seen.Changes) == 0 {
 		return r, false

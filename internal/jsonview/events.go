@@ -12,6 +12,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/report/applied"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -264,7 +265,7 @@ func summaryOf(plan *plans.Plan) *summaryJSON {
 }
 
 // Applied writes the result of an apply: failures as diagnostics, then the sums.
-func (e *Events) Applied(a report.Applied) {
+func (e *Events) Applied(a applied.Result) {
 	if e == nil {
 		return
 	}
@@ -324,15 +325,15 @@ func uiAction(a *plans.Action) string {
 // empty if Terraform has no word for it.
 func uiReason(a *plans.Action) string {
 	switch {
-	case report.HasReason(a, plans.ReasonRequested):
+	case a.Has(plans.ReasonRequested):
 		return "requested"
 	case slices.ContainsFunc(a.Reasons, plans.Reason.Triggered):
 		return "replace_triggered_by"
-	case a.Verb == plans.Replace && report.HasReason(a, plans.ReasonFailedJob):
+	case a.Verb == plans.Replace && a.Has(plans.ReasonFailedJob):
 		return "tainted"
 	case a.Verb == plans.Replace:
 		return "cannot_update"
-	case a.Verb == plans.Delete && !a.Partial && (report.HasReason(a, plans.ReasonUndeclared) || report.HasReason(a, plans.ReasonExternal) || report.HasReason(a, plans.ReasonRenamed)):
+	case a.Verb == plans.Delete && !a.Partial && a.Has(plans.ReasonUndeclared, plans.ReasonExternal, plans.ReasonRenamed):
 		return "delete_because_no_resource_config"
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/report/effects"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -28,12 +29,14 @@ type effectJSON struct {
 func impactsOf(plan *plans.Plan) []impactJSON {
 	said := report.ImpactOf(plan)
 	var out []impactJSON
-	for n, i := range plan.Impact {
+	for _, i := range plan.Impact {
+		// A comparison without a cluster also says something about blocks without an impact.
+		n := slices.IndexFunc(said, func(s report.Impact) bool { return s.Block == i.Block })
 		j := impactJSON{Impact: i, Lines: slices.Clone(said[n].Lines), Grave: said[n].Grave}
 		for _, e := range i.Effects {
 			effect := effectJSON{Effect: e, Object: objectOf(e.Ref)}
 			if e.Kind == plans.EffectRecreate {
-				effect.Why = report.WhyAgain(e.Why)
+				effect.Why = effects.WhyAgain(e.Why)
 			}
 			j.Effects = append(j.Effects, effect)
 		}

@@ -58,19 +58,13 @@ type variableJSON struct {
 
 func outputChangeOf(c output.Change) changeJSON {
 	out := changeJSON{
-		Actions: []string{string(c.Action())}, Before: report.OutputValue(c.Before), After: report.OutputValue(c.After), AfterUnknown: false,
+		Actions: []string{string(c.Action())}, Before: report.OutputValue(c.Before), After: report.OutputValue(c.After), AfterUnknown: c.Unknown,
 		BeforeSensitive: c.Before != nil && c.Before.Sensitive, AfterSensitive: c.After != nil && c.After.Sensitive,
 	}
 	if out.BeforeSensitive == true {
 		out.Before = plans.Masked
 	}
-	switch {
-	case c.Unknown != nil:
-		out.AfterUnknown = c.Unknown
-		if c.Unknown == true {
-			out.After = nil
-		}
-	case out.AfterSensitive == true:
+	if out.AfterSensitive == true && !c.Unknown {
 		out.After = plans.Masked
 	}
 	return out

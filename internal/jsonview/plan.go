@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -19,7 +18,7 @@ const (
 	valuesVersion = "1.0"
 	// extensionVersion is the version of the content of the key "kolla". A new minor number
 	// only adds; docs/plan.schema.json describes it.
-	extensionVersion = "1.1"
+	extensionVersion = "1.2"
 
 	// providerName is the short name of the provider of all resources.
 	providerName = "kubernetes"
@@ -54,7 +53,7 @@ type planJSON struct {
 	PriorState      priorStateJSON          `json:"prior_state"`
 	Configuration   configurationJSON       `json:"configuration"`
 	Timestamp       string                  `json:"timestamp"`
-	Applyable       bool                    `json:"applyable"` // there is something to do
+	Applyable       bool                    `json:"applyable"` // there is something to do, and no policy denies it
 	Complete        bool                    `json:"complete"`  // nothing was left out
 	Errored         bool                    `json:"errored"`   // always false: such a plan is not made
 	Kolla           planExtensionJSON       `json:"kolla"`
@@ -133,15 +132,19 @@ type planExtensionJSON struct {
 	State       plans.StateRef     `json:"state"`
 	Destroy     bool               `json:"destroy"`
 	RefreshOnly bool               `json:"refresh_only"`
-	Drifted     bool               `json:"drifted"`
-	Selection   *plans.Selection   `json:"selection,omitempty"`
-	Summary     countsJSON         `json:"summary"`
+	// Renderings names the two versions of the configuration that were compared instead of a
+	// configuration and a cluster; nil: a cluster was asked.
+	Renderings *plans.Renderings `json:"renderings,omitempty"`
+	Drifted    bool              `json:"drifted"`
+	Selection  *plans.Selection  `json:"selection,omitempty"`
+	Summary    countsJSON        `json:"summary"`
 	// Prunes are the old versions of objects that will be deleted. They are neither among
 	// the resource changes nor counted as destroyed.
 	Prunes   []resourceChangeJSON `json:"prunes,omitempty"`
 	Impact   []impactJSON         `json:"impact,omitempty"`
 	Kept     []plans.Kept         `json:"kept,omitempty"`
 	Warnings []plans.Notice       `json:"warnings,omitempty"`
+	Policies []plans.PolicyResult `json:"policies,omitempty"`
 	Losses   []plans.Loss         `json:"losses,omitempty"`
 	Foreign  []plans.Foreign      `json:"foreign,omitempty"` // what others set, and what stays
 	Compared plans.Tally          `json:"compared"`
@@ -161,23 +164,23 @@ type countsJSON struct {
 
 // actionJSON is kolla's addition to an action.
 type actionJSON struct {
-	Verb       plans.Verb        `json:"verb"`
-	Evidence   plans.Evidence    `json:"evidence"`
-	Reasons    []plans.Reason    `json:"reasons,omitempty"`
-	Changes    []plans.Change    `json:"changes,omitempty"`
-	Yields     []yieldJSON       `json:"yields,omitempty"`
-	WaitsFor   []string          `json:"waits_for,omitempty"` // data that are read in the course of the apply
-	Forced     bool              `json:"forced,omitempty"`
-	Pending    bool              `json:"pending,omitempty"`
-	Partial    bool              `json:"partial,omitempty"`
-	Prunes     bool              `json:"prunes,omitempty"`
-	Releases   bool              `json:"releases,omitempty"`
-	Holds      string            `json:"holds,omitempty"`
-	Heir       string            `json:"heir,omitempty"` // takes the values of a Secret along that goes
-	Supersedes string            `json:"supersedes,omitempty"`
-	Source     string            `json:"source,omitempty"`
-	DependsOn  []addrs.Object    `json:"depends_on,omitempty"`
-	Object     map[string]string `json:"object"` // apiVersion, kind, namespace, name, uid
+	Verb           plans.Verb        `json:"verb"`
+	Evidence       plans.Evidence    `json:"evidence"`
+	Reasons        []plans.Reason    `json:"reasons,omitempty"`
+	Changes        []plans.Change    `json:"changes,omitempty"`
+	Yields         []yieldJSON       `json:"yields,omitempty"`
+	WaitsFor       []string          `json:"waits_for,omitempty"` // data that are read in the course of the apply
+	Forced         bool              `json:"forced,omitempty"`
+	Pending        bool              `json:"pending,omitempty"`
+	Partial        bool              `json:"partial,omitempty"`
+	Prunes         bool              `json:"prunes,omitempty"`
+	Releases       bool              `json:"releases,omitempty"`
+	Holds          string            `json:"holds,omitempty"`
+	ValuesCopiedTo string            `json:"heir,omitempty"` // takes the values of a Secret along that goes
+	Supersedes     string            `json:"supersedes,omitempty"`
+	Source         string            `json:"source,omitempty"`
+	DependsOn      []addrs.Object    `json:"depends_on,omitempty"`
+	Object         map[string]string `json:"object"` // apiVersion, kind, namespace, name, uid
 }
 
 // yieldJSON is a declared value that is not applied.
@@ -199,13 +202,13 @@ func planJSONOf(plan *plans.Plan) planJSON {
 		PriorState:      priorStateJSON{FormatVersion: valuesVersion},
 		Configuration:   configurationJSON{Providers: map[string]providerJSON{providerName: {Name: providerName, Full: Provider}}},
 		Timestamp:       plan.Created.UTC().Format(time.RFC3339),
-		Applyable:       !plan.Empty(),
+		Applyable:       !plan.Empty() && !plan.Denied() && plan.Renderings == nil,
 		Complete:        !plan.Selection.Restricts(),
 		Kolla: planExtensionJSON{
 			Version: extensionVersion, ID: plan.ID, Cloud: plan.Cloud, Cluster: plan.Cluster, Digest: plan.Config,
-			State: plan.State, Destroy: plan.Destroy, RefreshOnly: plan.RefreshOnly, Drifted: plan.Drifted(),
+			State: plan.State, Destroy: plan.Destroy, RefreshOnly: plan.RefreshOnly, Renderings: plan.Renderings, Drifted: plan.Drifted(),
 			Summary: countsJSON(counts), Impact: impactsOf(plan), Kept: plan.Kept, Warnings: plan.Warnings,
-			Losses: plan.Losses, Foreign: plan.Foreign, Compared: plan.Tally(),
+			Policies: plan.Policies, Losses: plan.Losses, Foreign: plan.Foreign, Compared: plan.Tally(),
 		},
 	}
 	if plan.Selection.Restricts() {
@@ -309,7 +312,7 @@ func planReason(a *plans.Action) string {
 }
 
 func importing(a *plans.Action) *importingJSON {
-	if a.Verb != plans.Adopt || report.HasReason(a, plans.ReasonMoved) {
+	if a.Verb != plans.Adopt || a.Has(plans.ReasonMoved) {
 		return nil
 	}
 	apiVersion, kind := a.Ref.GVK.ToAPIVersionAndKind()
@@ -357,8 +360,8 @@ func extension(a *plans.Action) *actionJSON {
 	if a.Supersedes != (addrs.Object{}) {
 		out.Supersedes = a.Supersedes.String()
 	}
-	if a.Heir != (addrs.Object{}) {
-		out.Heir = a.Heir.String()
+	if a.ValuesCopiedTo != (addrs.Object{}) {
+		out.ValuesCopiedTo = a.ValuesCopiedTo.String()
 	}
 	if a.Deferred() {
 		out.WaitsFor = a.Object.Deferred

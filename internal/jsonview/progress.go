@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/report/applied"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -100,13 +100,13 @@ func (a *Applying) overdue(now time.Time) {
 func (a *Applying) goesOn(p *pulse, now time.Time) {
 	elapsed := now.Sub(p.begun)
 	a.hook("apply_progress", p.action, elapsed,
-		fmt.Sprintf("Still %s... [%s elapsed]", report.Doing(p.action), elapsed.Round(time.Second)), &hookJSON{Status: p.status})
+		fmt.Sprintf("Still %s... [%s elapsed]", applied.Doing(p.action), elapsed.Round(time.Second)), &hookJSON{Status: p.status})
 }
 
 // Observe writes an event of the apply. Unchanged objects that others wait for have no
 // events.
 func (a *Applying) Observe(e plans.Event) {
-	if a == nil || !report.Concerns(e.Action) && e.Kind != plans.Failed {
+	if a == nil || !applied.Concerns(e.Action) && e.Kind != plans.Failed {
 		return
 	}
 	a.mu.Lock()
@@ -115,7 +115,7 @@ func (a *Applying) Observe(e plans.Event) {
 	switch e.Kind {
 	case plans.Started:
 		a.running[address] = &pulse{action: e.Action, begun: now, said: now}
-		a.hook("apply_start", e.Action, -1, words.Capital(report.Doing(e.Action))+"...", &hookJSON{})
+		a.hook("apply_start", e.Action, -1, words.Capital(applied.Doing(e.Action))+"...", &hookJSON{})
 	case plans.Waiting:
 		if p := a.running[address]; p != nil && p.status != e.Status {
 			p.status, p.said = e.Status, now
@@ -123,7 +123,7 @@ func (a *Applying) Observe(e plans.Event) {
 		}
 	case plans.Done:
 		delete(a.running, address)
-		a.hook("apply_complete", e.Action, e.Elapsed, words.Capital(report.Done(e))+" after "+words.Duration(e.Elapsed), &hookJSON{})
+		a.hook("apply_complete", e.Action, e.Elapsed, words.Capital(applied.Done(e))+" after "+words.Duration(e.Elapsed), &hookJSON{})
 	case plans.Failed:
 		delete(a.running, address)
 		a.hook("apply_errored", e.Action, e.Elapsed, "Failed after "+words.Duration(e.Elapsed), &hookJSON{Error: fmt.Sprint(e.Err)})

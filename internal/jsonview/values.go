@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -39,7 +38,7 @@ func valuesOf(a *plans.Action) sides {
 // identity of a deleted object is known.
 func driftValues(a *plans.Action) sides {
 	v := sides{unknown: map[string]any{}, beforeSensitive: map[string]any{}, afterSensitive: map[string]any{}}
-	if report.HasReason(a, plans.ReasonGone) {
+	if a.Has(plans.ReasonGone) {
 		v.before = identityOf(a)
 		return v
 	}

@@ -1,20 +1,19 @@
-// Package listdiff finds out which element of a list became which one of another, where
-// elements have nothing by which they are known.
+// Package listdiff pairs the elements of two versions of a list whose elements have no key.
 package listdiff
 
 import (
 	"reflect"
 )
 
-// None is the place of an element that is not in a list.
+// None is the index of an element that is missing in a list.
 const None = -1
 
-// Pair is what became of one element. Before and After are its places in the two lists;
-// one of them may be None.
+// Pair connects an element of the first list with an element of the second one. Before and
+// After are indexes in the two lists. One of them may be None.
 type Pair struct{ Before, After int }
 
-// mostCells bounds the work: for longer lists only what they begin and end with in common
-// is found.
+// mostCells limits the work. Of longer lists, only the common elements at the start and at the
+// end are found.
 const mostCells = 1 << 20
 
 // Of pairs the elements of two lists, in the order of the second list; a removed element
@@ -63,7 +62,7 @@ func middle(before, after []any, start, b, a int) []Pair {
 
 // replaced pairs before[i:b] with after[j:a], which have no equal elements in order.
 func replaced(before, after []any, i, b, j, a int) []Pair {
-	likeness := func(i, j int) float64 { return least + Likeness(before[i], after[j]) }
+	likeness := func(i, j int) float64 { return least + resemblance(before[i], after[j]) }
 	if (b-i)*(a-j) > mostCells {
 		likeness = func(int, int) float64 { return least }
 	}
@@ -83,12 +82,12 @@ func replaced(before, after []any, i, b, j, a int) []Pair {
 	return out
 }
 
-// least is what a pair is worth whose elements have nothing in common: so much that as
-// many as possible are paired.
+// least is the worth of a pair of elements that have nothing in common. It is so large that as
+// many elements as possible are paired.
 const least = 2.0
 
-// align chooses pairs of places in the ranges from i to b and from j to a, so that they
-// are in order in both and worth the most together.
+// align chooses pairs of indexes, from i to b and from j to a. The pairs keep the order of both
+// lists and have the largest total worth.
 func align(i, b, j, a int, worth func(i, j int) float64) []Pair {
 	rows, columns := b-i, a-j
 	if rows == 0 || columns == 0 || rows*columns > mostCells {
@@ -122,8 +121,8 @@ func align(i, b, j, a int, worth func(i, j int) float64) []Pair {
 	return out
 }
 
-// Likeness is how much two values have in common, from 0 to 1.
-func Likeness(x, y any) float64 {
+// resemblance returns the similarity of two values, from 0 to 1.
+func resemblance(x, y any) float64 {
 	switch x := x.(type) {
 	case map[string]any:
 		y, ok := y.(map[string]any)
@@ -137,7 +136,7 @@ func Likeness(x, y any) float64 {
 				all++
 				continue
 			}
-			common += shared + (1-shared)*Likeness(value, other)
+			common += shared + (1-shared)*resemblance(value, other)
 		}
 		return (common/float64(all) + named(x, y)) / 2
 	case []any:
@@ -168,7 +167,7 @@ func Likeness(x, y any) float64 {
 	return 0
 }
 
-// named is 1 where two maps have the same name, 0 where they have not.
+// named returns 1 if two maps have the same name, else 0.
 func named(x, y map[string]any) float64 {
 	for _, field := range []string{"name", "key"} {
 		if name, ok := x[field]; ok && reflect.DeepEqual(name, y[field]) {
@@ -178,10 +177,10 @@ func named(x, y map[string]any) float64 {
 	return 0
 }
 
-// shared is what it counts that two maps have the same field, whatever is in it.
+// shared is the worth of a field that two maps share, with any values.
 const shared = 0.2
 
-// alike is how much of two texts is the same at their starts and ends.
+// alike returns the part of two texts that is equal at their starts and ends, from 0 to 1.
 func alike(x, y string) float64 {
 	if x == y {
 		return 1

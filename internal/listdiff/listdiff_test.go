@@ -22,7 +22,7 @@ func decode(t testing.TB, text string) []any {
 	return out
 }
 
-// written shows pairs as "0-0 1-. .-1".
+// written returns pairs as a text such as "0-0 1-. .-1".
 func written(pairs []listdiff.Pair) string {
 	var out []string
 	at := func(i int) string {
@@ -70,8 +70,8 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestLongLists holds that lists that are too long to be compared in full are paired all
-// the same.
+// TestLongLists checks that the elements of very long lists are paired, even without a full
+// comparison.
 func TestLongLists(t *testing.T) {
 	var before, after []any
 	for i := range 3000 {
@@ -80,7 +80,7 @@ func TestLongLists(t *testing.T) {
 	hold(t, before, after, listdiff.Of(before, after))
 }
 
-// FuzzPairs holds that each element of both lists is in exactly one pair, and in order.
+// FuzzPairs checks that each element of both lists is in exactly one pair, in order.
 func FuzzPairs(f *testing.F) {
 	f.Add("abc", "axc")
 	f.Add("", "aab")

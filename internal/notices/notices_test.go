@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -17,16 +16,16 @@ import (
 	"strings"
 	"testing"
 
+	"kolla.openstack.org/kolla/internal/golden"
 	"kolla.openstack.org/kolla/internal/notices"
 )
 
-var update = flag.Bool("update", false, "write notices.txt anew")
-
-// systems are those for which kolla is built: what is linked differs a little.
+// systems lists the systems for which kolla is built. The linked modules differ a little
+// between them.
 var systems = []string{"linux", "darwin", "windows"}
 
-// licences are those that kolla's own, Apache-2.0, goes together with, by words that
-// their texts have. The first that fits counts.
+// licences maps words of licence texts to licences that are compatible with kolla's own,
+// Apache-2.0. The first match counts.
 var licences = []struct{ name, words string }{
 	{"MPL-2.0", "Mozilla Public License Version 2.0"},
 	{"MPL-2.0", "Mozilla Public License, version 2.0"},
@@ -39,13 +38,14 @@ var licences = []struct{ name, words string }{
 	{"Unlicense", "This is free and unencumbered software released into the public domain"},
 }
 
-// legal are the names of files that licences want passed on.
+// legal matches the names of files that licences require to be distributed.
 var legal = regexp.MustCompile(`(?i)^((un)?licen[cs]e|copying|notice|patents|copyright)([._-].*)?$`)
 
-// grants are those of them that are a licence.
+// grants matches the names in legal that contain a licence.
 var grants = regexp.MustCompile(`(?i)^((un)?licen[cs]e|copying)`)
 
-// module is what is linked into kolla, with its legal texts by file, below its directory.
+// module is a module that is linked into kolla. texts maps file names, relative to the module's
+// directory, to legal texts.
 type module struct {
 	path, version string
 	licences      []string
@@ -64,7 +64,7 @@ type goPackage struct {
 
 func TestNotices(t *testing.T) {
 	want := render(t, linked(t))
-	if *update {
+	if golden.Update() {
 		if err := os.WriteFile("notices.txt", []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// differs is the first line that is not the same.
+// differs returns a text about the first line that differs.
 func differs(got, want string) string {
 	lines := strings.Split(got, "\n")
 	for i, l := range strings.Split(want, "\n") {
@@ -91,7 +91,7 @@ func differs(got, want string) string {
 	return ""
 }
 
-// linked are the modules of which packages are in kolla, on any system.
+// linked returns the modules that kolla uses on any system.
 func linked(t *testing.T) []*module {
 	t.Helper()
 	found := map[string]*module{}
@@ -122,7 +122,7 @@ func linked(t *testing.T) []*module {
 	return modules
 }
 
-// collect takes the legal texts beside a package, and of all that it is in.
+// collect reads the legal texts in a package's directory and in the directories above it.
 func (m *module) collect(t *testing.T, root, dir string) {
 	t.Helper()
 	for {
@@ -152,7 +152,7 @@ func (m *module) collect(t *testing.T, root, dir string) {
 	}
 }
 
-// tidy is a text with the blanks that cannot be seen taken away.
+// tidy returns a text without invisible blanks.
 func tidy(text string) string {
 	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), "\n")
 	for i, l := range lines {
@@ -161,8 +161,8 @@ func tidy(text string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n") + "\n"
 }
 
-// classify finds out by which licences a module is used. One that nobody knows is an
-// error: somebody has to look whether it goes together with kolla's.
+// classify determines the licences of a module. An unknown licence is an error: somebody must
+// check whether it is compatible with kolla's.
 func (m *module) classify(t *testing.T) {
 	t.Helper()
 	for name, text := range m.texts {
@@ -184,7 +184,7 @@ func (m *module) classify(t *testing.T) {
 	}
 }
 
-// render puts the list before the texts, each of which is there once.
+// render returns the list of modules and then the texts, each text once.
 func render(t *testing.T, modules []*module) string {
 	t.Helper()
 	var list, texts strings.Builder
@@ -220,7 +220,7 @@ is available there under that licence.
 	return list.String() + texts.String()
 }
 
-// escaped is a path as the proxy has it: "!a" for "A".
+// escaped returns a path in the notation of the module proxy: "!a" for "A".
 func escaped(path string) string {
 	var b strings.Builder
 	for _, r := range path {

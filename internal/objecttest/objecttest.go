@@ -1,4 +1,4 @@
-// Package objecttest has objects for tests.
+// Package objecttest provides objects for tests.
 package objecttest
 
 import (
@@ -6,10 +6,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"kolla.openstack.org/kolla/lang/addrs"
 )
 
-// Read reads an object from YAML, with the types of values that a server would send. Nothing
-// but an empty text gives nil.
+// Read reads an object from YAML, with the types of values that a server sends. It returns nil
+// for an empty text and fails the test for invalid YAML.
 func Read(t testing.TB, text string) *unstructured.Unstructured {
 	t.Helper()
 	if text == "" {
@@ -26,8 +28,18 @@ func Read(t testing.TB, text string) *unstructured.Unstructured {
 	return u
 }
 
-// Deployment is a Deployment as a server has it, with lists of all kinds: by name, by two
-// keys, atomic.
+// Address reads the address of an object, and fails the test for an invalid one.
+func Address(t testing.TB, text string) addrs.Object {
+	t.Helper()
+	address, err := addrs.ParseObject(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address
+}
+
+// Deployment is a Deployment in the form of a server's answer. It has lists of all kinds: keyed
+// by name, keyed by two fields, and atomic.
 const Deployment = `
 apiVersion: apps/v1
 kind: Deployment

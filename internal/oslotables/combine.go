@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack/options"
 )
 
-// combine makes tables by release of what the suites have.
+// combine makes tables by release from the data of the suites.
 func combine(found map[string]*introspection) (options.Index, map[string]*options.Distribution) {
 	index := options.Index{Plugins: plugins(found)}
 	for _, one := range found {
@@ -25,7 +25,7 @@ func combine(found map[string]*introspection) (options.Index, map[string]*option
 	for _, s := range services {
 		s.Releases = map[string][]string{}
 		for i, release := range releases {
-			// A service that no package of a suite from then on speaks for has no table.
+			// A service has no table if no suite from this release on has a package for it.
 			spoken := func(s snapshot) bool { return (s.suite == 0) == (i == 0) }
 			if !slices.ContainsFunc(taken(found, s.distributions[0]), spoken) {
 				continue
@@ -44,7 +44,7 @@ func combine(found map[string]*introspection) (options.Index, map[string]*option
 	return index, distributions
 }
 
-// plugins are keystoneauth's, with the options that each has in any suite.
+// plugins are keystoneauth's plugins, each with its options of all suites.
 func plugins(found map[string]*introspection) map[string]map[string][]string {
 	out := map[string]map[string][]string{}
 	for _, one := range found {
@@ -63,13 +63,13 @@ func plugins(found map[string]*introspection) map[string]map[string][]string {
 	return out
 }
 
-// snapshot is a distribution as one suite has it.
+// snapshot is a distribution in one suite.
 type snapshot struct {
 	*asked
 	suite int
 }
 
-// taken are the snapshots of a distribution, oldest first.
+// taken are the snapshots of a distribution, the oldest first.
 func taken(found map[string]*introspection, name string) []snapshot {
 	var out []snapshot
 	for i, s := range suites {
@@ -81,7 +81,8 @@ func taken(found map[string]*introspection, name string) []snapshot {
 	return out
 }
 
-// release is the one that a snapshot is exactly; empty: nobody can say, or a later one.
+// release is the release that a snapshot is exactly. It is empty if that is unknown or a later
+// release.
 func (s snapshot) release(name string) string {
 	if s.suite == 0 {
 		return releases[0]
@@ -94,8 +95,8 @@ func (s snapshot) release(name string) string {
 	return ""
 }
 
-// speaking are the snapshots that speak for a release: the one that is it, or else all,
-// since the release is between them.
+// speaking are the snapshots with data for a release: the snapshot of exactly this release, or
+// else all, since the release is between them.
 func speaking(snapshots []snapshot, name, release string) []snapshot {
 	for i, s := range snapshots {
 		if s.release(name) == release {
@@ -178,7 +179,7 @@ func combined(snapshots []snapshot, name string) *options.Distribution {
 
 var plainName = regexp.MustCompile(`^[a-z][a-z0-9_.:-]*$`)
 
-// plain are the names that can be meant for a file, without those that are known.
+// plain are the names that are likely for a file, without the known names.
 func plain(names []string, known map[string]bool) []string {
 	var out []string
 	for _, name := range names {
@@ -190,8 +191,8 @@ func plain(names []string, known map[string]bool) []string {
 	return out
 }
 
-// resolve makes one list of what several snapshots have: an option exists that is in one
-// of them, and is what all that have it say that it is.
+// resolve merges the options of several snapshots. An option exists if one snapshot has it.
+// Its properties are those on which all snapshots with the option agree.
 func resolve(snapshots []snapshot) []options.Option {
 	out := map[options.Name]options.Option{}
 	var each []map[options.Name]options.Option
@@ -213,7 +214,7 @@ func resolve(snapshots []snapshot) []options.Option {
 			if _, still := out[f]; still {
 				continue
 			}
-			if !everywhere { // the new name may not be there yet
+			if !everywhere { // the new name may not exist yet
 				unclear[f] = options.Option{Group: f.Group, Name: f.Name}
 				continue
 			}
@@ -229,7 +230,7 @@ func resolve(snapshots []snapshot) []options.Option {
 	return slices.Collect(maps.Values(out))
 }
 
-// options are those of a snapshot.
+// options are the options of a snapshot.
 func (s snapshot) options() map[options.Name]options.Option {
 	out := map[options.Name]options.Option{}
 	for _, namespace := range s.Options {
@@ -256,9 +257,9 @@ func (g generated) option(group string) options.Option {
 	}
 	switch o.Type {
 	case "string", "multi valued", "list", "unknown":
-		o.Type = "" // takes everything
+		o.Type = "" // accepts all values
 	}
-	if o.Max != nil && *o.Max >= 1<<31-1 { // what fits, and not what makes sense
+	if o.Max != nil && *o.Max >= 1<<31-1 { // the limit of the type, not a meaningful limit
 		o.Max = nil
 	}
 	for _, choice := range g.Choices {
@@ -290,8 +291,8 @@ func short(reason string) string {
 	return reason
 }
 
-// agreed is what two declarations of an option agree on. The later one's new names and
-// reasons count, where the first has any.
+// agreed is the common part of two declarations of an option. It has the later declaration's
+// new names and reasons, if the first has any.
 func agreed(a, b options.Option) options.Option {
 	out := b
 	if a.Type != b.Type || !slices.Equal(a.Choices, b.Choices) || !same(a.Min, b.Min) || !same(a.Max, b.Max) {
@@ -312,7 +313,7 @@ func agreed(a, b options.Option) options.Option {
 
 func same(a, b *float64) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// union sorts what is in one list or the other.
+// union is the sorted union of two lists.
 func union(a, b []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
 }

@@ -1,10 +1,9 @@
-// Command oslotables makes the tables of options that kolla knows, of the packages that
-// Debian has of OpenStack: `make oslo-tables`.
+// Command oslotables makes kolla's tables of options from Debian's packages of OpenStack:
+// `make oslo-tables`.
 //
-// It takes Linux, root, mmdebstrap and unshare. For each suite it unpacks the services and what
-// they need into a directory, installs and starts nothing, and runs introspect.py in it,
-// without a network.
-// All it makes is below -work and the one file -out.
+// It takes Linux, root, mmdebstrap and unshare. For each suite it unpacks the services and
+// their dependencies into a directory, and runs introspect.py there without a network. It
+// installs and starts nothing. It writes only below -work and the file -out.
 package main
 
 import (

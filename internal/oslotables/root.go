@@ -17,22 +17,22 @@ import (
 	"time"
 )
 
-// introspection is what introspect.py prints.
+// introspection is the output of introspect.py.
 type introspection struct {
 	Distributions map[string]*asked `json:"distributions"`
-	// Plugins are keystoneauth's, each with its options and their former names.
+	// Plugins are keystoneauth's plugins, each with its options and their former names.
 	Plugins     map[string]map[string][]string `json:"plugins"`
 	Connections []string                       `json:"connections"`
 }
 
-// asked is what was found out about one distribution.
+// asked is the data of one distribution.
 type asked struct {
 	Version  string            `json:"version"`
-	Requires []string          `json:"requires"` // those with options, near and far
-	Missing  map[string]string `json:"missing"`  // namespaces that could not be loaded, and why
-	// Options is what oslo-config-generator prints, for each namespace, by group.
+	Requires []string          `json:"requires"` // direct and indirect requirements with options
+	Missing  map[string]string `json:"missing"`  // the errors of namespaces that could not be loaded
+	// Options is the output of oslo-config-generator for each namespace, by group.
 	Options []map[string]optionGroup `json:"options"`
-	// Elsewhere is the same on another machine.
+	// Elsewhere is the same output on another machine.
 	Elsewhere      []map[string]optionGroup `json:"elsewhere"`
 	WrittenOptions []string                 `json:"written_options"`
 	WrittenGroups  []string                 `json:"written_groups"`
@@ -42,7 +42,7 @@ type optionGroup struct {
 	Opts []generated `json:"opts"`
 }
 
-// generated is one option as oslo-config-generator prints it.
+// generated is one option in the output of oslo-config-generator.
 type generated struct {
 	Name       string     `json:"name"`
 	Dest       string     `json:"dest"`
@@ -63,13 +63,13 @@ type fullName struct {
 //go:embed introspect.py
 var script []byte
 
-// keyring holds the keys that Debian's archives are signed with.
+// keyring has the keys that sign Debian's archives.
 const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
-// tools are what the packages run when they are loaded.
+// tools are the programs that the packages run when Python loads them.
 var tools = []string{"base-files", "dash", "grep", "ca-certificates"}
 
-// unpack puts the packages of a suite and all that they need into a directory.
+// unpack unpacks the packages of a suite and their dependencies into a directory.
 func unpack(ctx context.Context, s suite, dir, mirror string) (string, error) {
 	root, done := filepath.Join(dir, s.name), filepath.Join(dir, s.name+".done")
 	if _, err := os.Stat(done); err == nil {
@@ -89,14 +89,14 @@ func unpack(ctx context.Context, s suite, dir, mirror string) (string, error) {
 		"--variant=extract", "--format=directory", "--keyring=" + keyring, "--include=" + strings.Join(packages, ","),
 		`--aptopt=APT::Install-Recommends "false"`,
 		`--aptopt=Acquire::Languages "none"`,
-		// A mirror that is behind has packages that are just as signed.
+		// An outdated mirror also has signed packages.
 		`--aptopt=Acquire::Check-Valid-Until "false"`,
 	}
 	for _, path := range []string{"doc", "locale", "man"} {
 		args = append(args, "--dpkgopt=path-exclude=/usr/share/"+path+"/*")
 	}
 	cmd := exec.CommandContext(ctx, "mmdebstrap", append(args, s.name, root, fmt.Sprintf("deb %s %s main", mirror, s.name))...)
-	// It is interrupted with the terminal's other processes, and cleans up.
+	// An interrupt of the terminal reaches it too, and it cleans up.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Minute
 	var log bytes.Buffer
@@ -110,8 +110,8 @@ func unpack(ctx context.Context, s suite, dir, mirror string) (string, error) {
 	return root, os.WriteFile(done, nil, 0o644)
 }
 
-// certificates makes the file that the scripts of ca-certificates would make: requests
-// reads it when it is loaded.
+// certificates makes the file that the scripts of ca-certificates would make. The Python
+// module requests reads it at import.
 func certificates(root string) error {
 	names, err := filepath.Glob(filepath.Join(root, "usr/share/ca-certificates/mozilla/*.crt"))
 	if err != nil {
@@ -141,10 +141,10 @@ func introspect(ctx context.Context, root string) (*introspection, error) {
 	cmd.Stdout, cmd.Stderr = &output, &log
 	cmd.Env = []string{
 		"PATH=/usr/bin:/usr/sbin", "HOME=/root", "LC_ALL=C.UTF-8", "TZ=UTC",
-		"PYTHONHASHSEED=0",                 // else the order of sets is a random one
-		"PYTHONPYCACHEPREFIX=/var/tmp/pyc", // everything is loaded many times
+		"PYTHONHASHSEED=0",                 // otherwise the order of sets is random
+		"PYTHONPYCACHEPREFIX=/var/tmp/pyc", // modules are loaded many times
 	}
-	// numpy loads what update-alternatives would have made a link to.
+	// numpy loads a library through a link that update-alternatives would have made.
 	var dirs []string
 	for _, library := range []string{"blas", "lapack"} {
 		found, err := filepath.Glob(filepath.Join(root, "usr/lib/*-linux-gnu", library))
@@ -176,8 +176,8 @@ func introspect(ctx context.Context, root string) (*introspection, error) {
 	return &out, nil
 }
 
-// forget removes the limits and choices that depend on the machine which is asked, such
-// as the number of its CPUs.
+// forget removes the limits and choices that depend on this machine, such as the number of its
+// CPUs.
 func (a *asked) forget() error {
 	if len(a.Options) != len(a.Elsewhere) {
 		return errors.New("not every namespace can be loaded on every machine")
@@ -197,8 +197,8 @@ func (a *asked) forget() error {
 	return nil
 }
 
-// agree keeps what another machine says as well. What it only lists in another order
-// comes in the order of the alphabet.
+// agree keeps the values that another machine confirms. Values that the other machine lists in
+// another order are sorted.
 func (g *generated) agree(other generated) {
 	if !same(g.Min, other.Min) {
 		g.Min = nil

@@ -6,10 +6,10 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack/options"
 )
 
-// suite is a suite of Debian that packages are taken from.
+// suite is a suite of Debian with packages.
 type suite struct {
 	name     string
-	packages []string // the python3-NAME of each
+	packages []string // the NAMEs of packages python3-NAME
 }
 
 // everywhere are the packages that both suites have.
@@ -20,23 +20,23 @@ var everywhere = []string{
 	"neutron-dynamic-routing", "neutron-taas", "neutron-vpnaas", "nova", "octavia", "ovn-bgp-agent",
 	"ovn-octavia-provider", "placement", "trove", "watcher", "zaqar",
 	"castellan", "glance-store", "keystoneauth1", "os-brick", "osprofiler", "oslo.limit", "oslo.reports",
-	"pykmip", // Barbican's KMIP store needs it to be loaded
+	"pykmip", // loading Barbican's KMIP store needs it
 }
 
-// suites are what the tables are made of, the oldest release first. The first is the
-// release of firstRelease through and through; of the later ones that is so only for
-// the distributions that have a number in regular.
+// suites are the sources of the tables, the oldest release first. All packages of the first
+// suite belong to firstRelease. In the later suites, only the distributions in regular have a
+// known release.
 var suites = []suite{
 	{"trixie", append(slices.Clone(everywhere), "glance", "ironic-inspector", "networking-bgpvpn", "vitrage")},
 	{"forky", append(slices.Clone(everywhere), "neutron-fwaas")},
 	{"sid", []string{"glance"}}, // forky has none
 }
 
-// releases are those that kolla deploys, from the first suite's on.
+// releases are the releases that kolla deploys, from the first suite's on.
 var releases = []string{"2025.1", "2025.2", "2026.1"}
 
-// regular are the distributions whose first number goes up by one with every release of
-// OpenStack, with what it is in the first of releases.
+// regular maps the distributions whose major version grows by one with every release of
+// OpenStack to the major version in the first release.
 var regular = map[string]int{
 	"aodh": 20, "barbican": 20, "blazar": 15, "ceilometer": 24, "cinder": 26, "cloudkitty": 22, "designate": 20,
 	"glance": 30, "keystone": 27, "magnum": 20, "manila": 20, "masakari": 19, "mistral": 20, "neutron": 26,
@@ -44,8 +44,8 @@ var regular = map[string]int{
 	"openstack-heat": 24, "openstack-placement": 13, "ovn-octavia-provider": 8, "trove": 23, "zaqar": 20,
 }
 
-// libraries may be in any service's files, though the service does not say that it needs
-// them.
+// libraries may have options in any service's files, although the service does not declare
+// them as dependencies.
 var libraries = []string{"castellan", "keystonemiddleware", "oslo-middleware", "oslo-reports", "osprofiler"}
 
 // service is a service, with the names of its files and the distributions that read
@@ -59,9 +59,9 @@ type declared struct {
 	distributions []string
 }
 
-// services have tables. The files of a service share one: processes read several, on some
-// machines others than elsewhere, and people split them in many ways. So nobody is warned
-// of an option that stands in a file of another agent.
+// services have tables. The files of a service share a table, because a process reads several
+// files, which differ between machines, and people split them in many ways. So kolla does not
+// warn about an option in the file of another agent.
 var services = []declared{
 	service("Aodh", []string{"aodh.conf", "aodh-*.conf"}, "aodh"),
 	service("Barbican", []string{"barbican.conf", "barbican-*.conf"}, "barbican"),
@@ -100,5 +100,5 @@ var services = []declared{
 	service("Zaqar", []string{"zaqar.conf", "zaqar-*.conf"}, "zaqar"),
 }
 
-// unloadable are namespaces that Debian's packages announce without what they lead to.
+// unloadable are namespaces that Debian's packages declare without the code for them.
 var unloadable = []string{"magnum", "netconf-openconfig-driver-opts"}

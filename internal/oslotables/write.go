@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack/options"
 )
 
-// write puts the tables into a zip file. The same tables make the same file.
+// write puts the tables into a zip file. The same tables result in the same file.
 func write(name string, index options.Index, distributions map[string]*options.Distribution) error {
 	var buffer bytes.Buffer
 	archive := zip.NewWriter(&buffer)

@@ -1,23 +1,25 @@
-// Package publish writes a plan for readers without a terminal: code review, programs.
+// Package publish writes a plan to a file or to standard output for readers without a terminal:
+// as Markdown or HTML for code review, as JSON for programs, and in the words of tfcmt. The
+// formats of `kolla drift` are in internal/cli/inspect.
 package publish
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
-
-	"github.com/google/renameio/v2"
 
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/files"
 	"kolla.openstack.org/kolla/internal/jsonview"
 	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/view/html"
 	"kolla.openstack.org/kolla/internal/view/markdown"
+	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/view/terminal"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -25,10 +27,12 @@ import (
 // Terminal is the name of the format for people at a terminal. This package does not write it.
 const Terminal = "terminal"
 
+const markdownName = "markdown"
+
 // format is a way to write a plan.
 type format struct {
 	name   string
-	ending string // of files
+	ending string // of files; empty: the format is for standard output only
 	begins string // of each file; other files are not overwritten
 	values bool   // the plan needs the values of all objects
 	write  func(io.Writer, *plans.Plan, reading) error
@@ -36,14 +40,22 @@ type format struct {
 
 // reading is how a plan is read.
 type reading struct {
-	now  time.Time // zero: when it is made
-	full bool
+	now   time.Time // zero: when it is made
+	full  bool
+	limit int // Outputs.MarkdownLimit
 }
 
 var formats = []format{
-	{name: "markdown", ending: ".md", begins: "<!-- kolla plan of ", write: func(w io.Writer, plan *plans.Plan, r reading) error {
-		_, err := io.WriteString(w, markdown.Plan(report.Of(plan, report.Moment{Now: r.now}), markdown.Options{Full: r.full}))
+	{name: markdownName, ending: ".md", begins: "<!-- kolla ", write: func(w io.Writer, plan *plans.Plan, r reading) error {
+		_, err := io.WriteString(w, markdown.Plan(report.Of(plan, report.Moment{Now: r.now}), markdown.Options{Full: r.full, Budget: r.limit}))
 		return err
+	}},
+	{name: "html", ending: ".html", begins: html.Begins, write: func(w io.Writer, plan *plans.Plan, r reading) error {
+		return html.Render(w, report.Of(plan, report.Moment{Now: r.now}), html.Options{Full: r.full})
+	}},
+	{name: "tfcmt", write: func(w io.Writer, plan *plans.Plan, r reading) error {
+		out := screen.NewStream(w, true)
+		return out.Print(terminal.Tfcmt(report.Of(plan, report.Moment{Now: r.now}), terminal.Options{Full: r.full}, out))
 	}},
 	{name: "json", ending: ".json", begins: `{"format_version":`, values: true, write: func(w io.Writer, plan *plans.Plan, _ reading) error {
 		return jsonview.Plan(w, plan)
@@ -55,10 +67,13 @@ type Outputs struct {
 	stdout *format // nil: the terminal
 	files  []file
 	full   bool
+	// MarkdownLimit is the most bytes of a page of Markdown; zero: markdown.Budget, and no
+	// limit with full values.
+	MarkdownLimit int
 }
 
 type file struct {
-	path   string
+	output files.Output
 	format format
 }
 
@@ -85,56 +100,49 @@ func To(format string, paths []string, full bool) (Outputs, error) {
 		if err != nil {
 			return Outputs{}, err
 		}
-		out.files = append(out.files, file{path, f})
+		output := files.Output{Path: path, Option: "-report", Content: "report of a plan", Ours: files.Begins(f.begins)}
+		if err := output.Check(); err != nil {
+			return Outputs{}, err
+		}
+		out.files = append(out.files, file{output, f})
 	}
 	return out, nil
 }
 
 // formatOf is the format of a file.
 func formatOf(path string) (format, error) {
+	var endings []string
 	for _, f := range formats {
-		if !strings.EqualFold(filepath.Ext(path), f.ending) {
-			continue
+		if f.ending != "" {
+			endings = append(endings, fmt.Sprintf("%s (%s)", f.ending, f.name))
 		}
-		if err := files.CheckTarget(path); err != nil {
-			return format{}, unwritten(err)
+		if f.ending != "" && strings.EqualFold(filepath.Ext(path), f.ending) {
+			return f, nil
 		}
-		ours, err := files.Begins(path, f.begins)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return format{}, unwritten(err)
-		}
-		if err == nil && !ours {
-			return format{}, failure.New("There is another file of that name", fmt.Sprintf("%s is no report of a plan, and -report would overwrite it. Choose another name.", path))
-		}
-		return f, nil
 	}
-	return format{}, failure.New(fmt.Sprintf("The name %s says no format", path), "The ending of a file of -report decides how the plan is written: .md is Markdown, .json is JSON.")
+	return format{}, failure.New(fmt.Sprintf("The name %s says no format", path), "The ending of a file of -report decides its format: "+words.Sorted(endings)+".")
 }
 
-func unwritten(err error) error {
-	return failure.New("Cannot write the file of -report", failure.Sentence(err.Error())+".")
+// Markdown reports whether the plan is written as Markdown.
+func (o Outputs) Markdown() bool {
+	return o.any(func(f format) bool { return f.name == markdownName })
 }
 
 // Stdout reports whether standard output gets the plan in a format.
 func (o Outputs) Stdout() bool { return o.stdout != nil }
 
 // Values reports whether a format needs the values of all objects; see plans.Plan.
-func (o Outputs) Values() bool {
-	if o.stdout != nil && o.stdout.values {
-		return true
-	}
-	for _, f := range o.files {
-		if f.format.values {
-			return true
-		}
-	}
-	return false
+func (o Outputs) Values() bool { return o.any(func(f format) bool { return f.values }) }
+
+// any reports whether one of the formats has a property.
+func (o Outputs) any(is func(format) bool) bool {
+	return o.stdout != nil && is(*o.stdout) || slices.ContainsFunc(o.files, func(f file) bool { return is(f.format) })
 }
 
 // Write writes a plan to all places. A file has the whole report, or is as before. now is
 // the time at which a saved plan is read, and zero for a new plan.
 func (o Outputs) Write(stdout io.Writer, plan *plans.Plan, now time.Time) error {
-	r := reading{now, o.full}
+	r := reading{now, o.full, o.MarkdownLimit}
 	if o.stdout != nil {
 		if err := o.stdout.write(stdout, plan, r); err != nil {
 			return err
@@ -145,8 +153,8 @@ func (o Outputs) Write(stdout io.Writer, plan *plans.Plan, now time.Time) error 
 		if err := f.format.write(&content, plan, r); err != nil {
 			return err
 		}
-		if err := renameio.WriteFile(f.path, content.Bytes(), 0o644); err != nil {
-			return unwritten(err)
+		if err := f.output.Write(content.Bytes()); err != nil {
+			return err
 		}
 	}
 	return nil

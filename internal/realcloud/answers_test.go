@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// TestCloud brings one cloud up, looks at it from inside and outside, and breaks it
-// again and again.
+// TestCloud brings up one cloud, checks it from inside and outside, and breaks it in several
+// ways.
 func TestCloud(t *testing.T) {
-	c := newCloud(t, "real-keystone", 3)
+	c := newCloud(t, "real-keystone", 3, imagesWithKolla(t))
 	take(t, c, []step{{"apply", applies}})
 	c.haproxy(t) // holds the VIP until the end of all steps
 	take(t, c, []step{
@@ -22,6 +22,7 @@ func TestCloud(t *testing.T) {
 		{"discovery", servicesFindEachOther},
 		{"exposure", answersThroughTheVIP},
 		{"pod network", nobodyElseConnects},
+		{"drift from cron", cronFindsDrift},
 		{"pods deleted", podsComeBack},
 		{"job deleted", jobStaysDone},
 		{"config changed", configRollsOut},
@@ -33,7 +34,7 @@ func TestCloud(t *testing.T) {
 	})
 }
 
-// applies: four services in dependency order, and a token at the end.
+// applies starts four services in dependency order and checks the order.
 func applies(t *testing.T, c *cloud) {
 	c.kolla(t, 0, "fmt", "-check")
 	c.kolla(t, 0, "validate")
@@ -56,8 +57,8 @@ func applies(t *testing.T, c *cloud) {
 	c.noChanges(t)
 }
 
-// runsRestricted: the namespace enforces the strictest Pod Security level, and the
-// processes are the ones that it lets run.
+// runsRestricted checks that the namespace enforces the strictest Pod Security level, and that
+// processes run as the expected users.
 func runsRestricted(t *testing.T, c *cloud) {
 	level := c.kubectl(t, "get", "namespace", namespace, "-o", `jsonpath={.metadata.labels.pod-security\.kubernetes\.io/enforce}`)
 	if level != "restricted" {
@@ -73,7 +74,8 @@ func runsRestricted(t *testing.T, c *cloud) {
 	}
 }
 
-// servicesFindEachOther by name, and by the variables that Kubernetes gives to pods.
+// servicesFindEachOther checks that services find each other by name and by the environment
+// variables that Kubernetes sets in pods.
 func servicesFindEachOther(t *testing.T, c *cloud) {
 	const script = `
 import os, socket, sys
@@ -84,17 +86,17 @@ for service, port in (("mariadb", 3306), ("rabbitmq", 5672), ("memcached", 11211
     socket.create_connection((by_name, port), 5).close()
     print(service)
 `
-	// A pod that was there before a Service has no variables for it: the environment
-	// is made when a container starts, and keystone depends on all but itself.
+	// A pod that is older than a Service has no variables for it, because the environment is
+	// made when a container starts. keystone depends on all services but itself.
 	if out := c.kubectl(t, "exec", "deployment/keystone-api", "--", "python3", "-c", script); out != "mariadb\nrabbitmq\nmemcached\nkeystone\n" {
 		t.Errorf("found only %q", out)
 	}
 }
 
-// answersThroughTheVIP: a client outside gets a token, the catalogue says the VIP,
-// and all compute nodes are used.
+// answersThroughTheVIP checks that a client outside gets a token, that the catalogue contains
+// the VIP, and that all compute nodes get requests.
 func answersThroughTheVIP(t *testing.T, c *cloud) {
-	took := c.eventualToken(t, 30*time.Second)
+	took := c.eventualToken(t)
 	measured(t, "first token through the VIP", took.Round(100*time.Millisecond))
 	measured(t, "memory of the whole, with three nodes and the cloud", fmt.Sprintf("%d MB", c.memory(t)>>20))
 	r := c.openstack(t, "catalog", "list", "-f", "json")
@@ -112,8 +114,9 @@ func answersThroughTheVIP(t *testing.T, c *cloud) {
 	if urls["public"] != "http://"+vip+":5000/v3" || urls["internal"] != "http://keystone.openstack:5000/v3" {
 		t.Errorf("the endpoints are %v", urls)
 	}
-	// Whoever is not the proxy may say what he likes about where a request came from. But
-	// for the scheme: Keystone's own code takes X-Forwarded-Proto from everybody.
+	// Keystone ignores statements about the origin of a request, unless they come from the
+	// proxy. The scheme is an exception: Keystone's own code accepts X-Forwarded-Proto from
+	// every client.
 	const spoofed = `
 from urllib.request import Request, urlopen
 headers = {"X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https", "Forwarded": "host=evil.example"}
@@ -138,7 +141,8 @@ print(urlopen(Request("http://keystone.openstack:5000/v3", headers=headers)).rea
 	}
 }
 
-// dataStays after destroy, and is found again by the next apply, unless it is named.
+// dataStays checks that data stays after destroy and is used again by the next apply. It then
+// checks that a destroy with -delete-data deletes the data.
 func dataStays(t *testing.T, c *cloud) {
 	if r := c.openstack(t, "project", "create", "kept", "-f", "value", "-c", "name"); r.out != "kept\n" {
 		t.Fatalf("openstack project create: %s", r.out)
@@ -147,8 +151,8 @@ func dataStays(t *testing.T, c *cloud) {
 	if left := c.kubectl(t, "get", "deployments,statefulsets,jobs", "-o", "name"); left != "" {
 		t.Errorf("left after destroy: %s", left)
 	}
-	// They go on serving for a while, as always when they are told to stop.
-	eventually(t, 90*time.Second, func() error {
+	// Pods continue to serve for a while after they are told to stop.
+	eventually(t, func() error {
 		if left := c.kubectl(t, "get", "pods", "-o", "name"); left != "" {
 			return errors.New("left after destroy: " + left)
 		}
@@ -157,7 +161,7 @@ func dataStays(t *testing.T, c *cloud) {
 	c.kubectl(t, "get", "pvc", "data-mariadb-server-0", "data-rabbitmq-server-0")
 	warm := c.kolla(t, 0, "apply", "-auto-approve")
 	measured(t, "apply, with images and data there", warm.took.Round(100*time.Millisecond))
-	c.eventualToken(t, 30*time.Second)
+	c.eventualToken(t)
 	if r := c.openstack(t, "project", "show", "kept", "-f", "value", "-c", "name"); r.out != "kept\n" {
 		t.Errorf("the project is gone: %s", r.out)
 	}
@@ -166,7 +170,7 @@ func dataStays(t *testing.T, c *cloud) {
 		t.Errorf("%d volumes on the node, %v; want 2", len(entries), err)
 	}
 	c.kolla(t, 0, "destroy", "-auto-approve", "-delete-data=*")
-	eventually(t, 30*time.Second, func() error {
+	eventually(t, func() error {
 		entries, err := os.ReadDir(folders)
 		if err == nil && len(entries) > 0 {
 			err = fmt.Errorf("%d volumes are left on the node", len(entries))

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// podsComeBack without kolla: it has nothing to plan.
+// podsComeBack checks that deleted pods come back without kolla, and that a plan is empty.
 func podsComeBack(t *testing.T, c *cloud) {
 	c.kubectl(t, "delete", "pods", "-l", "app.kubernetes.io/name=keystone", "--wait=false")
-	c.kubectl(t, "rollout", "status", "deployment/keystone-api", "--timeout=90s")
-	c.eventualToken(t, 30*time.Second)
+	c.kubectl(t, "rollout", "status", "deployment/keystone-api", "--timeout="+patience.String())
+	c.eventualToken(t)
 	c.noChanges(t)
 }
 
-// jobStaysDone: what has run is not run again because somebody cleaned up.
+// jobStaysDone checks that finished jobs do not run again after somebody deleted them.
 func jobStaysDone(t *testing.T, c *cloud) {
 	for _, job := range strings.Fields(c.kubectl(t, "get", "jobs", "-o", "name")) {
 		c.kubectl(t, "delete", job)
@@ -28,8 +28,8 @@ func jobStaysDone(t *testing.T, c *cloud) {
 	}
 }
 
-// configRollsOut: the plan shows the setting and what restarts, and no request
-// through the VIP fails while it does.
+// configRollsOut checks that a plan shows a changed setting and the restarts, and that no
+// request through the VIP fails during the rollout.
 func configRollsOut(t *testing.T, c *cloud) {
 	c.edit(t, "default     = 86400", "default     = 7200")
 	plan := c.kolla(t, 2, "plan", "-detailed-exitcode").out
@@ -37,7 +37,7 @@ func configRollsOut(t *testing.T, c *cloud) {
 	result := c.underLoad(t, func() {
 		time.Sleep(2 * time.Second)
 		c.kolla(t, 0, "apply", "-auto-approve")
-		// Old pods go on stopping when new ones are ready already.
+		// Old pods still stop after the new ones are ready.
 		time.Sleep(10 * time.Second)
 	})
 	measured(t, "requests during the rollout, and of them failed", fmt.Sprintf("%d, %d (slowest %s)", result.Requests, result.Failed, result.Slowest))
@@ -52,12 +52,12 @@ func configRollsOut(t *testing.T, c *cloud) {
 	c.noChanges(t)
 }
 
-// passwordRollsOut: replacing the generated password in the cluster is a change
-// like any other.
+// passwordRollsOut checks that a password that is replaced in the cluster is planned and
+// applied like any other change.
 func passwordRollsOut(t *testing.T, c *cloud) {
 	c.kubectl(t, "patch", "secret", "keystone-db-keystone", "--type=merge", "-p", `{"stringData":{"password":"replaced-by-the-operator"}}`)
-	// The administrator of the database gets a password that means something to SQL,
-	// option files and shells, too.
+	// The new password of the database administrator contains characters with a meaning in SQL,
+	// option files and shells.
 	c.kubectl(t, "patch", "secret", "mariadb-root", "--type=merge", "-p", `{"stringData":{"value":"ro'ot\"\\n$HOME # ;"}}`)
 	plan := c.kolla(t, 2, "plan", "-detailed-exitcode").out
 	wantSaid(t, "plan", plan, "job keystone-db-create runs", "2 pods restart")
@@ -65,7 +65,7 @@ func passwordRollsOut(t *testing.T, c *cloud) {
 		t.Error("the plan shows a password")
 	}
 	c.kolla(t, 0, "apply", "-auto-approve")
-	c.eventualToken(t, 30*time.Second)
+	c.eventualToken(t)
 	const connect = `
 import configparser, pymysql
 from urllib.parse import urlparse
@@ -76,7 +76,7 @@ assert u.password == "replaced-by-the-operator"
 pymysql.connect(host=u.hostname, port=u.port, user=u.username, password=u.password, database=u.path[1:]).close()
 `
 	c.kubectl(t, "exec", "deployment/keystone-api", "--", "python3", "-c", connect)
-	// The server never has the root password, and nobody has it in the environment.
+	// The server never gets the root password, and no environment contains it.
 	out := c.kubectl(t, "exec", "statefulset/mariadb-server", "--", "sh", "-c", "cat /run/secrets/root/value 2>&1; tr '\\0' '\\n' < /proc/1/environ; ls /etc/mysql")
 	if strings.Contains(out, "ro'ot") || strings.Contains(out, "init.sql") {
 		t.Errorf("the database server sees its root password:\n%s", out)
@@ -84,8 +84,8 @@ pymysql.connect(host=u.hostname, port=u.port, user=u.username, password=u.passwo
 	c.noChanges(t)
 }
 
-// applyWaitsForDatabase: MariaDB goes away while an apply needs it, and comes back
-// later. The apply says what it waits for, and finishes.
+// applyWaitsForDatabase makes MariaDB unavailable while an apply needs it, and available again
+// later. It checks that the apply reports the reason for its wait, and finishes.
 func applyWaitsForDatabase(t *testing.T, c *cloud) {
 	c.cluster.Kubectl(t, "cordon", "real-1")
 	t.Cleanup(func() { c.cluster.Kubectl(t, "uncordon", "real-1") })
@@ -120,7 +120,7 @@ func applyWaitsForDatabase(t *testing.T, c *cloud) {
 	c.noChanges(t)
 }
 
-// oldPodsServe: an image that is not there stops the rollout, not the service.
+// oldPodsServe checks that a missing image stops the rollout and not the service.
 func oldPodsServe(t *testing.T, c *cloud) {
 	c.edit(t, "  replicas = 2\n", "  replicas = 2\n  images   = { keystone = \"kolla.test/openstack.kolla/keystone:no-such-tag\" }\n")
 	result := c.underLoad(t, func() {
@@ -138,7 +138,7 @@ func oldPodsServe(t *testing.T, c *cloud) {
 	c.noChanges(t)
 }
 
-// controlPlaneComesBack: the API server goes away while an apply runs.
+// controlPlaneComesBack checks that an apply survives a restart of the API server.
 func controlPlaneComesBack(t *testing.T, c *cloud) {
 	c.edit(t, "default     = 3600", "default     = 1800")
 	cmd := c.command(t.Context(), "apply", "-auto-approve")
@@ -147,7 +147,7 @@ func controlPlaneComesBack(t *testing.T, c *cloud) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, time.Minute, func() error {
+	eventually(t, func() error {
 		if !strings.Contains(out.String(), "Deployment/keystone-api: updating...") {
 			return errors.New("the rollout does not begin:\n" + out.String())
 		}

@@ -19,7 +19,8 @@ import (
 	"kolla.openstack.org/kolla/internal/clustertest"
 )
 
-// The machines outside of the cluster: one holds the VIP, others ask.
+// Addresses of the machines outside of the cluster: one holds the VIP, the others send
+// requests.
 const (
 	vip           = "10.200.0.100"
 	loaderAddress = "10.200.0.102"
@@ -27,22 +28,22 @@ const (
 
 const namespace = "openstack"
 
-// cloud is a cloud under test: a configuration, and the cluster it is applied to.
+// cloud is a cloud under test: a configuration and its cluster.
 type cloud struct {
 	cluster *clustertest.Cluster
-	dir     string // of the configuration
-	root    string // of the project
-	// proxyLog is what HAProxy says, a line for each request.
+	dir     string // directory of the configuration
+	root    string // directory of the project
+	// proxyLog is HAProxy's log, one line for each request.
 	proxyLog  *lockedBuffer
-	addresses chan string   // of clients outside, those that nobody has
-	clients   chan *clients // those that are idle
-	whole     *testing.T    // of all steps
+	addresses chan string   // unused addresses of clients outside
+	clients   chan *clients // idle clients
+	whole     *testing.T    // the test that contains all steps
 }
 
-// newCloud starts nodes for an example of the project.
-func newCloud(t *testing.T, example string, nodes int) *cloud {
+// newCloud starts nodes for an example of the project, with more flags of the local cluster.
+func newCloud(t *testing.T, example string, nodes int, flags ...string) *cloud {
 	t.Helper()
-	c := emptyCloud(t, nodes)
+	c := emptyCloud(t, nodes, flags...)
 	if err := os.CopyFS(c.dir, os.DirFS(filepath.Join(c.root, "examples", example))); err != nil {
 		t.Fatal(err)
 	}
@@ -50,8 +51,8 @@ func newCloud(t *testing.T, example string, nodes int) *cloud {
 	return c
 }
 
-// emptyCloud starts nodes for a cloud that has no configuration yet.
-func emptyCloud(t *testing.T, nodes int) *cloud {
+// emptyCloud starts nodes for a cloud without a configuration.
+func emptyCloud(t *testing.T, nodes int, flags ...string) *cloud {
 	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -62,18 +63,18 @@ func emptyCloud(t *testing.T, nodes int) *cloud {
 		addresses <- fmt.Sprintf("10.200.0.%d", 110+i)
 	}
 	return &cloud{
-		cluster: clustertest.StartReal(t, nodes), dir: t.TempDir(), root: root, proxyLog: &lockedBuffer{},
+		cluster: clustertest.StartReal(t, nodes, flags...), dir: t.TempDir(), root: root, proxyLog: &lockedBuffer{},
 		addresses: addresses, clients: make(chan *clients, cap(addresses)), whole: t,
 	}
 }
 
 var oneLine = regexp.MustCompile(`(?m)^(service ".+" \{) ?(.*?) ?\}$`)
 
-// spread puts the services of a configuration that stand on one line on several: edits can
-// add arguments to them.
+// spread splits services that are written in one line into several lines, so that edits can add
+// arguments to them.
 func spread(text string) string { return oneLine.ReplaceAllString(text, "$1\n  $2\n}") }
 
-// text is the configuration.
+// text returns the configuration.
 func (c *cloud) text(t *testing.T) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(c.dir, "cloud.hcl"))
@@ -83,14 +84,13 @@ func (c *cloud) text(t *testing.T) string {
 	return string(data)
 }
 
-// step is one thing that is done with a cloud. It finds the cloud as the step before has
-// left it: answering.
+// step is one step of a test. Each step finds a cloud that answers, and leaves it so.
 type step struct {
 	name string
 	do   func(*testing.T, *cloud)
 }
 
-// take takes the steps until one fails.
+// take runs the steps until one fails.
 func take(t *testing.T, c *cloud, steps []step) {
 	t.Helper()
 	for i, step := range steps {
@@ -100,7 +100,34 @@ func take(t *testing.T, c *cloud, steps []step) {
 	}
 }
 
-// beside takes rows of steps at the same time: while one waits, the others have the processors.
+// minutesVariable names the number of minutes after which a test takes only the steps that it
+// cannot do without. It bounds the tests of a slow machine. Empty: it takes all steps.
+const minutesVariable = "KOLLA_TEST_MINUTES"
+
+// inTime returns steps that are not taken once the time since the beginning of the test is over.
+func inTime(t *testing.T, began time.Time, steps []step) []step {
+	t.Helper()
+	text := os.Getenv(minutesVariable)
+	if text == "" {
+		return steps
+	}
+	limit, err := time.ParseDuration(text + "m")
+	if err != nil {
+		t.Fatalf("%s is %q, want a number of minutes", minutesVariable, text)
+	}
+	var out []step
+	for _, s := range steps {
+		out = append(out, step{s.name, func(t *testing.T, c *cloud) {
+			if time.Since(began) > limit {
+				t.Skipf("NOT RUN: the machine is slow, and %s minutes are over (%s). make test-real takes all steps.", text, minutesVariable)
+			}
+			s.do(t, c)
+		}})
+	}
+	return out
+}
+
+// beside runs sequences of steps in parallel: while one waits, the others use the processors.
 func beside(rows ...[]step) func(*testing.T, *cloud) {
 	return func(t *testing.T, c *cloud) {
 		var all sync.WaitGroup
@@ -117,7 +144,8 @@ func beside(rows ...[]step) func(*testing.T, *cloud) {
 	}
 }
 
-// result is what a finished command left: output and complaints together.
+// result is the result of a finished command. out contains standard output and standard error
+// together.
 type result struct {
 	out  string
 	code int
@@ -131,7 +159,7 @@ func (c *cloud) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// kolla runs kolla and wants an exit code of it.
+// kolla runs kolla and fails the test if the exit code is not want.
 func (c *cloud) kolla(t *testing.T, want int, args ...string) result {
 	t.Helper()
 	r := finish(t, c.command(t.Context(), args...))
@@ -160,7 +188,7 @@ func (c *cloud) kubectl(t *testing.T, args ...string) string {
 	return c.cluster.Kubectl(t, append([]string{"-n", namespace}, args...)...)
 }
 
-// write makes a file beside the configuration.
+// write writes a file beside the configuration.
 func (c *cloud) write(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o600); err != nil {
@@ -168,7 +196,7 @@ func (c *cloud) write(t *testing.T, name, text string) {
 	}
 }
 
-// edit replaces text in the configuration, which has to be there once.
+// edit replaces a text in the configuration, which must contain it exactly once.
 func (c *cloud) edit(t *testing.T, before, after string) {
 	t.Helper()
 	text := c.text(t)
@@ -192,13 +220,13 @@ func (c *cloud) outside(t *testing.T, env []string, argv ...string) result {
 	return finish(t, cmd)
 }
 
-// password is the administrator's.
+// password returns the administrator's password.
 func (c *cloud) password(t *testing.T) string {
 	t.Helper()
 	return c.kubectl(t, "get", "secret", "keystone-admin", "-o", "go-template={{.data.value | base64decode}}")
 }
 
-// clients is a process that runs the OpenStack client, one command after the other, see
+// clients is a process that runs commands of the OpenStack client one after the other. See
 // testdata/clients.py.
 type clients struct {
 	requests *json.Encoder
@@ -235,7 +263,8 @@ func (c *cloud) openstack(t *testing.T, args ...string) result {
 	return result{answer.Out, answer.Code, time.Since(began)}
 }
 
-// startClients starts the process. It ends when its standard input does, with the test.
+// startClients starts the process. The process ends with the test, when its standard input is
+// closed.
 func (c *cloud) startClients(t *testing.T) *clients {
 	t.Helper()
 	c.script(t, "clients.py")
@@ -262,7 +291,7 @@ func (c *cloud) startClients(t *testing.T) *clients {
 	return &clients{json.NewEncoder(stdin), json.NewDecoder(stdout)}
 }
 
-// script puts a program of testdata beside the configuration.
+// script copies a program of testdata beside the configuration.
 func (c *cloud) script(t *testing.T, name string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", name))
@@ -272,7 +301,7 @@ func (c *cloud) script(t *testing.T, name string) {
 	c.write(t, name, string(text))
 }
 
-// credentials are the administrator's, for clients outside.
+// credentials returns the administrator's credentials for clients outside.
 func (c *cloud) credentials(t *testing.T) []string {
 	t.Helper()
 	return []string{
@@ -282,7 +311,7 @@ func (c *cloud) credentials(t *testing.T) []string {
 	}
 }
 
-// token gets one, which is what the whole cloud is for.
+// token gets a token from Keystone, and fails the test if it cannot.
 func (c *cloud) token(t *testing.T) {
 	t.Helper()
 	r := c.openstack(t, "token", "issue", "-f", "value", "-c", "id")
@@ -291,8 +320,8 @@ func (c *cloud) token(t *testing.T) {
 	}
 }
 
-// eventualToken waits until the cloud answers again.
-func (c *cloud) eventualToken(t *testing.T, limit time.Duration) time.Duration {
+// eventualToken waits until the cloud answers again, and returns the time.
+func (c *cloud) eventualToken(t *testing.T) time.Duration {
 	t.Helper()
 	began := time.Now()
 	for {
@@ -300,15 +329,15 @@ func (c *cloud) eventualToken(t *testing.T, limit time.Duration) time.Duration {
 		if r.code == 0 {
 			return time.Since(began)
 		}
-		if time.Since(began) > limit {
-			t.Fatalf("no token after %s:\n%s", limit, r.out)
+		if time.Since(began) > patience {
+			t.Fatalf("no token after %s:\n%s", patience, r.out)
 		}
 		time.Sleep(time.Second)
 	}
 }
 
-// haproxy runs HAProxy with what kolla has rendered, until the test ends, on a
-// machine that holds the VIP.
+// haproxy runs HAProxy with the configuration that kolla renders, on a machine that holds the
+// VIP, until the test ends.
 func (c *cloud) haproxy(t *testing.T) {
 	t.Helper()
 	config := "haproxy.cfg"
@@ -339,11 +368,16 @@ func (c *cloud) noChanges(t *testing.T) {
 	}
 }
 
-// eventually repeats a check until it finds nothing wrong.
-func eventually(t *testing.T, limit time.Duration, check func() error) {
+// patience is how long a test waits for anything. It ends a test that would hang; it is no
+// measure of speed.
+const patience = 10 * time.Minute
+
+// eventually repeats a check until it returns no error.
+func eventually(t *testing.T, check func() error) {
 	t.Helper()
-	deadline := time.Now().Add(limit)
+	deadline := time.Now().Add(patience)
 	for {
+		began := time.Now()
 		err := check()
 		if err == nil {
 			return
@@ -351,17 +385,18 @@ func eventually(t *testing.T, limit time.Duration, check func() error) {
 		if time.Now().After(deadline) {
 			t.Fatal(err)
 		}
-		time.Sleep(200 * time.Millisecond)
+		// A client of OpenStack computes for seconds, which the cloud needs.
+		time.Sleep(max(200*time.Millisecond, 3*time.Since(began)))
 	}
 }
 
-// measured prints a number that belongs into the closing table of a run.
+// measured prints a number for the table at the end of a run.
 func measured(t *testing.T, what string, value any) {
 	t.Helper()
 	fmt.Printf("measured: %s: %v\n", what, value)
 }
 
-// wantSaid looks for words in what was printed, however its lines are broken.
+// wantSaid fails the test if the output lacks any of the words. Line breaks do not matter.
 func wantSaid(t *testing.T, who, out string, words ...string) {
 	t.Helper()
 	flat := strings.Join(strings.Fields(out), " ")
@@ -372,8 +407,8 @@ func wantSaid(t *testing.T, who, out string, words ...string) {
 	}
 }
 
-// memory is what the processes of the control plane, the nodes and the cloud have of
-// it, in bytes, with what they share counted once (PSS).
+// memory returns the memory of the processes of the control plane, the nodes and the cloud, in
+// bytes. Shared memory is counted once (PSS).
 func (c *cloud) memory(t *testing.T) int64 {
 	t.Helper()
 	folders, err := filepath.Glob("/proc/[0-9]*")

@@ -1,4 +1,4 @@
-// Package realcloud tests that the cloud that kolla applies really answers: real
-// OpenStack daemons in real containers, on real nodes, asked through a VIP by a
-// client outside of the cluster. `make test-real` runs it.
+// Package realcloud tests a cloud that kolla has applied: real OpenStack daemons in real
+// containers, on real nodes. A client outside of the cluster sends its requests through a VIP.
+// `make test-real` runs the tests.
 package realcloud

@@ -14,19 +14,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// traces is what a node has that pods of a cloud make there, and that outlives them.
+// traces lists things on a node that a cloud's pods create and that outlive the pods.
 type traces struct {
-	Interfaces []string // with their addresses; not those of pods and of their network
-	Namespaces []string // of the network
-	Mounts     []string // below the directory of Nova
-	Groups     []string // of servers
+	Interfaces []string // with their addresses; without interfaces of pods and of the pod network
+	Namespaces []string // network namespaces
+	Mounts     []string // below Nova's directory
+	Groups     []string // control groups of servers
 	Processes  []string // of servers and of the network
 }
 
-// outliving are the programs whose processes are looked for.
+// outliving matches the programs of such processes.
 var outliving = regexp.MustCompile(`^(qemu-.*|virtlogd|libvirtd|nova-compute|ovs.*|ovn.*|haproxy)$`)
 
-// traces of a node.
+// traces returns the traces on a node.
 func (c *cloud) traces(t *testing.T, node string) traces {
 	t.Helper()
 	first, err := c.firstOf(node)
@@ -89,7 +89,7 @@ func (c *cloud) traces(t *testing.T, node string) traces {
 	return found
 }
 
-// firstOf is the first process of a node.
+// firstOf returns the first process of a node.
 func (c *cloud) firstOf(node string) (pid string, err error) {
 	machine := filepath.Join(c.cluster.Dir(), "machines", node)
 	folders, err := filepath.Glob("/proc/[0-9]*")
@@ -110,7 +110,7 @@ func (c *cloud) firstOf(node string) (pid string, err error) {
 	return "", fmt.Errorf("no machine %s runs", machine)
 }
 
-// statusOf is the program of a process, and its parent.
+// statusOf returns the program and the parent of a process.
 func statusOf(folder string) (program, parent string, err error) {
 	text, err := os.ReadFile(filepath.Join(folder, "stat"))
 	if err != nil {
@@ -121,7 +121,8 @@ func statusOf(folder string) (program, parent string, err error) {
 	return program, strings.Fields(after)[1], nil
 }
 
-// programsBelow are those that are looked for, of all processes that come from one.
+// programsBelow returns the matching programs of all processes that descend from the first
+// process of a node.
 func programsBelow(t *testing.T, first string) []string {
 	t.Helper()
 	folders, err := filepath.Glob("/proc/[0-9]*")
@@ -140,7 +141,7 @@ func programsBelow(t *testing.T, first string) []string {
 		if !outliving.MatchString(program) {
 			continue
 		}
-		// The parent of the first process takes in those whose own parent has ended.
+		// Processes whose own parent has ended become children of the first process's parent.
 		for at := pid; at != ""; at = parents[at] {
 			if at == parents[first] {
 				found = append(found, program)
@@ -151,7 +152,8 @@ func programsBelow(t *testing.T, first string) []string {
 	return found
 }
 
-// leavesNodesAsTheyWere: after a destroy the nodes have nothing that they had not before.
+// leavesNodesAsTheyWere checks that a destroy leaves nothing on the nodes that was not there
+// before.
 func leavesNodesAsTheyWere(before map[string]traces) func(*testing.T, *cloud) {
 	return func(t *testing.T, c *cloud) {
 		servers := 0

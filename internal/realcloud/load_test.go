@@ -13,10 +13,11 @@ import (
 	"time"
 )
 
-// loadVariable makes the test binary the client that asks without a pause.
+// loadVariable is the environment variable that turns the test binary into a client that sends
+// requests all the time.
 const loadVariable = "KOLLA_TEST_LOAD"
 
-// load is what asking for a while has come to.
+// load is the result of a series of requests.
 type load struct {
 	Requests int      `json:"requests"`
 	Failed   int      `json:"failed"`
@@ -24,16 +25,16 @@ type load struct {
 	Slowest  string   `json:"slowest"`
 }
 
-// orders are what the client is told to ask for.
+// orders tells the client which requests to send.
 type orders struct {
-	URLs  []string `json:"urls"`  // asked for by most workers, in turn
+	URLs  []string `json:"urls"`  // for most workers, in turn
 	Token string   `json:"token"` // where one worker gets tokens
-	Body  string   `json:"body"`  // and with what
+	Body  string   `json:"body"`  // body of the token request
 }
 
-// runLoad asks for as long as standard input is open, each worker again a moment after it
-// has its answer and with a connection of its own, and prints what came of it. Without the
-// moment nothing of two cores would be left for the pods that start.
+// runLoad sends requests until standard input ends, and prints the result. Each worker pauses
+// 200 ms before a request and uses a new connection. Without the pause, two processors would
+// have no time for the starting pods.
 func runLoad(given string) {
 	const workers, kept = 4, 5
 	var o orders
@@ -103,14 +104,13 @@ func ask(client *http.Client, request func() (*http.Request, error)) error {
 	if _, err := io.Copy(io.Discard, response.Body); err != nil {
 		return err
 	}
-	if response.StatusCode >= 400 { // a list of versions is 300
+	if response.StatusCode >= 400 { // a list of versions has status 300
 		return fmt.Errorf("status %s", response.Status)
 	}
 	return nil
 }
 
-// underLoad asks through the VIP while work is done: Keystone, and what else there is at
-// these addresses.
+// underLoad sends requests through the VIP to Keystone and to the given URLs while work runs.
 func (c *cloud) underLoad(t *testing.T, work func(), urls ...string) load {
 	t.Helper()
 	const auth = `{"auth": {"identity": {"methods": ["password"], "password":
@@ -153,7 +153,7 @@ func (c *cloud) underLoad(t *testing.T, work func(), urls ...string) load {
 	return result
 }
 
-// lockedBuffer is written by a command and read by the test.
+// lockedBuffer is a buffer that a command writes and the test reads.
 type lockedBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

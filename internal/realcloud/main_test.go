@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestMain leaves everything out where real nodes cannot be, and says so.
-// `make test-real` sets the variable, after it has seen to all that they need.
+// TestMain skips all tests with a message if real nodes are not available. `make test-real`
+// prepares all that the nodes need and then sets the variable.
 func TestMain(m *testing.M) {
 	if given := os.Getenv(loadVariable); given != "" {
 		runLoad(given)

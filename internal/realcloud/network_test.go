@@ -19,18 +19,16 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// nobodyElseConnects: with the policies of the cloud at work, its services reach each
-// other, the VIP answers, probes and DNS work, and a foreign pod reaches nothing but what
-// is exposed.
-//
-// The pod network of the test's nodes has no policy engine. The step takes the part of
-// one: it makes iptables rules of the live policies, once, for the pods that there are.
+// nobodyElseConnects checks the cloud's network policies: its services reach each other, the
+// VIP answers, probes and DNS work, and a foreign pod only reaches exposed ports. The pod
+// network of the test's nodes has no policy engine. The step replaces it: it translates the
+// live policies into iptables rules, once, for the existing pods.
 func nobodyElseConnects(t *testing.T, c *cloud) {
 	c.cluster.Kubectl(t, "create", "namespace", "tenant")
 	image := c.kubectl(t, "get", "deployment", "keystone-api", "-o", "jsonpath={.spec.template.spec.containers[0].image}")
 	for _, where := range []string{namespace, "tenant"} {
 		c.cluster.Kubectl(t, "-n", where, "run", "foreign", "--image="+image, "--image-pull-policy=IfNotPresent", "--overrides="+strings.Replace(restrictedPod, "IMAGE", image, 1), "--command", "--", "sleep", "3600")
-		c.cluster.Kubectl(t, "-n", where, "wait", "--for=condition=Ready", "--timeout=60s", "pod/foreign")
+		c.cluster.Kubectl(t, "-n", where, "wait", "--for=condition=Ready", "--timeout="+patience.String(), "pod/foreign")
 	}
 	targets := c.addressesOfPods(t)
 	ports := []int{3306, 4369, 5000, 5672, 11211, 15672, 15692, 25672}
@@ -52,8 +50,8 @@ func nobodyElseConnects(t *testing.T, c *cloud) {
 			t.Errorf("keystone reaches %s: %t, want %t", target, reached, wanted[target])
 		}
 	}
-	c.eventualToken(t, 30*time.Second)
-	time.Sleep(45 * time.Second) // longer than it takes until a probe that fails has consequences
+	c.eventualToken(t)
+	time.Sleep(45 * time.Second) // longer than failing probes need to have consequences
 	if out := c.kubectl(t, "get", "pods", "-o", `jsonpath={range .items[?(@.status.phase=="Running")]}{.metadata.name} {.status.containerStatuses[0].ready} {.status.containerStatuses[0].restartCount}{"\n"}{end}`); strings.Contains(out, " false ") {
 		t.Errorf("pods are not ready with policies:\n%s", out)
 	}
@@ -65,7 +63,7 @@ func nobodyElseConnects(t *testing.T, c *cloud) {
 
 const restrictedPod = `{"spec": {"automountServiceAccountToken": false, "securityContext": {"runAsUser": 42425, "runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"}}, "containers": [{"name": "foreign", "image": "IMAGE", "imagePullPolicy": "IfNotPresent", "command": ["sleep", "3600"], "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}}}]}}`
 
-// addressesOfPods are those of a pod of each service, by the name of the service.
+// addressesOfPods returns the address of one pod of each service, by the name of the service.
 func (c *cloud) addressesOfPods(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -77,7 +75,7 @@ func (c *cloud) addressesOfPods(t *testing.T) map[string]string {
 	return out
 }
 
-// connections says which ports a pod reaches, by "service:port".
+// connections reports for each "service:port" whether a pod reaches it.
 func (c *cloud) connections(t *testing.T, where, pod string, targets map[string]string, ports []int) map[string]bool {
 	t.Helper()
 	input, err := json.Marshal(map[string]any{"targets": targets, "ports": ports})
@@ -114,7 +112,7 @@ func list[L any](t *testing.T, c *cloud, args ...string) L {
 	return out
 }
 
-// enforce has all nodes keep the policies, until the test ends.
+// enforce makes all nodes enforce the policies until the test ends.
 func (c *cloud) enforce(t *testing.T) {
 	t.Helper()
 	rules := rulesOf(t, list[networking.NetworkPolicyList](t, c, "networkpolicies", "-A").Items, list[v1.PodList](t, c, "pods", "-A").Items)
@@ -147,7 +145,7 @@ func (c *cloud) enforce(t *testing.T) {
 	}
 }
 
-// processOf is a process of a node.
+// processOf returns a process of a node.
 func (c *cloud) processOf(node string) (pid string, err error) {
 	folders, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -162,8 +160,8 @@ func (c *cloud) processOf(node string) (pid string, err error) {
 	return "", errors.New("no kubelet runs on " + node)
 }
 
-// rulesOf are the policies as iptables-restore reads them. A connection that no rule
-// of a policy takes ends at the pod's own.
+// rulesOf returns the policies as input for iptables-restore. A connection to an isolated pod
+// that no policy permits is rejected.
 func rulesOf(t *testing.T, policies []networking.NetworkPolicy, pods []v1.Pod) string {
 	t.Helper()
 	var b strings.Builder
@@ -220,7 +218,7 @@ func sources(t *testing.T, namespace string, peers []networking.NetworkPolicyPee
 	return out
 }
 
-// chosen are the pods of a namespace with an address that a selector means.
+// chosen returns the pods with an address in a namespace that match a selector.
 func chosen(t *testing.T, selector *metav1.LabelSelector, namespace string, pods []v1.Pod) []v1.Pod {
 	t.Helper()
 	s, err := metav1.LabelSelectorAsSelector(selector)

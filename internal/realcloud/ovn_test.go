@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// onlyOVN is a cloud that has OVN's databases and nothing else.
+// onlyOVN is a cloud with OVN's databases and no other services.
 const onlyOVN = `
 cloud "ovn" {
   release  = "2025.1"
@@ -29,11 +29,11 @@ service "ovn" {
 }
 `
 
-// TestOVNCluster makes three members of one in OVN's databases, takes away of them what can
-// be taken away, and lets them leave again.
+// TestOVNCluster extends OVN's databases from one member to three, removes the leader, volumes,
+// pods and power in turn, and goes back to one member.
 func TestOVNCluster(t *testing.T) {
 	if os.Getenv(longVariable) == "" {
-		t.Skipf("%s is not set", longVariable)
+		t.Skipf("NOT RUN: %s is not set, so raft of OVN with three members is not proven", longVariable)
 	}
 	c := emptyCloud(t, 3)
 	c.write(t, "cloud.hcl", onlyOVN)
@@ -48,23 +48,23 @@ func TestOVNCluster(t *testing.T) {
 	})
 }
 
-// ovnDatabases are OVN's databases by the names of their workloads.
+// ovnDatabases maps the workloads of OVN's databases to the names of the databases.
 var ovnDatabases = map[string]string{"nb": "OVN_Northbound", "sb": "OVN_Southbound"}
 
-// control asks a member of the cluster that has a database.
+// control runs a command of a member's control socket and returns the result.
 func (c *cloud) control(t *testing.T, database string, member int, command string) result {
 	t.Helper()
 	return finish(t, c.inPod(t, fmt.Sprintf("ovn-%s-%d", database, member), "ovs-appctl", "--timeout=5", "-t", "/run/ovn/ovn"+database+"_db.ctl", command, ovnDatabases[database]))
 }
 
-// inPod is a command in a pod, which may fail.
+// inPod returns a command in a pod. The command may fail.
 func (c *cloud) inPod(t *testing.T, pod string, argv ...string) *exec.Cmd {
 	t.Helper()
 	args := append([]string{"kubectl", "-dir", c.cluster.Dir(), "--kubeconfig", c.cluster.Kubeconfig(), "-n", namespace, "exec", pod, "--"}, argv...)
 	return exec.CommandContext(t.Context(), filepath.Join(c.root, "bin", "kolla-devcluster"), args...)
 }
 
-// membership is what a member says of its cluster.
+// membership is a member's view of its cluster.
 type membership struct {
 	cluster, leader string
 	leads           bool
@@ -93,13 +93,13 @@ func (c *cloud) membership(t *testing.T, database string, member int) membership
 	return m
 }
 
-// awaitMembers waits until so many members of each database are one cluster with a leader,
-// and returns the clusters.
+// awaitMembers waits until each database is one cluster of want members with a leader, and
+// returns the clusters.
 func (c *cloud) awaitMembers(t *testing.T, want int) map[string]string {
 	t.Helper()
 	clusters := map[string]string{}
 	for database := range ovnDatabases {
-		eventually(t, 2*time.Minute, func() error {
+		eventually(t, func() error {
 			leaders := 0
 			var first membership
 			for member := range want {
@@ -124,7 +124,7 @@ func (c *cloud) awaitMembers(t *testing.T, want int) map[string]string {
 	return clusters
 }
 
-// leader is the number of the member that leads.
+// leader returns the number of the member that leads.
 func (c *cloud) leader(t *testing.T, database string) int {
 	t.Helper()
 	for member := range 3 {
@@ -136,7 +136,7 @@ func (c *cloud) leader(t *testing.T, database string) int {
 	return -1
 }
 
-// members are the addresses of the northbound database, as clients have them.
+// members returns the addresses of the northbound database in the form for clients.
 func members(n int) string {
 	var out []string
 	for member := range n {
@@ -145,16 +145,17 @@ func members(n int) string {
 	return strings.Join(out, ",")
 }
 
-// writeOVN makes a logical switch.
+// writeOVN creates a logical switch.
 func (c *cloud) writeOVN(t *testing.T, n int, name string) {
 	t.Helper()
 	c.kubectl(t, "exec", "deployment/ovn-northd", "--", "ovn-nbctl", "--timeout=30", "--db="+members(n), "ls-add", name)
 }
 
-// keptOVN wants the logical switches of the steps before, and northd's work on them.
+// keptOVN checks that the logical switches of the steps before exist, and that northd has
+// processed them.
 func (c *cloud) keptOVN(t *testing.T, n int, names ...string) {
 	t.Helper()
-	eventually(t, time.Minute, func() error {
+	eventually(t, func() error {
 		command := "ovn-nbctl --timeout=30 --db=" + members(n) + " --bare --columns=name list Logical_Switch && " +
 			"ovn-sbctl --timeout=30 --db=" + strings.NewReplacer("ovn-nb", "ovn-sb", "6641", "6642").Replace(members(n)) + " --bare --columns=external_ids list Datapath_Binding"
 		r := finish(t, c.inPod(t, "deployment/ovn-northd", "sh", "-c", command))
@@ -167,7 +168,7 @@ func (c *cloud) keptOVN(t *testing.T, n int, names ...string) {
 	})
 }
 
-// memberIsAlone: one member is a cluster of its own.
+// memberIsAlone checks that a single member is a cluster.
 func memberIsAlone(t *testing.T, c *cloud) {
 	c.kolla(t, 0, "apply", "-auto-approve")
 	c.awaitMembers(t, 1)
@@ -175,7 +176,7 @@ func memberIsAlone(t *testing.T, c *cloud) {
 	c.keptOVN(t, 1, "alone")
 }
 
-// membersJoin the cluster of the first one, with its data.
+// membersJoin checks that new members join the cluster of the first one, with its data.
 func membersJoin(t *testing.T, c *cloud) {
 	before := c.awaitMembers(t, 1)
 	c.edit(t, "replicas = 1", "replicas = 3")
@@ -188,12 +189,13 @@ func membersJoin(t *testing.T, c *cloud) {
 	c.noChanges(t)
 }
 
-// longestOutage is how long writes may fail when the leader is killed: until another one is
-// elected, which takes about two seconds where processors are free.
-const longestOutage = 20 * time.Second
+// longestOutage is the limit for failing writes after the leader is killed, until another one
+// is elected. That takes four to eight seconds if processors are free (the election timer is
+// four).
+const longestOutage = time.Minute
 
-// leaderIsReplaced by another member, and writes go on, some through the address that each
-// member has, as Neutron's do.
+// leaderIsReplaced checks that another member replaces the leader, and that writes continue.
+// The writes use the members' own addresses, like Neutron's.
 func leaderIsReplaced(t *testing.T, c *cloud) {
 	const write = `i=0
 while [ $i -lt "$2" ]; do
@@ -213,6 +215,7 @@ done`
 		t.Fatal(err)
 	}
 	time.Sleep(3 * time.Second)
+	killed := time.Now()
 	c.kubectl(t, "delete", "pod", fmt.Sprintf("ovn-nb-%d", leader), "--grace-period=0", "--force")
 	if err := writer.Wait(); err != nil {
 		t.Fatal(err)
@@ -230,8 +233,11 @@ done`
 		last = at
 	}
 	measured(t, "without a write to OVN's northbound database when its leader is killed", longest.Round(100*time.Millisecond))
-	if longest > longestOutage || longest == 0 {
+	if longest > longestOutage {
 		t.Errorf("no write for %s, want at most %s", longest, longestOutage)
+	}
+	if time.Unix(0, last).Before(killed) {
+		t.Error("no write succeeded after the leader was killed")
 	}
 	if now := c.membership(t, "nb", (leader+1)%3); now.leader == "" {
 		t.Error("nobody leads after that")
@@ -240,7 +246,8 @@ done`
 	c.keptOVN(t, 3, "alone", "written")
 }
 
-// memberJoinsAgain as a new one when its volume is gone, and the lost one counts no more.
+// memberJoinsAgain checks that a member without its volume joins as a new member, and that the
+// lost one is removed from the cluster.
 func memberJoinsAgain(t *testing.T, c *cloud) {
 	before := c.awaitMembers(t, 3)
 	for database := range ovnDatabases {
@@ -257,7 +264,7 @@ func memberJoinsAgain(t *testing.T, c *cloud) {
 	c.keptOVN(t, 3, "alone", "written")
 }
 
-// loseVolume deletes the volume of a member, once its pod is gone.
+// loseVolume deletes the volume of a member when its pod is gone.
 func (c *cloud) loseVolume(t *testing.T, database string, member int) {
 	t.Helper()
 	c.kubectl(t, "delete", "pvc", fmt.Sprintf("data-ovn-%s-%d", database, member), "--wait=false")
@@ -267,7 +274,7 @@ func (c *cloud) loseVolume(t *testing.T, database string, member int) {
 func (c *cloud) awaitReplicas(t *testing.T) {
 	t.Helper()
 	for database := range ovnDatabases {
-		eventually(t, 3*time.Minute, func() error {
+		eventually(t, func() error {
 			ready := c.kubectl(t, "get", "statefulset", "ovn-"+database, "-o", "jsonpath={.status.readyReplicas} of {.spec.replicas}")
 			if ready != "3 of 3" {
 				return fmt.Errorf("of the members of %s are ready: %s", database, ready)
@@ -277,8 +284,9 @@ func (c *cloud) awaitReplicas(t *testing.T) {
 	}
 }
 
-// membersFindData although all pods are gone at once, and the first one, which begins a
-// cluster that nobody has, is without its volume.
+// membersFindData checks that the cluster survives the deletion of all pods at once, together
+// with the volume of the first one. The first member, which starts a cluster if there is none,
+// must join the old cluster.
 func membersFindData(t *testing.T, c *cloud) {
 	before := c.awaitMembers(t, 3)
 	for database := range ovnDatabases {
@@ -295,7 +303,7 @@ func membersFindData(t *testing.T, c *cloud) {
 	c.keptOVN(t, 3, "alone", "written")
 }
 
-// membersComeBack when the power of all nodes does.
+// membersComeBack checks that the members come back after a power cut of all nodes.
 func membersComeBack(t *testing.T, c *cloud) {
 	before := c.awaitMembers(t, 3)
 	c.writeOVN(t, 3, "before-the-cut")
@@ -307,8 +315,9 @@ func membersComeBack(t *testing.T, c *cloud) {
 	for _, node := range nodes {
 		c.cluster.Restart(t, node)
 	}
-	// Until the nodes have told of their pods, these count as ready: nobody has seen them end.
-	eventually(t, 2*time.Minute, func() error {
+	// Until the nodes report on their pods, the pods count as ready, because nothing has
+	// reported their end.
+	eventually(t, func() error {
 		if r := finish(t, c.inPod(t, "deployment/ovn-northd", "true")); r.code != 0 {
 			return fmt.Errorf("northd does not run: %s", r.out)
 		}
@@ -322,7 +331,8 @@ func membersComeBack(t *testing.T, c *cloud) {
 	c.awaitReplicas(t)
 }
 
-// membersLeave as a plan says that refuses to take them away, and may join again.
+// membersLeave follows the instructions of a plan that refuses to remove members, and then
+// applies a smaller cluster.
 func membersLeave(t *testing.T, c *cloud) {
 	c.edit(t, "replicas = 3", "replicas = 1")
 	r := c.kolla(t, 1, "plan")

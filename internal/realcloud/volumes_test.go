@@ -3,7 +3,6 @@ package realcloud_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +13,7 @@ import (
 
 const cephAddress = "10.200.0.103"
 
-// cephService is the Ceph of the test, as a configuration says it.
+// cephService describes the test's Ceph in a configuration.
 const cephService = `
 service "ceph" {
   external = { host = "` + cephAddress + `" }
@@ -26,8 +25,8 @@ service "ceph" {
 }
 `
 
-// ceph runs a small Ceph on a machine outside of the cluster until the test ends, and lets
-// images, volumes and backups be kept in it.
+// ceph runs a small Ceph on a machine outside of the cluster until the test ends. Images,
+// volumes and backups are kept in it.
 func (c *cloud) ceph(t *testing.T) {
 	t.Helper()
 	c.script(t, "ceph.sh")
@@ -47,7 +46,7 @@ func (c *cloud) ceph(t *testing.T) {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		<-ended
 	})
-	eventually(t, 3*time.Minute, func() error {
+	eventually(t, func() error {
 		select {
 		case err := <-ended:
 			ended <- err
@@ -63,7 +62,7 @@ func (c *cloud) ceph(t *testing.T) {
 	c.edit(t, "service \"cinder\" {\n", "service \"cinder\" {\n  backup = {}\n")
 }
 
-// rbd runs Ceph's own client and returns what it prints.
+// rbd runs Ceph's own client and returns its output.
 func (c *cloud) rbd(t *testing.T, args ...string) string {
 	t.Helper()
 	r := c.outside(t, []string{"CEPH_CONF=ceph/ceph.conf"}, append([]string{"rbd"}, args...)...)
@@ -73,28 +72,11 @@ func (c *cloud) rbd(t *testing.T, args ...string) string {
 	return strings.TrimSpace(r.out)
 }
 
-// awaitBackends waits until Cinder's daemons report, and the scheduler knows both backends:
-// in its first minute it knows none.
-func (c *cloud) awaitBackends(t *testing.T) {
-	t.Helper()
-	eventually(t, 4*time.Minute, func() error {
-		states := c.openstack(t, "volume", "service", "list", "-f", "value", "-c", "Binary", "-c", "State").out
-		if strings.Contains(states, "down") || !strings.Contains(states, "cinder-volume up") || !strings.Contains(states, "cinder-backup up") {
-			return errors.New("not all of Cinder is up: " + states)
-		}
-		pools := c.openstack(t, "volume", "backend", "pool", "list", "-f", "value", "-c", "Name").out
-		if !strings.Contains(pools, "@rbd#") || !strings.Contains(pools, "@nas#") {
-			return errors.New("the scheduler does not know all backends: " + pools)
-		}
-		return nil
-	})
-}
-
-// volume makes a volume and returns its name in the backend.
+// volume creates a volume and returns its name in the backend.
 func (c *cloud) volume(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	id := c.value(t, append([]string{"volume", "create", "--size", "1", name, "-f", "value", "-c", "id"}, args...)...)
-	c.awaitStatus(t, 3*time.Minute, "available", "volume", "show", id, "-f", "value", "-c", "status")
+	c.awaitStatus(t, "available", "volume", "show", id, "-f", "value", "-c", "status")
 	return "volume-" + id
 }
 
@@ -104,9 +86,9 @@ func (c *cloud) delete(t *testing.T, name string) {
 	c.value(t, "volume", "delete", strings.TrimPrefix(name, "volume-"))
 }
 
-// volumesAreMade in each backend.
+// volumesAreMade checks that each backend creates volumes.
 func volumesAreMade(t *testing.T, c *cloud) {
-	c.awaitBackends(t)
+	c.answerAll(t)
 	for _, backend := range []string{"rbd", "nas"} {
 		c.value(t, "volume", "type", "create", backend, "--property", "volume_backend_name="+backend)
 	}
@@ -120,7 +102,7 @@ func volumesAreMade(t *testing.T, c *cloud) {
 	c.delete(t, file)
 }
 
-// volumeHoldsImage when it is made from one.
+// volumeHoldsImage checks that a volume made from an image contains the image.
 func volumeHoldsImage(t *testing.T, c *cloud) {
 	c.wantImage(t, c.volume(t, "from-image", "--type", "rbd", "--image", imageName))
 }
@@ -141,15 +123,15 @@ func (c *cloud) wantImage(t *testing.T, volume string) {
 	}
 }
 
-// backupComesBack into another volume.
+// backupComesBack restores a backup into another volume.
 func backupComesBack(t *testing.T, c *cloud) {
 	c.value(t, "volume", "backup", "create", "--name", "backup", "from-image", "-f", "value", "-c", "id")
-	c.awaitStatus(t, 3*time.Minute, "available", "volume", "backup", "show", "backup", "-f", "value", "-c", "status")
+	c.awaitStatus(t, "available", "volume", "backup", "show", "backup", "-f", "value", "-c", "status")
 	if kept := c.rbd(t, "ls", "backups"); kept == "" {
 		t.Error("the pool of backups is empty")
 	}
 	restored := c.volume(t, "restored", "--type", "rbd")
 	c.value(t, "volume", "backup", "restore", "--force", "backup", "restored")
-	c.awaitStatus(t, 3*time.Minute, "available", "volume", "show", "restored", "-f", "value", "-c", "status")
+	c.awaitStatus(t, "available", "volume", "show", "restored", "-f", "value", "-c", "status")
 	c.wantImage(t, restored)
 }

@@ -39,13 +39,14 @@ type property struct {
 	Value string `json:"value"`
 }
 
-// dependency says what the program links. Which module needs which, a program does not say.
+// dependency lists the linked modules. A program does not record which module needs which.
 type dependency struct {
 	Ref       string   `json:"ref"`
 	DependsOn []string `json:"dependsOn"`
 }
 
-// billOf lists what a program is made of, by what the linker wrote into it.
+// billOf lists the modules of a program, from the build information that the linker wrote into
+// it.
 func billOf(made *debug.BuildInfo, version string) ([]byte, error) {
 	program := module(made.Main.Path, version, "")
 	program.Type = "application"
@@ -70,7 +71,8 @@ func billOf(made *debug.BuildInfo, version string) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// module describes a module; sum is that of go.sum, of the whole module and not of a file.
+// module describes a module; sum is the hash in go.sum. It is of the whole module, not of a
+// file.
 func module(path, version, sum string) component {
 	c := component{Type: "library", Name: path, Version: version, Scope: "required"}
 	c.PURL = "pkg:golang/" + path + "@" + url.PathEscape(version)

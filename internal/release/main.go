@@ -1,9 +1,10 @@
-// Command release makes what is published of a version: `make release`.
+// Command release builds the published files of a version: `make release`.
 //
-// For each system it builds kolla without cgo, packs it with its licence and README, and
-// lists the modules that it is made of (CycloneDX). SHA256SUMS has the checksums of all.
-// The same source and the same Go give the same bytes, in whatever directory, by whomever
-// and whenever: `make release-check` compares two builds.
+// For each system it builds kolla without cgo, packs it with its licence and README, and lists
+// its modules (CycloneDX). The systems with Linux share a container image. SHA256SUMS has the
+// checksums of all files. `make image` makes only the image. The same source and the same Go
+// result in the same bytes, regardless of directory, user and time: `make release-check`
+// compares two builds.
 package main
 
 import (
@@ -38,19 +39,20 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	ldflags := flags.String("ldflags", "", "`FLAGS` for the linker")
 	targets := flags.String("targets", "linux/amd64 linux/arm64 darwin/amd64 darwin/arm64", "build for these `SYSTEMS`")
 	out := flags.String("out", "dist", "write to `DIR`, which is emptied before")
+	only := flags.String("image", "", "write only the container image, to `FILE`")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if *version == "" || strings.ContainsAny(*version, "/ ") {
 		return errors.New("needs -version, a word that can stand in the name of a file")
 	}
-	if err := os.RemoveAll(*out); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(*out, 0o755); err != nil {
-		return err
+	if *only == "" {
+		if err := errors.Join(os.RemoveAll(*out), os.MkdirAll(*out, 0o755)); err != nil {
+			return err
+		}
 	}
 	var names []string
+	programs := map[string][]byte{} // for Linux, by processor
 	for target := range strings.FieldsSeq(*targets) {
 		system, processor, ok := strings.Cut(target, "/")
 		if !ok {
@@ -62,15 +64,46 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("build for %s: %w", target, err)
 		}
+		if system == "linux" {
+			programs[processor] = program
+		}
+		if *only != "" {
+			continue
+		}
 		if err := publish(*out, name, *version, program); err != nil {
 			return fmt.Errorf("pack for %s: %w", target, err)
 		}
 		names = append(names, name+".tar.gz", name+".cdx.json")
 	}
+	switch {
+	case *only != "" && len(programs) == 0:
+		return fmt.Errorf("an image is for Linux, and the systems are %q", *targets)
+	case *only != "":
+		return writeImage(*only, *version, programs)
+	case len(programs) > 0:
+		name := "kolla_" + *version + "_image.tar"
+		if err := writeImage(filepath.Join(*out, name), *version, programs); err != nil {
+			return err
+		}
+		names = append(names, name)
+	}
 	return sums(*out, names)
 }
 
-// build makes the program for a system. The environment of who builds it does not count.
+// writeImage writes the container image.
+func writeImage(path, version string, programs map[string][]byte) error {
+	licence, err := os.ReadFile("LICENSE")
+	if err != nil {
+		return err
+	}
+	var archive bytes.Buffer
+	if err := image(&archive, version, licence, programs); err != nil {
+		return fmt.Errorf("make the container image: %w", err)
+	}
+	return os.WriteFile(path, archive.Bytes(), 0o644)
+}
+
+// build builds the program for a system. It ignores the user's environment.
 func build(ctx context.Context, system, processor, ldflags string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "kolla-release-")
 	if err != nil {
@@ -89,7 +122,7 @@ func build(ctx context.Context, system, processor, ldflags string) ([]byte, erro
 	return program, errors.Join(err, os.RemoveAll(dir))
 }
 
-// publish writes the archive of a program, and the list of what it is made of.
+// publish writes the archive of a program, and the list of its modules.
 func publish(dir, name, version string, program []byte) error {
 	packed := []file{{name: "kolla", content: program, program: true}}
 	for _, text := range []string{"LICENSE", "README.md"} {

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// packed is when all files of an archive were changed: the time of a build is no part of
-// the result.
+// packed is the modification time of all files in an archive, so that the time of a build does
+// not change the result.
 var packed = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// file is one in an archive.
+// file is a file in an archive.
 type file struct {
 	name    string
 	content []byte

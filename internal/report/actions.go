@@ -29,9 +29,9 @@ func actionOf(plan *plans.Plan, a *plans.Action, names *names) *Action {
 	out := &Action{
 		Object: objectOf(a, changes, func(c plans.Change) string { return fieldNote(a, c) }),
 		Head:   headOf(a), Sign: signOf(a), Risk: riskOf(a), Todo: todo(a), More: more(plan, a), Create: creates(a),
-		Comments: comments(a), Holds: a.Holds, Why: why(a), names: names, own: names.own(a.Address),
+		Comments: comments(a), Holds: a.Holds, Why: why(a), Evidence: evidenceOf(a), names: names, own: names.own(a.Address),
 	}
-	out.Object.Gone = HasReason(a, plans.ReasonGone)
+	out.Object.Gone = a.Has(plans.ReasonGone)
 	out.Relocation, _ = relocationOf(a)
 	source := a.Declared()
 	if a.Object != nil {
@@ -46,7 +46,7 @@ func actionOf(plan *plans.Plan, a *plans.Action, names *names) *Action {
 			out.Place += ", " + source
 		}
 	}
-	if HasReason(a, plans.ReasonImmutable) && source != "" {
+	if a.Has(plans.ReasonImmutable) && source != "" {
 		out.Place = "declared at " + source
 	}
 	return out
@@ -117,10 +117,10 @@ func headOf(a *plans.Action) Head {
 		return Head{After: " will be updated in-place"}
 	case plans.Replace:
 		switch {
-		case HasReason(a, plans.ReasonRequested):
+		case a.Has(plans.ReasonRequested):
 			return Head{After: " ", Danger: "will be replaced, as requested"}
 		case slices.ContainsFunc(a.Reasons, plans.Reason.Triggered):
-			return Head{After: " ", Danger: "will be replaced, due to changes in replace_triggered_by"}
+			return Head{After: " ", Danger: "will be replaced due to changes in replace_triggered_by"}
 		case harmless(a):
 			return Head{After: " must be replaced"}
 		}
@@ -141,7 +141,7 @@ func headOf(a *plans.Action) Head {
 		}
 		return Head{After: " will be imported"}
 	case plans.Forget:
-		if HasReason(a, plans.ReasonGone) || HasReason(a, plans.ReasonUnfinished) {
+		if a.Has(plans.ReasonGone, plans.ReasonUnfinished) {
 			return Head{After: " is gone, and is forgotten"}
 		}
 		return Head{After: " will no longer be managed by kolla, but will not be destroyed"}
@@ -158,7 +158,7 @@ func comments(a *plans.Action) []string {
 	}
 	if a.Verb == plans.Run {
 		out = append(out, Once)
-		if HasReason(a, plans.ReasonRequested) {
+		if a.Has(plans.ReasonRequested) {
 			out = append(out, "it runs again, as requested with -replace")
 		}
 	}
@@ -169,13 +169,15 @@ func comments(a *plans.Action) []string {
 	if a.Holds != "" {
 		out = append(out, "what it holds is lost: "+a.Holds)
 	}
-	if a.Heir != (addrs.Object{}) {
+	if a.ValuesCopiedTo != (addrs.Object{}) {
 		out = append(out, takenAlong(a))
 	}
 	if a.Force {
 		out = append(out, "takes fields from other managers by force")
 	}
 	switch {
+	case a.Deferred() && a.Evidence.Kind == plans.Rendered:
+		out = append(out, "not known without a cluster: "+strings.Join(a.Object.Deferred, ", "))
 	case a.Deferred():
 		out = append(out, "waits for "+strings.Join(a.Object.Deferred, ", "))
 	case a.Evidence.Kind == plans.Unverified:
@@ -187,13 +189,13 @@ func comments(a *plans.Action) []string {
 // why gives the reasons of an action in a single line.
 func why(a *plans.Action) string {
 	parts := reasons(a)
-	if HasReason(a, plans.ReasonRenamed) {
+	if a.Has(plans.ReasonRenamed) {
 		parts = nil // Destroyed.Renamed says it once for all
 	}
-	if a.Verb == plans.Replace && HasReason(a, plans.ReasonRequested) {
+	if a.Verb == plans.Replace && a.Has(plans.ReasonRequested) {
 		parts = append([]string{"as requested with -replace"}, parts...)
 	}
-	if a.Heir != (addrs.Object{}) {
+	if a.ValuesCopiedTo != (addrs.Object{}) {
 		parts = append(parts, takenAlong(a))
 	}
 	out := strings.Join(parts, "; ")
@@ -234,7 +236,7 @@ func fieldNote(a *plans.Action, c plans.Change) string {
 	case c.Drift:
 		return "# put back"
 	case c.Manager != "":
-		return "# until " + tool(c.Manager) + " sets it again"
+		return "# until " + Tool(c.Manager) + " sets it again"
 	case a.Object != nil && a.Object.Causes[c.Path] != "":
 		return "# because of " + a.Object.Causes[c.Path]
 	default:

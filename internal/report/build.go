@@ -22,13 +22,13 @@ func Of(plan *plans.Plan, at Moment) *Plan {
 		at.Zone = time.Local
 	}
 	p := &Plan{
-		ID: plan.ID, Tool: plan.Tool, Cloud: plan.Cloud, Namespace: plan.Namespace,
+		ID: plan.ID, Tool: plan.Tool, Cloud: plan.Cloud, Namespace: plan.Namespace, Rendered: plan.Renderings != nil,
 		Destroy: plan.Destroy, RefreshOnly: plan.RefreshOnly,
 		Made: at.format(plan.Created), Elsewhere: elsewhere(plan),
-		Compared: compared(plan), Scope: scope(plan), Losses: losses(plan), Jobs: jobs(plan),
+		Compared: compared(plan), Scope: scope(plan), Policies: policies(plan), Losses: losses(plan), Jobs: jobs(plan),
 		Drift: drift(plan, at), Replaced: replaced(plan, at), Yielded: yielded(plan, at), Foreign: added(plan, at),
-		Kept: kept(plan), Impact: ImpactOf(plan), Outputs: outputs(plan), Unverified: unverified(plan), Pending: pending(plan),
-		Summary: Summary(plan), Counts: plan.Counts(), OutputCount: OutputCounts(plan),
+		Kept: kept(plan), Impact: ImpactOf(plan), Services: services(plan), Outputs: outputs(plan), Unverified: unverified(plan), Pending: pending(plan),
+		Summary: Summary(plan), Counts: plan.Counts(), OutputCount: outputCounts(plan),
 		plan: plan, names: namesOf(plan),
 	}
 	if age := at.Now.Sub(plan.Created); age >= 0 {
@@ -50,6 +50,14 @@ func Of(plan *plans.Plan, at Moment) *Plan {
 	}
 	p.Warnings = Messages(problems)
 	return p
+}
+
+// ActionsTitle is a line above the actions.
+func (p *Plan) ActionsTitle() string {
+	if p.Rendered {
+		return "An apply of the second version would perform these actions:"
+	}
+	return "kolla will perform these actions:"
 }
 
 // ByRisk are the actions in the order of their risk. Actions of the same risk keep the order
@@ -76,6 +84,23 @@ func (p *Plan) ByBlock() [][]*Action {
 	return out
 }
 
+// Tally says how many actions of each sort there are: "2 to create, 1 to change".
+func Tally(actions []*Action) string {
+	var order []string
+	n := map[string]int{}
+	for _, a := range actions {
+		if n[a.Todo] == 0 {
+			order = append(order, a.Todo)
+		}
+		n[a.Todo]++
+	}
+	var out []string
+	for _, todo := range order {
+		out = append(out, fmt.Sprintf("%d %s", n[todo], todo))
+	}
+	return strings.Join(out, ", ")
+}
+
 // format gives a time to the minute, with its zone.
 func (m Moment) format(t time.Time) string { return t.In(m.Zone).Format("2006-01-02 15:04 MST") }
 
@@ -85,6 +110,12 @@ func compared(plan *plans.Plan) Comparison {
 		return Comparison{What: fmt.Sprintf("Nothing was compared with %s.", plan.Cluster.Server)}
 	}
 	tally, took := plan.Tally(), words.Duration(plan.Elapsed)
+	if r := plan.Renderings; r != nil {
+		return Comparison{
+			What:    fmt.Sprintf("Compared %s of cloud %q, rendered from %s and from %s:", words.Count(tally.All(), "object"), plan.Cloud, r.Base, r.Head),
+			Verdict: fmt.Sprintf("%d the same, %d different.", tally.Unchanged, tally.Changed),
+		}
+	}
 	if plan.Destroy && tally.NotCompared == 0 { // a destroy only reads
 		return Comparison{What: fmt.Sprintf("Read cloud %q from %s in %s.", plan.Cloud, plan.Cluster.Server, took)}
 	}
@@ -101,11 +132,24 @@ func compared(plan *plans.Plan) Comparison {
 // scope says that the plan covers a part of the cloud, or does not change the cluster.
 func scope(plan *plans.Plan) []string {
 	var out []string
+	if r := plan.Renderings; r != nil {
+		out = append(out, "Rendered without a cluster: drift, defaults of the server and values that only the cluster has are not compared.")
+		if slices.ContainsFunc(plan.Actions, func(a plans.Action) bool { return a.Holds != "" }) {
+			out = append(out, "An apply refuses to delete or replace an object that holds data, unless -delete-data names it.")
+		}
+		if len(r.Unset) > 0 {
+			out = append(out, fmt.Sprintf("Variables have no value here, and what depends on them was not compared: %s.", strings.Join(r.Unset, ", ")))
+		}
+	}
 	if plan.RefreshOnly {
 		out = append(out, "This plan only refreshes the state: nothing in the cluster will be changed.")
 	}
 	if plan.Selection.Restricts() {
-		out = append(out, fmt.Sprintf("This plan is restricted (%s): nothing else was compared, and nothing else will be changed.", plan.Selection))
+		rest := "nothing else was compared, and nothing else will be changed"
+		if plan.Renderings != nil {
+			rest = "nothing else was compared"
+		}
+		out = append(out, fmt.Sprintf("This plan is restricted (%s): %s.", plan.Selection, rest))
 	}
 	return out
 }
@@ -301,6 +345,8 @@ func unverified(plan *plans.Plan) []Note {
 func unverifiedNote(a plans.Action) string {
 	detail := a.Evidence.Detail
 	switch {
+	case a.Evidence.Kind == plans.Rendered:
+		return ""
 	case a.Deferred():
 		return "Known after the apply of the rest, planned then, and done in the same apply"
 	case a.Evidence.Kind == plans.Schema && detail != "":

@@ -31,9 +31,12 @@ type Plan struct {
 	Elsewhere   string
 	Destroy     bool
 	RefreshOnly bool
+	// Rendered: the document compares two versions of the configuration, and no cluster.
+	Rendered bool
 
 	Compared  Comparison
 	Scope     []string   // sentences about restrictions of the plan
+	Policies  *Policies  // results of the policies
 	Losses    []Table    // data that is gone, or that no object uses any more
 	Jobs      *Table     // jobs that may have to run again
 	Destroyed *Destroyed // objects that will be deleted, or deleted and made again
@@ -44,12 +47,13 @@ type Plan struct {
 	Foreign   []Outside  // fields that others added
 	// Actions are all actions of the plan that change something, in the order of the plan.
 	Actions    []*Action
-	Kept       *Table   // objects that are not deleted because they hold data
-	Impact     []Impact // by block
-	Outputs    []Output // outputs that change
-	OutputNote string   // for a plan that changes nothing but outputs
-	Unverified []Note   // actions that the server did not check, by cause
-	Pending    *Note    // unchanged objects that are not ready
+	Kept       *Table    // objects that are not deleted because they hold data
+	Impact     []Impact  // by block
+	Services   []Service // the picture of the cloud
+	Outputs    []Output  // outputs that change
+	OutputNote string    // for a plan that changes nothing but outputs
+	Unverified []Note    // actions that the server did not check, by cause
+	Pending    *Note     // unchanged objects that are not ready
 	Warnings   []Message
 	Summary    string // "Plan: 1 to add, 0 to change, 0 to destroy."
 	Counts     plans.Counts
@@ -78,6 +82,21 @@ type Table struct {
 type Row struct {
 	Address addrs.Object
 	Text    string
+}
+
+// Policies are the results of policies.
+type Policies struct {
+	Title string   // "Policies: 2 passed, 1 denied."
+	Unmet []Policy // denied ones first
+}
+
+// Policy is a policy that the plan does not meet.
+type Policy struct {
+	Name    string
+	Source  string // "policies.hcl:3"
+	Verdict string // "denied"
+	Denies  bool
+	Message string
 }
 
 // Note is a sentence about objects.
@@ -156,6 +175,7 @@ type Action struct {
 	Within             string // the place of the block in the configuration; may be empty
 	Holds              string // data that is lost with the object; may be empty
 	Why                string // the reasons in a single line, without Holds; may be empty
+	Evidence           string // how the plan knows the result; may be empty
 	// Relocation is set if the object only moves, and keeps its kind and name.
 	Relocation Relocation
 

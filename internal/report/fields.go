@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"sigs.k8s.io/yaml"
+
 	"kolla.openstack.org/kolla/internal/content"
 	"kolla.openstack.org/kolla/internal/listdiff"
 	"kolla.openstack.org/kolla/internal/textdiff"
@@ -195,6 +197,34 @@ func permuted(before, after []any) bool {
 		return out
 	}
 	return slices.Equal(sorted(before), sorted(after))
+}
+
+// Divide replaces fields by their parts: lists always, structures if their values are longer
+// than room.
+func Divide(all []Field, room int) []Field {
+	var out []Field
+	for _, f := range all {
+		if f.Split || f.Parts != nil && len(Value(f.Before))+len(Value(f.After)) > room {
+			out = append(out, Divide(f.Parts, room)...)
+		} else {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Structure is a map or a list as lines of YAML; nil for other values.
+func Structure(v any) []string {
+	switch v.(type) {
+	case map[string]any, []any:
+	default:
+		return nil
+	}
+	content, err := yaml.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
 }
 
 // Value is a value as JSON on one line, or a Literal.

@@ -40,8 +40,8 @@ func elsewhere(plan *plans.Plan) string {
 }
 
 // Grave are the dangers of a plan in a few sentences: services that stop, lost data, fields
-// taken from others, secrets that others know, and weaker security. full is as in
-// Disturbances.
+// taken from others, secrets that others know, weaker security, and other addresses. full is
+// as in Disturbances.
 func (p *Plan) Grave(full bool) []string {
 	var out []string
 	for _, d := range p.Disturbances(full) {
@@ -49,6 +49,7 @@ func (p *Plan) Grave(full bool) []string {
 			out = append(out, d.Label()+": "+d.Sentence())
 		}
 	}
+	disturbed := len(out)
 	for i := range p.plan.Actions {
 		a := &p.plan.Actions[i]
 		of := func(said string) bool { return strings.Contains(said, a.Ref.String()) }
@@ -62,22 +63,24 @@ func (p *Plan) Grave(full bool) []string {
 	}{
 		{"fields are taken from other managers by force: ", func(a *plans.Action) bool { return riskOf(a) == Takes }},
 		{"taken over with values that others know: ", (*plans.Action).TakesKnownValues},
-		{"somebody replaced generated values, which are kept: ", func(a *plans.Action) bool { return HasReason(a, plans.ReasonReplaced) }},
-		{"with rights that weaken security: ", weakens},
+		{"somebody replaced generated values, which are kept: ", func(a *plans.Action) bool { return a.Has(plans.ReasonReplaced) }},
+		{"with rights that weaken security: ", Weakens},
+		{"rights of accounts grow: ", (*plans.Action).GrowsRights},
+		{"addresses that clients use change: ", Readdresses},
 	} {
 		if all := matching(p.plan, part.is); len(all) > 0 {
 			out = append(out, part.says+named(all))
 		}
 	}
-	if more := len(out) - mostGrave; more > 1 {
-		out = append(out[:mostGrave:mostGrave], fmt.Sprintf("and %d more, see above", more))
+	if more := min(len(out)-mostGrave, disturbed); more > 1 { // the impact lists these
+		out = slices.Replace(out, disturbed-more, disturbed, fmt.Sprintf("and %d more, see the impact", more))
 	}
 	return out
 }
 
-// weakens reports whether an object gets rights that its work does not seem to need: it is
+// Weakens reports whether an object gets rights that its work does not seem to need: it is
 // new, or the configuration changes its rights.
-func weakens(a *plans.Action) bool {
+func Weakens(a *plans.Action) bool {
 	given := slices.ContainsFunc(a.Changes, func(c plans.Change) bool {
 		return c.After != nil && !c.Drift && (content.Powers(c.Path) || !c.Sensitive && content.Powers(Value(c.After)))
 	})
@@ -88,14 +91,26 @@ func weakens(a *plans.Action) bool {
 	return slices.ContainsFunc(content.Of(a.Object, width), func(fact content.Line) bool { return fact.Weak })
 }
 
+// Readdresses reports whether the configuration changes the way to an existing service. The
+// impact of a plan names those that are replaced.
+func Readdresses(a *plans.Action) bool {
+	kind := a.Ref.GVK.Kind
+	if !slices.Contains([]string{"Service", "Ingress", "Gateway", "HTTPRoute", "TLSRoute", "TCPRoute"}, kind) {
+		return false
+	}
+	return a.Verb == plans.Update && slices.ContainsFunc(a.Changes, func(c plans.Change) bool {
+		if c.Drift || kind == "Service" && strings.HasPrefix(c.Path, "spec.selector") {
+			return false
+		}
+		return strings.HasPrefix(c.Path, "spec.")
+	})
+}
+
 // named lists a few addresses.
 func named(all []addrs.Object) string {
 	var names []string
 	for _, a := range all {
 		names = append(names, a.String())
 	}
-	if more := len(names) - Similar; more > 1 {
-		names = append(names[:Similar:Similar], fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(words.First(names, Similar, ""), ", ")
 }

@@ -18,7 +18,7 @@ func drift(plan *plans.Plan, at Moment) *Outside {
 		if lostBy(plan, a) {
 			continue
 		}
-		if HasReason(a, plans.ReasonGone) && (creates(a) || plan.RefreshOnly) {
+		if a.Has(plans.ReasonGone) && (creates(a) || plan.RefreshOnly) {
 			o := objectOf(a, nil, nil)
 			o.Gone = true
 			deleted = append(deleted, o)
@@ -80,7 +80,7 @@ func (m Moment) culprit(c plans.Change) string {
 		if c.Path == "spec.replicas" {
 			verb = "scaled by "
 		}
-		parts = append(parts, verb+tool(c.Manager))
+		parts = append(parts, verb+Tool(c.Manager))
 	}
 	if !c.Time.IsZero() {
 		if age := m.Now.Sub(c.Time); age >= 0 && !m.Now.IsZero() {
@@ -104,7 +104,13 @@ func replaced(plan *plans.Plan, at Moment) *Outside {
 	out := &Outside{Title: "Changed outside of kolla and kept; the objects that read it are renewed:"}
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
-		if changes := ReplacedValues(a); len(changes) > 0 {
+		var changes []plans.Change
+		for _, d := range a.Drift() {
+			if d.Stays {
+				changes = append(changes, d.Change)
+			}
+		}
+		if len(changes) > 0 {
 			out.Objects = append(out.Objects, objectOf(a, changes, at.culprit))
 		}
 	}
@@ -171,19 +177,4 @@ func (o *Outside) orNil() *Outside {
 		return nil
 	}
 	return o
-}
-
-// ReplacedValues are the values of a Secret that kolla had generated and somebody
-// replaced.
-func ReplacedValues(a *plans.Action) []plans.Change {
-	var changes []plans.Change
-	for _, r := range a.Reasons {
-		if r.Kind == plans.ReasonReplaced {
-			changes = append(changes, plans.Change{
-				Path: r.Path, Before: plans.Masked, After: plans.Masked,
-				Sensitive: true, Drift: true, Manager: r.Manager, Time: r.Time,
-			})
-		}
-	}
-	return changes
 }

@@ -10,9 +10,9 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// tool is the command behind the name of a field manager. kubectl has a manager for each
+// Tool is the command behind the name of a field manager. kubectl has a manager for each
 // subcommand.
-func tool(manager string) string {
+func Tool(manager string) string {
 	switch {
 	case manager == "kubectl-client-side-apply":
 		return "kubectl apply"
@@ -48,12 +48,11 @@ func because(r plans.Reason) string {
 		plans.ReasonSuperseded: "an older version that nothing uses any more",
 		plans.ReasonImmutable:  r.Path + " cannot be changed in place",
 		plans.ReasonFailedJob:  "the last run failed; it runs again",
-		plans.ReasonIdle:       fmt.Sprintf("%s has %s, and does not look after it any more: taken back", tool(r.Manager), r.Path),
+		plans.ReasonIdle:       fmt.Sprintf("%s owns %s but no longer maintains it: kolla takes it back", Tool(r.Manager), r.Path),
 		plans.ReasonReplaced:   "somebody replaced " + r.Path + ": the value is kept, and the objects that read it are renewed",
 		plans.ReasonRenewed:    "made anew",
 		plans.ReasonReuse:      "reuses existing volumes, with the data on them",
 		plans.ReasonTriggered:  r.TriggerWords(),
-		plans.ReasonOwed:       r.TriggerWords(),
 		plans.ReasonMoved:      "moved from " + r.Detail,
 		plans.ReasonUnowned:    "imported: it exists already, and was not made by kolla",
 		plans.ReasonDefinition: "the definition of its kind changes",
@@ -71,7 +70,7 @@ func because(r plans.Reason) string {
 
 // takenAlong names the Secret that takes over the values of a deleted Secret.
 func takenAlong(a *plans.Action) string {
-	return "its values are copied to Secret " + a.Heir.Name
+	return "its values are copied to Secret " + a.ValuesCopiedTo.Name
 }
 
 // renaming says why the objects of a block have other names: the block moved, or its
@@ -86,12 +85,7 @@ func renaming(block string) string {
 // harmless reports whether an action deletes without a loss: an unused version, or a failed
 // job.
 func harmless(a *plans.Action) bool {
-	return a.Prunes() || HasReason(a, plans.ReasonFailedJob)
-}
-
-// HasReason reports whether an action has a reason of a kind.
-func HasReason(a *plans.Action, kind plans.ReasonKind) bool {
-	return slices.ContainsFunc(a.Reasons, func(r plans.Reason) bool { return r.Kind == kind })
+	return a.Prunes() || a.Has(plans.ReasonFailedJob)
 }
 
 // Risk orders actions for a reviewer: the most dangerous first.
@@ -120,18 +114,13 @@ func riskOf(a *plans.Action) Risk {
 		return LosesData
 	case deletes:
 		return Destroys
-	case a.Force && !drifted(a):
+	case a.Force && len(a.Drift()) == 0:
 		return Takes
 	case creates(a):
 		return Makes
 	default:
 		return Changes
 	}
-}
-
-// drifted reports whether somebody else changed or deleted an object.
-func drifted(a *plans.Action) bool {
-	return HasReason(a, plans.ReasonGone) || slices.ContainsFunc(a.Changes, func(c plans.Change) bool { return c.Drift })
 }
 
 // Relocation means that the objects of one block are now those of another block.

@@ -11,10 +11,7 @@ import (
 
 // were gives "1 object was" or "2 objects were".
 func were(n int) string {
-	if n == 1 {
-		return "1 object was"
-	}
-	return words.Count(n, "object") + " were"
+	return words.Count(n, "object") + words.Plural(n, " was", " were")
 }
 
 // staying says why a plan leaves the fields that others added.
@@ -28,9 +25,12 @@ func staying(plan *plans.Plan) string {
 // Summary is the line by which programs recognize the kind of a plan. An object that is not
 // ready is no change.
 func Summary(plan *plans.Plan) string {
-	c := plan.Counts()
+	if c := plan.Counts(); c != (plans.Counts{}) || plan.Changes() {
+		return counted(plan, c)
+	}
 	switch {
-	case c != (plans.Counts{}) || plan.Changes():
+	case plan.Renderings != nil:
+		return "No differences. Without a cluster, both versions are rendered the same."
 	case plan.Destroy && len(plan.Kept) > 0:
 		return "No changes. The objects that are left hold data and are kept."
 	case plan.Destroy:
@@ -54,7 +54,14 @@ func Summary(plan *plans.Plan) string {
 	default:
 		return "No changes. Your infrastructure matches the configuration."
 	}
+}
+
+// counted is the summary of a plan with changes.
+func counted(plan *plans.Plan, c plans.Counts) string {
 	sentence := "Plan: "
+	if plan.Renderings != nil {
+		sentence = "Diff: "
+	}
 	if c.Import > 0 {
 		sentence += fmt.Sprintf("%d to import, ", c.Import)
 	}
@@ -68,15 +75,18 @@ func Summary(plan *plans.Plan) string {
 	if c.Prune > 0 {
 		sentence += fmt.Sprintf(", %d to prune", c.Prune)
 	}
+	if plan.Renderings != nil {
+		return sentence + "; rendered without a cluster."
+	}
 	if c.Deferred > 0 {
 		sentence += fmt.Sprintf(". What becomes of %d of them is known after the apply of the rest", c.Deferred)
 	}
 	return sentence + "."
 }
 
-// OutputCounts is a sentence after the summary with the number of outputs that change;
+// outputCounts is a sentence after the summary with the number of outputs that change;
 // empty for none.
-func OutputCounts(plan *plans.Plan) string {
+func outputCounts(plan *plans.Plan) string {
 	n := 0
 	for _, c := range plan.Outputs {
 		if c.Action() != output.NoOp {
@@ -96,7 +106,7 @@ func outputs(plan *plans.Plan) []Output {
 	}
 	var out []Output
 	for _, c := range plan.Outputs {
-		o := Output{Name: c.Name, Sign: Add, Before: outputText(c.Before, nil), After: outputText(c.After, c.Unknown)}
+		o := Output{Name: c.Name, Sign: Add, Before: outputText(c.Before, false), After: outputText(c.After, c.Unknown)}
 		switch c.Action() {
 		case output.NoOp:
 			continue
@@ -111,13 +121,13 @@ func outputs(plan *plans.Plan) []Output {
 }
 
 // outputText is the value of an output on one line.
-func outputText(o *state.Output, unknown any) string {
+func outputText(o *state.Output, unknown bool) string {
 	switch {
 	case o == nil:
 		return ""
 	case o.Sensitive:
 		return plans.Masked
-	case unknown != nil:
+	case unknown:
 		return plans.Unknown
 	}
 	return Value(OutputValue(o))

@@ -10,7 +10,7 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// cluster are the rules of the ClusterRole.
+// cluster returns the rules of the ClusterRole.
 func (b *builder) cluster() []Rule {
 	rules := []Rule{
 		{Why: "The UID of this namespace identifies the cluster: the state of another cluster is refused.", Groups: []string{""}, Resources: []string{"namespaces"}, Names: []string{"kube-system"}, Verbs: []string{"get"}},
@@ -44,8 +44,8 @@ func (b *builder) cluster() []Rule {
 	return rules
 }
 
-// outside are the rules for a kind outside of namespaces. All of its objects are listed,
-// and only those of the cloud are changed.
+// outside returns the rules for a kind outside of namespaces. kolla lists all objects of the
+// kind, and changes only the objects of the cloud.
 func (b *builder) outside(kind schema.GroupVersionKind, names, verbs []string) []Rule {
 	var rules []Rule
 	if kind.GroupKind() != kinds.Namespace {
@@ -61,13 +61,13 @@ func (b *builder) outside(kind schema.GroupVersionKind, names, verbs []string) [
 	return append(rules, Rule{Why: why, Groups: []string{kind.Group}, Resources: []string{b.Resource(kind)}, Names: named(names), Verbs: verbs})
 }
 
-// nodes are the rules for nodes: roles find them and put labels and taints on them.
+// nodes returns the rules for nodes: roles find nodes and add labels and taints to them.
 func (b *builder) nodes() []Rule {
 	kind := kinds.Node.WithVersion("v1")
 	names := slices.Concat(b.declared("")[kind], b.known(kind))
 	rule := Rule{Groups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"list"}}
 	if !b.ReadOnly {
-		rule.Verbs = []string{"list", "watch"} // what does not become ready may be on a node that is down
+		rule.Verbs = []string{"list", "watch"} // pods that are not ready may be on a node that is down
 	}
 	switch {
 	case len(b.Roles) > 0 || len(names) > 0:
@@ -97,7 +97,8 @@ func (b *builder) nodes() []Rule {
 // byLabels reports whether a role finds nodes by their labels.
 func byLabels(r configs.Role) bool { return len(r.Match) > 0 || slices.ContainsFunc(r.Roles, byLabels) }
 
-// classes are the rules for what the cluster decides by for some kinds.
+// classes returns the rules for cluster-wide settings on which some kinds depend, such as
+// storage classes.
 func (b *builder) classes() []Rule {
 	var rules []Rule
 	var wanted, unnamed, addresses, inbound bool

@@ -13,10 +13,10 @@ import (
 
 const rbac = "rbac.authorization.k8s.io"
 
-// granted are the rules for the roles and bindings among the objects. The server lets
-// nobody give rights that they do not have: so kolla gets the rights that the roles of the
-// configuration give, the verb bind for the roles that are bound, by name, and the verb
-// escalate only for a role whose rules nobody knows.
+// granted returns the rules for the roles and bindings among the objects. The server does not
+// let users grant rights that they do not have. So kolla gets the rights that the roles of the
+// configuration grant, and the verb bind for each bound role, by name. It gets the verb
+// escalate only for a role whose rules are unknown.
 func (b *builder) granted(namespace string) []Rule {
 	var rules []Rule
 	for i := range b.Objects {
@@ -34,7 +34,7 @@ func (b *builder) granted(namespace string) []Rule {
 	return rules
 }
 
-// contained are the rules of a role that an apply writes.
+// contained returns the rules of a role that an apply writes.
 func (b *builder) contained(role *unstructured.Unstructured) []Rule {
 	list, isList := role.Object["rules"].([]any)
 	escalate := Rule{
@@ -62,8 +62,8 @@ func (b *builder) contained(role *unstructured.Unstructured) []Rule {
 	return rules
 }
 
-// bound is the rule for a binding. For a role of the configuration it is needed too: a plan
-// tries the binding before the role exists, and the server cannot look up its rights.
+// bound returns the rule for a binding. A role of the configuration needs it too: a plan tries
+// the binding before the role exists, and the server cannot look up the role's rights.
 func (b *builder) bound(binding *unstructured.Unstructured) []Rule {
 	kind, _, _ := unstructured.NestedString(binding.Object, "roleRef", "kind")
 	name, _, _ := unstructured.NestedString(binding.Object, "roleRef", "name")

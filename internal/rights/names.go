@@ -15,19 +15,19 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
-// kindsTimeout limits a question to a server that does not answer.
+// kindsTimeout limits the wait for a server that does not answer.
 const kindsTimeout = 10 * time.Second
 
-// Names finds the names under which the API has kinds, such as "configmaps". It asks the
-// cluster for the names that it does not know, and guesses if there is no answer.
+// Names finds the API's names for kinds, such as "configmaps". It asks the cluster for unknown
+// names, and guesses them if there is no answer.
 type Names struct {
 	ask     func(func(context.Context, *kubernetes.Client) error) error
-	defined map[schema.GroupKind]string // by the definitions in the configuration
+	defined map[schema.GroupKind]string // from definitions in the configuration
 	guessed []string                    // kinds
-	failed  error                       // why the cluster cannot be asked
+	failed  error                       // error that prevents questions to the cluster
 }
 
-// NewNames returns Names that connect to the cluster for the first question.
+// NewNames returns Names that connect to the cluster when they need it for the first time.
 func NewNames(ctx context.Context, connect func() (*kubernetes.Client, error)) *Names {
 	n := &Names{defined: map[schema.GroupKind]string{}}
 	n.ask = func(question func(context.Context, *kubernetes.Client) error) error {
@@ -50,7 +50,7 @@ func NewNames(ctx context.Context, connect func() (*kubernetes.Client, error)) *
 	return n
 }
 
-// Resource is the name of a kind.
+// Resource returns the API's name for a kind.
 func (n *Names) Resource(kind schema.GroupVersionKind) string {
 	if name, ok := kubernetes.BuiltinResource(kind); ok {
 		return name
@@ -72,7 +72,7 @@ func (n *Names) Resource(kind schema.GroupVersionKind) string {
 	return name
 }
 
-// Define takes the names from the definitions of kinds among the objects.
+// Define records the names from the definitions of custom kinds among the objects.
 func (n *Names) Define(objects []providers.Object) {
 	for i := range objects {
 		u := objects[i].Manifest
@@ -86,8 +86,8 @@ func (n *Names) Define(objects []providers.Object) {
 	}
 }
 
-// Namespaced reports whether objects of a kind live in namespaces. Kinds of Kubernetes are
-// not known to it: the renderer knows them.
+// Namespaced reports whether a kind is namespaced. It does not know Kubernetes' own kinds: the
+// renderer knows them.
 func (n *Names) Namespaced(kind schema.GroupVersionKind) (namespaced, known bool) {
 	if _, ok := kubernetes.BuiltinResource(kind); ok {
 		return false, false
@@ -99,15 +99,15 @@ func (n *Names) Namespaced(kind schema.GroupVersionKind) (namespaced, known bool
 	return namespaced, err == nil
 }
 
-// Guessed lists the kinds whose names are guesses, and why the cluster could not be asked:
-// nil if it does not have the kinds.
+// Guessed lists the kinds with guessed names, and the error that prevented questions to the
+// cluster. The error is nil if the cluster does not have the kinds.
 func (n *Names) Guessed() (kinds []string, failed error) {
 	slices.Sort(n.guessed)
 	return slices.Compact(n.guessed), n.failed
 }
 
-// Reads lists what the configuration reads in addition to its own objects: the Secrets in
-// sources that values are copied from, and the objects of data blocks.
+// Reads lists the objects that the configuration reads in addition to its own ones: Secrets
+// whose values are copied, and the objects of data blocks.
 func (n *Names) Reads(sources []providers.Scope, objects []providers.Object, data []configs.Data) []Read {
 	const secrets = "Values are taken from Secrets here. A plan lists the Secrets of the namespace."
 	var reads []Read
@@ -137,7 +137,7 @@ func (n *Names) Reads(sources []providers.Scope, objects []providers.Object, dat
 	return reads
 }
 
-// kindOf finds the kind that a data block reads.
+// kindOf returns the kind that a data block reads.
 func (n *Names) kindOf(apiVersion, name string) (kind schema.GroupVersionKind, namespaced, ok bool) {
 	if name == "" {
 		return kind, false, false
@@ -161,5 +161,5 @@ func (n *Names) kindOf(apiVersion, name string) (kind schema.GroupVersionKind, n
 		n.guessed = append(n.guessed, name+" (no rule: nobody knows its API group)")
 		return kind, false, false
 	}
-	return schema.FromAPIVersionAndKind(apiVersion, name), true, true // Resource reports it as a guess
+	return schema.FromAPIVersionAndKind(apiVersion, name), true, true // Resource reports the kind as a guess
 }

@@ -11,13 +11,13 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// Kinds that need rights beyond those for themselves.
+// Kinds that need additional rights.
 var (
 	claims      = kinds.PersistentVolumeClaim.WithVersion("v1")
 	autoscalers = schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}
 )
 
-// namespaced are the rules of the Role in a namespace.
+// namespaced returns the rules of the Role in a namespace.
 func (b *builder) namespaced(namespace string) []Rule {
 	declared, leaving := b.declared(namespace), b.leaving(namespace)
 	if len(declared) > 0 && b.claimsOf(namespace) && declared[claims] == nil && leaving[claims] == nil {
@@ -53,10 +53,25 @@ func (b *builder) namespaced(namespace string) []Rule {
 	if !b.ReadOnly {
 		rules = append(rules, b.granted(namespace)...)
 	}
+	if namespace == b.State {
+		rules = append(rules, b.state()...)
+	}
 	return rules
 }
 
-// claimsOf reports whether a StatefulSet in the namespace asks for volumes of its own.
+// state returns the rules for the Secrets and the Lease of the state. Their names contain
+// checksums and numbers, so that the rules have no names.
+func (b *builder) state() []Rule {
+	secrets := Rule{Why: "The state of the cloud is in Secrets of this namespace.", Groups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "list"}}
+	lease := Rule{Why: "A Lease is the lock of the state.", Groups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get"}}
+	if !b.ReadOnly {
+		secrets.Verbs = append(secrets.Verbs, "create", "update", "delete")
+		lease.Verbs = append(lease.Verbs, "create", "update")
+	}
+	return []Rule{secrets, lease}
+}
+
+// claimsOf reports whether a StatefulSet in the namespace claims volumes.
 func (b *builder) claimsOf(namespace string) bool {
 	return slices.ContainsFunc(b.Objects, func(o providers.Object) bool {
 		templates, _, _ := unstructured.NestedFieldNoCopy(o.Manifest.Object, "spec", "volumeClaimTemplates")
@@ -64,7 +79,7 @@ func (b *builder) claimsOf(namespace string) bool {
 	})
 }
 
-// workloads are the rules for what an apply asks the pods of workloads, and does to them.
+// workloads returns the rules for the requests that an apply makes about the pods of workloads.
 func (b *builder) workloads(namespace string) []Rule {
 	var commands, replaces, daemons bool
 	for i := range b.Objects {
@@ -104,7 +119,7 @@ func (b *builder) workloads(namespace string) []Rule {
 }
 
 // goes reports whether the state has an object of these kinds in the namespace that the
-// configuration does not declare. The state does not know whether pods of it have commands.
+// configuration does not declare. The state does not know whether its pods have commands.
 func (b *builder) goes(namespace string, of ...schema.GroupKind) bool {
 	return slices.ContainsFunc(b.Known, func(o state.Object) bool {
 		kind := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
@@ -112,7 +127,8 @@ func (b *builder) goes(namespace string, of ...schema.GroupKind) bool {
 	})
 }
 
-// destroys are the rules for what a plan of a destroy looks for in a namespace.
+// destroys returns the rules for the objects that the plan of a destroy looks for in a
+// namespace.
 func (b *builder) destroys(namespace string, listed namesByKind) []Rule {
 	var looked []schema.GroupVersionKind
 	switch {
@@ -128,7 +144,7 @@ func (b *builder) destroys(namespace string, listed namesByKind) []Rule {
 	return b.over("A plan of a destroy looks for volumes, and for objects with the label of the cloud that the state does not know.", looked, "list")
 }
 
-// ownNamespaces are the namespaces that are declared or known.
+// ownNamespaces returns the namespaces that the configuration declares or the state contains.
 func (b *builder) ownNamespaces() []string {
 	kind := kinds.Namespace.WithVersion("v1")
 	return named(append(b.declared("")[kind], b.known(kind)...))

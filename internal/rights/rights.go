@@ -1,7 +1,7 @@
-// Package rights works out which rights in the cluster kolla needs for one configuration:
-// the rules of a ClusterRole, and of a Role for each namespace, with the reason for each
-// rule. The planner, the executor and providers/kubernetes send the requests that these
-// rules allow; a test applies a cloud with nothing more.
+// Package rights computes the rights in the cluster that kolla needs for one configuration: the
+// rules of a ClusterRole, and of a Role for each namespace, with the reason for each rule. The
+// planner, the executor and providers/kubernetes send the requests that these rules allow. A
+// test applies a cloud with no other rights.
 package rights
 
 import (
@@ -18,37 +18,39 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// Input is what the rights depend on.
+// Input is the information that determines the rights.
 type Input struct {
 	Cloud   string // name of the cloud block
 	Objects []providers.Object
-	// Known are the objects of the state: some may be declared no longer, and have to be
-	// deleted.
+	// Known are the objects of the state. If the configuration no longer declares one, an apply
+	// deletes it.
 	Known []state.Object
 	Roles []configs.Role
-	// Namespace is that of the cloud.
+	// Namespace is the namespace of the cloud.
 	Namespace string
 	Reads     []Read
-	// Resource is the name under which the API has the objects of a kind, "configmaps".
+	// Resource returns the API's name for a kind, such as "configmaps".
 	Resource func(schema.GroupVersionKind) string
-	// ReadOnly leaves out what only an apply needs.
+	// ReadOnly omits the rights that only an apply needs.
 	ReadOnly bool
+	// State is the namespace of the state; empty: the state is in a file.
+	State string
 }
 
-// Read is something that is listed and is not kolla's.
+// Read is a kind that kolla lists and does not own.
 type Read struct {
 	GVK       schema.GroupVersionKind
 	Namespace string // empty: the whole cluster
 	Why       string
 }
 
-// Role is a Role, or without a namespace a ClusterRole.
+// Role is a Role, or a ClusterRole if it has no namespace.
 type Role struct {
 	Namespace, Name string
 	Rules           []Rule
 }
 
-// Rule is a rule of a role, as the RBAC API has it.
+// Rule is a rule of a role in the RBAC API.
 type Rule struct {
 	Why       string // full sentences
 	Groups    []string
@@ -62,11 +64,11 @@ type Rule struct {
 var (
 	manage   = []string{"get", "list", "watch", "create", "patch", "delete"}
 	remove   = []string{"get", "list", "watch", "patch", "delete"}
-	manageBy = []string{"get", "watch", "create", "patch", "delete"} // by name: LISTs have none
+	manageBy = []string{"get", "watch", "create", "patch", "delete"} // for rules with names: a LIST has none
 	compare  = []string{"get", "list"}
 )
 
-// Of works out the roles: first the ClusterRole, then a Role for each namespace.
+// Of returns the roles: first the ClusterRole, then a Role for each namespace.
 func Of(in Input) []Role {
 	b := &builder{Input: in, name: "kolla-" + in.Cloud}
 	if in.ReadOnly {
@@ -86,9 +88,9 @@ type builder struct {
 	name string
 }
 
-// namespaces are those in which something is declared, known or read, in order.
+// namespaces returns the sorted namespaces with declared, known or read objects.
 func (b *builder) namespaces() []string {
-	all := []string{b.Namespace}
+	all := []string{b.Namespace, b.State}
 	for i := range b.Objects {
 		all = append(all, b.Objects[i].Manifest.GetNamespace())
 	}
@@ -102,7 +104,7 @@ func (b *builder) namespaces() []string {
 	return slices.DeleteFunc(slices.Compact(all), func(n string) bool { return n == "" })
 }
 
-// namesByKind are names of objects.
+// namesByKind maps kinds to names of objects.
 type namesByKind map[schema.GroupVersionKind][]string
 
 func (k namesByKind) add(kind schema.GroupVersionKind, name string) { k[kind] = append(k[kind], name) }
@@ -116,14 +118,15 @@ func (k namesByKind) has(groupKinds ...schema.GroupKind) bool {
 	return false
 }
 
-// sorted are the kinds in the order of their groups and names.
+// sorted returns the kinds, sorted by group and name.
 func (k namesByKind) sorted() []schema.GroupVersionKind {
 	return slices.SortedFunc(maps.Keys(k), func(a, b schema.GroupVersionKind) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Version, b.Version))
 	})
 }
 
-// declared are the objects of the configuration in a namespace, or outside of all.
+// declared returns the objects of the configuration in a namespace; empty: outside of
+// namespaces.
 func (b *builder) declared(namespace string) namesByKind {
 	found := namesByKind{}
 	for i := range b.Objects {
@@ -134,8 +137,8 @@ func (b *builder) declared(namespace string) namesByKind {
 	return found
 }
 
-// leaving are the objects of the state in a namespace, or outside of all, of kinds that
-// the configuration does not declare there.
+// leaving returns the objects of the state in a namespace, or outside of namespaces, if the
+// configuration declares no object of their kind there.
 func (b *builder) leaving(namespace string) namesByKind {
 	declared, found := b.declared(namespace), namesByKind{}
 	for i := range b.Known {
@@ -148,7 +151,7 @@ func (b *builder) leaving(namespace string) namesByKind {
 	return found
 }
 
-// known are the names of the objects of a kind outside of namespaces, by the state.
+// known returns the names of the objects of a kind outside of namespaces, from the state.
 func (b *builder) known(kind schema.GroupVersionKind) []string {
 	var names []string
 	for i := range b.Known {
@@ -160,7 +163,8 @@ func (b *builder) known(kind schema.GroupVersionKind) []string {
 	return names
 }
 
-// over are rules with the same verbs for kinds, one a group. The first one says why.
+// over returns rules with the same verbs for some kinds, one rule for each group. The first
+// rule has the reason.
 func (b *builder) over(why string, found []schema.GroupVersionKind, verbs ...string) []Rule {
 	resources := map[string][]string{}
 	for _, kind := range found {
@@ -176,7 +180,7 @@ func (b *builder) over(why string, found []schema.GroupVersionKind, verbs ...str
 	return rules
 }
 
-// named are the names of a rule: none where one is known only after the apply.
+// named returns the names for a rule. It returns none if a name is known only after the apply.
 func named(names []string) []string {
 	if slices.ContainsFunc(names, func(name string) bool {
 		return strings.Contains(name, providers.UnknownVersion) || name == configs.KnownAfterApply
@@ -188,7 +192,8 @@ func named(names []string) []string {
 	return slices.Compact(names)
 }
 
-// destroyed are the kinds in which a destroy looks, but for those that are listed anyway.
+// destroyed returns the kinds that a destroy looks for, except the kinds that are listed
+// anyway.
 func destroyed(listed namesByKind) []schema.GroupVersionKind {
 	return slices.DeleteFunc(kinds.Swept(), func(kind schema.GroupVersionKind) bool { return listed[kind] != nil })
 }

@@ -7,12 +7,12 @@ import (
 	"kolla.openstack.org/kolla/internal/foreign"
 )
 
-// Subject gets roles, as the RBAC API has it.
+// Subject is a subject of roles in the RBAC API.
 type Subject struct {
 	Kind, Name, Namespace string
 }
 
-// YAML returns the roles as YAML, and their bindings if there are subjects.
+// YAML returns the roles as YAML. If there are subjects, it adds the bindings.
 func YAML(roles []Role, subjects []Subject) string {
 	var out strings.Builder
 	for _, role := range roles {
@@ -30,7 +30,7 @@ func writeRole(out *strings.Builder, role Role) {
 	head(out, "Role", role)
 	out.WriteString("rules:\n")
 	for _, rule := range role.Rules {
-		Comment(out, "  ", rule.Why)
+		comment(out, "  ", rule.Why)
 		lead := "  - "
 		for _, field := range []struct {
 			name   string
@@ -78,8 +78,8 @@ func head(out *strings.Builder, kind string, role Role) {
 	}
 }
 
-// Comment writes sentences as comments of YAML, at most 90 columns wide.
-func Comment(out *strings.Builder, indent, text string) {
+// comment writes sentences as YAML comments, at most 90 columns wide.
+func comment(out *strings.Builder, indent, text string) {
 	line := indent + "#"
 	for _, word := range strings.Fields(foreign.Text(text)) {
 		if len(line)+1+len(word) > 90 {
@@ -93,7 +93,7 @@ func Comment(out *strings.Builder, indent, text string) {
 	}
 }
 
-// flow is a list as YAML writes it on one line.
+// flow formats a list in YAML on one line.
 func flow(values []string) string {
 	quoted := make([]string, 0, len(values))
 	for _, value := range values {
@@ -102,11 +102,11 @@ func flow(values []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// scalar is a string in JSON, which YAML can read too.
+// scalar formats a string in JSON, which is valid YAML.
 func scalar(value string) string {
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // a string
+		panic(err) // a string always encodes
 	}
 	return string(text)
 }

@@ -1,5 +1,5 @@
-// Package textdiff compares two texts line by line for people. It knows INI files, in which
-// the section of a change says more than the lines around it.
+// Package textdiff compares two texts line by line for readers. In INI files, it shows the
+// section of a change instead of the lines around it.
 package textdiff
 
 import (
@@ -13,7 +13,7 @@ import (
 // surroundings is the number of unchanged lines around a change in a file without sections.
 const surroundings = 2
 
-// Kind says what a line of a comparison is.
+// Kind is the kind of a line in a comparison.
 type Kind int
 
 // The kinds of lines.
@@ -49,7 +49,7 @@ func Of(before, after string) []Line {
 	return unifiedDiff(lines)
 }
 
-// pair tells each replaced line its replacement, and the reverse.
+// pair connects each replaced line with its replacement.
 func pair(lines []Line) {
 	for i := 0; i < len(lines); {
 		gone := run(lines[i:], Removed)
@@ -63,7 +63,7 @@ func pair(lines []Line) {
 	}
 }
 
-// run counts the lines of a kind at the start.
+// run returns the number of lines of a kind at the start.
 func run(lines []Line, kind Kind) int {
 	n := 0
 	for n < len(lines) && lines[n].Kind == kind {
@@ -72,10 +72,10 @@ func run(lines []Line, kind Kind) int {
 	return n
 }
 
-// compareTexts puts both texts into one sequence of lines.
+// compareTexts returns the lines of both texts as one sequence.
 func compareTexts(before, after string) []Line {
 	dmp := diffmatchpatch.New()
-	dmp.DiffTimeout = 0 // the same answer on a slow machine
+	dmp.DiffTimeout = 0 // no timeout, so that the result does not depend on the speed of the machine
 	a, b, table := dmp.DiffLinesToRunes(before, after)
 	diffs := dmp.DiffCharsToLines(dmp.DiffMainRunes(a, b, false), table)
 
@@ -108,8 +108,8 @@ func compareTexts(before, after string) []Line {
 	return out
 }
 
-// lineText removes the end of a line. It makes visible in a changed line: blanks at the end,
-// and a missing newline.
+// lineText removes the line break at the end of a line. In a changed line, it makes blanks at
+// the end and a missing line break visible.
 func lineText(text string, kind Kind) string {
 	body, ended := strings.CutSuffix(text, "\n")
 	if kind == Same {

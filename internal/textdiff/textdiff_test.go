@@ -9,7 +9,7 @@ import (
 	"kolla.openstack.org/kolla/internal/textdiff"
 )
 
-// TestOf compares files with and without sections. A replaced line names its replacement.
+// TestOf compares files with and without sections. A replaced line contains its replacement.
 func TestOf(t *testing.T) {
 	for name, test := range map[string]struct {
 		before, after string

@@ -27,33 +27,33 @@ type setting struct {
 
 // ExplainConfig prints the origin of every value in a service's config file: the layer, the
 // file and the line, and the values that it overrides. The error is that of writing.
-func (p *Printer) ExplainConfig(service string, file configs.ConfigFile) error {
-	out := []screen.Line{screen.Styled(screen.Bold, file.Name).Then(screen.Textf(" of service %s, at %s", service, file.Path))}
+func ExplainConfig(out screen.Stream, service string, file configs.ConfigFile) error {
+	lines := []screen.Line{screen.Styled(screen.Bold, file.Name).Then(screen.Textf(" of service %s, at %s", service, file.Path))}
 	if file.SecretPath != "" {
-		out = append(out, screen.Text("Values with secrets are at "+file.SecretPath))
+		lines = append(lines, screen.Text("Values with secrets are at "+file.SecretPath))
 	}
-	out = append(out, nil)
+	lines = append(lines, nil)
 	if file.Format == "raw" {
 		rows := []setting{{name: "the whole content", origin: file.Origin}}
-		return p.Out.Print(append(out, measure(rows, p.Out.Width).lines(rows)...))
+		return out.Print(append(lines, measure(rows, out.Width).lines(rows)...))
 	}
 	var all []setting
 	for _, o := range file.Options {
 		all = append(all, settingsOf(o)...)
 	}
-	table := measure(all, p.Out.Width)
+	table := measure(all, out.Width)
 	for i, o := range file.Options {
 		if i == 0 || o.Section != file.Options[i-1].Section {
 			if i > 0 {
-				out = append(out, nil)
+				lines = append(lines, nil)
 			}
 			if o.Section != "" {
-				out = append(out, screen.Styled(screen.Bold, "["+o.Section+"]"))
+				lines = append(lines, screen.Styled(screen.Bold, "["+o.Section+"]"))
 			}
 		}
-		out = append(out, table.lines(settingsOf(o))...)
+		lines = append(lines, table.lines(settingsOf(o))...)
 	}
-	return p.Out.Print(out)
+	return out.Print(lines)
 }
 
 // settingsOf are the rows of one option. Only the first row of a repeated key has the

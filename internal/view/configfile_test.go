@@ -16,7 +16,7 @@ func origin(layer, file string, line int) configs.Origin {
 func configExplained(p *view.Printer) {
 	const catalogue = "<catalogue>/keystone.hcl"
 	secret := configs.Text{{Literal: "mysql://keystone:"}, {Secret: &configs.SecretRef{Service: "keystone", Secret: "db-keystone", Key: "password"}}, {Literal: "@mariadb.openstack:3306/keystone"}}
-	_ = p.ExplainConfig("keystone", configs.ConfigFile{
+	_ = view.ExplainConfig(p.Out, "keystone", configs.ConfigFile{
 		Name: "keystone.conf", Format: "ini", Path: "/etc/keystone/keystone.conf", SecretPath: "/etc/keystone/keystone.conf.d/secrets.conf",
 		Options: []configs.Option{
 			{
@@ -39,5 +39,5 @@ func configExplained(p *view.Printer) {
 }
 
 func configExplainedRaw(p *view.Printer) {
-	_ = p.ExplainConfig("keystone", configs.ConfigFile{Name: "policy.yaml", Format: "raw", Path: "/etc/keystone/policy.yaml", Origin: origin("service", "cloud.hcl", 12)})
+	_ = view.ExplainConfig(p.Out, "keystone", configs.ConfigFile{Name: "policy.yaml", Format: "raw", Path: "/etc/keystone/policy.yaml", Origin: origin("service", "cloud.hcl", 12)})
 }

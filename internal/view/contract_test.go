@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"kolla.openstack.org/kolla/internal/report/applied"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -91,15 +92,8 @@ func TestSummaryLine(t *testing.T) {
 	}
 }
 
-// What tfcmt and Atlantis look for, as they do: the first by lines, the second in
-// the whole output.
+// What Atlantis looks for, in the whole output.
 var (
-	tfcmtPass    = regexp.MustCompile(`(?m)^(Plan: \d|No changes.)`)
-	tfcmtNone    = regexp.MustCompile(`(?m)^(No changes.)`)
-	tfcmtDestroy = regexp.MustCompile(`(?m)([1-9][0-9]* to destroy.)`)
-	tfcmtFail    = regexp.MustCompile(`(?m)^([│|] )?(Error: )`)
-	tfcmtWarning = regexp.MustCompile(`(?m)^([│|] )?(Warning: )`)
-	tfcmtDone    = regexp.MustCompile(`(?m)^(Apply complete!)`)
 	atlantisPlan = regexp.MustCompile(`(?m)^Plan: (?:(\d+) to import, )?(\d+) to add, (\d+) to change, (\d+) to destroy(?:, \d+ to forget)?\.$`)
 	atlantisNone = regexp.MustCompile(`(?m)^No changes\. Your infrastructure matches the configuration\.$`)
 )
@@ -126,11 +120,12 @@ func TestReviewBots(t *testing.T) {
 	for name, test := range tests {
 		for _, options := range []view.PlanOptions{{}, {Compact: true}} {
 			out := capture(80, false, plan(test.sample, options))
-			got := verdict{tfcmtPass.Match(out), tfcmtNone.Match(out), tfcmtDestroy.Match(out), atlantisPlan.Match(out), atlantisNone.Match(out)}
+			read := readTfcmt(t, string(out))
+			got := verdict{read.verdict != "", read.none, read.destroys, atlantisPlan.Match(out), atlantisNone.Match(out)}
 			if got != test.want {
 				t.Errorf("%s %+v: bots see %+v, want %+v", name, options, got, test.want)
 			}
-			if tfcmtFail.Match(out) || tfcmtWarning.Match(out) {
+			if read.failed || read.warnings != "" {
 				t.Errorf("%s %+v: bots see an error or a warning", name, options)
 			}
 		}
@@ -259,7 +254,7 @@ func TestResultsThatCannotBeWritten(t *testing.T) {
 	if err := p.Plan(firstPlan(), view.PlanOptions{}); !errors.Is(err, errFull) {
 		t.Errorf("Plan gives %v, want %v", err, errFull)
 	}
-	if err := p.Applied(view.Applied{}); !errors.Is(err, errFull) {
+	if err := p.Applied(applied.Result{}); !errors.Is(err, errFull) {
 		t.Errorf("Applied gives %v, want %v", err, errFull)
 	}
 }

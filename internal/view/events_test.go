@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"kolla.openstack.org/kolla/internal/jsonview"
+	"kolla.openstack.org/kolla/internal/report/applied"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -21,7 +23,7 @@ func written(t *testing.T, do func(*view.Printer)) []string {
 	t.Helper()
 	var out bytes.Buffer
 	p := view.New(&bytes.Buffer{}, &bytes.Buffer{}, true)
-	p.Events(&out, "v1.2.3")
+	p.Events = jsonview.New(&out, "v1.2.3")
 	do(p)
 	var short []string
 	for text := range strings.Lines(out.String()) {
@@ -133,10 +135,10 @@ func TestApplyEvents(t *testing.T) {
 			progress.Observe(e)
 		}
 		progress.Close()
-		if err := p.Applied(view.Applied{
+		if err := p.Applied(applied.Result{
 			Added:   1,
-			Failed:  []view.Failed{{Address: broken.Address, Source: "cloud.hcl:41", Reason: "image cannot be pulled", Detail: []string{"not found"}}},
-			Skipped: []view.Skipped{{Address: waiting.Address, Because: broken.Address}},
+			Failed:  []applied.Failed{{Address: broken.Address, Source: "cloud.hcl:41", Reason: "image cannot be pulled", Detail: []string{"not found"}}},
+			Skipped: []applied.Skipped{{Address: waiting.Address, Because: broken.Address}},
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +163,7 @@ func TestApplyEvents(t *testing.T) {
 func TestDiagnosticEvents(t *testing.T) {
 	var out bytes.Buffer
 	p := view.New(&bytes.Buffer{}, &bytes.Buffer{}, true)
-	p.Events(&out, "v1.2.3")
+	p.Events = jsonview.New(&out, "v1.2.3")
 	diagnostics(p)
 	p.Problems([]plans.Problem{{Address: address("service.a/Deployment/a"), Source: "cloud.hcl:1", Summary: "it is broken"}})
 	p.Warn("careful", "it is hot")

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"kolla.openstack.org/kolla/internal/golden"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -40,6 +41,6 @@ func TestDocumentedExamples(t *testing.T) {
 		"plan-compact.txt": {"$ kolla plan -delete-data=service.redis/PersistentVolumeClaim/data-redis-0 -compact\n", view.PlanOptions{Compact: true}},
 	} {
 		out := capture(80, false, plan(tuesday, example.options))
-		compareGolden(t, filepath.Join("..", "..", "docs", "examples", file), append([]byte(example.command), out...))
+		golden.Compare(t, filepath.Join("..", "..", "docs", "examples", file), append([]byte(example.command), out...))
 	}
 }

@@ -18,9 +18,14 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/internal/drift"
 	"kolla.openstack.org/kolla/internal/jsonview"
+	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/report/applied"
 	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/view/html"
 	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/view/tables"
 	"kolla.openstack.org/kolla/planner/extract"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -70,6 +75,9 @@ func FuzzForeign(f *testing.F) {
 		checkText(t, name, forged, honest)
 		checkJSON(t, name+" events", forged.events.String(), honest.events.String())
 		checkJSON(t, name+" document", forged.document.String(), honest.document.String())
+		if forged.page.Len() > 0 {
+			checkPage(t, name+" page", forged.page.String())
+		}
 	})
 }
 
@@ -85,6 +93,7 @@ type paper struct {
 	*view.Printer
 	options                view.PlanOptions
 	text, events, document bytes.Buffer
+	page                   bytes.Buffer // empty: none
 }
 
 func newScreen(way int, terminal bool) *paper {
@@ -92,13 +101,13 @@ func newScreen(way int, terminal bool) *paper {
 	width := []int{80, 40, 160}[way%3]
 	stream := screen.Stream{Writer: &s.text, Width: width, Terminal: terminal}
 	s.Printer = &view.Printer{Out: stream, Err: stream, Zone: time.UTC}
-	s.Events(&s.events, "v1.2.3")
+	s.Events = jsonview.New(&s.events, "v1.2.3")
 	return s
 }
 
 // shown are the things that are printed, with a text put into all of theirs.
 var shown = map[string]func(s *paper, put func(string) string){
-	"apply": anApply, "problems": someProblems, "diagnostics": someDiagnostics, "failures": someFailures,
+	"apply": anApply, "drift": someDrift, "problems": someProblems, "diagnostics": someDiagnostics, "failures": someFailures,
 }
 
 func init() {
@@ -108,8 +117,34 @@ func init() {
 			inject(reflect.ValueOf(plan), put)
 			must(s.Plan(plan, s.options))
 			must(jsonview.Plan(&s.document, plan))
+			if s.options == (view.PlanOptions{}) {
+				must(html.Render(&s.page, report.Of(plan, report.Moment{Zone: time.UTC}), html.Options{}))
+			}
 		}
 	}
+}
+
+// someDrift is what kolla drift prints.
+func someDrift(s *paper, put func(string) string) {
+	plan := driftAndConfig()
+	for i := range plan.Actions {
+		if a := &plan.Actions[i]; i%2 == 0 {
+			a.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: "denied", Advice: "Ask."}
+			a.Verb, a.Changes = plans.None, nil
+		}
+		for j := range plan.Actions[i].Changes {
+			plan.Actions[i].Changes[j].Drift = true
+		}
+	}
+	inject(reflect.ValueOf(plan), put)
+	look := drift.Of(plan)
+	orphan := drift.Orphan{Ref: plan.Actions[0].Ref, Manager: put("kubectl"), Created: now}
+	look.Orphans = &drift.Orphans{Objects: []drift.Orphan{orphan}, NotListed: []string{put("perhaps a Lease")}}
+	must(tables.Drift(&s.text, look, time.UTC))
+	must(look.JSON(&s.document))
+	history := &drift.History{}
+	history.Add(look)
+	must(tables.DriftHistory(&s.text, history, time.Time{}, time.UTC))
 }
 
 // anApply is what happens to the actions of a plan, one way or another.
@@ -118,7 +153,7 @@ func anApply(s *paper, put func(string) string) {
 	plan := driftAndConfig()
 	inject(reflect.ValueOf(plan), put)
 	progress := s.Progress(plan)
-	failed := view.Applied{Added: 1, Took: time.Minute}
+	failed := applied.Result{Added: 1, Took: time.Minute}
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
 		progress.Observe(plans.Event{Action: a, Kind: plans.Started})
@@ -130,12 +165,12 @@ func anApply(s *paper, put func(string) string) {
 		progress.Observe(over)
 		switch over.Kind {
 		case plans.Failed:
-			failed.Failed = append(failed.Failed, view.Failed{
+			failed.Failed = append(failed.Failed, applied.Failed{
 				Address: a.Address, Source: put("cloud.hcl:4"), Reason: put("the job failed"), Advice: put("Mend it."),
 				Detail: []string{put("last lines of container api:"), put("  a line of a log")}, After: time.Second,
 			})
 		case plans.Skipped:
-			failed.Skipped = append(failed.Skipped, view.Skipped{Address: a.Address, Because: over.Because})
+			failed.Skipped = append(failed.Skipped, applied.Skipped{Address: a.Address, Because: over.Because})
 		}
 	}
 	s.Unreachable(put("connection refused"))
@@ -168,15 +203,15 @@ func someDiagnostics(s *paper, put func(string) string) {
 	files := map[string]*hcl.File{put("cloud.hcl"): {Bytes: []byte(source)}}
 	s.Diagnostics(diags, files)
 	must(jsonview.Validation(&s.document, diags, files))
-	must(s.TextDiff("cloud.hcl", "a\n", "b\n"))
+	must(view.TextDiff(s.Out, "cloud.hcl", "a\n", "b\n"))
 }
 
 func someFailures(s *paper, put func(string) string) {
 	s.Failure("It failed", put("the server said"))
 	s.Warn(put("careful"), put("the server said"))
-	must(s.Value(cty.ObjectVal(map[string]cty.Value{"a": cty.StringVal(put("b")), put("c"): cty.TupleVal([]cty.Value{cty.StringVal(put("b\n"))})})))
-	must(s.Value(cty.StringVal(put("b\n"))))
-	must(s.Saved(put("plan.out"), put("plan.out")))
+	must(view.PrintValue(s.Out, cty.ObjectVal(map[string]cty.Value{"a": cty.StringVal(put("b")), put("c"): cty.TupleVal([]cty.Value{cty.StringVal(put("b\n"))})})))
+	must(view.PrintValue(s.Out, cty.StringVal(put("b\n"))))
+	must(view.Saved(s.Out, put("plan.out"), put("plan.out"), false))
 }
 
 // inject puts a text into all others: names, values, reasons, but not where kolla alone

@@ -2,7 +2,6 @@ package view_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -12,13 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"kolla.openstack.org/kolla/internal/golden"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/internal/view/screen"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // goldens are the screens that are kept: what is printed, by name.
 var goldens = map[string]func(*view.Printer){
@@ -57,6 +53,7 @@ var goldens = map[string]func(*view.Printer){
 	"plan_haystack_compact": plan(haystack, view.PlanOptions{Compact: true}),
 	"plan_kinds":            plan(otherKinds, view.PlanOptions{}),
 	"plan_lists":            plan(changedLists, view.PlanOptions{}),
+	"plan_policies":         plan(judged, view.PlanOptions{}),
 	"question":              question(tuesday, "admin@prod"),
 	"question_destroy":      question(destroyWithData, "admin@prod"),
 	"question_kinds":        question(otherKinds, ""),
@@ -90,7 +87,7 @@ func TestGolden(t *testing.T) {
 		for _, screen := range screens {
 			path := filepath.Join("testdata", name, screen.name)
 			t.Run(name+"/"+screen.name, func(t *testing.T) {
-				compareGolden(t, path, capture(screen.width, screen.color, render))
+				golden.Compare(t, path, capture(screen.width, screen.color, render))
 			})
 		}
 	}
@@ -102,26 +99,6 @@ func capture(width int, color bool, render func(*view.Printer)) []byte {
 	stream := screen.Stream{Writer: &b, Width: width, Color: color}
 	render(&view.Printer{Out: stream, Err: stream, Zone: time.UTC})
 	return b.Bytes()
-}
-
-func compareGolden(t *testing.T, path string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got; -update rewrites):\n%s", path, diff)
-	}
 }
 
 // TestGoldenFilesAreUsed fails for files that no case compares with.
@@ -144,7 +121,7 @@ func TestGoldenFilesAreUsed(t *testing.T) {
 			return s.name == file
 		})
 		if !known {
-			if *update {
+			if golden.Update() {
 				return os.Remove(path)
 			}
 			return fmt.Errorf("%s belongs to no case", path)

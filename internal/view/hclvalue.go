@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
@@ -9,6 +10,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -26,18 +28,29 @@ func Value(v cty.Value) string {
 	return b.String()
 }
 
+// Outputs prints outputs. Values of sensitive outputs are not shown.
+func Outputs(out io.Writer, outputs []configs.Output) {
+	for _, o := range outputs {
+		if o.Sensitive {
+			foreign.Fprintf(out, "%s = <sensitive>\n", o.Name)
+			continue
+		}
+		fmt.Fprintln(out, foreign.Lines(o.Name+" = "+Value(o.Value)))
+	}
+}
+
 // isString reports whether a value is a string that may be shown.
 func isString(v cty.Value) bool {
 	return !v.IsMarked() && v.IsKnown() && !v.IsNull() && v.Type() == cty.String
 }
 
-// Value prints a value to standard output. The error is that of writing.
-func (p *Printer) Value(v cty.Value) error {
-	var out []screen.Line
+// PrintValue prints a value. The error is that of writing.
+func PrintValue(out screen.Stream, v cty.Value) error {
+	var lines []screen.Line
 	for l := range strings.SplitSeq(Value(v), "\n") {
-		out = append(out, screen.Text(l))
+		lines = append(lines, screen.Text(l))
 	}
-	return p.Out.Print(out)
+	return out.Print(lines)
 }
 
 func writeValue(b *strings.Builder, v cty.Value, depth int) {

@@ -10,7 +10,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/report/applied"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/addrs"
@@ -72,7 +72,7 @@ func (p *Progress) rows(now time.Time, width int) []screen.Line {
 			out = append(out, screen.Styled(screen.Faint, "  and "+words.Count(len(running)-i, "more object")))
 			break
 		}
-		status := report.Doing(t.action)
+		status := applied.Doing(t.action)
 		if t.status != "" {
 			status = "waiting: " + t.status
 		}

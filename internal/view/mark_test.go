@@ -90,15 +90,6 @@ func TestLegend(t *testing.T) {
 	}
 }
 
-// What tfcmt makes of a plan, line by line, as its parser does.
-var tfcmt = map[string]*regexp.Regexp{
-	"created":  regexp.MustCompile(`^ *# (.*) will be created$`),
-	"updated":  regexp.MustCompile(`^ *# (.*) will be updated in-place$`),
-	"deleted":  regexp.MustCompile(`^ *# (.*) will be destroyed$`),
-	"replaced": regexp.MustCompile(`^ *# (.*?)(?: is tainted, so)? must be replaced$`),
-	"imported": regexp.MustCompile(`^ *# (.*?) will be imported$`),
-}
-
 // TestReviewBotsListObjects holds that the signs are in nobody's way.
 func TestReviewBotsListObjects(t *testing.T) {
 	words := map[plans.Verb]string{
@@ -106,7 +97,7 @@ func TestReviewBotsListObjects(t *testing.T) {
 	}
 	for name, sample := range map[string]func() *plans.Plan{"first": firstPlan, "drift": driftAndConfig, "kinds": otherKinds, "lists": changedLists, "destroy": destroyAll} {
 		for _, options := range []view.PlanOptions{{}, {Compact: true}, {Full: true}} {
-			want, got := map[string][]string{}, map[string][]string{}
+			want := map[string][]string{}
 			for _, a := range sample().Actions {
 				word := words[a.Verb]
 				if a.Partial {
@@ -116,13 +107,7 @@ func TestReviewBotsListObjects(t *testing.T) {
 					want[word] = append(want[word], a.Address.String())
 				}
 			}
-			for _, l := range strings.Split(string(capture(80, false, plan(sample, options))), "\n") {
-				for word, pattern := range tfcmt {
-					if match := pattern.FindStringSubmatch(l); match != nil {
-						got[word] = append(got[word], match[1])
-					}
-				}
-			}
+			got := readTfcmt(t, string(capture(80, false, plan(sample, options)))).lists
 			if diff := cmp.Diff(want, got, cmp.Transformer("sort", func(s []string) []string { return slices.Sorted(slices.Values(s)) })); diff != "" {
 				t.Errorf("%s %+v (-planned +read):\n%s", name, options, diff)
 			}

@@ -2,20 +2,23 @@ package view_test
 
 import (
 	"bytes"
-	"os"
+	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/renderer/html"
 
+	"kolla.openstack.org/kolla/internal/golden"
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/markdown"
+	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/state"
 )
 
 // page is the Markdown of a plan, at the time of the samples.
@@ -27,7 +30,7 @@ func page(plan *plans.Plan, o markdown.Options) string {
 func TestMarkdown(t *testing.T) {
 	samples := map[string]func() *plans.Plan{
 		"outputs": outputsOnly, "secrets": knownSecrets, "refresh_only": refreshOnly, "kept_drift": keptDrift, "losses": lossesAndOthers,
-		"keys": keys, "none": unchanged(64, 2),
+		"keys": keys, "policies": judged, "none": unchanged(64, 2),
 	}
 	for name, sample := range marked {
 		samples[name] = sample
@@ -37,21 +40,7 @@ func TestMarkdown(t *testing.T) {
 	for name, sample := range samples {
 		got := page(sample(), markdown.Options{})
 		file := filepath.Join("testdata", "markdown", name+".md")
-		if *update {
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		golden.Compare(t, file, []byte(got))
 	}
 	files, err := filepath.Glob(filepath.Join("testdata", "markdown", "*"))
 	if err != nil || len(files) != len(samples) {
@@ -66,11 +55,15 @@ func TestMarkdownHasRoom(t *testing.T) {
 	whole := page(plan, markdown.Options{Full: true})
 	doc := report.Of(plan, report.Moment{Zone: time.UTC})
 	least := len(page(plan, markdown.Options{Budget: 1}))
-	if least > len(whole)/2 {
+	leastFull := len(page(plan, markdown.Options{Full: true, Budget: 1}))
+	if max(least, leastFull) > len(whole)/2 {
 		t.Fatalf("the shortest page has %d bytes of %d: the sample shows nothing", least, len(whole))
 	}
 	for budget := least; budget < len(whole); budget += max(1, len(whole)/50) {
 		got := page(plan, markdown.Options{Budget: budget})
+		if full := page(plan, markdown.Options{Full: true, Budget: budget}); len(full) > budget && budget >= leastFull {
+			t.Errorf("with all values and a budget of %d the page has %d bytes", budget, len(full))
+		}
 		if len(got) > budget && budget >= least {
 			t.Errorf("with a budget of %d the page has %d bytes", budget, len(got))
 		}
@@ -81,6 +74,36 @@ func TestMarkdownHasRoom(t *testing.T) {
 		}
 		if cut := strings.Contains(got, "This page is cut"); !cut && len(got) < len(page(plan, markdown.Options{Budget: 1 << 30})) {
 			t.Errorf("with a budget of %d the page does not say that it is cut", budget)
+		}
+	}
+}
+
+// TestMarkdownLongTexts gives a plan an output and messages that are longer than a comment may
+// be: the page has room for them, and says how much is missing.
+func TestMarkdownLongTexts(t *testing.T) {
+	long := strings.Repeat("long & _longer_ ", 7000)
+	plan := judged()
+	for i := range plan.Policies {
+		plan.Policies[i].Message = long
+	}
+	plan.Warnings = append(plan.Warnings, plans.Notice{Summary: "Long", Text: long})
+	value, err := json.Marshal(long)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 200 {
+		name := fmt.Sprintf("long%d", i)
+		plan.Outputs = append(plan.Outputs, output.Change{Name: name, After: &state.Output{Name: name, Type: json.RawMessage(`"string"`), Value: value}})
+	}
+	for _, full := range []bool{false, true} {
+		got := page(plan, markdown.Options{Full: full, Budget: markdown.Budget})
+		if len(got) > markdown.Budget {
+			t.Errorf("full %t: the page has %d bytes", full, len(got))
+		}
+		for _, want := range []string{"bytes more)", "more\n```", report.Of(plan, report.Moment{}).Summary} {
+			if !strings.Contains(got, want) {
+				t.Errorf("full %t: the page lacks %q", full, want)
+			}
 		}
 	}
 }

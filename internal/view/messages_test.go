@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"kolla.openstack.org/kolla/internal/report/applied"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -124,24 +125,24 @@ func problems(p *view.Printer) {
 }
 
 func appliedComplete(p *view.Printer) {
-	must(p.Applied(view.Applied{Added: 5, Changed: 1, Took: 72 * time.Second}))
-	must(p.Applied(view.Applied{Added: 1, Imported: 2, Forgotten: 1, Took: 900 * time.Millisecond}))
-	must(p.Applied(view.Applied{Destroy: true, Destroyed: 13, Took: 2 * time.Hour}))
+	must(p.Applied(applied.Result{Added: 5, Changed: 1, Took: 72 * time.Second}))
+	must(p.Applied(applied.Result{Added: 1, Imported: 2, Forgotten: 1, Took: 900 * time.Millisecond}))
+	must(p.Applied(applied.Result{Destroy: true, Destroyed: 13, Took: 2 * time.Hour}))
 }
 
 func appliedFailed(p *view.Printer) {
 	mariadb := address("service.mariadb/StatefulSet/mariadb")
 	keystone := address("service.keystone/Job/keystone-db-sync-88e0")
-	must(p.Applied(view.Applied{
+	must(p.Applied(applied.Result{
 		Added: 20, Changed: 1, Took: 312 * time.Second,
-		Failed: []view.Failed{
+		Failed: []applied.Failed{
 			{Address: mariadb, Source: "cloud.hcl:38", Reason: "2 of 3 pods cannot be scheduled: no node with kolla.openstack.org/role-control=true has room", After: 131 * time.Second},
 			{Address: keystone, Reason: "the job failed: BackoffLimitExceeded", Detail: []string{
 				"last log lines of keystone-db-sync-88e0-x7k2p:",
 				"  2026-11-21 03:01:12.001 1 ERROR keystone \x1b[31moslo_db.exception.DBConnectionError\n  Access denied for user 'keystone'@'10.42.0.7'",
 			}, After: 9200 * time.Millisecond},
 		},
-		Skipped: []view.Skipped{
+		Skipped: []applied.Skipped{
 			{Address: address("service.glance/Job/glance-db-create-1c22"), Because: mariadb},
 			{Address: address("service.keystone/Deployment/keystone-api"), Because: keystone},
 			{Address: address("service.glance/Deployment/glance-api"), Because: mariadb},
@@ -151,35 +152,35 @@ func appliedFailed(p *view.Printer) {
 
 // appliedForbidden lacks a right that many objects need.
 func appliedForbidden(p *view.Printer) {
-	failed := view.Failed{
+	failed := applied.Failed{
 		Address: address("service.nova/ConfigMap/nova.conf-0"), Source: "cloud.hcl:81",
 		Reason: `user "jane" is not allowed to delete configmaps in namespace openstack`, Advice: "Give the user a Role with this rule.",
 	}
 	for i := range 8 {
 		failed.Others = append(failed.Others, address(fmt.Sprintf("service.nova/ConfigMap/nova.conf-%d", i+1)))
 	}
-	must(p.Applied(view.Applied{Took: 2 * time.Second, Failed: []view.Failed{failed}}))
+	must(p.Applied(applied.Result{Took: 2 * time.Second, Failed: []applied.Failed{failed}}))
 }
 
 func appliedInterrupted(p *view.Printer) {
-	must(p.Applied(view.Applied{
+	must(p.Applied(applied.Result{
 		Added: 3, Took: 12 * time.Second, Interrupted: true,
-		Skipped: []view.Skipped{{Address: address("service.keystone/Deployment/keystone-api")}},
+		Skipped: []applied.Skipped{{Address: address("service.keystone/Deployment/keystone-api")}},
 	}))
 	// Much was to do, something failed, and the plan came from a file.
-	a := view.Applied{
+	a := applied.Result{
 		Added: 3, Changed: 12, Took: 40 * time.Second, Interrupted: true, Saved: true,
-		Failed: []view.Failed{{Address: address("service.svc00/Deployment/svc00-api"), Reason: "the image cannot be pulled", After: 9 * time.Second, Detail: []string{
+		Failed: []applied.Failed{{Address: address("service.svc00/Deployment/svc00-api"), Reason: "the image cannot be pulled", After: 9 * time.Second, Detail: []string{
 			"Failed to pull image \"registry.example.org:5000/mirrors/svc00:2025.1\": not found: manifest unknown: the registry has no such tag",
 		}}},
 	}
 	for i := range 36 {
 		for _, kind := range []string{"ConfigMap", "Service", "Deployment"} {
-			a.Skipped = append(a.Skipped, view.Skipped{Address: address(fmt.Sprintf("service.svc%02d/%s/svc%02d-api", i, kind, i))})
+			a.Skipped = append(a.Skipped, applied.Skipped{Address: address(fmt.Sprintf("service.svc%02d/%s/svc%02d-api", i, kind, i))})
 		}
 	}
 	must(p.Applied(a))
-	must(p.Applied(view.Applied{Took: time.Second, Interrupted: true, Saved: true, Destroyed: 1, Destroy: true}))
+	must(p.Applied(applied.Result{Took: time.Second, Interrupted: true, Saved: true, Destroyed: 1, Destroy: true}))
 }
 
 func must(err error) {

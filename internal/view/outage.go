@@ -21,7 +21,7 @@ func (p *Printer) Unreachable(cause string) {
 	defer p.mu.Unlock()
 	p.outage = outage{since: time.Now(), cause: cause}
 	say := screen.Styled(screen.Caution, "The API server does not answer ("+cause+"): trying again.")
-	p.events.Log(say.String())
+	p.Events.Log(say.String())
 	switch {
 	case p.progress == nil:
 		_ = p.Err.Print([]screen.Line{say})
@@ -42,7 +42,7 @@ func (p *Printer) Reachable() {
 	}
 	say := screen.Text("The API server answers again, after " + words.Duration(time.Since(p.outage.since).Truncate(time.Second)) + " (" + p.outage.cause + ").")
 	p.outage = outage{}
-	p.events.Log(say.String())
+	p.Events.Log(say.String())
 	if p.progress == nil {
 		_ = p.Err.Print([]screen.Line{say})
 		return

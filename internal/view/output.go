@@ -1,6 +1,7 @@
 // Package view prints for people: plans, problems, progress and results. It decides nothing.
 // internal/report says what a plan means, internal/view/terminal lays it out, and
-// internal/view/screen prints lines.
+// internal/view/screen prints lines. Below it, markdown and html are the formats for code
+// review; package publish writes them.
 //
 // The rules of output, for all of kolla:
 //
@@ -24,9 +25,9 @@ import (
 	"sync"
 	"time"
 
+	"kolla.openstack.org/kolla/internal/annotations"
 	"kolla.openstack.org/kolla/internal/jsonview"
 	"kolla.openstack.org/kolla/internal/view/screen"
-	"kolla.openstack.org/kolla/state"
 )
 
 // Printer prints plans, problems and results. Its output to standard error may come from
@@ -38,8 +39,10 @@ type Printer struct {
 	Zone *time.Location
 	// CompactWarnings omits the details of warnings.
 	CompactWarnings bool
-
-	events *jsonview.Events // nil: none are wanted
+	// Events also gets what is printed, for programs. Nil: no events are wanted.
+	Events *jsonview.Events
+	// Annotations also gets errors and warnings, for code review. Nil: none are wanted.
+	Annotations *annotations.Log
 
 	mu       sync.Mutex
 	progress *Progress // the one that is shown now
@@ -50,14 +53,6 @@ type Printer struct {
 func New(stdout, stderr io.Writer, noColor bool) *Printer {
 	return &Printer{Out: screen.NewStream(stdout, noColor), Err: screen.NewStream(stderr, noColor)}
 }
-
-// Events makes the printer also write events to w, for programs. tool is the version of
-// kolla.
-func (p *Printer) Events(w io.Writer, tool string) { p.events = jsonview.New(w, tool) }
-
-// Outputs writes the outputs at the end of an apply as an event. The command prints them
-// for people.
-func (p *Printer) Outputs(outputs []state.Output) { p.events.Outputs(outputs) }
 
 // tell prints lines to standard error. There is no place to report a failure.
 func (p *Printer) tell(lines []screen.Line) {

@@ -22,9 +22,9 @@ type PlanOptions struct {
 
 // Plan prints a plan to standard output. The error is that of writing.
 func (p *Printer) Plan(plan *plans.Plan, options PlanOptions) error {
-	p.events.Plan(plan)
-	lines := terminal.Plan(p.document(plan, options), options.terminal(), p.Out)
-	return errors.Join(p.Out.Print(lines), p.events.Err())
+	p.Events.Plan(plan)
+	lines := terminal.Plan(document(plan, p.Zone, options), options.terminal(), p.Out)
+	return errors.Join(p.Out.Print(lines), p.Events.Err())
 }
 
 // About describes a plan in a few lines on standard error: the target, the number of changes
@@ -32,12 +32,12 @@ func (p *Printer) Plan(plan *plans.Plan, options PlanOptions) error {
 // for a saved plan that is carried out without being shown. server is the URL of the cluster,
 // context the context of the kubeconfig, which may be empty.
 func (p *Printer) About(plan *plans.Plan, server, context string, options PlanOptions) {
-	p.tell(terminal.About(p.document(plan, options), server, context, options.terminal(), p.Err))
+	p.tell(terminal.About(document(plan, p.Zone, options), server, context, options.terminal(), p.Err))
 }
 
 // document is the report of a plan at the present time. A new plan is read when it is made.
-func (p *Printer) document(plan *plans.Plan, options PlanOptions) *report.Plan {
-	at := report.Moment{Zone: p.Zone}
+func document(plan *plans.Plan, zone *time.Location, options PlanOptions) *report.Plan {
+	at := report.Moment{Zone: zone}
 	if options.Saved {
 		at.Now = options.Now
 	}

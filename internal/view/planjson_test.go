@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"kolla.openstack.org/kolla/internal/golden"
 	"kolla.openstack.org/kolla/internal/jsonview"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner/extract"
@@ -22,7 +24,7 @@ var samplePlans = map[string]func() *plans.Plan{
 	"many": manyUpdates, "unverified": unverified, "deferred": deferredPlan, "adopt": adoptAndForget, "long": longValues,
 	"unchanged": unchanged(3, 1), "requested": requested, "refresh": refreshOnly, "part": partlyUnchanged,
 	"losses": lossesAndOthers, "mixed": mixedDrift, "keys": keys,
-	"outputs": outputsOnly, "kept drift": keptDrift, "unread": unreadOnly, "secrets": knownSecrets,
+	"outputs": outputsOnly, "replace-outputs": replaceWithOutputs, "kept drift": keptDrift, "unread": unreadOnly, "secrets": knownSecrets, "policies": judged,
 }
 
 // planSchema is docs/plan.schema.json, but no object may have keys that it does
@@ -94,6 +96,17 @@ func TestPlanJSONSchema(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// consumed are the plans of samplePlans that the tests of internal/consumers use.
+var consumed = []string{"adopt", "drift", "first", "outputs", "policies", "replace", "replace-outputs", "unchanged"}
+
+// TestPlanJSONGolden keeps plans as JSON. The tests of internal/consumers give them to the
+// programs of others.
+func TestPlanJSONGolden(t *testing.T) {
+	for _, name := range consumed {
+		golden.Compare(t, filepath.Join("..", "consumers", "testdata", name+".json"), planAsJSON(t, samplePlans[name]()))
 	}
 }
 
@@ -202,6 +215,29 @@ func TestPlanJSON(t *testing.T) {
 				t.Errorf("change (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestImpactOfDiff checks that each impact has the lines about its own block, if other blocks
+// have lines, too.
+func TestImpactOfDiff(t *testing.T) {
+	plan := newPlan(0, action(plans.Update, "service.a/ConfigMap/a"), action(plans.Update, "service.b/Deployment/b"))
+	plan.Renderings = &plans.Renderings{Base: "main (3f2a1c9)", Head: "the working tree"}
+	plan.Impact = []plans.Impact{disturbs("service.b", restarts(3, plans.Cause{Kind: plans.CauseResources}))}
+	var out struct {
+		Kolla struct {
+			Impact []struct {
+				Block string
+				Lines []string
+			}
+		}
+	}
+	if err := json.Unmarshal(planAsJSON(t, plan), &out); err != nil {
+		t.Fatal(err)
+	}
+	got := out.Kolla.Impact
+	if len(got) != 1 || got[0].Block != "service.b" || len(got[0].Lines) != 2 || !strings.Contains(got[0].Lines[1], "3 pods restart") {
+		t.Errorf("the impact is %+v", got)
 	}
 }
 
@@ -350,7 +386,7 @@ func TestJSONKeepsSecrets(t *testing.T) {
 		plans.Change{Path: `data["password"]`, Before: "hunter2", After: "hunter2", Sensitive: true, Drift: true}))
 	var events bytes.Buffer
 	p := view.New(&bytes.Buffer{}, &bytes.Buffer{}, true)
-	p.Events(&events, "v1")
+	p.Events = jsonview.New(&events, "v1")
 	if err := p.Plan(leaky, view.PlanOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/jsonview"
-	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/report/applied"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/addrs"
@@ -70,12 +70,12 @@ func (p *Printer) Progress(plan *plans.Plan) *Progress {
 		stream:  p.Out,
 		begun:   time.Now(),
 		stop:    make(chan struct{}),
-		events:  p.events.Applying(),
+		events:  p.Events.Applying(),
 		running: map[addrs.Object]*task{},
 		denied:  denials{},
 	}
 	for _, a := range plan.Actions {
-		if report.Concerns(&a) {
+		if applied.Concerns(&a) {
 			progress.total++
 		}
 	}
@@ -138,7 +138,7 @@ func (p *Progress) note(e plans.Event) []screen.Line {
 	t := p.running[address]
 	switch e.Kind {
 	case plans.Started, plans.Waiting:
-		if e.Kind == plans.Started && !report.Concerns(e.Action) {
+		if e.Kind == plans.Started && !applied.Concerns(e.Action) {
 			return nil
 		}
 		if t == nil {
@@ -150,11 +150,11 @@ func (p *Progress) note(e plans.Event) []screen.Line {
 		return nil
 	case plans.Done:
 		delete(p.running, address)
-		if !report.Concerns(e.Action) && (t == nil || !t.mentioned) {
+		if !applied.Concerns(e.Action) && (t == nil || !t.mentioned) {
 			return nil
 		}
 		p.count(e.Action)
-		return []screen.Line{p.finished(screen.Added, e, report.Done(e)+" after "+words.Duration(e.Elapsed))}
+		return []screen.Line{p.finished(screen.Added, e, applied.Done(e)+" after "+words.Duration(e.Elapsed))}
 	case plans.Failed:
 		p.count(e.Action)
 		p.failed++
@@ -170,7 +170,7 @@ func (p *Progress) note(e plans.Event) []screen.Line {
 		}
 		return []screen.Line{p.finished(screen.Caution, e, "interrupted after "+words.Duration(e.Elapsed)+", before it was ready")}
 	case plans.Skipped:
-		if !report.Concerns(e.Action) || e.Because == (addrs.Object{}) {
+		if !applied.Concerns(e.Action) || e.Because == (addrs.Object{}) {
 			return nil // what was interrupted is summed up at the end
 		}
 		p.count(e.Action)
@@ -200,7 +200,7 @@ func (d denials) failure(e plans.Event) string {
 
 // count counts a finished action if the apply works on it.
 func (p *Progress) count(a *plans.Action) {
-	if report.Concerns(a) {
+	if applied.Concerns(a) {
 		p.over++
 	}
 }
@@ -208,7 +208,7 @@ func (p *Progress) count(a *plans.Action) {
 // finished is the line about a finished action, with the number of finished actions.
 func (p *Progress) finished(s screen.Style, e plans.Event, outcome string) screen.Line {
 	l := screen.Styled(screen.Bold, e.Action.Address.String()).Then(screen.Text(": "), screen.Styled(s, outcome))
-	if report.Concerns(e.Action) {
+	if applied.Concerns(e.Action) {
 		l = l.Then(screen.Styled(screen.Faint, fmt.Sprintf("  [%d of %d]", p.over, p.total)))
 	}
 	return l
@@ -239,7 +239,7 @@ func (p *Progress) overdue(now time.Time) []screen.Line {
 		address := screen.Styled(screen.Bold, t.action.Address.String())
 		if !t.mentioned && now.Sub(t.begun) >= quietStart {
 			t.mentioned = true
-			out = append(out, address.Then(screen.Text(": "+report.Doing(t.action)+"...")))
+			out = append(out, address.Then(screen.Text(": "+applied.Doing(t.action)+"...")))
 			continue
 		}
 		if t.status != t.told {
@@ -251,7 +251,7 @@ func (p *Progress) overdue(now time.Time) []screen.Line {
 		t.told, t.toldAt, t.patience = t.status, now, min(2*t.patience, patienceLimit)
 		status := t.status
 		if status == "" {
-			status = report.Doing(t.action)
+			status = applied.Doing(t.action)
 		}
 		out = append(out, screen.Text("Still waiting for ").Then(address, screen.Textf(": %s (%s)", status, words.Duration(now.Sub(t.begun)))))
 	}

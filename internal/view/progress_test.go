@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"kolla.openstack.org/kolla/internal/report/applied"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/lang/addrs"
@@ -330,9 +331,9 @@ func TestProgressInOrder(t *testing.T) {
 	printer.Warn("The API server warns", "v1 Endpoints is deprecated.")
 	progress.Observe(plans.Event{Action: &plan.Actions[1], Kind: plans.Skipped, Because: plan.Actions[0].Address})
 	progress.Close()
-	err := printer.Applied(view.Applied{
-		Failed:  []view.Failed{{Address: plan.Actions[0].Address, Reason: "no such image"}},
-		Skipped: []view.Skipped{{Address: plan.Actions[1].Address, Because: plan.Actions[0].Address}},
+	err := printer.Applied(applied.Result{
+		Failed:  []applied.Failed{{Address: plan.Actions[0].Address, Reason: "no such image"}},
+		Skipped: []applied.Skipped{{Address: plan.Actions[1].Address, Because: plan.Actions[0].Address}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"kolla.openstack.org/kolla/internal/report/applied"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -38,7 +39,7 @@ func deferredPlan() *plans.Plan {
 // appliedWaiting did not get to the end, because data were missing.
 func appliedWaiting(p *view.Printer) {
 	p.Reading([]string{"data.credentials", "data.registry"})
-	_ = p.Applied(view.Applied{Added: 1, Skipped: []view.Skipped{
+	_ = p.Applied(applied.Result{Added: 1, Skipped: []applied.Skipped{
 		{Address: address("manifest.copy/ConfigMap/copy"), Data: []string{"data.registry"}},
 		{Address: address("service.glance/Job/glance-sync"), Data: []string{}},
 	}})

@@ -31,7 +31,7 @@ func keys() *plans.Plan {
 		"password": {Carried: true, Parts: []providers.DataPart{{From: &providers.SecretKey{Namespace: "openstack", Name: "store-0-admin", Key: "password"}}}},
 	})
 	inherited := action(plans.Delete, "service.store[0]/Secret/store-0-admin")
-	inherited.Heir = heir.Address
+	inherited.ValuesCopiedTo = heir.Address
 	renamed := plans.Reason{Kind: plans.ReasonRenamed}
 	actions = append(actions,
 		because(action(plans.Replace, `service.redis["cache"]/Deployment/redis-cache`), plans.Reason{Kind: plans.ReasonTriggered, Detail: `module.edge["a"]`}),

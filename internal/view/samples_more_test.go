@@ -122,7 +122,7 @@ func unverified() *plans.Plan {
 	p.Warnings = []plans.Notice{
 		{Address: a.Address, Text: violation},
 		{Text: "v1 Endpoints is deprecated in v1.33+"},
-		{Address: b.Address, Source: "extra.hcl:3", Summary: "ConfigMap monitoring/grafana looks as if it was renamed to grafana2", Text: "An object cannot be renamed in a cluster."},
+		{Address: b.Address, Source: "extra.hcl:3", Summary: "ConfigMap monitoring/grafana stays", Text: "Others use it."},
 		{Address: address("service.glance/Deployment/glance-api"), Text: violation},
 	}
 	return p

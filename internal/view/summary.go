@@ -5,25 +5,17 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/report/applied"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/view/terminal"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/addrs"
 )
 
-// Applied is the result of an apply.
-type Applied = report.Applied
-
-// Failed is an action that began and failed.
-type Failed = report.Failed
-
-// Skipped is an action that did not begin.
-type Skipped = report.Skipped
-
 // Applied prints the result of an apply: failures to standard error, skipped actions and
 // the closing line to standard output. The error is that of writing to standard output.
-func (p *Printer) Applied(a report.Applied) error {
-	p.events.Applied(a)
+func (p *Printer) Applied(a applied.Result) error {
+	p.Events.Applied(a)
 	var skipped error
 	if len(a.Skipped) > 0 { // before the errors, so that these stay on the screen
 		skipped = p.Out.Print(append([]screen.Line{nil}, skippedLines(a)...))
@@ -33,11 +25,11 @@ func (p *Printer) Applied(a report.Applied) error {
 	for _, f := range a.Failed {
 		p.tell(failureLines(f, p.Err))
 	}
-	return errors.Join(skipped, p.Out.Print(closing(a)), p.events.Err())
+	return errors.Join(skipped, p.Out.Print(closing(a)), p.Events.Err())
 }
 
 // failureLines shows a failure like a diagnostic, with its log unchanged.
-func failureLines(f report.Failed, s screen.Stream) []screen.Line {
+func failureLines(f applied.Failed, s screen.Stream) []screen.Line {
 	where := screen.Text("  with ").Then(screen.Styled(screen.Bold, f.Address.String()))
 	if f.Source != "" {
 		where = where.Then(screen.Text(", declared at " + f.Source))
@@ -62,7 +54,7 @@ func failureLines(f report.Failed, s screen.Stream) []screen.Line {
 }
 
 // skippedLines lists the actions that were not begun, by the failure that each waited for.
-func skippedLines(a report.Applied) []screen.Line {
+func skippedLines(a applied.Result) []screen.Line {
 	var order []addrs.Object
 	byCause := map[addrs.Object][]addrs.Object{}
 	var later []addrs.Object
@@ -123,7 +115,7 @@ func byBlock(addresses []addrs.Object) []screen.Line {
 
 // closing is the last line. It is Terraform's if everything went well. Otherwise the line
 // after it says how to go on.
-func closing(a report.Applied) []screen.Line {
+func closing(a applied.Result) []screen.Line {
 	verdict, rest := a.Verdict()
 	took := screen.Text("It took " + words.Duration(a.Took) + ".")
 	if a.Complete() {

@@ -10,17 +10,17 @@ import (
 	"kolla.openstack.org/kolla/internal/view/screen"
 )
 
-// TextDiff prints the change of the file with that name to standard output, as a unified
-// diff for patch -p1. The error is that of writing.
-func (p *Printer) TextDiff(name, before, after string) error {
+// TextDiff prints the change of the file with that name, as a unified diff for patch -p1.
+// The error is that of writing.
+func TextDiff(out screen.Stream, name, before, after string) error {
 	_, unified, _ := bytes.Cut(diff.Diff("old/"+name, []byte(before), "new/"+name, []byte(after)), []byte("\n"))
-	if !p.Out.Terminal { // to the byte: trailing blanks count
-		if _, err := p.Out.Writer.Write(unified); err != nil {
+	if !out.Terminal { // to the byte: trailing blanks count
+		if _, err := out.Writer.Write(unified); err != nil {
 			return fmt.Errorf("write output: %w", err)
 		}
 		return nil
 	}
-	var out []screen.Line
+	var lines []screen.Line
 	for l := range strings.Lines(string(unified)) {
 		l = strings.TrimSuffix(l, "\n")
 		look := screen.Plain
@@ -34,7 +34,7 @@ func (p *Printer) TextDiff(name, before, after string) error {
 		case strings.HasPrefix(l, "-"):
 			look = screen.Removed
 		}
-		out = append(out, screen.Styled(look, l))
+		lines = append(lines, screen.Styled(look, l))
 	}
-	return p.Out.Print(out)
+	return out.Print(lines)
 }

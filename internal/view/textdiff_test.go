@@ -123,7 +123,7 @@ func TestLongDiffIsCut(t *testing.T) {
 
 func TestTextDiff(t *testing.T) {
 	got := string(capture(80, false, func(p *view.Printer) {
-		must(p.TextDiff("cloud.hcl", "cloud \"prod\" {\nrelease=\"2025.1\"\n}\n", "cloud \"prod\" {\n  release = \"2025.1\"\n}\n"))
+		must(view.TextDiff(p.Out, "cloud.hcl", "cloud \"prod\" {\nrelease=\"2025.1\"\n}\n", "cloud \"prod\" {\n  release = \"2025.1\"\n}\n"))
 	}))
 	want := `--- old/cloud.hcl
 +++ new/cloud.hcl

@@ -3,13 +3,12 @@ package words
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
-// Sorted gives "a, b and c", in the order of the names and without repetitions, or "none".
+// Sorted returns the names, sorted and without repetitions, as "a, b and c", or "none".
 func Sorted(names []string) string { return All(slices.Compact(slices.Sorted(slices.Values(names)))) }
 
-// Known gives the names of a kind of things: "Known variables: a and b."
+// Known returns a sentence with all names of a kind: "Known variables: a and b."
 func Known(noun string, names []string) string {
 	if len(names) == 0 {
 		return fmt.Sprintf("No %ss are declared.", noun)
@@ -17,7 +16,8 @@ func Known(noun string, names []string) string {
 	return fmt.Sprintf("Known %ss: %s.", noun, Sorted(names))
 }
 
-// WithHint puts a hint before a sentence. The hint comes from DidYouMean, and may be empty.
+// WithHint returns a text with a hint before it. The hint comes from DidYouMean and may be
+// empty.
 func WithHint(hint, text string) string {
 	if hint == "" {
 		return text
@@ -25,13 +25,12 @@ func WithHint(hint, text string) string {
 	return hint[1:] + " " + text
 }
 
-// Sentence is the message of an error with a capital letter.
+// Sentence returns the message of an error with a capital first letter.
 func Sentence(err error) string {
-	s := err.Error()
-	return strings.ToUpper(s[:1]) + s[1:]
+	return Capital(err.Error())
 }
 
-// Has gives "Its blocks are: a, b and c.", or "It has none."
+// Has returns a sentence such as "Its blocks are: a, b and c.", or "It has none."
 func Has(prefix string, names []string) string {
 	if len(names) == 0 {
 		return "It has none."

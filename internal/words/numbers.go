@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Duration gives a span of time in the precision that people need: "0.4 s", "5 s",
-// "12 s", "2 min 10 s", "1 h 5 min", "3 days".
+// Duration returns a duration in a readable precision: "0.4 s", "5 s", "12 s", "2 min 10 s", "1
+// h 5 min", "3 days".
 func Duration(d time.Duration) string {
 	switch seconds := int(d.Round(time.Second).Seconds()); {
 	case d < 10*time.Second && d%time.Second != 0:
@@ -24,7 +24,7 @@ func Duration(d time.Duration) string {
 	}
 }
 
-// Count gives "1 object", "2 objects".
+// Count returns a number with its noun: "1 object", "2 objects".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -32,7 +32,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Ago gives the time since an event in a single unit: "just now", "50 min ago", "3 days ago".
+// Ago returns the time since an event in a single unit: "just now", "50 min ago", "3 days ago".
 func Ago(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -46,7 +46,7 @@ func Ago(d time.Duration) string {
 	}
 }
 
-// Capital makes the first letter of a phrase a capital.
+// Capital returns a phrase with a capital first letter.
 func Capital(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	if first == utf8.RuneError {
@@ -55,7 +55,7 @@ func Capital(s string) string {
 	return string(unicode.ToUpper(first)) + s[size:]
 }
 
-// Plural chooses the form of a word for n things.
+// Plural returns the form of a word for n things.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return one

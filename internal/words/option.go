@@ -8,7 +8,7 @@ import (
 // Option returns an option with its value, quoted for a shell.
 func Option(name, value string) string { return name + "=" + Quote(value) }
 
-// Quote quotes a word for a shell if that is necessary.
+// Quote returns a word, quoted for a shell if necessary.
 func Quote(word string) string {
 	if !strings.ContainsFunc(word, special) {
 		return word
@@ -16,7 +16,7 @@ func Quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// special reports whether a character may have a meaning for a shell.
+// special reports whether a shell may interpret a character.
 func special(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:=@%+,", r)
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// DidYouMean gives ` Did you mean "NAME"?`, with the space before it, when one of
-// the known names is so close to the given one that it was probably meant; else
-// nothing. Where several are equally close there is nothing to suggest either.
+// DidYouMean returns ` Did you mean "NAME"?`, with the space before it, if one known name is so
+// similar to the given name that it was probably meant. It returns an empty text if there is no
+// such name, or if several are equally similar.
 func DidYouMean(given string, known []string) string {
 	if name := Nearest(given, known); name != "" {
 		if strings.Contains(name, `"`) {
@@ -20,9 +20,9 @@ func DidYouMean(given string, known []string) string {
 	return ""
 }
 
-// Nearest is the closest of the known names, or "" when there is no one such.
-// Longer names may differ in more letters, but in no more than a third of them, and not in
-// the first and others.
+// Nearest returns the most similar of the known names, or "" if there is none. Longer names may
+// differ in more letters, but in at most a third of them. If more than one letter differs, the
+// first letter must be equal.
 func Nearest(given string, known []string) string {
 	best, least := "", 2+len(given)/4
 	for _, name := range known {
@@ -30,7 +30,7 @@ func Nearest(given string, known []string) string {
 		distance := distance(given, lower)
 		switch {
 		case 3*distance > min(len(given), len(name))+1:
-		case distance > 1 && given[0] != lower[0]: // hardly anybody begins with a mistake
+		case distance > 1 && given[0] != lower[0]: // few people mistype the first letter
 		case distance < least:
 			best, least = name, distance
 		case distance == least && name != best:
@@ -40,8 +40,8 @@ func Nearest(given string, known []string) string {
 	return best
 }
 
-// distance is how many letters have to be put in, taken out or replaced to make one name
-// of the other. Two neighbours that have changed places are one mistake.
+// distance returns the number of letters to insert, delete or replace to turn one name into the
+// other. Two swapped neighbours count as one mistake.
 func distance(a, b string) int {
 	if len(a) == len(b) {
 		i := 0

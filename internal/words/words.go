@@ -1,5 +1,5 @@
-// Package words puts names and numbers into sentences and into command lines, and finds the
-// name that somebody meant.
+// Package words formats names and numbers for sentences and for command lines, and finds the
+// name that was probably meant.
 package words
 
 import (
@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// All lists all names: "a, b and c"; "none" where there are none.
+// All returns a list of all names: "a, b and c", or "none".
 func All(names []string) string {
 	switch n := len(names); n {
 	case 0:
@@ -19,8 +19,21 @@ func All(names []string) string {
 	}
 }
 
-// Few lists the first names, at most so many, and says how many more there are:
-// "a, b and 3 more". It is empty where there are no names.
+// First returns the first most lines, and one with the number of the others: "and 3 more nodes".
+// If there is one other, it returns all. The noun is in the singular, or empty.
+func First(lines []string, most int, noun string) []string {
+	more := len(lines) - most
+	switch {
+	case more <= 1:
+		return lines
+	case noun == "":
+		return append(lines[:most:most], fmt.Sprintf("and %d more", more))
+	}
+	return append(lines[:most:most], "and "+Count(more, "more "+noun))
+}
+
+// Few returns a list of at most most names, with the number of the others: "a, b and 3 more".
+// It returns an empty text if there are no names.
 func Few(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")

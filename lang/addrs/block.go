@@ -54,9 +54,9 @@ func Modules(module string) []string {
 	return out
 }
 
-// ParseBlock reads the address of a block or module, and returns it in the form that
+// parseBlock reads the address of a block or module, and returns it in the form that
 // addresses of objects use: `module.edge["west"].service.redis`.
-func ParseBlock(text string) (string, error) {
+func parseBlock(text string) (string, error) {
 	t, diags := hclsyntax.ParseTraversalAbs([]byte(text), "", hcl.InitialPos)
 	if !diags.HasErrors() {
 		if block, ok := BlockOf(t); ok {
@@ -93,30 +93,6 @@ func BlockOf(t hcl.Traversal) (block string, ok bool) {
 func Covers(outer, block string) bool {
 	rest, ok := strings.CutPrefix(block, outer)
 	return ok && (rest == "" || rest[0] == '[' || rest[0] == '.')
-}
-
-// Recounted is the address under which a block is declared now, if the block itself or a
-// module around it got a count or lost it: NAME becomes NAME[0], or the reverse. Otherwise it
-// is the address that was given.
-func Recounted(block string, declared func(block string) bool) string {
-	var now []Step
-	for _, s := range Steps(block) {
-		other := s
-		switch s.Suffix {
-		case "":
-			other.Suffix = "[0]"
-		case "[0]":
-			other.Suffix = ""
-		}
-		if !declared(Join(append(now, s))) && declared(Join(append(now, other))) {
-			s = other
-		}
-		now = append(now, s)
-	}
-	if found := Join(now); declared(found) {
-		return found
-	}
-	return block
 }
 
 // Step is a part of the address of a block: TYPE.NAME["KEY"].

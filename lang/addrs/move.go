@@ -1,6 +1,7 @@
 package addrs
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -10,6 +11,21 @@ import (
 type Move struct {
 	From, To Target // both blocks, or both objects
 	Range    hcl.Range
+}
+
+// ApplyMoves returns the address that an object has after all moves about it, one after the other.
+func ApplyMoves(moves []Move, o Object) Object {
+	for range moves {
+		i := slices.IndexFunc(moves, func(m Move) bool {
+			_, applies := m.Apply(o)
+			return applies
+		})
+		if i < 0 {
+			break
+		}
+		o, _ = moves[i].Apply(o)
+	}
+	return o
 }
 
 // Apply returns the address that an object has after the move, and whether the move is about

@@ -19,14 +19,14 @@ type Target struct {
 func ParseTarget(text string) (Target, error) {
 	block, _, isObject := cutBlock(text)
 	if !isObject {
-		block, err := ParseBlock(text)
+		block, err := parseBlock(text)
 		return Target{Block: block}, err
 	}
 	object, err := ParseObject(text)
 	if err != nil {
 		return Target{}, err
 	}
-	if object.Block, err = ParseBlock(block); err != nil {
+	if object.Block, err = parseBlock(block); err != nil {
 		return Target{}, err
 	}
 	return Target{Block: object.Block, Object: object}, nil

@@ -110,26 +110,6 @@ func mustTarget(t *testing.T, text string) addrs.Target {
 	return target
 }
 
-func TestRecounted(t *testing.T) {
-	declared := []string{"service.a[0]", "service.b", `service.c["x"]`, "service.d", "service.d[0]", "module.m[0]", "module.m[0].service.e"}
-	tests := map[string]string{
-		"service.a":          "service.a[0]",
-		"service.b[0]":       "service.b",
-		"service.b[1]":       "service.b[1]",
-		`service.b["0"]`:     `service.b["0"]`,
-		"service.c":          "service.c",
-		"service.d":          "service.d",
-		"service.d[0]":       "service.d[0]",
-		"module.m.service.e": "module.m[0].service.e",
-		"module.m.service.f": "module.m.service.f",
-	}
-	for block, want := range tests {
-		if got := addrs.Recounted(block, func(b string) bool { return slices.Contains(declared, b) }); got != want {
-			t.Errorf("%s is %s now, want %s", block, got, want)
-		}
-	}
-}
-
 func FuzzParseTarget(f *testing.F) {
 	for _, text := range []string{"service.a", `module.a["x"].service.b[0]/Secret/c`, "service.a[b]", `service.a["${"]`, "a.b[1.5]"} {
 		f.Add(text)

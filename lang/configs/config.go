@@ -32,7 +32,9 @@ type Config struct {
 	Unset   []string
 	Outputs []Output // of the root
 	Checks  []Check  // of all modules
-	Data    []Data
+	// Policies are those of the root and of lang.Options.PolicyFiles.
+	Policies []Policy
+	Data     []Data
 	// Undecided are blocks, without keys, that depend on values which have to be known before
 	// the apply and are not. A restricted plan leaves the blocks out; in any other plan they
 	// are errors. "module.edge.*" stands for all blocks of that module.
@@ -81,6 +83,21 @@ type Cloud struct {
 	NetworkPolicy bool
 	Range         hcl.Range
 }
+
+// Backend says where the state is kept.
+type Backend struct {
+	Kind      string // LocalBackend or KubernetesBackend
+	Namespace string // of KubernetesBackend
+	Cloud     string // name of the cloud
+	// CloudNamespace is the namespace of the cloud. It is empty if variables decide about it.
+	CloudNamespace string
+}
+
+// The kinds of backends.
+const (
+	LocalBackend      = "local"
+	KubernetesBackend = "kubernetes"
+)
 
 // Exposure makes chosen services reachable from outside.
 type Exposure struct {

@@ -1,5 +1,4 @@
-// Package draft writes configurations: the blocks that declare an object which is in the
-// cluster already.
+// Package draft writes the blocks of a configuration that declare an existing object.
 package draft
 
 import (
@@ -24,13 +23,12 @@ import (
 // Blocks is the text of blocks that kolla wrote.
 type Blocks struct {
 	Source []byte
-	// Variables are those that it declares in place of values of Secrets, which it has
-	// not.
+	// Variables are the declared variables. They replace the values of Secrets.
 	Variables []string
 }
 
-// Manifest writes a manifest block with one object, in canonical form. The values
-// of a Secret are not written: each is a sensitive variable, which is declared too.
+// Manifest writes a manifest block with one object, in canonical form. It replaces each value
+// of a Secret by a sensitive variable, and declares the variable.
 func Manifest(name string, object map[string]any) Blocks {
 	file := hclwrite.NewEmptyFile()
 	g := generator{object: object}
@@ -54,7 +52,7 @@ type generator struct {
 	given  map[string]string // the variable for a key of a Secret
 }
 
-// takeValues has a Secret take each of its values from a variable.
+// takeValues replaces each value of a Secret by a variable.
 func (g *generator) takeValues(name string) {
 	data, _ := g.object["data"].(map[string]any)
 	if g.object["kind"] != "Secret" || len(data) == 0 {
@@ -94,7 +92,7 @@ func cloneWithout(object map[string]any, field string) map[string]any {
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9_]+`)
 
-// variable is a name for a variable that no other one has.
+// variable returns an unused name for a variable.
 func (g *generator) variable(from string) string {
 	base := notInNames.ReplaceAllString(from, "_")
 	name := base
@@ -105,10 +103,10 @@ func (g *generator) variable(from string) string {
 	return name
 }
 
-// firstFields are the fields that stand first in an object, as people write them.
+// firstFields are the fields that people write first in an object.
 var firstFields = []string{"apiVersion", "kind", "metadata", "name", "namespace"}
 
-// tokens writes a value that stands at a path of the object.
+// tokens writes the value at a path of the object.
 func (g *generator) tokens(value any, path []string) hclwrite.Tokens {
 	switch v := value.(type) {
 	case map[string]any:
@@ -164,8 +162,8 @@ func rankOf(field string) int {
 	return len(firstFields)
 }
 
-// field writes the value of a field: of a Secret's the variable, and texts of several
-// lines as such.
+// field writes the value of a field. A value of a Secret is a reference to its variable. A
+// text with several lines is a heredoc.
 func (g *generator) field(value any, path []string) hclwrite.Tokens {
 	if len(path) == 2 && (path[0] == "data" || path[0] == "stringData") && g.given[path[1]] != "" {
 		return hclwrite.TokensForTraversal(hcl.Traversal{hcl.TraverseRoot{Name: "var"}, hcl.TraverseAttr{Name: g.given[path[1]]}})
@@ -184,7 +182,7 @@ func (g *generator) field(value any, path []string) hclwrite.Tokens {
 // heredocEnd closes a text of several lines.
 const heredocEnd = "EOT"
 
-// fitsHeredoc reports whether a text reads best as lines, and can be written so.
+// fitsHeredoc reports whether a text has several lines and can be written as a heredoc.
 func fitsHeredoc(text string) bool {
 	if strings.Count(text, "\n") < 2 || !strings.HasSuffix(text, "\n") {
 		return false

@@ -1,6 +1,6 @@
-// Package escape puts values from elsewhere, such as given passwords, into texts of other
-// languages. Each place has its rule: a value is written so that the language reads it as
-// it is, or it is refused. No error holds the value.
+// Package escape writes values from elsewhere, such as given passwords, into texts of other
+// languages. Each place has a rule: the value is written so that the language reads back the
+// same value, or it is refused. Errors never contain the value.
 package escape
 
 import (
@@ -14,24 +14,25 @@ import (
 	"unicode/utf8"
 )
 
-// Place says where a value goes. The empty place takes every value as it is.
+// Place is the place of a value in a text. The empty place accepts every value unchanged.
 type Place string
 
-// The places. Several of them are joined by a plus sign, the innermost first.
+// The places. A plus sign joins several places, the innermost first.
 const (
-	JSON    Place = "json"    // in a string of JSON, or a double-quoted one of YAML: escaped
-	SQL     Place = "sql"     // between single quotes of SQL: escaped, but backslashes are refused
+	JSON    Place = "json"    // in a JSON string or a double-quoted YAML string: escaped
+	SQL     Place = "sql"     // between single quotes of SQL: escaped; backslashes are refused
 	URL     Place = "url"     // user or password of a URL: percent-encoded
-	InURL   Place = "in-url"  // any other part of a URL: what would end the part is refused
-	Literal Place = "literal" // refused with a percent sign, such as URL writes
+	InURL   Place = "in-url"  // any other part of a URL: characters that would end the part are refused
+	Literal Place = "literal" // a percent sign, which URL may produce, is refused
 	INI     Place = "ini"     // value of an option that oslo.config reads
 	Line    Place = "line"    // part of a line
-	Quoted  Place = "quoted"  // between quotes of a language that nobody named
+	Quoted  Place = "quoted"  // between quotes of an unknown language
 	Bare    Place = "bare"    // in a program or a document, without quotes
 	Env     Place = "env"     // an environment variable
 )
 
-// Then is the place of what goes into p first, and with that into outer.
+// Then returns the combined place of a value that is first put into p and then, with p, into
+// outer.
 func (p Place) Then(outer Place) Place {
 	switch {
 	case p == "":
@@ -42,7 +43,7 @@ func (p Place) Then(outer Place) Place {
 	return p + "+" + outer
 }
 
-// Into gives the text that stands for a value at a place.
+// Into returns the text that represents value at the place p.
 func Into(p Place, value string) (string, error) {
 	if p == "" {
 		return value, nil
@@ -81,7 +82,7 @@ var rules = map[Place]func(string) (string, error){
 	Env: refusing(func(r rune) bool { return r == 0 }, "it has a NUL character, and an environment variable cannot hold one"),
 }
 
-// refusing makes a rule that takes values as they are, but for some characters.
+// refusing returns a rule that accepts values unchanged, except values with a wrong character.
 func refusing(wrong func(rune) bool, why string) func(string) (string, error) {
 	return func(s string) (string, error) {
 		if strings.ContainsFunc(s, wrong) {
@@ -102,8 +103,8 @@ func intoJSON(s string) (string, error) {
 	return string(out[1 : len(out)-1]), nil
 }
 
-// intoSQL doubles quotes, as all dialects read them. Of backslashes they make
-// different things.
+// intoSQL doubles single quotes, which all dialects of SQL understand. It refuses backslashes,
+// because the dialects read them differently.
 func intoSQL(s string) (string, error) {
 	if strings.Contains(s, `\`) {
 		return "", errors.New("it has a backslash, which some SQL servers take as the start of an escape sequence")
@@ -112,8 +113,8 @@ func intoSQL(s string) (string, error) {
 	return strings.ReplaceAll(s, "'", "''"), err
 }
 
-// intoINI refuses what oslo.config would read as something else: it takes quotes and
-// blanks at the ends away, and a name after a dollar sign refers to another option.
+// intoINI refuses values that oslo.config would read differently: it strips quotes and blanks
+// at the ends, and a name after a dollar sign refers to another option.
 func intoINI(s string) (string, error) {
 	if strings.TrimFunc(s, unicode.IsSpace) != s {
 		return "", errors.New("it begins or ends with a blank, which is lost in a config file")

@@ -6,8 +6,9 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 )
 
-// absentFunctions say of functions of Terraform that are not here what to do
-// instead. Most of them differ each time: a plan would never come to rest.
+// absentFunctions maps each of Terraform's functions that the language does not have to advice
+// about a replacement. Most of them return a new result each time, so that every plan would
+// contain changes.
 var absentFunctions = map[string]string{
 	"bcrypt":          "Its result differs each time, and there would always be something to change. Give the hash as a variable.",
 	"ephemeralasnull": "There are no ephemeral values. A value of sensitive(...) is never shown and never stored.",
@@ -20,7 +21,7 @@ var absentFunctions = map[string]string{
 	"uuid":            "Its result differs each time, and there would always be something to change. uuidv5(\"dns\", NAME) always gives the same for a name.",
 }
 
-// Instead says what to write instead of a function that does not exist.
+// Instead returns advice for a function that does not exist.
 func Instead(name string, known []string) string {
 	if instead, ok := absentFunctions[name]; ok {
 		return instead

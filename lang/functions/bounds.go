@@ -7,22 +7,22 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Limits of a value. A few lines can ask for more memory than any machine has, such as a
-// value that is doubled in each line: it is an error as soon as it is over a limit.
+// Limits of a value. A few lines can need more memory than any machine has, for example if each
+// line doubles a value. A value over a limit is an error at once.
 const (
 	maxText     = 16 << 20 // bytes of text in one value
 	maxParts    = 100_000  // elements of one value, at any depth
-	maxDepth    = 500      // lists and maps in one another
+	maxDepth    = 500      // nested lists and maps
 	maxExponent = 1 << 13  // binary, of a number
 )
 
-// weight is how much there is in values.
+// weight is the size of values.
 type weight struct {
 	text  int
 	parts int
 }
 
-// check reports what is beyond all bounds.
+// check returns an error if the weight exceeds a limit.
 func (w weight) check() error {
 	switch {
 	case w.text > maxText:
@@ -35,14 +35,14 @@ func (w weight) check() error {
 
 var errDepth = fmt.Errorf("lists and maps can be nested at most %d deep", maxDepth)
 
-// Weigh reports a value that is too large to go on with.
+// Weigh returns an error if a value is too large.
 func Weigh(v cty.Value) error {
 	var w weight
 	return w.add(v, 0)
 }
 
-// add weighs a value, but not further than it may go: what stands in several places
-// of a value is kept once, so that a small one can hold more than can be counted.
+// add adds the weight of a value and stops at the limits. Equal parts of a value may share
+// memory, so that a small value can have more elements than can be counted.
 func (w *weight) add(v cty.Value, depth int) error {
 	v, _ = v.Unmark()
 	w.parts++

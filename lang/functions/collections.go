@@ -53,7 +53,7 @@ var (
 	anytrueFunc = boolsFunc(cty.Value.Or, cty.False)
 )
 
-// boolsFunc makes a function that joins the elements of a list; null is false.
+// boolsFunc returns a function that joins the elements of a list; null counts as false.
 func boolsFunc(join func(a, b cty.Value) cty.Value, none cty.Value) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "list", Type: cty.List(cty.Bool)}},
@@ -94,7 +94,7 @@ var indexFunc = function.New(&function.Spec{
 	},
 })
 
-// lengthFunc does not look at what is in a collection, so that may be secret.
+// lengthFunc does not look at the elements of a collection, so they may be secret.
 var lengthFunc = function.New(&function.Spec{
 	Params: []function.Parameter{anyParam("value")},
 	Type:   function.StaticReturnType(cty.Number),
@@ -228,7 +228,7 @@ var oneFunc = function.New(&function.Spec{
 		return cty.NilType, function.NewArgErrorf(0, "a list or set is needed")
 	},
 	Impl: func(args []cty.Value, typ cty.Type) (cty.Value, error) {
-		if n := args[0].Length(); !n.IsKnown() { // a set of what is not known yet
+		if n := args[0].Length(); !n.IsKnown() { // a set with unknown elements
 			return cty.UnknownVal(typ), nil
 		}
 		all := mark.Elements(args[0])
@@ -301,8 +301,8 @@ var transposeFunc = function.New(&function.Spec{
 	},
 })
 
-// hasKeys reports whether values of a type are maps, for those who write them.
+// hasKeys reports whether users regard values of a type as maps.
 func hasKeys(t cty.Type) bool { return t.IsObjectType() || t.IsMapType() }
 
-// ordered reports whether values of a type are lists, for those who write them.
+// ordered reports whether users regard values of a type as lists.
 func ordered(t cty.Type) bool { return t.IsTupleType() || t.IsListType() || t.IsSetType() }

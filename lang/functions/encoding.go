@@ -44,9 +44,10 @@ func encodingFunctions() []entry {
 	}
 }
 
-// writing is a function that writes JSON or YAML. The value of a generated secret is not
-// known yet and is escaped later: YAML writes a text of one line between double quotes, as
-// JSON does. lines is the place of a secret in a text of several lines.
+// writing returns a function that writes JSON or YAML. A generated secret is not known yet and
+// is escaped later, so the function records the secret's place: a JSON string. YAML, too,
+// writes a text of one line between double quotes. lines is the place of a secret in a text of
+// several lines.
 func writing(f function.Function, lines escape.Place) function.Function {
 	at := func(text, within string) string {
 		place := escape.JSON
@@ -68,7 +69,7 @@ func writing(f function.Function, lines escape.Place) function.Function {
 	})
 }
 
-// oneText makes a function of one text that gives a text.
+// oneText returns a function from one text to a text.
 func oneText(param string, f func(string) (string, error)) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{{Name: param, Type: cty.String}},
@@ -85,8 +86,8 @@ func oneText(param string, f func(string) (string, error)) function.Function {
 
 var errNotUTF8 = errors.New("what is encoded is not a text in UTF-8")
 
-// base64decodeFunc shows nothing of the text where it is wrong, as go-cty-funcs'
-// does: it may be secret.
+// base64decodeFunc does not quote an invalid text in its error, because the text may be secret.
+// The function of go-cty-funcs quotes it.
 var base64decodeFunc = oneText("str", func(text string) (string, error) {
 	out, err := base64.StdEncoding.DecodeString(text)
 	if err == nil && !utf8.Valid(out) {
@@ -127,7 +128,7 @@ var urldecodeFunc = oneText("str", func(text string) (string, error) {
 	return out, err
 })
 
-// jsondecodeFunc refuses what is nested so deep that the decoder would not end.
+// jsondecodeFunc refuses texts that are nested too deep for the decoder.
 var jsondecodeFunc = guarded(stdlib.JSONDecodeFunc, func(args []cty.Value) error {
 	return checkText(args[0], func(text string) error {
 		var raw json.RawMessage
@@ -138,7 +139,7 @@ var jsondecodeFunc = guarded(stdlib.JSONDecodeFunc, func(args []cty.Value) error
 	})
 })
 
-// checkText checks an argument if it is a text and known.
+// checkText checks an argument if it is a known text.
 func checkText(arg cty.Value, check func(string) error) error {
 	arg, _ = arg.Unmark()
 	if arg.Type() != cty.String || !arg.IsKnown() || arg.IsNull() {
@@ -193,7 +194,7 @@ var (
 	yamldecodeallFunc = yamlFunc(yamlDocuments)
 )
 
-// yamlFunc makes a function that decodes a text.
+// yamlFunc returns a function that decodes a text.
 func yamlFunc(decode func(text string) (cty.Value, error)) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "src", Type: cty.String}},
@@ -211,7 +212,8 @@ func yamlFunc(decode func(text string) (cty.Value, error)) function.Function {
 	})
 }
 
-// yamlDocument decodes the only document of a text.
+// yamlDocument decodes the only document of a text. A text without a document, or with several,
+// is an error.
 func yamlDocument(text string) (cty.Value, error) {
 	switch all := yaml.Documents([]byte(text)); len(all) {
 	case 0:

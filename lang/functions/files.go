@@ -20,24 +20,27 @@ import (
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
-// maxFile is how large a file may be that an expression or a manifest names, in
-// bytes. What is larger fits into no object of a cluster.
+// maxFile is the size limit of files in expressions and manifests, in bytes. A larger file does
+// not fit into any object of a cluster.
 const maxFile = 16 << 20
 
-// Files reads the files that expressions and manifests name, and remembers
-// what they are: they are part of the configuration's digest.
+// Files reads the files that expressions and manifests name. It records hashes of the files,
+// which are part of the configuration's digest.
 type Files struct {
-	dir  string            // what relative paths are relative to
-	seen map[string][]byte // hash of the content by path as it was given, nil: there is no such file; and of each fileset
-	// Published gives what is public of a secret, such as a certificate; unknown and marked
-	// so as long as nobody knows it. It refuses what is not public. Nil: nothing is known.
+	dir  string            // base of relative paths
+	seen map[string][]byte // SHA-256 of the content by path as given, nil for a missing file; also a hash of each fileset's result
+	// Published returns the public part of a secret, such as a certificate. The result is
+	// unknown, and marked as such, until the secret exists. Published returns an error for a
+	// secret value that is not public. Nil means that no public part is known.
 	Published func(mark.Generated) (cty.Value, error)
-	// Builtin are files that come with the program; their paths begin with BuiltinDir.
+	// Builtin contains the files that come with the program. Their paths begin with BuiltinDir.
 	Builtin    fs.FS
 	BuiltinDir string
+	// FS has the files with relative paths; nil: the disk has them. See lang.Options.
+	FS fs.FS
 }
 
-// builtin is the path of a file that comes with the program, within Builtin.
+// builtin returns the path within Builtin of a file that comes with the program.
 func (f *Files) builtin(name string) (within string, ok bool) {
 	if f.Builtin == nil {
 		return "", false
@@ -45,16 +48,17 @@ func (f *Files) builtin(name string) (within string, ok bool) {
 	return strings.CutPrefix(name, f.BuiltinDir+"/")
 }
 
-// NewFiles reads files relative to a directory.
+// NewFiles returns a Files that reads files relative to a directory.
 func NewFiles(dir string) *Files {
 	return &Files{dir: dir, seen: map[string][]byte{}}
 }
 
-// Seen are all files that were read or looked for: the hash of the content by the path as
-// it was given, nil where there is no such file; and what each fileset found.
+// Seen returns a hash of the content of each file that was read or looked for, by its path as
+// given. The hash of a missing file is nil. Seen also contains a hash of the result of each
+// fileset.
 func (f *Files) Seen() map[string][]byte { return f.seen }
 
-// Path is where a file is. ~ is the home directory, as in Terraform.
+// Path returns the path of a file. ~ is the home directory, as in Terraform.
 func (f *Files) Path(name string) string {
 	if strings.HasPrefix(name, "~") {
 		if expanded, err := filesystem.Pathexpand(cty.StringVal(name)); err == nil {
@@ -67,7 +71,42 @@ func (f *Files) Path(name string) string {
 	return filepath.Join(f.dir, name)
 }
 
-// Read reads a regular file that is not too large. The error names the file.
+// onDisk reports whether a path of Path is one of the disk.
+func (f *Files) onDisk(path string) bool { return f.FS == nil || filepath.IsAbs(path) }
+
+// ReadDir lists the directory with a path of Path.
+func (f *Files) ReadDir(path string) ([]fs.DirEntry, error) {
+	if f.onDisk(path) {
+		return os.ReadDir(path)
+	}
+	return fs.ReadDir(f.FS, path)
+}
+
+// Stat describes the file or directory with a path of Path, or the one that a link leads to.
+func (f *Files) Stat(path string) (fs.FileInfo, error) {
+	if f.onDisk(path) {
+		return os.Stat(path)
+	}
+	return fs.Stat(f.FS, path)
+}
+
+// Glob lists the paths that match a pattern, as filepath.Glob does. The pattern is one of Path.
+func (f *Files) Glob(pattern string) ([]string, error) {
+	if f.onDisk(pattern) {
+		return filepath.Glob(pattern)
+	}
+	return fs.Glob(f.FS, pattern)
+}
+
+// readFile reads the file with a path of Path.
+func (f *Files) readFile(path string) ([]byte, error) {
+	if f.onDisk(path) {
+		return files.Read(path, maxFile)
+	}
+	return fs.ReadFile(f.FS, path)
+}
+
+// Read reads a regular file of at most 16 MiB. The error names the file.
 func (f *Files) Read(name string) ([]byte, error) {
 	if within, ok := f.builtin(name); ok {
 		source, err := fs.ReadFile(f.Builtin, within)
@@ -77,7 +116,7 @@ func (f *Files) Read(name string) ([]byte, error) {
 		f.seen[name] = sumOf(sha256.New, source)
 		return source, nil
 	}
-	source, err := files.Read(f.Path(name), maxFile)
+	source, err := f.readFile(f.Path(name))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f.Path(name), withoutPath(err))
 	}
@@ -85,7 +124,7 @@ func (f *Files) Read(name string) ([]byte, error) {
 	return source, nil
 }
 
-// readBounded reads all there is, if that is not too much.
+// readBounded reads r to the end. It returns an error if r has more than maxFile bytes.
 func readBounded(r io.Reader) ([]byte, error) {
 	source, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err == nil && len(source) > maxFile {
@@ -94,7 +133,7 @@ func readBounded(r io.Reader) ([]byte, error) {
 	return source, err
 }
 
-// withoutPath is an error without the name of the operation and of the file.
+// withoutPath returns an error without the names of the operation and the file.
 func withoutPath(err error) error {
 	var pathError *fs.PathError
 	if errors.As(err, &pathError) {
@@ -117,7 +156,7 @@ func (f *Files) exists(name string) (cty.Value, error) {
 	if within, ok := f.builtin(name); ok {
 		info, err = fs.Stat(f.Builtin, within)
 	} else {
-		info, err = os.Stat(f.Path(name))
+		info, err = f.Stat(f.Path(name))
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -131,9 +170,9 @@ func (f *Files) exists(name string) (cty.Value, error) {
 	return cty.True, nil
 }
 
-// set lists the files below a path that match a pattern.
+// set returns the files below a path that match a pattern.
 func (f *Files) set(path, pattern string) (cty.Value, error) {
-	found, err := matching(f.Path(path), pattern)
+	found, err := matching(f, f.Path(path), pattern)
 	if err != nil {
 		return cty.UnknownVal(cty.Set(cty.String)), err
 	}
@@ -148,7 +187,7 @@ func (f *Files) set(path, pattern string) (cty.Value, error) {
 	return cty.SetVal(list), nil
 }
 
-// functions are those that read files or are about their names.
+// functions returns the functions that read files or handle file names.
 func (f *Files) functions() []entry {
 	return append([]entry{
 		computes("abspath", oneText("path", func(name string) (string, error) {

@@ -13,31 +13,32 @@ import (
 	"github.com/bmatcuk/doublestar"
 )
 
-// maxEntries is how many files and directories a fileset looks at: links can make a small
-// tree endless, or nearly so.
+// maxEntries is the largest number of files and directories that a fileset visits: links can
+// make a small tree endless, or nearly so.
 const maxEntries = 100_000
 
 // fileset is a search for the files below a directory that match a pattern.
 type fileset struct {
-	base    string // where the search begins
+	files   *Files
+	base    string // start directory of the search
 	pattern string // of paths relative to base
-	depth   int    // how many directories deep the pattern can match; 0: any
+	depth   int    // number of directory levels that the pattern can match; 0: any
 	seen    int
 	found   []string // paths relative to base
 }
 
-// matching lists the regular files that match a pattern, as paths relative to dir,
-// sorted. Links are followed, but not to a directory that the path is in already.
-func matching(dir, pattern string) ([]string, error) {
+// matching returns the regular files that match a pattern, as sorted paths relative to dir. It
+// follows links, except links to a directory that is already part of the path.
+func matching(files *Files, dir, pattern string) ([]string, error) {
 	if _, err := doublestar.Match(pattern, ""); err != nil {
 		return nil, fmt.Errorf("%q: %w", pattern, err)
 	}
 	prefix, rest := fixed(path.Clean(filepath.ToSlash(pattern)))
-	s := &fileset{base: filepath.Join(dir, filepath.FromSlash(prefix)), pattern: rest}
+	s := &fileset{files: files, base: filepath.Join(dir, filepath.FromSlash(prefix)), pattern: rest}
 	if !strings.Contains(rest, "**") && !strings.Contains(rest, "{") {
 		s.depth = 1 + strings.Count(rest, "/")
 	}
-	root, err := os.Stat(s.base)
+	root, err := files.Stat(s.base)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
@@ -56,8 +57,8 @@ func matching(dir, pattern string) ([]string, error) {
 	return s.found, nil
 }
 
-// fixed splits the directories off a pattern in which nothing is left open. The last part
-// of the pattern stays.
+// fixed splits a pattern into its leading directories without wildcards and the rest. The last
+// part of the pattern always belongs to the rest.
 func fixed(pattern string) (prefix, rest string) {
 	rest = pattern
 	for {
@@ -69,12 +70,12 @@ func fixed(pattern string) (prefix, rest string) {
 	}
 }
 
-// walk looks at what is in a directory. above are the directories on the way, it is the
-// last of them.
+// walk visits the entries of a directory. above lists the directories on the way, from the
+// start directory to this one.
 func (s *fileset) walk(within string, above []fs.FileInfo) error {
-	entries, err := os.ReadDir(filepath.Join(s.base, filepath.FromSlash(within)))
+	entries, err := s.files.ReadDir(filepath.Join(s.base, filepath.FromSlash(within)))
 	if errors.Is(err, fs.ErrPermission) {
-		return nil // as a shell leaves it out
+		return nil // a shell skips it, too
 	}
 	if err != nil {
 		return err
@@ -92,11 +93,11 @@ func (s *fileset) walk(within string, above []fs.FileInfo) error {
 		if !matches && !deeper || !matches && entry.Type().IsRegular() {
 			continue
 		}
-		info, err := os.Stat(filepath.Join(s.base, filepath.FromSlash(name)))
+		info, err := s.files.Stat(filepath.Join(s.base, filepath.FromSlash(name)))
 		switch {
 		case err != nil && matches:
 			return err
-		case err != nil: // a link that leads nowhere
+		case err != nil: // a broken link
 		case info.Mode().IsRegular() && matches:
 			s.found = append(s.found, name)
 		case info.IsDir() && deeper && !slices.ContainsFunc(above, func(a fs.FileInfo) bool { return os.SameFile(a, info) }):

@@ -1,12 +1,12 @@
-// Package functions has the functions of the language: Terraform's, as far as they make
-// sense here, with what the reference says of each.
+// Package functions has the functions of the language: those of Terraform that make sense
+// here, with their texts for the reference.
 //
 //	table := functions.Table(functions.NewFiles(dir))
 //
-// They are those of cty's libraries wherever these have them, and each is fenced in: it
-// keeps the marks of its arguments, passes generated secrets on or refuses them, makes
-// nothing beyond all bounds, and does not panic. The tests call all of them with all that
-// is odd.
+// The functions come from cty's libraries where these have them. Each function is wrapped: it
+// keeps the marks of its arguments, passes generated secrets on or refuses them, limits the
+// size of its result, and does not panic. The tests call all functions with unusual
+// arguments.
 package functions
 
 import (
@@ -23,17 +23,17 @@ import (
 // Info describes a function of the language.
 type Info struct {
 	Name      string
-	Group     string // what it is about: "Strings"
+	Group     string // the heading in the reference: "Strings"
 	Signature string // "substr(str, offset, length)"
 	Doc       string
 	Example   string // a call, as it is written in a configuration
-	Result    string // what Example gives, as an expression
-	// CarriesSecrets: strings with generated secrets in them can go through. Every
-	// other function refuses them, as their values are not known.
+	Result    string // the result of Example, as an expression
+	// CarriesSecrets means that strings with generated secrets can pass through the function.
+	// All other functions refuse such strings, because the secrets' values are not known.
 	CarriesSecrets bool
 }
 
-// All are all functions of the language, group by group, by name.
+// All returns all functions of the language, group by group, sorted by name within a group.
 func All() []Info {
 	var out []Info
 	for _, group := range library(NewFiles("")) {
@@ -48,8 +48,8 @@ func All() []Info {
 	return out
 }
 
-// Absent are functions of Terraform that the language does not have, and
-// what to do without them.
+// Absent returns the functions of Terraform that the language does not have, each with advice
+// about a replacement.
 func Absent() map[string]string { return maps.Clone(absentFunctions) }
 
 func signature(name string, f function.Function) string {
@@ -63,7 +63,7 @@ func signature(name string, f function.Function) string {
 	return name + "(" + strings.Join(params, ", ") + ")"
 }
 
-// entry is a function with what the reference says of it.
+// entry is a function with its text for the reference.
 type entry struct {
 	name     string
 	carries  bool
@@ -73,21 +73,21 @@ type entry struct {
 	result   string
 }
 
-// carries makes an entry for a function that strings pass through unchanged, or
-// that looks after generated secrets itself: they can be among its arguments.
+// carries returns an entry for a function whose arguments may contain generated secrets. The
+// function leaves strings unchanged, or handles generated secrets itself.
 func carries(name string, f function.Function, doc, example, result string) entry {
 	return entry{name: name, carries: true, function: guarded(f, anything), doc: doc, example: example, result: result}
 }
 
 func anything([]cty.Value) error { return nil }
 
-// computes makes an entry for a function whose result depends on the values of
-// strings: it refuses generated secrets, whose values are not known.
+// computes returns an entry for a function whose result depends on the values of strings. The
+// function refuses generated secrets, because their values are not known.
 func computes(name string, f function.Function, doc, example, result string) entry {
 	return refuses(name, refusing(f), doc, example, result)
 }
 
-// refuses makes an entry for a function that refuses generated secrets itself.
+// refuses returns an entry for a function that refuses generated secrets itself.
 func refuses(name string, f function.Function, doc, example, result string) entry {
 	return entry{name: name, function: f, doc: doc, example: example, result: result}
 }
@@ -98,8 +98,8 @@ type group struct {
 	functions []entry
 }
 
-// library is the table of all functions, under Terraform's names. All of them give
-// the same result for the same arguments and files.
+// library returns all functions, under Terraform's names. Each function returns the same result
+// for the same arguments and files.
 func library(files *Files) []group {
 	groups := []group{
 		{"Numbers", numberFunctions()},
@@ -132,6 +132,5 @@ func byName(groups []group) map[string]function.Function {
 	return out
 }
 
-// Table is all functions of the language by name. Those that read files read them with
-// files.
+// Table returns all functions of the language by name. They read files through files.
 func Table(files *Files) map[string]function.Function { return byName(library(files)) }

@@ -29,7 +29,7 @@ func hashFunctions() []entry {
 	}
 }
 
-// hashFunc makes a function that hashes a text and gives the hash in base64.
+// hashFunc returns a function that hashes a text and returns the hash in base64.
 func hashFunc(algorithm func() hash.Hash) function.Function {
 	return oneText("str", func(text string) (string, error) {
 		return base64.StdEncoding.EncodeToString(sumOf(algorithm, []byte(text))), nil
@@ -42,7 +42,7 @@ func sumOf(algorithm func() hash.Hash, source []byte) []byte {
 	return h.Sum(nil)
 }
 
-// fileHashes are the functions that hash files.
+// fileHashes returns the functions that hash files.
 func (f *Files) fileHashes() []entry {
 	hashOf := func(algorithm func() hash.Hash, text func([]byte) string) function.Function {
 		return oneText("path", func(name string) (string, error) {

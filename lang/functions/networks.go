@@ -19,7 +19,7 @@ func networkFunctions() []entry {
 	}
 }
 
-// cidrcontainsFunc is OpenTofu's; Terraform has none.
+// cidrcontainsFunc is a function of OpenTofu. Terraform does not have it.
 var cidrcontainsFunc = function.New(&function.Spec{
 	Params: []function.Parameter{
 		{Name: "containing_prefix", Type: cty.String},
@@ -42,7 +42,7 @@ var cidrcontainsFunc = function.New(&function.Spec{
 	},
 })
 
-// parseNetwork reads a network, or an address as the network of it alone.
+// parseNetwork parses a network, or an address as a network that contains only this address.
 func parseNetwork(text string) (netip.Prefix, error) {
 	if prefix, err := netip.ParsePrefix(text); err == nil {
 		return prefix, nil

@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
-// nonsensitiveFunc leaves the marks of what is known only after the apply.
+// nonsensitiveFunc keeps the marks of values that are known only after the apply.
 func nonsensitiveFunc(files *Files) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{anyParam("value")},
@@ -41,7 +41,7 @@ func nonsensitiveFunc(files *Files) function.Function {
 	})
 }
 
-// publish puts the public parts of secrets in the place of their tokens.
+// publish replaces the tokens of secrets by the secrets' public parts.
 func publish(value cty.Value, read func(mark.Generated) (cty.Value, error)) (cty.Value, error) {
 	bare, marks := value.UnmarkDeepWithPaths()
 	marks = slices.DeleteFunc(marks, func(m cty.PathValueMarks) bool {

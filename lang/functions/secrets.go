@@ -14,8 +14,7 @@ import (
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
-// refusing is the function, with an error for arguments that were made from
-// generated secrets.
+// refusing returns f with a check: arguments that are made from generated secrets are an error.
 func refusing(f function.Function) function.Function {
 	return guarded(f, func(args []cty.Value) error {
 		for i, arg := range args {
@@ -27,9 +26,9 @@ func refusing(f function.Function) function.Function {
 	})
 }
 
-// guarded is the function, with a check of its arguments before. The functions of
-// libraries drop marks where they cannot tell a result yet, and there are arguments
-// that some of them panic with: here they keep the marks, and fail.
+// guarded returns f with a check of its arguments. The functions of libraries drop marks if
+// they do not know a result yet, and some of them panic with certain arguments. The guarded
+// function keeps the marks, and returns an error instead of a panic.
 func guarded(f function.Function, check func(args []cty.Value) error) function.Function {
 	params := f.Params()
 	for i := range params {
@@ -62,7 +61,8 @@ func guarded(f function.Function, check func(args []cty.Value) error) function.F
 	return function.New(spec)
 }
 
-// withoutPanic makes an error for people of a panic in a function.
+// withoutPanic returns a readable error for a panic in a function, and any other error
+// unchanged.
 func withoutPanic(err error) error {
 	var panicked function.PanicError
 	if errors.As(err, &panicked) {
@@ -71,12 +71,12 @@ func withoutPanic(err error) error {
 	return err
 }
 
-// undecided reports whether an argument is of the kind for which libraries give an
-// unknown result without a call.
+// undecided reports whether the libraries return an unknown result for an argument without
+// calling the function.
 func undecided(arg cty.Value) bool { return !arg.IsKnown() || arg.Type() == cty.DynamicPseudoType }
 
-// lasting are the marks that stay with a result that is not known yet. Those of
-// generated secrets do not: they are on strings that hold tokens, and on nothing else.
+// lasting returns the marks that stay on a result that is not known yet. It omits marks of
+// generated secrets, because only strings that contain tokens have them.
 func lasting(args ...cty.Value) cty.ValueMarks {
 	out := cty.ValueMarks{}
 	for _, arg := range args {
@@ -90,20 +90,20 @@ func lasting(args ...cty.Value) cty.ValueMarks {
 	return out
 }
 
-// passed is a parameter that takes all values: the function within judges them,
-// and keeps their marks.
+// passed returns the parameter with permission for all values. The wrapped function checks the
+// values and keeps their marks.
 func passed(p function.Parameter) function.Parameter {
 	p.AllowMarked, p.AllowNull, p.AllowUnknown, p.AllowDynamicType = true, true, true, true
 	return p
 }
 
-// anyParam takes a value of any type.
+// anyParam returns a parameter for a value of any type.
 func anyParam(name string) function.Parameter {
 	return passed(function.Parameter{Name: name, Type: cty.DynamicPseudoType})
 }
 
-// decidingFunc gives its argument, unless that was made from a generated secret. See
-// syntax.Deciding.
+// decidingFunc returns its argument. It returns an error if the argument is made from a
+// generated secret. See syntax.Deciding.
 var decidingFunc = function.New(&function.Spec{
 	Params: []function.Parameter{anyParam("value")},
 	Type: func(args []cty.Value) (cty.Type, error) {
@@ -125,7 +125,7 @@ var sensitiveFunc = function.New(&function.Spec{
 	},
 })
 
-// issensitiveFunc looks as deep as nonsensitive does.
+// issensitiveFunc also looks at the parts of a value, like nonsensitive.
 var issensitiveFunc = function.New(&function.Spec{
 	Params: []function.Parameter{anyParam("value")},
 	Type:   function.StaticReturnType(cty.Bool),
@@ -140,7 +140,7 @@ var issensitiveFunc = function.New(&function.Spec{
 	},
 })
 
-// secretive reports whether anything in a value must not be shown.
+// secretive reports whether any part of a value must not be shown.
 func secretive(v cty.Value) bool {
 	_, marks := v.UnmarkDeep()
 	for m := range marks {
@@ -151,9 +151,9 @@ func secretive(v cty.Value) bool {
 	return false
 }
 
-// tryFunc and canFunc are as HCL's, but a use of a generated secret that is not
-// possible is no error to go on from: what an expression would give with the
-// secret's value is not known.
+// tryFunc and canFunc are HCL's, with one difference: a forbidden use of a generated secret
+// always fails. They cannot continue after it, because the result with the secret's value is
+// not known.
 var (
 	tryFunc = function.New(&function.Spec{
 		VarParam: &function.Parameter{Name: "expressions", Type: customdecode.ExpressionClosureType},
@@ -171,7 +171,7 @@ var (
 				}
 				return v, nil
 			}
-			return tryfunc.TryFunc.Call(args) // for what it says of all the errors
+			return tryfunc.TryFunc.Call(args) // for its summary of all the errors
 		},
 	})
 	canFunc = function.New(&function.Spec{
@@ -192,8 +192,8 @@ var (
 	})
 )
 
-// computed reports whether an error is that something was computed from a
-// generated secret, in a function or in a template that was called.
+// computed reports whether something was computed from a generated secret, in a function or in
+// a called template.
 func computed(diags hcl.Diagnostics) bool {
 	for _, d := range diags {
 		if strings.Contains(d.Detail, mark.ErrComputed.Error()) {

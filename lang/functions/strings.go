@@ -40,7 +40,7 @@ func stringFunctions() []entry {
 	}
 }
 
-// textTest makes a function that compares two texts.
+// textTest returns a function that compares two texts.
 func textTest(second string, test func(text, part string) bool) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "str", Type: cty.String}, {Name: second, Type: cty.String}},
@@ -84,8 +84,8 @@ var replaceFunc = function.New(&function.Spec{
 	},
 })
 
-// bounded is a format function that makes no text longer than anybody needs, and
-// does not bring generated secrets to a length: their own is not known.
+// bounded returns a format function that limits the width and precision of its verbs. It also
+// refuses to pad or cut generated secrets, because their length is not known.
 func bounded(f function.Function) function.Function {
 	return guarded(f, func(args []cty.Value) error {
 		format, _ := args[0].Unmark()
@@ -110,7 +110,8 @@ func bounded(f function.Function) function.Function {
 	})
 }
 
-// formatVerb takes a verb apart: width, precision, and what it formats.
+// formatVerb matches a verb. Its groups are the width, the precision and the letter of the
+// verb.
 var formatVerb = regexp.MustCompile(`%[-+# 0]*([0-9]*)(?:\.([0-9]*))?(?:\[[0-9]+\])?([a-zA-Z])`)
 
 const (

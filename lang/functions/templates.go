@@ -16,7 +16,8 @@ import (
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
-// templateStringFunction renders a text. Within it there are the given functions.
+// templateStringFunction returns the function that renders a text as a template. The template
+// can call the given functions.
 func templateStringFunction(inTemplate map[string]function.Function) entry {
 	return carries("templatestring", templateFunc("template", inTemplate, func(text string) (string, string, error) {
 		return text, "template", nil
@@ -24,7 +25,8 @@ func templateStringFunction(inTemplate map[string]function.Function) entry {
 		`templatestring("Hello, $${name}!", { name = "you" })`, `"Hello, you!"`)
 }
 
-// templateFunction renders a file.
+// templateFunction returns the function that renders a file as a template. The template can
+// call the given functions.
 func (f *Files) templateFunction(inTemplate map[string]function.Function) entry {
 	return carries("templatefile", templateFunc("path", inTemplate, func(name string) (string, string, error) {
 		source, err := f.readText(name)
@@ -33,8 +35,8 @@ func (f *Files) templateFunction(inTemplate map[string]function.Function) entry 
 		`templatefile("greeting.tmpl", { names = ["a", "b"] })`, `"Hello, a! Hello, b! "`)
 }
 
-// noTemplates stand for the functions that render templates, within templates: a
-// template that renders itself would never end.
+// noTemplates returns replacements for the template functions within templates. They always
+// fail, because a template that renders itself would never end.
 func noTemplates() []entry {
 	rest := anyParam("args")
 	f := function.New(&function.Spec{
@@ -47,7 +49,8 @@ func noTemplates() []entry {
 	return []entry{{name: "templatefile", function: f}, {name: "templatestring", function: f}}
 }
 
-// templateFunc makes a function that renders the template which source finds.
+// templateFunc returns a function that renders a template. source returns the text and the name
+// of the template.
 func templateFunc(param string, inTemplate map[string]function.Function, source func(string) (text, name string, err error)) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{passed(function.Parameter{Name: param, Type: cty.String}), anyParam("vars")},
@@ -81,7 +84,7 @@ func templateFunc(param string, inTemplate map[string]function.Function, source 
 	})
 }
 
-// render evaluates a template with variables, which are a map, and functions.
+// render evaluates a template with a map of variables and with functions.
 func render(text, name string, vars cty.Value, functions map[string]function.Function) (cty.Value, error) {
 	unknown := cty.UnknownVal(cty.String)
 	expr, diags := syntax.Template([]byte(text), name, hcl.InitialPos)
@@ -99,7 +102,7 @@ func render(text, name string, vars cty.Value, functions map[string]function.Fun
 	return convert.Convert(v, cty.String)
 }
 
-// templateError is the first error in a template, as the end of a sentence.
+// templateError returns the first error in a template, as the end of a sentence.
 func templateError(diags hcl.Diagnostics, functions map[string]function.Function) error {
 	for _, d := range diags {
 		if syntax.Decides(d) {

@@ -1,6 +1,6 @@
-// Package ini reads config files as services have them: INI files as oslo.config reads
-// them, and properties files. Each value keeps its place, and what kolla-ansible would
-// have filled in is found.
+// Package ini reads config files of services: INI files in the dialect of oslo.config, and
+// properties files. Each value keeps its place in the file. The package reports templates that
+// kolla-ansible would have filled in.
 package ini
 
 import (
@@ -14,15 +14,14 @@ import (
 )
 
 var (
-	// jinja matches what kolla-ansible fills in when it reads an override.
+	// jinja matches templates that kolla-ansible fills in when it reads an override.
 	jinja = regexp.MustCompile(`\{\{.*?\}\}|\{%.*?%\}`)
-	// jinjaInText is stricter: other templates, which a service fills in itself, look
-	// alike.
+	// jinjaInText is stricter, because templates that a service itself fills in look similar.
 	jinjaInText = regexp.MustCompile(`\{\{-?\s*[a-z]\w*(_\w+|\.\w+|\s*\|\s*\w+)[^{}]*\}\}|\{%-?\s*(if|elif|else|endif|for|endfor|set|include|raw|endraw|import)\b.*?%\}`)
 )
 
-// Assignment is one key of an INI or properties file with all values that the file
-// gives to it: each time that the key is written there is one more.
+// Assignment is one key of an INI or properties file with all its values. Each occurrence of
+// the key in the file adds a value.
 type Assignment struct {
 	Section string // empty in a properties file
 	Key     string
@@ -39,23 +38,22 @@ type reader struct {
 	sections bool
 	section  string
 	at       hcl.Range   // of the section's name
-	open     *Assignment // what an indented line goes on with
+	open     *Assignment // an indented line continues its last value
 	index    map[[2]string]*Assignment
 	out      []*Assignment
 }
 
-// sourceLine is one line without the space at its end.
+// sourceLine is one line without trailing space.
 type sourceLine struct {
 	text string
 	pos  hcl.Pos
 }
 
-// Read reads a file in the dialect of oslo.config: sections, KEY = VALUE or
-// KEY: VALUE, lines that start with # or ; as comments, a repeated key as several
-// values, and an indented line as one more line of the value above it. Nothing is
-// interpolated, and quotes are a part of the value: the service that reads the file
-// makes of them what it does. Without sections it is a properties file: KEY = VALUE,
-// and indentation means nothing.
+// Read reads a file in the dialect of oslo.config: sections, KEY = VALUE or KEY: VALUE, and
+// comments in lines that start with # or ;. A repeated key has several values. An indented line
+// is one more line of the value above it. Nothing is interpolated, and quotes are part of the
+// value: the service that reads the file interprets them. Without sections, the file is a
+// properties file: each line is KEY = VALUE, and indentation has no meaning.
 func Read(name string, source []byte, sections bool) ([]*Assignment, hcl.Diagnostics) {
 	in := &reader{name: name, sections: sections, index: map[[2]string]*Assignment{}}
 	if !utf8.Valid(source) {
@@ -79,7 +77,7 @@ func (in *reader) error(subject hcl.Range, summary, detail string) {
 	in.diags = append(in.diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &subject})
 }
 
-// within is the range of a part of the line, by offsets of bytes.
+// within returns the range of a part of the line, from byte offsets.
 func (l sourceLine) within(file string, from, to int) hcl.Range {
 	at := func(offset int) hcl.Pos {
 		return hcl.Pos{Line: l.pos.Line, Column: l.pos.Column + characters(l.text[:offset]), Byte: l.pos.Byte + offset}
@@ -87,7 +85,7 @@ func (l sourceLine) within(file string, from, to int) hcl.Range {
 	return hcl.Range{Filename: file, Start: at(from), End: at(to)}
 }
 
-// characters counts what HCL counts as columns.
+// characters returns the number of columns of a text, as HCL counts them.
 func characters(text string) int {
 	whole := func(data []byte, _ bool) (int, []byte, error) { return len(data), data, nil }
 	scanner := hcl.NewRangeScanner([]byte(text), "", whole)
@@ -110,7 +108,7 @@ func (in *reader) line(l sourceLine) {
 	case !indented && strings.ContainsAny(l.text[:1], "#;"):
 		in.open = nil
 	case in.templated(l) || in.garbled(l):
-		// Reported, and nothing more is to be said of the line.
+		// The problem is reported, and the line is skipped.
 	case indented && in.open == nil:
 		in.error(l.within(in.name, start, len(l.text)), "Indented line without a value",
 			"An indented line goes on with the value above it, and there is none. Take the indentation away.")
@@ -143,7 +141,7 @@ func (in *reader) header(l sourceLine) {
 	}
 }
 
-// assign takes KEY = VALUE.
+// assign adds a value from a line KEY = VALUE.
 func (in *reader) assign(l sourceLine) {
 	separators := "="
 	if in.sections {
@@ -179,7 +177,7 @@ func (in *reader) assign(l sourceLine) {
 	in.open = a
 }
 
-// garbled reports characters that would end a line for one reader and not for another.
+// garbled reports control characters that some readers treat as the end of a line.
 func (in *reader) garbled(l sourceLine) bool {
 	i := strings.IndexFunc(l.text, func(r rune) bool {
 		return r != '\t' && unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
@@ -192,7 +190,7 @@ func (in *reader) garbled(l sourceLine) bool {
 	return true
 }
 
-// templated reports what kolla-ansible would have filled in.
+// templated reports a template that kolla-ansible would have filled in.
 func (in *reader) templated(l sourceLine) bool {
 	found := jinja.FindStringIndex(l.text)
 	if found == nil {
@@ -203,7 +201,7 @@ func (in *reader) templated(l sourceLine) bool {
 	return true
 }
 
-// Template finds the first line of a file of any format that has what kolla-ansible
+// Template returns the range of the first template in a file, of any format, that kolla-ansible
 // would have filled in.
 func Template(name string, source []byte) (at hcl.Range, found bool) {
 	number := 0

@@ -7,20 +7,20 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Deferred is on unknown values that are known after the apply. Other unknown
-// values come from mistakes that were reported.
+// Deferred marks unknown values that become known after the apply. Unknown values without the
+// mark come from mistakes that were already reported.
 type Deferred struct {
-	By string // what has to be read: "data.registry"
-	// After are the blocks that have to be applied before, joined by spaces.
+	By string // the address to read: "data.registry"
+	// After lists the blocks that must be applied before, joined by spaces.
 	After string
-	// Offline: there is no cluster to read from, so that nobody can tell.
+	// Offline means that there is no cluster to read from, so that the value stays unknown.
 	Offline bool
-	// Unset: it is a variable that was given no value, which is right where a
+	// Unset means that the value belongs to a variable without a value. This is correct if a
 	// configuration is only checked.
 	Unset bool
 }
 
-// Deferrals are the deferred marks of a value and of all in it, in order.
+// Deferrals returns the Deferred marks of a value and of its parts, sorted by By.
 func Deferrals(v cty.Value) []Deferred {
 	if v == cty.NilVal || v.Type().IsPrimitiveType() && !v.IsMarked() {
 		return nil
@@ -36,16 +36,15 @@ func Deferrals(v cty.Value) []Deferred {
 	return out
 }
 
-// IsDeferred reports whether anything in a value is known only after the apply.
+// IsDeferred reports whether any part of a value is known only after the apply.
 func IsDeferred(v cty.Value) bool { return len(Deferrals(v)) > 0 }
 
-// WantsCluster reports whether a value is unknown only because there is no cluster to
-// read it from.
+// WantsCluster reports whether a value is unknown because there is no cluster to read it from.
 func WantsCluster(v cty.Value) bool {
 	return slices.ContainsFunc(Deferrals(v), func(d Deferred) bool { return d.Offline })
 }
 
-// DeferredBy names the data that a value waits for.
+// DeferredBy returns the addresses of the data that a value waits for.
 func DeferredBy(v cty.Value) []string {
 	var out []string
 	for _, d := range Deferrals(v) {
@@ -54,8 +53,8 @@ func DeferredBy(v cty.Value) []string {
 	return slices.Compact(out)
 }
 
-// markDeferred marks what is unknown in a value without marks: by what is said at its
-// place, or by otherwise where nothing is. What is known needs no such mark.
+// markDeferred marks the unknown parts of a value without marks: with the marks of their
+// places, or with otherwise if a place has none. Known parts get no such mark.
 func markDeferred(bare cty.Value, places []cty.PathValueMarks, otherwise cty.ValueMarks) (cty.Value, error) {
 	return cty.Transform(bare, func(at cty.Path, v cty.Value) (cty.Value, error) {
 		if v.IsKnown() {

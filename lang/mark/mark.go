@@ -1,10 +1,10 @@
-// Package mark knows what is special about a value besides what it is: that nobody may
-// see it, that it is made of a generated secret, or that it is known only after the
-// apply. These are marks of cty, which travel through expressions with the values.
+// Package mark implements the properties of a value besides its content: it must not be shown,
+// it is made from a generated secret, or it is known only after the apply. These properties are
+// marks of cty, which travel through expressions with the values.
 //
-// A generated secret has no value when expressions are evaluated; a token stands for it,
-// a text that the functions of the language carry and Split finds again. Settle puts the
-// marks right when an expression is evaluated, because libraries mark too much and too
+// A generated secret has no value when expressions are evaluated. A token takes its place: a
+// text that passes through the functions of the language, and that Split finds again. Settle
+// corrects the marks after an expression is evaluated, because libraries mark too much and too
 // little.
 package mark
 
@@ -15,35 +15,36 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// The value of a generated secret does not exist yet when expressions are
-// evaluated. A token stands for it: a string that names the secret between two
-// characters that have no other use, so that templates, join, format, jsonencode
-// and the like carry it through unchanged. Split takes such a string apart.
+// The value of a generated secret does not exist yet when expressions are evaluated. A token
+// takes its place: a string with the name of the secret between two characters that have no
+// other use. Templates, join, format, jsonencode and similar functions keep the token
+// unchanged. Split finds the tokens in a string.
 const (
 	tokenStart = '\uefe0' // both are private-use characters
 	tokenEnd   = '\uefe1'
 )
 
-// Sensitive is on values that came from sensitive variables.
+// Sensitive marks values that come from sensitive variables.
 type Sensitive struct{}
 
-// Generated is on values that were made from a generated secret, and names it.
+// Generated marks values that are made from a generated secret, and names the secret.
 type Generated struct {
-	Service string // whose definition declares it; empty: it stands beside the services
-	Secret  string // name of the secret block, or what stands for one
-	Key     string // which of its values
-	// Within is where in a text of another language the value stands; see lang/escape.
+	Service string // whose definition declares the secret; empty: it is declared outside of services
+	Secret  string // name of the secret block, or the kind of pod field; see Field
+	Key     string // one of the secret's values
+	// Within is the place of the value in a text of another language; see lang/escape.
 	Within string
 }
 
-// fields stands in the place of a service, whose name it cannot be, in tokens of what only
-// a pod knows of itself.
+// fields replaces the service in tokens for facts that only a pod knows about itself. No
+// service can have this name.
 const fields = "@pod"
 
-// Field stands for something that only a pod knows of itself, such as ip of "node".
+// Field returns a token for a fact that only a pod knows about itself, such as ip of "node".
 func Field(of, name string) Generated { return Generated{Service: fields, Secret: of, Key: name} }
 
-// Field names what only a pod knows of itself, "node.ip"; empty: it is a secret.
+// Field returns the name of a fact that only a pod knows about itself, such as "node.ip". It
+// returns an empty text for a secret.
 func (g Generated) Field() string {
 	if g.Service != fields {
 		return ""
@@ -51,7 +52,7 @@ func (g Generated) Field() string {
 	return g.Secret + "." + g.Key
 }
 
-// IsGenerated reports whether anything in a value was made from a generated secret.
+// IsGenerated reports whether any part of a value is made from a generated secret.
 func IsGenerated(v cty.Value) bool {
 	if v.Type().IsPrimitiveType() && !v.IsMarked() {
 		return false
@@ -65,14 +66,14 @@ func IsGenerated(v cty.Value) bool {
 	return false
 }
 
-// IsSensitive reports whether anything in a value came from a sensitive variable.
+// IsSensitive reports whether any part of a value comes from a sensitive variable.
 func IsSensitive(v cty.Value) bool {
 	_, marks := v.UnmarkDeep()
 	_, ok := marks[Sensitive{}]
 	return ok
 }
 
-// Token is the value that stands for a generated secret.
+// Token returns the value that takes the place of a generated secret.
 func (g Generated) Token() cty.Value {
 	return cty.StringVal(g.token()).Mark(g)
 }
@@ -85,8 +86,8 @@ func (g Generated) token() string {
 	return string(tokenStart) + strings.Join(fields, "/") + string(tokenEnd)
 }
 
-// Within gives the value with all its tokens at a place: place gets the string that holds
-// a token, and where the token stands so far.
+// Within returns v with a new place for each of its tokens. The function place gets the string
+// that contains a token, and the token's present place, and returns the new one.
 func Within(v cty.Value, place func(text, within string) string) (cty.Value, error) {
 	return cty.Transform(v, func(_ cty.Path, v cty.Value) (cty.Value, error) {
 		bare, marks := v.Unmark()
@@ -104,12 +105,12 @@ func Within(v cty.Value, place func(text, within string) string) (cty.Value, err
 	})
 }
 
-// ErrComputed says that a value was computed from a generated secret.
+// ErrComputed means that a value was computed from a generated secret.
 var ErrComputed = errors.New("the value of a generated secret is not known until apply, so it can be put into a text, but nothing can be computed from it")
 
-// Split calls literal with what stands between the tokens of a string, and secret
-// with what the tokens stand for, in order. It is an error if something was computed
-// from a token.
+// Split calls literal with each text between the tokens of a string, and secret with the secret
+// of each token, in order. It returns ErrComputed if the string contains a damaged token,
+// because something was computed from it.
 func Split(s string, literal func(string), secret func(Generated)) error {
 	for {
 		before, rest, found := strings.Cut(s, string(tokenStart))
@@ -136,16 +137,15 @@ func Split(s string, literal func(string), secret func(Generated)) error {
 	}
 }
 
-// HasToken reports whether a string holds a token, or a part of one.
+// HasToken reports whether a string contains a token, or a part of one.
 func HasToken(s string) bool {
 	return strings.ContainsRune(s, tokenStart) || strings.ContainsRune(s, tokenEnd)
 }
 
-// Settle checks and cleans the marks of what an expression evaluated to: what
-// is marked as generated afterwards are the strings that hold a token, and only
-// those. HCL marks more, such as the result of a conditional one branch of which
-// is secret. Marks of sensitive variables stay where they are. What is known only
-// after the apply is marked so, and only that: by its own mark, or by those in later.
+// Settle checks and corrects the marks of an evaluated value. Afterwards exactly the strings
+// that contain a token are marked as generated. HCL marks more, such as the result of a
+// conditional with one secret branch. Marks of sensitive variables stay in place. Unknown parts
+// get their own Deferred marks, or the marks in later if they have none.
 func Settle(value cty.Value, later cty.ValueMarks) (cty.Value, error) {
 	bare, marks := value.UnmarkDeepWithPaths()
 	marked := false
@@ -166,7 +166,7 @@ func Settle(value cty.Value, later cty.ValueMarks) (cty.Value, error) {
 			if err == nil && (v.Type() == cty.Bool || v.Type() == cty.Number) {
 				return cty.DynamicVal, ErrComputed
 			}
-			if err == nil && !v.IsKnown() { // it may become the secret
+			if err == nil && !v.IsKnown() { // the unknown value may become the secret
 				sensitive = append(sensitive, cty.PathValueMarks{Path: m.Path, Marks: cty.NewValueMarks(Sensitive{})})
 			}
 		}
@@ -184,8 +184,8 @@ func Settle(value cty.Value, later cty.ValueMarks) (cty.Value, error) {
 	return bare.MarkWithPaths(sensitive), nil
 }
 
-// markTokens marks a string that holds tokens. marked says whether a generated
-// secret went into the whole value.
+// markTokens marks a string that contains tokens. marked reports whether the whole value
+// contains a generated secret.
 func markTokens(v cty.Value, marked bool) (cty.Value, error) {
 	if v.IsNull() || !v.IsKnown() {
 		return v, nil
@@ -210,8 +210,8 @@ func markTokens(v cty.Value, marked bool) (cty.Value, error) {
 	return out, nil
 }
 
-// Elements are the members of a list, set or tuple; marks of the whole are on
-// each of them.
+// Elements returns the elements of a list, set or tuple. Each of them also gets the marks of
+// the whole.
 func Elements(list cty.Value) []cty.Value {
 	list, marks := list.Unmark()
 	var out []cty.Value
@@ -228,8 +228,8 @@ type Member struct {
 	Value cty.Value
 }
 
-// Members are the entries of a map or an object, in order of keys; marks of the
-// whole are on each value.
+// Members returns the entries of a map or an object, sorted by key. Each value also gets the
+// marks of the whole.
 func Members(m cty.Value) []Member {
 	m, marks := m.Unmark()
 	var out []Member
@@ -240,8 +240,8 @@ func Members(m cty.Value) []Member {
 	return out
 }
 
-// Hidden reports whether a value itself, not only something in it, must not be shown
-// to anybody. One that is only known after the apply need not be hidden.
+// Hidden reports whether the value itself must not be shown. It ignores marks of the value's
+// parts. A value that is only known after the apply need not be hidden.
 func Hidden(value cty.Value) bool {
 	_, marks := value.Unmark()
 	for mark := range marks {

@@ -1,19 +1,21 @@
 package schema
 
+import "kolla.openstack.org/kolla/lang/schema/forms"
+
 // Blocks are the types of blocks that may stand at the top of a file.
 func Blocks() []*BlockType { return FileType.Blocks }
 
 // FileType describes the top of all files of a configuration together.
 var FileType = &BlockType{Blocks: []*BlockType{
 	cloudType, variableType, localsType, roleType, exposureType, dataType, SharedSecretType, ServiceType, DefinitionType, manifestType,
-	ModuleType, rootOutputType, checkType, movedType, removedType, importType,
+	ModuleType, rootOutputType, checkType, policyType, movedType, removedType, importType,
 }}
 
 // CatalogueType describes the top of a file of the catalogue.
 var CatalogueType = &BlockType{Blocks: []*BlockType{DefinitionType, localsType}}
 
 var variableType = &BlockType{
-	Name: "variable", Label: "variable", LabelForm: formIdentifier,
+	Name: "variable", Label: "variable", LabelForm: forms.Identifier,
 	Doc: "A value that comes from outside the configuration: from -var, -var-file, kolla.vars.hcl, *.auto.vars.hcl or KOLLA_VAR_name. Expressions read it as var.NAME.",
 	Example: `variable "workers" {
   type        = object({ processes = number, threads = optional(number, 2) })
@@ -63,7 +65,7 @@ var localsType = &BlockType{
 }
 
 var dataType = &BlockType{
-	Name: "data", Label: "data", LabelForm: formIdentifier,
+	Name: "data", Label: "data", LabelForm: forms.Identifier,
 	Example: `data "zone" {
   kind   = "Node"
   labels = { "topology.kubernetes.io/zone" = "a" }
@@ -87,11 +89,11 @@ data "registry" {
 `,
 	Doc: "Objects that exist in the cluster. kolla reads them when it makes a plan. With `name`, data.NAME.object is the object as the server has it: data.NAME.object.data[\"KEY\"] of a ConfigMap, data.NAME.object.spec.clusterIP of a Service. With `labels`, data.NAME.objects is a list. The values of a Secret are decoded and sensitive; binary values are under binaryData, in base64. If a service or manifest of this configuration makes the object, and the object does not exist yet or the plan changes it, its content is known after the apply: see depends_on.",
 	Attributes: withRepetition([]Attribute{
-		{Name: "kind", Type: TypeString, Required: true, Form: formPlain, Doc: "Kind of the object, such as ConfigMap."},
-		{Name: "api_version", Type: TypeString, Form: formPlain, Doc: "API version of the object, such as apps/v1. It may be left out if the server has only one kind of that name."},
-		{Name: "name", Type: TypeString, Form: formPlain, Doc: "Name of the object. The block needs either name or labels."},
-		{Name: "namespace", Type: TypeString, Form: FormNamespace, Doc: "Namespace of the object; by default the cloud's, for kinds that live in namespaces."},
-		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "Labels of the objects to read. data.NAME.objects is a list of them, sorted by namespace and name. With {} it has all objects of the kind."},
+		{Name: "kind", Type: TypeString, Required: true, Form: forms.Plain, Doc: "Kind of the object, such as ConfigMap."},
+		{Name: "api_version", Type: TypeString, Form: forms.Plain, Doc: "API version of the object, such as apps/v1. It may be left out if the server has only one kind of that name."},
+		{Name: "name", Type: TypeString, Form: forms.Plain, Doc: "Name of the object. The block needs either name or labels."},
+		{Name: "namespace", Type: TypeString, Form: forms.Namespace, Doc: "Namespace of the object; by default the cloud's, for kinds that live in namespaces."},
+		{Name: "labels", Type: TypeMap, Form: forms.LabelValue, Doc: "Labels of the objects to read. data.NAME.objects is a list of them, sorted by namespace and name. With {} it has all objects of the kind."},
 		{Name: "optional", Type: TypeBool, Default: false, Doc: "Whether the object may be missing. If it is, data.NAME.object is null and data.NAME.exists is false."},
 		{Name: "depends_on", Type: TypeReferences, Doc: "Blocks that make the object. Until they are applied, the content is known only after the apply."},
 	}),
@@ -111,7 +113,7 @@ data "registry" {
 
 // ModuleType describes the block `module`, which uses the files of another directory.
 var ModuleType = &BlockType{
-	Name: "module", Label: "module", LabelForm: formIdentifier, AnyAttribute: true,
+	Name: "module", Label: "module", LabelForm: forms.Identifier, AnyAttribute: true,
 	Doc: "A directory with definitions, services, roles and so on that becomes a part of this configuration. The other arguments are the values of its variables. Expressions read its outputs as module.NAME.OUTPUT.",
 	Example: `module "edge" {
   source     = "./edge"
@@ -134,7 +136,7 @@ output "edges" {
 }
 
 var rootOutputType = &BlockType{
-	Name: "output", Label: "output", LabelForm: formIdentifier,
+	Name: "output", Label: "output", LabelForm: forms.Identifier,
 	Doc: "A value that `kolla output` prints. The caller of a module reads it as module.NAME.OUTPUT.",
 	Example: `output "identity" {
   value       = service.keystone.public_url
@@ -160,7 +162,7 @@ output "admin_password" {
 }
 
 var checkType = &BlockType{
-	Name: "check", Label: "check", LabelForm: formIdentifier,
+	Name: "check", Label: "check", LabelForm: forms.Identifier,
 	Doc: "Assertions about the cloud. If one does not hold, kolla warns; it stops nothing.",
 	Example: `check "spread" {
   assert {
@@ -222,5 +224,5 @@ func (t *BlockType) DynamicNames() []string {
 
 // IsStatic reports whether no dynamic block can stand for blocks of the type.
 func (t *BlockType) IsStatic() bool {
-	return t.Name == LifecycleType.Name || t == InputType || t == OwnLocalsType
+	return t.Name == LifecycleType.Name || t == InputType || t == OwnLocalsType || t == backendType
 }

@@ -1,6 +1,10 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"kolla.openstack.org/kolla/lang/schema/forms"
+)
 
 // releases are the OpenStack releases that kolla deploys, oldest first. Each has the
 // distribution that its images are built on by default.
@@ -30,7 +34,7 @@ func releaseNames() []string {
 }
 
 var cloudType = &BlockType{
-	Name: "cloud", Label: "cloud", LabelForm: formName,
+	Name: "cloud", Label: "cloud", LabelForm: forms.Name,
 	Doc: "The whole deployment. A configuration has exactly one.",
 	Example: `cloud "prod" {
   release      = "2025.1"
@@ -65,24 +69,41 @@ var cloudType = &BlockType{
 	},
 	Attributes: []Attribute{
 		{Name: "release", Type: TypeString, Required: true, OneOf: releaseNames(), Doc: "OpenStack release. The tag of the images consists of release and distro."},
-		{Name: "distro", Type: TypeString, Form: formPlain, Doc: "Distribution that the images are built on, as in their tags. The default depends on the release: rocky-9 for 2025.1, rocky-10 for later ones."},
-		{Name: "tag", Type: TypeString, Form: formTag, Doc: "Tag of the images; by default RELEASE-DISTRO."},
-		{Name: "images", Type: TypeMap, Form: formPlain, Doc: "Full image references that replace images, by the name of the image or a pattern. `*` in a reference stands for the name. An exact name wins over a pattern, a longer pattern over a shorter one, and `images` of a service over both."},
-		{Name: "registry", Type: TypeString, Default: "quay.io/openstack.kolla", Form: formPlain, Doc: "Registry and path that the images come from."},
+		{Name: "distro", Type: TypeString, Form: forms.Plain, Doc: "Distribution that the images are built on, as in their tags. The default depends on the release: rocky-9 for 2025.1, rocky-10 for later ones."},
+		{Name: "tag", Type: TypeString, Form: forms.Tag, Doc: "Tag of the images; by default RELEASE-DISTRO."},
+		{Name: "images", Type: TypeMap, Form: forms.Plain, Doc: "Full image references that replace images, by the name of the image or a pattern. `*` in a reference stands for the name. An exact name wins over a pattern, a longer pattern over a shorter one, and `images` of a service over both."},
+		{Name: "registry", Type: TypeString, Default: "quay.io/openstack.kolla", Form: forms.Plain, Doc: "Registry and path that the images come from."},
 		{Name: "prefix", Type: TypeString, Default: "", Doc: "Prefix of the name of every image."},
-		{Name: "pull_secrets", Type: TypeList, Form: FormSubdomain, Doc: "Names of the Secrets in the namespace, of type kubernetes.io/dockerconfigjson, with the credentials of the registry."},
-		{Name: "namespace", Type: TypeString, Default: "openstack", Form: FormNamespace, Doc: "Namespace of the services. The DNS name of a service is SERVICE.NAMESPACE."},
-		{Name: "region", Type: TypeString, Default: "RegionOne", Form: formPlain, Doc: "Name of the region in Keystone's catalogue."},
+		{Name: "pull_secrets", Type: TypeList, Form: forms.Subdomain, Doc: "Names of the Secrets in the namespace, of type kubernetes.io/dockerconfigjson, with the credentials of the registry."},
+		{Name: "namespace", Type: TypeString, Default: "openstack", Form: forms.Namespace, Doc: "Namespace of the services. The DNS name of a service is SERVICE.NAMESPACE."},
+		{Name: "region", Type: TypeString, Default: "RegionOne", Form: forms.Plain, Doc: "Name of the region in Keystone's catalogue."},
 		{Name: "config_dir", Type: TypeLiteral, Doc: "Directory with overrides of config files, in the layout of kolla-ansible's node_custom_config: global.conf, SERVICE.conf, SERVICE/FILE. The path is relative to the configuration."},
 		{Name: "pod_security", Type: TypeString, OneOf: []string{"restricted", "baseline", "privileged"}, Doc: "Pod Security Standard that the namespace enforces. By default it is the strictest standard that the pods of all services and manifests pass. If some pods need more than `restricted`, two ValidatingAdmissionPolicies (Kubernetes 1.30) hold all other pods of the namespace to `restricted`. If you set `pod_security`, there are no such policies."},
 		{Name: "foreign", Type: TypeString, Default: "revert", OneOf: []string{"revert", "report", "ignore"}, Doc: "Policy for fields that others add to objects of this cloud, such as a container, a rule or a key. revert: a plan shows them as drift, and an apply removes them. report: a plan shows and counts them, and an apply leaves them. ignore: kolla does not look for them. In any case kolla leaves labels, annotations and the fields that controllers set to others."},
 		{Name: "network_policy", Type: TypeBool, Default: true, Doc: "Whether kolla writes NetworkPolicies. The pods of a service then accept connections only from services that refer to it or find its port in the catalogue of their Keystone, through an exposure, and from the sources in `allow` blocks. This needs a pod network with a policy engine; other networks ignore it. It does not cover pods in the network of their node, because policy engines take them for the node, and it does not restrict outgoing connections."},
 	},
-	Blocks: []*BlockType{defaultsType},
+	Blocks: []*BlockType{defaultsType, backendType},
+}
+
+var backendType = &BlockType{
+	Name: "backend", Label: "backend", Single: true,
+	LabelForm: forms.Form{Expected: "local or kubernetes", Valid: func(s string) bool { return s == "local" || s == "kubernetes" }},
+	Doc:       "Where the state is kept. `local`, the default, is the file kolla.state.json beside the configuration. `kubernetes` is the cluster itself, for several people and machines: Secrets hold the state, and a Lease is its lock. kolla uses the same credentials as for the rest of the cluster. After a change of this block, `kolla init -migrate-state` moves the state; see [the state](state.md).",
+	Example: `cloud "prod" {
+  release = "2025.1"
+
+  backend "kubernetes" {
+    namespace = "kolla-state"
+  }
+}
+`,
+	Attributes: []Attribute{
+		{Name: "namespace", Type: TypeLiteral, Default: "kolla-state", Form: forms.Namespace, Doc: "Namespace of the Secrets and the Lease. An apply creates it if it does not exist. It should not be the cloud's own namespace: whoever may write Secrets there could change the state, and a destroy would leave the namespace behind."},
+	},
 }
 
 var exposureType = &BlockType{
-	Name: "exposure", Label: "exposure", LabelForm: formName,
+	Name: "exposure", Label: "exposure", LabelForm: forms.Name,
 	Doc: "A way into the cluster, for services that clients outside use.",
 	Example: `exposure "inside" {
   vip        = "192.0.2.20"
@@ -101,9 +122,9 @@ var exposureType = &BlockType{
 		{"mode", "How traffic comes in."},
 	},
 	Attributes: withRepetition([]Attribute{
-		{Name: "vip", Type: TypeString, Required: true, Form: formIP, Doc: "Address that clients connect to."},
-		{Name: "fqdn", Type: TypeString, Form: FormSubdomain, Doc: "DNS name that clients use instead of the address."},
-		{Name: "mode", Type: TypeString, Default: "nodeport", OneOf: []string{"nodeport", "managed", "loadbalancer", "ingress", "gateway"}, Doc: "How traffic comes in. This version supports nodeport: fixed ports on the nodes, behind a load balancer of your own, which `kolla exposure haproxy` configures."},
+		{Name: "vip", Type: TypeString, Required: true, Form: forms.IP, Doc: "Address that clients connect to."},
+		{Name: "fqdn", Type: TypeString, Form: forms.Subdomain, Doc: "DNS name that clients use instead of the address."},
+		{Name: "mode", Type: TypeString, Default: "nodeport", OneOf: []string{"nodeport"}, Doc: "How traffic comes in. nodeport is the only mode so far: fixed ports on the nodes, behind a load balancer of your own, which `kolla exposure haproxy` configures."},
 		{Name: "nodes", Type: TypeRole, Doc: "Role of the nodes that receive the traffic; by default all nodes."},
 		{Name: "node_ports", Type: TypeString, Default: "30000-32767", Doc: "Range of node ports of the cluster (--service-node-port-range), as FIRST-LAST."},
 		NameAttribute,
@@ -143,15 +164,15 @@ var defaultsType = &BlockType{
 }
 `,
 	Attributes: append(slices.Clone(PlaceAttributes), []Attribute{
-		{Name: "storage_class", Type: TypeString, Form: FormSubdomain, Doc: "Storage class of all volumes. By default the definition decides, or else the cluster."},
-		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "Labels of every object of every service."},
+		{Name: "storage_class", Type: TypeString, Form: forms.Subdomain, Doc: "Storage class of all volumes. By default the definition decides, or else the cluster."},
+		{Name: "labels", Type: TypeMap, Form: forms.LabelValue, Doc: "Labels of every object of every service."},
 		{Name: "annotations", Type: TypeMap, Doc: "Annotations of every object of every service."},
 	}...),
 	Blocks: []*BlockType{defaultConfigType, defaultWorkloadType, PatchType},
 }
 
 var defaultConfigType = &BlockType{
-	Name: "config", Label: "file name or pattern", LabelForm: FormGlob,
+	Name: "config", Label: "file name or pattern", LabelForm: forms.Glob,
 	Doc: "Values for the config files of all services whose names match the label. Values in sections apply to ini files, values without sections to properties files.",
 	Example: `cloud "prod" {
   release = "2025.1"
@@ -184,7 +205,7 @@ func chosen(from []Attribute, names ...string) []Attribute {
 }
 
 var roleType = &BlockType{
-	Name: "role", Label: "role", LabelForm: formName,
+	Name: "role", Label: "role", LabelForm: forms.Name,
 	Doc: "A set of nodes, and the labels that kolla puts on them. Exactly one of nodes, match and roles selects the nodes.",
 	Example: `role "network" {
   nodes = ["net-1", "net-2"]
@@ -216,11 +237,11 @@ role "dataplane" {
 		{"labels", "Labels that kolla puts on the nodes."},
 	},
 	Attributes: withRepetition([]Attribute{
-		{Name: "nodes", Type: TypeList, Form: FormSubdomain, Doc: "Names of the nodes."},
-		{Name: "match", Type: TypeMap, Form: formLabelValue, Doc: "Labels that select the nodes."},
+		{Name: "nodes", Type: TypeList, Form: forms.Subdomain, Doc: "Names of the nodes."},
+		{Name: "match", Type: TypeMap, Form: forms.LabelValue, Doc: "Labels that select the nodes."},
 		{Name: "roles", Type: TypeRoles, Doc: "Other roles. The role has all of their nodes."},
-		{Name: "taints", Type: TypeList, Form: formTaint, Doc: "Taints that kolla puts on the nodes, as KEY:EFFECT or KEY=VALUE:EFFECT, with the effect NoSchedule or PreferNoSchedule. The pods of the role tolerate them, and so do the pods of a role that has this one in `roles`. If you remove a taint here, kolla removes it from the nodes; it leaves other taints alone."},
-		{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: `Labels that kolla puts on the nodes. Workloads select nodes by them. By default { "kolla.openstack.org/role-NAME" = "true" }.`},
+		{Name: "taints", Type: TypeList, Form: forms.Taint, Doc: "Taints that kolla puts on the nodes, as KEY:EFFECT or KEY=VALUE:EFFECT, with the effect NoSchedule or PreferNoSchedule. The pods of the role tolerate them, and so do the pods of a role that has this one in `roles`. If you remove a taint here, kolla removes it from the nodes; it leaves other taints alone."},
+		{Name: "labels", Type: TypeMap, Form: forms.LabelValue, Doc: `Labels that kolla puts on the nodes. Workloads select nodes by them. By default { "kolla.openstack.org/role-NAME" = "true" }.`},
 		NameAttribute,
 	}),
 }

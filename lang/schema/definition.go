@@ -1,13 +1,6 @@
 package schema
 
-import (
-	"path"
-	"regexp"
-	"strings"
-)
-
-// maxReplicas is higher than any sensible number of pods.
-const maxReplicas = 1000
+import "kolla.openstack.org/kolla/lang/schema/forms"
 
 var (
 	kinds   = []string{"Deployment", "StatefulSet", "DaemonSet"}
@@ -17,7 +10,7 @@ var (
 
 // DefinitionType describes the block `definition`.
 var DefinitionType = &BlockType{
-	Name: "definition", Label: "definition", LabelForm: formName,
+	Name: "definition", Label: "definition", LabelForm: forms.Name,
 	Doc: "The recipe of a service. A definition with the name of one in the catalogue replaces that one.",
 	Example: `definition "status" {
   description = "A page that says how the cloud is"
@@ -88,7 +81,7 @@ func overridable() []*BlockType {
 
 // PortType describes the block `port`.
 var PortType = &BlockType{
-	Name: "port", Label: "port", LabelForm: formPort,
+	Name: "port", Label: "port", LabelForm: forms.Port,
 	Doc: "A port of the service. Expressions read its number as port.NAME. The first port is the main port of the service.",
 	Example: `definition "status" {
   port "http" {
@@ -126,7 +119,7 @@ var PortType = &BlockType{
 }
 
 var databaseType = &BlockType{
-	Name: "database", Label: "database", LabelForm: formDatabase,
+	Name: "database", Label: "database", LabelForm: forms.Database,
 	Doc: "A database with a user, on a service that provides databases. Expressions read database.NAME.url, host, port, name, user and password. Two databases on one server cannot share a name or a user.",
 	Example: `definition "status" {
   input "cell" {
@@ -151,14 +144,14 @@ var databaseType = &BlockType{
 		{"url", "What the server's definition provides: the connection with user and password."},
 	},
 	Attributes: conditional([]Attribute{
-		{Name: "name", Type: TypeString, Form: formDatabase, Doc: "Name of the database on the server; by default the label."},
-		{Name: "user", Type: TypeString, Form: formDatabase, Doc: "Name of the user; by default the name of the database."},
-		{Name: "server", Type: TypeString, Form: formName, Default: "mariadb", Doc: "Name of the service that provides the database."},
+		{Name: "name", Type: TypeString, Form: forms.Database, Doc: "Name of the database on the server; by default the label."},
+		{Name: "user", Type: TypeString, Form: forms.Database, Doc: "Name of the user; by default the name of the database."},
+		{Name: "server", Type: TypeString, Form: forms.Name, Default: "mariadb", Doc: "Name of the service that provides the database."},
 	}),
 }
 
 var configType = &BlockType{
-	Name: "config", Label: "config file", LabelForm: formFile,
+	Name: "config", Label: "config file", LabelForm: forms.File,
 	Doc: "A config file. kolla mounts it in the jobs and workloads that list it.",
 	Example: `definition "status" {
   secret "session" {}
@@ -206,9 +199,9 @@ var configType = &BlockType{
 		{Name: "from", Type: TypeLiteral, Doc: "Name of another config file to start from, with all of its overrides. The values of this block override it. path, secret_path, format and mode are those of the other file unless this block sets them."},
 		{Name: "only", Type: TypeList, Doc: "Sections to take from `from`, or keys if the file has no sections. The list must be literal."},
 		{Name: "optional", Type: TypeBool, Default: false, Doc: "Whether the file exists only if something gives it content, such as the config directory. Lists of file names leave it out otherwise."},
-		{Name: "mode", Type: TypeString, Form: formMode, Doc: "Permissions in octal digits, such as 0400. The default is 0644, and 0440 for secret content."},
-		{Name: "path", Type: TypeString, Required: true, Unless: "from", Form: formPath, Doc: "Path in the container."},
-		{Name: "secret_path", Type: TypeString, Form: formPath, Doc: "Path of a second file for the values with secrets, for services that read one. Without it, a file with a secret in it becomes a Secret as a whole."},
+		{Name: "mode", Type: TypeString, Form: forms.Mode, Doc: "Permissions in octal digits, such as 0400. The default is 0644, and 0440 for secret content."},
+		{Name: "path", Type: TypeString, Required: true, Unless: "from", Form: forms.Path, Doc: "Path in the container."},
+		{Name: "secret_path", Type: TypeString, Form: forms.Path, Doc: "Path of a second file for the values with secrets, for services that read one. Without it, a file with a secret in it becomes a Secret as a whole."},
 		{Name: "values", Type: TypeSettings, Doc: "Values of the file. ini: { SECTION = { KEY = VALUE } }. properties: { KEY = VALUE }. yaml and json: maps of any depth. kolla joins a list with commas; a list of lists repeats the key for each inner list."},
 		{Name: "content", Type: TypeText, Doc: "Content of a raw file."},
 		{Name: "sensitive", Type: TypeBool, Default: false, Doc: "Whether the whole file is secret, wherever its content comes from: the definition, the config directory or the service. kolla never shows and never stores it, and puts it into a Secret."},
@@ -216,7 +209,7 @@ var configType = &BlockType{
 }
 
 var outputType = &BlockType{
-	Name: "output", Label: "output", LabelForm: formIdentifier,
+	Name: "output", Label: "output", LabelForm: forms.Identifier,
 	Doc: "A value that other services read as service.NAME.OUTPUT.",
 	Example: `definition "status" {
   port "http" {
@@ -241,7 +234,7 @@ var outputType = &BlockType{
 
 // InputType describes the block `input`: a value that a service gives to its definition.
 var InputType = &BlockType{
-	Name: "input", Label: "input", LabelForm: formIdentifier,
+	Name: "input", Label: "input", LabelForm: forms.Identifier,
 	Doc: "A parameter of the definition. A service sets it with an argument of that name. The definition and the blocks of the service read it as input.NAME.",
 	Example: `definition "status" {
   input "checks" {
@@ -316,22 +309,9 @@ var OwnLocalsType = &BlockType{
 	ReadAs: "local.NAME",
 }
 
-// FormPatched is the form of the label of a patch.
-var (
-	patchedKind = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
-	FormPatched = Form{
-		"the kind of an object, a slash and its name or a pattern, such as Deployment/cinder-api or Deployment/*-api",
-		func(s string) bool {
-			kind, name, ok := strings.Cut(s, "/")
-			_, err := path.Match(name, "")
-			return ok && err == nil && name != "" && !strings.Contains(name, "/") && patchedKind.MatchString(kind)
-		},
-	}
-)
-
 // PatchType describes the block `patch`.
 var PatchType = &BlockType{
-	Name: "patch", Label: "patch", LabelForm: FormPatched,
+	Name: "patch", Label: "patch", LabelForm: forms.Patched,
 	Doc: "Changes fields of objects that kolla makes. Use it for fields of Kubernetes that this language has no argument for. The label is KIND/NAME; `*` and `?` in the name match anything, and names that end with a hash are written without it. See [Patches](#patches).",
 	Example: `definition "status" {
   workload "web" {

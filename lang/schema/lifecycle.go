@@ -3,16 +3,8 @@ package schema
 import (
 	"slices"
 
-	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/schema/forms"
 )
-
-var formFieldPath = Form{
-	`the path of a field as plans show it, such as spec.replicas or spec.template.spec.containers["api"].image`,
-	func(s string) bool {
-		_, err := addrs.ParseFieldPath(s)
-		return err == nil
-	},
-}
 
 // PlainLifecycleType describes the block `lifecycle` of definitions and secrets. It has no
 // replace_triggered_by: a definition does not know the other services of the configuration,
@@ -43,8 +35,8 @@ var PlainLifecycleType = &BlockType{
 `,
 	Attributes: []Attribute{
 		{Name: "prevent_destroy", Type: TypeBool, Default: false, Doc: "Whether kolla refuses a plan that would delete or replace one of the objects. Old versions of files and failed jobs do not count."},
-		{Name: "ignore_fields", Type: TypeList, Form: formFieldPath, Doc: `Fields that kolla sets when it creates the object, and then leaves to others. A path includes everything below it, whether declared or added by others, such as ["spec.replicas", "metadata.annotations[\"example.org/*\"]"]. For the values of a Secret it applies once somebody else has written them.`},
-		{Name: "yield_to", Type: TypeList, Form: formPlain, Doc: "Field managers that may change any field. Whoever may write to the object can choose the name of a field manager, so this trusts all of them; ignore_fields names fields instead. * at the end of a name matches the rest."},
+		{Name: "ignore_fields", Type: TypeList, Form: forms.FieldPath, Doc: `Fields that kolla sets when it creates the object, and then leaves to others. A path includes everything below it, whether declared or added by others, such as ["spec.replicas", "metadata.annotations[\"example.org/*\"]"]. For the values of a Secret it applies once somebody else has written them.`},
+		{Name: "yield_to", Type: TypeList, Form: forms.Plain, Doc: "Field managers that may change any field. Whoever may write to the object can choose the name of a field manager, so this trusts all of them; ignore_fields names fields instead. * at the end of a name matches the rest."},
 		{Name: "force_conflicts", Type: TypeForce, Doc: "Fields that kolla takes from their owners when it takes over an object: true for all fields, or a list of paths and of names of field managers."},
 	},
 	Blocks: []*BlockType{preconditionType},
@@ -63,7 +55,7 @@ service "keystone" {
 }
 `,
 	Attributes: append(slices.Clip(PlainLifecycleType.Attributes),
-		Attribute{Name: TriggersName, Type: TypeReferences, Doc: `Replaces the workloads and jobs of the service, or the objects of the manifest, whenever a plan creates, changes or replaces any object of the listed blocks. The list has service.NAME, manifest.NAME, secret.NAME or module.NAME, with ["KEY"] or [each.key] for a repeated block, and addresses of objects in quotes. Each entry is a dependency too. If an apply ends before the replacement, or leaves it out, the next one makes up for it.`},
+		Attribute{Name: TriggersName, Type: TypeReferences, Doc: `Replaces the workloads and jobs of the service, or the objects of the manifest, whenever a plan creates, changes or replaces any object of the listed blocks. The list has service.NAME, manifest.NAME, secret.NAME or module.NAME, with ["KEY"] or [each.key] for a repeated block, and addresses of objects in quotes. Each entry is a dependency too. If an apply ends before the replacement, or leaves it out, name the object with -replace; the next plan does not.`},
 	),
 	Blocks: PlainLifecycleType.Blocks,
 }

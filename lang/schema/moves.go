@@ -1,8 +1,10 @@
 package schema
 
+import "kolla.openstack.org/kolla/lang/schema/forms"
+
 var movedType = &BlockType{
 	Name: "moved",
-	Doc:  "Says that a declaration has a new address, so that kolla keeps the object. You need no block if NAME becomes NAME[0] or the other way round, unless volumes would stay behind. The name of an object comes from its service: if the name in the cluster changes too, kolla replaces the object anyway, and the plan says so.",
+	Doc:  "Says that a declaration has a new address, so that kolla keeps the object. A block that gets or loses count needs it too: NAME and NAME[0] are two addresses. The name of an object comes from its service: if the name in the cluster changes too, kolla replaces the object anyway, and the plan says so.",
 	Example: `# The block was called differently; its objects keep their names.
 manifest "quotas" {
   files = ["manifests/*.yaml"]
@@ -88,6 +90,6 @@ import {
 	Attributes: []Attribute{
 		{Name: "for_each", Type: TypeAny, Value: "map or set of strings", Doc: "A map or a set of strings. Each element is one import; `to` and `id` read it as each.key and each.value."},
 		{Name: "to", Type: TypeAddress, Required: true, Doc: `Address of the declared object, in quotes, such as "manifest.a/Deployment/b".`},
-		{Name: "id", Type: TypeString, Required: true, Form: formPlain, Doc: "NAMESPACE/NAME of the object in the cluster, or NAME for kinds without namespaces."},
+		{Name: "id", Type: TypeString, Required: true, Form: forms.Plain, Doc: "NAMESPACE/NAME of the object in the cluster, or NAME for kinds without namespaces."},
 	},
 }

@@ -1,8 +1,9 @@
 package schema
 
 import (
-	"regexp"
 	"slices"
+
+	"kolla.openstack.org/kolla/lang/schema/forms"
 )
 
 const envDoc = "Environment variables. What only a pod knows can be read here: [node and pod](#node-and-pod)."
@@ -11,7 +12,7 @@ const serviceLinksDoc = "Whether the environment of the pods has the variables t
 
 // podAttributes are arguments of jobs and workloads.
 var podAttributes = []Attribute{
-	{Name: "image", Type: TypeString, Required: true, Form: formPlain, Doc: "Name of a Kolla image, or a full reference if it contains a slash."},
+	{Name: "image", Type: TypeString, Required: true, Form: forms.Plain, Doc: "Name of a Kolla image, or a full reference if it contains a slash."},
 	{Name: "user", Type: TypeNumber, Max: 4294967294, Doc: "User and group of the process, as a number: Kolla has a fixed number for the account of each service; 0 is root. By default the image decides."},
 	{Name: "start", Type: TypeString, Default: "direct", OneOf: []string{"direct", "kolla"}, Doc: "How the container starts. direct: kolla runs the command. kolla: the start script of the image runs it."},
 	{Name: "command", Type: TypeList, Doc: "Command that replaces the command of the image."},
@@ -24,8 +25,8 @@ var podAttributes = []Attribute{
 // mountAttributes are for pods with the config files of their own service.
 var mountAttributes = []Attribute{
 	{Name: "config", Type: TypeList, Names: "config", Doc: "Names of the config files to mount."},
-	{Name: "writable", Type: TypeList, Form: formPath, Doc: "Directories that the container may write to. They are empty at every start."},
-	{Name: "writable_size", Type: TypeString, Form: formQuantity, Doc: "Size limit of /tmp and of each directory of `writable`, by default 50Gi. Kubernetes evicts a pod that writes more."},
+	{Name: "writable", Type: TypeList, Form: forms.Path, Doc: "Directories that the container may write to. They are empty at every start."},
+	{Name: "writable_size", Type: TypeString, Form: forms.Quantity, Doc: "Size limit of /tmp and of each directory of `writable`, by default 50Gi. Kubernetes evicts a pod that writes more."},
 }
 
 var resourcesType = &BlockType{
@@ -41,14 +42,14 @@ var resourcesType = &BlockType{
 }
 `,
 	Attributes: conditional([]Attribute{
-		{Name: "requests", Type: TypeMap, Form: formQuantity, Doc: `Resources that Kubernetes reserves: { cpu = "250m", memory = "512Mi" }.`},
-		{Name: "limits", Type: TypeMap, Form: formQuantity, Doc: "Limits of the container, in the same form."},
+		{Name: "requests", Type: TypeMap, Form: forms.Quantity, Doc: `Resources that Kubernetes reserves: { cpu = "250m", memory = "512Mi" }.`},
+		{Name: "limits", Type: TypeMap, Form: forms.Quantity, Doc: "Limits of the container, in the same form."},
 	}),
 }
 
 // MountType describes the block `mount`.
 var MountType = &BlockType{
-	Name: "mount", Label: "secret", LabelForm: formName,
+	Name: "mount", Label: "secret", LabelForm: forms.Name,
 	Doc: "Mounts the keys of a secret in a directory, one file for each key. The label names a secret of this definition, or else one beside the services.",
 	Example: `definition "status" {
   secret "keys" {
@@ -66,12 +67,12 @@ var MountType = &BlockType{
 }
 `,
 	Attributes: conditional([]Attribute{
-		{Name: "path", Type: TypeString, Required: true, Form: formPath, Doc: "Path of the directory."},
+		{Name: "path", Type: TypeString, Required: true, Form: forms.Path, Doc: "Path of the directory."},
 	}),
 }
 
 var probeAttributes = []Attribute{
-	{Name: "http", Type: TypeString, Form: formURLPath, Doc: "Path of a GET request. A status of 2xx or 3xx is success."},
+	{Name: "http", Type: TypeString, Form: forms.URLPath, Doc: "Path of a GET request. A status of 2xx or 3xx is success."},
 	{Name: "port", Type: TypeString, Doc: "Name of the port for http; by default the only port of the container."},
 	{Name: "scheme", Type: TypeString, Default: "http", OneOf: []string{"http", "https"}, Doc: "Scheme of the request. With https, the certificate is not checked."},
 	{Name: "headers", Type: TypeMap, Doc: "Headers of the request, by name."},
@@ -84,7 +85,7 @@ var probeAttributes = []Attribute{
 }
 
 func probeType(name, doc string) *BlockType {
-	return &BlockType{Name: name, Single: true, Doc: doc + " One of http, tcp and exec says how.", Example: probeExample, Attributes: conditional(probeAttributes), Alternatives: probeAlternatives}
+	return &BlockType{Name: name, Single: true, Doc: doc, Example: probeExample, Attributes: conditional(probeAttributes), Alternatives: probeAlternatives}
 }
 
 // probeAlternatives are the three kinds of probes, with the arguments of each.
@@ -126,13 +127,8 @@ const probeExample = `definition "status" {
 
 // podMarks are the labels and annotations of pods.
 var podMarks = []Attribute{
-	{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "Labels of the pods, in addition to kolla's."},
+	{Name: "labels", Type: TypeMap, Form: forms.LabelValue, Doc: "Labels of the pods, in addition to kolla's."},
 	{Name: "annotations", Type: TypeMap, Doc: "Annotations of the pods, in addition to kolla's."},
-}
-
-var formProfile = Form{
-	`"unconfined", or "localhost/NAME" for a profile that the nodes have`,
-	regexp.MustCompile(`^(unconfined|localhost/[^/\s][^\s]*)$`).MatchString,
 }
 
 // ReasonAttribute justifies the powers of a container.
@@ -143,9 +139,9 @@ var PowerAttributes = []Attribute{
 	{Name: "privileged", Type: TypeBool, Default: false, Doc: "Whether the container has all powers of root on the node."},
 	{Name: "capabilities", Type: TypeList, Doc: "Linux capabilities that the container keeps, such as NET_ADMIN. It loses all others. Only root has them: `user = 0`."},
 	{Name: "writable_root", Type: TypeBool, Default: false, Doc: "Whether the container may write to the whole filesystem of its image."},
-	{Name: "seccomp", Type: TypeString, Form: formProfile, Doc: `Seccomp profile: "unconfined" allows all system calls, "localhost/NAME" is a profile on the nodes. By default it is the profile of the container runtime.`},
-	{Name: "apparmor", Type: TypeString, Form: formProfile, Doc: "AppArmor profile, in the same form. Needs Kubernetes 1.30."},
-	{Name: "selinux", Type: TypeString, Form: formPlain, Doc: "SELinux type of the processes, such as spc_t; by default the container runtime chooses."},
+	{Name: "seccomp", Type: TypeString, Form: forms.Profile, Doc: `Seccomp profile: "unconfined" allows all system calls, "localhost/NAME" is a profile on the nodes. By default it is the profile of the container runtime.`},
+	{Name: "apparmor", Type: TypeString, Form: forms.Profile, Doc: "AppArmor profile, in the same form. Needs Kubernetes 1.30."},
+	{Name: "selinux", Type: TypeString, Form: forms.Plain, Doc: "SELinux type of the processes, such as spc_t; by default the container runtime chooses."},
 }
 
 // NamespaceAttributes share namespaces of the node with all containers of a pod.
@@ -156,8 +152,8 @@ var NamespaceAttributes = []Attribute{
 
 var rolloutAttributes = []Attribute{
 	{Name: "after", Type: TypeList, Names: "workload", Doc: "Workloads of the service whose rollout must finish before this one changes."},
-	{Name: "max_unavailable", Type: TypeString, Form: formShare, Doc: "How many pods may be unavailable during an update: a number, or a share such as 25%. With update = \"on-delete\" it applies to `kolla rollout`. The default for a Deployment is none if new pods need nothing that old ones hold; otherwise it is 1. It does not apply to a StatefulSet that updates by itself."},
-	{Name: "surge", Type: TypeString, Form: formShare, Doc: "How many extra pods may exist during an update, in the same form. The default for a Deployment is 1 if new pods need nothing that old ones hold; otherwise it is none. It does not apply to a StatefulSet."},
+	{Name: "max_unavailable", Type: TypeString, Form: forms.Share, Doc: "How many pods may be unavailable during an update: a number, or a share such as 25%. With update = \"on-delete\" it applies to `kolla rollout`. The default for a Deployment is none if new pods need nothing that old ones hold; otherwise it is 1. It does not apply to a StatefulSet that updates by itself."},
+	{Name: "surge", Type: TypeString, Form: forms.Share, Doc: "How many extra pods may exist during an update, in the same form. The default for a Deployment is 1 if new pods need nothing that old ones hold; otherwise it is none. It does not apply to a StatefulSet."},
 	{Name: "order", Type: TypeString, Default: "parallel", OneOf: []string{"parallel", "one-by-one"}, Doc: "Start order of the pods of a StatefulSet. parallel: all at once. one-by-one: each pod waits until those before it are ready, and they stop in reverse order. To change it, kolla makes the StatefulSet again; its volumes stay."},
 }
 
@@ -168,10 +164,10 @@ var tolerationsAttribute = Attribute{
 
 // placementAttributes are for workloads.
 var placementAttributes = []Attribute{
-	{Name: "priority", Type: TypeString, Form: FormSubdomain, Doc: "Name of the PriorityClass of the pods, such as system-node-critical. On a full node, pods of a lower priority make room for them."},
+	{Name: "priority", Type: TypeString, Form: forms.Subdomain, Doc: "Name of the PriorityClass of the pods, such as system-node-critical. On a full node, pods of a lower priority make room for them."},
 	tolerationsAttribute,
 	{Name: "spread", Type: TypeString, Default: "preferred", OneOf: []string{"preferred", "required"}, Doc: "How the pods of a workload share the nodes. preferred: on as many nodes as possible. required: never two pods on one node; a pod that finds no node waits."},
-	{Name: "spread_by", Type: TypeString, Form: formLabelKey, Doc: "Label that defines places instead of nodes, such as topology.kubernetes.io/zone. The pods spread over its values, and over the nodes of each value."},
+	{Name: "spread_by", Type: TypeString, Form: forms.LabelKey, Doc: "Label that defines places instead of nodes, such as topology.kubernetes.io/zone. The pods spread over its values, and over the nodes of each value."},
 }
 
 // sidecarExample shows the containers of a pod beside its main one.
@@ -242,11 +238,11 @@ var ownAttributes = []Attribute{
 
 // InitType describes the block `init`.
 var InitType = &BlockType{
-	Name: "init", Label: "init step", LabelForm: formName,
+	Name: "init", Label: "init step", LabelForm: forms.Name,
 	Doc:     "A step in each pod before the main container starts. It has the same files and environment, and may have more. Steps and sidecars start one after the other, in the order of the file. Only the step sees a secret that it mounts.",
 	Example: sidecarExample,
 	Attributes: conditional(slices.Concat([]Attribute{
-		{Name: "image", Type: TypeString, Form: formPlain, Doc: "Name of a Kolla image, or a full reference if it contains a slash; by default the workload's."},
+		{Name: "image", Type: TypeString, Form: forms.Plain, Doc: "Name of a Kolla image, or a full reference if it contains a slash; by default the workload's."},
 		{Name: "command", Type: TypeList, Required: true, Doc: "Command to run."},
 	}, ownAttributes, PowerAttributes, []Attribute{ReasonAttribute})),
 	Blocks: []*BlockType{MountType, VolumeType},
@@ -254,28 +250,28 @@ var InitType = &BlockType{
 
 // SidecarType describes the block `sidecar`.
 var SidecarType = &BlockType{
-	Name: "sidecar", Label: "sidecar", LabelForm: formName,
+	Name: "sidecar", Label: "sidecar", LabelForm: forms.Name,
 	Doc:     "A container in each pod that starts before the main one, and runs as long. Steps and containers after it wait until it has started, as its `startup` probe says. It shares the volumes of the main container, and the directories that both list in `writable`, but no other files, directories or environment. Needs Kubernetes 1.29.",
 	Example: sidecarExample,
 	Attributes: conditional(slices.Concat([]Attribute{
-		{Name: "image", Type: TypeString, Required: true, Form: formPlain, Doc: "Name of a Kolla image, or a full reference if it contains a slash."},
+		{Name: "image", Type: TypeString, Required: true, Form: forms.Plain, Doc: "Name of a Kolla image, or a full reference if it contains a slash."},
 		{Name: "command", Type: TypeList, Doc: "Command that replaces the command of the image."},
 		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that the container listens on."},
-		{Name: "writable", Type: TypeList, Form: formPath, Doc: "Directories that the container may write to. They are empty at every start of the pod."},
+		{Name: "writable", Type: TypeList, Form: forms.Path, Doc: "Directories that the container may write to. They are empty at every start of the pod."},
 	}, ownAttributes, PowerAttributes, []Attribute{ReasonAttribute})),
 	Blocks: []*BlockType{MountType, VolumeType, resourcesType, startupProbeType, readyProbeType, liveProbeType},
 }
 
 // The probes of a workload and of a sidecar.
 var (
-	startupProbeType = probeType("startup", "Until it is good, the other probes wait. When it fails, the container starts again.")
-	readyProbeType   = probeType("ready", "While it is good, the pod gets traffic.")
-	liveProbeType    = probeType("live", "When it fails, the container starts again.")
+	startupProbeType = probeType("startup", "Until it is good, the other probes wait. When it fails, the container starts again. One of http, tcp and exec says how; without one, it does what ready does.")
+	readyProbeType   = probeType("ready", "While it is good, the pod gets traffic. One of http, tcp and exec says how.")
+	liveProbeType    = probeType("live", "When it fails, the container starts again. One of http, tcp and exec says how.")
 )
 
 // VolumeType describes the block `volume`.
 var VolumeType = &BlockType{
-	Name: "volume", Label: "volume", LabelForm: formName,
+	Name: "volume", Label: "volume", LabelForm: forms.Name,
 	Doc: "Something that is mounted at a path. Exactly one of `host`, `claim`, `memory` and `shared` gives the source. All containers of the pods mount a volume of a workload or job; only the container itself mounts a volume of an `init` step or sidecar. A volume of the node outlives the pod, and every pod of the node can see it, so only the Pod Security level `privileged` allows it.",
 	Example: `definition "agent" {
   workload "agent" {
@@ -345,14 +341,14 @@ var VolumeType = &BlockType{
 }
 `,
 	Attributes: conditional([]Attribute{
-		{Name: "host", Type: TypeString, Form: formPath, Doc: "Path on the node."},
+		{Name: "host", Type: TypeString, Form: forms.Path, Doc: "Path on the node."},
 		{Name: "type", Type: TypeString, Default: "directory", OneOf: []string{"directory", "file", "socket", "device"}, Doc: "Type of the path on the node. Pods wait until it exists, unless `create` makes it."},
 		{Name: "create", Type: TypeBool, Doc: "Whether a missing directory or file is created, empty and owned by root. The default is true for a directory, and false for a file."},
 		{Name: "propagation", Type: TypeString, OneOf: []string{"in", "both"}, Doc: "Mount propagation. in: the container sees what the node mounts below the path later. both: the node also sees what a privileged container mounts; for other containers it is the same as in. By default there is none."},
-		{Name: "claim", Type: TypeString, Form: FormSubdomain, Doc: "Name of an existing PersistentVolumeClaim."},
-		{Name: "memory", Type: TypeString, Form: formQuantity, Doc: "Size of a directory in memory, which is empty at every start of the pod. It counts as memory of the containers that write to it."},
-		{Name: "shared", Type: TypeString, Form: formQuantity, Doc: "Size of a directory that the containers of the pod share. It is empty at every start of the pod."},
-		{Name: "path", Type: TypeString, Required: true, Unless: "host", Form: formPath, Doc: "Path in the container; by default the path on the node."},
+		{Name: "claim", Type: TypeString, Form: forms.Subdomain, Doc: "Name of an existing PersistentVolumeClaim."},
+		{Name: "memory", Type: TypeString, Form: forms.Quantity, Doc: "Size of a directory in memory, which is empty at every start of the pod. It counts as memory of the containers that write to it."},
+		{Name: "shared", Type: TypeString, Form: forms.Quantity, Doc: "Size of a directory that the containers of the pod share. It is empty at every start of the pod."},
+		{Name: "path", Type: TypeString, Required: true, Unless: "host", Form: forms.Path, Doc: "Path in the container; by default the path on the node."},
 		{Name: "read_only", Type: TypeBool, Default: false, Doc: "Whether the mount is read-only."},
 	}),
 	Alternatives: [][]string{append([]string{"host"}, HostArguments...), {"claim"}, {"memory"}, {"shared"}},

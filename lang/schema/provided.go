@@ -1,12 +1,16 @@
 package schema
 
-import "slices"
+import (
+	"slices"
 
-// Forms for the blocks that a service has on another service.
-var (
-	formProvides = Form{`one of "database", "queue", "registration" and "user"`, func(s string) bool { return slices.Contains(provisions, s) }}
-	formRole     = Form{"a text without spaces", formPlain.Valid}
+	"kolla.openstack.org/kolla/lang/schema/forms"
 )
+
+// formProvides is the form of the label of a provides block.
+var formProvides = forms.Form{
+	Expected: `one of "database", "queue", "registration" and "user"`,
+	Valid:    func(s string) bool { return slices.Contains(provisions, s) },
+}
 
 // provisions are the kinds of things that a service can provide to others.
 var provisions = []string{"database", "queue", "registration", "user"}
@@ -15,7 +19,7 @@ const serverDoc = "Name of the service that has it."
 
 // UserType describes the block `user`.
 var UserType = &BlockType{
-	Name: "user", Label: "user", LabelForm: formDatabase,
+	Name: "user", Label: "user", LabelForm: forms.Database,
 	Doc: "A Keystone user of the service. The service checks tokens with it, and logs in to other services. kolla generates its password as the secret `user-NAME`, with dashes for underscores. Two services cannot share a user.",
 	Example: `definition "status" {
   user "status" {
@@ -47,15 +51,15 @@ var UserType = &BlockType{
 	},
 	Attributes: conditional([]Attribute{
 		{Name: "server", Type: TypeLiteral, Default: "keystone", Doc: serverDoc},
-		{Name: "name", Type: TypeString, Form: formPlain, Doc: "Name of the user; by default the label."},
-		{Name: "roles", Type: TypeList, Form: formRole, Doc: "Roles of the user: in the project `service`, or for its domain."},
-		{Name: "domain", Type: TypeString, Form: formPlain, Doc: "Domain of its own, for which the user has its roles. By default the user is in the domain Default."},
+		{Name: "name", Type: TypeString, Form: forms.Plain, Doc: "Name of the user; by default the label."},
+		{Name: "roles", Type: TypeList, Form: forms.Plain, Doc: "Roles of the user: in the project `service`, or for its domain."},
+		{Name: "domain", Type: TypeString, Form: forms.Plain, Doc: "Domain of its own, for which the user has its roles. By default the user is in the domain Default."},
 	}),
 }
 
 // QueueType describes the block `queue`.
 var QueueType = &BlockType{
-	Name: "queue", Label: "queue", LabelForm: formDatabase,
+	Name: "queue", Label: "queue", LabelForm: forms.Database,
 	Doc: "A virtual host on a message queue, with a user of the same name. kolla generates the password as the secret `queue-NAME`, with dashes for underscores. Two services cannot share one.",
 	Example: `definition "status" {
   queue "status" {
@@ -85,13 +89,13 @@ var QueueType = &BlockType{
 	},
 	Attributes: conditional([]Attribute{
 		{Name: "server", Type: TypeLiteral, Default: "rabbitmq", Doc: serverDoc},
-		{Name: "name", Type: TypeString, Form: formQueue, Doc: "Name of the virtual host and of its user; by default the label."},
+		{Name: "name", Type: TypeString, Form: forms.Queue, Doc: "Name of the virtual host and of its user; by default the label."},
 	}),
 }
 
 // IdentityRoleType describes the block `identity_role`.
 var IdentityRoleType = &BlockType{
-	Name: "identity_role", Label: "role in Keystone", LabelForm: formPlain,
+	Name: "identity_role", Label: "role in Keystone", LabelForm: forms.Plain,
 	Doc: "A Keystone role that the service needs, in addition to the roles of its users. It stays when nothing declares it any more, because others may have it.",
 	Example: `definition "status" {
   identity_role "status_reader" {
@@ -106,7 +110,7 @@ var IdentityRoleType = &BlockType{
 
 // EndpointType describes the block `endpoint`.
 var EndpointType = &BlockType{
-	Name: "endpoint", Label: "endpoint", LabelForm: formIdentifier,
+	Name: "endpoint", Label: "endpoint", LabelForm: forms.Identifier,
 	Doc: "A service and its internal and public endpoints in Keystone's catalogue. The label is the type of the service. kolla registers it when the workloads are ready. In a definition with a `provides \"registration\"` of its own, kolla registers nothing; expressions can read the endpoint.",
 	Example: `definition "status" {
   port "http" {
@@ -136,9 +140,9 @@ var EndpointType = &BlockType{
 	},
 	Attributes: conditional([]Attribute{
 		{Name: "server", Type: TypeLiteral, Default: "keystone", Doc: serverDoc},
-		{Name: "name", Type: TypeString, Form: formPlain, Doc: "Name of the service in the catalogue; by default the name of the definition."},
+		{Name: "name", Type: TypeString, Form: forms.Plain, Doc: "Name of the service in the catalogue; by default the name of the definition."},
 		{Name: "port", Type: TypeString, Required: true, Doc: "Name of the port."},
-		{Name: "path", Type: TypeString, Default: "", Form: formURLPath, Doc: "Path of the URL, after host and port."},
+		{Name: "path", Type: TypeString, Default: "", Form: forms.URLPath, Doc: "Path of the URL, after host and port."},
 	}),
 }
 
@@ -150,7 +154,7 @@ const JobGone = "gone"
 
 var providesType = &BlockType{
 	Name: "provides", Label: "provision", LabelForm: formProvides, AnyAttribute: true,
-	Doc: "Makes databases, queues, users and so on for the blocks of other services. The label is the type of these blocks; \"registration\" stands for all `user`, `identity_role` and `endpoint` blocks together. The other service reads every argument as TYPE.NAME.ARGUMENT, such as database.NAME.url. In the block, TYPE.name, TYPE.owner (CLOUD/SERVICE) and so on belong to the other service (for a registration: owner, users, roles and endpoints); self, port and secret belong to this one.",
+	Doc: "Other services ask for a database, a queue or a user with a block. This block contains the jobs that create them. The label is the type of the blocks; \"registration\" stands for all `user`, `identity_role` and `endpoint` blocks together. The other service reads every argument as TYPE.NAME.ARGUMENT, such as database.NAME.url. In the block, TYPE.name, TYPE.owner (CLOUD/SERVICE) and so on belong to the other service (for a registration: owner, users, roles and endpoints); self, port and secret belong to this one.",
 	Example: `definition "galera" {
   port "sql" {
     number = 3306
@@ -196,11 +200,11 @@ var providesType = &BlockType{
 `,
 	Attributes: conditional(nil),
 	Blocks: []*BlockType{{
-		Name: "job", Label: "job", LabelForm: formName,
+		Name: "job", Label: "job", LabelForm: forms.Name,
 		Doc: `Makes what the other service asks for, before anything else of that service runs. The job must be safe to run again. With when = "gone" it removes things; see there.`,
 		Attributes: conditional(slices.Concat([]Attribute{
 			providedWhenAttribute, attemptsAttribute, jobTimeoutAttribute,
-			{Name: "passwords", Type: TypeString, Form: formPath, Doc: "Directory with the passwords of what the job makes, each in the file that `password_file` names."},
+			{Name: "passwords", Type: TypeString, Form: forms.Path, Doc: "Directory with the passwords of what the job makes, each in the file that `password_file` names."},
 		}, podAttributes)),
 		Blocks: []*BlockType{MountType, resourcesType},
 	}},

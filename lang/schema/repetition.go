@@ -1,6 +1,10 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"kolla.openstack.org/kolla/lang/schema/forms"
+)
 
 // EnabledAttribute is an argument of every block of a definition.
 var EnabledAttribute = Attribute{Name: "enabled", Type: TypeBool, Default: true, Doc: "Whether to create the block. With false, kolla does not need anything that only this block refers to, and leaves the block out of lists of names."}
@@ -18,7 +22,7 @@ var Repetition = []Attribute{
 }
 
 // NameAttribute is the name in the cluster. Each instance of a repeated block needs its own.
-var NameAttribute = Attribute{Name: "name", Type: TypeString, Form: formName, Doc: "Name in the cluster. By default it is the label, with a dash and the key for a repeated block."}
+var NameAttribute = Attribute{Name: "name", Type: TypeString, Form: forms.Name, Doc: "Name in the cluster. By default it is the label, with a dash and the key for a repeated block."}
 
 // withRepetition adds Repetition to the arguments of a block.
 func withRepetition(attributes []Attribute) []Attribute { return slices.Concat(attributes, Repetition) }

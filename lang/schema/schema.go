@@ -14,6 +14,8 @@ package schema
 import (
 	"fmt"
 	"strings"
+
+	"kolla.openstack.org/kolla/lang/schema/forms"
 )
 
 // BlockType describes one type of block: its meaning, its arguments and the blocks in it.
@@ -23,7 +25,7 @@ type BlockType struct {
 	// if blocks of the type have no label.
 	Label string
 	// LabelForm is the form of the label.
-	LabelForm Form
+	LabelForm forms.Form
 	// Single allows at most one block of the type in its parent.
 	Single bool
 	Doc    string
@@ -50,13 +52,13 @@ type Attribute struct {
 	Name     string
 	Type     AttributeType
 	Required bool
-	Unless   string   // not required if this other argument is set
-	Default  any      // string, int or bool; nil: no default
-	OneOf    []string // the allowed values; nil: any
-	Min, Max int      // bounds of a number; Max 0: no upper bound
-	Form     Form     // of the string, or of each value in a list or map
-	Names    string   // type of the blocks that a list names
-	Value    string   // for the reference of the language, if Type is too general there
+	Unless   string     // not required if this other argument is set
+	Default  any        // string, int or bool; nil: no default
+	OneOf    []string   // the allowed values; nil: any
+	Min, Max int        // bounds of a number; Max 0: no upper bound
+	Form     forms.Form // of the string, or of each value in a list or map
+	Names    string     // type of the blocks that a list names
+	Value    string     // for the reference of the language, if Type is too general there
 	Doc      string
 }
 

@@ -1,6 +1,10 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"kolla.openstack.org/kolla/lang/schema/forms"
+)
 
 // kindNames are the kinds of secrets, in the order of their descriptions.
 var kindNames = []string{"password", "hex", "base64", "uuid", "fernet", "ssh", "x509-ca", "x509"}
@@ -25,8 +29,8 @@ var GeneratorAttributes = []Attribute{
 	{Name: "algorithm", Type: TypeString, OneOf: KeyAlgorithms, Doc: "Type of the keys: for ssh ed25519 by default, for x509 ecdsa (P-256). rsa keys have 3072 bits."},
 	{Name: "ca", Type: TypeSecret, Doc: "x509: the secret of kind x509-ca that signs the certificate, as secret.NAME."},
 	{Name: "common_name", Type: TypeString, Doc: "x509: common name of the subject; by default the first of dns_names, or else the name that the Secret has when it is made."},
-	{Name: "dns_names", Type: TypeList, Form: formHostPattern, Doc: "x509: DNS names of the certificate."},
-	{Name: "ip_addresses", Type: TypeList, Form: formIP, Doc: "x509: IP addresses of the certificate."},
+	{Name: "dns_names", Type: TypeList, Form: forms.HostPattern, Doc: "x509: DNS names of the certificate."},
+	{Name: "ip_addresses", Type: TypeList, Form: forms.IP, Doc: "x509: IP addresses of the certificate."},
 	{Name: "validity_days", Type: TypeNumber, Min: 1, Max: maxValidity, Doc: "x509: validity in days; by default 365, for a CA 3650, and never longer than its CA."},
 	{Name: "renew_before", Type: TypeNumber, Default: defaultRenewal, Min: 1, Max: maxValidity, Doc: "x509: number of days before its end from which a plan renews the certificate."},
 	{Name: "usages", Type: TypeList, OneOf: KeyUsages, Doc: `x509: use of the certificate, "server" or "client" or both; by default ["server"].`},
@@ -40,9 +44,9 @@ var GivenAttribute = Attribute{Name: "given", Type: TypeBool, Default: false, Do
 
 // SourceAttributes name the source of a value that is not generated.
 var SourceAttributes = []Attribute{
-	{Name: "from_env", Type: TypeString, Form: formPlain, Doc: "Name of the environment variable of kolla that holds the value."},
-	{Name: "from_file", Type: TypeString, Form: formPlain, Doc: "File with the value, relative to the configuration's directory. kolla drops a line break at its end."},
-	{Name: "from_secret", Type: TypeMap, Form: formPlain, Doc: `A Secret of the cluster that somebody else makes: { name = "...", namespace = "...", key = "..." }. The default of namespace is the cloud's. Without key, kolla takes all keys of the kind under their own names.`},
+	{Name: "from_env", Type: TypeString, Form: forms.Plain, Doc: "Name of the environment variable of kolla that holds the value."},
+	{Name: "from_file", Type: TypeString, Form: forms.Plain, Doc: "File with the value, relative to the configuration's directory. kolla drops a line break at its end."},
+	{Name: "from_secret", Type: TypeMap, Form: forms.Plain, Doc: `A Secret of the cluster that somebody else makes: { name = "...", namespace = "...", key = "..." }. The default of namespace is the cloud's. Without key, kolla takes all keys of the kind under their own names.`},
 	{Name: "value", Type: TypeText, Doc: "The value, from a sensitive variable."},
 }
 
@@ -61,7 +65,7 @@ const readAs = "It is read as secret.NAME.name, which is the name of the Secret 
 
 // SecretType describes the block `secret` of a definition or a service.
 var SecretType = &BlockType{
-	Name: "secret", Label: "secret", LabelForm: formName,
+	Name: "secret", Label: "secret", LabelForm: forms.Name,
 	Doc: `A value that lives only in the cluster. kolla generates it once, at apply, unless from_env, from_file, from_secret or value gives its source. In a service, secret "db-NAME" stands for the password of database NAME. ` + readAs,
 	Example: `definition "status" {
   secret "session" {
@@ -106,7 +110,7 @@ func SharedGeneratorAttributes() []Attribute {
 
 // SharedSecretType describes the block `secret` at the top of a file.
 var SharedSecretType = &BlockType{
-	Name: "secret", Label: "secret", LabelForm: formName,
+	Name: "secret", Label: "secret", LabelForm: forms.Name,
 	Doc: "A value that lives only in the cluster, in the Secret of the block's name, and that any service can use. kolla generates it once, at apply, unless from_env, from_file, from_secret or value gives its source. " + readAs,
 	Example: `secret "ca" {
   kind          = "x509-ca"

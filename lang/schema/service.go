@@ -1,8 +1,10 @@
 package schema
 
+import "kolla.openstack.org/kolla/lang/schema/forms"
+
 // ServiceType describes the block `service`.
 var ServiceType = &BlockType{
-	Name: "service", Label: "service", LabelForm: formName,
+	Name: "service", Label: "service", LabelForm: forms.Name,
 	Doc: "One use of a definition in this cloud, with overrides. It may have every block of a definition. kolla merges a block with the one of the definition that has the same type and label, argument by argument and at any depth; see [Overrides](#overrides). It adds a block with another label.",
 	Example: `service "keystone" {
   role       = role.control
@@ -141,9 +143,9 @@ service "galera" {
 	Attributes: withRepetition([]Attribute{
 		{Name: "definition", Type: TypeLiteral, Doc: "Name of the definition; by default the service's own name."},
 		{Name: "role", Type: TypeRole, Doc: "Nodes that the service runs on; by default the role of the cloud's defaults, or else any node."},
-		{Name: "replicas", Type: TypeNumber, Max: maxReplicas, Doc: "Number of pods of each workload, unless the block or the kind of the workload says otherwise."},
+		{Name: "replicas", Type: TypeNumber, Max: forms.MaxReplicas, Doc: "Number of pods of each workload, unless the block or the kind of the workload says otherwise."},
 		{Name: "expose", Type: TypeExposure, Doc: "Exposure that makes the ports for clients outside reachable; by default the one of the cloud's defaults."},
-		{Name: "images", Type: TypeMap, Form: formPlain, Doc: "Full image references that replace images, by the name of the image in the definition."},
+		{Name: "images", Type: TypeMap, Form: forms.Plain, Doc: "Full image references that replace images, by the name of the image in the definition."},
 		{Name: "external", Type: TypeAny, Value: "{ host = string, port = number, ... }", Doc: "Address of a service that exists already. kolla deploys nothing, and references to the service lead there. It may have `url`, `public_url` and the outputs of the definition that are different there; without a definition, everything that others read."},
 		objectMarks[0], objectMarks[1],
 		WithAttribute,
@@ -155,7 +157,7 @@ service "galera" {
 }
 
 var manifestType = &BlockType{
-	Name: "manifest", Label: "manifest", LabelForm: formName,
+	Name: "manifest", Label: "manifest", LabelForm: forms.Name,
 	Doc: "Kubernetes objects, written as they are. Either object or files gives them. kolla writes each object after the objects that it names, such as its service account, and otherwise in Helm's order of kinds.",
 	Example: `manifest "limits" {
   files  = ["manifests/*.yaml"]
@@ -177,7 +179,7 @@ manifest "motd" {
 `,
 	Attributes: withRepetition([]Attribute{
 		{Name: "object", Type: TypeAny, Doc: "The object, with apiVersion, kind and metadata."},
-		{Name: "files", Type: TypeList, Form: formPlain, Doc: "Patterns of YAML files, relative to the configuration's directory. A file may hold several documents."},
+		{Name: "files", Type: TypeList, Form: forms.Plain, Doc: "Patterns of YAML files, relative to the configuration's directory. A file may hold several documents."},
 		{Name: "reason", Type: TypeString, Doc: "Why the pods need more powers than the Pod Security level of the namespace would otherwise allow, for reviewers. Without a reason, a plan warns."},
 		{Name: "depends_on", Type: TypeReferences, Doc: "Blocks that must be ready before kolla makes the objects."},
 	}),
@@ -186,7 +188,7 @@ manifest "motd" {
 
 // objectMarks are for a service.
 var objectMarks = []Attribute{
-	{Name: "labels", Type: TypeMap, Form: formLabelValue, Doc: "Labels of all objects of the service, in addition to kolla's. They override those of the cloud's defaults; null removes a label. Pods have the labels of their workload or job."},
+	{Name: "labels", Type: TypeMap, Form: forms.LabelValue, Doc: "Labels of all objects of the service, in addition to kolla's. They override those of the cloud's defaults; null removes a label. Pods have the labels of their workload or job."},
 	{Name: "annotations", Type: TypeMap, Doc: "Annotations of all objects of the service, with the same rules."},
 }
 

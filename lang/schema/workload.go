@@ -1,6 +1,10 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"kolla.openstack.org/kolla/lang/schema/forms"
+)
 
 // How the pods of a workload stop, in a definition and in a service.
 var (
@@ -10,7 +14,7 @@ var (
 
 // WorkloadType describes the block `workload`.
 var WorkloadType = &BlockType{
-	Name: "workload", Label: "workload", LabelForm: formName,
+	Name: "workload", Label: "workload", LabelForm: forms.Name,
 	Doc: "Pods that run all the time.",
 	Example: `definition "status" {
   port "http" {
@@ -69,8 +73,8 @@ var WorkloadType = &BlockType{
 	Attributes: conditional(slices.Concat([]Attribute{
 		{Name: "kind", Type: TypeString, Required: true, OneOf: kinds, Doc: "Deployment: identical pods. StatefulSet: pods with names and volumes of their own. DaemonSet: one pod on every node of the role."},
 		{Name: "role", Type: TypeRole, Doc: "Nodes that the workload runs on; by default those of the service."},
-		{Name: "replicas", Type: TypeNumber, Default: 1, Max: maxReplicas, Doc: "Number of pods, unless the service says otherwise."},
-		{Name: "max_replicas", Type: TypeNumber, Min: 1, Max: maxReplicas, Doc: "Maximum number of pods."},
+		{Name: "replicas", Type: TypeNumber, Default: 1, Max: forms.MaxReplicas, Doc: "Number of pods, unless the service says otherwise."},
+		{Name: "max_replicas", Type: TypeNumber, Min: 1, Max: forms.MaxReplicas, Doc: "Maximum number of pods."},
 		{Name: "update", Type: TypeString, Default: "rolling", OneOf: updates, Doc: "When pods are replaced. rolling: when something changes. on-delete: only by `kolla rollout`, or when somebody deletes them."},
 		waitTimeoutAttribute, gracePeriodAttribute, drainAttribute,
 		{Name: "loss", Type: TypeString, Doc: `Consequence for others if no pod of the workload runs, as the end of a sentence: "running servers lose their network". kolla then protects the workload like data: no plan deletes or replaces it unless -delete-data names it.`},
@@ -82,12 +86,12 @@ var WorkloadType = &BlockType{
 		InitType,
 		SidecarType,
 		{
-			Name: "claim", Label: "volume", LabelForm: formName,
+			Name: "claim", Label: "volume", LabelForm: forms.Name,
 			Doc: "A volume that each pod of a StatefulSet gets and keeps.",
 			Attributes: conditional([]Attribute{
-				{Name: "path", Type: TypeString, Required: true, Form: formPath, Doc: "Path in the container."},
-				{Name: "size", Type: TypeString, Required: true, Form: formQuantity, Doc: "Size of the volume."},
-				{Name: "storage_class", Type: TypeString, Form: FormSubdomain, Doc: "Storage class; by default the default class of the cluster."},
+				{Name: "path", Type: TypeString, Required: true, Form: forms.Path, Doc: "Path in the container."},
+				{Name: "size", Type: TypeString, Required: true, Form: forms.Quantity, Doc: "Size of the volume."},
+				{Name: "storage_class", Type: TypeString, Form: forms.Subdomain, Doc: "Storage class; by default the default class of the cluster."},
 			}),
 		},
 		MountType,
@@ -176,7 +180,7 @@ var attemptsAttribute = Attribute{Name: "attempts", Type: TypeNumber, Default: 6
 
 // JobType describes the block `job`.
 var JobType = &BlockType{
-	Name: "job", Label: "job", LabelForm: formName,
+	Name: "job", Label: "job", LabelForm: forms.Name,
 	Doc: "A command that runs once, and again when the image, config or secrets of the job change, unless `runs` says otherwise. Jobs run one after the other, in the order of the file.",
 	Example: `definition "status" {
   job "migrate" {

@@ -7,15 +7,16 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// Deciding is the name of a function that is around every expression whose value decides
-// something in another: operands, conditions, indexes, and keys of `for` expressions. Nobody can write it, and
-// evaluation needs it. It refuses what nobody knows yet, such as the value of a generated
-// secret, in whose place a token would be compared; and it does so wherever that stands,
-// in loops and templates too, with names that only they know.
+// Deciding is the name of an internal function. The parser wraps it around each expression
+// whose value decides something in another expression: operands, conditions, indexes, and keys
+// of `for` expressions. A configuration cannot contain the name, because it has spaces.
+// Evaluation needs the function: it refuses a value that is not known yet, such as a generated
+// secret, because a comparison would compare the secret's token. The wrapped expressions
+// include those in loops and templates, whose variables exist only there.
 const Deciding = "known before the apply"
 
-// Constant evaluates an expression that refers to nothing and calls no function. It needs no
-// more than that, since what is known decides as it is.
+// Constant evaluates an expression that refers to nothing and calls no function. All its values
+// are known, so the Deciding function returns its argument unchanged.
 func Constant(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	v, diags := expr.Value(&hcl.EvalContext{Functions: map[string]function.Function{Deciding: known}})
 	for _, d := range diags {
@@ -26,14 +27,14 @@ func Constant(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	return v, diags
 }
 
-// known gives its argument.
+// known returns its argument.
 var known = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true}},
 	Type:   func(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil },
 	Impl:   func(args []cty.Value, _ cty.Type) (cty.Value, error) { return args[0], nil },
 })
 
-// guardDecisions puts the function around all that decides something in a tree.
+// guardDecisions wraps the Deciding function around each deciding expression of a tree.
 func guardDecisions(root hclsyntax.Node) {
 	_ = hclsyntax.VisitAll(root, func(n hclsyntax.Node) hcl.Diagnostics {
 		switch n := n.(type) {
@@ -52,8 +53,9 @@ func guardDecisions(root hclsyntax.Node) {
 	})
 }
 
-// deciding is an expression as the function's argument. What operators give is never a
-// generated secret, since their operands are none.
+// deciding returns a call of the Deciding function with expr as its argument. It returns expr
+// itself if expr is a literal or an operation: the operands of an operation are guarded, so
+// that its result never contains a generated secret.
 func deciding(expr hclsyntax.Expression) hclsyntax.Expression {
 	inner := expr
 	for {
@@ -82,7 +84,7 @@ func deciding(expr hclsyntax.Expression) hclsyntax.Expression {
 	}
 }
 
-// Decides reports whether a complaint is that of the function.
+// Decides reports whether the Deciding function caused a diagnostic.
 func Decides(d *hcl.Diagnostic) bool {
 	call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d)
 	return ok && call.CalledFunctionName() == Deciding

@@ -10,40 +10,41 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// explained makes one error for each cause of what HCL's parser says about a source:
-// after an unclosed quote, for instance, it finds something wrong with every line. What
-// it is about is said in the words of those who write configurations.
+// explained reduces the errors of HCL's parser to one for each cause: after an unclosed quote,
+// for instance, the parser reports an error in every line. It rewords them for authors of
+// configurations.
 func explained(diags hcl.Diagnostics, tokens hclsyntax.Tokens, hidden bool) hcl.Diagnostics {
 	if len(diags) == 0 {
 		return nil
 	}
-	s := &faulty{tokens: tokens, hidden: hidden}
-	root := s.unclosed()
+	root := (&scan{tokens: tokens}).unclosed()
 	if root != nil {
-		// What follows is understood wrongly, and what is around it has no end either.
+		// The parser misreads everything after root. It also reports each block around root as
+		// unclosed.
 		diags = slices.DeleteFunc(diags, func(d *hcl.Diagnostic) bool {
 			return d.Subject.Start.Line >= root.Subject.Start.Line || strings.HasPrefix(d.Summary, "Unclosed ") || strings.HasPrefix(d.Summary, "Unterminated ")
 		})
 		diags = append(diags, root)
 	}
 	diags = firstOfLines(diags)
+	s := faulty{tokens, hidden}
 	for _, d := range diags {
 		if d != root {
 			s.reword(d)
 		}
 	}
-	return s.runs(diags)
+	return runs(diags, tokens)
 }
 
-// maxBetween is how many errors may stand between two that say the same for those to
-// be of one run.
+// maxBetween is the largest number of other errors between two equal ones that still count as
+// one run.
 const maxBetween = 5
 
-// runs makes one error of those in neighbouring lines that say the same, at the first of
-// them: something else that was pasted. What is said of a line between two of them follows
-// from what they say.
-func (s *faulty) runs(diags hcl.Diagnostics) hcl.Diagnostics {
-	lines := s.lines()
+// runs replaces equal errors in neighbouring lines by one at the first line: the cause is
+// usually pasted text in another language. It drops errors between two equal ones, because they
+// follow from those.
+func runs(diags hcl.Diagnostics, tokens hclsyntax.Tokens) hcl.Diagnostics {
+	lines := linesOf(tokens)
 	var out hcl.Diagnostics
 	for i := 0; i < len(diags); {
 		first, last := diags[i], i
@@ -61,10 +62,10 @@ func (s *faulty) runs(diags hcl.Diagnostics) hcl.Diagnostics {
 	return out
 }
 
-// lines are the lines that have more in them than a comment.
-func (s *faulty) lines() []int {
+// linesOf returns the numbers of the lines that contain more than a comment.
+func linesOf(tokens hclsyntax.Tokens) []int {
 	var lines []int
-	for _, t := range s.tokens {
+	for _, t := range tokens {
 		if t.Type != hclsyntax.TokenNewline && t.Type != hclsyntax.TokenComment {
 			lines = append(lines, t.Range.Start.Line)
 		}
@@ -72,14 +73,14 @@ func (s *faulty) lines() []int {
 	return slices.Compact(lines)
 }
 
-// neighbours reports whether there is no line between two errors.
+// neighbours reports whether no line with content lies between two errors.
 func neighbours(lines []int, a, b *hcl.Diagnostic) bool {
 	next, _ := slices.BinarySearch(lines, a.Subject.Start.Line+1)
 	return next == len(lines) || lines[next] >= b.Subject.Start.Line
 }
 
-// explainedJSON is explained for the JSON syntax: after the first error, nothing around it
-// is complete.
+// explainedJSON is explained for the JSON syntax. It drops the errors about incomplete values
+// around the first error.
 func explainedJSON(diags hcl.Diagnostics) hcl.Diagnostics {
 	for _, follows := range []string{"Root value must be object", "Unclosed "} {
 		causes := slices.DeleteFunc(slices.Clone(diags), func(d *hcl.Diagnostic) bool { return strings.HasPrefix(d.Summary, follows) })
@@ -100,8 +101,8 @@ func explainedJSON(diags hcl.Diagnostics) hcl.Diagnostics {
 	return diags
 }
 
-// firstOfLines keeps one error a line: the others follow from it. A character that does
-// not belong into the language explains what the parser makes of it.
+// firstOfLines keeps one error for each line, because the others follow from it. An error about
+// an invalid character is preferred: it explains the parser's other errors.
 func firstOfLines(diags hcl.Diagnostics) hcl.Diagnostics {
 	sorted := slices.Clone(diags)
 	slices.SortStableFunc(sorted, func(a, b *hcl.Diagnostic) int {
@@ -121,26 +122,31 @@ func aboutCharacter(d *hcl.Diagnostic) bool {
 	return d.Summary == "Invalid character" || d.Summary == "Unsupported operator"
 }
 
-// faulty is a source whose syntax is wrong.
+// faulty is a source with a syntax error.
 type faulty struct {
 	tokens hclsyntax.Tokens
-	hidden bool // nothing of it is shown
-	// open are the quotes, brackets and blocks that the scan is in.
+	hidden bool // diagnostics must not quote the source
+}
+
+// scan looks for openers without an end.
+type scan struct {
+	tokens hclsyntax.Tokens
+	// open lists the quotes, brackets and blocks that are open at this point of the scan.
 	open []opener
-	// suspect is what should have ended earlier, by its indentation.
+	// suspect is an opener whose end should come earlier, to judge by the indentation.
 	suspect *opener
-	// before is the line that it should have ended before.
+	// before is the number of the line before which suspect should have ended.
 	before int
 }
 
-// opener is the start of something that has an end.
+// opener is a token that needs a closing token.
 type opener struct {
 	hclsyntax.Token
 	indent int // of its line
-	line   int // the place of the first token of its line
+	line   int // the index of the first token of its line
 }
 
-// closers are what ends what.
+// closers maps each opening token to its closing token.
 var closers = map[hclsyntax.TokenType]hclsyntax.TokenType{
 	hclsyntax.TokenOBrace: hclsyntax.TokenCBrace, hclsyntax.TokenOBrack: hclsyntax.TokenCBrack, hclsyntax.TokenOParen: hclsyntax.TokenCParen,
 	hclsyntax.TokenOQuote: hclsyntax.TokenCQuote, hclsyntax.TokenOHeredoc: hclsyntax.TokenCHeredoc,
@@ -156,9 +162,9 @@ func isCloser(t hclsyntax.TokenType) bool {
 	return false
 }
 
-// unclosed finds the first thing that has no end, or that ends and has no begin; nil if
-// there is none.
-func (s *faulty) unclosed() *hcl.Diagnostic {
+// unclosed returns an error for the first opener without an end, or for the first end without a
+// beginning. It returns nil if all are matched.
+func (s *scan) unclosed() *hcl.Diagnostic {
 	lineStart := 0
 	for i, t := range s.tokens {
 		first := i == 0 || s.tokens[i-1].Range.End.Line > s.tokens[i-1].Range.Start.Line || s.tokens[i-1].Type == hclsyntax.TokenNewline
@@ -166,7 +172,7 @@ func (s *faulty) unclosed() *hcl.Diagnostic {
 			lineStart = i
 			s.suspectBefore(i)
 		}
-		if d := s.marker(i, first); d != nil {
+		if d := marker(s.tokens, i, first); d != nil {
 			return d
 		}
 		_, opens := closers[t.Type]
@@ -197,14 +203,13 @@ func (s *faulty) unclosed() *hcl.Diagnostic {
 		return s.unclosedQuote(s.tokens[len(s.tokens)-1])
 	}
 	if s.suspect != nil {
-		return s.notClosed(*s.suspect, fmt.Sprintf("By the indentation it should end before line %d.", s.before))
+		return notClosed(*s.suspect, fmt.Sprintf("By the indentation it should end before line %d.", s.before))
 	}
-	return s.notClosed(last, "There is none.")
+	return notClosed(last, "There is none.")
 }
 
-// suspectBefore notes a block or map that is still open although a line is not indented
-// any more.
-func (s *faulty) suspectBefore(i int) {
+// suspectBefore records a block or map that is still open at a line that is no longer indented.
+func (s *scan) suspectBefore(i int) {
 	t := s.tokens[i]
 	if len(s.open) == 0 || s.suspect != nil || t.Type != hclsyntax.TokenIdent {
 		return
@@ -215,11 +220,11 @@ func (s *faulty) suspectBefore(i int) {
 	}
 }
 
-// close ends what a closing token stands for.
-func (s *faulty) close(t hclsyntax.Token, first bool) *hcl.Diagnostic {
+// close removes the opener that matches a closing token. It returns an error if there is none.
+func (s *scan) close(t hclsyntax.Token, first bool) *hcl.Diagnostic {
 	if !slices.ContainsFunc(s.open, func(o opener) bool { return closers[o.Type] == t.Type }) {
 		what := map[hclsyntax.TokenType]string{hclsyntax.TokenCBrace: "brace", hclsyntax.TokenCBrack: "bracket", hclsyntax.TokenCParen: "parenthesis"}[t.Type]
-		return syntaxError(t.Range, "Closed twice", "Nothing is open here that this %s could close. Take it away, or look above for what ends too early.", what)
+		return syntaxError(t.Range, "Closed twice", "This %s closes nothing. Remove it, or look above for a block or value that ends too early.", what)
 	}
 	top := s.open[len(s.open)-1]
 	if closers[top.Type] != t.Type {
@@ -227,7 +232,7 @@ func (s *faulty) close(t hclsyntax.Token, first bool) *hcl.Diagnostic {
 		if t.Range.Start.Line == top.Range.Start.Line {
 			hint = fmt.Sprintf("Instead there is %q.", t.Bytes)
 		}
-		return s.notClosed(top, hint)
+		return notClosed(top, hint)
 	}
 	if first && s.suspect == nil && top.Type == hclsyntax.TokenOBrace && t.Range.Start.Column-1 < top.indent {
 		s.suspect, s.before = &top, t.Range.Start.Line
@@ -236,8 +241,9 @@ func (s *faulty) close(t hclsyntax.Token, first bool) *hcl.Diagnostic {
 	return nil
 }
 
-// notClosed is about a bracket or the like; hint says where its end would have to be.
-func (s *faulty) notClosed(o opener, hint string) *hcl.Diagnostic {
+// notClosed returns the error for an unclosed bracket or brace. hint describes where its end
+// should be.
+func notClosed(o opener, hint string) *hcl.Diagnostic {
 	switch o.Type {
 	case hclsyntax.TokenOBrace:
 		return syntaxError(o.Range, "Brace not closed", "The block or map that begins here needs a } at its end. %s", hint)
@@ -249,13 +255,13 @@ func (s *faulty) notClosed(o opener, hint string) *hcl.Diagnostic {
 	return syntaxError(o.Range, "Brace not closed", "What begins with %s within the text needs a } at its end. %s", o.Bytes, hint)
 }
 
-// unclosedQuote is about a text in quotes that is not over when its line is.
-func (s *faulty) unclosedQuote(end hclsyntax.Token) *hcl.Diagnostic {
+// unclosedQuote returns the error for a text whose closing quote is missing in its line.
+func (s *scan) unclosedQuote(end hclsyntax.Token) *hcl.Diagnostic {
 	quote := s.open[len(s.open)-1]
 	if len(s.open) > 1 && quote.Range.End.Byte == end.Range.Start.Byte {
-		// The quote is the last of its line, within "${...": it was to close the text.
+		// The quote is the last token of its line, within "${...": it should close the text.
 		if around := s.open[len(s.open)-2]; closers[around.Type] == hclsyntax.TokenTemplateSeqEnd {
-			return s.notClosed(around, "The text ends before that.")
+			return notClosed(around, "The text ends before that.")
 		}
 	}
 	at := quote.Range
@@ -263,7 +269,7 @@ func (s *faulty) unclosedQuote(end hclsyntax.Token) *hcl.Diagnostic {
 	if quote.Range.Start.Line != end.Range.Start.Line {
 		for _, t := range s.tokens {
 			if t.Range.Start.Byte > quote.Range.Start.Byte && closers[t.Type] == hclsyntax.TokenTemplateSeqEnd {
-				return s.notClosed(opener{Token: t}, "The line ends before that.")
+				return notClosed(opener{Token: t}, "The line ends before that.")
 			}
 		}
 	}
@@ -275,7 +281,7 @@ func (s *faulty) unclosedQuote(end hclsyntax.Token) *hcl.Diagnostic {
 
 const unclosedQuote = "Quote not closed"
 
-// lastOfLine is where a line ends.
+// lastOfLine returns the position of the end of a line.
 func lastOfLine(tokens hclsyntax.Tokens, from hcl.Pos) hcl.Pos {
 	end := from
 	for _, t := range tokens {
@@ -290,34 +296,35 @@ func lastOfLine(tokens hclsyntax.Tokens, from hcl.Pos) hcl.Pos {
 	return end
 }
 
-// marker is about what makes nonsense of everything behind it.
-func (s *faulty) marker(i int, first bool) *hcl.Diagnostic {
-	t := s.tokens[i]
+// marker returns an error for an unclosed comment or for a merge conflict marker. Both make the
+// rest of the file unreadable.
+func marker(tokens hclsyntax.Tokens, i int, first bool) *hcl.Diagnostic {
+	t := tokens[i]
 	switch {
-	case t.Type == hclsyntax.TokenSlash && s.follows(i, hclsyntax.TokenStar):
-		at := hcl.RangeBetween(t.Range, s.tokens[i+1].Range)
+	case t.Type == hclsyntax.TokenSlash && follows(tokens, i, hclsyntax.TokenStar):
+		at := hcl.RangeBetween(t.Range, tokens[i+1].Range)
 		return syntaxError(at, "Comment not closed", "The comment that begins here needs a */ at the end.")
-	case first && t.Range.Start.Column == 1 && strings.HasPrefix(s.line(i), "<<<<<<<"):
+	case first && t.Range.Start.Column == 1 && strings.HasPrefix(lineAt(tokens, i), "<<<<<<<"):
 		return syntaxError(t.Range, "Merge conflict", "From here on there are two versions of the same lines, with markers of git. Keep one, and take the lines with <<<<<<<, ======= and >>>>>>> away.")
 	}
 	return nil
 }
 
-// follows reports whether the next token is of a type, with nothing between them.
-func (s *faulty) follows(i int, typ hclsyntax.TokenType) bool {
-	return i+1 < len(s.tokens) && s.tokens[i+1].Type == typ && s.tokens[i+1].Range.Start.Byte == s.tokens[i].Range.End.Byte
+// follows reports whether the next token has the type typ and follows without a space.
+func follows(tokens hclsyntax.Tokens, i int, typ hclsyntax.TokenType) bool {
+	return i+1 < len(tokens) && tokens[i+1].Type == typ && tokens[i+1].Range.Start.Byte == tokens[i].Range.End.Byte
 }
 
-// line is what stands in a line from a token on, without the spaces between tokens that
-// are more than one.
-func (s *faulty) line(i int) string {
+// lineAt returns the text of a line from token i on. Several spaces between two tokens become
+// one.
+func lineAt(tokens hclsyntax.Tokens, i int) string {
 	var b strings.Builder
-	for j := i; j < len(s.tokens); j++ {
-		t := s.tokens[j]
-		if t.Type == hclsyntax.TokenNewline || t.Type == hclsyntax.TokenComment || t.Type == hclsyntax.TokenEOF || t.Range.Start.Line != s.tokens[i].Range.Start.Line {
+	for j := i; j < len(tokens); j++ {
+		t := tokens[j]
+		if t.Type == hclsyntax.TokenNewline || t.Type == hclsyntax.TokenComment || t.Type == hclsyntax.TokenEOF || t.Range.Start.Line != tokens[i].Range.Start.Line {
 			break
 		}
-		if j > i && s.tokens[j-1].Range.End.Byte < t.Range.Start.Byte {
+		if j > i && tokens[j-1].Range.End.Byte < t.Range.Start.Byte {
 			b.WriteByte(' ')
 		}
 		b.Write(t.Bytes)

@@ -8,10 +8,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 )
 
-// Format gives the canonical form of a file: spacing and alignment as HCL has
-// them, line breaks as on Unix, exactly one at the end. A source that is not
-// valid is returned as it is. A template that is nothing but one expression, "${x}",
-// becomes that expression: both mean the same.
+// Format returns the canonical form of a file: HCL's spacing and alignment, Unix line breaks,
+// and exactly one line break at the end. It returns an invalid source unchanged. A template
+// that consists of one expression, "${x}", becomes that expression, which has the same meaning.
 func Format(src []byte) []byte {
 	unix := bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
 	if noText("", unix, hcl.InitialPos) != nil || checkSyntax(hclsyntax.LexConfig)(unix, "", hcl.InitialPos) != nil {
@@ -29,7 +28,7 @@ func Format(src []byte) []byte {
 	return append(out, '\n')
 }
 
-// unwrap takes the quotes off the arguments that are one expression in a template.
+// unwrap removes the quotes from arguments that consist of one expression in a template.
 func unwrap(body *hclwrite.Body) {
 	for name, attribute := range body.Attributes() {
 		tokens := attribute.Expr().BuildTokens(nil)
@@ -49,9 +48,10 @@ func unwrap(body *hclwrite.Body) {
 	}
 }
 
-// onlyExpression is what stands in a template that is nothing else. What would not be
-// one expression without the template around it, because of line breaks or comments, is
-// left alone; so is one with "~", for whoever wrote that meant a text.
+// onlyExpression returns the tokens of the expression if a template consists of one expression.
+// ok is false if the expression contains line breaks or comments, because it would not be one
+// expression without the template. ok is also false if the template contains "~", because its
+// author meant a text.
 func onlyExpression(tokens hclwrite.Tokens) (inner hclwrite.Tokens, ok bool) {
 	last := len(tokens) - 1
 	if last < 4 || tokens[0].Type != hclsyntax.TokenOQuote || string(tokens[1].Bytes) != "${" ||
@@ -65,7 +65,7 @@ func onlyExpression(tokens hclwrite.Tokens) (inner hclwrite.Tokens, ok bool) {
 			depth++
 		case hclsyntax.TokenTemplateSeqEnd:
 			if depth--; depth < 0 {
-				return nil, false // this is a second one
+				return nil, false // the template contains a second expression
 			}
 		case hclsyntax.TokenNewline, hclsyntax.TokenComment:
 			return nil, false

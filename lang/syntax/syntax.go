@@ -1,7 +1,7 @@
-// Package syntax parses HCL, in both of its syntaxes, and formats it. It is the only
-// package of the language that calls HCL's parsers: they recurse as deep as a source is
-// nested, and nothing survives a stack that is exhausted, so that it looks at the source
-// first and makes an error of what would be too much.
+// Package syntax parses and formats HCL, in both of its syntaxes. It is the only package of the
+// language that calls HCL's parsers. The parsers recurse as deep as a source is nested, and a
+// program cannot recover from an exhausted stack. For this reason, the package checks each
+// source first and reports excessive nesting as an error.
 package syntax
 
 import (
@@ -20,22 +20,22 @@ import (
 	"kolla.openstack.org/kolla/internal/files"
 )
 
-// JSONExtension is the end of the name of a file in the JSON syntax.
+// JSONExtension is the file name extension of the JSON syntax.
 const JSONExtension = ".hcl.json"
 
-// What may stand in one file. Nobody comes near it by hand; it keeps a file that is
-// damaged, or was generated wrongly, from exhausting the memory or the stack, which
-// no program survives.
+// Limits of one file. Files that people write stay far below them. The limits protect the
+// memory and the stack from a damaged or wrongly generated file: a program does not survive
+// their exhaustion.
 const (
 	maxSource       = 4 << 20 // bytes
-	maxNesting      = 500     // blocks, brackets and templates in one another
+	maxNesting      = 500     // levels of blocks, brackets and templates
 	maxOperators    = 10_000  // in one expression
-	maxDigits       = 1_000   // of a number, its exponent written out
-	maxSyntaxErrors = 20      // that are shown
+	maxDigits       = 1_000   // of a number, with its exponent written out
+	maxSyntaxErrors = 20      // shown at most
 )
 
-// Read reads a file with a configuration, but not much more of it than may be
-// there: Parse says what to do about it.
+// Read reads a configuration file. It stops one byte after the size limit, and Parse reports
+// the excess.
 func Read(name string) ([]byte, error) {
 	f, err := files.Open(name)
 	if err != nil {
@@ -45,14 +45,14 @@ func Read(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxSource+1))
 }
 
-// Parse checks the syntax of one file. The source is returned for diagnostics to
-// quote, whether it is right or not, unless it is no text at all.
+// Parse checks the syntax of one file. It returns the source for quotes in diagnostics, even if
+// the source has errors, unless the source is not a text.
 func Parse(name string, source []byte) (map[string]*hcl.File, hcl.Diagnostics) {
 	return parseSource(name, source, false)
 }
 
-// ParseHidden is Parse for a file that may hold secrets: what it says shows nothing of
-// them.
+// ParseHidden is Parse for a file that may contain secrets: its diagnostics do not quote the
+// file.
 func ParseHidden(name string, source []byte) (map[string]*hcl.File, hcl.Diagnostics) {
 	return parseSource(name, source, true)
 }
@@ -75,7 +75,7 @@ func parseFile(name string, source []byte, hidden bool) (*hcl.File, hcl.Diagnost
 	}
 	file, diags := parse(source, name)
 	for _, d := range diags {
-		// The parser of JSON takes the end of the file for one more character.
+		// The JSON parser counts the end of the file as one more character.
 		d.Subject.End.Byte = min(d.Subject.End.Byte, len(source))
 		d.Subject.Start.Byte = min(d.Subject.Start.Byte, d.Subject.End.Byte)
 	}
@@ -87,7 +87,7 @@ func parseJSON(source []byte, name string) (*hcl.File, hcl.Diagnostics) {
 	return file, explainedJSON(diags)
 }
 
-// native is the parser of the native syntax.
+// native returns the parser of the native syntax.
 func native(hidden bool) func(source []byte, name string) (*hcl.File, hcl.Diagnostics) {
 	return func(source []byte, name string) (*hcl.File, hcl.Diagnostics) {
 		return parseNative(source, name, hidden)
@@ -100,7 +100,7 @@ func parseNative(source []byte, name string, hidden bool) (*hcl.File, hcl.Diagno
 		tokens, _ := hclsyntax.LexConfig(source, name, hcl.InitialPos)
 		diags = explained(diags, tokens, hidden)
 		if slices.ContainsFunc(diags, func(d *hcl.Diagnostic) bool { return d.Summary == unclosedQuote }) {
-			file.Nav = nil // what would be said of the block around it is wrong
+			file.Nav = nil // its description of the enclosing block is wrong
 		}
 	}
 	if body, ok := file.Body.(*hclsyntax.Body); ok {
@@ -109,12 +109,12 @@ func parseNative(source []byte, name string, hidden bool) (*hcl.File, hcl.Diagno
 	return file, diags
 }
 
-// Expression parses an expression that stands in no file of native syntax.
+// Expression parses an expression that is not part of a file in the native syntax.
 func Expression(source []byte, name string, start hcl.Pos) (hclsyntax.Expression, hcl.Diagnostics) {
 	return parseWithin(source, name, start, hclsyntax.LexExpression, hclsyntax.ParseExpression)
 }
 
-// Template parses a template that stands in no file of native syntax.
+// Template parses a template that is not part of a file in the native syntax.
 func Template(source []byte, name string, start hcl.Pos) (hclsyntax.Expression, hcl.Diagnostics) {
 	return parseWithin(source, name, start, hclsyntax.LexTemplate, hclsyntax.ParseTemplate)
 }
@@ -141,12 +141,12 @@ func parseWithin(source []byte, name string, start hcl.Pos, lex lexer, parse par
 	return expr, diags
 }
 
-// syntaxError is an error at a place of a file that is not parsed.
+// syntaxError returns an error at a place of a file that is not parsed.
 func syntaxError(at hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: &at}
 }
 
-// noText reports a file that cannot be a configuration at all.
+// noText returns an error if a file is too large or is not a text in UTF-8, else nil.
 func noText(name string, source []byte, start hcl.Pos) *hcl.Diagnostic {
 	if d := checkSize(source, name, start); d != nil {
 		return d
@@ -163,7 +163,7 @@ func noText(name string, source []byte, start hcl.Pos) *hcl.Diagnostic {
 		place.Start.Line, place.Start.Column, source[at])
 }
 
-// firstBad is where the first byte is that no text has, or -1.
+// firstBad returns the offset of the first byte that a text cannot contain, or -1.
 func firstBad(source []byte) int {
 	at := bytes.IndexByte(source, 0)
 	if utf8.Valid(source) {
@@ -187,8 +187,8 @@ func checkSize(source []byte, name string, start hcl.Pos) *hcl.Diagnostic {
 		"The file has more than %d MiB. Split it: all files of a directory count as one. What is no configuration, such as data that file(...) reads, belongs into a file with another ending.", maxSource>>20)
 }
 
-// fewerSyntaxErrors leaves out what nobody would read: after so many errors, most
-// follow from one before.
+// fewerSyntaxErrors shortens a long list of errors: after so many errors, most follow from an
+// earlier one.
 func fewerSyntaxErrors(diags hcl.Diagnostics) hcl.Diagnostics {
 	if len(diags) <= maxSyntaxErrors+1 {
 		return diags
@@ -198,12 +198,12 @@ func fewerSyntaxErrors(diags hcl.Diagnostics) hcl.Diagnostics {
 		"There are %d more errors of syntax from here on. Correct the first ones; the others may follow from them.", len(rest)))
 }
 
-// hugeNumber finds candidates of numbers that nothing can compute with: they may also
-// stand in texts.
+// hugeNumber finds candidates for numbers that are too large to compute with. A match may also
+// be part of a text.
 var hugeNumber = regexp.MustCompile(`[0-9][eE][-+]?[0-9]{4}|[0-9]{1000}`)
 
-// checkSyntax reports what would exhaust the stack when it is parsed or evaluated.
-// Almost no file has enough brackets and operators for that, wherever they are.
+// checkSyntax reports a source that would exhaust the stack when it is parsed or evaluated. It
+// counts brackets and operators first, because almost no file has enough of them.
 func checkSyntax(lex lexer) func(source []byte, name string, start hcl.Pos) *hcl.Diagnostic {
 	return func(source []byte, name string, start hcl.Pos) *hcl.Diagnostic {
 		openers, operators := 0, 0
@@ -219,7 +219,7 @@ func checkSyntax(lex lexer) func(source []byte, name string, start hcl.Pos) *hcl
 		if openers <= maxNesting && operators <= maxOperators && !hugeNumber.Match(source) {
 			return nil
 		}
-		tokens, _ := lex(source, name, start) // what is wrong the parser says, too
+		tokens, _ := lex(source, name, start) // the parser reports lexical errors, too
 		n := nesting{levels: []level{{lines: true}}}
 		for i := range tokens {
 			if d := n.next(tokens, i); d != nil {
@@ -230,14 +230,14 @@ func checkSyntax(lex lexer) func(source []byte, name string, start hcl.Pos) *hcl
 	}
 }
 
-// nesting is how deep a place is in what is around it.
+// nesting counts the open levels around a place.
 type nesting struct {
 	levels    []level
-	operators int // of all levels together
-	controls  int // %{if} and %{for} of all levels that have not ended
+	operators int // sum of all levels
+	controls  int // open %{if} and %{for} of all levels
 }
 
-// level is one bracket, block or template that has not ended.
+// level is one open bracket, block or template.
 type level struct {
 	lines     bool // a line break ends an expression
 	text      bool // the literal part of a template
@@ -311,13 +311,13 @@ func (n *nesting) operator() {
 	}
 }
 
-// end is the end of an expression of a level.
+// end ends an expression of a level.
 func (n *nesting) end(l *level) {
 	n.operators -= l.operators
 	l.operators = 0
 }
 
-// control counts a %{if} or %{for}, whose end is another control.
+// control counts the start or the end of a %{if} or %{for}. The end is a control, too.
 func (n *nesting) control(after hclsyntax.Tokens) {
 	top := &n.levels[len(n.levels)-1]
 	switch word(after) {
@@ -332,8 +332,8 @@ func (n *nesting) control(after hclsyntax.Tokens) {
 	}
 }
 
-// forFollows reports whether braces are those of a for expression, in which line
-// breaks mean nothing.
+// forFollows reports whether a brace begins a for expression, in which line breaks have no
+// meaning.
 func forFollows(after hclsyntax.Tokens) bool {
 	for len(after) > 0 && (after[0].Type == hclsyntax.TokenNewline || after[0].Type == hclsyntax.TokenComment) {
 		after = after[1:]
@@ -348,8 +348,8 @@ func word(tokens hclsyntax.Tokens) string {
 	return string(tokens[0].Bytes)
 }
 
-// checkJSON is checkSyntax for the JSON syntax; texts in it are checked when they are
-// parsed.
+// checkJSON is checkSyntax for the JSON syntax. The templates in its texts are checked when
+// they are parsed.
 func checkJSON(source []byte, name string, pos hcl.Pos) *hcl.Diagnostic {
 	depth, inText := 0, false
 	for i := 0; i < len(source); i++ {
@@ -376,7 +376,7 @@ func checkJSON(source []byte, name string, pos hcl.Pos) *hcl.Diagnostic {
 	return nil
 }
 
-// numberAt is the number that a source begins with.
+// numberAt returns the number at the start of a source.
 func numberAt(source []byte) []byte {
 	end := bytes.IndexFunc(source, func(r rune) bool { return !strings.ContainsRune("0123456789.eE+-", r) })
 	if end < 0 {
@@ -385,7 +385,7 @@ func numberAt(source []byte) []byte {
 	return source[:end]
 }
 
-// placeOf is the range of so many bytes of a file.
+// placeOf returns the range of length bytes of a file, from the offset at.
 func placeOf(source []byte, name string, at, length int) hcl.Range {
 	lineStart := 1 + bytes.LastIndexByte(source[:at], '\n')
 	start := hcl.Pos{Line: 1 + bytes.Count(source[:at], []byte("\n")), Column: 1 + utf8.RuneCount(source[lineStart:at]), Byte: at}

@@ -13,9 +13,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// reword says what an error of HCL's parser is about as far as the tokens around it
-// show; else it stays as it is.
-func (s *faulty) reword(d *hcl.Diagnostic) {
+// reword replaces an error of HCL's parser by a clearer one, if the tokens around it show the
+// cause. Otherwise it leaves the error unchanged.
+func (s faulty) reword(d *hcl.Diagnostic) {
 	i := slices.IndexFunc(s.tokens, func(t hclsyntax.Token) bool { return t.Range.Start.Byte >= d.Subject.Start.Byte })
 	if i < 0 {
 		return
@@ -29,7 +29,7 @@ func (s *faulty) reword(d *hcl.Diagnostic) {
 	case "Argument or block definition required":
 		said = s.noItem(i)
 	case "Invalid argument name":
-		name, _, _ := strings.Cut(strings.TrimPrefix(s.line(i), `"`), `"`)
+		name, _, _ := strings.Cut(strings.TrimPrefix(lineAt(s.tokens, i), `"`), `"`)
 		said = syntaxError(hcl.RangeBetween(*d.Subject, s.tokens[min(i+2, len(s.tokens)-1)].Range), "Quoted name", "The name of an argument stands without quotes: `%s = VALUE`. Only the keys of a map may be quoted.", name)
 	case "Attribute redefined":
 		said = s.twice(d, i)
@@ -61,8 +61,9 @@ func (s *faulty) reword(d *hcl.Diagnostic) {
 	}
 }
 
-// inBrackets is about lists, maps, arguments of functions and parentheses.
-func (s *faulty) inBrackets(d *hcl.Diagnostic, i int) *hcl.Diagnostic {
+// inBrackets returns the error for a mistake in a list, a map, arguments of a function or
+// parentheses.
+func (s faulty) inBrackets(d *hcl.Diagnostic, i int) *hcl.Diagnostic {
 	t := s.tokens[i]
 	switch d.Summary {
 	case "Missing item separator":
@@ -88,8 +89,8 @@ func (s *faulty) inBrackets(d *hcl.Diagnostic, i int) *hcl.Diagnostic {
 	return nil
 }
 
-// badCharacter is about a character that the language does not have.
-func (s *faulty) badCharacter(i int) *hcl.Diagnostic {
+// badCharacter returns the error for a character that the language does not have.
+func (s faulty) badCharacter(i int) *hcl.Diagnostic {
 	t := s.tokens[i]
 	r, _ := utf8.DecodeRune(t.Bytes)
 	switch {
@@ -105,9 +106,9 @@ func (s *faulty) badCharacter(i int) *hcl.Diagnostic {
 	return syntaxError(t.Range, "Unexpected character", "The character %q has no meaning outside of texts in quotes.", string(r))
 }
 
-// requoted is a text in wrong quotes as it should be.
-func (s *faulty) requoted(i int) string {
-	line := []rune(s.line(i))
+// requoted returns a text with straight quotes in place of wrong ones.
+func (s faulty) requoted(i int) string {
+	line := []rune(lineAt(s.tokens, i))
 	if s.hidden {
 		line = nil
 	}
@@ -119,11 +120,11 @@ func (s *faulty) requoted(i int) string {
 	return `"TEXT"`
 }
 
-// wrongQuotes are quotes of other languages and of word processors.
+// wrongQuotes contains the quotes of other languages and of word processors.
 const wrongQuotes = "'`´‘’“”„«»"
 
-// twice is about an argument that is there already.
-func (s *faulty) twice(d *hcl.Diagnostic, i int) *hcl.Diagnostic {
+// twice returns the error for a second argument of the same name.
+func (s faulty) twice(d *hcl.Diagnostic, i int) *hcl.Diagnostic {
 	at := regexp.MustCompile(`at (.*:[0-9]+),`).FindStringSubmatch(d.Detail)
 	if at == nil {
 		return nil
@@ -136,12 +137,12 @@ var (
 	yamlItem   = regexp.MustCompile(`^(---|- |-$|[\w"-]+:( |$))`)
 )
 
-// noItem is about a line that begins neither an argument nor a block. What is hidden is a
-// file with values, which has no blocks.
-func (s *faulty) noItem(i int) *hcl.Diagnostic {
-	t, line := s.tokens[i], s.line(i)
+// noItem returns the error for a line that begins neither an argument nor a block. A hidden
+// source is a file with values, which has no blocks.
+func (s faulty) noItem(i int) *hcl.Diagnostic {
+	t, line := s.tokens[i], lineAt(s.tokens, i)
 	next := s.tokens[min(i+1, len(s.tokens)-1)]
-	outside := s.depth(i) == 0
+	outside := depth(s.tokens[:i]) == 0
 	switch {
 	case outside && s.hidden && t.Type == hclsyntax.TokenOBrace:
 		return syntaxError(t.Range, "Not HCL", "A line of a file with values is `NAME = VALUE`. If this is JSON: it is read from files whose names end in .json.")
@@ -169,8 +170,8 @@ func (s *faulty) noItem(i int) *hcl.Diagnostic {
 	return syntaxError(next.Range, "Equals sign or brace expected", "After %q there is an equals sign, if it is an argument, or a brace, if it is a block.", t.Bytes)
 }
 
-// named names a token in a message.
-func (s *faulty) named(t hclsyntax.Token) string {
+// named describes a token for a message.
+func (s faulty) named(t hclsyntax.Token) string {
 	switch t.Type {
 	case hclsyntax.TokenEOF:
 		return "the end of the file"
@@ -183,10 +184,10 @@ func (s *faulty) named(t hclsyntax.Token) string {
 	return fmt.Sprintf("%q", t.Bytes)
 }
 
-// depth is how many braces are open before a token.
-func (s *faulty) depth(i int) int {
+// depth returns the number of open braces after tokens.
+func depth(tokens hclsyntax.Tokens) int {
 	depth := 0
-	for _, t := range s.tokens[:i] {
+	for _, t := range tokens {
 		switch t.Type {
 		case hclsyntax.TokenOBrace:
 			depth++
@@ -197,13 +198,13 @@ func (s *faulty) depth(i int) int {
 	return depth
 }
 
-// noBlock is about a line that begins like a block and does not go on like one.
-func (s *faulty) noBlock(d *hcl.Diagnostic, i int) *hcl.Diagnostic {
+// noBlock returns the error for a line that begins like a block and continues differently.
+func (s faulty) noBlock(d *hcl.Diagnostic, i int) *hcl.Diagnostic {
 	first := i
 	for first > 0 && s.tokens[first-1].Range.Start.Line == s.tokens[i].Range.Start.Line {
 		first--
 	}
-	name, line := string(s.tokens[first].Bytes), s.line(first)
+	name, line := string(s.tokens[first].Bytes), lineAt(s.tokens, first)
 	value := strings.TrimSpace(strings.TrimPrefix(line, name))
 	if s.hidden {
 		value, line = "VALUE", name+" VALUE"
@@ -230,14 +231,14 @@ func (s *faulty) noBlock(d *hcl.Diagnostic, i int) *hcl.Diagnostic {
 	return syntaxError(*d.Subject, "Brace expected", "Between the type of a block and its brace there is nothing but its name, in quotes.")
 }
 
-// instead are words of other languages for what is written otherwise.
+// insteadOf maps words of other languages to a hint about their notation here.
 var insteadOf = map[string]string{
 	"and": "`and` is written &&.", "or": "`or` is written ||.", "is": "`is` is written ==.", "not": "`not` is written !.",
 	"then": "A condition is written CONDITION ? VALUE : OTHER.", "else": "A condition is written CONDITION ? VALUE : OTHER.",
 	"if": "A condition is written CONDITION ? VALUE : OTHER.",
 }
 
-// unexpectedWord is about an operator that other languages write as a word.
+// unexpectedWord returns the error for an operator that other languages write as a word.
 func unexpectedWord(words ...hclsyntax.Token) *hcl.Diagnostic {
 	for _, word := range words {
 		if hint := insteadOf[string(word.Bytes)]; hint != "" && word.Type == hclsyntax.TokenIdent {
@@ -247,8 +248,8 @@ func unexpectedWord(words ...hclsyntax.Token) *hcl.Diagnostic {
 	return nil
 }
 
-// noMore is about what follows a value that stands alone.
-func (s *faulty) noMore(i int) *hcl.Diagnostic {
+// noMore returns the error for tokens after a value that must be alone.
+func (s faulty) noMore(i int) *hcl.Diagnostic {
 	t := s.tokens[i]
 	if d := unexpectedWord(s.tokens[max(i-1, 0)], t); d != nil {
 		return d
@@ -259,8 +260,8 @@ func (s *faulty) noMore(i int) *hcl.Diagnostic {
 	return syntaxError(t.Range, "End of the value expected", "The value ends before this. Perhaps an operator, a comma or a bracket is missing before %s.", s.named(t))
 }
 
-// noEnd is about what follows a value in its line.
-func (s *faulty) noEnd(i int) *hcl.Diagnostic {
+// noEnd returns the error for tokens after a value in the same line.
+func (s faulty) noEnd(i int) *hcl.Diagnostic {
 	t, before := s.tokens[i], s.tokens[max(i-1, 0)]
 	if d := unexpectedWord(before, t); d != nil {
 		return d
@@ -276,8 +277,8 @@ func (s *faulty) noEnd(i int) *hcl.Diagnostic {
 	return syntaxError(t.Range, "End of the line expected", "The value of the argument ends before this, and so should the line. Perhaps an operator, a comma or a bracket is missing before %s.", s.named(t))
 }
 
-// noValue is about a place where a value should be.
-func (s *faulty) noValue(i int) *hcl.Diagnostic {
+// noValue returns the error for a missing value.
+func (s faulty) noValue(i int) *hcl.Diagnostic {
 	t, before := s.tokens[i], s.tokens[max(i-1, 0)]
 	ends := t.Type == hclsyntax.TokenNewline || t.Type == hclsyntax.TokenEOF || isCloser(t.Type) || t.Type == hclsyntax.TokenComma
 	switch {

@@ -1,5 +1,5 @@
-// Package yaml reads texts of several YAML documents, and says in a user's words and with
-// the line what is wrong with one.
+// Package yaml reads texts with several YAML documents. Its errors are written for users and
+// include the line.
 package yaml
 
 import (
@@ -16,13 +16,13 @@ import (
 
 // Document is one document of a YAML file.
 type Document struct {
-	From    hcl.Pos // where it starts: a line
-	To      int     // the byte after its last
-	Content hcl.Pos // the line that its content starts at
+	From    hcl.Pos // the start of its first line
+	To      int     // the byte after its end
+	Content hcl.Pos // the start of the first line of its content
 }
 
-// Documents splits a file at the lines that separate documents, and leaves out
-// those with nothing but comments.
+// Documents splits a file at the document separators. It omits documents that contain only
+// comments.
 func Documents(source []byte) []Document {
 	var out []Document
 	at := hcl.Pos{Line: 1, Column: 1}
@@ -50,10 +50,10 @@ func Documents(source []byte) []Document {
 	return out
 }
 
-// separator starts a document, which may begin on the same line.
+// separator starts a document. The document may begin on the same line.
 var separator = []byte("---")
 
-// Decode decodes a document as kubectl would; whole numbers are int64.
+// Decode decodes a document as kubectl does: whole numbers become int64.
 func Decode(text []byte) (content map[string]any, err error) {
 	asJSON, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
@@ -67,7 +67,7 @@ func Decode(text []byte) (content map[string]any, err error) {
 
 var yamlLine = regexp.MustCompile(`line (\d+): (?s:(.*))`)
 
-// Explain takes the line out of an error of the YAML parser.
+// Explain returns the line number and the message of an error of the YAML parser.
 func Explain(err error) (line int, message error) {
 	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), "yaml: ")
 	if m := yamlLine.FindStringSubmatch(text); m != nil {
@@ -77,7 +77,7 @@ func Explain(err error) (line int, message error) {
 	return line, fmt.Errorf("%s", text)
 }
 
-// Check reports a document that would grow beyond measure.
+// Check returns an error for a document that expands too much or is nested too deep.
 func Check(text string) error {
 	var content any
 	err := yaml.Unmarshal([]byte(text), &content)
@@ -85,5 +85,5 @@ func Check(text string) error {
 		_, err = Explain(err)
 		return err
 	}
-	return nil // the decoder of the values says what else is wrong
+	return nil // the decoder of the values reports other errors
 }

@@ -49,6 +49,11 @@ func Predict(live, model, manifest *unstructured.Unstructured, manager string) (
 // AsApplied returns the manifest as if kolla had just applied it, and the server had added
 // nothing.
 func AsApplied(manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	return AppliedBy(manifest, providers.FieldManager)
+}
+
+// AppliedBy is AsApplied with another field manager.
+func AppliedBy(manifest *unstructured.Unstructured, manager string) (*unstructured.Unstructured, error) {
 	types, err := fields.Typed(nil, fields.Stripped(manifest))
 	if err != nil {
 		return nil, err
@@ -58,7 +63,7 @@ func AsApplied(manifest *unstructured.Unstructured) (*unstructured.Unstructured,
 		return nil, fmt.Errorf("list the declared fields: %w", err)
 	}
 	after := manifest.DeepCopy()
-	return after, own(after, fields, providers.FieldManager)
+	return after, own(after, fields, manager)
 }
 
 // own writes into managedFields that the manager owns the fields.

@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// Part is what was taken of an object.
+// Part has the fields that were taken from an object.
 type Part struct {
 	Values map[string]any `json:"values"`
-	// Sensitive and Unknown are true in the places of values that were masked, and of
-	// those that are not known yet; those are not among the values, or null in a list.
-	// A list has false for its other elements. This is how Terraform marks values.
+	// Sensitive and Unknown have the shape of the object, and true in the places of masked and
+	// of unknown values. Unknown values are missing among the values, or null in a list. A
+	// list has false for its other elements. Terraform marks values in the same way.
 	Sensitive map[string]any `json:"sensitive,omitempty"`
 	Unknown   map[string]any `json:"unknown,omitempty"`
 }
 
-// Mask says which values are not taken as they are. Paths are made of the names of
-// fields, with an empty name for an element of a list.
+// Mask selects the values that Take replaces. A path consists of names of fields, with an
+// empty name for an element of a list.
 type Mask struct {
-	Placeholder string // stands for a sensitive value
+	Placeholder string // replaces a sensitive value
 	Sensitive   func(path []string) bool
 	Unknown     func(path []string, value any) bool
 }
 
-// Take returns the fields of the object that the set names, in the order that lists have
-// in the object, and with the keys of lists' elements. It shares nothing that could
-// change with the object.
+// Take returns the fields of the object that the set names. Lists keep the order of the
+// object, and their elements keep their keys. The result shares no mutable value with the
+// object.
 func (m Mask) Take(object map[string]any, fields Fields) Part {
 	p := Part{Values: map[string]any{}}
 	if fields == nil {
@@ -39,7 +39,7 @@ func (m Mask) Take(object map[string]any, fields Fields) Part {
 	return p
 }
 
-// taken is a value with its marks. A mark is nil where there is nothing to say.
+// taken is a value with its marks. A mark is nil if nothing in the value is marked.
 type taken struct{ value, sensitive, unknown any }
 
 func (m Mask) take(value any, fields Fields, path []string) taken {
@@ -155,8 +155,8 @@ func withKeys(fields Fields, names []string) Fields {
 	return all
 }
 
-// identity is the set of what identifies an element that the set of the list does not
-// name: its keys, or all of it where the list has none.
+// identity is the set of the fields that identify an element that the set of the list does not
+// name: its keys, or the whole element if the list has no keys.
 func (m members) identity(element any) Fields {
 	names := Fields{}
 	for _, shape := range m.shapes() {

@@ -1,6 +1,6 @@
-// Package extract takes parts of objects: those fields that a set names, with masks in
-// the place of values that must not be kept. It needs no schema, because the sets, which
-// come from managedFields, show which lists have keys.
+// Package extract takes the fields that a set names from objects, and masks the values that
+// must not be stored. It needs no schema: the sets come from managedFields and show which
+// lists have keys.
 package extract
 
 import (
@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// Fields is a set of fields in the form that managedFields have (FieldsV1), decoded from
-// JSON. Its keys are
+// Fields is a set of fields in the format of managedFields (FieldsV1), decoded from JSON. Its
+// keys are
 //
 //	f:NAME   a field of a map
 //	k:KEYS   the element of a list that has these keys, a JSON object
@@ -25,15 +25,14 @@ import (
 // a whole field, with everything in it; nil is no field at all.
 type Fields map[string]any
 
-// order is the key that stands for the order of a list's elements. The API server has
-// no such key.
+// order is the key for the order of a list's elements. The API server has no such key.
 const order = "#"
 
 // Entry identifies an entry of managedFields.
 type Entry struct{ Manager, Operation, Subresource string }
 
-// Managed returns the fields of those entries of an object's managedFields that count.
-// The caller must not change them: they may be those of the object.
+// Managed returns the fields of the selected entries of an object's managedFields. The caller
+// must not change the result, because it may be part of the object.
 func Managed(object map[string]any, counts func(Entry) bool) Fields {
 	metadata, _ := object["metadata"].(map[string]any)
 	entries, _ := metadata["managedFields"].([]any)
@@ -54,8 +53,8 @@ func Managed(object map[string]any, counts func(Entry) bool) Fields {
 // At returns the set of the field at the path.
 func At(path fieldpath.Path) (Fields, error) { return at(path, Fields{}) }
 
-// OrderAt returns the set of the order of the list at the path, and of nothing in it but
-// what identifies its elements.
+// OrderAt returns the set that names the order of the list at the path, and only the
+// identifying fields of its elements.
 func OrderAt(path fieldpath.Path) (Fields, error) {
 	return at(path, Fields{order: map[string]any{}})
 }
@@ -93,7 +92,7 @@ func Union(a, b Fields) Fields {
 	return all
 }
 
-// setOf is a set inside another one, never nil.
+// setOf is a set inside another set, never nil.
 func setOf(v any) Fields {
 	if fields, ok := v.(map[string]any); ok && fields != nil {
 		return fields
@@ -107,10 +106,10 @@ type members struct {
 	byKey   map[string]Fields // by the names of the key's fields, and their values
 	scalars map[string]Fields // by the value
 	places  map[int]Fields
-	ordered bool // the order of all elements is in the set
+	ordered bool // the set has the order of all elements
 }
 
-// key is what identifies an element: the values of some of its fields.
+// key identifies an element by the values of some of its fields.
 type key struct {
 	values map[string]any
 	fields Fields
@@ -153,7 +152,8 @@ func decode(text string) (any, bool) {
 	return value, err == nil
 }
 
-// canonical is the same text for the same value, whatever its numbers were decoded to.
+// canonical is a text for a value. Equal values have the same text, regardless of the Go types
+// of their numbers.
 func canonical(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -162,8 +162,8 @@ func canonical(value any) string {
 	return string(text)
 }
 
-// find returns what the set names of the element at the place. names are the fields that
-// identify the element.
+// find returns the subset for the element at the place. names are the fields that identify the
+// element.
 func (m members) find(element any, place int) (fields Fields, names []string, found bool) {
 	object, isObject := element.(map[string]any)
 	if fields, found = m.places[place]; found {
@@ -180,7 +180,7 @@ func (m members) find(element any, place int) (fields Fields, names []string, fo
 				own[name] = value
 			}
 		}
-		if len(own) < len(shape) { // a part of the key is left to its default
+		if len(own) < len(shape) { // a part of the key has its default
 			if fields, found = m.findDefaulted(own); found {
 				return fields, shape, true
 			}
@@ -193,7 +193,7 @@ func (m members) find(element any, place int) (fields Fields, names []string, fo
 	return nil, nil, false
 }
 
-// findDefaulted finds the first key that has the same values, as far as there are any.
+// findDefaulted finds the first key whose given values are equal.
 func (m members) findDefaulted(own map[string]any) (Fields, bool) {
 	for _, k := range m.keys {
 		same := len(own) > 0
@@ -208,8 +208,8 @@ func (m members) findDefaulted(own map[string]any) (Fields, bool) {
 	return nil, false
 }
 
-// shapes are the names of the fields that the keys are made of: the same for all
-// elements of a list, unless the schema changed.
+// shapes are the names of the key fields. All elements of a list have the same names, unless
+// the schema changed.
 func (m members) shapes() [][]string {
 	var shapes [][]string
 	seen := map[string]bool{}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Overlay returns base with those fields that the set names as they are in top: changed,
-// added or taken out. It changes neither, and may share parts of both.
+// Overlay returns base with the fields of top that the set names: changed, added or removed.
+// It changes neither object. The result may share parts of both.
 func Overlay(base, top map[string]any, fields Fields) map[string]any {
 	if fields == nil {
 		return base
@@ -76,7 +76,7 @@ func overlayList(base, top []any, fields Fields) []any {
 		if !named || slices.ContainsFunc(out, func(other any) bool { return same(element, other, names) }) {
 			continue
 		}
-		place := 0 // behind what it stands behind in top
+		place := 0 // after the same predecessor as in top
 		for i, other := range out {
 			if slices.ContainsFunc(top[:at], func(before any) bool { return same(before, other, names) }) {
 				place = i + 1
@@ -90,8 +90,8 @@ func overlayList(base, top []any, fields Fields) []any {
 	return out
 }
 
-// arrange puts those elements of a list that are in the other one too into the order that
-// they have there. All others keep their places.
+// arrange sorts the elements that are in both lists into the order of the other list. All
+// other elements keep their places.
 func (m members) arrange(list, like []any) {
 	var names []string
 	for _, shape := range m.shapes() {
@@ -110,8 +110,8 @@ func (m members) arrange(list, like []any) {
 	}
 }
 
-// same reports whether two values are the same element of a list: by the fields that
-// identify it, or where there are none by the whole value.
+// same reports whether two values are the same element of a list. It compares the identifying
+// fields, or the whole values if there are none.
 func same(a, b any, names []string) bool {
 	x, isObject := a.(map[string]any)
 	y, otherToo := b.(map[string]any)

@@ -373,12 +373,12 @@ func TestObjectOfAKindThatChanges(t *testing.T) {
 		plan := b.plan()
 		a := b.action(plan, atGadget)
 		holds(t, lines(a.Changes), "spec.colour: red -> green", "spec.shape: <nil> -> round")
-		holds(t, a.Evidence.Detail, after, "by the one that the cluster has now the object is not accepted: ", "shape")
+		holds(t, a.Evidence.Detail, after, "the definition that the cluster has now does not accept the object: ", "shape")
 		if a.Verb != plans.Update || a.Reasons[0].Kind != plans.ReasonConfig {
 			t.Errorf("decided %s, because of %+v", a.Verb, a.Reasons)
 		}
 		a = b.action(plan, "manifest.w/Gadget/another")
-		holds(t, a.Evidence.Detail, after, "by the one that the cluster has now the object is not accepted: ", "green")
+		holds(t, a.Evidence.Detail, after, "the definition that the cluster has now does not accept the object: ", "green")
 		if a.Verb != plans.Create {
 			t.Errorf("decided %s", a.Verb)
 		}
@@ -395,7 +395,7 @@ func TestObjectOfAKindThatChanges(t *testing.T) {
 		if a := b.action(b.plan(), atGadget); a.Verb != plans.Update || a.Evidence.Kind != plans.Unverified {
 			t.Errorf("with a webhook: decided %s, %+v", a.Verb, a.Evidence)
 		} else {
-			holds(t, a.Evidence.Detail, "a webhook of CustomResourceDefinition/gadgets.crd.example.org is to convert it")
+			holds(t, a.Evidence.Detail, "a webhook of CustomResourceDefinition/gadgets.crd.example.org has to convert it")
 		}
 		b.declare(atGadgets, next)
 		plan := b.plan()

@@ -262,7 +262,7 @@ func (v *verdict) disagrees(a *plans.Action, problem string) string {
 // over reports whether the action is on a Job that was seen complete and has been
 // cleaned up: it is not run again.
 func over(a *plans.Action) bool {
-	return a.Verb == plans.None && a.Object.Run() && a.Evidence.Kind == plans.Recorded
+	return a.Verb == plans.None && a.Object.IsJob() && a.Evidence.Kind == plans.Recorded
 }
 
 // topsOf are the top-level fields of changes, as a verdict has them.

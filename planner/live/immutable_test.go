@@ -12,7 +12,9 @@ import (
 
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
 )
 
 const atThing = "manifest.a/Thing/a"
@@ -49,7 +51,9 @@ func TestImmutable(t *testing.T) {
 				test.meanwhile(b)
 			}
 			b.settled()
+			base := slices.Clone(b.objects)
 			b.declare(atThing, in(test.after))
+			b.compares(base, test.paths)
 			allowed := b.input()
 			if test.refused != "" {
 				b.refused(test.refused, test.paths)
@@ -72,6 +76,27 @@ func TestImmutable(t *testing.T) {
 			b.apply(plan)
 			b.settled()
 		})
+	}
+}
+
+// compares fails the test if a comparison without the server says of another field that it
+// cannot change, or does not know those of the usual kinds.
+func (b *bench) compares(base []providers.Object, paths []string) {
+	b.t.Helper()
+	plan, _, err := planner.Compare(b.t.Context(), planner.Input{Cloud: b.cloud(), Namespace: b.namespace, Objects: b.objects, Now: time.Now()}, base, nil)
+	if err != nil || plan == nil {
+		b.t.Fatalf("Compare: %v", err)
+	}
+	a := b.action(plan, atThing)
+	for _, r := range a.Reasons {
+		known := slices.ContainsFunc(paths, func(path string) bool { return fields.Within(path, r.Path) || fields.Within(r.Path, path) })
+		if a.Verb == plans.Replace && !known {
+			b.t.Errorf("without the server, %s cannot change; with it, only %q", r.Path, paths)
+		}
+	}
+	known := []string{"ConfigMap", "Secret", "Deployment", "DaemonSet", "StatefulSet", "Job", "StorageClass", "RoleBinding", "ClusterRoleBinding"}
+	if a.Verb != plans.Replace && slices.Contains(known, a.Ref.GVK.Kind) {
+		b.t.Errorf("without the server the action is %s, though %q cannot change", a.Verb, paths)
 	}
 }
 
@@ -190,7 +215,7 @@ func TestClaimInUse(t *testing.T) {
 	b.settled()
 }
 
-// A namespace is not replaced under what is in it; what the refusal says to do
+// A namespace is not replaced while it contains objects; what the refusal says to do
 // instead takes all of it down.
 func TestNamespaceIsNotReplaced(t *testing.T) {
 	const atNamespace = "cloud.c/Namespace/n"

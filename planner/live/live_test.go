@@ -185,7 +185,7 @@ func recordOf(o *providers.Object, live *unstructured.Unstructured, rules *proof
 	return state.Object{
 		Address: o.Address.String(), APIVersion: live.GetAPIVersion(), Kind: live.GetKind(),
 		Namespace: live.GetNamespace(), Name: live.GetName(), UID: string(live.GetUID()),
-		Desired: o.Digest(), Ready: true, Applied: time.Now(), Partial: o.Partial,
+		DesiredDigest: o.Digest(), Ready: true, Applied: time.Now(), Partial: o.Partial,
 		Check: rules.Written(live, providers.FieldManager, proof.Terms{}),
 	}
 }

@@ -250,7 +250,8 @@ func TestRemovalWhileControllersWrite(t *testing.T) {
 	clustertest.Kubectl(t, "patch", "-n", b.namespace, "deployment/keystone-api", `-p={"spec":{"template":{"spec":{"dnsConfig":{"searches":["evil.example"]}}}}}`)
 	in := b.input()
 	revision := 100
-	in.Reader = &restless{Client: b.client, left: 7, write: func() {
+	// Controllers of the cluster answer these writes with their own, and the ten attempts are for both.
+	in.Reader = &restless{Client: b.client, left: 4, write: func() {
 		revision++
 		clustertest.Kubectl(t, "patch", "-n", b.namespace, "deployment/keystone-api", "--subresource=status", fmt.Sprintf(`-p={"status":{"collisionCount":%d}}`, revision))
 	}}

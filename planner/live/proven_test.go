@@ -51,7 +51,7 @@ func (b *bench) recheck() {
 	for _, a := range b.plan().Actions {
 		for i := range b.state.Objects {
 			if a.Verb == plans.None && b.state.Objects[i].Address == a.Address.String() {
-				b.state.Objects[i].Check, b.state.Objects[i].Desired = a.Check, a.Object.Digest()
+				b.state.Objects[i].Check, b.state.Objects[i].DesiredDigest = a.Check, a.Object.Digest()
 			}
 		}
 	}
@@ -92,7 +92,7 @@ func TestUnchangedIsKnownByWhatIsOwned(t *testing.T) {
 	}
 	for name, forget := range map[string]func(*state.Object){
 		"another server":        func(o *state.Object) { o.Check.Server = "v1.99.0" },
-		"another configuration": func(o *state.Object) { o.Desired = strings.Repeat("0", 64) },
+		"another configuration": func(o *state.Object) { o.DesiredDigest = strings.Repeat("0", 64) },
 		"other admission":       func(o *state.Object) { o.Check.Admission = strings.Repeat("0", 64) },
 	} {
 		b.state.Objects = append([]state.Object(nil), known...)

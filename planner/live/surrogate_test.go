@@ -46,7 +46,7 @@ func TestWhatTheOtherNamespaceRefuses(t *testing.T) {
 		if a.Verb != plans.Create || a.Evidence.Kind != plans.Unverified {
 			t.Errorf("%s: decided %s, %+v", at, a.Verb, a.Evidence)
 		}
-		holds(t, a.Evidence.Detail, `its namespace does not exist yet, and where it was tried instead, in the namespace "default", it is not let in: `, reason)
+		holds(t, a.Evidence.Detail, `its namespace does not exist yet, and the namespace "default", in which it was tried instead, does not admit it: `, reason)
 	}
 	if a := b.action(plan, "service.keystone/ServiceAccount/sa"); a.Evidence != (plans.Evidence{Kind: plans.Surrogate, Detail: `tried in the namespace "default"`}) {
 		t.Errorf("evidence is %+v", a.Evidence)

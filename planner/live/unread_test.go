@@ -213,7 +213,7 @@ func (b *bench) leavesAlone(at string) {
 	b.state.Cluster.UID = b.cluster.UID
 	b.unverified(b.plan(), at, plans.None)
 
-	b.state.Objects[0].Desired = "another"
+	b.state.Objects[0].DesiredDigest = "another"
 	plan := b.plan()
 	b.unverified(plan, at, plans.Update)
 	if a := b.action(plan, at); a.Prior.UID != "uid-1" || a.Reasons[0].Kind != plans.ReasonConfig {
@@ -237,7 +237,7 @@ func (b *bench) leavesAlone(at string) {
 				b.t.Errorf("a plan would %s it because of %+v", a.Verb, a.Reasons)
 			}
 		}
-		if !in.RefreshOnly && (len(problems) != 1 || !problems[0].Warning || !strings.Contains(problems[0].Summary, "nobody can tell whether it is there")) {
+		if !in.RefreshOnly && (len(problems) != 1 || !problems[0].Warning || !strings.Contains(problems[0].Summary, "kolla cannot tell whether it exists")) {
 			b.t.Errorf("problems are %+v", problems)
 		}
 	}
@@ -309,7 +309,7 @@ func TestKindThatDoesNotExist(t *testing.T) {
 	rule := fmt.Sprintf(ruleObject, b.namespace)
 	b.declare(at, rule)
 	_, problems := b.problems()
-	holds(t, problems, "warning=false the cluster has no kind Rule in down.example.org/v1 (cloud.hcl:7)", "Nothing that is declared here defines it either")
+	holds(t, problems, "warning=false the cluster has no kind Rule in down.example.org/v1 (cloud.hcl:7)", "Nothing in this configuration defines it either")
 
 	// An operator may bring it.
 	b.declare(at, rule, atOther)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"kolla.openstack.org/kolla/internal/words"
 )
 
 // Carried has the items that the pods of a workload carry on a node, as the pods report.
@@ -26,14 +28,7 @@ type CutOff struct {
 // Lines lists the items that are cut off, node by node: "real-2: web-1 (…)".
 func (c *CutOff) Lines() []string {
 	const most = 8
-	var lines []string
-	for _, n := range c.Nodes[:min(len(c.Nodes), most)] {
-		lines = append(lines, n.words(most))
-	}
-	if more := len(c.Nodes) - most; more > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more nodes", more))
-	}
-	return lines
+	return words.First(c.words(most), most, "node")
 }
 
 // Title says how many items are cut off.
@@ -49,6 +44,15 @@ func (c *CutOff) Title() string {
 		return c.What + " that may be cut off"
 	}
 	return fmt.Sprintf("%s that would be cut off (%s%d)", c.What, atLeast, n)
+}
+
+// words lists at most most items for each node.
+func (c *CutOff) words(most int) []string {
+	var lines []string
+	for _, n := range c.Nodes {
+		lines = append(lines, n.words(most))
+	}
+	return lines
 }
 
 // words lists the items on a node.
@@ -70,14 +74,7 @@ func (n Carried) words(most int) string {
 func (e Effect) CutOff() string {
 	const most = 4
 	c := CutOff{What: e.Data, Nodes: e.Carried}
-	var parts []string
-	for _, n := range c.Nodes[:min(len(c.Nodes), most)] {
-		parts = append(parts, n.words(most))
-	}
-	if more := len(c.Nodes) - most; more > 0 {
-		parts = append(parts, fmt.Sprintf("and %d more nodes", more))
-	}
-	return c.Title() + ": " + strings.Join(parts, "; ")
+	return c.Title() + ": " + strings.Join(words.First(c.words(most), most, "node"), "; ")
 }
 
 // Shows reports whether the effect names all items that another effect of the kind cuts

@@ -6,12 +6,6 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 )
 
-// Deferred reports whether the action writes values that are not known yet. An apply plans
-// it again when the data for these values was read. See Divide.
-func (a *Action) Deferred() bool {
-	return a.Object != nil && len(a.Object.Deferred) > 0 && a.Verb != None && a.Verb != Refresh
-}
-
 // Divide splits a plan into the part that can be executed now, and the actions that have to
 // wait: the deferred ones, and those that depend on them. Outputs are left for the end.
 func (p *Plan) Divide() (now *Plan, later []*Action) {
@@ -74,11 +68,6 @@ func Unannounced(next *Plan, later []*Action) []*Action {
 		}
 	}
 	return out
-}
-
-// Stranger reports whether the action takes over an object that kolla did not create.
-func (a *Action) Stranger() bool {
-	return a.Verb == Adopt && slices.ContainsFunc(a.Reasons, func(r Reason) bool { return r.Kind == ReasonUnowned })
 }
 
 // asShown reports whether an action does no more than the one that was shown. An object

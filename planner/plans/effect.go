@@ -31,8 +31,8 @@ type Effect struct {
 	// they are.
 	Data string `json:"data_at_risk,omitempty"`
 	// Items are names: volumes that stay, keys that are dropped, nodes that pods leave.
-	Items []string `json:"items,omitempty"`
-	Heir  string   `json:"heir,omitempty"` // for dropped values: the Secret that takes over the others
+	Items          []string `json:"items,omitempty"`
+	ValuesCopiedTo string   `json:"heir,omitempty"` // for dropped values: the Secret that takes over the others
 	// Causes say why pods restart, and Why says why they are replaced.
 	Causes []Cause  `json:"causes,omitempty"`
 	Why    []Reason `json:"why,omitempty"`

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"kolla.openstack.org/kolla/internal/golden"
 	"kolla.openstack.org/kolla/internal/objecttest"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/extract"
@@ -25,8 +25,6 @@ import (
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // savedPlan has a value in every field of a plan that a file must bring back.
 func savedPlan(t testing.TB) *plans.Plan {
@@ -75,13 +73,13 @@ func savedPlan(t testing.TB) *plans.Plan {
 				{Path: "data[\"y\"]", Before: "a\n", After: "", Text: true},
 			},
 		}, {
-			Address: address("role.control/Node/ctl-1"), Verb: plans.Delete, Partial: true, Ref: ref,
+			Address: address("role.control/Node/ctl-1"), Verb: plans.Delete, Removal: plans.Removal{Partial: true}, Ref: ref,
 		}},
 		Kept:   []plans.Kept{{Address: secret.Address, Ref: ref, Holds: "generated values"}},
 		Values: true,
 		Outputs: []output.Change{{
 			Name: "url", Before: &state.Output{Name: "url", Type: []byte(`"string"`), Value: []byte(`"http://a"`)},
-			After: &state.Output{Name: "url", Value: []byte(`null`)}, Unknown: true,
+			After: &state.Output{Name: "url"}, Unknown: true,
 		}},
 		Checks: []state.CheckResult{{Address: "check.size", Status: "fail", Problems: []string{"It is 2."}}},
 		Impact: []plans.Impact{{Block: "service.a", Service: "a", Effects: []plans.Effect{{
@@ -134,18 +132,7 @@ func TestPlanFormat(t *testing.T) {
 		t.Error("the plan holds the value of a sensitive variable")
 	}
 	got = indented(t, got)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("plan.json (-golden +got):\n%s", diff)
-	}
+	golden.Compare(t, path, []byte(got))
 }
 
 func TestReadRefuses(t *testing.T) {
@@ -190,7 +177,7 @@ func flipped(content []byte) []byte {
 // The file is what a kolla of the future might write: this one says whose it is.
 func TestLoadFromTheFuture(t *testing.T) {
 	const path = "testdata/plan/format-2.plan"
-	if *update {
+	if golden.Update() {
 		future := pack(t, map[string]string{
 			"manifest.json": `{"kind":"kolla plan","format":2,"id":"x","tool":"v9.0.0","digest":"of another kind"}`,
 			"plan.cbor":     "not JSON any more",

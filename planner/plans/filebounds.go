@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// What a plan file may hold. Each is far more than the plan of a cloud has, and together
-// they bound the memory that a file takes: 185 kB of zip can unpack to 190 MB of "{},",
+// Limits of a plan file. Each is far larger than any real plan needs. Together they limit the
+// memory that a file takes: 185 kB of zip can unpack to 190 MB of "{},",
 // and each element would take about a kilobyte as an action. Tests change the bounds.
 var (
 	// largestFile bounds the file itself, in bytes.
@@ -23,14 +23,14 @@ var (
 )
 
 const (
-	// deepest is how deep values are nested: as deep as a configuration may be, and what
-	// a plan has around that.
-	deepest = 600
-	// thinnest is how many bytes a value has at least, on average; plans have 20. Values
+	// maxDepth bounds the nesting of values: that of a configuration, and the levels that a
+	// plan has around it.
+	maxDepth = 600
+	// minBytesPerValue is the lowest average size of a value; plans have 20 bytes. Values
 	// without content cost more memory than they take bytes.
-	thinnest = 6
-	// thinEnough is how many values there may be whatever their size.
-	thinEnough = 10_000
+	minBytesPerValue = 6
+	// valuesNotLimitedBySize is how many values are allowed whatever their size.
+	valuesNotLimitedBySize = 10_000
 )
 
 // errTooMuch is the error of a plan that exceeds the bounds.
@@ -48,8 +48,8 @@ func (m *meter) Write(text []byte) (int, error) {
 	m.bytes += len(text)
 	for _, c := range text {
 		m.next(c)
-		if m.depth > deepest {
-			return 0, fmt.Errorf("%w: it is nested more than %d deep", errTooMuch, deepest)
+		if m.depth > maxDepth {
+			return 0, fmt.Errorf("%w: it is nested more than %d deep", errTooMuch, maxDepth)
 		}
 	}
 	switch {
@@ -57,7 +57,7 @@ func (m *meter) Write(text []byte) (int, error) {
 		return 0, fmt.Errorf("%w: it has more than %d MB", errTooMuch, largestEntry>>20)
 	case m.items > mostItems:
 		return 0, fmt.Errorf("%w: a list of it has more than %d items", errTooMuch, mostItems)
-	case m.values > mostValues, m.values > thinEnough+m.bytes/thinnest:
+	case m.values > mostValues, m.values > valuesNotLimitedBySize+m.bytes/minBytesPerValue:
 		return 0, fmt.Errorf("%w: it has %d values in %d bytes", errTooMuch, m.values, m.bytes)
 	}
 	return len(text), nil
@@ -73,7 +73,7 @@ func (m *meter) next(c byte) {
 	case c == '"':
 		m.quoted = true
 	case c == '{' || c == '[':
-		if c == '{' && m.depth == 2 {
+		if c == '{' && m.depth == 2 { // an item of a top-level list of the plan
 			m.items++
 		}
 		m.depth++

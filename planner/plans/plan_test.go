@@ -18,7 +18,7 @@ func TestCounts(t *testing.T) {
 		{Verb: plans.Update},
 		{Verb: plans.Replace},
 		{Verb: plans.Delete},
-		{Verb: plans.Delete, Partial: true},
+		{Verb: plans.Delete, Removal: plans.Removal{Partial: true}},
 		{Verb: plans.Adopt},
 		{Verb: plans.Forget},
 		// Two moves without other changes (the second writes a note into the object), and a move with changes.

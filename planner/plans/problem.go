@@ -15,6 +15,7 @@ type Problem struct {
 	Source  string // where the object is declared, "cloud.hcl:41"; may be empty
 	Summary string // one line
 	Detail  string // the expectation, and how to go on
+	Target  string // of a target that names no objects: the target, as it was given
 }
 
 // Notice is a warning of the server or of the planner that belongs to the plan.

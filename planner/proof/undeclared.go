@@ -27,8 +27,8 @@ const (
 // anyElement stands for each element of a list in the paths below.
 const anyElement = "*"
 
-// RestartedAt is the annotation of a pod template that kubectl rollout restart sets.
-const RestartedAt = "kubectl.kubernetes.io/restartedAt"
+// restartedAt is the annotation of a pod template that kubectl rollout restart sets.
+const restartedAt = "kubectl.kubernetes.io/restartedAt"
 
 // kept is a tree of undeclared fields that others may set, by name. A field with a keeper
 // has no fields below it.
@@ -83,7 +83,7 @@ var keptBy = func() map[schema.GroupKind]*kept {
 	keep(Others, "", "ServiceAccount", "secrets", "imagePullSecrets")
 	for _, kind := range []string{"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"} {
 		keep(0, "apps", kind)
-		all[schema.GroupKind{Group: "apps", Kind: kind}].add(Others, "spec", "template", "metadata", "annotations", RestartedAt)
+		all[schema.GroupKind{Group: "apps", Kind: kind}].add(Others, "spec", "template", "metadata", "annotations", restartedAt)
 	}
 	return all
 }()

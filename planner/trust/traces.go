@@ -33,8 +33,9 @@ type Writer struct {
 
 // TracesOf reads the traces of an object. Writes through a subresource, such as the status,
 // do not count.
-func TracesOf(live *unstructured.Unstructured) Traces {
-	traces := Traces{Created: live.GetCreationTimestamp().UTC()}
+func TracesOf(live metav1.Object) Traces {
+	created := live.GetCreationTimestamp()
+	traces := Traces{Created: created.UTC()}
 	for _, entry := range live.GetManagedFields() {
 		if entry.Subresource != "" {
 			continue

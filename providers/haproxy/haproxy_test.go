@@ -2,7 +2,6 @@ package haproxy_test
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,12 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"kolla.openstack.org/kolla/internal/golden"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/haproxy"
 )
-
-var update = flag.Bool("update", false, "write golden files anew")
 
 var hypervisor = map[string]string{"node.kubernetes.io/instance-type": "hypervisor"}
 
@@ -63,18 +61,7 @@ func TestGolden(t *testing.T) {
 			if again, _ := render(t, load(t, c.dir), c.exposure, c.nodes); !bytes.Equal(got, again) {
 				t.Errorf("nodes in another order make another file:\n%s", cmp.Diff(string(got), string(again)))
 			}
-			if *update {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("%s differs, see make golden (-want +got):\n%s", path, diff)
-			}
+			golden.Compare(t, path, got)
 			if !bytes.HasPrefix(got, []byte(haproxy.Signature)) {
 				t.Error("the file does not start with the signature")
 			}

@@ -16,21 +16,21 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
-// Node is a node of the cluster as a load balancer sees it. Whether it is ready or
-// cordoned is not in here: the health checks see at once what a file would be
-// told late, and a cordoned node still forwards to pods elsewhere.
+// Node is a node of the cluster, as far as a load balancer needs it. It does not say whether
+// the node is ready or cordoned. Health checks find a node that is not ready at once, and a
+// file would be outdated. A cordoned node still forwards connections to pods on other nodes.
 type Node struct {
 	Name   string
 	Labels map[string]string
-	// Address is the first internal IP address of the node, without brackets, or
-	// the first external one when there is none: of several families the first is
-	// the one that the cluster prefers, and that node ports have. May be empty.
+	// Address is the first internal IP address of the node, without brackets. Without an
+	// internal one it is the first external one. The first address has the family that the
+	// cluster prefers and that node ports have. It may be empty.
 	Address string
 	// Leaving: the node is being deleted.
 	Leaving bool
 }
 
-// Nodes reads Nodes (v1) as the API server returned them.
+// Nodes converts Nodes (v1) from the API server.
 func Nodes(live []*unstructured.Unstructured) ([]Node, error) {
 	out := make([]Node, 0, len(live))
 	for _, u := range live {
@@ -57,7 +57,7 @@ func addressOf(n corev1.Node, kind corev1.NodeAddressType) string {
 	return ""
 }
 
-// backends are the nodes that traffic is spread over, by name.
+// backends returns the nodes that get connections, sorted by name.
 func (r *renderer) backends(nodes []Node) []Node {
 	var out []Node
 	var all []string
@@ -87,7 +87,8 @@ func (r *renderer) backends(nodes []Node) []Node {
 	return out
 }
 
-// role is the exposure's; nil: it has none. at is where the choice of nodes stands.
+// role returns the role of the exposure, or nil if it has none. at is the place that selects
+// the nodes.
 func (r *renderer) role() (role *configs.Role, at hcl.Range) {
 	for i := range r.config.Roles {
 		if role := &r.config.Roles[i]; role.Name == r.exposure.Role {
@@ -97,15 +98,15 @@ func (r *renderer) role() (role *configs.Role, at hcl.Range) {
 	return nil, r.exposure.Range
 }
 
-// excluded reports nodes that load balancers should leave out unless they are told
-// otherwise. A role tells otherwise.
+// excluded reports whether load balancers should leave out a node by default. A role overrides
+// this.
 func excluded(n Node) bool {
 	_, out := n.Labels[corev1.LabelNodeExcludeBalancers]
 	return out
 }
 
-// warnOfMissing tells of nodes that the role names and that get no traffic because
-// they are gone.
+// warnOfMissing warns about nodes that the role names and that get no connections, because the
+// cluster does not have them or is deleting them.
 func (r *renderer) warnOfMissing(role *configs.Role, all []string) {
 	for _, name := range role.Named() {
 		if !slices.Contains(all, name) {

@@ -14,12 +14,12 @@ import (
 type port struct {
 	service *configs.Service
 	decl    configs.Port
-	// ready is how a pod is asked whether it is ready; nil: not by HTTP on this port, and
-	// nothing is known of what it speaks.
+	// ready is the HTTP readiness probe on this port. Nil: there is none, and the protocol of
+	// the port is unknown.
 	ready *configs.Probe
 }
 
-// ports lists what the exposure opens, by service and number.
+// ports returns the ports that the exposure opens, sorted by service and number.
 func (r *renderer) ports() []port {
 	var out []port
 	for i := range r.config.Services {
@@ -48,10 +48,11 @@ func (r *renderer) ports() []port {
 	return out
 }
 
-// reachable reports ports for which there is no way that is known in advance.
+// reachable reports whether a port has a workload and a fixed node port. If not, it adds an
+// error.
 func (r *renderer) reachable(s *configs.Service, p configs.Port) bool {
 	at := p.Range
-	if at.Filename == "" { // the catalogue's: the service is where it can be overridden
+	if at.Filename == "" { // a port of the catalogue is overridden in the service
 		at = s.Range
 	}
 	switch {
@@ -68,7 +69,7 @@ func (r *renderer) reachable(s *configs.Service, p configs.Port) bool {
 	return false
 }
 
-// listeners are the workloads behind a port.
+// listeners returns the workloads behind a port.
 func listeners(s *configs.Service, name string) []configs.Workload {
 	var out []configs.Workload
 	for _, w := range s.Workloads {
@@ -79,8 +80,8 @@ func listeners(s *configs.Service, name string) []configs.Workload {
 	return out
 }
 
-// readiness is how the workload behind a port, or a sidecar of it, is asked in plain HTTP,
-// on that very port, whether it is ready.
+// readiness returns the readiness probe of the workload behind a port, or of one of its
+// sidecars, if it uses plain HTTP on the same port.
 func readiness(s *configs.Service, name string) *configs.Probe {
 	for _, w := range listeners(s, name) {
 		probes := []*configs.Probe{w.Ready}

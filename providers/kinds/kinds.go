@@ -1,5 +1,6 @@
 // Package kinds knows which kinds of Kubernetes are special, and in which way: one table,
-// with one row for each kind. A kind without a row is nothing special.
+// with one row for each kind. It says, for example, which kinds hold data, and which are ready as
+// soon as they are written. A kind without a row is nothing special.
 package kinds
 
 import (

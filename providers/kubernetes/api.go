@@ -23,6 +23,9 @@ type AmbiguousKindError = resources.AmbiguousKindError
 // Writer is the only type that changes the cluster.
 type Writer = write.Writer
 
+// Records reads and writes the objects in which kolla keeps its state.
+type Records = write.Records
+
 // LevelTrace is the level of log records that only help to follow kolla step by step.
 const LevelTrace = connect.LevelTrace
 

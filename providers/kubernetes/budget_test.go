@@ -4,54 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"k8s.io/client-go/rest"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-
 	"kolla.openstack.org/kolla/internal/clustertest"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
-// connectSlowly gives a client of the test cluster that each answer reaches that much
-// later.
-func connectSlowly(t *testing.T, by time.Duration) *kubernetes.Client {
+// connectSlowly returns a client of the test cluster. Each request takes longer by a delay.
+func connectSlowly(t *testing.T, delay time.Duration) *kubernetes.Client {
 	t.Helper()
-	config := clustertest.Config(t)
-	transport, err := rest.TransportFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	target, err := url.Parse(config.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.Transport, proxy.FlushInterval = transport, -1
-	proxy.ErrorLog = log.New(io.Discard, "", 0) // the cluster may end before the last watch
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		time.Sleep(by)
+	return throughProxy(t, func(proxy http.Handler, w http.ResponseWriter, r *http.Request) {
+		time.Sleep(delay)
 		proxy.ServeHTTP(w, r)
-	}))
-	t.Cleanup(func() {
-		server.CloseClientConnections()
-		server.Close()
 	})
-	return connectTo(t, alteredKubeconfig(t, func(_ *clientcmdapi.Config, cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) {
-		*cluster = clientcmdapi.Cluster{Server: server.URL}
-		*user = clientcmdapi.AuthInfo{}
-	}))
 }
 
 // TestWaitingCostsNoMoreForMore holds that waits for many objects of all kinds, which last

@@ -1,7 +1,8 @@
 // Package kubernetes is the one package that talks to a cluster. A Client reads: it lists
 // objects, and asks the server for the result of an apply. The Writer that it hands out is
-// the only way to change anything: server-side apply, delete, and waiting until an object is
-// ready, with the reason when it is not.
+// the only way to change the objects of a cloud: server-side apply, delete, and waiting until an
+// object is ready, with the reason when it is not. Records write the state, and a Shell runs
+// commands in pods.
 //
 // Temporary failures (a restarting server, throttling, lost connections, a new etcd leader)
 // are retried with back-off. Explain puts failures into words that an operator can do
@@ -53,7 +54,7 @@ func (c *Client) Server() string { return c.access.Connection.Server() }
 func (c *Client) Context() string { return c.access.Connection.Context() }
 
 // Requests returns how many requests were sent so far, by verb: "get", "list", "watch",
-// "patch", "patch (dry-run)", "delete", "exec" and "discovery".
+// "patch", "patch (dry-run)", "create", "update", "delete", "exec" and "discovery".
 func (c *Client) Requests() map[string]int { return c.access.Connection.Requests() }
 
 // Identity asks which cluster this is. It fails within ten seconds if the server does not
@@ -121,6 +122,17 @@ func (c *Client) Workload(ctx context.Context, ref providers.Ref) (*unstructured
 	return readiness.ObservedWorkload(ctx, c.access, ref)
 }
 
+// Ready reports whether an object that was read is ready, by its own fields: Writer.Wait would
+// return at once. Wait also accepts objects that wait for others, such as claims whose volume
+// comes with the first pod. nil is not ready.
+func Ready(object *unstructured.Unstructured) bool {
+	if object == nil {
+		return false
+	}
+	now, err := readiness.Assess(object)
+	return err == nil && now.Ready
+}
+
 // Pods lists the pods of a StatefulSet or DaemonSet, by node and name.
 func (c *Client) Pods(ctx context.Context, workload *unstructured.Unstructured) ([]providers.Pod, error) {
 	return readiness.Pods(ctx, readiness.NewServer(c.access), workload)
@@ -134,8 +146,11 @@ func (c *Client) DryRun(ctx context.Context, object *unstructured.Unstructured, 
 	return dryrun.Run(ctx, c.access, object, options)
 }
 
-// Writer returns the only way to change the cluster.
+// Writer returns the only way to change the objects of a cloud.
 func (c *Client) Writer() *Writer { return write.New(c.access) }
+
+// Records returns the Secrets and Leases of a namespace in which kolla keeps its state.
+func (c *Client) Records(namespace string) *Records { return write.NewRecords(c.access, namespace) }
 
 // Shell returns the way to run commands in pods.
 func (c *Client) Shell() *Shell { return &Shell{c.access} }

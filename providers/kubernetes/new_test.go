@@ -2,6 +2,8 @@ package kubernetes_test
 
 import (
 	"errors"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -233,11 +235,16 @@ func throughProxy(t *testing.T, answer func(proxy http.Handler, w http.ResponseW
 		t.Fatal(err)
 	}
 	proxy := &httputil.ReverseProxy{
-		Transport: transport,
-		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(upstream) },
+		Transport:     transport,
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(upstream) },
+		FlushInterval: -1,
+		ErrorLog:      log.New(io.Discard, "", 0), // the cluster may end before the last watch
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(proxy, w, r) }))
-	t.Cleanup(server.Close)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
 	return connectTo(t, kubeconfigOf(t, server.URL))
 }
 

@@ -304,7 +304,7 @@ func TestDryRunTellsWhatIsWrong(t *testing.T) {
 			if c.kind != nil && !c.kind(err) {
 				t.Errorf("got another kind of error: %#v", err)
 			}
-			if took := time.Since(start); took > 3*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("it took %s", took)
 			}
 		})

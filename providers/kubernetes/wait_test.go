@@ -205,7 +205,7 @@ func TestWaitSaysWhatIsWrong(t *testing.T) {
 			reason: `volume claim data (storage class none) is not bound: storageclass.storage.k8s.io "none" not found`,
 		},
 		{
-			name: "progress deadline", manifest: strings.Replace(deployment, "replicas: 2", "replicas: 1\n  progressDeadlineSeconds: 2", 1),
+			name: "progress deadline", manifest: strings.Replace(deployment, "replicas: 2", "replicas: 1\n  progressDeadlineSeconds: 5", 1),
 			annotations: map[string]any{"devcluster.kolla/outcome": "image-pull"},
 			reason:      "progress deadline exceeded: image example.org/web:1 cannot be pulled",
 			final:       true,
@@ -235,7 +235,7 @@ func TestWaitSaysWhatIsWrong(t *testing.T) {
 	for i, c := range cases {
 		made := applied(t, client, clustertest.Namespace(t), c.manifest, c.annotations)
 		group.Go(func() {
-			ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
 			defer cancel()
 			outcomes[i].start = time.Now()
 			outcomes[i].err = client.Writer().Wait(ctx, providers.RefOf(made), outcomes[i].got.take)
@@ -258,7 +258,7 @@ func TestWaitSaysWhatIsWrong(t *testing.T) {
 			if detail := strings.Join(failure.Detail, "\n"); !strings.Contains(detail, c.detail) {
 				t.Errorf("detail is\n%s\nwant something with %q", detail, c.detail)
 			}
-			if when, told := got.at[failure.Reason]; !c.final && (!told || when.Sub(start) > 6*time.Second) {
+			if when, told := got.at[failure.Reason]; !c.final && (!told || when.Sub(start) > 9*time.Second) {
 				t.Errorf("the reports %q do not have the reason, or had it after %s", got.said, when.Sub(start))
 			}
 		})

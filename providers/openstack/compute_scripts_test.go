@@ -282,7 +282,7 @@ func TestVirtlogd(t *testing.T) {
 func TestOVNMember(t *testing.T) {
 	const (
 		members = "ovn-nb-0.ns ovn-nb-1.ns ovn-nb-2.ns"
-		create  = "create-cluster ovnnb.db.new ovn-nb.ovsschema tcp:ovn-nb-0.ns:6643\n"
+		create  = "--election-timer=4000 create-cluster ovnnb.db.new ovn-nb.ovsschema tcp:ovn-nb-0.ns:6643\n"
 		join    = "join-cluster ovnnb.db.new OVN_Northbound tcp:ovn-nb-%d.ns:6643 tcp:ovn-nb-%d.ns:6643 tcp:ovn-nb-%d.ns:6643\n"
 		waits   = "Waiting for ovn-nb-1.ns to say whether it has data.\n"
 		none    = "00000000-0000-0000-0000-000000000000"
@@ -410,20 +410,22 @@ func TestOVNSettings(t *testing.T) {
 		not                   []string
 		fails                 bool
 	}{
-		"kernel":    {"system", "", "", []string{`external-ids:ovn-encap-ip="192.0.2.7"`, `add-port br-ex bond1`, "ip link set bond1 up"}, []string{"br-tunnel", "ip address"}, false},
+		"kernel":    {"system", "", "", []string{`external-ids:ovn-match-northd-version="true"`, `external-ids:ovn-encap-ip="192.0.2.7"`, `add-port br-ex bond1`, "ip link set bond1 up"}, []string{"br-tunnel", "ip address"}, false},
 		"network":   {"system", "198.51.100.0/24", eth1, []string{`external-ids:ovn-encap-ip="198.51.100.7"`}, []string{"br-tunnel", "ip address"}, false},
-		"netdev":    {"netdev", "198.51.100.0/24", eth1, []string{`external-ids:ovn-encap-ip="198.51.100.7"`, "add-br br-tunnel", "add-port br-tunnel eth1", "ip address replace 198.51.100.7/24 dev br-tunnel"}, nil, false},
+		"netdev":    {"netdev", "198.51.100.0/24", eth1, []string{`external-ids:ovn-encap-ip="198.51.100.7"`, "add-br br-tunnel", "add-port br-tunnel eth1", "ip address replace 198.51.100.7/24 dev br-tunnel", "ip address delete 198.51.100.7/24 dev eth1"}, nil, false},
 		"again":     {"netdev", "198.51.100.0/24", strings.ReplaceAll(eth1, "eth1", "br-tunnel"), []string{`external-ids:ovn-encap-ip="198.51.100.7"`}, []string{"add-br br-tunnel", "ip address"}, false},
 		"no such":   {"system", "198.51.100.0/24", "", []string{"The node has no address in 198.51.100.0/24."}, []string{"external-ids"}, true},
 		"no bridge": {"system", "", "", []string{"remove Open_vSwitch . external-ids ovn-cms-options"}, nil, false},
-		"both":      {"netdev", "198.51.100.0/24", eth1 + "\n" + strings.ReplaceAll(eth1, "eth1", "br-tunnel"), []string{`external-ids:ovn-encap-ip="198.51.100.7"`}, []string{"add-br br-tunnel"}, false},
+		"both":      {"netdev", "198.51.100.0/24", eth1 + "\n" + strings.ReplaceAll(eth1, "eth1", "br-tunnel"), []string{`external-ids:ovn-encap-ip="198.51.100.7"`, "ip address delete 198.51.100.7/24 dev eth1"}, []string{"dev br-tunnel\nip address delete 198.51.100.7/24 dev br-tunnel"}, false},
+		"two":       {"netdev", "198.51.100.0/24", eth1 + "\n" + strings.NewReplacer("eth1", "eth2", ".7/", ".8/").Replace(eth1), []string{"add-port br-tunnel eth1"}, []string{"eth2"}, false},
+		"interface": {"netdev", "eth1", eth1, []string{`external-ids:ovn-encap-ip="198.51.100.7"`, "add-port br-tunnel eth1"}, nil, false},
 		"nowhere":   {"netdev", "", "", []string{"tunnel_network"}, []string{"external-ids"}, true},
 		"own":       {"netdev", "192.0.2.0/24", strings.ReplaceAll(eth1, "198.51.100.7", "192.0.2.7"), []string{"Interface eth1 has the node's own address"}, []string{"add-port", "ip address"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for key, value := range map[string]string{
 				"NODE": "node-1", "NODE_IP": "192.0.2.7", "REMOTE": "tcp:ovn-sb-0:6642", "DATAPATH": c.datapath, "GATEWAY": "",
-				"TUNNEL_NETWORK": c.network, "MAPPINGS": "physnet1:br-ex", "BRIDGES": "br-ex:bond1 br-lan",
+				"TUNNEL": c.network, "MAPPINGS": "physnet1:br-ex", "BRIDGES": "br-ex:bond1 br-lan",
 			} {
 				t.Setenv(key, value)
 			}

@@ -16,7 +16,7 @@ import (
 
 // Bounds of the files of the catalogue, in lines, and of a line in them.
 const (
-	maxFile = 250
+	maxFile = 260
 	maxLine = 160
 	maxText = 5
 )

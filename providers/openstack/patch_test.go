@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/golden"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
@@ -28,7 +29,7 @@ func TestPatchDiagnostics(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%s: %s\n  at %s:%s\n  %s\n\n", severity, d.Summary, filepath.Base(d.Subject.Filename), strings.SplitN(d.Subject.String(), ":", 2)[1], d.Detail)
 	}
-	golden(t, "testdata/patched-wrong/want.txt", []byte(b.String()))
+	golden.Compare(t, "testdata/patched-wrong/want.txt", []byte(b.String()))
 	if _, checked := openstack.Check(config, facts()); cmp.Diff(diags, checked) != "" {
 		t.Errorf("a check finds something else (-rendered +checked):\n%s", cmp.Diff(diags, checked))
 	}
@@ -74,7 +75,7 @@ func TestPatchesMergeAsApply(t *testing.T) {
 			}
 			want := &unstructured.Unstructured{Object: merged.AsValue().Unstructured().(map[string]any)}
 			for _, u := range []*unstructured.Unstructured{want, after[j].Manifest} {
-				if o.Run() { // whose name has changed
+				if o.IsJob() { // whose name has changed
 					u.SetName(name)
 					u.SetAnnotations(nil)
 				}

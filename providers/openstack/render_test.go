@@ -3,10 +3,8 @@ package openstack_test
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,14 +15,13 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"sigs.k8s.io/yaml"
 
+	"kolla.openstack.org/kolla/internal/golden"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
-
-var update = flag.Bool("update", false, "write golden files anew")
 
 // TestGolden compares the objects of whole clouds with those of golden files.
 func TestGolden(t *testing.T) {
@@ -49,7 +46,7 @@ func TestGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			objects := render(t, load(t, dir), facts())
 			path := filepath.Join("testdata", name+".golden.yaml")
-			golden(t, path, dump(t, objects))
+			golden.Compare(t, path, dump(t, objects))
 			delete(unused, path)
 		})
 	}
@@ -367,22 +364,6 @@ func dump(t *testing.T, objects []providers.Object) []byte {
 		fmt.Fprintf(&b, "---\n%s", text)
 	}
 	return b.Bytes()
-}
-
-func golden(t *testing.T, path string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s differs, see make golden (-want +got):\n%s", path, diff)
-	}
 }
 
 // TestScripts holds that no script of more than a few lines stands in a definition, where

@@ -77,7 +77,7 @@ func runsOf(t *testing.T, release, a string, made ...string) (jobs map[string]pr
 	source := strings.NewReplacer("RELEASE", release, "VALUE", a).Replace(runsCloud)
 	jobs = map[string]providers.Object{}
 	for _, o := range render(t, written(t, source), f) {
-		if o.Run() {
+		if o.IsJob() {
 			jobs[o.Family.Name] = o
 			order = append(order, o.Family.Name)
 		}
@@ -149,7 +149,7 @@ func TestRunsAfterKill(t *testing.T) {
 	}
 	offline, _ := rendered(written(t, strings.NewReplacer("RELEASE", "2025.1", "VALUE", "1").Replace(runsCloud)), openstack.Offline())
 	for _, o := range offline {
-		if o.Run() && o.Skipped() {
+		if o.IsJob() && o.Skipped() {
 			t.Errorf("without a cluster %s is skipped", o.Address)
 		}
 	}

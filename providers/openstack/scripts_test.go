@@ -64,6 +64,27 @@ esac
 	}
 }
 
+// TestNeutronExpand holds the same of Neutron, whose tool says more around the revisions.
+func TestNeutronExpand(t *testing.T) {
+	for name, c := range map[string]struct {
+		current, want string
+		fails         bool
+	}{
+		"new":       {`echo '  Running current for neutron ...'; echo '  OK'`, "--subproject neutron upgrade heads\n", false},
+		"silent":    {":", "--subproject neutron upgrade heads\n", false},
+		"there":     {`echo '  Running current for neutron ...'; echo '5c85685d616d (head)'; echo 4ffceebfada; echo '  OK'`, "--subproject neutron upgrade --expand\n", false},
+		"no answer": {"echo 'cannot connect'; exit 1", "", true},
+	} {
+		got, err := runScript(t, "neutron/expand.sh", map[string]string{"neutron-db-manage": `case $3 in current) ` + c.current + ` ;; *) echo "$@" ;; esac`})
+		if (err != nil) != c.fails {
+			t.Errorf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: commands (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 // TestGlanceAPI holds that a pod tells others its own address, and becomes the API.
 func TestGlanceAPI(t *testing.T) {
 	for address, want := range map[string]string{

@@ -83,7 +83,7 @@ func TestRenewalIsPlanned(t *testing.T) {
 		for _, o := range render(t, config, f) {
 			switch logical(o) {
 			case "service.web/Secret/web-tls":
-				revision, why = o.Manifest.GetAnnotations()[providers.AnnotationRevision], o.Renews()
+				revision, why = o.Manifest.GetAnnotations()[providers.AnnotationRevision], o.RenewalReason()
 			case "service.web/Deployment/web-api":
 				note, _, _ = unstructured.NestedString(o.Manifest.Object, "spec", "template", "metadata", "annotations", "kolla.openstack.org/secret-tls")
 			}

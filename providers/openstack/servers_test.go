@@ -1,15 +1,18 @@
 package openstack_test
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"kolla.openstack.org/kolla/internal/golden"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -106,6 +109,46 @@ func TestServersByRelease(t *testing.T) {
 	}
 }
 
+// TestAccelerated renders the blocks of docs/hypervisors.md, and compares what they change with a
+// golden file. The last of them takes the place of the first one of its service.
+func TestAccelerated(t *testing.T) {
+	page, err := os.ReadFile("../../docs/hypervisors.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	base, err := os.ReadFile("testdata/accelerated/cloud.hcl.part") // no cloud without the page
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?ms)^```hcl\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
+	if len(blocks) != 3 {
+		t.Fatalf("the page has %d configurations, want 3", len(blocks))
+	}
+	network, _, found := strings.Cut(blocks[1][1], "\nservice \"openvswitch\"")
+	if !found {
+		t.Fatal("the page has no Open vSwitch without hugepages")
+	}
+	for name, text := range map[string]string{"cloud.hcl": string(base), "fast.hcl": blocks[0][1], "network.hcl": network, "openvswitch.hcl": blocks[2][1]} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changed := []string{
+		"ConfigMap/nova-compute-fast-nova-compute.conf", "ConfigMap/nova-scheduler.conf", "ConfigMap/nova-api.conf",
+		"ConfigMap/neutron-ml2-conf.ini", "ConfigMap/neutron-sriov-neutron.conf", "ConfigMap/neutron-sriov-sriov-agent.ini",
+		"DaemonSet/neutron-sriov-agent", "DaemonSet/nova-compute-fast-compute", "DaemonSet/openvswitch-ovs",
+	}
+	objects := slices.DeleteFunc(render(t, load(t, dir), facts()), func(o providers.Object) bool {
+		_, name, _ := strings.Cut(logical(o), "/")
+		return !slices.Contains(changed, name)
+	})
+	golden.Compare(t, "testdata/accelerated/want.golden.yaml", dump(t, objects))
+	if len(objects) != len(changed) {
+		t.Errorf("%d objects, want %d", len(objects), len(changed))
+	}
+}
+
 // changedCloud is testdata/servers in the newest release with other text in it.
 func changedCloud(t *testing.T, old, text string) []providers.Object {
 	t.Helper()
@@ -192,6 +235,40 @@ func TestServersChange(t *testing.T) {
 				t.Errorf("changes (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestOVNMembers holds that several members of OVN's databases never share a node, and that one
+// goes where it likes.
+func TestOVNMembers(t *testing.T) {
+	for members, want := range map[string]bool{"1": false, "3": true} {
+		objects := render(t, written(t, "service \"ovn\" { replicas = "+members+" }\n"), facts())
+		for _, name := range []string{"ovn-nb", "ovn-sb"} {
+			if got := strings.Contains(text(find(t, objects, "StatefulSet/"+name)), `"requiredDuringScheduling`); got != want {
+				t.Errorf("%s with %s members needs nodes of its own: %t, want %t", name, members, got, want)
+			}
+		}
+	}
+}
+
+// TestOVNNetworks holds what says which interfaces a node's tunnels and bridges take.
+func TestOVNNetworks(t *testing.T) {
+	controller := text(find(t, render(t, written(t, `
+service "ovn" {}
+service "openvswitch" {}
+service "ovn-controller" {
+  tunnel_interface = "bond0"
+  bridges = {
+    a = { bridge = "br-a", interface = "eth2" }
+    b = { bridge = "br-b", network = "203.0.113.0/24" }
+    c = { bridge = "br-c" }
+  }
+}
+`), facts()), "DaemonSet/ovn-controller-controller"))
+	for name, want := range map[string]string{"TUNNEL": "bond0", "MAPPINGS": "a:br-a,b:br-b,c:br-c", "BRIDGES": "br-a:eth2 br-b:203.0.113.0/24 br-c"} {
+		if !strings.Contains(controller, fmt.Sprintf(`{"name":%q,"value":%q}`, name, want)) {
+			t.Errorf("%s is not %q in %s", name, want, controller)
+		}
 	}
 }
 

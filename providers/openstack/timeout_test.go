@@ -46,7 +46,7 @@ service "d" {
 				t.Errorf("without a timeout an apply waits %d s, the rollout has %d s", o.Timeout, *d.Spec.ProgressDeadlineSeconds)
 			}
 		default:
-			if !o.Run() {
+			if !o.IsJob() {
 				continue
 			}
 			var j batchv1.Job

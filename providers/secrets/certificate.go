@@ -19,7 +19,7 @@ import (
 
 const (
 	day = 24 * time.Hour
-	// clockSkew is how far the clock of a client may be behind.
+	// clockSkew is the maximum delay of a client's clock.
 	clockSkew = 5 * time.Minute
 )
 
@@ -83,8 +83,8 @@ func notAfter(text []byte) string {
 	return cert.NotAfter.UTC().Format(time.RFC3339)
 }
 
-// makeCertificate makes a certificate with a key of its own. A CA that is renewed keeps its
-// key, so certificates that it signed before stay valid.
+// makeCertificate makes a certificate with a new key. A CA that is renewed keeps its key, so
+// certificates that it signed before stay valid.
 func makeCertificate(g *providers.Generator, own map[string][]byte, live providers.Values) (map[string][]byte, error) {
 	template := templateOf(g, time.Now())
 	signer := &keyPair{cert: template}
@@ -177,9 +177,9 @@ func usagesOf(c *providers.Certificate) []x509.ExtKeyUsage {
 	return out
 }
 
-// Due returns the reason why a certificate has to be renewed, as the end of a sentence;
-// empty: it is kept. own holds the live values of its Secret. issuer holds the values of
-// its CA, nil for a CA itself. anew says that the CA is renewed too.
+// Due returns the reason to renew a certificate, as the end of a sentence. It is empty if the
+// certificate is kept. own has the live values of its Secret. issuer has the values of its CA,
+// and is nil for a CA. anew says that the CA is renewed too.
 func Due(g *providers.Generator, own, issuer map[string][]byte, anew bool, now time.Time) string {
 	if own[configs.KeyCertificate] == nil || own[configs.KeyKey] == nil {
 		return "" // no certificate exists yet
@@ -210,7 +210,8 @@ func Due(g *providers.Generator, own, issuer map[string][]byte, anew bool, now t
 	return ""
 }
 
-// differs names the first property in which a certificate is not as declared; empty: none.
+// differs returns the first property of a certificate that differs from its declaration, or an
+// empty text.
 func differs(cert *x509.Certificate, g *providers.Generator) string {
 	sorted := func(list []string) []string { return slices.Sorted(slices.Values(list)) }
 	var ips []string

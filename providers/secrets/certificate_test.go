@@ -130,8 +130,8 @@ func TestRenewalIsNoPartOfWhatIsDesired(t *testing.T) {
 	if web.Digest() != before {
 		t.Error("the digest depends on whether the certificate is renewed")
 	}
-	if web.Renews() != g.Renew {
-		t.Errorf("Renews is %q", web.Renews())
+	if web.RenewalReason() != g.Renew {
+		t.Errorf("Renews is %q", web.RenewalReason())
 	}
 }
 

@@ -1,8 +1,8 @@
 // Package secrets makes and renews the values of Secrets: random values, key pairs and
-// certificates. Resolve puts the values of a providers.Object into its manifest. Due says
-// whether a certificate has to be renewed. A revision names the values of a Secret without
-// saying anything about them; see RevisionOf. The types that describe how a value is made,
-// such as providers.Generator, are in package providers.
+// certificates. Resolve adds the values of a providers.Object to its manifest. Due returns the
+// reason to renew a certificate. A revision names the values of a Secret without revealing
+// them; see RevisionOf. Package providers has the types that describe how a value is made, such
+// as providers.Generator.
 package secrets
 
 import (
@@ -18,11 +18,11 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Resolve returns the manifest that is sent to the server. The manifest of a Secret gets
-// its values. Values that were generated before are kept, unless they have to be renewed.
-// With generate (an apply), missing values are made. Without it (a plan), a placeholder
-// stands for each missing value, and pending lists their keys. The manifest of any other
-// object is returned as it is.
+// Resolve returns the manifest for the server. The manifest of a Secret gets its values. Values
+// that were generated before are kept, unless they have to be renewed. With generate (an
+// apply), missing values are made. Without generate (a plan), each missing value is a
+// placeholder, and pending lists the keys of these. The manifest of any other object is
+// returned unchanged.
 func Resolve(o *providers.Object, live providers.Values, generate bool) (manifest *unstructured.Unstructured, pending []string, err error) {
 	if len(o.Data) == 0 {
 		return o.Manifest, nil, nil
@@ -66,11 +66,11 @@ func Resolve(o *providers.Object, live providers.Values, generate bool) (manifes
 	return manifest, pending, nil
 }
 
-// placeholder stands for a value that the apply will make. Dry runs send it.
+// placeholder replaces a value that the apply will make. Dry runs send it.
 const placeholder = "pending"
 
-// resolveValue returns one value. own is the value that the Secret has already, nil: none.
-// known is false where the apply will make the value.
+// resolveValue returns one value. own is the existing value in the Secret, or nil. known is
+// false if the apply will make the value.
 func resolveValue(d providers.SecretData, own []byte, live providers.Values, generate bool) (value []byte, known bool, err error) {
 	if d.Generate == nil {
 		return join(d.Parts, live)
@@ -86,7 +86,7 @@ func resolveValue(d providers.SecretData, own []byte, live providers.Values, gen
 	}
 }
 
-// join puts a derived value together from its parts.
+// join joins the parts of a derived value.
 func join(parts []providers.DataPart, live providers.Values) (value []byte, known bool, err error) {
 	for _, part := range parts {
 		switch {

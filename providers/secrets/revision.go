@@ -15,10 +15,10 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// RevisionOf returns the revision of a live Secret: a name for its values that says nothing
-// about them. It is the recorded revision, or a new one if somebody replaced the values
-// since. given holds values that kolla does not generate; the revision is new, too, if they
-// differ from the live values.
+// RevisionOf returns the revision of a live Secret: a name for its values that does not reveal
+// them. It is the recorded revision, or a new one if the values have been replaced since. given
+// has the values that kolla does not generate. If they differ from the live values, the
+// revision is new too.
 func RevisionOf(secret *unstructured.Unstructured, given map[string]string, live providers.Values) string {
 	revision := secret.GetAnnotations()[providers.AnnotationRevision]
 	values := providers.ValuesOf(secret)
@@ -32,29 +32,30 @@ func RevisionOf(secret *unstructured.Unstructured, given map[string]string, live
 	return providers.Hash(secret.GetName(), string(secret.GetUID()), secret.GetResourceVersion())
 }
 
-// RenewedRevision returns the revision of the values that replace those of a revision.
+// RenewedRevision returns the revision of the renewed values, from the revision of the old
+// ones.
 func RenewedRevision(revision string) string { return providers.Hash(revision, "renewed") }
 
-// Replaced reports whether somebody replaced the values of a live Secret since its
-// revision was recorded.
+// Replaced reports whether the values of a live Secret were replaced since its revision was
+// recorded.
 func Replaced(secret *unstructured.Unstructured, live providers.Values) bool {
 	return secret.GetAnnotations()[providers.AnnotationRevision] != "" && !unchanged(secret, live)
 }
 
 // FirstRevision returns the revision of values that are not generated yet. before changes
-// whenever values may have been made for the Secret. So new values get another revision
-// than values that were lost, from which Secrets in the cluster may still be derived.
+// whenever values may have been made for the Secret. So new values get another revision than
+// lost ones, from which Secrets in the cluster may still be derived.
 func FirstRevision(address addrs.Object, before string) string {
 	return providers.Hash(address.String(), before)
 }
 
-// The checksums in the annotations of a cloud's Secrets are keyed with a random value. The
-// key is in a Secret of the cloud. So somebody who can read annotations, but no Secrets,
-// cannot guess a short password.
+// The checksums in the annotations of a cloud's Secrets are keyed with a random value. The key
+// is in a Secret of the cloud. So users who can read annotations, but no Secrets, cannot guess
+// a short password.
 const (
 	checksumKey = "key" // in that Secret
 
-	// PendingChecksum stands for a checksum in a plan while no key exists.
+	// PendingChecksum replaces a checksum in a plan while no key exists.
 	PendingChecksum = "pending"
 )
 
@@ -73,8 +74,8 @@ func keyFor(secret *unstructured.Unstructured, live providers.Values) []byte {
 	return live(secret.GetNamespace(), ChecksumSecret(secret.GetLabels()[providers.LabelCloud]))[checksumKey]
 }
 
-// checksum authenticates values and their revision. It contains a short name of the key,
-// and the keys of the values: others may put values of their own into the Secret.
+// checksum authenticates values and their revision. It contains a short name of the key, and
+// the keys of the values, because other programs may add values to the Secret.
 func checksum(key []byte, revision string, values map[string][]byte) string {
 	if key == nil {
 		return PendingChecksum
@@ -103,8 +104,8 @@ func authenticate(key []byte, fields ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:bytes])
 }
 
-// unchanged reports whether the values of a live Secret match its checksum. The answer is
-// yes if the checksum was made with another key than the present one.
+// unchanged reports whether the values of a live Secret match its checksum. It returns true if
+// the checksum was made with another key than the current one.
 func unchanged(secret *unstructured.Unstructured, live providers.Values) bool {
 	annotations := secret.GetAnnotations()
 	revision, recorded := annotations[providers.AnnotationRevision], annotations[providers.AnnotationChecksum]

@@ -128,7 +128,7 @@ func outcomesHappen(t *testing.T, c devcluster) {
 		{"misspelt", state + ".waiting.reason}", "UnknownOutcome"},
 	}
 	for _, test := range tests {
-		eventually(t, 10*time.Second, func() error {
+		eventually(t, func() error {
 			if got := c.get(t, test.path, "pods", "-l", "app="+test.app); got != test.want {
 				return fmt.Errorf("%s of the pod of %s is %q, want %q", test.path, test.app, got, test.want)
 			}
@@ -183,7 +183,7 @@ func volumesFollowTheirClaims(t *testing.T, c devcluster) {
 	c.wait(t, "jsonpath={.status.capacity.storage}=2Gi", "pvc/data-db-1")
 	c.wait(t, "jsonpath={.spec.capacity.storage}=2Gi", "pv/"+volume)
 	c.kubectl(t, "scale", "statefulset/db", "--replicas=1")
-	c.kubectl(t, "delete", "pvc/data-db-1", "--timeout=20s")
+	c.kubectl(t, "delete", "pvc/data-db-1", "--timeout="+patience.String())
 	c.wait(t, "delete", "pv/"+volume)
 }
 
@@ -196,7 +196,7 @@ func nodeBecomesNotReady(t *testing.T, c devcluster) {
 
 func auditLogIsWritten(t *testing.T, c devcluster) {
 	c.kubectl(t, "create", "configmap", "audited")
-	eventually(t, 2*time.Second, func() error {
+	eventually(t, func() error {
 		file, err := os.Open(filepath.Join(c.dir, "audit.log"))
 		if err != nil {
 			return err
@@ -229,7 +229,7 @@ func besideAnother(t *testing.T, c devcluster) {
 	other := devcluster{dir: filepath.Join(t.TempDir(), "a longer path "+strings.Repeat("x", 100), "cluster")}
 	stdin, cmd := other.untilEOF(t, "-nodes", "0", "-delete")
 	t.Cleanup(func() { other.end(t) })
-	eventually(t, 20*time.Second, func() error {
+	eventually(t, func() error {
 		if found, _ := other.status(t); !found.Ready {
 			return fmt.Errorf("not ready: %+v", found)
 		}
@@ -247,7 +247,9 @@ func besideAnother(t *testing.T, c devcluster) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("after the end of its input: %v", err)
 	}
-	gone(t, 0, found.pids()...)
+	if err := goneNow(found.pids()...); err != nil {
+		t.Error(err)
+	}
 	if _, err := os.Stat(other.dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("its directory is still there: %v", err)
 	}
@@ -261,7 +263,7 @@ func componentRestarts(t *testing.T, c devcluster) {
 		t.Errorf("components were %+v and are %+v", before.Components, after.Components)
 	}
 	c.kubectl(t, "rollout", "restart", "deployment/web")
-	c.kubectl(t, "rollout", "status", "deployment/web", "--timeout=20s")
+	c.kubectl(t, "rollout", "status", "deployment/web", "--timeout="+patience.String())
 }
 
 // supervisorKilled: its components end with it, but for one that hangs, which
@@ -277,12 +279,14 @@ func supervisorKilled(t *testing.T, c devcluster) {
 			others = append(others, pid)
 		}
 	}
-	gone(t, 5*time.Second, others...)
+	gone(t, others...)
 	if _, code := c.status(t); code != 3 {
 		t.Errorf("status exits with %d, want 3", code)
 	}
 	c.up(t)
-	gone(t, 0, hung)
+	if err := goneNow(hung); err != nil {
+		t.Error(err)
+	}
 	after, _ := c.status(t)
 	if after.URL != before.URL {
 		t.Errorf("the URL was %s and is %s", before.URL, after.URL)
@@ -303,7 +307,9 @@ func signal(t *testing.T, pid int, sig syscall.Signal) {
 func stoppedAndStarted(t *testing.T, c devcluster) {
 	before, _ := c.status(t)
 	must(t, run(t, "down", "-dir", c.dir))
-	gone(t, 0, before.pids()...)
+	if err := goneNow(before.pids()...); err != nil {
+		t.Error(err)
+	}
 	if _, code := c.status(t); code != 3 {
 		t.Errorf("status exits with %d, want 3", code)
 	}
@@ -324,14 +330,16 @@ func stoppedAndStarted(t *testing.T, c devcluster) {
 		t.Errorf("the label added to node-1 is %q", got)
 	}
 	c.kubectl(t, "rollout", "restart", "deployment/web", "statefulset/db")
-	c.kubectl(t, "rollout", "status", "statefulset/db", "--timeout=20s")
-	c.kubectl(t, "rollout", "status", "deployment/web", "--timeout=20s")
+	c.kubectl(t, "rollout", "status", "statefulset/db", "--timeout="+patience.String())
+	c.kubectl(t, "rollout", "status", "deployment/web", "--timeout="+patience.String())
 }
 
 func deleted(t *testing.T, c devcluster) {
 	found, _ := c.status(t)
 	must(t, run(t, "down", "-dir", c.dir, "-delete"))
-	gone(t, 0, found.pids()...)
+	if err := goneNow(found.pids()...); err != nil {
+		t.Error(err)
+	}
 	if _, err := os.Stat(c.dir); !os.IsNotExist(err) {
 		t.Errorf("the directory is still there (%v)", err)
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 //go:embed testdata/hypervisor.yaml
@@ -26,7 +25,7 @@ func TestRealHypervisors(t *testing.T) {
 	c.up(t, "-real=2")
 	t.Cleanup(func() { c.end(t) })
 	c.apply(t, hypervisorWorkloads)
-	c.kubectl(t, "rollout", "status", "daemonset/switch", "daemonset/libvirt", "--timeout=60s")
+	c.kubectl(t, "rollout", "status", "daemonset/switch", "daemonset/libvirt", "--timeout="+patience.String())
 	c.wait(t, "condition=Ready", "pod/older")
 	steps := []struct {
 		name string
@@ -50,7 +49,7 @@ func TestRealHypervisors(t *testing.T) {
 	cgroup := c.cgroup(t)
 	found, _ := c.status(t)
 	signal(t, found.PID, syscall.SIGKILL)
-	gone(t, 15*time.Second, found.pids()...)
+	gone(t, found.pids()...)
 	wantNoCgroup(t, cgroup)
 	wantNoCgroup(t, "/machine")
 	must(t, run(t, "down", "-dir", c.dir, "-delete"))
@@ -69,8 +68,8 @@ func (c devcluster) in(t *testing.T, app, node, script string) string {
 // renew deletes the pod of a DaemonSet on a node and waits for the next.
 func (c devcluster) renew(t *testing.T, app, node string) {
 	t.Helper()
-	c.kubectl(t, "delete", "pod", "-l", "app="+app, "--field-selector", "spec.nodeName="+node, "--timeout=30s")
-	c.kubectl(t, "rollout", "status", "daemonset/"+app, "--timeout=30s")
+	c.kubectl(t, "delete", "pod", "-l", "app="+app, "--field-selector", "spec.nodeName="+node, "--timeout="+patience.String())
+	c.kubectl(t, "rollout", "status", "daemonset/"+app, "--timeout="+patience.String())
 }
 
 // onNode is a command in some of a node's namespaces: flags of nsenter.
@@ -93,7 +92,7 @@ func wantSeen(t *testing.T, listener, dialer *exec.Cmd, address, want string) {
 		t.Fatal(err)
 	}
 	t.Setenv(peerVariable, net.JoinHostPort(address, peerPort))
-	eventually(t, 5*time.Second, func() error {
+	eventually(t, func() error {
 		again := exec.Command(dialer.Path, dialer.Args[1:]...)
 		if out, err := again.CombinedOutput(); err != nil {
 			return fmt.Errorf("connect to %s: %w: %s", address, err, out)
@@ -156,7 +155,7 @@ func orphansAreReaped(t *testing.T, c devcluster) {
 		t.Fatal(err)
 	}
 	process := "/proc/" + strings.TrimSpace(string(out))
-	eventually(t, 5*time.Second, func() error {
+	eventually(t, func() error {
 		if c.onNode(t, "real-1", "-m -p", "test", "-e", process).Run() == nil {
 			return fmt.Errorf("%s is still there", process)
 		}
@@ -168,7 +167,7 @@ func namespacesOutlivePods(t *testing.T, c devcluster) {
 	c.in(t, "libvirt", "real-1", "ip netns add probe")
 	c.renew(t, "libvirt", "real-1")
 	c.in(t, "libvirt", "real-1", "ip netns exec probe true")
-	c.kubectl(t, "delete", "pod", "older", "--timeout=20s")
+	c.kubectl(t, "delete", "pod", "older", "--timeout="+patience.String())
 	c.in(t, "libvirt", "real-1", "ip netns delete probe")
 	if out, err := c.onNode(t, "real-1", "-m", "ls", "/run/netns").Output(); err != nil || strings.Contains(string(out), "probe") {
 		t.Errorf("the namespace is still there: %s (%v)", out, err)
@@ -211,7 +210,7 @@ func foldersOfTheNode(t *testing.T, c devcluster) {
 		t.Errorf("after the pod: %q", found)
 	}
 	must(t, run(t, "restart", "-dir", c.dir, "real-2"))
-	eventually(t, time.Minute, func() error {
+	eventually(t, func() error {
 		pods := []string{"pods", "-l", "app=switch", "--field-selector", "spec.nodeName=real-2"}
 		if state := c.get(t, "{.items[0].status.containerStatuses[0].restartCount} {.items[0].status.containerStatuses[0].ready}", pods...); state != "1 true" {
 			return fmt.Errorf("restarts and readiness of the pod are %q", state)
@@ -228,7 +227,7 @@ func powerCut(t *testing.T, c devcluster) {
 	must(t, run(t, "off", "-dir", c.dir, "real-2"))
 	ready := func(want string) {
 		t.Helper()
-		eventually(t, 90*time.Second, func() error {
+		eventually(t, func() error {
 			if state := c.get(t, `{.status.conditions[?(@.type=="Ready")].status}`, "node/real-2"); state != want {
 				return fmt.Errorf("the node's readiness is %s, want %s", state, want)
 			}
@@ -238,7 +237,7 @@ func powerCut(t *testing.T, c devcluster) {
 	ready("Unknown")
 	must(t, run(t, "restart", "-dir", c.dir, "real-2"))
 	ready("True")
-	c.kubectl(t, "rollout", "status", "daemonset/switch", "daemonset/libvirt", "--timeout=60s")
+	c.kubectl(t, "rollout", "status", "daemonset/switch", "daemonset/libvirt", "--timeout="+patience.String())
 	if r := run(t, "off", "-dir", c.dir, "etcd"); r.code == 0 || !strings.Contains(r.stderr, "no real node") {
 		t.Errorf("switching off what is no node: exit code %d, %s", r.code, r.stderr)
 	}

@@ -120,11 +120,11 @@ func wantNoCgroup(t *testing.T, name string) {
 }
 
 func realPodsRun(t *testing.T, c devcluster) {
-	c.kubectl(t, "rollout", "status", "daemonset/everywhere", "deployment/simulated", "--timeout=60s")
+	c.kubectl(t, "rollout", "status", "daemonset/everywhere", "deployment/simulated", "--timeout="+patience.String())
 	if logs := c.kubectl(t, "-n", "kube-system", "logs", "deployment/coredns"); !strings.Contains(logs, "CoreDNS") {
 		t.Errorf("the logs of coredns are %q", logs)
 	}
-	c.kubectl(t, "-n", "default", "rollout", "status", "statefulset/keeper", "--timeout=60s")
+	c.kubectl(t, "-n", "default", "rollout", "status", "statefulset/keeper", "--timeout="+patience.String())
 }
 
 func volumesAreFolders(t *testing.T, c devcluster) {
@@ -150,7 +150,7 @@ func reachedFromOutside(t *testing.T, c devcluster) {
 	if strings.TrimSpace(c.get(t, "{.items[0].status.hostIP}", "pods", "-n", "kube-system", "-l", "k8s-app=kube-dns")) == other {
 		other = "10.200.0.12"
 	}
-	eventually(t, time.Minute, func() error {
+	eventually(t, func() error {
 		r := run(t, "outside", "-dir", c.dir, "-address", "10.200.0.100", "curl", "-sS", "-m", "2", "http://"+other+":30080/health")
 		if r.code != 0 || r.stdout != "OK" {
 			return fmt.Errorf("exit code %d: %s%s", r.code, r.stdout, r.stderr)
@@ -200,7 +200,7 @@ func lookup(name string) {
 	resolver := net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "udp", "10.200.0.11:30053")
 	}}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	fmt.Println(resolver.LookupHost(ctx, name))
 }
@@ -258,7 +258,7 @@ func peer(address string) error {
 		return err
 	}
 	defer listener.Close()
-	_ = listener.(*net.TCPListener).SetDeadline(time.Now().Add(10 * time.Second))
+	_ = listener.(*net.TCPListener).SetDeadline(time.Now().Add(patience))
 	conn, err := listener.Accept()
 	if err != nil {
 		return err
@@ -276,7 +276,7 @@ func nodeReboots(t *testing.T, c devcluster) {
 		t.Fatalf("container %s has no cgroup", before)
 	}
 	must(t, run(t, "restart", "-dir", c.dir, node))
-	eventually(t, 60*time.Second, func() error {
+	eventually(t, func() error {
 		restarts := c.get(t, "{.status.containerStatuses[0].restartCount} {.status.containerStatuses[0].ready}", "pod/keeper-0")
 		if restarts != "1 true" {
 			return fmt.Errorf("restarts and readiness of the pod are %q", restarts)
@@ -343,7 +343,7 @@ func realSupervisorKilled(t *testing.T, c devcluster) {
 	found, _ := c.status(t)
 	cgroup := c.cgroup(t)
 	signal(t, found.PID, syscall.SIGKILL)
-	gone(t, 15*time.Second, found.pids()...)
+	gone(t, found.pids()...)
 	if running := processesIn(t, c.dir); running > 0 {
 		t.Errorf("%d processes of the machines still run", running)
 	}
@@ -353,7 +353,7 @@ func realSupervisorKilled(t *testing.T, c devcluster) {
 	if restarts == "0" {
 		t.Error("the cluster was ready before its DNS was started again")
 	}
-	c.kubectl(t, "rollout", "status", "daemonset/everywhere", "statefulset/keeper", "--timeout=60s")
+	c.kubectl(t, "rollout", "status", "daemonset/everywhere", "statefulset/keeper", "--timeout="+patience.String())
 }
 
 // stopped: what runs outside of the cluster, on its network, is told to end, too.
@@ -377,7 +377,7 @@ func stopped(t *testing.T, c devcluster) {
 	}
 	must(t, run(t, "down", "-dir", c.dir, "-delete"))
 	for _, cmd := range all {
-		timer := time.AfterFunc(5*time.Second, func() { _ = cmd.Process.Kill() })
+		timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
 		err := cmd.Wait()
 		if !timer.Stop() {
 			t.Errorf("%v ran on after the cluster", cmd.Args)
@@ -416,7 +416,7 @@ func TestRealNodesLater(t *testing.T) {
 	c.up(t, "-real")
 	t.Cleanup(func() { c.end(t) })
 	c.apply(t, realWorkloads)
-	c.kubectl(t, "rollout", "status", "statefulset/keeper", "--timeout=60s")
+	c.kubectl(t, "rollout", "status", "statefulset/keeper", "--timeout="+patience.String())
 	if path := c.get(t, "{.items[0].spec.local.path}", "pv"); path == "" {
 		t.Error("the volume is not a folder of the node")
 	}
@@ -425,7 +425,7 @@ func TestRealNodesLater(t *testing.T) {
 	if err := os.Rename(c.dir, c.dir+" gone"); err != nil {
 		t.Fatal(err)
 	}
-	gone(t, 20*time.Second, found.pids()...)
+	gone(t, found.pids()...)
 	wantNoCgroup(t, cgroup)
 }
 

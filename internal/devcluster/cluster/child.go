@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/devcluster/lifeline"
 )
 
-// self is this very program, even when its file was replaced meanwhile.
+// self is this program, even after its file was replaced.
 const self = "/proc/self/exe"
 
 // child is a component that the supervisor keeps running.
@@ -23,14 +23,14 @@ type child struct {
 	program    string
 	args       []string
 	namespaces uintptr
-	// stage says when it is stopped: what others need has a higher one.
+	// stage is the order of stopping: a component that others need has a higher stage.
 	stage int
 	dir   Dir
 	alive *os.File // the read end of the supervisor's lifeline
 
-	// changed is told each time the component was started.
+	// changed is called after each start of the component.
 	changed func()
-	// ended is told each time it ended without being asked to.
+	// ended is called each time it ended without a stop.
 	ended func(c *child, how string)
 
 	stopping chan struct{}
@@ -38,7 +38,7 @@ type child struct {
 	state    childState
 }
 
-// childState is what other goroutines ask of a child; guarded by the supervisor.
+// childState is the state that other goroutines read; the supervisor's lock guards it.
 type childState struct {
 	process  Process
 	started  bool
@@ -88,10 +88,10 @@ func (c *child) awaitPower() {
 	}
 }
 
-// offFile is there while a real node is switched off.
+// offFile exists while a real node is switched off.
 func (d Dir) offFile(name string) string { return d.join(runFolder, name+".off") }
 
-// once runs the component to its end and says how that came.
+// once runs the component to its end and returns the reason.
 func (c *child) once(lock func(func())) string {
 	log, err := os.OpenFile(c.dir.Log(c.name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -143,7 +143,7 @@ func (c *child) begin(cmd *exec.Cmd) error {
 	return nil
 }
 
-// stop asks the component to end and makes it when it does not.
+// stop asks the component to end, and kills it if it does not.
 func (c *child) stop(process Process, grace time.Duration) error {
 	if err := process.signal(syscall.SIGTERM); err != nil {
 		return err
@@ -164,7 +164,7 @@ func (c *child) stop(process Process, grace time.Duration) error {
 	}
 }
 
-// logTail is the end of a component's log, for an error that it explains.
+// logTail is the end of a component's log, for errors.
 func (d Dir) logTail(component string, lines int) string {
 	data, err := os.ReadFile(d.Log(component))
 	if err != nil {

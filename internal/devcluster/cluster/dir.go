@@ -18,8 +18,7 @@ import (
 // Dir is the directory of a cluster, as an absolute path.
 type Dir string
 
-// The files of a directory. Everything that carries a key is in a folder that
-// only the owner may enter.
+// The files of a directory. All keys are in a folder that only the owner may enter.
 const (
 	markerFile     = "devcluster.json"
 	lockFile       = "lock"
@@ -32,10 +31,10 @@ const (
 	machinesFolder = "machines"
 )
 
-// supervisorName is what the log of a detached supervisor is called after.
+// supervisorName is the name of a detached supervisor's log.
 const supervisorName = "supervisor"
 
-// Abs makes a Dir of what a user typed.
+// Abs converts a path from the user to a Dir.
 func Abs(path string) (Dir, error) {
 	if path == "" {
 		return "", errors.New("no cluster directory given; name one with -dir DIR")
@@ -132,8 +131,8 @@ func (d Dir) readMarker() (marker, error) {
 
 func (d Dir) writeMarker(m marker) error { return writeJSON(d.join(markerFile), m) }
 
-// lock takes the directory for the calling process. It is let go when the
-// process ends, however that happens. ok is false when another process has it.
+// lock locks the directory for the calling process. The kernel releases it when the process
+// ends. ok is false if another process has it.
 func (d Dir) lock() (held *os.File, ok bool, err error) {
 	file, err := os.OpenFile(d.join(lockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

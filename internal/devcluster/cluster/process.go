@@ -21,7 +21,7 @@ type Process struct {
 	Boot string `json:"boot"`
 }
 
-// identify finds out about the process that has the id pid now.
+// identify returns the process that currently has the id pid.
 func identify(pid int) (Process, error) {
 	_, start, err := readStat(pid)
 	if err != nil {

@@ -30,8 +30,8 @@ type Real struct {
 	Nodes int
 	// Programs is the folder with what they run.
 	Programs string
-	// Images is the folder of an OCI image layout: all the images that can be
-	// pulled, whichever registry their names have.
+	// Images is the folder of an OCI image layout with all available images, regardless of the
+	// registry in their names.
 	Images string
 }
 
@@ -40,7 +40,7 @@ const (
 	fabricName  = "fabric"
 )
 
-// MaxRealNodes is how many real nodes find an address.
+// MaxRealNodes is the number of addresses for real nodes.
 const MaxRealNodes = 50
 
 // The images that a cluster with real nodes itself runs.
@@ -83,7 +83,7 @@ func (r Real) programs() []string {
 	}
 }
 
-// check finds what real nodes need and lack here, before anything is made.
+// check returns the missing requirements of real nodes, before it makes anything.
 func (r Real) check(simulated []nodes.Spec) error {
 	if r.Nodes == 0 {
 		return nil
@@ -111,8 +111,7 @@ func (r Real) check(simulated []nodes.Spec) error {
 	return nil
 }
 
-// try does for a moment what real nodes do, on the file system that they are
-// going to use, before anything of the cluster is started.
+// try does briefly what real nodes do, on their file system, before the cluster starts.
 func (r Real) try(dir Dir) error {
 	if r.Nodes == 0 {
 		return nil
@@ -132,7 +131,7 @@ func (r Real) try(dir Dir) error {
 	return nil
 }
 
-// prepareMachines writes what the machines are told when they are switched on.
+// prepareMachines writes the settings of the machines.
 func (s *supervisor) prepareMachines() error {
 	for i := range s.Real.Nodes {
 		if err := s.prepareMachine(i); err != nil {
@@ -237,13 +236,13 @@ func (s *supervisor) startDNS(ctx context.Context, w *waiter) error {
 	return poll(ctx, func(ctx context.Context) error { return w.dnsReady(ctx, s.began) })
 }
 
-// cgroup is the one that holds all machines of the cluster, in every hierarchy.
+// cgroup is the parent cgroup of all machines of the cluster, in every hierarchy.
 func (d Dir) cgroup() string {
 	sum := sha256.Sum256([]byte(d))
 	return "/kolla-devcluster-" + hex.EncodeToString(sum[:6])
 }
 
-// removeOldCgroups removes those that machines of an earlier run have left.
+// removeOldCgroups removes the cgroups of machines of an earlier run.
 func (d Dir) removeOldCgroups() error {
 	if _, err := os.Stat(d.join(machinesFolder)); os.IsNotExist(err) || os.Geteuid() != 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Record is what a running cluster tells other processes about itself.
+// Record is the data of a running cluster for other processes.
 type Record struct {
 	Supervisor Process `json:"supervisor"`
 	// Ready is set once pods can be created and run.

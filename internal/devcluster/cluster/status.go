@@ -9,7 +9,7 @@ import (
 	"k8s.io/component-base/version"
 )
 
-// Status is what can be said about a cluster from outside.
+// Status is the state of a cluster for its users.
 type Status struct {
 	Dir        string `json:"dir"`
 	Running    bool   `json:"running"`
@@ -21,7 +21,7 @@ type Status struct {
 	Started    *time.Time        `json:"started,omitempty"`
 	Components []ComponentStatus `json:"components,omitempty"`
 	Nodes      []NodeStatus      `json:"nodes,omitempty"`
-	// Problem says why the nodes could not be listed.
+	// Problem is the error of listing the nodes.
 	Problem  string            `json:"problem,omitempty"`
 	Versions map[string]string `json:"versions"`
 }
@@ -83,7 +83,7 @@ func listNodes(ctx context.Context, dir Dir) ([]NodeStatus, error) {
 	return statuses, nil
 }
 
-// Versions are those of the parts that this program is made of.
+// Versions are the versions of the parts of this program.
 func Versions() map[string]string {
 	return map[string]string{
 		"kubernetes": version.Get().GitVersion,

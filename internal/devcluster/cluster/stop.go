@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Stop ends the cluster of a directory, in whichever process it was started,
-// and waits until nothing of it runs. It reports whether anything did.
+// Stop ends the cluster of a directory, also if another process started it, and waits until no
+// process of it runs. It reports whether any process ran.
 func Stop(dir Dir) (stopped bool, err error) {
 	if _, err := dir.readMarker(); err != nil {
 		return false, err
@@ -194,13 +194,12 @@ func (d Dir) leftovers() (bool, error) {
 	return false, nil
 }
 
-// endLeftovers ends components that have outlived their supervisor. They end by
-// themselves, unless they hang.
+// endLeftovers ends components that have outlived their supervisor. Components that do not
+// hang end by themselves.
 func (d Dir) endLeftovers() error {
 	record, err := d.readRecord()
 	if err != nil {
-		// Whatever was half-written there stood for processes that have gone
-		// with their supervisor.
+		// A half-written record belongs to processes that ended with their supervisor.
 		return errors.Join(d.removeRecord(), d.removeOldCgroups())
 	}
 	const patience = 10 * time.Second

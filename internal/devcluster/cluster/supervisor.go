@@ -15,13 +15,13 @@ import (
 	"kolla.openstack.org/kolla/internal/devcluster/pki"
 )
 
-// Options say what cluster to run.
+// Options describe the cluster.
 type Options struct {
 	Dir Dir
 	// Nodes are made if they are not there yet. A cluster that is started for
 	// the first time without any gets node-1.
 	Nodes []nodes.Spec
-	// NodesGiven tells "no nodes" from "nothing said about nodes".
+	// NodesGiven distinguishes a request for no nodes from a missing option.
 	NodesGiven bool
 	// Real asks for real nodes beside the simulated ones.
 	Real Real
@@ -89,8 +89,8 @@ type supervisor struct {
 	failed   chan error
 }
 
-// prepare brings the directory into the state that a start needs, whatever a
-// run before has left.
+// prepare brings the directory into the state that a start needs, also after an unclean end of
+// the previous run.
 func (s *supervisor) prepare() error {
 	if err := s.Dir.endLeftovers(); err != nil {
 		return err
@@ -180,8 +180,8 @@ func (s *supervisor) start(ctx context.Context) error {
 	return nil
 }
 
-// reasonToStop waits for one. A cluster whose directory was removed is of no use
-// to anybody, and could not be stopped in any other way.
+// reasonToStop waits for a reason to stop. A removed directory is a reason, because the
+// cluster is useless then and no command could stop it.
 func (s *supervisor) reasonToStop(ctx context.Context) string {
 	ticker := time.NewTicker(2 * time.Second)
 	defer ticker.Stop()
@@ -301,7 +301,7 @@ func (s *supervisor) ended(c *child, how string) {
 	}
 }
 
-// record writes down what runs, for other processes.
+// record writes the Record for other processes.
 func (s *supervisor) record() error {
 	me, err := identify(os.Getpid())
 	if err != nil {

@@ -22,11 +22,11 @@ import (
 	"kolla.openstack.org/kolla/internal/devcluster/storage"
 )
 
-// pollInterval is short because a start is a few seconds in all.
+// pollInterval is short because a start takes only a few seconds.
 const pollInterval = 50 * time.Millisecond
 
-// poll repeats attempt until it succeeds. When ctx ends first, the error says
-// what the last attempt lacked.
+// poll repeats attempt until it succeeds. If ctx ends first, it returns the error of the last
+// attempt.
 func poll(ctx context.Context, attempt func(context.Context) error) error {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
@@ -191,8 +191,8 @@ func nodeReady(node *corev1.Node) bool {
 	return false
 }
 
-// dialIn connects to a socket through a descriptor of its folder, whose own
-// path may be longer than a socket's may be.
+// dialIn connects to a socket through a descriptor of its folder, because the path of the
+// folder may be too long for a socket.
 func dialIn(folder, socket string) error {
 	dir, err := os.Open(folder)
 	if err != nil {

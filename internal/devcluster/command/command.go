@@ -19,8 +19,8 @@ const (
 	exitNotRunning = 3
 )
 
-// streams are what a command reads and writes: results go to out, progress and
-// errors to err.
+// streams are the input and output of a command: results go to out, progress and errors to
+// err.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
@@ -122,7 +122,7 @@ func newFlags(name, arguments string, s streams) *flag.FlagSet {
 	return flags
 }
 
-// parse reads flags and exactly as many further arguments as are named.
+// parse reads flags and exactly one further argument for each name.
 func parse(flags *flag.FlagSet, args []string, names ...string) ([]string, error) {
 	rest, err := parseLeading(flags, args, names...)
 	if err == nil && len(rest) > len(names) {
@@ -131,9 +131,9 @@ func parse(flags *flag.FlagSet, args []string, names ...string) ([]string, error
 	return rest, err
 }
 
-// parseLeading reads flags and at least as many further arguments as are named.
+// parseLeading reads flags and at least one further argument for each name.
 func parseLeading(flags *flag.FlagSet, args []string, names ...string) ([]string, error) {
-	// The flag package calls Usage for mistakes too.
+	// The flag package also calls Usage after mistakes.
 	usage := flags.Usage
 	flags.Usage = func() {}
 	err := flags.Parse(args)

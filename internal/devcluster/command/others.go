@@ -113,9 +113,8 @@ func writeStatus(w io.Writer, found cluster.Status) {
 		found.Versions["kubernetes"], found.Versions["etcd"], found.Versions["kwok"])
 }
 
-// kubectl takes only a -dir that comes first; all else is kubectl's. Without it
-// the environment has to say which cluster is meant: kubectl's own default may
-// be somebody's real one.
+// kubectl takes only a leading -dir. It passes all other arguments to kubectl. Without -dir
+// the environment must name the cluster, because kubectl's default may be a real cluster.
 func kubectl(_ context.Context, args []string, _ streams) error {
 	path, rest, err := leadingDir(args)
 	if err != nil {
@@ -139,7 +138,7 @@ func kubectl(_ context.Context, args []string, _ streams) error {
 	return nil
 }
 
-// leadingDir takes -dir DIR, -dir=DIR or the same with two dashes off the front.
+// leadingDir removes a leading -dir DIR or -dir=DIR, also with two dashes.
 func leadingDir(args []string) (dir string, rest []string, err error) {
 	if len(args) == 0 {
 		return "", nil, nil
@@ -214,7 +213,7 @@ func outside(ctx context.Context, args []string, s streams) error {
 	if err != nil {
 		return err
 	}
-	// It becomes the command, which is told of signals as any other.
+	// Exec replaces this process by the command, so the command receives signals directly.
 	return syscall.Exec(cmd.Path, cmd.Args, cmd.Environ())
 }
 

@@ -15,8 +15,8 @@ import (
 	"kolla.openstack.org/kolla/internal/devcluster/nodes"
 )
 
-// superviseName is the command as which a detached cluster runs. It takes the
-// flags of up and is for that alone.
+// superviseName is the internal command that runs a detached cluster. It takes the flags of
+// up.
 const superviseName = "supervise"
 
 // upFlags are the flags of up.
@@ -29,7 +29,7 @@ type upFlags struct {
 	detach   bool
 	untilEOF bool
 	remove   bool
-	// nodesGiven is set when either kind of node was asked for.
+	// nodesGiven is set if a flag for either kind of node was given.
 	nodesGiven bool
 }
 
@@ -57,7 +57,7 @@ func (f *upFlags) register(flags *flag.FlagSet) {
 	flags.BoolVar(&f.remove, "delete", false, "delete the directory when the cluster has stopped")
 }
 
-// realNodes is a number that is one when only asked for.
+// realNodes is a number. The flag without a value means one.
 type realNodes int
 
 func (n *realNodes) String() string { return strconv.Itoa(int(*n)) }
@@ -81,7 +81,7 @@ func (n *realNodes) Set(text string) error {
 	return nil
 }
 
-// beside is the path of something that is built next to this program.
+// beside is the path of a file that is built next to this program.
 func beside(name string) string {
 	program, err := os.Executable()
 	if err != nil {
@@ -90,7 +90,7 @@ func beside(name string) string {
 	return filepath.Join(filepath.Dir(program), name)
 }
 
-// options turns the flags into what the cluster package needs.
+// options converts the flags to options of the package cluster.
 func (f *upFlags) options() (cluster.Options, error) {
 	if f.detach && f.remove {
 		return cluster.Options{}, usageError("up: -detach leaves the cluster running and -delete deletes it; give one of them")
@@ -134,7 +134,7 @@ func up(ctx context.Context, args []string, s streams) error {
 		fmt.Fprintf(s.err, "cluster ready (%.1f s); to use it:\n%s\n", time.Since(began).Seconds(), cluster.Usage(options.Dir))
 	}
 	if given.detach {
-		// The path is made whole, because the supervisor runs in another directory.
+		// The path must be absolute, because the supervisor runs in another directory.
 		again := append([]string{superviseName}, args...)
 		again = append(again, "-dir", string(options.Dir))
 		if err := cluster.Detach(ctx, options, again); err != nil {
@@ -162,7 +162,7 @@ func untilEOF(ctx context.Context, in io.Reader) context.Context {
 	return ctx
 }
 
-// supervise is what up -detach leaves running.
+// supervise is the process that up -detach leaves running.
 func supervise(ctx context.Context, args []string, s streams) error {
 	var given upFlags
 	flags := newFlags(superviseName, "", s)

@@ -1,5 +1,5 @@
-// Command kolla-devnode runs the parts of a real node for kolla-devcluster, and
-// the network between such nodes. It is not for people to call.
+// Command kolla-devnode runs the parts of a real node for kolla-devcluster, and the network
+// between such nodes. Users do not call it directly.
 package main
 
 import (
@@ -31,7 +31,7 @@ const (
 	fabricArguments = 3
 )
 
-// serveCommand is what a machine runs once it is booted.
+// serveCommand is the command that a machine runs after the boot.
 const serveCommand = "serve"
 
 func main() {
@@ -66,7 +66,7 @@ func main() {
 	}
 }
 
-// exitCode is what a shell would say.
+// exitCode is the exit code of a process as a shell reports it.
 func exitCode(exit *exec.ExitError) int {
 	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())
@@ -92,8 +92,8 @@ func run(ctx context.Context, name string, args []string) error {
 	return command.run(ctx, args)
 }
 
-// clearUp removes the cgroups of machines whose supervisor was killed, once they
-// have ended with it: nobody may ever start or stop this cluster again.
+// clearUp removes the cgroups of machines after the end of their killed supervisor, because the
+// cluster may never be started or stopped again.
 func clearUp(cgroup string) {
 	for range 100 {
 		err := machine.RemoveCgroup(cgroup)

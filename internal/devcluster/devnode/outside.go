@@ -18,8 +18,8 @@ import (
 	"kolla.openstack.org/kolla/internal/devcluster/fabric"
 )
 
-// workDir is where a command in a file system of its own finds the directory
-// that it was called from.
+// workDir is the path of the caller's working directory for a command with a separate file
+// system.
 const workDir = "/mnt"
 
 // outside: FABRIC ADDRESS PROVIDER-ADDRESS ROOT COMMAND [ARGUMENT]... runs a command
@@ -35,8 +35,7 @@ func outside(_ context.Context, args []string) error {
 	if info, err := os.Stat(root); root != "" && (err != nil || !info.IsDir()) {
 		return fmt.Errorf("use %s as a file system: there is no such folder", root)
 	}
-	// An interrupt that is typed reaches the command too, which does with it what
-	// it likes.
+	// A typed interrupt also reaches the command, which decides what to do.
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM)
 	// The command is started from this thread, and so in its namespaces.
@@ -54,7 +53,7 @@ func outside(_ context.Context, args []string) error {
 		if err := furnish(root); err != nil {
 			return err
 		}
-		// The program is looked for in there, not here.
+		// Look for the program in the new root.
 		cmd = exec.Command("/usr/bin/env", argv...)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM, Chroot: root}
 		cmd.Dir = workDir
@@ -82,8 +81,8 @@ func readPlugs(address, provider string) (fabric.Plugs, error) {
 	return plugs, nil
 }
 
-// accompany waits for a command to end. It passes on the signal to end, keeps the
-// command plugged in, and ends it when the fabric is gone for good.
+// accompany waits for a command to end. It forwards the termination signal, reconnects the
+// command to the fabric, and ends the command if the fabric does not come back.
 func accompany(cmd *exec.Cmd, cable *fabric.Cable, signals <-chan os.Signal) error {
 	const (
 		pause    = 100 * time.Millisecond
@@ -122,8 +121,8 @@ func accompany(cmd *exec.Cmd, cable *fabric.Cable, signals <-chan os.Signal) err
 	}
 }
 
-// furnish mounts, for this thread and what it starts, what a file system lacks
-// while it is only a folder.
+// furnish mounts /proc, /dev and the like over a folder, for this thread and its child
+// processes.
 func furnish(root string) error {
 	here, err := os.Getwd()
 	if err != nil {

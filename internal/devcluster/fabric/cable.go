@@ -19,25 +19,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// accepted is the answer to a request that was carried out. Any other answer
-// says why it was not. A second line, farewell, comes when the fabric is stopped
-// for good.
+// accepted is the answer to a request that was carried out. Any other answer says why it was
+// not. The fabric sends a second line, farewell, before it stops for good.
 const (
 	accepted = "plugged in"
 	farewell = "stopped"
 )
 
-// farewellLimit is how long the fabric, when it is stopped, waits for those who
-// are plugged in to let go.
+// farewellLimit is how long a stopping fabric waits for its cables to be unplugged.
 const farewellLimit = 3 * time.Second
 
 // Plugs are the interfaces that a network namespace gets.
 type Plugs struct {
 	// Node is the address of eth0, which has the default route.
 	Node netip.Addr `json:"node"`
-	// Tunnel is the address of eth1, if there is to be one.
+	// Tunnel is the address of eth1. Without an address there is no eth1.
 	Tunnel netip.Addr `json:"tunnel,omitzero"`
-	// Provider says whether there is an eth2, and ProviderAddress gives it an address.
+	// Provider adds eth2, and ProviderAddress is its address, if any.
 	Provider        bool       `json:"provider,omitempty"`
 	ProviderAddress netip.Addr `json:"providerAddress,omitzero"`
 }
@@ -66,8 +64,8 @@ func (p Plugs) socketName(l lan) string {
 	return fmt.Sprintf("%s-%d", l.plugName, bytes[3])
 }
 
-// Cable connects a network namespace to the fabric. It holds as long as both the
-// process that has it and the fabric live. It is for one goroutine at a time.
+// Cable connects a network namespace to the fabric, as long as the process that has the Cable
+// and the fabric live. Only one goroutine may use it at a time.
 type Cable struct {
 	folder  string
 	plugs   Plugs
@@ -77,9 +75,8 @@ type Cable struct {
 	stopped bool // once lost is closed
 }
 
-// PlugIn gives the network namespace that the calling thread is in interfaces with
-// addresses of the fabric, and a default route to the gateway. folder is the one
-// that the fabric runs in.
+// PlugIn gives the network namespace of the calling thread interfaces with addresses of the
+// fabric, and a default route to the gateway. folder is the fabric's folder.
 func PlugIn(folder string, plugs Plugs) (*Cable, error) {
 	here, err := os.Open("/proc/thread-self/ns/net")
 	if err != nil {
@@ -113,9 +110,8 @@ func (c *Cable) connect() error {
 	return nil
 }
 
-// ask sends a request and waits for the answer. What comes later can be read from
-// the reader.
-// The network namespace for the far end goes along as a file descriptor.
+// ask sends a request, with the network namespace for the far end as a file descriptor, and
+// waits for the answer. The caller reads later lines from the reader.
 func ask(conn *net.UnixConn, plugs Plugs, there *os.File) (*bufio.Reader, error) {
 	data, err := json.Marshal(plugs)
 	if err != nil {
@@ -138,8 +134,8 @@ func ask(conn *net.UnixConn, plugs Plugs, there *os.File) (*bufio.Reader, error)
 // Lost is closed when the fabric has ended, or is about to.
 func (c *Cable) Lost() <-chan struct{} { return c.lost }
 
-// Stopped reports about a cable that is lost whether the fabric was stopped, and
-// not killed: it is not going to come back, and waits for Unplug.
+// Stopped reports whether a lost cable belongs to a fabric that was stopped, not killed. A
+// stopped fabric does not come back, and waits for Unplug.
 func (c *Cable) Stopped() bool { return c.stopped }
 
 // PlugInAgain connects the same namespace again, after the cable was lost.
@@ -159,8 +155,8 @@ func (c *Cable) Unplug() error {
 	return nil
 }
 
-// dialIn connects to a socket through a descriptor of its folder, whose own
-// path may be longer than a socket's may be.
+// dialIn connects to a socket through a descriptor of its folder, because the path of the
+// folder may be too long for a socket.
 func dialIn(folder, socket string) (*net.UnixConn, error) {
 	dir, err := os.Open(folder)
 	if err != nil {
@@ -343,7 +339,7 @@ func configure(there netns.NsHandle, plugs Plugs) error {
 	return handle.RouteAdd(&netlink.Route{Gw: Gateway.AsSlice()})
 }
 
-// unplug removes what was laid, all of it or part.
+// unplug removes the interfaces of a cable, also if only some of them exist.
 func (p *patchPanel) unplug(plugs Plugs) {
 	_ = p.inside.do(func() error {
 		for _, plug := range plugs.all() {

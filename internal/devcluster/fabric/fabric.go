@@ -1,8 +1,7 @@
-// Package fabric is the networks between real nodes: bridges in a network
-// namespace of their own, to which each node, and whatever is to play a machine
-// outside of the cluster, is plugged in. Nothing of it is on the machine's own
-// network: what has to be reached there, the API server on loopback, is passed
-// on connection by connection.
+// Package fabric makes the networks between real nodes: bridges in a separate network
+// namespace. Nodes, and machines outside of the cluster, are plugged in to these bridges. The
+// fabric is not on the machine's own network. It forwards each connection to the API server on
+// loopback.
 package fabric
 
 import (
@@ -23,13 +22,12 @@ import (
 var (
 	// Network holds the nodes and the machines outside of the cluster.
 	Network = netip.MustParsePrefix("10.200.0.0/24")
-	// Gateway is the bridge's own address: the API server and the image registry
-	// are found there.
+	// Gateway is the address of the bridge, and of the API server and the image registry.
 	Gateway = netip.MustParseAddr("10.200.0.1")
 	// TunnelNetwork is for the packets of virtual networks between nodes.
 	TunnelNetwork = netip.MustParsePrefix("10.201.0.0/24")
-	// ProviderNetwork is where virtual networks meet the machines outside. Nodes
-	// have no address in it.
+	// ProviderNetwork connects virtual networks with machines outside. Nodes have no address
+	// in it.
 	ProviderNetwork = netip.MustParsePrefix("10.202.0.0/24")
 )
 
@@ -53,11 +51,11 @@ const RegistryPort = 5000
 // path must be short, and a folder's may be long.
 const (
 	cableSocket = "fabric.sock"
-	// EgressSocket is where the API server connects to nodes through.
+	// EgressSocket is the socket through which the API server connects to nodes.
 	EgressSocket = "egress.sock"
 )
 
-// Options say what to reach through the fabric.
+// Options are the services that the fabric forwards to.
 type Options struct {
 	// APIServer is a port of 127.0.0.1; the gateway has it under the same number.
 	APIServer int
@@ -65,8 +63,8 @@ type Options struct {
 	Images string
 }
 
-// Run makes the fabric in a namespace of its own and serves it until ctx ends.
-// The namespace, and every cable in it, goes with this process.
+// Run makes the fabric in a new namespace and serves it until ctx ends. The kernel removes the
+// namespace and its cables with this process.
 func Run(ctx context.Context, options Options) error {
 	inside, err := newNamespace()
 	if err != nil {
@@ -145,8 +143,8 @@ func (n namespace) listen(port int) func() (net.Listener, error) {
 	}
 }
 
-// listenUnix opens a socket in the working directory, in place of what a killed
-// process has left there.
+// listenUnix opens a socket in the working directory, and replaces the socket of a killed
+// process.
 func listenUnix(name string) func() (net.Listener, error) {
 	return func() (net.Listener, error) {
 		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {

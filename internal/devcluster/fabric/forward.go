@@ -51,7 +51,7 @@ type egress struct {
 	inside namespace
 }
 
-// ServeHTTP handles CONNECT, which is all that the API server asks for.
+// ServeHTTP handles CONNECT, the only method that the API server uses.
 func (e egress) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodConnect {
 		http.Error(w, "only CONNECT", http.StatusMethodNotAllowed)
@@ -72,7 +72,7 @@ func (e egress) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if _, err := io.WriteString(client, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
 		return
 	}
-	// What the client has sent right after its request is on its way already.
+	// The reader may already hold bytes that the client sent after its request.
 	if _, err := io.CopyN(server, buffered, int64(buffered.Reader.Buffered())); err != nil {
 		return
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/vishvananda/netns"
 )
 
-// namespace is a network namespace that lives as long as this process, or
-// whatever else holds it, does.
+// namespace is a network namespace. It exists until this process, and all others that hold it,
+// end.
 type namespace struct {
 	handle netns.NsHandle
 }
@@ -38,8 +38,8 @@ func (n namespace) do(work func() error) error {
 	})
 }
 
-// onOwnThread runs work on a thread that is thrown away afterwards, with
-// whatever work has changed about it.
+// onOwnThread runs work on a thread that ends afterwards, together with the changes that work
+// made to it.
 func onOwnThread(work func() error) error {
 	done := make(chan error)
 	go func() {

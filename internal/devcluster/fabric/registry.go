@@ -14,18 +14,18 @@ import (
 	"time"
 )
 
-// imageNameAnnotation is where an image layout says what an image is called.
+// imageNameAnnotation is the annotation with the name of an image in an image layout.
 const imageNameAnnotation = "io.containerd.image.name"
 
-// descriptor is what the index of a layout says about an image.
+// descriptor is the entry of an image in the index of a layout.
 type descriptor struct {
 	MediaType   string            `json:"mediaType"`
 	Digest      string            `json:"digest"`
 	Annotations map[string]string `json:"annotations"`
 }
 
-// layout is an OCI image layout, read-only, as a registry. Images are found by
-// their names without the registry's, so that it stands for any registry.
+// layout is an OCI image layout, read-only, as a registry. It finds images by their names
+// without the registry, so that it can replace any registry.
 type layout struct {
 	folder string
 
@@ -142,7 +142,7 @@ func (l *layout) serveBlob(w http.ResponseWriter, r *http.Request, digest, media
 	http.ServeFile(w, r, path)
 }
 
-// refuse answers as registries do.
+// refuse answers with an error in the format of registries.
 func refuse(w http.ResponseWriter, code, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusNotFound)

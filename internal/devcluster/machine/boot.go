@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where a machine sees its own things: in a /run of its own.
+// The paths of a machine's own folders in its /run.
 const (
 	homeMount     = "/run/machine"
 	programsMount = "/run/programs"
@@ -22,10 +22,9 @@ const (
 	etcDir        = homeMount + "/" + EtcFolder
 )
 
-// Boot makes the namespaces that the calling process was started in those of a
-// machine and runs the given command of this program as its only service, until
-// that or ctx ends. It takes care of processes that have lost their parents, as
-// the first process of a PID namespace must.
+// Boot sets up the namespaces of the calling process for a machine, and runs the given command
+// of this program as its only service until the command or ctx ends. As the first process of a
+// PID namespace, it reaps orphaned processes.
 func Boot(ctx context.Context, settings Settings, service string) error {
 	if os.Getpid() != 1 {
 		return errors.New("boot machine: this is not the first process of a PID namespace")
@@ -40,7 +39,7 @@ func Boot(ctx context.Context, settings Settings, service string) error {
 	cmd.Args[0] = os.Args[0]
 	cmd.Dir = "/"
 	if coversHierarchies() {
-		// Its cgroup, the machine's, is the root that it and all others see.
+		// The machine's cgroup is the root cgroup for all processes of the machine.
 		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWCGROUP}
 	}
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
@@ -59,7 +58,7 @@ func Boot(ctx context.Context, settings Settings, service string) error {
 	return fmt.Errorf("%s ended: exit status %d", service, status.ExitStatus())
 }
 
-// reapUntil takes leave of every child that ends, until the one named does.
+// reapUntil reaps every child that ends, until the given child ends.
 func reapUntil(pid int) (syscall.WaitStatus, error) {
 	for {
 		var status syscall.WaitStatus
@@ -74,10 +73,10 @@ func reapUntil(pid int) (syscall.WaitStatus, error) {
 	}
 }
 
-// mountAll arranges the file system: the machine's own /var, /run and /tmp, and
-// all else as it is outside, read-only.
+// mountAll arranges the file system: the machine has its own /var, /run and /tmp, and sees all
+// other folders of the computer read-only.
 func mountAll(settings Settings) error {
-	// Folders are opened first: their paths may lie under what is covered.
+	// Folders are opened first, because mounts may cover their paths.
 	folders := []struct{ path, seen string }{
 		{settings.Home, homeMount},
 		{settings.Programs, programsMount},
@@ -124,7 +123,7 @@ func mountAll(settings Settings) error {
 	if err := (mount{namespacesDir, namespacesDir, "", unix.MS_BIND, ""}).do(); err != nil {
 		return err
 	}
-	// What a pod mounts for others to see is seen in the whole machine.
+	// Mounts that a pod shares are visible in the whole machine.
 	if err := (mount{"", "/", "", unix.MS_REC | unix.MS_SHARED, ""}).do(); err != nil {
 		return err
 	}
@@ -147,8 +146,7 @@ func hideKVM() error {
 	return mount{cover, device, "", unix.MS_BIND, ""}.do()
 }
 
-// protect makes all file systems read-only, but for those that are the machine's own
-// or the kernel's.
+// protect makes all file systems read-only, except those of the machine and of the kernel.
 func protect() error {
 	readOnly := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
 	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &readOnly); err != nil {
@@ -157,7 +155,7 @@ func protect() error {
 	writable := unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}
 	for _, path := range []string{"/run", "/tmp", "/var", "/proc", "/dev", "/sys"} {
 		err := unix.MountSetattr(unix.AT_FDCWD, path, unix.AT_RECURSIVE, &writable)
-		// Where it is no mount, it is part of what stays read-only.
+		// If the path is no mount, it is part of a read-only file system.
 		if err != nil && !errors.Is(err, unix.EINVAL) {
 			return fmt.Errorf("make %s writable: %w", path, err)
 		}

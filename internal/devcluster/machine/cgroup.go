@@ -23,8 +23,7 @@ func MakeCgroup(path string) error {
 	return nil
 }
 
-// RemoveCgroup removes a cgroup and those in it, if there is one. No process may be
-// in them any more.
+// RemoveCgroup removes a cgroup and its children, if it exists. They must have no processes.
 func RemoveCgroup(path string) error {
 	m, err := cgroupManager(path)
 	if err != nil {
@@ -36,13 +35,13 @@ func RemoveCgroup(path string) error {
 	return nil
 }
 
-// coversHierarchies reports whether the machine sees its own cgroups only. Version 2
-// stays as it is: no process may be in a cgroup that limits those below it.
+// coversHierarchies reports whether the machine sees only its own cgroups. Version 2 stays as
+// it is: no process may be in a cgroup that limits those below it.
 func coversHierarchies() bool { return !cgroups.IsCgroup2UnifiedMode() }
 
-// renewCgroup makes the machine's cgroup anew, and enters it where coversHierarchies. A
-// power cut leaves the cgroups of containers behind. A kubelet would look for the
-// container of each, 3 s long, before it starts the first pod.
+// renewCgroup creates the machine's cgroup again, and enters it if coversHierarchies. A power
+// cut leaves the cgroups of containers behind. A kubelet would look for the container of each,
+// 3 s long, before it starts the first pod.
 func (s Settings) renewCgroup() error {
 	if err := RemoveCgroup(s.Cgroup); err != nil {
 		return err
@@ -78,7 +77,7 @@ func enterCgroup(path string) error {
 	return nil
 }
 
-// coverHierarchy puts folder, that of a cgroup, in the place of its whole hierarchy.
+// coverHierarchy mounts folder, the folder of a cgroup, over its whole hierarchy.
 func coverHierarchy(folder, cgroup string) error {
 	const aside = "/run/cgroup"
 	// The manager leaves out the controller of devices.
@@ -98,7 +97,7 @@ func coverHierarchy(folder, cgroup string) error {
 	return mount{aside, hierarchy, "", unix.MS_MOVE, ""}.do()
 }
 
-// rootCgroup is the cgroup for pods to be in, as the machine's services see it.
+// rootCgroup is the parent cgroup of pods, as the machine's services see it.
 func (s Settings) rootCgroup() string {
 	if coversHierarchies() {
 		return "/"

@@ -18,9 +18,9 @@ import (
 // Namespaces are those that a machine has for itself, for syscall.SysProcAttr.
 const Namespaces = syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC
 
-// Check tries, in the namespaces of a machine, everything that one needs from
-// the computer it runs on. The error names all that is missing, a line each.
-// home is a folder on the file system that machines are going to use.
+// Check tries, in the namespaces of a machine, all features of the computer that a machine
+// needs. The error names each missing feature on its own line. home is a folder on the
+// machines' file system.
 func Check(home string) error {
 	if err := (mount{"", "/", "", unix.MS_REC | unix.MS_PRIVATE, ""}).do(); err != nil {
 		return err
@@ -34,7 +34,7 @@ func Check(home string) error {
 	)
 }
 
-// packages say how to get a program on Debian.
+// packages maps programs to their Debian packages.
 var packages = map[string]string{"iptables": "iptables", "mount": "mount", "umount": "mount"}
 
 func checkPrograms(names ...string) error {
@@ -88,7 +88,7 @@ func checkBridge() error {
 	return nil
 }
 
-// checkIptables makes rules of the kinds that Services are made of.
+// checkIptables makes rules of the kinds that kube-proxy uses for Services.
 func checkIptables() error {
 	if _, err := exec.LookPath("iptables"); err != nil {
 		return nil // said already
@@ -110,7 +110,7 @@ func checkIptables() error {
 	return nil
 }
 
-// checkCgroups looks for the controllers that a kubelet cannot do without.
+// checkCgroups looks for the controllers that a kubelet needs.
 func checkCgroups() error {
 	var errs []error
 	for _, controller := range []string{"cpu", "cpuset", "memory", "pids"} {

@@ -19,8 +19,8 @@ import (
 	"kolla.openstack.org/kolla/internal/devcluster/fabric"
 )
 
-// followNodes configures the pod network once the control plane has given the
-// machine its part of it, and keeps routes to the parts of the others.
+// followNodes configures the pod network after the control plane has assigned the machine its
+// part, and maintains routes to the parts of other machines.
 func followNodes(ctx context.Context, settings Settings) error {
 	// The proxy may read all nodes; a kubelet may read its own only.
 	config, err := clientcmd.BuildConfigFromFlags("", etcFile(ProxyKubeconfig))
@@ -72,8 +72,8 @@ func syncNodes(ctx context.Context, client kubernetes.Interface, settings Settin
 	return nil
 }
 
-// routeTo leads packets for the pods of another machine there. Simulated nodes
-// have addresses elsewhere, and pods that nobody can reach.
+// routeTo sends packets for the pods of another machine to it. Simulated nodes have addresses
+// elsewhere, and pods that nobody can reach.
 func routeTo(node *corev1.Node) error {
 	for _, address := range node.Status.Addresses {
 		via, err := netip.ParseAddr(address.Address)

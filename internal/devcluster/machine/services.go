@@ -89,8 +89,8 @@ func setSysctls() error {
 	return nil
 }
 
-// hidePods lets pods reach what has no routes to them, under the machine's address.
-// Among each other pods are seen under their own, on whichever machine.
+// hidePods masquerades pods as the machine for destinations without routes to pods. Between
+// pods, also on different machines, it keeps the pods' addresses.
 func hidePods(settings Settings) error {
 	pods := settings.PodNetwork.String()
 	out, err := exec.Command("iptables", "-w", "-t", "nat", "-A", "POSTROUTING", "-s", pods, "!", "-d", pods, "-j", "MASQUERADE").CombinedOutput()
@@ -100,7 +100,7 @@ func hidePods(settings Settings) error {
 	return nil
 }
 
-// plugIn connects the machine to the fabric as soon as that is there.
+// plugIn connects the machine to the fabric as soon as the fabric runs.
 func plugIn(ctx context.Context, settings Settings) (cable *fabric.Cable, err error) {
 	err = insist(ctx, func() error {
 		cable, err = fabric.PlugIn(fabricMount, fabric.Plugs{
@@ -127,8 +127,7 @@ func keepPluggedIn(ctx context.Context, cable *fabric.Cable) error {
 	}
 }
 
-// insist repeats attempt until it succeeds or ctx ends, and logs each new reason
-// why it does not.
+// insist repeats attempt until it succeeds or ctx ends, and logs each new error.
 func insist(ctx context.Context, attempt func() error) error {
 	const pause = 100 * time.Millisecond
 	for last := ""; ; {
@@ -148,7 +147,7 @@ func insist(ctx context.Context, attempt func() error) error {
 	}
 }
 
-// answering waits until somebody listens at a socket.
+// answering waits until a process listens at a socket.
 func answering(ctx context.Context, socket string) error {
 	for {
 		conn, err := net.Dial("unix", socket)
@@ -163,7 +162,7 @@ func answering(ctx context.Context, socket string) error {
 	}
 }
 
-// service is a program that is started again whenever it ends.
+// service is a program that restarts whenever it ends.
 type service struct {
 	name string
 	argv []string

@@ -1,7 +1,6 @@
-// Package machine is a real node: containerd, kubelet and kube-proxy in
-// namespaces of their own, much as a small machine would run them. All that
-// they start, mount and route goes with the namespaces when their first process
-// ends, however that comes.
+// Package machine is a real node: containerd, kubelet and kube-proxy in namespaces of their
+// own, much as a small machine would run them. The kernel removes their processes, mounts and
+// routes with the namespaces when the first process ends.
 package machine
 
 import (
@@ -13,11 +12,11 @@ import (
 	"path/filepath"
 )
 
-// Settings are what a machine is told when it is switched on.
+// Settings are the settings of a machine. It reads them when it is switched on.
 type Settings struct {
 	Name    string     `json:"name"`
 	Address netip.Addr `json:"address"`
-	// TunnelAddress is the one on eth1. A third interface, eth2, has none.
+	// TunnelAddress is the address of eth1. The third interface, eth2, has no address.
 	TunnelAddress netip.Addr `json:"tunnelAddress"`
 	// Home is the folder with everything that is the machine's own: EtcFolder,
 	// which is written for it, and VarFolder, which it sees as /var and keeps.
@@ -28,18 +27,18 @@ type Settings struct {
 	Fabric string `json:"fabric"`
 	// Cgroup is the machine's own in every hierarchy, as a path from the root.
 	Cgroup string `json:"cgroup"`
-	// APIServer is where it is found from the machine.
+	// APIServer is the address of the API server for the machine.
 	APIServer  string     `json:"apiServer"`
 	ClusterDNS netip.Addr `json:"clusterDNS"`
 	// PodNetwork holds the pods of all machines.
 	PodNetwork netip.Prefix `json:"podNetwork"`
-	// PauseImage holds the namespaces of each pod; Registry is where all images
-	// come from, whatever registry their names have.
+	// PauseImage is the image of the container that holds each pod's namespaces. Registry is
+	// the source of all images, regardless of the registry in their names.
 	PauseImage string `json:"pauseImage"`
 	Registry   string `json:"registry"`
 }
 
-// RealLabel is on the nodes that are machines.
+// RealLabel is the label of nodes that are machines.
 const RealLabel = "devcluster.kolla/real"
 
 // The folders of a machine's home.

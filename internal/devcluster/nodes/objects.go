@@ -16,9 +16,8 @@ import (
 	"k8s.io/component-base/version"
 )
 
-// Address is how the API server finds the simulated kubelets: every node has it
-// as its internal DNS name, beside an IP address of its own that nothing
-// listens on.
+// Address is the address of the simulated kubelets for the API server. Every node has it as
+// its internal DNS name, and a separate IP address on which nothing listens.
 const Address = "localhost"
 
 // nodeNet is set aside for benchmarks (RFC 2544), so no real machine has an
@@ -31,8 +30,8 @@ const (
 	simulatedValue = "kwok"
 )
 
-// Ensure makes the nodes that are not there yet, and gives those that are the
-// labels named now. Labels and nodes that are not named stay as they are.
+// Ensure creates missing nodes, and sets the given labels on existing nodes. It does not
+// change other labels and nodes.
 func Ensure(ctx context.Context, client kubernetes.Interface, specs []Spec, kubeletPort int) error {
 	list, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 // The annotations by which a test steers a simulated pod (usually from the pod
 // template of its workload) or node.
 const (
-	// OutcomeAnnotation says what becomes of a pod or node; see the outcomes.
+	// OutcomeAnnotation sets the outcome of a pod or node; see the outcomes.
 	OutcomeAnnotation = "devcluster.kolla/outcome"
-	// DelayAnnotation says how long that takes, as a Go duration ("5s", "1m").
+	// DelayAnnotation sets the delay of the outcome, as a Go duration ("5s", "1m").
 	DelayAnnotation = "devcluster.kolla/delay"
 	// MessageAnnotation is the message of a container that fails.
 	MessageAnnotation = "devcluster.kolla/message"
-	// LogsAnnotation is what the containers have printed.
+	// LogsAnnotation is the log of the containers.
 	LogsAnnotation = "devcluster.kolla/logs"
 )
 
@@ -129,7 +129,7 @@ func podStages() []*internalversion.Stage {
 			after(delay).
 			event(corev1.EventTypeWarning, "Failed", "failed to pull image: simulated").
 			status(podTemplate(podImagePull)),
-		// A misspelt outcome must not look like success.
+		// A pod with a misspelt outcome must not succeed.
 		livingPod("pod-unknown-outcome", exists(outcome), notIn(waiting, reasonUnknown),
 			notIn(outcome, OutcomeOK, OutcomeFail, OutcomeCrash, OutcomeImagePull, OutcomeNotReady)).
 			event(corev1.EventTypeWarning, reasonUnknown, "the annotation "+OutcomeAnnotation+" has a value that is not known").

@@ -43,7 +43,7 @@ func (l local) place(volume *corev1.PersistentVolume, node string) error {
 	return nil
 }
 
-// remove deletes what a volume held.
+// remove deletes the data of a volume.
 func (l local) remove(volume *corev1.PersistentVolume) error {
 	if volume.Spec.Local == nil {
 		return nil
@@ -62,12 +62,12 @@ func (l local) remove(volume *corev1.PersistentVolume) error {
 	return nil
 }
 
-// folder is where a node sees a volume.
+// folder is the path of a volume on its node.
 func folder(volume *corev1.PersistentVolume) string {
 	return machine.VolumesFolder + "/" + volume.Name
 }
 
-// outside is where the same folder is found from outside of the machine.
+// outside is the path of the same folder outside of the machine.
 func outside(home string, volume *corev1.PersistentVolume) string {
 	return filepath.Join(home, machine.VarFolder, strings.TrimPrefix(folder(volume), "/var/"))
 }

@@ -22,14 +22,14 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Annotations that the control plane and provisioners tell each other things by.
+// Annotations that the control plane and provisioners communicate with.
 const (
 	provisionedByAnnotation = "pv.kubernetes.io/provisioned-by"
 	provisionerAnnotation   = "volume.kubernetes.io/storage-provisioner"
 	selectedNodeAnnotation  = "volume.kubernetes.io/selected-node"
 )
 
-// key is what the queue holds: a claim, or a volume when it has no namespace.
+// key is an element of the queue: a claim, or a volume if it has no namespace.
 type key = types.NamespacedName
 
 type provisioner struct {
@@ -117,8 +117,8 @@ func (p *provisioner) next(ctx context.Context) bool {
 	return true
 }
 
-// syncClaim makes a volume for a claim that waits for one of ours, and lets the
-// volume of a bound claim grow with it.
+// syncClaim makes a volume for a waiting claim of our class, and resizes the volume of a bound
+// claim.
 func (p *provisioner) syncClaim(ctx context.Context, item key) error {
 	claim, err := p.claims.PersistentVolumeClaims(item.Namespace).Get(item.Name)
 	if err != nil {
@@ -186,7 +186,7 @@ func newVolume(claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClas
 	}
 }
 
-// grow follows a claim that asks for more than its volume has.
+// grow resizes a volume if its claim asks for more.
 func (p *provisioner) grow(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
 	wanted := claim.Spec.Resources.Requests[corev1.ResourceStorage]
 	has := claim.Status.Capacity[corev1.ResourceStorage]
@@ -226,7 +226,7 @@ func (p *provisioner) syncVolume(ctx context.Context, item key) error {
 		volume.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimDelete {
 		return nil
 	}
-	// The data first: once the object is gone nobody would look for them again.
+	// Delete the data first, because nothing would delete them after the object.
 	if err := p.local.remove(volume); err != nil {
 		return fmt.Errorf("delete released volume %s: %w", volume.Name, err)
 	}

@@ -1,6 +1,6 @@
-// Package storage gives every claim of its storage class a volume, so that
-// pods with claims are scheduled: a folder of the node for a pod on a real one,
-// and nothing that could be written to for simulated pods.
+// Package storage makes a volume for each claim of its storage class, so that pods with claims
+// are scheduled. On a real node the volume is a folder. Simulated pods write nothing, so their
+// volumes have no folder.
 package storage
 
 import (
@@ -24,9 +24,9 @@ const (
 	defaultClassAnnotation = "storageclass.kubernetes.io/is-default-class"
 )
 
-// EnsureClass makes the default storage class unless there is one of its name.
-// Volumes on real nodes are where their pods are, so they are made only when it
-// is known where that will be.
+// EnsureClass makes the default storage class unless there is one of its name. Volumes are
+// made only after their pods are scheduled, because a volume on a real node must be on the
+// pod's node.
 func EnsureClass(ctx context.Context, client kubernetes.Interface, realNodes bool) error {
 	binding := storagev1.VolumeBindingImmediate
 	if realNodes {
@@ -48,7 +48,7 @@ func EnsureClass(ctx context.Context, client kubernetes.Interface, realNodes boo
 		return fmt.Errorf("look for storage class %s: %w", ClassName, err)
 	}
 	if err == nil && realNodes && old.Provisioner == Provisioner && !waitsForPod(old) {
-		// It is of a time without real nodes, and cannot be changed.
+		// It is from a version without real nodes, and cannot be changed.
 		if err := classes.Delete(ctx, ClassName, metav1.DeleteOptions{}); err != nil {
 			return fmt.Errorf("replace storage class %s: %w", ClassName, err)
 		}

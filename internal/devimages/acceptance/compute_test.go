@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // mayBecomeRoot looks for what sudo lets a service's user run as root.
@@ -66,11 +65,22 @@ type_drivers = local
 ovsdb_connection = tcp:127.0.0.1:6640
 `,
 	}
-	if c.image == "neutron-metadata-agent" {
+	switch c.image {
+	case "neutron-metadata-agent":
 		c.mayBecomeRoot("neutron", "neutron-rootwrap /etc/neutron/rootwrap.conf ip",
 			"neutron-rootwrap-daemon /etc/neutron/rootwrap.conf", "privsep-helper --help")
 		c.succeeds("haproxy", "-v")
 		c.says("neutron", config, "true", "neutron-ovn-metadata-agent", "Could not retrieve schema from tcp:127.0.0.1:6640")
+		return
+	case "neutron-sriov-agent":
+		config["/etc/neutron/plugins/ml2/sriov_agent.ini"] = `[sriov_nic]
+physical_device_mappings = physnet2:eth9
+[securitygroup]
+firewall_driver = noop
+`
+		c.mayBecomeRoot("neutron", "privsep-helper --help")
+		c.says("neutron", config, "true", "neutron-sriov-nic-agent --config-file /etc/neutron/neutron.conf --config-file /etc/neutron/plugins/ml2/sriov_agent.ini",
+			"Physical Devices mappings: {'physnet2': ['eth9']}")
 		return
 	}
 	// SQLite is not for Neutron's migrations.
@@ -121,7 +131,7 @@ func (c container) starts(args ...string) running {
 	c.Helper()
 	r := c.start()
 	r.config.User = "root"
-	r.becomes(30*time.Second, args...)
+	r.becomes(args...)
 	return r
 }
 
@@ -212,10 +222,10 @@ cgroup_controllers = []
 		"the volume: written", "guest: user data ended with 0", "guest: disks vda vdb",
 	}
 	for _, line := range console {
-		r.becomes(patience, "grep", "-F", line, "/var/lib/nova/console.log")
+		r.becomes("grep", "-F", line, "/var/lib/nova/console.log")
 	}
 	if err := r.exec("root", "virsh", "shutdown", "guest"); err != nil {
 		c.Error(err)
 	}
-	r.becomes(time.Minute, "sh", "-c", "! virsh domstate guest")
+	r.becomes("sh", "-c", "! virsh domstate guest")
 }

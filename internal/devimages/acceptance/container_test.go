@@ -248,7 +248,7 @@ func (c container) begin(cmd *exec.Cmd) running {
 	}
 	go func() { r.end <- cmd.Wait() }()
 	c.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
-	eventually(c.T, 10*time.Second, func() error {
+	eventually(c.T, func() error {
 		children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", cmd.Process.Pid))
 		if err != nil {
 			return err
@@ -277,9 +277,9 @@ func (r running) exec(user string, args ...string) error {
 }
 
 // becomes waits until a program beside the service succeeds.
-func (r running) becomes(limit time.Duration, args ...string) {
+func (r running) becomes(args ...string) {
 	r.Helper()
-	eventually(r.T, limit, func() error {
+	eventually(r.T, func() error {
 		select {
 		case err := <-r.end:
 			r.Fatalf("it has ended: %v\n%s", err, r.logged())

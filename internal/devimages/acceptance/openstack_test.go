@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// patience is for machines that have other things to do.
+// patience is for machines that have other things to do. It proves no speed.
 const patience = 5 * time.Minute
 
 // uwsgi is the configuration of an API under uWSGI, as Kolla has it. what says what it
@@ -57,7 +57,7 @@ func (c container) commands(programs ...string) {
 func (c container) answers(user string, files map[string]string, sync, serve, url string) {
 	c.Helper()
 	r := c.direct(user, "/var/lib/"+user, files, "sh", "-euc", "mkdir -p ~/tmp\n"+sync+"\nexec "+serve)
-	r.becomes(patience, "healthcheck_curl", url)
+	r.becomes("healthcheck_curl", url)
 	if err := r.exec("", "sh", "-c", "! touch /etc/"+user+"/file"); err != nil {
 		c.Error("the root directory can be written to:", err)
 	}
@@ -68,7 +68,7 @@ func (c container) answers(user string, files map[string]string, sync, serve, ur
 func (c container) says(user string, files map[string]string, sync, serve, want string) {
 	c.Helper()
 	r := c.direct(user, "/var/lib/"+user, files, "sh", "-euc", "mkdir -p ~/tmp\n"+sync+"\nexec "+serve)
-	eventually(c.T, patience, func() error {
+	eventually(c.T, func() error {
 		log := r.logged()
 		if strings.Contains(log, want) {
 			return nil
@@ -223,14 +223,14 @@ done
 `}
 	start := "uwsgi --ini /etc/openstack-dashboard/uwsgi.ini"
 	hardened := c.direct("horizon", "/var/lib/horizon", files, strings.Fields(start)...)
-	hardened.becomes(patience, page...)
+	hardened.becomes(page...)
 
 	files["/etc/openstack-dashboard/uwsgi.ini"] += "uid = horizon\n"
 	for _, plugins := range [][]string{nil, {"ENABLE_HEAT=yes"}, {"ENABLE_DESIGNATE=yes", "ENABLE_OCTAVIA=yes"}} {
 		c.configure(start, "horizon", files)
 		r := c.start(plugins...)
 		r.config.User = "root"
-		r.becomes(patience, page...)
+		r.becomes(page...)
 		if log := r.logged(); strings.Contains(log, "static files copied") {
 			c.Errorf("static files are collected at the start with %v:\n%s", plugins, log)
 		}

@@ -10,7 +10,7 @@ import (
 func memcached(c container) {
 	c.configure("/usr/bin/memcached -l 127.0.0.1 -p 11211 -U 0", "memcached", map[string]string{"/etc/memcached/test": "first"})
 	r := c.start()
-	r.becomes(20*time.Second, "healthcheck_listen", "memcached", "11211")
+	r.becomes("healthcheck_listen", "memcached", "11211")
 	if err := r.exec("", "healthcheck_listen", "memcached", "11212"); err == nil {
 		c.Error("healthcheck_listen finds a port that nobody listens on")
 	}
@@ -53,7 +53,7 @@ socket = /var/lib/mysql/mariadb.sock
 	query := func(password string) []string {
 		return []string{"mariadb", "--host=127.0.0.1", "--user=root", "--password=" + password, "--execute=SELECT 1"}
 	}
-	r.becomes(60*time.Second, query("secret")...)
+	r.becomes(query("secret")...)
 	if err := r.exec("", query("wrong")...); err == nil {
 		c.Error("a wrong password is taken")
 	}
@@ -68,8 +68,8 @@ func rabbitmq(c container) {
 		c.Errorf("the cookie is %q", cookie)
 	}
 	r := c.start()
-	r.becomes(90*time.Second, "healthcheck_rabbitmq")
-	r.becomes(30*time.Second, "healthcheck_listen", "beam.smp", "5672")
+	r.becomes("healthcheck_rabbitmq")
+	r.becomes("healthcheck_listen", "beam.smp", "5672")
 	// Debian's own start script would neither pass the signal on nor print the log.
 	r.stops(60 * time.Second)
 	if !strings.Contains(r.logged(), "Server startup complete") {
@@ -102,7 +102,7 @@ need-app = true
 	c.succeeds("/var/lib/kolla/venv/bin/python3", "-c", "import keystone, sys; assert sys.prefix == '/var/lib/kolla/venv'")
 	r := c.start()
 	r.config.User = "root" // as the image says, by saying nothing
-	r.becomes(90*time.Second, "healthcheck_curl", "http://127.0.0.1:5000/v3")
+	r.becomes("healthcheck_curl", "http://127.0.0.1:5000/v3")
 	if err := r.exec("root", "healthcheck_curl", "http://127.0.0.1:5000/nowhere"); err == nil {
 		c.Error("healthcheck_curl takes an error for an answer")
 	}

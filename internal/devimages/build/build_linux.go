@@ -1,5 +1,5 @@
-// Package build makes images by their recipes: what the cache does not hold is made,
-// and everything asked for is put into an image layout.
+// Package build makes images by their recipes. It builds the layers that are missing in the
+// cache, and writes the requested images to an image layout.
 package build
 
 import (
@@ -104,7 +104,7 @@ func (b *builder) chain(name string) []keyed {
 	return chain
 }
 
-// needs reports what this machine lacks, if there is anything to make.
+// needs reports the missing requirements of this machine, if it has to build a layer.
 func (b *builder) needs(ctx context.Context, images []recipe.Image) error {
 	for _, image := range images {
 		if image.Layer == "" {

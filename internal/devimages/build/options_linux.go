@@ -14,7 +14,7 @@ import (
 	"kolla.openstack.org/kolla/internal/devimages/recipe"
 )
 
-// Options say what to build, from what, and where to.
+// Options are the images to build, their sources and the destination.
 type Options struct {
 	// Out is the directory of the image layout, Cache that of finished layers.
 	Out, Cache string
@@ -79,7 +79,7 @@ func (o Options) check(image recipe.Image) error {
 	return err
 }
 
-// reference is the full name that an image gets.
+// reference is the full name of an image.
 func (o Options) reference(image recipe.Image) string {
 	if image.Binary != "" {
 		return recipe.BinaryPrefix + "/" + image.Name + ":" + recipe.BinaryTag

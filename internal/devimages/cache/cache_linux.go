@@ -1,5 +1,4 @@
-// Package cache keeps finished layers in a directory, by the key of what they are made
-// of.
+// Package cache keeps finished layers in a directory, by a key of their inputs.
 package cache
 
 import (
@@ -17,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Cache is a directory of layers that this process has to itself.
+// Cache is a directory of layers that this process has locked.
 type Cache struct {
 	dir  string
 	lock *os.File
@@ -177,8 +176,8 @@ func (c *Cache) add(name, key, files string, write func(io.Writer) error) (Layer
 	return layer, err
 }
 
-// syncFileSystem waits until what was written is on the disk: thousands of small files
-// at once.
+// syncFileSystem waits until all writes are on the disk. One call is enough for thousands of
+// small files.
 func syncFileSystem(dir string) error {
 	file, err := os.Open(dir)
 	if err != nil {

@@ -40,7 +40,7 @@ func (l Layer) DiffID() (v1.Hash, error) { return l.PlainHash, nil }
 // Size is the length of the file.
 func (l Layer) Size() (int64, error) { return l.Length, nil }
 
-// MediaType is that of an archive compressed by zstd.
+// MediaType is the type of an archive compressed by zstd.
 func (l Layer) MediaType() (types.MediaType, error) { return types.OCILayerZStd, nil }
 
 // Compressed opens the file.
@@ -87,7 +87,7 @@ func (i Image) build() (v1.Image, error) {
 	return mutate.ConfigFile(image, config)
 }
 
-// Entry is what List tells about an image.
+// Entry describes an image for List.
 type Entry struct {
 	Reference string
 	Digest    v1.Hash

@@ -69,7 +69,7 @@ func isMadeOf(to, made string) bool {
 	return err == nil && string(now) == made
 }
 
-// unpackAll unpacks beside the directory, and then puts it in its place.
+// unpackAll unpacks to a new directory, which then replaces the old one.
 func unpackAll(ctx context.Context, dir, to string, digests []v1.Hash) error {
 	unfinished := to + ".new"
 	if err := errors.Join(os.RemoveAll(unfinished), os.MkdirAll(unfinished, 0o755)); err != nil {

@@ -1,5 +1,5 @@
-// Package recipe says what the test images are made of: which layers there are,
-// which packages and files each adds, and how each image starts.
+// Package recipe describes the test images: their layers, the packages and files of each
+// layer, and the command of each image.
 //
 // The names, users and paths are those of the Kolla images.
 package recipe
@@ -13,7 +13,7 @@ const (
 	// Suite is the Debian release that the packages come from; it holds OpenStack
 	// 2025.1.
 	Suite = "trixie"
-	// Release is the OpenStack release that the images are.
+	// Release is the OpenStack release of the images.
 	Release = "2025.1"
 	// Tag is the default tag of the images, in Kolla's form.
 	Tag = Release + "-debian-" + Suite
@@ -30,7 +30,8 @@ type Layer struct {
 	Name string
 	// Parent is the layer below; empty for the lowest one.
 	Parent string
-	// Packages are Debian's, with what they depend on but not what they recommend.
+	// Packages are Debian packages. Their dependencies are installed too, but not their
+	// recommendations.
 	Packages []string
 }
 
@@ -104,7 +105,7 @@ func Layers() []Layer {
 			Parent: "openstack-shared",
 			Packages: []string{
 				"haproxy", "iptables", "neutron-api", "neutron-ovn-metadata-agent",
-				"neutron-rpc-server", "openvswitch-common",
+				"neutron-rpc-server", "neutron-sriov-agent", "openvswitch-common",
 			},
 		},
 		// nova-compute and the console proxy come without what their packages depend on:
@@ -182,14 +183,14 @@ type Image struct {
 	// File is a file in the root directory of the layer. It is all that comes out, beside
 	// the images; empty for an image.
 	File string
-	// User is who the entry point runs as; empty means root.
+	// User is the user of the entry point; empty means root.
 	User       string
 	Env        []string
 	Entrypoint []string
 	Cmd        []string
 }
 
-// searched is where programs are looked for.
+// searched is the PATH of programs.
 const searched = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // Images are all images, by name: those of the services first, then those of one binary.
@@ -217,6 +218,7 @@ func Images() []Image {
 		service("memcached", "memcached", "memcached"),
 		openstack("neutron-metadata-agent", "neutron", "neutron"),
 		openstack("neutron-server", "neutron", "neutron"),
+		openstack("neutron-sriov-agent", "neutron", "neutron"),
 		openstack("nova-api", "nova", ""),
 		openstack("nova-compute", "nova", "nova"),
 		openstack("nova-conductor", "nova", "nova"),

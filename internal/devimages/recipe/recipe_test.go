@@ -54,6 +54,7 @@ func TestOpenStackImages(t *testing.T) {
 		"keystone":                   "",
 		"neutron-metadata-agent":     "neutron",
 		"neutron-server":             "neutron",
+		"neutron-sriov-agent":        "neutron",
 		"nova-api":                   "",
 		"nova-compute":               "nova",
 		"nova-conductor":             "nova",

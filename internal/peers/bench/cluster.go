@@ -20,8 +20,8 @@ type cluster struct {
 	input             io.Closer
 }
 
-// startCluster starts a cluster in a folder that is not there yet. It ends when
-// its standard input does, even if this program is killed.
+// startCluster starts a cluster in a new folder. The cluster ends when its standard input
+// ends, even after a kill of this program.
 func startCluster(ctx context.Context, binary, parent string) (*cluster, error) {
 	dir := filepath.Join(parent, "cluster")
 	c := &cluster{
@@ -74,7 +74,7 @@ func (c *cluster) stop() error {
 	return nil
 }
 
-// makeNamespace makes a namespace, for the tools that do not make it themselves.
+// makeNamespace creates the namespace for tools that do not create it themselves.
 func (c *cluster) makeNamespace(ctx context.Context, name string) error {
 	process := exec.CommandContext(ctx, c.binary, "kubectl", "-dir", c.dir, "create", "namespace", name)
 	if said, err := process.CombinedOutput(); err != nil {

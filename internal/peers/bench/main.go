@@ -1,7 +1,7 @@
-// Command bench measures kolla beside what people use instead: the same objects
-// through kubectl, Helm, and a client that does the least that can be done. Each run
-// is a process of its own, one after the other, on a local cluster that is started
-// for it. The results become docs/performance.md.
+// Command bench compares kolla with its alternatives: kubectl, Helm, and a client that does
+// only the necessary requests apply the same objects. The runs are separate processes, one
+// after the other, on a local cluster that bench starts. It writes the results to
+// docs/performance.md.
 package main
 
 import (
@@ -26,10 +26,10 @@ func main() {
 	}
 }
 
-// options are what the command line says.
+// options are the options of the command line.
 type options struct {
 	programs programs
-	only     string // names of tools beside the floor; empty: all
+	only     string // names of tools besides the floor; empty means all
 	sizes    []int
 	runs     int
 	note     string
@@ -103,7 +103,7 @@ func run(ctx context.Context, args []string) (err error) {
 	return os.WriteFile(o.out, []byte(results.text()), 0o644)
 }
 
-// bench measures all tools with so many objects.
+// bench measures all tools with the given number of objects.
 type bench struct {
 	*cluster
 	size, runs int
@@ -111,7 +111,7 @@ type bench struct {
 	parent     string
 }
 
-// changes is how many objects the changed plan has another content of.
+// changes is the number of changed objects in the changed plan.
 func (b *bench) changes() int { return max(1, b.size/100) }
 
 func (b *bench) all(ctx context.Context, p programs) (table, error) {
@@ -132,7 +132,7 @@ func (b *bench) all(ctx context.Context, p programs) (table, error) {
 	return t, nil
 }
 
-// one leads one tool through the life of a cloud.
+// one measures one tool through the life of a cloud.
 func (b *bench) one(ctx context.Context, tool tool, t table) error {
 	namespace := fmt.Sprintf("%s-%d", strings.ToLower(tool.name), b.size)
 	in, err := b.begin(ctx, tool, namespace)
@@ -170,7 +170,7 @@ func (b *bench) one(ctx context.Context, tool tool, t table) error {
 	return nil
 }
 
-// begin gives the objects to a tool, in a namespace of its own.
+// begin gives the objects to a tool, in a separate namespace.
 func (b *bench) begin(ctx context.Context, tool tool, namespace string) (inputs, error) {
 	in, err := write(filepath.Join(b.parent, namespace), namespace, objectsFor(namespace, b.size, 0))
 	if err == nil && !tool.own {
@@ -179,7 +179,7 @@ func (b *bench) begin(ctx context.Context, tool tool, namespace string) (inputs,
 	return in, err
 }
 
-// oneSaved measures the apply of a plan that was made before.
+// oneSaved measures the apply of a saved plan.
 func (b *bench) oneSaved(ctx context.Context, tool tool, t table) error {
 	if tool.saved == nil {
 		return nil
@@ -199,7 +199,7 @@ func (b *bench) oneSaved(ctx context.Context, tool tool, t table) error {
 	return nil
 }
 
-// repeat waits until the cluster is calm, and gives the median of so many runs.
+// repeat waits until the cluster is idle, and returns the median of the runs.
 func (b *bench) repeat(ctx context.Context, cmd command, runs int) (cost, error) {
 	if err := b.settle(ctx); err != nil {
 		return cost{}, err
@@ -211,7 +211,7 @@ func (b *bench) repeat(ctx context.Context, cmd command, runs int) (cost, error)
 	return median(costs), ctx.Err()
 }
 
-// take puts a cost into the table, and says so: the whole takes minutes.
+// take puts a cost into the table and prints it, because the benchmark takes minutes.
 func (b *bench) take(t table, s scenario, tool tool, c cost) {
 	t.costs[s][tool.name] = c
 	fmt.Fprintf(os.Stderr, "%5d %-8s %-22s %s\n", b.size, tool.name, titles[s], c)

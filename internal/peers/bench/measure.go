@@ -15,19 +15,19 @@ import (
 	"time"
 )
 
-// cost is what one run of a program costs.
+// cost is the cost of one run of a program.
 type cost struct {
 	wall     time.Duration
 	cpu      time.Duration // of the program, in user and kernel mode
 	peak     int64         // bytes of memory at most
 	requests map[string]int
-	err      error // the program failed: nothing else counts
+	err      error // the program failed; the other fields are meaningless
 }
 
-// verbs are what requests are counted by, in the order in which they are shown.
+// verbs are the verbs of requests, in the order of the report.
 var verbs = []string{"discovery", "get", "list", "watch", "dry-run", "create", "patch", "update", "delete"}
 
-// measure runs a command, and reads in the audit log what it asked for.
+// measure runs a command, and reads its requests from the audit log.
 func (c *cluster) measure(ctx context.Context, cmd command) cost {
 	from, err := os.Stat(c.audit)
 	if err != nil {
@@ -53,8 +53,7 @@ func (c *cluster) measure(ctx context.Context, cmd command) cost {
 	return spent
 }
 
-// requests counts what the user agent asked for since the audit log had so many
-// bytes, by verb.
+// requests counts the requests of the user agent by verb, from an offset in the audit log.
 func (c *cluster) requests(from int64, agent string) (map[string]int, error) {
 	time.Sleep(300 * time.Millisecond) // the log is written as the answers go out
 	file, err := os.Open(c.audit)
@@ -91,7 +90,7 @@ func (c *cluster) requests(from int64, agent string) (map[string]int, error) {
 	return counts, lines.Err()
 }
 
-// settle waits until the cluster's own controllers have next to nothing to do.
+// settle waits until the cluster's own controllers are almost idle.
 func (c *cluster) settle(ctx context.Context) error {
 	const quiet = 30 << 10 // bytes of audit log in a second
 	before := int64(-1)

@@ -14,7 +14,7 @@ import (
 // object is a Kubernetes object.
 type object = map[string]any
 
-// mix is of how many objects of each kind a hundred consist.
+// mix has the number of objects of each kind in a hundred.
 var mix = []struct {
 	share int
 	make  func(i int) object
@@ -27,8 +27,8 @@ var mix = []struct {
 	{5, budget},
 }
 
-// objectsFor makes so many objects in the namespace. The first ConfigMaps, so many
-// as changed says, have another content than they have otherwise; they come first.
+// objectsFor makes size objects in the namespace. ConfigMaps come first. The first changed
+// ConfigMaps have a different content.
 func objectsFor(namespace string, size, changed int) []object {
 	var objects []object
 	for _, part := range mix {
@@ -51,7 +51,7 @@ func named(apiVersion, kind, name string) object {
 	}
 }
 
-// settings is a file of about a kilobyte and a half.
+// settings is a file of about 1.5 kB.
 var settings = strings.Repeat("# What this says does not matter, how long it is does.\n[DEFAULT]\nworkers = 4\ntransport_url = rabbit://rabbitmq.openstack:5672/\nlog_file =\n", 12)
 
 func configMap(i int) object {
@@ -88,8 +88,8 @@ func budget(i int) object {
 	return o
 }
 
-// deployment wants no pods, so that what is measured is the tool, not the work of
-// the cluster's controllers.
+// deployment has no pods, so that the benchmark measures the tool and not the cluster's
+// controllers.
 func deployment(i int) object {
 	name := fmt.Sprintf("web-%d", i)
 	probe := object{"httpGet": object{"path": "/healthz", "port": "http"}, "periodSeconds": 10}
@@ -118,7 +118,7 @@ func deployment(i int) object {
 	return o
 }
 
-// inputs are the same objects as each tool wants to have them.
+// inputs are the same objects in the format of each tool.
 type inputs struct{ dir string }
 
 func (in inputs) json() string  { return filepath.Join(in.dir, "objects.json") }

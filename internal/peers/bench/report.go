@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"debug/buildinfo"
+	_ "embed" // for introduction
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,10 +14,10 @@ import (
 	"time"
 )
 
-// table is what all tools cost with so many objects.
+// table has the costs of all tools for one number of objects.
 type table struct {
 	size  int
-	tools []string // in order; the floor first
+	tools []string // in the order of the report, the floor first
 	costs map[scenario]map[string]cost
 }
 
@@ -26,37 +27,13 @@ type report struct {
 	tables                  []table
 }
 
-const introduction = `# Performance
-
-What kolla costs, beside what people use instead: the same objects, the same cluster,
-one after the other. ` + "`make bench`" + ` takes these measurements and writes this page anew.
-
-The objects are 25 % ConfigMaps of 1.7 KB, 20 % Deployments, 20 % Services, 15 %
-Secrets, 15 % ServiceAccounts and 5 % PodDisruptionBudgets, in one namespace for each
-tool. The Deployments want no pods, so that what is measured is the tool and the API
-server, not the controllers. The cluster is ` + "`kolla-devcluster`" + `: etcd and the real
-kube-apiserver, on the same machine and thus on the same processors as the tool.
-
-| row | kolla | kubectl | Helm | floor |
-| --- | --- | --- | --- | --- |
-| plan | ` + "`plan`" + ` | ` + "`diff --server-side`" + ` | ` + "`upgrade --install --dry-run=server`" + ` | first: one dry run an object; unchanged: one LIST a kind; changed: both, dry runs of what is changed |
-| apply of a saved plan | ` + "`apply FILE`" + ` | | | one server-side apply an object |
-| apply | ` + "`apply`" + ` | ` + "`apply --server-side`" + ` | ` + "`upgrade --install`" + ` | new: one server-side apply an object; unchanged: one LIST a kind |
-
-The floor is a client that does nothing else, has 64 requests under way at a time and
-throws the answers away. kolla's apply plans first, with a dry run of each new object,
-as a saved plan has done before; it waits until everything is ready and keeps a journal
-on the disk. kubectl and Helm were not told to wait. Each run is a process of
-its own. Seconds are wall time, *of floor* is their ratio to the floor's, CPU is what
-the process took of it in user and kernel mode, memory is its resident set at most, and
-requests are what the API server's audit log shows. Of what only reads, the run with
-the median time of three is shown, of a new cloud's apply and of 5,000 objects and more
-the only one.
-
-kubectl is the one that is compiled into the local cluster's program, whose size is in
-its memory. Helm keeps all objects in one Secret and does not ask the server about each
-object in a dry run: it renders, and checks that kinds exist.
-`
+var (
+	//go:embed introduction.md
+	introduction string
+	// closing has measurements of other programs.
+	//go:embed closing.md
+	closing string
+)
 
 func (r report) text() string {
 	var b strings.Builder
@@ -68,6 +45,7 @@ func (r report) text() string {
 	for _, t := range r.tables {
 		t.write(&b)
 	}
+	b.WriteString(closing)
 	return b.String()
 }
 
@@ -103,7 +81,7 @@ func (c cost) String() string {
 	return fmt.Sprintf("%.2f s, CPU %.2f s, %d MiB, %s", c.wall.Seconds(), c.cpu.Seconds(), c.peak>>20, c.asked())
 }
 
-// asked lists the requests by verb.
+// asked lists the numbers of requests by verb.
 func (c cost) asked() string {
 	var parts []string
 	for _, verb := range verbs {
@@ -119,7 +97,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// machine describes what this runs on.
+// machine describes this machine.
 func machine() string {
 	return fmt.Sprintf("%d processors (%s) with %s of memory, %s/%s",
 		runtime.NumCPU(), fact("/proc/cpuinfo", "model name"), memory(), runtime.GOOS, runtime.GOARCH)
@@ -163,7 +141,7 @@ func kubernetesOf(devcluster string) string {
 	return "of an unknown version"
 }
 
-// versions names what was measured.
+// versions lists the versions of the measured programs.
 func (p programs) versions(ctx context.Context) string {
 	ask := func(argv ...string) string {
 		out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).Output()

@@ -2,27 +2,27 @@ package main
 
 // command is one run of a tool.
 type command struct {
-	dir   string // working directory; empty: that of this program
+	dir   string // working directory; empty: this program's directory
 	argv  []string
-	agent string // what its user agent begins with
-	code  int    // exit code that is no failure either
+	agent string // prefix of its user agent
+	code  int    // exit code that also means success
 }
 
-// tool is one way to bring the objects to the cluster and keep them there.
+// tool is one way to apply and maintain the objects in the cluster.
 type tool struct {
 	name string
-	// own: it makes the namespace itself.
+	// own: the tool creates the namespace itself.
 	own bool
-	// compare asks what would change. A floor is told how: by which requests.
+	// compare plans the changes. The floor gets the kinds of requests to send.
 	compare func(in inputs, namespace string, how scenario) command
-	// apply writes; again: with nothing to write.
+	// apply writes the objects. again: there are no changes.
 	apply func(in inputs, namespace string, again bool) command
-	// save plans the creation of the cloud into a file, and saved applies that; nil:
-	// the tool has nothing of the kind.
+	// save saves a plan for the creation of the cloud, and saved applies it. Both are nil if
+	// the tool cannot do this.
 	save, saved func(in inputs) command
 }
 
-// scenario is what is measured.
+// scenario is one measurement.
 type scenario int
 
 const (
@@ -46,7 +46,7 @@ var titles = map[scenario]string{
 // programs are where the tools are.
 type programs struct{ kolla, helm, floor, devcluster string }
 
-// tools lists the floor first: the others are compared with it.
+// tools lists the floor first, because the report compares the others with it.
 func (p programs) tools(changes func(in inputs) string) []tool {
 	kolla := func(in inputs, args ...string) command {
 		return command{dir: in.dir, argv: append([]string{p.kolla}, args...), agent: "kolla"}

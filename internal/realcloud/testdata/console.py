@@ -6,6 +6,7 @@ python3 console.py URL SCREENSHOT
 import sys
 
 from selenium import webdriver
+from selenium.common.exceptions import TimeoutException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -19,16 +20,26 @@ for (let i = 0; i < data.length; i += 4) seen.add((data[i] << 16) | (data[i + 1]
 return seen.size;
 """
 
+# What the page has loaded.
+LOADED = "return performance.getEntriesByType('resource').map(r => [r.name, r.responseStatus, Math.round(r.duration)])"
+
 
 def main(url, screenshot):
     options = webdriver.ChromeOptions()
     for argument in ("headless=new", "no-first-run", "disable-background-networking", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "window-size=1000,700", "user-data-dir=/tmp/browser"):
         options.add_argument("--" + argument)
     browser = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+    browser.set_page_load_timeout(300)
     try:
-        browser.set_page_load_timeout(60)
-        browser.get(url)
-        WebDriverWait(browser, 60).until(lambda b: b.execute_script(COLOURS) > 1)
+        for attempt in range(3):  # a browser loads the page again if a part of it did not come
+            browser.get(url)
+            try:
+                WebDriverWait(browser, 100).until(lambda b: b.execute_script(COLOURS) > 1)
+                break
+            except TimeoutException:
+                print("nothing was drawn:", browser.get_log("browser"), browser.execute_script(LOADED))
+                if attempt == 2:
+                    raise
     finally:
         browser.save_screenshot(screenshot)
         print(browser.title, browser.execute_script(COLOURS))

@@ -12,7 +12,7 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-LIMIT = 90  # seconds for a page
+LIMIT = 300  # seconds for a page
 
 
 def broken(browser):

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/textdiff"
 	"kolla.openstack.org/kolla/internal/words"
@@ -36,7 +34,7 @@ func details(doc *report.Plan, o Options) []detail {
 	opened := len(doc.Actions) <= openActions
 	for _, actions := range doc.ByBlock() {
 		block := actions[0].Object.Address.Block
-		title := "<b>" + html(block) + "</b>: " + html(counted(actions))
+		title := "<b>" + html(block) + "</b>: " + html(report.Tally(actions))
 		out = append(out, detail{
 			name: block, n: len(actions),
 			whole: folded(title, opened, bodies(actions, o)), short: folded(title, opened, heads(actions)),
@@ -71,24 +69,6 @@ func outside(section *report.Outside, o Options) detail {
 	name := strings.TrimSuffix(section.Title, ":")
 	title := html(name) + " (" + words.Count(len(section.Objects), "object") + ")"
 	return detail{name: name, whole: folded(title, false, whole), short: folded(title, false, short)}
-}
-
-// counted says how many actions of each sort there are: "2 to create, 1 to change".
-func counted(actions []*report.Action) string {
-	var order []string
-	n := map[string]int{}
-	for _, a := range actions {
-		todo := a.Todo
-		if n[todo] == 0 {
-			order = append(order, todo)
-		}
-		n[todo]++
-	}
-	var out []string
-	for _, todo := range order {
-		out = append(out, fmt.Sprintf("%d %s", n[todo], todo))
-	}
-	return strings.Join(out, ", ")
 }
 
 // fit keeps what has room: as many whole details as possible, then short ones. A sentence
@@ -215,7 +195,7 @@ func fields(object *report.Object, o Options) []string {
 	if o.Full {
 		prefix = ""
 	}
-	for _, f := range split(object.Fields()) {
+	for _, f := range report.Divide(object.Fields(), factWidth) {
 		path := f.Path
 		if f.File != "" {
 			path = f.File
@@ -229,19 +209,6 @@ func fields(object *report.Object, o Options) []string {
 			continue
 		}
 		out = append(out, values(f, path, object.Opaque() && !o.Full, o)...)
-	}
-	return out
-}
-
-// split replaces fields by their parts: lists always, structures if they are long.
-func split(all []report.Field) []report.Field {
-	var out []report.Field
-	for _, f := range all {
-		if f.Split || f.Parts != nil && len(report.Value(f.Before))+len(report.Value(f.After)) > factWidth {
-			out = append(out, split(f.Parts)...)
-		} else {
-			out = append(out, f)
-		}
 	}
 	return out
 }
@@ -300,7 +267,7 @@ func side(sign, path string, v any, opaque bool, o Options) []string {
 	case report.SeveralLines(v):
 		lines = strings.Split(strings.TrimSuffix(v.(string), "\n"), "\n")
 	case len(line) > factWidth && !opaque:
-		lines = structure(v)
+		lines = report.Structure(v)
 	}
 	if lines == nil {
 		if len(line) > mostValue && !o.Full {
@@ -316,20 +283,6 @@ func side(sign, path string, v any, opaque bool, o Options) []string {
 		out = append(out, sign+"  "+l)
 	}
 	return out
-}
-
-// structure is a map or a list as YAML; nil for other values.
-func structure(v any) []string {
-	switch v.(type) {
-	case map[string]any, []any:
-	default:
-		return nil
-	}
-	content, err := yaml.Marshal(v)
-	if err != nil {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
 }
 
 // suffixed puts a remark at the end of a line.

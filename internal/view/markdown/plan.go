@@ -5,6 +5,7 @@ package markdown
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -19,49 +20,79 @@ const Budget = 65_536
 // Options choose how much of a plan is shown.
 type Options struct {
 	Full   bool // every declared field of new objects, and whole values
-	Budget int  // bytes; zero: Budget. A full page has no limit.
+	Budget int  // bytes; zero: Budget, and no limit for a full page
 }
 
-// Marker is the first line of the page. A bot finds its own comment by it.
-func Marker(cloud string) string { return "<!-- kolla plan of " + comment(cloud) + " -->" }
+// planMarker is the first line of the page. A bot finds its own comment by it.
+func planMarker(cloud string) string { return "<!-- kolla plan of " + comment(cloud) + " -->" }
+
+// marker is planMarker, or its form for a comparison without a cluster: that is another comment.
+func marker(doc *report.Plan) string {
+	if doc.Rendered {
+		return "<!-- kolla diff of " + comment(doc.Cloud) + " -->"
+	}
+	return planMarker(doc.Cloud)
+}
 
 // Plan renders a plan. If the page is larger than the budget, the last diffs are left out,
 // then the lists of their objects, and the page says so. The summary and the dangers always
 // stay.
 func Plan(doc *report.Plan, o Options) string {
-	if o.Budget == 0 {
+	sizes := []limits{{30, 4000}, {10, 1000}, {3, 400}}
+	if o.Full {
+		sizes = append([]limits{{math.MaxInt - 1, math.MaxInt}}, sizes...)
+	}
+	switch {
+	case o.Budget == 0 && o.Full:
+		o.Budget = math.MaxInt
+	case o.Budget == 0:
 		o.Budget = Budget
 	}
 	foot := closing(doc)
-	if o.Full {
-		return page{o, len(doc.Actions)}.summary(doc) + join(details(doc, o), 1<<40, 1<<40) + foot
-	}
 	head := ""
-	for _, rows := range []int{30, 10, 3} {
-		if head = (page{o, rows}).summary(doc); len(head) < o.Budget/2 {
+	for _, size := range sizes {
+		if head = (page{o, size}).summary(doc); len(head) < o.Budget/2 {
 			break
 		}
 	}
 	return head + fit(details(doc, o), o.Budget-len(head)-len(foot)) + foot
 }
 
-// page has the limits of a summary.
+// page writes a summary within limits.
 type page struct {
 	Options
-	rows int // of a list; the rest is counted
+	limits
+}
+
+// limits bound a summary, whatever the lengths of values and messages.
+type limits struct {
+	rows  int // of a list; the rest is counted
+	bytes int // of a text; the rest is left out
+}
+
+// text is text within the limit.
+func (p page) text(s string) string { return text(p.clip(s)) }
+
+// clip cuts a text that is too long, and says so.
+func (p page) clip(s string) string {
+	if len(s) <= p.bytes {
+		return s
+	}
+	return strings.ToValidUTF8(s[:p.bytes], "") + fmt.Sprintf("… (%d bytes more)", len(s)-p.bytes)
 }
 
 // summary is everything above the diffs.
 func (p page) summary(doc *report.Plan) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n### kolla: cloud %s\n\n**%s**%s\n", Marker(doc.Cloud), code(doc.Cloud), text(doc.Summary), text(doc.OutputCount))
+	fmt.Fprintf(&b, "%s\n### kolla: cloud %s\n\n**%s**%s\n", marker(doc), code(doc.Cloud), p.text(doc.Summary), p.text(doc.OutputCount))
 	for _, sentence := range doc.Scope {
-		fmt.Fprintf(&b, "\n%s\n", text(sentence))
+		fmt.Fprintf(&b, "\n%s\n", p.text(sentence))
 	}
+	p.policies(&b, doc.Policies)
 	if grave := doc.Grave(p.Full); len(grave) > 0 {
 		b.WriteString("\n> [!CAUTION]\n")
 		for _, sentence := range grave {
-			fmt.Fprintf(&b, "> - %s\n", text(sentence))
+			fmt.Fprintf(&b, "> - %s\n", p.text(sentence))
 		}
 	}
 	for _, t := range doc.Losses {
@@ -76,13 +107,30 @@ func (p page) summary(doc *report.Plan) string {
 	if doc.Kept != nil {
 		p.table(&b, *doc.Kept)
 	}
-	outputs(&b, doc)
+	p.outputs(&b, doc)
 	for i := range doc.Unverified {
 		p.note(&b, &doc.Unverified[i])
 	}
 	p.note(&b, doc.Pending)
 	p.warnings(&b, doc.Warnings)
 	return b.String()
+}
+
+// policies lists the policies that the plan does not meet.
+func (p page) policies(b *strings.Builder, all *report.Policies) {
+	if all == nil {
+		return
+	}
+	fmt.Fprintf(b, "\n%s\n", p.text(all.Title))
+	if len(all.Unmet) > 0 {
+		b.WriteString("\n")
+	}
+	for i, policy := range all.Unmet {
+		if p.more(b, i, len(all.Unmet)) {
+			break
+		}
+		fmt.Fprintf(b, "- **%s** %s: %s (%s)\n", p.text(policy.Verdict), code(policy.Name), p.text(policy.Message), code(policy.Source))
+	}
 }
 
 // closing says what was compared, and how long ago.
@@ -93,7 +141,7 @@ func closing(doc *report.Plan) string {
 
 // table lists objects with a text about each.
 func (p page) table(b *strings.Builder, t report.Table) {
-	fmt.Fprintf(b, "\n%s\n", text(t.Title))
+	fmt.Fprintf(b, "\n%s\n", p.text(t.Title))
 	if len(t.Rows) > 0 {
 		b.WriteString("\n")
 	}
@@ -101,13 +149,13 @@ func (p page) table(b *strings.Builder, t report.Table) {
 		if p.more(b, i, len(t.Rows)) {
 			break
 		}
-		fmt.Fprintf(b, "- %s: %s\n", address(row.Address), text(row.Text))
+		fmt.Fprintf(b, "- %s: %s\n", address(row.Address), p.text(row.Text))
 	}
 	if t.Advice != "" {
-		fmt.Fprintf(b, "\n%s\n", text(t.Advice))
+		fmt.Fprintf(b, "\n%s\n", p.text(t.Advice))
 	}
 	if len(t.Commands) > 0 {
-		fmt.Fprintf(b, "\n%s", fenced("sh", t.Commands))
+		fmt.Fprintf(b, "\n%s", fenced("sh", p.lines(t.Commands)))
 	}
 }
 
@@ -120,12 +168,24 @@ func (p page) more(b *strings.Builder, i, all int) bool {
 	return true
 }
 
+// lines is a list within the limits. Its last line counts the lines that are left out.
+func (p page) lines(all []string) []string {
+	var out []string
+	for i, line := range all {
+		if i >= p.rows && len(all) > p.rows+1 {
+			return append(out, fmt.Sprintf("# and %d more", len(all)-i))
+		}
+		out = append(out, p.clip(line))
+	}
+	return out
+}
+
 // note is a sentence about objects.
 func (p page) note(b *strings.Builder, n *report.Note) {
 	if n == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n%s\n\n", text(n.Text))
+	fmt.Fprintf(b, "\n%s\n\n", p.text(n.Text))
 	for i, a := range n.Addresses {
 		if p.more(b, i, len(n.Addresses)) {
 			break
@@ -133,7 +193,7 @@ func (p page) note(b *strings.Builder, n *report.Note) {
 		fmt.Fprintf(b, "- %s\n", address(a))
 	}
 	if n.Advice != "" {
-		fmt.Fprintf(b, "\n%s\n", text(n.Advice))
+		fmt.Fprintf(b, "\n%s\n", p.text(n.Advice))
 	}
 }
 
@@ -144,10 +204,10 @@ func (p page) destroyed(b *strings.Builder, doc *report.Plan) {
 	if d == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n**%s**\n\n", text(d.Title))
+	fmt.Fprintf(b, "\n**%s**\n\n", p.text(d.Title))
 	listed := d.Actions
 	if doc.Destroy {
-		fmt.Fprintf(b, "- %s\n", text(d.Kinds))
+		fmt.Fprintf(b, "- %s\n", p.text(d.Kinds))
 		listed = slices.DeleteFunc(slices.Clone(listed), func(a *report.Action) bool { return a.Holds == "" })
 	}
 	for i, a := range listed {
@@ -156,16 +216,16 @@ func (p page) destroyed(b *strings.Builder, doc *report.Plan) {
 		}
 		var said []string
 		if a.Holds != "" {
-			said = append(said, "**LOST: "+text(a.Holds)+"**")
+			said = append(said, "**LOST: "+p.text(a.Holds)+"**")
 		}
 		if a.Why != "" {
-			said = append(said, text(a.Why))
+			said = append(said, p.text(a.Why))
 		}
 		fmt.Fprintf(b, "- %s\n", strings.TrimSuffix(address(a.Object.Address)+": "+strings.Join(said, "; "), ": "))
 	}
 	for _, sentence := range append(slices.Clone(d.Renamed), d.Harmless) {
 		if sentence != "" {
-			fmt.Fprintf(b, "- %s\n", text(sentence))
+			fmt.Fprintf(b, "- %s\n", p.text(sentence))
 		}
 	}
 }
@@ -181,12 +241,12 @@ func (p page) impact(b *strings.Builder, doc *report.Plan) {
 		if p.more(b, i, len(rows)) {
 			break
 		}
-		fmt.Fprintf(b, "- **%s**: %s\n", text(row.Label()), text(row.Sentence()))
+		fmt.Fprintf(b, "- **%s**: %s\n", p.text(row.Label()), p.text(row.Sentence()))
 	}
 }
 
 // outputs lists the outputs that change.
-func outputs(b *strings.Builder, doc *report.Plan) {
+func (p page) outputs(b *strings.Builder, doc *report.Plan) {
 	if len(doc.Outputs) == 0 {
 		return
 	}
@@ -199,9 +259,9 @@ func outputs(b *strings.Builder, doc *report.Plan) {
 			lines = append(lines, "+ "+out.Name+" = "+out.After)
 		}
 	}
-	fmt.Fprintf(b, "\n#### Outputs\n\n%s", fenced("diff", lines))
+	fmt.Fprintf(b, "\n#### Outputs\n\n%s", fenced("diff", p.lines(lines)))
 	if doc.OutputNote != "" {
-		fmt.Fprintf(b, "\n%s\n", text(doc.OutputNote))
+		fmt.Fprintf(b, "\n%s\n", p.text(doc.OutputNote))
 	}
 }
 
@@ -215,7 +275,7 @@ func (p page) warnings(b *strings.Builder, all []report.Message) {
 		if p.more(b, i, len(all)) {
 			break
 		}
-		fmt.Fprintf(b, "- **%s** %s%s\n", text(report.Headline(m.Summary)), text(m.Detail), places(m.Places))
+		fmt.Fprintf(b, "- **%s** %s%s\n", p.text(report.Headline(m.Summary)), p.text(m.Detail), places(m.Places))
 	}
 	b.WriteString("\n</details>\n")
 }
@@ -223,11 +283,7 @@ func (p page) warnings(b *strings.Builder, all []report.Message) {
 // places are the objects of a message, and their places in the configuration.
 func places(all []report.Place) string {
 	var out []string
-	for i, at := range all {
-		if i == report.Similar && len(all) > report.Similar+1 {
-			out = append(out, fmt.Sprintf("and %d more", len(all)-i))
-			break
-		}
+	for _, at := range all {
 		switch {
 		case at.Address == (addrs.Object{}):
 			out = append(out, code(at.Source))
@@ -240,5 +296,5 @@ func places(all []report.Place) string {
 	if len(out) == 0 {
 		return ""
 	}
-	return " (" + strings.Join(out, ", ") + ")"
+	return " (" + strings.Join(words.First(out, report.Similar, ""), ", ") + ")"
 }

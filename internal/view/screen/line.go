@@ -180,7 +180,7 @@ func (l Line) plainlyNamed(i int, first string) Line {
 
 // own are the first runs of the lines by which programs recognize a result.
 var own = []string{
-	"Error: ", "Warning: ", "Plan:", "No changes.",
+	"Error: ", "Warning: ", "Plan:", "No changes.", "Diff:", "No differences.",
 	"Apply complete!", "Apply incomplete:", "Destroy complete!", "Destroy incomplete:",
 }
 

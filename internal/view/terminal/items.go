@@ -3,6 +3,7 @@ package terminal
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"kolla.openstack.org/kolla/internal/content"
 	"kolla.openstack.org/kolla/internal/report"
@@ -79,7 +80,7 @@ func (p page) actions(items []item) []screen.Line {
 	if len(items) == 0 {
 		return nil
 	}
-	out := []screen.Line{screen.Styled(screen.Bold, "kolla will perform these actions:")}
+	out := []screen.Line{screen.Styled(screen.Bold, p.doc.ActionsTitle())}
 	out = append(out, legend(items)...)
 	items = fold(items, p.options.Full)
 	for i := 0; i < len(items); {
@@ -269,9 +270,9 @@ func others(p page) []screen.Line {
 	if len(rest) == 0 {
 		return nil
 	}
-	title := "kolla will perform these actions:"
+	title := p.doc.ActionsTitle()
 	if above > 0 {
-		title = "kolla will also perform these actions:"
+		title = strings.Replace(title, " perform ", " also perform ", 1)
 	}
 	return append([]screen.Line{screen.Styled(screen.Bold, title), nil}, p.grouped(rest)...)
 }

@@ -5,6 +5,7 @@ package terminal
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/report"
@@ -32,9 +33,8 @@ type page struct {
 // the ends.
 func Plan(doc *report.Plan, options Options, stream screen.Stream) []screen.Line {
 	p := page{doc: doc, options: options, out: stream, width: stream.Width}
-	out := append(saved(p), compared(p)...)
-	items := p.items()
-	for _, section := range [][]screen.Line{
+	return sections(
+		append(saved(p), compared(p)...),
 		scope(p),
 		losses(p),
 		destroyed(p),
@@ -43,20 +43,17 @@ func Plan(doc *report.Plan, options Options, stream screen.Stream) []screen.Line
 		replaced(p),
 		yielded(p),
 		added(p),
-		p.actions(items),
+		p.actions(p.items()),
 		kept(p),
 		impact(p),
+		grave(p),
 		outputs(p),
 		unverified(p),
 		pending(p),
 		warnings(p),
+		policies(p),
 		summary(p),
-	} {
-		if len(section) > 0 {
-			out = append(append(out, nil), section...)
-		}
-	}
-	return out
+	)
 }
 
 // saved says which saved plan it is, and when it was made.
@@ -259,6 +256,32 @@ func impact(p page) []screen.Line {
 	return out
 }
 
+// grave lists the dangers of a comparison without a cluster that are not in its impact: no
+// question follows it that could name them.
+func grave(p page) []screen.Line {
+	var rest []string
+	if p.doc.Rendered {
+		rest = p.doc.Grave(p.options.Full)
+	}
+	for _, d := range p.doc.Disturbances(p.options.Full) {
+		rest = slices.DeleteFunc(rest, func(danger string) bool { return danger == d.Label()+": "+d.Sentence() })
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	out := []screen.Line{screen.Styled(screen.Danger, "Dangers:")}
+	for _, danger := range rest {
+		for n, part := range screen.Wrap(danger, max(p.out.ProseWidth()-4, 40)) {
+			indent := 2
+			if n > 0 {
+				indent = 4
+			}
+			out = append(out, screen.Styled(screen.Danger, part).Indent(indent))
+		}
+	}
+	return out
+}
+
 // outputs lists the outputs that change, below Terraform's heading.
 func outputs(p page) []screen.Line {
 	if len(p.doc.Outputs) == 0 {
@@ -331,6 +354,24 @@ func warnings(p page) []screen.Line {
 	return out
 }
 
+// policies lists the policies that the plan does not meet.
+func policies(p page) []screen.Line {
+	if p.doc.Policies == nil {
+		return nil
+	}
+	out := []screen.Line{screen.Text(p.doc.Policies.Title)}
+	var rows [][2]screen.Line
+	for _, policy := range p.doc.Policies.Unmet {
+		style := screen.Caution
+		if policy.Denies {
+			style = screen.Danger
+		}
+		head := screen.Styled(style, fmt.Sprintf("  %-10s ", policy.Verdict)).Then(screen.Styled(screen.Bold, policy.Name))
+		rows = append(rows, [2]screen.Line{head, screen.Text(policy.Message)})
+	}
+	return append(out, p.columns(rows)...)
+}
+
 // some lists addresses up to a limit.
 func (p page) some(addresses []addrs.Object) []screen.Line {
 	const most = 10
@@ -348,7 +389,7 @@ func (p page) some(addresses []addrs.Object) []screen.Line {
 // summary is Terraform's closing line.
 func summary(p page) []screen.Line {
 	sentence := p.doc.Summary
-	if none, after, ok := strings.Cut(sentence, ". "); ok && none == "No changes" {
+	if none, after, ok := strings.Cut(sentence, ". "); ok && (none == "No changes" || none == "No differences") {
 		return []screen.Line{screen.Styled(screen.Added, none+".").Then(screen.Text(" " + after))}
 	}
 	head, rest, _ := strings.Cut(sentence, " ")

@@ -2,10 +2,7 @@ package terminal
 
 import (
 	"fmt"
-	"strings"
 	"unicode/utf8"
-
-	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/view/screen"
@@ -110,16 +107,7 @@ func cutList(names []string, width int) string {
 
 // block shows a structure as YAML, with one field on each line; nil for other values.
 func block(v any, full bool) []string {
-	switch v.(type) {
-	case map[string]any, []any:
-	default:
-		return nil
-	}
-	content, err := yaml.Marshal(v)
-	if err != nil {
-		return nil
-	}
-	lines := strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
+	lines := report.Structure(v)
 	if full || len(lines) <= blockLimit+2 {
 		return lines
 	}

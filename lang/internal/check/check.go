@@ -36,6 +36,8 @@ type Service struct {
 	InRoot     bool          // the service stands in the root module
 	// OwnEndpoints are the types of endpoints that the service registers with itself.
 	OwnEndpoints []string
+	Folders      []string        // of the service in the config directory
+	Images       map[string]bool // names of the images that the service runs
 	// OpenNodePorts are the exposed ports whose node port is not known yet.
 	OpenNodePorts []string
 }

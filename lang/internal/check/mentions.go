@@ -84,7 +84,7 @@ func Mentions(whole *Whole) {
 				continue
 			}
 			said := map[*Service]bool{}
-			for _, h := range HostsIn(m.text.Masked()) {
+			for _, h := range hostsIn(m.text.Masked()) {
 				checkMention(whole, service, h, m, found, said)
 			}
 		}
@@ -93,7 +93,7 @@ func Mentions(whole *Whole) {
 
 // checkMention checks a host in a text of a service. There is one warning for each service
 // that the text names.
-func checkMention(whole *Whole, service *Service, h Host, m mention, answering map[string]*Service, said map[*Service]bool) {
+func checkMention(whole *Whole, service *Service, h nameInText, m mention, answering map[string]*Service, said map[*Service]bool) {
 	need := func(other *Service) {
 		if !said[other] {
 			said[other] = true

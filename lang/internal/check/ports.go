@@ -10,7 +10,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
-	"kolla.openstack.org/kolla/lang/schema"
+	"kolla.openstack.org/kolla/lang/schema/forms"
 )
 
 // NodePorts reports node ports out of range and node ports of two services. It warns of exposed
@@ -104,7 +104,7 @@ func Patterns(whole *Whole) {
 				return matched && f.Format != "raw"
 			})
 		})
-		if !used && len(whole.Config.Services) > 0 && !whole.Incomplete && schema.FormGlob.Valid(b.Label) {
+		if !used && len(whole.Config.Services) > 0 && !whole.Incomplete && forms.Glob.Valid(b.Label) {
 			whole.Report.Warn(b.LabelRange, "Default without effect", "No service of this cloud has an ini or properties file whose name matches %q.", b.Label)
 		}
 	}

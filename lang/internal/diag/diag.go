@@ -5,7 +5,6 @@
 package diag
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -43,6 +42,9 @@ func (r *Reporter) Add(diags ...*hcl.Diagnostic) {
 	}
 }
 
+// Nowhere is the subject of a diagnostic without a place in a file.
+var Nowhere hcl.Range
+
 // Error reports an error. The detail is a format for args.
 func (r *Reporter) Error(subject hcl.Range, summary, detail string, args ...any) {
 	r.Report(hcl.DiagError, nil, subject, summary, fmt.Sprintf(detail, args...))
@@ -58,16 +60,6 @@ func (r *Reporter) Alert(subject hcl.Range, summary, detail string, args ...any)
 	r.Report(hcl.DiagWarning, alerting{}, subject, summary, fmt.Sprintf(detail, args...))
 }
 
-// ErrorPlain reports an error without a place in a file.
-func (r *Reporter) ErrorPlain(summary, detail string) {
-	r.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail})
-}
-
-// AlertPlain is Alert without a place in a file.
-func (r *Reporter) AlertPlain(summary, detail string) {
-	r.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Extra: alerting{}})
-}
-
 // Undeclared reports a name that is not declared. known are the declared names.
 func (r *Reporter) Undeclared(at hcl.Range, noun, name string, known []string) {
 	r.Error(at, fmt.Sprintf("There is no %s %q", noun, name), "%s",
@@ -76,7 +68,11 @@ func (r *Reporter) Undeclared(at hcl.Range, noun, name string, known []string) {
 
 // Report adds a diagnostic. extra marks it, and may be nil.
 func (r *Reporter) Report(severity hcl.DiagnosticSeverity, extra any, subject hcl.Range, summary, detail string) {
-	r.Add(&hcl.Diagnostic{Severity: severity, Summary: summary, Detail: detail, Subject: subject.Ptr(), Extra: extra})
+	d := &hcl.Diagnostic{Severity: severity, Summary: summary, Detail: detail, Extra: extra}
+	if subject != Nowhere {
+		d.Subject = &subject
+	}
+	r.Add(d)
 }
 
 // alerting marks warnings that are no advice.
@@ -102,11 +98,7 @@ func (r *Reporter) Sorted() hcl.Diagnostics {
 		return *d.Subject
 	}
 	slices.SortStableFunc(r.diags, func(a, b *hcl.Diagnostic) int {
-		x, y := place(a), place(b)
-		return cmp.Or(
-			cmp.Compare(x.Filename, y.Filename),
-			cmp.Compare(x.Start.Byte, y.Start.Byte),
-		)
+		return Compare(place(a), place(b))
 	})
 	return r.diags
 }

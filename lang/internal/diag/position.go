@@ -1,6 +1,15 @@
 package diag
 
-import "github.com/hashicorp/hcl/v2"
+import (
+	"cmp"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// Compare orders places by file name and position.
+func Compare(a, b hcl.Range) int {
+	return cmp.Or(cmp.Compare(a.Filename, b.Filename), cmp.Compare(a.Start.Byte, b.Start.Byte))
+}
 
 // FirstRange is the first of the places that has a file name.
 func FirstRange(places ...hcl.Range) hcl.Range {

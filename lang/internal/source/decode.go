@@ -85,7 +85,7 @@ func (d decoder) body(into *Block, body hcl.Body) {
 		if typ.Block(source.typ) == nil && source.typ != schema.DynamicType.Name {
 			into.Unknown = append(into.Unknown, source.typ)
 		}
-		if child := d.block(typ, source); child != nil && child.UniqueIn(d.report, into) {
+		if child := d.block(typ, source); child != nil && CheckUnique(d.report, into, child) {
 			into.Add(child)
 		}
 	}
@@ -121,14 +121,14 @@ func (d decoder) block(parent *schema.BlockType, source sourceBlock) *Block {
 		return nil
 	case typ.Label != "":
 		out.Label, out.LabelRange = source.labels[0], source.labelRanges[0]
-		out.CheckLabel(d.report)
+		CheckLabel(d.report, out)
 	}
 	d.body(out, source.body)
 	return out
 }
 
 // CheckLabel reports a label that does not have the form that the type wants.
-func (b *Block) CheckLabel(r *diag.Reporter) bool {
+func CheckLabel(r *diag.Reporter, b *Block) bool {
 	if form := b.Type.LabelForm; form.Valid != nil && !form.Valid(b.Label) {
 		r.Error(b.LabelRange, fmt.Sprintf("Unsuitable name of a %s", b.Type.Label), "%q is not %s.", b.Label, form.Expected)
 		return false
@@ -136,9 +136,9 @@ func (b *Block) CheckLabel(r *diag.Reporter) bool {
 	return true
 }
 
-// UniqueIn reports a block that its parent must not get: a second one of the same name, or
-// a second one of a type of which there is one.
-func (b *Block) UniqueIn(r *diag.Reporter, parent *Block) bool {
+// CheckUnique reports a block that its parent must not get: a second block of the same name, or a
+// second block of a type that occurs once.
+func CheckUnique(r *diag.Reporter, parent, b *Block) bool {
 	if b.Label == "" && !b.Type.Single || b.Type == schema.DynamicType {
 		return true
 	}
@@ -174,7 +174,10 @@ func (d decoder) unknownAttribute(parent *schema.BlockType, attr *hclsyntax.Attr
 
 func (d decoder) unknownBlock(parent *schema.BlockType, source sourceBlock) {
 	where := "A configuration"
-	if parent.Name != "" {
+	switch {
+	case parent == schema.PolicyFileType:
+		where = "A file of -policy"
+	case parent.Name != "":
 		where = parent.Described()
 	}
 	if a := parent.Attribute(source.typ); a != nil {

@@ -65,7 +65,7 @@ func (d decoder) addJSON(diags hcl.Diagnostics) {
 		case labels && (diag.Summary == "Incorrect JSON value type" || diag.Summary == "Missing block label"):
 			d.report.Error(*diag.Subject, "Name expected", "Blocks of this type have names: in JSON, { \"NAME\": { \"ARGUMENT\": VALUE } }.")
 		case diag.Summary == "Incorrect JSON value type":
-			d.report.Error(*diag.Subject, "Object expected", "Arguments, and what else has names, stand in a JSON object: { \"NAME\": VALUE }.")
+			d.report.Error(*diag.Subject, "Object expected", "Write arguments and named blocks as a JSON object: { \"NAME\": VALUE }.")
 		default:
 			d.report.Add(diag)
 		}

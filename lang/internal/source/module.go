@@ -99,7 +99,7 @@ func sameDir(a, b string) bool {
 }
 
 // onlyInRoot are the types of blocks that concern the whole cloud.
-var onlyInRoot = []string{"cloud", "import"}
+var onlyInRoot = []string{"cloud", "import", "policy"}
 
 // checkModule reports blocks that may not stand in a module, and arguments of the module
 // block that are for no variable.

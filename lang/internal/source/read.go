@@ -2,7 +2,6 @@ package source
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -49,19 +48,19 @@ const starter = " `kolla init` writes a starter."
 // directory reads all files of a directory. call is the module block that names it, or nil.
 // The document is nil if there is nothing. It is not ok if some files cannot be read.
 func (r *Reader) directory(dir string, call *Block) (document *Block, ok bool) {
-	complain := r.Report.ErrorPlain
+	at := diag.Nowhere
 	if call != nil {
-		complain = func(summary, detail string) { r.Report.Error(call.AttributeRange("source"), summary, "%s", detail) }
+		at = call.AttributeRange("source")
 	}
 	entries, err := fs.ReadDir(r.FS, dir)
 	if err != nil {
-		complain("Cannot read the configuration", fmt.Sprintf("The directory %s: %s.", dir, Cause(err)))
+		r.Report.Error(at, "Cannot read the configuration", "The directory %s: %s.", dir, Cause(err))
 		return nil, false
 	}
 	var bodies []hcl.Body
 	ok = true
 	for _, name := range Names(entries) {
-		if IsVarFile(name) {
+		if isVarFile(name) {
 			continue
 		}
 		body, good := r.file(filepath.Join(dir, name))
@@ -81,7 +80,7 @@ func (r *Reader) directory(dir string, call *Block) (document *Block, ok bool) {
 		if call != nil {
 			hint = strings.TrimSuffix(hint, starter)
 		}
-		complain("No configuration", fmt.Sprintf("There are no .hcl files in %s.%s", place, hint))
+		r.Report.Error(at, "No configuration", "There are no .hcl files in %s.%s", place, hint)
 		return nil, false
 	}
 	return Decode(r.Report, schema.FileType, bodies), ok
@@ -107,8 +106,8 @@ const (
 	varsExtension = ".vars.hcl"
 )
 
-// IsVarFile reports whether a file gives values to variables.
-func IsVarFile(name string) bool {
+// isVarFile reports whether a file gives values to variables.
+func isVarFile(name string) bool {
 	return strings.HasSuffix(strings.TrimSuffix(name, ".json"), varsExtension)
 }
 
@@ -124,7 +123,7 @@ func hasTerraform(entries []fs.DirEntry) bool {
 func (r *Reader) file(name string) (hcl.Body, bool) {
 	content, err := fs.ReadFile(r.FS, name)
 	if err != nil {
-		r.Report.ErrorPlain("Cannot read the configuration", fmt.Sprintf("The file %s: %s.", name, Cause(err)))
+		r.Report.Error(diag.Nowhere, "Cannot read the configuration", "The file %s: %s.", name, Cause(err))
 		return nil, false
 	}
 	rel, err := filepath.Rel(r.Dir, name)
@@ -159,7 +158,7 @@ func (r *Reader) Catalogue(fsys fs.FS, dir string) (document *Block, ok bool) {
 	for _, name := range names {
 		content, err := fs.ReadFile(fsys, name)
 		if err != nil {
-			r.Report.ErrorPlain("Cannot read the catalogue", fmt.Sprintf("The file %s: %s.", name, Cause(err)))
+			r.Report.Error(diag.Nowhere, "Cannot read the catalogue", "The file %s: %s.", name, Cause(err))
 			return nil, false
 		}
 		r.Contents["catalogue "+name] = string(content)

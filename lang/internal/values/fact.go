@@ -39,7 +39,7 @@ const factLength = 60
 func statementOf(t hcl.Traversal, v cty.Value) string {
 	secretly := slices.ContainsFunc(t, func(step hcl.Traverser) bool {
 		attr, ok := step.(hcl.TraverseAttr)
-		return ok && IsSecretName(attr.Name)
+		return ok && isSecretName(attr.Name)
 	})
 	switch {
 	case mark.IsDeferred(v):
@@ -53,7 +53,7 @@ func statementOf(t hcl.Traversal, v cty.Value) string {
 	switch typ := v.Type(); {
 	case v.IsNull():
 		return "is null"
-	case typ == cty.String && (CredentialsInURL.MatchString(v.AsString()) || mark.HasToken(v.AsString())):
+	case typ == cty.String && (credentialsInURL.MatchString(v.AsString()) || mark.HasToken(v.AsString())):
 		return "has a sensitive value"
 	case typ == cty.String:
 		text := []rune(v.AsString())

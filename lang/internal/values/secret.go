@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// CredentialsInURL matches a password in a URL.
-var CredentialsInURL = regexp.MustCompile(`[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@`)
+// credentialsInURL matches a password in a URL.
+var credentialsInURL = regexp.MustCompile(`[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@`)
 
-// IsSecretName reports whether a value with this name is a secret for certain.
-func IsSecretName(name string) bool {
+// isSecretName reports whether a value with this name is a secret for certain.
+func isSecretName(name string) bool {
 	lower := strings.ToLower(name)
 	return slices.Contains(secretNames, lower) || slices.ContainsFunc(secretSuffixes, func(s string) bool { return strings.HasSuffix(lower, s) })
 }
@@ -22,5 +22,5 @@ var (
 	secretSuffixes = []string{"_password", "_passwd", "_client_secret", "_shared_secret", "_secret_key", "_secret_access_key", "_api_key", "_api_token", "_auth_token"}
 )
 
-// NotSecret matches values such as "true" and "none", which are no passwords.
-var NotSecret = regexp.MustCompile(`(?i)^(|true|false|yes|no|on|off|none|null|<none>|[0-9]{1,2}|[$%].*)$`)
+// notSecret matches values such as "true" and "none", which are no passwords.
+var notSecret = regexp.MustCompile(`(?i)^(|true|false|yes|no|on|off|none|null|<none>|[0-9]{1,2}|[$%].*)$`)

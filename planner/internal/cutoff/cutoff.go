@@ -37,7 +37,7 @@ type Question struct {
 
 // Asks reports whether the pods of a live workload can be asked. It may be nil.
 func Asks(ref providers.Ref, live *unstructured.Unstructured) bool {
-	return live != nil && plans.Serves(ref) && live.GetAnnotations()[providers.AnnotationCarries] != ""
+	return live != nil && plans.RunsPodsContinuously(ref) && live.GetAnnotations()[providers.AnnotationCarries] != ""
 }
 
 // Ask asks all pods. The error is that of a cancelled context only: a pod that cannot be

@@ -1,5 +1,7 @@
 // Package decision decides about each declared object: what an apply does to it, and why. An
-// object passes a list of steps, the cheapest first; the last one asks the API server.
+// object passes a list of steps (stepsFor), the cheapest first. The last one asks the API
+// server. jobs.go decides when a Job runs again, proven.go when an object needs no dry run,
+// and takeout.go which additions of others an apply removes.
 package decision
 
 import (
@@ -21,48 +23,36 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// decider has the facts that decisions share.
-type decider struct {
+// env has the facts that all decisions of a plan share. A decision does not change it.
+type env struct {
 	inv      *inventory.Inventory
-	set      selection.Set
 	ask      *trial.Asker
-	policy   conflictPolicy
 	replaced []addrs.Target // of -replace
 	// triggered are the objects that are replaced because of others.
 	triggered map[addrs.Object]plans.Reason
-	subjects  []*subject
-}
-
-func newDecider(inv *inventory.Inventory, set selection.Set) *decider {
-	return &decider{
-		inv:      inv,
-		set:      set,
-		ask:      trial.New(inv, set.Has),
-		policy:   conflictPolicy{force: inv.Input.ForceConflicts},
-		replaced: inventory.TargetsOf(inv.Input.Replace),
-	}
 }
 
 // All decides about all selected objects, in the order of the input. The problems are
 // warnings about the cluster; each outcome has its own problems.
 func All(ctx context.Context, inv *inventory.Inventory, set selection.Set) ([]*outcome.Outcome, []plans.Problem, error) {
-	p := newDecider(inv, set)
+	e := &env{
+		inv:       inv,
+		ask:       trial.New(inv, set.Has),
+		replaced:  inventory.TargetsOf(inv.Input.Replace),
+		triggered: map[addrs.Object]plans.Reason{},
+	}
 	declared := set.Objects(inv.Input.Objects)
-	p.subjects = make([]*subject, len(declared))
+	outcomes := make([]*outcome.Outcome, len(declared))
 	// The decision about a custom resource depends on the CRD.
-	if err := p.decideAll(ctx, declared, true); err != nil {
+	if err := decideAll(ctx, e, declared, true, outcomes); err != nil {
 		return nil, nil, err
 	}
-	p.expectKinds()
-	if err := p.decideAll(ctx, declared, false); err != nil {
+	expectKinds(e.ask, outcomes)
+	if err := decideAll(ctx, e, declared, false, outcomes); err != nil {
 		return nil, nil, err
 	}
-	if err := p.replaceTriggered(ctx); err != nil {
+	if err := replaceTriggered(ctx, e, outcomes); err != nil {
 		return nil, nil, err
-	}
-	outcomes := make([]*outcome.Outcome, len(p.subjects))
-	for i, s := range p.subjects {
-		outcomes[i] = &s.out
 	}
 	warnings := outcome.HiddenRules(inv, outcomes)
 	if err := reuseVolumes(ctx, inv.Input.Snapshot, outcomes); err != nil {
@@ -75,17 +65,18 @@ func All(ctx context.Context, inv *inventory.Inventory, set selection.Set) ([]*o
 	return outcomes, warnings, outcome.Supersede(inv, outcomes)
 }
 
-// decideAll decides about all CRDs, or about all other objects.
-func (p *decider) decideAll(ctx context.Context, declared []*providers.Object, crds bool) error {
+// decideAll decides about all CRDs, or about all other objects. It puts each decision into the
+// place of its object.
+func decideAll(ctx context.Context, e *env, declared []*providers.Object, crds bool, into []*outcome.Outcome) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(p.inv.Input.Parallelism)
+	group.SetLimit(e.inv.Input.Parallelism)
 	for i, object := range declared {
 		if (object.Ref().GVK.GroupKind() == kinds.CustomResourceDefinition) != crds {
 			continue
 		}
 		group.Go(crash.Catching(func() error {
-			s, err := p.decide(ctx, object)
-			p.subjects[i] = s
+			out, err := decide(ctx, e, object)
+			into[i] = out
 			return err
 		}))
 	}

@@ -4,38 +4,40 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/planner/dryrun"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/internal/trial"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
 // expectKinds collects the CRDs that the plan creates or changes, after their decisions and
 // before those of all other objects.
-func (p *decider) expectKinds() {
-	for _, s := range p.subjects {
-		if s == nil || s.out.Action.Verb == plans.None {
+func expectKinds(ask *trial.Asker, outcomes []*outcome.Outcome) {
+	for _, o := range outcomes {
+		if o == nil || o.Action.Verb == plans.None {
 			continue
 		}
-		kind, ok := dryrun.KindOf(s.out.Object.Manifest)
-		if !ok || s.out.Live != nil && (s.out.After == nil || !dryrun.ChangesSchemas(s.out.Live, s.out.After)) {
+		kind, ok := dryrun.KindOf(o.Object.Manifest)
+		if !ok || o.Live != nil && (o.After == nil || !dryrun.ChangesSchemas(o.Live, o.After)) {
 			continue
 		}
-		coming := &dryrun.CRD{Live: s.out.Live != nil, Refused: s.out.Action.Verb == "", Object: s.out.After}
+		coming := &dryrun.CRD{Live: o.Live != nil, Refused: o.Withheld, Object: o.After}
 		if coming.Object == nil {
-			coming.Object = s.out.Object.Manifest
+			coming.Object = o.Object.Manifest
 		}
-		p.ask.Expect(kind, coming)
+		ask.Expect(kind, coming)
 	}
 }
 
 // crdOf returns the CRD that the plan brings for the object's kind; nil: it brings none.
-func (p *decider) crdOf(s *subject) *dryrun.CRD {
-	return p.ask.CRD(s.out.Action.Ref.GVK.GroupKind())
+func crdOf(e *env, s *subject) *dryrun.CRD {
+	return e.ask.CRD(s.draft.Action.Ref.GVK.GroupKind())
 }
 
 // blameDefinition names the changed CRD as the reason of differences without another reason.
-func (p *decider) blameDefinition(s *subject, reasons []plans.Reason) []plans.Reason {
+func blameDefinition(e *env, s *subject, reasons []plans.Reason) []plans.Reason {
 	for i := range reasons {
 		if reasons[i].Kind == plans.ReasonUpgrade {
-			reasons[i] = plans.Reason{Kind: plans.ReasonDefinition, Path: reasons[i].Path, Detail: p.crdOf(s).String()}
+			reasons[i] = plans.Reason{Kind: plans.ReasonDefinition, Path: reasons[i].Path, Detail: crdOf(e, s).String()}
 		}
 	}
 	return reasons
@@ -43,14 +45,14 @@ func (p *decider) blameDefinition(s *subject, reasons []plans.Reason) []plans.Re
 
 // liveOf returns the live object. If the cluster does not serve the declared version yet, the
 // object may exist in the version in which it was applied.
-func (p *decider) liveOf(s *subject) *unstructured.Unstructured {
-	ref := s.out.Object.Ref()
-	coming := p.ask.CRD(ref.GVK.GroupKind())
-	live := p.inv.Input.Snapshot.Get(ref)
-	if live != nil || s.out.Record == nil || coming == nil || !p.inv.Input.Snapshot.Missing(ref.GVK) || s.out.Record.Ref.GVK.GroupKind() != ref.GVK.GroupKind() {
+func liveOf(e *env, s *subject) *unstructured.Unstructured {
+	ref := s.draft.Object.Ref()
+	coming := e.ask.CRD(ref.GVK.GroupKind())
+	live := e.inv.Input.Snapshot.Get(ref)
+	if live != nil || s.draft.Record == nil || coming == nil || !e.inv.Input.Snapshot.Missing(ref.GVK) || s.draft.Record.Ref.GVK.GroupKind() != ref.GVK.GroupKind() {
 		return live
 	}
-	if live = p.inv.Input.Snapshot.Get(s.out.Record.Ref); live == nil {
+	if live = e.inv.Input.Snapshot.Get(s.draft.Record.Ref); live == nil {
 		return nil
 	}
 	live = live.DeepCopy()

@@ -6,118 +6,103 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
-// steps returns the steps for an object.
-func (p *decider) steps(s *subject) []step {
-	switch {
-	case len(s.out.Object.Deferred) == 0:
-		return []step{p.unread, p.absent, p.leaving, p.foreign, p.requested, p.ran, p.proven, p.verified}
-	case s.out.Live == nil:
-		return []step{p.deferred}
-	}
-	return []step{p.leaving, p.foreign, p.deferred}
-}
-
 // deferred decides about objects with values that are not known yet. The server cannot be
 // asked about them. The known part is compared.
-func (p *decider) deferred(ctx context.Context, s *subject) (bool, error) {
-	waits := strings.Join(s.out.Object.Deferred, ", ")
-	if inventory.CandidateOf(s.out.Object).NamedBy(p.replaced...) {
-		s.out.Refuse(fmt.Sprintf("%s cannot be replaced by this plan", s.out.Action.Ref),
-			fmt.Sprintf("It depends on %s, which is known only after the apply. Apply without -replace first.", waits))
-		return true, nil
+func deferred(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
+	waits := strings.Join(s.draft.Object.Deferred, ", ")
+	if inventory.CandidateOf(s.draft.Object).NamedBy(e.replaced...) {
+		return refusedFor(s, fmt.Sprintf("%s cannot be replaced by this plan", s.draft.Action.Ref),
+			fmt.Sprintf("It depends on %s, which is known only after the apply. Apply without -replace first.", waits)), nil
 	}
-	s.out.Action.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: fmt.Sprintf("it depends on %s, which is known after the apply", waits)}
-	if why, ok := p.demanded(s.out.Object); ok && s.out.Live != nil && !s.out.Adopts() {
-		return true, p.replaceLater(ctx, s, why)
+	evidence := plans.Evidence{Kind: plans.Unverified, Detail: fmt.Sprintf("it depends on %s, which is known after the apply", waits)}
+	if why, ok := demanded(e, s.draft.Object); ok && s.draft.Live != nil && !s.draft.Adopts() {
+		return replaceLater(ctx, e, s, why, evidence)
 	}
-	if s.out.Live != nil {
-		return true, p.updateLater(s)
+	if s.draft.Live != nil {
+		return updateLater(e, s, evidence)
 	}
-	manifest, err := p.resolve(s)
+	manifest, err := resolve(e, s)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	s.out.Pending = append(s.out.Pending, s.laterKeys()...)
-	known := s.out.Record != nil && s.out.Record.State.UID != ""
+	s.draft.Pending = append(s.draft.Pending, laterKeys(s)...)
+	known := s.draft.Record != nil && s.draft.Record.State.UID != ""
 	switch {
-	case known && p.inv.Unread(s.out.Action.Ref) != nil:
-		s.out.Action.Verb, s.out.Action.Reasons = plans.Update, []plans.Reason{{Kind: plans.ReasonConfig}}
-		s.out.Action.Prior = providers.Precondition{UID: types.UID(s.out.Record.State.UID)}
-		return true, nil
+	case known && e.inv.Unread(s.draft.Action.Ref) != nil:
+		out := act(s, plans.Update, plans.Reason{Kind: plans.ReasonConfig})
+		out.Action.Evidence = evidence
+		out.Action.Prior = providers.Precondition{UID: types.UID(s.draft.Record.State.UID)}
+		return out, nil
 	case known:
-		s.out.Action.Reasons = []plans.Reason{{Kind: s.out.Record.Absence()}}
-	default:
-		s.out.Action.Reasons = []plans.Reason{{Kind: plans.ReasonNew}}
+		return assumeNew(s, manifest, s.draft.Record.Absence(), evidence)
 	}
-	s.out.Action.Verb = plans.Create
-	if s.out.Object.Run() {
-		s.out.Action.Verb = plans.Run
-	}
-	if err := s.out.Assume(manifest); err != nil {
-		return false, err
-	}
-	differences, err := fields.Compare(nil, manifest)
-	s.out.Action.Changes = fields.Changes(s.out.WithUnknown(differences))
-	return true, err
+	return assumeNew(s, manifest, plans.ReasonNew, evidence)
 }
 
 // replaceLater plans to replace a live object. The server is asked when all of the object is
 // known.
-func (p *decider) replaceLater(ctx context.Context, s *subject, why plans.Reason) error {
-	o, err := p.obstacle(ctx, s, why.Kind)
+func replaceLater(ctx context.Context, e *env, s *subject, why plans.Reason, evidence plans.Evidence) (*outcome.Outcome, error) {
+	o, err := findObstacle(ctx, e, s, why.Kind)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if o.stands() {
-		s.out.Refuse(o.about(s, []plans.Reason{why}))
-		return nil
+		summary, detail := o.about(s, []plans.Reason{why})
+		return refusedFor(s, summary, detail), nil
 	}
-	if err := p.updateLater(s); err != nil {
-		return err
+	after, differences, err := expectLater(e, s)
+	if err != nil {
+		return nil, err
 	}
-	s.out.Action.Verb, s.out.Action.Reasons, s.out.Action.Holds = plans.Replace, []plans.Reason{why}, s.loses()
-	s.out.Action.Force, s.out.Action.Yields = false, nil
-	return nil
+	out := act(s, plans.Replace, why)
+	out.After, out.Action.Evidence, out.Action.Changes = after, evidence, fields.Changes(differences)
+	out.Action.Holds = dataLost(s)
+	out.Action.Force, out.Action.Yields = false, nil
+	return out, nil
 }
 
 // updateLater plans to change a live object.
-func (p *decider) updateLater(s *subject) error {
-	manifest, err := p.sent(s)
+func updateLater(e *env, s *subject, evidence plans.Evidence) (*outcome.Outcome, error) {
+	after, differences, err := expectLater(e, s)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.out.Pending = append(s.out.Pending, s.laterKeys()...)
-	if s.out.After, err = dryrun.Predict(s.out.Live, nil, manifest, s.out.Manager); err != nil {
-		return err
-	}
-	differences, err := fields.Compare(s.out.Live, s.out.After)
+	out := act(s, updateOrAdopt(s))
+	out.After, out.Action.Evidence, out.Action.Changes = after, evidence, fields.Changes(differences)
+	out.Action.Reasons = originOf(s, after).Differences(differences)
+	return out, nil
+}
+
+// expectLater predicts the known part of a live object after the apply.
+func expectLater(e *env, s *subject) (after *unstructured.Unstructured, differences []fields.Difference, err error) {
+	manifest, err := sentManifest(e, s)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	differences = s.out.WithUnknown(differences)
-	s.out.Action.Verb = plans.Update
-	if s.out.Adopts() {
-		s.out.Action.Verb = plans.Adopt
+	s.draft.Pending = append(s.draft.Pending, laterKeys(s)...)
+	if after, err = dryrun.Predict(s.draft.Live, nil, manifest, s.draft.Manager); err != nil {
+		return nil, nil, err
 	}
-	s.out.Action.Changes = fields.Changes(differences)
-	s.out.Action.Reasons = p.originOf(s, s.out.After).Differences(differences)
-	return nil
+	differences, err = fields.Compare(s.draft.Live, after)
+	return after, s.draft.WithUnknown(differences), err
 }
 
 // laterKeys returns the keys of a Secret with unknown values.
-func (s *subject) laterKeys() []string {
+func laterKeys(s *subject) []string {
 	var out []string
-	for key, data := range s.out.Object.Data {
+	for key, data := range s.draft.Object.Data {
 		if slices.ContainsFunc(data.Parts, func(p providers.DataPart) bool {
 			return strings.Contains(p.Literal+p.Sensitive, configs.KnownAfterApply)
 		}) {

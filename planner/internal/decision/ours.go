@@ -11,35 +11,41 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// made reports whether kolla made the live object, or owned fields of it before. Only the
+// madeBefore reports whether kolla made the live object, or owned fields of it before. Only the
 // state proves that; see trust.
-func (s *subject) made() bool {
-	return s.out.Record != nil && trust.Same(s.out.Record.State, s.out.Live)
+func madeBefore(s *subject) bool {
+	return s.draft.Record != nil && trust.Same(s.draft.Record.State, s.draft.Live)
 }
 
-// foreign decides about objects that are not kolla's.
-func (p *decider) foreign(_ context.Context, s *subject) (bool, error) {
-	owner := s.out.Live.GetLabels()[providers.LabelCloud]
+// notOurs decides about objects that are not kolla's.
+func notOurs(_ context.Context, e *env, s *subject) (*outcome.Outcome, error) {
+	owner := s.draft.Live.GetLabels()[providers.LabelCloud]
 	switch {
-	case s.out.Object.Partial:
-		return false, nil
-	case owner != "" && owner != p.inv.Input.Cloud:
-		s.out.Stranger = true
-		return true, nil
-	case !s.out.Ours && !inventory.Adopted(p.inv, s.out.Object.Address):
-		s.out.Stranger = true
-		return true, nil
-	case !s.out.Ours && s.out.Object.Generated():
-		s.warnKnownValues()
+	case s.draft.Object.Partial:
+		return nil, nil
+	case owner != "" && owner != e.inv.Input.Cloud:
+		return stranger(s), nil
+	case !s.draft.Ours && !inventory.Adopted(e.inv, s.draft.Object.Address):
+		return stranger(s), nil
+	case !s.draft.Ours && s.draft.Object.Generated():
+		warnKnownValues(s)
 	}
-	return false, nil
+	return nil, nil
+}
+
+// stranger returns the outcome of an object that is in the way. outcome.Strangers has its
+// problem.
+func stranger(s *subject) *outcome.Outcome {
+	out := s.draft
+	out.Stranger, out.Withheld = true, true
+	return &out
 }
 
 // warnKnownValues warns that kolla takes over a Secret with the values of others, instead of
 // generating new ones.
-func (s *subject) warnKnownValues() {
-	warning := plans.ProblemOf(s.out.Object, fmt.Sprintf("%s is taken over with the values that it has", s.out.Action.Ref),
-		fmt.Sprintf("kolla did not make them: whoever made the Secret knows them. %s To have new ones made, delete the Secret, and do not name it.", outcome.Birth(s.out.Live)))
+func warnKnownValues(s *subject) {
+	warning := plans.ProblemOf(s.draft.Object, fmt.Sprintf("%s is taken over with the values that it has", s.draft.Action.Ref),
+		fmt.Sprintf("kolla did not generate these values: whoever made the Secret knows them. %s To get new values, delete the Secret, and plan without its -adopt or import block.", outcome.Birth(s.draft.Live)))
 	warning.Warning = true
-	s.out.Problems = append(s.out.Problems, warning)
+	s.draft.Problems = append(s.draft.Problems, warning)
 }

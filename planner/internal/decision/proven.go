@@ -8,7 +8,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/planner/internal/additions"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -17,87 +19,86 @@ import (
 
 // proven decides about objects that an apply certainly would not change, without a request. It
 // leaves all other objects to the server. With VerifyAll it only notes its claim.
-func (p *decider) proven(ctx context.Context, s *subject) (bool, error) {
-	if p.inv.Rules == nil || s.out.Adopts() || p.crdOf(s) != nil {
-		return false, nil
+func proven(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
+	if e.inv.Rules == nil || s.draft.Adopts() || crdOf(e, s) != nil {
+		return nil, nil
 	}
-	manifest, err := p.sent(s)
-	if err != nil || len(s.out.Pending) > 0 {
-		return false, err
+	manifest, err := sentManifest(e, s)
+	if err != nil || len(s.draft.Pending) > 0 {
+		return nil, err
 	}
-	p.check(s, manifest)
+	compareRecord(e, s, manifest)
 	switch {
-	case s.asRecorded() && proof.SameValues(s.out.Live, manifest):
+	case asRecorded(s) && proof.SameValues(s.draft.Live, manifest):
 		s.claim = plans.Evidence{Kind: plans.Fingerprint}
-	case p.inv.Rules.Undisturbed(s.out.Live, p.namespaceOf(s)) && proof.Holds(s.out.Live, manifest, s.out.Manager) && providers.Tainted(s.out.Live, s.out.Manager):
-		s.holds = true
-		added, err := p.mayBeAdded(ctx, s)
+	case e.inv.Rules.Undisturbed(s.draft.Live, namespaceOf(e, s)) && proof.Holds(s.draft.Live, manifest, s.draft.Manager) && providers.Tainted(s.draft.Live, s.draft.Manager):
+		s.alreadyApplied = true
+		added, err := mayBeAdded(ctx, e, s)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		if !added {
 			s.claim = plans.Evidence{Kind: plans.Ownership}
 		}
 	}
-	if s.claim.Kind == "" || p.inv.Input.VerifyAll {
-		return false, nil
+	if s.claim.Kind == "" || e.inv.Input.VerifyAll {
+		return nil, nil
 	}
-	s.matches(s.claim)
-	return true, nil
+	return matches(s, s.claim), nil
 }
 
-// check compares the live object with its record.
-func (p *decider) check(s *subject, manifest *unstructured.Unstructured) {
-	s.check = p.inv.Rules.Check(s.out.Live, p.namespaceOf(s), s.out.Manager, p.terms(s))
-	s.out.Action.Seen = s.check.Owned
-	s.clean = s.out.Record.Is(s.out.Live) && s.check.Owned != "" && s.check.Owned == s.out.Record.State.Check.Owned
-	s.altered = s.clean && !proof.SameValues(s.out.Live, manifest)
+// compareRecord compares the live object with its record.
+func compareRecord(e *env, s *subject, manifest *unstructured.Unstructured) {
+	s.check = e.inv.Rules.Check(s.draft.Live, namespaceOf(e, s), s.draft.Manager, termsOf(e, s))
+	s.draft.Action.Seen = s.check.Owned
+	s.clean = s.draft.Record.Is(s.draft.Live) && s.check.Owned != "" && s.check.Owned == s.draft.Record.State.Check.Owned
+	s.altered = s.clean && !proof.SameValues(s.draft.Live, manifest)
 }
 
 // reread reads a live object again that changed after the LIST. It reports whether the object
 // is still the same one and could be read.
-func (p *decider) reread(ctx context.Context, s *subject) (bool, error) {
-	live, err := p.inv.Input.Reader.Get(ctx, s.out.Action.Ref)
-	if err != nil || live.GetUID() != s.out.Live.GetUID() {
+func reread(ctx context.Context, e *env, s *subject) (bool, error) {
+	live, err := e.inv.Input.Reader.Get(ctx, s.draft.Action.Ref)
+	if err != nil || live.GetUID() != s.draft.Live.GetUID() {
 		return false, ctx.Err()
 	}
-	s.out.Live = live
-	s.out.Action.Prior.ResourceVersion = live.GetResourceVersion()
+	s.draft.Live = live
+	s.draft.Action.Prior.ResourceVersion = live.GetResourceVersion()
 	if s.check == (state.Check{}) {
 		return true, nil
 	}
-	manifest, err := p.sent(s)
+	manifest, err := sentManifest(e, s)
 	if err == nil {
-		p.check(s, manifest)
+		compareRecord(e, s, manifest)
 	}
 	return true, err
 }
 
 // mayBeAdded reports whether the object has undeclared fields that somebody may have added.
-func (p *decider) mayBeAdded(ctx context.Context, s *subject) (bool, error) {
-	if s.clean || !s.out.Owned() || p.inv.Input.ForeignPolicy == plans.IgnoreForeign {
+func mayBeAdded(ctx context.Context, e *env, s *subject) (bool, error) {
+	if s.clean || !s.draft.Owned() || e.inv.Input.ForeignPolicy == plans.IgnoreForeign {
 		return false, nil
 	}
-	fields, err := p.unremovable(ctx, s)
-	if err != nil || len(fields) > 0 {
+	unremovable, err := additions.Unremovable(ctx, e.inv.Input.Snapshot, liveFacts(s))
+	if err != nil || len(unremovable) > 0 {
 		return true, err
 	}
-	paths, err := p.undeclaredIn(ctx, s, s.out.Live, false)
+	paths, err := additions.Undeclared(ctx, e.inv.Input.Snapshot, liveFacts(s), s.draft.Action.Yields, s.draft.Live, false)
 	return len(paths) > 0, err
 }
 
 // namespaceOf returns the live namespace of the object; nil: it has none.
-func (p *decider) namespaceOf(s *subject) *unstructured.Unstructured {
-	return p.inv.Input.Snapshot.Get(providers.Ref{GVK: inventory.Namespaces, Name: s.out.Action.Ref.Namespace})
+func namespaceOf(e *env, s *subject) *unstructured.Unstructured {
+	return e.inv.Input.Snapshot.Get(providers.Ref{GVK: inventory.Namespaces, Name: s.draft.Action.Ref.Namespace})
 }
 
 // asRecorded reports whether the last apply or check saw the same declaration, the same live
 // object, the same rules, and the same fields left to the same others.
-func (s *subject) asRecorded() bool {
-	return s.out.Record != nil && s.out.Record.Is(s.out.Live) &&
-		s.check.Known() && s.check == s.out.Record.State.Check &&
-		s.out.Record.State.Desired == s.out.Object.Digest() &&
-		slices.EqualFunc(s.out.Action.Yields, s.out.Record.State.Yields, func(y plans.Yield, known state.Yield) bool {
+func asRecorded(s *subject) bool {
+	return s.draft.Record != nil && s.draft.Record.Is(s.draft.Live) &&
+		s.check.Known() && s.check == s.draft.Record.State.Check &&
+		s.draft.Record.State.DesiredDigest == s.draft.Object.Digest() &&
+		slices.EqualFunc(s.draft.Action.Yields, s.draft.Record.State.Yields, func(y plans.Yield, known state.Yield) bool {
 			return y.Path == known.Path && y.Manager == known.Manager
 		})
 }
@@ -105,20 +106,20 @@ func (s *subject) asRecorded() bool {
 // settle ends a decision. It notes the fingerprint by which the next plan may recognize the
 // object, and compares the claim of the cheap steps with the answer of the server. A refusal
 // of the server does not contradict a claim, because a policy or quota may be new.
-func (p *decider) settle(s *subject) {
-	evidence := s.out.Action.Evidence.Kind
-	if s.out.Action.Verb == plans.None && !s.out.Action.Reported && (evidence == plans.Fingerprint || evidence == plans.Ownership || s.confirmed) {
-		s.out.Action.Check = s.check
+func settle(s *subject, out *outcome.Outcome) {
+	evidence := out.Action.Evidence.Kind
+	if out.Action.Verb == plans.None && !out.Action.Reported && (evidence == plans.Fingerprint || evidence == plans.Ownership || s.confirmed) {
+		out.Action.Check = s.check
 	}
-	if s.claim.Kind == "" || s.raced || evidence == plans.Unverified || len(s.out.Action.Changes) == 0 {
+	if s.claim.Kind == "" || s.raced || evidence == plans.Unverified || len(out.Action.Changes) == 0 {
 		return
 	}
 	var paths []string
-	for _, change := range s.out.Action.Changes {
+	for _, change := range out.Action.Changes {
 		paths = append(paths, change.Path)
 	}
-	s.out.Problems = append(s.out.Problems, plans.ProblemOf(s.out.Object,
-		fmt.Sprintf("kolla would have been wrong about %s", s.out.Action.Ref),
+	out.Problems = append(out.Problems, plans.ProblemOf(out.Object,
+		fmt.Sprintf("kolla would have been wrong about %s", out.Action.Ref),
 		fmt.Sprintf(`Without -verify=full, kolla would have taken it for unchanged, by the step %q, and the server says otherwise: it would change %s.
 This is a bug of kolla's, unless somebody edited the state by hand. Please report it, with the versions of kolla and of the server, the declaration of the object, its part of the state, and what kubectl get -o yaml --show-managed-fields says of it; take secrets out first.
 To get past it, change anything in the declaration, such as an annotation: kolla then has nothing to go by and asks the server.`,

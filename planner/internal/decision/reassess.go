@@ -23,15 +23,15 @@ import (
 // there are no changes. Reassess predicts the changes if the plan could only predict them.
 // manifest contains the values of Secrets.
 func Reassess(ctx context.Context, reader providers.Reader, plan *plans.Plan, a *plans.Action, manifest, live *unstructured.Unstructured, additions bool) ([]plans.Change, error) {
-	s := &subject{out: outcome.Outcome{Object: a.Object, Manager: providers.ManagerOf(plan.Cloud, a.Object.Partial), Live: live, Action: *a}}
-	s.out.Action.Removes = ""
-	x := &prospect{evidence: a.Evidence, again: true}
+	s := &subject{draft: outcome.Outcome{Object: a.Object, Manager: providers.ManagerOf(plan.Cloud, a.Object.Partial), Live: live, Action: *a}}
+	s.draft.Action.Removes = ""
+	x := &prediction{evidence: a.Evidence, again: true}
 	var err error
-	if x.applied, err = reader.DryRun(ctx, manifest, providers.DryRunOptions{Manager: s.out.Manager, Force: a.Force}); err != nil {
-		if !s.predictable(x, a.Removes != "", err) {
+	if x.applied, err = reader.DryRun(ctx, manifest, providers.DryRunOptions{Manager: s.draft.Manager, Force: a.Force}); err != nil {
+		if !predictable(x, a.Removes != "", err) {
 			return nil, err
 		}
-		if x.applied, err = s.predicted(ctx, reader, x, manifest); err != nil {
+		if x.applied, err = predictApply(ctx, s, reader, x, manifest); err != nil {
 			return nil, err
 		}
 	}
@@ -40,7 +40,7 @@ func Reassess(ctx context.Context, reader providers.Reader, plan *plans.Plan, a 
 	}
 	x.final = x.applied
 	if additions && (plan.ForeignPolicy == plans.RevertForeign || plan.ForeignPolicy == "") {
-		if err := s.takeOutAgain(ctx, reader, x); err != nil {
+		if err := findForeignAgain(ctx, s, reader, x); err != nil {
 			return nil, err
 		}
 	}
@@ -61,7 +61,7 @@ func Reassess(ctx context.Context, reader providers.Reader, plan *plans.Plan, a 
 // predictable reports whether to predict an apply that the server refuses in a dry run: a
 // webhook cannot be asked, as for the plan; or the object is not valid with the fields that
 // the apply removes.
-func (s *subject) predictable(x *prospect, removes bool, refused error) bool {
+func predictable(x *prediction, removes bool, refused error) bool {
 	r := dryrun.Classify(refused)
 	if x.evidence.Kind == plans.Unverified && r.Unasked != "" {
 		return true
@@ -73,28 +73,28 @@ func (s *subject) predictable(x *prospect, removes bool, refused error) bool {
 	return false
 }
 
-// takeOutAgain is takeOut for an object that changed since the plan was made.
-func (s *subject) takeOutAgain(ctx context.Context, reader providers.Reader, x *prospect) error {
-	p := &decider{inv: &inventory.Inventory{Input: inventory.Input{Reader: reader}}}
-	paths, refusal, err := p.separate(ctx, s, x)
+// findForeignAgain is findForeign for an object that changed since the plan was made.
+func findForeignAgain(ctx context.Context, s *subject, reader providers.Reader, x *prediction) error {
+	e := &env{inv: &inventory.Inventory{Input: inventory.Input{Reader: reader, Snapshot: providers.NewSnapshot(reader)}}}
+	paths, refusal, err := dryRunWithoutForeign(ctx, e, s, x)
 	switch {
 	case err != nil || len(paths) == 0:
 		return err
 	case refusal != nil:
-		return fmt.Errorf("find out what others added to %s: %w", s.out.Action.Ref, errors.New(refusal.Text()))
+		return fmt.Errorf("find out what others added to %s: %w", s.draft.Action.Ref, errors.New(refusal.Text()))
 	}
-	return p.reckon(s, x, paths)
+	return recordRemovals(e, s, x, paths)
 }
 
-// predicted predicts the result of an apply that the server refuses. A dry run under a throw-
+// predictApply predicts the result of an apply that the server refuses. A dry run under a throw-
 // away name shows the shape of a custom resource.
-func (s *subject) predicted(ctx context.Context, reader providers.Reader, x *prospect, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	if x.invalid == nil || proof.BuiltIn(s.out.Action.Ref.GVK) {
-		return dryrun.Predict(s.out.Live, nil, manifest, s.out.Manager)
+func predictApply(ctx context.Context, s *subject, reader providers.Reader, x *prediction, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	if x.invalid == nil || proof.BuiltIn(s.draft.Action.Ref.GVK) {
+		return dryrun.Predict(s.draft.Live, nil, manifest, s.draft.Manager)
 	}
-	model, err := reader.DryRun(ctx, manifest, providers.DryRunOptions{Surrogate: true, Namespace: s.out.Action.Ref.Namespace})
+	model, err := reader.DryRun(ctx, manifest, providers.DryRunOptions{Surrogate: true, Namespace: s.draft.Action.Ref.Namespace})
 	if err != nil && dryrun.Classify(err).World {
 		return nil, err
 	}
-	return dryrun.Predict(s.out.Live, model, manifest, s.out.Manager)
+	return dryrun.Predict(s.draft.Live, model, manifest, s.draft.Manager)
 }

@@ -12,6 +12,7 @@ import (
 	"kolla.openstack.org/kolla/planner/internal/blame"
 	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/internal/ownership"
 	"kolla.openstack.org/kolla/planner/internal/trial"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
@@ -21,64 +22,61 @@ import (
 
 // requested decides about objects that have to be replaced because of -replace or of the
 // configuration.
-func (p *decider) requested(ctx context.Context, s *subject) (bool, error) {
-	why, demanded := p.demanded(s.out.Object)
-	if !demanded || why.Triggered() && s.out.Adopts() {
-		return false, nil
+func requested(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
+	why, ok := demanded(e, s.draft.Object)
+	if !ok || why.Triggered() && s.draft.Adopts() {
+		return nil, nil
 	}
-	if s.out.Object.Partial {
-		s.out.Refuse(fmt.Sprintf("-replace=%s: kolla did not make %s", s.out.Object.Address, s.out.Action.Ref),
-			"It only owns some of its fields, and so never deletes it.")
-		return true, nil
+	if s.draft.Object.Partial {
+		return refusedFor(s, fmt.Sprintf("-replace=%s: kolla did not make %s", s.draft.Object.Address, s.draft.Action.Ref),
+			"It only owns some of its fields, and so never deletes it."), nil
 	}
-	return true, p.replace(ctx, s, []plans.Reason{why})
+	return replace(ctx, e, s, []plans.Reason{why})
 }
 
 // replace decides to delete the object and create it again. Conditions: no data is lost that
 // the operator did not name, nothing uses the object, and the server would accept the new one.
-func (p *decider) replace(ctx context.Context, s *subject, reasons []plans.Reason) error {
-	o, err := p.obstacle(ctx, s, reasons[0].Kind)
+func replace(ctx context.Context, e *env, s *subject, reasons []plans.Reason) (*outcome.Outcome, error) {
+	o, err := findObstacle(ctx, e, s, reasons[0].Kind)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if o.stands() {
-		s.out.Refuse(o.about(s, reasons))
-		return nil
+		summary, detail := o.about(s, reasons)
+		return refusedFor(s, summary, detail), nil
 	}
-	manifest, err := p.resolve(s)
+	manifest, err := resolve(e, s)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.out.Action.Verb = plans.Replace
-	s.out.Action.Force = false
-	s.out.Action.Yields = nil
-	s.out.Action.Reasons = reasons
-	s.out.Action.Holds = s.loses()
-	answer, err := p.ask.Replace(ctx, s.out.Object, manifest, s.out.Live, reasons)
+	answer, err := e.ask.Replace(ctx, s.draft.Object, manifest, s.draft.Live, reasons)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if s.out.Take(answer); answer.Refused {
-		return nil
+	if answer.Refused {
+		return withheld(s, answer), nil
 	}
-	differences, err := fields.Compare(s.out.Live, s.out.After)
+	differences, err := fields.Compare(s.draft.Live, answer.After)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	added, err := p.addedTo(ctx, s, differences)
+	out := act(s, plans.Replace, reasons...)
+	answered(out, answer)
+	out.Action.Force, out.Action.Yields, out.Action.Holds = false, nil, dataLost(s)
+	added, err := addedTo(ctx, e, s, nil, differences) // a new object leaves no field to others
 	if err != nil {
-		return err
+		return nil, err
 	}
-	differences = fields.Declared(differences, fields.OwnersOf(s.out.Live, s.out.Manager), fields.OwnersOf(s.out.After, s.out.Manager))
-	p.originOf(s, s.out.After).Differences(differences)
+	differences = fields.Declared(differences, fields.OwnersOf(s.draft.Live, s.draft.Manager), fields.OwnersOf(answer.After, s.draft.Manager))
+	originOf(s, answer.After).Differences(differences)
 	if len(added) > 0 {
 		differences = append(differences, added...)
 		slices.SortFunc(differences, func(a, b fields.Difference) int { return strings.Compare(a.Path, b.Path) })
-		s.out.Action.Reasons = append(s.out.Action.Reasons, blame.Drift(added, s.out.Adopts())...)
+		out.Action.Reasons = append(slices.Clip(out.Action.Reasons), blame.Drift(added, s.draft.Adopts())...)
 	}
-	p.startOver(s, differences)
-	s.out.Action.Changes = fields.Changes(s.out.WithUnknown(differences))
-	return nil
+	ownership.StartOver(ownershipOf(e, s), differences)
+	out.Action.Changes = fields.Changes(out.WithUnknown(differences))
+	return out, nil
 }
 
 // obstacle prevents a replacement; zero: nothing does.
@@ -92,49 +90,49 @@ func (o obstacle) stands() bool { return o.what != "" }
 // about returns the summary and the detail of the problem.
 func (o obstacle) about(s *subject, reasons []plans.Reason) (summary, detail string) {
 	switch reasons[0].Kind {
-	case plans.ReasonTriggered, plans.ReasonOwed:
-		return fmt.Sprintf("%s is to be made again (%s), and %s", s.out.Action.Ref, reasons[0].TriggerWords(), o.what),
-			fmt.Sprintf("Take the entry out of replace_triggered_by, or leave it out of this plan (%s); or: %s", words.Option("-exclude", s.out.Object.Address.String()), o.remedy)
+	case plans.ReasonTriggered:
+		return fmt.Sprintf("%s has to be replaced (%s), and %s", s.draft.Action.Ref, reasons[0].TriggerWords(), o.what),
+			fmt.Sprintf("Take the entry out of replace_triggered_by, or leave it out of this plan (%s); or: %s", words.Option("-exclude", s.draft.Object.Address.String()), o.remedy)
 	case plans.ReasonCleaned:
-		return fmt.Sprintf("%s is to be made again, and %s", s.out.Action.Ref, o.what), fmt.Sprintf("It has to be made again because %s. %s", trial.Cleaned, o.remedy)
+		return fmt.Sprintf("%s has to be replaced, and %s", s.draft.Action.Ref, o.what), fmt.Sprintf("The reason: %s. %s", trial.Cleaned, o.remedy)
 	case plans.ReasonImmutable:
-		return fmt.Sprintf("%s cannot be changed in place, and %s", s.out.Action.Ref, o.what),
-			fmt.Sprintf("%s cannot change. Take the change back; or: %s", trial.PathsOf(reasons), o.remedy)
+		return fmt.Sprintf("%s cannot be changed in place, and %s", s.draft.Action.Ref, o.what),
+			fmt.Sprintf("%s cannot change. Undo the change; or: %s", trial.PathsOf(reasons), o.remedy)
 	}
-	return fmt.Sprintf("-replace=%s: it %s", s.out.Object.Address, o.what), o.remedy
+	return fmt.Sprintf("-replace=%s: it %s", s.draft.Object.Address, o.what), o.remedy
 }
 
-// obstacle finds what stands in the way of a replacement.
-func (p *decider) obstacle(ctx context.Context, s *subject, why plans.ReasonKind) (obstacle, error) {
-	if l := s.out.Object.Lifecycle; l != nil && l.PreventDestroy && why != plans.ReasonFailedJob {
-		return obstacle{"must not be replaced", fmt.Sprintf("%s. Take the protection away first, if it is really meant.",
-			outcome.Prevention(s.out.Object.Address.Block, l.Source))}, nil
+// findObstacle finds what stands in the way of a replacement.
+func findObstacle(ctx context.Context, e *env, s *subject, why plans.ReasonKind) (obstacle, error) {
+	if l := s.draft.Object.Lifecycle; l != nil && l.PreventDestroy && why != plans.ReasonFailedJob {
+		return obstacle{"must not be replaced", fmt.Sprintf("%s. Remove the protection first if the object should really be replaced.",
+			outcome.Prevention(s.draft.Object.Address.Block, l.Source))}, nil
 	}
-	holds := objects.Holds(s.out.Live, s.out.Object.Holds)
-	if why == plans.ReasonCleaned && s.out.Action.Serves() {
+	holds := objects.Holds(s.draft.Live, s.draft.Object.Holds)
+	if why == plans.ReasonCleaned && s.draft.Action.RunsPodsContinuously() {
 		holds = "" // whoever needs its pods has lost them already
 	}
-	address := s.out.Object.Address
+	address := s.draft.Object.Address
 	again := words.Option("-replace", address.String())
-	if s.out.Adopts() && why == plans.ReasonImmutable {
+	if s.draft.Adopts() && why == plans.ReasonImmutable {
 		return obstacle{"was not made by kolla", fmt.Sprintf("to have it deleted and made again all the same, plan with %s.", again)}, nil
 	}
-	switch kind := s.out.Live.GroupVersionKind().GroupKind(); {
-	case why == plans.ReasonImmutable && !proof.BuiltIn(s.out.Live.GroupVersionKind()):
-		return obstacle{"what is lost with it is known only to what looks after its kind", fmt.Sprintf("to have it deleted and made again, plan with %s.", again)}, nil
+	switch kind := s.draft.Live.GroupVersionKind().GroupKind(); {
+	case why == plans.ReasonImmutable && !proof.BuiltIn(s.draft.Live.GroupVersionKind()):
+		return obstacle{"only its controller knows which data would be lost with it", fmt.Sprintf("to have it deleted and made again, plan with %s.", again)}, nil
 	case kind == kinds.Namespace:
-		return obstacle{"holds " + holds, fmt.Sprintf("A Namespace is not replaced under what is in it. To start afresh:\n\n  kolla destroy %s -delete-data='*'\n  kolla apply", words.Option("-target", address.String()))}, nil
+		return obstacle{"holds " + holds, fmt.Sprintf("A Namespace cannot be replaced while it contains objects. To start afresh:\n\n  kolla destroy %s -delete-data='*'\n  kolla apply", words.Option("-target", address.String()))}, nil
 	case kind == kinds.CustomResourceDefinition:
 		return obstacle{"holds " + holds, fmt.Sprintf("It is valid under its own name only, so that nobody can try out whether the server would take the new one. Take its declaration away, apply with %s, and declare it again.", words.Option("-delete-data", address.String()))}, nil
 	case kind == kinds.APIService:
 		return obstacle{"cannot be tried out under another name", "Take its declaration away, apply, and declare it again."}, nil
-	case holds == "" && objects.OwnVolumes(s.out.Live) != "":
-		holds = objects.OwnVolumes(s.out.Live)
+	case holds == "" && objects.OwnVolumes(s.draft.Live) != "":
+		holds = objects.OwnVolumes(s.draft.Live)
 	}
-	if holds != "" && !p.inv.DeleteData.Covers(address) {
-		return obstacle{"holds " + holds, s.dataRemedy()}, nil
+	if holds != "" && !e.inv.DeleteData.Covers(address) {
+		return obstacle{"holds " + holds, dataRemedy(s)}, nil
 	}
-	users, err := trial.UsersOf(ctx, p.inv.Input.Reader, s.out.Live)
+	users, err := trial.UsersOf(ctx, e.inv.Input.Reader, s.draft.Live)
 	var hidden *providers.UnreadableError
 	switch {
 	case errors.As(err, &hidden):
@@ -146,24 +144,24 @@ func (p *decider) obstacle(ctx context.Context, s *subject, why plans.ReasonKind
 }
 
 // dataRemedy says how to replace an object that holds data, and what happens to the data.
-func (s *subject) dataRemedy() string {
+func dataRemedy(s *subject) string {
 	fate := "to delete it with what it holds, and make it again empty"
 	switch {
-	case s.out.Object.Generated():
+	case s.draft.Object.Generated():
 		fate = "to have it made again with the values that it has, which are lost if that is cut short"
-	case s.out.Action.Serves() && s.out.Object.Holds != "":
+	case s.draft.Action.RunsPodsContinuously() && s.draft.Object.Holds != "":
 		fate = "to have it deleted and made again"
-	case s.loses() == "":
+	case dataLost(s) == "":
 		fate = "to have it made again. Its volumes stay, and it takes them up as they are, in their size and class"
 	}
-	return fmt.Sprintf("%s: plan with %s.", fate, words.Option("-delete-data", s.out.Object.Address.String()))
+	return fmt.Sprintf("%s: plan with %s.", fate, words.Option("-delete-data", s.draft.Object.Address.String()))
 }
 
-// loses returns the data that a replacement loses. Generated values are restored, and a
+// dataLost returns the data that a replacement loses. Generated values are restored, and a
 // StatefulSet uses its volumes again.
-func (s *subject) loses() string {
-	if s.out.Object.Generated() {
+func dataLost(s *subject) string {
+	if s.draft.Object.Generated() {
 		return ""
 	}
-	return objects.Holds(s.out.Live, s.out.Object.Holds)
+	return objects.Holds(s.draft.Live, s.draft.Object.Holds)
 }

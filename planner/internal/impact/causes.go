@@ -79,7 +79,7 @@ func fileCauses(inv *inventory.Inventory, live, then *unstructured.Unstructured)
 
 // contentCauses returns the differences between two objects with files.
 func contentCauses(inv *inventory.Inventory, was, is providers.Ref) []plans.Cause {
-	object := inv.DeclaredAs(is)
+	object := inv.DeclarationByRef(is)
 	if object == nil {
 		return []plans.Cause{{Kind: plans.CauseSource, Before: was.String(), After: is.Name}}
 	}

@@ -68,11 +68,11 @@ func byAddress(outcomes []*outcome.Outcome) map[addrs.Object]*outcome.Outcome {
 }
 
 // Questions returns the workloads whose pods the plan removes from their nodes, or from some
-// of them. guarded are objects that a refused plan would delete.
-func Questions(inv *inventory.Inventory, outcomes []*outcome.Outcome, actions []plans.Action, guarded []removal.Guarded) []cutoff.Question {
+// of them. atRisk are objects that a refused plan would delete.
+func Questions(inv *inventory.Inventory, outcomes []*outcome.Outcome, actions []plans.Action, atRisk []removal.AtRisk) []cutoff.Question {
 	snapshot := inv.Input.Snapshot
 	var questions []cutoff.Question
-	for _, g := range guarded {
+	for _, g := range atRisk {
 		ref := g.Ref
 		if live := snapshot.Get(ref); cutoff.Asks(ref, live) {
 			questions = append(questions, cutoff.Question{Ref: ref, Live: live})
@@ -131,17 +131,17 @@ func (d *disturbance) disturbs() []plans.Effect {
 	switch kind := d.action.Ref.GVK.GroupKind(); {
 	case kind == kinds.Job:
 		return d.job()
-	case d.action.Serves():
+	case d.action.RunsPodsContinuously():
 		return slices.Concat(d.workload(), d.leaves(), d.cutsOff())
 	case d.action.Verb == plans.Replace:
 		return replacement(d.action)
-	case d.action.Heir != (addrs.Object{}):
+	case d.action.ValuesCopiedTo != (addrs.Object{}):
 		if lost := d.facts.Copied[d.action.Ref].Lost; len(lost) > 0 {
-			return []plans.Effect{{Kind: plans.EffectValuesDropped, Items: lost, Heir: d.action.Heir.Name}}
+			return []plans.Effect{{Kind: plans.EffectValuesDropped, Items: lost, ValuesCopiedTo: d.action.ValuesCopiedTo.Name}}
 		}
 	case d.action.Verb == plans.Delete && !d.action.Partial && kind != kinds.Namespace:
 		recorded := ""
-		if r := d.facts.Inventory.RecordAt(d.action.Address); r != nil {
+		if r := d.facts.Inventory.RecordByAddress(d.action.Address); r != nil {
 			recorded = r.State.Holds
 		}
 		if holds := objects.Holds(live, recorded); holds != "" {
@@ -193,8 +193,8 @@ func (d *disturbance) workload() []plans.Effect {
 		n, known := objects.Replicas(d.outcome.After)
 		return []plans.Effect{{Kind: plans.EffectDeploy, Pods: n, EachNode: !known}}
 	case plans.Delete:
-		n, _ := objects.Replicas(d.live)
-		return append([]plans.Effect{{Kind: plans.EffectStop, Pods: n, Downtime: true}}, volumesLost(d.action)...)
+		n, known := objects.Replicas(d.live)
+		return append([]plans.Effect{{Kind: plans.EffectStop, Pods: n, EachNode: !known, Downtime: true}}, volumesLost(d.action)...)
 	case plans.Replace:
 		n, _ := objects.Replicas(d.live)
 		return append([]plans.Effect{{Kind: plans.EffectRecreate, Pods: n, Strategy: plans.AllAtOnce, Downtime: n > 0, Why: d.action.Reasons}}, volumesLost(d.action)...)
@@ -214,7 +214,7 @@ func volumesLost(a *plans.Action) []plans.Effect {
 
 // volumesStay returns the names of the volumes that a deleted StatefulSet leaves behind.
 func (d *disturbance) volumesStay() []string {
-	if d.action.Verb != plans.Delete || !d.action.Serves() {
+	if d.action.Verb != plans.Delete || !d.action.RunsPodsContinuously() {
 		return nil
 	}
 	return namesOf(removal.StayingVolumes(d.facts.Inventory.Input.Snapshot, d.live, d.facts.Actions, d.facts.Losses))
@@ -226,14 +226,19 @@ func (d *disturbance) restart() []plans.Effect {
 	if !slices.ContainsFunc(d.action.Changes, inTemplate) {
 		return nil
 	}
-	n, _ := objects.Replicas(d.live)
+	n, counted := objects.Replicas(d.live)
+	counted = counted || d.action.Evidence.Kind != plans.Rendered
 	if after, known := objects.Replicas(d.outcome.After); known {
 		n = min(n, after)
 	}
-	if n == 0 {
+	if n == 0 && counted {
 		return nil
 	}
-	e := plans.Effect{Kind: plans.EffectRestart, Pods: n, Causes: d.causes(), Data: d.outcome.Object.Loss}
+	e := plans.Effect{Kind: plans.EffectRestart, Pods: n, EachNode: !counted, Causes: d.causes(), Data: d.outcome.Object.Loss}
+	if !counted {
+		e.Strategy, _, _ = pace(d.outcome.After, 0)
+		return []plans.Effect{e}
+	}
 	e.Strategy, e.AtATime, e.Downtime = pace(d.outcome.After, n)
 	recreated := e.Strategy == plans.AllAtOnce && d.action.Ref.GVK.GroupKind() == kinds.Deployment
 	e.Grave = n == 1 && e.Downtime && (recreated || holdsData(d.outcome.After))

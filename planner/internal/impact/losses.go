@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/objects"
@@ -15,9 +14,9 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Losses looks for data that was deleted with an object, or that stays behind under another
-// name. The problems refuse to leave data behind because of a count.
-func Losses(inv *inventory.Inventory, outcomes []*outcome.Outcome) ([]plans.Loss, []plans.Problem) {
+// LostData looks for data that was deleted with an object, or that stays behind under another
+// name.
+func LostData(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.Loss {
 	f := lossFinder{inv: inv, outcomes: outcomes}
 	for _, o := range outcomes {
 		if o.Action.Verb != plans.Create {
@@ -34,7 +33,7 @@ func Losses(inv *inventory.Inventory, outcomes []*outcome.Outcome) ([]plans.Loss
 		f.losses[i].Later = inv.Input.RefreshOnly
 	}
 	slices.SortFunc(f.losses, func(a, b plans.Loss) int { return a.Address.Compare(b.Address) })
-	return f.losses, f.problems
+	return f.losses
 }
 
 // lossFinder collects losses.
@@ -42,17 +41,16 @@ type lossFinder struct {
 	inv      *inventory.Inventory
 	outcomes []*outcome.Outcome
 	losses   []plans.Loss
-	problems []plans.Problem
 }
 
 // wasDeleted reports whether the object was in the cluster and kolla made it.
 func wasDeleted(o *outcome.Outcome) bool {
-	return slices.ContainsFunc(o.Action.Reasons, func(r plans.Reason) bool { return r.Kind == plans.ReasonGone || r.Kind == plans.ReasonUnfinished })
+	return o.Action.Has(plans.ReasonGone, plans.ReasonUnfinished)
 }
 
 // findOf finds the data of a deleted object.
 func (f *lossFinder) findOf(o *outcome.Outcome) {
-	if o.Action.Serves() {
+	if o.Action.RunsPodsContinuously() {
 		return // it runs again, and findVolumes looks for the volumes of a StatefulSet
 	}
 	loss := plans.Loss{
@@ -74,11 +72,7 @@ func (f *lossFinder) findVolumes(o *outcome.Outcome) {
 		return // nobody knows whether they exist
 	}
 	snapshot := f.inv.Input.Snapshot
-	if r, left := formerVolumes(f.inv, o); len(left) > 0 && !f.inv.Input.RefreshOnly && len(inventory.VolumesOf(snapshot, o.Object.Manifest)) == 0 {
-		if r.Recounted {
-			f.problems = append(f.problems, recountedData(snapshot, o, r, left))
-			return
-		}
+	if left := formerVolumes(f.inv, o); len(left) > 0 && !f.inv.Input.RefreshOnly && len(inventory.VolumesOf(snapshot, o.Object.Manifest)) == 0 {
 		f.losses = append(f.losses, plans.Loss{
 			Address: o.Object.Address, Refs: left, Kept: true, Holds: "the data on its volumes", Jobs: f.ranFor(o.Object.Address),
 		})
@@ -92,7 +86,7 @@ func (f *lossFinder) findVolumes(o *outcome.Outcome) {
 	expected := expectedVolumes(o.Object.Manifest)
 	missing := slices.DeleteFunc(slices.Clone(expected), func(ref providers.Ref) bool { return snapshot.Get(ref) != nil })
 	// If the declaration changed too, replicas that never existed have lost nothing.
-	if len(missing) == 0 || len(missing) < len(expected) && (forgotten || o.Record.State.Desired != o.Object.Digest()) {
+	if len(missing) == 0 || len(missing) < len(expected) && (forgotten || o.Record.State.DesiredDigest != o.Object.Digest()) {
 		return
 	}
 	f.losses = append(f.losses, plans.Loss{
@@ -121,8 +115,8 @@ func expectedVolumes(set *unstructured.Unstructured) []providers.Ref {
 }
 
 // formerVolumes returns the volumes that a StatefulSet had before its service got another
-// name, and its record.
-func formerVolumes(inv *inventory.Inventory, o *outcome.Outcome) (*inventory.Record, []providers.Ref) {
+// name.
+func formerVolumes(inv *inventory.Inventory, o *outcome.Outcome) []providers.Ref {
 	for i := range inv.Records {
 		r := &inv.Records[i]
 		live := inv.Input.Snapshot.Get(r.Ref)
@@ -132,24 +126,10 @@ func formerVolumes(inv *inventory.Inventory, o *outcome.Outcome) (*inventory.Rec
 		was, ok := inventory.PartOf(r.Address.Block, live)
 		is, _ := inventory.PartOf(o.Object.Address.Block, o.Object.Manifest)
 		if ok && was == is {
-			return r, inventory.VolumesOf(inv.Input.Snapshot, live)
+			return inventory.VolumesOf(inv.Input.Snapshot, live)
 		}
 	}
-	return nil, nil
-}
-
-// recountedData refuses to leave data behind only because a block got or lost count: nobody
-// wants to start without data for that.
-func recountedData(snapshot *providers.Snapshot, o *outcome.Outcome, r *inventory.Record, left []providers.Ref) plans.Problem {
-	was, is := r.RecordedAddress().Block, r.Address.Block
-	wasName, isName := inventory.CalledIn(was, snapshot.Get(r.Ref)), inventory.CalledIn(is, o.Object.Manifest)
-	remedy := fmt.Sprintf("  name = %q", wasName)
-	if addrs.SplitBlock(is).Key != nil {
-		remedy += fmt.Sprintf("\n\nor, where it has several instances:\n\n  name = count.index == 0 ? %q : \"%s-${count.index}\"", wasName, wasName)
-	}
-	return plans.ProblemOf(o.Object, fmt.Sprintf("%s would begin without its data", o.Action.Ref),
-		fmt.Sprintf("By a count that came or went, %s is %s now, and is called %s in the cluster, no longer %s. Its data would stay in %s, which nothing takes up. To go on with them, keep the name, in the block of the service:\n\n%s\n\nTo begin without them, say that the move is meant:\n\n  moved {\n    from = %s\n    to   = %s\n  }",
-			was, is, isName, wasName, words.Few(namesOf(left), 4), remedy, was, is))
+	return nil
 }
 
 // ranFor returns the completed Jobs that depend on the object, directly or not.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"kolla.openstack.org/kolla/internal/podsecurity"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
-	"kolla.openstack.org/kolla/planner/internal/podsecurity"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -17,7 +17,7 @@ import (
 func RefusedPods(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.Problem {
 	changed := map[string]*providers.Object{}
 	for _, o := range outcomes {
-		if o.Action.Ref.GVK == inventory.Namespaces && podsecurity.Changes(o.Object, o.Live) {
+		if o.Action.Ref.GVK == inventory.Namespaces && podsecurity.Changes(o.Object.Manifest, o.Live) {
 			changed[o.Action.Ref.Name] = o.Object
 		}
 	}
@@ -27,10 +27,11 @@ func RefusedPods(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.
 	var warnings []plans.Problem
 	for _, o := range outcomes {
 		namespace := changed[o.Action.Ref.Namespace]
-		if namespace == nil || o.Action.Verb == "" || o.Finished() && o.Action.Verb == plans.None {
+		if namespace == nil || o.Withheld || o.Finished() && o.Action.Verb == plans.None {
 			continue
 		}
-		if why := podsecurity.Refused(cmp.Or(o.After, o.Object.Manifest), namespace, inv.Input.Cluster.Version); why != "" {
+		level := podsecurity.LevelOf(namespace.Manifest, inv.Input.Cluster.Version)
+		if why := podsecurity.Refusal(cmp.Or(o.After, o.Object.Manifest), level); why != "" {
 			warnings = append(warnings, refusedPods(o, namespace, why))
 		}
 	}

@@ -17,7 +17,7 @@ func indexDeclared(inv *Inventory) []plans.Problem {
 	var problems []plans.Problem
 	for i := range inv.Input.Objects {
 		object := &inv.Input.Objects[i]
-		other := inv.DeclaredAs(object.Ref())
+		other := inv.DeclarationByRef(object.Ref())
 		if same := inv.Declared[object.Address]; same != nil {
 			other = same
 		}
@@ -81,14 +81,14 @@ func checkAdopted(inv *Inventory) []plans.Problem {
 // TriggersOf returns the addresses in replace_triggered_by that count for an object. In a
 // service they count for workloads only, in a manifest for all objects.
 func TriggersOf(o *providers.Object) []string {
-	if o.Lifecycle == nil || o.Partial || !kinds.RunsPods(o.Ref().GVK.GroupKind()) && !Brought(o.Address) {
+	if o.Lifecycle == nil || o.Partial || !kinds.RunsPods(o.Ref().GVK.GroupKind()) && !brought(o.Address) {
 		return nil
 	}
 	return o.Lifecycle.ReplaceTriggeredBy
 }
 
-// Brought reports whether a user wrote the object itself, in a manifest block.
-func Brought(address addrs.Object) bool { return addrs.SplitBlock(address.Block).Type == "manifest" }
+// brought reports whether a user wrote the object itself, in a manifest block.
+func brought(address addrs.Object) bool { return addrs.SplitBlock(address.Block).Type == "manifest" }
 
 // checkTriggers refuses a replace_triggered_by with the address of an undeclared object. The
 // evaluation of the configuration has checked the addresses of blocks.
@@ -128,25 +128,3 @@ func undeclared(inv *Inventory, source string, address addrs.Object) plans.Probl
 		Detail: strings.TrimSpace(words.DidYouMean(address.String(), known) + " `kolla render` shows what is declared, with its addresses."),
 	}
 }
-
-// blocks has the addresses of all blocks with objects, and of the modules around them.
-type blocks map[string]bool
-
-func blocksOf(objects []providers.Object) blocks {
-	declared := blocks{}
-	for i := range objects {
-		block := objects[i].Address.Block
-		if declared[block] {
-			continue
-		}
-		declared[block] = true
-		for _, module := range addrs.Modules(addrs.SplitBlock(block).Module) {
-			declared[module] = true
-		}
-	}
-	return declared
-}
-
-// Declares reports whether the block has declared objects, or the module contains such a
-// block.
-func Declares(inv *Inventory, name string) bool { return inv.blocks[name] }

@@ -61,6 +61,10 @@ type Input struct {
 	// Replace has the addresses of objects to delete and create again without need. A Job
 	// runs again.
 	Replace []string
+	// Triggered has the objects that an earlier round of the same apply decided to replace
+	// because of their replace_triggered_by, and did not get to: for the family of each
+	// object, the entry that names its trigger.
+	Triggered map[addrs.Object]string
 	// RefreshOnly plans to change only the state: it forgets missing objects, and records
 	// UIDs and readiness. The plan shows the changes of others.
 	RefreshOnly bool

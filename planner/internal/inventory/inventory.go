@@ -1,8 +1,9 @@
 // Package inventory joins the three things that are known of an object: its declaration, its
 // record in the state, and the live object in the cluster.
 //
-// Index checks the input and needs no cluster. Observe and ObserveSelected then make all
-// LIST requests of a plan. Later stages only look things up.
+// Index checks the input and needs no cluster. Observe and ObserveSelected then make most LIST
+// requests of a plan; package trial lists the pods of a claim that is to be replaced. Later
+// stages look things up. versions.go chooses the old version of an object that stays.
 package inventory
 
 import (
@@ -59,7 +60,6 @@ type Inventory struct {
 	byIdentity map[Identity]*providers.Object
 	recorded   map[addrs.Object]*Record
 	known      map[Identity]*Record
-	blocks     blocks
 	services   serviceNames
 	scaled     map[providers.Ref]bool // the targets of autoscalers, without version
 }
@@ -83,7 +83,6 @@ func Index(in Input) (*Inventory, []plans.Problem) {
 		byIdentity: map[Identity]*providers.Object{},
 		recorded:   map[addrs.Object]*Record{},
 		known:      map[Identity]*Record{},
-		blocks:     blocksOf(in.Objects),
 	}
 	problems := checkState(&in)
 	unusable, warnings := indexRecords(inv)
@@ -110,21 +109,21 @@ func checkState(in *Input) []plans.Problem {
 	return problems
 }
 
-// DeclaredAs returns the declaration of the object in the cluster; nil: it has none.
-func (inv *Inventory) DeclaredAs(ref providers.Ref) *providers.Object {
+// DeclarationByRef returns the declaration of the object in the cluster; nil: it has none.
+func (inv *Inventory) DeclarationByRef(ref providers.Ref) *providers.Object {
 	return inv.byIdentity[Identify(ref)]
 }
 
-// RecordAt returns the record with the address; nil: there is none.
-func (inv *Inventory) RecordAt(address addrs.Object) *Record { return inv.recorded[address] }
+// RecordByAddress returns the record with the address; nil: there is none.
+func (inv *Inventory) RecordByAddress(address addrs.Object) *Record { return inv.recorded[address] }
 
-// RecordAs returns the record of the object in the cluster; nil: there is none.
-func (inv *Inventory) RecordAs(ref providers.Ref) *Record { return inv.known[Identify(ref)] }
+// RecordByRef returns the record of the object in the cluster; nil: there is none.
+func (inv *Inventory) RecordByRef(ref providers.Ref) *Record { return inv.known[Identify(ref)] }
 
-// RecordOf returns the record of a declared object, whatever its address was when it was
+// RecordForObject returns the record of a declared object, whatever its address was when it was
 // applied; nil: there is none. A record of another object with the same address does not
 // count.
-func (inv *Inventory) RecordOf(object *providers.Object) *Record {
+func (inv *Inventory) RecordForObject(object *providers.Object) *Record {
 	id := Identify(object.Ref())
 	if r := inv.recorded[object.Address]; r != nil && Identify(r.Ref) == id {
 		return r
@@ -137,7 +136,7 @@ func (inv *Inventory) Owns(live *unstructured.Unstructured) bool {
 	if live == nil {
 		return false
 	}
-	r := inv.RecordAs(providers.RefOf(live))
+	r := inv.RecordByRef(providers.RefOf(live))
 	return r != nil && trust.Same(r.State, live)
 }
 
@@ -149,7 +148,7 @@ func (inv *Inventory) Unread(ref providers.Ref) error {
 // Successor returns the address that decides about a record without a declaration of its
 // own: the new address of the same object, or the present member of its family.
 func (inv *Inventory) Successor(r *Record) addrs.Object {
-	if object := inv.DeclaredAs(r.Ref); object != nil {
+	if object := inv.DeclarationByRef(r.Ref); object != nil {
 		return object.Address
 	}
 	for i := range inv.Input.Objects {

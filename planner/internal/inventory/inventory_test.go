@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/objecttest"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -13,19 +14,10 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-func address(t *testing.T, text string) addrs.Object {
-	t.Helper()
-	a, err := addrs.ParseObject(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
 // declared is a ConfigMap with the address.
 func declared(t *testing.T, at string) providers.Object {
 	t.Helper()
-	a := address(t, at)
+	a := objecttest.Address(t, at)
 	u := &unstructured.Unstructured{Object: map[string]any{}}
 	u.SetAPIVersion("v1")
 	u.SetKind(a.Kind)
@@ -41,7 +33,7 @@ func record(at, name string) state.Object {
 func TestIndexRefuses(t *testing.T) {
 	twice := declared(t, "service.b/ConfigMap/a")
 	lost := declared(t, "service.b/ConfigMap/b")
-	lost.DependsOn = []addrs.Object{address(t, "service.c/ConfigMap/c")}
+	lost.DependsOn = []addrs.Object{objecttest.Address(t, "service.c/ConfigMap/c")}
 	tests := map[string]struct {
 		change func(*inventory.Input)
 		want   string
@@ -90,11 +82,11 @@ func TestIndexMoves(t *testing.T) {
 	if inv == nil {
 		t.Fatal(problems)
 	}
-	r := inv.RecordOf(&inv.Input.Objects[0])
-	if r == nil || !r.Moved || r.Address != address(t, "service.new/ConfigMap/a") || r.RecordedAddress() != address(t, "service.old/ConfigMap/a") {
+	r := inv.RecordForObject(&inv.Input.Objects[0])
+	if r == nil || !r.Moved || r.Address != objecttest.Address(t, "service.new/ConfigMap/a") || r.RecordedAddress() != objecttest.Address(t, "service.old/ConfigMap/a") {
 		t.Errorf("the record is %+v", r)
 	}
-	if inv.RecordAt(address(t, "service.old/ConfigMap/a")) != nil {
+	if inv.RecordByAddress(objecttest.Address(t, "service.old/ConfigMap/a")) != nil {
 		t.Error("the old address still has a record")
 	}
 }

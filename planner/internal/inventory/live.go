@@ -37,7 +37,7 @@ func Adopted(inv *Inventory, address addrs.Object) bool {
 	if object == nil || !Imported(inv.Input.Imports, address) {
 		return false
 	}
-	r := inv.RecordOf(object)
+	r := inv.RecordForObject(object)
 	return r == nil || r.State.UID == ""
 }
 
@@ -46,8 +46,8 @@ func Adopted(inv *Inventory, address addrs.Object) bool {
 func ValuesOf(inv *Inventory, namespace, name string) map[string][]byte {
 	ref := providers.Ref{GVK: Secrets, Namespace: namespace, Name: name}
 	live := inv.Input.Snapshot.Get(ref)
-	if object := inv.DeclaredAs(ref); object != nil && live != nil && !Adopted(inv, object.Address) {
-		if r := inv.RecordOf(object); r == nil || !trust.Same(r.State, live) {
+	if object := inv.DeclarationByRef(ref); object != nil && live != nil && !Adopted(inv, object.Address) {
+		if r := inv.RecordForObject(object); r == nil || !trust.Same(r.State, live) {
 			return nil
 		}
 	}
@@ -128,7 +128,7 @@ func Dependants(inv *Inventory) map[addrs.Object][]addrs.Object {
 		}
 	}
 	for address, object := range inv.Declared {
-		if inv.RecordAt(address) == nil {
+		if inv.RecordByAddress(address) == nil {
 			for _, on := range object.DependsOn {
 				dependants[on] = append(dependants[on], address)
 			}
@@ -139,7 +139,7 @@ func Dependants(inv *Inventory) map[addrs.Object][]addrs.Object {
 
 // actedAs returns the address of the action on a recorded object.
 func actedAs(inv *Inventory, r *Record) addrs.Object {
-	if object := inv.DeclaredAs(r.Ref); object != nil {
+	if object := inv.DeclarationByRef(r.Ref); object != nil {
 		return object.Address
 	}
 	return r.RecordedAddress()

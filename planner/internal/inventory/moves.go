@@ -10,35 +10,9 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// Moved returns the present address of an address in the state, by moved blocks and by a
-// count that a block got or lost.
+// Moved returns the present address of an address in the state, by moved blocks.
 func (inv *Inventory) Moved(address addrs.Object) addrs.Object {
-	address = movedByBlocks(inv.Input.Moves, address)
-	address.Block = inv.blocks.recounted(address.Block)
-	return address
-}
-
-func movedByBlocks(moves []addrs.Move, address addrs.Object) addrs.Object {
-	for range moves {
-		i := slices.IndexFunc(moves, func(m addrs.Move) bool {
-			_, applies := m.Apply(address)
-			return applies
-		})
-		if i < 0 {
-			break
-		}
-		address, _ = moves[i].Apply(address)
-	}
-	return address
-}
-
-// recounted returns the present address of a block that got or lost count, as Terraform
-// does: a block without a key becomes the first instance, and the other way round.
-func (b blocks) recounted(block string) string {
-	if b[block] {
-		return block
-	}
-	return addrs.Recounted(block, func(name string) bool { return b[name] })
+	return addrs.ApplyMoves(inv.Input.Moves, address)
 }
 
 // moveRecords gives the records their addresses after all moves. A record whose new address
@@ -66,7 +40,6 @@ func moveRecords(inv *Inventory) (warnings []plans.Problem) {
 		if r.Family != (addrs.Object{}) {
 			r.Family = inv.Moved(r.Family)
 		}
-		r.Recounted = movedByBlocks(inv.Input.Moves, r.Address) == r.Address
 		r.Address = to
 		r.Moved = true
 	}
@@ -79,7 +52,7 @@ func blockedMove(r *Record, to addrs.Object, other *Record) plans.Problem {
 		Warning: true,
 		Address: r.Address,
 		Summary: fmt.Sprintf("%s cannot move to %s, which is taken", r.Address, to),
-		Detail:  fmt.Sprintf("The state has %s there, applied as %s. So %s stays where it was, and is deleted where nothing declares it.", other.Ref, other.State.Address, r.Ref),
+		Detail:  fmt.Sprintf("The state has %s there, applied as %s. So %s keeps its old address, and is deleted if nothing declares that address.", other.Ref, other.State.Address, r.Ref),
 	}
 }
 
@@ -90,7 +63,7 @@ func checkMoves(inv *Inventory) []plans.Problem {
 	for _, m := range inv.Input.Moves {
 		if inv.Declared[m.From.Object] != nil && !m.From.Whole() {
 			problems = append(problems, blockProblem(m.Range, m.From.Object,
-				fmt.Sprintf("%s is moved, and still declared", m.From), "Take the declaration away, or the moved block."))
+				fmt.Sprintf("%s is moved, and still declared", m.From), "Remove either the declaration or the moved block."))
 		}
 		if !m.To.Whole() && inv.Declared[m.To.Object] == nil {
 			problems = append(problems, undeclared(inv, Place(m.Range), m.To.Object))
@@ -99,7 +72,7 @@ func checkMoves(inv *Inventory) []plans.Problem {
 	for _, r := range inv.Input.Removals {
 		if !r.From.Whole() && inv.Declared[r.From.Object] != nil {
 			problems = append(problems, blockProblem(r.Range, r.From.Object,
-				fmt.Sprintf("%s is removed, and still declared", r.From), "Take the declaration away, or the removed block."))
+				fmt.Sprintf("%s is removed, and still declared", r.From), "Remove either the declaration or the removed block."))
 		}
 	}
 	return append(problems, checkImports(inv)...)

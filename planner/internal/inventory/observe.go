@@ -87,9 +87,9 @@ func readNamespaces(ctx context.Context, inv *Inventory, selected func(addrs.Obj
 // selected, and it is not declared. A destroy ignores the declaration.
 func mayGo(inv *Inventory, name string, selected func(addrs.Object) bool) bool {
 	ref := providers.Ref{GVK: Namespaces, Name: name}
-	r := inv.RecordAs(ref)
+	r := inv.RecordByRef(ref)
 	switch {
-	case inv.Input.RefreshOnly, r == nil, !inv.Input.Destroy && inv.DeclaredAs(ref) != nil:
+	case inv.Input.RefreshOnly, r == nil, !inv.Input.Destroy && inv.DeclarationByRef(ref) != nil:
 		return false
 	case !inv.Input.Destroy:
 		return selected(inv.Successor(r))

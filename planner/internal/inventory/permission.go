@@ -24,8 +24,9 @@ func newPermission(given []string) *Permission {
 	return p
 }
 
-// Covers reports whether the object may be deleted with its data: the operator named it, its
-// block, or a module around the block, or allowed everything.
+// Covers reports whether the operator permits to delete the object with its data: -delete-data
+// names the object, its block or a module around the block, or is "*". Covers marks the names
+// that it finds as used.
 func (p *Permission) Covers(address addrs.Object) bool {
 	covered := false
 	for _, name := range append(Candidate{Address: address}.Names(), "*") {

@@ -19,8 +19,6 @@ type Record struct {
 	Family  addrs.Object
 	Ref     providers.Ref
 	Moved   bool
-	// Recounted: it moved because its block got or lost count. No moved block says so.
-	Recounted bool
 	// Renamed: its service has another name in the cluster, so its object has another name
 	// too.
 	Renamed bool
@@ -41,7 +39,7 @@ func (r *Record) RecordedAddress() addrs.Object {
 // Absence returns why the object is not in the cluster, if it is not: kolla was deleting it,
 // or somebody else deleted it.
 func (r *Record) Absence() plans.ReasonKind {
-	if r.State.Going {
+	if r.State.Deleting {
 		return plans.ReasonUnfinished
 	}
 	return plans.ReasonGone
@@ -55,7 +53,7 @@ func (r *Record) NowIn() string {
 	case !r.Moved && !r.Renamed:
 		return ""
 	case r.Moved && (was.Name != r.Address.Name || was.Kind != r.Address.Kind):
-		return fmt.Sprintf("moved to %s, which is another object: that one is made, this one goes", r.Address)
+		return fmt.Sprintf("moved to %s, which is another object: the new one is created, and this one is deleted", r.Address)
 	}
 	return r.Address.Block
 }

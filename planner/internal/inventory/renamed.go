@@ -53,7 +53,7 @@ func eachRenamed(inv *Inventory, selected func(addrs.Object) bool, do func(o *pr
 	var former map[Part]*unstructured.Unstructured
 	for i := range inv.Input.Objects {
 		o := &inv.Input.Objects[i]
-		if !o.Generated() || !selected(o.Address) || inv.Input.Snapshot.Get(o.Ref()) != nil || inv.RecordOf(o) != nil {
+		if !o.Generated() || !selected(o.Address) || inv.Input.Snapshot.Get(o.Ref()) != nil || inv.RecordForObject(o) != nil {
 			continue
 		}
 		if former == nil {
@@ -78,7 +78,7 @@ func copyFrom(o *providers.Object, source *unstructured.Unstructured) (copied Co
 	data := map[string]providers.SecretData{}
 	for key, made := range o.Data {
 		data[key] = made
-		if _, there := values[key]; there && o.Renews() == "" {
+		if _, there := values[key]; there && o.RenewalReason() == "" {
 			data[key] = providers.SecretData{Carried: true, Parts: []providers.DataPart{{From: &providers.SecretKey{Namespace: ref.Namespace, Name: ref.Name, Key: key}}}}
 		}
 	}
@@ -88,7 +88,7 @@ func copyFrom(o *providers.Object, source *unstructured.Unstructured) (copied Co
 			copied.Lost = append(copied.Lost, key)
 		}
 	}
-	copied.Anew = o.Renews() != "" && len(copied.Lost) == len(values)
+	copied.Anew = o.RenewalReason() != "" && len(copied.Lost) == len(values)
 	o.Data = data
 	return copied, len(copied.Lost) < len(values) || copied.Anew
 }
@@ -105,7 +105,7 @@ func formerSecrets(inv *Inventory) map[Part]*unstructured.Unstructured {
 	for i := range inv.Records {
 		r := &inv.Records[i]
 		live := inv.Input.Snapshot.Get(r.Ref)
-		if r.Ref.GVK != Secrets || inv.DeclaredAs(r.Ref) != nil || !trust.Same(r.State, live) || !Labelled(live, inv.Input.Cloud) {
+		if r.Ref.GVK != Secrets || inv.DeclarationByRef(r.Ref) != nil || !trust.Same(r.State, live) || !Labelled(live, inv.Input.Cloud) {
 			continue
 		}
 		if of, ok := PartOf(r.Address.Block, live); ok && former[of] == nil {

@@ -43,7 +43,7 @@ func needed(inv *Inventory) []providers.Scope {
 		}
 	}
 	for _, r := range inv.Records {
-		leaves := r.Ref.GVK.GroupKind() == kinds.StatefulSet && inv.DeclaredAs(r.Ref) == nil
+		leaves := r.Ref.GVK.GroupKind() == kinds.StatefulSet && inv.DeclarationByRef(r.Ref) == nil
 		if (in.Destroy || leaves) && r.Ref.Namespace != "" {
 			scopes = append(scopes, providers.Scope{GVK: Claims, Namespace: r.Ref.Namespace})
 		}

@@ -23,7 +23,7 @@ func nameServices(inv *Inventory) {
 	inv.services = serviceNames{block: map[string]string{}, declared: map[string]string{}}
 	for i := range inv.Input.Objects {
 		o := &inv.Input.Objects[i]
-		if name := CalledIn(o.Address.Block, o.Manifest); name != "" {
+		if name := calledIn(o.Address.Block, o.Manifest); name != "" {
 			inv.services.declared[o.Address.Block] = name
 		}
 		if name := ServiceOf(o.Manifest); name != "" {
@@ -36,7 +36,7 @@ func nameServices(inv *Inventory) {
 		if !trust.Same(r.State, live) {
 			continue
 		}
-		was := CalledIn(r.Address.Block, live)
+		was := calledIn(r.Address.Block, live)
 		if was == "" {
 			continue
 		}
@@ -57,9 +57,9 @@ func ServiceOf(object *unstructured.Unstructured) string {
 	return object.GetLabels()[providers.LabelService]
 }
 
-// CalledIn returns the name in the cluster of the service of an object, or the name of the
+// calledIn returns the name in the cluster of the service of an object, or the name of the
 // only object of a secret block; empty: the object belongs to neither.
-func CalledIn(block string, object *unstructured.Unstructured) string {
+func calledIn(block string, object *unstructured.Unstructured) string {
 	if object != nil && addrs.SplitBlock(block).Type == "secret" {
 		return object.GetName()
 	}
@@ -72,7 +72,7 @@ type Part struct{ Block, Rest string }
 // PartOf removes the name of the service, or secret block, from the name of one of its
 // objects.
 func PartOf(block string, object *unstructured.Unstructured) (of Part, ok bool) {
-	name := CalledIn(block, object)
+	name := calledIn(block, object)
 	rest, ok := strings.CutPrefix(object.GetName(), name)
 	return Part{block, rest}, ok && name != ""
 }

@@ -18,8 +18,8 @@ import (
 type Versions struct {
 	// Members begins with those in use, and then with the newest.
 	Members []*Record
-	// Previous is the first member that is still in the cluster; nil: none is. Its place is
-	// taken by the declared member.
+	// Previous is the first member that is still in the cluster and that the state proves to be
+	// kolla's (trust.Same); nil: there is none. The declared member replaces it.
 	Previous *Record
 }
 
@@ -40,7 +40,7 @@ func formerVersions(inv *Inventory, selected func(addrs.Object) bool) Former {
 	}
 	for i := range inv.Records {
 		r := &inv.Records[i]
-		if r.Family != (addrs.Object{}) && declared[r.Family] && selected(inv.Successor(r)) && inv.DeclaredAs(r.Ref) == nil && inv.Declared[r.RecordedAddress()] == nil {
+		if r.Family != (addrs.Object{}) && declared[r.Family] && selected(inv.Successor(r)) && inv.DeclarationByRef(r.Ref) == nil && inv.Declared[r.RecordedAddress()] == nil {
 			members[r.Family] = append(members[r.Family], r)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package lifecycle evaluates the lifecycle block of an object: which of its fields belong to
-// others.
+// Package lifecycle evaluates the lifecycle block of an object: which of its fields the operator
+// leaves to others. Package ownership decides about the other fields.
 package lifecycle
 
 import (

@@ -36,7 +36,7 @@ func RefuseFewer(outcomes []*Outcome) {
 		before, known := objects.Replicas(o.Live)
 		after, alsoKnown := objects.Replicas(o.After)
 		if known && alsoKnown && after < before {
-			o.Withdraw(fmt.Sprintf("%s cannot go from %d pods to %d", o.Action.Ref, before, after), o.Object.ScaleDown)
+			o.Refuse(plans.ProblemOf(o.Object, fmt.Sprintf("%s cannot go from %d pods to %d", o.Action.Ref, before, after), o.Object.ScaleDown))
 		}
 	}
 }

@@ -27,8 +27,9 @@ type Outcome struct {
 	// the way.
 	Stranger bool
 
-	// Action has no verb if a problem prevents it.
-	Action plans.Action
+	// Withheld: problems, or a stranger, prevent the action. It has no verb then.
+	Withheld bool
+	Action   plans.Action
 	// After is the object after the action, as the server answered if it could be asked;
 	// nil: nothing changes.
 	After *unstructured.Unstructured
@@ -50,11 +51,11 @@ func (o *Outcome) Adopts() bool { return o.Live != nil && !o.Ours && !o.Object.P
 // Owned reports whether kolla made the whole object, so that additions of others are drift.
 // Jobs have rules of their own.
 func (o *Outcome) Owned() bool {
-	return o.Live != nil && !o.Object.Partial && !o.Object.Run() && len(o.Object.Deferred) == 0
+	return o.Live != nil && !o.Object.Partial && !o.Object.IsJob() && len(o.Object.Deferred) == 0
 }
 
 // Finished reports whether the object is a Job that an apply has seen complete.
-func (o *Outcome) Finished() bool { return o.Object.Run() && o.Record != nil && o.Record.State.Ready }
+func (o *Outcome) Finished() bool { return o.Object.IsJob() && o.Record != nil && o.Record.State.Ready }
 
 // Versioned reports whether the name of the object contains a hash of its content.
 func (o *Outcome) Versioned() bool { return o.Object.Family != (addrs.Object{}) }
@@ -82,10 +83,10 @@ func Prevention(block, source string) string {
 const ManyStrangers = 3
 
 // RebuildAdvice says how to go on if the state is wrong.
-const RebuildAdvice = "If kolla made %s and the state was lost, or is an old one: kolla state rebuild. It shows who made what and when, and asks."
+const RebuildAdvice = "If kolla made %s and the state was lost or is an old copy, run kolla state rebuild. It shows who made which object and when, and asks."
 
 // RebuildCommand says the same, with the command in a line of its own.
-const RebuildCommand = "If kolla made %s and the state was lost, or is an old one, have it made anew:\n\n  kolla state rebuild\n\nIt shows who made what and when, and asks."
+const RebuildCommand = "If kolla made %s and the state was lost or is an old copy, rebuild the state:\n\n  kolla state rebuild\n\nIt shows who made which object and when, and asks."
 
 // WithUnknown marks the values of a Secret that only the apply makes, and the annotations
 // that depend on them.

@@ -35,23 +35,14 @@ func refreshed(o *Outcome, cloud string) (a plans.Action, ok bool) {
 	if o.Stranger && !o.Ours && o.Record != nil && o.Record.State.UID != "" && o.Record.Address == a.Address {
 		return gone(o), true
 	}
+	if o.Withheld {
+		return uncompared(o, cloud), o.Live != nil && o.Record != nil
+	}
 	a.Force, a.Pending = false, false
 	a.Supersedes = plans.Action{}.Supersedes
 	switch a.Verb {
-	case "":
-		if o.Live == nil || o.Record == nil {
-			return a, false
-		}
-		why := objection(o)
-		if o.Stranger {
-			why = strange(o, cloud).Summary
-		}
-		return plans.Action{
-			Address: a.Address, Verb: plans.None, Object: a.Object, Ref: a.Ref,
-			Evidence: plans.Evidence{Kind: plans.Unverified, Detail: why},
-		}, true
 	case plans.Create, plans.Run:
-		if o.Record == nil || o.Record.State.UID == "" || o.Record.Address != a.Address {
+		if !missing(o) {
 			return a, false
 		}
 		return gone(o), true
@@ -68,6 +59,48 @@ func refreshed(o *Outcome, cloud string) (a plans.Action, ok bool) {
 		return a, true
 	}
 	return a, false
+}
+
+// ConfigChanges counts the objects that an ordinary plan would create or change because of
+// the configuration. Objects that could not be compared are not counted.
+func ConfigChanges(outcomes []*Outcome) int {
+	n := 0
+	for _, o := range outcomes {
+		edited := slices.ContainsFunc(o.Action.Changes, func(c plans.Change) bool { return !c.Drift || c.Edited })
+		switch a := &o.Action; {
+		case o.Withheld:
+		case a.Verb == plans.Create || a.Verb == plans.Run:
+			if !missing(o) {
+				n++
+			}
+		case a.Verb == plans.Adopt:
+			if !o.Ours || o.Record != nil || edited {
+				n++
+			}
+		case a.Verb == plans.Update || a.Verb == plans.Replace:
+			if edited || len(a.Changes) == 0 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// missing reports whether the object of the state does not exist.
+func missing(o *Outcome) bool {
+	return o.Record != nil && o.Record.State.UID != "" && o.Record.Address == o.Action.Address
+}
+
+// uncompared is the action of an object that could not be compared.
+func uncompared(o *Outcome, cloud string) plans.Action {
+	why := objection(o)
+	if o.Stranger {
+		why = strange(o, cloud).Summary
+	}
+	return plans.Action{
+		Address: o.Action.Address, Verb: plans.None, Object: o.Action.Object, Ref: o.Action.Ref,
+		Evidence: plans.Evidence{Kind: plans.Unverified, Detail: why},
+	}
 }
 
 // gone forgets an object that no longer exists.
@@ -97,5 +130,5 @@ func objection(o *Outcome) string {
 			return strings.ReplaceAll(strings.TrimSpace(problem.Summary+": "+problem.Detail), "\n", " ")
 		}
 	}
-	return "nobody knows why"
+	return "the reason is unknown"
 }

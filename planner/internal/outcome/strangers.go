@@ -110,11 +110,11 @@ func strange(s *Outcome, cloud string) plans.Problem {
 	if labelled {
 		summary = fmt.Sprintf("%s exists, and the state does not know it", s.Action.Ref)
 		b.Reset()
-		b.WriteString("It carries the label of this cloud, which anybody can have given to it. ")
+		b.WriteString("It carries the label of this cloud, but anybody can set that label. ")
 	}
 	b.WriteString(Birth(s.Live) + " ")
 	if s.Record != nil && s.Record.State.UID != "" {
-		fmt.Fprintf(&b, "The object of that name that the state knows (UID %s) is gone. ", s.Record.State.UID)
+		fmt.Fprintf(&b, "The state knows another object of that name (UID %s), which is gone. ", s.Record.State.UID)
 	}
 	switch {
 	case s.Object.Generated():
@@ -134,7 +134,7 @@ func strange(s *Outcome, cloud string) plans.Problem {
 func lostState(labelled []*Outcome) plans.Problem {
 	return plans.Problem{
 		Summary: fmt.Sprintf("%d objects exist and carry the label of this cloud, and the state does not know them", len(labelled)),
-		Detail: fmt.Sprintf("They are %s. A label proves nothing: anybody can have given it to them. Nothing was read from them. "+RebuildCommand+
+		Detail: fmt.Sprintf("They are %s. Anybody can set a label, so nothing was read from them. "+RebuildCommand+
 			" To take over single objects as they are, write import blocks for them, or name each, as in\n\n  %s",
 			words.Few(refsOf(labelled), 6), "them", words.Option("-adopt", labelled[0].Object.Address.String())),
 	}

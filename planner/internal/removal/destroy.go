@@ -23,9 +23,9 @@ import (
 func Destroy(inv *inventory.Inventory, set selection.Set) Result {
 	m := newRemover(inv, nil)
 	cloud := inv.Input.Cloud
-	var candidates, strangers []candidate
+	var candidates, strangers []removable
 	for i := range inv.Records {
-		candidates = append(candidates, candidateOf(inv, &inv.Records[i]))
+		candidates = append(candidates, removableOf(inv, &inv.Records[i]))
 	}
 	volumes := volumesOfKolla(inv)
 	for _, c := range append(unrecorded(inv), unlabelledVolumes(inv, volumes)...) {
@@ -42,31 +42,48 @@ func Destroy(inv *inventory.Inventory, set selection.Set) Result {
 			strangers = append(strangers, c)
 		}
 	}
-	excluded := func(c candidate) bool { return !set.Has(c.address) }
-	m.removeAll(slices.DeleteFunc(append(candidates, goneVolumes(inv)...), excluded), plans.ReasonDestroy)
+	excluded := func(c removable) bool { return !set.Has(c.address) }
+	candidates = slices.DeleteFunc(append(candidates, goneVolumes(inv)...), excluded)
+	for i, c := range candidates {
+		candidates[i].because = whyTaken(set, c)
+	}
+	m.removeAll(candidates, plans.ReasonDestroy)
 	LinkDeletes(inv, m.result.Actions)
 	m.leaveStrangers(slices.DeleteFunc(strangers, excluded))
 	return m.result
 }
 
+// whyTaken returns the reason for which a destroy deletes an object that the operator did not
+// name: it depends on a deleted object. The reason is empty for an object that the operator named.
+func whyTaken(set selection.Set, c removable) string {
+	by, ok := set.AddedBy(c.address)
+	switch {
+	case !ok:
+		return ""
+	case by.Kind == kinds.Namespace.Kind && by.Name == c.ref.Namespace:
+		return "is in namespace " + by.Name
+	}
+	return "depends on " + by.String()
+}
+
 // goneVolumes returns the volumes that an earlier apply left behind and that no longer
 // exist. The state forgets them.
-func goneVolumes(inv *inventory.Inventory) []candidate {
-	var gone []candidate
+func goneVolumes(inv *inventory.Inventory) []removable {
+	var gone []removable
 	for _, r := range inv.Left {
 		if inv.Input.Snapshot.Get(r.Ref) == nil {
-			gone = append(gone, candidateOf(inv, r))
+			gone = append(gone, removableOf(inv, r))
 		}
 	}
-	slices.SortFunc(gone, func(a, b candidate) int { return a.address.Compare(b.address) })
+	slices.SortFunc(gone, func(a, b removable) int { return a.address.Compare(b.address) })
 	return gone
 }
 
 // unrecorded returns the live objects with the cloud's label that the state does not know.
-func unrecorded(inv *inventory.Inventory) []candidate {
-	var candidates []candidate
+func unrecorded(inv *inventory.Inventory) []removable {
+	var candidates []removable
 	for _, u := range inventory.UnrecordedObjects(inv) {
-		candidates = append(candidates, candidate{address: u.Address, ref: u.Ref, live: u.Live})
+		candidates = append(candidates, removable{address: u.Address, ref: u.Ref, live: u.Live})
 	}
 	return candidates
 }
@@ -79,7 +96,7 @@ func volumesOfKolla(inv *inventory.Inventory) map[inventory.Identity]bool {
 	for _, set := range inv.Input.Snapshot.All(inventory.StatefulSets) {
 		mine := inv.Owns(set) && inventory.Labelled(set, inv.Input.Cloud)
 		if mine {
-			_, released := inventory.Released(inv.Input.Removals, inv.RecordAs(providers.RefOf(set)).RecordedAddress())
+			_, released := inventory.Released(inv.Input.Removals, inv.RecordByRef(providers.RefOf(set)).RecordedAddress())
 			mine = !released
 		}
 		for _, claim := range inventory.VolumesOf(inv.Input.Snapshot, set) {
@@ -92,13 +109,13 @@ func volumesOfKolla(inv *inventory.Inventory) map[inventory.Identity]bool {
 // unlabelledVolumes returns the volumes of StatefulSets in manifests, also of deleted ones.
 // Their templates have no label of kolla's. A claim that the StatefulSet took up without
 // creating it lacks the labels that the controller adds.
-func unlabelledVolumes(inv *inventory.Inventory, volumes map[inventory.Identity]bool) []candidate {
+func unlabelledVolumes(inv *inventory.Inventory, volumes map[inventory.Identity]bool) []removable {
 	snapshot, cloud := inv.Input.Snapshot, inv.Input.Cloud
-	var candidates []candidate
+	var candidates []removable
 	add := func(live *unstructured.Unstructured) {
 		ref := providers.RefOf(live)
-		if inv.RecordAs(ref) == nil && !inventory.Labelled(live, cloud) && len(live.GetOwnerReferences()) == 0 {
-			candidates = append(candidates, candidate{ref: ref, live: live, address: inv.AddressFor(ref, nil, nil)})
+		if inv.RecordByRef(ref) == nil && !inventory.Labelled(live, cloud) && len(live.GetOwnerReferences()) == 0 {
+			candidates = append(candidates, removable{ref: ref, live: live, address: inv.AddressFor(ref, nil, nil)})
 		}
 	}
 	for _, set := range snapshot.All(inventory.StatefulSets) {
@@ -116,7 +133,7 @@ func unlabelledVolumes(inv *inventory.Inventory, volumes map[inventory.Identity]
 			add(live)
 		}
 	}
-	slices.SortFunc(candidates, func(a, b candidate) int { return a.address.Compare(b.address) })
+	slices.SortFunc(candidates, func(a, b removable) int { return a.address.Compare(b.address) })
 	return candidates
 }
 
@@ -129,7 +146,7 @@ func hasSet(snapshot *providers.Snapshot, claim *unstructured.Unstructured) bool
 
 // namedVolume reports whether the operator gave the address of a volume in a namespace of
 // the cloud.
-func namedVolume(inv *inventory.Inventory, c candidate) bool {
+func namedVolume(inv *inventory.Inventory, c removable) bool {
 	return c.ref.GVK.GroupKind() == kinds.PersistentVolumeClaim && ownNamespace(inv, c.ref.Namespace) && inv.DeleteData.Has(c.address.String())
 }
 
@@ -140,7 +157,7 @@ func ownNamespace(inv *inventory.Inventory, name string) bool {
 
 // leaveStrangers reports the objects that a destroy does not delete although they have the
 // cloud's label, because the state does not know them. Volumes are kept like other data.
-func (m *remover) leaveStrangers(strangers []candidate) {
+func (m *remover) leaveStrangers(strangers []removable) {
 	var names []string
 	for _, c := range strangers {
 		if c.ref.GVK.GroupKind() == kinds.PersistentVolumeClaim {
@@ -162,7 +179,7 @@ func (m *remover) leaveStrangers(strangers []candidate) {
 	m.result.Problems = append(m.result.Problems, plans.Problem{
 		Warning: len(m.inv.Records) > 0 || m.inv.Input.State.Lineage != "",
 		Summary: summary,
-		Detail: fmt.Sprintf("Left alone: %s. A label proves nothing: anybody can have given it to them, and kolla deletes only what the state knows by its UID. "+outcome.RebuildCommand+" Otherwise, if nothing needs them, delete them with kubectl.",
+		Detail: fmt.Sprintf("Left alone: %s. Anybody can set a label, so kolla deletes only objects whose UIDs are in the state. "+outcome.RebuildCommand+" Otherwise, if nothing needs them, delete them with kubectl.",
 			words.Few(names, 6), "them"),
 	})
 }

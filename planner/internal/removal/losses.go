@@ -12,12 +12,12 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Losses refuses the deletion of guarded objects. It returns a problem for each block, because
-// operators remove whole services. cutOffs names the users of the pods of these objects.
-func Losses(inv *inventory.Inventory, guarded []Guarded, cutOffs map[providers.Ref]*plans.CutOff) []plans.Problem {
-	blocks := map[string][]Guarded{}
+// RefuseLosses refuses the deletion of objects with data. It returns one problem for each block,
+// because operators usually remove a whole service. cutOffs lists who uses the pods of an object.
+func RefuseLosses(inv *inventory.Inventory, atRisk []AtRisk, cutOffs map[providers.Ref]*plans.CutOff) []plans.Problem {
+	blocks := map[string][]AtRisk{}
 	var order []string
-	for _, g := range guarded {
+	for _, g := range atRisk {
 		block := g.Address.Block
 		if blocks[block] == nil {
 			order = append(order, block)
@@ -26,48 +26,51 @@ func Losses(inv *inventory.Inventory, guarded []Guarded, cutOffs map[providers.R
 	}
 	var problems []plans.Problem
 	for _, block := range order {
-		slices.SortFunc(blocks[block], func(a, b Guarded) int { return a.Address.Compare(b.Address) })
-		problems = append(problems, lossOf(inv, block, blocks[block], cutOffs))
+		slices.SortFunc(blocks[block], func(a, b AtRisk) int { return a.Address.Compare(b.Address) })
+		problems = append(problems, refusalOf(inv, block, blocks[block], cutOffs))
 	}
 	return problems
 }
 
-// lossOf is the problem of the guarded objects of one block.
-func lossOf(inv *inventory.Inventory, block string, all []Guarded, cutOffs map[providers.Ref]*plans.CutOff) plans.Problem {
+// renamed advises an operator who has renamed the block.
+const renamed = " If you renamed the block, declare its new name in a moved block."
+
+// refusalOf is the problem of the objects with data of one block.
+func refusalOf(inv *inventory.Inventory, block string, all []AtRisk, cutOffs map[providers.Ref]*plans.CutOff) plans.Problem {
 	first := all[0]
 	if inv.Input.Destroy {
 		return destroyed(all, cutOffs)
 	}
 	isExternal := external(inv, block)
 	if len(all) == 1 {
-		what, back := fmt.Sprintf("%s is no longer declared, and holds %s", first.Ref, first.Data), "Put its declaration back"
+		what, back := fmt.Sprintf("%s is no longer declared, and holds %s", first.Ref, first.Data), "To keep it, put its declaration back."+renamed
 		if isExternal {
-			what, back = fmt.Sprintf("%s is external now, and %s holds %s", block, first.Ref, first.Data), backAgain
+			what, back = fmt.Sprintf("%s is external now, and %s holds %s", block, first.Ref, first.Data), "To keep it, take external out of the service again."
 		}
 		return plans.Problem{
 			Address: first.Address,
 			Summary: what,
-			Detail: fmt.Sprintf("%s%s; or, to delete it with what it holds, plan with %s; or keep the object and have kolla forget it:\n\n%s",
-				cutOffFirst(cutOffs[first.Ref]), back, words.Option("-delete-data", first.Address.String()), removedBlock(first.Address)),
+			Detail: fmt.Sprintf("%s%s To delete it with its data, plan with %s.%s",
+				cutOffFirst(cutOffs[first.Ref]), back, words.Option("-delete-data", first.Address.String()), leftWith(removedBlock(first.Address), "it")),
 		}
 	}
-	what, back := fmt.Sprintf("%d objects of %s are no longer declared, and hold data", len(all), block), "Put the declaration back"
+	what, back := fmt.Sprintf("%d objects of %s are no longer declared, and hold data", len(all), block), "To keep them, put their declarations back."+renamed
 	switch {
 	case isExternal:
-		what, back = fmt.Sprintf("%s is external now, and %d of its objects hold data", block, len(all)), backAgain
+		what, back = fmt.Sprintf("%s is external now, and %d of its objects hold data", block, len(all)), "To keep them, take external out of the service again."
 	case !slices.ContainsFunc(inv.Input.Objects, func(o providers.Object) bool { return o.Address.Block == block }):
 		what = fmt.Sprintf("%s is no longer declared, and %d of its objects hold data", block, len(all))
 	}
 	return plans.Problem{
 		Address: first.Address,
 		Summary: what,
-		Detail: fmt.Sprintf("What would be lost:\n\n%s\n%s; or, to delete all of these, plan with %s; or keep them and have kolla forget each, as in:\n\n%s",
+		Detail: fmt.Sprintf("What would be lost:\n\n%s\n%s To delete all of them, plan with %s. To leave them in the cluster without kolla, declare for each:\n\n%s",
 			listOf(all, cutOffs), back, words.Option("-delete-data", block), removedBlock(first.Address)),
 	}
 }
 
 // listOf lists objects with their data and the users of their pods.
-func listOf(all []Guarded, cutOffs map[providers.Ref]*plans.CutOff) string {
+func listOf(all []AtRisk, cutOffs map[providers.Ref]*plans.CutOff) string {
 	var list strings.Builder
 	for _, g := range all {
 		fmt.Fprintf(&list, "  %s: %s\n%s", g.Ref, g.Data, cutOffBelow(cutOffs[g.Ref], "    "))
@@ -99,7 +102,7 @@ func cutOffFirst(c *plans.CutOff) string {
 
 // destroyed is the problem of a destroy that would stop workloads which others need. They
 // cannot stay as volumes can, because the objects that they mount would be deleted.
-func destroyed(all []Guarded, cutOffs map[providers.Ref]*plans.CutOff) plans.Problem {
+func destroyed(all []AtRisk, cutOffs map[providers.Ref]*plans.CutOff) plans.Problem {
 	name, what := all[0].Address.String(), all[0].Ref.String()
 	if len(all) > 1 {
 		name, what = all[0].Address.Block, all[0].Address.Block

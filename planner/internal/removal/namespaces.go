@@ -55,10 +55,10 @@ func (m *remover) keepsIn(namespace string) bool {
 
 // occupiedRemedy says how to go on with a namespace that is not empty. Others may create
 // their objects again as often as they are deleted. keeps: kolla itself keeps objects there.
-func occupiedRemedy(c candidate, keeps bool) string {
-	remedy := "Put its declaration back; or delete or move what is in it first; or "
+func occupiedRemedy(c removable, keeps bool) string {
+	remedy := "To keep it, put its declaration back. To delete it, first delete or move what is in it."
 	if !keeps {
-		remedy += fmt.Sprintf("delete it with whatever is in it by %s ('*' does not stand for that); or ", words.Option("-delete-data", c.address.String()))
+		remedy += fmt.Sprintf(" To delete it with all that is in it, plan with %s ('*' is not enough).", words.Option("-delete-data", c.address.String()))
 	}
-	return remedy + "keep it and have kolla forget it:\n\n" + removedBlock(c.address)
+	return remedy + leftWith(removedBlock(c.address), "it")
 }

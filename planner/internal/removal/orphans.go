@@ -15,7 +15,7 @@ import (
 func Orphans(inv *inventory.Inventory) []plans.Problem {
 	var orphans []inventory.Unrecorded
 	for _, u := range inventory.UnrecordedObjects(inv) {
-		if inv.DeclaredAs(u.Ref) == nil && u.Live.GetAnnotations()[providers.AnnotationAddress] != "" {
+		if inv.DeclarationByRef(u.Ref) == nil && u.Live.GetAnnotations()[providers.AnnotationAddress] != "" {
 			orphans = append(orphans, u)
 		}
 	}

@@ -19,13 +19,10 @@ func external(inv *inventory.Inventory, block string) bool {
 	return slices.Contains(inv.Input.External, block)
 }
 
-// backAgain says how to get back the objects of a service that is external now.
-const backAgain = "Take external out of the service again"
-
 // prevented refuses to destroy an object with prevent_destroy. The declaration decides, or,
 // without one, the last apply. If all objects of a block are protected, each has the same
 // problem, so that it is shown once.
-func prevented(inv *inventory.Inventory, c candidate) []plans.Problem {
+func prevented(inv *inventory.Inventory, c removable) []plans.Problem {
 	if object := inv.Declared[c.address]; object != nil {
 		l := object.Lifecycle
 		if l == nil || !l.PreventDestroy {
@@ -39,34 +36,41 @@ func prevented(inv *inventory.Inventory, c candidate) []plans.Problem {
 			what = c.address.Block
 		}
 		return []plans.Problem{plans.ProblemOf(object, fmt.Sprintf("%s must not be destroyed", what),
-			outcome.Prevention(c.address.Block, l.Source)+". Take that away first, if it is really meant.")}
+			outcome.Prevention(c.address.Block, l.Source)+". Remove that first if the object should really be destroyed.")}
 	}
-	if c.guard == "" {
+	if c.preventedAt == "" {
 		return nil
 	}
 	what, keep, from := c.ref.String(), "the object", strconv.Quote(c.address.String())
-	if wholeBlock(inv, c.address.Block, func(a addrs.Object, guard string) bool { return inv.Declared[a] == nil && guard == c.guard }) {
+	if wholeBlock(inv, c.address.Block, func(a addrs.Object, preventedAt string) bool {
+		return inv.Declared[a] == nil && preventedAt == c.preventedAt
+	}) {
 		what, keep, from = c.address.Block, "what it has", c.address.Block
 	}
-	is, back, away := "no longer declared", "Put its declaration back", "take it away"
+	is, back, away := "no longer declared", "put its declaration back", "remove the declaration"
 	if external(inv, c.address.Block) {
-		is, back, away = "not deployed any more, because its service is external now", backAgain, "make it external"
+		is, back, away = "no longer deployed, because its service is external now", "take external out of the service again", "make it external"
 	}
 	return []plans.Problem{{
 		Address: c.address,
 		Summary: fmt.Sprintf("%s is %s, and must not be destroyed", what, is),
-		Detail: fmt.Sprintf("When it was last applied, %s. %s; to let it go, say prevent_destroy = false, apply, and then %s; or keep %s and have kolla forget it:\n\n%s",
-			outcome.Prevention(c.address.Block, c.guard), back, away, keep, removedBlockFrom(from)),
+		Detail: fmt.Sprintf("When it was last applied, %s. To keep it, %s. To delete it, set prevent_destroy = false, apply, and then %s.%s",
+			outcome.Prevention(c.address.Block, c.preventedAt), back, away, leftWith(removedBlockFrom(from), keep)),
 	}}
 }
 
-// wholeBlock reports whether a condition holds for all recorded objects of a block. guard is
-// where prevent_destroy was declared at the last apply.
-func wholeBlock(inv *inventory.Inventory, block string, holds func(address addrs.Object, guard string) bool) bool {
+// wholeBlock reports whether a condition holds for all recorded objects of a block. preventedAt
+// is where prevent_destroy was declared at the last apply.
+func wholeBlock(inv *inventory.Inventory, block string, holds func(address addrs.Object, preventedAt string) bool) bool {
 	return !slices.ContainsFunc(inv.Records, func(r inventory.Record) bool {
 		was := r.RecordedAddress()
 		return was.Block == block && !holds(was, r.State.Protected)
 	})
+}
+
+// leftWith says with which block kolla leaves something in the cluster and forgets it.
+func leftWith(block, what string) string {
+	return fmt.Sprintf(" To leave %s in the cluster without kolla, declare:\n\n%s", what, block)
 }
 
 // removedBlock returns the block by which kolla leaves an object to its operator.
@@ -80,7 +84,7 @@ func removedBlockFrom(from string) string {
 
 // protected returns the data that would be lost with an object; empty: none, or the operator
 // named the object.
-func (m *remover) protected(c candidate) string {
+func (m *remover) dataAtRisk(c removable) string {
 	if c.partial {
 		return ""
 	}
@@ -106,8 +110,8 @@ func (m *remover) protected(c candidate) string {
 
 // protect keeps an object with data. A destroy reports it. Any other plan is refused, and so
 // is the destroy of a workload that others need.
-func (m *remover) protect(c candidate, data string) {
-	if m.inv.Input.Destroy && !(plans.Serves(c.ref) && c.holds != "") {
+func (m *remover) protect(c removable, data string) {
+	if m.inv.Input.Destroy && !(plans.RunsPodsContinuously(c.ref) && c.holds != "") {
 		kept := plans.Kept{Address: c.address, Ref: c.ref, Holds: data, Alone: c.namespace() && m.inv.DeleteData.All()}
 		if c.uid == "" && c.ref.GVK.GroupKind() == kinds.PersistentVolumeClaim { // the state does not have it yet
 			kept.UID = c.live.GetUID()
@@ -115,12 +119,12 @@ func (m *remover) protect(c candidate, data string) {
 		m.result.Kept = append(m.result.Kept, kept)
 		return
 	}
-	g := Guarded{Ref: c.ref, Address: c.address, Data: data}
+	g := AtRisk{Ref: c.ref, Address: c.address, Data: data}
 	if !c.namespace() {
-		m.result.Guarded = append(m.result.Guarded, g)
+		m.result.AtRisk = append(m.result.AtRisk, g)
 		return
 	}
-	problem := lossOf(m.inv, c.address.Block, []Guarded{g}, nil)
+	problem := refusalOf(m.inv, c.address.Block, []AtRisk{g}, nil)
 	if len(m.occupants(c.ref.Name)) > 0 {
 		problem.Detail = occupiedRemedy(c, m.keepsIn(c.ref.Name))
 	}

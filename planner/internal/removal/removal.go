@@ -1,6 +1,9 @@
 // Package removal decides about the objects that kolla made and that are no longer declared:
 // delete, release, forget, or keep. It deletes an object only if the state proves that the
-// object is kolla's, and if nothing is lost that the operator did not name.
+// object is kolla's, and if nothing is lost that the operator did not name. Of the old versions
+// of a ConfigMap or Secret it keeps the previous one (inventory.Versions.Previous). It keeps
+// every existing version if the block has a workload with the strategy OnDelete, or if only a
+// part of the block is selected. It examines no pod.
 package removal
 
 import (
@@ -27,13 +30,13 @@ import (
 type Result struct {
 	Actions []plans.Action
 	Kept    []plans.Kept // objects with data that a destroy does not delete
-	// Guarded are objects with data. They prevent the plan; see Losses.
-	Guarded  []Guarded
+	// AtRisk are objects with data. They prevent the plan; see RefuseLosses.
+	AtRisk   []AtRisk
 	Problems []plans.Problem
 }
 
-// Guarded is an object that would be deleted although it holds data.
-type Guarded struct {
+// AtRisk is an object that would be deleted although it holds data.
+type AtRisk struct {
 	Ref     providers.Ref
 	Address addrs.Object
 	Data    string // that would be lost
@@ -51,30 +54,30 @@ func newRemover(inv *inventory.Inventory, copied map[providers.Ref]inventory.Cop
 	return &remover{inv: inv, copied: copied, decided: map[types.UID]addrs.Object{}}
 }
 
-// Undeclared decides about the recorded objects without a declaration. An object that is
-// declared at another address is only forgotten at the old one. The previous version of an
-// object stays for one generation.
+// Undeclared decides about the recorded objects without a declaration, and about old versions of
+// declared objects. An object that is declared at another address is only forgotten at the old
+// one. The previous version of an object stays until the next one comes.
 func Undeclared(inv *inventory.Inventory, set selection.Set, copied map[providers.Ref]inventory.CopiedValues, outcomes []*outcome.Outcome) Result {
 	m := newRemover(inv, copied)
 	families := inv.Former.Families
-	var undeclared []candidate
+	var undeclared []removable
 	var elsewhere []*inventory.Record
 	for i := range inv.Records {
 		r := &inv.Records[i]
 		if !set.Has(inv.Successor(r)) {
 			continue
 		}
-		object := inv.DeclaredAs(r.Ref)
+		object := inv.DeclarationByRef(r.Ref)
 		_, versioned := families[r.Family]
 		switch {
 		case object != nil && inv.Declared[r.RecordedAddress()] != nil: // the action on that object records this
 		case object != nil:
-			m.forget(candidateOf(inv, r), plans.Reason{Kind: plans.ReasonMoved, Detail: object.Address.String()})
+			m.forget(removableOf(inv, r), plans.Reason{Kind: plans.ReasonMoved, Detail: object.Address.String()})
 		case inv.Declared[r.RecordedAddress()] != nil:
 			elsewhere = append(elsewhere, r)
 		case versioned:
 		default:
-			undeclared = append(undeclared, candidateOf(inv, r))
+			undeclared = append(undeclared, removableOf(inv, r))
 		}
 	}
 	m.result.Problems = append(m.result.Problems, otherNamespace(inv, elsewhere)...)
@@ -85,9 +88,22 @@ func Undeclared(inv *inventory.Inventory, set selection.Set, copied map[provider
 			m.removeVersions(o, versions, of, of.keepsOldPods || !set.HasBlock(inv.Input.Objects, o.Object.Address.Block))
 		}
 	}
-	m.result.Problems = append(m.result.Problems, renameHints(inv, outcomes, undeclared)...)
 	m.removeAll(undeclared, plans.ReasonUndeclared)
 	return m.result
+}
+
+// Removals counts the objects that exist and are to be deleted, released or forgotten.
+func (r Result) Removals() int {
+	n := len(r.AtRisk)
+	for i := range r.Actions {
+		switch a := &r.Actions[i]; {
+		case a.MovedTo() != "": // the same object has another action
+		case a.Has(plans.ReasonGone, plans.ReasonUnfinished):
+		default:
+			n++
+		}
+	}
+	return n
 }
 
 // Gone returns the actions of a refresh-only plan that forget undeclared objects which no
@@ -96,15 +112,15 @@ func Gone(inv *inventory.Inventory, set selection.Set) []plans.Action {
 	m := newRemover(inv, nil)
 	for i := range inv.Records {
 		r := &inv.Records[i]
-		if inv.DeclaredAs(r.Ref) == nil && set.Has(inv.Successor(r)) && inv.Input.Snapshot.Get(r.Ref) == nil && inv.Unread(r.Ref) == nil {
-			m.forget(candidateOf(inv, r), plans.Reason{Kind: r.Absence()})
+		if inv.DeclarationByRef(r.Ref) == nil && set.Has(inv.Successor(r)) && inv.Input.Snapshot.Get(r.Ref) == nil && inv.Unread(r.Ref) == nil {
+			m.forget(removableOf(inv, r), plans.Reason{Kind: r.Absence()})
 		}
 	}
 	return m.result.Actions
 }
 
 // removeAll decides about namespaces last, when all other deletions are known.
-func (m *remover) removeAll(candidates []candidate, reason plans.ReasonKind) {
+func (m *remover) removeAll(candidates []removable, reason plans.ReasonKind) {
 	for _, c := range candidates {
 		if !c.namespace() {
 			m.remove(c, reason)
@@ -120,7 +136,7 @@ func (m *remover) removeAll(candidates []candidate, reason plans.ReasonKind) {
 // remove decides about one object. It deletes the object only if state, label and UID agree
 // that it is kolla's, and if nothing is lost that the operator did not name. An object of
 // which kolla owns only some fields has no label.
-func (m *remover) remove(c candidate, reason plans.ReasonKind) {
+func (m *remover) remove(c removable, reason plans.ReasonKind) {
 	if err := m.inv.Unread(c.ref); err != nil {
 		m.result.Problems = append(m.result.Problems, unread(c, err))
 		return
@@ -144,7 +160,7 @@ func (m *remover) remove(c candidate, reason plans.ReasonKind) {
 			Warning: true,
 			Address: c.address,
 			Summary: fmt.Sprintf("%s is left alone: %s", c.ref, why),
-			Detail:  "kolla deletes only what state, label and UID all say is its own. It is dropped from the state.",
+			Detail:  "kolla deletes an object only if the state, the label and the UID all show that kolla made it. The state forgets this object.",
 		})
 		return
 	}
@@ -154,7 +170,7 @@ func (m *remover) remove(c candidate, reason plans.ReasonKind) {
 			return
 		}
 	}
-	if data := m.protected(c); data != "" {
+	if data := m.dataAtRisk(c); data != "" {
 		m.protect(c, data)
 		return
 	}
@@ -162,17 +178,17 @@ func (m *remover) remove(c candidate, reason plans.ReasonKind) {
 }
 
 // unread warns that an object stays in the state because it could not be read.
-func unread(c candidate, err error) plans.Problem {
+func unread(c removable, err error) plans.Problem {
 	return plans.Problem{
 		Warning: true,
 		Address: c.address,
-		Summary: fmt.Sprintf("%s is left alone: nobody can tell whether it is there", c.ref),
-		Detail:  fmt.Sprintf("It is to go, but %v. It stays in the state; plan again when it can be read.", err),
+		Summary: fmt.Sprintf("%s is left alone: kolla cannot tell whether it exists", c.ref),
+		Detail:  fmt.Sprintf("It should be deleted, but %v. It stays in the state. Plan again when kolla can read it.", err),
 	}
 }
 
 // delete plans the deletion of an object.
-func (m *remover) delete(c candidate, reason plans.ReasonKind) {
+func (m *remover) delete(c removable, reason plans.ReasonKind) {
 	switch {
 	case reason == plans.ReasonUndeclared && external(m.inv, cmp.Or(c.nowIn, c.address.Block)):
 		reason = plans.ReasonExternal
@@ -183,10 +199,13 @@ func (m *remover) delete(c candidate, reason plans.ReasonKind) {
 	if detail == c.address.Block {
 		detail = ""
 	}
+	if c.because != "" {
+		detail = c.because
+	}
 	action := plans.Action{
 		Address:  c.address,
 		Verb:     plans.Delete,
-		Partial:  c.partial,
+		Removal:  plans.Removal{Partial: c.partial},
 		Ref:      c.ref,
 		Prior:    providers.Precondition{UID: c.live.GetUID(), ResourceVersion: c.live.GetResourceVersion()},
 		Reasons:  []plans.Reason{{Kind: reason, Detail: detail}},
@@ -194,7 +213,7 @@ func (m *remover) delete(c candidate, reason plans.ReasonKind) {
 	}
 	if copied, ok := m.copied[c.ref]; ok {
 		if !copied.Anew {
-			action.Heir = copied.To
+			action.ValuesCopiedTo = copied.To
 		}
 		action.DependsOn = append(action.DependsOn, copied.To)
 	} else if !c.partial {
@@ -235,7 +254,7 @@ func WithoutOurs(live *unstructured.Unstructured, cloud string) (*unstructured.U
 	return dryrun.Predict(live, nil, bare, providers.ManagerOf(cloud, true))
 }
 
-func (m *remover) forget(c candidate, reason plans.Reason) {
+func (m *remover) forget(c removable, reason plans.Reason) {
 	m.result.Actions = append(m.result.Actions, plans.Action{
 		Address:  c.address,
 		Verb:     plans.Forget,
@@ -247,7 +266,7 @@ func (m *remover) forget(c candidate, reason plans.Reason) {
 
 // release leaves an object in the cluster because of a removed block, with the volumes of a
 // StatefulSet. It removes kolla's marks, so that no later plan takes the object for its own.
-func (m *remover) release(c candidate, reason plans.ReasonKind, by addrs.Removal) {
+func (m *remover) release(c removable, reason plans.ReasonKind, by addrs.Removal) {
 	m.forget(c, plans.Reason{Kind: reason, Detail: fmt.Sprintf("a removed block (%s) leaves it in the cluster", inventory.Place(by.Range))})
 	a := &m.result.Actions[len(m.result.Actions)-1]
 	if why := c.notOurs(m.inv.Input.Cloud); why != "" {
@@ -262,8 +281,8 @@ func (m *remover) release(c candidate, reason plans.ReasonKind, by addrs.Removal
 	}
 	snapshot := m.inv.Input.Snapshot
 	for _, ref := range inventory.VolumesOf(snapshot, c.live) {
-		if claim := snapshot.Get(ref); m.inv.RecordAs(ref) == nil && inventory.Labelled(claim, m.inv.Input.Cloud) {
-			m.release(candidate{ours: true, address: m.inv.AddressFor(ref, claim.GetAnnotations(), claim.GetLabels()), ref: ref, live: claim}, reason, by)
+		if claim := snapshot.Get(ref); m.inv.RecordByRef(ref) == nil && inventory.Labelled(claim, m.inv.Input.Cloud) {
+			m.release(removable{ours: true, address: m.inv.AddressFor(ref, claim.GetAnnotations(), claim.GetLabels()), ref: ref, live: claim}, reason, by)
 		}
 	}
 }

@@ -9,22 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/internal/objecttest"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/removal"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
-
-func address(t *testing.T, text string) addrs.Object {
-	t.Helper()
-	a, err := addrs.ParseObject(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
 
 // live is an object in the cluster with the label of the cloud. Its UID is its name.
 func live(kind, name string) *unstructured.Unstructured {
@@ -68,16 +59,16 @@ func TestUndeclared(t *testing.T) {
 		record  state.Object
 		allowed []string
 		want    string
-		guarded bool
+		atRisk  bool
 	}{
 		"the recorded object":    {live: live("ConfigMap", "x"), record: record("ConfigMap", "x"), want: "delete"},
 		"no object":              {record: record("ConfigMap", "x"), want: "forget"},
 		"another object":         {live: other, record: record("ConfigMap", "x"), want: "forget"},
 		"a released object":      {live: unlabelled, record: record("ConfigMap", "x"), want: "forget"},
-		"data":                   {live: live("PersistentVolumeClaim", "x"), record: record("PersistentVolumeClaim", "x"), guarded: true},
+		"data":                   {live: live("PersistentVolumeClaim", "x"), record: record("PersistentVolumeClaim", "x"), atRisk: true},
 		"data that may be lost":  {live: live("PersistentVolumeClaim", "x"), record: record("PersistentVolumeClaim", "x"), allowed: []string{"service.a"}, want: "delete"},
 		"data when all may be":   {live: live("PersistentVolumeClaim", "x"), record: record("PersistentVolumeClaim", "x"), allowed: []string{"*"}, want: "delete"},
-		"data of another object": {live: live("PersistentVolumeClaim", "x"), record: record("PersistentVolumeClaim", "x"), allowed: []string{"service.b"}, guarded: true},
+		"data of another object": {live: live("PersistentVolumeClaim", "x"), record: record("PersistentVolumeClaim", "x"), allowed: []string{"service.b"}, atRisk: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -86,8 +77,8 @@ func TestUndeclared(t *testing.T) {
 				in.Snapshot = providers.SnapshotOf(test.live)
 			}
 			got := removal.Undeclared(index(t, in), nil, nil, nil)
-			if (len(got.Guarded) > 0) != test.guarded {
-				t.Errorf("guarded: %v", got.Guarded)
+			if (len(got.AtRisk) > 0) != test.atRisk {
+				t.Errorf("atRisk: %v", got.AtRisk)
 			}
 			var verbs []string
 			for _, a := range got.Actions {
@@ -109,7 +100,7 @@ func TestLinkDeletes(t *testing.T) {
 	action := func(kind, version, name string) plans.Action {
 		u := live(kind, name)
 		u.SetAPIVersion(version)
-		return plans.Action{Address: address(t, "service.a/"+kind+"/"+name), Verb: plans.Delete, Ref: providers.RefOf(u)}
+		return plans.Action{Address: objecttest.Address(t, "service.a/"+kind+"/"+name), Verb: plans.Delete, Ref: providers.RefOf(u)}
 	}
 	actions := []plans.Action{action("ConfigMap", "v1", "used"), action("Service", "v1", "user"), action("PersistentVolumeClaim", "v1", "data"), action("StatefulSet", "apps/v1", "db")}
 	removal.LinkDeletes(inv, actions)
@@ -147,10 +138,10 @@ func TestGuard(t *testing.T) {
 				r := record("ConfigMap", fmt.Sprintf("c%d", i))
 				in.State.Objects = append(in.State.Objects, r)
 				if i < test.deleted {
-					actions = append(actions, plans.Action{Address: address(t, r.Address), Verb: plans.Delete})
+					actions = append(actions, plans.Action{Address: objecttest.Address(t, r.Address), Verb: plans.Delete})
 				}
 			}
-			if got := removal.Guard(index(t, in), actions); (len(got) > 0) != test.refused {
+			if got := removal.LimitDeletes(index(t, in), actions); (len(got) > 0) != test.refused {
 				t.Errorf("problems: %v", got)
 			}
 		})

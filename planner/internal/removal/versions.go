@@ -38,7 +38,7 @@ func blocksOf(outcomes []*outcome.Outcome) map[string]*block {
 		if kinds.RunsPods(o.Object.Ref().GVK.GroupKind()) && strategy == string(appsv1.OnDeleteDaemonSetStrategyType) {
 			of.keepsOldPods = true
 		}
-		if o.Action.Verb != "" && (o.Action.Verb != plans.None || o.Action.Pending) {
+		if !o.Withheld && (o.Action.Verb != plans.None || o.Action.Pending) {
 			of.busy = append(of.busy, o.Object.Address)
 		}
 	}
@@ -46,19 +46,19 @@ func blocksOf(outcomes []*outcome.Outcome) map[string]*block {
 }
 
 // removeVersions deletes the former versions of an object after everything in its block is
-// done. The previous version stays, in case the new one has to be taken back. So do all that
-// pods may still mount. No version of a Job stays: a state that still knows an old run would
-// count it as done when its inputs return. Nothing is deleted while the new version is not
-// known.
-func (m *remover) removeVersions(current *outcome.Outcome, versions inventory.Versions, of *block, mounted bool) {
-	run := current.Object.Run()
-	var outdated []candidate
+// done. The previous version stays, in case the new one has to be taken back. With keepAll,
+// every version that exists stays, because old pods may mount it. No version of a Job stays: a
+// state that still knows an old run would count it as done when its inputs return. Nothing is
+// deleted while the new version is not known.
+func (m *remover) removeVersions(current *outcome.Outcome, versions inventory.Versions, of *block, keepAll bool) {
+	run := current.Object.IsJob()
+	var outdated []removable
 	for _, r := range versions.Members {
-		if current.Deferred() || mounted && !run && m.inv.Input.Snapshot.Get(r.Ref) != nil {
+		if current.Deferred() || keepAll && !run && m.inv.Input.Snapshot.Get(r.Ref) != nil {
 			continue
 		}
 		if r != versions.Previous || run {
-			outdated = append(outdated, candidateOf(m.inv, r))
+			outdated = append(outdated, removableOf(m.inv, r))
 		}
 	}
 	first := len(m.result.Actions)

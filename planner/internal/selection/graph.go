@@ -51,7 +51,7 @@ func Dependencies(object *providers.Object) []addrs.Object {
 
 // targeted closes the targets: an object that stays adds its dependencies, and an object
 // that will be deleted adds its dependants.
-func (g graph) targeted(start []addrs.Object) map[addrs.Object]bool {
+func (g graph) targeted(start []addrs.Object) Set {
 	return closure(start, func(a addrs.Object) []addrs.Object {
 		if g.deleted[a] {
 			return g.dependants[a]
@@ -63,7 +63,7 @@ func (g graph) targeted(start []addrs.Object) map[addrs.Object]bool {
 // excluded closes the exclusions. An excluded object also excludes the objects that stay and
 // need it, and the objects that would be deleted although it still uses them. An object that
 // needs it and will be deleted can be deleted without it.
-func (g graph) excluded(start []addrs.Object) map[addrs.Object]bool {
+func (g graph) excluded(start []addrs.Object) Set {
 	needed, uses := inverse(g.needs), inverse(g.dependants)
 	return closure(start, func(a addrs.Object) []addrs.Object {
 		out := slices.DeleteFunc(slices.Clone(needed[a]), func(n addrs.Object) bool { return g.deleted[n] })
@@ -76,13 +76,19 @@ func (g graph) excluded(start []addrs.Object) map[addrs.Object]bool {
 	})
 }
 
-// closure returns all addresses that can be reached, the start included.
-func closure(start []addrs.Object, next func(addrs.Object) []addrs.Object) map[addrs.Object]bool {
-	reached := map[addrs.Object]bool{}
+// closure returns all addresses that can be reached, the start included. It maps each address to
+// its predecessor on a shortest path.
+func closure(start []addrs.Object, next func(addrs.Object) []addrs.Object) Set {
+	reached := Set{}
+	for _, address := range start {
+		reached[address] = address
+	}
 	for queue := slices.Clone(start); len(queue) > 0; queue = queue[1:] {
-		if !reached[queue[0]] {
-			reached[queue[0]] = true
-			queue = append(queue, next(queue[0])...)
+		for _, address := range next(queue[0]) {
+			if !reached.Has(address) {
+				reached[address] = queue[0]
+				queue = append(queue, address)
+			}
 		}
 	}
 	return reached

@@ -1,6 +1,7 @@
 // Package selection decides which objects a plan with -target or -exclude may touch. The
-// selection is closed: with an object it contains everything that the object needs, so that
-// the partial plan can be applied on its own.
+// selection is closed, so that the partial plan can be applied on its own: with an object it
+// contains everything that the object needs, and with an object that will be deleted everything
+// that depends on it.
 package selection
 
 import (
@@ -15,11 +16,22 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Set contains the selected addresses. A nil Set contains all addresses.
-type Set map[addrs.Object]bool
+// Set maps each selected address to the selected address that added it, and an address that the
+// operator named to itself. A nil Set contains all addresses.
+type Set map[addrs.Object]addrs.Object
 
 // Has reports whether the object with the address is selected.
-func (s Set) Has(address addrs.Object) bool { return s == nil || s[address] }
+func (s Set) Has(address addrs.Object) bool {
+	_, selected := s[address]
+	return s == nil || selected
+}
+
+// AddedBy returns the address of the object whose selection also selected this object. ok is
+// false if the operator named the object.
+func (s Set) AddedBy(address addrs.Object) (by addrs.Object, ok bool) {
+	by, selected := s[address]
+	return by, selected && by != address
+}
 
 // HasBlock reports whether all objects of the block are selected.
 func (s Set) HasBlock(objects []providers.Object, block string) bool {
@@ -56,7 +68,7 @@ func Of(inv *inventory.Inventory) (Set, []plans.Problem) {
 	g := graphOf(inv, candidates)
 	set := Set{}
 	for _, c := range candidates {
-		set[c.Address] = true
+		set[c.Address] = c.Address
 	}
 	if len(in.Selection.Targets) > 0 {
 		set = g.targeted(matching(candidates, in.Selection.Targets))
@@ -81,13 +93,13 @@ func (s Set) excludedTargets(in *inventory.Input, candidates []inventory.Candida
 			warnings = append(warnings, plans.Problem{
 				Warning: true,
 				Summary: fmt.Sprintf("-target=%s has no effect yet", name),
-				Detail:  "What it is depends on what is known only after the apply. Apply first what that depends on.",
+				Detail:  "Its objects depend on data that are known only after an apply. First apply the objects that this data comes from.",
 			})
 		default:
 			warnings = append(warnings, plans.Problem{
 				Warning: true,
 				Summary: fmt.Sprintf("-target=%s has no effect: it is excluded", name),
-				Detail:  fmt.Sprintf("%s leaves it out, because it is named there or depends on what is.", plans.Selection{Excludes: in.Selection.Excludes}),
+				Detail:  fmt.Sprintf("%s excludes it: it is named there, or depends on an object that is named there.", plans.Selection{Excludes: in.Selection.Excludes}),
 			})
 		}
 	}
@@ -115,7 +127,7 @@ func checkReplace(replace []string, candidates []inventory.Candidate) []plans.Pr
 		if target.Whole() && slices.ContainsFunc(candidates, func(c inventory.Candidate) bool { return target.Has(c.Address) }) {
 			problems = append(problems, plans.Problem{
 				Summary: fmt.Sprintf("-replace=%s names a block", replace[i]),
-				Detail:  fmt.Sprintf("Name the one object that is to be made again, such as %s; the option may be repeated.", words.Option("-replace", target.Block+"/Deployment/NAME")),
+				Detail:  fmt.Sprintf("Name the object to replace, such as %s; the option may be repeated.", words.Option("-replace", target.Block+"/Deployment/NAME")),
 			})
 		}
 	}
@@ -166,10 +178,14 @@ func unknownNames(option string, given []string, candidates []inventory.Candidat
 			known = append(known, c.Names()...)
 		}
 		slices.Sort(known)
-		problems = append(problems, plans.Problem{
+		problem := plans.Problem{
 			Summary: fmt.Sprintf("%s=%s names no objects", option, name),
 			Detail:  strings.TrimSpace(similar(name, slices.Compact(known)) + " " + whyNone(name, err)),
-		})
+		}
+		if option == "-target" {
+			problem.Target = name
+		}
+		problems = append(problems, problem)
 	}
 	return problems
 }

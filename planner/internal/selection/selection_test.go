@@ -7,22 +7,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/internal/objecttest"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/selection"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
-
-func address(t *testing.T, text string) addrs.Object {
-	t.Helper()
-	a, err := addrs.ParseObject(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
 
 // input has a declared chain api -> db -> volume, a declared web, and two recorded objects
 // that are no longer declared: old, and user, which depends on old.
@@ -34,9 +25,9 @@ func input(t *testing.T) inventory.Input {
 		u.SetKind("ConfigMap")
 		u.SetNamespace("openstack")
 		u.SetName(name)
-		o := providers.Object{Address: address(t, "service."+name+"/ConfigMap/"+name), Manifest: u}
+		o := providers.Object{Address: objecttest.Address(t, "service."+name+"/ConfigMap/"+name), Manifest: u}
 		for _, on := range dependsOn {
-			o.DependsOn = append(o.DependsOn, address(t, "service."+on+"/ConfigMap/"+on))
+			o.DependsOn = append(o.DependsOn, objecttest.Address(t, "service."+on+"/ConfigMap/"+on))
 		}
 		return o
 	}
@@ -81,7 +72,7 @@ func TestOf(t *testing.T) {
 			}
 			var got []string
 			for _, name := range []string{"api", "db", "old", "user", "volume", "web"} {
-				if set.Has(address(t, "service."+name+"/ConfigMap/"+name)) {
+				if set.Has(objecttest.Address(t, "service."+name+"/ConfigMap/"+name)) {
 					got = append(got, name)
 				}
 			}

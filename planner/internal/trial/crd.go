@@ -47,12 +47,12 @@ func (a *Asker) createUndefined(answer *Answer, object *providers.Object) {
 		return needed != nil && needed.Ref().GVK.GroupKind() != kinds.Namespace
 	}
 	if !slices.ContainsFunc(object.DependsOn, mayBring) {
-		answer.refuse(plans.ProblemOf(object, reason, "Nothing that is declared here defines it either. Install what it comes from first, or name in depends_on what brings it, such as the manifest of an operator; otherwise correct apiVersion and kind."))
+		answer.refuse(plans.ProblemOf(object, reason, "Nothing in this configuration defines it either. Install the software that defines it first. If a block here installs it, such as the manifest of an operator, name that block in depends_on. Otherwise correct apiVersion and kind."))
 		return
 	}
 	answer.Evidence = plans.Evidence{
 		Kind: plans.Unverified, Detail: reason,
-		Advice: "Nothing that is declared here defines it either. The object can only be made if something that it depends on brings its kind, such as an operator; otherwise correct apiVersion and kind.",
+		Advice: "Nothing in this configuration defines it either. The object can only be created if something that it depends on brings its kind, such as an operator. Otherwise correct apiVersion and kind.",
 	}
 }
 
@@ -81,13 +81,13 @@ func dropped(object *providers.Object, crd *dryrun.CRD, f dryrun.Forecast) []pla
 		return nil
 	}
 	warning := plans.ProblemOf(object, fmt.Sprintf("%s does not keep %s of %s", crd, words.Few(f.Dropped, 4), object.Ref()),
-		"The schema does not have such a field there. Correct its name, or take it out.")
+		"The schema does not have such a field there. Correct its name, or remove it.")
 	warning.Warning = true
 	return []plans.Problem{warning}
 }
 
 // refusedNow introduces the objection of a CRD that this plan changes.
-const refusedNow = "; by the one that the cluster has now the object is not accepted: "
+const refusedNow = "; the definition that the cluster has now does not accept the object: "
 
 // Update re-evaluates an object against the version of its CRD that this plan installs. base
 // is the object as the server's version makes it from the manifest. refusal is why that
@@ -96,7 +96,7 @@ func (a *Asker) Update(object *providers.Object, manifest, base *unstructured.Un
 	gvk := object.Ref().GVK
 	crd := a.CRD(gvk.GroupKind())
 	if crd.ConvertsByWebhook() && a.inv.Input.Snapshot.Missing(gvk) {
-		return Answer{After: base, Evidence: plans.Evidence{Kind: plans.Unverified, Detail: fmt.Sprintf("the cluster does not serve its version yet, and a webhook of %s is to convert it", crd)}}
+		return Answer{After: base, Evidence: plans.Evidence{Kind: plans.Unverified, Detail: fmt.Sprintf("the cluster does not serve its version yet, and a webhook of %s has to convert it", crd)}}
 	}
 	f, err := crd.Check(manifest, base)
 	if err != nil {

@@ -32,7 +32,7 @@ func portAdvice(inv *inventory.Inventory, selected func(addrs.Object) bool, obje
 		}
 		_, released := inventory.Released(inv.Input.Removals, old.RecordedAddress())
 		ports := slices.DeleteFunc(dryrun.NodePorts(live), func(port int64) bool { return !slices.Contains(wanted, port) })
-		if inv.DeclaredAs(old.Ref) != nil || released || len(ports) == 0 {
+		if inv.DeclarationByRef(old.Ref) != nil || released || len(ports) == 0 {
 			continue
 		}
 		advice := fmt.Sprintf("%s has node port %d, and this plan deletes it only when the new one is there.", old.Ref, ports[0])

@@ -49,8 +49,8 @@ func unproven(object *providers.Object, manifest *unstructured.Unstructured, rea
 	}
 	switch {
 	case r.Unasked != "" && reasons[0].Kind == plans.ReasonImmutable:
-		answer.refuse(plans.ProblemOf(object, fmt.Sprintf("%s cannot be changed in place, and nobody can say whether the new one would be taken", object.Ref()),
-			fmt.Sprintf("%s cannot change, and %s, so that it might be deleted and then not be made again. Take the change back; or, to take that chance, plan with %s.",
+		answer.refuse(plans.ProblemOf(object, fmt.Sprintf("%s cannot be changed in place, and kolla cannot check whether the cluster accepts a new one", object.Ref()),
+			fmt.Sprintf("%s cannot change, and %s. So the object might be deleted and then not be created again. Undo the change; or, to take that risk, plan with %s.",
 				PathsOf(reasons), r.Unasked, words.Option("-replace", object.Address.String()))))
 	case r.Unasked != "":
 		answer.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.Unasked}
@@ -71,7 +71,7 @@ func notAccepted(object *providers.Object, reasons []plans.Reason, objections st
 	switch reasons[0].Kind {
 	case plans.ReasonImmutable:
 		why = PathsOf(reasons) + " cannot be changed in place"
-	case plans.ReasonTriggered, plans.ReasonOwed:
+	case plans.ReasonTriggered:
 		why = reasons[0].TriggerWords()
 	case plans.ReasonFailedJob:
 		why = "its last run failed"
@@ -79,7 +79,7 @@ func notAccepted(object *providers.Object, reasons []plans.Reason, objections st
 		why = Cleaned
 	}
 	if strings.Contains(objections, "exceeded quota") {
-		objections += "\nThe old one counts until it is gone, and kolla deletes nothing before it knows that the new one is taken: leave room for one more in the quota."
+		objections += "\nThe old one counts until it is gone, and kolla deletes nothing before it knows that the new one is accepted: leave room for one more in the quota."
 	}
 	return plans.ProblemOf(object, fmt.Sprintf("the cluster does not accept a new %s in place of the old one", object.Ref()),
 		fmt.Sprintf("%s\nIt was to be replaced (%s). The old one stays as it is.", objections, why))

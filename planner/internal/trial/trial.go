@@ -12,11 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/podsecurity"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/podsecurity"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -128,9 +128,9 @@ func (a *Asker) unanswered(answer *Answer, object *providers.Object, r dryrun.Re
 	case r.Permission != nil:
 		answer.Evidence = r.Forbidden()
 	case strings.Contains(r.Message, "violates PodSecurity") && letsIn(a.inv, object):
-		answer.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: "its namespace does not let it in yet: this plan changes the Pod Security level of the namespace first"}
+		answer.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: "its namespace does not admit it yet: this plan changes the Pod Security level of the namespace first"}
 	case !live && r.Local:
-		answer.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: fmt.Sprintf("its namespace does not exist yet, and where it was tried instead, in the namespace %q, it is not let in: %s", providers.SurrogateNamespace, r.Text())}
+		answer.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: fmt.Sprintf("its namespace does not exist yet, and the namespace %q, in which it was tried instead, does not admit it: %s", providers.SurrogateNamespace, r.Text())}
 	default:
 		problem := Rejection(object, r)
 		if advice := portAdvice(a.inv, a.selected, object, r); advice != "" {
@@ -182,9 +182,9 @@ func limitOf(object *providers.Object) (namespace, limit string) {
 // a level that accepts its pods.
 func letsIn(inv *inventory.Inventory, object *providers.Object) bool {
 	ref := providers.Ref{GVK: inventory.Namespaces, Name: object.Ref().Namespace}
-	namespace := inv.DeclaredAs(ref)
-	return namespace != nil && podsecurity.Changes(namespace, inv.Input.Snapshot.Get(ref)) &&
-		podsecurity.Refused(object.Manifest, namespace, inv.Input.Cluster.Version) == ""
+	namespace := inv.DeclarationByRef(ref)
+	return namespace != nil && podsecurity.Changes(namespace.Manifest, inv.Input.Snapshot.Get(ref)) &&
+		podsecurity.Refusal(object.Manifest, podsecurity.LevelOf(namespace.Manifest, inv.Input.Cluster.Version)) == ""
 }
 
 // withoutNamespace is the problem of an object whose namespace neither exists nor is
@@ -192,13 +192,13 @@ func letsIn(inv *inventory.Inventory, object *providers.Object) bool {
 func withoutNamespace(inv *inventory.Inventory, object *providers.Object) *plans.Problem {
 	name := object.Ref().Namespace
 	ref := providers.Ref{GVK: inventory.Namespaces, Name: name}
-	if inventory.NamespaceLive(inv.Input.Snapshot, name) || inv.DeclaredAs(ref) != nil {
+	if inventory.NamespaceLive(inv.Input.Snapshot, name) || inv.DeclarationByRef(ref) != nil {
 		return nil
 	}
 	problem := plans.ProblemOf(object, fmt.Sprintf("namespace %q does not exist", name), "Declare it in a manifest, or create it first.")
 	if inv.Input.Snapshot.Get(ref) != nil {
 		problem = plans.ProblemOf(object, fmt.Sprintf("namespace %q is being deleted", name),
-			"Nothing can be made in it. Plan again when it is gone; it has to be declared, or created, then.")
+			"Nothing can be created in it. Plan again when it is gone; then declare it, or create it first.")
 	}
 	return &problem
 }

@@ -146,8 +146,6 @@ definition "barbican" {
     }
 
     startup {
-      http    = "/healthcheck"
-      port    = "api"
       period  = 2
       retries = 60
     }
@@ -176,6 +174,7 @@ definition "barbican" {
     }
 
     # It has work only while it is connected to the queue.
+    startup { retries = 360 }
     ready {
       exec    = ["healthcheck_port", "barbican-worker", tostring(service.rabbitmq.port)]
       period  = 30
@@ -198,6 +197,7 @@ definition "barbican" {
       limits   = { cpu = "1", memory = "384Mi" }
     }
 
+    startup { retries = 360 }
     ready {
       exec    = ["healthcheck_port", "barbican-keystone-listener", tostring(service.rabbitmq.port)]
       period  = 30

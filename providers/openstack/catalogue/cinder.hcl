@@ -181,7 +181,7 @@ definition "cinder" {
   }
 
   # The database knows daemons by the names of their pods. One that is connected to the
-  # queue is ready. When the queue is gone, no restart would help.
+  # queue is ready. When the queue is gone, no restart would help: a start may take an hour.
   workload "scheduler" {
     kind         = "StatefulSet"
     image        = "cinder-scheduler"
@@ -196,7 +196,11 @@ definition "cinder" {
       limits   = { cpu = "1", memory = "1Gi" }
     }
 
-    ready { exec = ["healthcheck_port", "cinder-scheduler", tostring(queue.cinder.port)] }
+    startup { retries = 360 }
+    ready {
+      exec   = ["healthcheck_port", "cinder-scheduler", tostring(queue.cinder.port)]
+      period = 30
+    }
   }
 
   # One pod: volumes belong to its name.
@@ -221,7 +225,11 @@ definition "cinder" {
       limits   = { cpu = "2", memory = "2Gi" }
     }
 
-    ready { exec = ["healthcheck_port", "cinder-volume", tostring(queue.cinder.port)] }
+    startup { retries = 360 }
+    ready {
+      exec   = ["healthcheck_port", "cinder-volume", tostring(queue.cinder.port)]
+      period = 30
+    }
   }
 
   workload "backup" {
@@ -240,7 +248,11 @@ definition "cinder" {
       limits   = { cpu = "2", memory = "2Gi" }
     }
 
-    ready { exec = ["healthcheck_port", "cinder-backup", tostring(queue.cinder.port)] }
+    startup { retries = 360 }
+    ready {
+      exec   = ["healthcheck_port", "cinder-backup", tostring(queue.cinder.port)]
+      period = 30
+    }
   }
 
   output "backups" { value = local.backups }

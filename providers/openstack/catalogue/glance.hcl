@@ -221,8 +221,6 @@ definition "glance" {
     }
 
     startup {
-      http    = "/healthcheck"
-      port    = "api"
       period  = 2
       retries = 60
     }

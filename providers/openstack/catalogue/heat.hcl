@@ -57,6 +57,7 @@ definition "heat" {
         use_stderr                    = true
         transport_url                 = queue.heat.url
         auth_encryption_key           = secret.encryption.value
+        rpc_response_timeout          = 240 # the engine asks all other services about a template
         region_name_for_services      = cloud.region
         heat_metadata_server_url      = self.ports.cfn.public_url
         heat_waitcondition_server_url = "${self.ports.cfn.public_url}/v1/waitcondition"
@@ -149,8 +150,6 @@ definition "heat" {
     }
 
     startup {
-      http    = "/healthcheck"
-      port    = "api"
       period  = 2
       retries = 60
     }
@@ -179,8 +178,6 @@ definition "heat" {
     }
 
     startup {
-      http    = "/healthcheck"
-      port    = "cfn"
       period  = 2
       retries = 60
     }
@@ -209,8 +206,10 @@ definition "heat" {
 
     # A connection to the queue. When the queue is gone no restart helps: nothing asks
     # whether the engine lives, as a process that ended starts again anyway.
+    startup { retries = 360 }
     ready {
       exec    = ["healthcheck_port", "heat-engine", tostring(queue.heat.port)]
+      period  = 30
       timeout = 10
     }
   }

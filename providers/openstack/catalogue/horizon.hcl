@@ -1,5 +1,5 @@
-# Horizon under uWSGI. It keeps nothing: sessions are in memcached, and when that is empty
-# people log in again. A start takes minutes, as Kolla's images compress static files then.
+# Horizon under uWSGI. It stores nothing: sessions are in memcached, and people log in again when
+# memcached loses them. A start takes minutes, because Kolla's image compresses static files.
 definition "horizon" {
   description = "Dashboard for browsers"
 
@@ -7,7 +7,7 @@ definition "horizon" {
     type        = list(string)
     default     = []
     nullable    = false
-    description = "Names and addresses that browsers use, beside that of the exposure. Requests for others are refused."
+    description = "Names and addresses for browsers, beside the exposure's host and the Service's names without the cluster's domain. Horizon refuses others."
   }
 
   port "web" {
@@ -29,7 +29,7 @@ definition "horizon" {
     path   = "/etc/openstack-dashboard/local_settings.d/_9998-kolla-settings.py"
     content = templatefile("${path.module}/horizon/settings.py.tmpl", {
       hosts = jsonencode(concat([
-        self.ports.web.public_host, self.name, self.host, "${self.host}.svc", "${self.host}.svc.cluster.local", "localhost",
+        self.ports.web.public_host, self.name, self.host, "${self.host}.svc", "localhost",
       ], input.hosts))
       keystone = jsonencode("${service.keystone.url}/v3")
       engine   = length(local.caches) > 0 ? "cache" : "signed_cookies"
@@ -39,7 +39,7 @@ definition "horizon" {
     })
   }
 
-  # Read after the others: what it says counts.
+  # Python reads this file last, so its settings win.
   config "_9999-custom-settings.py" {
     format   = "raw"
     path     = "/etc/openstack-dashboard/local_settings.d/_9999-custom-settings.py"
@@ -84,8 +84,6 @@ definition "horizon" {
 
     # Compressing the static files takes minutes on a slow node.
     startup {
-      http    = "/auth/login/"
-      port    = "web"
       period  = 5
       timeout = 20
       retries = 110

@@ -148,8 +148,6 @@ definition "keystone" {
     }
 
     startup {
-      http    = "/v3"
-      port    = "public"
       period  = 2
       retries = 60
     }

@@ -26,6 +26,8 @@ definition "mariadb" {
         character_set_server    = "utf8mb3"
         default_storage_engine  = "innodb"
         innodb_buffer_pool_size = "256M"
+        # With it, ON from 11.6.2 on, requests at once fail: "Record has changed since last read".
+        loose_innodb_snapshot_isolation = "OFF" # loose: servers before 10.6.18 do not know it
       }
       client = {
         socket = "/run/mysqld/mysqld.sock"
@@ -67,7 +69,6 @@ definition "mariadb" {
     }
 
     startup {
-      exec    = ["mariadb-admin", "--defaults-file=/etc/mysql/my.cnf", "ping"]
       period  = 2
       retries = 150
     }

@@ -75,8 +75,10 @@ definition "neutron-ovn-metadata" {
       limits   = { memory = "1Gi" }
     }
 
+    startup { retries = 360 }
     ready {
       exec    = ["healthcheck_port", "neutron-ovn-metadata-agent", tostring(service.ovn.ports.relay.number)]
+      period  = 30
       timeout = 10
     }
   }

@@ -25,7 +25,14 @@ definition "neutron" {
     description = "Names of Neutron's service plug-ins."
   }
 
+  input "sriov" {
+    type        = bool
+    default     = null
+    description = "Whether ports of type direct are virtual functions that service.neutron-sriov sets up; by default where it is declared."
+  }
+
   locals {
+    sriov = input.sriov != null ? input.sriov : contains(cloud.services, "neutron-sriov")
     split = cloud.release >= 2025.2
     # Connections to OVN are in the environment: see connect.sh.
     start = ["sh", "-ec", file("${path.module}/ovn/connect.sh"), "sh"]
@@ -88,7 +95,7 @@ definition "neutron" {
     values = {
       ml2 = {
         type_drivers      = ["flat", "vlan", "geneve"]
-        mechanism_drivers = "ovn"
+        mechanism_drivers = concat(local.sriov ? ["sriovnicswitch"] : [], ["ovn"])
         extension_drivers = "port_security"
 
         (cloud.release >= 2026.1 ? "project_network_types" : "tenant_network_types") = "geneve"
@@ -126,11 +133,10 @@ definition "neutron" {
   job "db-expand" {
     image   = "neutron-server"
     user    = 42435
-    command = ["neutron-db-manage", "--subproject", "neutron", "upgrade", "--expand"]
+    command = ["sh", "-ec", file("${path.module}/neutron/expand.sh")]
     config  = ["neutron-db.conf"]
   }
 
-  # On a new cloud nothing uses the database yet: all of it at once.
   job "db-contract" {
     when    = "after"
     image   = "neutron-server"
@@ -156,8 +162,6 @@ definition "neutron" {
     }
 
     startup {
-      http    = "/healthcheck"
-      port    = "api"
       period  = 2
       retries = 90
     }
@@ -187,7 +191,11 @@ definition "neutron" {
       limits   = { cpu = "1", memory = "1Gi" }
     }
 
-    ready { exec = ["healthcheck_port", "neutron-rpc-server", tostring(queue.neutron.port)] }
+    startup { retries = 360 }
+    ready {
+      exec   = ["healthcheck_port", "neutron-rpc-server", tostring(queue.neutron.port)]
+      period = 30
+    }
   }
 
   workload "periodic-worker" {
@@ -206,7 +214,11 @@ definition "neutron" {
       limits   = { cpu = "1", memory = "1Gi" }
     }
 
-    ready { exec = ["healthcheck_port", "neutron-periodic-workers", tostring(database.neutron.port)] }
+    startup { retries = 360 }
+    ready {
+      exec   = ["healthcheck_port", "neutron-periodic-workers", tostring(database.neutron.port)]
+      period = 30
+    }
   }
 
   # Puts right what OVN's database lacks, one of them at a time.
@@ -226,6 +238,15 @@ definition "neutron" {
       limits   = { cpu = "1", memory = "1Gi" }
     }
 
-    ready { exec = ["healthcheck_port", "neutron-ovn-maintenance-worker", tostring(service.ovn.ports.nb.number)] }
+    startup { retries = 360 }
+    ready {
+      exec   = ["healthcheck_port", "neutron-ovn-maintenance-worker", tostring(service.ovn.ports.nb.number)]
+      period = 30
+    }
   }
+
+  # Agents with a queue read these.
+  output "transport_url" { value = queue.neutron.url }
+  output "queue_settings" { value = queue.neutron.settings }
+  output "queue_port" { value = queue.neutron.port }
 }

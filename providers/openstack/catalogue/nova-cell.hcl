@@ -46,10 +46,10 @@ definition "nova-cell" {
       database              = merge(local.database, { connection = database.nova.url })
       service_user          = merge(user.nova_cell.auth, { send_service_user_token = true })
       placement             = local.auth
-      glance                = { valid_interfaces = "internal" }
+      glance                = { valid_interfaces = "internal", region_name = cloud.region }
       cinder                = merge(user.nova_cell.auth, { catalog_info = "block-storage::internalURL", os_region_name = cloud.region })
       neutron               = local.auth
-      barbican              = { auth_endpoint = "${service.keystone.url}/v3", barbican_endpoint_type = "internal" }
+      barbican              = { auth_endpoint = "${service.keystone.url}/v3", barbican_endpoint_type = "internal", barbican_region_name = cloud.region }
       conductor             = { workers = 2 }
       upgrade_levels        = { compute = "auto" }
       vnc                   = { novncproxy_host = "0.0.0.0", novncproxy_port = port.vnc }
@@ -92,7 +92,11 @@ definition "nova-cell" {
       limits   = { cpu = "2", memory = "1Gi" }
     }
 
-    ready { exec = ["healthcheck_port", "nova-conductor", tostring(queue.nova.port)] }
+    startup { retries = 360 }
+    ready {
+      exec   = ["healthcheck_port", "nova-conductor", tostring(queue.nova.port)]
+      period = 30
+    }
   }
 
   workload "novncproxy" {
@@ -109,7 +113,10 @@ definition "nova-cell" {
       limits   = { cpu = "2", memory = "1Gi" }
     }
 
-    ready { http = "/vnc_lite.html" }
+    ready { # it forks for each connection
+      http   = "/vnc_lite.html"
+      period = 30
+    }
   }
 
   # Nova and hypervisors of the cell read these.

@@ -41,6 +41,12 @@ definition "nova-compute" {
     description = "Pool of service.ceph for the disks of servers; by default these are files on the node."
   }
 
+  input "reserved_memory" {
+    type        = number
+    default     = 512
+    description = "Memory of a node that servers do not get, in MB: that of its system and of all pods on it."
+  }
+
   input "migration_network" {
     type        = string
     default     = null
@@ -72,19 +78,22 @@ definition "nova-compute" {
     values = {
       DEFAULT = {
         debug                            = false, use_stderr = true, transport_url = local.cell.transport_url
-        state_path                       = "/var/lib/nova", compute_driver = "libvirt.LibvirtDriver"
+        state_path                       = "/var/lib/nova", compute_driver = "libvirt.LibvirtDriver", reserved_host_memory_mb = input.reserved_memory
         resume_guests_state_on_host_boot = true # servers that ran go on when their node is back
       }
       service_user          = merge(user.nova_compute.auth, { send_service_user_token = true })
-      placement             = local.auth, neutron = local.auth, glance = { valid_interfaces = "internal" }
+      placement             = local.auth, neutron = local.auth, glance = { valid_interfaces = "internal", region_name = cloud.region }
       cinder                = merge(user.nova_compute.auth, { catalog_info = "block-storage::internalURL", os_region_name = cloud.region })
-      barbican              = { auth_endpoint = "${service.keystone.url}/v3", barbican_endpoint_type = "internal" }
+      barbican              = { auth_endpoint = "${service.keystone.url}/v3", barbican_endpoint_type = "internal", barbican_region_name = cloud.region }
       upgrade_levels        = { compute = "auto" }, oslo_concurrency = { lock_path = "/var/lib/nova/tmp" }
       oslo_messaging_rabbit = local.cell.queue_settings
+      filter_scheduler      = local.cell.name == "cell1" ? {} : { track_instance_changes = false } # no scheduler in other cells
+      workarounds           = local.cell.name == "cell1" ? {} : { disable_group_policy_check_upcall = true }
       os_vif_ovs            = { ovsdb_connection = try(service.openvswitch.connection, "unix:/run/openvswitch/db.sock") }
       libvirt = {
         virt_type             = input.virt_type, cpu_mode = local.cpu.mode, cpu_models = local.cpu.models, connection_uri = "qemu:///system"
-        live_migration_scheme = "tls", live_migration_with_native_tls = true
+        live_migration_scheme = "tls", live_migration_with_native_tls = true, num_pcie_ports = 16 # so many devices can be attached
+        disk_cachemodes       = input.images_pool != null ? "network=writeback" : null, hw_disk_discard = input.images_pool != null ? "unmap" : null
         images_type           = input.images_pool != null ? "rbd" : null, images_rbd_pool = input.images_pool
         images_rbd_ceph_conf  = input.images_pool != null ? "/etc/ceph/ceph.conf" : null
         rbd_user              = local.rbd ? "cinder" : null, rbd_secret_uuid = local.rbd ? try(service.ceph.secret_uuid, null) : null
@@ -97,20 +106,13 @@ definition "nova-compute" {
   config "libvirtd.conf" {
     format = "properties"
     path   = "/etc/libvirt/libvirtd.conf"
-    values = {
-      unix_sock_ro_perms = "\"0700\"", unix_sock_rw_perms = "\"0700\"", auth_unix_ro = "\"none\"", auth_unix_rw = "\"none\"", log_outputs = "\"3:stderr\""
-      listen_tls         = 1, tls_allowed_dn_list = "[\"CN=libvirt\"]"
-    }
+    values = yamldecode(file("${path.module}/nova/libvirt.yaml")).libvirtd
   }
 
-  # Servers run as nova. A pod can make no profile and no mount namespace for them.
   config "qemu.conf" {
     format = "properties"
     path   = "/etc/kolla/qemu.conf" # libvirt.sh adds to it
-    values = {
-      user                      = "\"nova\"", group = "\"nova\"", stdio_handler = "\"logd\"", security_driver = "\"none\"", namespaces = "[]"
-      migrate_tls_x509_cert_dir = "\"/run/libvirt/pki/qemu\"", migrate_tls_x509_verify = 1, remember_owner = 0
-    }
+    values = yamldecode(file("${path.module}/nova/libvirt.yaml")).qemu
   }
 
   config "ceph.conf" {
@@ -174,10 +176,7 @@ definition "nova-compute" {
     capabilities = input.nfs ? [] : ["CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "KILL", "NET_ADMIN", "SYS_ADMIN"]
     config       = ["nova-compute.conf", "ceph.conf", "ceph.client.cinder.keyring"]
     grace_period = 90
-    env = {
-      OS_DEFAULT__HOST                   = node.name, OS_DEFAULT__MY_IP = node.ip
-      OS_VNC__SERVER_PROXYCLIENT_ADDRESS = node.ip, OS_VNC__SERVER_LISTEN = node.ip
-    }
+    env          = { OS_DEFAULT__HOST = node.name, OS_DEFAULT__MY_IP = node.ip, OS_VNC__SERVER_PROXYCLIENT_ADDRESS = node.ip, OS_VNC__SERVER_LISTEN = node.ip }
 
     volume "nova" { host = "/var/lib/nova" }
     volume "shares" {
@@ -242,8 +241,10 @@ definition "nova-compute" {
       limits   = { memory = "2Gi" }
     }
 
+    startup { retries = 360 }
     ready {
       exec    = ["healthcheck_port", "nova-compute", tostring(local.cell.queue_port)]
+      period  = 30
       timeout = 20
     }
   }

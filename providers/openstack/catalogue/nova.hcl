@@ -54,10 +54,10 @@ definition "nova" {
       keystone_authtoken    = merge(user.nova.auth, user.nova.authtoken, { service_type = "compute", service_token_roles_required = true })
       service_user          = merge(user.nova.auth, { send_service_user_token = true })
       placement             = local.auth
-      glance                = { valid_interfaces = "internal" }
+      glance                = { valid_interfaces = "internal", region_name = cloud.region }
       cinder                = merge(user.nova.auth, { catalog_info = "block-storage::internalURL", os_region_name = cloud.region })
       neutron               = merge(local.auth, { service_metadata_proxy = true, metadata_proxy_shared_secret = secret.metadata.value })
-      barbican              = { auth_endpoint = "${service.keystone.url}/v3", barbican_endpoint_type = "internal" }
+      barbican              = { auth_endpoint = "${service.keystone.url}/v3", barbican_endpoint_type = "internal", barbican_region_name = cloud.region }
       cache                 = { enabled = true, backend = "oslo_cache.memcache_pool", memcache_servers = service.memcached.servers }
       conductor             = { workers = 2 }
       upgrade_levels        = { compute = "auto" }
@@ -148,7 +148,7 @@ definition "nova" {
   }
 
   # The database knows daemons by the names of their pods. One that is connected to the
-  # queue is ready. When the queue is gone, no restart would help.
+  # queue is ready. When the queue is gone, no restart would help: a start may take an hour.
   workload "conductor" {
     kind         = "StatefulSet"
     image        = "nova-conductor"
@@ -163,7 +163,11 @@ definition "nova" {
       limits   = { cpu = "2", memory = "1Gi" }
     }
 
-    ready { exec = ["healthcheck_port", "nova-conductor", tostring(queue.nova.port)] }
+    startup { retries = 360 }
+    ready {
+      exec   = ["healthcheck_port", "nova-conductor", tostring(queue.nova.port)]
+      period = 30
+    }
   }
 
   workload "scheduler" {
@@ -180,7 +184,11 @@ definition "nova" {
       limits   = { cpu = "2", memory = "1Gi" }
     }
 
-    ready { exec = ["healthcheck_port", "nova-scheduler", tostring(queue.nova.port)] }
+    startup { retries = 360 }
+    ready {
+      exec   = ["healthcheck_port", "nova-scheduler", tostring(queue.nova.port)]
+      period = 30
+    }
   }
 
   workload "api" {
@@ -235,7 +243,10 @@ definition "nova" {
       limits   = { cpu = "2", memory = "1Gi" }
     }
 
-    ready { http = "/vnc_lite.html" }
+    ready { # it forks for each connection
+      http   = "/vnc_lite.html"
+      period = 30
+    }
   }
 
   # Hypervisors and their agents read these.

@@ -89,8 +89,10 @@ definition "openvswitch" {
       limits   = { memory = "2Gi" }
     }
 
+    startup { retries = 360 }
     ready {
-      exec = ["sh", "-c", "ovs-appctl -t /run/openvswitch/ovs-vswitchd.$(cat /run/openvswitch/ovs-vswitchd.pid).ctl version"]
+      exec   = ["sh", "-c", "ovs-appctl -t /run/openvswitch/ovs-vswitchd.$(cat /run/openvswitch/ovs-vswitchd.pid).ctl version"]
+      period = 30
     }
   }
 

@@ -1,20 +1,26 @@
 # OVN's agent on a node: one service for each group of nodes whose interfaces are alike. It
 # makes flows of what OVN's database says. These stay while a pod is away, and do not follow
 # changes. So that nothing happens in passing, pods are replaced only by `kolla rollout`.
+# While another version of northd runs than here, new servers on the node get no network, as
+# flows stay as they are: `kolla rollout` belongs right after an apply with another OVN.
 definition "ovn-controller" {
   description = "OVN's agent, one on each node that carries traffic of servers"
 
   input "bridges" {
-    type        = map(object({ bridge = string, interface = optional(string) }))
+    type        = map(object({ bridge = string, interface = optional(string), network = optional(string) }))
     default     = {}
     nullable    = false
-    description = "Bridges by physical network: { physnet1 = { bridge = \"br-ex\", interface = \"bond1\" } }. An interface is the bridge's alone."
+    description = "Bridges by physical network: { physnet1 = { bridge = \"br-ex\", interface = \"bond1\" } }. Or network = \"203.0.113.0/24\", of its address."
 
     validation {
       condition = alltrue(flatten([for b in input.bridges : [
         for name in compact([b.bridge, b.interface]) : can(regex("^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$", name))
       ]]))
       error_message = "Bridges and interfaces have names of at most 15 letters, digits, dots, dashes and underscores."
+    }
+    validation {
+      condition     = alltrue([for b in input.bridges : b.network == null || b.interface == null && can(cidrhost(b.network, 0))])
+      error_message = "A bridge has an interface, or a network such as \"203.0.113.0/24\", in which the interface has an address."
     }
   }
 
@@ -23,6 +29,21 @@ definition "ovn-controller" {
     default     = false
     nullable    = false
     description = "Whether routers to physical networks run on these nodes."
+  }
+
+  input "tunnel_interface" {
+    type        = string
+    default     = null
+    description = "Interface with the address for tunnels, \"eth1\", if not tunnel_network says it."
+
+    validation {
+      condition     = input.tunnel_interface == null || can(regex("^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$", input.tunnel_interface))
+      error_message = "Interfaces have names of at most 15 letters, digits, dots, dashes and underscores."
+    }
+    validation {
+      condition     = input.tunnel_interface == null || input.tunnel_network == null
+      error_message = "tunnel_network says it already."
+    }
   }
 
   input "tunnel_network" {
@@ -58,14 +79,14 @@ definition "ovn-controller" {
       reason       = "It brings interfaces of the node up, and moves the address of the tunnels to a bridge."
       command      = ["sh", "-ec", file("${path.module}/ovn/settings.sh")]
       env = {
-        NODE           = node.name
-        NODE_IP        = node.ip
-        REMOTE         = service.ovn.sb
-        DATAPATH       = service.openvswitch.datapath_type
-        GATEWAY        = input.gateway ? "enable-chassis-as-gw" : ""
-        TUNNEL_NETWORK = input.tunnel_network == null ? "" : input.tunnel_network
-        MAPPINGS       = join(",", [for network, b in input.bridges : "${network}:${b.bridge}"])
-        BRIDGES        = join(" ", [for network, b in input.bridges : b.interface == null ? b.bridge : "${b.bridge}:${b.interface}"])
+        NODE     = node.name
+        NODE_IP  = node.ip
+        REMOTE   = service.ovn.sb
+        DATAPATH = service.openvswitch.datapath_type
+        GATEWAY  = input.gateway ? "enable-chassis-as-gw" : ""
+        TUNNEL   = join("", compact([input.tunnel_network, input.tunnel_interface]))
+        MAPPINGS = join(",", [for network, b in input.bridges : "${network}:${b.bridge}"])
+        BRIDGES  = join(" ", [for network, b in input.bridges : join(":", compact([b.bridge, b.interface, b.network]))])
       }
     }
 
@@ -85,8 +106,10 @@ definition "ovn-controller" {
       limits   = { memory = "1Gi" }
     }
 
+    startup { retries = 360 }
     ready {
-      exec = ["sh", "-c", "ovn-appctl -t /run/ovn/ovn-controller.ctl connection-status | grep -qx connected"]
+      exec   = ["sh", "-c", "ovn-appctl -t /run/ovn/ovn-controller.ctl connection-status | grep -qx connected"]
+      period = 30
     }
   }
 }

@@ -1,6 +1,6 @@
 # OVN's databases, and northd, which makes flows of what Neutron says. Servers keep their
 # network while these are away; only changes wait. One member of each database, or three
-# in a cluster, which outlives the loss of one.
+# in a cluster, which outlives the loss of one; of two, none works while one is away.
 definition "ovn" {
   description = "OVN: the databases of the virtual network"
 
@@ -38,10 +38,12 @@ definition "ovn" {
     nb_url = join(",", [for member in local.nb : "tcp:${member}:${port.nb}"])
     sb_url = join(",", [for member in local.sb : "tcp:${member}:${port.sb}"])
     leave  = { namespace = self.namespace, service = self.name } # of leave.txt.tmpl
+    spread = self.replicas > 1 ? "required" : "preferred"        # a node that is lost takes one member
   }
 
   workload "nb" {
     kind         = "StatefulSet"
+    spread       = local.spread
     scale_down   = templatefile("${path.module}/ovn/leave.txt.tmpl", merge(local.leave, { db = "nb", database = "OVN_Northbound" }))
     image        = "ovn-nb-db-server"
     user         = 42476
@@ -56,6 +58,13 @@ definition "ovn" {
     claim "data" {
       path = "/var/lib/openvswitch/ovn-nb"
       size = "5Gi"
+    }
+
+    lifecycle {
+      precondition {
+        condition     = self.replicas != 2
+        error_message = "Two members of the databases of \"${self.name}\" are worse than one: while one is away, neither works. Run one or three."
+      }
     }
 
     resources {
@@ -77,6 +86,7 @@ definition "ovn" {
 
   workload "sb" {
     kind         = "StatefulSet"
+    spread       = local.spread
     scale_down   = templatefile("${path.module}/ovn/leave.txt.tmpl", merge(local.leave, { db = "sb", database = "OVN_Southbound" }))
     image        = "ovn-sb-db-server"
     user         = 42476
@@ -146,8 +156,10 @@ definition "ovn" {
       limits   = { memory = "1Gi" }
     }
 
+    startup { retries = 360 }
     ready {
-      exec = ["sh", "-c", "ovs-appctl -t /run/ovn/ovn-northd.ctl status | grep -qE 'active|standby'"]
+      exec   = ["sh", "-c", "ovs-appctl -t /run/ovn/ovn-northd.ctl status | grep -qE 'active|standby'"]
+      period = 30
     }
   }
 

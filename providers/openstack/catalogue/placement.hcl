@@ -95,8 +95,6 @@ definition "placement" {
     }
 
     startup {
-      http    = "/"
-      port    = "api"
       period  = 2
       retries = 60
     }

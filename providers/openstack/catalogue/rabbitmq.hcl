@@ -119,7 +119,6 @@ definition "rabbitmq" {
     }
 
     startup {
-      tcp     = "amqp"
       period  = 2
       retries = 90
     }
@@ -134,8 +133,11 @@ definition "rabbitmq" {
     url = "rabbit://${queue.user}:${queue.password}@${self.host}:${port.amqp}/${queue.name}"
 
     # Section [oslo_messaging_rabbit]. Processes of uWSGI need heartbeat_in_pthread = true
-    # beside it, and all others must not have it.
+    # beside it, and all others must not have it. After a power cut the broker keeps the
+    # connections of the dead node's processes, and gives them messages, until two heartbeats
+    # are missing. RabbitMQ recommends 5 to 20 seconds; oslo.messaging's default is 60.
     settings = {
+      heartbeat_timeout_threshold   = 20
       rabbit_quorum_queue           = true
       rabbit_transient_quorum_queue = true
       rabbit_stream_fanout          = true

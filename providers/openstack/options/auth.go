@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// plugins are keystoneauth's, by name: of each the options, under all their names, with
-// the name of now.
+// plugins has the options of keystoneauth's plugins, by the name of the plugin. It maps each
+// name of an option, current or former, to the current name.
 type plugins map[string]map[string]string
 
 func newPlugins(declared map[string]map[string][]string) plugins {
@@ -27,10 +27,11 @@ func newPlugins(declared map[string]map[string][]string) plugins {
 	return out
 }
 
-// usualPlugin is the one that is meant where a group does not say which.
+// usualPlugin is the plugin of groups that name none.
 const usualPlugin = "password"
 
-// authPlugin is the plugin that a group uses; chosen: some file of the service says so.
+// authPlugin returns the plugin that a group uses. chosen reports whether a file of the service
+// names it.
 func (r *reading) authPlugin(section string) (name string, chosen bool) {
 	if r.auth == nil {
 		r.auth = map[string]string{}
@@ -47,9 +48,9 @@ func (r *reading) authPlugin(section string) (name string, chosen bool) {
 	return name, true
 }
 
-// ofAuth gives the name of now of an option that keystoneauth's plugins read from a
-// group. What only other plugins than the group's have is let be, but not under a name
-// that it once had there.
+// ofAuth returns the current name of an option that keystoneauth's plugins read from a group.
+// It also accepts options of other plugins. A former name of these counts only if no file
+// chooses the plugin of the group.
 func (r *reading) ofAuth(section, key string) (now string, ok bool) {
 	name, chosen := r.authPlugin(section)
 	if now = r.tables.plugins[name][key]; now != "" {
@@ -63,7 +64,7 @@ func (r *reading) ofAuth(section, key string) (now string, ok bool) {
 	return "", false
 }
 
-// authOptions are the options that the plugin of a group has.
+// authOptions returns the options of the plugin of a group.
 func (r *reading) authOptions(section string) []string {
 	name, _ := r.authPlugin(section)
 	return slices.Collect(maps.Values(r.tables.plugins[name]))

@@ -14,21 +14,20 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
-// Check warns of options that the services of a configuration do not have, that are
-// deprecated, or that cannot take their value. What the built-in catalogue sets is taken
-// on trust.
+// Check warns about options that services do not have, that are deprecated, or that do not
+// accept their value. It does not check values of the built-in catalogue.
 func Check(config *configs.Config) hcl.Diagnostics {
 	return withoutCatalogue(newChecker(config).check(config))
 }
 
-// CheckPart is Check for a configuration with errors: services may be missing.
+// CheckPart is Check for a configuration with errors, where services may be missing.
 func CheckPart(config *configs.Config) hcl.Diagnostics {
 	c := newChecker(config)
 	c.part = true
 	return withoutCatalogue(c.check(config))
 }
 
-// CheckAll is Check for the built-in catalogue too.
+// CheckAll is Check with the values of the built-in catalogue.
 func CheckAll(config *configs.Config) hcl.Diagnostics { return newChecker(config).check(config) }
 
 func withoutCatalogue(diags hcl.Diagnostics) hcl.Diagnostics {
@@ -53,24 +52,24 @@ func (c *checker) check(config *configs.Config) hcl.Diagnostics {
 type checker struct {
 	release  string
 	tables   *tables
-	part     bool // there may be more files than those that are checked
+	part     bool // there may be more files than the checked ones
 	verdicts map[place]*verdict
 	order    []place
 }
 
-// place is where a value stands. One value may be for many files: those of all
-// instances of a service, or all that match a pattern.
+// place is the position of a value. One value may be used in many files: in the files of all
+// instances of a service, or in all files that match a pattern.
 type place struct {
 	rng          hcl.Range
 	section, key string
 }
 
-// verdict is what is wrong with a value. That its option does not exist (missing) is
-// only so while no file that it is for has it.
+// verdict has the problems of a value. missing counts only if none of the files with the value
+// has the option.
 type verdict struct {
 	known   bool
-	missing func() *hcl.Diagnostic // from the first file that has no such option
-	group   bool                   // it is the whole group that does not exist
+	missing func() *hcl.Diagnostic // warning from the first file without the option
+	group   bool                   // the whole group does not exist
 	other   hcl.Diagnostics
 }
 
@@ -90,7 +89,7 @@ func (c *checker) file(s *configs.Service, f *configs.ConfigFile) {
 			c.order = append(c.order, at)
 		}
 		if r.table == nil || c.part && forMany(o.Origin) {
-			v.known = true // for all that anybody knows
+			v.known = true // the check cannot tell
 		}
 		if r.table == nil {
 			continue
@@ -99,12 +98,12 @@ func (c *checker) file(s *configs.Service, f *configs.ConfigFile) {
 	}
 }
 
-// forMany reports whether a value is meant for the files of several services, whatever
-// they have of it: those of the cloud's defaults and of the config directory are.
+// forMany reports whether a value is for the files of several services, some of which may not
+// have the option: values from the cloud's defaults and from the config directory.
 func forMany(o configs.Origin) bool { return o.Layer == "cloud" || o.Layer == "directory" }
 
-// diagnostics are those of all values, each once, and of a group that does not exist
-// only the first.
+// diagnostics returns the diagnostics of all values, each once. For a group that does not exist
+// it returns only the first one.
 func (c *checker) diagnostics() hcl.Diagnostics {
 	var out hcl.Diagnostics
 	groups := map[*hcl.Diagnostic]bool{}
@@ -136,7 +135,7 @@ func (c *checker) diagnostics() hcl.Diagnostics {
 	})
 }
 
-// reading is one file being checked against the table of its service.
+// reading is the check of one file against the table of its service.
 type reading struct {
 	table   *table
 	tables  *tables
@@ -144,15 +143,16 @@ type reading struct {
 	service *configs.Service
 	file    *configs.ConfigFile
 	// invented are the groups that the options of the service's files name; nil until
-	// it is asked for.
+	// inventions computes them.
 	invented map[string][]string
-	// unclear: some options are not known; see unknown.
+	// unclear: some options are unknown; see unknown.
 	unclear bool
-	// auth are the plugins that groups of the service's files choose; nil until then.
+	// auth are the plugins that groups in the service's files choose; nil until authPlugin
+	// computes them.
 	auth map[string]string
 }
 
-// options are all those of the service's files that the table is for.
+// options returns the options of all files of the service that use the table.
 func (r *reading) options() iter.Seq[*configs.Option] {
 	return func(yield func(*configs.Option) bool) {
 		for i := range r.service.Configs {
@@ -173,7 +173,7 @@ func warning(at hcl.Range, summary, detail string) *hcl.Diagnostic {
 	return &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &at}
 }
 
-// reads begins a sentence on what the service does.
+// reads returns the beginning of a sentence about the service.
 func (r *reading) reads() string { return r.table.service + " " + r.release }
 
 // option checks one option.
@@ -185,7 +185,7 @@ func (r *reading) option(o *configs.Option, v *verdict) {
 		return
 	}
 	if known {
-		if len(g) == 0 { // a group that only the source knows
+		if len(g) == 0 { // a group that only the source code names
 			v.known = true
 			return
 		}
@@ -219,8 +219,8 @@ func (v *verdict) miss(group bool, missing func() *hcl.Diagnostic) {
 	}
 }
 
-// has reports whether an option is known, and notes what else is to be said of it. A group
-// that takes those of others does so under their former names too.
+// has reports whether an option exists, and adds its other problems to the verdict. takes are
+// groups whose options this group accepts too, under their former names as well.
 func (r *reading) has(o *configs.Option, v *verdict, section string, g group, takes ...string) bool {
 	if found := g.find(o.Key); found != nil {
 		if found.Removal != "" {
@@ -257,16 +257,16 @@ func (r *reading) has(o *configs.Option, v *verdict, section string, g group, ta
 	return r.table.written[key] || g != nil && section != "DEFAULT" && r.table.connections[key]
 }
 
-// authenticates reports whether the file itself says that a group is for an
-// authentication. Some services list none of the options that it takes.
+// authenticates reports whether the file itself shows that a group is for an authentication.
+// Some services list none of the options of such a group.
 func (r *reading) authenticates(section string) bool {
 	return slices.ContainsFunc(r.file.Options, func(o configs.Option) bool {
 		return (o.Key == "auth_type" || o.Key == "auth_section") && groupName(o.Section) == section
 	})
 }
 
-// takesPlugins reports whether keystoneauth's plugins read their options from the group.
-// Some services list the options of the usual plugins without the one that chooses.
+// takesPlugins reports whether keystoneauth's plugins read their options from the group. Some
+// services list the options of the usual plugins without the option that chooses the plugin.
 func (g group) takesPlugins() bool {
 	return g["auth_type"] != nil || g["auth_section"] != nil || g["auth_url"] != nil
 }
@@ -284,14 +284,14 @@ func (r *reading) removal(o *configs.Option, found *Option) *hcl.Diagnostic {
 	return warning(o.Origin.KeyRange(), fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key), detail)
 }
 
-// value checks what an option is set to.
+// value checks the value of an option.
 func (r *reading) value(o *configs.Option, v *verdict, found *Option) {
 	if found == nil {
 		return
 	}
 	for _, text := range o.Values {
 		if len(text.Refs()) > 0 || len(text.Deferred()) > 0 {
-			continue // nobody knows it yet
+			continue // not known yet
 		}
 		value := plainText(text)
 		wanted := found.unsuitable(value)
@@ -315,7 +315,7 @@ func plainText(text configs.Text) string {
 	return b.String()
 }
 
-// noOption says that a group does not have an option.
+// noOption returns the warning that a group does not have an option.
 func (r *reading) noOption(o *configs.Option, section string, g group) *hcl.Diagnostic {
 	hint := r.elsewhere(o.Key, section)
 	if !strings.HasSuffix(hint, " has it.") {
@@ -331,7 +331,7 @@ func (r *reading) noOption(o *configs.Option, section string, g group) *hcl.Diag
 		fmt.Sprintf("%s reads no such option from %s, and would ignore it.%s", r.reads(), r.file.Name, hint))
 }
 
-// elsewhere names the groups that have an option, unless they are many.
+// elsewhere returns a hint with the groups that have an option, unless there are many.
 func (r *reading) elsewhere(key, section string) string {
 	var groups []string
 	for name, g := range r.table.groups {
@@ -349,7 +349,7 @@ func (r *reading) elsewhere(key, section string) string {
 	return ""
 }
 
-// noGroup says that there is no such group.
+// noGroup returns the warning that a group does not exist.
 func (r *reading) noGroup(o *configs.Option, section string) *hcl.Diagnostic {
 	hint := r.nearGroup(section)
 	if hint == "" {
@@ -361,8 +361,8 @@ func (r *reading) noGroup(o *configs.Option, section string) *hcl.Diagnostic {
 		fmt.Sprintf("%s reads no such group, and would ignore it.%s", r.reads(), hint))
 }
 
-// nearGroup asks for the group that was probably meant; else it is empty. Of a group like
-// "handler:mine" only what follows the prefix is compared.
+// nearGroup returns a question with the group that was probably meant, or an empty text. For a
+// group like "handler:mine" it only compares the part after the prefix.
 func (r *reading) nearGroup(section string) string {
 	invented := slices.Sorted(maps.Keys(r.inventions()))
 	return r.table.near(section+"\n"+strings.Join(invented, "\n"), func() string {
@@ -381,8 +381,8 @@ func (r *reading) nearGroup(section string) string {
 	})
 }
 
-// near remembers what was found to be near: to look is slow, and the same mistake is made
-// for many services.
+// near caches the result of a search for a similar name: the search is slow, and the same
+// mistake occurs in many services.
 func (t *table) near(key string, find func() string) string {
 	found, done := t.nearest[key]
 	if !done {

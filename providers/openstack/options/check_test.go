@@ -376,6 +376,9 @@ func TestCatalogue(t *testing.T) {
 		"glance": `
   stores = { file = { type = "file" }, pool = { type = "rbd" }, web = { type = "http" } }
 `,
+		"neutron-sriov": `
+  devices = { physnet1 = ["ens2f0"] }
+`,
 	}
 	for _, release := range []string{"2025.1", "2025.2", "2026.1"} {
 		text := fmt.Sprintf("cloud %q {\n  release = %q\n}\n", "c", release)

@@ -1,36 +1,43 @@
-// Package options knows the options that OpenStack's services read from their config
-// files, in each release, and warns of what they would ignore or refuse.
+// Package options knows the options that OpenStack's services read from their config files, in
+// each release. It warns about options and values that they would ignore or refuse.
 //
-// What it knows is in tables.zip, which `make oslo-tables` makes of Debian's packages:
-// it asks them with oslo-config-generator. One entry a Python distribution; `unzip -p
-// tables.zip nova.json` shows one, with the versions that were asked. The tables add
-// about 100 kB to the program, and nothing is decoded before a check needs it.
+// The tables are in tables.zip. `make oslo-tables` makes it from Debian's packages with
+// oslo-config-generator. Each Python distribution has one entry;
+// `unzip -p tables.zip nova.json` shows one, with the examined versions. The tables add about
+// 100 kB to the program, and they are decoded only when a check needs them.
 //
-// # Which package speaks for which release
+// # Which package represents which release
 //
-// Debian trixie is 2025.1. Later suites hold some packages of 2026.1 and some newer
-// ones, and nothing is 2025.2. A release that no package is exactly, is between those
-// that there are. Then
+// Debian trixie is 2025.1. Later suites have some packages of 2026.1 and some newer ones, and
+// no suite is 2025.2. A release without a package of exactly that release lies between the
+// releases with packages. For such a release
 //
-//   - an option exists when it is in any of them,
-//   - its former name is deprecated only when the option is in all of them, and
-//   - its type and limits are those that all that have it agree on,
+//   - an option exists if any of these packages has it,
+//   - its former name is deprecated only if all of them have the option, and
+//   - its type and limits are known only if all packages with the option agree on them,
 //
-// so that nothing that is right is warned of, at the price of silence about some of what
-// changed in between. A service that only trixie has is not known in later releases.
+// so that correct settings never cause a warning. The price is that some changes between the
+// releases cause no warning either. A service that only trixie has is not known in later
+// releases.
 //
-// # What is not warned of
+// # What causes no warning
 //
-// A false warning is worse than a missing one. The files of one service share one table:
-// which of them a process reads, its command line says, and so l3_agent.ini may hold what
-// only the server reads without a warning. Names that only the source code has, and no
-// generator prints, may be in any group. Groups that are named by other options
-// (enabled_backends), that belong to a privileged context, or that are probably a
-// plugin's, are let be. Limits are never stricter than oslo.config's own, and values with
-// references to other options ($state_path) or to generated secrets are not looked at.
-// Options of keystoneauth's plugins may be in every group for an authentication, but a
-// former name counts only for the plugin that the group chooses (auth_type). While names
-// of groups are unknown, no group is. Limits that depend on the machine, such as the number
-// of its CPUs, are not in the tables.
-// What a value for many files (cloud defaults) sets, has to exist in one of them.
+// A false warning is worse than a missing one.
+//
+// The files of one service share one table, because the command line of a process decides which
+// files it reads. So l3_agent.ini may have options that only the server reads. Options that
+// occur only in the source code, and that no generator prints, may be in any group.
+//
+// There is no warning about groups that other options name (enabled_backends), that belong to a
+// privileged context, or that probably belong to a plugin. While names of groups are unknown,
+// there is no warning about any group.
+//
+// Limits are never stricter than oslo.config's. Values with references to other options
+// ($state_path) or to generated secrets are not checked. The tables have no limits that depend
+// on the machine, such as the number of its CPUs.
+//
+// Options of keystoneauth's plugins may be in every group for an authentication, but a former
+// name counts only for the plugin that the group chooses (auth_type).
+//
+// An option from a value for many files (cloud defaults) must exist in one of them.
 package options

@@ -12,7 +12,7 @@ type inventor struct {
 	service string // empty: any
 	group   string // empty: any
 	option  string
-	takes   []string // the groups whose options such a group takes; none: nobody knows
+	takes   []string // groups whose options such a group accepts; none: unknown
 }
 
 var inventors = []inventor{
@@ -25,37 +25,38 @@ var inventors = []inventor{
 	{"Neutron", "networking_baremetal", "enabled_devices", nil},
 }
 
-// glanceStores are the groups that glance_store lists for the drivers of several stores.
-// All of them are taken together: what a store is of, is in another option's value.
+// glanceStores are the groups that glance_store lists for the drivers of several stores. A
+// store accepts the options of all of them, because the value of another option has its type.
 var glanceStores = []string{
 	"glance_store", "file", "cinder", "glance.store.http.store", "glance.store.rbd.store", "glance.store.s3.store",
 	"glance.store.swift.store", "glance.store.vmware_datastore.store",
 }
 
-// reserved are groups that have the options of others, whatever is configured.
+// reserved are groups that always accept the options of other groups.
 var reserved = map[string]map[string][]string{
 	"Glance": {"os_glance_staging_store": glanceStores, "os_glance_tasks_store": glanceStores},
 }
 
-// backends are the options that a group has when it is a backend, though it may not be
+// backends are the options that identify a group as a backend, although the backend may not be
 // enabled.
 var backends = map[string][]string{
 	"Cinder": {"volume_driver", "volume_backend_name"},
 	"Manila": {"share_driver", "share_backend_name"},
 }
 
-// prefixes are of groups that services make of names which are not in an option.
+// prefixes are the prefixes of groups whose names services compose from names that are in no
+// option.
 var prefixes = map[string][]string{
 	"Barbican": {"secretstore:"},
 	"Neutron":  {"genericswitch:"},
 	"Nova":     {"mdev_", "vgpu_"},
 }
 
-// extensible services have plugins of others, which bring groups of their own.
+// extensible services have plugins from elsewhere, which add groups.
 var extensible = []string{"Ironic", "Neutron", "Trove"}
 
-// inventions are the groups that exist because an option of the service names them, with
-// the groups whose options they take.
+// inventions returns the groups that exist because an option of the service names them. It maps
+// them to the groups whose options they accept.
 func (r *reading) inventions() map[string][]string {
 	if r.invented != nil {
 		return r.invented
@@ -78,25 +79,25 @@ func (r *reading) inventions() map[string][]string {
 	return r.invented
 }
 
-// unknown reports whether there may be groups that nobody knows of: what names them may
-// be in the part of the files that is not known, or is not for people to see.
+// unknown reports whether unknown groups may exist. Their names may be in values that are not
+// known, or that are secret.
 func (r *reading) unknown() bool {
 	r.inventions()
 	return r.unclear
 }
 
-// hidden reports whether a value is not known, or has no place in a message.
+// hidden reports whether a value is not known, or must not appear in a message.
 func hidden(text configs.Text) bool {
 	return len(text) == 0 || text.Secret() || len(text.Deferred()) > 0
 }
 
-// invention is a name that an option gives.
+// invention is the name of a group in an option.
 type invention struct {
 	Name  string
 	takes []string
 }
 
-// names are the groups that an option names.
+// names returns the groups that an option names.
 func (r *reading) names(o *configs.Option) []invention {
 	var out []invention
 	for _, i := range inventors {
@@ -110,7 +111,7 @@ func (r *reading) names(o *configs.Option) []invention {
 				continue
 			}
 			for name := range strings.SplitSeq(value.Masked(), ",") {
-				name, _, _ = strings.Cut(name, ":") // Glance's are NAME:TYPE
+				name, _, _ = strings.Cut(name, ":") // Glance's values are NAME:TYPE
 				out = append(out, invention{strings.TrimSpace(name), i.takes})
 			}
 		}
@@ -118,7 +119,7 @@ func (r *reading) names(o *configs.Option) []invention {
 	return out
 }
 
-// backend is what a backend of the service takes.
+// backend returns the groups whose options a backend of the service accepts.
 func (r *reading) backend() []string {
 	for _, i := range inventors {
 		if i.service == r.table.service && strings.HasPrefix(i.option, "enabled_") {
@@ -128,8 +129,8 @@ func (r *reading) backend() []string {
 	return nil
 }
 
-// ofPlugin reports whether an option is one that libraries and plugins read from groups
-// that they, or the services, make up.
+// ofPlugin reports whether libraries and plugins read the option from groups with names that
+// they, or the services, choose.
 func (r *reading) ofPlugin(o *configs.Option, section string) bool {
 	for _, prefix := range prefixes[r.table.service] {
 		if strings.HasPrefix(section, prefix) {
@@ -145,7 +146,7 @@ func (r *reading) ofPlugin(o *configs.Option, section string) bool {
 	return false
 }
 
-// onlyPrivsep reports whether everything in a group is for a privileged context.
+// onlyPrivsep reports whether all options of a group are for a privileged context.
 func (r *reading) onlyPrivsep(section string) bool {
 	for _, o := range r.file.Options {
 		if groupName(o.Section) == section && r.table.groups["privsep"].find(o.Key) == nil {
@@ -155,8 +156,8 @@ func (r *reading) onlyPrivsep(section string) bool {
 	return true
 }
 
-// mayBePlugins reports whether a group may be one of a plugin that is not among the
-// packages: others of its kind exist, or the service is made for it.
+// mayBePlugins reports whether a group may belong to a plugin that is not among the packages:
+// the service has similar groups, or is extensible.
 func (r *reading) mayBePlugins(section string) bool {
 	if slices.Contains(extensible, r.table.service) {
 		return true
@@ -173,8 +174,8 @@ func (r *reading) mayBePlugins(section string) bool {
 	return false
 }
 
-// authMethod reports whether an option of Keystone is the driver of a method that its
-// files enable.
+// authMethod reports whether an option of Keystone names the driver of a method that its files
+// enable.
 func (r *reading) authMethod(section, key string) bool {
 	if r.table.service != "Keystone" || section != "auth" {
 		return false

@@ -12,61 +12,61 @@ import (
 	"sync"
 )
 
-// Index is index.json in tables.zip: which tables there are.
+// Index is the content of index.json in tables.zip. It lists the tables.
 type Index struct {
-	// Services are the ones whose files have tables, by name.
+	// Services are the services whose files have tables, by name.
 	Services []Service `json:"services"`
-	// Plugins are keystoneauth's, by the name that auth_type has, each with its options
-	// and their former names. A group for an authentication takes those of its plugin.
+	// Plugins are the plugins of keystoneauth, by their names in auth_type, with their options
+	// and former names. A group for an authentication accepts the options of its plugin.
 	Plugins map[string]map[string][]string `json:"plugins"`
-	// Connections are the options of keystoneauth's sessions and adapters. Services read
-	// them from groups of which they do not list all that is in them.
+	// Connections are the options of keystoneauth's sessions and adapters. Services read them
+	// from groups, but do not list all of them there.
 	Connections []string `json:"connections"`
 }
 
-// Service is one that reads config files in the form of oslo.config.
+// Service is a service that reads config files in the format of oslo.config.
 type Service struct {
 	Name  string   `json:"name"`
-	Files []string `json:"files"` // patterns of the names of its files, as path.Match has them
-	// Releases are those that have a table, and the distributions that it is made of:
-	// the service's own, and the libraries that they need.
+	Files []string `json:"files"` // patterns of file names, for path.Match
+	// Releases maps each release with a table to the distributions in the table: the service's
+	// own ones, and the libraries that they need.
 	Releases map[string][]string `json:"releases"`
 }
 
-// Distribution is DISTRIBUTION.json in tables.zip: what one Python distribution
-// declares, in all releases.
+// Distribution is the content of DISTRIBUTION.json in tables.zip: the options that one Python
+// distribution declares, in all releases.
 type Distribution struct {
-	// Versions are those that were asked, by the release that they speak for. Where a
-	// release has several, it is between them; see doc.go.
+	// Versions are the examined versions, by the release that they represent. A release with
+	// several versions is between them; see doc.go.
 	Versions map[string][]string `json:"versions"`
 	Options  []Option            `json:"options"`
-	// Written are names of options that stand in the source, but that no namespace
-	// lists: nobody can say in which group they are.
+	// Written are names of options in the source code that no namespace lists. Their groups are
+	// unknown.
 	Written []string `json:"written,omitempty"`
-	// WrittenGroups are such groups.
+	// WrittenGroups are names of groups in the source code that no namespace lists.
 	WrittenGroups []string `json:"written_groups,omitempty"`
 }
 
-// Option is one option. What is empty is not known, or does not limit it.
+// Option is one option. An empty field is unknown, or sets no limit.
 type Option struct {
 	Group    string   `json:"g"` // "DEFAULT", or in lower case
 	Name     string   `json:"n"`
 	Dashed   bool     `json:"d,omitempty"`  // may be written with dashes for the underscores
-	Releases []string `json:"in,omitempty"` // none: all that the distribution has
+	Releases []string `json:"in,omitempty"` // none: all releases of the distribution
 	// Type is oslo.config's name of the type without "value": "integer", "host address".
 	Type    string   `json:"t,omitempty"`
 	Min     *float64 `json:"min,omitempty"`
 	Max     *float64 `json:"max,omitempty"`
 	Choices []string `json:"c,omitempty"`
 	Former  []Name   `json:"f,omitempty"`
-	// Removal is set where the option is going to be removed: the reason, if it is short,
-	// else "-".
+	// Removal is set if the option is going to be removed. It is the reason if that is short,
+	// or else "-".
 	Removal string `json:"r,omitempty"`
 }
 
 // Name is the full name of an option.
 type Name struct {
-	Group string `json:"g,omitempty"` // empty: that of the option which now has the value
+	Group string `json:"g,omitempty"` // empty: the group of the current option
 	Name  string `json:"n"`
 }
 
@@ -77,7 +77,7 @@ var archive []byte
 var readArchive = sync.OnceValue(func() *zip.Reader {
 	reader, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
-		panic(err) // the archive is embedded: it is as it was made
+		panic(err) // the archive is embedded
 	}
 	return reader
 })
@@ -94,7 +94,7 @@ func readEntry[T any](name string) T {
 	return out
 }
 
-// tables holds what a check has decoded so far.
+// tables has the data that a check has decoded so far.
 type tables struct {
 	index         Index
 	plugins       plugins
@@ -112,7 +112,7 @@ func newTables() *tables {
 	}
 }
 
-// of gives the table for a file of that name; nil: there is none.
+// of returns the table for a file with that name, or nil if there is none.
 func (t *tables) of(file, release string) *table {
 	for i := range t.index.Services {
 		s := &t.index.Services[i]
@@ -157,18 +157,18 @@ func (t *tables) read(s *Service, release string) *table {
 	return out
 }
 
-// table is what all files of a service may hold, in one release.
+// table has the options of all files of a service, in one release.
 type table struct {
 	service string
 	groups  map[string]group
-	former  map[Name]Name     // from a former name to the one of now
+	former  map[Name]Name     // maps a former name to the current one
 	written map[string]bool   // options that may be in any group
-	nearest map[string]string // hints that were worked out
+	nearest map[string]string // hints found so far
 
 	connections map[string]bool // options that may be in any group but DEFAULT
 }
 
-// group is the options of one group, by name.
+// group has the options of one group, by name.
 type group map[string]*Option
 
 func (t *table) add(d *Distribution, release string) {
@@ -202,7 +202,7 @@ func (t *table) group(name string) group {
 	return g
 }
 
-// merged is what two distributions that share an option agree on.
+// merged returns the properties on which two distributions with the same option agree.
 func merged(a, b *Option) *Option {
 	if a == nil || a == b {
 		return b
@@ -219,7 +219,7 @@ func merged(a, b *Option) *Option {
 
 func same(a, b *float64) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// groupName is the name of a group as oslo.config looks it up.
+// groupName returns the name of a group as oslo.config looks it up.
 func groupName(section string) string {
 	if strings.EqualFold(section, "DEFAULT") {
 		return "DEFAULT"
@@ -227,7 +227,7 @@ func groupName(section string) string {
 	return strings.ToLower(section)
 }
 
-// find gives an option that a group has under its present name; nil: it has none.
+// find returns the option that a group has under this current name, or nil.
 func (g group) find(name string) *Option {
 	if o := g[name]; o != nil {
 		return o

@@ -17,11 +17,11 @@ var (
 	uri      = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^/]`)
 )
 
-// unsuitable says what the option takes, where that is not the value; else nothing. It
-// is never stricter than oslo.config is.
+// unsuitable describes the values that the option accepts, if it does not accept this one. It
+// is empty otherwise. It is never stricter than oslo.config.
 func (o *Option) unsuitable(value string) string {
 	value = strings.TrimSpace(value)
-	if value == "" || strings.Contains(value, "$") { // oslo.config puts other options' values there
+	if value == "" || strings.Contains(value, "$") { // oslo.config inserts values of other options there
 		return ""
 	}
 	if len(o.Choices) > 0 {
@@ -56,7 +56,7 @@ func (o *Option) unsuitable(value string) string {
 	return ""
 }
 
-// oneOf lists the choices; of many, only the one that was probably meant.
+// oneOf lists the choices. If there are many, it only gives the choice that was probably meant.
 func (o *Option) oneOf(value string) string {
 	if len(o.Choices) > 8 {
 		return fmt.Sprintf("one of %d values", len(o.Choices)) + strings.Replace(strings.TrimSuffix(words.DidYouMean(value, o.Choices), "?"), " Did you mean", ", such as", 1)
@@ -108,7 +108,7 @@ func (o *Option) number(value string) string {
 
 func bound(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// dict checks "key:value,key:value". What is in quotes or brackets is left alone.
+// dict checks "key:value,key:value". It does not check values with quotes or brackets.
 func dict(value string) string {
 	if strings.ContainsAny(value, `"'[]{}`) {
 		return ""

@@ -12,6 +12,13 @@ service "mariadb" {
 
   workload "server" {
     max_replicas = 2
+
+    lifecycle {
+      precondition {
+        condition     = self.replicas == 5
+        error_message = "The workload of the service says so."
+      }
+    }
   }
 
   lifecycle {
@@ -76,3 +83,19 @@ secret "edge" {
 output "certificate" {
   value = secret.edge.certificate
 }
+
+definition "pair" {
+  workload "server" {
+    kind  = "StatefulSet"
+    image = "registry.example.org/pair:1"
+
+    lifecycle {
+      precondition {
+        condition     = self.replicas != 2
+        error_message = "The definition of ${self.name} says so."
+      }
+    }
+  }
+}
+
+service "pair" { replicas = 2 }

@@ -21,6 +21,8 @@ import (
 type NoConfigError struct {
 	// Searched are the files that kolla looked for.
 	Searched []string
+	// Pod: kolla runs in a pod without the token of a service account.
+	Pod bool
 }
 
 func (e *NoConfigError) Error() string {
@@ -95,7 +97,7 @@ func loadConfig(options Options, warnings *warnings) (config *rest.Config, conte
 	}
 	config, err = loader.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
-		return nil, "", &NoConfigError{Searched: paths}
+		return nil, "", &NoConfigError{Searched: paths, Pod: os.Getenv("KUBERNETES_SERVICE_HOST") != ""}
 	}
 	if err != nil {
 		return nil, "", &BrokenConfigError{File: onlyFile(paths), Err: err}

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
@@ -60,6 +61,7 @@ type Options struct {
 type Connection struct {
 	Objects   dynamic.Interface
 	Core      corev1client.CoreV1Interface
+	Leases    coordinationv1client.LeasesGetter
 	Discovery *discovery.DiscoveryClient
 	Logger    *slog.Logger
 
@@ -114,11 +116,15 @@ func newClients(config *rest.Config, traffic *traffic) (*Connection, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up the client for %s: %w", config.Host, err)
 	}
+	leases, err := coordinationv1client.NewForConfigAndClient(config, web)
+	if err != nil {
+		return nil, fmt.Errorf("set up the client for %s: %w", config.Host, err)
+	}
 	directory, err := discovery.NewDiscoveryClientForConfigAndClient(config, web)
 	if err != nil {
 		return nil, fmt.Errorf("set up discovery for %s: %w", config.Host, err)
 	}
-	c := &Connection{server: config.Host, Objects: objects, Core: core, Discovery: directory, traffic: traffic}
+	c := &Connection{server: config.Host, Objects: objects, Core: core, Leases: leases, Discovery: directory, traffic: traffic}
 	traffic.probe = c.probe
 	return c, nil
 }
@@ -131,7 +137,7 @@ func (c *Connection) Server() string { return c.server }
 func (c *Connection) Context() string { return c.context }
 
 // Requests returns how many requests were sent so far, by verb: "get", "list", "watch",
-// "patch", "patch (dry-run)", "delete", "exec" and "discovery".
+// "patch", "patch (dry-run)", "create", "update", "delete", "exec" and "discovery".
 func (c *Connection) Requests() map[string]int { return c.traffic.requests() }
 
 // Identity asks which cluster this is. It fails within ten seconds if the server does not

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"strings"
 	"syscall"
 
@@ -28,6 +29,10 @@ func Explain(err error) (summary, detail string, ok bool) {
 		noKind      *meta.NoKindMatchError
 	)
 	switch {
+	case errors.As(err, &noConfig) && noConfig.Pod:
+		return "no cluster to talk to: this pod has no token of a service account",
+			"Looked for /var/run/secrets/kubernetes.io/serviceaccount/token, and for a kubeconfig at " + strings.Join(noConfig.Searched, ", ") +
+				". Set serviceAccountName, and automountServiceAccountToken to true, in the pod. The rights come from kolla rbac -serviceaccount.", true
 	case errors.As(err, &noConfig):
 		return "no cluster to talk to: no kubeconfig was found",
 			"Looked for " + strings.Join(noConfig.Searched, ", ") + ". Name a file with -kubeconfig or $KUBECONFIG.", true
@@ -43,6 +48,9 @@ func Explain(err error) (summary, detail string, ok bool) {
 	case apierrors.IsUnauthorized(err):
 		return "the server does not accept the credentials (401 Unauthorized)",
 			"The token or client certificate of the kubeconfig's user has expired, or belongs to another cluster. Log in again, or choose another context with -context.", true
+	case isDatabaseFull(err):
+		return "the database of the cluster is full: etcd accepts no writes",
+			"An administrator of the cluster has to raise the quota of etcd, or to compact and defragment it, and then to clear the alarm: etcdctl alarm disarm. Run the command again then. " + "It happened here: " + err.Error() + ".", true
 	case errors.As(err, &noKind):
 		return fmt.Sprintf("the cluster has no kind %s in %s", noKind.GroupKind.Kind, groupVersions(noKind)),
 			"It is defined by a CustomResourceDefinition that is not installed, or served in another version: see kubectl api-resources.", true
@@ -101,6 +109,12 @@ func explainUnreachable(unreachable *UnreachableError) (summary, detail string, 
 		return server + " does not answer", "The API server hangs, a firewall drops the packets, or a VPN is down. " + cause, true
 	}
 	return "cannot reach " + server, cause, true
+}
+
+// isDatabaseFull reports whether etcd refuses all writes.
+func isDatabaseFull(err error) bool {
+	var answer apierrors.APIStatus
+	return errors.As(err, &answer) && (strings.Contains(answer.Status().Message, databaseFull) || answer.Status().Code == http.StatusInsufficientStorage)
 }
 
 func isTimeout(err error) bool {

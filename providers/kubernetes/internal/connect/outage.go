@@ -112,7 +112,7 @@ func (c *Connection) Reachable(ctx context.Context, patience time.Duration) erro
 	if since.IsZero() {
 		return nil
 	}
-	return Backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+	return backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		c.probe(ctx)
 		still, cause := c.traffic.outage.state()
 		switch {

@@ -25,8 +25,8 @@ const (
 	ShortPatience = 10 * time.Second
 )
 
-// Backoff returns the pause between attempts: 0.2 s, doubling to 5 s.
-func Backoff() wait.DelayFunc {
+// backoff returns the pause between attempts: 0.2 s, doubling to 5 s.
+func backoff() wait.DelayFunc {
 	return wait.Backoff{
 		Duration: 200 * time.Millisecond,
 		Factor:   2,
@@ -36,6 +36,19 @@ func Backoff() wait.DelayFunc {
 	}.DelayFunc()
 }
 
+// Retry calls try until it does not ask for another attempt, but no longer than ShortPatience.
+// It returns the error of the last attempt.
+func Retry(ctx context.Context, try func(context.Context) (again bool, err error)) error {
+	start := time.Now()
+	return backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		again, err := try(ctx)
+		if again && time.Since(start) < ShortPatience {
+			return false, nil
+		}
+		return true, err
+	})
+}
+
 // Verbs under which requests are counted.
 const (
 	VerbGet       = "get"
@@ -43,20 +56,22 @@ const (
 	VerbWatch     = "watch"
 	VerbPatch     = "patch"
 	VerbDryRun    = "patch (dry-run)"
+	VerbCreate    = "create"
+	VerbUpdate    = "update"
 	VerbDelete    = "delete"
 	verbExec      = "exec"
 	VerbDiscovery = "discovery"
 )
 
 // Call makes a request, and retries it while the failure is temporary. All requests are safe
-// to repeat: reads, server-side applies, and deletes of one UID. Its error is that of the
+// to repeat: reads, server-side applies, deletes of one UID, and writes of the state. Its error is that of the
 // server, or an *UnreachableError.
 func Call[T any](ctx context.Context, c *Connection, verb string, request func(context.Context) (T, error)) (T, error) {
 	ctx = countingAttempts(WithVerb(Quiet(ctx), verb))
 	var answer T
 	var last error
 	start := time.Now()
-	err := Backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+	err := backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		got, err := request(ctx)
 		if err == nil {
 			answer = got
@@ -124,6 +139,8 @@ func patienceWith(verb string, status metav1.Status) time.Duration {
 		}
 	case http.StatusInternalServerError:
 		switch {
+		case strings.Contains(status.Message, databaseFull):
+			return 0
 		case strings.Contains(status.Message, "etcdserver:"), strings.Contains(status.Message, "rpc error: code = Unavailable"):
 			return longPatience
 		case strings.Contains(status.Message, "failed calling webhook") && verb == VerbPatch:
@@ -137,6 +154,9 @@ func patienceWith(verb string, status metav1.Status) time.Duration {
 	}
 	return 0
 }
+
+// databaseFull is a part of the server's answer if etcd is full. That does not end by itself.
+const databaseFull = "database space exceeded"
 
 // extensionDown reports whether the server is well but cannot reach the extension API server
 // of a group. The answer is plain text.

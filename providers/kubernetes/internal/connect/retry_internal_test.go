@@ -30,6 +30,7 @@ func TestPatience(t *testing.T) {
 		{"an extension is down", VerbList, text("service unavailable\n"), ShortPatience},
 		{"an extension is out of reach", VerbList, text("error trying to reach service: i/o timeout"), ShortPatience},
 		{"etcd leader", VerbPatch, status(500, "", "etcdserver: leader changed"), longPatience},
+		{"etcd is full", VerbUpdate, status(500, "", "etcdserver: mvcc: database space exceeded"), 0},
 		{"etcd connection", VerbList, status(500, "", "rpc error: code = Unavailable desc = connection error"), longPatience},
 		{"starting", VerbPatch, status(403, metav1.StatusReasonForbidden, "pods is forbidden: not yet ready to handle request"), longPatience},
 		{"addresses of Services", VerbPatch, status(422, metav1.StatusReasonInvalid, `Service "web" is invalid: spec.clusterIPs: Invalid value: [""]: failed to allocate IP: allocator not ready`), longPatience},

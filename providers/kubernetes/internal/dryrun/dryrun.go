@@ -91,7 +91,7 @@ func dryRunOver(ctx context.Context, c *connect.Connection, target dynamic.Resou
 	})
 }
 
-// Send sends one server-side apply that changes nothing, and retries as call does.
+// Send sends one server-side apply that changes nothing, with the retries of connect.Call.
 func Send(ctx context.Context, c *connect.Connection, target dynamic.ResourceInterface, object *unstructured.Unstructured, manager string, force bool) (*unstructured.Unstructured, error) {
 	return connect.Call(ctx, c, connect.VerbDryRun, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return target.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{

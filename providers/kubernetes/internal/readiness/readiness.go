@@ -24,8 +24,10 @@ type Assessment struct {
 }
 
 // Assess assesses an object by kstatus, with stricter or looser rules for some kinds. A Job
-// must be complete and a Namespace active, because dependent objects need that. Pods that
-// are replaced on request only need not be new.
+// must be complete and a Namespace active, because dependent objects need that. With the update
+// strategy OnDelete, old pods count as ready. While kolla waits, package watch also accepts a
+// claim that is bound by its first pod, and a DaemonSet that lacks only pods of nodes that are
+// down.
 func Assess(object *unstructured.Unstructured) (Assessment, error) {
 	kind := object.GroupVersionKind().GroupKind()
 	onDelete := Field(object, "spec", "updateStrategy", "type") == "OnDelete"

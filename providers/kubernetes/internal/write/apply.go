@@ -1,5 +1,7 @@
-// Package write changes objects. Its Writer applies, deletes, releases and claims them, each
-// write bound to the object that was planned against. No other package changes a cluster.
+// Package write changes a cluster. Its Writer applies, deletes, releases and claims the objects
+// of a cloud, each write bound to the object that was planned against. Its Records write the
+// Secrets, Leases and namespace of a state. Only commands in pods (kubernetes.Shell) can change
+// a cluster in another way.
 package write
 
 import (
@@ -9,7 +11,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -27,7 +28,7 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/watch"
 )
 
-// Writer is the only type that changes the cluster. Its methods may be used by several
+// Writer is the only type that changes the objects of a cloud. Its methods may be used by several
 // goroutines at once.
 type Writer struct {
 	access  *resources.Access
@@ -57,31 +58,34 @@ func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, o
 		send = writeTainted
 	}
 	applied, err := send(ctx, w.access, ref, object, options)
-	if err == nil && options.Precondition.UID != "" && dropped(object.Object, applied.Object) {
+	if err != nil {
+		return nil, applyError(ref, err, options)
+	}
+	if options.Precondition.UID != "" && dropped(object.Object, applied.Object) {
 		if where, err := w.access.Locate(ctx, ref, resources.MissAge); err == nil {
 			applied = complete(ctx, w.access, where, object, applied, options)
 		}
 	}
-	if err == nil {
-		if kinds.Defines(ref.GVK.GroupKind()) {
-			w.access.Mapper.Defined()
-		}
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.versions[ref] = applied.GetResourceVersion()
-		return applied, nil
+	if kinds.Defines(ref.GVK.GroupKind()) {
+		w.access.Mapper.Defined()
 	}
+	w.note(ref, applied.GetResourceVersion())
+	return applied, nil
+}
+
+// applyError returns the error of Apply for a write that was refused or failed.
+func applyError(ref providers.Ref, err error, options providers.ApplyOptions) error {
 	conflict := connect.ConflictOf(ref, err)
 	var refused *providers.PreconditionError
 	switch {
 	case errors.As(err, &refused):
-		return nil, refused
+		return refused
 	case conflict != nil && options.New:
-		return nil, &providers.PreconditionError{Ref: ref, Exists: true}
+		return &providers.PreconditionError{Ref: ref, Exists: true}
 	case conflict != nil:
-		return nil, conflict
+		return conflict
 	}
-	return nil, fmt.Errorf("apply %s: %w", ref, err)
+	return fmt.Errorf("apply %s: %w", ref, err)
 }
 
 // Wait returns when the object is ready (kstatus; a Job: complete; a claim: bound, or bound
@@ -114,6 +118,13 @@ func (w *Writer) Replace(ctx context.Context, workload *unstructured.Unstructure
 	return watch.WaitForSuccessor(ctx, w.access, workload, pod, report)
 }
 
+// note keeps the version in which this Writer left the object.
+func (w *Writer) note(ref providers.Ref, version string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.versions[ref] = version
+}
+
 // written returns the version in which this Writer left the object; empty: it did not write
 // it.
 func (w *Writer) written(ref providers.Ref) string {
@@ -131,7 +142,7 @@ func write(ctx context.Context, a *resources.Access, ref providers.Ref, object *
 	bound := options.Precondition != (providers.Precondition{})
 	switch {
 	case options.New && bound:
-		return nil, errors.New("what is new has no version or UID that a write could be bound to")
+		return nil, errors.New("a new object has no version or UID that a write could be bound to")
 	case options.Precondition.UID == "" && bound:
 		// The server would create the object if it was gone.
 		return nil, errors.New("a resourceVersion binds a write only together with a UID")
@@ -150,27 +161,22 @@ func write(ctx context.Context, a *resources.Access, ref providers.Ref, object *
 		payload.SetResourceVersion(noRevision)
 	}
 	var applied *unstructured.Unstructured
-	start := time.Now()
-	err = connect.Backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
-		var err error
+	err = connect.Retry(ctx, func(ctx context.Context) (again bool, err error) {
 		applied, err = sendApply(ctx, a.Connection, target, payload, options)
 		if misshapen(err) && a.Mapper.Unsettled(ref.GVK) {
-			return false, nil // the server used a definition that this client has just replaced
+			return true, err // the server used a definition that this client has just replaced
 		}
 		if !raced(ref, err) {
-			return true, err
+			return false, err
 		}
 		if bound || options.New {
 			var checked error
 			applied, checked = recheck(ctx, a, target, payload, options)
 			if applied != nil || checked != nil {
-				return true, checked
+				return false, checked
 			}
 		}
-		if time.Since(start) > connect.ShortPatience {
-			return false, err
-		}
-		return false, nil
+		return true, err
 	})
 	return applied, err
 }
@@ -226,19 +232,14 @@ func recheck(ctx context.Context, a *resources.Access, target dynamic.ResourceIn
 // servedResource finds the resource of an object. It waits for a kind that was defined moments ago.
 func servedResource(ctx context.Context, a *resources.Access, ref providers.Ref) (resources.Resource, error) {
 	var where resources.Resource
-	start := time.Now()
-	err := connect.Backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
-		var err error
+	err := connect.Retry(ctx, func(ctx context.Context) (again bool, err error) {
 		where, err = a.Locate(ctx, ref, 0)
-		if meta.IsNoMatchError(err) && time.Since(start) < connect.ShortPatience {
-			return false, nil
-		}
-		return true, err
+		return meta.IsNoMatchError(err), err
 	})
 	return where, err
 }
 
-// sendApply sends one server-side apply, and retries as call does.
+// sendApply sends one server-side apply, with the retries of connect.Call.
 func sendApply(ctx context.Context, c *connect.Connection, target dynamic.ResourceInterface, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	return connect.Call(ctx, c, connect.VerbPatch, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return target.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: cmp.Or(options.Manager, providers.FieldManager), Force: options.Force})

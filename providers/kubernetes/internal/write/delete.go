@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -47,36 +46,33 @@ func (w *Writer) Delete(ctx context.Context, ref providers.Ref, precondition pro
 // empty: the object is gone.
 func remove(ctx context.Context, a *resources.Access, target dynamic.ResourceInterface, ref providers.Ref, precondition providers.Precondition) (types.UID, error) {
 	var leaving types.UID
-	start := time.Now()
-	err := connect.Backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+	err := connect.Retry(ctx, func(ctx context.Context) (again bool, err error) {
 		condition := precondition
 		if condition.UID == "" {
 			live, err := a.Get(ctx, target, ref.Name)
 			if err != nil {
-				return true, err
+				return false, err
 			}
 			condition.UID = live.GetUID()
 		}
 		leaving = condition.UID
-		err := requestDeletion(ctx, a.Connection, target, ref.Name, condition)
+		err = requestDeletion(ctx, a.Connection, target, ref.Name, condition)
 		if !apierrors.IsConflict(err) {
-			return true, err
+			return false, err
 		}
 		live, lookErr := a.Get(ctx, target, ref.Name)
 		switch {
 		case lookErr != nil:
-			return true, lookErr
+			return false, lookErr
 		case live.GetUID() != condition.UID:
 			leaving = ""
-			return true, nil
+			return false, nil
 		case live.GetDeletionTimestamp() != nil:
-			return true, nil
+			return false, nil
 		case precondition.ResourceVersion != "" && live.GetResourceVersion() != precondition.ResourceVersion:
-			return true, &providers.PreconditionError{Ref: ref}
-		case time.Since(start) > connect.ShortPatience:
-			return true, err
+			return false, &providers.PreconditionError{Ref: ref}
 		}
-		return false, nil
+		return true, err
 	})
 	if apierrors.IsNotFound(err) {
 		return "", nil

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -44,26 +43,22 @@ func (w *Writer) Release(ctx context.Context, ref providers.Ref, uid types.UID, 
 
 // unmark reads and writes until no other write comes between.
 func unmark(ctx context.Context, a *resources.Access, target dynamic.ResourceInterface, name string, uid types.UID, manager string) error {
-	start := time.Now()
-	err := connect.Backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+	err := connect.Retry(ctx, func(ctx context.Context) (again bool, err error) {
 		live, err := a.Get(ctx, target, name)
 		if err != nil {
-			return true, err
+			return false, err
 		}
 		if live.GetUID() != uid {
-			return true, nil
+			return false, nil
 		}
 		patch, err := unmarking(live, manager)
 		if err != nil {
-			return true, err
+			return false, err
 		}
 		_, err = connect.Call(ctx, a.Connection, connect.VerbPatch, func(ctx context.Context) (*unstructured.Unstructured, error) {
 			return target.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
 		})
-		if apierrors.IsConflict(err) && time.Since(start) < connect.ShortPatience {
-			return false, nil
-		}
-		return true, err
+		return apierrors.IsConflict(err), err
 	})
 	if apierrors.IsNotFound(err) {
 		return nil

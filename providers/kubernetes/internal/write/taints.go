@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,38 +54,38 @@ func writeTainted(ctx context.Context, a *resources.Access, ref providers.Ref, o
 
 // taint changes the taints of a node. It tries again if somebody else wrote in between.
 func taint(ctx context.Context, a *resources.Access, target dynamic.ResourceInterface, node *unstructured.Unstructured, change func(*unstructured.Unstructured) ([]any, bool)) (*unstructured.Unstructured, error) {
-	uid, start := node.GetUID(), time.Now()
-	err := connect.Backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+	uid := node.GetUID()
+	err := connect.Retry(ctx, func(ctx context.Context) (again bool, err error) {
 		taints, changed := change(node)
 		if !changed {
-			return true, nil
+			return false, nil
 		}
 		patch, err := json.Marshal(map[string]any{
 			"metadata": map[string]any{"uid": uid, "resourceVersion": node.GetResourceVersion()},
 			"spec":     map[string]any{"taints": taints},
 		})
 		if err != nil {
-			return true, fmt.Errorf("write the patch: %w", err)
+			return false, fmt.Errorf("write the patch: %w", err)
 		}
 		patched, err := connect.Call(ctx, a.Connection, connect.VerbPatch, func(ctx context.Context) (*unstructured.Unstructured, error) {
 			return target.Patch(ctx, node.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: taintManager})
 		})
 		if err == nil {
 			node = patched
-			return true, nil
+			return false, nil
 		}
-		if !apierrors.IsConflict(err) || time.Since(start) > connect.ShortPatience {
-			return true, err
+		if !apierrors.IsConflict(err) {
+			return false, err
 		}
-		live, err := a.Get(ctx, target, node.GetName())
-		if err == nil && live.GetUID() != uid {
-			err = &providers.PreconditionError{Ref: providers.RefOf(node), Gone: true}
-		}
-		if err != nil {
-			return true, err
+		live, unread := a.Get(ctx, target, node.GetName())
+		switch {
+		case unread != nil:
+			return false, unread
+		case live.GetUID() != uid:
+			return false, &providers.PreconditionError{Ref: providers.RefOf(node), Gone: true}
 		}
 		node = live
-		return false, nil
+		return true, err
 	})
 	return node, err
 }

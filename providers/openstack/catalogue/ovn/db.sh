@@ -42,7 +42,9 @@ fi
 if [ ! -s "$file" ]; then
   rm -f "$file.new"
   if begins "$2"; then
-    ovsdb-tool create-cluster "$file.new" "$schema" "$own"
+    # After how many milliseconds without a leader members elect another one. With the default,
+    # one second, a busy node or disk suffices for that.
+    ovsdb-tool --election-timer=4000 create-cluster "$file.new" "$schema" "$own"
   else
     remotes=
     for member in $others; do remotes="$remotes tcp:$member:$RAFT_PORT"; done

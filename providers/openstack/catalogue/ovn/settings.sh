@@ -26,21 +26,45 @@ bridge() {
   fi
 }
 
+# addresses PLACE BRIDGE prints lines of DEVICE ADDRESS with one address: that of the interface
+# PLACE, or the first in the network PLACE. An address that has moved to the bridge is preferred,
+# and its interface may have it as well.
+addresses() {
+  case $1 in
+  */*) ip -o address show to "$1" ;;
+  *)
+    ip -o address show dev "$2" scope global 2> /dev/null || true
+    ip -o address show dev "$1" scope global
+    ;;
+  esac | awk -v bridge="$2" '
+    NR == 1 || $2 == bridge { found = $4 }
+    { device[NR] = $2; address[NR] = $4 }
+    END { for (n = 1; n <= NR; n++) if (address[n] == found) print device[n], address[n] }'
+}
+
+# move BRIDGE puts interfaces in the bridge that addresses() has printed, and their addresses on
+# it. First it adds an address: none is lost when this is killed in between.
+move() {
+  while read -r device address; do
+    if [ "$device" != "$1" ]; then
+      bridge "$1" "$device"
+      ip address replace "$address" dev "$1"
+      ip address delete "$address" dev "$device"
+    fi
+  done
+}
+
 encap=$NODE_IP
-if [ -n "$TUNNEL_NETWORK" ]; then
-  found=$(ip -o -4 address show to "$TUNNEL_NETWORK" | awk 'NR == 1 || $2 == "br-tunnel" { found = $2 " " $4 } END { print found }')
-  device=${found% *}
-  address=${found#* }
+if [ -n "$TUNNEL" ]; then
+  found=$(addresses "$TUNNEL" br-tunnel)
   if [ -z "$found" ]; then
-    echo "The node has no address in $TUNNEL_NETWORK." >&2
+    echo "The node has no address in $TUNNEL." >&2
     exit 1
   fi
-  encap=${address%/*}
+  encap=$(printf '%s\n' "$found" | sed -n '1{s/.* //;s,/.*,,;p;}')
   # In user space a packet of a tunnel leaves only by a bridge that has the address itself.
-  if [ "$DATAPATH" = netdev ] && [ "$device" != br-tunnel ]; then
-    bridge br-tunnel "$device"
-    ip address replace "$address" dev br-tunnel
-    ip address flush dev "$device" scope global
+  if [ "$DATAPATH" = netdev ]; then
+    printf '%s\n' "$found" | move br-tunnel
   fi
 elif [ "$DATAPATH" = netdev ]; then
   echo "The userspace datapath needs a network of its own for tunnels: tunnel_network." >&2
@@ -52,13 +76,25 @@ set_id hostname "$NODE"
 set_id ovn-remote "$REMOTE"
 set_id ovn-encap-type geneve
 set_id ovn-encap-ip "$encap"
+# An apply upgrades northd first. Until this pod is new as well, it changes no flow: it may not
+# understand what a newer northd says.
+set_id ovn-match-northd-version true
 set_id ovn-bridge-datapath-type "$DATAPATH"
 set_id ovn-bridge-mappings "$MAPPINGS"
 set_id ovn-cms-options "$GATEWAY"
 
 for pair in $BRIDGES; do
+  name=${pair%%:*}
   case $pair in
-  *:*) bridge "${pair%%:*}" "${pair#*:}" ;;
-  *) bridge "$pair" "" ;;
+  *:*/*)
+    found=$(addresses "${pair#*:}" "$name")
+    if [ -z "$found" ]; then
+      echo "The node has no address in ${pair#*:}, for bridge $name." >&2
+      exit 1
+    fi
+    printf '%s\n' "$found" | move "$name"
+    ;;
+  *:*) bridge "$name" "${pair#*:}" ;;
+  *) bridge "$name" "" ;;
   esac
 done

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Checks a change without a cluster and without secrets: fork.sh BASE
+#
+# BASE is the revision of git that the change is for, such as origin/main. Later changes of BASE
+# do not count: the comparison begins where the change left it. diff.md says which objects change.
+#
+#   KOLLA_DIR          the directory of the configuration (default: this directory)
+#   KOLLA_ANNOTATIONS  the value of -annotations, such as github, or gitlab:codequality.json
+set -eu
+cd "${KOLLA_DIR:-.}"
+kolla fmt -check -recursive
+kolla validate -no-color ${KOLLA_ANNOTATIONS:+"-annotations=$KOLLA_ANNOTATIONS"}
+base=$(git merge-base "$1" HEAD)
+kolla diff -no-color -report=diff.md "$base"

@@ -1,0 +1,166 @@
+package change
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/internal/cli/command"
+	"kolla.openstack.org/kolla/internal/executor"
+	"kolla.openstack.org/kolla/internal/failure"
+	"kolla.openstack.org/kolla/internal/rollout"
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/state"
+)
+
+// Apply is `kolla apply`.
+func Apply(s command.Streams) *cli.Command {
+	return &cli.Command{
+		Name:      "apply",
+		Usage:     "Carry out a plan",
+		ArgsUsage: "[PLANFILE]",
+		Description: `
+Makes a plan, shows it, asks, and carries it out in dependency order. It waits until each
+object is ready. With a plan file it makes the plan again and carries out the file's plan
+without asking. It refuses the file if a new plan differs. So it needs the same
+configuration, the same values of variables, and the same options -destroy, -adopt,
+-force-conflicts, -replace, -delete-data, -policy and -override-policy as the plan.
+
+After one interrupt (Ctrl-C), it finishes the current writes and stops. After an interrupt
+or a kill, run it again to continue.`,
+		Flags: append(append(append(planFlags(), changeFlags()...), applyFlags()...), deleteDataFlag(), destroyFlag("take the cloud down, as kolla destroy does, or carry out a saved plan that does")),
+		Action: func(c *cli.Context) error {
+			if err := command.AtMost(c, 1); err != nil {
+				return err
+			}
+			file := c.Args().First()
+			if err := approvable(c, file != ""); err != nil {
+				return err
+			}
+			return withEvents(s, c, func(w *command.Workspace) error {
+				if file != "" {
+					return runSavedPlan(w, file)
+				}
+				return runApply(w, c.Bool("destroy"))
+			})
+		},
+	}
+}
+
+// Destroy is `kolla destroy`.
+func Destroy(s command.Streams) *cli.Command {
+	return &cli.Command{
+		Name:  "destroy",
+		Usage: "Take the cloud down; data stays unless it is named",
+		Description: `
+Deletes what kolla made, in reverse dependency order. What holds data (volumes,
+generated secrets, and the namespace that they are in) stays, unless -delete-data
+names it by the address that the plan shows; -delete-data='*' names all of it.
+A namespace stays in any case with what kolla did not make in it. Labels of nodes are
+given back.
+
+The plan names what pods carry for others, such as running servers, node by node. Before
+such a workload is deleted its pods clean their nodes: servers end, and bridges and network
+namespaces go. Where a pod cannot, a warning at the end names the node and what may be left.
+It takes the right to run commands in pods (create pods/exec).`,
+		Flags: append(append(planFlags(), applyFlags()...), deleteDataFlag()),
+		Action: func(c *cli.Context) error {
+			if err := command.NoArguments(c); err != nil {
+				return err
+			}
+			if err := approvable(c, false); err != nil {
+				return err
+			}
+			return withEvents(s, c, func(w *command.Workspace) error { return runApply(w, true) })
+		},
+	}
+}
+
+// runApply plans, asks, and carries out.
+func runApply(w *command.Workspace, destroy bool) error {
+	ctx := w.Flags.Context
+	w.Cluster.Warnings.Gather()
+	defer w.Cluster.Warnings.Flush()
+	loadForPlan(w, destroy)
+	if err := w.LoadConfig(); err != nil {
+		return err
+	}
+	if err := w.Connect(ctx); err != nil {
+		return err
+	}
+	return w.Locked(ctx, "apply", func(session *state.Session) error {
+		st := session.State()
+		w.Cluster.Forget() // it was read before the lock was held
+		w.Cluster.Prefetch(ctx, st)
+		if len(w.Config.Data) > 0 && !destroy {
+			if err := w.LoadConfig(); err != nil {
+				return err
+			}
+		}
+		made, err := makePlan(ctx, w, st)
+		if err != nil {
+			return err
+		}
+		plan := made.Plan
+		if made.Rebuilt != nil {
+			session.Seed(made.Rebuilt)
+		}
+		if err := showPlan(w, plan); err != nil {
+			return err
+		}
+		if !destroy {
+			printOutdated(w.Streams.Out, w.Cluster.Snapshot(), rollout.Workloads(st))
+		}
+		if err := w.Engine().Enforce(made); err != nil {
+			return err
+		}
+		if err := writable(plan); err != nil {
+			return err
+		}
+		if plan.Empty() {
+			if err := executor.Recheck(session, plan); err != nil {
+				return err
+			}
+			w.Printer.Events.Outputs(st.Outputs)
+			concludeOutputs(w, w.Config)
+			return nil
+		}
+		if plan.Changes() && !w.Flags.Bool("auto-approve") {
+			w.Printer.About(plan, w.Cluster.Identity().Server, w.Client.Context(), viewOptions(w))
+			if err := w.Streams.Approve(ctx, questionOf(plan)); err != nil {
+				if ctx.Err() != nil {
+					return failure.New("Interrupted", "Nothing was changed.")
+				}
+				return err
+			}
+		}
+		return carryOut(ctx, w, session, made, nil)
+	})
+}
+
+// writable refuses a plan if the user lacks rights to carry it out. A dry run needs the same
+// rights as an apply, so the plan has found out.
+func writable(plan *plans.Plan) error {
+	forbidden := plan.Forbidden()
+	if len(forbidden) == 0 {
+		return nil
+	}
+	evidence := forbidden[0].Evidence
+	what := words.Plural(len(forbidden), "an object", words.Count(len(forbidden), "object"))
+	return failure.New("You may not write "+what+" of this plan", fmt.Sprintf("%s: %s. Nothing was changed.\n%s", forbidden[0].Address, evidence.Detail, evidence.Advice))
+}
+
+// questionOf asks for approval of a plan.
+func questionOf(plan *plans.Plan) string {
+	switch {
+	case plan.Destroy && plan.Selection.Restricts():
+		return fmt.Sprintf("\nDo you really want to destroy this part of cloud %q?", plan.Cloud)
+	case plan.Destroy:
+		return fmt.Sprintf("\nDo you really want to destroy cloud %q?", plan.Cloud)
+	case plan.RefreshOnly:
+		return "\nDo you want kolla to update the state with this?"
+	default:
+		return "\nDo you want kolla to do this?"
+	}
+}

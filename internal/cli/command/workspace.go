@@ -1,0 +1,241 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/internal/crash"
+	"kolla.openstack.org/kolla/internal/engine"
+	"kolla.openstack.org/kolla/internal/publish"
+	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/providers/kubernetes"
+	"kolla.openstack.org/kolla/providers/openstack"
+	"kolla.openstack.org/kolla/state"
+)
+
+// Workspace has the options and the printer of a command, and everything that the command
+// has opened: a configuration, a cluster, a state.
+type Workspace struct {
+	Streams Streams
+	Flags   *cli.Context
+	Printer *view.Printer
+	Source  *engine.Source
+	Cluster *engine.Cluster
+	// Loading says how LoadConfig loads the configuration. A command sets it first.
+	Loading engine.Loading
+	// Outputs are the places, beside the terminal, to which a plan is written.
+	Outputs publish.Outputs
+	// Valueless: variables need no values, and nobody is asked for them.
+	Valueless bool
+	// Undeclared: imports need no declaration yet.
+	Undeclared bool
+
+	Config  *configs.Config    // after LoadConfig
+	Console *lang.Console      // of Config
+	Client  *kubernetes.Client // after Dial
+	Store   *state.Store       // after Open or Locked
+
+	questions *questions
+	shared    *place // of the state; nil: it is in a file
+}
+
+// NewWorkspace returns the workspace of a command. It opens nothing.
+func NewWorkspace(s Streams, c *cli.Context) *Workspace {
+	w := &Workspace{Streams: s, Flags: c, Printer: s.Printer(c)}
+	w.questions = &questions{streams: s, ctx: c.Context}
+	w.Source = &engine.Source{Dir: ".", Evaluate: w.evaluate, Reporter: w.Printer}
+	w.Cluster = engine.NewCluster(kubernetes.Options{
+		Kubeconfig: c.String("kubeconfig"),
+		Context:    c.String("context"),
+		UserAgent:  "kolla/" + s.Version,
+		Unreachable: func(err error) {
+			if err == nil {
+				w.Printer.Reachable()
+				return
+			}
+			w.Printer.Unreachable(kubernetes.Cause(err))
+		},
+		Log: s.Log,
+	}, w.Printer)
+	w.Loading.Restricted = c.IsSet("target") || c.IsSet("target-file") || c.IsSet("exclude")
+	return w
+}
+
+// Engine makes plans and carries them out. The cluster must be connected.
+func (w *Workspace) Engine() *engine.Engine {
+	return &engine.Engine{
+		Source: w.Source, Cluster: w.Cluster, Reporter: w.Printer,
+		Version: w.Streams.Version, Log: w.Streams.Log, Parallelism: w.Flags.Int("parallelism"), SharedState: w.shared != nil,
+	}
+}
+
+// evaluate evaluates the configuration in the current directory, and asks for values of
+// variables. It evaluates again when an answer is refused.
+func (w *Workspace) evaluate(o lang.Options) (*configs.Config, hcl.Diagnostics, error) {
+	o.Catalogue, o.Vars, o.Environ = openstack.Catalogue(), GivenVars(w.Flags), os.Environ()
+	o.Unset, o.Undeclared = w.Valueless, w.Undeclared
+	o.PolicyFiles = w.Flags.StringSlice("policy")
+	if !w.Valueless && w.Flags.Bool("input") && !w.Flags.Bool("json") && w.Streams.Interactive() {
+		o.Prompt = w.questions.answer
+	}
+	for {
+		config, console, diags := lang.LoadConsole(".", o)
+		w.Console = console
+		if len(config.Refused) == 0 || w.questions.unanswered != nil {
+			return config, diags, w.questions.unanswered
+		}
+		w.questions.refused = config.Refused
+	}
+}
+
+// LoadConfig loads the configuration of the current directory.
+func (w *Workspace) LoadConfig() error {
+	loaded, err := w.Source.Load(w.Flags.Context, w.Loading)
+	if err != nil {
+		return err
+	}
+	w.Config = loaded.Config
+	return nil
+}
+
+// Take shows the diagnostics of a configuration, and takes it unless it has errors.
+func (w *Workspace) Take(config *configs.Config, diags hcl.Diagnostics) error {
+	loaded, err := w.Source.Accept(config, diags, w.Loading)
+	if err != nil {
+		return err
+	}
+	w.Config = loaded.Config
+	return nil
+}
+
+// Open loads the configuration, reads the state, and connects to the cluster, all at the
+// same time. It begins to list the objects of the state.
+func (w *Workspace) Open(ctx context.Context) (*state.State, error) {
+	var (
+		st                  *state.State
+		reading, connecting error
+	)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		connecting = crash.Catch(func() error {
+			if _, err := w.Cluster.Client(); err != nil {
+				return err
+			}
+			if reading = w.openStore(ctx); reading == nil {
+				st, reading = w.Store.Read()
+			}
+			if reading == nil {
+				w.Cluster.Prefetch(ctx, st)
+			}
+			return w.Cluster.Connect(ctx)
+		})
+	}()
+	if err := w.LoadConfig(); err != nil {
+		return nil, err
+	}
+	<-done
+	if w.questions.asked {
+		w.Cluster.Forget() // a person may take hours to answer
+	}
+	if err := cmp.Or(connecting, reading); err != nil {
+		return nil, w.report(err)
+	}
+	if err := w.Dial(); err != nil {
+		return nil, err
+	}
+	return st, w.checkState(st)
+}
+
+// Connect finds the cluster, and asks the server for its identity.
+func (w *Workspace) Connect(ctx context.Context) error {
+	if err := w.Dial(); err != nil {
+		return err
+	}
+	return w.Cluster.Connect(ctx)
+}
+
+// Dial finds the cluster. It sends no request.
+func (w *Workspace) Dial() (err error) {
+	w.Client, err = w.Cluster.Client()
+	return err
+}
+
+// openState reads the state, and refuses the state of another cluster or cloud.
+func (w *Workspace) openState() (*state.State, error) {
+	st, err := w.ReadState(w.Flags.Context)
+	if err != nil {
+		return nil, err
+	}
+	return st, w.checkState(st)
+}
+
+// checkState refuses the state of another cluster or cloud.
+func (w *Workspace) checkState(st *state.State) error {
+	cluster := w.Cluster.Identity()
+	if err := st.CheckCluster(cluster.UID, cluster.Server); err != nil {
+		return err
+	}
+	if w.Config == nil {
+		return nil
+	}
+	return st.CheckCloud(w.Config.Cloud.Name)
+}
+
+// Locked runs work while it holds the lock of the state, and saves the state. It refuses the
+// state of another cluster or cloud.
+func (w *Workspace) Locked(ctx context.Context, operation string, work func(*state.Session) error) error {
+	if _, err := w.openState(); err != nil {
+		return err
+	}
+	return w.WithLock(ctx, operation, func(session *state.Session) error {
+		if err := w.checkState(session.State()); err != nil {
+			return err
+		}
+		return work(session)
+	})
+}
+
+// WithLock is Locked after OpenStore, for any state.
+func (w *Workspace) WithLock(ctx context.Context, operation string, work func(*state.Session) error) (err error) {
+	w.Streams.MayWrite()
+	session, err := w.Store.Lock(ctx, state.LockInfo{Operation: operation, Version: w.Streams.Version}, w.Flags.Duration("lock-timeout"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }() // after a panic, too
+	if w.shared != nil {
+		if err := remember(w.shared); err != nil {
+			return err
+		}
+	}
+	WarnOfAbandoned(w.Printer, session.Abandoned(), "this run carries on from there")
+	return work(session)
+}
+
+// WarnOfAbandoned warns of a run that was killed. next says who goes on. Nil: there was none.
+func WarnOfAbandoned(printer *view.Printer, last *state.LockInfo, next string) {
+	if last == nil {
+		return
+	}
+	printer.Warn("The last "+last.Operation+" did not end",
+		fmt.Sprintf("It was started by %s at %s and was killed, or its machine was. What it wrote is known; %s.",
+			last.Who, last.Created.Local().Format("2006-01-02 15:04"), next))
+}
+
+// WarnOfHolder warns that another kolla holds the lock, and may change the cluster. Nil: none does.
+func WarnOfHolder(printer *view.Printer, holder *state.LockInfo) {
+	if holder == nil {
+		return
+	}
+	printer.Warn(fmt.Sprintf("%s has been at work since %s: kolla %s", holder.Who, holder.Created.Local().Format("15:04"), holder.Operation),
+		"What is shown may be out of date when that ends: plan again then.")
+}

@@ -1,0 +1,180 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/internal/cli/command"
+	"kolla.openstack.org/kolla/internal/engine"
+	"kolla.openstack.org/kolla/internal/failure"
+	"kolla.openstack.org/kolla/internal/revision"
+	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers/openstack"
+)
+
+// Diff is `kolla diff`.
+func Diff(s command.Streams) *cli.Command {
+	return &cli.Command{
+		Name:      "diff",
+		Usage:     "Show what a change of the configuration does, without a cluster",
+		ArgsUsage: "BASE [HEAD]",
+		Description: `
+Renders two versions of the configuration, as kolla render does, and compares the objects.
+BASE and HEAD are revisions of the git repository that contains the configuration, or
+directories; HEAD is the working tree if it is left out. A name that is a directory and a
+branch means the directory.
+
+Nobody asks a cluster: drift, defaults of the server, and values that only the cluster has
+are not compared. The result cannot be applied; kolla plan compares with the cluster.
+
+Variables need no values. Files with values that git does not track are read from the
+working tree for both versions, and so is a file of -var-file that a revision does not have.
+
+Exit codes: 0 done, 1 error; with -detailed-exitcode 0 no differences, 2 differences.`,
+		Flags: append(append(command.VariableFlags(), command.FormatFlags()...),
+			&cli.StringSliceFlag{Name: "target", Usage: "compare only `ADDRESS`, an object or a block, and what it depends on; may be repeated"},
+			&cli.StringSliceFlag{Name: "exclude", Usage: "leave out `ADDRESS`, an object or a block, and what depends on it; may be repeated"},
+			&cli.BoolFlag{Name: "full", Usage: "show every field of new objects, and each object that moves"},
+			&cli.BoolFlag{Name: "compact", Usage: "show one line an action, dangerous ones first"},
+			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there are differences"},
+			command.AnnotationsFlag(),
+			command.NoColorFlag()),
+		Action: func(c *cli.Context) error {
+			names, err := command.Interspersed(c)
+			switch {
+			case err != nil:
+				return err
+			case len(names) == 0:
+				return failure.New("Nothing to compare with", "Name a revision or a directory: kolla diff origin/main")
+			case len(names) > 2:
+				return command.TooMany(c, names[2])
+			}
+			outputs, err := command.Outputs(c)
+			if err != nil {
+				return err
+			}
+			stdout := s.Out
+			if outputs.Stdout() {
+				s.Out = s.Err
+			}
+			w := command.NewWorkspace(s, c)
+			w.Outputs = outputs
+			return command.Annotated(w, stdout, func() error { return runDiff(w, stdout, names) })
+		},
+	}
+}
+
+func runDiff(w *command.Workspace, stdout io.Writer, names []string) error {
+	ctx := w.Flags.Context
+	if len(names) == 1 {
+		names = append(names, ".")
+	}
+	var versions [2]engine.Version
+	for i, printer := range []*view.Printer{w.Streams.Printer(w.Flags), w.Printer} {
+		s, err := sideOf(ctx, names[i])
+		if err != nil {
+			return err
+		}
+		if versions[i], err = s.load(w, printer, i == 0); err != nil {
+			return err
+		}
+	}
+	base, head := versions[0], versions[1]
+	if was, is := base.Config.Cloud.Name, head.Config.Cloud.Name; was != is {
+		return failure.New("These are two clouds", fmt.Sprintf("%s describes cloud %q, and %s describes cloud %q. A cloud with another name is another cloud, with objects of its own: there is nothing to compare.", base.Name, was, head.Name, is))
+	}
+	plan, problems, err := engine.Diff(ctx, base, head, engine.DiffOptions{
+		Selection: plans.Selection{Targets: w.Flags.StringSlice("target"), Excludes: w.Flags.StringSlice("exclude")},
+		Values:    w.Outputs.Values(), Tool: w.Streams.Version,
+	})
+	if err != nil {
+		return err
+	}
+	if plan == nil {
+		w.Printer.Problems(problems)
+		return command.ExitCode(command.ExitError)
+	}
+	w.Printer.Annotations.Plan(plan)
+	if !w.Outputs.Stdout() {
+		if err := w.Printer.Plan(plan, view.PlanOptions{Full: w.Flags.Bool("full"), Compact: w.Flags.Bool("compact")}); err != nil {
+			return err
+		}
+	}
+	if err := w.Outputs.Write(stdout, plan, time.Time{}); err != nil {
+		return err
+	}
+	if w.Flags.Bool("detailed-exitcode") && plan.Changes() {
+		return command.ExitCode(command.ExitChanges)
+	}
+	return nil
+}
+
+// side is a version of the configuration that is to be read.
+type side struct {
+	name string
+	dir  string
+	fsys fs.FS      // nil: the disk
+	vars []lang.Var // in addition to those of the command line
+}
+
+// sideOf returns the version that an argument names.
+func sideOf(ctx context.Context, name string) (side, error) {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		s := side{name: name, dir: name}
+		if name == "." {
+			s.name = "the working tree"
+		}
+		return s, nil
+	}
+	repository, err := revision.Find(ctx, ".")
+	if err != nil {
+		return side{}, err
+	}
+	tree, err := repository.Tree(ctx, name)
+	if err != nil {
+		return side{}, err
+	}
+	untracked, err := repository.Untracked(ctx, "*.vars.hcl", "*.vars.hcl.json")
+	if err != nil {
+		return side{}, err
+	}
+	const short = 7 // characters, as git abbreviates a commit
+	s := side{name: fmt.Sprintf("%s (%s)", name, tree.Commit[:short]), dir: ".", fsys: tree}
+	slices.Sort(untracked)
+	for _, file := range lang.AutoVarFiles(untracked) {
+		s.vars = append(s.vars, lang.Var{File: file})
+	}
+	return s, nil
+}
+
+// load reads and renders a version, and shows its errors. Warnings of the base are not shown:
+// they are about text that is replaced.
+func (s side) load(w *command.Workspace, printer *view.Printer, base bool) (engine.Version, error) {
+	config, diags := lang.Load(s.dir, lang.Options{
+		Catalogue: openstack.Catalogue(), FS: s.fsys, Environ: os.Environ(), Unset: true,
+		Vars: slices.Concat(s.vars, command.GivenVars(w.Flags)),
+	})
+	v := engine.Version{Name: s.name, Config: config}
+	if !diags.HasErrors() {
+		objects, more := openstack.Render(config, openstack.Offline())
+		v.Objects, diags = objects, append(diags, more...)
+	}
+	if base {
+		diags = slices.DeleteFunc(diags, func(d *hcl.Diagnostic) bool { return d.Severity != hcl.DiagError })
+	}
+	printer.Diagnostics(diags, config.Files)
+	if diags.HasErrors() {
+		return engine.Version{}, failure.New(fmt.Sprintf("The configuration of %s is not valid", s.name), "The errors above, with their places, are those of that version. Only valid configurations can be compared.")
+	}
+	return v, nil
+}

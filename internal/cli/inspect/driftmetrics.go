@@ -1,0 +1,63 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"kolla.openstack.org/kolla/internal/drift"
+	"kolla.openstack.org/kolla/internal/files"
+	"kolla.openstack.org/kolla/internal/outbox"
+)
+
+// metricsTarget is where -metrics puts the metrics. The zero value is nowhere.
+type metricsTarget struct {
+	file    files.Output
+	gateway string // its URL
+}
+
+// targetOf reads -metrics. A file that holds no metrics of kolla is refused.
+func targetOf(text string) (metricsTarget, error) {
+	if strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") {
+		return metricsTarget{gateway: text}, nil
+	}
+	file := files.Output{Path: text, Option: "-metrics", Content: "metrics of kolla drift", Ours: files.Begins(drift.MetricsBegin)}
+	return metricsTarget{file: file}, file.Check()
+}
+
+// write writes the metrics of a look.
+func (m metricsTarget) write(ctx context.Context, look *drift.Look) error {
+	switch {
+	case m.gateway != "":
+		return outbox.Push(ctx, m.gateway, look.Cloud, drift.ContentType, drift.Metrics(look), true)
+	case m.file.Path != "":
+		return m.replace(drift.Metrics(look))
+	}
+	return nil
+}
+
+// failed writes that a look failed. The other metrics stay as they were. looked is the time
+// of the last look that succeeded; zero: it is not known.
+func (m metricsTarget) failed(ctx context.Context, cloud string, looked time.Time) error {
+	switch {
+	case m.gateway != "":
+		return outbox.Push(ctx, m.gateway, cloud, drift.ContentType, drift.Failure(cloud), false)
+	case m.file.Path != "":
+		former, err := files.Read(m.file.Path, files.Largest)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("read the earlier metrics: %w", err)
+		}
+		return m.replace(drift.FailedMetrics(former, cloud, looked))
+	}
+	return nil
+}
+
+// replace writes the file in one step. node_exporter, which has another user, can read it.
+func (m metricsTarget) replace(text []byte) error {
+	return m.file.Write(text, renameio.IgnoreUmask())
+}

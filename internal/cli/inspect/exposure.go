@@ -1,0 +1,140 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"github.com/urfave/cli/v2"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/internal/cli/command"
+	"kolla.openstack.org/kolla/internal/failure"
+	"kolla.openstack.org/kolla/internal/files"
+	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/view/tables"
+	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/providers/haproxy"
+)
+
+// nodesTimeout limits the time to list the nodes.
+const nodesTimeout = 20 * time.Second
+
+// Exposure is `kolla exposure`.
+func Exposure(s command.Streams) *cli.Command {
+	return &cli.Command{
+		Name:  "exposure",
+		Usage: "List what is reachable from outside, or configure the way in",
+		Description: `
+Without a command it lists, without a cluster, what clients reach at which address
+and port, and the node port behind it.`,
+		Flags: append(command.VariableFlags(), command.NoColorFlag()),
+		Action: func(c *cli.Context) error {
+			w := command.NewWorkspace(s, c)
+			if err := w.LoadConfig(); err != nil {
+				return err
+			}
+			return tables.Exposures(s.Out, w.Config)
+		},
+		Subcommands: []*cli.Command{haproxyCommand(s)},
+	}
+}
+
+func haproxyCommand(s command.Streams) *cli.Command {
+	return &cli.Command{
+		Name:      "haproxy",
+		Usage:     "Print the configuration of the HAProxy that holds the VIP",
+		ArgsUsage: "[EXPOSURE]",
+		Description: `
+For a device outside of the cluster that runs HAProxy 2.6 or later. It listens on the
+VIP at the ports of the exposed services, and spreads what comes in over the node
+ports of the exposure's nodes, as long as they pass its health checks. With a single
+exposure in the configuration there is no need to name it.
+
+The nodes and their addresses come from the cluster, of which nothing else is read;
+the cloud need not be applied yet. Nodes that are not ready or cordoned stay: the
+health checks decide. Make the file anew when nodes come or go.`,
+		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
+			&cli.StringFlag{Name: "out", Usage: "write to `FILE` in one step instead of printing; over nothing but a file that kolla wrote"},
+			command.NoColorFlag()),
+		Action: func(c *cli.Context) error {
+			if err := command.AtMost(c, 1); err != nil {
+				return err
+			}
+			return runHAProxy(command.NewWorkspace(s, c), c.Args().First(), c.String("out"))
+		},
+	}
+}
+
+func runHAProxy(w *command.Workspace, name, out string) error {
+	file := files.Output{Path: out, Option: "-out", Content: "configuration that kolla wrote", Ours: files.Begins(haproxy.Signature)}
+	if err := file.Check(); err != nil {
+		return err
+	}
+	w.Loading.Cluster = w.Cluster
+	if err := w.LoadConfig(); err != nil {
+		return err
+	}
+	exposure, err := chooseExposure(w.Config, name)
+	if err != nil {
+		return err
+	}
+	content, err := renderHAProxy(w.Flags.Context, w, exposure)
+	if err != nil {
+		return err
+	}
+	if out == "" {
+		_, err := w.Streams.Out.Write(content)
+		return err
+	}
+	if err := file.Write(content, renameio.WithExistingPermissions()); err != nil {
+		return err
+	}
+	foreign.Fprintf(w.Streams.Out, "Wrote %s. Before HAProxy loads it:\n\n  haproxy -c -f %s\n", out, out)
+	return nil
+}
+
+// renderHAProxy lists the nodes of the cluster, and makes the file of HAProxy.
+func renderHAProxy(ctx context.Context, w *command.Workspace, exposure configs.Exposure) ([]byte, error) {
+	if err := w.Dial(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, nodesTimeout)
+	defer cancel()
+	live, err := w.Client.List(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Node"}, "")
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := haproxy.Nodes(live)
+	if err != nil {
+		return nil, err
+	}
+	content, diags := haproxy.Render(w.Config, exposure, nodes)
+	w.Printer.Diagnostics(diags, w.Config.Files)
+	if diags.HasErrors() {
+		return nil, command.ExitCode(command.ExitError)
+	}
+	return content, nil
+}
+
+// chooseExposure finds the exposure with a name. Without a name there must be only one.
+func chooseExposure(config *configs.Config, name string) (configs.Exposure, error) {
+	var names []string
+	for _, x := range config.Exposures {
+		if x.Name == name {
+			return x, nil
+		}
+		names = append(names, x.Name)
+	}
+	switch {
+	case len(names) == 0:
+		return configs.Exposure{}, failure.New("The configuration has no exposure", "It says how services are reached from outside. Add one, and to each such service expose = exposure.public:\n\n  exposure \"public\" {\n    vip = \"ADDRESS\"\n  }")
+	case name != "":
+		return configs.Exposure{}, failure.New(fmt.Sprintf("No exposure %q", name), fmt.Sprintf("%sThe configuration has: %s.", command.DidYouMean(name, names), strings.Join(names, ", ")))
+	case len(names) > 1:
+		return configs.Exposure{}, failure.New("Which exposure?", fmt.Sprintf("The configuration has several: %s. Name one:\n\n  kolla exposure haproxy %s", strings.Join(names, ", "), names[0]))
+	}
+	return config.Exposures[0], nil
+}

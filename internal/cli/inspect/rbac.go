@@ -1,0 +1,160 @@
+package inspect
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/internal/cli/command"
+	"kolla.openstack.org/kolla/internal/engine"
+	"kolla.openstack.org/kolla/internal/failure"
+	"kolla.openstack.org/kolla/internal/rights"
+	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/providers/openstack"
+	"kolla.openstack.org/kolla/state"
+)
+
+// RBAC is `kolla rbac`.
+func RBAC(s command.Streams) *cli.Command {
+	return &cli.Command{
+		Name:  "rbac",
+		Usage: "Print the Kubernetes roles that kolla needs for this cloud",
+		Description: `
+It prints a ClusterRole, and a Role for each namespace, as YAML with a comment that gives
+the reason for each rule. They hold what plan, apply, rollout and destroy need for this
+configuration and this state, and nothing else; with -read-only, what plan needs. Print
+them again when the configuration gets a new kind of object or another namespace.
+
+With -user, -group or -serviceaccount it prints the bindings too:
+
+  kolla rbac -serviceaccount=ci:kolla | kubectl apply -f -
+
+It needs no cluster for the services of the catalogue. For a kind of a manifest that is
+not Kubernetes' own it asks the cluster for the name of the resource, and data blocks are
+read there; without a cluster it guesses the name, and says so, and says what is not known.
+
+RBAC has no right for dry runs alone. So a plan with the rights of -read-only tries no
+change on the server: it shows changes, and marks them as not verified.`,
+		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...), command.StateFlag(),
+			&cli.BoolFlag{Name: "read-only", Usage: "only what plan needs"},
+			&cli.StringFlag{Name: "user", Usage: "also bind the roles to the user `NAME`"},
+			&cli.StringFlag{Name: "group", Usage: "also bind the roles to the group `NAME`"},
+			&cli.StringFlag{Name: "serviceaccount", Usage: "also bind the roles to the service account `NAMESPACE:NAME`"},
+			command.NoColorFlag()),
+		Action: func(c *cli.Context) error {
+			if err := command.NoArguments(c); err != nil {
+				return err
+			}
+			return runRBAC(command.NewWorkspace(s, c))
+		},
+	}
+}
+
+func runRBAC(w *command.Workspace) error {
+	subjects, err := subjectsOf(w.Flags)
+	if err != nil {
+		return err
+	}
+	if err := loadForRights(w); err != nil {
+		return err
+	}
+	st, err := knownState(w)
+	if err != nil {
+		return err
+	}
+	if err := st.CheckCloud(w.Config.Cloud.Name); err != nil {
+		return err
+	}
+	names := rights.NewNames(w.Flags.Context, w.Cluster.Client)
+	facts := openstack.Offline()
+	facts.Namespaced = names.Namespaced
+	objects, diags := openstack.Render(w.Config, facts)
+	w.Printer.Diagnostics(diags, w.Config.Files)
+	if diags.HasErrors() {
+		return command.ExitCode(command.ExitError)
+	}
+	names.Define(objects)
+	in := rights.Input{
+		Cloud: w.Config.Cloud.Name, Namespace: w.Config.Cloud.Namespace, Objects: objects, Known: st.Objects,
+		Roles: w.Config.Roles, Reads: names.Reads(engine.SecretSources(w.Config), objects, w.Config.Data), Resource: names.Resource, ReadOnly: w.Flags.Bool("read-only"),
+		State: w.StateNamespace(),
+	}
+	roles := rights.Of(in)
+	warnGuessed(w.Printer, names)
+	_, err = io.WriteString(w.Streams.Out, rights.Preface(in, roles)+rights.YAML(roles, subjects))
+	return err
+}
+
+// knownState reads the state. A state in a cluster that does not answer, or that the user may
+// not read yet, counts as empty.
+func knownState(w *command.Workspace) (*state.State, error) {
+	if err := w.OpenStore(w.Flags.Context); err != nil && w.StateNamespace() == "" {
+		return nil, err
+	}
+	if w.StateNamespace() == "" {
+		return w.Store.Read()
+	}
+	st := &state.State{}
+	if w.Store != nil {
+		if read, err := w.Store.Read(); err == nil {
+			return read, nil
+		}
+	}
+	w.Printer.Warn("The state in the cluster cannot be read", "There are no rights here for objects that only the state knows. If there is a state already, print the roles again with the right to read it.")
+	return st, nil
+}
+
+// loadForRights loads the configuration without a cluster. If there are data blocks and the
+// cluster answers, it loads the configuration again with their data, which may decide what
+// the configuration contains.
+func loadForRights(w *command.Workspace) error {
+	config, diags, err := w.Source.Read(w.Flags.Context, w.Loading)
+	if err == nil && !diags.HasErrors() && len(config.Data) > 0 && w.Connect(w.Flags.Context) == nil {
+		w.Loading.Cluster, w.Loading.Settled = w.Cluster, true
+		known, found, failed := w.Source.Read(w.Flags.Context, w.Loading)
+		if !found.HasErrors() {
+			config, diags = known, found
+		}
+		err = failed
+	}
+	if err != nil {
+		return err
+	}
+	return w.Take(config, diags)
+}
+
+// warnGuessed names the kinds whose resource names are guesses.
+func warnGuessed(printer *view.Printer, names *rights.Names) {
+	guessed, failed := names.Guessed()
+	if len(guessed) == 0 {
+		return
+	}
+	reason := "The cluster does not have these kinds yet"
+	if failed != nil {
+		reason = "No cluster could be asked"
+	}
+	printer.Warn("Names of resources are guesses", fmt.Sprintf(
+		"%s, so the rules name the plural of the kind. Run this again where the cluster has them.\n\n  %s",
+		reason, strings.Join(guessed, "\n  ")))
+}
+
+// subjectsOf reads the options with users and groups that get the roles.
+func subjectsOf(c *cli.Context) ([]rights.Subject, error) {
+	var subjects []rights.Subject
+	if name := c.String("user"); name != "" {
+		subjects = append(subjects, rights.Subject{Kind: "User", Name: name})
+	}
+	if name := c.String("group"); name != "" {
+		subjects = append(subjects, rights.Subject{Kind: "Group", Name: name})
+	}
+	if text := c.String("serviceaccount"); text != "" {
+		namespace, name, ok := strings.Cut(text, ":")
+		if !ok || namespace == "" || name == "" || strings.Contains(name, ":") {
+			return nil, failure.New(fmt.Sprintf("%q is no service account", text), "Write -serviceaccount=NAMESPACE:NAME, as for kubectl create rolebinding.")
+		}
+		subjects = append(subjects, rights.Subject{Kind: "ServiceAccount", Name: name, Namespace: namespace})
+	}
+	return subjects, nil
+}

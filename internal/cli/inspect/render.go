@@ -1,0 +1,96 @@
+package inspect
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"sigs.k8s.io/yaml"
+
+	"kolla.openstack.org/kolla/internal/cli/command"
+	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/openstack"
+)
+
+// Render is `kolla render`.
+func Render(s command.Streams) *cli.Command {
+	return &cli.Command{
+		Name:  "render",
+		Usage: "Print the Kubernetes objects of the cloud as YAML",
+		Description: `
+Needs no cluster. Values of Secrets are made at apply and live only in the cluster,
+so that Secrets are printed without them, and roles that match nodes by label have
+no nodes here. What depends on data has (known after apply) in its place; a warning
+names the objects.`,
+		Flags: append(command.VariableFlags(), command.NoColorFlag()),
+		Action: func(c *cli.Context) error {
+			if err := command.NoArguments(c); err != nil {
+				return err
+			}
+			w := command.NewWorkspace(s, c)
+			objects, err := renderOffline(w)
+			if err != nil {
+				return err
+			}
+			warnIncomplete(w.Printer, objects)
+			return writeYAML(s.Out, objects)
+		},
+	}
+}
+
+// renderOffline loads the configuration, and makes its objects without a cluster.
+func renderOffline(w *command.Workspace) ([]providers.Object, error) {
+	if err := w.LoadConfig(); err != nil {
+		return nil, err
+	}
+	objects, diags := openstack.Render(w.Config, openstack.Offline())
+	w.Printer.Diagnostics(diags, w.Config.Files)
+	if diags.HasErrors() {
+		return nil, command.ExitCode(command.ExitError)
+	}
+	return objects, nil
+}
+
+// warnIncomplete names the objects that lack values from the cluster, so that nobody applies
+// them as they are.
+func warnIncomplete(printer *view.Printer, objects []providers.Object) {
+	var lines []string
+	for _, o := range objects {
+		if len(o.Deferred) > 0 {
+			lines = append(lines, fmt.Sprintf("  %s: %s", o.Address, strings.Join(o.Deferred, ", ")))
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	printer.Warn("Some values are not known yet", fmt.Sprintf(
+		"These depend on what is read from the cluster, and have %q in its place. They are not fit to be applied as they are:\n\n%s",
+		configs.KnownAfterApply, strings.Join(lines, "\n")))
+}
+
+// writeYAML prints objects as YAML documents, each with its address in a comment.
+func writeYAML(out io.Writer, objects []providers.Object) error {
+	for _, o := range objects {
+		text, err := yaml.Marshal(o.Manifest.Object)
+		if err != nil {
+			return fmt.Errorf("print %s: %w", o.Ref(), err)
+		}
+		foreign.Fprintf(out, "---\n# %s\n", o.Address)
+		if o.Partial {
+			fmt.Fprintln(out, "# Only these fields are kolla's; the object exists already.")
+		}
+		if len(o.Data) > 0 {
+			foreign.Fprintf(out, "# Values that apply fills in: %s\n", strings.Join(slices.Sorted(maps.Keys(o.Data)), ", "))
+		}
+		if _, err := out.Write(text); err != nil {
+			return fmt.Errorf("print %s: %w", o.Ref(), err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package inspect
+
+import (
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/internal/cli/command"
+	"kolla.openstack.org/kolla/internal/failure"
+	"kolla.openstack.org/kolla/internal/jsonview"
+	"kolla.openstack.org/kolla/internal/publish"
+	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/view/tables"
+	"kolla.openstack.org/kolla/planner/plans"
+)
+
+// Show is `kolla show`.
+func Show(s command.Streams) *cli.Command {
+	return &cli.Command{
+		Name:      "show",
+		Usage:     "Show the state, or a saved plan",
+		ArgsUsage: "[PLANFILE]",
+		Description: `
+With -json, both are printed in the shape of Terraform's: what reads "terraform show
+-json" reads this as well. docs/plan.schema.json describes the plan. What kolla says
+beyond Terraform is under the key "kolla". No value of a secret is in either.`,
+		Flags: append(append(command.FormatFlags(), command.StateFlags()...),
+			&cli.BoolFlag{Name: "full", Usage: "show every field of what will be created, and each object that moves"},
+			&cli.BoolFlag{Name: "compact", Usage: "show one line an action, dangerous ones first"},
+			&cli.BoolFlag{Name: "json", Usage: "print JSON in the shape of Terraform's"},
+			command.NoColorFlag()),
+		Action: func(c *cli.Context) error {
+			if err := command.AtMost(c, 1); err != nil {
+				return err
+			}
+			outputs, err := command.Outputs(c)
+			if err != nil {
+				return err
+			}
+			file := c.Args().First()
+			if file == "" && (c.IsSet("format") || c.IsSet("report")) {
+				return failure.New("-format and -report need a saved plan", "kolla show prints the state unless it is given the file of a plan: kolla show -format=markdown PLANFILE. The state as JSON is kolla show -json.")
+			}
+			if file != "" {
+				plan, err := plans.Load(file)
+				if err != nil {
+					return err
+				}
+				if c.Bool("json") {
+					return jsonview.Plan(s.Out, plan)
+				}
+				return showSaved(command.NewWorkspace(s, c), plan, outputs)
+			}
+			st, err := command.NewWorkspace(s, c).ReadState(c.Context)
+			if err != nil {
+				return err
+			}
+			if c.Bool("json") {
+				return jsonview.State(s.Out, st, s.Version)
+			}
+			return tables.State(s.Out, st)
+		},
+	}
+}
+
+// showSaved shows a saved plan. The state says whether the plan was applied. If the state
+// cannot be read, the plan is shown without that.
+func showSaved(w *command.Workspace, plan *plans.Plan, outputs publish.Outputs) error {
+	if err := outputs.Write(w.Streams.Out, plan, time.Now()); err != nil || outputs.Stdout() {
+		return err
+	}
+	options := view.PlanOptions{Full: w.Flags.Bool("full"), Compact: w.Flags.Bool("compact")}
+	options.Saved, options.Now = true, time.Now()
+	if st, err := w.ReadState(w.Flags.Context); err == nil {
+		options.Applied = slices.Contains(st.Plans, plan.ID)
+	}
+	return w.Printer.Plan(plan, options)
+}

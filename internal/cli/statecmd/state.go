@@ -1,0 +1,148 @@
+// Package statecmd has the commands about the state: those of `kolla state`, and force-unlock.
+package statecmd
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/internal/cli/command"
+	"kolla.openstack.org/kolla/internal/failure"
+	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/view/tables"
+	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/state"
+)
+
+// State is `kolla state`.
+func State(s command.Streams) *cli.Command {
+	return &cli.Command{
+		Name:  "state",
+		Usage: "Inspect or repair the state",
+		Subcommands: []*cli.Command{
+			{
+				Name:      "list",
+				Usage:     "List the addresses of the objects in the state",
+				ArgsUsage: "[ADDRESS...]",
+				Description: `
+ADDRESS names an object, a block or a module. For a repeated block, add the key of one
+instance, or leave it out for all. Quote brackets for the shell:
+kolla state list 'service.redis["cache"]'.`,
+				Flags: command.StateFlags(),
+				Action: func(c *cli.Context) error {
+					st, err := command.NewWorkspace(s, c).ReadState(c.Context)
+					if err != nil {
+						return err
+					}
+					return listObjects(s.Out, st, c.Args().Slice())
+				},
+			},
+			{
+				Name:      "show",
+				Usage:     "Show the entry of one object in the state",
+				ArgsUsage: "ADDRESS",
+				Flags:     command.StateFlags(),
+				Action: func(c *cli.Context) error {
+					if c.NArg() != 1 {
+						return failure.New("Which object?", "kolla state show ADDRESS; `kolla state list` lists the addresses.")
+					}
+					st, err := command.NewWorkspace(s, c).ReadState(c.Context)
+					if err != nil {
+						return err
+					}
+					return showObject(s.Out, st, c.Args().First())
+				},
+			},
+			pullCommand(s), pushCommand(s), moveCommand(s), removeCommand(s), rebuildCommand(s),
+		},
+	}
+}
+
+// listObjects prints the addresses in the state. With asked it prints only these.
+func listObjects(out io.Writer, st *state.State, asked []string) error {
+	targets, err := targetsOf(asked)
+	if err != nil {
+		return err
+	}
+	found, err := selected(st, targets, asked)
+	if err != nil {
+		return err
+	}
+	for _, address := range found {
+		foreign.Fprintf(out, "%s\n", address)
+	}
+	return nil
+}
+
+// selected returns the addresses in the state that belong to targets; without targets, all.
+// asked has the targets as they were written.
+func selected(st *state.State, targets []addrs.Target, asked []string) ([]string, error) {
+	var found, known []string // known are the addresses to suggest
+	matched := make([]bool, len(targets))
+	for _, o := range st.Objects {
+		address, err := addrs.ParseObject(o.Address)
+		if err != nil {
+			return nil, fmt.Errorf("read the state: %w", err)
+		}
+		known = append(known, o.Address, address.Block, addrs.SplitBlock(address.Block).All())
+		is := len(targets) == 0
+		for i, t := range targets {
+			if t.Has(address) {
+				is, matched[i] = true, true
+			}
+		}
+		if is {
+			found = append(found, o.Address)
+		}
+	}
+	if i := slices.Index(matched, false); i >= 0 {
+		slices.Sort(known)
+		return nil, failure.New(fmt.Sprintf("The state has nothing at %s", targets[i]), command.DidYouMean(asked[i], slices.Compact(known))+"`kolla state list` lists all addresses.")
+	}
+	return found, nil
+}
+
+func showObject(out io.Writer, st *state.State, address string) error {
+	address = command.Canonical([]string{address})[0]
+	o := st.Find(address)
+	if o == nil {
+		var known []string
+		for _, object := range st.Objects {
+			known = append(known, object.Address)
+		}
+		return failure.New(fmt.Sprintf("No object %q in the state", address), command.DidYouMean(address, known)+"`kolla state list` lists the addresses.")
+	}
+	return tables.Object(out, o)
+}
+
+// ForceUnlock is `kolla force-unlock`.
+func ForceUnlock(s command.Streams) *cli.Command {
+	return &cli.Command{
+		Name:      "force-unlock",
+		Usage:     "Release a lock that its holder left behind",
+		ArgsUsage: "ID",
+		Description: `
+Use it only when the holder can no longer write, for example because its machine is off.
+A holder that still runs stops before its next write. The message about the lock shows the
+ID. Normally you do not need this command: the lock of a state file ends with its process,
+and the lock of a state in the cluster ends half a minute after a kill of its holder.`,
+		Flags: command.StateFlags(),
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return failure.New("Which lock?", "kolla force-unlock ID; the message about the lock shows the ID.")
+			}
+			w := command.NewWorkspace(s, c)
+			if err := w.OpenStore(c.Context); err != nil {
+				return err
+			}
+			s.MayWrite()
+			if err := w.Store.ForceUnlock(c.Args().First()); err != nil {
+				return err
+			}
+			fmt.Fprintln(s.Out, "The lock is released.")
+			return nil
+		},
+	}
+}

@@ -1,0 +1,153 @@
+// Package explain puts errors into words for an operator: the problem, and the next step.
+package explain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"kolla.openstack.org/kolla/internal/crash"
+	"kolla.openstack.org/kolla/internal/failure"
+	"kolla.openstack.org/kolla/internal/files"
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers/kubernetes"
+	"kolla.openstack.org/kolla/state"
+)
+
+// Error explains an error that ends a command. version is the version of kolla.
+func Error(err error, version string) (summary, detail string) {
+	var bug *crash.Error
+	if errors.As(err, &bug) {
+		return crashed(bug, version)
+	}
+	var f *failure.Error
+	if errors.As(err, &f) {
+		return f.Summary, f.Detail
+	}
+	if summary, detail, ok := engineFailure(err); ok {
+		return summary, detail
+	}
+	if summary, ok := stateFailure(err); ok {
+		return summary, failure.Sentence(err.Error())
+	}
+	if summary, detail, ok := untrusted(err); ok {
+		return summary, detail
+	}
+	if summary, remedy, ok := planFailure(err); ok {
+		return summary, failure.Sentence(err.Error()) + "." + remedy
+	}
+	if summary, detail, ok := kubernetes.Explain(err); ok {
+		return summary, detail
+	}
+	if summary, detail, ok := filesFailure(err); ok {
+		return summary, detail
+	}
+	if errors.Is(err, context.Canceled) {
+		return "Interrupted", "Nothing more was changed."
+	}
+	return "Unexpected failure", failure.Sentence(err.Error()) + "."
+}
+
+// filesFailure says what to do about a file that the system does not let kolla read or write.
+func filesFailure(err error) (summary, detail string, ok bool) {
+	var path *fs.PathError
+	var link *os.LinkError
+	if !errors.As(err, &path) && !errors.As(err, &link) {
+		return "", "", false
+	}
+	var remedy string
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		summary, remedy = "No space left", "Make room on the file system, and run the command again."
+	case errors.Is(err, syscall.EROFS):
+		summary, remedy = "The file system is read-only", "Run kolla where it may write beside the configuration: its state and its lock are there. Or name files elsewhere: the state with -state, a plan with -out."
+	case errors.Is(err, fs.ErrPermission):
+		summary, remedy = "No permission", "Run kolla as the user whom the file belongs to, or change its permissions."
+	default:
+		return "", "", false
+	}
+	return summary, fmt.Sprintf("%s. %s", failure.Sentence(err.Error()), remedy), true
+}
+
+// untrusted says why a plan file is not believed, and how to go on.
+func untrusted(err error) (summary, detail string, ok bool) {
+	var at *fs.PathError
+	if !errors.As(err, &at) {
+		return "", "", false
+	}
+	name := words.Quote(at.Path)
+	switch {
+	case errors.Is(err, files.ErrWritable):
+		return "Others may change the plan file", fmt.Sprintf("%s: %s. What it says may not be what was planned. If it only came to you that way: kolla show %s, then chmod go-w %s, and apply it. Or make a new plan.", at.Path, at.Err, name, name), true
+	case errors.Is(err, files.ErrNotOwned):
+		return "The plan file is somebody else's", fmt.Sprintf("%s: %s, who can change it at any time. Look at it with kolla show, copy it to a file of your own, and apply that. Or make a new plan.", at.Path, at.Err), true
+	case errors.Is(err, files.ErrNotRegular), errors.Is(err, files.ErrTooLarge):
+		return "This is no plan file", failure.Sentence(err.Error()) + ".", true
+	}
+	return "", "", false
+}
+
+// planFailure is the headline of an error of a plan file, and what to do besides.
+func planFailure(err error) (summary, remedy string, ok bool) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "There is no such file", " A plan file is written by kolla plan -out=FILE.", true
+	case errors.Is(err, plans.ErrNotAPlan):
+		return "This is no plan file", "", true
+	case errors.Is(err, plans.ErrDamaged):
+		return "The plan file is damaged", "", true
+	case errors.Is(err, plans.ErrNewer):
+		return "The plan is newer than this kolla", "", true
+	}
+	return "", "", false
+}
+
+// stateFailure is the headline of an error of the state; the error itself says
+// how to go on.
+func stateFailure(err error) (summary string, ok bool) {
+	var (
+		locked  *state.LockedError
+		damaged *state.DamagedError
+		newer   *state.NewerFormatError
+		cluster *state.ClusterError
+		cloud   *state.CloudError
+		stale   *state.StaleError
+		applied *state.AppliedError
+		lost    *state.LockLostError
+		unlock  *state.UnlockError
+		link    *state.LinkError
+		moved   *state.MovedError
+		other   *state.OtherStateError
+	)
+	switch {
+	case errors.As(err, &locked):
+		return "The state is locked", true
+	case errors.As(err, &damaged):
+		return "The state cannot be used", true
+	case errors.As(err, &newer):
+		return "The state is newer than this kolla", true
+	case errors.As(err, &cluster):
+		return "The " + cluster.What + " belongs to another cluster", true
+	case errors.As(err, &cloud):
+		return "The state belongs to another cloud", true
+	case errors.As(err, &stale):
+		return "The plan is stale", true
+	case errors.As(err, &applied):
+		return "The plan was used already", true
+	case errors.As(err, &lost):
+		return "The lock was taken away", true
+	case errors.As(err, &moved):
+		return "The state has moved", true
+	case errors.As(err, &other):
+		return "There is another state", true
+	case errors.As(err, &link):
+		return "A file of the state is a link", true
+	case errors.As(err, &unlock):
+		return "Cannot unlock", true
+	}
+	return "", false
+}

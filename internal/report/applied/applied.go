@@ -1,0 +1,201 @@
+// Package applied has the words of an apply: what each action does and has reached, and the
+// result of all of them.
+package applied
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/planner/plans"
+)
+
+// Result is the result of an apply.
+type Result struct {
+	// The numbers of actions that were carried out, counted as in the summary of a plan.
+	Added, Changed, Destroyed, Imported, Forgotten, Moved, Pruned int
+	// Destroy: the plan was to destroy everything.
+	Destroy bool
+	// Interrupted: the operator stopped it.
+	Interrupted bool
+	// Saved: the plan came from a file, and cannot be applied again.
+	Saved   bool
+	Failed  []Failed
+	Skipped []Skipped
+	Took    time.Duration
+}
+
+// Failed is an action that began and failed.
+type Failed struct {
+	Address addrs.Object
+	Source  string   // where the object is declared, "cloud.hcl:41"; may be empty
+	Reason  string   // one line
+	Detail  []string // events and the last lines of logs, unchanged
+	Advice  string   // running text: how to correct it; may be empty
+	After   time.Duration
+	// Others failed for the same reason.
+	Others []addrs.Object
+}
+
+// Skipped is an action that did not begin.
+type Skipped struct {
+	Address addrs.Object
+	// Because is the failed action that it depends on. Without one, the apply was
+	// interrupted before.
+	Because addrs.Object
+	// Data are the data blocks that it waited for in vain; nil: it waited for none.
+	Data []string
+}
+
+// Advice says how to go on after an apply that is not complete.
+func (a Result) Advice() string {
+	again := "kolla apply"
+	if a.Destroy {
+		again = "kolla destroy"
+	}
+	switch {
+	case a.Saved && len(a.Failed) > 0:
+		return "Fix what failed and make a new plan: this one is used up."
+	case a.Saved:
+		return "Make a new plan for the rest: this one is used up."
+	case a.Interrupted:
+		return fmt.Sprintf("Run %q again: it goes on from here.", again)
+	}
+	return fmt.Sprintf("Fix what failed and run %q again: it goes on from here.", again)
+}
+
+// Complete reports whether every action was carried out.
+func (a Result) Complete() bool { return len(a.Failed) == 0 && len(a.Skipped) == 0 && !a.Interrupted }
+
+// failures is the number of actions that failed.
+func (a Result) failures() int {
+	n := len(a.Failed)
+	for _, f := range a.Failed {
+		n += len(f.Others)
+	}
+	return n
+}
+
+// Verdict says whether the apply is complete ("Apply complete!"), and counts its actions.
+func (a Result) Verdict() (verdict, rest string) {
+	verb := "Apply"
+	resources := fmt.Sprintf("%d added, %d changed, %d destroyed", a.Added, a.Changed, a.Destroyed)
+	if a.Imported > 0 {
+		resources = fmt.Sprintf("%d imported, %s", a.Imported, resources)
+	}
+	if a.Forgotten > 0 {
+		resources += fmt.Sprintf(", %d forgotten", a.Forgotten)
+	}
+	if a.Moved > 0 {
+		resources += fmt.Sprintf(", %d moved", a.Moved)
+	}
+	if a.Pruned > 0 {
+		resources += fmt.Sprintf(", %d pruned", a.Pruned)
+	}
+	if a.Destroy {
+		verb = "Destroy"
+		resources = fmt.Sprintf("%d destroyed", a.Destroyed)
+		if a.Changed > 0 { // their fields were removed
+			resources += fmt.Sprintf(", %d changed", a.Changed)
+		}
+		if a.Forgotten > 0 {
+			resources += fmt.Sprintf(", %d forgotten", a.Forgotten)
+		}
+	}
+	if a.Complete() {
+		return verb + " complete!", " Resources: " + resources + "."
+	}
+	return verb + " incomplete:", " " + resources + "; " + a.shortfall() + "."
+}
+
+// shortfall counts the actions that were not carried out: "1 failed, 2 skipped".
+func (a Result) shortfall() string {
+	var parts []string
+	missing := "skipped"
+	if a.Interrupted {
+		parts = append(parts, "interrupted")
+		missing = "not begun"
+	}
+	if n := a.failures(); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", n))
+	}
+	if n := len(a.Skipped); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d %s", n, missing))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Concerns reports whether an apply works on an action. An apply may also wait for an
+// unchanged object that others need: this does not count. An object that moved has its
+// action at its new address.
+func Concerns(a *plans.Action) bool {
+	return (a.Verb != plans.None || a.Pending) && a.MovedTo() == ""
+}
+
+// Done says what an action has reached. An object that was waited for is also ready.
+func Done(e plans.Event) string {
+	a, ready := e.Action, ""
+	if e.Ready {
+		ready = ", ready"
+	}
+	if a.OnlyMoves() {
+		return "moved from " + a.MovedFrom() + ready
+	}
+	switch a.Verb {
+	case plans.Create:
+		return "created" + ready
+	case plans.Update:
+		return "updated" + ready
+	case plans.Replace:
+		return "replaced" + ready
+	case plans.Delete:
+		if a.Partial {
+			return "released"
+		}
+		if a.Prunes() {
+			return "pruned"
+		}
+		return "destroyed"
+	case plans.Run:
+		return "completed"
+	case plans.Adopt:
+		return "imported" + ready
+	case plans.Forget:
+		return "forgotten"
+	case plans.Refresh:
+		return "taken into the state"
+	default:
+		return "ready"
+	}
+}
+
+// Doing says what an action does.
+func Doing(a *plans.Action) string {
+	if a.OnlyMoves() {
+		return "moving"
+	}
+	switch a.Verb {
+	case plans.Create:
+		return "creating"
+	case plans.Update:
+		return "updating"
+	case plans.Replace:
+		return "replacing"
+	case plans.Delete:
+		if a.Prunes() {
+			return "pruning"
+		}
+		return "destroying"
+	case plans.Run:
+		return "running"
+	case plans.Adopt:
+		return "importing"
+	case plans.Forget:
+		return "forgetting"
+	case plans.Refresh:
+		return "reading"
+	default:
+		return "waiting"
+	}
+}

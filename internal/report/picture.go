@@ -1,0 +1,143 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/planner/plans"
+)
+
+// Fate is what a plan does to a block.
+type Fate int
+
+// The fates, from the least to the greatest change.
+const (
+	Stays    Fate = iota // every object stays as it is
+	Unread               // some objects could not be compared, the others stay
+	Alters               // objects change, and no pod restarts
+	Restarts             // pods restart
+	Begins               // all objects are new
+	Ends                 // all objects are deleted
+)
+
+// Service is a block in the picture of a cloud.
+type Service struct {
+	Block string
+	Fate  Fate
+	Grave bool   // something stops or is lost
+	Said  string // the fate in a few words: "restarts"
+	// Needs are the blocks that it needs, in their order. Each of them is a Service too.
+	Needs []string
+}
+
+// services are the blocks of a plan by name, with their dependencies. They are without roles
+// and the block of the cloud, which almost everything needs.
+func services(plan *plans.Plan) []Service {
+	actions := map[string][]*plans.Action{}
+	for i := range plan.Actions {
+		if a := &plan.Actions[i]; pictured(a.Address.Block) && a.MovedTo() == "" {
+			actions[a.Address.Block] = append(actions[a.Address.Block], a)
+		}
+	}
+	needs := map[string][]string{}
+	need := func(from, to string) {
+		if from != to && actions[from] != nil && actions[to] != nil {
+			needs[from] = append(needs[from], to)
+		}
+	}
+	for _, all := range actions {
+		for _, a := range all {
+			for _, on := range a.DependsOn {
+				if a.Verb == plans.Delete { // it waits for what needs it
+					need(on.Block, a.Address.Block)
+				} else {
+					need(a.Address.Block, on.Block)
+				}
+			}
+		}
+	}
+	var out []Service
+	for _, block := range sortedKeys(actions) {
+		s := Service{Block: block, Fate: fateOf(actions[block], effectsOn(plan, block))}
+		s.Grave = slices.ContainsFunc(effectsOn(plan, block), func(e plans.Effect) bool { return e.Grave }) ||
+			slices.ContainsFunc(actions[block], func(a *plans.Action) bool { return riskOf(a) == LosesData }) ||
+			slices.ContainsFunc(plan.Losses, func(l plans.Loss) bool { return l.Address.Block == block && !l.Kept })
+		s.Said = fateText(s, plan.RefreshOnly)
+		slices.Sort(needs[block])
+		s.Needs = slices.Compact(needs[block])
+		out = append(out, s)
+	}
+	return out
+}
+
+// pictured reports whether a block belongs to the picture.
+func pictured(block string) bool {
+	kind := addrs.TypeOf(block)
+	return kind != "" && kind != "cloud" && kind != "role"
+}
+
+// effectsOn are the effects on a block.
+func effectsOn(plan *plans.Plan, block string) []plans.Effect {
+	var out []plans.Effect
+	for _, i := range plan.Impact {
+		if i.Block == block {
+			out = append(out, i.Effects...)
+		}
+	}
+	return out
+}
+
+// fateOf is the fate of a block with these actions.
+func fateOf(actions []*plans.Action, effects []plans.Effect) Fate {
+	all := func(is func(*plans.Action) bool) bool {
+		return !slices.ContainsFunc(actions, func(a *plans.Action) bool { return !is(a) })
+	}
+	restarts := func(e plans.Effect) bool {
+		return e.Kind == plans.EffectRecreate || e.Kind == plans.EffectRestart && e.Strategy != plans.OnRequest
+	}
+	switch {
+	case all(func(a *plans.Action) bool { return a.Verb == plans.Delete && !a.Partial }):
+		return Ends
+	case all(func(a *plans.Action) bool { return creates(a) && !a.Has(plans.ReasonGone) }):
+		return Begins
+	case slices.ContainsFunc(effects, restarts):
+		return Restarts
+	case all((*plans.Action).Unchanged):
+		return Stays
+	case all(func(a *plans.Action) bool { return a.Unchanged() || a.NotCompared() }):
+		return Unread
+	}
+	return Alters
+}
+
+// fateText is the fate of a service in words.
+func fateText(s Service, refreshOnly bool) string {
+	said := map[Fate]string{
+		Stays: "unchanged", Unread: "not compared", Alters: "changes", Restarts: "restarts", Begins: "new", Ends: "destroyed",
+	}[s.Fate]
+	if refreshOnly && s.Fate == Alters {
+		said = "has changed"
+	}
+	if s.Grave {
+		said += ", danger"
+	}
+	return said
+}
+
+// evidenceOf says how the plan knows the result of an action.
+func evidenceOf(a *plans.Action) string {
+	said := map[plans.EvidenceKind]string{
+		plans.Fingerprint: "the object is as at the last check",
+		plans.Ownership:   "kolla owns the declared fields, with the declared values",
+		plans.DryRun:      "the API server calculated the result in a dry run",
+		plans.Surrogate:   "the API server calculated the result in a dry run under a temporary name",
+		plans.Schema:      "kolla calculated the result with a schema",
+		plans.Recorded:    "the state says so",
+		plans.Unverified:  "the server was not asked",
+	}[a.Evidence.Kind]
+	if said == "" || a.Evidence.Detail == "" {
+		return said
+	}
+	return fmt.Sprintf("%s (%s)", said, a.Evidence.Detail)
+}

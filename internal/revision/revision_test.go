@@ -1,0 +1,162 @@
+package revision_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"kolla.openstack.org/kolla/internal/failure"
+	"kolla.openstack.org/kolla/internal/files"
+	"kolla.openstack.org/kolla/internal/revision"
+)
+
+// repository makes a repository with a commit, and changes into a directory of it. Its files
+// are gone afterwards, so that only the commit has them.
+func repository(t *testing.T) *revision.Tree {
+	t.Helper()
+	root := t.TempDir()
+	t.Setenv("HOME", root)
+	for name, content := range map[string]string{
+		"clouds/prod/cloud.hcl": "cloud", "clouds/prod/files/a.txt": "a", "clouds/prod/files/deep/b.txt": "b",
+		"common/main.hcl": "module", "big": strings.Repeat("x", files.Largest+1),
+	} {
+		path := filepath.Join(root, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, target := range map[string]string{
+		"clouds/prod/link.hcl": "../../common/main.hcl", "clouds/prod/dir": "files", "clouds/prod/out": "../../../etc/passwd",
+		"clouds/prod/absolute": "/etc/passwd", "clouds/prod/loop": "loop", "clouds/prod/nowhere": "missing",
+	} {
+		if err := os.Symlink(target, filepath.Join(root, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=dev", "-c", "user.email=dev@example.org", "commit", "-q", "-m", "first"}, {"tag", "first"},
+	} {
+		if out, err := exec.Command("git", append([]string{"-C", root}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	for _, name := range []string{"common", "clouds/prod/files", "clouds/prod/cloud.hcl"} {
+		if err := os.RemoveAll(filepath.Join(root, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(filepath.Join(root, "clouds/prod"))
+	r, err := revision.Find(t.Context(), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := r.Tree(t.Context(), "first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// TestTree reads files, directories and links of a commit whose files are not on the disk.
+func TestTree(t *testing.T) {
+	tree := repository(t)
+	for name, want := range map[string]string{
+		"cloud.hcl": "cloud", "./files/a.txt": "a", "../../common/main.hcl": "module", "link.hcl": "module", "dir/deep/b.txt": "b",
+	} {
+		if got, err := fs.ReadFile(tree, name); string(got) != want || err != nil {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
+		}
+		if info, err := fs.Stat(tree, name); err != nil || info.IsDir() || info.Size() == 0 && want != "" {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	list := func(dir string) (names []string) {
+		entries, err := fs.ReadDir(tree, dir)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, e := range entries {
+			name := e.Name()
+			if e.IsDir() {
+				name += "/"
+			}
+			names = append(names, name)
+		}
+		return names
+	}
+	if got, want := list("."), []string{"cloud.hcl", "dir/", "files/", "link.hcl"}; !slices.Equal(got, want) {
+		t.Errorf("the directory has %q, want %q", got, want)
+	}
+	if got, want := list("../.."), []string{"big", "clouds/", "common/"}; !slices.Equal(got, want) {
+		t.Errorf("the repository has %q, want %q", got, want)
+	}
+	if got, err := fs.Glob(tree, "dir/*.txt"); len(got) != 1 || err != nil {
+		t.Errorf("dir/*.txt matches %q, %v", got, err)
+	}
+}
+
+// TestNoTree refuses what is not in the commit, or leads out of it.
+func TestNoTree(t *testing.T) {
+	tree := repository(t)
+	for name, want := range map[string]string{
+		"missing": "file does not exist", "nowhere": "file does not exist", "files": "but a directory",
+		"../../../etc/passwd": "outside of the git repository", "out": "outside of the git repository", "absolute": "outside of the git repository",
+		"loop": "too many links", "../../big": "more than 16 MiB",
+	} {
+		_, err := fs.ReadFile(tree, name)
+		var path *fs.PathError
+		if err == nil || !strings.Contains(err.Error(), want) || !errors.As(err, &path) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+	r, err := revision.Find(t.Context(), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"second", "--all", ""} {
+		_, err := r.Tree(t.Context(), name)
+		var f *failure.Error
+		if !errors.As(err, &f) || !strings.Contains(f.Summary, "No revision") {
+			t.Errorf("revision %q: %v", name, err)
+		}
+	}
+}
+
+// TestNoGit says what is missing.
+func TestNoGit(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("GIT_CEILING_DIRECTORIES", "/")
+	if _, err := revision.Find(t.Context(), "."); err == nil || !strings.Contains(err.Error(), "No git repository") {
+		t.Errorf("outside of a repository: %v", err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if _, err := revision.Find(t.Context(), "."); err == nil || !strings.Contains(err.Error(), "git is not installed") {
+		t.Errorf("without git: %v", err)
+	}
+}
+
+// TestUntracked lists the files of the directory that git does not have.
+func TestUntracked(t *testing.T) {
+	repository(t)
+	for _, name := range []string{"kolla.vars.hcl", "other.txt"} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile("../../.gitignore", []byte("*.vars.hcl\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := revision.Find(t.Context(), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Untracked(t.Context(), "*.vars.hcl")
+	if !slices.Equal(got, []string{"kolla.vars.hcl"}) || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+}

@@ -1,0 +1,45 @@
+package tables
+
+import (
+	"bytes"
+	"testing"
+
+	"kolla.openstack.org/kolla/lang/catalogue"
+)
+
+// TestShowInputs holds that the inputs of a definition come as comments, so that what is
+// printed can be copied.
+func TestShowInputs(t *testing.T) {
+	var out bytes.Buffer
+	showInputs(&out, []catalogue.Input{
+		{Name: "stores", Type: "map(string)", Default: "{}", Description: "Where images are kept."},
+		{Name: "n", Type: "number"},
+	})
+	const want = `# Inputs, which are arguments of the service:
+#
+#   stores  map(string)  default {}  Where images are kept.
+#   n       number       required    
+
+`
+	if out.String() != want {
+		t.Errorf("got\n%s", out.String())
+	}
+}
+
+// TestShowPowers holds the same of what has powers.
+func TestShowPowers(t *testing.T) {
+	var out bytes.Buffer
+	showPowers(&out, []catalogue.Powers{
+		{Kind: "workload", Name: "compute", Powers: []string{"host_pid = true", "user = 0"}},
+		{Kind: "sidecar", Name: "compute/libvirt", Powers: []string{"privileged = true"}},
+	})
+	const want = `# With powers, which "kolla plan" names before it gives them:
+#
+#   workload  compute          host_pid = true, user = 0
+#   sidecar   compute/libvirt  privileged = true
+
+`
+	if out.String() != want {
+		t.Errorf("got\n%s", out.String())
+	}
+}

@@ -1,0 +1,315 @@
+package blocks
+
+import (
+	"bytes"
+	"maps"
+	"math"
+	"math/big"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/functions"
+	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/eval"
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
+	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/yaml"
+)
+
+// manifestObject converts an object from HCL.
+func manifestObject(e *eval.Env, b *source.Block) []configs.ManifestObject {
+	at := b.AttributeRange("object")
+	v := e.Value(b.Attributes["object"].Expr)
+	if !v.IsWhollyKnown() && !mark.IsDeferred(v) {
+		return nil
+	}
+	if !v.IsKnown() {
+		eval.ReportDeferred(e, v, at, "which object it is")
+		return nil
+	}
+	if !values.IsMap(v) {
+		eval.Unsuitable(e, b, "object", "It must be a map with apiVersion, kind and metadata, and this is %s.", values.KindOf(v))
+		return nil
+	}
+	content, _ := plainValue(e, v, b.Attributes["object"].Expr, nil, "a manifest").(map[string]any)
+	if content == nil || !identified(content) || !checkObject(e.Report, content, at) {
+		return nil
+	}
+	return []configs.ManifestObject{{Content: content, Deferred: mark.DeferredBy(v), Range: at}}
+}
+
+// identity are the fields that identify an object. They must be known.
+var identity = []string{"apiVersion", "kind", "metadata", "metadata.name", "metadata.namespace"}
+
+// identified reports whether the fields of identity are known.
+func identified(content map[string]any) bool {
+	metadata := content["metadata"]
+	fields, _ := metadata.(map[string]any)
+	return !slices.Contains([]any{content["apiVersion"], content["kind"], metadata, fields["name"], fields["namespace"]}, any(configs.KnownAfterApply))
+}
+
+// plainValue converts a value to the Go types of decoded JSON. It reports secrets and
+// sensitive values, but the values of a Secret may be sensitive. Errors point to the part of
+// the expression that caused them. what names the place of the value.
+func plainValue(e *eval.Env, v cty.Value, expr hcl.Expression, path []string, what string) any {
+	bare, marks := v.Unmark()
+	waits := !bare.IsKnown()
+	for _, d := range mark.Deferrals(v) {
+		delete(marks, d)
+	}
+	inValues := (len(path) > 2 || waits && len(path) > 1) && (path[1] == "data" || path[1] == "stringData")
+	inSecret := inValues && (path[0] == "Secret" || path[0] == configs.KnownAfterApply)
+	if !(inSecret && marks.Equal(cty.NewValueMarks(mark.Sensitive{}))) && !eval.PublicMarks(e, marks, expr.Range(), what) {
+		return nil
+	}
+	if inSecret && len(marks) == 0 && path[0] == "Secret" {
+		values.CheckWrittenOut(e.Report, expr)
+	}
+	switch {
+	case waits && len(path) > 0 && slices.Contains(identity, strings.Join(path[1:], ".")):
+		eval.ReportDeferred(e, v, expr.Range(), "which object it is")
+		return configs.KnownAfterApply
+	case waits:
+		return configs.KnownAfterApply
+	case v.IsNull():
+		return nil
+	case values.IsMap(v):
+		if path == nil {
+			path = []string{kindField(v)}
+		}
+		out := map[string]any{}
+		for _, m := range mark.Members(v) {
+			out[m.Key] = plainValue(e, m.Value, attributeOf(expr, m.Key), append(slices.Clip(path), m.Key), what)
+		}
+		return out
+	case values.IsList(v):
+		out := []any{}
+		for i, item := range mark.Elements(v) {
+			out = append(out, plainValue(e, item, elementOf(expr, i), append(slices.Clip(path), ""), what))
+		}
+		return out
+	}
+	value := scalar(v)
+	if f, ok := value.(float64); ok && math.IsInf(f, 0) {
+		e.Report.Error(expr.Range(), "Number out of range", "A number of the object is too large for JSON.")
+		return nil
+	}
+	return value
+}
+
+// attributeOf is the expression of one attribute of a literal object, or else the whole
+// expression.
+func attributeOf(expr hcl.Expression, name string) hcl.Expression {
+	object, ok := expr.(*hclsyntax.ObjectConsExpr)
+	if !ok {
+		return expr
+	}
+	for _, item := range object.Items {
+		if key, ok := values.StaticKey(item.KeyExpr); ok && key == name {
+			return item.ValueExpr
+		}
+	}
+	return expr
+}
+
+// elementOf is the expression of one element of a literal list, or else the whole expression.
+func elementOf(expr hcl.Expression, i int) hcl.Expression {
+	if list, ok := expr.(*hclsyntax.TupleConsExpr); ok && i < len(list.Exprs) {
+		return list.Exprs[i]
+	}
+	return expr
+}
+
+// kindField is the kind of an object, or KnownAfterApply if the kind is unknown.
+func kindField(v cty.Value) string {
+	for _, m := range mark.Members(v) {
+		kind, _ := m.Value.Unmark()
+		switch {
+		case m.Key != "kind":
+		case !kind.IsKnown():
+			return configs.KnownAfterApply
+		case kind.Type() == cty.String && !kind.IsNull():
+			return kind.AsString()
+		}
+	}
+	return ""
+}
+
+func scalar(v cty.Value) any {
+	v, _ = v.Unmark()
+	switch v.Type() {
+	case cty.Bool:
+		return v.True()
+	case cty.Number:
+		f := v.AsBigFloat()
+		if n, accuracy := f.Int64(); accuracy == big.Exact {
+			return n
+		}
+		n, _ := f.Float64()
+		return n
+	}
+	return v.AsString()
+}
+
+// manifestFileNames are the files that match the patterns, without duplicates.
+func manifestFileNames(e *eval.Env, b *source.Block, from ManifestFiles) []string {
+	var out []string
+	for _, pattern := range eval.List(e, b, "files") {
+		names, err := from.Reader.Glob(from.Reader.Path(pattern))
+		if err != nil || len(names) == 0 {
+			e.Report.Error(b.AttributeRange("files"), "No such file", "No file matches %q, relative to the directory of the configuration.", pattern)
+			continue
+		}
+		for _, name := range names {
+			if rel, err := filepath.Rel(from.Dir, name); err == nil && !filepath.IsAbs(pattern) {
+				name = rel
+			}
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// manifestFile reads the documents of a YAML file.
+func manifestFile(report *diag.Reporter, b *source.Block, name string, from ManifestFiles) []configs.ManifestObject {
+	source, err := from.Reader.Read(name)
+	if err != nil {
+		report.Error(b.AttributeRange("files"), "Cannot read a manifest", "%s.", words.Sentence(err))
+		return nil
+	}
+	full := from.Reader.Path(name)
+	from.Sources[full] = &hcl.File{Body: hcl.EmptyBody(), Bytes: source}
+	var out []configs.ManifestObject
+	for _, doc := range yaml.Documents(source) {
+		at := lineRange(full, source, doc.Content, 0)
+		content, err := yaml.Decode(source[doc.From.Byte:doc.To])
+		if err != nil {
+			line, message := yaml.Explain(err)
+			report.Error(lineRange(full, source, doc.From, max(line, 1)-1), "Not valid YAML", "%s.", words.Sentence(message))
+			continue
+		}
+		for _, object := range unlisted(content) {
+			if checkObject(report, object, at) {
+				out = append(out, configs.ManifestObject{Content: object, Range: at})
+			}
+		}
+	}
+	return out
+}
+
+// unlisted splits a list of objects: a List, or a typed list such as a RoleList, whose items
+// need no kind.
+func unlisted(content map[string]any) []map[string]any {
+	items, ok := content["items"].([]any)
+	list, _ := content["kind"].(string)
+	kind, isList := strings.CutSuffix(list, "List")
+	if metadata, _ := content["metadata"].(map[string]any); !ok || !isList || metadata["name"] != nil {
+		return []map[string]any{content}
+	}
+	var out []map[string]any
+	for _, item := range items {
+		object, _ := item.(map[string]any)
+		if object != nil && kind != "" && object["kind"] == nil && object["apiVersion"] == nil {
+			object = maps.Clone(object)
+			object["kind"], object["apiVersion"] = kind, content["apiVersion"]
+		}
+		out = append(out, object)
+	}
+	return out
+}
+
+// ofServer maps the fields of an object's metadata that only the server sets to their meaning.
+var ofServer = []struct{ name, says string }{
+	{"generateName", "it would be another object at each apply: give it a metadata.name"},
+	{"managedFields", "it says who set which field where the object was read: leave it out"},
+	{"resourceVersion", "it is a version of the object where it was read: leave it out"},
+	{"uid", "it is another object's where this one was read: leave it out"},
+}
+
+// checkObject reports missing fields that every object needs.
+func checkObject(report *diag.Reporter, content map[string]any, at hcl.Range) bool {
+	metadata, _ := content["metadata"].(map[string]any)
+	good := true
+	var missing []string
+	for _, field := range []struct {
+		name  string
+		value any
+	}{{"apiVersion", content["apiVersion"]}, {"kind", content["kind"]}, {"metadata.name", metadata["name"]}} {
+		if text, ok := field.value.(string); !ok || text == "" {
+			missing = append(missing, field.name)
+		}
+	}
+	for _, field := range ofServer {
+		if metadata[field.name] != nil {
+			report.Error(at, "A field that the server sets", "metadata.%s of %v %v cannot be declared, as %s.", field.name, orElse(content["kind"], "an object"), orElse(metadata["name"], "without a name"), field.says)
+			good = false
+		}
+	}
+	if len(missing) > 0 {
+		report.Error(at, "Incomplete object", "An object of Kubernetes needs %s, as text.", words.Sorted(missing))
+		good = false
+	}
+	return good
+}
+
+// orElse is a text, or another text if it is empty.
+func orElse(value any, other string) string {
+	if text, ok := value.(string); ok {
+		return text
+	}
+	return other
+}
+
+// lineRange is the range of a line of a file, counted from the line that starts at from.
+func lineRange(name string, source []byte, from hcl.Pos, after int) hcl.Range {
+	for range after {
+		next := bytes.IndexByte(source[from.Byte:], '\n')
+		if next < 0 {
+			break
+		}
+		from.Byte += next + 1
+		from.Line++
+	}
+	line, _, _ := bytes.Cut(source[from.Byte:], []byte("\n"))
+	to := from
+	to.Byte += len(line)
+	to.Column += utf8.RuneCount(line)
+	return hcl.Range{Filename: name, Start: from, End: to}
+}
+
+// ManifestFiles reads the files of manifests.
+type ManifestFiles struct {
+	Reader  *functions.Files
+	Dir     string               // of the configuration
+	Sources map[string]*hcl.File // receives the files that were read
+}
+
+// ManifestObjects evaluates the objects of a manifest block.
+func ManifestObjects(e *eval.Env, b *source.Block, from ManifestFiles) []configs.ManifestObject {
+	switch object, files := eval.IsSet(e, b, "object"), eval.IsSet(e, b, "files"); {
+	case object && files:
+		e.Report.Error(b.Attributes["files"].NameRange, "Both object and files", "A manifest is either one object or files: take one of the two away.")
+	case object:
+		return manifestObject(e, b)
+	case files:
+		var out []configs.ManifestObject
+		for _, name := range manifestFileNames(e, b, from) {
+			out = append(out, manifestFile(e.Report, b, name, from)...)
+		}
+		return out
+	case len(b.Unknown) == 0: // else one of those was meant to be it
+		e.Report.Error(b.Header, "Manifest without objects", "Give it object = { ... } or files = [\"*.yaml\"].")
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package blocks
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/eval"
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
+	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema/forms"
+)
+
+// AddPatch adds a valid layer of a patch to a list.
+func AddPatch(list []configs.Patch, b *source.Block, from eval.Part) []configs.Patch {
+	e, at := from.Eval, from.Expr.Range()
+	if !forms.Patched.Valid(b.Label) {
+		return list // which was reported
+	}
+	v := e.Value(from.Expr)
+	switch {
+	case !v.IsWhollyKnown():
+		eval.ReportDeferred(e, v, at, "what the patch says")
+		return list
+	case v.IsNull():
+		return list
+	case !values.IsMap(v):
+		e.Report.Error(at, "Unsuitable value for \"object\"", "It must be a map, a part of the object, and this is %s.", values.KindOf(v))
+		return list
+	}
+	content, _ := plainValue(e, v, from.Expr, []string{""}, "a patch").(map[string]any)
+	p := configs.Patch{Object: content, Layer: from.Layer, Label: b.LabelRange, Range: at, Places: map[string]hcl.Range{}}
+	p.Kind, p.Name, _ = strings.Cut(b.Label, "/")
+	notePlaces(p.Places, v, from.Expr, "")
+	if content == nil || !checkPatch(e.Report, &p) {
+		return list
+	}
+	return append(list, p)
+}
+
+// notePlaces records the places of the parts of a patch.
+func notePlaces(places map[string]hcl.Range, v cty.Value, expr hcl.Expression, field string) {
+	switch {
+	case v.IsNull():
+	case values.IsMap(v):
+		items, _ := eval.WrittenItems(expr)
+		for _, m := range mark.Members(v) {
+			name := field + "." + m.Key
+			for _, item := range items {
+				if key, ok := values.StaticKey(item.KeyExpr); ok && key == m.Key {
+					places[name] = item.KeyExpr.Range()
+				}
+			}
+			notePlaces(places, m.Value, attributeOf(expr, m.Key), name)
+		}
+	case values.IsList(v):
+		for i, item := range mark.Elements(v) {
+			at := elementOf(expr, i)
+			name := fmt.Sprintf("%s[%d]", field, i)
+			if at != expr {
+				places[name] = at.Range()
+			}
+			notePlaces(places, item, at, name)
+		}
+	}
+}
+
+// checkPatch reports fields that a patch cannot set.
+func checkPatch(report *diag.Reporter, p *configs.Patch) bool {
+	metadata, _ := p.Object["metadata"].(map[string]any)
+	for _, field := range []string{"apiVersion", "kind", "metadata.name", "metadata.namespace"} {
+		_, there := p.Object[field]
+		if name, in := strings.CutPrefix(field, "metadata."); in {
+			_, there = metadata[name]
+		}
+		if there {
+			report.Error(p.Place("."+field), "Field that a patch cannot set", "%q says which object it is. The label of the patch does that: take the field away.", field)
+			return false
+		}
+	}
+	for _, marks := range []string{"labels", "annotations"} {
+		given, _ := metadata[marks].(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(given)) {
+			if strings.HasPrefix(key, "kolla.openstack.org/") {
+				report.Error(p.Place(".metadata."+marks+"."+key), "Field that a patch cannot set", "By %q kolla knows its own objects.", key)
+				return false
+			}
+		}
+	}
+	if _, there := p.Object["status"]; there {
+		report.Error(p.Place(".status"), "Field that a patch cannot set", "The cluster writes %q: what it is told stands elsewhere.", "status")
+		return false
+	}
+	if p.Kind != "Secret" && p.Kind != "ConfigMap" {
+		return true
+	}
+	for _, field := range slices.Sorted(maps.Keys(p.Object)) {
+		switch {
+		case field == "metadata":
+		case p.Kind == "Secret":
+			report.Error(p.Place("."+field), "Values of a Secret in a patch", "A patch is shown, and values of Secrets are not. What a Secret holds is said by the secret and config blocks of the service; a patch can set its metadata alone.")
+			return false
+		default:
+			report.Error(p.Place("."+field), "Content of a config file in a patch", "The name of the ConfigMap is made of its content. What a config file holds is said by the config block of the service; a patch can set its metadata alone.")
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,74 @@
+package diag_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/lang/internal/diag"
+)
+
+func at(file string, line int) hcl.Range {
+	return hcl.Range{Filename: file, Start: hcl.Pos{Line: line, Column: 1, Byte: 80 * line}, End: hcl.Pos{Line: line, Column: 2, Byte: 80*line + 1}}
+}
+
+// TestReporter holds that an error is reported once, however often it is found, that errors are
+// in the order of the source, and which warnings a command need not show.
+func TestReporter(t *testing.T) {
+	t.Parallel()
+	r := diag.New()
+	r.Error(at("b.hcl", 1), "third", "")
+	r.Warn(at("a.hcl", 9), "second", "")
+	r.Error(at("a.hcl", 2), "first", "%d", 1)
+	r.Error(at("a.hcl", 2), "first", "%d", 1)
+	r.Alert(diag.Nowhere, "nowhere", "")
+	var got []string
+	for _, d := range r.Sorted() {
+		got = append(got, d.Summary)
+		if advice := d.Summary == "second"; diag.Advice(d) != advice {
+			t.Errorf("%s is advice: %v", d.Summary, !advice)
+		}
+	}
+	if want := []string{"nowhere", "first", "second", "third"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	r.Undeclared(at("c.hcl", 1), "role", "contrl", []string{"control", "compute"})
+	if last := r.Sorted()[4]; !strings.Contains(last.Detail, `"control"`) {
+		t.Errorf("no suggestion in %q", last.Detail)
+	}
+}
+
+// TestSpend holds that a bound that is exceeded is reported once.
+func TestSpend(t *testing.T) {
+	t.Parallel()
+	r := diag.New()
+	for i, want := range []bool{true, true, false, false} {
+		if got := r.Spend(diag.Modules, 400, at("a.hcl", i), "Too many modules", "At most %d."); got != want {
+			t.Errorf("after %d: %v, want %v", 400*(i+1), got, want)
+		}
+	}
+	if all := r.All(); len(all) != 1 || all[0].Detail != "At most 1000." {
+		t.Errorf("reported: %v", all)
+	}
+}
+
+// TestMask holds that a source has no secret any more when it is quoted, and that all else in it
+// stays in its place.
+func TestMask(t *testing.T) {
+	t.Parallel()
+	const source = "name = \"a\"\npassword = \"hunter2\"\nlast = 1\n"
+	files := map[string]*hcl.File{"a.hcl": {Bytes: []byte(source)}}
+	start := strings.Index(source, `"hunter2"`)
+	r := diag.New()
+	r.Hide(hcl.Range{
+		Filename: "a.hcl",
+		Start:    hcl.Pos{Line: 2, Column: 12, Byte: start}, End: hcl.Pos{Line: 2, Column: 21, Byte: start + len(`"hunter2"`)},
+	})
+	r.Mask(files)
+	got := string(files["a.hcl"].Bytes)
+	if strings.Contains(got, "hunter2") || !strings.HasPrefix(got, "name = \"a\"\npassword = ") || !strings.HasSuffix(got, "\nlast = 1\n") || len(got) != len(source) {
+		t.Errorf("masked: %q", got)
+	}
+}

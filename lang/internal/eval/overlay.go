@@ -1,0 +1,288 @@
+package eval
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
+	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/schema"
+)
+
+// A service overrides blocks of its definition with blocks of the same type and label, and adds
+// others. Overlay merges both before anything is evaluated. Expressions of the service then stand
+// among those of the definition, wrapped in Said, which tells the environment that evaluates them.
+
+// LayerExpr is an expression of the service, or of the cloud's defaults, in a block of the
+// definition. The environment of that layer evaluates it.
+type LayerExpr struct {
+	hclsyntax.Expression
+	Layer string // configs.LayerService or configs.LayerCloud
+}
+
+// UnwrapExpression returns the expression inside, so that HCL finds its kind.
+func (x *LayerExpr) UnwrapExpression() hcl.Expression { return x.Expression }
+
+// MergedExpr is the expression of a layer over a weaker one, if both count: maps are merged by
+// key, and lists of names are joined.
+type MergedExpr struct {
+	hclsyntax.Expression
+	Below hclsyntax.Expression
+	Layer string // of Expression
+}
+
+// IsStacked reports whether both layers of an expression count.
+func IsStacked(expr hcl.Expression) bool {
+	_, ok := expr.(*MergedExpr)
+	return ok
+}
+
+// Variables returns the references in both expressions.
+func (x *MergedExpr) Variables() []hcl.Traversal {
+	return append(x.Below.Variables(), x.Expression.Variables()...)
+}
+
+// Overlay returns a definition with the overrides of a service. strays are the blocks of the
+// service that override nothing and are not complete, probably because of a spelling mistake.
+func Overlay(definition, service *source.Block) (out *source.Block, strays []Stray) {
+	if !slices.ContainsFunc(service.Blocks, Overrides) {
+		return definition, nil
+	}
+	return over(definition, service, Overrides)
+}
+
+// Stray is a block of a service that overrides nothing and is not complete.
+type Stray struct {
+	Block *source.Block
+	Known []string // labels of the blocks that it could override
+}
+
+// Overrides reports whether a block of a service overrides a block of its definition, or is an
+// additional one.
+func Overrides(b *source.Block) bool {
+	return schema.DefinitionType.Block(b.Type.Name) == b.Type && b.Type != schema.InputType && (b.Type != schema.SecretType || !IsReserved(b.Label))
+}
+
+// over puts a block over another one of the same type.
+func over(base, top *source.Block, counts func(*source.Block) bool) (out *source.Block, strays []Stray) {
+	merged := base.WithoutBlocks()
+	for _, child := range base.Blocks {
+		if above := top.One(child.Type.Name, child.Label); above != nil && counts(above) && (child.Label != "" || child.Type.Single) {
+			inner, lost := overBlock(child, above)
+			child, strays = inner, append(strays, lost...)
+		}
+		merged.Add(child)
+	}
+	for _, child := range top.Blocks {
+		switch {
+		case !counts(child) || (child.Label != "" || child.Type.Single) && base.One(child.Type.Name, child.Label) != nil:
+		case len(Lacking(child)) > 0:
+			strays = append(strays, Stray{child, base.Labels(child.Type.Name)})
+		default:
+			merged.Add(own(child))
+		}
+	}
+	if top.Incomplete != cty.NilVal {
+		merged.Incomplete = top.Incomplete
+	}
+	return merged, strays
+}
+
+// overBlock puts a block of a service over a block of its definition.
+func overBlock(base, top *source.Block) (out *source.Block, strays []Stray) {
+	out, strays = over(base, top, func(b *source.Block) bool { return b.Type.Name != schema.LifecycleType.Name })
+	out.Base, out.Top = base, top
+	out.Header, out.Whole = top.Header, top.Whole
+	out.Attributes = maps.Clone(base.Attributes)
+	if out.Attributes == nil {
+		out.Attributes = map[string]*hclsyntax.Attribute{}
+	}
+	dropAlternatives(out, top)
+	OverAttributes(out, top, configs.LayerService)
+	return out, strays
+}
+
+// OverAttributes puts the attributes of a layer over those of a block, which is a copy.
+func OverAttributes(out, top *source.Block, layer string) {
+	for name, attr := range top.Attributes {
+		copied := *attr
+		below := out.Attributes[name]
+		switch {
+		case below != nil && out.Type.Attribute(name) != nil && stacks(out.Type.Attribute(name)):
+			copied.Expr = &MergedExpr{attr.Expr, below.Expr, layer}
+		default:
+			copied.Expr = &LayerExpr{attr.Expr, layer}
+		}
+		out.Attributes[name] = &copied
+	}
+}
+
+// own returns a block that only the service has.
+func own(b *source.Block) *source.Block {
+	out := Rewritten(b, func(expr hclsyntax.Expression) hclsyntax.Expression { return &LayerExpr{expr, configs.LayerService} })
+	out.Top = b
+	return out
+}
+
+// stacks reports whether the values of the service and of the definition both count.
+func stacks(a *schema.Attribute) bool {
+	switch a.Type {
+	case schema.TypeMap, schema.TypeTexts, schema.TypeSettings, schema.TypeObject, schema.TypeTolerations:
+		return true
+	case schema.TypeList:
+		return a.Names != ""
+	}
+	return false
+}
+
+// dropAlternatives removes an argument of the definition if the service has another of the
+// alternatives.
+func dropAlternatives(out, top *source.Block) {
+	said := func(name string) bool {
+		attr := top.Attributes[name]
+		return attr != nil && !IsNullLiteral(attr.Expr)
+	}
+	if !slices.ContainsFunc(out.Type.Alternatives, func(group []string) bool { return slices.ContainsFunc(group, said) }) {
+		return
+	}
+	for _, group := range out.Type.Alternatives {
+		if slices.ContainsFunc(group, said) {
+			continue
+		}
+		for _, name := range group {
+			delete(out.Attributes, name)
+		}
+	}
+}
+
+// Lacking returns the arguments that a block needs and lacks, also in other spellings.
+func Lacking(b *source.Block) []string {
+	var out []string
+	for _, a := range b.Type.Attributes {
+		if a.Required && b.Attributes[a.Name] == nil && b.Attributes[a.Unless] == nil && !b.Misspelt(a.Name) {
+			out = append(out, a.Name)
+		}
+	}
+	return out
+}
+
+// Part is an expression with the environment that evaluates it. Parts are merged.
+type Part struct {
+	Layer string // configs.LayerDefinition or configs.LayerService
+	Expr  hclsyntax.Expression
+	Eval  *Env
+}
+
+// Parts returns the parts of an argument, the weakest first.
+func Parts(e *Env, b *source.Block, name string) []Part {
+	attr := b.Attributes[name]
+	if attr == nil {
+		return nil
+	}
+	return partsOf(e, attr.Expr)
+}
+
+func partsOf(e *Env, expr hclsyntax.Expression) []Part {
+	switch x := expr.(type) {
+	case *LayerExpr:
+		return []Part{{x.Layer, x.Expression, e.of(x.Layer)}}
+	case *MergedExpr:
+		return append(partsOf(e, x.Below), Part{x.Layer, x.Expression, e.of(x.Layer)})
+	}
+	return []Part{{configs.LayerDefinition, expr, e}}
+}
+
+// of returns the environment for the expressions of a layer in blocks of the definition.
+func (e *Env) of(layer string) *Env {
+	out := e.OfService
+	if layer == configs.LayerCloud {
+		out = e.OfCloud
+	}
+	if out == nil {
+		return e
+	}
+	return out
+}
+
+// EnvOf returns the environment that evaluates an argument.
+func EnvOf(e *Env, b *source.Block, name string) *Env {
+	if attr := b.Attributes[name]; attr != nil {
+		switch x := attr.Expr.(type) {
+		case *LayerExpr:
+			return e.of(x.Layer)
+		case *MergedExpr:
+			return e.of(x.Layer)
+		}
+	}
+	return e
+}
+
+// overlaidValue evaluates an expression of a service, alone or merged over that of its
+// definition.
+func (e *Env) overlaidValue(expr hcl.Expression) (v cty.Value, ok bool) {
+	switch x := expr.(type) {
+	case *LayerExpr:
+		return e.of(x.Layer).Value(x.Expression), true
+	case *MergedExpr:
+		return joinedValues(e.Value(x.Below), e.of(x.Layer).Value(x.Expression)), true
+	}
+	return cty.NilVal, false
+}
+
+// joinedValues puts a value over another one: maps are merged by key, and lists are joined.
+// null removes the whole value, and a value of another type replaces it.
+func joinedValues(below, above cty.Value) cty.Value {
+	switch {
+	case !above.IsKnown() || above.IsNull():
+		return above
+	case !below.IsKnown():
+		return below
+	case below.IsNull():
+		return above
+	case values.IsMap(below) && values.IsMap(above):
+		merged := map[string]cty.Value{}
+		for _, v := range []cty.Value{below, above} {
+			for _, m := range mark.Members(v) {
+				merged[m.Key] = m.Value
+			}
+		}
+		maps.DeleteFunc(merged, func(_ string, v cty.Value) bool { return v.IsNull() })
+		return cty.ObjectVal(merged)
+	case values.IsList(below) && values.IsList(above):
+		var all []cty.Value
+		for _, v := range slices.Concat(mark.Elements(below), mark.Elements(above)) {
+			if !slices.ContainsFunc(all, v.RawEquals) {
+				all = append(all, v)
+			}
+		}
+		return cty.TupleVal(all)
+	}
+	return above
+}
+
+// KeptPrefixes are the first parts of the names of passwords for databases, queues and users.
+var KeptPrefixes = []string{PasswordPrefix, "queue-", "user-"}
+
+// IsReserved reports whether the name of a secret is reserved for a password.
+func IsReserved(name string) bool {
+	return slices.ContainsFunc(KeptPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// IsNullLiteral reports whether an expression is the literal null.
+func IsNullLiteral(expr hcl.Expression) bool {
+	if x, ok := expr.(*LayerExpr); ok {
+		expr = x.Expression
+	}
+	literal, ok := expr.(*hclsyntax.LiteralValueExpr)
+	return ok && literal.Val.IsNull()
+}
+
+// PasswordPrefix is the first part of the names of passwords for databases.
+const PasswordPrefix = "db-"

@@ -1,0 +1,7 @@
+// Package settings merges the values of config files and environments.
+//
+// A file has several layers: its definition, the defaults of the cloud, the config directory and
+// the service, the weakest first. Merge puts them over each other, key by key, and drops each
+// value that a stronger layer replaces before anything is evaluated. Options and Environment
+// evaluate the rest and keep the origin of each value. A Directory is the config directory.
+package settings

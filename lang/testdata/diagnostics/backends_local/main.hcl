@@ -1,0 +1,7 @@
+cloud "test" {
+  release = "2025.1"
+
+  backend "local" {
+    namespace = "Not a name"
+  }
+}

@@ -1,0 +1,3 @@
+cloud "c" {
+  release = "2025.1"
+}

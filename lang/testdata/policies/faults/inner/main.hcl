@@ -1,0 +1,4 @@
+policy "inner" {
+  condition     = true
+  error_message = "x"
+}

@@ -1,0 +1,71 @@
+package decision
+
+import (
+	"context"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// runAgain decides about live Jobs. A Job runs again if its last run failed. A Job of kolla with
+// the annotation of its inputs (providers.AnnotationInputs) also runs again if these changed
+// before it completed. No other versioned Job runs again: its name contains a hash of its inputs, so
+// other inputs make another object. A Job without a version goes on to the later steps, which
+// compare its fields like those of any other object.
+//
+// More rules are elsewhere: absent and unread decide about finished Jobs that were cleaned up
+// or cannot be read. demanded has -replace and replace_triggered_by, and comes before this
+// step. removeVersions (package removal) keeps no record of an old run.
+func runAgain(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
+	if !s.draft.Object.IsJob() {
+		return nil, nil
+	}
+	if condition := jobCondition(s.draft.Live, batchv1.JobFailed); condition != "" {
+		return replace(ctx, e, s, []plans.Reason{{Kind: plans.ReasonFailedJob, Detail: condition}})
+	}
+	if s.draft.Ours && hasOtherInputs(s) && jobCondition(s.draft.Live, batchv1.JobComplete) == "" {
+		return replace(ctx, e, s, []plans.Reason{{Kind: plans.ReasonConfig}})
+	}
+	if s.draft.Ours {
+		if out, err := replaceForForeign(ctx, e, s); out != nil || err != nil {
+			return out, err
+		}
+	}
+	if !s.draft.Versioned() {
+		return nil, nil
+	}
+	return matches(s, plans.Evidence{Kind: plans.Recorded, Detail: "its name is made of what it runs"}), nil
+}
+
+// hasOtherInputs reports whether the live Job was made from other inputs. It is false for a Job
+// without the annotation.
+func hasOtherInputs(s *subject) bool {
+	want := s.draft.Object.Manifest.GetAnnotations()[providers.AnnotationInputs]
+	return want != "" && s.draft.Live.GetAnnotations()[providers.AnnotationInputs] != want
+}
+
+// jobCondition returns the message of a true condition of a Job, or its type without a
+// message; empty: the condition is not true.
+func jobCondition(job *unstructured.Unstructured, kind batchv1.JobConditionType) string {
+	conditions, _, _ := unstructured.NestedSlice(job.Object, "status", "conditions")
+	for _, c := range conditions {
+		condition, _ := c.(map[string]any)
+		if condition["type"] != string(kind) || condition["status"] != "True" {
+			continue
+		}
+		if message, _ := condition["message"].(string); message != "" {
+			return message
+		}
+		return string(kind)
+	}
+	return ""
+}
+
+// sameInputs reports whether a Job would run with the inputs of its last run.
+func sameInputs(s *subject) bool {
+	return s.draft.Versioned() || s.draft.Record.State.DesiredDigest == s.draft.Object.Digest()
+}

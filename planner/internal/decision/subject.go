@@ -1,0 +1,147 @@
+package decision
+
+import (
+	"slices"
+
+	"kolla.openstack.org/kolla/planner/internal/additions"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/internal/ownership"
+	"kolla.openstack.org/kolla/planner/internal/selection"
+	"kolla.openstack.org/kolla/planner/internal/trial"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/planner/trust"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
+)
+
+// subject is a declared object and everything that is known of it while the steps decide. Its
+// flags, where they come from, and what they do:
+//
+//	clean           fingerprint of the live object and record   no search for additions; blame
+//	altered         clean, and other values of a Secret         blame: somebody wrote to it
+//	alreadyApplied  owners of fields and values, no request     the first dry run is left out
+//	claim           the record, or alreadyApplied               no dry run at all, unless VerifyAll
+//	confirmed       the answer of a dry run                     the next plan gets the fingerprint
+//	raced           versions of live object and answer          undeclared fields do not count
+type subject struct {
+	// draft has the facts about the object, and the notes of the steps so far. Each outcome
+	// begins as a copy of it.
+	draft outcome.Outcome
+	// idle are fields of controllers that no longer use them.
+	idle []plans.Reason
+
+	// check is the fingerprint of the live object; zero: it has none.
+	check state.Check
+	// claim is the evidence of the cheap steps that nothing changes; zero: they have none.
+	claim plans.Evidence
+	// confirmed: a dry run shows that kolla already owns all fields of the declaration,
+	// with the declared values.
+	confirmed bool
+	// raced: somebody wrote to the object between the LIST and the dry run, and reading it
+	// again failed.
+	raced bool
+	// clean: the live object has the fingerprint of the last apply or check, which found
+	// every field as declared.
+	clean bool
+	// altered: it is clean except for the values of a Secret, which no record contains.
+	altered bool
+	// alreadyApplied: kolla owns the declared fields with the declared values, so that an apply of
+	// them certainly changes nothing. Additions of others are not considered.
+	alreadyApplied bool
+}
+
+// subjectOf collects the facts about an object.
+func subjectOf(e *env, object *providers.Object) *subject {
+	s := &subject{draft: outcome.Outcome{Object: object, Manager: providers.ManagerOf(e.inv.Input.Cloud, object.Partial), Record: e.inv.RecordForObject(object)}}
+	s.draft.Live = liveOf(e, s)
+	s.draft.Action = plans.Action{
+		Address:   object.Address,
+		Object:    object,
+		Ref:       object.Ref(),
+		DependsOn: selection.Dependencies(object),
+	}
+	if s.draft.Live != nil {
+		s.draft.Ours = madeBefore(s)
+		s.draft.Action.Prior = providers.Precondition{UID: s.draft.Live.GetUID(), ResourceVersion: s.draft.Live.GetResourceVersion()}
+		if s.draft.Ours && !s.draft.Object.Partial {
+			s.draft.Action.Token = trust.Token(s.draft.Live)
+		}
+	}
+	s.draft.Action.Scaled = s.draft.Live != nil && !object.Partial && e.inv.Scaled(s.draft.Action.Ref)
+	return s
+}
+
+// liveFacts returns the facts that tell additions of others.
+func liveFacts(s *subject) additions.Object {
+	o := additions.Object{
+		Declared:    s.draft.Object,
+		Live:        s.draft.Live,
+		Manager:     s.draft.Manager,
+		Scaled:      s.draft.Action.Scaled,
+		Owned:       s.draft.Owned(),
+		Adopted:     s.draft.Adopts(),
+		Versioned:   s.draft.Versioned(),
+		OtherInputs: s.draft.Object.IsJob() && hasOtherInputs(s),
+		Clean:       s.clean,
+		Written:     writtenSince(s),
+	}
+	if s.draft.Record != nil {
+		o.Record = s.draft.Record.State
+	}
+	return o
+}
+
+// act returns the outcome of a decision to do something, or nothing, for the reasons. The
+// caller completes it.
+func act(s *subject, verb plans.Verb, reasons ...plans.Reason) *outcome.Outcome {
+	out := s.draft
+	out.Action.Verb, out.Action.Reasons = verb, reasons
+	return &out
+}
+
+// refused returns the outcome of an object that nothing can be done about.
+func refused(s *subject, problem plans.Problem) *outcome.Outcome {
+	out := s.draft
+	out.Refuse(problem)
+	return &out
+}
+
+// refusedFor is refused with the words of the problem.
+func refusedFor(s *subject, summary, detail string) *outcome.Outcome {
+	return refused(s, plans.ProblemOf(s.draft.Object, summary, detail))
+}
+
+// answered adds the answer about a new object to its outcome.
+func answered(out *outcome.Outcome, answer trial.Answer) {
+	out.After, out.Action.Evidence = answer.After, answer.Evidence
+	out.Problems = append(slices.Clip(out.Problems), answer.Problems...)
+}
+
+// withheld returns the outcome of a new object that would not be accepted.
+func withheld(s *subject, answer trial.Answer) *outcome.Outcome {
+	out := s.draft
+	out.Withheld = true
+	answered(&out, answer)
+	return &out
+}
+
+// updateOrAdopt returns the verb of a change of a live object.
+func updateOrAdopt(s *subject) plans.Verb {
+	if s.draft.Adopts() {
+		return plans.Adopt
+	}
+	return plans.Update
+}
+
+// ownershipOf returns the facts that decide who sets the fields of the live object.
+func ownershipOf(e *env, s *subject) ownership.Object {
+	return ownership.Object{
+		Declared: s.draft.Object,
+		Live:     s.draft.Live,
+		Manager:  s.draft.Manager,
+		Ours:     s.draft.Ours,
+		Adopted:  s.draft.Adopts(),
+		Scaled:   s.draft.Action.Scaled,
+		Force:    e.inv.Input.ForceConflicts,
+	}
+}

@@ -1,0 +1,126 @@
+package ownership
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/lifecycle"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/planner/proof"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// verdict is the decision about one field.
+type verdict int
+
+const (
+	_      verdict = iota
+	take           // kolla sets it, and says so
+	leave          // it is not sent any more
+	refuse         // no plan until the operator decides
+)
+
+// handTools matches the field managers of tools that people use by hand. kolla overwrites fields
+// that such a tool left on an adopted object. A client can choose any name, so the name never
+// leaves a field to others; see setByController.
+var handTools = regexp.MustCompile(`^(kubectl(-.*)?|k9s|rancher|[Ll]ens|OpenLens|freelens|headlamp|node-fetch|Mozilla|dashboard|before-first-apply)$`)
+
+// decideField decides about one field that somebody else owns. The lifecycle of the object
+// counts more than the options of the command, and these count more than the kind of the
+// field. In its own objects kolla takes back every field except those that a controller has by
+// its kind. In objects of others it takes none without permission.
+//
+// idle: the field is taken because the autoscaler that set it no longer exists.
+func decideField(o Object, by fields.Owner, path fieldpath.Path) (what verdict, idle bool) {
+	rules := lifecycle.Of(o.Declared)
+	switch {
+	case fields.Covered(rules.Ignored(), path):
+		return leave, false
+	case rules.Forces(by.Manager, path):
+		return take, false
+	case rules.YieldsTo(by.Manager):
+		return leave, false
+	case o.Force:
+		return take, false
+	case setByController(o, path):
+		return leave, false
+	case o.Ours:
+		return take, by.Scales(path)
+	case o.Adopted && handTools.MatchString(by.Manager):
+		return take, false
+	}
+	return refuse, false
+}
+
+// setByController reports whether a controller sets the field because of its kind: the replicas of an
+// object with an autoscaler, and the certificates for calls to webhooks and converters.
+func setByController(o Object, path fieldpath.Path) bool {
+	if path[len(path)-1].FieldName != nil && *path[len(path)-1].FieldName == "caBundle" {
+		return proof.KeeperOf(o.Live, fields.Names(path)) == proof.Others
+	}
+	return fields.Text(path) == replicas && o.Scaled
+}
+
+// Settlement is the decision about all conflicts of an object.
+type Settlement struct {
+	Yields  []plans.Yield        // fields that are left to their owners
+	Refused []providers.Conflict // the operator has to decide about these
+	Takes   bool                 // kolla takes the others
+}
+
+// Arbitrate decides about the conflicts of an object.
+func Arbitrate(o Object, manifest *unstructured.Unstructured, conflicts []providers.Conflict) (Settlement, error) {
+	owners := fields.OwnersOf(o.Live, o.Manager)
+	var out Settlement
+	for _, conflict := range conflicts {
+		by, path := owners.Found(conflict)
+		switch what, _ := decideField(o, by, path); what {
+		case take:
+			out.Takes = true
+		case leave:
+			y, err := newYield(o, manifest, path, by)
+			if err != nil {
+				return out, err
+			}
+			y.Declared = lifecycle.Of(o.Declared).YieldsTo(by.Manager) || fields.Covered(lifecycle.Of(o.Declared).Ignored(), path)
+			out.Yields = append(out.Yields, y)
+		default:
+			out.Refused = append(out.Refused, conflict)
+		}
+	}
+	return out, nil
+}
+
+// mostConflicts limits how many conflicts of one object are shown.
+const mostConflicts = 10
+
+// Problem says who owns which field, since when, and how to go on.
+func Problem(o Object, conflicts []providers.Conflict) plans.Problem {
+	owners := fields.OwnersOf(o.Live, o.Manager)
+	var lines []string
+	var names []string
+	for _, conflict := range conflicts {
+		by, path := owners.Found(conflict)
+		line := fmt.Sprintf("%s is owned by %s", fields.Text(path), foreign.Name(conflict.Manager))
+		if !by.Time.IsZero() {
+			line += by.Time.Format(", last written 2006-01-02 15:04 UTC")
+		}
+		lines = append(lines, line)
+		names = append(names, fmt.Sprintf("%q", fields.Text(path)))
+	}
+	summary := fmt.Sprintf("fields of %s belong to others", o.Declared.Ref())
+	if len(conflicts) == 1 {
+		summary = fmt.Sprintf("a field of %s belongs to %s", o.Declared.Ref(), foreign.Name(conflicts[0].Manager))
+	}
+	return plans.ProblemOf(o.Declared, summary, strings.Join(words.First(lines, mostConflicts, "field"), "\n")+fmt.Sprintf(
+		"\nDo not declare a field that another tool maintains; or decide in the lifecycle block who owns it: ignore_fields = [%s] or yield_to = [%q] leaves it to the other tool, force_conflicts takes it. To take it once, plan with -force-conflicts. -target limits that to this object and its dependencies: -force-conflicts -target='%s'",
+		words.Few(slices.Compact(slices.Sorted(slices.Values(names))), mostConflicts), conflicts[0].Manager, o.Declared.Address))
+}

@@ -1,0 +1,94 @@
+package workloads
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	v1 "k8s.io/api/core/v1"
+	batchv1 "k8s.io/client-go/applyconfigurations/batch/v1"
+
+	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/openstack/internal/nodes"
+	"kolla.openstack.org/kolla/providers/openstack/internal/object"
+	"kolla.openstack.org/kolla/providers/openstack/internal/patch"
+	"kolla.openstack.org/kolla/providers/openstack/internal/pods"
+	"kolla.openstack.org/kolla/providers/openstack/internal/runs"
+)
+
+// jobLimits are the limits of jobs whose definition does not request memory.
+var jobLimits = map[string]string{"memory": "2Gi"}
+
+// deadlineMargin is the time in seconds that an apply waits after the deadline of a job. The
+// job then fails first, and its status says why.
+const deadlineMargin = 60
+
+// jobs returns jobs that run one after the other, and the objects that only their pods need. The
+// first job starts when the objects of after are ready. last are the dependencies of the next
+// step in the chain.
+func jobs(in Input, list []runs.Job, after []addrs.Object) (objects []providers.Object, last []addrs.Object, diags hcl.Diagnostics) {
+	last = after
+	for _, j := range list {
+		o, p := job(in, j, last)
+		objects, diags = append(append(objects, p.Objects...), o), append(diags, p.Diags...)
+		last = []addrs.Object{o.Address}
+	}
+	return objects, last, diags
+}
+
+// job returns a Job and its pod. The name of the Job has a hash of the inputs that require a new
+// run: if the name stays the same, the job does not run again.
+func job(in Input, job runs.Job, after []addrs.Object) (providers.Object, *pods.Pod) {
+	s := in.Pods.Service
+	pod := withNodes(in.Pods.Nodes, job.Decl)
+	if pod.Requests["memory"] == "" {
+		pod.Limits = object.Merged(jobLimits, pod.Limits)
+	}
+	p := pods.New(in.Pods, job.Name, pod, "")
+	spec := batchv1.JobSpec().
+		WithBackoffLimit(int32(job.Decl.Attempts)).
+		WithTemplate(p.Template(p.Spec(p.Main(job.Decl.Name)).WithRestartPolicy(v1.RestartPolicyNever)))
+	if job.Decl.Timeout > 0 {
+		spec.WithActiveDeadlineSeconds(int64(job.Decl.Timeout))
+	}
+	if job.Skipped {
+		spec.WithCompletions(0)
+	}
+	inputs, err := json.Marshal(spec)
+	if err != nil {
+		panic(err) // an apply configuration always encodes
+	}
+	content := append([]string{string(inputs)}, patch.Inputs(s.Decl, "Job", job.Name)...)
+	run := runs.Inputs(s, job)
+	if run == nil {
+		run = content
+	}
+	made := batchv1.Job(object.Versioned(job.Name, p.Deferred, run...), "").WithSpec(spec)
+	if job.Decl.Runs != "" {
+		made.WithAnnotations(map[string]string{providers.AnnotationInputs: providers.Hash(content...)})
+	}
+	o := s.Object(made, slices.Concat(p.DependsOn, after, in.Levels.BeforePod(&job.Decl.Pod))...)
+	o.Deferred = p.Deferred
+	o.Family = s.Address("Job", job.Name)
+	if job.Decl.Timeout > 0 {
+		o.Timeout = job.Decl.Timeout + deadlineMargin
+	}
+	return o, p
+}
+
+// withNodes returns the pod of a job. If the job asks for node names, the pod gets them in the
+// variable KOLLA_NODES.
+func withNodes(all nodes.Nodes, job configs.Job) configs.Pod {
+	pod := job.Pod
+	if job.Nodes == nil {
+		return pod
+	}
+	names := all.Names(*job.Nodes)
+	pod.Env = append(slices.Clone(pod.Env), configs.Env{Name: "KOLLA_NODES", Value: configs.Plain(strings.Join(names, " "))})
+	slices.SortFunc(pod.Env, func(a, b configs.Env) int { return cmp.Compare(a.Name, b.Name) })
+	return pod
+}
