@@ -20,10 +20,13 @@ const (
 	// clusters.
 	BinaryVariable = "KOLLA_DEVCLUSTER"
 
-	startTimeout = 90 * time.Second
-	stopTimeout  = 2 * time.Minute
-	// commandTimeout is the limit of one kubectl command, or of the restart of a component.
-	commandTimeout = time.Minute
+	// These limits end a test that hangs, and are no measure of speed.
+
+	startTimeout = 5 * time.Minute
+	stopTimeout  = 5 * time.Minute
+	// commandTimeout is the limit of one kubectl command, or of the restart of a component. It
+	// is longer than any --timeout that a test gives to kubectl.
+	commandTimeout = 15 * time.Minute
 )
 
 // Cluster is a cluster for tests.

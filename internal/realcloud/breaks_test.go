@@ -112,7 +112,7 @@ func applyWaitsForDatabase(t *testing.T, c *cloud) {
 		if err != nil {
 			t.Fatalf("the apply: %v\n%s", err, out)
 		}
-	case <-time.After(3 * time.Minute):
+	case <-time.After(patience):
 		t.Fatalf("the apply does not end:\n%s", out)
 	}
 	wantSaid(t, "apply", said, "Still waiting for service.mariadb/StatefulSet/mariadb-server", "no node can take the pod")
