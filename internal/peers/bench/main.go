@@ -111,7 +111,7 @@ type bench struct {
 	parent     string
 }
 
-// changes is the number of changed objects in the changed plan.
+// changes returns the number of changed objects in the changed plan.
 func (b *bench) changes() int { return max(1, b.size/100) }
 
 func (b *bench) all(ctx context.Context, p programs) (table, error) {

@@ -112,7 +112,7 @@ func (c *cluster) settle(ctx context.Context) error {
 	return nil
 }
 
-// median is the run with the median wall time; failures come first.
+// median returns the run with the median wall time; failures come first.
 func median(costs []cost) cost {
 	if i := slices.IndexFunc(costs, func(c cost) bool { return c.err != nil }); i >= 0 {
 		return costs[i]

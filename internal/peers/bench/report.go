@@ -65,7 +65,7 @@ func (t table) write(b *strings.Builder) {
 	}
 }
 
-// row is the cells of a cost.
+// row returns the cells of a cost.
 func (c cost) row(floor cost) string {
 	if c.err != nil {
 		return "failed | | | | " + strings.ReplaceAll(firstLine(c.err.Error()), "|", "\\|")
@@ -111,7 +111,7 @@ func memory() string {
 	return fmt.Sprintf("%d GiB", (kilobytes+1<<19)>>20)
 }
 
-// fact is the first value of a name in a file such as /proc/meminfo.
+// fact returns the first value of a name in a file such as /proc/meminfo.
 func fact(path, name string) string {
 	file, err := os.Open(path)
 	if err != nil {
@@ -127,7 +127,7 @@ func fact(path, name string) string {
 	return "unknown"
 }
 
-// kubernetesOf is the version of Kubernetes in the local cluster's program.
+// kubernetesOf returns the version of Kubernetes in the local cluster's program.
 func kubernetesOf(devcluster string) string {
 	built, err := buildinfo.ReadFile(devcluster)
 	if err != nil {
