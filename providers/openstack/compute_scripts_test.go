@@ -1,6 +1,7 @@
 package openstack_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -330,6 +331,36 @@ echo '[{"rows":[{"cid":["uuid","'"$answer"'"]}]}]'`
 				t.Errorf("%v (-want +got):\n%s", err, cmp.Diff(want, got))
 			}
 		})
+	}
+}
+
+// TestOVNPatience holds that a server that can gives its clients a minute.
+func TestOVNPatience(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "ovnsb.db"), []byte("data"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for key, value := range map[string]string{"HOSTNAME": "ovn-sb-0", "MEMBERS": "ovn-sb-0.ns", "DATA": dir, "DB_PORT": "6642", "RAFT_PORT": "6644"} {
+		t.Setenv(key, value)
+	}
+	got, err := runScript(t, "ovn/db.sh", map[string]string{
+		"ovsdb-client": "echo no", "ovs-appctl": `echo "Status: cluster member"`, "sleep": "",
+		"ovsdb-server": `case $1 in --help) echo "  --config-file=PATH  database configuration" ;; *) echo "$@" ;; esac`,
+	}, "sh", "sb", "OVN_Southbound")
+	want := "--config-file=" + dir + "/server.json --unixctl=/run/ovn/ovnsb_db.ctl --pidfile=/run/ovn/ovnsb_db.pid -vconsole:info\n"
+	if err != nil || got != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "server.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config struct{ Remotes, Databases map[string]map[string]any }
+	if err := json.Unmarshal(text, &config); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if probe := config.Remotes["ptcp:6642:0.0.0.0"]["inactivity-probe"]; probe != 60000.0 || config.Databases[dir+"/ovnsb.db"] == nil || config.Remotes["punix:/run/ovn/ovnsb_db.sock"] == nil {
+		t.Errorf("the configuration is %s", text)
 	}
 }
 

@@ -38,6 +38,7 @@ func TestServersByRelease(t *testing.T) {
 		files   = " --config-file /etc/neutron/neutron.conf --config-file /etc/neutron/plugins/ml2/ml2_conf.ini"
 		sb      = "tcp:ovn-sb-0.ovn-sb.openstack.svc.cluster.local:6642,tcp:ovn-sb-1.ovn-sb.openstack.svc.cluster.local:6642,tcp:ovn-sb-2.ovn-sb.openstack.svc.cluster.local:6642"
 		compute = "sh -ec a=$(cat /run/libvirt/pki/address); OS_LIBVIRT__LIVE_MIGRATION_INBOUND_ADDR=$a exec nova-compute"
+		many    = `ulimit -S -n 65535 2> /dev/null || ulimit -S -n "$(ulimit -H -n)"; exec "$@"`
 		agent   = " --config-file /etc/neutron/neutron_ovn_metadata_agent.ini --config-dir /etc/neutron/neutron_ovn_metadata_agent.ini.d"
 	)
 	common := map[string]string{
@@ -51,8 +52,8 @@ func TestServersByRelease(t *testing.T) {
 		"ovn/nb":                    "sh -ec db.sh db nb OVN_Northbound",
 		"ovn/sb":                    "sh -ec db.sh db sb OVN_Southbound",
 		"ovn/northd":                "ovn-northd -vconsole:info --ovnnb-db=" + strings.NewReplacer("ovn-sb", "ovn-nb", "6642", "6641").Replace(sb) + " --ovnsb-db=" + sb + " --unixctl=/run/ovn/ovn-northd.ctl",
-		"ovn/relay":                 "ovsdb-server --remote=ptcp:16642:0.0.0.0 --unixctl=/run/ovn/relay.ctl --pidfile=/run/ovn/relay.pid -vconsole:info relay:OVN_Southbound:" + sb,
-		"openvswitch/ovs":           "ovs-vswitchd unix:/run/openvswitch/db.sock --pidfile=/run/openvswitch/ovs-vswitchd.pid -vconsole:info",
+		"ovn/relay":                 "sh -ec relay.sh",
+		"openvswitch/ovs":           "sh -c " + many + " sh ovs-vswitchd unix:/run/openvswitch/db.sock --pidfile=/run/openvswitch/ovs-vswitchd.pid -vconsole:info",
 		"openvswitch/ovs/db":        "sh -ec db.sh",
 		"ovn-controller/controller": "ovn-controller unix:/run/openvswitch/db.sock --unixctl=/run/ovn/ovn-controller.ctl --pidfile=/run/ovn/ovn-controller.pid -vconsole:info",
 
@@ -70,7 +71,7 @@ func TestServersByRelease(t *testing.T) {
 		"neutron/ovn-maintenance-worker": connect + "neutron-ovn-maintenance-worker" + files,
 	}
 	scripts := map[string]string{}
-	for _, name := range []string{"ovn/connect.sh", "ovn/db.sh", "openvswitch/db.sh", "nova/libvirt.sh"} {
+	for _, name := range []string{"ovn/connect.sh", "ovn/db.sh", "ovn/relay.sh", "openvswitch/db.sh", "nova/libvirt.sh"} {
 		text, err := os.ReadFile(filepath.Join("catalogue", name))
 		if err != nil {
 			t.Fatal(err)

@@ -16,6 +16,7 @@ locals {
     # Requests that are being answered when the pod is told to stop are finished.
     hook-master-start = "unix_signal:15 gracefully_kill_them_all"
     buffer-size       = 65535
+    socket-timeout    = 30 # for slow clients; the default is 4 seconds
     # Where the service cannot be loaded the pod ends, and its log says why.
     need-app = true
     # http-socket closes each connection after the answer. Clients that do not know send
@@ -27,11 +28,15 @@ locals {
   database = {
     connection_recycle_time = 10
     max_pool_size           = 1
+    max_overflow            = 64 # as many threads a process has
     max_retries             = -1
     # A database whose node lost its power closes no connection, and kernels send again for
     # 15 minutes. The limit is above innodb_lock_wait_timeout, and holds for each statement.
     connection_parameters = "read_timeout=60"
   }
+
+  # As sh -c, runs a command that may open many files. A container may start with 1024.
+  many_files = "ulimit -S -n 65535 2> /dev/null || ulimit -S -n \"$(ulimit -H -n)\"; exec \"$@\""
 
   # [database] of jobs that change tables, over the above: a statement may take hours.
   database_unlimited = { connection_parameters = null }

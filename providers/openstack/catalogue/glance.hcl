@@ -95,6 +95,8 @@ definition "glance" {
         bind_port        = port.api
         workers          = 2
         enabled_backends = [for name, s in input.stores : "${name}:${s.type}"]
+        # Nova and Cinder make a copy within Ceph, if they may know where an image is.
+        show_image_direct_url = length(input.stores) > 0 && alltrue([for s in values(input.stores) : s.type == "rbd"]) ? true : null
       }
       database                = merge(local.database, { connection = database.glance.url })
       keystone_authtoken      = merge(user.glance.auth, user.glance.authtoken, { service_type = "image" })

@@ -84,6 +84,21 @@ definition "mariadb" {
     }
   }
 
+  # Brings the server's own tables to the version of a new image.
+  job "upgrade" {
+    when    = "after"
+    runs    = "upgrade"
+    image   = "mariadb-server"
+    user    = 42434
+    command = ["sh", "-ec", join("", [file("${path.module}/mariadb/login.sh"), file("${path.module}/mariadb/upgrade.sh")])]
+    timeout = 3600
+    env     = { MYSQL_HOST = self.host, MYSQL_TCP_PORT = port.mysql }
+
+    mount "root" {
+      path = "/run/secrets/root"
+    }
+  }
+
   # What a `database` block of another service becomes.
   provides "database" {
     url = "mysql+pymysql://${database.user}:${database.password}@${self.host}:${port.mysql}/${database.name}"
@@ -103,7 +118,7 @@ definition "mariadb" {
         path = "/run/secrets/root"
       }
 
-      command = ["sh", "-ec", file("${path.module}/mariadb/create.sh")]
+      command = ["sh", "-ec", join("", [file("${path.module}/mariadb/login.sh"), file("${path.module}/mariadb/create.sh")])]
     }
   }
 }

@@ -43,7 +43,7 @@ definition "nova-compute" {
 
   input "reserved_memory" {
     type        = number
-    default     = 512
+    default     = 2048
     description = "Memory of a node that servers do not get, in MB: that of its system and of all pods on it."
   }
 
@@ -79,6 +79,7 @@ definition "nova-compute" {
       DEFAULT = {
         debug                            = false, use_stderr = true, transport_url = local.cell.transport_url
         state_path                       = "/var/lib/nova", compute_driver = "libvirt.LibvirtDriver", reserved_host_memory_mb = input.reserved_memory
+        allow_resize_to_same_host        = true
         resume_guests_state_on_host_boot = true # servers that ran go on when their node is back
       }
       service_user          = merge(user.nova_compute.auth, { send_service_user_token = true })
@@ -88,8 +89,9 @@ definition "nova-compute" {
       upgrade_levels        = { compute = "auto" }, oslo_concurrency = { lock_path = "/var/lib/nova/tmp" }
       oslo_messaging_rabbit = local.cell.queue_settings
       filter_scheduler      = local.cell.name == "cell1" ? {} : { track_instance_changes = false } # no scheduler in other cells
-      workarounds           = local.cell.name == "cell1" ? {} : { disable_group_policy_check_upcall = true }
-      os_vif_ovs            = { ovsdb_connection = try(service.openvswitch.connection, "unix:/run/openvswitch/db.sock") }
+      # libvirt compares processors better than Nova when a server moves.
+      workarounds = merge({ skip_cpu_compare_on_dest = true }, local.cell.name == "cell1" ? {} : { disable_group_policy_check_upcall = true })
+      os_vif_ovs  = { ovsdb_connection = try(service.openvswitch.connection, "unix:/run/openvswitch/db.sock") }
       libvirt = {
         virt_type             = input.virt_type, cpu_mode = local.cpu.mode, cpu_models = local.cpu.models, connection_uri = "qemu:///system"
         live_migration_scheme = "tls", live_migration_with_native_tls = true, num_pcie_ports = 16 # so many devices can be attached
@@ -218,6 +220,10 @@ definition "nova-compute" {
       env           = { NODE = node.name, CEPH_SECRET = local.rbd ? try(service.ceph.secret_uuid, "") : "" }
 
       volume "cgroup" { host = "/sys/fs/cgroup" }
+      volume "modules" {
+        host      = "/lib/modules" # libvirtd looks there for the driver of a device
+        read_only = true
+      }
       volume "log" { host = "/var/log/libvirt" }
       volume "domains" {
         host = "/var/lib/libvirt/etc"

@@ -48,7 +48,7 @@ definition "nova" {
     path        = "/etc/nova/nova.conf"
     secret_path = "/etc/nova/nova.conf.d/secrets.conf"
     values = {
-      DEFAULT               = { use_stderr = true, transport_url = queue.nova.url, state_path = "/var/lib/nova" }
+      DEFAULT               = { use_stderr = true, transport_url = queue.nova.url, state_path = "/var/lib/nova", allow_resize_to_same_host = true }
       api_database          = merge(local.database, { connection = database.nova_api.url })
       database              = merge(local.database, { connection = database.nova.url })
       keystone_authtoken    = merge(user.nova.auth, user.nova.authtoken, { service_type = "compute", service_token_roles_required = true })

@@ -39,7 +39,7 @@ definition "openvswitch" {
     user         = 0
     command = concat(
       input.datapath_type == "netdev" ? ["sh", "-ec", file("${path.module}/openvswitch/netdev.sh"), "sh"] : [],
-      ["ovs-vswitchd", "unix:/run/openvswitch/db.sock", "--pidfile=/run/openvswitch/ovs-vswitchd.pid", "-vconsole:info"],
+      ["sh", "-c", local.many_files, "sh", "ovs-vswitchd", "unix:/run/openvswitch/db.sock", "--pidfile=/run/openvswitch/ovs-vswitchd.pid", "-vconsole:info"],
     )
     capabilities = ["NET_ADMIN", "NET_RAW"]
     reason       = "It makes bridges and ports in the node's network, and moves packets between them."

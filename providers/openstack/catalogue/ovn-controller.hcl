@@ -81,7 +81,7 @@ definition "ovn-controller" {
       env = {
         NODE     = node.name
         NODE_IP  = node.ip
-        REMOTE   = service.ovn.sb
+        REMOTE   = service.ovn.relay
         DATAPATH = service.openvswitch.datapath_type
         GATEWAY  = input.gateway ? "enable-chassis-as-gw" : ""
         TUNNEL   = join("", compact([input.tunnel_network, input.tunnel_interface]))

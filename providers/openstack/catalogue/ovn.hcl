@@ -118,15 +118,14 @@ definition "ovn" {
     }
   }
 
-  # Agents and Neutron read the southbound database here, at one address.
+  # All nodes and Neutron read the southbound database here, at one address. So its members only
+  # have these clients and northd.
   workload "relay" {
-    kind  = "Deployment"
-    image = "ovn-sb-db-relay"
-    user  = 42476
-    command = [
-      "ovsdb-server", "--remote=ptcp:${port.relay}:0.0.0.0", "--unixctl=/run/ovn/relay.ctl", "--pidfile=/run/ovn/relay.pid", "-vconsole:info",
-      "relay:OVN_Southbound:${local.sb_url}",
-    ]
+    kind     = "Deployment"
+    image    = "ovn-sb-db-relay"
+    user     = 42476
+    command  = ["sh", "-ec", file("${path.module}/ovn/relay.sh")]
+    env      = { SOURCE = local.sb_url, PORT = port.relay }
     ports    = ["relay"]
     writable = ["/run/ovn"]
 
@@ -135,11 +134,10 @@ definition "ovn" {
       limits   = { memory = "2Gi" }
     }
 
+    # It answers even when it has lost the database.
     ready {
-      exec = ["sh", "-c", join(" || ", [
-        "ovs-appctl -t /run/ovn/relay.ctl ovsdb-server/get-db-storage-status OVN_Southbound 2> /dev/null | grep -q 'status: ok'",
-        "ovsdb-client --timeout=5 list-dbs tcp:127.0.0.1:${port.relay}",
-      ])]
+      exec    = ["sh", "-ec", file("${path.module}/ovn/relay-ready.sh"), "ready", tostring(port.relay)]
+      timeout = 10
     }
   }
 
@@ -168,4 +166,7 @@ definition "ovn" {
 
   output "nb" { value = local.nb_url }
   output "sb" { value = local.sb_url }
+
+  # Where nodes read the southbound database.
+  output "relay" { value = "tcp:${self.ports.relay.host}.svc.${input.cluster_domain}:${port.relay}" }
 }

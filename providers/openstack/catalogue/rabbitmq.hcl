@@ -42,7 +42,10 @@ definition "rabbitmq" {
       "log.file"                          = false
       "load_definitions"                  = "/etc/rabbitmq/definitions.json"
       "cluster_partition_handling"        = "pause_minority"
-      "vm_memory_high_watermark.absolute" = "640MB"
+      "vm_memory_high_watermark.absolute" = "1300MB"
+      "disk_free_limit.absolute"          = "1GB"
+      # Quorum queues need memory for three times this size; the default is 512 MB.
+      "raft.wal_max_size_bytes" = 64000000
       # Prometheus has a way of its own to the numbers; the old collector is deprecated.
       "management_agent.disable_metrics_collector" = true
     }
@@ -78,7 +81,7 @@ definition "rabbitmq" {
     image        = "rabbitmq"
     max_replicas = 1
     user         = 42439
-    command      = ["rabbitmq-server"]
+    command      = ["sh", "-c", local.many_files, "sh", "rabbitmq-server"]
     ports        = ["amqp", "metrics", "management"]
     config       = ["rabbitmq.conf", "enabled_plugins", "definitions.json"]
     writable     = ["/var/log/rabbitmq"]
@@ -88,6 +91,8 @@ definition "rabbitmq" {
       RABBITMQ_CONF_ENV_FILE = "/var/lib/rabbitmq/rabbitmq-env.conf" # written by the step "name"
       NODE_DOMAIN            = "${self.name}-server.${self.namespace}"
       RENAME                 = input.rename_nodes
+      # Two schedulers, which do not compute while they wait.
+      RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS = "+S 2:2 +sbwt none +sbwtdcpu none +sbwtdio none"
     }
 
     init "cookie" {
@@ -110,12 +115,12 @@ definition "rabbitmq" {
 
     claim "data" {
       path = "/var/lib/rabbitmq"
-      size = "5Gi"
+      size = "20Gi"
     }
 
     resources {
       requests = { cpu = "250m", memory = "512Mi" }
-      limits   = { memory = "1Gi" }
+      limits   = { memory = "2Gi" }
     }
 
     startup {

@@ -84,6 +84,19 @@ bring_up() {
   bring_up
 } &
 
-exec ovsdb-server "$file" \
-  --remote="ptcp:$DB_PORT:0.0.0.0" --remote="p$socket" \
-  --unixctl="$control" --pidfile="/run/ovn/ovn$1_db.pid" -vconsole:info
+# A client that computes the flows of many servers answers nobody for longer than the 5 seconds
+# after which a server asks whether it is still there. Open vSwitch before 3.3 knows no other time.
+if ovsdb-server --help | grep -q -e --config-file; then
+  cat > "$DATA/server.json" << JSON
+{"remotes": {"ptcp:$DB_PORT:0.0.0.0": {"inactivity-probe": 60000}, "p$socket": {}},
+ "databases": {"$file": {}}}
+JSON
+  set -- "$1" "$2" --config-file="$DATA/server.json"
+else
+  set -- "$1" "$2" "$file" --remote="ptcp:$DB_PORT:0.0.0.0" --remote="p$socket"
+fi
+name=$1
+shift 2
+# Each client takes a file descriptor.
+ulimit -S -n 65535 2> /dev/null || ulimit -S -n "$(ulimit -H -n)"
+exec ovsdb-server "$@" --unixctl="$control" --pidfile="/run/ovn/ovn${name}_db.pid" -vconsole:info

@@ -1,0 +1,1 @@
+mariadb-upgrade --defaults-file=/tmp/root.cnf --host="$MYSQL_HOST" --user=root
