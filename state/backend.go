@@ -81,4 +81,6 @@ type Backup struct {
 	Written time.Time
 	ID      string // by which the backend knows it
 	File    bool   // Path is that of a file
+
+	lineage string // of the state in it
 }

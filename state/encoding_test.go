@@ -36,7 +36,7 @@ func sample() *state.State {
 			{
 				Address: "service.redis/Deployment/redis", APIVersion: "apps/v1", Kind: "Deployment", Namespace: "openstack", Name: "redis",
 				UID: "0f6a1c52-5d3f-4c39-a1c7-2f3d8e1b7a90", DesiredDigest: "cd34", Ready: true, Applied: applied,
-				Check: state.Check{Owned: "ef56", Server: "v1.37.1", Admission: "0789"},
+				Fingerprint: state.Fingerprint{Owned: "ef56", Server: "v1.37.1", Admission: "0789"},
 			},
 			{
 				Address: `service.redis["<a&b>"]/Secret/redis-a`, APIVersion: "v1", Kind: "Secret", Namespace: "openstack", Name: "redis-a",
@@ -174,7 +174,7 @@ func TestFileOfThePast(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range past.Objects {
-		if o.Check != (state.Check{}) {
+		if o.Fingerprint != (state.Fingerprint{}) {
 			t.Errorf("%s has a check", o.Address)
 		}
 	}

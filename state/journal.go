@@ -146,8 +146,9 @@ func (w *groupWriter) put(lines ...any) (ticket uint64) {
 	return w.queued
 }
 
-// sync returns when the lines of the ticket are on the disk. After a failure nothing more
-// is written: the last line may be incomplete, and no line may follow it.
+// sync returns when the lines of the ticket are on the disk. After a failed write nothing more
+// is written: the last line may be incomplete, and no line may follow it. After a check that
+// forbade the write, the next call tries again.
 func (w *groupWriter) sync(ticket uint64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -159,7 +160,9 @@ func (w *groupWriter) sync(ticket uint64) error {
 		if w.err != nil {
 			return w.err
 		}
-		w.flush()
+		if err := w.flush(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -190,29 +193,30 @@ func (w *groupWriter) syncAll() error {
 
 // flush writes the queued lines. The caller holds the mutex, which flush releases during
 // the write.
-func (w *groupWriter) flush() {
+func (w *groupWriter) flush() error {
 	lines, upTo := w.queue, w.queued
 	w.queue, w.writing = nil, true
 	w.mu.Unlock()
-	err := w.write(lines)
+	forbidden := w.check()
+	var failed error
+	if forbidden == nil {
+		failed = w.to.Append(lines)
+	}
 	w.mu.Lock()
 	w.writing = false
-	if err == nil {
+	switch {
+	case forbidden != nil:
+		w.queue = append(lines, w.queue...)
+	case failed == nil:
 		w.synced = upTo
-	} else if w.err == nil {
-		w.err = err
+	case w.err == nil:
+		w.err = fmt.Errorf("write the journal of the state: %w", failed)
 	}
 	w.writeDone.Broadcast()
-}
-
-func (w *groupWriter) write(lines []byte) error {
-	if err := w.check(); err != nil {
-		return err
+	if forbidden != nil {
+		return forbidden
 	}
-	if err := w.to.Append(lines); err != nil {
-		return fmt.Errorf("write the journal of the state: %w", err)
-	}
-	return nil
+	return w.err
 }
 
 // close ends writing and leaves the journal as it is.

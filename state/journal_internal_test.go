@@ -11,7 +11,7 @@ import (
 
 // What is put while the disk is at work goes there in one write after that.
 func TestJournalWritesTogether(t *testing.T) {
-	const unsyncedTickets = 9
+	const late = 9
 	kept := newLocal(filepath.Join(t.TempDir(), DefaultFile))
 	var w *groupWriter
 	writes, first := 0, make(chan struct{})
@@ -39,7 +39,7 @@ func TestJournalWritesTogether(t *testing.T) {
 			break
 		}
 	}
-	for i := range unsyncedTickets {
+	for i := range late {
 		add(fmt.Sprintf("late %d", i))
 	}
 	close(first)
@@ -52,26 +52,45 @@ func TestJournalWritesTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
-	if len(lines) != 1+unsyncedTickets || lines[0] != `"first"` || lines[unsyncedTickets] != `"late 8"` {
+	if len(lines) != 1+late || lines[0] != `"first"` || lines[late] != `"late 8"` {
 		t.Errorf("the journal is %q", lines)
 	}
 }
 
+// fullDisk is the writer of a journal that cannot be written.
+type fullDisk struct{ err error }
+
+func (d fullDisk) Append([]byte) error { return d.err }
+func (d fullDisk) Close() error        { return nil }
+
 // After a line that did not reach the disk, none does.
 func TestJournalTakesNoMoreAfterAFailure(t *testing.T) {
-	full := errors.New("the disk is full")
-	fails := true
-	w := newGroupWriter(newLocal(filepath.Join(t.TempDir(), DefaultFile)).Journal(), func() error {
-		if fails {
-			return full
+	full := fullDisk{errors.New("the disk is full")}
+	w := newGroupWriter(full, func() error { return nil })
+	for _, line := range []string{"lost", "after"} {
+		if err := w.sync(w.put(line)); !errors.Is(err, full.err) {
+			t.Errorf("%s: got %v, want %v", line, err, full.err)
 		}
-		return nil
-	})
-	if err := w.sync(w.put("lost")); !errors.Is(err, full) {
-		t.Fatalf("got %v, want %v", err, full)
 	}
-	fails = false
-	if err := w.sync(w.put("after")); !errors.Is(err, full) {
-		t.Errorf("got %v, want %v", err, full)
+}
+
+// A line that was forbidden because nobody knew who has the lock is written later.
+func TestJournalGoesOnAfterACheck(t *testing.T) {
+	kept := newLocal(filepath.Join(t.TempDir(), DefaultFile))
+	unknown := errors.New("no answer")
+	w := newGroupWriter(kept.Journal(), func() error { return unknown })
+	ticket := w.put("first")
+	if err := w.sync(ticket); !errors.Is(err, unknown) {
+		t.Fatalf("got %v, want %v", err, unknown)
+	}
+	w.check = func() error { return nil }
+	for _, ticket := range []uint64{w.put("second"), ticket} {
+		if err := w.sync(ticket); err != nil {
+			t.Error(err)
+		}
+	}
+	raw, err := kept.Load(JournalPart)
+	if want := "\"first\"\n\"second\"\n"; err != nil || string(raw) != want {
+		t.Errorf("the journal is %q, %v, want %q", raw, err, want)
 	}
 }

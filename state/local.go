@@ -70,7 +70,7 @@ func sameDir(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// file is the name of a part in the directory.
+// file returns the name of a part in the directory.
 func (l *local) file(p Part) string {
 	if p == JournalPart {
 		return l.journal

@@ -35,8 +35,9 @@ type Session struct {
 	// seed are entries that the ledger has, and that neither the state nor the journal
 	// has yet.
 	seed []entry
-	// unsyncedTickets has the tickets of records that need not be durable yet, by address.
-	unsyncedTickets map[string]uint64
+	// tickets has the ticket of the last line about each object, by address. The line may not
+	// be durable yet.
+	tickets map[string]uint64
 }
 
 // Lock takes the lock of the store, waiting up to timeout, and reads the state. It merges
@@ -69,7 +70,7 @@ func (s *Store) begin(ctx context.Context, info LockInfo, timeout time.Duration,
 	if err != nil {
 		return nil, err
 	}
-	session := &Session{store: s, lock: held, tool: info.Version}
+	session := &Session{store: s, lock: held, tool: info.Version, tickets: map[string]uint64{}}
 	var journaled bool
 	session.ledger, journaled, err = load()
 	if err == nil && journaled {
@@ -212,9 +213,12 @@ func (s *Session) Intend(objects ...Object) error {
 	return s.lock.Check()
 }
 
+// CheckLock returns a *LockLostError if the lock is lost.
+func (s *Session) CheckLock() error { return s.lock.Check() }
+
 // Remote reports whether each write to the journal takes a request. An apply then intends
 // many objects at once.
-func (s *Session) Remote() bool { return s.store.backend.Lag() > 0 }
+func (s *Session) Remote() bool { return s.store.Remote() }
 
 // Seed gives a state that was never written a content. It is written together with the
 // next change; without one, nothing is written.
@@ -294,7 +298,7 @@ func (s *Session) take(fits func(*State) error, durable bool, entries []entry) (
 	if len(lines) == 0 {
 		if durable && s.journal != nil { // what it says may not be durable yet
 			for _, e := range entries {
-				ticket = max(ticket, s.unsyncedTickets[e.address()])
+				ticket = max(ticket, s.tickets[e.address()])
 			}
 			return s.journal, ticket, nil
 		}
@@ -314,13 +318,8 @@ func (s *Session) take(fits func(*State) error, durable bool, entries []entry) (
 		lines = slices.Insert(lines, 0, any(start))
 	}
 	ticket = s.journal.put(lines...)
-	if !durable && s.Remote() {
-		if s.unsyncedTickets == nil {
-			s.unsyncedTickets = map[string]uint64{}
-		}
-		for _, e := range entries {
-			s.unsyncedTickets[e.address()] = ticket
-		}
+	for _, e := range entries {
+		s.tickets[e.address()] = ticket
 	}
 	return s.journal, ticket, nil
 }

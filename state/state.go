@@ -69,9 +69,9 @@ type Object struct {
 	// Left: a volume that stayed when its StatefulSet was deleted. It is not declared. A
 	// destroy may delete it while it has the recorded UID.
 	Left bool `json:"left,omitempty"`
-	// Check describes the object as it was when the server last applied Desired, or last
+	// Fingerprint describes the object as it was when the server last applied Desired, or last
 	// said that there was nothing to do; zero if that is not known.
-	Check Check `json:"check,omitzero"`
+	Fingerprint Fingerprint `json:"check,omitzero"`
 }
 
 // clone returns a copy that shares nothing with the original.
@@ -87,21 +87,21 @@ type Yield struct {
 	Manager string `json:"manager,omitempty"` // empty: nobody
 }
 
-// Check describes an object and its server. While the description stays the same, the
+// Fingerprint describes an object and its server. While the description stays the same, the
 // object is unchanged, and the server need not be asked. Values of Secrets are not a part
 // of it.
-type Check struct {
+type Fingerprint struct {
 	Owned string `json:"owned"` // hash of the live object and of the set of fields that kolla owns
 	// Server is the version of the server; empty: the result of another apply is not
-	// certain, and the check proves only that nobody has added anything to the object.
+	// certain, and the fingerprint proves only that nobody has added anything to the object.
 	Server string `json:"server,omitempty"`
 	// Admission is a hash of the mutating webhooks and policies that apply to the object;
 	// empty: none does.
 	Admission string `json:"admission,omitempty"`
 }
 
-// Known reports whether the object is unchanged while its check stays the same.
-func (c Check) Known() bool { return c.Server != "" }
+// Known reports whether the object is unchanged while its fingerprint stays the same.
+func (f Fingerprint) Known() bool { return f.Server != "" }
 
 // Find returns the object with the address, or nil.
 func (s *State) Find(address string) *Object {

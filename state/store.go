@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 )
 
 // DefaultFile is the name of the state file in the directory of a configuration.
@@ -22,6 +23,9 @@ func New(b Backend) *Store { return &Store{b} }
 // Path returns the name of the state in messages: the path of its file, or its place in a
 // cluster.
 func (s *Store) Path() string { return s.backend.Name(StatePart) }
+
+// Remote reports whether each write takes a request to a server.
+func (s *Store) Remote() bool { return s.backend.Lag() > 0 }
 
 // Read returns the present state, without a lock: the file, plus the steps in the journal
 // of an apply that is running or was killed. A state that was never written, and has no
@@ -48,7 +52,11 @@ func (s *Store) load() (l *ledger, journaled bool, err error) {
 		return nil, false, err
 	}
 	if read.Fresh() {
-		if backups := s.usableBackups(); len(backups) > 0 {
+		backups := s.usableBackups()
+		if j != nil && j.base.Serial == 0 { // a kill during the first save, after the backup
+			backups = slices.DeleteFunc(backups, func(b Backup) bool { return b.lineage == j.base.Lineage })
+		}
+		if len(backups) > 0 {
 			return nil, false, &DamagedError{File: s.Path(), Backups: backups, Missing: true, Problem: "it is missing, and there are backups of it"}
 		}
 	}
@@ -113,7 +121,7 @@ func (s *Store) usableBackups() []Backup {
 			continue
 		}
 		if kept, err := Decode(b.Path, raw); err == nil {
-			b.Serial = kept.Serial
+			b.Serial, b.lineage = kept.Serial, kept.Lineage
 			usable = append(usable, b)
 		}
 	}

@@ -124,6 +124,7 @@ func (r *Result) Complete() bool {
 // plan writes nothing to the cluster and is refused for the same reasons as any other.
 func Apply(ctx context.Context, plan *plans.Plan, options Options) (*Result, error) {
 	started := time.Now()
+	ctx = providers.Fenced(ctx, options.Session.CheckLock)
 	r, err := prepare(ctx, plan, options)
 	if err != nil {
 		return nil, err
@@ -135,7 +136,7 @@ func Apply(ctx context.Context, plan *plans.Plan, options Options) (*Result, err
 	if err := options.Session.Begin(runOf(plan, r.cluster)); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(leaveVolumes(options.Session, plan), Recheck(options.Session, plan)); err != nil {
+	if err := errors.Join(leaveVolumes(options.Session, plan), RecordUnchanged(options.Session, plan)); err != nil {
 		return nil, err
 	}
 	if r.intents, err = recordIntents(options.Session, plan, options.Held); err != nil {

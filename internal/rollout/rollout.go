@@ -124,7 +124,7 @@ func allPods(ctx context.Context, client *kubernetes.Client, address string, liv
 	}
 }
 
-// wantedPods is the number of pods that a DaemonSet or StatefulSet should have.
+// wantedPods returns the number of pods that a DaemonSet or StatefulSet should have.
 func wantedPods(workload *unstructured.Unstructured) int {
 	path := []string{"status", "desiredNumberScheduled"}
 	if workload.GetKind() == "StatefulSet" {
@@ -134,7 +134,7 @@ func wantedPods(workload *unstructured.Unstructured) int {
 	return int(n)
 }
 
-// atATime is the number of pods of a workload that are replaced at the same time.
+// atATime returns the number of pods of a workload that are replaced at the same time.
 func (o Options) atATime(workload *unstructured.Unstructured, pods int) int {
 	if o.MaxUnavailable > 0 {
 		return o.MaxUnavailable
@@ -167,7 +167,8 @@ type Report struct {
 }
 
 // Run replaces the pods. Each new pod must be ready within the timeout. After a failure it
-// begins with no other pod, and waits for the pods that it has begun with.
+// begins with no other pod, and waits for the pods that it has begun with. It asks
+// providers.CheckFence before each pod.
 func (r *Rollout) Run(ctx context.Context, client *kubernetes.Client, timeout time.Duration, report Report) error {
 	var (
 		mu     sync.Mutex
@@ -212,6 +213,9 @@ func (r *Rollout) Run(ctx context.Context, client *kubernetes.Client, timeout ti
 
 // replace replaces one pod.
 func (r *Rollout) replace(ctx context.Context, client *kubernetes.Client, pod providers.Pod, timeout time.Duration, report Report) error {
+	if err := providers.CheckFence(ctx); err != nil {
+		return err
+	}
 	if pod.Outdated {
 		report.Pod(pod, "replacing pod "+pod.Name)
 	}

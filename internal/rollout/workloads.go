@@ -15,7 +15,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// Workloads are the objects of the kinds that can keep outdated pods.
+// Workloads returns the objects of the kinds that can keep outdated pods.
 func Workloads(st *state.State) []*state.Object {
 	var out []*state.Object
 	for i := range st.Objects {
@@ -108,7 +108,7 @@ func Left(st *state.State, plan *plans.Plan) ([]*state.Object, []providers.Scope
 	return workloads, scopes
 }
 
-// Outdated is the number of pods of a workload that wait for a rollout. It is zero for a
+// Outdated returns the number of pods of a workload that wait for a rollout. It is zero for a
 // workload that was not read.
 func Outdated(listed *providers.Snapshot, o *state.Object) int {
 	live := listed.Get(refOf(o))

@@ -46,10 +46,10 @@ func Connect(options Options) (*Client, error) {
 	return &Client{resources.NewAccess(connection)}, nil
 }
 
-// Server is the URL of the API server.
+// Server returns the URL of the API server.
 func (c *Client) Server() string { return c.access.Connection.Server() }
 
-// Context is the name of the chosen context of the kubeconfig; empty: kolla runs in a pod of
+// Context returns the name of the chosen context of the kubeconfig; empty: kolla runs in a pod of
 // the cluster.
 func (c *Client) Context() string { return c.access.Connection.Context() }
 

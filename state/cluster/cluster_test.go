@@ -22,6 +22,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -101,7 +103,7 @@ func object(name string) state.Object {
 // or, with late, before its answer comes. No later request gets through.
 type mortal struct {
 	cluster.Client
-	unsyncedTickets bool
+	late bool
 
 	mu   sync.Mutex
 	left int // writes until then
@@ -119,7 +121,7 @@ func (m *mortal) write(send func() error) error {
 	}
 	if m.left--; m.left == 0 {
 		m.dead = true
-		if m.unsyncedTickets {
+		if m.late {
 			_ = send()
 		}
 		return errKilled
@@ -164,12 +166,14 @@ func (m *mortal) PutLease(ctx context.Context, l *coordinationv1.Lease) (written
 // release takes the lock from a process that was killed, so that the test need not wait.
 func (a at) release() {
 	a.t.Helper()
-	store := a.store()
-	holder, err := store.Holder()
-	must(a.t, err)
-	if holder != nil {
-		must(a.t, store.ForceUnlock(holder.ID))
+	lease, err := a.client.Lease(a.t.Context(), "kolla-state."+a.Cloud)
+	if apierrors.IsNotFound(err) {
+		return
 	}
+	must(a.t, err)
+	lease.Spec.HolderIdentity = nil
+	_, err = a.client.PutLease(a.t.Context(), lease)
+	must(a.t, err)
 }
 
 // steps is an apply, step by step. durable: what the step says is there when it returns.
@@ -210,9 +214,9 @@ func steps(small bool) []struct {
 // durable, and the next process goes on from there. With small parts, a version and the journal
 // have several parts, and the oldest versions are deleted.
 func TestKilledAtEveryWrite(t *testing.T) {
-	for _, unsyncedTickets := range []bool{false, true} {
+	for _, late := range []bool{false, true} {
 		for _, small := range []bool{false, true} {
-			t.Run(fmt.Sprintf("late=%v, small parts=%v", unsyncedTickets, small), func(t *testing.T) {
+			t.Run(fmt.Sprintf("late=%v, small parts=%v", late, small), func(t *testing.T) {
 				t.Parallel()
 				place, least := newPlace(t), 8
 				if small {
@@ -220,7 +224,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 				}
 				for n := 1; ; n++ {
 					place.Cloud = fmt.Sprintf("kill-%d", n)
-					if !killedAt(t, place, n, unsyncedTickets) {
+					if !killedAt(t, place, n, late) {
 						if n <= least {
 							t.Errorf("only %d writes: the test does not see all of them", n-1)
 						}
@@ -233,11 +237,14 @@ func TestKilledAtEveryWrite(t *testing.T) {
 }
 
 // killedAt kills an apply at its nth write; false: it has fewer.
-func killedAt(t *testing.T, place at, n int, unsyncedTickets bool) bool {
+func killedAt(t *testing.T, place at, n int, late bool) bool {
 	t.Helper()
 	versions := 1
-	if place.PartSize > 0 && unsyncedTickets {
+	switch small := place.PartSize > 0; {
+	case small && late:
 		versions = 10 // the next one deletes the oldest
+	case late:
+		versions = 0 // a first apply
 	}
 	for i := range versions {
 		session := place.lock()
@@ -245,7 +252,7 @@ func killedAt(t *testing.T, place at, n int, unsyncedTickets bool) bool {
 		must(t, session.Close())
 	}
 	seen := []*state.State{place.read()}
-	client := &mortal{Client: place.client, unsyncedTickets: unsyncedTickets, left: n}
+	client := &mortal{Client: place.client, late: late, left: n}
 	durable := 0
 	session, err := place.with(client).store().Lock(t.Context(), state.LockInfo{Operation: "apply"}, 0)
 	for _, step := range steps(place.SegmentSize > 0) {
@@ -426,8 +433,51 @@ func TestGoesOnAfterAnOutage(t *testing.T) {
 		t.Error("it goes on before it knows that it still has the lock")
 	}
 	link.setCut(false)
+	must(t, session.Intend(object("nova")))
 	must(t, session.Intend(object("glance")))
 	must(t, session.Close())
+	if got := place.read(); len(got.Objects) != 2 {
+		t.Errorf("got %v, want glance and nova", got.Objects)
+	}
+}
+
+// An intent that did not reach the journal is no intent, however often it is repeated.
+func TestIntentWithoutAJournal(t *testing.T) {
+	t.Parallel()
+	place := newPlace(t)
+	place.Duration = time.Second
+	link := &stuck{Client: place.client}
+	session := place.with(link).lock()
+	link.setCut(true)
+	time.Sleep(2 * time.Second)
+	for range 2 {
+		if err := session.Intend(object("glance")); err == nil {
+			t.Error("the caller may write what no journal announces")
+		}
+	}
+	link.setCut(false)
+	must(t, session.Intend(object("glance")))
+	if got := place.read(); got.Find(object("glance").Address) == nil {
+		t.Errorf("got %v, want glance", got.Objects)
+	}
+	must(t, session.Close())
+}
+
+// The clock of a killed holder may be fast. Its Lease ends all the same.
+func TestHolderWithAFastClock(t *testing.T) {
+	t.Parallel()
+	place := newPlace(t)
+	place.Duration = time.Second
+	first := place.with(&mortal{Client: place.client, left: 2}).lock() // the Lease, and no renewal
+	lease, err := place.client.Lease(t.Context(), "kolla-state.prod")
+	must(t, err)
+	later := metav1.NewMicroTime(time.Now().Add(time.Hour))
+	lease.Spec.RenewTime = &later
+	_, err = place.client.PutLease(t.Context(), lease)
+	must(t, err)
+	second := place.lock()
+	must(t, second.Close())
+	_ = first.Close()
 }
 
 // Without -lock-timeout, a holder that has been silent for long is watched until it is
@@ -449,17 +499,23 @@ func TestKilledHolder(t *testing.T) {
 func TestForcedUnlock(t *testing.T) {
 	t.Parallel()
 	place := newPlace(t)
-	first := place.lock()
+	place.Duration = 3 * time.Second
+	link := &stuck{Client: place.client}
+	first := place.with(link).lock()
 	must(t, first.Intend(object("glance")))
 	var wrong *state.UnlockError
 	if err := place.store().ForceUnlock("some-id"); !errors.As(err, &wrong) {
 		t.Errorf("got %v", err)
 	}
+	link.setCut(true) // no renewal tells the first
 	must(t, place.store().ForceUnlock(first.ID()))
+	if err := first.Intend(object("glance")); err == nil {
+		t.Error("the first still believes to have the lock, and writes what it has announced")
+	}
+	link.setCut(false)
 	second := place.lock()
 	must(t, second.Record(object("nova")))
 	must(t, second.Close())
-	// Within the time of its Lease the first believes to have the lock. The server does not.
 	if err := first.Intend(object("cinder")); err == nil {
 		t.Error("the first writes to the journal that the second has removed")
 	}
@@ -471,6 +527,52 @@ func TestForcedUnlock(t *testing.T) {
 	}
 }
 
+// A version that somebody spoilt does not keep its content from being written again. A version
+// that is whole is left alone.
+func TestSpoiltVersion(t *testing.T) {
+	t.Parallel()
+	place := newPlace(t)
+	content := []byte("the content of a version")
+	keep := func() {
+		t.Helper()
+		must(t, cluster.New(t.Context(), place.client, place.Options).Keep(1, content))
+	}
+	names := func() []string {
+		t.Helper()
+		listed, err := place.client.SecretNames(t.Context())
+		must(t, err)
+		var out []string
+		for _, m := range listed {
+			out = append(out, m.Name+" "+string(m.UID))
+		}
+		return out
+	}
+	keep()
+	before := names()
+	place.PartSize = 10 // as another version of kolla might cut it
+	keep()
+	if got := names(); len(before) != 1 || !cmp.Equal(got, before) {
+		t.Errorf("got %v, want %v", got, before)
+	}
+	name, uid, _ := strings.Cut(before[0], " ")
+	s, err := place.client.Secret(t.Context(), name)
+	must(t, err)
+	must(t, place.client.DeleteSecret(t.Context(), name, types.UID(uid)))
+	s.UID, s.ResourceVersion, s.Data = "", "", map[string][]byte{"state": []byte("spoilt")}
+	_, err = place.client.PutSecret(t.Context(), s)
+	must(t, err)
+	keep()
+	b := cluster.New(t.Context(), place.client, place.Options)
+	backups, err := b.Backups()
+	must(t, err)
+	if len(backups) != 1 {
+		t.Fatalf("got %v, want one version", backups)
+	}
+	if got, err := b.LoadBackup(backups[0]); err != nil || !bytes.Equal(got, content) {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
 // A state of some thousand objects needs several Secrets.
 func TestParts(t *testing.T) {
 	t.Parallel()
@@ -478,7 +580,7 @@ func TestParts(t *testing.T) {
 	var many []state.Object
 	for i := range 12_000 {
 		o := object(fmt.Sprintf("s%d", i))
-		o.UID, o.DesiredDigest, o.Check = rand.Text(), rand.Text()+rand.Text(), state.Check{Owned: rand.Text() + rand.Text()}
+		o.UID, o.DesiredDigest, o.Fingerprint = rand.Text(), rand.Text()+rand.Text(), state.Fingerprint{Owned: rand.Text() + rand.Text()}
 		many = append(many, o)
 	}
 	session := place.lock()

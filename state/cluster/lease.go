@@ -122,13 +122,13 @@ func (e *lease) lasts(l *coordinationv1.Lease) time.Duration {
 	return e.site.Duration
 }
 
-// lockedBy is the error of a Lease that another process holds.
+// lockedBy returns the error of a Lease that another process holds.
 func (e *lease) lockedBy(l *coordinationv1.Lease, remains time.Duration) error {
 	locked := &state.LockedError{File: "Lease " + e.site.Namespace + "/" + e.site.name(), Lasts: e.lasts(l)}
 	if holder := holderOf(l); holder != nil {
 		locked.Info = *holder
 	}
-	if e.seemsExpired(l) {
+	if e.seemsExpired(l) || time.Until(l.Spec.RenewTime.Time) > e.lasts(l) { // or its clock is fast
 		locked.Doubtful = remains + time.Second
 	}
 	return locked
@@ -172,7 +172,7 @@ func (e *lease) taken(l *coordinationv1.Lease, info state.LockInfo) *coordinatio
 	return next
 }
 
-// now is the time as the server stores it.
+// now returns the time as the server stores it.
 func now() metav1.MicroTime { return metav1.NewMicroTime(time.Now().Truncate(time.Microsecond)) }
 
 // free returns a Lease without a holder.
@@ -266,7 +266,7 @@ func (l *lock) Check() error {
 	l.mu.Unlock()
 	// The first clock stands still while the machine sleeps, the second can be set.
 	age := max(time.Since(good), time.Now().Round(0).Sub(good.Round(0)))
-	if lost != nil || age < l.of.site.Duration*2/3 {
+	if lost != nil || age < trusted(l.of.site.Duration) {
 		return lost
 	}
 	return l.refresh()
@@ -317,7 +317,8 @@ func (e *lease) holder() (holder, left *state.LockInfo, err error) {
 	return holderOf(present), nil, nil
 }
 
-// release takes the lock away from the holder with the ID.
+// release takes the lock away from the holder with the ID. A holder that still runs may write until
+// its next renewal (see lock.Check). So this process has the Lease until then, and nobody else.
 func (e *lease) release(id string) error {
 	for {
 		present, err := e.site.client.Lease(e.site.ctx, e.site.name())
@@ -327,9 +328,20 @@ func (e *lease) release(id string) error {
 		if holder := holderOf(present); holder == nil || holder.ID != id {
 			return &state.UnlockError{ID: id, Holder: holder} // another process took it meanwhile
 		}
-		_, err = e.site.client.PutLease(e.site.ctx, free(present))
-		if !apierrors.IsConflict(err) {
+		l := &lock{of: e, info: state.LockInfo{Operation: "force-unlock"}.Complete(), stop: func() {}, ended: make(chan struct{})}
+		close(l.ended) // nothing renews it
+		l.lease, err = e.putLease(e.taken(present, l.info))
+		if apierrors.IsConflict(err) {
+			continue
+		}
+		if err != nil {
 			return err
 		}
+		time.Sleep(trusted(e.lasts(present)))
+		return l.Release()
 	}
 }
+
+// trusted returns how long after a renewal a holder of a Lease need not ask the server whether it
+// still has it.
+func trusted(lasts time.Duration) time.Duration { return lasts * 2 / 3 }

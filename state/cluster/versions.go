@@ -112,12 +112,43 @@ func (v *versions) keep(serial uint64, content []byte) error {
 		s.Annotations[serialNote] = strconv.FormatUint(serial, 10)
 		s.Immutable = new(bool)
 		*s.Immutable = true
-		if _, err := v.site.put(s); err != nil {
+		_, err := v.site.put(s)
+		if apierrors.IsAlreadyExists(err) && i == 0 {
+			var whole bool
+			if whole, err = v.clear(sum); whole || err != nil {
+				return err
+			}
+			_, err = v.site.put(s)
+		}
+		if err != nil {
 			return fmt.Errorf("write a version of the state: %w", err)
 		}
 	}
 	v.know(sum, len(chunks))
 	return nil
+}
+
+// clear deletes what is left of a version that cannot be read: a kill or somebody's hand spoilt
+// it. It reports whether the version is whole, and then deletes nothing.
+func (v *versions) clear(sum string) (whole bool, err error) {
+	found, err := v.list()
+	if err != nil {
+		return false, err
+	}
+	at := slices.IndexFunc(found, func(f stored) bool { return f.sum == sum })
+	if at < 0 {
+		return false, nil
+	}
+	names := found[at].names
+	if _, err := v.read(sum, len(names)); err == nil {
+		return true, nil
+	}
+	for _, name := range names {
+		if err := v.site.remove(name, ""); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // maxVersions is the number of versions that are kept.
@@ -181,7 +212,7 @@ func (v *versions) rotate(present string) error {
 	return nil
 }
 
-// backups are the versions as backups, newest first. Some may lack a part.
+// backups returns the versions as backups, newest first. Some may lack a part.
 func (v *versions) backups() ([]state.Backup, error) {
 	found, err := v.list()
 	if err != nil {

@@ -119,7 +119,7 @@ func runApply(w *command.Workspace, destroy bool) error {
 			return err
 		}
 		if plan.Empty() {
-			if err := executor.Recheck(session, plan); err != nil {
+			if err := executor.RecordUnchanged(session, plan); err != nil {
 				return err
 			}
 			w.Printer.Events.Outputs(st.Outputs)

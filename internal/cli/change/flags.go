@@ -8,7 +8,7 @@ import (
 	"kolla.openstack.org/kolla/internal/cli/command"
 )
 
-// planFlags are the options of commands that make a plan.
+// planFlags returns the options of commands that make a plan.
 func planFlags() []cli.Flag {
 	return append(append(command.VariableFlags(), command.ClusterFlags()...),
 		command.StateFlag(),
@@ -29,7 +29,7 @@ func planFlags() []cli.Flag {
 		command.NoColorFlag())
 }
 
-// changeFlags are the options of plans that do not destroy the cloud.
+// changeFlags returns the options of plans that do not destroy the cloud.
 func changeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "adopt", Usage: "take over the object with this `ADDRESS`, which exists and was not made by kolla; may be repeated"},
@@ -38,7 +38,7 @@ func changeFlags() []cli.Flag {
 	}
 }
 
-// applyFlags are the options of commands that change the cluster.
+// applyFlags returns the options of commands that change the cluster.
 func applyFlags() []cli.Flag {
 	return append(command.LockFlags(),
 		&cli.BoolFlag{Name: "auto-approve", Usage: "do not ask before changing anything"},

@@ -148,7 +148,7 @@ func loadForPlan(w *command.Workspace, destroy bool) {
 	}
 }
 
-// notCompared is the error of a plan that may not show all changes.
+// notCompared returns the error of a plan that may not show all changes.
 func notCompared(objects int) error {
 	what := words.Count(objects, "object") + words.Plural(objects, " was", " were")
 	return failure.New(what+" not compared", "They may have changed without this plan showing it. The plan lists them, and why. Remove the cause and plan again, or accept it with -allow-unverified.")

@@ -78,6 +78,7 @@ func runRollout(w *command.Workspace, addresses []string) error {
 				return err
 			}
 		}
+		ctx := providers.Fenced(ctx, session.CheckLock)
 		for i := range rollouts {
 			if err := rollOut(ctx, w, &rollouts[i]); err != nil {
 				return err

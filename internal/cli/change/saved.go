@@ -145,7 +145,7 @@ func planAgain(ctx context.Context, w *command.Workspace, st *state.State, saved
 	return w.Engine().PlanAgain(ctx, saved, loaded, st, options)
 }
 
-// savedCommand is the command line that carries out a plan which was just saved. Values of
+// savedCommand returns the command line that carries out a plan which was just saved. Values of
 // sensitive variables are not in it.
 func savedCommand(w *command.Workspace, plan *plans.Plan, file string) string {
 	parts := append([]string{"kolla apply"}, plan.Options...)

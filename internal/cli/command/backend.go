@@ -150,7 +150,7 @@ func (w *Workspace) openStore(ctx context.Context) error {
 	return err
 }
 
-// StateNamespace is the namespace of the state, after OpenStore; empty: it is in a file.
+// StateNamespace returns the namespace of the state, after OpenStore; empty: it is in a file.
 func (w *Workspace) StateNamespace() string {
 	if w.shared == nil {
 		return ""
@@ -172,7 +172,7 @@ func (w *Workspace) storeAt(ctx context.Context, p *place, cloudNamespace string
 	})), nil
 }
 
-// stateFile is the path of the state file.
+// stateFile returns the path of the state file.
 func (w *Workspace) stateFile() string {
 	if path := w.Flags.String("state"); path != "" {
 		return path
@@ -227,7 +227,15 @@ func (w *Workspace) Migrate(ctx context.Context) error {
 	moved, err := state.Move(ctx, source, target, state.LockInfo{Operation: "init -migrate-state", Version: w.Streams.Version}, w.Flags.Duration("lock-timeout"))
 	var before *state.MovedError
 	if errors.As(err, &before) && before.To == target.Path() {
-		err = nil // somebody else has moved it there
+		st, failed := target.Read()
+		switch {
+		case failed != nil:
+			err = failed
+		case st.Fresh(): // a file of that name, in somebody else's directory
+			return failure.New("The state is a file on another machine", fmt.Sprintf("Somebody moved it from %s to a file %q with kolla init -migrate-state. Copy that file here; or, where it is, move the state back into the cluster.", source.Path(), before.To))
+		default:
+			err = nil // somebody else has moved it there
+		}
 	}
 	if err != nil {
 		return err
@@ -241,5 +249,5 @@ func (w *Workspace) Migrate(ctx context.Context) error {
 	return nil
 }
 
-// StateFlags are the options of commands that only need the state.
+// StateFlags returns the options of commands that only need the state.
 func StateFlags() []cli.Flag { return append(ClusterFlags(), StateFlag()) }

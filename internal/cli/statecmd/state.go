@@ -125,8 +125,9 @@ func ForceUnlock(s command.Streams) *cli.Command {
 		ArgsUsage: "ID",
 		Description: `
 Use it only when the holder can no longer write, for example because its machine is off.
-A holder that still runs stops before its next write. The message about the lock shows the
-ID. Normally you do not need this command: the lock of a state file ends with its process,
+A holder that still runs stops before its next write. For a state in the cluster, the
+command waits 20 seconds until that is certain. The message about the lock shows the ID.
+Normally you do not need this command: the lock of a state file ends with its process,
 and the lock of a state in the cluster ends half a minute after a kill of its holder.`,
 		Flags: command.StateFlags(),
 		Action: func(c *cli.Context) error {
@@ -138,6 +139,9 @@ and the lock of a state in the cluster ends half a minute after a kill of its ho
 				return err
 			}
 			s.MayWrite()
+			if w.Store.Remote() {
+				fmt.Fprintln(s.Err, "Taking the lock away. Its holder may notice only after 20 seconds, and nobody else gets the lock until then.")
+			}
 			if err := w.Store.ForceUnlock(c.Args().First()); err != nil {
 				return err
 			}

@@ -129,10 +129,10 @@ func newClients(config *rest.Config, traffic *traffic) (*Connection, error) {
 	return c, nil
 }
 
-// Server is the URL of the API server.
+// Server returns the URL of the API server.
 func (c *Connection) Server() string { return c.server }
 
-// Context is the name of the chosen context of the kubeconfig; empty: kolla runs in a pod of
+// Context returns the name of the chosen context of the kubeconfig; empty: kolla runs in a pod of
 // the cluster.
 func (c *Connection) Context() string { return c.context }
 

@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
+
+	"kolla.openstack.org/kolla/providers"
 )
 
 const (
@@ -64,14 +66,21 @@ const (
 )
 
 // Call makes a request, and retries it while the failure is temporary. All requests are safe
-// to repeat: reads, server-side applies, deletes of one UID, and writes of the state. Its error is that of the
-// server, or an *UnreachableError.
+// to repeat: reads, server-side applies, deletes of one UID, and writes of the state. A write is
+// repeated only while providers.CheckFence permits it. The error is that of the server, of the
+// fence, or an *UnreachableError.
 func Call[T any](ctx context.Context, c *Connection, verb string, request func(context.Context) (T, error)) (T, error) {
 	ctx = countingAttempts(WithVerb(Quiet(ctx), verb))
 	var answer T
 	var last error
 	start := time.Now()
 	err := backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		if last != nil && writes(verb) {
+			if err := providers.CheckFence(ctx); err != nil {
+				last = err
+				return false, err
+			}
+		}
 		got, err := request(ctx)
 		if err == nil {
 			answer = got
@@ -98,6 +107,10 @@ func Call[T any](ctx context.Context, c *Connection, verb string, request func(c
 		return answer, err
 	}
 	return answer, last
+}
+
+func writes(verb string) bool {
+	return verb == VerbPatch || verb == VerbCreate || verb == VerbUpdate || verb == VerbDelete
 }
 
 // patience returns how long a failure is retried; zero: it is permanent.

@@ -1,6 +1,9 @@
 package connect
 
 import (
+	"context"
+	"errors"
+	"log/slog"
 	"net/http"
 	"testing"
 	"time"
@@ -8,6 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/providers"
 )
 
 func TestPatience(t *testing.T) {
@@ -49,5 +54,32 @@ func TestPatience(t *testing.T) {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+// A write is not sent again after the process has lost its lock. Reads are.
+func TestFence(t *testing.T) {
+	c := &Connection{Logger: slog.New(slog.DiscardHandler)}
+	lost := errors.New("the lock is lost")
+	for _, verb := range []string{VerbPatch, VerbCreate, VerbUpdate, VerbDelete, VerbList} {
+		attempts := 0
+		ctx := providers.Fenced(t.Context(), func() error {
+			if attempts == 2 {
+				return lost
+			}
+			return nil
+		})
+		_, err := Call(ctx, c, verb, func(context.Context) (string, error) {
+			if attempts++; attempts == 3 {
+				return "", nil
+			}
+			return "", apierrors.NewTooManyRequests("later", 0)
+		})
+		if verb == VerbList && (err != nil || attempts != 3) {
+			t.Errorf("%s: %v after %d attempts, want an answer to the third", verb, err, attempts)
+		}
+		if verb != VerbList && (!errors.Is(err, lost) || attempts != 2) {
+			t.Errorf("%s: %v after %d attempts, want %q instead of a third", verb, err, attempts, lost)
+		}
 	}
 }
