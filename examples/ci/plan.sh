@@ -27,8 +27,9 @@ case $code in
   # Without a new comment, reviewers would take the last plan for the plan of this change.
   cloud=$(sed -n 's/^cloud "\([^"]*\)".*/\1/p' ./*.hcl | head -n 1)
   if [ ! -s plan.md ] && [ -n "$cloud" ]; then
+    marked=$(printf %s "$cloud" | sed 's/--/\&#45;\&#45;/g') # two hyphens would end a comment of HTML
     cat >plan.md <<EOT
-<!-- kolla plan of $cloud -->
+<!-- kolla plan of $marked -->
 ### kolla: cloud \`$cloud\`
 
 **The plan failed.** The log of the job says why.
@@ -37,10 +38,10 @@ EOT
   ;;
 esac
 
-if [ -n "${FORGE:-}" ] && [ -s kolla.plan ]; then
-  "$here/forge.sh" put kolla.plan
-fi
 if [ -n "${FORGE_PULL:-}" ] && [ -s plan.md ]; then
   "$here/forge.sh" comment plan.md
+fi
+if [ -n "${FORGE:-}" ] && [ -s kolla.plan ]; then
+  "$here/forge.sh" put kolla.plan
 fi
 test -s kolla.plan || exit "$code"

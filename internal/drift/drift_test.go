@@ -438,6 +438,11 @@ func TestNotice(t *testing.T) {
 	if _, text := look.Notice(); len(text) > 3100 || !strings.Contains(text, "fields more\n") || strings.Count(text, "\n") > 22 {
 		t.Errorf("the text has %d bytes:\n%s", len(text), text)
 	}
+	look = sample()
+	look.Fields[0].Manager = "<https://evil.example|fix it here>[it](https://evil.example)@everyone"
+	if _, text := look.Notice(); strings.ContainsAny(text, "<>") || strings.Contains(text, "](") || strings.Contains(text, "@everyone") {
+		t.Errorf("a service for messages would show a link, or tell people:\n%s", text)
+	}
 	look.Fields = nil
 	if title, text := look.Notice(); title != "kolla: the drift of cloud prod is gone" || strings.Contains(text, "\n") {
 		t.Errorf("without drift: %q, %q", title, text)

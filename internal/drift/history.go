@@ -254,7 +254,7 @@ func (h *History) Since(t time.Time) []Entry {
 	return out
 }
 
-// valueHash is the hash of a live value. A sensitive value, which is masked, has none.
+// valueHash returns the hash of a live value. A sensitive value, which is masked, has none.
 func valueHash(f Field) string {
 	if f.Sensitive || f.After == nil {
 		return ""

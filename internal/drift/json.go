@@ -121,7 +121,7 @@ func (h *History) JSON(w io.Writer, since time.Time) error {
 	return foreign.JSON(w, out, "  ")
 }
 
-// program is the command behind a field manager.
+// program returns the command behind a field manager.
 func program(manager string) string {
 	if strings.TrimSpace(manager) == "" {
 		return ""

@@ -123,7 +123,7 @@ func (l *Look) add(address addrs.Object, ref providers.Ref, all []plans.Drift) {
 	}
 }
 
-// Service is the service of an object. An object of another block has the address of its
+// Service returns the service of an object. An object of another block has the address of its
 // block.
 func Service(address addrs.Object) string { return strings.TrimPrefix(address.Block, "service.") }
 
@@ -138,7 +138,7 @@ func (l *Look) Objects() map[string]int {
 	return out
 }
 
-// Drifted is the number of objects that others changed.
+// Drifted returns the number of objects that others changed.
 func (l *Look) Drifted() int {
 	n := 0
 	for _, objects := range l.Objects() {
@@ -147,7 +147,7 @@ func (l *Look) Drifted() int {
 	return n
 }
 
-// Oldest is the time since when the oldest drift is known; zero: there is no drift.
+// Oldest returns the time since when the oldest drift is known; zero: there is no drift.
 func (l *Look) Oldest() time.Time {
 	var oldest time.Time
 	for _, f := range l.Fields {
@@ -172,7 +172,7 @@ func (f Field) Author(zone *time.Location) string {
 	return "by " + report.Tool(f.Manager) + ", " + Moment(f.Written, zone)
 }
 
-// Moment is a time in words.
+// Moment returns a time in words.
 func Moment(t time.Time, zone *time.Location) string {
 	if zone == nil {
 		zone = time.Local

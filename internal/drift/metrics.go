@@ -55,17 +55,17 @@ func (m *metrics) byService(g gauge, services []string, values map[string]int) {
 	}
 }
 
-// label is a quoted value of a label.
+// label returns a quoted value of a label.
 func label(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(strings.ToValidUTF8(s, "\uFFFD")) + `"`
 }
 
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// seconds is a time in seconds since 1970, to the millisecond.
+// seconds returns a time in seconds since 1970, to the millisecond.
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
-// Metrics are the metrics of a look that succeeded.
+// Metrics returns the metrics of a look that succeeded.
 func Metrics(look *Look) []byte {
 	fields, uncompared := map[string]int{}, map[string]int{}
 	for _, f := range look.Fields {
@@ -91,14 +91,14 @@ func Metrics(look *Look) []byte {
 	return m.Bytes()
 }
 
-// Failure is the only metric of a failed look that is new.
+// Failure returns the only metric of a failed look that is new.
 func Failure(cloud string) []byte {
 	m := metrics{cloud: cloud}
 	m.whole(gaugeFailed, 1)
 	return m.Bytes()
 }
 
-// FailedMetrics are the metrics after a failed look: those of the last success, which former
+// FailedMetrics returns the metrics after a failed look: those of the last success, which former
 // has, and the failure. Without former metrics, looked is the time of the last success; zero:
 // it is not known.
 func FailedMetrics(former []byte, cloud string, looked time.Time) []byte {

@@ -15,7 +15,11 @@ const (
 	noticeBytes = 3000
 )
 
-// Notice is a notification about drift, or about its end: a title and a text. It has no
+// unmarked takes the meaning from characters that services for messages know: a link, as in
+// <https://example.org|text> or [text](https://example.org), and the mention of a person.
+var unmarked = strings.NewReplacer("<", "‹", ">", "›", "](", "] (", "@", "@\u200b")
+
+// Notice returns a notification about drift, or about its end: a title and a text. It has no
 // values: a field that others wrote may contain anything.
 func (l *Look) Notice() (title, text string) {
 	if len(l.Fields) == 0 {
@@ -25,7 +29,7 @@ func (l *Look) Notice() (title, text string) {
 	title = fmt.Sprintf("kolla: %s of cloud %s changed outside of kolla", words.Count(l.Drifted(), "object"), foreign.Name(l.Cloud))
 	var b strings.Builder
 	for i, f := range l.Fields {
-		line := foreign.Text(f.line()) + "\n"
+		line := unmarked.Replace(foreign.Text(f.line())) + "\n"
 		if i == noticeLines || b.Len()+len(line) > noticeBytes {
 			fmt.Fprintf(&b, "and %s more\n", words.Count(len(l.Fields)-i, "field"))
 			break
@@ -38,7 +42,7 @@ func (l *Look) Notice() (title, text string) {
 	return title, b.String()
 }
 
-// line is a field in one line without values.
+// line returns a field in one line without values.
 func (f Field) line() string {
 	const longest = 160
 	path := f.Path

@@ -9,7 +9,7 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 )
 
-// Summary is the verdict in one sentence.
+// Summary returns the verdict in one sentence.
 func (l *Look) Summary() string {
 	drifted, uncompared := l.Drifted(), len(l.NotCompared)
 	switch {
@@ -33,7 +33,7 @@ func (l *Look) PendingText() string {
 	return fmt.Sprintf("%s of the configuration %s pending: kolla plan", words.Count(l.Pending, "change"), words.Plural(l.Pending, "is", "are"))
 }
 
-// Values is the change of the value in one short line: "1 → 3".
+// Values returns the change of the value in one short line: "1 → 3".
 func (f Field) Values() string {
 	var said string
 	switch before, after := short(f.Before), short(f.After); {
@@ -56,7 +56,7 @@ func (f Field) Values() string {
 	return said
 }
 
-// short is a value in at most 40 characters. A text of several lines is counted.
+// short returns a value in at most 40 characters. A text of several lines is counted.
 func short(v any) string {
 	const most = 40
 	if text, _ := v.(string); report.SeveralLines(v) {
@@ -86,5 +86,5 @@ func (o Orphan) Origin(zone *time.Location) string {
 	return "created " + by + ", " + Moment(o.Created, zone)
 }
 
-// Program is the command behind the field manager; empty: none is recorded.
+// Program returns the command behind the field manager; empty: none is recorded.
 func (e Entry) Program() string { return program(e.Manager) }
