@@ -20,5 +20,5 @@ type Fact = diag.Fact
 // Facts are the Extra of a diagnostic, in the order of their references.
 type Facts = diag.Facts
 
-// FactsOf are the facts of a diagnostic.
+// FactsOf returns the facts of a diagnostic.
 func FactsOf(d *hcl.Diagnostic) Facts { return diag.FactsOf(d) }

@@ -142,7 +142,7 @@ func secretsMade(a *assembly, b *source.Block, keep func(hcl.Expression)) {
 	}
 }
 
-// sourceOf is the source of a range, or nil.
+// sourceOf returns the source of a range, or nil.
 func sourceOf(a *assembly, at hcl.Range) []byte {
 	file := a.config.Files[at.Filename]
 	if file == nil || at.End.Byte > len(file.Bytes) || at.Start.Byte > at.End.Byte {

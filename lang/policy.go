@@ -89,7 +89,7 @@ func checkPolicy(a *assembly, f *graph.Frame, b *source.Block) {
 	}
 }
 
-// sample is a value of a type: a list has one element, and everything else is unknown.
+// sample returns a value of a type: a list has one element, and everything else is unknown.
 func sample(t cty.Type) cty.Value {
 	switch {
 	case t.IsObjectType():

@@ -44,7 +44,7 @@ func addVariables(a *assembly, m *graph.Module) {
 	}
 }
 
-// outsideValue is the value of a variable of the root module.
+// outsideValue returns the value of a variable of the root module.
 func outsideValue(a *assembly, v *variables.Variable) cty.Value {
 	value, unset := a.outside.Value(v)
 	if unset {
@@ -55,7 +55,7 @@ func outsideValue(a *assembly, v *variables.Variable) cty.Value {
 	return value
 }
 
-// passedValue is the value that the module block gives to a variable, converted.
+// passedValue returns the value that the module block gives to a variable, converted.
 func passedValue(a *assembly, f *graph.Frame, v *variables.Variable) cty.Value {
 	value, ok := f.Passed(v.Name)
 	switch {
@@ -76,7 +76,7 @@ func passedValue(a *assembly, f *graph.Frame, v *variables.Variable) cty.Value {
 	return converted
 }
 
-// valueRange is the place of the value of a variable in a frame.
+// valueRange returns the place of the value of a variable in a frame.
 func valueRange(f *graph.Frame, v *variables.Variable) hcl.Range {
 	if f.Parent != nil {
 		if attr := f.Module.Written.Call.Attributes[v.Name]; attr != nil {

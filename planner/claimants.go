@@ -122,7 +122,7 @@ func claimantOf(inv *inventory.Inventory, ref providers.Ref, live *unstructured.
 	return c
 }
 
-// applied is the time of the last write that managedFields record, or else of the creation.
+// applied returns the time of the last write that managedFields record, or else of the creation.
 func (c *Claimant) applied() time.Time {
 	if len(c.Writers) == 0 {
 		return c.Created
@@ -133,7 +133,7 @@ func (c *Claimant) applied() time.Time {
 // version matches the end of a name that is a hash of the content.
 var version = regexp.MustCompile(`-[0-9a-f]{10}$`)
 
-// familyOf is the address of the object's family, or empty. An object that is no longer
+// familyOf returns the address of the object's family, or empty. An object that is no longer
 // declared belongs to the family of the declared object that it is an old version of.
 func familyOf(inv *inventory.Inventory, address addrs.Object, declared *providers.Object) string {
 	if declared != nil {

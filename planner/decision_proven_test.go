@@ -30,7 +30,7 @@ func unchanged(t *testing.T) (*world, planner.Input) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record.Check, record.DesiredDigest = rules.Written(live, "kolla", proof.Terms{}), in.Objects[0].Digest()
+	record.Fingerprint, record.DesiredDigest = rules.Written(live, "kolla", proof.Terms{}), in.Objects[0].Digest()
 	if a := find(t, mustPlan(t, in), at); a.Evidence.Kind != plans.Fingerprint {
 		t.Fatalf("it is known by %q", a.Evidence.Kind)
 	}

@@ -51,7 +51,7 @@ func ControllerOf(live *unstructured.Unstructured) string {
 	return ""
 }
 
-// declarable is a copy of a live object without the fields that nobody declares.
+// declarable returns a copy of a live object without the fields that nobody declares.
 func declarable(live *unstructured.Unstructured) *unstructured.Unstructured {
 	u := fields.Stripped(live.DeepCopy())
 	u.SetName(live.GetName())

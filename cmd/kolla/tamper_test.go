@@ -119,7 +119,7 @@ var actionFields = map[string]tampering{
 	"DependsOn":      {on("/changed", func(a *plans.Action) { a.DependsOn = nil }), ""},
 	"Pending":        {on("/same", func(a *plans.Action) { a.Pending = true }), ""},
 	"Check": {on("/same", func(a *plans.Action) {
-		a.Check = state.Check{Owned: strings.Repeat("e", 64)}
+		a.Fingerprint = state.Fingerprint{Owned: strings.Repeat("e", 64)}
 	}), ""},
 }
 

@@ -172,7 +172,7 @@ func (n note) rule() string {
 	return cmp.Or(strings.TrimPrefix(out, "-"), "problem")
 }
 
-// message is the summary and the detail in one text.
+// message returns the summary and the detail in one text.
 func (n note) message() string {
 	return strings.TrimSpace(strings.TrimSuffix(n.summary, ".") + ". " + n.detail)
 }

@@ -161,7 +161,7 @@ func (c *check) action(fresh *plans.Action) plans.Action {
 		// Somebody changed an object that the plan leaves unchanged. The apply leaves it
 		// unchanged, too.
 		out.Verb, out.Changes, out.Force, out.Pending = plans.None, nil, false, false
-		out.Check = plans.Action{}.Check
+		out.Fingerprint = plans.Action{}.Fingerprint
 	default:
 		if why := exceeds(saved, fresh); why != nil {
 			c.verdict.Held[fresh.Address] = why

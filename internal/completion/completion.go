@@ -95,7 +95,7 @@ func takesValue(flags []cli.Flag, name string) bool {
 	return false
 }
 
-// candidates are the completions of the current word, in order.
+// candidates returns the completions of the current word, in order.
 func (t *typed) candidates(current string) []string {
 	if t.option != "" {
 		return t.values(t.option, current)
@@ -127,7 +127,7 @@ func (t *typed) candidates(current string) []string {
 	return out
 }
 
-// options are the options of the command, with one dash, or with two if two are typed.
+// options returns the options of the command, with one dash, or with two if two are typed.
 func (t *typed) options(current string) []string {
 	dashes := "-"
 	if strings.HasPrefix(current, "--") {
@@ -143,7 +143,7 @@ func (t *typed) options(current string) []string {
 	return out
 }
 
-// values are the possible values of an option.
+// values returns the possible values of an option.
 func (t *typed) values(option, current string) []string {
 	if !takesValue(t.flags, option) {
 		return nil
@@ -160,13 +160,13 @@ func (t *typed) values(option, current string) []string {
 // addressBook has the addresses of blocks, and of objects.
 type addressBook struct{ blocks, objects []string }
 
-// addresses are the addresses in the configuration and the state.
+// addresses returns the addresses in the configuration and the state.
 func (t *typed) addresses() addressBook {
 	declared, known := declaredAddresses(), knownAddresses(t.state)
 	return addressBook{slices.Concat(declared.blocks, known.blocks), slices.Concat(declared.objects, known.objects)}
 }
 
-// declaredAddresses are the addresses in the configuration of the working directory that
+// declaredAddresses returns the addresses in the configuration of the working directory that
 // are known without values for variables and without a cluster.
 func declaredAddresses() addressBook {
 	config, diags := lang.Load(".", lang.Options{Catalogue: openstack.Catalogue(), Environ: os.Environ(), Unset: true})
@@ -184,7 +184,7 @@ func declaredAddresses() addressBook {
 	return found
 }
 
-// knownAddresses are the addresses in the state.
+// knownAddresses returns the addresses in the state.
 func knownAddresses(file string) addressBook {
 	var found addressBook
 	st, err := state.Open(file).Read()
@@ -207,7 +207,7 @@ func (a *addressBook) add(address addrs.Object) {
 	}
 }
 
-// modulesOf are the modules around a block, the outermost first: of
+// modulesOf returns the modules around a block, the outermost first: of
 // `module.a["x"].module.b.service.c` they are `module.a["x"]` and `module.a["x"].module.b`.
 func modulesOf(block string) []string {
 	var modules []string
@@ -230,7 +230,7 @@ func modulesOf(block string) []string {
 	return modules
 }
 
-// offered are the addresses that begin with a word: blocks if they are wanted. Objects are
+// offered returns the addresses that begin with a word: blocks if they are wanted. Objects are
 // offered if blocks are not wanted, or if the word matches at most one block.
 func (a addressBook) offered(current string, blocks bool) []string {
 	sorted := func(list []string) []string {

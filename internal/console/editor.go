@@ -149,7 +149,7 @@ func (h *history) Add(line string) {
 	h.lines = append(h.lines[max(0, len(h.lines)-maxHistory+1):], line)
 }
 
-// Len is the number of lines.
+// Len returns the number of lines.
 func (h *history) Len() int { return len(h.lines) }
 
 // At returns a line; 0 is the last one.

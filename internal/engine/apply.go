@@ -130,7 +130,7 @@ func (o ApplyOptions) reading(blocks []string) {
 	}
 }
 
-// afterApply is how a configuration is loaded when the dependencies of its data exist.
+// afterApply returns how a configuration is loaded when the dependencies of its data exist.
 func afterApply(cluster *Cluster, l Loading) Loading {
 	l.Cluster, l.Settled, l.Later = cluster, true, nil
 	return l

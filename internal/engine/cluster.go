@@ -50,7 +50,7 @@ func (c *Cluster) Connect(ctx context.Context) error {
 	return err
 }
 
-// Identity is the identity of the cluster, once Connect has returned.
+// Identity returns the identity of the cluster, once Connect has returned.
 func (c *Cluster) Identity() providers.Identity { return c.identity }
 
 // Snapshot has the objects that were read since Forget. Client must have been called.

@@ -86,7 +86,7 @@ func nodes(live []*unstructured.Unstructured) []openstack.Node {
 	return out
 }
 
-// addresses are the IP addresses of a node.
+// addresses returns the IP addresses of a node.
 func addresses(node *unstructured.Unstructured) []string {
 	list, _, _ := unstructured.NestedSlice(node.Object, "status", "addresses")
 	var out []string

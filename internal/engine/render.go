@@ -77,7 +77,7 @@ func renamedSecrets(cluster *Cluster, config *configs.Config, st *state.State, o
 	})
 }
 
-// SecretSources are the scopes of the Secrets that values are copied from, in addition to
+// SecretSources returns the scopes of the Secrets that values are copied from, in addition to
 // the namespace of the cloud.
 func SecretSources(config *configs.Config) []providers.Scope {
 	var out []providers.Scope

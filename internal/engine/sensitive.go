@@ -47,7 +47,7 @@ func compareValues(ctx context.Context, snapshot *providers.Snapshot, saved *pla
 	return uncompared, nil
 }
 
-// withoutValues are the actions of a saved plan that write Secrets with sensitive values.
+// withoutValues returns the actions of a saved plan that write Secrets with sensitive values.
 func withoutValues(plan *plans.Plan) []*plans.Action {
 	var lacking []*plans.Action
 	for i := range plan.Actions {

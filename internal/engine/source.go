@@ -25,7 +25,7 @@ type Source struct {
 	reported map[string]bool // warnings that were shown already
 }
 
-// Directory is the configuration in a directory, with the catalogue of this program.
+// Directory returns the configuration in a directory, with the catalogue of this program.
 // Variables get the given values, and values from the environment.
 func Directory(dir string, reporter Reporter, variables ...lang.Var) *Source {
 	return &Source{Dir: dir, Reporter: reporter, Evaluate: func(o lang.Options) (*configs.Config, hcl.Diagnostics, error) {

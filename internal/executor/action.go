@@ -198,7 +198,7 @@ func (s *step) write(ctx context.Context) error {
 	record.UID = string(live.GetUID())
 	record.Applied = time.Now()
 	if foreignFieldsChecked(s.action, sent.moved) {
-		record.Check = s.run.rules.Written(live, s.run.manager(s.action.Object.Partial), s.run.terms(s.action))
+		record.Fingerprint = s.run.rules.Written(live, s.run.manager(s.action.Object.Partial), s.run.terms(s.action))
 	}
 	record.Ready = !s.waits
 	if err := s.run.options.Session.Record(record); err != nil || record.Ready {

@@ -53,7 +53,7 @@ func (s *sending) apply(ctx context.Context, manifest *unstructured.Unstructured
 		if !errors.As(err, &moved) || moved.Live == nil || !contention.Again(ctx) {
 			return live, err
 		}
-		seen := s.run.rules.Check(moved.Live, nil, options.Manager, s.run.terms(s.action)).Owned
+		seen := s.run.rules.Fingerprint(moved.Live, nil, options.Manager, s.run.terms(s.action)).Owned
 		s.moved = s.moved || seen == "" || seen != s.action.Seen
 		if err := s.approve(ctx, manifest, moved.Live); err != nil {
 			return nil, err

@@ -22,15 +22,15 @@ func confirmed(session *state.Session, a *plans.Action) (record state.Object, kn
 	}
 	record.Applied = before.Applied
 	record.Ready = before.Ready || a.Pending
-	record.Check = a.Check
+	record.Fingerprint = a.Fingerprint
 	return record, true
 }
 
-// Recheck records the findings of a plan about objects that it does not change, so that the
+// RecordUnchanged records the findings of a plan about objects that it does not change, so that the
 // next plan need not ask the server about them. It costs at most one write to the disk. A
 // refresh-only plan does not change these records, because the present declarations were
 // not applied.
-func Recheck(session *state.Session, plan *plans.Plan) error {
+func RecordUnchanged(session *state.Session, plan *plans.Plan) error {
 	if plan.RefreshOnly {
 		return nil
 	}

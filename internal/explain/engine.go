@@ -42,7 +42,7 @@ func engineFailure(err error) (summary, detail string, ok bool) {
 	return summary, detail, true
 }
 
-// MissingValues is a warning about variables of a saved plan that have no value.
+// MissingValues returns a warning about variables of a saved plan that have no value.
 func MissingValues(e *engine.MissingValuesError) (summary, detail string) {
 	return "Variables of the plan have no value here", "They have to be given again. By the file, the plan was made with:\n\n  " + optionsOf(e.Planned)
 }

@@ -91,7 +91,7 @@ func untrusted(err error) (summary, detail string, ok bool) {
 	return "", "", false
 }
 
-// planFailure is the headline of an error of a plan file, and what to do besides.
+// planFailure returns the headline of an error of a plan file, and what to do besides.
 func planFailure(err error) (summary, remedy string, ok bool) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -106,7 +106,7 @@ func planFailure(err error) (summary, remedy string, ok bool) {
 	return "", "", false
 }
 
-// stateFailure is the headline of an error of the state; the error itself says
+// stateFailure returns the headline of an error of the state; the error itself says
 // how to go on.
 func stateFailure(err error) (summary string, ok bool) {
 	var (

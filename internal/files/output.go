@@ -21,7 +21,7 @@ type Output struct {
 	Ours func(path string) (bool, error)
 }
 
-// Begins is an Output.Ours for content that begins with a text. Empty files also count.
+// Begins returns an Output.Ours for content that begins with a text. Empty files also count.
 func Begins(text string) func(path string) (bool, error) {
 	return func(path string) (bool, error) { return begins(path, text) }
 }

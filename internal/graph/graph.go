@@ -183,7 +183,7 @@ func mermaidIDs(nodes []node) map[string]string {
 	return ids
 }
 
-// mermaidQuoted is a label. It escapes quotes and the first character of an entity.
+// mermaidQuoted returns a label. It escapes quotes and the first character of an entity.
 func mermaidQuoted(s string) string {
 	return `"` + strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "\n", " ").Replace(s) + `"`
 }

@@ -9,10 +9,10 @@ type Option struct {
 	Reason string // advice for another value
 }
 
-// Options are the options without effect of a command.
+// Options returns the options without effect of a command.
 func Options(command string) []Option { return options[command] }
 
-// Advice is the advice for a command or an option that kolla does not have, such as
+// Advice returns the advice for a command or an option that kolla does not have, such as
 // "kolla import" or "kolla init -reconfigure".
 func Advice(command string) (text string, ok bool) {
 	text, ok = advice[command]

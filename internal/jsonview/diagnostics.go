@@ -182,7 +182,7 @@ func ofFailure(f applied.Failed, files map[string]*hcl.File) *diagnosticJSON {
 	}
 }
 
-// lineAt is the whole line that a source such as "cloud.hcl:41" names.
+// lineAt returns the whole line that a source such as "cloud.hcl:41" names.
 func lineAt(source string, files map[string]*hcl.File) *rangeJSON {
 	i := strings.LastIndexByte(source, ':')
 	if i < 0 {

@@ -149,7 +149,7 @@ func (e *Events) write(v event) {
 	}
 }
 
-// Err is the first error of writing.
+// Err returns the first error of writing.
 func (e *Events) Err() error {
 	if e == nil {
 		return nil
@@ -213,7 +213,7 @@ func (e *Events) Plan(plan *plans.Plan) {
 	}
 }
 
-// driftEvents are the events about changes of others.
+// driftEvents returns the events about changes of others.
 func driftEvents(plan *plans.Plan) []event {
 	var out []event
 	others := outsideOf(plan)
@@ -231,7 +231,7 @@ func driftEvents(plan *plans.Plan) []event {
 	return out
 }
 
-// notCompared are the events about objects that could not be compared, with the reason.
+// notCompared returns the events about objects that could not be compared, with the reason.
 // Terraform has no such event.
 func notCompared(plan *plans.Plan) []event {
 	var out []event
@@ -295,7 +295,7 @@ func (e *Events) Applied(a applied.Result) {
 // Log writes a line for people.
 func (e *Events) Log(message string) { e.write(event{Type: "log", Message: message}) }
 
-// uiAction is an action in the words of Terraform's events.
+// uiAction returns an action in the words of Terraform's events.
 func uiAction(a *plans.Action) string {
 	switch a.Verb {
 	case plans.Create, plans.Run:
@@ -321,7 +321,7 @@ func uiAction(a *plans.Action) string {
 	}
 }
 
-// uiReason is the reason for a replacement or deletion in the words of Terraform's events;
+// uiReason returns the reason for a replacement or deletion in the words of Terraform's events;
 // empty if Terraform has no word for it.
 func uiReason(a *plans.Action) string {
 	switch {

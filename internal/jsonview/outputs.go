@@ -123,7 +123,7 @@ type outputEvent struct {
 	Value     any             `json:"value,omitempty"`
 }
 
-// plannedOutputs is the event about the outputs of a plan.
+// plannedOutputs returns the event about the outputs of a plan.
 func plannedOutputs(plan *plans.Plan) event {
 	outputs := map[string]outputEvent{}
 	for _, c := range plan.Outputs {

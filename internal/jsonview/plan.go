@@ -276,7 +276,7 @@ func changeOf(a *plans.Action, v sides) resourceChangeJSON {
 	return r
 }
 
-// planActions is an action in the words of Terraform's plan.
+// planActions returns an action in the words of Terraform's plan.
 func planActions(a *plans.Action) []string {
 	switch a.Verb {
 	case plans.Create, plans.Run:
@@ -323,7 +323,7 @@ func importing(a *plans.Action) *importingJSON {
 	return &importingJSON{ID: id}
 }
 
-// movedFrom is the former address of an object.
+// movedFrom returns the former address of an object.
 func movedFrom(a *plans.Action) (addrs.Object, bool) {
 	for _, r := range a.Reasons {
 		if r.Kind == plans.ReasonMoved && a.Verb != plans.Forget {

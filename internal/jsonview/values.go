@@ -62,7 +62,7 @@ func maskedIn(m map[string]any) map[string]any {
 	return m
 }
 
-// identityOf are the fields that identify an object.
+// identityOf returns the fields that identify an object.
 func identityOf(a *plans.Action) map[string]any {
 	metadata := map[string]any{"name": a.Ref.Name}
 	if a.Ref.Namespace != "" {
@@ -128,7 +128,7 @@ func stepsOf(path string) []pathStep {
 	return steps
 }
 
-// attributesOf is a path as a list of names and indexes.
+// attributesOf returns a path as a list of names and indexes.
 func attributesOf(path string) []any {
 	var out []any
 	for _, step := range stepsOf(path) {

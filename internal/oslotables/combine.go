@@ -69,7 +69,7 @@ type snapshot struct {
 	suite int
 }
 
-// taken are the snapshots of a distribution, the oldest first.
+// taken returns the snapshots of a distribution, the oldest first.
 func taken(found map[string]*introspection, name string) []snapshot {
 	var out []snapshot
 	for i, s := range suites {
@@ -81,7 +81,7 @@ func taken(found map[string]*introspection, name string) []snapshot {
 	return out
 }
 
-// release is the release that a snapshot is exactly. It is empty if that is unknown or a later
+// release returns the release that a snapshot is exactly. It is empty if that is unknown or a later
 // release.
 func (s snapshot) release(name string) string {
 	if s.suite == 0 {
@@ -95,7 +95,7 @@ func (s snapshot) release(name string) string {
 	return ""
 }
 
-// speaking are the snapshots with data for a release: the snapshot of exactly this release, or
+// speaking returns the snapshots with data for a release: the snapshot of exactly this release, or
 // else all, since the release is between them.
 func speaking(snapshots []snapshot, name, release string) []snapshot {
 	for i, s := range snapshots {
@@ -106,7 +106,7 @@ func speaking(snapshots []snapshot, name, release string) []snapshot {
 	return snapshots
 }
 
-// members are a service's distributions, with the libraries that they need.
+// members returns a service's distributions, with the libraries that they need.
 func members(found map[string]*introspection, own []string, release string) []string {
 	var of []string
 	for _, s := range services {
@@ -134,7 +134,7 @@ func members(found map[string]*introspection, own []string, release string) []st
 	return slices.Sorted(maps.Keys(all))
 }
 
-// combined is the table of a distribution.
+// combined returns the table of a distribution.
 func combined(snapshots []snapshot, name string) *options.Distribution {
 	out := &options.Distribution{Versions: map[string][]string{}}
 	variants := map[string]*options.Option{} // by everything but the releases
@@ -179,7 +179,7 @@ func combined(snapshots []snapshot, name string) *options.Distribution {
 
 var plainName = regexp.MustCompile(`^[a-z][a-z0-9_.:-]*$`)
 
-// plain are the names that are likely for a file, without the known names.
+// plain returns the names that are likely for a file, without the known names.
 func plain(names []string, known map[string]bool) []string {
 	var out []string
 	for _, name := range names {
@@ -230,7 +230,7 @@ func resolve(snapshots []snapshot) []options.Option {
 	return slices.Collect(maps.Values(out))
 }
 
-// options are the options of a snapshot.
+// options returns the options of a snapshot.
 func (s snapshot) options() map[options.Name]options.Option {
 	out := map[options.Name]options.Option{}
 	for _, namespace := range s.Options {
@@ -282,7 +282,7 @@ func (g generated) option(group string) options.Option {
 	return o
 }
 
-// short is a reason that fits on a line, or "-".
+// short returns a reason that fits on a line, or "-".
 func short(reason string) string {
 	reason = strings.Join(strings.Fields(reason), " ")
 	if reason == "" || len(reason) > 160 {
@@ -291,7 +291,7 @@ func short(reason string) string {
 	return reason
 }
 
-// agreed is the common part of two declarations of an option. It has the later declaration's
+// agreed returns the common part of two declarations of an option. It has the later declaration's
 // new names and reasons, if the first has any.
 func agreed(a, b options.Option) options.Option {
 	out := b
@@ -313,7 +313,7 @@ func agreed(a, b options.Option) options.Option {
 
 func same(a, b *float64) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// union is the sorted union of two lists.
+// union returns the sorted union of two lists.
 func union(a, b []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
 }

@@ -48,7 +48,7 @@ var regular = map[string]int{
 // them as dependencies.
 var libraries = []string{"castellan", "keystonemiddleware", "oslo-middleware", "oslo-reports", "osprofiler"}
 
-// service is a service, with the names of its files and the distributions that read
+// service returns a service, with the names of its files and the distributions that read
 // them, the main one first.
 func service(name string, files []string, distributions ...string) declared {
 	return declared{options.Service{Name: name, Files: files}, distributions}

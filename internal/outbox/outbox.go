@@ -56,14 +56,14 @@ func Receivers(urls []string) ([]Receiver, error) {
 	return out, nil
 }
 
-// services are the schemes that are understood, sorted.
+// services returns the schemes that are understood, sorted.
 func services() []string {
 	out := append((&router.ServiceRouter{}).ListServices(), "http", "https")
 	slices.Sort(out)
 	return out
 }
 
-// kindOf is the service of a URL, if it is a known one. Any other beginning may be a part of
+// kindOf returns the service of a URL, if it is a known one. Any other beginning may be a part of
 // a secret.
 func kindOf(text string) (kind string, ok bool) {
 	scheme, _, found := strings.Cut(text, "://")

@@ -11,7 +11,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// Facts are the facts about a plan.
+// Facts returns the facts about a plan.
 func Facts(plan *plans.Plan) configs.PlanFacts {
 	c := plan.Counts()
 	out := configs.PlanFacts{
@@ -64,7 +64,7 @@ func action(a *plans.Action) configs.ActionFacts {
 	return out
 }
 
-// service is the label of a service block; empty for another block.
+// service returns the label of a service block; empty for another block.
 func service(block string) string {
 	if parts := addrs.SplitBlock(block); parts.Type == "service" {
 		return parts.Name
@@ -72,7 +72,7 @@ func service(block string) string {
 	return ""
 }
 
-// verb is the verb of an action. A delete is only the delete of an object that has something
+// verb returns the verb of an action. A delete is only the delete of an object that has something
 // to lose, or a Job: the delete of an old version is a prune, and an object of which kolla
 // gives up its fields is updated.
 func verb(a *plans.Action) string {

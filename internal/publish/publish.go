@@ -109,7 +109,7 @@ func To(format string, paths []string, full bool) (Outputs, error) {
 	return out, nil
 }
 
-// formatOf is the format of a file.
+// formatOf returns the format of a file.
 func formatOf(path string) (format, error) {
 	var endings []string
 	for _, f := range formats {

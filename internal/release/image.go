@@ -27,7 +27,8 @@ const (
 	mediaLayer    = "application/vnd.oci.image.layer.v1.tar+gzip"
 )
 
-// descriptor refers to a blob: https://github.com/opencontainers/image-spec/blob/main/descriptor.md.
+// descriptor refers to a blob:
+// https://github.com/opencontainers/image-spec/blob/main/descriptor.md.
 type descriptor struct {
 	MediaType   string            `json:"mediaType"`
 	Digest      string            `json:"digest"`
@@ -142,7 +143,7 @@ func (l layout) variant(processor, version string, licence, program []byte) (des
 	return manifest, err
 }
 
-// rootFiles is the file system of the image as a tar archive.
+// rootFiles returns the file system of the image as a tar archive.
 func rootFiles(licence, program []byte) ([]byte, error) {
 	user := fmt.Sprintf("kolla:x:%d:%d::/tmp:/sbin/nologin\n", imageUser, imageUser)
 	var out bytes.Buffer
@@ -181,7 +182,7 @@ func entry(archive *tar.Writer, header tar.Header, content []byte) error {
 	return err
 }
 
-// authorities are the certificates of public CAs. A CA that is trusted only under conditions
+// authorities returns the certificates of public CAs. A CA that is trusted only under conditions
 // is left out, because a file cannot express these.
 func authorities() []byte {
 	var out bytes.Buffer

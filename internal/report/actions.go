@@ -52,7 +52,7 @@ func actionOf(plan *plans.Plan, a *plans.Action, names *names) *Action {
 	return out
 }
 
-// signOf is the sign of an action; NoSign if the object does not change.
+// signOf returns the sign of an action; NoSign if the object does not change.
 func signOf(a *plans.Action) Sign {
 	switch a.Verb {
 	case plans.Create, plans.Run:
@@ -74,7 +74,7 @@ func signOf(a *plans.Action) Sign {
 	return NoSign
 }
 
-// todo is the group of an action in a short plan.
+// todo returns the group of an action in a short plan.
 func todo(a *plans.Action) string {
 	switch sign := signOf(a); {
 	case sign == NoSign:
@@ -105,7 +105,7 @@ func more(plan *plans.Plan, a *plans.Action) string {
 	return out
 }
 
-// headOf is the sentence by which programs recognize an action.
+// headOf returns the sentence by which programs recognize an action.
 func headOf(a *plans.Action) Head {
 	if a.OnlyMoves() {
 		return Head{Before: a.MovedFrom() + " has moved to "}
@@ -205,7 +205,7 @@ func why(a *plans.Action) string {
 	return out
 }
 
-// reasons are the reasons of an action in words.
+// reasons returns the reasons of an action in words.
 func reasons(a *plans.Action) []string {
 	var out []string
 	for _, r := range a.Reasons {
@@ -220,7 +220,7 @@ func reasons(a *plans.Action) []string {
 	return out
 }
 
-// fieldNote is the remark about the change of a field.
+// fieldNote returns the remark about the change of a field.
 func fieldNote(a *plans.Action, c plans.Change) string {
 	switch {
 	case forces(a, c):

@@ -52,7 +52,7 @@ func Of(plan *plans.Plan, at Moment) *Plan {
 	return p
 }
 
-// ActionsTitle is a line above the actions.
+// ActionsTitle returns a line above the actions.
 func (p *Plan) ActionsTitle() string {
 	if p.Rendered {
 		return "An apply of the second version would perform these actions:"
@@ -60,7 +60,7 @@ func (p *Plan) ActionsTitle() string {
 	return "kolla will perform these actions:"
 }
 
-// ByRisk are the actions in the order of their risk. Actions of the same risk keep the order
+// ByRisk returns the actions in the order of their risk. Actions of the same risk keep the order
 // of the plan.
 func (p *Plan) ByRisk() []*Action {
 	out := slices.Clone(p.Actions)
@@ -68,7 +68,7 @@ func (p *Plan) ByRisk() []*Action {
 	return out
 }
 
-// ByBlock are the actions with those of each block together. Blocks and actions keep the
+// ByBlock returns the actions with those of each block together. Blocks and actions keep the
 // order of the plan.
 func (p *Plan) ByBlock() [][]*Action {
 	var out [][]*Action
@@ -271,7 +271,7 @@ func forced(plan *plans.Plan) *Note {
 	return &Note{Text: "Fields are taken from other managers by FORCE in:", Addresses: addresses}
 }
 
-// matching are the addresses of some actions, in the order of the plan.
+// matching returns the addresses of some actions, in the order of the plan.
 func matching(plan *plans.Plan, is func(*plans.Action) bool) []addrs.Object {
 	var out []addrs.Object
 	for i := range plan.Actions {
@@ -307,7 +307,7 @@ func kept(plan *plans.Plan) *Table {
 	return out
 }
 
-// deletions are the commands that delete the kept objects.
+// deletions returns the commands that delete the kept objects.
 func deletions(plan *plans.Plan) []string {
 	names := map[string]string{}
 	for _, k := range plan.Kept {

@@ -28,7 +28,7 @@ const (
 // Literal is a value in words, such as a rule of a role. It is not quoted.
 type Literal string
 
-// objectOf is the object of an action with some of its changes. note may be nil.
+// objectOf returns the object of an action with some of its changes. note may be nil.
 func objectOf(a *plans.Action, changes []plans.Change, note func(plans.Change) string) *Object {
 	o := &Object{Address: a.Address, changes: changes, note: note, fresh: creates(a)}
 	if a.Object != nil {
@@ -37,7 +37,7 @@ func objectOf(a *plans.Action, changes []plans.Change, note func(plans.Change) s
 	return o
 }
 
-// Prefix is the common beginning of most paths of a workload. A renderer may leave it out.
+// Prefix returns the common beginning of most paths of a workload. A renderer may leave it out.
 func (o *Object) Prefix() string {
 	switch o.Address.Kind {
 	case "Deployment", "StatefulSet", "DaemonSet", "Job":
@@ -49,7 +49,7 @@ func (o *Object) Prefix() string {
 // Opaque reports whether long values of the object, such as a schema, say nothing to people.
 func (o *Object) Opaque() bool { return o.Address.Kind == "CustomResourceDefinition" }
 
-// Fields are the changes of the object.
+// Fields returns the changes of the object.
 func (o *Object) Fields() []Field {
 	var out []Field
 	for _, c := range o.changes {
@@ -62,7 +62,7 @@ func (o *Object) Fields() []Field {
 	return out
 }
 
-// field is a change without parts.
+// field returns a change without parts.
 func (o *Object) field(c plans.Change) Field {
 	f := Field{Path: c.Path, Before: c.Before, After: c.After, Sensitive: c.Sensitive, Lines: hasLines(c), Sign: o.signOf(c)}
 	if c.Text {
@@ -74,7 +74,7 @@ func (o *Object) field(c plans.Change) Field {
 	return f
 }
 
-// signOf is the sign of a change.
+// signOf returns the sign of a change.
 func (o *Object) signOf(c plans.Change) Sign {
 	switch {
 	case o.given:
@@ -90,7 +90,7 @@ func (o *Object) signOf(c plans.Change) Sign {
 	}
 }
 
-// member is a change of a value with its parts: the fields of a structure, or the elements
+// member returns a change of a value with its parts: the fields of a structure, or the elements
 // of a list.
 func (o *Object) member(c plans.Change) Field {
 	b, a := ruleText(c.Before), ruleText(c.After)
@@ -118,7 +118,7 @@ func (o *Object) member(c plans.Change) Field {
 	return out
 }
 
-// element is a change of a list whose elements have no keys, with a part for each element. A
+// element returns a change of a list whose elements have no keys, with a part for each element. A
 // list of which only the order changes has no parts.
 func (o *Object) element(c plans.Change) Field {
 	before, was := c.Before.([]any)
@@ -161,7 +161,7 @@ func orNull(v any) any {
 // plainName matches a name that needs no quotes in a path.
 var plainName = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$-]*$`)
 
-// step is the part of a path that leads to a field.
+// step returns the part of a path that leads to a field.
 func step(key string) string {
 	if plainName.MatchString(key) {
 		return "." + key
@@ -174,7 +174,7 @@ func rules(list []any) bool {
 	return len(list) > 0 && !slices.ContainsFunc(list, func(v any) bool { return ruleText(v) == nil })
 }
 
-// ruleText is a rule of a role in words; nil for any other value.
+// ruleText returns a rule of a role in words; nil for any other value.
 func ruleText(v any) any {
 	rule, ok := v.(map[string]any)
 	if !ok || !content.IsRule(rule) {
@@ -213,7 +213,7 @@ func Divide(all []Field, room int) []Field {
 	return out
 }
 
-// Structure is a map or a list as lines of YAML; nil for other values.
+// Structure returns a map or a list as lines of YAML; nil for other values.
 func Structure(v any) []string {
 	switch v.(type) {
 	case map[string]any, []any:
@@ -227,7 +227,7 @@ func Structure(v any) []string {
 	return strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
 }
 
-// Value is a value as JSON on one line, or a Literal.
+// Value returns a value as JSON on one line, or a Literal.
 func Value(v any) string {
 	if literal, ok := v.(Literal); ok {
 		return string(literal)
@@ -267,7 +267,7 @@ func SeveralLines(v any) bool {
 	return ok && strings.Contains(strings.TrimSuffix(s, "\n"), "\n")
 }
 
-// fileName is the key of an entry of data: "keystone.conf" for `data["keystone.conf"]`.
+// fileName returns the key of an entry of data: "keystone.conf" for `data["keystone.conf"]`.
 func fileName(path string) string {
 	name, ok := strings.CutPrefix(path, `data["`)
 	if name, closed := strings.CutSuffix(name, `"]`); ok && closed {
@@ -276,5 +276,5 @@ func fileName(path string) string {
 	return path
 }
 
-// FileName is the name of the file that the field contains.
+// FileName returns the name of the file that the field contains.
 func (f Field) FileName() string { return fileName(f.Path) }

@@ -127,7 +127,7 @@ func namesOf(plan *plans.Plan) *names {
 	return n
 }
 
-// own are the names by which texts call the object with an address, longer ones first.
+// own returns the names by which texts call the object with an address, longer ones first.
 func (n *names) own(a addrs.Object) []string {
 	out := []string{n.of(a.Block)}
 	if a.Name != "" && !strings.Contains(a.Name, out[0]) {
@@ -137,7 +137,7 @@ func (n *names) own(a addrs.Object) []string {
 	return out
 }
 
-// of is the name from which the objects of a block get theirs: the name of the service in
+// of returns the name from which the objects of a block get theirs: the name of the service in
 // the cluster, or its default if the plan has no object with the label of the service.
 func (n *names) of(block string) string {
 	if name := n.services[block]; name != "" {
@@ -190,5 +190,5 @@ func starWord(text, name string) string {
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// sortedKeys are the keys of a map in their order.
+// sortedKeys returns the keys of a map in their order.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

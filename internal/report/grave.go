@@ -39,7 +39,7 @@ func elsewhere(plan *plans.Plan) string {
 	return strings.Join(out, ", ")
 }
 
-// Grave are the dangers of a plan in a few sentences: services that stop, lost data, fields
+// Grave returns the dangers of a plan in a few sentences: services that stop, lost data, fields
 // taken from others, secrets that others know, weaker security, and other addresses. full is
 // as in Disturbances.
 func (p *Plan) Grave(full bool) []string {

@@ -118,7 +118,7 @@ func (d Disturbance) Label() string {
 	return words.Count(len(d.Blocks), kind)
 }
 
-// Sentence is the text, with "each" for several blocks.
+// Sentence returns the text, with "each" for several blocks.
 func (d Disturbance) Sentence() string {
 	if len(d.Blocks) == 1 {
 		return d.Text
@@ -126,7 +126,7 @@ func (d Disturbance) Sentence() string {
 	return "each: " + d.Text
 }
 
-// Disturbances are the lines of the impact, grave ones first. Without full, a line that many
+// Disturbances returns the lines of the impact, grave ones first. Without full, a line that many
 // blocks share but for their names stands for all of them.
 func (p *Plan) Disturbances(full bool) []Disturbance {
 	var grave, other []Disturbance

@@ -31,7 +31,7 @@ type Service struct {
 	Needs []string
 }
 
-// services are the blocks of a plan by name, with their dependencies. They are without roles
+// services returns the blocks of a plan by name, with their dependencies. They are without roles
 // and the block of the cloud, which almost everything needs.
 func services(plan *plans.Plan) []Service {
 	actions := map[string][]*plans.Action{}
@@ -77,7 +77,7 @@ func pictured(block string) bool {
 	return kind != "" && kind != "cloud" && kind != "role"
 }
 
-// effectsOn are the effects on a block.
+// effectsOn returns the effects on a block.
 func effectsOn(plan *plans.Plan, block string) []plans.Effect {
 	var out []plans.Effect
 	for _, i := range plan.Impact {
@@ -88,7 +88,7 @@ func effectsOn(plan *plans.Plan, block string) []plans.Effect {
 	return out
 }
 
-// fateOf is the fate of a block with these actions.
+// fateOf returns the fate of a block with these actions.
 func fateOf(actions []*plans.Action, effects []plans.Effect) Fate {
 	all := func(is func(*plans.Action) bool) bool {
 		return !slices.ContainsFunc(actions, func(a *plans.Action) bool { return !is(a) })
@@ -111,7 +111,7 @@ func fateOf(actions []*plans.Action, effects []plans.Effect) Fate {
 	return Alters
 }
 
-// fateText is the fate of a service in words.
+// fateText returns the fate of a service in words.
 func fateText(s Service, refreshOnly bool) string {
 	said := map[Fate]string{
 		Stays: "unchanged", Unread: "not compared", Alters: "changes", Restarts: "restarts", Begins: "new", Ends: "destroyed",

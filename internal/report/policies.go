@@ -9,7 +9,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// policies are the results of the policies of a plan.
+// policies returns the results of the policies of a plan.
 func policies(plan *plans.Plan) *Policies {
 	if len(plan.Policies) == 0 {
 		return nil

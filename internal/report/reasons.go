@@ -10,7 +10,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// Tool is the command behind the name of a field manager. kubectl has a manager for each
+// Tool returns the command behind the name of a field manager. kubectl has a manager for each
 // subcommand.
 func Tool(manager string) string {
 	switch {
@@ -102,7 +102,7 @@ const (
 	Leaves                // nothing happens
 )
 
-// riskOf is the risk of an action.
+// riskOf returns the risk of an action.
 func riskOf(a *plans.Action) Risk {
 	deletes := a.Verb == plans.Replace || a.Verb == plans.Delete && !a.Partial
 	switch {
@@ -126,7 +126,7 @@ func riskOf(a *plans.Action) Risk {
 // Relocation means that the objects of one block are now those of another block.
 type Relocation struct{ From, To string }
 
-// relocationOf is the relocation of an object that only moves, and keeps its kind and name;
+// relocationOf returns the relocation of an object that only moves, and keeps its kind and name;
 // ok is false for any other action.
 func relocationOf(a *plans.Action) (r Relocation, ok bool) {
 	if !a.OnlyMoves() {

@@ -22,7 +22,7 @@ func staying(plan *plans.Plan) string {
 	return "Fields that others added stay: only replacing the object removes them (-replace)."
 }
 
-// Summary is the line by which programs recognize the kind of a plan. An object that is not
+// Summary returns the line by which programs recognize the kind of a plan. An object that is not
 // ready is no change.
 func Summary(plan *plans.Plan) string {
 	if c := plan.Counts(); c != (plans.Counts{}) || plan.Changes() {
@@ -56,7 +56,7 @@ func Summary(plan *plans.Plan) string {
 	}
 }
 
-// counted is the summary of a plan with changes.
+// counted returns the summary of a plan with changes.
 func counted(plan *plans.Plan, c plans.Counts) string {
 	sentence := "Plan: "
 	if plan.Renderings != nil {
@@ -84,7 +84,7 @@ func counted(plan *plans.Plan, c plans.Counts) string {
 	return sentence + "."
 }
 
-// outputCounts is a sentence after the summary with the number of outputs that change;
+// outputCounts returns a sentence after the summary with the number of outputs that change;
 // empty for none.
 func outputCounts(plan *plans.Plan) string {
 	n := 0
@@ -99,7 +99,7 @@ func outputCounts(plan *plans.Plan) string {
 	return fmt.Sprintf(" %s %s.", words.Count(n, "output"), words.Plural(n, "changes", "change"))
 }
 
-// outputs are the outputs that a plan changes.
+// outputs returns the outputs that a plan changes.
 func outputs(plan *plans.Plan) []Output {
 	if !output.Changes(plan.Outputs) {
 		return nil
@@ -120,7 +120,7 @@ func outputs(plan *plans.Plan) []Output {
 	return out
 }
 
-// outputText is the value of an output on one line.
+// outputText returns the value of an output on one line.
 func outputText(o *state.Output, unknown bool) string {
 	switch {
 	case o == nil:
@@ -133,7 +133,7 @@ func outputText(o *state.Output, unknown bool) string {
 	return Value(OutputValue(o))
 }
 
-// OutputValue is the value of an output in JSON; nil if the state does not contain it.
+// OutputValue returns the value of an output in JSON; nil if the state does not contain it.
 func OutputValue(o *state.Output) any {
 	if o == nil || o.Sensitive || len(o.Value) == 0 {
 		return nil

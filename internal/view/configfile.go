@@ -56,7 +56,7 @@ func ExplainConfig(out screen.Stream, service string, file configs.ConfigFile) e
 	return out.Print(lines)
 }
 
-// settingsOf are the rows of one option. Only the first row of a repeated key has the
+// settingsOf returns the rows of one option. Only the first row of a repeated key has the
 // origin.
 func settingsOf(o configs.Option) []setting {
 	var rows []setting
@@ -113,7 +113,7 @@ func (t settingTable) lines(rows []setting) []screen.Line {
 	return out
 }
 
-// layerName is the name of a layer in the documentation.
+// layerName returns the name of a layer in the documentation.
 func layerName(o configs.Origin) string {
 	switch o.Layer {
 	case "cloud":

@@ -85,7 +85,7 @@ func writeValue(b *strings.Builder, v cty.Value, depth int) {
 	}
 }
 
-// null is the null of a type, with the function of the type if it has one.
+// null returns the null of a type, with the function of the type if it has one.
 func null(t cty.Type) string {
 	if t.IsPrimitiveType() {
 		return fmt.Sprintf("to%s(null)", t.FriendlyName())

@@ -97,7 +97,7 @@ func liveRow(address addrs.Object, status, took string, width int) screen.Line {
 	return screen.Text(screen.Truncate(head+status+took, room, "…"))
 }
 
-// shortAddress is an address without the kind, in at most so many columns. It keeps the
+// shortAddress returns an address without the kind, in at most so many columns. It keeps the
 // block and the end of the name, or the end of a long block.
 func shortAddress(address addrs.Object, room int) string {
 	const least = 8 // columns of a name that still say something

@@ -58,7 +58,7 @@ func (p *Progress) lacks(o outage) {
 	p.outage = o
 }
 
-// row is the line of the live view about the outage; nil without one.
+// row returns the line of the live view about the outage; nil without one.
 func (o outage) row(now time.Time, width int) []screen.Line {
 	if o.since.IsZero() {
 		return nil

@@ -35,7 +35,7 @@ func (p *Printer) About(plan *plans.Plan, server, context string, options PlanOp
 	p.tell(terminal.About(document(plan, p.Zone, options), server, context, options.terminal(), p.Err))
 }
 
-// document is the report of a plan at the present time. A new plan is read when it is made.
+// document returns the report of a plan at the present time. A new plan is read when it is made.
 func document(plan *plans.Plan, zone *time.Location, options PlanOptions) *report.Plan {
 	at := report.Moment{Zone: zone}
 	if options.Saved {

@@ -183,7 +183,7 @@ func (p *Progress) note(e plans.Event) []screen.Line {
 // denials are missing permissions, with the first action that needed each.
 type denials map[string]addrs.Object
 
-// failure is the reason for the failure of an action. The text about a missing permission is
+// failure returns the reason for the failure of an action. The text about a missing permission is
 // long: it is given once, and later failures refer to the first one.
 func (d denials) failure(e plans.Event) string {
 	var permission *providers.PermissionError
@@ -205,7 +205,7 @@ func (p *Progress) count(a *plans.Action) {
 	}
 }
 
-// finished is the line about a finished action, with the number of finished actions.
+// finished returns the line about a finished action, with the number of finished actions.
 func (p *Progress) finished(s screen.Style, e plans.Event, outcome string) screen.Line {
 	l := screen.Styled(screen.Bold, e.Action.Address.String()).Then(screen.Text(": "), screen.Styled(s, outcome))
 	if applied.Concerns(e.Action) {

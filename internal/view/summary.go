@@ -113,7 +113,7 @@ func byBlock(addresses []addrs.Object) []screen.Line {
 	return out
 }
 
-// closing is the last line. It is Terraform's if everything went well. Otherwise the line
+// closing returns the last line. It is Terraform's if everything went well. Otherwise the line
 // after it says how to go on.
 func closing(a applied.Result) []screen.Line {
 	verdict, rest := a.Verdict()

@@ -21,7 +21,7 @@ type Block struct {
 	Key    any    // string or int; nil: the block is not repeated
 }
 
-// All is the address of the block with all of its instances.
+// All returns the address of the block with all of its instances.
 func (b Block) All() string {
 	if b.Module == "" {
 		return b.Type + "." + b.Name
@@ -39,10 +39,10 @@ func SplitBlock(block string) Block {
 	return Block{Module: Join(steps[:len(steps)-1]), Type: last.Type, Name: last.Name, Key: last.Key}
 }
 
-// TypeOf is the type of the block that an address names, such as "service".
+// TypeOf returns the type of the block that an address names, such as "service".
 func TypeOf(block string) string { return SplitBlock(block).Type }
 
-// Modules are the addresses of a module and of the modules around it, outermost first:
+// Modules returns the addresses of a module and of the modules around it, outermost first:
 // "module.a", "module.a.module.b".
 func Modules(module string) []string {
 	var out []string
@@ -76,7 +76,7 @@ func bareKey(text string) (before, key string, ok bool) {
 	return before, key, found && closed && !strings.ContainsAny(key, `"[]`)
 }
 
-// BlockOf is the address of the block that a reference names. Only modules can contain
+// BlockOf returns the address of the block that a reference names. Only modules can contain
 // blocks.
 func BlockOf(t hcl.Traversal) (block string, ok bool) {
 	steps := stepsOf(t)
@@ -102,10 +102,10 @@ type Step struct {
 	Suffix     string // the key in brackets: `["cache"]`, `[0]`; empty: none
 }
 
-// ID is the step without its key.
+// ID returns the step without its key.
 func (s Step) ID() string { return s.Type + "." + s.Name }
 
-// Join is the address that consists of the steps.
+// Join returns the address that consists of the steps.
 func Join(steps []Step) string {
 	var parts []string
 	for _, s := range steps {
@@ -114,7 +114,7 @@ func Join(steps []Step) string {
 	return strings.Join(parts, ".")
 }
 
-// WithoutKeys is the address of a block without its key and the keys of modules.
+// WithoutKeys returns the address of a block without its key and the keys of modules.
 func WithoutKeys(block string) string {
 	var parts []string
 	for _, s := range Steps(block) {
@@ -123,7 +123,7 @@ func WithoutKeys(block string) string {
 	return strings.Join(parts, ".")
 }
 
-// Steps are the parts of the address of a block; nil for any other text.
+// Steps returns the parts of the address of a block; nil for any other text.
 func Steps(block string) []Step {
 	t, diags := hclsyntax.ParseTraversalAbs([]byte(block), "", hcl.InitialPos)
 	if diags.HasErrors() {
@@ -162,7 +162,7 @@ func stepsOf(t hcl.Traversal) []Step {
 	return out
 }
 
-// KeySuffix is the key of an instance, a string or a number, in the form that addresses have:
+// KeySuffix returns the key of an instance, a string or a number, in the form that addresses have:
 // `["cache"]`, `[0]`.
 func KeySuffix(key cty.Value) string {
 	if key.Type() == cty.String {
@@ -171,7 +171,7 @@ func KeySuffix(key cty.Value) string {
 	return "[" + key.AsBigFloat().Text('f', 0) + "]"
 }
 
-// plainKey is a key as a Go value. A number that no int can hold becomes its text form.
+// plainKey returns a key as a Go value. A number that no int can hold becomes its text form.
 func plainKey(key cty.Value) any {
 	if key.Type() == cty.String {
 		return key.AsString()

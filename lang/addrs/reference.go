@@ -5,7 +5,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// NameOf is the second step of a reference: the NAME of role.NAME or role["NAME"].
+// NameOf returns the second step of a reference: the NAME of role.NAME or role["NAME"].
 func NameOf(t hcl.Traversal) (name string, ok bool) {
 	if len(t) < 2 {
 		return "", false

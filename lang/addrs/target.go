@@ -46,7 +46,7 @@ func (t Target) Has(o Object) bool {
 // Keyed reports whether the target is one instance of a repeated block.
 func (t Target) Keyed() bool { return strings.HasSuffix(t.Block, "]") }
 
-// In is the target with the address of the module around it, which is empty or ends with a
+// In returns the target with the address of the module around it, which is empty or ends with a
 // dot.
 func (t Target) In(module string) Target {
 	t.Block = module + t.Block

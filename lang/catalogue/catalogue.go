@@ -153,7 +153,7 @@ func (d *describer) definition(catalogue, b *source.Block) Definition {
 	return info
 }
 
-// powersOf are the powers of a block with a container and of the blocks inside.
+// powersOf returns the powers of a block with a container and of the blocks inside.
 func (d *describer) powersOf(b *source.Block, within string) []Powers {
 	info := Powers{Kind: b.Type.Name, Name: within + b.Label, Reason: argument(b, schema.ReasonAttribute.Name)}
 	for _, a := range slices.Concat(schema.PowerAttributes, schema.NamespaceAttributes) {
@@ -184,8 +184,8 @@ func (d *describer) powersOf(b *source.Block, within string) []Powers {
 	return out
 }
 
-// wholeSource is the source of a definition with copies of the local values that it shares with
-// other definitions.
+// wholeSource returns the source of a definition with copies of the local values that it shares
+// with other definitions.
 func (d *describer) wholeSource(catalogue, b *source.Block) []byte {
 	source := withComment(b.Whole, d.files[b.Header.Filename].Bytes)
 	shared := d.sharedLocals(catalogue, b)
@@ -196,7 +196,7 @@ func (d *describer) wholeSource(catalogue, b *source.Block) []byte {
 	return slices.Concat(head, []byte("{\n  locals {\n"), bytes.Join(shared, []byte("\n")), []byte("  }\n\n"), tail)
 }
 
-// sharedLocals are the local values of the catalogue that a definition reads, with their
+// sharedLocals returns the local values of the catalogue that a definition reads, with their
 // comments, indented for a block inside the definition.
 func (d *describer) sharedLocals(catalogue, definition *source.Block) [][]byte {
 	read := map[string]bool{}
@@ -230,7 +230,7 @@ func (d *describer) sharedLocals(catalogue, definition *source.Block) [][]byte {
 	return out
 }
 
-// Needs are the services that a definition needs, sorted.
+// Needs returns the services that a definition needs, sorted.
 func Needs(b *source.Block) []string {
 	out := referredServices(b)
 	for _, kind := range []string{"database", "queue", "user", "identity_role", "endpoint"} {
@@ -244,7 +244,7 @@ func Needs(b *source.Block) []string {
 	return slices.Compact(out)
 }
 
-// referredServices are the services that the expressions in a block refer to.
+// referredServices returns the services that the expressions in a block refer to.
 func referredServices(b *source.Block) []string {
 	var out []string
 	for _, attr := range b.Ordered() {
@@ -260,7 +260,7 @@ func referredServices(b *source.Block) []string {
 	return out
 }
 
-// argument is the text of a constant argument, or its default.
+// argument returns the text of a constant argument, or its default.
 func argument(b *source.Block, name string) string {
 	text, _ := b.Type.Attribute(name).Default.(string)
 	attr := b.Attributes[name]
@@ -271,7 +271,7 @@ func argument(b *source.Block, name string) string {
 	return text
 }
 
-// imagesOf are the images in a block and in the blocks inside.
+// imagesOf returns the images in a block and in the blocks inside.
 func imagesOf(b *source.Block) []string {
 	var out []string
 	if b.Type.Attribute("image") != nil {
@@ -304,7 +304,7 @@ func indented(text []byte) []byte {
 	return bytes.Join(lines, nil)
 }
 
-// withComment is the source of a range from the beginning of its line, with the comment lines
+// withComment returns the source of a range from the beginning of its line, with the comment lines
 // before it.
 func withComment(at hcl.Range, file []byte) []byte {
 	start := bytes.LastIndexByte(file[:at.Start.Byte], '\n') + 1

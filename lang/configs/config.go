@@ -50,7 +50,7 @@ type Config struct {
 	Files map[string]*hcl.File
 }
 
-// DeferredData are the addresses of the data blocks that are known only after the apply.
+// DeferredData returns the addresses of the data blocks that are known only after the apply.
 func (c *Config) DeferredData() []string {
 	var out []string
 	for _, d := range c.Data {
@@ -112,7 +112,7 @@ type Exposure struct {
 	Range     hcl.Range
 }
 
-// Host is the name for clients outside, or the address if there is no name.
+// Host returns the name for clients outside, or the address if there is no name.
 func (e Exposure) Host() string {
 	if e.FQDN != "" {
 		return e.FQDN

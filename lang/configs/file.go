@@ -71,10 +71,10 @@ type Origin struct {
 	Key, Section hcl.Range
 }
 
-// KeyRange is the place of the key, or of the value if the key is computed.
+// KeyRange returns the place of the key, or of the value if the key is computed.
 func (o Origin) KeyRange() hcl.Range { return diag.FirstRange(o.Key, o.Range) }
 
-// SectionRange is the place of the section, or else of the key or the value.
+// SectionRange returns the place of the section, or else of the key or the value.
 func (o Origin) SectionRange() hcl.Range { return diag.FirstRange(o.Section, o.Key, o.Range) }
 
 // Override is a value that a stronger layer replaced.

@@ -32,7 +32,7 @@ func (r *Role) Selects(name string, labels map[string]string) bool {
 	return len(r.Match) > 0 || slices.Contains(r.Nodes, name)
 }
 
-// Named are the nodes that the role or one of its parts names.
+// Named returns the nodes that the role or one of its parts names.
 func (r *Role) Named() []string {
 	out := slices.Clone(r.Nodes)
 	for i := range r.Roles {
@@ -48,7 +48,7 @@ func (r *Role) Matches() bool {
 	return len(r.Match) > 0 || slices.ContainsFunc(r.Roles, func(part Role) bool { return part.Matches() })
 }
 
-// Tolerated are the taints of the role and its parts. Pods of the role tolerate them.
+// Tolerated returns the taints of the role and its parts. Pods of the role tolerate them.
 func (r *Role) Tolerated() []Taint {
 	out := slices.Clone(r.Taints)
 	for i := range r.Roles {
@@ -68,7 +68,7 @@ type Taint struct {
 	Effect string // "NoSchedule", "PreferNoSchedule"
 }
 
-// String is the taint in the form of kubectl.
+// String returns the taint in the form of kubectl.
 func (t Taint) String() string {
 	if t.Value != "" {
 		return t.Key + "=" + t.Value + ":" + t.Effect

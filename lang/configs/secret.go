@@ -90,7 +90,7 @@ func (r SecretRef) Public() bool {
 	return slices.Contains([]string{KeyPublic, KeyCertificate, KeyCA}, r.Key)
 }
 
-// Object is the name of the Secret in the cluster.
+// Object returns the name of the Secret in the cluster.
 func (r SecretRef) Object() string {
 	if r.Service == "" {
 		return r.Secret

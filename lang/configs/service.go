@@ -58,7 +58,7 @@ type Service struct {
 	Range     hcl.Range // of the service block
 }
 
-// Passwords are the passwords of the databases, queues and users of the service.
+// Passwords returns the passwords of the databases, queues and users of the service.
 func (s *Service) Passwords() []Password {
 	var out []Password
 	for _, d := range s.Databases {
@@ -83,10 +83,10 @@ type Port struct {
 	Range    hcl.Range
 }
 
-// AtExposure is the number of the port at the exposure.
+// AtExposure returns the number of the port at the exposure.
 func (p Port) AtExposure() int { return cmp.Or(p.Public, p.Number) }
 
-// Protocol is the protocol in the words of Kubernetes: TCP or UDP.
+// Protocol returns the protocol in the words of Kubernetes: TCP or UDP.
 func (p Port) Protocol() string {
 	if p.UDP {
 		return "UDP"
@@ -94,7 +94,7 @@ func (p Port) Protocol() string {
 	return "TCP"
 }
 
-// Scheme is the beginning of a URL of the port.
+// Scheme returns the beginning of a URL of the port.
 func (p Port) Scheme() string {
 	if p.UDP {
 		return "udp://"
@@ -156,7 +156,7 @@ func (p Patch) Matches(kind, name string) bool {
 	return matched && p.Kind == kind
 }
 
-// Place is the place of a field of the patch, or of the nearest part around the field.
+// Place returns the place of a field of the patch, or of the nearest part around the field.
 func (p Patch) Place(field string) hcl.Range {
 	for field != "" {
 		if at, ok := p.Places[field]; ok {

@@ -20,7 +20,7 @@ func (t Text) Secret() bool {
 	return false
 }
 
-// hidden is the text with all parts made secret.
+// hidden returns the text with all parts made secret.
 func (t Text) hidden() Text {
 	out := slices.Clone(t)
 	for i := range out {
@@ -61,8 +61,8 @@ func (t Text) Deferred() []string {
 	return slices.Compact(out)
 }
 
-// Masked is the text with "(sensitive)" for each secret part, KnownAfterApply for each deferred
-// part, and $(FIELD) for each field of the pod.
+// Masked returns the text with "(sensitive)" for each secret part, KnownAfterApply for each
+// deferred part, and $(FIELD) for each field of the pod.
 func (t Text) Masked() string {
 	var b strings.Builder
 	for _, p := range t {

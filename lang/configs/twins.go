@@ -6,7 +6,7 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 )
 
-// Twins is the error about a DaemonSet that would run twice on a node, for two services of one
+// Twins returns the error about a DaemonSet that would run twice on a node, for two services of one
 // definition.
 func Twins(a, b *Service, workload, at string, nodes []string) string {
 	where := "on the same nodes"

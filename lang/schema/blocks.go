@@ -2,7 +2,7 @@ package schema
 
 import "kolla.openstack.org/kolla/lang/schema/forms"
 
-// Blocks are the types of blocks that may stand at the top of a file.
+// Blocks returns the types of blocks that may stand at the top of a file.
 func Blocks() []*BlockType { return FileType.Blocks }
 
 // FileType describes the top of all files of a configuration together.
@@ -210,7 +210,7 @@ service "keystone" {
 	Blocks: []*BlockType{{Name: "content", Single: true, Doc: "Content of each generated block."}},
 }
 
-// DynamicNames are the types of blocks that a dynamic block inside of a block of this type
+// DynamicNames returns the types of blocks that a dynamic block inside of a block of this type
 // can stand for.
 func (t *BlockType) DynamicNames() []string {
 	var out []string

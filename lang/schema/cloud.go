@@ -14,7 +14,7 @@ var releases = []struct{ name, distro string }{
 	{"2026.1", "rocky-10"},
 }
 
-// DistroOf is the default distribution of the images of a release. It is empty for a release
+// DistroOf returns the default distribution of the images of a release. It is empty for a release
 // that kolla does not deploy.
 func DistroOf(release string) string {
 	for _, r := range releases {
@@ -199,7 +199,7 @@ var defaultWorkloadType = &BlockType{
 	Blocks:     []*BlockType{resourcesType},
 }
 
-// chosen are the arguments with the given names.
+// chosen returns the arguments with the given names.
 func chosen(from []Attribute, names ...string) []Attribute {
 	return slices.DeleteFunc(slices.Clone(from), func(a Attribute) bool { return !slices.Contains(names, a.Name) })
 }

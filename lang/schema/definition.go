@@ -72,7 +72,7 @@ service "status" {
 	Blocks: append([]*BlockType{InputType, OwnLocalsType}, overridable()...),
 }
 
-// overridable are the types of blocks of a definition that a service can override.
+// overridable returns the types of blocks of a definition that a service can override.
 func overridable() []*BlockType {
 	return []*BlockType{
 		PortType, databaseType, QueueType, UserType, IdentityRoleType, SecretType, configType, JobType, WorkloadType, EndpointType, outputType, providesType, allowType, PatchType,

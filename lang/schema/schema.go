@@ -95,7 +95,7 @@ const (
 	TypeLiteral     AttributeType = "string without references" // read before anything is evaluated
 )
 
-// Attribute is the argument of that name, or nil.
+// Attribute returns the argument of that name, or nil.
 func (t *BlockType) Attribute(name string) *Attribute {
 	for i := range t.Attributes {
 		if t.Attributes[i].Name == name {
@@ -105,7 +105,7 @@ func (t *BlockType) Attribute(name string) *Attribute {
 	return nil
 }
 
-// Block is the type of the blocks of that name inside of a block of this type, or nil.
+// Block returns the type of the blocks of that name inside of a block of this type, or nil.
 func (t *BlockType) Block(name string) *BlockType {
 	for _, b := range t.Blocks {
 		if b.Name == name {
@@ -115,7 +115,7 @@ func (t *BlockType) Block(name string) *BlockType {
 	return nil
 }
 
-// AttributeNames are the names of the arguments.
+// AttributeNames returns the names of the arguments.
 func (t *BlockType) AttributeNames() []string {
 	var names []string
 	for _, a := range t.Attributes {
@@ -124,7 +124,7 @@ func (t *BlockType) AttributeNames() []string {
 	return names
 }
 
-// BlockNames are the names of the types of blocks that may stand in a block of this type.
+// BlockNames returns the names of the types of blocks that may stand in a block of this type.
 func (t *BlockType) BlockNames() []string {
 	var names []string
 	for _, b := range t.Blocks {
@@ -133,7 +133,7 @@ func (t *BlockType) BlockNames() []string {
 	return names
 }
 
-// Header is the first line of a block of the type.
+// Header returns the first line of a block of the type.
 func (t *BlockType) Header() string {
 	if t.Label == "" {
 		return t.Name + " {"

@@ -96,7 +96,7 @@ service "status" {
 	Alternatives: [][]string{{"from_env"}, {"from_file"}, {"from_secret"}, {"value"}},
 }
 
-// SharedGeneratorAttributes are the GeneratorAttributes of a block outside of services. There
+// SharedGeneratorAttributes returns the GeneratorAttributes of a block outside of services. There
 // count is the number of instances, so the number of keys is called keys.
 func SharedGeneratorAttributes() []Attribute {
 	out := slices.Clone(GeneratorAttributes)

@@ -168,7 +168,7 @@ var (
 	}
 )
 
-// with is an attribute with a description.
+// with returns an attribute with a description.
 func with(a Attribute, doc string) Attribute {
 	a.Doc = doc
 	return a

@@ -155,7 +155,7 @@ func withKeys(fields Fields, names []string) Fields {
 	return all
 }
 
-// identity is the set of the fields that identify an element that the set of the list does not
+// identity returns the set of the fields that identify an element that the set of the list does not
 // name: its keys, or the whole element if the list has no keys.
 func (m members) identity(element any) Fields {
 	names := Fields{}

@@ -92,7 +92,7 @@ func Union(a, b Fields) Fields {
 	return all
 }
 
-// setOf is a set inside another set, never nil.
+// setOf returns a set inside another set, never nil.
 func setOf(v any) Fields {
 	if fields, ok := v.(map[string]any); ok && fields != nil {
 		return fields
@@ -152,7 +152,7 @@ func decode(text string) (any, bool) {
 	return value, err == nil
 }
 
-// canonical is a text for a value. Equal values have the same text, regardless of the Go types
+// canonical returns a text for a value. Equal values have the same text, regardless of the Go types
 // of their numbers.
 func canonical(value any) string {
 	text, err := json.Marshal(value)
@@ -208,7 +208,7 @@ func (m members) findDefaulted(own map[string]any) (Fields, bool) {
 	return nil, false
 }
 
-// shapes are the names of the key fields. All elements of a list have the same names, unless
+// shapes returns the names of the key fields. All elements of a list have the same names, unless
 // the schema changed.
 func (m members) shapes() [][]string {
 	var shapes [][]string

@@ -329,7 +329,7 @@ func TestPowersAreDriftForAnEmptyState(t *testing.T) {
 	s.hide(power.resource, b.namespace, "api", before) // no default, so that nobody has to have written it
 	s.patch(power.resource, b.namespace, "api", power.writes["container"])
 	for i := range b.state.Objects {
-		b.state.Objects[i].Check.Owned = ""
+		b.state.Objects[i].Fingerprint.Owned = ""
 	}
 	a := b.action(b.plan(), power.address)
 	if a.Verb != plans.Update || len(a.Changes) != 2 || a.Changes[0].Path != `spec.template.spec.containers["api"].imagePullPolicy` || a.Changes[1].Path != `spec.template.spec.containers["miner"]` {

@@ -134,7 +134,7 @@ func TestDefaultIngressClass(t *testing.T) {
 	if has() != class {
 		t.Fatalf("its class is %v", has())
 	}
-	b.state.Objects[0].Check.Owned = "" // nothing is known of it
+	b.state.Objects[0].Fingerprint.Owned = "" // nothing is known of it
 	b.settled()
 	s.patch(ingresses, b.namespace, "front", steal)
 	c := b.drifts(atIngress, "spec.ingressClassName", plans.Replace)
@@ -153,7 +153,7 @@ func TestDefaultIngressClass(t *testing.T) {
 	b.settled()
 	// It was the default when the Ingress was made.
 	clustertest.Kubectl(t, "annotate", "ingressclass", class, "ingressclass.kubernetes.io/is-default-class-")
-	b.state.Objects[0].Check.Owned = ""
+	b.state.Objects[0].Fingerprint.Owned = ""
 	b.settled()
 }
 
@@ -192,7 +192,7 @@ func TestForeignHeadless(t *testing.T) {
 func TestDeclaredHeadless(t *testing.T) {
 	const at = "manifest.m/Service/api"
 	b, _ := made(t, at, "{apiVersion: v1, kind: Service, metadata: {name: api}, spec: {clusterIP: None, selector: {app: api}, ports: [{port: 80}]}}")
-	b.state.Objects[0].Check.Owned = ""
+	b.state.Objects[0].Fingerprint.Owned = ""
 	b.settled()
 }
 

@@ -175,7 +175,7 @@ func (b *bench) apply(plan *plans.Plan) {
 		}
 		record := recordOf(a.Object, live, rules)
 		record.Yields = yieldsOf(a)
-		record.Check = rules.Written(live, providers.FieldManager, proof.TermsOf(a.Object, a.Scaled, plan.ForeignPolicy == plans.IgnoreForeign))
+		record.Fingerprint = rules.Written(live, providers.FieldManager, proof.TermsOf(a.Object, a.Scaled, plan.ForeignPolicy == plans.IgnoreForeign))
 		b.state.Objects = append(b.state.Objects, record)
 	}
 }
@@ -186,7 +186,7 @@ func recordOf(o *providers.Object, live *unstructured.Unstructured, rules *proof
 		Address: o.Address.String(), APIVersion: live.GetAPIVersion(), Kind: live.GetKind(),
 		Namespace: live.GetNamespace(), Name: live.GetName(), UID: string(live.GetUID()),
 		DesiredDigest: o.Digest(), Ready: true, Applied: time.Now(), Partial: o.Partial,
-		Check: rules.Written(live, providers.FieldManager, proof.Terms{}),
+		Fingerprint: rules.Written(live, providers.FieldManager, proof.Terms{}),
 	}
 }
 

@@ -51,7 +51,7 @@ func (b *bench) recheck() {
 	for _, a := range b.plan().Actions {
 		for i := range b.state.Objects {
 			if a.Verb == plans.None && b.state.Objects[i].Address == a.Address.String() {
-				b.state.Objects[i].Check, b.state.Objects[i].DesiredDigest = a.Check, a.Object.Digest()
+				b.state.Objects[i].Fingerprint, b.state.Objects[i].DesiredDigest = a.Fingerprint, a.Object.Digest()
 			}
 		}
 	}
@@ -83,17 +83,17 @@ func TestUnchangedIsKnownByWhatIsOwned(t *testing.T) {
 	known := slices.Clone(b.state.Objects)
 	// Who added to a Deployment, and what is a default in it, only the server can tell. Of a
 	// ConfigMap there is nothing but what is declared.
-	b.state.Objects[1].Check = state.Check{}
-	b.state.Objects[0].Check = state.Check{}
+	b.state.Objects[1].Fingerprint = state.Fingerprint{}
+	b.state.Objects[0].Fingerprint = state.Fingerprint{}
 	for at, want := range map[string]plans.EvidenceKind{atAPI: plans.DryRun, atConf: plans.Ownership} {
 		if a := b.action(b.plan(), at); a.Verb != plans.None || a.Evidence.Kind != want {
 			t.Errorf("with an old state, %s: %s by %s", at, a.Verb, a.Evidence.Kind)
 		}
 	}
 	for name, forget := range map[string]func(*state.Object){
-		"another server":        func(o *state.Object) { o.Check.Server = "v1.99.0" },
+		"another server":        func(o *state.Object) { o.Fingerprint.Server = "v1.99.0" },
 		"another configuration": func(o *state.Object) { o.DesiredDigest = strings.Repeat("0", 64) },
-		"other admission":       func(o *state.Object) { o.Check.Admission = strings.Repeat("0", 64) },
+		"other admission":       func(o *state.Object) { o.Fingerprint.Admission = strings.Repeat("0", 64) },
 	} {
 		b.state.Objects = append([]state.Object(nil), known...)
 		for i := range b.state.Objects {
@@ -115,7 +115,7 @@ func TestDoubtIsForTheServer(t *testing.T) {
 	b.declare(atAPI, strings.Replace(api(b, "keystone:1", "keystone"), "1024Mi", "1073741824", 1))
 	b.apply(b.plan())
 	b.evidence(plans.Fingerprint)
-	b.state.Objects[0].Check = state.Check{}
+	b.state.Objects[0].Fingerprint = state.Fingerprint{}
 	b.evidence(plans.DryRun)
 	b.recheck()
 	b.evidence(plans.Fingerprint)
@@ -261,7 +261,7 @@ func TestVerifyAllFindsAWrongState(t *testing.T) {
 	}
 	for _, u := range live {
 		if u.GetName() == "keystone.conf" {
-			b.state.Objects[0].Check = rules.Written(u, "kolla", proof.Terms{})
+			b.state.Objects[0].Fingerprint = rules.Written(u, "kolla", proof.Terms{})
 		}
 	}
 	b.evidence(plans.Fingerprint) // it believes the state

@@ -83,9 +83,9 @@ type Action struct {
 	// Pending: the object matches, but the apply that wrote it did not see it ready. An
 	// apply waits for it.
 	Pending bool `json:"pending,omitempty"`
-	// Check, of a None, lets later plans recognize the object as unchanged; zero if nothing
+	// Fingerprint, of a None, lets later plans recognize the object as unchanged; zero if nothing
 	// is certain enough.
-	Check state.Check `json:"check,omitzero"`
+	Fingerprint state.Fingerprint `json:"check,omitzero"`
 }
 
 // Removal is what only actions need that take something away. It is zero for others.

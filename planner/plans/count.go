@@ -80,7 +80,7 @@ type Tally struct {
 	NotCompared int `json:"not_compared"`
 }
 
-// All is the number of all objects.
+// All returns the number of all objects.
 func (t Tally) All() int { return t.Unchanged + t.Changed + t.NotCompared }
 
 // Tally counts the objects of the plan.

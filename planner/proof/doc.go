@@ -6,7 +6,7 @@
 //
 //   - The fingerprint of a live object equals the recorded one, and the server follows the
 //     same Rules as then. Applying the same declaration again changes nothing; see
-//     Rules.Check.
+//     Rules.Fingerprint.
 //   - A field manager owns exactly the declared fields, with the declared values. This
 //     proof needs no record; see Holds.
 package proof

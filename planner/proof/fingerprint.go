@@ -44,7 +44,7 @@ func TermsOf(object *providers.Object, scaled, ignoreForeign bool) Terms {
 	return Terms{Leave: strings.Join(leave, "\n"), Scaled: scaled, Partial: object.Partial}
 }
 
-// fingerprint hashes a live object: the set of fields that the manager owns, and the
+// hashOwned hashes a live object: the set of fields that the manager owns, and the
 // content of the object. It leaves out fields that the system or others keep (KeeperOf),
 // unless the manager owns them, and values that must not be stored (Withheld). ok is false
 // if it is not certain which fields the manager owns.
@@ -52,7 +52,7 @@ func TermsOf(object *providers.Object, scaled, ignoreForeign bool) Terms {
 // The fingerprint of an applied object stays the same until somebody changes a field that
 // the apply has set, takes a field over, or adds one. While it is the same, another apply
 // of the same manifest under the same rules changes nothing.
-func fingerprint(live *unstructured.Unstructured, manager string, terms Terms) (sum string, ok bool) {
+func hashOwned(live *unstructured.Unstructured, manager string, terms Terms) (sum string, ok bool) {
 	fields, ok := appliedBy(live, manager)
 	if !ok || terms.Partial {
 		return "", false

@@ -113,13 +113,13 @@ var forms = map[string]struct {
 func TestFingerprintIsOfAll(t *testing.T) {
 	for name, test := range forms {
 		t.Run(name, func(t *testing.T) {
-			want, ok := fingerprint(thing(t, test.live, test.fields), "kolla", Terms{})
+			want, ok := hashOwned(thing(t, test.live, test.fields), "kolla", Terms{})
 			if !ok || len(want) != 64 {
 				t.Fatalf("fingerprint is %q, %t", want, ok)
 			}
 			seen := map[string]string{want: test.live}
 			for _, content := range append(test.same, test.other...) {
-				got, ok := fingerprint(thing(t, content, test.fields), "kolla", Terms{})
+				got, ok := hashOwned(thing(t, content, test.fields), "kolla", Terms{})
 				if other, taken := seen[got]; taken || !ok {
 					t.Errorf("of %s it is %t and the same as of %s", content, ok, other)
 				}
@@ -214,7 +214,7 @@ func TestNoFingerprint(t *testing.T) {
 	for name, entries := range tests {
 		t.Run(name, func(t *testing.T) {
 			u := decoded(t, `{"apiVersion": "v1", "kind": "Thing", "metadata": {"managedFields": [`+entries+`]}, "a": 1, "l": [{"n": 1}, {"n": 1}], "s": [1, 1]}`)
-			if sum, ok := fingerprint(u, "kolla", Terms{}); ok {
+			if sum, ok := hashOwned(u, "kolla", Terms{}); ok {
 				t.Errorf("it is %s", sum)
 			}
 		})
@@ -228,7 +228,7 @@ func TestFingerprintSaysNothingOfSecrets(t *testing.T) {
 		u := decoded(t, `{"apiVersion": "v1", "kind": "Secret", "type": "`+kind+`", "metadata": {"annotations": {"`+providers.AnnotationChecksum+`": "`+checksum+`"}, "managedFields": [
 			{"manager": "kolla", "operation": "Apply", "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1":
 				{"f:type": {}, "f:data": {"f:password": {}}, "f:metadata": {"f:annotations": {"f:`+providers.AnnotationChecksum+`": {}}}}}]}, "data": `+data+`}`)
-		sum, ok := fingerprint(u, "kolla", Terms{})
+		sum, ok := hashOwned(u, "kolla", Terms{})
 		if !ok {
 			t.Fatal("there is no fingerprint")
 		}

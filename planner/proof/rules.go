@@ -88,34 +88,35 @@ func (r *Rules) meets(kind schema.GroupVersionKind, operations ...string) bool {
 	return r.hidden || slices.ContainsFunc(r.mutators, func(m mutator) bool { return m.sees(kind, operations...) })
 }
 
-// Check returns the record by which a later plan can prove that an object is unchanged.
+// Fingerprint returns the fingerprint by which a later plan can prove that an object is
+// unchanged.
 // The caller must know that an apply would change nothing in the object now. Where the
-// result of another apply is not certain, the record proves only that nobody has added
+// result of another apply is not certain, the fingerprint proves only that nobody has added
 // anything to the object. This is so for custom resources, whose definition or API server
 // decides. namespace is as for Undisturbed.
-func (r *Rules) Check(live, namespace *unstructured.Unstructured, manager string, terms Terms) state.Check {
+func (r *Rules) Fingerprint(live, namespace *unstructured.Unstructured, manager string, terms Terms) state.Fingerprint {
 	admission, known := r.admission(live, namespace)
-	return r.check(live, manager, admission, known, terms)
+	return r.fingerprint(live, manager, admission, known, terms)
 }
 
-// Written is Check for an object that an apply has just returned. If a mutator may have
+// Written is Fingerprint for an object that an apply has just returned. If a mutator may have
 // changed the object, the result of another apply is not certain: a mutator may act on
 // creations only, for example.
-func (r *Rules) Written(live *unstructured.Unstructured, manager string, terms Terms) state.Check {
-	return r.check(live, manager, "", !r.meets(live.GroupVersionKind(), "CREATE", "UPDATE"), terms)
+func (r *Rules) Written(live *unstructured.Unstructured, manager string, terms Terms) state.Fingerprint {
+	return r.fingerprint(live, manager, "", !r.meets(live.GroupVersionKind(), "CREATE", "UPDATE"), terms)
 }
 
-// check returns a record without a server version unless the result of another apply is
+// fingerprint returns a fingerprint without a server version unless the result of another apply is
 // certain.
-func (r *Rules) check(live *unstructured.Unstructured, manager, admission string, certain bool, terms Terms) state.Check {
-	sum, ok := fingerprint(live, manager, terms)
+func (r *Rules) fingerprint(live *unstructured.Unstructured, manager, admission string, certain bool, terms Terms) state.Fingerprint {
+	sum, ok := hashOwned(live, manager, terms)
 	if !ok {
-		return state.Check{}
+		return state.Fingerprint{}
 	}
 	if !certain || !BuiltIn(live.GroupVersionKind()) || r.server == "" {
-		return state.Check{Owned: sum}
+		return state.Fingerprint{Owned: sum}
 	}
-	return state.Check{Owned: sum, Server: r.server, Admission: admission}
+	return state.Fingerprint{Owned: sum, Server: r.server, Admission: admission}
 }
 
 // admission returns a hash of everything on which the mutators' changes to the object

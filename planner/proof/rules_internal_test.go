@@ -141,46 +141,46 @@ func TestWhichKindsAMutatorSees(t *testing.T) {
 
 // A webhook is known by its configuration, unless that looks at more than the object.
 func TestWebhooksAreKnownByTheirConfiguration(t *testing.T) {
-	check := func(webhook string, generation int64, labels string) state.Check {
+	fingerprint := func(webhook string, generation int64, labels string) state.Fingerprint {
 		a := hook(t, webhook)
 		a.objects["v1 "+hookKind][0].SetGeneration(generation)
-		return rulesOf(t, a).Check(one(t, deployments, "1"), namespace(t, labels, before), "kolla", Terms{})
+		return rulesOf(t, a).Fingerprint(one(t, deployments, "1"), namespace(t, labels, before), "kolla", Terms{})
 	}
 	const all = `"rules": [` + everything + `]`
-	first := check(all, 1, "")
-	if first.Admission == "" || check(all, 1, "") != first {
-		t.Errorf("the checks of the same are %+v and %+v", first, check(all, 1, ""))
+	first := fingerprint(all, 1, "")
+	if first.Admission == "" || fingerprint(all, 1, "") != first {
+		t.Errorf("the fingerprints of the same are %+v and %+v", first, fingerprint(all, 1, ""))
 	}
-	if other := check(all, 2, ""); other.Admission == "" || other.Admission == first.Admission {
-		t.Errorf("after a change the check is %+v, was %+v", other, first)
+	if other := fingerprint(all, 2, ""); other.Admission == "" || other.Admission == first.Admission {
+		t.Errorf("after a change the fingerprint is %+v, was %+v", other, first)
 	}
-	if c := check(all+`, "matchConditions": [{"name": "c", "expression": "request.userInfo.username == 'a'"}]`, 1, ""); c.Known() {
-		t.Errorf("with a condition about the request, the check is %+v", c)
+	if c := fingerprint(all+`, "matchConditions": [{"name": "c", "expression": "request.userInfo.username == 'a'"}]`, 1, ""); c.Known() {
+		t.Errorf("with a condition about the request, the fingerprint is %+v", c)
 	}
-	if c := check(all+`, "namespaceSelector": {"matchExpressions": [{"key": "ignore", "operator": "DoesNotExist"}]}`, 1, `"ignore": "yes"`); !c.Known() || c.Admission != "" {
-		t.Errorf("in a namespace that it ignores, the check is %+v", c)
+	if c := fingerprint(all+`, "namespaceSelector": {"matchExpressions": [{"key": "ignore", "operator": "DoesNotExist"}]}`, 1, `"ignore": "yes"`); !c.Known() || c.Admission != "" {
+		t.Errorf("in a namespace that it ignores, the fingerprint is %+v", c)
 	}
 }
 
 // The hash is another one whenever something that may matter is.
 func TestAdmissionIsKnownByIdentities(t *testing.T) {
 	const spec = `"matchConstraints": {"resourceRules": [` + everything + `]}`
-	check := func(policy, binding int, resourceVersion string) state.Check {
+	fingerprint := func(policy, binding int, resourceVersion string) state.Fingerprint {
 		a := policyOf(t, spec, "")
 		a.objects["v1 "+policyKind][0].SetGeneration(int64(policy))
 		a.objects["v1 "+bindingKind][0].SetGeneration(int64(binding))
 		a.objects["v1 "+policyKind][1].SetGeneration(int64(policy + binding))
-		return rulesOf(t, a).Check(one(t, deployments, resourceVersion), namespace(t, "", before), "kolla", Terms{})
+		return rulesOf(t, a).Fingerprint(one(t, deployments, resourceVersion), namespace(t, "", before), "kolla", Terms{})
 	}
-	first := check(1, 1, "1")
-	if first.Admission == "" || check(1, 1, "1") != first {
-		t.Fatalf("the checks of the same are %+v and %+v", first, check(1, 1, "1"))
+	first := fingerprint(1, 1, "1")
+	if first.Admission == "" || fingerprint(1, 1, "1") != first {
+		t.Fatalf("the fingerprints of the same are %+v and %+v", first, fingerprint(1, 1, "1"))
 	}
-	for name, other := range map[string]state.Check{
-		"another policy": check(2, 1, "1"), "another binding": check(1, 2, "1"), "another version of the object": check(1, 1, "2"),
+	for name, other := range map[string]state.Fingerprint{
+		"another policy": fingerprint(2, 1, "1"), "another binding": fingerprint(1, 2, "1"), "another version of the object": fingerprint(1, 1, "2"),
 	} {
 		if other.Admission == "" || other.Admission == first.Admission {
-			t.Errorf("%s: the check is %+v, was %+v", name, other, first)
+			t.Errorf("%s: the fingerprint is %+v, was %+v", name, other, first)
 		}
 	}
 }
@@ -198,20 +198,20 @@ func TestNamespacesAreSelected(t *testing.T) {
 			r, live := rulesOf(t, a), one(t, deployments, "1")
 			in := namespace(t, `"inject": "yes"`, before)
 			out := namespace(t, `"inject": "no"`, before)
-			checkIn, checkOut := r.Check(live, in, "kolla", Terms{}), r.Check(live, out, "kolla", Terms{})
-			if r.Undisturbed(live, in) || checkIn.Admission == "" {
-				t.Errorf("in a namespace that is selected, the check is %+v", checkIn)
+			inside, outside := r.Fingerprint(live, in, "kolla", Terms{}), r.Fingerprint(live, out, "kolla", Terms{})
+			if r.Undisturbed(live, in) || inside.Admission == "" {
+				t.Errorf("in a namespace that is selected, the fingerprint is %+v", inside)
 			}
-			if !r.Undisturbed(live, out) || checkOut.Admission != "" || checkOut.Owned == "" {
-				t.Errorf("in another namespace, the check is %+v", checkOut)
+			if !r.Undisturbed(live, out) || outside.Admission != "" || outside.Owned == "" {
+				t.Errorf("in another namespace, the fingerprint is %+v", outside)
 			}
-			if check := r.Check(live, nil, "kolla", Terms{}); check.Admission == "" {
-				t.Errorf("in no namespace, the check is %+v", check)
+			if fingerprint := r.Fingerprint(live, nil, "kolla", Terms{}); fingerprint.Admission == "" {
+				t.Errorf("in no namespace, the fingerprint is %+v", fingerprint)
 			}
 			for _, labels := range []string{`"inject": "yes"`, `"inject": "no"`} {
 				late := namespace(t, labels, now.Add(-time.Second))
-				if check := r.Check(live, late, "kolla", Terms{}); check.Known() || r.Undisturbed(live, late) {
-					t.Errorf("with labels that were just written, the check is %+v", check)
+				if fingerprint := r.Fingerprint(live, late, "kolla", Terms{}); fingerprint.Known() || r.Undisturbed(live, late) {
+					t.Errorf("with labels that were just written, the fingerprint is %+v", fingerprint)
 				}
 				writes := func(operation metav1.ManagedFieldsOperationType, fields string) *unstructured.Unstructured {
 					stamp, u := metav1.NewTime(now.Add(-time.Second)), namespace(t, labels, before)
@@ -221,14 +221,14 @@ func TestNamespacesAreSelected(t *testing.T) {
 					return u
 				}
 				const annotation = `{"f:metadata": {"f:annotations": {"f:seen": {}}}}`
-				if check := r.Check(live, writes("Update", annotation), "kolla", Terms{}); !check.Known() {
+				if fingerprint := r.Fingerprint(live, writes("Update", annotation), "kolla", Terms{}); !fingerprint.Known() {
 					t.Error("an annotation that was just written is taken for a label")
 				}
 				for operation, fields := range map[metav1.ManagedFieldsOperationType]string{
 					"Update": `{"f:metadata": {"f:annotations": {"f:seen": {}}, "f:labels": {"f:inject": {}}}}`, "Apply": annotation,
 				} {
-					if check := r.Check(live, writes(operation, fields), "kolla", Terms{}); check.Known() {
-						t.Errorf("with %s of %s, the check is %+v", operation, fields, check)
+					if fingerprint := r.Fingerprint(live, writes(operation, fields), "kolla", Terms{}); fingerprint.Known() {
+						t.Errorf("with %s of %s, the fingerprint is %+v", operation, fields, fingerprint)
 					}
 				}
 			}
@@ -251,14 +251,14 @@ func TestUnsteadyPolicies(t *testing.T) {
 		"by the namespace":     {constraints + `, "mutations": [{"applyConfiguration": {"expression": "Object{x: namespaceObject.metadata.labels['x']}"}}]`, "", false},
 		"by what it is called": {constraints + `, "matchConditions": [{"name": "request", "expression": "true"}]`, "", false},
 	} {
-		check := rulesOf(t, policyOf(t, test.spec, test.binding)).Check(live, nil, "kolla", Terms{})
-		if got := check.Known(); got != test.steady {
-			t.Errorf("%s: the check is %+v", name, check)
+		fingerprint := rulesOf(t, policyOf(t, test.spec, test.binding)).Fingerprint(live, nil, "kolla", Terms{})
+		if got := fingerprint.Known(); got != test.steady {
+			t.Errorf("%s: the fingerprint is %+v", name, fingerprint)
 		}
 	}
 }
 
-// A server that does not go by a new policy yet would have a check recorded that
+// A server that does not go by a new policy yet would have a fingerprint recorded that
 // is wrong for good.
 func TestNewPoliciesSettleFirst(t *testing.T) {
 	const constraints = `"matchConstraints": {"resourceRules": [` + everything + `]}`
@@ -276,12 +276,12 @@ func TestNewPoliciesSettleFirst(t *testing.T) {
 		},
 	} {
 		a := policyOf(t, constraints, "")
-		if check := rulesOf(t, a).Check(live, nil, "kolla", Terms{}); check.Admission == "" {
-			t.Errorf("before, the check is %+v", check)
+		if fingerprint := rulesOf(t, a).Fingerprint(live, nil, "kolla", Terms{}); fingerprint.Admission == "" {
+			t.Errorf("before, the fingerprint is %+v", fingerprint)
 		}
 		change(a)
-		if check := rulesOf(t, a).Check(live, nil, "kolla", Terms{}); check.Known() {
-			t.Errorf("with %s, the check is %+v", name, check)
+		if fingerprint := rulesOf(t, a).Fingerprint(live, nil, "kolla", Terms{}); fingerprint.Known() {
+			t.Errorf("with %s, the fingerprint is %+v", name, fingerprint)
 		}
 	}
 }
@@ -301,8 +301,8 @@ func TestWrittenIsCertainWithoutMutatorsOnly(t *testing.T) {
 		"a policy":           {policyOf(t, `"matchConstraints": {"resourceRules": [`+everything+`]}`, ""), false},
 	} {
 		r := rulesOf(t, test.a)
-		if check := r.Written(live, "kolla", Terms{}); check.Known() != test.known {
-			t.Errorf("%s: the check is %+v", name, check)
+		if fingerprint := r.Written(live, "kolla", Terms{}); fingerprint.Known() != test.known {
+			t.Errorf("%s: the fingerprint is %+v", name, fingerprint)
 		}
 		if r.Meets(deployments) == test.known {
 			t.Errorf("%s: a new object meets it: %t", name, r.Meets(deployments))
@@ -314,7 +314,7 @@ func TestAdmissionThatCannotBeRead(t *testing.T) {
 	forbidden := &apierrors.StatusError{ErrStatus: metav1.Status{Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden}}
 	live := one(t, deployments, "1")
 	r := rulesOf(t, &admitting{fail: map[string]error{"v1 " + hookKind: forbidden}})
-	if !r.Hidden() || r.Undisturbed(live, nil) || r.Check(live, nil, "kolla", Terms{}).Known() || r.Written(live, "kolla", Terms{}).Known() {
+	if !r.Hidden() || r.Undisturbed(live, nil) || r.Fingerprint(live, nil, "kolla", Terms{}).Known() || r.Written(live, "kolla", Terms{}).Known() {
 		t.Error("what may not be read is taken for absent")
 	}
 	absent := &meta.NoKindMatchError{}
@@ -353,8 +353,8 @@ func TestChecksAreOfBuiltInKinds(t *testing.T) {
 		deployments: true, {Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}: true,
 		widgets: false, {Group: "gateway.networking.k8s.io", Version: "v1", Kind: "Gateway"}: false,
 	} {
-		if check := r.Check(one(t, kind, "1"), nil, "kolla", Terms{}); check.Known() != want || want && check.Server != "v1.37.1" {
-			t.Errorf("%s: %+v", kind, check)
+		if fingerprint := r.Fingerprint(one(t, kind, "1"), nil, "kolla", Terms{}); fingerprint.Known() != want || want && fingerprint.Server != "v1.37.1" {
+			t.Errorf("%s: %+v", kind, fingerprint)
 		}
 	}
 }
@@ -367,7 +367,7 @@ func TestChecksAreOfTheEmulatedVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if check := r.Check(one(t, deployments, "1"), nil, "kolla", Terms{}); !strings.HasPrefix(check.Server, "v1.37.1") || check.Server == "v1.37.1" {
-		t.Errorf("the check is %+v", check)
+	if fingerprint := r.Fingerprint(one(t, deployments, "1"), nil, "kolla", Terms{}); !strings.HasPrefix(fingerprint.Server, "v1.37.1") || fingerprint.Server == "v1.37.1" {
+		t.Errorf("the fingerprint is %+v", fingerprint)
 	}
 }

@@ -54,7 +54,7 @@ func AtMost(c *cli.Context, n int) error {
 	return TooMany(c, extra)
 }
 
-// TooMany is the error about an unexpected argument.
+// TooMany returns the error about an unexpected argument.
 func TooMany(c *cli.Context, extra string) error {
 	return failure.New("Too many arguments", fmt.Sprintf("Did not expect %q. See `kolla %s -help`.", extra, c.Command.Name))
 }

@@ -115,7 +115,7 @@ func StateFlag() cli.Flag {
 	return &cli.StringFlag{Name: "state", Value: state.DefaultFile, Usage: "the state `FILE`"}
 }
 
-// LockFlags are the options of commands that take the lock of the state.
+// LockFlags returns the options of commands that take the lock of the state.
 func LockFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.DurationFlag{Name: "lock-timeout", Usage: "wait up to `DURATION` for another kolla to release the state"},

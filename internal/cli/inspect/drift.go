@@ -208,7 +208,7 @@ func lookForDrift(ctx context.Context, w *command.Workspace) (*drift.Look, error
 	return look, nil
 }
 
-// ownWarnings are the warnings of the planner. Warnings of the server are about requests.
+// ownWarnings returns the warnings of the planner. Warnings of the server are about requests.
 func ownWarnings(plan *plans.Plan) []plans.Problem {
 	var out []plans.Problem
 	for _, n := range plan.Warnings {
@@ -236,7 +236,7 @@ func findOrphans(ctx context.Context, w *command.Workspace, st *state.State, pla
 	return drift.OrphansOf(st, plan.Cloud, plan.Namespace, contents, listed), nil
 }
 
-// cloudOf is the name of the cloud after a failed look.
+// cloudOf returns the name of the cloud after a failed look.
 func cloudOf(w *command.Workspace, history *drift.History) string {
 	if w.Config != nil && w.Config.Cloud.Name != "" {
 		return w.Config.Cloud.Name

@@ -164,7 +164,7 @@ func (c *child) stop(process Process, grace time.Duration) error {
 	}
 }
 
-// logTail is the end of a component's log, for errors.
+// logTail returns the end of a component's log, for errors.
 func (d Dir) logTail(component string, lines int) string {
 	data, err := os.ReadFile(d.Log(component))
 	if err != nil {

@@ -53,13 +53,13 @@ func (d Dir) join(elem ...string) string {
 	return filepath.Join(append([]string{string(d)}, elem...)...)
 }
 
-// Kubeconfig is the path of the administrator's kubeconfig.
+// Kubeconfig returns the path of the administrator's kubeconfig.
 func (d Dir) Kubeconfig() string { return d.join(kubeconfigFile) }
 
-// Log is the path of a component's log.
+// Log returns the path of a component's log.
 func (d Dir) Log(component string) string { return d.join(logsFolder, component+".log") }
 
-// AuditLog is the path of the API server's audit log, which exists when the
+// AuditLog returns the path of the API server's audit log, which exists when the
 // cluster was started with auditing.
 func (d Dir) AuditLog() string { return d.join(auditFile) }
 

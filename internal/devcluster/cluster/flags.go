@@ -38,7 +38,7 @@ egressSelections:
     transport: {uds: {udsName: ` + fabric.EgressSocket + `}}
 `
 
-// flags are the arguments of a component.
+// flags returns the arguments of a component.
 func (d Dir) flags(component string, p ports, options Options) []string {
 	switch component {
 	case components.Etcd:

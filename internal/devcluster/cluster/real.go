@@ -75,7 +75,7 @@ func (r Real) specs() []nodes.Spec {
 	return specs
 }
 
-// programs are the files of the folder Programs.
+// programs returns the files of the folder Programs.
 func (r Real) programs() []string {
 	return []string{
 		nodeProgram, "containerd", "containerd-shim-runc-v2", "runc",
@@ -236,7 +236,7 @@ func (s *supervisor) startDNS(ctx context.Context, w *waiter) error {
 	return poll(ctx, func(ctx context.Context) error { return w.dnsReady(ctx, s.began) })
 }
 
-// cgroup is the parent cgroup of all machines of the cluster, in every hierarchy.
+// cgroup returns the parent cgroup of all machines of the cluster, in every hierarchy.
 func (d Dir) cgroup() string {
 	sum := sha256.Sum256([]byte(d))
 	return "/kolla-devcluster-" + hex.EncodeToString(sum[:6])
@@ -259,7 +259,7 @@ type Visitor struct {
 	Root string
 }
 
-// Outside is the command that runs argv as a machine outside of the cluster.
+// Outside returns the command that runs argv as a machine outside of the cluster.
 func Outside(dir Dir, v Visitor, argv []string) (*exec.Cmd, error) {
 	record, err := dir.running()
 	if err != nil {

@@ -83,7 +83,7 @@ func listNodes(ctx context.Context, dir Dir) ([]NodeStatus, error) {
 	return statuses, nil
 }
 
-// Versions are the versions of the parts of this program.
+// Versions returns the versions of the parts of this program.
 func Versions() map[string]string {
 	return map[string]string{
 		"kubernetes": version.Get().GitVersion,

@@ -128,7 +128,7 @@ func Restart(ctx context.Context, dir Dir, name string) error {
 	return nil
 }
 
-// running is the record of a cluster that runs now.
+// running returns the record of a cluster that runs now.
 func (d Dir) running() (Record, error) {
 	if _, err := d.readMarker(); err != nil {
 		return Record{}, err
@@ -146,7 +146,7 @@ func (d Dir) running() (Record, error) {
 // ErrNotRunning means that a cluster is there but stopped.
 var ErrNotRunning = errors.New("it is not running")
 
-// alreadyRunning is the error for a second start.
+// alreadyRunning returns the error for a second start.
 func (d Dir) alreadyRunning() error {
 	record, err := d.awaitRecord()
 	if err != nil {

@@ -17,7 +17,7 @@ func CheckBuild() error {
 	return nil
 }
 
-// moduleVersion is the version of a module in this program, empty if it is not
+// moduleVersion returns the version of a module in this program, empty if it is not
 // known.
 func moduleVersion(path string) string {
 	info, ok := debug.ReadBuildInfo()

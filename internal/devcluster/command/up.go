@@ -81,7 +81,7 @@ func (n *realNodes) Set(text string) error {
 	return nil
 }
 
-// beside is the path of a file that is built next to this program.
+// beside returns the path of a file that is built next to this program.
 func beside(name string) string {
 	program, err := os.Executable()
 	if err != nil {
@@ -162,7 +162,7 @@ func untilEOF(ctx context.Context, in io.Reader) context.Context {
 	return ctx
 }
 
-// supervise is the process that up -detach leaves running.
+// supervise returns the process that up -detach leaves running.
 func supervise(ctx context.Context, args []string, s streams) error {
 	var given upFlags
 	flags := newFlags(superviseName, "", s)

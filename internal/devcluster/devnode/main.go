@@ -66,7 +66,7 @@ func main() {
 	}
 }
 
-// exitCode is the exit code of a process as a shell reports it.
+// exitCode returns the exit code of a process as a shell reports it.
 func exitCode(exit *exec.ExitError) int {
 	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())

@@ -57,7 +57,7 @@ func (p Plugs) all() []plug {
 	return plugs
 }
 
-// socketName is the interface at the bridge's end. Cables are told apart by the
+// socketName returns the interface at the bridge's end. Cables are told apart by the
 // address of their eth0, since other interfaces may have none.
 func (p Plugs) socketName(l lan) string {
 	bytes := p.Node.As4()

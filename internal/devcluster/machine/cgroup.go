@@ -97,7 +97,7 @@ func coverHierarchy(folder, cgroup string) error {
 	return mount{aside, hierarchy, "", unix.MS_MOVE, ""}.do()
 }
 
-// rootCgroup is the parent cgroup of pods, as the machine's services see it.
+// rootCgroup returns the parent cgroup of pods, as the machine's services see it.
 func (s Settings) rootCgroup() string {
 	if coversHierarchies() {
 		return "/"

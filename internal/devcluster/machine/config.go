@@ -10,7 +10,7 @@ const (
 	cniConfigDir     = "/run/cni"
 )
 
-// configFiles are the files that the services read, by path, except for the one
+// configFiles returns the files that the services read, by path, except for the one
 // that only the node's part of the pod network makes possible.
 func (s Settings) configFiles() map[string]string {
 	return map[string]string{

@@ -80,7 +80,7 @@ func label(ctx context.Context, client kubernetes.Interface, node corev1.Node, s
 	return nil
 }
 
-// newNode is a node as its kubelet would register it.
+// newNode returns a node as its kubelet would register it.
 func newNode(spec Spec, address netip.Addr, kubeletPort int) (*corev1.Node, error) {
 	if !address.IsValid() {
 		return nil, fmt.Errorf("create node %s: all addresses of %s are taken", spec.Name, nodeNet)

@@ -18,7 +18,7 @@ type Spec struct {
 	Labels map[string]string
 }
 
-// Numbered are the nodes node-1 to node-n.
+// Numbered returns the nodes node-1 to node-n.
 func Numbered(n int) []Spec {
 	specs := make([]Spec, 0, n)
 	for i := range n {

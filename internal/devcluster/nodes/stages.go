@@ -92,7 +92,7 @@ var (
 	nodeRef = internalversion.StageResourceRef{APIGroup: "v1", Kind: "Node"}
 )
 
-// stages are the lives of the simulated objects.
+// stages returns the lives of the simulated objects.
 func stages() map[internalversion.StageResourceRef][]*internalversion.Stage {
 	return map[internalversion.StageResourceRef][]*internalversion.Stage{
 		nodeRef: nodeStages(),
@@ -169,7 +169,7 @@ func newStage(ref internalversion.StageResourceRef, name string, when ...interna
 	return s
 }
 
-// livingPod is a stage for pods that are neither being deleted nor over.
+// livingPod returns a stage for pods that are neither being deleted nor over.
 func livingPod(name string, when ...internalversion.MatchExpression) stage {
 	when = append([]internalversion.MatchExpression{absent(deleted), in(phase, "Pending", "Running")}, when...)
 	return newStage(podRef, name, when...)

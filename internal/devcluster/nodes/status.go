@@ -34,7 +34,7 @@ const (
 // kubelet minutes are over at once.
 const manyRestarts = 1000
 
-// templateFuncs are the functions that the stages' templates call.
+// templateFuncs returns the functions that the stages' templates call.
 func templateFuncs() map[string]any {
 	return map[string]any{"PodStatus": podStatusJSON, "NodeStatus": nodeStatusJSON}
 }
@@ -72,7 +72,7 @@ func convert(object, target any) error {
 	return json.Unmarshal(data, target)
 }
 
-// podStatus is what a kubelet would report of the pod in a state, without the
+// podStatus returns what a kubelet would report of the pod in a state, without the
 // addresses. It is merged into the status that the pod has.
 func podStatus(pod *corev1.Pod, state string, now metav1.Time) (*corev1.PodStatus, error) {
 	status := &corev1.PodStatus{Phase: corev1.PodRunning, ObservedGeneration: pod.Generation}

@@ -11,7 +11,7 @@ import (
 // contextName is the cluster, context and user name in every kubeconfig.
 const contextName = "devcluster"
 
-// Kubeconfig is the content of a kubeconfig file in which the identity name of
+// Kubeconfig returns the content of a kubeconfig file in which the identity name of
 // dir talks to the API server at url. It holds the key material itself, so that
 // the file can be copied elsewhere.
 func Kubeconfig(dir, name, url string) ([]byte, error) {

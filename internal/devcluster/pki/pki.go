@@ -291,10 +291,10 @@ func readPair(dir, name string) (*pair, error) {
 	return p, nil
 }
 
-// CertFile is the path of an identity's certificate.
+// CertFile returns the path of an identity's certificate.
 func CertFile(dir, name string) string { return filepath.Join(dir, name+".crt") }
 
-// KeyFile is the path of an identity's private key.
+// KeyFile returns the path of an identity's private key.
 func KeyFile(dir, name string) string { return filepath.Join(dir, name+".key") }
 
 func writePEM(path, kind string, der []byte) error {

@@ -62,12 +62,12 @@ func (l local) remove(volume *corev1.PersistentVolume) error {
 	return nil
 }
 
-// folder is the path of a volume on its node.
+// folder returns the path of a volume on its node.
 func folder(volume *corev1.PersistentVolume) string {
 	return machine.VolumesFolder + "/" + volume.Name
 }
 
-// outside is the path of the same folder outside of the machine.
+// outside returns the path of the same folder outside of the machine.
 func outside(home string, volume *corev1.PersistentVolume) string {
 	return filepath.Join(home, machine.VarFolder, strings.TrimPrefix(folder(volume), "/var/"))
 }

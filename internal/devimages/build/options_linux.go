@@ -79,7 +79,7 @@ func (o Options) check(image recipe.Image) error {
 	return err
 }
 
-// reference is the full name of an image.
+// reference returns the full name of an image.
 func (o Options) reference(image recipe.Image) string {
 	if image.Binary != "" {
 		return recipe.BinaryPrefix + "/" + image.Name + ":" + recipe.BinaryTag

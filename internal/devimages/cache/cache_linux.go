@@ -90,10 +90,10 @@ func (c *Cache) removeLeftovers() error {
 // Close lets others use the directory.
 func (c *Cache) Close() { c.lock.Close() }
 
-// Lock is the open lock file. The lock is held for as long as anybody has it open.
+// Lock returns the open lock file. The lock is held for as long as anybody has it open.
 func (c *Cache) Lock() *os.File { return c.lock }
 
-// Apt is the directory that keeps package lists and packages.
+// Apt returns the directory that keeps package lists and packages.
 func (c *Cache) Apt() string { return filepath.Join(c.dir, "apt") }
 
 // Work makes an empty directory on the cache's file system; it does not outlive the

@@ -31,16 +31,16 @@ type Layer struct {
 
 // The methods that partial.CompressedToLayer asks for.
 
-// Digest is the hash of the file.
+// Digest returns the hash of the file.
 func (l Layer) Digest() (v1.Hash, error) { return l.Hash, nil }
 
-// DiffID is the hash of the uncompressed archive.
+// DiffID returns the hash of the uncompressed archive.
 func (l Layer) DiffID() (v1.Hash, error) { return l.PlainHash, nil }
 
-// Size is the length of the file.
+// Size returns the length of the file.
 func (l Layer) Size() (int64, error) { return l.Length, nil }
 
-// MediaType is the type of an archive compressed by zstd.
+// MediaType returns the type of an archive compressed by zstd.
 func (l Layer) MediaType() (types.MediaType, error) { return types.OCILayerZStd, nil }
 
 // Compressed opens the file.
@@ -95,7 +95,7 @@ type Entry struct {
 	Layers []v1.Descriptor
 }
 
-// Size is the sum of the layers' compressed sizes, in bytes.
+// Size returns the sum of the layers' compressed sizes, in bytes.
 func (e Entry) Size() int64 {
 	var sum int64
 	for _, layer := range e.Layers {

@@ -35,7 +35,7 @@ type Layer struct {
 	Packages []string
 }
 
-// Layers are all layers, parents first.
+// Layers returns all layers, parents first.
 func Layers() []Layer {
 	return []Layer{
 		{
@@ -193,7 +193,7 @@ type Image struct {
 // searched is the PATH of programs.
 const searched = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Images are all images, by name: those of the services first, then those of one binary.
+// Images returns all images, by name: those of the services first, then those of one binary.
 func Images() []Image {
 	return []Image{
 		openstack("barbican-api", "barbican", "barbican"),
@@ -239,7 +239,7 @@ func Images() []Image {
 	}
 }
 
-// openstack is an image of an OpenStack service: its programs are looked for in Kolla's
+// openstack returns an image of an OpenStack service: its programs are looked for in Kolla's
 // virtual environment first.
 func openstack(name, layer, user string) Image {
 	image := service(name, layer, user)
@@ -247,7 +247,7 @@ func openstack(name, layer, user string) Image {
 	return image
 }
 
-// service is an image in the way of Kolla's.
+// service returns an image in the way of Kolla's.
 func service(name, layer, user string) Image {
 	return Image{
 		Name:       name,

@@ -37,7 +37,7 @@ type Spec struct {
 	Mirror, Security string
 }
 
-// Upper is the directory below Work that holds the layer once it is made: what differs
+// Upper returns the directory below Work that holds the layer once it is made: what differs
 // from Lower, in overlayfs' form.
 func (s Spec) Upper() string { return filepath.Join(s.Work, "upper") }
 
@@ -112,7 +112,7 @@ func start(ctx context.Context, verb string, spec Spec, lock *os.File, log *os.F
 // failure begins the line that says why the process gives up.
 const failure = "\x00"
 
-// Run is what a process that Make or Check has started does. It returns the exit code.
+// Run returns what a process that Make or Check has started does. It returns the exit code.
 func Run(args []string) int {
 	var spec Spec
 	err := json.NewDecoder(os.Stdin).Decode(&spec)

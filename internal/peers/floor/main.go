@@ -101,7 +101,7 @@ func resourceOf(object *unstructured.Unstructured) schema.GroupVersionResource {
 	return kind.GroupVersion().WithResource(strings.ToLower(kind.Kind) + "s")
 }
 
-// scopes are where objects are, one a kind.
+// scopes returns where objects are, one a kind.
 func scopes(client *dynamic.DynamicClient, objects []*unstructured.Unstructured) map[schema.GroupVersionResource]dynamic.ResourceInterface {
 	scopes := map[schema.GroupVersionResource]dynamic.ResourceInterface{}
 	for _, object := range objects {

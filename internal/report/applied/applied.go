@@ -68,7 +68,7 @@ func (a Result) Advice() string {
 // Complete reports whether every action was carried out.
 func (a Result) Complete() bool { return len(a.Failed) == 0 && len(a.Skipped) == 0 && !a.Interrupted }
 
-// failures is the number of actions that failed.
+// failures returns the number of actions that failed.
 func (a Result) failures() int {
 	n := len(a.Failed)
 	for _, f := range a.Failed {

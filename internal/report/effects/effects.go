@@ -167,7 +167,7 @@ func causeText(c plans.Cause) string {
 	return c.Name + " " + fate(c)
 }
 
-// fate is the verb for the change of a field: added, removed or changed. The plan does not
+// fate returns the verb for the change of a field: added, removed or changed. The plan does not
 // record whether a secret field is added or removed.
 func fate(c plans.Cause) string {
 	switch {

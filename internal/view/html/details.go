@@ -36,7 +36,7 @@ const (
 	mostLines = 200  // lines of a value without Full
 )
 
-// parts are the changes of an object.
+// parts returns the changes of an object.
 func parts(object *report.Object, o Options) []part {
 	prefix := object.Prefix()
 	if o.Full {
@@ -151,7 +151,7 @@ func beginning(s string) string {
 
 func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// values are the rows of a field that is no text of several lines on both sides.
+// values returns the rows of a field that is no text of several lines on both sides.
 func values(f report.Field, opaque bool, o Options) []row {
 	if f.Sensitive {
 		f.Before, f.After = report.Masked, report.Masked
@@ -185,7 +185,7 @@ func values(f report.Field, opaque bool, o Options) []row {
 	return []row{r}
 }
 
-// side are the lines of one value of a field.
+// side returns the lines of one value of a field.
 func side(v any, opaque bool, o Options) []string {
 	if v == nil {
 		return nil

@@ -114,7 +114,7 @@ func path(from, to box, between []shelf) string {
 
 func abs(n int) int { return max(n, -n) }
 
-// boxOf is the box of a service, without its place.
+// boxOf returns the box of a service, without its place.
 func boxOf(s report.Service, anchor string) box {
 	parts := addrs.SplitBlock(s.Block)
 	b := box{Label: parts.Name, Small: s.Said, Title: s.Block + ": " + s.Said, Anchor: anchor, Grave: s.Grave, Width: boxWidth, Height: boxHeight}

@@ -50,7 +50,7 @@ var pages = sync.OnceValue(func() *template.Template {
 	return set
 })
 
-// hashed is a source of a policy: it permits this content.
+// hashed returns a source of a policy: it permits this content.
 func hashed(content string) string {
 	sum := sha256.Sum256([]byte(content))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
@@ -237,7 +237,7 @@ func actionOf(a *report.Action, o Options) action {
 	return out
 }
 
-// Said are the remarks about an action. Facts about a job say that it runs once.
+// Said returns the remarks about an action. Facts about a job say that it runs once.
 func (a action) Said() []string {
 	var out []string
 	for _, sentence := range a.Comments {
@@ -273,7 +273,7 @@ type linked struct {
 	Text string
 }
 
-// Table is a table as a list.
+// Table returns a table as a list.
 func (m *model) Table(t report.Table, class string) list {
 	out := list{Title: strings.TrimSuffix(t.Title, ":"), Class: class, Advice: t.Advice, Commands: t.Commands}
 	for _, row := range t.Rows {
@@ -282,7 +282,7 @@ func (m *model) Table(t report.Table, class string) list {
 	return out
 }
 
-// Note is a sentence about objects as a list.
+// Note returns a sentence about objects as a list.
 func (m *model) Note(n report.Note, class string) list {
 	out := list{Title: strings.TrimSuffix(n.Text, ":"), Class: class, Advice: n.Advice}
 	for _, a := range n.Addresses {
@@ -294,7 +294,7 @@ func (m *model) Note(n report.Note, class string) list {
 // Grave reports whether a line of the impact is grave.
 func (b block) Grave(line string) bool { return slices.Contains(b.Impact.Grave, line) }
 
-// rest is the address of an object without its block.
+// rest returns the address of an object without its block.
 func rest(a addrs.Object) string { return strings.TrimPrefix(a.String(), a.Block+"/") }
 
 // mark is a sign as text, and its class in the style.

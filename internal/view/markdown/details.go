@@ -20,7 +20,7 @@ type detail struct {
 // openActions is the number of actions up to which the diffs are not folded.
 const openActions = 5
 
-// details are the changes by others, and then the actions by block in the order of the plan.
+// details returns the changes by others, and then the actions by block in the order of the plan.
 func details(doc *report.Plan, o Options) []detail {
 	var out []detail
 	for _, section := range []*report.Outside{doc.Drift, doc.Replaced, doc.Yielded} {
@@ -43,7 +43,7 @@ func details(doc *report.Plan, o Options) []detail {
 	return out
 }
 
-// folded is a diff below a title.
+// folded returns a diff below a title.
 func folded(title string, opened bool, lines []string) string {
 	tag := "details"
 	if opened {
@@ -123,7 +123,7 @@ func join(details []detail, whole, short int) string {
 	return b.String()
 }
 
-// heads are the sentences about actions.
+// heads returns the sentences about actions.
 func heads(actions []*report.Action) []string {
 	var out []string
 	for _, a := range actions {
@@ -136,7 +136,7 @@ func head(a *report.Action) string {
 	return "@@ " + a.Head.Before + a.Object.Address.String() + a.Head.After + a.Head.Danger + " @@"
 }
 
-// bodies are the diffs of all actions of a block. The same diff of several objects is there
+// bodies returns the diffs of all actions of a block. The same diff of several objects is there
 // once, below all their heads.
 func bodies(actions []*report.Action, o Options) []string {
 	var items []report.Foldable
@@ -188,7 +188,7 @@ func body(a *report.Action, o Options) []string {
 	return append(out, fields(a.Object, o)...)
 }
 
-// fields are the changes of an object, with the sign in the first column.
+// fields returns the changes of an object, with the sign in the first column.
 func fields(object *report.Object, o Options) []string {
 	var out []string
 	prefix := object.Prefix()
@@ -226,7 +226,7 @@ func diffLine(l textdiff.Line) string {
 	return "  " + l.Text
 }
 
-// values are the lines of a field that is no text of several lines on both sides.
+// values returns the lines of a field that is no text of several lines on both sides.
 func values(f report.Field, path string, opaque bool, o Options) []string {
 	before, after := "- ", "+ "
 	if f.Sign == report.Given {

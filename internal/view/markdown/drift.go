@@ -11,7 +11,7 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 )
 
-// driftMarker is the first line of a page about drift. A bot finds its own comment by it.
+// driftMarker returns the first line of a page about drift. A bot finds its own comment by it.
 func driftMarker(cloud string) string { return "<!-- kolla drift of " + comment(cloud) + " -->" }
 
 // Drift renders drift in at most budget bytes; zero means Budget. It prints the number
@@ -58,7 +58,7 @@ type driftTable struct {
 	rows  []string
 }
 
-// row is a row of a table. A vertical bar in a span of code would end the cell.
+// row returns a row of a table. A vertical bar in a span of code would end the cell.
 func row(cells ...string) string {
 	for i, cell := range cells {
 		if strings.HasPrefix(cell, "`") {
@@ -68,7 +68,7 @@ func row(cells ...string) string {
 	return "| " + strings.Join(cells, " | ") + " |\n"
 }
 
-// fit is the table in at most so many bytes.
+// fit returns the table in at most so many bytes.
 func (t driftTable) fit(budget int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s\n\n%s|%s\n", t.title, row(t.head...), strings.Repeat(" --- |", len(t.head)))

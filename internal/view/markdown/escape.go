@@ -16,19 +16,19 @@ var marks = strings.NewReplacer(
 	"://", "&#58;//", "www.", "www&#46;",
 )
 
-// text is a sentence. Nothing in it is taken for Markdown.
+// text returns a sentence. Nothing in it is taken for Markdown.
 func text(s string) string { return marks.Replace(foreign.Text(s)) }
 
 // htmlMarks are the characters that mean something in HTML and in Markdown within HTML.
 var htmlMarks = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "`", "&#96;", "*", "&#42;", "_", "&#95;", "[", "&#91;", "@", "@&#8203;", "://", "&#58;//", "www.", "www&#46;")
 
-// html is a text within HTML.
+// html returns a text within HTML.
 func html(s string) string { return htmlMarks.Replace(foreign.Text(s)) }
 
-// comment is a text within a comment of HTML.
+// comment returns a text within a comment of HTML.
 func comment(s string) string { return strings.ReplaceAll(html(s), "--", "&#45;&#45;") }
 
-// code is a name in a span of code.
+// code returns a name in a span of code.
 func code(s string) string {
 	s = foreign.Text(s)
 	ticks := strings.Repeat("`", longest(s)+1)
@@ -40,7 +40,7 @@ func code(s string) string {
 
 func address(a addrs.Object) string { return code(a.String()) }
 
-// fenced is a block of code. The fence is longer than any in the block.
+// fenced returns a block of code. The fence is longer than any in the block.
 func fenced(language string, lines []string) string {
 	var body strings.Builder
 	for _, line := range lines {
@@ -50,7 +50,7 @@ func fenced(language string, lines []string) string {
 	return fence + language + "\n" + body.String() + fence + "\n"
 }
 
-// longest is the length of the longest run of backticks.
+// longest returns the length of the longest run of backticks.
 func longest(s string) int {
 	most, n := 0, 0
 	for _, r := range s {

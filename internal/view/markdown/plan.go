@@ -23,7 +23,7 @@ type Options struct {
 	Budget int  // bytes; zero: Budget, and no limit for a full page
 }
 
-// planMarker is the first line of the page. A bot finds its own comment by it.
+// planMarker returns the first line of the page. A bot finds its own comment by it.
 func planMarker(cloud string) string { return "<!-- kolla plan of " + comment(cloud) + " -->" }
 
 // marker is planMarker, or its form for a comparison without a cluster: that is another comment.
@@ -168,7 +168,7 @@ func (p page) more(b *strings.Builder, i, all int) bool {
 	return true
 }
 
-// lines is a list within the limits. Its last line counts the lines that are left out.
+// lines returns a list within the limits. Its last line counts the lines that are left out.
 func (p page) lines(all []string) []string {
 	var out []string
 	for i, line := range all {
@@ -280,7 +280,7 @@ func (p page) warnings(b *strings.Builder, all []report.Message) {
 	b.WriteString("\n</details>\n")
 }
 
-// places are the objects of a message, and their places in the configuration.
+// places returns the objects of a message, and their places in the configuration.
 func places(all []report.Place) string {
 	var out []string
 	for _, at := range all {

@@ -91,7 +91,7 @@ func (l Line) Pad(n int) Line {
 	return l
 }
 
-// Width is the number of columns that the line takes.
+// Width returns the number of columns that the line takes.
 func (l Line) Width() int {
 	n := 0
 	for _, s := range l {
@@ -100,7 +100,7 @@ func (l Line) Width() int {
 	return n
 }
 
-// String is the line without its styles.
+// String returns the line without its styles.
 func (l Line) String() string {
 	var b strings.Builder
 	l.Render(&b, false)
@@ -198,7 +198,7 @@ func PlainText(lines []Line) string {
 // column, so the output is the same everywhere.
 var terminal = &runewidth.Condition{StrictEmojiNeutral: true}
 
-// Columns is the number of columns that printable text takes.
+// Columns returns the number of columns that printable text takes.
 func Columns(s string) int { return terminal.StringWidth(s) }
 
 // Wrap breaks running text at blanks into lines of at most width columns. It keeps a line

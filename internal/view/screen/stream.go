@@ -62,10 +62,10 @@ func (s Stream) Print(lines []Line) error {
 	return nil
 }
 
-// ProseWidth is the width of running text.
+// ProseWidth returns the width of running text.
 func (s Stream) ProseWidth() int { return max(min(s.Width, proseWidth), 20) }
 
-// Inner is the width of running text that is indented by so many columns. Without a
+// Inner returns the width of running text that is indented by so many columns. Without a
 // terminal, the indent does not reduce it.
 func (s Stream) Inner(indent int) int {
 	if s.Terminal {

@@ -28,7 +28,7 @@ type fields struct {
 	opaque bool   // structures say nothing to people
 }
 
-// fields is the way to render fields of an object.
+// fields returns the way to render fields of an object.
 func (p page) fields(o *report.Object) fields {
 	r := fields{width: p.width, full: p.options.Full, named: o.Family, opaque: o.Opaque()}
 	if !r.full {
@@ -76,7 +76,7 @@ func (r fields) fits(f report.Field) bool {
 	return r.values(f, r.width-bodyIndent-2-screen.Columns(r.path(f))-3) != nil
 }
 
-// path is the path of a field, or the name of a file.
+// path returns the path of a field, or the name of a file.
 func (r fields) path(f report.Field) string {
 	if f.File != "" {
 		return f.File
@@ -84,7 +84,7 @@ func (r fields) path(f report.Field) string {
 	return strings.TrimPrefix(f.Path, r.prefix)
 }
 
-// field is the change of a single value. The values are in the common column after a path of
+// field returns the change of a single value. The values are in the common column after a path of
 // paths columns, or right after the path, or on the next line.
 func (r fields) field(f report.Field, paths int) []screen.Line {
 	const inner = bodyIndent + 4
@@ -210,7 +210,7 @@ func fieldSign(f report.Field) screen.Line {
 	return screen.Styled(m.style, m.text)
 }
 
-// file is the change of a file.
+// file returns the change of a file.
 func (r fields) file(f report.Field) []screen.Line {
 	var out []screen.Line
 	name, note, inner := f.FileName(), noteOf(f), bodyIndent
@@ -236,7 +236,7 @@ func limited(lines []screen.Line, full bool) []screen.Line {
 	return append(lines[:diffLimit:diffLimit], screen.Styled(screen.Caution, rest))
 }
 
-// lineLimit is the number of columns of a line of a file: more than of other values, because
+// lineLimit returns the number of columns of a line of a file: more than of other values, because
 // people read files.
 func (r fields) lineLimit() int {
 	if r.full {

@@ -156,7 +156,7 @@ func (p page) item(a *report.Action) item {
 	return it
 }
 
-// head is the line by which programs recognize an action.
+// head returns the line by which programs recognize an action.
 func head(a *report.Action) screen.Line {
 	address := screen.Styled(screen.Bold, a.Object.Address.String())
 	at := screen.Text("  # ")
@@ -170,7 +170,7 @@ func head(a *report.Action) screen.Line {
 	}
 }
 
-// comment is a remark below the head of an action.
+// comment returns a remark below the head of an action.
 func comment(s string, width int) []screen.Line {
 	var out []screen.Line
 	for _, part := range screen.Wrap("("+s+")", max(width-4, 40)) {
@@ -206,7 +206,7 @@ func relocated(p page, items []item) []item {
 	return out
 }
 
-// relocationHead is the line for all objects that move together.
+// relocationHead returns the line for all objects that move together.
 func relocationHead(r report.Relocation) screen.Line {
 	return screen.Text("  # ").Then(screen.Text(r.From+" has moved to "), screen.Styled(screen.Bold, r.To))
 }
@@ -233,7 +233,7 @@ func fold(items []item, full bool) []item {
 	return out
 }
 
-// said is the text about an object without its address. Objects with different signs differ.
+// said returns the text about an object without its address. Objects with different signs differ.
 func (it item) said() string {
 	sign := ""
 	for _, a := range it.objects {
@@ -253,7 +253,7 @@ func (it item) starred(lines []screen.Line) []screen.Line {
 	return out
 }
 
-// others are the actions of a short plan, one line each, without those in the list of
+// others returns the actions of a short plan, one line each, without those in the list of
 // deletions.
 func others(p page) []screen.Line {
 	var rest []*report.Action

@@ -20,7 +20,7 @@ type look struct {
 	style       screen.Style
 }
 
-// mark is the look of a sign.
+// mark returns the look of a sign.
 func mark(s report.Sign) look {
 	switch s {
 	case report.Add:
@@ -70,7 +70,7 @@ func legend(items []item) []screen.Line {
 	return []screen.Line{screen.Styled(screen.Faint, "  "+strings.Join(parts, "   "))}
 }
 
-// objectLine is the line of an object with its sign. It can stand for several objects that
+// objectLine returns the line of an object with its sign. It can stand for several objects that
 // share the text below: their addresses are above.
 func objectLine(all []*report.Action, width int) screen.Line {
 	first := all[0]
@@ -102,7 +102,7 @@ func factStyle(fact content.Line) screen.Style {
 	return screen.Plain
 }
 
-// told are the facts about a new object. Without a terminal, each is on one line.
+// told returns the facts about a new object. Without a terminal, each is on one line.
 func (p page) told(facts []content.Line) []screen.Line {
 	var out []screen.Line
 	width := math.MaxInt

@@ -17,7 +17,7 @@ type Message struct {
 // DetailIndent is the indent of details: words of others never start a line.
 const DetailIndent = 2
 
-// Problem is a message about a plan. A long list of places is shortened.
+// Problem returns a message about a plan. A long list of places is shortened.
 func Problem(m report.Message) Message {
 	out := Message{Warning: m.Warning, Summary: m.Summary, Detail: m.Detail}
 	for _, place := range m.Places {

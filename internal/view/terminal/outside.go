@@ -70,7 +70,7 @@ func driftHead(o *report.Object) screen.Line {
 	return sign.Then(screen.Styled(screen.Bold, o.Address.String()))
 }
 
-// paths are the changed fields of an object.
+// paths returns the changed fields of an object.
 func (p page) paths(o *report.Object) []string {
 	var out []string
 	for _, f := range o.Fields() {
@@ -91,7 +91,7 @@ func yielded(p page) []screen.Line {
 	})
 }
 
-// brief is a value in at most 40 columns.
+// brief returns a value in at most 40 columns.
 func brief(v any) string {
 	if v == nil {
 		return "none"

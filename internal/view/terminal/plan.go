@@ -170,7 +170,7 @@ func destroyed(p page) []screen.Line {
 	return out
 }
 
-// why is the reason of an action in one line, lost data first.
+// why returns the reason of an action in one line, lost data first.
 func why(a *report.Action) screen.Line {
 	switch {
 	case a.Holds != "" && a.Why != "":
@@ -303,7 +303,7 @@ func outputs(p page) []screen.Line {
 	return out
 }
 
-// outputChange is the value of an output, or both values if it changes.
+// outputChange returns the value of an output, or both values if it changes.
 func outputChange(p page, o report.Output, names int) string {
 	before, after := o.Before, o.After
 	room := max(p.width-names-7, 30)
@@ -340,7 +340,7 @@ func pending(p page) []screen.Line {
 	return append(prose(p.doc.Pending.Text, p.out.ProseWidth(), screen.Caution), p.some(p.doc.Pending.Addresses)...)
 }
 
-// warnings are those of the planner and of the server. They come late, because a screen
+// warnings returns those of the planner and of the server. They come late, because a screen
 // shows the end of a plan.
 func warnings(p page) []screen.Line {
 	var out []screen.Line

@@ -37,7 +37,7 @@ func shorten(s string, n, width int) string {
 	return middle(runes, room, note)
 }
 
-// length is the number of characters of a value. The quotes of a string do not count.
+// length returns the number of characters of a value. The quotes of a string do not count.
 func length(v any) int {
 	if s, ok := v.(string); ok {
 		return utf8.RuneCountInString(s)
@@ -66,7 +66,7 @@ func shortenPair(before, after string, m, n, width int) (string, string) {
 	return show(b, m), show(a, n)
 }
 
-// common is the number of characters of the common beginning and end of two texts.
+// common returns the number of characters of the common beginning and end of two texts.
 func common(b, a []rune) (prefix, suffix int) {
 	for prefix < len(a) && prefix < len(b) && a[prefix] == b[prefix] {
 		prefix++

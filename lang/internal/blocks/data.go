@@ -50,7 +50,7 @@ func DataWaits(e *eval.Env, b *source.Block) bool {
 	return false
 }
 
-// ValueOfData is the value of the found objects for expressions.
+// ValueOfData returns the value of the found objects for expressions.
 func ValueOfData(d configs.Data, found []map[string]any) cty.Value {
 	var objects []cty.Value
 	for _, object := range found {
@@ -65,7 +65,7 @@ func ValueOfData(d configs.Data, found []map[string]any) cty.Value {
 	return cty.ObjectVal(map[string]cty.Value{"object": objects[0], "exists": cty.True})
 }
 
-// UnknownData is the value of data that kolla reads later. The values of a Secret are marked
+// UnknownData returns the value of data that kolla reads later. The values of a Secret are marked
 // as sensitive already.
 func UnknownData(d configs.Data, b *source.Block, offline bool) cty.Value {
 	wait := mark.Deferred{By: d.Block, After: strings.Join(d.Needs, " "), Offline: offline}
@@ -91,7 +91,7 @@ func UnknownData(d configs.Data, b *source.Block, offline bool) cty.Value {
 // the values of Secrets.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// objectValue is a live object as a value, without the fields for its server and kubectl.
+// objectValue returns a live object as a value, without the fields for its server and kubectl.
 func objectValue(object map[string]any) cty.Value {
 	object = maps.Clone(object)
 	if metadata, ok := object["metadata"].(map[string]any); ok {

@@ -15,7 +15,7 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// WithDefaults is a definition, overridden by the cloud's defaults for workloads and volumes.
+// WithDefaults returns a definition, overridden by the cloud's defaults for workloads and volumes.
 // The defaults may be nil.
 func WithDefaults(definition, defaults *source.Block) *source.Block {
 	if defaults == nil || defaults.One("workload", "") == nil && defaults.Attributes["storage_class"] == nil {
@@ -44,7 +44,7 @@ func WithDefaults(definition, defaults *source.Block) *source.Block {
 	})
 }
 
-// replaced is a block whose inner blocks are replaced.
+// replaced returns a block whose inner blocks are replaced.
 func replaced(b *source.Block, by func(*source.Block) *source.Block) *source.Block {
 	out := b.WithoutBlocks()
 	for _, child := range b.Blocks {
@@ -53,7 +53,7 @@ func replaced(b *source.Block, by func(*source.Block) *source.Block) *source.Blo
 	return out
 }
 
-// withDefaults is a block of a definition, overridden by a block of the cloud's defaults, at
+// withDefaults returns a block of a definition, overridden by a block of the cloud's defaults, at
 // all depths.
 func withDefaults(base, top *source.Block) *source.Block {
 	out := replaced(base, func(b *source.Block) *source.Block {
@@ -77,7 +77,7 @@ func withDefaults(base, top *source.Block) *source.Block {
 	return out
 }
 
-// Image is the name that the cloud uses in place of the name of an image.
+// Image returns the name that the cloud uses in place of the name of an image.
 func Image(images map[string]string, name string) string {
 	pattern := ImagePattern(images, name)
 	if pattern == "" {
@@ -86,7 +86,7 @@ func Image(images map[string]string, name string) string {
 	return strings.ReplaceAll(images[pattern], "*", name)
 }
 
-// ImagePattern is the longest pattern of the cloud that matches the name of an image, or
+// ImagePattern returns the longest pattern of the cloud that matches the name of an image, or
 // empty. A pattern without wildcards has precedence.
 func ImagePattern(images map[string]string, name string) string {
 	keys := slices.Sorted(maps.Keys(images))

@@ -45,7 +45,7 @@ func ReadExternal(e *eval.Env, b *source.Block) (x *External, ok bool) {
 	return x, true
 }
 
-// pair is the place of a key of the argument, and of its value. If they are not literal, it is
+// pair returns the place of a key of the argument, and of its value. If they are not literal, it is
 // the place of the argument.
 func (x *External) pair(name string) (key, value hcl.Range) {
 	for _, item := range writtenItems(x.expr) {
@@ -56,7 +56,7 @@ func (x *External) pair(name string) (key, value hcl.Range) {
 	return x.expr.Range(), x.expr.Range()
 }
 
-// writtenItems are the entries of a literal object, possibly in a branch of a condition.
+// writtenItems returns the entries of a literal object, possibly in a branch of a condition.
 func writtenItems(expr hcl.Expression) []hclsyntax.ObjectConsItem {
 	if condition, ok := expr.(*hclsyntax.ConditionalExpr); ok {
 		return append(writtenItems(condition.TrueResult), writtenItems(condition.FalseResult)...)
@@ -76,7 +76,7 @@ func (x *External) unsuitable(at hcl.Range, detail string, args ...any) {
 	x.env.Report.Error(at, "Unsuitable value for \"external\"", detail, args...)
 }
 
-// Host is the host, which is required: a DNS name or an IPv4 address. An IPv6 address would
+// Host returns the host, which is required: a DNS name or an IPv4 address. An IPv6 address would
 // need brackets in some places only.
 func (x *External) Host() (cty.Value, bool) {
 	host, told := x.Given["host"]
@@ -99,7 +99,7 @@ func (x *External) Host() (cty.Value, bool) {
 	return host, ok
 }
 
-// Text is the value of a key that must be a string.
+// Text returns the value of a key that must be a string.
 func (x *External) Text(name string) (cty.Value, bool) {
 	text, err := convert.Convert(x.Given[name], cty.String)
 	if bare, _ := text.Unmark(); err != nil || bare.IsKnown() && bare.AsString() == "" {
@@ -110,7 +110,7 @@ func (x *External) Text(name string) (cty.Value, bool) {
 	return text, true
 }
 
-// Port is the value of the key port.
+// Port returns the value of the key port.
 func (x *External) Port() (cty.Value, bool) {
 	number, err := convert.Convert(x.Given["port"], cty.Number)
 	bare, _ := number.Unmark()
@@ -126,7 +126,7 @@ func (x *External) Port() (cty.Value, bool) {
 	return number, true
 }
 
-// HostAndPort is the text HOST:PORT of two values.
+// HostAndPort returns the text HOST:PORT of two values.
 func HostAndPort(host, port cty.Value) cty.Value {
 	host, hostMarks := host.Unmark()
 	port, portMarks := port.Unmark()
@@ -137,7 +137,7 @@ func HostAndPort(host, port cty.Value) cty.Value {
 	return out.WithMarks(hostMarks, portMarks)
 }
 
-// Prefixed is a text with a prefix.
+// Prefixed returns a text with a prefix.
 func Prefixed(prefix string, v cty.Value) cty.Value {
 	v, marks := v.Unmark()
 	if v.IsKnown() {

@@ -10,7 +10,7 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// Had is the value that the cleanup job of a provides block reads: the things of one kind,
+// Had returns the value that the cleanup job of a provides block reads: the things of one kind,
 // such as databases, that the services of the cloud have on a server. Released reports whether
 // a removed block leaves objects in the cluster.
 func Had(services []configs.Service, server, kind string, released bool) cty.Value {

@@ -32,7 +32,7 @@ func checkLabelKeys(report *diag.Reporter, b *source.Block, attribute string, la
 	}
 }
 
-// stringMap is a map of texts as a value.
+// stringMap returns a map of texts as a value.
 func stringMap(m map[string]string) cty.Value {
 	if len(m) == 0 {
 		return cty.MapValEmpty(cty.String)
@@ -44,7 +44,7 @@ func stringMap(m map[string]string) cty.Value {
 	return cty.MapVal(out)
 }
 
-// StringList is a list of texts as a value.
+// StringList returns a list of texts as a value.
 func StringList(list []string) cty.Value {
 	if len(list) == 0 {
 		return cty.ListValEmpty(cty.String)
@@ -56,7 +56,7 @@ func StringList(list []string) cty.Value {
 	return cty.ListVal(out)
 }
 
-// RangeOf is the place of a block for the Config, or empty if the block is only in the
+// RangeOf returns the place of a block for the Config, or empty if the block is only in the
 // catalogue.
 func RangeOf(b *source.Block) hcl.Range {
 	if configs.InCatalogue(b.Header) {

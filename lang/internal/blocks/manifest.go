@@ -106,7 +106,7 @@ func plainValue(e *eval.Env, v cty.Value, expr hcl.Expression, path []string, wh
 	return value
 }
 
-// attributeOf is the expression of one attribute of a literal object, or else the whole
+// attributeOf returns the expression of one attribute of a literal object, or else the whole
 // expression.
 func attributeOf(expr hcl.Expression, name string) hcl.Expression {
 	object, ok := expr.(*hclsyntax.ObjectConsExpr)
@@ -121,7 +121,7 @@ func attributeOf(expr hcl.Expression, name string) hcl.Expression {
 	return expr
 }
 
-// elementOf is the expression of one element of a literal list, or else the whole expression.
+// elementOf returns the expression of one element of a literal list, or else the whole expression.
 func elementOf(expr hcl.Expression, i int) hcl.Expression {
 	if list, ok := expr.(*hclsyntax.TupleConsExpr); ok && i < len(list.Exprs) {
 		return list.Exprs[i]
@@ -129,7 +129,7 @@ func elementOf(expr hcl.Expression, i int) hcl.Expression {
 	return expr
 }
 
-// kindField is the kind of an object, or KnownAfterApply if the kind is unknown.
+// kindField returns the kind of an object, or KnownAfterApply if the kind is unknown.
 func kindField(v cty.Value) string {
 	for _, m := range mark.Members(v) {
 		kind, _ := m.Value.Unmark()
@@ -160,7 +160,7 @@ func scalar(v cty.Value) any {
 	return v.AsString()
 }
 
-// manifestFileNames are the files that match the patterns, without duplicates.
+// manifestFileNames returns the files that match the patterns, without duplicates.
 func manifestFileNames(e *eval.Env, b *source.Block, from ManifestFiles) []string {
 	var out []string
 	for _, pattern := range eval.List(e, b, "files") {
@@ -263,7 +263,7 @@ func checkObject(report *diag.Reporter, content map[string]any, at hcl.Range) bo
 	return good
 }
 
-// orElse is a text, or another text if it is empty.
+// orElse returns a text, or another text if it is empty.
 func orElse(value any, other string) string {
 	if text, ok := value.(string); ok {
 		return text
@@ -271,7 +271,7 @@ func orElse(value any, other string) string {
 	return other
 }
 
-// lineRange is the range of a line of a file, counted from the line that starts at from.
+// lineRange returns the range of a line of a file, counted from the line that starts at from.
 func lineRange(name string, source []byte, from hcl.Pos, after int) hcl.Range {
 	for range after {
 		next := bytes.IndexByte(source[from.Byte:], '\n')

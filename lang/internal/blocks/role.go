@@ -76,7 +76,7 @@ func union(e *eval.Env, b *source.Block, roles []configs.Role) []configs.Role {
 	return out
 }
 
-// taintsOf are the taints of a role.
+// taintsOf returns the taints of a role.
 func taintsOf(e *eval.Env, b *source.Block) []configs.Taint {
 	var out []configs.Taint
 	for _, text := range eval.List(e, b, "taints") {

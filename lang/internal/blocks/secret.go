@@ -62,7 +62,7 @@ const (
 	defaultCAValidity = 3650 // days, of the certificate of a CA
 )
 
-// SecretValue is the value of secret.NAME for expressions: the values of the kind, and the
+// SecretValue returns the value of secret.NAME for expressions: the values of the kind, and the
 // name of the Secret in the cluster. If the kind is unknown, it has any value. awaited are the
 // marks of unknown data that it waits for.
 func SecretValue(service, name, kind string, awaited cty.ValueMarks) cty.Value {
@@ -108,7 +108,7 @@ func IsGiven(e *eval.Env, b *source.Block) bool {
 	return b.Type == schema.SecretType && eval.Bool(e, b, schema.GivenAttribute.Name)
 }
 
-// ExampleOf is an example of a block with a source for a secret.
+// ExampleOf returns an example of a block with a source for a secret.
 func ExampleOf(s configs.Secret) string {
 	if len(s.Keys) == 1 {
 		return SecretExamples([]string{s.Name})
@@ -123,7 +123,7 @@ func SaysSource(b *source.Block) bool {
 	})
 }
 
-// fernetKeys is the argument with the number of keys.
+// fernetKeys returns the argument with the number of keys.
 func fernetKeys(b *source.Block) string {
 	if b.Type == schema.SharedSecretType {
 		return "keys"
@@ -166,7 +166,7 @@ func certificateOf(e *eval.Env, b *source.Block, kind string) *configs.Certifica
 	return c
 }
 
-// authorityOf is the secret that signs a certificate.
+// authorityOf returns the secret that signs a certificate.
 func authorityOf(e *eval.Env, b *source.Block) *configs.SecretRef {
 	attr := b.Attributes["ca"]
 	if attr == nil {
@@ -352,5 +352,5 @@ func SecretExamples(names []string) string {
 	return strings.Join(out, "\n")
 }
 
-// PasswordKeys are the keys of the Secret of a password.
+// PasswordKeys returns the keys of the Secret of a password.
 func PasswordKeys() []string { return secretKinds["password"].keys }

@@ -53,7 +53,7 @@ func Tolerations(e *eval.Env, b *source.Block, name string) []configs.Toleration
 	return out
 }
 
-// tolerationOf is an element of the list.
+// tolerationOf returns an element of the list.
 func tolerationOf(e *eval.Env, b *source.Block, name string, i int, v cty.Value) (t configs.Toleration, ok bool) {
 	if v.IsNull() || !values.IsMap(v) {
 		eval.Unsuitable(e, b, name, "Element %d must be { key = \"KEY\", effect = \"NoSchedule\" }, and it is %s.", i, values.KindOf(v))
@@ -89,7 +89,7 @@ func tolerationOf(e *eval.Env, b *source.Block, name string, i int, v cty.Value)
 	return t, true
 }
 
-// untolerable is the reason why the API server would refuse a toleration, or empty.
+// untolerable returns the reason why the API server would refuse a toleration, or empty.
 func untolerable(t configs.Toleration) string {
 	switch {
 	case t.Key == "" && t.Operator == "Equal":

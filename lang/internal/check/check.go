@@ -47,7 +47,7 @@ func (s *Service) listens(port int) bool {
 	return port != 0 && slices.ContainsFunc(s.Config.Ports, func(p configs.Port) bool { return p.Number == port })
 }
 
-// argumentRange is the first of some arguments of a workload in the block of the service. If
+// argumentRange returns the first of some arguments of a workload in the block of the service. If
 // the definition has them, it is the header of the service.
 func (s *Service) argumentRange(workload string, names ...string) hcl.Range {
 	if b := s.Block.One("workload", workload); b != nil {
@@ -60,7 +60,7 @@ func (s *Service) argumentRange(workload string, names ...string) hcl.Range {
 	return s.Block.Header
 }
 
-// hostNetworkRange is the place that gives a workload the network of its nodes.
+// hostNetworkRange returns the place that gives a workload the network of its nodes.
 func (s *Service) hostNetworkRange(workload string) hcl.Range {
 	return s.argumentRange(workload, "host_network")
 }

@@ -39,7 +39,7 @@ func HostPorts(whole *Whole) {
 	}
 }
 
-// hostPorts are the ports of its nodes that a workload takes.
+// hostPorts returns the ports of its nodes that a workload takes.
 func hostPorts(whole *Whole, service *Service, w configs.Workload) []placed {
 	if service.Config.Undecided || !w.Pod.HostNetwork || w.Kind != "DaemonSet" && w.Replicas == 0 {
 		return nil
@@ -62,7 +62,7 @@ func hostPorts(whole *Whole, service *Service, w configs.Workload) []placed {
 	return out
 }
 
-// roleOf is the role of a workload; nil: any node. The result is not ok if the role does not
+// roleOf returns the role of a workload; nil: any node. The result is not ok if the role does not
 // exist, which was reported.
 func roleOf(whole *Whole, service *Service, w configs.Workload) (role *configs.Role, ok bool) {
 	name := cmp.Or(w.Role, service.Config.Role)
@@ -83,7 +83,7 @@ func checkSpread(whole *Whole, service *Service, w configs.Workload) {
 	}
 }
 
-// nodesNamed is the number of nodes that a role names; 0: labels select some of its nodes.
+// nodesNamed returns the number of nodes that a role names; 0: labels select some of its nodes.
 func nodesNamed(role *configs.Role) int {
 	if role == nil || role.Matches() {
 		return 0
@@ -120,7 +120,7 @@ func collide(a, b placed) bool {
 	return nodesNamed(a.role) > 0 && nodesNamed(b.role) > 0 && a.w.Replicas+b.w.Replicas > union
 }
 
-// unionOf are the nodes that at least one of two roles names.
+// unionOf returns the nodes that at least one of two roles names.
 func unionOf(a, b *configs.Role) []string {
 	var out []string
 	for _, role := range []*configs.Role{a, b} {
@@ -173,7 +173,7 @@ func overlap(a, b *configs.Role) bool {
 	return a != nil && b != nil && len(unionOf(a, b)) < len(a.Named())+len(b.Named())
 }
 
-// partsOf are the roles without parts that a role consists of.
+// partsOf returns the roles without parts that a role consists of.
 func partsOf(role *configs.Role) []configs.Role {
 	if role == nil {
 		return nil

@@ -20,7 +20,7 @@ type nameInText struct {
 	InURL bool // the word is certainly a host
 }
 
-// hostsIn are the words of a text that may be hosts.
+// hostsIn returns the words of a text that may be hosts.
 func hostsIn(text string) []nameInText {
 	var out []nameInText
 	url := strings.Contains(text, "://")

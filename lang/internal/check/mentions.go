@@ -23,7 +23,7 @@ type mention struct {
 	file bool
 }
 
-// mentions are the texts of a service. Texts of the catalogue are left out: they refer to
+// mentions returns the texts of a service. Texts of the catalogue are left out: they refer to
 // other services and do not spell their names.
 func mentions(service *Service) []mention {
 	var out []mention
@@ -140,7 +140,7 @@ func checkAddress(whole *Whole, service *Service, address netip.Addr, port int, 
 	}
 }
 
-// answering are the services by the names of their Services in the cluster.
+// answering returns the services by the names of their Services in the cluster.
 func answering(whole *Whole) map[string]*Service {
 	out := map[string]*Service{}
 	for i := range whole.Services {

@@ -50,7 +50,7 @@ func ReplacedHost(cloud *configs.Config, warned map[hcl.Range]bool, e *eval.Env,
 	}
 }
 
-// foreignHost is the first host with a DNS name, if no host belongs to this cloud.
+// foreignHost returns the first host with a DNS name, if no host belongs to this cloud.
 func foreignHost(cloud *configs.Config, hosts []nameInText, meant string) string {
 	first := ""
 	for _, h := range hosts {
@@ -66,7 +66,7 @@ func foreignHost(cloud *configs.Config, hosts []nameInText, meant string) string
 	return first
 }
 
-// hostOf is the host name of the service or database that a reference names. It is empty for
+// hostOf returns the host name of the service or database that a reference names. It is empty for
 // all other references.
 func hostOf(e *eval.Env, t hcl.Traversal) string {
 	name, _ := addrs.NameOf(t)
@@ -89,7 +89,7 @@ func hostOf(e *eval.Env, t hcl.Traversal) string {
 	return hostname
 }
 
-// textIn is a string attribute of an object. It is empty if there is no such attribute.
+// textIn returns a string attribute of an object. It is empty if there is no such attribute.
 func textIn(v cty.Value, name string) string {
 	if v, _ = v.Unmark(); !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() || !v.Type().HasAttribute(name) {
 		return ""

@@ -41,7 +41,7 @@ func checkTwin(whole *Whole, a, b *Service) {
 	}
 }
 
-// common are the nodes that both roles name; nil: labels select some of their nodes.
+// common returns the nodes that both roles name; nil: labels select some of their nodes.
 func common(a, b *configs.Role) []string {
 	if a == nil || b == nil {
 		return nil

@@ -85,10 +85,10 @@ func Advice(d *hcl.Diagnostic) bool {
 	return d.Severity == hcl.DiagWarning && !matters
 }
 
-// All are the diagnostics in the order in which they were reported.
+// All returns the diagnostics in the order in which they were reported.
 func (r *Reporter) All() hcl.Diagnostics { return r.diags }
 
-// Sorted are the diagnostics in the order of their files and lines. Those without a place
+// Sorted returns the diagnostics in the order of their files and lines. Those without a place
 // come first.
 func (r *Reporter) Sorted() hcl.Diagnostics {
 	place := func(d *hcl.Diagnostic) hcl.Range {
@@ -103,5 +103,5 @@ func (r *Reporter) Sorted() hcl.Diagnostics {
 	return r.diags
 }
 
-// Position is a place in the form "cloud.hcl:41".
+// Position returns a place in the form "cloud.hcl:41".
 func Position(r hcl.Range) string { return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line) }

@@ -13,7 +13,7 @@ type Fact struct {
 // instead of values, because they do not know which values are secret.
 type Facts []Fact
 
-// FactsOf are the facts of a diagnostic.
+// FactsOf returns the facts of a diagnostic.
 func FactsOf(d *hcl.Diagnostic) Facts {
 	found, _ := hcl.DiagnosticExtra[Facts](d)
 	return found

@@ -11,7 +11,7 @@ func Compare(a, b hcl.Range) int {
 	return cmp.Or(cmp.Compare(a.Filename, b.Filename), cmp.Compare(a.Start.Byte, b.Start.Byte))
 }
 
-// FirstRange is the first of the places that has a file name.
+// FirstRange returns the first of the places that has a file name.
 func FirstRange(places ...hcl.Range) hcl.Range {
 	for _, at := range places {
 		if at.Filename != "" {

@@ -124,7 +124,7 @@ func findUnique(g *Graph) {
 	}
 }
 
-// Env is an environment that evaluates expressions in a scope.
+// Env returns an environment that evaluates expressions in a scope.
 func (g *Graph) Env(s *eval.Scope) *eval.Env {
 	e := g.env
 	e.Scope = s
@@ -134,7 +134,7 @@ func (g *Graph) Env(s *eval.Scope) *eval.Env {
 // Node finds a node by its ID, or returns nil.
 func (g *Graph) Node(id string) *Node { return g.nodes[id] }
 
-// Modules are all modules, the root first.
+// Modules returns all modules, the root first.
 func (g *Graph) Modules() []*Module {
 	out := []*Module{g.Root}
 	for i := 0; i < len(out); i++ {
@@ -180,7 +180,7 @@ type Use struct {
 	Instance eval.Instance
 }
 
-// Address is the address of the instance. The graph notes it for nodes that depend on it.
+// Address returns the address of the instance. The graph notes it for nodes that depend on it.
 func (u *Use) Address() string { return u.Node.Address(u.Frame, u.Instance) }
 
 // AddRepeated adds the node of a block that can be repeated. The graph calls evaluate for
@@ -196,7 +196,7 @@ func (g *Graph) AddRepeated(m *Module, b *source.Block, evaluate func(u *Use) ct
 	return n
 }
 
-// Address is the address of an instance of the block. The graph notes it for nodes that
+// Address returns the address of an instance of the block. The graph notes it for nodes that
 // depend on it.
 func (n *Node) Address(f *Frame, it eval.Instance) string {
 	address := f.Address + it.Address(n.Block)
@@ -204,7 +204,7 @@ func (n *Node) Address(f *Frame, it eval.Instance) string {
 	return address
 }
 
-// AddressesIn are the addresses of the instances that code in a frame can mean. A module that
+// AddressesIn returns the addresses of the instances that code in a frame can mean. A module that
 // is used several times has its own instances in each use.
 func (n *Node) AddressesIn(f *Frame) []string {
 	var out []string
@@ -216,7 +216,7 @@ func (n *Node) AddressesIn(f *Frame) []string {
 	return out
 }
 
-// Declared are the addresses of all instances, with the places of their blocks.
+// Declared returns the addresses of all instances, with the places of their blocks.
 func (g *Graph) Declared() map[string]hcl.Range {
 	out := map[string]hcl.Range{}
 	for _, n := range g.order {

@@ -37,10 +37,10 @@ func newModule(written *source.Module, parent *Module) *Module {
 	return m
 }
 
-// Path is the start of the IDs of all nodes in the module.
+// Path returns the start of the IDs of all nodes in the module.
 func (m *Module) Path() string { return m.Written.Path() }
 
-// Calling is the module that a module block calls, or nil.
+// Calling returns the module that a module block calls, or nil.
 func (m *Module) Calling(name string) *Module {
 	for _, c := range m.Calls {
 		if c.Written.Name == name {
@@ -119,7 +119,7 @@ func newFrame(g *Graph, m *Module, parent *Frame, it eval.Instance) {
 	m.Frames = append(m.Frames, f)
 }
 
-// named are the nodes of a module that references can name.
+// named returns the nodes of a module that references can name.
 func named(g *Graph, m *Module) map[blockKey]*Node {
 	out := map[blockKey]*Node{}
 	for _, n := range g.members[m] {
@@ -134,7 +134,7 @@ func named(g *Graph, m *Module) map[blockKey]*Node {
 	return out
 }
 
-// relative is a directory relative to the root of the configuration.
+// relative returns a directory relative to the root of the configuration.
 func relative(root, dir string) string {
 	rel, err := filepath.Rel(root, dir)
 	if err != nil {
@@ -146,7 +146,7 @@ func relative(root, dir string) string {
 	return filepath.ToSlash(rel)
 }
 
-// workingDirectory is the directory of the process, or "." if it is unknown.
+// workingDirectory returns the directory of the process, or "." if it is unknown.
 func workingDirectory() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -155,7 +155,7 @@ func workingDirectory() string {
 	return filepath.ToSlash(dir)
 }
 
-// Env is an environment that evaluates expressions of the user in the frame.
+// Env returns an environment that evaluates expressions of the user in the frame.
 func (f *Frame) Env() *eval.Env { return f.graph.Env(f.Scope) }
 
 // sees reports whether two frames are in the same use of each module that contains both.
@@ -215,7 +215,7 @@ func (g *Graph) AddCall(m *Module) {
 	})
 }
 
-// callEdges are the references that decide how often a module is used.
+// callEdges returns the references that decide how often a module is used.
 func callEdges(g *Graph, m *Module) []Edge {
 	var out []Edge
 	for _, a := range schema.Repetition {
@@ -235,7 +235,7 @@ func (f *Frame) Passed(name string) (value cty.Value, ok bool) {
 	return f.graph.Env(f.arguments).Value(attr.Expr), true
 }
 
-// Instances are the instances of a block in a frame, in the order of their keys. The result
+// Instances returns the instances of a block in a frame, in the order of their keys. The result
 // is not ok if the instances are not known, or if there are too many.
 func (f *Frame) Instances(b *source.Block) (list []eval.Instance, ok bool) {
 	list, ok = eval.Instances(f.Env(), b)

@@ -25,16 +25,16 @@ type Reach struct {
 	around bool
 }
 
-// Reach is the reach of the user's expressions in a module.
+// Reach returns the reach of the user's expressions in a module.
 func (g *Graph) Reach(m *Module) Reach { return Reach{graph: g, values: m, shared: m} }
 
-// DefinitionReach is the reach of a definition in module home, for a service in module m.
+// DefinitionReach returns the reach of a definition in module home, for a service in module m.
 // Home is nil for definitions of the catalogue.
 func (g *Graph) DefinitionReach(home, m *Module) Reach {
 	return Reach{graph: g, values: home, shared: m, around: true}
 }
 
-// Layer is the reach of the expressions that a layer puts into a block of the definition.
+// Layer returns the reach of the expressions that a layer puts into a block of the definition.
 func (r Reach) Layer(layer string) Reach {
 	switch layer {
 	case configs.LayerDefinition:
@@ -45,7 +45,7 @@ func (r Reach) Layer(layer string) Reach {
 	return r.graph.Reach(r.shared)
 }
 
-// Edges are the references in an expression to nodes of the graph.
+// Edges returns the references in an expression to nodes of the graph.
 func (r Reach) Edges(expr hcl.Expression) []Edge {
 	switch x := expr.(type) {
 	case *eval.LayerExpr:
@@ -71,7 +71,7 @@ func (r Reach) Edges(expr hcl.Expression) []Edge {
 	return out
 }
 
-// AttributeEdges are the references in the arguments of a block.
+// AttributeEdges returns the references in the arguments of a block.
 func (r Reach) AttributeEdges(b *source.Block) []Edge {
 	var out []Edge
 	for _, attr := range b.Ordered() {
@@ -82,7 +82,7 @@ func (r Reach) AttributeEdges(b *source.Block) []Edge {
 	return out
 }
 
-// BlockEdges are the references in a block and in all blocks in it.
+// BlockEdges returns the references in a block and in all blocks in it.
 func (r Reach) BlockEdges(b *source.Block) []Edge {
 	out := r.AttributeEdges(b)
 	for _, child := range b.Blocks {
@@ -91,7 +91,7 @@ func (r Reach) BlockEdges(b *source.Block) []Edge {
 	return out
 }
 
-// Find is the ID of the node that a reference ROOT.NAME names, or empty.
+// Find returns the ID of the node that a reference ROOT.NAME names, or empty.
 func (r Reach) Find(root, name string) string {
 	if ids := r.find(root, name, nil); len(ids) > 0 {
 		return ids[0]
@@ -128,7 +128,7 @@ func (r Reach) find(root, name string, t hcl.Traversal) []string {
 	return nil
 }
 
-// outputsOf are the nodes of the module block and of the outputs that a reference to the
+// outputsOf returns the nodes of the module block and of the outputs that a reference to the
 // module reads.
 func outputsOf(m *Module, t hcl.Traversal) []string {
 	out := []string{m.Path() + "*"}
@@ -147,7 +147,7 @@ func outputsOf(m *Module, t hcl.Traversal) []string {
 	return out
 }
 
-// keyOf is the key in a reference such as service.redis["cache"], if it is a literal.
+// keyOf returns the key in a reference such as service.redis["cache"], if it is a literal.
 func keyOf(t hcl.Traversal) string {
 	if len(t) > 2 {
 		if index, ok := t[2].(hcl.TraverseIndex); ok && index.Key.IsKnown() && !index.Key.IsNull() {

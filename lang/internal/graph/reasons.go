@@ -67,7 +67,7 @@ func (n *Node) Reasons(f *Frame) []configs.Reason {
 	return slices.CompactFunc(out, func(x, y configs.Reason) bool { return x.Needs == y.Needs })
 }
 
-// NeedsOf are the addresses in the reasons.
+// NeedsOf returns the addresses in the reasons.
 func NeedsOf(reasons []configs.Reason) []string {
 	var out []string
 	for _, r := range reasons {
@@ -102,7 +102,7 @@ func (n *Node) dependsOnAt(at hcl.Range) bool {
 	})
 }
 
-// Undecided are the blocks, without keys, that depend on values that are not known yet. Open
+// Undecided returns the blocks, without keys, that depend on values that are not known yet. Open
 // has the IDs of nodes with such values. Undecided adds all nodes that refer to them. A module
 // that is undecided stands for everything in it: "module.edge.*".
 func Undecided(ordered []*Node, open map[string]bool) []string {
@@ -136,7 +136,7 @@ func Undecided(ordered []*Node, open map[string]bool) []string {
 	return out
 }
 
-// servicesInUse is the value of cloud.services: the names of the definitions that services
+// servicesInUse returns the value of cloud.services: the names of the definitions that services
 // use. A reader of it does not need the services.
 func servicesInUse(g *Graph) cty.Value {
 	before := g.running

@@ -30,7 +30,7 @@ func Module(t testing.TB, report *diag.Reporter, text string) (root *source.Modu
 	return root, r.Files
 }
 
-// Env is an environment that knows functions, and no names.
+// Env returns an environment that knows functions, and no names.
 func Env(report *diag.Reporter) *eval.Env {
 	return &eval.Env{
 		Report: report, Decisions: eval.NewDecisions(), Scope: eval.NewScope(nil),
@@ -48,7 +48,7 @@ func Expression(t testing.TB, text string) hclsyntax.Expression {
 	return expr
 }
 
-// Summaries are the summaries of all diagnostics, in the order of the source.
+// Summaries returns the summaries of all diagnostics, in the order of the source.
 func Summaries(report *diag.Reporter) []string {
 	out := []string{}
 	for _, d := range report.Sorted() {

@@ -128,7 +128,7 @@ func (c *collection) checkMove(m addrs.Move, all []addrs.Move) bool {
 	return false
 }
 
-// declared are the addresses of all instances, with the places of their blocks.
+// declared returns the addresses of all instances, with the places of their blocks.
 func (c *collection) declared() map[string]hcl.Range {
 	if c.places == nil {
 		c.places = c.reader.Graph.Declared()
@@ -137,7 +137,7 @@ func (c *collection) declared() map[string]hcl.Range {
 	return c.places
 }
 
-// covered are the declared addresses that a target is, or that are in it, sorted.
+// covered returns the declared addresses that a target is, or that are in it, sorted.
 func (c *collection) covered(t addrs.Target) []string {
 	c.declared()
 	from, _ := slices.BinarySearch(c.addresses, t.Block)
@@ -224,7 +224,7 @@ func (c *collection) empty(block string) bool {
 	return true
 }
 
-// blockAt is the block of an address, or nil. The address may have the key of an instance.
+// blockAt returns the block of an address, or nil. The address may have the key of an instance.
 func (c *collection) blockAt(address string) *source.Block {
 	steps := addrs.Steps(address)
 	m := c.reader.Graph.Root

@@ -17,7 +17,7 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// Triggers are the targets that replace an object. They come from the last of the blocks whose
+// Triggers returns the targets that replace an object. They come from the last of the blocks whose
 // lifecycle has such a list. The environment evaluates computed keys, and only mistakes in those
 // are reported. TriggerEdges reports all others.
 func (r *Reader) Triggers(f *graph.Frame, e *eval.Env, blocks ...*source.Block) []addrs.Target {
@@ -41,7 +41,7 @@ func (r *Reader) Triggers(f *graph.Frame, e *eval.Env, blocks ...*source.Block) 
 	return out
 }
 
-// TriggerEdges are the references in the lifecycle blocks of a service or manifest.
+// TriggerEdges returns the references in the lifecycle blocks of a service or manifest.
 func (r *Reader) TriggerEdges(m *graph.Module, b *source.Block) []graph.Edge {
 	var out []graph.Edge
 	for _, l := range lifecyclesIn(b) {
@@ -68,7 +68,7 @@ func (r *Reader) TriggerEdges(m *graph.Module, b *source.Block) []graph.Edge {
 	return out
 }
 
-// lifecyclesIn are the lifecycle blocks in a block, at any depth.
+// lifecyclesIn returns the lifecycle blocks in a block, at any depth.
 func lifecyclesIn(b *source.Block) []*source.Block {
 	var out []*source.Block
 	for _, child := range b.Blocks {
@@ -175,7 +175,7 @@ func computedKey(e *eval.Env, expr hcl.Expression) (key cty.Value, ok bool) {
 	return v, true
 }
 
-// edgesTo are the edges from a module to all blocks that a target covers.
+// edgesTo returns the edges from a module to all blocks that a target covers.
 func edgesTo(m *graph.Module, t addrs.Target) []graph.Edge {
 	steps := addrs.Steps(t.Block)
 	last := len(steps) - 1

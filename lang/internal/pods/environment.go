@@ -27,7 +27,7 @@ func environment(s *Service, b *source.Block, e *eval.Env, set string) []configs
 	return settings.Variables(s.Leaves, e.WithAll(map[string]cty.Value{"node": anyNode, "pod": pod}), b, "env").Environment()
 }
 
-// field is a value that Kubernetes fills in when the pod starts.
+// field returns a value that Kubernetes fills in when the pod starts.
 func field(of, name string) cty.Value { return mark.Field(of, name).Token() }
 
 // These values are available in the environment of every pod.
@@ -36,7 +36,7 @@ var (
 	anyPod  = cty.ObjectVal(map[string]cty.Value{"name": field("pod", "name"), "ip": field("pod", "ip")})
 )
 
-// memberHost is the DNS name of the pod itself, in the form that self.members has.
+// memberHost returns the DNS name of the pod itself, in the form that self.members has.
 func memberHost(s *Service, set string) cty.Value {
 	name, marks := field("pod", "name").Unmark()
 	return s.Host(fmt.Sprintf("%s.%s", name.AsString(), set)).WithMarks(marks)

@@ -178,7 +178,7 @@ func stopping(s *Service, w *configs.Workload, b *source.Block) {
 	}
 }
 
-// stoppingRange is the place for errors about stopping. It is in the service block if that
+// stoppingRange returns the place for errors about stopping. It is in the service block if that
 // overrides an argument.
 func stoppingRange(b *source.Block) hcl.Range {
 	names := []string{"drain", "grace_period"}
@@ -243,7 +243,7 @@ func mount(s *Service, b *source.Block, e *eval.Env) (configs.SecretMount, bool)
 	return m, true
 }
 
-// setOf is the name of the StatefulSet that a workload block makes. It is empty for all other
+// setOf returns the name of the StatefulSet that a workload block makes. It is empty for all other
 // blocks.
 func setOf(s *Service, b *source.Block) string {
 	if b.Type != schema.WorkloadType || eval.String(s.Env, b, "kind") != "StatefulSet" {

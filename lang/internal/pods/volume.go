@@ -82,7 +82,7 @@ func (m mounted) add(at, what string) {
 	}
 }
 
-// mountedFiles are the paths of config files, secrets and writable directories.
+// mountedFiles returns the paths of config files, secrets and writable directories.
 func mountedFiles(s *Service, configs []string, mounts []configs.SecretMount, writable []string) mounted {
 	out := mounted{}
 	for _, f := range s.Out.Configs {
@@ -100,7 +100,7 @@ func mountedFiles(s *Service, configs []string, mounts []configs.SecretMount, wr
 	return out
 }
 
-// mountedIn are the paths in the main container of a pod.
+// mountedIn returns the paths in the main container of a pod.
 func mountedIn(s *Service, p *configs.Pod, claims []configs.Claim) mounted {
 	out := mountedFiles(s, p.Configs, p.Mounts, p.Writable)
 	for _, claim := range claims {
@@ -146,7 +146,7 @@ func checkPropagation(s *Service, b *source.Block, p *configs.Pod) {
 	}
 }
 
-// containers are the blocks with the containers of a pod, by name. The main container has an
+// containers returns the blocks with the containers of a pod, by name. The main container has an
 // empty name.
 func containers(b *source.Block) map[string]*source.Block {
 	out := map[string]*source.Block{"": b}

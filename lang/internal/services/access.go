@@ -18,7 +18,7 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// placeOf is the block that has the role or the exposure of the service: the service block, or
+// placeOf returns the block that has the role or the exposure of the service: the service block, or
 // else the defaults of the cloud. The exposure of the defaults counts only for services with
 // exposed ports.
 func placeOf(in *instance, name string) blocks.Layered {
@@ -49,7 +49,7 @@ func setExposure(in *instance) {
 	in.out.Exposure = eval.Exposure(by.Eval, by.Block, "expose")
 }
 
-// readPlace is a value that depends on the role or the exposure, as expressions read it.
+// readPlace returns a value that depends on the role or the exposure, as expressions read it.
 func readPlace(in *instance, value cty.Value, name string) cty.Value {
 	by := placeOf(in, name)
 	return eval.Read(by.Eval, by.Block, value, name)
@@ -61,7 +61,7 @@ func wantsExposure(in *instance) bool {
 	return eval.IsSet(by.Eval, by.Block, "expose")
 }
 
-// defaultEdges are the references in the defaults of the cloud that count for the service. The
+// defaultEdges returns the references in the defaults of the cloud that count for the service. The
 // service may not use the role or the exposure of the defaults.
 func defaultEdges(in *instance) []graph.Edge {
 	d := in.set.defaults()
@@ -115,7 +115,7 @@ func (c *Set) CheckDefaultPlace() {
 	}
 }
 
-// portObjects is the value that expressions read as service.NAME.ports.
+// portObjects returns the value that expressions read as service.NAME.ports.
 func portObjects(in *instance) cty.Value {
 	values := map[string]cty.Value{}
 	for i, p := range in.out.Ports {
@@ -149,8 +149,8 @@ func checkPublic(in *instance, b *source.Block, p configs.Port) {
 	}
 }
 
-// hostOfPort is the host name of a port. The workload with the first port answers under the name
-// of the service, other workloads under their own names.
+// hostOfPort returns the host name of a port. The workload with the first port answers under the
+// name of the service, other workloads under their own names.
 func hostOfPort(in *instance, name string) string {
 	host, main := in.out.Name, true
 	for _, b := range in.definition.All("workload") {
@@ -168,8 +168,8 @@ func hostOfPort(in *instance, name string) string {
 	return host + "." + in.set.Config.Cloud.Namespace
 }
 
-// portsOf are the names of the ports of a workload and of its sidecars. Ports that depend on the
-// service itself are left out.
+// portsOf returns the names of the ports of a workload and of its sidecars. Ports that depend on
+// the service itself are left out.
 func portsOf(in *instance, workload *source.Block) []string {
 	out := ownPortsOf(in, workload)
 	for _, sidecar := range workload.All(schema.SidecarType.Name) {
@@ -178,7 +178,7 @@ func portsOf(in *instance, workload *source.Block) []string {
 	return out
 }
 
-// ownPortsOf are the names of the ports of one container.
+// ownPortsOf returns the names of the ports of one container.
 func ownPortsOf(in *instance, b *source.Block) []string {
 	attr := b.Attributes["ports"]
 	if attr == nil || slices.ContainsFunc(attr.Expr.Variables(), func(t hcl.Traversal) bool { return t.RootName() == "self" || t.RootName() == "local" }) {
@@ -187,13 +187,13 @@ func ownPortsOf(in *instance, b *source.Block) []string {
 	return eval.List(in.inner, b, "ports")
 }
 
-// hostNamed is the DNS name of a host in the namespace of the cloud.
+// hostNamed returns the DNS name of a host in the namespace of the cloud.
 func hostNamed(in *instance, name string) cty.Value {
 	return inNamespace(in, name+"."+in.set.Config.Cloud.Namespace)
 }
 
-// members is the value that expressions read as service.NAME.members: the host names of the pods
-// of each StatefulSet.
+// members returns the value that expressions read as service.NAME.members: the host names of the
+// pods of each StatefulSet.
 func members(in *instance) cty.Value {
 	out := map[string]cty.Value{}
 	for _, b := range in.definition.All("workload") {
@@ -214,7 +214,7 @@ func members(in *instance) cty.Value {
 	return cty.ObjectVal(out)
 }
 
-// externalPorts is the value of service.NAME.ports for an external service.
+// externalPorts returns the value of service.NAME.ports for an external service.
 func externalPorts(in *instance, host cty.Value) cty.Value {
 	values := map[string]cty.Value{}
 	for _, p := range in.out.Ports {
@@ -256,7 +256,7 @@ func evaluatePorts(in *instance) {
 	}
 }
 
-// known is a number as a value. Zero stands for a number that could not be evaluated.
+// known returns a number as a value. Zero stands for a number that could not be evaluated.
 func known(n int) cty.Value {
 	if n == 0 {
 		return cty.UnknownVal(cty.Number)

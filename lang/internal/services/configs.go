@@ -31,7 +31,7 @@ func layers(in *instance) *settings.Files {
 	return out
 }
 
-// folders are the folders of the service in the config directory. The name in the cluster is
+// folders returns the folders of the service in the config directory. The name in the cluster is
 // among them after its evaluation.
 func folders(in *instance) []string {
 	names := []string{in.definition.Label, in.block.Label, in.out.Name}
@@ -88,8 +88,8 @@ func makeConfigFiles(in *instance) {
 	}
 }
 
-// content is the content of a raw file. The service block is stronger than the config directory,
-// and that is stronger than the definition.
+// content returns the content of a raw file. The service block is stronger than the config
+// directory, and that is stronger than the definition.
 func content(in *instance, b *source.Block) (configs.Text, configs.Origin) {
 	layers := layers(in)
 	content, replaced := layers.Replacement(b)
@@ -106,7 +106,7 @@ func content(in *instance, b *source.Block) (configs.Text, configs.Origin) {
 	return text, of
 }
 
-// mode is the file mode of a config file, or 0 if nothing says it.
+// mode returns the file mode of a config file, or 0 if nothing says it.
 func mode(in *instance, config *source.Block) int {
 	n, _ := strconv.ParseInt(eval.String(in.inner, layers(in).Inherited(config, "mode"), "mode"), 8, 32) // 0 where nothing is said
 	return int(n)
@@ -139,7 +139,7 @@ func checkOnly(in *instance, config *source.Block, f configs.ConfigFile) {
 	}
 }
 
-// tree is the content of a file in YAML or JSON.
+// tree returns the content of a file in YAML or JSON.
 func tree(in *instance, config *source.Block, format string) (configs.Text, configs.Origin) {
 	at := blocks.RangeOf(config)
 	origin := configs.Origin{Layer: configs.LayerDefinition, Range: config.Header}
@@ -154,7 +154,7 @@ func tree(in *instance, config *source.Block, format string) (configs.Text, conf
 	return eval.TextOf(in.inner, value, diag.FirstRange(at, in.block.Header)), origin
 }
 
-// rangeOfFile is the strongest place where the user configures a file.
+// rangeOfFile returns the strongest place where the user configures a file.
 func rangeOfFile(in *instance, config *source.Block) hcl.Range {
 	layers := layers(in)
 	if config.Top != nil || len(layers.Overrides(config)) == 0 {

@@ -57,7 +57,7 @@ func evaluateDatabases(in *instance) {
 	}
 }
 
-// server is the service that a database, queue or user is on. It is nil if there is no such
+// server returns the service that a database, queue or user is on. It is nil if there is no such
 // service, which is reported.
 func server(in *instance, name string, b *source.Block) *instance {
 	if other, replaced := in.with[name]; replaced {
@@ -123,7 +123,7 @@ func provideDatabase(in *instance, by *instance, label string, d *configs.Databa
 	return cty.ObjectVal(values)
 }
 
-// serverOf is the server of a database, if it is a literal.
+// serverOf returns the server of a database, if it is a literal.
 func serverOf(b *source.Block) string {
 	attr := b.Attributes["server"]
 	if attr == nil {

@@ -72,8 +72,8 @@ func checkExternal(in *instance) {
 	}
 }
 
-// externalBase are the attributes that all services have, from the argument and the ports of the
-// definition.
+// externalBase returns the attributes that all services have, from the argument and the ports of
+// the definition.
 func externalBase(in *instance, given *blocks.External) (map[string]cty.Value, bool) {
 	host, ok := given.Host()
 	if !ok {
@@ -194,7 +194,7 @@ func (c *Set) CheckExternal() {
 	}
 }
 
-// needs is the verb for a number of subjects.
+// needs returns the verb for a number of subjects.
 func needs(count int) string {
 	if count == 1 {
 		return "needs"
@@ -202,7 +202,7 @@ func needs(count int) string {
 	return "need"
 }
 
-// passwordInstead is an example of a secret block that gives a password.
+// passwordInstead returns an example of a secret block that gives a password.
 func passwordInstead(in *instance, secret string) string {
 	return fmt.Sprintf("in service %q: secret %q { from_env = %q }", in.block.Label, secret, strings.ToUpper(strings.ReplaceAll(secret, "-", "_")))
 }
@@ -234,7 +234,7 @@ func isMissing(in *instance, secret string) bool {
 	return in.out.External && slices.Contains(in.definition.Labels("secret"), secret) && in.block.One("secret", secret) == nil
 }
 
-// missingSecretsFor are the secrets in blocks that the external service does not have.
+// missingSecretsFor returns the secrets in blocks that the external service does not have.
 func missingSecretsFor(in *instance, blocks []*source.Block) []string {
 	var exprs []hcl.Expression
 	var mounted []string

@@ -36,7 +36,7 @@ func takeInputs(in *instance) {
 	}
 }
 
-// inputRange is the place of the value of an input.
+// inputRange returns the place of the value of an input.
 func inputRange(in *instance, v *variables.Variable) hcl.Range {
 	if attr := in.block.Attributes[v.Name]; attr != nil {
 		return values.Place{Expr: attr.Expr, Key: attr.NameRange}.At()
@@ -44,7 +44,7 @@ func inputRange(in *instance, v *variables.Variable) hcl.Range {
 	return in.block.Header
 }
 
-// inputValue is the value of an input. It is null only if the input allows that, and marked if
+// inputValue returns the value of an input. It is null only if the input allows that, and marked if
 // the input is sensitive.
 func inputValue(in *instance, v *variables.Variable) cty.Value {
 	attr := in.block.Attributes[v.Name]

@@ -11,7 +11,7 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/values"
 )
 
-// selfValue is the value of the service without its outputs.
+// selfValue returns the value of the service without its outputs.
 func selfValue(in *instance) cty.Value {
 	values := roleAttributes(in)
 	if workloads := in.definition.All("workload"); len(workloads) > 0 {
@@ -21,7 +21,7 @@ func selfValue(in *instance) cty.Value {
 	return cty.ObjectVal(values)
 }
 
-// roleAttributes are the attributes that are known before the ports.
+// roleAttributes returns the attributes that are known before the ports.
 func roleAttributes(in *instance) map[string]cty.Value {
 	out := nameAttributes(in)
 	out["role"] = readPlace(in, cty.StringVal(in.out.Role), "role")
@@ -29,7 +29,7 @@ func roleAttributes(in *instance) map[string]cty.Value {
 	return out
 }
 
-// nameAttributes are the attributes that are known before the role.
+// nameAttributes returns the attributes that are known before the role.
 func nameAttributes(in *instance) map[string]cty.Value {
 	return map[string]cty.Value{
 		"name":      cty.StringVal(in.out.Name),
@@ -60,7 +60,7 @@ func addPortAttributes(in *instance, out map[string]cty.Value) {
 	}
 }
 
-// inNamespace is a text that contains the namespace of the cloud, as a value.
+// inNamespace returns a text that contains the namespace of the cloud, as a value.
 func inNamespace(in *instance, text string) cty.Value {
 	v := cty.StringVal(text)
 	for _, b := range in.set.Root.All("cloud") {
@@ -69,7 +69,8 @@ func inNamespace(in *instance, text string) cty.Value {
 	return v
 }
 
-// publicURL is the URL for clients outside. Without an exposed port it has the internal address.
+// publicURL returns the URL for clients outside. Without an exposed port it has the internal
+// address.
 func publicURL(in *instance, internal string) cty.Value {
 	v := readPlace(in, inNamespace(in, "http://"+publicAddress(in, internal)), "expose")
 	for _, b := range in.definition.All("port") {
@@ -78,7 +79,7 @@ func publicURL(in *instance, internal string) cty.Value {
 	return v
 }
 
-// publicAddress is the address of the first exposed port for clients outside, or else the
+// publicAddress returns the address of the first exposed port for clients outside, or else the
 // internal address.
 func publicAddress(in *instance, internal string) string {
 	for _, p := range in.out.Ports {
@@ -92,7 +93,7 @@ func publicAddress(in *instance, internal string) string {
 	return internal
 }
 
-// exposure is the exposure of the service, or nil.
+// exposure returns the exposure of the service, or nil.
 func exposure(in *instance) *configs.Exposure {
 	for i, x := range in.set.Config.Exposures {
 		if x.Name == in.out.Exposure {

@@ -10,7 +10,7 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// references are all references of the service and of its definition. References in overridden
+// references returns all references of the service and of its definition. References in overridden
 // config values do not count.
 func references(in *instance) []graph.Edge {
 	out := []graph.Edge{{To: "cloud", At: in.block.Header}}
@@ -26,7 +26,7 @@ func references(in *instance) []graph.Edge {
 	return slices.DeleteFunc(out, func(e graph.Edge) bool { return e.To == self || isOwnSecret(in, e) })
 }
 
-// innerEdges are the references of the definition with its overrides.
+// innerEdges returns the references of the definition with its overrides.
 func innerEdges(in *instance) []graph.Edge {
 	out := edgesWithoutSettings(in.set.Leaves, in.innerReach, in.inner, in.definition)
 	if in.home != nil && in.home.Written.Call != nil {
@@ -53,7 +53,7 @@ func innerEdges(in *instance) []graph.Edge {
 	return append(out, mountEdges(in)...)
 }
 
-// ownEdges are the references in the service block without blocks that override the definition.
+// ownEdges returns the references in the service block without blocks that override the definition.
 func ownEdges(in *instance) []graph.Edge {
 	user := in.set.Graph.Reach(in.node.Module)
 	out := user.AttributeEdges(in.block)
@@ -72,7 +72,7 @@ func ownEdges(in *instance) []graph.Edge {
 	return out
 }
 
-// edgesWithoutSettings are the references in a block without config values, because those are
+// edgesWithoutSettings returns the references in a block without config values, because those are
 // merged with other layers. Config values in a dynamic block count.
 func edgesWithoutSettings(leaves settings.LeafMemo, r graph.Reach, e *eval.Env, b *source.Block) []graph.Edge {
 	var out []graph.Edge
@@ -100,7 +100,7 @@ func edgesWithoutSettings(leaves settings.LeafMemo, r graph.Reach, e *eval.Env, 
 	return out
 }
 
-// settingsEdges are the references in merged config values. Each layer has its own reach.
+// settingsEdges returns the references in merged config values. Each layer has its own reach.
 func settingsEdges(r graph.Reach, s *settings.Merged) []graph.Edge {
 	var out []graph.Edge
 	for _, x := range s.Leaves {

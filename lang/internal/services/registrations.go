@@ -29,8 +29,8 @@ var registeredTypes = []string{"user", "identity_role", "endpoint"}
 // isKeystone reports whether the definition is Keystone, which registers itself.
 func isKeystone(in *instance) bool { return in.definition.One("provides", "registration") != nil }
 
-// blocksToRegister are the blocks of the definition that Keystone has to know. Keystone registers
-// its own endpoint itself.
+// blocksToRegister returns the blocks of the definition that Keystone has to know. Keystone
+// registers its own endpoint itself.
 func blocksToRegister(in *instance) []*source.Block {
 	var out []*source.Block
 	for _, kind := range registeredTypes {
@@ -49,7 +49,7 @@ func ownEndpoint(in *instance, b *source.Block) bool {
 	return b.Type == schema.EndpointType && (isKeystone(in) || server == in.block.Label || server == in.written.Label)
 }
 
-// serverEdges are the references to the servers of queues, users and endpoints.
+// serverEdges returns the references to the servers of queues, users and endpoints.
 func serverEdges(in *instance) []graph.Edge {
 	var out []graph.Edge
 	for _, b := range slices.Concat(in.definition.All("queue"), blocksToRegister(in)) {
@@ -75,7 +75,7 @@ func evaluateProvided(in *instance) {
 	makeRegistration(in)
 }
 
-// provider is the service that a block is on. It is nil if there is no such service, which is
+// provider returns the service that a block is on. It is nil if there is no such service, which is
 // reported.
 func provider(in *instance, b *source.Block) *instance {
 	name := eval.Literal(in.set.Constant, b, "server")
@@ -89,13 +89,13 @@ func provider(in *instance, b *source.Block) *instance {
 	return server(in, name, b)
 }
 
-// password is the secret with the password of a queue or user, and the source of the password.
+// password returns the secret with the password of a queue or user, and the source of the password.
 func password(in *instance, b *source.Block) (configs.SecretRef, *configs.SecretSource) {
 	ref := configs.SecretRef{Service: in.out.Name, Secret: b.Type.Name + "-" + strings.ReplaceAll(b.Label, "_", "-"), Key: "password"}
 	return ref, sourceOfSecret(in, ref.Secret, blocks.PasswordKeys())
 }
 
-// nameOn is the name of a queue or user on its server.
+// nameOn returns the name of a queue or user on its server.
 func nameOn(in *instance, b *source.Block) string {
 	if eval.IsSet(in.inner, b, "name") {
 		return eval.String(in.inner, b, "name")
@@ -174,7 +174,7 @@ func makeRegistration(in *instance) {
 	in.out.Provided = append(in.out.Provided, p)
 }
 
-// wantedUsers are the users for the job of a registration.
+// wantedUsers returns the users for the job of a registration.
 func wantedUsers(in *instance) []cty.Value {
 	var out []cty.Value
 	for _, b := range in.definition.All("user") {
@@ -191,7 +191,7 @@ func wantedUsers(in *instance) []cty.Value {
 	return out
 }
 
-// wantedEndpoints are the endpoints for the job of a registration.
+// wantedEndpoints returns the endpoints for the job of a registration.
 func wantedEndpoints(in *instance) []cty.Value {
 	var out []cty.Value
 	for _, b := range blocksToRegister(in) {
@@ -221,7 +221,7 @@ func evaluateEndpoints(in *instance) {
 	}
 }
 
-// endpointURL is the URL of an endpoint for clients in the cluster or outside.
+// endpointURL returns the URL of an endpoint for clients in the cluster or outside.
 func endpointURL(in *instance, b *source.Block, e configs.Endpoint, public bool) cty.Value {
 	host := in.out.Name + "." + in.set.Config.Cloud.Namespace
 	number := 0
@@ -286,7 +286,7 @@ func provide(in *instance, consumer *instance, from *source.Block, p *configs.Pr
 	return cty.ObjectVal(values)
 }
 
-// jobsFor are the jobs that create something of a kind on this server.
+// jobsFor returns the jobs that create something of a kind on this server.
 func jobsFor(in *instance, kind string) []*source.Block {
 	if kind == "user" {
 		kind = "registration"
@@ -352,7 +352,7 @@ func isCleanup(in *instance, job *source.Block) bool {
 	return eval.String(in.inner, job, "when") == schema.JobGone
 }
 
-// creationJobs are the jobs of a provides block that create something.
+// creationJobs returns the jobs of a provides block that create something.
 func creationJobs(in *instance, b *source.Block) []*source.Block {
 	return slices.DeleteFunc(slices.Clone(b.All("job")), func(job *source.Block) bool { return isCleanup(in, job) })
 }

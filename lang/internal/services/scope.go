@@ -72,7 +72,7 @@ func enablePorts(in *instance) {
 	in.definition = eval.Enabled(in.inner, in.definition, func(b *source.Block) bool { return b.Type == schema.PortType })
 }
 
-// firstWorkload is the first enabled workload, or nil.
+// firstWorkload returns the first enabled workload, or nil.
 func firstWorkload(in *instance) *source.Block {
 	for _, b := range in.definition.All("workload") {
 		if counts, _ := eval.IsEnabled(in.inner, b); counts {
@@ -104,7 +104,7 @@ func enableBlocks(in *instance) {
 	}
 }
 
-// substitutes are the entries of the argument with, if it is written out.
+// substitutes returns the entries of the argument with, if it is written out.
 func substitutes(in *instance) []hclsyntax.ObjectConsItem {
 	attr := in.block.Attributes[schema.WithAttribute.Name]
 	if attr == nil {
@@ -161,8 +161,8 @@ func replaceServices(in *instance) {
 	in.inner.Scope.Parent = around
 }
 
-// substitute is the service in a value of the argument with. It is nil if the value is known only
-// after the apply.
+// substitute returns the service in a value of the argument with. It is nil if the value is known
+// only after the apply.
 func substitute(in *instance, name string, value cty.Value, at hcl.Range) (*instance, bool) {
 	if !value.IsKnown() {
 		eval.ReportDeferred(in.user, value, at, fmt.Sprintf("the service in the place of %q", name))
@@ -184,7 +184,7 @@ func substitute(in *instance, name string, value cty.Value, at hcl.Range) (*inst
 	return other, true
 }
 
-// serviceOf is the service whose value this is, or nil.
+// serviceOf returns the service whose value this is, or nil.
 func serviceOf(in *instance, value cty.Value) *instance {
 	value, _ = value.Unmark()
 	if !value.Type().IsObjectType() || value.IsNull() || !value.Type().HasAttribute("name") || !value.Type().HasAttribute("external") {

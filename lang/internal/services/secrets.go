@@ -52,7 +52,7 @@ func isOwnSecret(in *instance, e graph.Edge) bool {
 	})
 }
 
-// mountEdges are the references to secret blocks that the definition mounts.
+// mountEdges returns the references to secret blocks that the definition mounts.
 func mountEdges(in *instance) []graph.Edge {
 	var out []graph.Edge
 	var within func(*source.Block)
@@ -73,7 +73,7 @@ func mountEdges(in *instance) []graph.Edge {
 	return out
 }
 
-// sourceOfSecret is the source of a secret in the service block, or nil.
+// sourceOfSecret returns the source of a secret in the service block, or nil.
 func sourceOfSecret(in *instance, name string, keys []string) *configs.SecretSource {
 	b := in.block.One("secret", name)
 	if b == nil {

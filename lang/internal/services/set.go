@@ -145,7 +145,7 @@ func newInstance(c *Set, n *graph.Node, definition *source.Block, home *graph.Mo
 	return in
 }
 
-// inFrame is the instance of a service in one frame. The first instance is the one whose
+// inFrame returns the instance of a service in one frame. The first instance is the one whose
 // references were read.
 func inFrame(in *instance, f *graph.Frame, it eval.Instance) *instance {
 	c, out := in.set, in
@@ -179,7 +179,7 @@ func (c *Set) ExpandDefaults(f *graph.Frame) {
 	}
 }
 
-// defaults is the defaults block of the cloud, or nil.
+// defaults returns the defaults block of the cloud, or nil.
 func (c *Set) defaults() *source.Block {
 	if c.expanded != nil {
 		return c.expanded
@@ -196,7 +196,7 @@ func dynamicDefaults(c *Set) bool {
 	return d != nil && (d.HasDynamic || d == c.expanded)
 }
 
-// inDefaults are the blocks of a type in the cloud's defaults.
+// inDefaults returns the blocks of a type in the cloud's defaults.
 func (c *Set) inDefaults(typ string) []*source.Block {
 	if d := c.defaults(); d != nil {
 		return d.All(typ)
@@ -204,7 +204,7 @@ func (c *Set) inDefaults(typ string) []*source.Block {
 	return nil
 }
 
-// input is the declaration of an input. It is read only once.
+// input returns the declaration of an input. It is read only once.
 func (c *Set) input(b *source.Block) *variables.Variable {
 	v := c.inputs[b]
 	if v == nil {
@@ -214,14 +214,14 @@ func (c *Set) input(b *source.Block) *variables.Variable {
 	return v
 }
 
-// inOrder are the evaluated services in the order of the source.
+// inOrder returns the evaluated services in the order of the source.
 func (c *Set) inOrder() []*instance {
 	out := slices.Clone(c.services)
 	slices.SortStableFunc(out, func(a, b *instance) int { return diag.Compare(a.out.Range, b.out.Range) })
 	return out
 }
 
-// Evaluated are the services in the order of the source.
+// Evaluated returns the services in the order of the source.
 func (c *Set) Evaluated() []configs.Service {
 	out := make([]configs.Service, 0, len(c.services))
 	for _, in := range c.inOrder() {
@@ -230,7 +230,7 @@ func (c *Set) Evaluated() []configs.Service {
 	return out
 }
 
-// Checked is the configuration for the checks. Config.Services is Evaluated.
+// Checked returns the configuration for the checks. Config.Services is Evaluated.
 func (c *Set) Checked() *check.Whole {
 	out := &check.Whole{
 		Config: c.Config, Defaults: c.inDefaults("config"), Report: c.Report,
@@ -244,7 +244,7 @@ func (c *Set) Checked() *check.Whole {
 	return out
 }
 
-// checked is a service for the checks.
+// checked returns a service for the checks.
 func checked(in *instance) *check.Service {
 	s := &check.Service{
 		Config: &in.out, Block: in.block, Definition: in.definition, Written: in.written,

@@ -15,7 +15,7 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// image is the full name of an image. The service is stronger than the cloud.
+// image returns the full name of an image. The service is stronger than the cloud.
 func image(in *instance, name string) string {
 	in.used[name] = true
 	if full, ok := in.images[name]; ok {
@@ -24,7 +24,7 @@ func image(in *instance, name string) string {
 	return blocks.Image(in.set.Config.Cloud.Images, name)
 }
 
-// allReplicas are the replicas of each workload.
+// allReplicas returns the replicas of each workload.
 func allReplicas(in *instance) map[string]int {
 	out := map[string]int{}
 	in.capped = nil
@@ -44,7 +44,7 @@ func setReplicasForAll(in *instance) {
 	}
 }
 
-// replicasValue are the replicas of a workload, as expressions read them.
+// replicasValue returns the replicas of a workload, as expressions read them.
 func replicasValue(in *instance, workload *source.Block) cty.Value {
 	for _, said := range []struct {
 		e *eval.Env
@@ -57,7 +57,7 @@ func replicasValue(in *instance, workload *source.Block) cty.Value {
 	return cty.NumberIntVal(int64(in.replicas[workload.Label]))
 }
 
-// replicasOf are the replicas of a workload: its block in the service says them, or else the
+// replicasOf returns the replicas of a workload: its block in the service says them, or else the
 // argument of the service up to the limit of the workload, or else the definition. A DaemonSet
 // has 0.
 func replicasOf(in *instance, b *source.Block) int {
@@ -83,7 +83,7 @@ func replicasOf(in *instance, b *source.Block) int {
 	return n
 }
 
-// podsOf is the part of the service that the evaluation of its pods reads.
+// podsOf returns the part of the service that the evaluation of its pods reads.
 func podsOf(in *instance) *pods.Service {
 	return &pods.Service{
 		Out: &in.out, Label: in.block.LabelRange, Env: in.inner, Definition: in.definition, Whole: in.whole,
@@ -119,8 +119,8 @@ func setLabelsAndAnnotations(in *instance) {
 	in.out.Labels, in.out.Annotations = blocks.Marks(in.user, in.block, "labels", in.out.Labels), blocks.Marks(in.user, in.block, "annotations", in.out.Annotations)
 }
 
-// addPatches evaluates the patches for objects of the service, the weakest first: definition, cloud,
-// service.
+// addPatches evaluates the patches for objects of the service, the weakest first: definition,
+// cloud, service.
 func addPatches(in *instance) {
 	var above []configs.Patch
 	for _, b := range in.definition.All(schema.PatchType.Name) {
@@ -140,7 +140,7 @@ func addPatches(in *instance) {
 	in.out.Patches = append(in.out.Patches, above...)
 }
 
-// firstBlock is the first block that is not nil.
+// firstBlock returns the first block that is not nil.
 func firstBlock(blocks ...*source.Block) *source.Block {
 	return blocks[slices.IndexFunc(blocks, func(b *source.Block) bool { return b != nil })]
 }

@@ -109,7 +109,7 @@ func (d *Directory) use(f *File) {
 	d.sources[f.Name] = &hcl.File{Body: hcl.EmptyBody(), Bytes: source}
 }
 
-// Start is the beginning of the file.
+// Start returns the beginning of the file.
 func (f *File) Start() hcl.Range {
 	return hcl.Range{Filename: f.Name, Start: hcl.InitialPos, End: hcl.InitialPos}
 }
@@ -118,7 +118,7 @@ func (f *File) Start() hcl.Range {
 // oslo.config reads the file.
 func general(name, format string) bool { return format == "ini" && strings.HasSuffix(name, ".conf") }
 
-// LeavesOf are the values that a file of the config directory sets.
+// LeavesOf returns the values that a file of the config directory sets.
 func (d *Directory) LeavesOf(f *File, depth int) []Leaf {
 	if out, done := f.Readings[depth]; done {
 		return out
@@ -146,7 +146,7 @@ func (d *Directory) LeavesOf(f *File, depth int) []Leaf {
 	return out
 }
 
-// verbatim are the unchanged values of a key in a file of the config directory, including
+// verbatim returns the unchanged values of a key in a file of the config directory, including
 // values with several lines.
 func verbatim(v cty.Value) []configs.Text {
 	var out []configs.Text
@@ -156,7 +156,7 @@ func verbatim(v cty.Value) []configs.Text {
 	return out
 }
 
-// treeOf are the values of a YAML or JSON file of the config directory.
+// treeOf returns the values of a YAML or JSON file of the config directory.
 func (d *Directory) treeOf(f *File) []Leaf {
 	value, err := d.yaml.Call([]cty.Value{cty.StringVal(string(f.Source))})
 	if err != nil || value.IsNull() || !values.IsMap(value) {
@@ -170,7 +170,7 @@ func (d *Directory) treeOf(f *File) []Leaf {
 	return []Leaf{newLeaf(nil, nil, &hclsyntax.LiteralValueExpr{Val: value, SrcRange: f.Start()})}
 }
 
-// OverridesOf are the files that override a config file, the weakest first. names are those of
+// OverridesOf returns the files that override a config file, the weakest first. names are those of
 // its service, and configs all config files of the service.
 func (d *Directory) OverridesOf(config, format string, names, configs []string) []*File {
 	var paths []string

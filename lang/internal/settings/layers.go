@@ -48,7 +48,7 @@ func (f *Files) Merge() map[string]*Merged {
 	return out
 }
 
-// layers are the layers of the values of a config file, the weakest first. All layers of the
+// layers returns the layers of the values of a config file, the weakest first. All layers of the
 // file in its argument from are below its own layers.
 func (f *Files) layers(config *source.Block, depth int) []*Layer {
 	var out []*Layer
@@ -68,7 +68,7 @@ func (f *Files) layers(config *source.Block, depth int) []*Layer {
 	return out
 }
 
-// ownLayers are the layers of a config file without the file in its argument from, the
+// ownLayers returns the layers of a config file without the file in its argument from, the
 // weakest first: definition, cloud, config directory, service.
 func (f *Files) ownLayers(config *source.Block, depth int) []*Layer {
 	var definition, cloud, service []*Layer
@@ -88,7 +88,7 @@ func (f *Files) ownLayers(config *source.Block, depth int) []*Layer {
 	return slices.Concat(definition, cloud, f.directoryLayers(config, depth), service)
 }
 
-// directoryLayers are the layers that the config directory has for a file with values.
+// directoryLayers returns the layers that the config directory has for a file with values.
 func (f *Files) directoryLayers(config *source.Block, depth int) []*Layer {
 	if f.Directory == nil || f.Format(config) == "raw" {
 		return nil
@@ -100,7 +100,7 @@ func (f *Files) directoryLayers(config *source.Block, depth int) []*Layer {
 	return out
 }
 
-// Overrides are the files of the config directory that override a config file, the weakest
+// Overrides returns the files of the config directory that override a config file, the weakest
 // first.
 func (f *Files) Overrides(config *source.Block) []*File {
 	if f.Directory == nil {
@@ -109,7 +109,7 @@ func (f *Files) Overrides(config *source.Block) []*File {
 	return f.Directory.OverridesOf(config.Label, f.Format(config), f.Names, f.Enabled.Labels("config"))
 }
 
-// Replacement is the content that the config directory has for a raw file, if it has one.
+// Replacement returns the content that the config directory has for a raw file, if it has one.
 func (f *Files) Replacement(config *source.Block) (content configs.Text, ok bool) {
 	files := f.Overrides(config)
 	if len(files) == 0 {
@@ -127,7 +127,7 @@ func (f *Files) Replacement(config *source.Block) (content configs.Text, ok bool
 	return configs.Plain(string(file.Source)), true
 }
 
-// RangeInDirectory is the place of a config file in the config directory. The directory must
+// RangeInDirectory returns the place of a config file in the config directory. The directory must
 // have a file for it.
 func (f *Files) RangeInDirectory(config *source.Block) hcl.Range {
 	files := f.Overrides(config)
@@ -138,7 +138,7 @@ func (f *Files) RangeInDirectory(config *source.Block) hcl.Range {
 	return file.Start()
 }
 
-// Lineage is a config file, then the file in its argument from, and so on.
+// Lineage returns a config file, then the file in its argument from, and so on.
 func (f *Files) Lineage(config *source.Block) []*source.Block {
 	out := []*source.Block{config}
 	for b := config; b.Attributes["from"] != nil; {
@@ -179,7 +179,7 @@ func (f *Files) circular(lineage []*source.Block, again *source.Block) {
 	f.Constant.Report.Error(again.AttributeRange("from"), "Circular reference", "Config files would be made from themselves: %s. Take one `from` away.", chain)
 }
 
-// Inherited is the first block in the lineage of a config file that has an argument, or else
+// Inherited returns the first block in the lineage of a config file that has an argument, or else
 // the last block.
 func (f *Files) Inherited(config *source.Block, name string) *source.Block {
 	if config.Attributes["from"] == nil {
@@ -194,7 +194,7 @@ func (f *Files) Inherited(config *source.Block, name string) *source.Block {
 	return last
 }
 
-// Format is the format of a config file: the argument format of the file or of its lineage,
+// Format returns the format of a config file: the argument format of the file or of its lineage,
 // or else the format of its name.
 func (f *Files) Format(config *source.Block) string {
 	b := f.Inherited(config, "format")
@@ -204,7 +204,7 @@ func (f *Files) Format(config *source.Block) string {
 	return cmp.Or(formatOfName(b), eval.Literal(f.Constant, b, "format"))
 }
 
-// formatOfName is the format of a file by its extension, or empty. A file with content is raw.
+// formatOfName returns the format of a file by its extension, or empty. A file with content is raw.
 func formatOfName(b *source.Block) string {
 	format := ""
 	switch path.Ext(b.Label) {
@@ -221,7 +221,7 @@ func formatOfName(b *source.Block) string {
 	return format
 }
 
-// Only are the sections that a config file takes from the file in its argument from. Nil
+// Only returns the sections that a config file takes from the file in its argument from. Nil
 // means all sections.
 func (f *Files) Only(config *source.Block) []string {
 	attr := config.Attributes["only"]
@@ -235,7 +235,7 @@ func (f *Files) Only(config *source.Block) []string {
 	return append([]string{}, eval.List(f.Constant, config, "only")...)
 }
 
-// intersection are the names that are in both lists. A nil list has all names.
+// intersection returns the names that are in both lists. A nil list has all names.
 func intersection(a, b []string) []string {
 	if a == nil || b == nil {
 		return append(a, b...)

@@ -12,7 +12,7 @@ import (
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
-// overridden are the values of weaker layers at the place of an entry, the strongest first. If
+// overridden returns the values of weaker layers at the place of an entry, the strongest first. If
 // the entry is a secret, it shows none of them, because they are probably secrets too.
 func (s *Merged) overridden(x *Entry) []configs.Override {
 	if len(s.hidden)+len(x.overrides) == 0 {
@@ -37,7 +37,7 @@ func (s *Merged) overridden(x *Entry) []configs.Override {
 	return out
 }
 
-// origin is the source of a value in settings of the given depth.
+// origin returns the source of a value in settings of the given depth.
 func (x Leaf) origin(depth int) configs.Origin {
 	out := configs.Origin{Layer: x.Layer.Name, Range: x.Expr.Range()}
 	if len(x.names) == depth {
@@ -49,7 +49,7 @@ func (x Leaf) origin(depth int) configs.Origin {
 	return out
 }
 
-// over are the overrides of an entry that replaces this entry.
+// over returns the overrides of an entry that replaces this entry.
 func (x *Entry) over() []configs.Override {
 	if x == nil {
 		return nil
@@ -58,7 +58,7 @@ func (x *Entry) over() []configs.Override {
 	return append([]configs.Override{{Origin: x.origin, Text: text, Known: known}}, x.overrides...)
 }
 
-// constantText is the text of an expression that needs no evaluation.
+// constantText returns the text of an expression that needs no evaluation.
 func constantText(expr hcl.Expression) (text string, known bool) {
 	v, diags := syntax.Constant(expr)
 	if diags.HasErrors() {
@@ -67,7 +67,7 @@ func constantText(expr hcl.Expression) (text string, known bool) {
 	return shownValue(v)
 }
 
-// shownValue is the text of a config value without secrets in its file.
+// shownValue returns the text of a config value without secrets in its file.
 func shownValue(v cty.Value) (text string, known bool) {
 	if v.ContainsMarked() || !v.IsWhollyKnown() || v.IsNull() {
 		return "", false

@@ -30,7 +30,7 @@ type Layer struct {
 	Only []string
 }
 
-// values are the leaves of the layer.
+// values returns the leaves of the layer.
 func (l *Layer) values(read LeafMemo, depth int) []Leaf {
 	out := l.Ready
 	if l.Expr != nil {
@@ -62,7 +62,7 @@ func newLeaf(path []string, names []hcl.Range, expr hcl.Expression) Leaf {
 	return Leaf{Path: path, names: names, key: joined(path), Expr: expr}
 }
 
-// nameRange is the place of the name of the value, or of the value if the name is not literal.
+// nameRange returns the place of the name of the value, or of the value if the name is not literal.
 func (x Leaf) nameRange() hcl.Range {
 	if len(x.names) == len(x.Path) && len(x.names) > 0 {
 		return x.names[len(x.names)-1]
@@ -256,7 +256,7 @@ func (s *Merged) Object() cty.Value {
 	return objectOf(root)
 }
 
-// objectOf is a tree of values as one value.
+// objectOf returns a tree of values as one value.
 func objectOf(tree map[string]any) cty.Value {
 	values := map[string]cty.Value{}
 	for name, v := range tree {
@@ -343,7 +343,7 @@ func repeated(items []cty.Value) bool {
 		!slices.ContainsFunc(items, func(v cty.Value) bool { return v.IsKnown() && !values.IsList(v) })
 }
 
-// lineOf is the text of one value. It joins the elements of a list with commas.
+// lineOf returns the text of one value. It joins the elements of a list with commas.
 func lineOf(report *diag.Reporter, v cty.Value, at hcl.Range) configs.Text {
 	if !v.IsWhollyKnown() && !mark.IsDeferred(v) {
 		return nil
@@ -377,7 +377,7 @@ func singleLine(report *diag.Reporter, v cty.Value, at hcl.Range) configs.Text {
 	return text
 }
 
-// Options are the entries of an INI or properties file. checkHost receives each option that
+// Options returns the entries of an INI or properties file. checkHost receives each option that
 // overrides a reference of the definition.
 func (s *Merged) Options(checkHost func(e *eval.Env, o configs.Option, replaced hcl.Traversal)) []configs.Option {
 	entries := s.Entries()
@@ -432,7 +432,7 @@ func sectionRank(section string) int {
 	return 1
 }
 
-// Environment are the entries as environment variables.
+// Environment returns the entries as environment variables.
 func (s *Merged) Environment() []configs.Env {
 	var out []configs.Env
 	for _, x := range s.Entries() {
@@ -467,7 +467,7 @@ type nested struct {
 // AnyDepth is the depth of settings in YAML and JSON, which have nested maps.
 const AnyDepth = 100
 
-// depthOf is the depth of the settings of a format.
+// depthOf returns the depth of the settings of a format.
 func depthOf(format string) int {
 	switch format {
 	case "properties":

@@ -61,7 +61,7 @@ func (b *Block) Add(child *Block) {
 	b.Gated = b.Gated || child.Gated || child.Attributes[schema.EnabledAttribute.Name] != nil
 }
 
-// WithoutBlocks is a copy of the block without the blocks in it.
+// WithoutBlocks returns a copy of the block without the blocks in it.
 func (b *Block) WithoutBlocks() *Block {
 	out := *b
 	out.Blocks, out.byType, out.byLabel = nil, nil, nil
@@ -79,14 +79,14 @@ func (b *Block) ID() string {
 // Complete reports whether all blocks in this one are known.
 func (b *Block) Complete() bool { return b.Incomplete == cty.NilVal }
 
-// All are the blocks of one type in this one.
+// All returns the blocks of one type in this one.
 func (b *Block) All(typ string) []*Block { return b.byType[typ] }
 
-// One is the block in this one of a type and with a label, or nil. The label is empty for types
-// without labels.
+// One returns the block in this one of a type and with a label, or nil. The label is empty for
+// types without labels.
 func (b *Block) One(typ, label string) *Block { return b.byLabel[childKey{typ, label}] }
 
-// Labels are the labels of the blocks of one type.
+// Labels returns the labels of the blocks of one type.
 func (b *Block) Labels(typ string) []string {
 	var out []string
 	for _, child := range b.All(typ) {
@@ -95,7 +95,7 @@ func (b *Block) Labels(typ string) []string {
 	return out
 }
 
-// AttributeRange is the place of the value of an argument. If the argument is not set, it is
+// AttributeRange returns the place of the value of an argument. If the argument is not set, it is
 // the header of the block.
 func (b *Block) AttributeRange(name string) hcl.Range {
 	if attr, ok := b.Attributes[name]; ok {
@@ -104,7 +104,7 @@ func (b *Block) AttributeRange(name string) hcl.Range {
 	return b.Header
 }
 
-// Ordered are the arguments in the order of the source.
+// Ordered returns the arguments in the order of the source.
 func (b *Block) Ordered() []*hclsyntax.Attribute {
 	var out []*hclsyntax.Attribute
 	for _, name := range slices.Sorted(maps.Keys(b.Attributes)) {

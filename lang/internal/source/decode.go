@@ -31,7 +31,7 @@ func Decode(report *diag.Reporter, typ *schema.BlockType, bodies []hcl.Body) *Bl
 	return root
 }
 
-// Arguments are the arguments at the top of a file, and the places of the blocks there.
+// Arguments returns the arguments at the top of a file, and the places of the blocks there.
 func Arguments(report *diag.Reporter, body hcl.Body) (attributes hclsyntax.Attributes, blocks []hcl.Range) {
 	attributes, found := decoder{report: report}.content(&schema.BlockType{AnyAttribute: true}, body)
 	for _, b := range found {

@@ -11,7 +11,7 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/diag"
 )
 
-// Locals are the local values of a document or definition.
+// Locals returns the local values of a document or definition.
 func Locals(r *diag.Reporter, in *Block) []*hclsyntax.Attribute {
 	var out []*hclsyntax.Attribute
 	first := map[string]hcl.Range{}
@@ -31,7 +31,7 @@ func Locals(r *diag.Reporter, in *Block) []*hclsyntax.Attribute {
 // lineBreak is a line break between two elements, which one line separates by a comma.
 var lineBreak = regexp.MustCompile(`([^\s{\[(,])[ \t]*\n\s*([^\s}\])])`)
 
-// Text is the source of a range, in one line.
+// Text returns the source of a range, in one line.
 func Text(files map[string]*hcl.File, at hcl.Range) string {
 	text := string(at.SliceBytes(files[at.Filename].Bytes))
 	return strings.Join(strings.Fields(lineBreak.ReplaceAllString(text, "$1, $2")), " ")

@@ -24,7 +24,7 @@ type Module struct {
 	Calls    []*Module // the modules that it uses
 }
 
-// Path is the start of the addresses of everything in the module, without keys:
+// Path returns the start of the addresses of everything in the module, without keys:
 // "module.edge.".
 func (m *Module) Path() string {
 	if m.Parent == nil {
@@ -68,7 +68,7 @@ func (r *Reader) modules(m *Module) bool {
 	return ok
 }
 
-// sourceDir is the directory that a module block names.
+// sourceDir returns the directory that a module block names.
 func (r *Reader) sourceDir(m *Module, b *Block) (string, bool) {
 	if b.Attributes["source"] == nil {
 		return "", false

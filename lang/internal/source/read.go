@@ -86,7 +86,7 @@ func (r *Reader) directory(dir string, call *Block) (document *Block, ok bool) {
 	return Decode(r.Report, schema.FileType, bodies), ok
 }
 
-// Names are the names of the files of a directory in either syntax, in order.
+// Names returns the names of the files of a directory in either syntax, in order.
 func Names(entries []fs.DirEntry) []string {
 	var names []string
 	for _, entry := range entries {
@@ -171,7 +171,7 @@ func (r *Reader) Catalogue(fsys fs.FS, dir string) (document *Block, ok bool) {
 	return Decode(r.Report, schema.CatalogueType, bodies), true
 }
 
-// Cause is an error without the names of the operation and of the file.
+// Cause returns an error without the names of the operation and of the file.
 func Cause(err error) error {
 	var pathError *fs.PathError
 	if errors.As(err, &pathError) {

@@ -72,7 +72,7 @@ var ExposureType = cty.Object(map[string]cty.Type{
 	"name": cty.String, "vip": cty.String, "fqdn": cty.String, "host": cty.String, "mode": cty.String,
 })
 
-// Deferrals are the marks for the data that a value or a part of it waits for.
+// Deferrals returns the marks for the data that a value or a part of it waits for.
 func Deferrals(v cty.Value) cty.ValueMarks {
 	marks := cty.ValueMarks{}
 	for _, d := range mark.Deferrals(v) {
@@ -81,7 +81,7 @@ func Deferrals(v cty.Value) cty.ValueMarks {
 	return marks
 }
 
-// StaticKey is the key of an object constructor, if the key is a constant.
+// StaticKey returns the key of an object constructor, if the key is a constant.
 func StaticKey(expr hcl.Expression) (string, bool) {
 	v, diags := syntax.Constant(expr)
 	if diags.HasErrors() || v.IsNull() || !v.IsKnown() {

@@ -26,7 +26,7 @@ func TextOf(value cty.Value) (configs.Text, error) {
 	return splitTokens(FormatPrimitive(value), sensitive)
 }
 
-// FormatPrimitive is the text of a string, number or bool. Whole numbers take a shorter way,
+// FormatPrimitive returns the text of a string, number or bool. Whole numbers take a shorter way,
 // because the conversion of others is slow.
 func FormatPrimitive(value cty.Value) string {
 	if value.Type() == cty.Number {

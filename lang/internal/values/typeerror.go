@@ -35,7 +35,7 @@ type Place struct {
 	Literal bool
 }
 
-// At is the range of the value, or of its name if the value has several lines.
+// At returns the range of the value, or of its name if the value has several lines.
 func (p Place) At() hcl.Range {
 	if p.Expr == nil {
 		return p.Key
@@ -46,7 +46,7 @@ func (p Place) At() hcl.Range {
 	return p.Key
 }
 
-// attribute is the place of an attribute.
+// attribute returns the place of an attribute.
 func (p Place) attribute(name string) Place {
 	suffix := "." + name
 	if !hclsyntax.ValidIdentifier(name) {
@@ -192,7 +192,7 @@ func objectErrors(v cty.Value, want cty.Type, p Place) []TypeError {
 	return out
 }
 
-// PathText is the text of a path after a name: `.disk[2]`.
+// PathText returns the text of a path after a name: `.disk[2]`.
 func PathText(path cty.Path) string {
 	var b strings.Builder
 	for _, step := range path {

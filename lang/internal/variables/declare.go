@@ -122,7 +122,7 @@ func (v *Variable) convert(value cty.Value) (cty.Value, error) {
 	return convert.Convert(value, v.constraint)
 }
 
-// typeAt is a sentence with the place of the type, for types that are too long to repeat.
+// typeAt returns a sentence with the place of the type, for types that are too long to repeat.
 func (v *Variable) typeAt() string {
 	attr := v.Block.Attributes["type"]
 	if attr == nil || v.constraint.IsPrimitiveType() {
@@ -163,7 +163,7 @@ func Fit(report *diag.Reporter, v *Variable, value cty.Value, p values.Place, su
 	return converted, err == nil
 }
 
-// Checked is the value of a variable as expressions read it. If null is not allowed, the
+// Checked returns the value of a variable as expressions read it. If null is not allowed, the
 // default replaces it, or else null is an error. A sensitive variable marks its value.
 func Checked(report *diag.Reporter, v *Variable, value cty.Value) cty.Value {
 	if value.IsKnown() && value.IsNull() && !v.Nullable {
@@ -181,7 +181,7 @@ func Checked(report *diag.Reporter, v *Variable, value cty.Value) cty.Value {
 	return value
 }
 
-// Described is the description of the variable in parentheses, or empty.
+// Described returns the description of the variable in parentheses, or empty.
 func (v *Variable) Described() string {
 	if v.Description == "" {
 		return ""
@@ -205,7 +205,7 @@ func Validate(e *eval.Env, v *Variable, at hcl.Range, refused map[string]string)
 	}
 }
 
-// SourceRange is the place of the value of a variable of the root module.
+// SourceRange returns the place of the value of a variable of the root module.
 func (v *Variable) SourceRange() hcl.Range {
 	switch attr := v.Block.Attributes["default"]; {
 	case v.given != nil && v.given.expr != nil:

@@ -73,7 +73,7 @@ func (o *Outside) Give(declared []*Variable) {
 	g.terraform()
 }
 
-// names are the names of the declared variables, sorted.
+// names returns the names of the declared variables, sorted.
 func (g *giving) names() []string { return slices.Sorted(maps.Keys(g.byName)) }
 
 // terraform warns of values that Terraform would read and kolla does not, if they belong to
@@ -108,7 +108,7 @@ func (g *giving) terraform() {
 	}
 }
 
-// namesIn are the names in a file with values. The file may have errors.
+// namesIn returns the names in a file with values. The file may have errors.
 func namesIn(fsys fs.FS, name string) []string {
 	source, err := fs.ReadFile(fsys, name)
 	if err != nil {
@@ -136,7 +136,7 @@ func (g *giving) assignment(assignment string) {
 	}
 }
 
-// autoFiles are the files of the directory that give values without an option.
+// autoFiles returns the files of the directory that give values without an option.
 func (o *Outside) autoFiles() []string {
 	var names []string
 	entries, err := fs.ReadDir(o.FS, o.Dir)

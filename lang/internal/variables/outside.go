@@ -44,7 +44,7 @@ type Outside struct {
 // answered is the source of a value that a person typed.
 const answered = "the answer"
 
-// Value is the value of a variable of the root module from the strongest source, converted to
+// Value returns the value of a variable of the root module from the strongest source, converted to
 // the type of the variable. Unset is true if no source has a value and Outside permits that.
 func (o *Outside) Value(v *Variable) (value cty.Value, unset bool) {
 	switch {
@@ -99,7 +99,7 @@ func (o *Outside) prompt(v *Variable) bool {
 	return false
 }
 
-// givenValue is the value that a source gives, converted to the type of the variable.
+// givenValue returns the value that a source gives, converted to the type of the variable.
 func (v *Variable) givenValue(e *eval.Env) cty.Value {
 	value, here := cty.StringVal(v.given.text), values.Place{Name: "var." + v.Name, Key: v.Range, Literal: true}
 	before := fmt.Sprintf("The value comes from %s. ", v.given.source)

@@ -1,7 +1,7 @@
 // Package decision decides about each declared object: what an apply does to it, and why. An
 // object passes a list of steps (stepsFor), the cheapest first. The last one asks the API
 // server. jobs.go decides when a Job runs again, proven.go when an object needs no dry run,
-// and takeout.go which additions of others an apply removes.
+// and foreign.go which additions of others an apply removes.
 package decision
 
 import (

@@ -12,6 +12,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	secretvalues "kolla.openstack.org/kolla/providers/secrets"
+	"kolla.openstack.org/kolla/state"
 )
 
 // A step decides about an object. Nil leaves it to the next step.
@@ -28,7 +29,6 @@ func decide(ctx context.Context, e *env, object *providers.Object) (*outcome.Out
 			return nil, fmt.Errorf("plan %s: %w", object.Address, err)
 		}
 		if out != nil {
-			settle(s, out)
 			return out, nil
 		}
 	}
@@ -118,8 +118,8 @@ func leaving(_ context.Context, _ *env, s *subject) (*outcome.Outcome, error) {
 
 // matches decides that nothing is written to the cluster. The state takes over adopted objects
 // and new addresses. An apply still waits for objects that were not ready after their last
-// write.
-func matches(s *subject, evidence plans.Evidence) *outcome.Outcome {
+// write. With a fingerprint, the next plan may recognize the object without a request.
+func matches(s *subject, evidence plans.Evidence, fingerprint state.Fingerprint) *outcome.Outcome {
 	var out *outcome.Outcome
 	switch {
 	case s.draft.Adopts(), s.draft.Object.Partial && s.draft.Record == nil:
@@ -130,6 +130,9 @@ func matches(s *subject, evidence plans.Evidence) *outcome.Outcome {
 		out = act(s, plans.None)
 		out.Action.Force = false
 		out.Action.Pending = !s.draft.Record.Is(s.draft.Live) || !s.draft.Record.State.Ready
+		if !out.Action.Reported {
+			out.Action.Fingerprint = fingerprint
+		}
 	}
 	out.Action.Evidence = evidence
 	return out

@@ -14,6 +14,7 @@ import (
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/additions"
 	"kolla.openstack.org/kolla/planner/internal/blame"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/trial"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -34,6 +35,9 @@ type prediction struct {
 	// invalid is why the server refuses the apply; applied is predicted then. The
 	// declaration may contradict the additions of others.
 	invalid *dryrun.Refusal
+	// raced: somebody wrote to the object between the LIST and the dry run, and reading it
+	// again failed.
+	raced bool
 	// again: the plan exists, and a write bound to the live object is about to follow.
 	again bool
 	// warned has the warnings of the server about applied, and finally those about final.
@@ -61,12 +65,12 @@ func findForeign(ctx context.Context, e *env, s *subject, x *prediction) (*outco
 	if out, err := replaceForForeign(ctx, e, s); out != nil || err != nil {
 		return out, err
 	}
-	if s.clean && x.invalid == nil && !additions.LeavesBehind(liveFacts(s), x.applied) {
+	if s.since.clean && x.invalid == nil && !additions.LeavesBehind(liveFacts(s), x.applied) {
 		if stale, err := additions.MayBeStale(liveFacts(s), x.applied); !stale || err != nil {
 			return nil, err
 		}
 	}
-	paths, refusal, err := dryRunWithoutForeign(ctx, e, s, x)
+	paths, refusal, err := dryRunWithoutForeign(ctx, &e.inv.Input, s, x)
 	switch {
 	case err != nil:
 		return nil, err
@@ -75,7 +79,7 @@ func findForeign(ctx context.Context, e *env, s *subject, x *prediction) (*outco
 	case refusal != nil:
 		return keepOrReplace(ctx, e, s, x, paths, *refusal)
 	}
-	if err := recordRemovals(e, s, x, paths); err != nil || s.draft.Action.Removes != "" {
+	if err := recordRemovals(&e.inv.Input, s, x, paths); err != nil || s.draft.Action.Removes != "" {
 		return nil, err
 	}
 	return rejectInvalid(s, x), nil
@@ -85,12 +89,12 @@ func findForeign(ctx context.Context, e *env, s *subject, x *prediction) (*outco
 // return, and so do fields that a webhook sets with every write. Somebody added the rest. paths are
 // the fields that the question left out; without any, there was no question. A refusal is why the
 // server does not accept the object without them.
-func dryRunWithoutForeign(ctx context.Context, e *env, s *subject, x *prediction) (paths []fieldpath.Path, refusal *dryrun.Refusal, err error) {
+func dryRunWithoutForeign(ctx context.Context, in *inventory.Input, s *subject, x *prediction) (paths []fieldpath.Path, refusal *dryrun.Refusal, err error) {
 	x.final = x.applied
-	if e.inv.Input.ForeignPolicy == plans.IgnoreForeign || !s.draft.Owned() || x.evidence.Kind == plans.Schema {
+	if in.ForeignPolicy == plans.IgnoreForeign || !s.draft.Owned() || x.evidence.Kind == plans.Schema {
 		return nil, nil, nil
 	}
-	if paths, err = additions.Undeclared(ctx, e.inv.Input.Snapshot, liveFacts(s), s.draft.Action.Yields, x.applied, false); err != nil || len(paths) == 0 {
+	if paths, err = additions.Undeclared(ctx, in.Snapshot, liveFacts(s), s.draft.Action.Yields, x.applied, false); err != nil || len(paths) == 0 {
 		return nil, nil, err
 	}
 	if x.evidence.Kind == plans.Unverified {
@@ -99,7 +103,7 @@ func dryRunWithoutForeign(ctx context.Context, e *env, s *subject, x *prediction
 		return paths, nil, nil
 	}
 	// Fields that the system sets may make no sense without the rest.
-	whole, err := additions.Undeclared(ctx, e.inv.Input.Snapshot, liveFacts(s), s.draft.Action.Yields, x.applied, true)
+	whole, err := additions.Undeclared(ctx, in.Snapshot, liveFacts(s), s.draft.Action.Yields, x.applied, true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -109,7 +113,7 @@ func dryRunWithoutForeign(ctx context.Context, e *env, s *subject, x *prediction
 			continue
 		}
 		paths = set
-		if refusal, err = tryWithout(ctx, e, s, x, paths); err != nil || refusal == nil {
+		if refusal, err = tryWithout(ctx, in.Reader, s, x, paths); err != nil || refusal == nil {
 			return paths, nil, err
 		}
 	}
@@ -126,13 +130,13 @@ func rejectInvalid(s *subject, x *prediction) *outcome.Outcome {
 }
 
 // tryWithout asks the server for the object without the paths.
-func tryWithout(ctx context.Context, e *env, s *subject, x *prediction, paths []fieldpath.Path) (*dryrun.Refusal, error) {
+func tryWithout(ctx context.Context, reader providers.Reader, s *subject, x *prediction, paths []fieldpath.Path) (*dryrun.Refusal, error) {
 	rest := fields.Without(x.applied, paths)
 	former := dryRunBase(s.draft.Live, x.applied)
 	if x.invalid == nil && !x.again { // else it was predicted of a version that may be an old one
 		former.SetResourceVersion(x.applied.GetResourceVersion())
 	}
-	answer, err := e.inv.Input.Reader.DryRun(ctx, rest, providers.DryRunOptions{Manager: s.draft.Manager, Over: former, Warn: collect(&x.finally)})
+	answer, err := reader.DryRun(ctx, rest, providers.DryRunOptions{Manager: s.draft.Manager, Over: former, Warn: collect(&x.finally)})
 	if err == nil {
 		answer.SetManagedFields(x.applied.GetManagedFields())
 		x.final = answer
@@ -257,7 +261,7 @@ func addedTo(ctx context.Context, e *env, s *subject, yields []plans.Yield, diff
 
 // recordRemovals compares the applied object with the final one. The differences are the additions
 // that the apply removes.
-func recordRemovals(e *env, s *subject, x *prediction, paths []fieldpath.Path) error {
+func recordRemovals(in *inventory.Input, s *subject, x *prediction, paths []fieldpath.Path) error {
 	removed, err := fields.Compare(x.applied, x.final)
 	if err != nil {
 		return err
@@ -268,7 +272,7 @@ func recordRemovals(e *env, s *subject, x *prediction, paths []fieldpath.Path) e
 			proof.KeeperOf(x.applied, fields.Names(d.At)) == proof.System && !strings.HasPrefix(d.Path, "spec.")
 	})
 	additions.Attribute(liveFacts(s), removed)
-	if e.inv.Input.ForeignPolicy == plans.ReportForeign {
+	if in.ForeignPolicy == plans.ReportForeign {
 		drift := slices.DeleteFunc(slices.Clone(removed), func(d fields.Difference) bool { return !d.Drift })
 		if len(drift) > 0 && x.invalid != nil {
 			return nil

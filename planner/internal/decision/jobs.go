@@ -9,17 +9,18 @@ import (
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
 )
 
 // runAgain decides about live Jobs. A Job runs again if its last run failed. A Job of kolla with
 // the annotation of its inputs (providers.AnnotationInputs) also runs again if these changed
-// before it completed. No other versioned Job runs again: its name contains a hash of its inputs, so
-// other inputs make another object. A Job without a version goes on to the later steps, which
+// before it completed. No other versioned Job runs again: its name contains a hash of its inputs,
+// so other inputs make another object. A Job without a version goes on to the later steps, which
 // compare its fields like those of any other object.
 //
-// More rules are elsewhere: absent and unread decide about finished Jobs that were cleaned up
-// or cannot be read. demanded has -replace and replace_triggered_by, and comes before this
-// step. removeVersions (package removal) keeps no record of an old run.
+// More rules are elsewhere: absent and unread decide about finished Jobs that were cleaned up or
+// cannot be read. demanded has -replace and replace_triggered_by, and comes before this step.
+// removeVersions (package removal) keeps no record of an old run.
 func runAgain(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 	if !s.draft.Object.IsJob() {
 		return nil, nil
@@ -38,7 +39,7 @@ func runAgain(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error)
 	if !s.draft.Versioned() {
 		return nil, nil
 	}
-	return matches(s, plans.Evidence{Kind: plans.Recorded, Detail: "its name is made of what it runs"}), nil
+	return matches(s, plans.Evidence{Kind: plans.Recorded, Detail: "its name is made of what it runs"}, state.Fingerprint{}), nil
 }
 
 // hasOtherInputs reports whether the live Job was made from other inputs. It is false for a Job

@@ -2,9 +2,7 @@ package decision
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -18,7 +16,7 @@ import (
 )
 
 // proven decides about objects that an apply certainly would not change, without a request. It
-// leaves all other objects to the server. With VerifyAll it only notes its claim.
+// leaves all other objects to the server. With VerifyAll it only notes what it proved.
 func proven(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 	if e.inv.Rules == nil || s.draft.Adopts() || crdOf(e, s) != nil {
 		return nil, nil
@@ -27,32 +25,32 @@ func proven(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 	if err != nil || len(s.draft.Pending) > 0 {
 		return nil, err
 	}
-	compareRecord(e, s, manifest)
+	s.compareRecord(e, manifest)
 	switch {
 	case asRecorded(s) && proof.SameValues(s.draft.Live, manifest):
-		s.claim = plans.Evidence{Kind: plans.Fingerprint}
+		s.proof.unchanged = plans.Evidence{Kind: plans.Fingerprint}
 	case e.inv.Rules.Undisturbed(s.draft.Live, namespaceOf(e, s)) && proof.Holds(s.draft.Live, manifest, s.draft.Manager) && providers.Tainted(s.draft.Live, s.draft.Manager):
-		s.alreadyApplied = true
+		s.proof.applied = true
 		added, err := mayBeAdded(ctx, e, s)
 		if err != nil {
 			return nil, err
 		}
 		if !added {
-			s.claim = plans.Evidence{Kind: plans.Ownership}
+			s.proof.unchanged = plans.Evidence{Kind: plans.Ownership}
 		}
 	}
-	if s.claim.Kind == "" || e.inv.Input.VerifyAll {
+	if s.proof.unchanged.Kind == "" || e.inv.Input.VerifyAll {
 		return nil, nil
 	}
-	return matches(s, s.claim), nil
+	return matches(s, s.proof.unchanged, s.since.fingerprint), nil
 }
 
 // compareRecord compares the live object with its record.
-func compareRecord(e *env, s *subject, manifest *unstructured.Unstructured) {
-	s.check = e.inv.Rules.Check(s.draft.Live, namespaceOf(e, s), s.draft.Manager, termsOf(e, s))
-	s.draft.Action.Seen = s.check.Owned
-	s.clean = s.draft.Record.Is(s.draft.Live) && s.check.Owned != "" && s.check.Owned == s.draft.Record.State.Check.Owned
-	s.altered = s.clean && !proof.SameValues(s.draft.Live, manifest)
+func (s *subject) compareRecord(e *env, manifest *unstructured.Unstructured) {
+	c := comparison{fingerprint: e.inv.Rules.Fingerprint(s.draft.Live, namespaceOf(e, s), s.draft.Manager, termsOf(e, s))}
+	c.clean = s.draft.Record.Is(s.draft.Live) && c.fingerprint.Owned != "" && c.fingerprint.Owned == s.draft.Record.State.Fingerprint.Owned
+	c.altered = c.clean && !proof.SameValues(s.draft.Live, manifest)
+	s.since, s.draft.Action.Seen = c, c.fingerprint.Owned
 }
 
 // reread reads a live object again that changed after the LIST. It reports whether the object
@@ -64,19 +62,19 @@ func reread(ctx context.Context, e *env, s *subject) (bool, error) {
 	}
 	s.draft.Live = live
 	s.draft.Action.Prior.ResourceVersion = live.GetResourceVersion()
-	if s.check == (state.Check{}) {
+	if s.since == (comparison{}) {
 		return true, nil
 	}
 	manifest, err := sentManifest(e, s)
 	if err == nil {
-		compareRecord(e, s, manifest)
+		s.compareRecord(e, manifest)
 	}
 	return true, err
 }
 
 // mayBeAdded reports whether the object has undeclared fields that somebody may have added.
 func mayBeAdded(ctx context.Context, e *env, s *subject) (bool, error) {
-	if s.clean || !s.draft.Owned() || e.inv.Input.ForeignPolicy == plans.IgnoreForeign {
+	if s.since.clean || !s.draft.Owned() || e.inv.Input.ForeignPolicy == plans.IgnoreForeign {
 		return false, nil
 	}
 	unremovable, err := additions.Unremovable(ctx, e.inv.Input.Snapshot, liveFacts(s))
@@ -96,32 +94,9 @@ func namespaceOf(e *env, s *subject) *unstructured.Unstructured {
 // object, the same rules, and the same fields left to the same others.
 func asRecorded(s *subject) bool {
 	return s.draft.Record != nil && s.draft.Record.Is(s.draft.Live) &&
-		s.check.Known() && s.check == s.draft.Record.State.Check &&
+		s.since.fingerprint.Known() && s.since.fingerprint == s.draft.Record.State.Fingerprint &&
 		s.draft.Record.State.DesiredDigest == s.draft.Object.Digest() &&
 		slices.EqualFunc(s.draft.Action.Yields, s.draft.Record.State.Yields, func(y plans.Yield, known state.Yield) bool {
 			return y.Path == known.Path && y.Manager == known.Manager
 		})
-}
-
-// settle ends a decision. It notes the fingerprint by which the next plan may recognize the
-// object, and compares the claim of the cheap steps with the answer of the server. A refusal
-// of the server does not contradict a claim, because a policy or quota may be new.
-func settle(s *subject, out *outcome.Outcome) {
-	evidence := out.Action.Evidence.Kind
-	if out.Action.Verb == plans.None && !out.Action.Reported && (evidence == plans.Fingerprint || evidence == plans.Ownership || s.confirmed) {
-		out.Action.Check = s.check
-	}
-	if s.claim.Kind == "" || s.raced || evidence == plans.Unverified || len(out.Action.Changes) == 0 {
-		return
-	}
-	var paths []string
-	for _, change := range out.Action.Changes {
-		paths = append(paths, change.Path)
-	}
-	out.Problems = append(out.Problems, plans.ProblemOf(out.Object,
-		fmt.Sprintf("kolla would have been wrong about %s", out.Action.Ref),
-		fmt.Sprintf(`Without -verify=full, kolla would have taken it for unchanged, by the step %q, and the server says otherwise: it would change %s.
-This is a bug of kolla's, unless somebody edited the state by hand. Please report it, with the versions of kolla and of the server, the declaration of the object, its part of the state, and what kubectl get -o yaml --show-managed-fields says of it; take secrets out first.
-To get past it, change anything in the declaration, such as an annotation: kolla then has nothing to go by and asks the server.`,
-			s.claim.Kind, strings.Join(paths, ", "))))
 }

@@ -75,15 +75,15 @@ func predictable(x *prediction, removes bool, refused error) bool {
 
 // findForeignAgain is findForeign for an object that changed since the plan was made.
 func findForeignAgain(ctx context.Context, s *subject, reader providers.Reader, x *prediction) error {
-	e := &env{inv: &inventory.Inventory{Input: inventory.Input{Reader: reader, Snapshot: providers.NewSnapshot(reader)}}}
-	paths, refusal, err := dryRunWithoutForeign(ctx, e, s, x)
+	in := &inventory.Input{Reader: reader, Snapshot: providers.NewSnapshot(reader)}
+	paths, refusal, err := dryRunWithoutForeign(ctx, in, s, x)
 	switch {
 	case err != nil || len(paths) == 0:
 		return err
 	case refusal != nil:
 		return fmt.Errorf("find out what others added to %s: %w", s.draft.Action.Ref, errors.New(refusal.Text()))
 	}
-	return recordRemovals(e, s, x, paths)
+	return recordRemovals(in, s, x, paths)
 }
 
 // predictApply predicts the result of an apply that the server refuses. A dry run under a throw-

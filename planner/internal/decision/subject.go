@@ -14,40 +14,38 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// subject is a declared object and everything that is known of it while the steps decide. Its
-// flags, where they come from, and what they do:
-//
-//	clean           fingerprint of the live object and record   no search for additions; blame
-//	altered         clean, and other values of a Secret         blame: somebody wrote to it
-//	alreadyApplied  owners of fields and values, no request     the first dry run is left out
-//	claim           the record, or alreadyApplied               no dry run at all, unless VerifyAll
-//	confirmed       the answer of a dry run                     the next plan gets the fingerprint
-//	raced           versions of live object and answer          undeclared fields do not count
+// subject is a declared object and everything that is known of it while the steps decide.
 type subject struct {
 	// draft has the facts about the object, and the notes of the steps so far. Each outcome
 	// begins as a copy of it.
 	draft outcome.Outcome
 	// idle are fields of controllers that no longer use them.
 	idle []plans.Reason
+	// since compares the live object with the state's record of it. It is zero in steps before
+	// proven.
+	since comparison
+	// proof is what proven found out without a request.
+	proof proofs
+}
 
-	// check is the fingerprint of the live object; zero: it has none.
-	check state.Check
-	// claim is the evidence of the cheap steps that nothing changes; zero: they have none.
-	claim plans.Evidence
-	// confirmed: a dry run shows that kolla already owns all fields of the declaration,
-	// with the declared values.
-	confirmed bool
-	// raced: somebody wrote to the object between the LIST and the dry run, and reading it
-	// again failed.
-	raced bool
-	// clean: the live object has the fingerprint of the last apply or check, which found
-	// every field as declared.
+// comparison is the live object compared with its record.
+type comparison struct {
+	// fingerprint is that of the live object; zero: it has none.
+	fingerprint state.Fingerprint
+	// clean: the record has this fingerprint, so every field is as the last apply or plan
+	// found or left it.
 	clean bool
 	// altered: it is clean except for the values of a Secret, which no record contains.
 	altered bool
-	// alreadyApplied: kolla owns the declared fields with the declared values, so that an apply of
-	// them certainly changes nothing. Additions of others are not considered.
-	alreadyApplied bool
+}
+
+// proofs say which requests about a live object are not necessary.
+type proofs struct {
+	// unchanged is the evidence that an apply changes nothing; zero: there is none.
+	unchanged plans.Evidence
+	// applied: kolla owns the declared fields with the declared values, so an apply of them
+	// certainly changes nothing. Others may have added fields.
+	applied bool
 }
 
 // subjectOf collects the facts about an object.
@@ -82,7 +80,7 @@ func liveFacts(s *subject) additions.Object {
 		Adopted:     s.draft.Adopts(),
 		Versioned:   s.draft.Versioned(),
 		OtherInputs: s.draft.Object.IsJob() && hasOtherInputs(s),
-		Clean:       s.clean,
+		Clean:       s.since.clean,
 		Written:     writtenSince(s),
 	}
 	if s.draft.Record != nil {

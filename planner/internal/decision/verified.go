@@ -20,50 +20,63 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
 )
 
 // verified asks the server what an apply would change.
 func verified(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
+	x, out, err := predict(ctx, e, s)
+	if err != nil {
+		return nil, err
+	}
+	if out != nil {
+		passOn(out, x)
+	} else {
+		passOn(&s.draft, x)
+		if out, err = decideByDifference(e, s, x); err != nil {
+			return nil, err
+		}
+	}
+	reportWrongProof(s, x, out)
+	return out, nil
+}
+
+// predict asks the server what an apply would make of the object. The outcome is nil unless the
+// answers decide without a comparison.
+func predict(ctx context.Context, e *env, s *subject) (*prediction, *outcome.Outcome, error) {
 	contention := providers.Contend()
 	for first := true; ; first = false {
 		x := &prediction{applied: s.draft.Live, evidence: plans.Evidence{Kind: plans.DryRun}}
-		if !s.alreadyApplied || e.inv.Input.VerifyAll || !first {
+		if !s.proof.applied || e.inv.Input.VerifyAll || !first {
 			if out, err := askApply(ctx, e, s, x); out != nil || err != nil {
-				return passOn(out, x), err
+				return x, out, err
 			}
 		}
-		if x.applied.GetResourceVersion() != s.draft.Live.GetResourceVersion() && contention.Again(ctx) {
-			if again, err := reread(ctx, e, s); again || err != nil {
-				if err != nil {
-					return nil, err
-				}
+		x.raced = x.applied.GetResourceVersion() != s.draft.Live.GetResourceVersion()
+		if x.raced && contention.Again(ctx) {
+			if again, err := reread(ctx, e, s); err != nil {
+				return nil, nil, err
+			} else if again {
 				continue
 			}
 		}
 		out, err := findForeign(ctx, e, s, x)
 		if apierrors.IsConflict(err) && contention.Again(ctx) {
 			if _, err := reread(ctx, e, s); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			continue
 		}
-		if err != nil {
-			return nil, err
-		}
-		if out != nil {
-			return passOn(out, x), nil
-		}
-		passOn(&s.draft, x)
-		return decideByDifference(e, s, x)
+		return x, out, err
 	}
 }
 
 // passOn adds the warnings of the server to the problems. Warnings about an object that is
 // replaced, or that fields are removed from, may be about the additions of others, so other
-// warnings count then. The outcome may be nil.
-func passOn(out *outcome.Outcome, x *prediction) *outcome.Outcome {
-	if out == nil || out.Action.Verb == plans.Replace {
-		return out
+// warnings count then.
+func passOn(out *outcome.Outcome, x *prediction) {
+	if out.Action.Verb == plans.Replace {
+		return
 	}
 	warned := x.warned
 	if out.Action.Removes != "" {
@@ -72,7 +85,24 @@ func passOn(out *outcome.Outcome, x *prediction) *outcome.Outcome {
 	for _, text := range warned {
 		out.Problems = append(slices.Clip(out.Problems), plans.Problem{Warning: true, Address: out.Object.Address, Detail: text})
 	}
-	return out
+}
+
+// reportWrongProof adds a problem if the server would change an object that was proven to be
+// unchanged. A refusal of the server is no such proof, because a policy or quota may be new.
+func reportWrongProof(s *subject, x *prediction, out *outcome.Outcome) {
+	if s.proof.unchanged.Kind == "" || x.raced || out.Action.Evidence.Kind == plans.Unverified || len(out.Action.Changes) == 0 {
+		return
+	}
+	var paths []string
+	for _, change := range out.Action.Changes {
+		paths = append(paths, change.Path)
+	}
+	out.Problems = append(out.Problems, plans.ProblemOf(out.Object,
+		fmt.Sprintf("kolla would have been wrong about %s", out.Action.Ref),
+		fmt.Sprintf(`Without -verify=full, kolla would have taken it for unchanged, by the step %q, and the server says otherwise: it would change %s.
+This is a bug of kolla's, unless somebody edited the state by hand. Please report it, with the versions of kolla and of the server, the declaration of the object, its part of the state, and what kubectl get -o yaml --show-managed-fields says of it; take secrets out first.
+To get past it, change anything in the declaration, such as an annotation: kolla then has nothing to go by and asks the server.`,
+			s.proof.unchanged.Kind, strings.Join(paths, ", "))))
 }
 
 // askApply asks the server for the result of a server-side apply, and notes it in x. The
@@ -152,9 +182,7 @@ func decideByDifference(e *env, s *subject, x *prediction) (*outcome.Outcome, er
 	if err != nil {
 		return nil, err
 	}
-	s.raced = x.applied.GetResourceVersion() != s.draft.Live.GetResourceVersion()
-	s.confirmed = x.evidence.Kind == plans.DryRun && e.inv.Rules.Check(x.applied, namespaceOf(e, s), s.draft.Manager, termsOf(e, s)) == s.check
-	if s.raced {
+	if x.raced {
 		// Undeclared fields differ because somebody wrote them, not because of the apply.
 		differences = fields.Declared(differences, fields.OwnersOf(s.draft.Live, s.draft.Manager), fields.OwnersOf(x.applied, s.draft.Manager))
 	}
@@ -163,7 +191,7 @@ func decideByDifference(e *env, s *subject, x *prediction) (*outcome.Outcome, er
 	}
 	differences = s.draft.WithUnknown(differences)
 	if len(differences)+len(x.removed) == 0 {
-		return matches(s, x.evidence), nil
+		return matches(s, x.evidence, confirmed(e, s, x)), nil
 	}
 	origin := originOf(s, x.applied)
 	reasons := origin.Differences(differences)
@@ -190,6 +218,15 @@ func decideByDifference(e *env, s *subject, x *prediction) (*outcome.Outcome, er
 	return out, nil
 }
 
+// confirmed returns the fingerprint of the live object if the answer to a dry run has it too: kolla
+// already owns all fields of the declaration, with the declared values.
+func confirmed(e *env, s *subject, x *prediction) state.Fingerprint {
+	if x.evidence.Kind != plans.DryRun || e.inv.Rules.Fingerprint(x.applied, namespaceOf(e, s), s.draft.Manager, termsOf(e, s)) != s.since.fingerprint {
+		return state.Fingerprint{}
+	}
+	return s.since.fingerprint
+}
+
 // joined merges the differences of an apply with the removals of added fields. If both change
 // a field, the result has its present value and its final value.
 func joined(s *subject, differences []fields.Difference, x *prediction) ([]fields.Difference, error) {
@@ -213,7 +250,7 @@ func joined(s *subject, differences []fields.Difference, x *prediction) ([]field
 	return all, nil
 }
 
-// termsOf are the terms of the fingerprints of the object.
+// termsOf returns the terms of the fingerprints of the object.
 func termsOf(e *env, s *subject) proof.Terms {
 	return proof.TermsOf(s.draft.Action.Object, s.draft.Action.Scaled, e.inv.Input.ForeignPolicy == plans.IgnoreForeign)
 }
@@ -255,5 +292,12 @@ func originOf(s *subject, answer *unstructured.Unstructured) blame.Origin {
 // check, judged by the same server: its fingerprint differs, or somebody removed the record of
 // kolla's fields.
 func writtenSince(s *subject) bool {
-	return s.altered || s.draft.Record.Is(s.draft.Live) && s.draft.Record.State.Check.Owned != "" && !s.clean && (s.check.Owned == "" || s.check.Server == s.draft.Record.State.Check.Server)
+	if s.since.altered {
+		return true
+	}
+	if !s.draft.Record.Is(s.draft.Live) || s.draft.Record.State.Fingerprint.Owned == "" || s.since.clean {
+		return false
+	}
+	now := s.since.fingerprint
+	return now.Owned == "" || now.Server == s.draft.Record.State.Fingerprint.Server
 }

@@ -116,7 +116,7 @@ func checkTriggers(inv *Inventory) []plans.Problem {
 	return problems
 }
 
-// undeclared is the problem of a source that names an undeclared object.
+// undeclared returns the problem of a source that names an undeclared object.
 func undeclared(inv *Inventory, source string, address addrs.Object) plans.Problem {
 	var known []string
 	for other := range inv.Declared {

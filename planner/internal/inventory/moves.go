@@ -133,7 +133,7 @@ func Released(removals []addrs.Removal, address addrs.Object) (by addrs.Removal,
 	return by, by.From.Block != "" && !by.Destroy
 }
 
-// blockProblem is a problem of a moved, removed or import block.
+// blockProblem returns a problem of a moved, removed or import block.
 func blockProblem(at hcl.Range, address addrs.Object, summary, detail string) plans.Problem {
 	return plans.Problem{Address: address, Source: Place(at), Summary: summary, Detail: detail}
 }

@@ -91,7 +91,7 @@ func missing(o *Outcome) bool {
 	return o.Record != nil && o.Record.State.UID != "" && o.Record.Address == o.Action.Address
 }
 
-// uncompared is the action of an object that could not be compared.
+// uncompared returns the action of an object that could not be compared.
 func uncompared(o *Outcome, cloud string) plans.Action {
 	why := objection(o)
 	if o.Stranger {

@@ -56,7 +56,7 @@ func Strangers(cloud string, outcomes []*Outcome) []plans.Problem {
 	return problems
 }
 
-// otherCloud is the problem of many objects with the label of another cloud.
+// otherCloud returns the problem of many objects with the label of another cloud.
 func otherCloud(owner string, strangers []*Outcome) plans.Problem {
 	detail := fmt.Sprintf("They are %s. Their label %s says so, and two clouds cannot share objects.", words.Few(refsOf(strangers), 10), providers.LabelCloud)
 	for _, s := range strangers {
@@ -92,7 +92,7 @@ func refsOf(subjects []*Outcome) []string {
 	return names
 }
 
-// strange is the problem of one object that is in the way.
+// strange returns the problem of one object that is in the way.
 func strange(s *Outcome, cloud string) plans.Problem {
 	owner := s.Live.GetLabels()[providers.LabelCloud]
 	switch {
@@ -130,7 +130,7 @@ func strange(s *Outcome, cloud string) plans.Problem {
 	return plans.ProblemOf(s.Object, summary, b.String())
 }
 
-// lostState is the problem of many objects with the label of this cloud.
+// lostState returns the problem of many objects with the label of this cloud.
 func lostState(labelled []*Outcome) plans.Problem {
 	return plans.Problem{
 		Summary: fmt.Sprintf("%d objects exist and carry the label of this cloud, and the state does not know them", len(labelled)),

@@ -35,7 +35,7 @@ func RefuseLosses(inv *inventory.Inventory, atRisk []AtRisk, cutOffs map[provide
 // renamed advises an operator who has renamed the block.
 const renamed = " If you renamed the block, declare its new name in a moved block."
 
-// refusalOf is the problem of the objects with data of one block.
+// refusalOf returns the problem of the objects with data of one block.
 func refusalOf(inv *inventory.Inventory, block string, all []AtRisk, cutOffs map[providers.Ref]*plans.CutOff) plans.Problem {
 	first := all[0]
 	if inv.Input.Destroy {
@@ -100,7 +100,7 @@ func cutOffFirst(c *plans.CutOff) string {
 	return "On the nodes:\n\n" + text + "\n"
 }
 
-// destroyed is the problem of a destroy that would stop workloads which others need. They
+// destroyed returns the problem of a destroy that would stop workloads which others need. They
 // cannot stay as volumes can, because the objects that they mount would be deleted.
 func destroyed(all []AtRisk, cutOffs map[providers.Ref]*plans.CutOff) plans.Problem {
 	name, what := all[0].Address.String(), all[0].Ref.String()

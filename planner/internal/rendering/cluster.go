@@ -86,7 +86,7 @@ func placeholder(data providers.SecretData) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// recordOf is the record of an object in the state.
+// recordOf returns the record of an object in the state.
 func recordOf(o *providers.Object, uid types.UID) state.Object {
 	ref := o.Ref()
 	r := state.Object{

@@ -105,7 +105,7 @@ var fixed = map[schema.GroupKind][]string{
 	kinds.ClusterRoleBinding:    {"roleRef"},
 }
 
-// fixedChanges are the reasons to replace an object instead of changing it.
+// fixedChanges returns the reasons to replace an object instead of changing it.
 func fixedChanges(kind schema.GroupKind, live *unstructured.Unstructured, changes []plans.Change) []plans.Reason {
 	paths := fixed[kind]
 	if immutable, _, _ := unstructured.NestedBool(live.Object, "immutable"); immutable {

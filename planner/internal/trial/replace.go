@@ -65,7 +65,7 @@ func unproven(object *providers.Object, manifest *unstructured.Unstructured, rea
 // Cleaned is why an object with plans.ReasonCleaned is replaced.
 const Cleaned = "an earlier apply had its pods clean their nodes, and did not delete it then"
 
-// notAccepted is the problem of a replacement that the cluster would refuse.
+// notAccepted returns the problem of a replacement that the cluster would refuse.
 func notAccepted(object *providers.Object, reasons []plans.Reason, objections string) plans.Problem {
 	why := "named with -replace"
 	switch reasons[0].Kind {

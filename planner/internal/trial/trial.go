@@ -154,7 +154,7 @@ func rejectionBy(who string, object *providers.Object, r dryrun.Refusal) plans.P
 	return plans.ProblemOf(object, fmt.Sprintf("%s does not accept %s", who, object.Ref()), strings.Join(r.Lines(), "\n"))
 }
 
-// elsewhere is the evidence of a dry run under a throw-away name in another namespace. It
+// elsewhere returns the evidence of a dry run under a throw-away name in another namespace. It
 // names the limits of the object's own namespace, which did not apply there.
 func (a *Asker) elsewhere(namespace string) plans.Evidence {
 	evidence := plans.Evidence{Kind: plans.Surrogate, Detail: fmt.Sprintf("tried in the namespace %q", providers.SurrogateNamespace)}
@@ -187,7 +187,7 @@ func letsIn(inv *inventory.Inventory, object *providers.Object) bool {
 		podsecurity.Refusal(object.Manifest, podsecurity.LevelOf(namespace.Manifest, inv.Input.Cluster.Version)) == ""
 }
 
-// withoutNamespace is the problem of an object whose namespace neither exists nor is
+// withoutNamespace returns the problem of an object whose namespace neither exists nor is
 // declared; nil: there is none.
 func withoutNamespace(inv *inventory.Inventory, object *providers.Object) *plans.Problem {
 	name := object.Ref().Namespace
