@@ -221,7 +221,9 @@ definition "nova-compute" {
 
       volume "cgroup" { host = "/sys/fs/cgroup" }
       volume "modules" {
+        enabled   = input.virt_type == "kvm"
         host      = "/lib/modules" # libvirtd looks there for the driver of a device
+        create    = false
         read_only = true
       }
       volume "log" { host = "/var/log/libvirt" }

@@ -9,7 +9,13 @@ cp "$1/etc/libvirt/libvirtd.conf" "$1/run/libvirt/kolla.conf"
 echo "host_uuid = \"$number\"
 listen_addr = \"$address\"" >> "$1/run/libvirt/kolla.conf"
 cp "$1/etc/kolla/qemu.conf" "$1/etc/libvirt/qemu.conf"
-echo "migration_address = \"$address\"" >> "$1/etc/libvirt/qemu.conf"
+# A server with volumes in Ceph opens more files than the 1024 that a container may start with.
+files=$(ulimit -H -n)
+if [ "$files" = unlimited ] || [ "$files" -gt 32768 ]; then
+  files=32768
+fi
+echo "migration_address = \"$address\"
+max_files = $files" >> "$1/etc/libvirt/qemu.conf"
 
 # libvirtd looks for its certificates in /etc/pki. QEMU outlives this container, so its own stay
 # on the node.
