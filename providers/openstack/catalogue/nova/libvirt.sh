@@ -9,13 +9,7 @@ cp "$1/etc/libvirt/libvirtd.conf" "$1/run/libvirt/kolla.conf"
 echo "host_uuid = \"$number\"
 listen_addr = \"$address\"" >> "$1/run/libvirt/kolla.conf"
 cp "$1/etc/kolla/qemu.conf" "$1/etc/libvirt/qemu.conf"
-# A server with volumes in Ceph opens more files than the 1024 that a container may start with.
-files=$(ulimit -H -n)
-if [ "$files" = unlimited ] || [ "$files" -gt 32768 ]; then
-  files=32768
-fi
-echo "migration_address = \"$address\"
-max_files = $files" >> "$1/etc/libvirt/qemu.conf"
+echo "migration_address = \"$address\"" >> "$1/etc/libvirt/qemu.conf"
 
 # libvirtd looks for its certificates in /etc/pki. QEMU outlives this container, so its own stay
 # on the node.
@@ -67,4 +61,7 @@ if ! [ "$(cat "/proc/$(cat "$pid" 2> /dev/null)/comm" 2> /dev/null)" = virtlogd 
   virtlogd --daemon --pid-file "$pid"
 fi
 
+# A server with volumes in Ceph opens more files than the 1024 that a container may start with.
+# Servers inherit the limit.
+ulimit -S -n 32768 2> /dev/null || ulimit -S -n "$(ulimit -H -n)"
 exec libvirtd --listen --config "$1/run/libvirt/kolla.conf"
