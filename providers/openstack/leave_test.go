@@ -113,7 +113,6 @@ remove Open_vSwitch . external_ids ovn-bridge-mappings
 remove Open_vSwitch . external_ids ovn-cms-options
 remove Open_vSwitch . external_ids ovn-match-northd-version
 remove Open_vSwitch . external_ids ovn-remote-probe-interval
-remove Open_vSwitch . external_ids ovn-ofctrl-wait-before-clear
 remove Open_vSwitch . external_ids hostname
 `},
 		"comes back": {db: db, found: "node-1", fails: true, want: "remove Open_vSwitch . external_ids system-id\n" +

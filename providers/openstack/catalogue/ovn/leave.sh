@@ -27,6 +27,6 @@ if [ -n "$left" ]; then
   echo "OVN still has the chassis $node." >&2
   exit 1
 fi
-for key in ovn-remote ovn-encap-type ovn-encap-ip ovn-bridge-datapath-type ovn-bridge-mappings ovn-cms-options ovn-match-northd-version ovn-remote-probe-interval ovn-ofctrl-wait-before-clear hostname; do
+for key in ovn-remote ovn-encap-type ovn-encap-ip ovn-bridge-datapath-type ovn-bridge-mappings ovn-cms-options ovn-match-northd-version ovn-remote-probe-interval hostname; do
   db remove Open_vSwitch . external_ids "$key"
 done

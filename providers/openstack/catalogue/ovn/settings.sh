@@ -79,10 +79,8 @@ set_id ovn-encap-ip "$encap"
 # An apply upgrades northd first. Until this pod is new as well, it changes no flow: it may not
 # understand what a newer northd says.
 set_id ovn-match-northd-version true
-# In milliseconds: how long the database may be silent, and how long flows of a former
-# ovn-controller stay while this one computes its own.
+# In milliseconds: how long the database may be silent.
 set_id ovn-remote-probe-interval 60000
-set_id ovn-ofctrl-wait-before-clear 8000
 set_id ovn-bridge-datapath-type "$DATAPATH"
 set_id ovn-bridge-mappings "$MAPPINGS"
 set_id ovn-cms-options "$GATEWAY"
