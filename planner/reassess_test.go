@@ -32,8 +32,8 @@ spec: {defaultBackend: {service: {name: api, port: {number: 80}}}}`)
 		answer: func(*unstructured.Unstructured, providers.DryRunOptions) (*unstructured.Unstructured, error) {
 			return now.DeepCopy(), nil
 		},
-		without: func(u *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-			u = now.DeepCopy()
+		without: func(*unstructured.Unstructured) (*unstructured.Unstructured, error) {
+			u := now.DeepCopy()
 			unstructured.RemoveNestedField(u.Object, "spec", "ingressClassName")
 			return u, nil
 		},
