@@ -21,10 +21,6 @@ definition "neutron-ovn-metadata" {
         nova_metadata_port           = service.nova.ports.metadata.number
         metadata_proxy_shared_secret = service.nova.metadata_secret
         metadata_workers             = 1
-        # Servers talk to a proxy, which need not be root.
-        metadata_proxy_user        = "neutron"
-        metadata_proxy_group       = "neutron"
-        metadata_proxy_socket_mode = "all" # the socket is in the pod
       }
       ovs = { ovsdb_connection = service.openvswitch.connection }
       # The pod is root, and has the powers that the helpers need: no sudo.
