@@ -118,7 +118,7 @@ var actionFields = map[string]tampering{
 	"Releases":       {on("/gone", func(a *plans.Action) { a.Releases = true }), "letting it go"},
 	"DependsOn":      {on("/changed", func(a *plans.Action) { a.DependsOn = nil }), ""},
 	"Pending":        {on("/same", func(a *plans.Action) { a.Pending = true }), ""},
-	"Check": {on("/same", func(a *plans.Action) {
+	"Fingerprint": {on("/same", func(a *plans.Action) {
 		a.Fingerprint = state.Fingerprint{Owned: strings.Repeat("e", 64)}
 	}), ""},
 }
