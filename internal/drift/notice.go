@@ -15,8 +15,8 @@ const (
 	noticeBytes = 3000
 )
 
-// unmarked takes the meaning from characters that services for messages know: a link, as in
-// <https://example.org|text> or [text](https://example.org), and the mention of a person.
+// unmarked disarms the markup of messaging services: links, such as <https://example.org|text> and
+// [text](https://example.org), and mentions of people.
 var unmarked = strings.NewReplacer("<", "‹", ">", "›", "](", "] (", "@", "@\u200b")
 
 // Notice returns a notification about drift, or about its end: a title and a text. It has no

@@ -100,7 +100,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestNoTree refuses what is not in the commit, or leads out of it.
+// TestNoTree holds the errors about files that are missing, too large or outside of the
+// repository, and about unknown revisions.
 func TestNoTree(t *testing.T) {
 	tree := repository(t)
 	for name, want := range map[string]string{

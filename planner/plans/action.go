@@ -271,9 +271,9 @@ type Change struct {
 	Sensitive bool   `json:"sensitive,omitempty"`
 	// Text: Before and After are the contents of a file, to be shown as a diff.
 	Text bool `json:"text,omitempty"`
-	// Drift: the live value is not the one that kolla wrote; Manager wrote it, at Time. If
-	// a Replace has a Manager and no Drift, the Manager maintains the field, and sets it again
-	// in the new object.
+	// Drift: Manager wrote the live value at Time, and kolla did not. If a Replace has a
+	// Manager and no Drift, the Manager maintains the field, and sets it again in the new
+	// object.
 	Drift bool `json:"drift,omitempty"`
 	// Edited, with Drift: the declaration of the object changed too. The old declaration is
 	// not stored, so either may be the cause of the difference.

@@ -18,11 +18,10 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Resolve returns the manifest for the server. The manifest of a Secret gets its values. Values
-// that were generated before are kept, unless they have to be renewed. With generate (an
-// apply), missing values are made. Without generate (a plan), each missing value is a
-// placeholder, and pending lists the keys of these. The manifest of any other object is
-// returned unchanged.
+// Resolve returns the manifest for the server. It puts values into the manifest of a Secret, and
+// returns the manifest of any other object unchanged. It keeps values that were generated before,
+// unless they have to be renewed. With generate (an apply), it generates missing values. Without
+// generate (a plan), it puts a placeholder for each missing value, and pending lists their keys.
 func Resolve(o *providers.Object, live providers.Values, generate bool) (manifest *unstructured.Unstructured, pending []string, err error) {
 	if len(o.Data) == 0 {
 		return o.Manifest, nil, nil

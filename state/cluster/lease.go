@@ -318,7 +318,7 @@ func (e *lease) holder() (holder, left *state.LockInfo, err error) {
 }
 
 // release takes the lock away from the holder with the ID. A holder that still runs may write until
-// its next renewal (see lock.Check). So this process has the Lease until then, and nobody else.
+// its next renewal (see lock.Check). Until then this process keeps the Lease from all others.
 func (e *lease) release(id string) error {
 	for {
 		present, err := e.site.client.Lease(e.site.ctx, e.site.name())
@@ -342,6 +342,6 @@ func (e *lease) release(id string) error {
 	}
 }
 
-// trusted returns how long after a renewal a holder of a Lease need not ask the server whether it
-// still has it.
+// trusted returns the time for which a holder of a Lease trusts its last renewal. After that it
+// asks the server.
 func trusted(lasts time.Duration) time.Duration { return lasts * 2 / 3 }

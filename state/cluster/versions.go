@@ -128,8 +128,8 @@ func (v *versions) keep(serial uint64, content []byte) error {
 	return nil
 }
 
-// clear deletes what is left of a version that cannot be read: a kill or somebody's hand spoilt
-// it. It reports whether the version is whole, and then deletes nothing.
+// clear deletes the parts of a version that kolla cannot read, because of a kill or an edit. If
+// the version is whole, clear deletes nothing and returns true.
 func (v *versions) clear(sum string) (whole bool, err error) {
 	found, err := v.list()
 	if err != nil {

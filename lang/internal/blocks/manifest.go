@@ -308,7 +308,7 @@ func ManifestObjects(e *eval.Env, b *source.Block, from ManifestFiles) []configs
 			out = append(out, manifestFile(e.Report, b, name, from)...)
 		}
 		return out
-	case len(b.Unknown) == 0: // else one of those was meant to be it
+	case len(b.Unknown) == 0: // otherwise the error about the unknown argument is enough
 		e.Report.Error(b.Header, "Manifest without objects", "Give it object = { ... } or files = [\"*.yaml\"].")
 	}
 	return nil

@@ -108,7 +108,7 @@ func content(in *instance, b *source.Block) (configs.Text, configs.Origin) {
 
 // mode returns the file mode of a config file, or 0 if nothing says it.
 func mode(in *instance, config *source.Block) int {
-	n, _ := strconv.ParseInt(eval.String(in.inner, layers(in).Inherited(config, "mode"), "mode"), 8, 32) // 0 where nothing is said
+	n, _ := strconv.ParseInt(eval.String(in.inner, layers(in).Inherited(config, "mode"), "mode"), 8, 32) // 0 without the argument
 	return int(n)
 }
 

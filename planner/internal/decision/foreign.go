@@ -241,8 +241,8 @@ func foreignVersusNew(ctx context.Context, e *env, s *subject, otherwise []field
 	return addedTo(ctx, e, s, s.draft.Action.Yields, differences)
 }
 
-// addedTo keeps those differences between the live object and a new one that are additions of
-// others. yields are the declared fields that are left to others.
+// addedTo returns the additions of others among the differences between the live object and a new
+// object. kolla leaves the declared fields in yields to others.
 func addedTo(ctx context.Context, e *env, s *subject, yields []plans.Yield, differences []fields.Difference) ([]fields.Difference, error) {
 	if e.inv.Input.ForeignPolicy == plans.IgnoreForeign || !s.draft.Owned() || s.draft.Adopts() {
 		return nil, nil

@@ -24,7 +24,7 @@ type subject struct {
 	// since compares the live object with the state's record of it. It is zero in steps before
 	// proven.
 	since comparison
-	// proof is what proven found out without a request.
+	// proof has the results of the step proven, which sends no request.
 	proof proofs
 }
 
@@ -39,7 +39,7 @@ type comparison struct {
 	altered bool
 }
 
-// proofs say which requests about a live object are not necessary.
+// proofs show which requests about a live object kolla can leave out.
 type proofs struct {
 	// unchanged is the evidence that an apply changes nothing; zero: there is none.
 	unchanged plans.Evidence

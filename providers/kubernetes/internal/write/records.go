@@ -96,7 +96,7 @@ func (r *Records) Lease(ctx context.Context, name string) (*coordinationv1.Lease
 	})
 }
 
-// PutLease creates a Lease without a resourceVersion, and updates one that has one.
+// PutLease updates a Lease. It creates the Lease if l has no resourceVersion.
 func (r *Records) PutLease(ctx context.Context, l *coordinationv1.Lease) (*coordinationv1.Lease, error) {
 	if l.ResourceVersion == "" {
 		return connect.Call(ctx, r.c, connect.VerbCreate, func(ctx context.Context) (*coordinationv1.Lease, error) {
