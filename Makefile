@@ -149,7 +149,7 @@ vulnerabilities: ## look for known vulnerabilities in what bin/kolla is made of;
 	@internal/tools/vulnerabilities
 
 golden: devcluster ## write golden files, the references and the notices anew
-	go test ./lang ./planner/plans ./state ./providers/openstack ./providers/haproxy ./internal/drift ./internal/view ./internal/cli ./internal/notices -update
+	go test ./lang ./providers ./planner/plans ./state ./providers/openstack ./providers/haproxy ./internal/drift ./internal/view ./internal/cli ./internal/notices -update
 
 fuzz: ## fuzz every parser, each for FUZZTIME (30s)
 	@for package in $$(go list $(PACKAGES)); do \

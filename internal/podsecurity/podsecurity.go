@@ -4,13 +4,13 @@
 package podsecurity
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
 
@@ -81,7 +81,11 @@ var evaluator = sync.OnceValues(func() (policy.Evaluator, error) {
 func Evaluate(template map[string]any, level api.LevelVersion) []policy.CheckResult {
 	var pod corev1.PodTemplateSpec
 	checks, err := evaluator()
-	if err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(template, &pod) != nil {
+	if err != nil {
+		return nil
+	}
+	text, err := json.Marshal(template)
+	if err != nil || json.Unmarshal(text, &pod) != nil {
 		return nil
 	}
 	return checks.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec)

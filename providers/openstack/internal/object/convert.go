@@ -1,11 +1,11 @@
 package object
 
 import (
+	"encoding/json"
 	"maps"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
@@ -21,11 +21,15 @@ type Configuration interface {
 
 // Manifest converts an apply configuration to an unstructured object.
 func Manifest(c Configuration) *unstructured.Unstructured {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c)
+	text, err := json.Marshal(c)
 	if err != nil {
 		panic(err) // apply configurations always convert
 	}
-	return &unstructured.Unstructured{Object: content}
+	var u unstructured.Unstructured
+	if err := u.UnmarshalJSON(text); err != nil {
+		panic(err)
+	}
+	return &u
 }
 
 // nameOnly returns a manifest with apiVersion, kind and name only.
