@@ -13,9 +13,9 @@ type Writer interface {
 	Apply(ctx context.Context, object *unstructured.Unstructured, options ApplyOptions) (*unstructured.Unstructured, error)
 	// Claim makes the manager the only owner of the given fields (in the form of
 	// managedFields). The next apply of the manager removes each of these fields that its
-	// manifest lacks. Claim changes no value and returns the new resourceVersion. If the object
-	// no longer meets the precondition, the error is a *PreconditionError.
-	Claim(ctx context.Context, ref Ref, precondition Precondition, manager, fields string) (resourceVersion string, err error)
+	// manifest lacks. Claim changes no value and returns the resulting object. If the object no
+	// longer meets the precondition, the error is a *PreconditionError.
+	Claim(ctx context.Context, ref Ref, precondition Precondition, manager, fields string) (*unstructured.Unstructured, error)
 	// Delete deletes the object with this UID and returns when it is gone. Its dependents are
 	// deleted in the background. An object that is gone, or has another UID, is no error.
 	Delete(ctx context.Context, ref Ref, precondition Precondition) error

@@ -171,9 +171,11 @@ func (c *cluster) Contents(_ context.Context, namespace string) (providers.Conte
 }
 
 // Claim gives the object another version.
-func (c *cluster) Claim(_ context.Context, ref providers.Ref, precondition providers.Precondition, manager, fields string) (string, error) {
+func (c *cluster) Claim(_ context.Context, ref providers.Ref, precondition providers.Precondition, manager, fields string) (*unstructured.Unstructured, error) {
 	c.called("claim %s of %s as %s", fields, ref, manager)
-	return precondition.ResourceVersion + "+", nil
+	live := &unstructured.Unstructured{Object: map[string]any{}}
+	live.SetResourceVersion(precondition.ResourceVersion + "+")
+	return live, nil
 }
 
 func (c *cluster) Release(_ context.Context, ref providers.Ref, uid types.UID, manager string) error {

@@ -41,6 +41,8 @@ type sending struct {
 	run    *run
 	action *plans.Action
 	moved  bool // others have changed the object since the plan was made
+	// claimed is the object's fingerprint after the claim of additions; empty: there was none.
+	claimed string
 }
 
 // apply sends the manifest. If the write is bound to a version of the object and the
@@ -53,13 +55,22 @@ func (s *sending) apply(ctx context.Context, manifest *unstructured.Unstructured
 		if !errors.As(err, &moved) || moved.Live == nil || !contention.Again(ctx) {
 			return live, err
 		}
-		seen := s.run.rules.Fingerprint(moved.Live, nil, options.Manager, s.run.terms(s.action)).Owned
-		s.moved = s.moved || seen == "" || seen != s.action.Seen
-		if err := s.approve(ctx, manifest, moved.Live); err != nil {
-			return nil, err
+		// A claimed object shows other changes than the plan: the next apply removes in one step
+		// what the plan compared in two.
+		seen := s.fingerprint(moved.Live, options.Manager)
+		if seen == "" || seen != s.claimed {
+			s.moved = s.moved || seen == "" || seen != s.action.Seen
+			if err := s.approve(ctx, manifest, moved.Live); err != nil {
+				return nil, err
+			}
 		}
 		options.Precondition.ResourceVersion = moved.Live.GetResourceVersion()
 	}
+}
+
+// fingerprint covers what kolla applied to the object and what others added to it.
+func (s *sending) fingerprint(live *unstructured.Unstructured, manager string) string {
+	return s.run.rules.Fingerprint(live, nil, manager, s.run.terms(s.action)).Owned
 }
 
 // terms returns the settings under which the plan compared the object of an action.
@@ -72,11 +83,12 @@ func (r *run) terms(a *plans.Action) proof.Terms {
 // the manager owns and no longer applies them.
 func (s *sending) applyOnce(ctx context.Context, manifest *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	if s.action.Removes != "" && !options.New {
-		version, err := s.run.options.Writer.Claim(ctx, s.action.Ref, options.Precondition, options.Manager, s.action.Removes)
+		live, err := s.run.options.Writer.Claim(ctx, s.action.Ref, options.Precondition, options.Manager, s.action.Removes)
 		if err != nil {
 			return nil, err
 		}
-		options.Precondition.ResourceVersion = version
+		s.claimed = s.fingerprint(live, options.Manager)
+		options.Precondition.ResourceVersion = live.GetResourceVersion()
 		if options.Precondition.ResourceVersion, err = s.applyBare(ctx, manifest, options); err != nil {
 			return nil, err
 		}

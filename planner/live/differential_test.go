@@ -49,14 +49,15 @@ const (
 // change, others write to them, scale them, delete them. After each round it makes
 // a plan, and asks the server about each object by itself: the two must agree on
 // what an apply would do. Then it applies the plan, after which another plan must
-// have nothing to do. No plan writes anything.
+// have nothing to do. No plan writes anything. With force, others also touch each object while
+// the plan is applied.
 func TestDifferential(t *testing.T) {
 	steps := setting(t, stepsVariable, defaultSteps)
 	for _, force := range []bool{false, true} {
 		t.Run(fmt.Sprintf("force=%t", force), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, clustertest.Kubeconfig(), clustertest.Namespace(t), seedOf(t), os.Getenv(onlyVariable))
-			w.force = force
+			w.force, w.crowded = force, force
 			w.live(steps / 2)
 		})
 	}

@@ -3,6 +3,7 @@ package live_test
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -19,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -55,6 +57,8 @@ type world struct {
 	disrupt func()
 	// govern, if set, runs before the plan of each round.
 	govern func()
+	// crowded lets somebody touch each object between the writes of an apply.
+	crowded bool
 	// ahead is how much later it is for a plan than it is.
 	ahead time.Duration
 
@@ -276,7 +280,7 @@ func (w *world) plan(ctx context.Context, st *state.State) (*plans.Plan, []plans
 func (w *world) apply(ctx context.Context, session *state.Session, plan *plans.Plan) (map[addrs.Object]string, error) {
 	result, err := executor.Apply(ctx, plan, executor.Options{
 		Reassess: planner.Reassess,
-		Reader:   w.applying, Writer: impatient{w.applying.Writer()}, Session: session,
+		Reader:   w.applying, Writer: w.writer(), Session: session,
 		Parallelism: atOnce, Timeout: patience,
 	})
 	if err != nil {
@@ -300,6 +304,63 @@ func (i impatient) Wait(ctx context.Context, ref providers.Ref, report func(stri
 		return nil
 	}
 	return i.Writer.Wait(ctx, ref, report)
+}
+
+func (w *world) writer() providers.Writer {
+	writer := impatient{w.applying.Writer()}
+	if !w.crowded {
+		return writer
+	}
+	return &crowd{Writer: writer, world: w, touched: map[providers.Ref]bool{}}
+}
+
+// crowd touches each object once, after it was claimed or else before it is applied: the object
+// has another version then, and nothing else changes.
+type crowd struct {
+	providers.Writer
+	world   *world
+	mu      sync.Mutex
+	touched map[providers.Ref]bool
+}
+
+func (c *crowd) Apply(ctx context.Context, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+	if !options.New {
+		if err := c.touch(ctx, providers.RefOf(object)); err != nil {
+			return nil, err
+		}
+	}
+	return c.Writer.Apply(ctx, object, options)
+}
+
+func (c *crowd) Claim(ctx context.Context, ref providers.Ref, precondition providers.Precondition, manager, fields string) (*unstructured.Unstructured, error) {
+	claimed, err := c.Writer.Claim(ctx, ref, precondition, manager, fields)
+	if err != nil {
+		return nil, err
+	}
+	return claimed, c.touch(ctx, ref)
+}
+
+func (c *crowd) touch(ctx context.Context, ref providers.Ref) error {
+	c.mu.Lock()
+	done := c.touched[ref]
+	c.touched[ref] = true
+	c.mu.Unlock()
+	for _, x := range c.world.things {
+		if x.name != ref.Name || x.kind.Kind != ref.GVK.Kind || done {
+			continue
+		}
+		for _, value := range []any{"1", nil} {
+			patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{"touched": value}}})
+			if err != nil {
+				return err
+			}
+			_, err = c.world.at(x).Patch(ctx, x.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "toucher"})
+			if err != nil && !apierrors.IsNotFound(err) {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // versions are the resource versions of the objects that no controller writes to.

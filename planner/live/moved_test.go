@@ -32,7 +32,7 @@ func (i *interfered) interfere() {
 	}
 }
 
-func (i *interfered) Claim(ctx context.Context, ref providers.Ref, precondition providers.Precondition, manager, fields string) (string, error) {
+func (i *interfered) Claim(ctx context.Context, ref providers.Ref, precondition providers.Precondition, manager, fields string) (*unstructured.Unstructured, error) {
 	i.interfere()
 	return i.Writer.Claim(ctx, ref, precondition, manager, fields)
 }

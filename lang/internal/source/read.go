@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -162,13 +163,35 @@ func (r *Reader) Catalogue(fsys fs.FS, dir string) (document *Block, ok bool) {
 			return nil, false
 		}
 		r.Contents["catalogue "+name] = string(content)
-		body, ok := r.Keep(syntax.Parse(path.Join(dir, name), content))
+		body, ok := r.Keep(parseOnce(path.Join(dir, name), content))
 		if !ok {
 			return nil, false
 		}
 		bodies = append(bodies, body)
 	}
 	return Decode(r.Report, schema.CatalogueType, bodies), true
+}
+
+// definitions has the results of parseOnce, by the name and the content of the file.
+var definitions sync.Map
+
+// parsed is the result of parsing a file.
+type parsed struct {
+	files map[string]*hcl.File
+	diags hcl.Diagnostics
+}
+
+// parseOnce parses a file of the catalogue, which is a part of the program: one that loads
+// configurations in a loop parses it once. Nothing changes a parsed file.
+func parseOnce(name string, content []byte) (map[string]*hcl.File, hcl.Diagnostics) {
+	key := [2]string{name, string(content)}
+	known, ok := definitions.Load(key)
+	if !ok {
+		files, diags := syntax.Parse(name, content)
+		known, _ = definitions.LoadOrStore(key, parsed{files, diags})
+	}
+	p := known.(parsed)
+	return p.files, p.diags
 }
 
 // Cause returns an error without the names of the operation and of the file.

@@ -19,40 +19,40 @@ import (
 )
 
 // Claim makes the manager the only owner of fields of the object, without a change of
-// values. It returns the new resourceVersion. It drops warnings: the fields are about to be
+// values. It returns the resulting object. It drops warnings: the fields are about to be
 // removed.
-func (w *Writer) Claim(ctx context.Context, ref providers.Ref, precondition providers.Precondition, manager, fields string) (string, error) {
+func (w *Writer) Claim(ctx context.Context, ref providers.Ref, precondition providers.Precondition, manager, fields string) (*unstructured.Unstructured, error) {
 	ctx = connect.WarningsTo(ctx, func(string) {})
-	version, err := claim(ctx, w.access, ref, precondition, manager, fields)
+	live, err := claim(ctx, w.access, ref, precondition, manager, fields)
 	if err != nil {
-		return "", fmt.Errorf("take over fields of %s: %w", ref, err)
+		return nil, fmt.Errorf("take over fields of %s: %w", ref, err)
 	}
-	return version, nil
+	return live, nil
 }
 
 // claim is Claim without its error context.
-func claim(ctx context.Context, a *resources.Access, ref providers.Ref, precondition providers.Precondition, manager, fields string) (string, error) {
+func claim(ctx context.Context, a *resources.Access, ref providers.Ref, precondition providers.Precondition, manager, fields string) (*unstructured.Unstructured, error) {
 	claimed := fieldpath.NewSet()
 	if err := claimed.FromJSON(strings.NewReader(fields)); err != nil {
-		return "", fmt.Errorf("read which fields they are: %w", err)
+		return nil, fmt.Errorf("read which fields they are: %w", err)
 	}
 	target, err := a.Target(ctx, ref)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	live, err := a.Get(ctx, target, ref.Name)
 	switch {
 	case apierrors.IsNotFound(err):
-		return "", &providers.PreconditionError{Ref: ref, Gone: true}
+		return nil, &providers.PreconditionError{Ref: ref, Gone: true}
 	case err != nil:
-		return "", err
+		return nil, err
 	}
 	if refused := unlike(live, precondition); refused != nil {
-		return "", refused
+		return nil, refused
 	}
 	entries, err := claiming(live, manager, claimed)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid":             live.GetUID(),
@@ -60,25 +60,22 @@ func claim(ctx context.Context, a *resources.Access, ref providers.Ref, precondi
 		"managedFields":   entries,
 	}})
 	if err != nil {
-		return "", fmt.Errorf("write the patch: %w", err)
+		return nil, fmt.Errorf("write the patch: %w", err)
 	}
 	after, err := connect.Call(ctx, a.Connection, connect.VerbPatch, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return target.Patch(ctx, ref.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
 	})
 	if !apierrors.IsConflict(err) {
-		if err != nil {
-			return "", err
-		}
-		return after.GetResourceVersion(), nil
+		return after, err
 	}
 	// Somebody wrote the object in between, or the answer to an earlier attempt was lost.
 	if live, err = a.Get(ctx, target, ref.Name); err != nil {
-		return "", err
+		return nil, err
 	}
 	if refused := unlike(live, precondition); refused != nil {
-		return "", refused
+		return nil, refused
 	}
-	return "", &providers.PreconditionError{Ref: ref, Live: live}
+	return nil, &providers.PreconditionError{Ref: ref, Live: live}
 }
 
 // unlike returns the precondition that an object does not meet; nil: it meets all.
