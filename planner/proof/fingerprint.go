@@ -62,7 +62,7 @@ func hashOwned(live *unstructured.Unstructured, manager string, terms Terms) (su
 	p.presence(terms.Scaled)
 	p.value(map[string]any(fields))
 	keep := fieldsKeptIn(live)
-	for _, name := range slices.Sorted(maps.Keys(live.Object)) {
+	for _, name := range sortedKeys(live.Object) {
 		own, _ := fields.child("f:" + name)
 		switch value := live.Object[name]; {
 		case name == "status":
@@ -105,7 +105,7 @@ func (p *printer) metadata(own owned, value any) {
 	for _, name := range []string{"annotations", "labels"} {
 		content, _ := metadata[name].(map[string]any)
 		inner, _ := own.child("f:" + name)
-		for _, key := range slices.Sorted(maps.Keys(content)) {
+		for _, key := range sortedKeys(content) {
 			_, owns := inner["f:"+key]
 			path := []string{"metadata", name, key}
 			if owns && Withheld(p.secret, path) || !owns && keptMetadata(path[1:]) != Nobody {
@@ -134,7 +134,7 @@ func (p *printer) scaled(own owned, value any, keep *kept) {
 // keys writes the keys of a map.
 func (p *printer) keys(value any) {
 	content, _ := value.(map[string]any)
-	p.texts(slices.Sorted(maps.Keys(content)))
+	p.texts(sortedKeys(content))
 }
 
 // kept writes a value without its kept fields. Kept fields that the manager owns are
@@ -151,7 +151,7 @@ func (p *printer) kept(own owned, value any, keep *kept) {
 		}
 	case isMap:
 		p.buffer = append(p.buffer, '(')
-		for _, key := range slices.Sorted(maps.Keys(content)) {
+		for _, key := range sortedKeys(content) {
 			inner, _ := own.child("f:" + key)
 			p.text(key)
 			p.kept(inner, content[key], keep.fields[key])
@@ -239,7 +239,7 @@ func (p *printer) value(value any) {
 		}
 	case map[string]any:
 		p.count('{', len(value))
-		for _, key := range slices.Sorted(maps.Keys(value)) {
+		for _, key := range sortedKeys(value) {
 			p.text(key)
 			p.value(value[key])
 		}
@@ -272,4 +272,12 @@ func numeral(value any) (text string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// sortedKeys returns the keys of a map in order. It is slices.Sorted(maps.Keys(m)) with one
+// allocation: that would make a third of all allocations of a plan.
+func sortedKeys(m map[string]any) []string {
+	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
+	slices.Sort(keys)
+	return keys
 }

@@ -263,7 +263,7 @@ func Notes(live *unstructured.Unstructured, manager string) []Note {
 			content, _ = content[name].(map[string]any)
 			own, _ = own.child("f:" + name)
 		}
-		for _, key := range slices.Sorted(maps.Keys(content)) {
+		for _, key := range sortedKeys(content) {
 			full := append(slices.Clip(path), key)
 			if _, declared := own["f:"+key]; !declared && KeeperOf(live, full) == Others {
 				found = append(found, Note{full})

@@ -54,13 +54,17 @@ func ServiceOf(object *unstructured.Unstructured) string {
 	if object == nil {
 		return ""
 	}
-	return object.GetLabels()[providers.LabelService]
+	labels, _, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "labels")
+	values, _ := labels.(map[string]any)
+	name, _ := values[providers.LabelService].(string)
+	return name
 }
 
 // calledIn returns the name in the cluster of the service of an object, or the name of the
 // only object of a secret block; empty: the object belongs to neither.
 func calledIn(block string, object *unstructured.Unstructured) string {
-	if object != nil && addrs.SplitBlock(block).Type == "secret" {
+	const secret = "secret"
+	if object != nil && strings.Contains(block, secret) && addrs.TypeOf(block) == secret {
 		return object.GetName()
 	}
 	return ServiceOf(object)
