@@ -4,13 +4,13 @@
 package podsecurity
 
 import (
-	"encoding/json"
 	"regexp"
 	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
 
@@ -85,7 +85,7 @@ func Evaluate(template map[string]any, level api.LevelVersion) []policy.CheckRes
 		return nil
 	}
 	text, err := json.Marshal(template)
-	if err != nil || json.Unmarshal(text, &pod) != nil {
+	if err != nil || json.Unmarshal(text, &pod) != nil { // case counts, as for the server
 		return nil
 	}
 	return checks.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec)

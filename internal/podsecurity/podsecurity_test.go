@@ -18,18 +18,21 @@ func TestRefusal(t *testing.T) {
 	template := func(network any) map[string]any {
 		return map[string]any{"template": map[string]any{"spec": spec(network)}}
 	}
+	misspelt := spec(true)
+	misspelt["hostnetwork"] = false // the server drops it
 	for name, c := range map[string]struct {
 		version, kind string
 		spec          map[string]any
 		refused       bool
 	}{
-		"pod":                 {"v1", "Pod", spec(true), true},
-		"deployment":          {"apps/v1", "Deployment", template(true), true},
-		"cron job":            {"batch/v1", "CronJob", map[string]any{"jobTemplate": map[string]any{"spec": template(true)}}, true},
-		"harmless":            {"apps/v1", "Deployment", template(false), false},
-		"not known yet":       {"apps/v1", "Deployment", template("(known after apply)"), false},
-		"without pods":        {"v1", "Service", template(true), false},
-		"kind of other group": {"example.org/v1", "Deployment", template(true), false},
+		"pod":                  {"v1", "Pod", spec(true), true},
+		"deployment":           {"apps/v1", "Deployment", template(true), true},
+		"cron job":             {"batch/v1", "CronJob", map[string]any{"jobTemplate": map[string]any{"spec": template(true)}}, true},
+		"with a misspelt name": {"v1", "Pod", misspelt, true},
+		"harmless":             {"apps/v1", "Deployment", template(false), false},
+		"not known yet":        {"apps/v1", "Deployment", template("(known after apply)"), false},
+		"without pods":         {"v1", "Service", template(true), false},
+		"kind of other group":  {"example.org/v1", "Deployment", template(true), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": c.version, "kind": c.kind, "spec": c.spec}}
