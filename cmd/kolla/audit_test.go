@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -156,8 +157,11 @@ func (a *auditLog) next() []event {
 	lines := bufio.NewReader(file)
 	for {
 		line, err := lines.ReadBytes('\n')
-		if err != nil { // a half-written line is read next time
+		if errors.Is(err, io.EOF) { // the next call reads a half-written line
 			return events
+		}
+		if err != nil {
+			a.t.Fatal(err)
 		}
 		a.offset += int64(len(line))
 		var e event

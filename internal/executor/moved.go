@@ -55,8 +55,8 @@ func (s *sending) apply(ctx context.Context, manifest *unstructured.Unstructured
 		if !errors.As(err, &moved) || moved.Live == nil || !contention.Again(ctx) {
 			return live, err
 		}
-		// A claimed object shows other changes than the plan: the next apply removes in one step
-		// what the plan compared in two.
+		// After a claim, Reassess would find other changes than the plan: the plan compared the
+		// update and the removal of additions separately, and the next apply makes both at once.
 		seen := s.fingerprint(moved.Live, options.Manager)
 		if seen == "" || seen != s.claimed {
 			s.moved = s.moved || seen == "" || seen != s.action.Seen
@@ -68,7 +68,8 @@ func (s *sending) apply(ctx context.Context, manifest *unstructured.Unstructured
 	}
 }
 
-// fingerprint covers what kolla applied to the object and what others added to it.
+// fingerprint returns a hash of the fields that kolla applied and of the additions of others. A
+// change of the status does not change it.
 func (s *sending) fingerprint(live *unstructured.Unstructured, manager string) string {
 	return s.run.rules.Fingerprint(live, nil, manager, s.run.terms(s.action)).Owned
 }

@@ -85,7 +85,7 @@ func Evaluate(template map[string]any, level api.LevelVersion) []policy.CheckRes
 		return nil
 	}
 	text, err := json.Marshal(template)
-	if err != nil || json.Unmarshal(text, &pod) != nil { // case counts, as for the server
+	if err != nil || json.Unmarshal(text, &pod) != nil { // names are case-sensitive, as for the server
 		return nil
 	}
 	return checks.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec)

@@ -57,7 +57,7 @@ type world struct {
 	disrupt func()
 	// govern, if set, runs before the plan of each round.
 	govern func()
-	// crowded lets somebody touch each object between the writes of an apply.
+	// crowded: somebody touches each object between the writes of an apply.
 	crowded bool
 	// ahead is how much later it is for a plan than it is.
 	ahead time.Duration
@@ -314,8 +314,8 @@ func (w *world) writer() providers.Writer {
 	return &crowd{Writer: writer, world: w, touched: map[providers.Ref]bool{}}
 }
 
-// crowd touches each object once, after it was claimed or else before it is applied: the object
-// has another version then, and nothing else changes.
+// crowd touches each object once: after its claim, or before its apply if there is no claim. The
+// object gets another version, and nothing else changes.
 type crowd struct {
 	providers.Writer
 	world   *world
@@ -345,8 +345,11 @@ func (c *crowd) touch(ctx context.Context, ref providers.Ref) error {
 	done := c.touched[ref]
 	c.touched[ref] = true
 	c.mu.Unlock()
+	if done {
+		return nil
+	}
 	for _, x := range c.world.things {
-		if x.name != ref.Name || x.kind.Kind != ref.GVK.Kind || done {
+		if x.name != ref.Name || x.kind.Kind != ref.GVK.Kind {
 			continue
 		}
 		for _, value := range []any{"1", nil} {

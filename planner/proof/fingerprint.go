@@ -274,8 +274,8 @@ func numeral(value any) (text string, ok bool) {
 	return "", false
 }
 
-// sortedKeys returns the keys of a map in order. It is slices.Sorted(maps.Keys(m)) with one
-// allocation: that would make a third of all allocations of a plan.
+// sortedKeys returns the keys of a map in order. slices.Sorted(maps.Keys(m)) returns the same, but
+// allocates several times: a third of all allocations of a plan.
 func sortedKeys(m map[string]any) []string {
 	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
 	slices.Sort(keys)

@@ -181,8 +181,8 @@ type parsed struct {
 	diags hcl.Diagnostics
 }
 
-// parseOnce parses a file of the catalogue, which is a part of the program: one that loads
-// configurations in a loop parses it once. Nothing changes a parsed file.
+// parseOnce parses a file of the catalogue and keeps the result. A program that loads
+// configurations in a loop parses each file once. Nobody changes a parsed file.
 func parseOnce(name string, content []byte) (map[string]*hcl.File, hcl.Diagnostics) {
 	key := [2]string{name, string(content)}
 	known, ok := definitions.Load(key)
