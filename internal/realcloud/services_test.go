@@ -279,10 +279,13 @@ func dashboardShowsImage(t *testing.T, c *cloud) {
 	}
 }
 
-// answerAll uses every service once, until each answers and Cinder's backends are up.
+// answerAll uses every service once, until each answers and Cinder's backends are up. It logs
+// the seconds that it waited for each.
 func (c *cloud) answerAll(t *testing.T) {
 	t.Helper()
-	c.servers(t, nil, "answers")
+	took := map[string]float64{}
+	c.servers(t, &took, "answers")
+	t.Logf("seconds until services answered, one after the other: %v", took)
 }
 
 // longVariable is the environment variable that enables steps of many minutes on two

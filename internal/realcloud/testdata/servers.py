@@ -169,7 +169,7 @@ def migrate(name, host):
 
 
 def answers():
-    """Uses every service once, until each answers and all of Cinder is up."""
+    """Uses every service once, until each answers and all of Cinder is up. Prints the seconds."""
 
     def complete(fresh):
         services = list(fresh.block_storage.services())
@@ -192,6 +192,7 @@ def answers():
             error = e
             return False
 
+    took = {}
     for name, use in {
         "Keystone": lambda fresh: fresh.identity.projects(),
         "Glance": lambda fresh: fresh.image.images(),
@@ -204,10 +205,10 @@ def answers():
         "Cinder's backends": complete,
     }.items():
         try:
-            wait("answer", lambda: answer(use))
+            _, took[name] = wait("answer", lambda: answer(use))
         except SystemExit as lacking:
             sys.exit(f"{name}: {lacking}: {error}")
-    return {}
+    return took
 
 
 STEPS = (prepare, boot, console, status, act, move_volume, hypervisors, vnc, migrate, answers)

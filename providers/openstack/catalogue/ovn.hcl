@@ -41,6 +41,16 @@ definition "ovn" {
     spread = self.replicas > 1 ? "required" : "preferred"        # a node that is lost takes one member
   }
 
+  # After a long outage, a client tries one of three members every 8 seconds. A try only starts to
+  # resolve the member's name, and the next try, 24 seconds later, uses the answer. Open vSwitch
+  # before 3.5.3 rejects answers that are older than their TTL. As CoreDNS's default is 5 seconds,
+  # such a client would never connect again.
+  config "unbound.conf" {
+    format  = "raw"
+    path    = "/etc/ovn/unbound.conf"
+    content = "server:\n  cache-min-ttl: 30\n"
+  }
+
   workload "nb" {
     kind         = "StatefulSet"
     spread       = local.spread
@@ -125,7 +135,8 @@ definition "ovn" {
     image    = "ovn-sb-db-relay"
     user     = 42476
     command  = ["sh", "-ec", file("${path.module}/ovn/relay.sh")]
-    env      = { SOURCE = local.sb_url, PORT = port.relay }
+    config   = ["unbound.conf"]
+    env      = { SOURCE = local.sb_url, PORT = port.relay, OVS_UNBOUND_CONF = "/etc/ovn/unbound.conf" }
     ports    = ["relay"]
     writable = ["/run/ovn"]
 
@@ -147,6 +158,8 @@ definition "ovn" {
     image    = "ovn-northd"
     user     = 42476
     command  = ["ovn-northd", "-vconsole:info", "--ovnnb-db=${local.nb_url}", "--ovnsb-db=${local.sb_url}", "--unixctl=/run/ovn/ovn-northd.ctl"]
+    config   = ["unbound.conf"]
+    env      = { OVS_UNBOUND_CONF = "/etc/ovn/unbound.conf" }
     writable = ["/run/ovn"]
 
     resources {
