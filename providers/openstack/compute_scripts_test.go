@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -152,6 +153,38 @@ func libvirtNode(t *testing.T) string {
 		}
 	}
 	return root
+}
+
+// TestLibvirtLeavesGroups holds that libvirtd leaves the groups of its pod with cgroups of version 2,
+// too, and does not start where it cannot.
+func TestLibvirtLeavesGroups(t *testing.T) {
+	root := libvirtNode(t)
+	t.Setenv("NODE", "node-1")
+	t.Setenv("CEPH_SECRET", "")
+	commands := map[string]string{"libvirtd": "echo started", "virtlogd": "", "chgrp": ""}
+	groups := filepath.Join(root, "sys/fs/cgroup")
+	if err := os.RemoveAll(groups); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(groups, "cgroup.procs"), 0o700); err != nil { // nobody can write to it
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(groups, "cgroup.controllers"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if output, err := runScript(t, "nova/libvirt.sh", commands, "sh", root); err == nil || strings.Contains(output, "started") {
+		t.Errorf("libvirtd starts in the group of the pod: %s", output)
+	}
+	if err := os.Remove(filepath.Join(groups, "cgroup.procs")); err != nil {
+		t.Fatal(err)
+	}
+	output, err := runScript(t, "nova/libvirt.sh", commands, "sh", root)
+	if err != nil || output != "started\n" {
+		t.Errorf("libvirtd has not started: %v\n%s", err, output)
+	}
+	if process, err := os.ReadFile(filepath.Join(groups, "cgroup.procs")); err != nil || !regexp.MustCompile(`^[0-9]+\n$`).Match(process) {
+		t.Errorf("the root group got %q (%v), want a process", process, err)
+	}
 }
 
 // TestLibvirt holds that each node has a number of its own, that libvirtd and QEMU get their
@@ -435,6 +468,8 @@ func TestOpenVSwitchDatabase(t *testing.T) {
 // with the address of the tunnels.
 func TestOVNSettings(t *testing.T) {
 	const eth1 = `echo "3: eth1    inet 198.51.100.7/24 brd 198.51.100.255 scope global eth1"`
+	// Of bridge br-ex it is known that it was given two interfaces, of which one is given still.
+	const given = `case "$*" in *find*'"br-ex"') echo bond0; echo bond1 ;; *find*) ;; *) echo "$@" ;; esac`
 	for name, c := range map[string]struct {
 		datapath, network, ip string
 		want                  []string
@@ -451,6 +486,7 @@ func TestOVNSettings(t *testing.T) {
 		"two":       {"netdev", "198.51.100.0/24", eth1 + "\n" + strings.NewReplacer("eth1", "eth2", ".7/", ".8/").Replace(eth1), []string{"add-port br-tunnel eth1"}, []string{"eth2"}, false},
 		"interface": {"netdev", "eth1", eth1, []string{`external-ids:ovn-encap-ip="198.51.100.7"`, "add-port br-tunnel eth1"}, nil, false},
 		"nowhere":   {"netdev", "", "", []string{"tunnel_network"}, []string{"external-ids"}, true},
+		"changed":   {"system", "", "", []string{"del-port br-ex bond0"}, []string{"del-port br-ex bond1", "del-port br-lan"}, false},
 		"own":       {"netdev", "192.0.2.0/24", strings.ReplaceAll(eth1, "198.51.100.7", "192.0.2.7"), []string{"Interface eth1 has the node's own address"}, []string{"add-port", "ip address"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -461,7 +497,7 @@ func TestOVNSettings(t *testing.T) {
 				t.Setenv(key, value)
 			}
 			got, err := runScript(t, "ovn/settings.sh", map[string]string{
-				"ovs-vsctl": `echo "$@"`,
+				"ovs-vsctl": given,
 				"ip":        `if test "$1" = -o; then ` + c.ip + "\n:; else echo ip \"$@\"; fi",
 			})
 			if (err != nil) != c.fails {

@@ -41,10 +41,10 @@ definition "ovn" {
     spread = self.replicas > 1 ? "required" : "preferred"        # a node that is lost takes one member
   }
 
-  # After a long outage, a client tries one of three members every 8 seconds. A try only starts to
-  # resolve the member's name, and the next try, 24 seconds later, uses the answer. Open vSwitch
-  # before 3.5.3 rejects answers that are older than their TTL. As CoreDNS's default is 5 seconds,
-  # such a client would never connect again.
+  # Open vSwitch resolves a name in the background, and looks at the answer when it is the member's
+  # turn again. After a long outage that is 24 seconds later. Before 3.3.7, 3.5.3 and 3.6.1
+  # (dns-resolve: "Do not treat never accessed responses as expired") an answer of CoreDNS, good
+  # for 5 seconds by default, has expired by then, and a client would never connect again.
   config "unbound.conf" {
     format  = "raw"
     path    = "/etc/ovn/unbound.conf"

@@ -12,16 +12,20 @@ set_id() {
   fi
 }
 
-# bridge NAME INTERFACE makes a bridge, and gives it the interface, if there is one.
+# bridge NAME INTERFACE makes a bridge, and gives it the interface, if there is one. It takes out
+# an interface that it gave before: with two of one network in a bridge, packets go in circles.
 bridge() {
   db --may-exist add-br "$1" -- set bridge "$1" datapath_type="$DATAPATH" fail_mode=standalone
   ip link set "$1" up
+  for port in $(db --bare --columns=name find Port "external-ids:kolla=\"$1\""); do
+    [ "$port" = "$2" ] || db del-port "$1" "$port"
+  done
   if [ -n "$2" ]; then
     if ip -o address show dev "$2" | grep -qwF "$NODE_IP"; then
       echo "Interface $2 has the node's own address, so that the node would be cut off with it in bridge $1." >&2
       exit 1
     fi
-    db --may-exist add-port "$1" "$2"
+    db --may-exist add-port "$1" "$2" -- set Port "$2" "external-ids:kolla=\"$1\""
     ip link set "$2" up
   fi
 }
