@@ -113,7 +113,8 @@ func tunnelNetwork(t *testing.T, c devcluster) {
 	wantSeen(t, c.onNode(t, "real-2", "--net", self), c.onNode(t, "real-1", "--net", self), "10.201.0.12", "10.201.0.11")
 }
 
-// providerNetwork: nodes have no address there until something on them takes one.
+// providerNetwork: nodes have no address there until something on them takes one, and machines
+// outside have one.
 func providerNetwork(t *testing.T, c devcluster) {
 	self, err := os.Executable()
 	if err != nil {
@@ -125,6 +126,13 @@ func providerNetwork(t *testing.T, c devcluster) {
 	c.in(t, "switch", "real-1", "ip address add 10.202.0.50/24 dev eth2")
 	outside := exec.Command(binary, "outside", "-dir", c.dir, "-provider", "10.202.0.1", self)
 	wantSeen(t, c.onNode(t, "real-1", "--net", self), outside, "10.202.0.50", "10.202.0.1")
+	// A machine that others know keeps its hardware address when it starts again.
+	for range 2 {
+		r := run(t, "outside", "-dir", c.dir, "-address", "10.200.0.77", "-provider", "10.202.0.1", "ip", "link", "show", "eth2")
+		if want := "link/ether 02:32:0a:c8:00:4d "; r.code != 0 || !strings.Contains(r.stdout, want) {
+			t.Errorf("eth2 of the machine outside: exit code %d, %s%s, want %s", r.code, r.stdout, r.stderr, want)
+		}
+	}
 	for address, want := range map[string]string{"10.203.0.1": "not in 10.202.0.0/24", "x": "provider network"} {
 		if r := run(t, "outside", "-dir", c.dir, "-provider", address, "true"); r.code == 0 || !strings.Contains(r.stderr, want) {
 			t.Errorf("%s on the provider network: exit code %d, want %q: %s", address, r.code, want, r.stderr)

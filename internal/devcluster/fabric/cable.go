@@ -64,6 +64,13 @@ func (p Plugs) socketName(l lan) string {
 	return fmt.Sprintf("%s-%d", l.plugName, bytes[3])
 }
 
+// hardwareAddr returns the address of an interface on its network, which a machine keeps, also
+// when it starts again.
+func (p Plugs) hardwareAddr(l lan) net.HardwareAddr {
+	bytes := p.Node.As4()
+	return net.HardwareAddr{0x02, l.plugName[len(l.plugName)-1], bytes[0], bytes[1], bytes[2], bytes[3]}
+}
+
 // Cable connects a network namespace to the fabric, as long as the process that has the Cable
 // and the fabric live. Only one goroutine may use it at a time.
 type Cable struct {
@@ -274,7 +281,7 @@ func (p *patchPanel) release(plugs Plugs) {
 
 func (p *patchPanel) plugIn(plugs Plugs, there *os.File) error {
 	for _, plug := range plugs.all() {
-		if err := p.layCable(plugs.socketName(plug.lan), plug.lan, there); err != nil {
+		if err := p.layCable(plugs, plug.lan, there); err != nil {
 			return fmt.Errorf("lay cable: %w", err)
 		}
 	}
@@ -284,7 +291,8 @@ func (p *patchPanel) plugIn(plugs Plugs, there *os.File) error {
 	return nil
 }
 
-func (p *patchPanel) layCable(socket string, l lan, there *os.File) error {
+func (p *patchPanel) layCable(plugs Plugs, l lan, there *os.File) error {
+	socket := plugs.socketName(l)
 	return p.inside.do(func() error {
 		// The kernel removes a cable some time after the namespace of its far end.
 		if old, err := netlink.LinkByName(socket); err == nil {
@@ -297,9 +305,10 @@ func (p *patchPanel) layCable(socket string, l lan, there *os.File) error {
 			return err
 		}
 		cable := &netlink.Veth{
-			LinkAttrs:     netlink.LinkAttrs{Name: socket, MasterIndex: bridge.Attrs().Index},
-			PeerName:      l.plugName,
-			PeerNamespace: netlink.NsFd(there.Fd()),
+			LinkAttrs:        netlink.LinkAttrs{Name: socket, MasterIndex: bridge.Attrs().Index},
+			PeerName:         l.plugName,
+			PeerHardwareAddr: plugs.hardwareAddr(l),
+			PeerNamespace:    netlink.NsFd(there.Fd()),
 		}
 		if err := netlink.LinkAdd(cable); err != nil {
 			return err
