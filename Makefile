@@ -70,7 +70,7 @@ demo-real: build devcluster images ## bring up a cloud that really answers, on r
 
 test: devcluster ## run all tests; those on real nodes too, where they can be
 	@if why=$$(internal/devcluster/can-be-real); then \
-	  $(MAKE) --no-print-directory -j2 test-go test-meanwhile && KOLLA_TEST_MINUTES=15 $(MAKE) --no-print-directory test-services; else \
+	  $(MAKE) --no-print-directory -j2 test-go test-meanwhile && KOLLA_TEST_MINUTES=20 $(MAKE) --no-print-directory test-services; else \
 	  $(MAKE) --no-print-directory test-go && \
 	  printf '\n%s\n' "NOT RUN: make test-real, the tests on real nodes: $$why." \
 	    'Not proven: that the daemons of OpenStack start and answer through the VIP, that servers boot,' \

@@ -223,9 +223,9 @@ func (c *cloud) screen(t *testing.T, name, port string) {
 func insideIsNotCompared(t *testing.T, c *cloud) {
 	pod := "pod/" + strings.Fields(c.podsOf(t, "ovn-controller"))[0]
 	c.kubectl(t, "exec", pod, "--", "ovs-vsctl", "set", "Open_vSwitch", ".", "external-ids:by-hand=1")
-	c.openstack(t, "compute", "service", "set", "--disable", "real-3", "nova-compute")
+	c.value(t, "compute", "service", "set", "--disable", "real-3", "nova-compute")
 	c.noChanges(t)
-	c.openstack(t, "compute", "service", "set", "--enable", "real-3", "nova-compute")
+	c.value(t, "compute", "service", "set", "--enable", "real-3", "nova-compute")
 	c.kubectl(t, "exec", pod, "--", "ovs-vsctl", "remove", "Open_vSwitch", ".", "external-ids", "by-hand")
 }
 
@@ -264,8 +264,11 @@ func rolloutReplaces(t *testing.T, c *cloud) {
 	}
 	survive(t, []string{"guest-1", "guest-2"}, func() {
 		for _, service := range services {
-			sent, lost, longest := c.whilePinging(t, "guest-1", func() { c.kolla(t, 0, "rollout", "-auto-approve", "service."+service) })
-			measured(t, "rollout of "+service+" on two nodes: pings lost, of them in a row", fmt.Sprintf("%d of %d, %s s", lost, sent, longest))
+			limit := blink
+			if service == "openvswitch" || service == "ovn-controller" {
+				limit = flowsAreBack
+			}
+			c.whilePinging(t, "guest-1", "rollout of "+service+" on two nodes", limit, func() { c.kolla(t, 0, "rollout", "-auto-approve", "service."+service) })
 		}
 	})
 	for _, service := range services {
@@ -294,9 +297,17 @@ func (c *cloud) podsOf(t *testing.T, service string) string {
 	return c.kubectl(t, "get", "pods", "-l", "app.kubernetes.io/name="+service, "--field-selector=status.phase=Running", "-o", "jsonpath={.items[*].metadata.name}")
 }
 
-// whilePinging pings a server while do runs. It returns the pings that were sent and lost, and
-// the longest row of lost ones.
-func (c *cloud) whilePinging(t *testing.T, name string, do func()) (sent, lost int, longest string) {
+// How long a server may not answer in a row: while parts work without which packets go on as
+// before, and while Open vSwitch starts and gets its flows back, from an OVN that tries every
+// 8 seconds. Two busy processors take a while.
+const (
+	blink        = 10 * time.Second
+	flowsAreBack = 30 * time.Second
+)
+
+// whilePinging pings a server while do runs, prints how many answers were lost, and fails if the
+// longest time without one is over the limit.
+func (c *cloud) whilePinging(t *testing.T, name, what string, limit time.Duration, do func()) {
 	t.Helper()
 	cmd := c.providerCommand(t, "python3", "ping.py", guests[name].Floating)
 	out := &lockedBuffer{}
@@ -307,11 +318,15 @@ func (c *cloud) whilePinging(t *testing.T, name string, do func()) (sent, lost i
 	do()
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	_ = cmd.Wait()
-	var answered int
+	var sent, answered int
+	var longest float64
 	if n, err := fmt.Sscan(out.String(), &sent, &answered, &longest); n != 3 {
 		t.Fatalf("ping.py: %v\n%s", err, out)
 	}
-	return sent, sent - answered, longest
+	measured(t, what+": pings lost, of them in a row", fmt.Sprintf("%d of %d, %.1f s", sent-answered, sent, longest))
+	if longest > limit.Seconds() {
+		t.Errorf("%s: %s did not answer for %.1f s, want at most %s", what, name, longest, limit)
+	}
 }
 
 // providerAddress is the node network address of the machine that is also in the provider
@@ -358,16 +373,16 @@ first   = ["real-1", "real-2", "real-3"]
 // serverMoves checks that a running server moves to another node.
 func serverMoves(t *testing.T, c *cloud) {
 	var moved struct{ Took float64 }
-	sent, lost, longest := c.whilePinging(t, "guest-4", func() {
+	c.whilePinging(t, "guest-4", "live migration of a server", blink, func() {
 		c.servers(t, &moved, "migrate", "guest-4", "real-2")
 		time.Sleep(5 * time.Second)
 	})
-	measured(t, "live migration of a server: seconds; pings lost, of them in a row", fmt.Sprintf("%.1f; %d of %d, %s s", moved.Took, lost, sent, longest))
+	measured(t, "live migration of a server, in seconds", moved.Took)
 	c.answers(t, "guest-4")
 	var found struct{ Host string }
 	c.servers(t, &found, "status", "guest-4")
-	if found.Host != "real-2" || lost > sent/2 {
-		t.Errorf("guest-4 is on %s, and %d of %d pings were lost on the way: it has started anew", found.Host, lost, sent)
+	if found.Host != "real-2" {
+		t.Errorf("guest-4 is on %s, want real-2", found.Host)
 	}
 }
 
@@ -456,44 +471,67 @@ func cellIsAdded(t *testing.T, c *cloud) {
 	c.screen(t, "guest-5", "6081")
 }
 
-// controlPlaneIsReplaced deletes pods without a second replica one after the other, and checks
-// that servers keep running.
+// controlPlaneIsReplaced deletes the pods of all Deployments and StatefulSets, a few at once, and
+// checks that servers keep running. The databases of services have a step of their own.
 func controlPlaneIsReplaced(t *testing.T, c *cloud) {
-	var sent, lost int
-	var longest string
-	replace := func() {
-		for _, set := range []string{"rabbitmq-server", "ovn-nb", "ovn-sb", "nova-conductor", "nova-scheduler"} {
-			c.kubectl(t, "delete", "pod", set+"-0")
-			c.kubectl(t, "rollout", "status", "statefulset/"+set, "--timeout="+patience.String())
+	var workloads []string
+	for _, workload := range strings.Fields(c.kubectl(t, "get", "statefulsets,deployments", "-o", "name")) {
+		if !strings.Contains(workload, "/mariadb-") {
+			workloads = append(workloads, workload)
 		}
-		for _, component := range []string{"ovn-northd", "ovn-relay", "memcached-server"} {
-			c.kubectl(t, "delete", "pods", "-l", "app.kubernetes.io/component="+component)
+	}
+	replace := func() {
+		for few := range slices.Chunk(workloads, 4) {
+			for _, workload := range few {
+				c.kubectl(t, "delete", "pods", "-l", "app.kubernetes.io/component="+workload[strings.Index(workload, "/")+1:], "--wait=false")
+			}
+			time.Sleep(time.Second) // until the workloads notice
+			for _, workload := range few {
+				c.kubectl(t, "rollout", "status", workload, "--timeout="+patience.String())
+			}
 		}
 		c.answerAll(t)
 	}
-	survive(t, []string{"guest-1", "guest-2"}, func() { sent, lost, longest = c.whilePinging(t, "guest-1", replace) })
-	measured(t, "queue, OVN's databases and Nova's daemons replaced: pings lost, of them in a row", fmt.Sprintf("%d of %d, %s s", lost, sent, longest))
+	survive(t, []string{"guest-1", "guest-2"}, func() {
+		c.whilePinging(t, "guest-1", fmt.Sprintf("pods of %d workloads replaced", len(workloads)), blink, replace)
+	})
 	c.answers(t, "guest-1")
 	c.noChanges(t)
 }
 
-// serversComeBack checks that a server comes back after a power cut of its node, which is also
-// a controller. If possible, it chooses the node with the database: the database's clients do
-// not notice the power cut, because no connection is closed.
+// serversComeBack checks that a server comes back after a power cut of its node, which is also a
+// controller, that a server on another node goes on meanwhile, and that an apply does not wait for
+// the node. If possible, it chooses the node with the database: the database's clients do not
+// notice the power cut, because no connection is closed.
 func serversComeBack(t *testing.T, c *cloud) {
-	guest := "guest-2"
-	for _, name := range []string{"guest-1", "guest-2"} {
-		pods := c.kubectl(t, "get", "pods", "--field-selector=spec.nodeName="+guests[name].Host, "-o", "name")
-		if strings.Contains(pods, "pod/mariadb-server-") {
-			guest = name
-		}
+	guest, other := "guest-2", "guest-1"
+	pods := c.kubectl(t, "get", "pods", "--field-selector=spec.nodeName="+guests[other].Host, "-o", "name")
+	if strings.Contains(pods, "pod/mariadb-server-") {
+		guest, other = other, guest
 	}
 	node := guests[guest].Host
 	t.Logf("%s loses its power, with %s", node, guest)
-	before := time.Now()
-	c.cluster.Restart(t, node)
+	var back time.Time
+	survive(t, []string{other}, func() {
+		c.whilePinging(t, other, "another node without power, and back", flowsAreBack, func() {
+			c.cluster.CutPower(t, node)
+			eventually(t, func() error {
+				if state := c.kubectl(t, "get", "node", node, "-o", `jsonpath={.status.conditions[?(@.type=="Ready")].status}`); state == "True" {
+					return fmt.Errorf("%s is ready without power", node)
+				}
+				return nil
+			})
+			c.edit(t, "service \"nova-compute\" {\n", "service \"nova-compute\" {\n  workload \"compute\" { annotations = { \"example.org/round\" = \"3\" } }\n")
+			applied := c.kolla(t, 0, "apply", "-auto-approve")
+			measured(t, "apply while a node has no power", applied.took.Round(100*time.Millisecond))
+			wantSaid(t, "apply", applied.out, node+" is down")
+			back = time.Now()
+			c.cluster.Restart(t, node)
+			time.Sleep(20 * time.Second) // Open vSwitch and OVN start there
+		})
+	})
 	c.answers(t, guest)
-	measured(t, "from a power cut of a node until its server answers", time.Since(before).Round(time.Second))
+	measured(t, "from the power of a node until its server answers", time.Since(back).Round(time.Second))
 	c.answerAll(t)
 	eventually(t, func() error {
 		ready := c.kubectl(t, "get", "pods", "--field-selector=status.phase=Running", "-o", "jsonpath={.items[*].status.containerStatuses[*].ready}")

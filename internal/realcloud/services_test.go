@@ -37,25 +37,25 @@ func TestServices(t *testing.T) {
 		{"screen", screenIsDrawn},
 	})
 	take(t, c, inTime(t, began, []step{
+		{"rollout", rolloutReplaces}, // and starts the second pods for the next step
+		{"pods deleted", noRequestFails},
 		{"volumes", volumesAreMade},
 		{"used", beside(
 			[]step{{"secret", secretComesBack}, {"resource provider", providerIsKept}, {"dashboard", dashboardShowsImage}},
 			[]step{{"volume of an image", volumeHoldsImage}, {"backup", backupComesBack}},
-			[]step{{"volume moved", volumeMoves}},
+			[]step{{"volume moved", volumeMoves}}, // to a server that runs since before the rollout
 			[]step{{"stack", stackCompletes}},
 		)},
 		{"changed inside", insideIsNotCompared},
-		{"rollout", rolloutReplaces}, // and starts the second pods for the next step
-		{"pods deleted", noRequestFails},
-		{"database away", servicesComeBack},
-		{"endpoint deleted", endpointIsMadeAgain},
-		{"passwords replaced", passwordsRollOut},
-		{"control plane replaced", controlPlaneIsReplaced},
 		{"node added", nodeIsAdded},
 		{"server moved", serverMoves},
 		{"power cut", serversComeBack},
+		{"control plane replaced", controlPlaneIsReplaced},
 		{"node taken out", nodeIsTakenOut},
 		{"second cell", cellIsAdded},
+		{"database away", servicesComeBack},
+		{"endpoint deleted", endpointIsMadeAgain},
+		{"passwords replaced", passwordsRollOut},
 	}))
 	take(t, c, []step{
 		{"data plane held", dataPlaneIsHeld},
@@ -289,8 +289,8 @@ func (c *cloud) answerAll(t *testing.T) {
 }
 
 // longVariable is the environment variable that enables steps of many minutes on two
-// processors: they delete pods of all APIs under load, instead of a few, and remove members of
-// OVN's databases.
+// processors: they delete pods of all APIs under load, instead of a few, and take leaders, volumes
+// and power from members of OVN's databases.
 const longVariable = "KOLLA_TEST_LONG"
 
 // doubled returns the services whose APIs get a second pod.
