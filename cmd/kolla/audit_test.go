@@ -131,7 +131,8 @@ func tail(t testing.TB, path string) *auditLog {
 
 // kolla returns the requests of kolla since the last call. The API server notes a request after
 // it has answered, so the log counts as complete when nothing was added for a moment. It notes a
-// watch when it has noticed the end, which may be after that: those of earlier commands do not count.
+// watch after the end of the watch, possibly during the next command. So watches of earlier
+// commands do not count.
 func (a *auditLog) kolla() []event {
 	a.t.Helper()
 	var events []event

@@ -308,9 +308,9 @@ func membersFindData(t *testing.T, c *cloud) {
 	c.keptOVN(t, 3, "alone", "written")
 }
 
-// longOutage is longer than clients of the databases take until their pauses are longest, 8
-// seconds for each of three members. Then names of members, resolved in one pause, must be good
-// for the next round.
+// longOutage is an outage after which clients of the databases make their longest pauses: 8
+// seconds before each of the three members. So they use the address of a member 24 seconds after
+// they asked for it.
 const longOutage = 45 * time.Second
 
 // clientsComeBack checks that northd and the relay find the databases after a long outage.
