@@ -271,6 +271,46 @@ func TestCIFork(t *testing.T) {
 	s.with("KOLLA_ANNOTATIONS=github").want(t, 1, []string{"marriadb", "::error file="}, "./ci/fork.sh", "HEAD~1")
 }
 
+// TestCIPlanted checks a change that brings a repository of its own as ordinary files, with a
+// program in its settings and another origin/main, and directories with the names of revisions.
+func TestCIPlanted(t *testing.T) {
+	needs(t, "git")
+	s := newShell(t, "KUBECONFIG=/nowhere", "KOLLA_DIR=cloud", "FORGE=github", "FORGE_TOKEN=none")
+	const config = "cloud \"forked\" {\n  release = \"2025.1\"\n}\n\nservice \"memcached\" {}\n"
+	s.repository(t, config)
+	base := strings.TrimSpace(s.want(t, 0, nil, "git", "rev-parse", "HEAD"))
+	s.want(t, 0, nil, "git", "update-ref", "refs/remotes/origin/main", "HEAD")
+
+	changed := config + "\nservice \"mariadb\" {}\n"
+	ran := filepath.Join(t.TempDir(), "ran")
+	other := newShell(t)
+	other.write(t, "cloud.hcl", changed)
+	other.want(t, 0, nil, "git", "init", "-q")
+	other.commit(t)
+	other.want(t, 0, nil, "git", "update-ref", "refs/remotes/origin/main", "HEAD")
+	other.want(t, 0, nil, "git", "config", "core.fsmonitor", "touch "+ran+"; false")
+	other.want(t, 0, nil, "git", "config", "core.worktree", ".")
+	if err := os.CopyFS(filepath.Join(s.dir, "cloud"), os.DirFS(filepath.Join(other.dir, ".git"))); err != nil {
+		t.Fatal(err)
+	}
+	s.write(t, "cloud/cloud.hcl", changed)
+	for _, name := range []string{"origin/main", base} {
+		s.write(t, "cloud/"+name+"/cloud.hcl", changed)
+	}
+	s.commit(t)
+
+	s.want(t, 0, nil, "./ci/fork.sh", "origin/main")
+	page, err := os.ReadFile(filepath.Join(s.dir, "cloud", "diff.md"))
+	if err != nil || !strings.Contains(string(page), "mariadb") {
+		t.Errorf("diff.md is %q: %v", page, err)
+	}
+	tree := strings.TrimSpace(s.want(t, 0, nil, "git", "rev-parse", "HEAD:cloud"))
+	s.in(filepath.Join(s.dir, "cloud")).want(t, 0, []string{"artifact=kolla-plan-" + tree}, "../ci/forge.sh", "put", "cloud.hcl")
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("a program of the change ran")
+	}
+}
+
 // TestInstall checks that install.sh installs only what has the right checksum.
 func TestInstall(t *testing.T) {
 	needs(t, "curl")

@@ -39,7 +39,9 @@ call() {
 }
 
 name() {
-  tree=$(git rev-parse --verify --quiet 'HEAD:./') || fail "This directory has no commit of git."
+  # shellcheck source=SCRIPTDIR/git.sh
+  . "$(dirname "$0")/git.sh"
+  tree=$(git -C "$clone" rev-parse --verify --quiet "HEAD:$prefix") || fail "This directory has no commit of git."
   echo "kolla-plan-$tree"
 }
 

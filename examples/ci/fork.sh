@@ -7,8 +7,13 @@
 #   KOLLA_DIR          the directory of the configuration (default: this directory)
 #   KOLLA_ANNOTATIONS  the value of -annotations, such as github, or gitlab:codequality.json
 set -eu
+here=$(cd "$(dirname "$0")" && pwd)
 cd "${KOLLA_DIR:-.}"
+
+# shellcheck source=SCRIPTDIR/git.sh
+. "$here/git.sh"
+
 kolla fmt -check -recursive
 kolla validate -no-color ${KOLLA_ANNOTATIONS:+"-annotations=$KOLLA_ANNOTATIONS"}
-base=$(git merge-base "$1" HEAD)
+base=$(git -C "$clone" merge-base "$1" HEAD)
 kolla diff -no-color -report=diff.md "$base"

@@ -130,11 +130,10 @@ func TestNoTree(t *testing.T) {
 
 // TestNoGit says what is missing.
 func TestNoGit(t *testing.T) {
-	t.Chdir(t.TempDir())
-	t.Setenv("GIT_CEILING_DIRECTORIES", "/")
-	if _, err := revision.Find(t.Context(), "."); err == nil || !strings.Contains(err.Error(), "No git repository") {
+	if _, err := revision.Find(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "No git repository") {
 		t.Errorf("outside of a repository: %v", err)
 	}
+	repository(t)
 	t.Setenv("PATH", t.TempDir())
 	if _, err := revision.Find(t.Context(), "."); err == nil || !strings.Contains(err.Error(), "git is not installed") {
 		t.Errorf("without git: %v", err)

@@ -94,7 +94,7 @@ func (t *Tree) content(e *entry) ([]byte, error) {
 	if e.size > files.Largest {
 		return nil, fmt.Errorf("%w: it has more than %d MiB", files.ErrTooLarge, files.Largest>>20)
 	}
-	return t.repository.git(t.ctx, "cat-file", "blob", e.id)
+	return t.repository.run(t.ctx, "cat-file", "blob", e.id)
 }
 
 // ReadFile reads a file of at most 16 MiB.

@@ -6,7 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -31,8 +33,9 @@ func Diff(s command.Streams) *cli.Command {
 		Description: `
 Renders two versions of the configuration, as kolla render does, and compares the objects.
 BASE and HEAD are revisions of the git repository that contains the configuration, or
-directories; HEAD is the working tree if it is left out. A name that is a directory and a
-branch means the directory.
+directories, written as paths: ./NAME, ../NAME or /NAME. HEAD is the working tree if it is left
+out. A name without a path is always a revision, also if there is such a directory: the branch
+that is looked at might bring it.
 
 Nobody asks a cluster: drift, defaults of the server, and values that only the cluster has
 are not compared. The result cannot be applied; kolla plan compares with the cluster.
@@ -127,9 +130,19 @@ type side struct {
 	vars []lang.Var // in addition to those of the command line
 }
 
+// isPath reports whether an argument names a directory and not a revision. The spelling decides,
+// because a branch can bring a directory with the name of any revision.
+func isPath(name string) bool {
+	first, _, _ := strings.Cut(filepath.ToSlash(name), "/")
+	return first == "." || first == ".." || filepath.IsAbs(name)
+}
+
 // sideOf returns the version that an argument names.
 func sideOf(ctx context.Context, name string) (side, error) {
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
+	if isPath(name) {
+		if info, err := os.Stat(name); err != nil || !info.IsDir() {
+			return side{}, failure.New(fmt.Sprintf("No directory %q", name), "A name that begins with ./, ../ or / is a directory with a configuration, and there is none. A revision of git is written without: kolla diff origin/main")
+		}
 		s := side{name: name, dir: name}
 		if name == "." {
 			s.name = "the working tree"
