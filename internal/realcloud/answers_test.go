@@ -21,6 +21,8 @@ func TestCloud(t *testing.T) {
 		{"restricted", runsRestricted},
 		{"discovery", servicesFindEachOther},
 		{"exposure", answersThroughTheVIP},
+		{"identities", identitiesStayApart},
+		{"processes hang", hangingProcessesAreReplaced},
 		{"pod network", nobodyElseConnects},
 		{"drift from cron", cronFindsDrift},
 		{"pods deleted", podsComeBack},

@@ -2,6 +2,7 @@ package realcloud_test
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,18 +26,39 @@ type load struct {
 	Slowest  string   `json:"slowest"`
 }
 
-// orders tells the client which requests to send.
+// orders tells the process which clients to run.
 type orders struct {
-	URLs  []string `json:"urls"`  // for most workers, in turn
-	Token string   `json:"token"` // where one worker gets tokens
-	Body  string   `json:"body"`  // body of the token request
+	// Pause is the time before each request. Without it, two processors have no time for
+	// anything else.
+	Pause   time.Duration `json:"pause"`
+	Clients []client      `json:"clients"`
 }
 
-// runLoad sends requests until standard input ends, and prints the result. Each worker pauses
-// 200 ms before a request and uses a new connection. Without the pause, two processors would
-// have no time for the starting pods.
+// client sends its requests in turn, each over a new connection.
+type client struct {
+	Name     string    `json:"name"` // of the result; several clients may share one
+	Login    *login    `json:"login"`
+	Requests []request `json:"requests"`
+}
+
+// login is how a client gets a token. It gets another one after some requests.
+type login struct {
+	URL  string `json:"url"`
+	Body string `json:"body"`
+	User string `json:"user"` // the ID of the user that the token has to be for
+}
+
+// request is a request with the answer that it must get.
+type request struct {
+	Method string `json:"method"`
+	URL    string `json:"url"`
+	Body   string `json:"body"`
+	Status int    `json:"status"` // 0: any below 400, such as 300 of a list of versions
+	Says   string `json:"says"`   // a part of the answer
+}
+
+// runLoad runs clients until standard input ends, and prints their results by name.
 func runLoad(given string) {
-	const workers, kept = 4, 5
 	var o orders
 	if err := json.Unmarshal([]byte(given), &o); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -47,79 +69,137 @@ func runLoad(given string) {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		close(stop)
 	}()
-	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
-	var mu sync.Mutex
-	var result load
-	var slowest time.Duration
+	r := results{all: map[string]*load{}, slowest: map[string]time.Duration{}}
 	var all sync.WaitGroup
-	for worker := range workers {
-		next := worker
-		request := func() (*http.Request, error) {
-			next++
-			return http.NewRequest(http.MethodGet, o.URLs[next%len(o.URLs)], nil)
-		}
-		if worker == 0 {
-			request = func() (*http.Request, error) {
-				return http.NewRequest(http.MethodPost, o.Token, strings.NewReader(o.Body))
-			}
-		}
-		all.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				case <-time.After(200 * time.Millisecond):
-				}
-				began := time.Now()
-				err := ask(client, request)
-				mu.Lock()
-				result.Requests++
-				slowest = max(slowest, time.Since(began))
-				if err != nil {
-					result.Failed++
-					if len(result.Failures) < kept {
-						result.Failures = append(result.Failures, began.Format(time.StampMilli)+" "+err.Error())
-					}
-				}
-				mu.Unlock()
-			}
-		})
+	for number, c := range o.Clients {
+		all.Go(func() { c.run(number, o.Pause, stop, &r) })
 	}
 	all.Wait()
-	result.Slowest = slowest.Round(time.Millisecond).String()
-	_ = json.NewEncoder(os.Stdout).Encode(result)
+	for name, slowest := range r.slowest {
+		r.all[name].Slowest = slowest.Round(time.Millisecond).String()
+	}
+	_ = json.NewEncoder(os.Stdout).Encode(r.all)
 }
 
-func ask(client *http.Client, request func() (*http.Request, error)) error {
-	r, err := request()
-	if err != nil {
-		return err
+// results are the results so far.
+type results struct {
+	mu      sync.Mutex
+	all     map[string]*load
+	slowest map[string]time.Duration
+}
+
+// add adds a request that began at a time.
+func (r *results) add(name string, began time.Time, err error) {
+	const kept = 5
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.all[name]
+	if l == nil {
+		l = &load{}
+		r.all[name] = l
 	}
-	r.Header.Set("Content-Type", "application/json")
-	response, err := client.Do(r)
+	l.Requests++
+	r.slowest[name] = max(r.slowest[name], time.Since(began))
 	if err != nil {
-		return err
+		l.Failed++
+		if len(l.Failures) < kept {
+			l.Failures = append(l.Failures, began.Format(time.StampMilli)+" "+err.Error())
+		}
+	}
+}
+
+// run sends the requests of a client until it is stopped. number says which request is the
+// first.
+func (c client) run(number int, pause time.Duration, stop chan struct{}, r *results) {
+	const each = 20 // requests with one token
+	over := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
+	token := ""
+	for i := number; ; i++ {
+		select {
+		case <-stop:
+			return
+		case <-time.After(pause):
+		}
+		began := time.Now()
+		if c.Login != nil && (token == "" || i%each == 0) {
+			var err error
+			token, err = c.Login.do(over)
+			r.add(c.Name, began, err)
+			continue
+		}
+		_, err := c.Requests[i%len(c.Requests)].do(over, token)
+		r.add(c.Name, began, err)
+	}
+}
+
+// do gets a token.
+func (l login) do(over *http.Client) (string, error) {
+	const issued = http.StatusCreated
+	response, err := request{http.MethodPost, l.URL, l.Body, issued, `"id": "` + l.User + `"`}.do(over, "")
+	if err != nil {
+		return "", err
+	}
+	return response.Get("X-Subject-Token"), nil
+}
+
+// do sends a request, and returns the header of the answer if it is as it must be.
+func (r request) do(over *http.Client, token string) (http.Header, error) {
+	message, err := http.NewRequest(r.Method, r.URL, strings.NewReader(strings.ReplaceAll(r.Body, "UNIQUE", rand.Text())))
+	if err != nil {
+		return nil, err
+	}
+	message.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		message.Header.Set("X-Auth-Token", token)
+		message.Header.Set("X-Subject-Token", token)
+	}
+	response, err := over.Do(message)
+	if err != nil {
+		return nil, err
 	}
 	defer response.Body.Close()
-	if _, err := io.Copy(io.Discard, response.Body); err != nil {
-		return err
+	body, err := io.ReadAll(response.Body)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Status != 0 && response.StatusCode != r.Status, r.Status == 0 && response.StatusCode >= 400, !strings.Contains(string(body), r.Says):
+		return nil, fmt.Errorf("%s %s: status %s, %.200s", r.Method, r.URL, response.Status, body)
 	}
-	if response.StatusCode >= 400 { // a list of versions has status 300
-		return fmt.Errorf("status %s", response.Status)
-	}
-	return nil
+	return response.Header, nil
 }
 
-// underLoad sends requests through the VIP to Keystone and to the given URLs while work runs.
+// password returns the body of a request for a token.
+func password(user, password, project string) string {
+	scope := ""
+	if project != "" {
+		scope = fmt.Sprintf(`, "scope": {"project": {"name": %q, "domain": {"id": "default"}}}`, project)
+	}
+	return fmt.Sprintf(`{"auth": {"identity": {"methods": ["password"], "password":
+		{"user": {"name": %q, "domain": {"id": "default"}, "password": %q}}}%s}}`, user, password, scope)
+}
+
+// underLoad sends requests through the VIP to Keystone and to the given URLs while work runs, with
+// a pause of 200 ms before each.
 func (c *cloud) underLoad(t *testing.T, work func(), urls ...string) load {
 	t.Helper()
-	const auth = `{"auth": {"identity": {"methods": ["password"], "password":
-		{"user": {"name": "admin", "domain": {"id": "default"}, "password": %q}}}}}`
-	given, err := json.Marshal(orders{
-		URLs:  append(urls, "http://"+vip+":5000/v3"),
-		Token: "http://" + vip + ":5000/v3/auth/tokens",
-		Body:  fmt.Sprintf(auth, c.password(t)),
-	})
+	var ask []request
+	for _, url := range append(urls, keystone) {
+		ask = append(ask, request{Method: http.MethodGet, URL: url})
+	}
+	tokens := []request{{Method: http.MethodPost, URL: keystone + "/auth/tokens", Body: password("admin", c.password(t), "")}}
+	return *c.clientsRun(t, work, orders{200 * time.Millisecond, []client{
+		{Requests: tokens}, {Requests: ask}, {Requests: ask}, {Requests: ask},
+	}})[""]
+}
+
+// keystone is its address for clients outside.
+const keystone = "http://" + vip + ":5000/v3"
+
+// clientsRun runs clients outside of the cluster while work runs, and returns the results by
+// name.
+func (c *cloud) clientsRun(t *testing.T, work func(), o orders) map[string]*load {
+	t.Helper()
+	given, err := json.Marshal(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +226,7 @@ func (c *cloud) underLoad(t *testing.T, work func(), urls ...string) load {
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("ask through the VIP: %v\n%s", err, out.String())
 	}
-	var result load
+	var result map[string]*load
 	if err := json.Unmarshal(out.Bytes(), &result); err != nil {
 		t.Fatalf("read what the client says: %v\n%s", err, out.String())
 	}

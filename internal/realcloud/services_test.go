@@ -37,6 +37,7 @@ func TestServices(t *testing.T) {
 		{"screen", screenIsDrawn},
 	})
 	take(t, c, inTime(t, began, []step{
+		{"load", apisStandLoad},
 		{"rollout", rolloutReplaces}, // and starts the second pods for the next step
 		{"pods deleted", noRequestFails},
 		{"volumes", volumesAreMade},

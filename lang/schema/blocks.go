@@ -18,13 +18,13 @@ var variableType = &BlockType{
 	Name: "variable", Label: "variable", LabelForm: forms.Identifier,
 	Doc: "A value that comes from outside the configuration: from -var, -var-file, kolla.vars.hcl, *.auto.vars.hcl or KOLLA_VAR_name. Expressions read it as var.NAME.",
 	Example: `variable "workers" {
-  type        = object({ processes = number, threads = optional(number, 2) })
-  default     = { processes = 4 }
-  description = "How many requests a pod answers at a time."
+  type        = object({ pods = number, processes = optional(number, 4) })
+  default     = { pods = 2 }
+  description = "How many pods, and how many requests each answers at a time."
   nullable    = false
 
   validation {
-    condition     = var.workers.processes * var.workers.threads <= 64
+    condition     = var.workers.pods * var.workers.processes <= 64
     error_message = "The database does not take more connections."
   }
 }

@@ -16,7 +16,7 @@ import (
 
 // Bounds of the files of the catalogue, in lines, and of a line in them.
 const (
-	maxFile = 260
+	maxFile = 280
 	maxLine = 160
 	maxText = 5
 )

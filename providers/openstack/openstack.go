@@ -6,8 +6,8 @@
 // namespace and its Pod Security level (namespace, security), the nodes of the roles (nodes) and
 // the values of the secrets (secret). It then renders each block after the blocks that it needs.
 // Packages files, network, pods and workloads make the objects of a service, and manifests those
-// of a manifest block. Package patch applies patches, lifecycle checks rules about fields, and
-// object has the names and labels of all objects.
+// of a manifest block. Package patch applies patches, lifecycle checks rules about fields, uwsgi
+// checks how APIs answer requests, and object has the names and labels of all objects.
 //
 // Objects are built with client-go's apply configurations. They contain only the fields that
 // kolla wants to set and own.

@@ -22,6 +22,7 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack/internal/runs"
 	"kolla.openstack.org/kolla/providers/openstack/internal/secret"
 	"kolla.openstack.org/kolla/providers/openstack/internal/security"
+	"kolla.openstack.org/kolla/providers/openstack/internal/uwsgi"
 	"kolla.openstack.org/kolla/providers/openstack/internal/workloads"
 )
 
@@ -94,7 +95,7 @@ func (r *renderer) render() {
 	for _, m := range r.config.Manifests {
 		r.block(m.Block)
 	}
-	r.report(checkUnique(r.declared), c.patches.CheckDefaults(r.config.Services), lifecycle.Check(r.config, kindsOf(r.declared)))
+	r.report(checkUnique(r.declared), c.patches.CheckDefaults(r.config.Services), lifecycle.Check(r.config, kindsOf(r.declared)), uwsgi.Check(r.config))
 }
 
 // common decides everything that all blocks depend on, and adds the objects of the cloud itself.

@@ -141,8 +141,8 @@ definition "barbican" {
     grace_period = 60
 
     resources {
-      requests = { cpu = "100m", memory = "256Mi" }
-      limits   = { cpu = "2", memory = "512Mi" }
+      requests = { cpu = "100m", memory = "384Mi" }
+      limits   = { cpu = "2", memory = "1Gi" }
     }
 
     startup {
@@ -153,9 +153,10 @@ definition "barbican" {
     ready { http = "/healthcheck" }
 
     live {
-      tcp     = "api"
-      period  = 30
-      retries = 4
+      exec    = concat(local.alive, ["http://127.0.0.1:${port.api}/"])
+      period  = 60
+      timeout = 60
+      retries = 5
     }
   }
 

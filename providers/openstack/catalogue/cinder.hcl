@@ -171,13 +171,18 @@ definition "cinder" {
     grace_period = 60
 
     resources {
-      requests = { cpu = "100m", memory = "384Mi" }
-      limits   = { cpu = "2", memory = "1Gi" }
+      requests = { cpu = "100m", memory = "512Mi" }
+      limits   = { cpu = "2", memory = "2Gi" }
     }
 
     ready { http = "/healthcheck" }
 
-    live { tcp = "api" }
+    live {
+      exec    = concat(local.alive, ["http://127.0.0.1:${port.api}/"])
+      period  = 60
+      timeout = 60
+      retries = 5
+    }
   }
 
   # The database knows daemons by the names of their pods. One that is connected to the

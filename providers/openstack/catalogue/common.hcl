@@ -1,13 +1,15 @@
 # What definitions of the catalogue have in common: option groups, merged with what each
 # service says itself.
 locals {
-  # [uwsgi] of an API, beside http-socket and module. Two workers with two threads each fit
-  # into a limit of two CPUs.
+  # [uwsgi] of an API, beside http-socket and module. A process answers one request at a time:
+  # Keystone keeps the caller's token where all threads of a process find it, and Nova up to
+  # 2025.2 is patched by eventlet, whose locks lose native threads. Kolla and other deployers
+  # run all APIs with one thread, so nobody tests more. kolla refuses them.
   uwsgi = {
     plugins-dir    = startswith(cloud.distro, "debian") || startswith(cloud.distro, "ubuntu") ? "/usr/lib/uwsgi/plugins" : "/usr/lib64/uwsgi"
     plugins        = "python3"
-    processes      = 2
-    threads        = 2
+    processes      = 4
+    threads        = 1
     master         = true
     lazy-apps      = true
     enable-threads = true
@@ -17,6 +19,10 @@ locals {
     hook-master-start = "unix_signal:15 gracefully_kill_them_all"
     buffer-size       = 65535
     socket-timeout    = 30 # for slow clients; the default is 4 seconds
+    # A process that answers one request for so many seconds is replaced. The proxy gives up
+    # after 5 minutes.
+    harakiri         = 360
+    harakiri-verbose = true
     # Where the service cannot be loaded the pod ends, and its log says why.
     need-app = true
     # http-socket closes each connection after the answer. Clients that do not know send
@@ -24,11 +30,15 @@ locals {
     add-header = "Connection: close"
   }
 
+  # With a URL, the probe whether an API lives. Any answer will do, also an error: harakiri
+  # replaces single processes, and no restart brings back a database.
+  alive = ["curl", "-q", "--silent", "--noproxy", "*", "--output", "/dev/null", "--max-time", "55"]
+
   # [database] beside the connection.
   database = {
     connection_recycle_time = 10
     max_pool_size           = 1
-    max_overflow            = 64 # as many threads a process has
+    max_overflow            = 64 # for daemons, which have many threads
     max_retries             = -1
     # A database whose node lost its power closes no connection, and kernels send again for
     # 15 minutes. The limit is above innodb_lock_wait_timeout, and holds for each statement.

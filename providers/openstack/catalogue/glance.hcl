@@ -124,8 +124,9 @@ definition "glance" {
     format  = "ini"
     path    = "/etc/glance/glance-api-uwsgi.ini"
     values = {
-      # Uploads come in chunks, which only uWSGI's own router takes in. A thread is busy for
-      # as long as an image is sent, and pods that are told to stop wait for them.
+      # Uploads come in chunks, which only uWSGI's own router takes in. A process is busy for
+      # as long as an image is sent, and pods that are told to stop wait for it. So there are
+      # more processes, and no limit of time.
       uwsgi = merge(local.uwsgi, {
         http                = "0.0.0.0:${port.api}"
         http-auto-chunked   = true
@@ -134,7 +135,9 @@ definition "glance" {
         http-timeout        = 600
         chunked-input-limit = 67108864
         socket-timeout      = 30
-        threads             = 8
+        processes           = 8
+        harakiri            = null
+        harakiri-verbose    = null
         worker-reload-mercy = 240
         module              = "glance.wsgi.api:application"
       })
@@ -218,8 +221,8 @@ definition "glance" {
     }
 
     resources {
-      requests = { cpu = "100m", memory = "384Mi" }
-      limits   = { cpu = "2", memory = "1Gi" }
+      requests = { cpu = "100m", memory = local.ini ? "1Gi" : "384Mi" }
+      limits   = { cpu = "2", memory = local.ini ? "2Gi" : "1Gi" }
     }
 
     startup {
@@ -229,6 +232,7 @@ definition "glance" {
 
     ready { http = "/healthcheck" }
 
+    # Under uWSGI, long uploads may keep all processes busy.
     live {
       tcp     = "api"
       period  = 30

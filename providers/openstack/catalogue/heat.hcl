@@ -145,7 +145,7 @@ definition "heat" {
     grace_period = 60
 
     resources {
-      requests = { cpu = "100m", memory = "256Mi" }
+      requests = { cpu = "100m", memory = "384Mi" }
       limits   = { cpu = "2", memory = "1Gi" }
     }
 
@@ -157,9 +157,10 @@ definition "heat" {
     ready { http = "/healthcheck" }
 
     live {
-      tcp     = "api"
-      period  = 30
-      retries = 4
+      exec    = concat(local.alive, ["http://127.0.0.1:${port.api}/"])
+      period  = 60
+      timeout = 60
+      retries = 5
     }
   }
 
@@ -173,7 +174,7 @@ definition "heat" {
     grace_period = 60
 
     resources {
-      requests = { cpu = "50m", memory = "256Mi" }
+      requests = { cpu = "50m", memory = "384Mi" }
       limits   = { cpu = "2", memory = "1Gi" }
     }
 
@@ -185,9 +186,10 @@ definition "heat" {
     ready { http = "/healthcheck" }
 
     live {
-      tcp     = "cfn"
-      period  = 30
-      retries = 4
+      exec    = concat(local.alive, ["http://127.0.0.1:${port.cfn}/"])
+      period  = 60
+      timeout = 60
+      retries = 5
     }
   }
 

@@ -53,6 +53,7 @@ definition "horizon" {
         http-socket = "0.0.0.0:${port.web}"
         module      = "openstack_dashboard.wsgi:application"
         static-map  = "/static=/var/lib/kolla/venv/lib/python3/site-packages/static"
+        harakiri    = 3600 # images are sent through Horizon
         uid         = "horizon"
         gid         = "horizon"
       })
@@ -95,6 +96,7 @@ definition "horizon" {
       timeout = 10
     }
 
+    # Images that are sent may keep all processes busy.
     live {
       tcp     = "web"
       period  = 30

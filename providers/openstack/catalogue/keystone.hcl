@@ -143,7 +143,7 @@ definition "keystone" {
     mount "credential" { path = "/etc/keystone/credential-keys" }
 
     resources {
-      requests = { cpu = "250m", memory = "384Mi" }
+      requests = { cpu = "250m", memory = "512Mi" }
       limits   = { cpu = "2", memory = "1Gi" }
     }
 
@@ -155,9 +155,10 @@ definition "keystone" {
     ready { http = "/v3" }
 
     live {
-      tcp     = "public"
-      period  = 30
-      retries = 4
+      exec    = concat(local.alive, ["http://127.0.0.1:${port.public}/"])
+      period  = 60
+      timeout = 60
+      retries = 5
     }
   }
 

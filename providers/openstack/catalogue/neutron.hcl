@@ -157,7 +157,7 @@ definition "neutron" {
     grace_period = 60
 
     resources {
-      requests = { cpu = "200m", memory = "512Mi" }
+      requests = { cpu = "200m", memory = local.split ? "640Mi" : "512Mi" }
       limits   = { cpu = "2", memory = "2Gi" }
     }
 
@@ -169,9 +169,10 @@ definition "neutron" {
     ready { http = "/healthcheck" }
 
     live {
-      tcp     = "api"
-      period  = 30
-      retries = 4
+      exec    = concat(local.alive, ["http://127.0.0.1:${port.api}/"])
+      period  = 60
+      timeout = 60
+      retries = 5
     }
   }
 

@@ -202,12 +202,18 @@ definition "nova" {
     grace_period = 60
 
     resources {
-      requests = { cpu = "100m", memory = "384Mi" }
-      limits   = { cpu = "2", memory = "1Gi" }
+      requests = { cpu = "100m", memory = "640Mi" }
+      limits   = { cpu = "2", memory = "2Gi" }
     }
 
     ready { http = "/" }
-    live { tcp = "api" }
+
+    live {
+      exec    = concat(local.alive, ["http://127.0.0.1:${port.api}/"])
+      period  = 60
+      timeout = 60
+      retries = 5
+    }
   }
 
   workload "metadata" {
@@ -221,12 +227,18 @@ definition "nova" {
     grace_period = 60
 
     resources {
-      requests = { cpu = "50m", memory = "384Mi" }
-      limits   = { cpu = "2", memory = "1Gi" }
+      requests = { cpu = "50m", memory = "512Mi" }
+      limits   = { cpu = "2", memory = "2Gi" }
     }
 
     ready { http = "/" }
-    live { tcp = "metadata" }
+
+    live {
+      exec    = concat(local.alive, ["http://127.0.0.1:${port.metadata}/"])
+      period  = 60
+      timeout = 60
+      retries = 5
+    }
   }
 
   workload "novncproxy" {

@@ -90,8 +90,8 @@ definition "placement" {
     grace_period = 60
 
     resources {
-      requests = { cpu = "100m", memory = "256Mi" }
-      limits   = { cpu = "2", memory = "512Mi" }
+      requests = { cpu = "100m", memory = "384Mi" }
+      limits   = { cpu = "2", memory = "1Gi" }
     }
 
     startup {
@@ -102,9 +102,10 @@ definition "placement" {
     ready { http = "/" }
 
     live {
-      tcp     = "api"
-      period  = 30
-      retries = 4
+      exec    = concat(local.alive, ["http://127.0.0.1:${port.api}/"])
+      period  = 60
+      timeout = 60
+      retries = 5
     }
   }
 }

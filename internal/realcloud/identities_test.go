@@ -1,0 +1,51 @@
+package realcloud_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+)
+
+// identitiesStayApart checks that Keystone never takes one caller for another while many ask at
+// once: a restricted application credential, which may not make credentials, the administrator,
+// and a member of another project. With two threads in a process, of 100 requests of the
+// restricted one five got the rights of the administrator.
+func identitiesStayApart(t *testing.T, c *cloud) {
+	c.value(t, "project", "create", "apart", "-f", "value", "-c", "id")
+	member := c.value(t, "user", "create", "innocent", "--password", "innocent", "-f", "value", "-c", "id")
+	c.value(t, "role", "add", "--user", "innocent", "--project", "apart", "member")
+	admin := c.value(t, "user", "show", "admin", "-f", "value", "-c", "id")
+	var credential struct{ ID, Secret string }
+	made := c.value(t, "application", "credential", "create", "restricted", "-f", "json")
+	if err := json.Unmarshal([]byte(made), &credential); err != nil || credential.Secret == "" {
+		t.Fatalf("read the application credential: %v", err)
+	}
+
+	const tokens = keystone + "/auth/tokens"
+	get := func(path string, status int, says string) request {
+		return request{Method: http.MethodGet, URL: keystone + path, Status: status, Says: says}
+	}
+	myself := func(id string) request { return get("/auth/tokens", http.StatusOK, `"id": "`+id+`"`) }
+	kinds := []client{
+		{"restricted", &login{tokens, fmt.Sprintf(`{"auth": {"identity": {"methods": ["application_credential"], "application_credential": {"id": %q, "secret": %q}}}}`, credential.ID, credential.Secret), admin}, []request{
+			{http.MethodPost, keystone + "/users/" + admin + "/application_credentials", `{"application_credential": {"name": "UNIQUE"}}`, http.StatusForbidden, ""},
+			myself(admin),
+		}},
+		{"admin", &login{tokens, password("admin", c.password(t), "admin"), admin}, []request{
+			get("/users", http.StatusOK, `"innocent"`), myself(admin),
+		}},
+		{"member", &login{tokens, password("innocent", "innocent", "apart"), member}, []request{
+			get("/users", http.StatusForbidden, ""), myself(member), get("/auth/projects", http.StatusOK, `"apart"`),
+		}},
+	}
+	results := c.clientsRun(t, func() { time.Sleep(20 * time.Second) }, orders{0, slices.Concat(kinds, kinds, kinds, kinds[:1])})
+	for name, r := range results {
+		measured(t, "requests of ten clients at once, as "+name+", and of them answered wrongly", fmt.Sprintf("%d, %d (slowest %s)", r.Requests, r.Failed, r.Slowest))
+		if r.Failed > 0 || r.Requests < 40 {
+			t.Errorf("%s: of %d requests %d got a wrong answer, such as %v", name, r.Requests, r.Failed, r.Failures)
+		}
+	}
+}
