@@ -12,7 +12,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/hashicorp/go-cty-funcs/filesystem"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
@@ -60,15 +59,27 @@ func (f *Files) Seen() map[string][]byte { return f.seen }
 
 // Path returns the path of a file. ~ is the home directory, as in Terraform.
 func (f *Files) Path(name string) string {
-	if strings.HasPrefix(name, "~") {
-		if expanded, err := filesystem.Pathexpand(cty.StringVal(name)); err == nil {
-			name = expanded.AsString()
-		}
+	if expanded, err := pathExpand(name); err == nil {
+		name = expanded
 	}
 	if filepath.IsAbs(name) {
 		return name
 	}
 	return filepath.Join(f.dir, name)
+}
+
+// pathExpand replaces ~ at the beginning of a path by the home directory. It only reads the
+// environment: it must not start a program, as some libraries do.
+func pathExpand(name string) (string, error) {
+	first, rest, _ := strings.Cut(name, "/")
+	switch {
+	case !strings.HasPrefix(first, "~"):
+		return name, nil
+	case first != "~":
+		return "", fmt.Errorf("%s is the home directory of another user; only ~ itself is replaced", first)
+	}
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, rest), err
 }
 
 // onDisk reports whether a path of Path is one of the disk.
@@ -194,8 +205,8 @@ func (f *Files) functions() []entry {
 			abs, err := filepath.Abs(f.Path(name))
 			return filepath.ToSlash(abs), err
 		}), "The path from the root directory.", `abspath("/etc/../var/kolla")`, `"/var/kolla"`),
-		computes("basename", filesystem.BasenameFunc, "The last part of a path.", `basename("files/policy/nova.yaml")`, `"nova.yaml"`),
-		computes("dirname", filesystem.DirnameFunc, "The path without its last part.", `dirname("files/policy/nova.yaml")`, `"files/policy"`),
+		computes("basename", oneText("path", func(name string) (string, error) { return filepath.Base(name), nil }), "The last part of a path.", `basename("files/policy/nova.yaml")`, `"nova.yaml"`),
+		computes("dirname", oneText("path", func(name string) (string, error) { return filepath.Dir(name), nil }), "The path without its last part.", `dirname("files/policy/nova.yaml")`, `"files/policy"`),
 		computes("file", oneText("path", f.readText), "The content of a text file.", `file("motd.txt")`, `"Welcome\n"`),
 		computes("filebase64", oneText("path", func(name string) (string, error) {
 			source, err := f.Read(name)
@@ -213,6 +224,6 @@ func (f *Files) functions() []entry {
 				return f.set(args[0].AsString(), args[1].AsString())
 			},
 		}), "The files in a directory that match a pattern, as paths relative to it. * matches any name, ** any directories.", `fileset("policy", "**/*.yaml")`, `["nova.yaml", "old/nova.yaml"]`),
-		computes("pathexpand", filesystem.PathExpandFunc, "The path with the home directory in place of ~.", `pathexpand("/etc/kolla")`, `"/etc/kolla"`),
+		computes("pathexpand", oneText("path", pathExpand), "The path with the home directory in place of ~.", `pathexpand("/etc/kolla")`, `"/etc/kolla"`),
 	}, f.fileHashes()...)
 }

@@ -5,6 +5,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -383,6 +384,33 @@ func TestFileLimits(t *testing.T) {
 		if text := said(diags); !strings.Contains(text, "huge: too large: it has more than 16 MiB") {
 			t.Errorf("%s: %s", expression, text)
 		}
+	}
+}
+
+// TestHomeDirectory checks that ~ comes from the environment alone: no program is asked for it,
+// even where there is no HOME.
+func TestHomeDirectory(t *testing.T) {
+	t.Setenv("HOME", "/home/dev")
+	got, _, diags := inFiles(t, []string{`pathexpand("~/.ssh/id")`, `pathexpand("~")`, `pathexpand("a/~")`, `abspath("~/x")`}, nil)
+	want := []string{`"/home/dev/.ssh/id"`, `"/home/dev"`, `"a/~"`, `"/home/dev/x"`}
+	if !slices.Equal(got, want) || diags.HasErrors() {
+		t.Errorf("got %q, want %q\n%s", got, want, said(diags))
+	}
+	programs := t.TempDir()
+	for _, name := range []string{"getent", "sh", "dscl"} {
+		if err := os.WriteFile(filepath.Join(programs, name), []byte("#!/bin/sh\n: > "+filepath.Join(programs, "ran")+"\n"), 0o755); err != nil { //nolint:gosec // a program
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("HOME", "")
+	t.Setenv("PATH", programs)
+	for expression, want := range map[string]string{`pathexpand("~/x")`: "$HOME is not defined", `file("~/x")`: "no such file", `pathexpand("~other/x")`: "~other is the home directory of another user"} {
+		if _, _, diags := inFiles(t, []string{expression}, nil); !strings.Contains(said(diags), want) {
+			t.Errorf("%s: %s, want %q", expression, said(diags), want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(programs, "ran")); err == nil {
+		t.Error("a program ran")
 	}
 }
 

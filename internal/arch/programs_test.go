@@ -1,0 +1,47 @@
+package arch_test
+
+import (
+	"maps"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// starters are the packages in the program that can start another program, with what starts it
+// in kolla.
+var starters = map[string]string{
+	module + "/internal/revision":                  "git, for kolla diff",
+	"k8s.io/client-go/plugin/pkg/client/auth/exec": "the credential plugin of the kubeconfig",
+	"github.com/google/gnostic-models/compiler":    "nothing: kolla registers no extensions of OpenAPI",
+	"github.com/mattn/go-shellwords":               "nothing: kolla does not set ParseBacktick",
+}
+
+// TestPrograms holds the inventory of docs/security.md: which code can start a program.
+func TestPrograms(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-f", `{{$p := .ImportPath}}{{range .Imports}}{{if eq . "os/exec"}}{{println $p}}{{end}}{{end}}`, module+"/cmd/kolla").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Fields(string(out))
+	slices.Sort(got)
+	if want := slices.Sorted(maps.Keys(starters)); !slices.Equal(got, want) {
+		t.Errorf("packages that import os/exec: %q, want %q. Add a new one to docs/security.md, with what in the work tree of a stranger can steer it.", got, want)
+	}
+	// What starts programs without that package, or makes one of the above start one.
+	others := regexp.MustCompile(`os\.StartProcess|syscall\.(ForkExec|Exec|StartProcess)|unix\.Exec|ParseBacktick|"plugin"`)
+	files, err := exec.Command("git", "-C", root, "ls-files", "-z", "*.go").Output()
+	if err != nil {
+		t.Skip("NOT RUN: there is no git, or no work tree of it")
+	}
+	for name := range strings.SplitSeq(string(files), "\x00") {
+		tool := regexp.MustCompile(`^internal/(dev|clustertest|realcloud|peers|monitoring|consumers|oslotables|release|arch)|_test\.go$`).MatchString(name)
+		if name == "" || tool {
+			continue
+		}
+		if found := others.FindString(read(t, name)); found != "" {
+			t.Errorf("%s has %s", name, found)
+		}
+	}
+}
