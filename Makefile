@@ -78,6 +78,7 @@ test: devcluster ## run all tests; those on real nodes too, where they can be
 
 test-go: devcluster ## run the tests that need no real nodes
 	go test -timeout 40m $(PACKAGES)
+	go test -count=1 ./internal/arch # go test would not see a new file
 	cd internal/devimages && go test ./...
 	cd internal/consumers && go test -count=1 ./... # go test would not see that docs or an example changed
 	cd internal/monitoring && go test -count=1 -timeout 40m ./...

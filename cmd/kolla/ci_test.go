@@ -304,11 +304,23 @@ func TestCIPlanted(t *testing.T) {
 	if err != nil || !strings.Contains(string(page), "mariadb") {
 		t.Errorf("diff.md is %q: %v", page, err)
 	}
+	s.want(t, 0, nil, "git", "tag", "origin/main")
+	s.want(t, 1, []string{"is ambiguous", "Write refs/remotes/origin/NAME"}, "./ci/fork.sh", "origin/main")
+	s.want(t, 0, []string{"mariadb"}, "./ci/fork.sh", "refs/remotes/origin/main")
 	tree := strings.TrimSpace(s.want(t, 0, nil, "git", "rev-parse", "HEAD:cloud"))
 	s.in(filepath.Join(s.dir, "cloud")).want(t, 0, []string{"artifact=kolla-plan-" + tree}, "../ci/forge.sh", "put", "cloud.hcl")
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("a program of the change ran")
 	}
+
+	// A link in place of the directory, and the .git file of a submodule.
+	s.want(t, 0, nil, "git", "mv", "cloud", "moved")
+	if err := os.Symlink("moved", filepath.Join(s.dir, "cloud")); err != nil {
+		t.Fatal(err)
+	}
+	s.want(t, 1, []string{"is a link"}, "./ci/fork.sh", "HEAD")
+	s.write(t, "moved/.git", "gitdir: "+filepath.Join(other.dir, ".git")+"\n")
+	s.with("KOLLA_DIR=moved").want(t, 1, []string{"is a submodule"}, "./ci/fork.sh", "HEAD")
 }
 
 // TestInstall checks that install.sh installs only what has the right checksum.

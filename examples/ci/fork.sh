@@ -15,5 +15,8 @@ cd "${KOLLA_DIR:-.}"
 
 kolla fmt -check -recursive
 kolla validate -no-color ${KOLLA_ANNOTATIONS:+"-annotations=$KOLLA_ANNOTATIONS"}
-base=$(git -C "$clone" merge-base "$1" HEAD)
+
+# A fetch also brings tags, and git prefers a tag origin/main to the branch.
+base=$(LC_ALL=C git -C "$clone" -c core.warnAmbiguousRefs=true merge-base "$1" HEAD 2>&1) || refuse "$base"
+case $base in *ambiguous*) refuse "$base" "Write refs/remotes/origin/NAME." ;; esac
 kolla diff -no-color -report=diff.md "$base"

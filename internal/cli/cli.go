@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -115,9 +117,7 @@ func newApp(s command.Streams) *cli.App {
 				return err
 			}
 			if dir := c.String(chdirFlag); dir != "" {
-				if err := os.Chdir(dir); err != nil {
-					return failure.New("Cannot change directory", err.Error())
-				}
+				return changeDir(dir)
 			}
 			return nil
 		},
@@ -200,3 +200,32 @@ func unknownCommand(path, name string, commands []*cli.Command) error {
 	}
 	return failure.New(fmt.Sprintf("No command %q", name), advice)
 }
+
+// changeDir makes a directory the current one. Variables keep their meaning: $PWD names the
+// directory as the user does, and a relative path in $KUBECONFIG stays that of the shell, so that
+// no file of the new directory takes its place.
+func changeDir(dir string) error {
+	path, err := filepath.Abs(dir)
+	var configs []string
+	for _, config := range filepath.SplitList(os.Getenv(kubeconfigVariable)) {
+		if config != "" && err == nil {
+			config, err = filepath.Abs(config)
+		}
+		configs = append(configs, config)
+	}
+	if err == nil {
+		err = os.Chdir(dir)
+	}
+	if err == nil {
+		err = os.Setenv("PWD", path)
+	}
+	if err == nil && len(configs) > 0 {
+		err = os.Setenv(kubeconfigVariable, strings.Join(configs, string(filepath.ListSeparator)))
+	}
+	if err != nil {
+		return failure.New("Cannot change directory", err.Error())
+	}
+	return nil
+}
+
+const kubeconfigVariable = "KUBECONFIG"

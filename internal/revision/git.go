@@ -18,23 +18,58 @@ import (
 
 // find returns the repository of a directory without asking git.
 func find(dir string) (*Repository, error) {
-	dir, err := filepath.Abs(dir)
+	named, err := filepath.Abs(dir) // with the links by which the user came here, if $PWD has them
+	var real string
 	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
+		real, err = filepath.EvalSymlinks(named)
 	}
 	if err != nil {
 		return nil, noRepository(err.Error())
 	}
-	root, gitDir, err := closest(dir)
+	r := &Repository{dir: real}
+	r.named, _, err = closest(named)
+	if err == nil {
+		r.root, err = filepath.EvalSymlinks(r.named)
+	}
+	if errors.Is(err, errNoEntry) { // a link from elsewhere leads into the repository
+		r.named, _, err = closest(real)
+		r.root = r.named
+	} else if err == nil && filepath.Join(r.root, strings.TrimPrefix(named, r.named)) != real {
+		return nil, failure.New("The directory is a link", fmt.Sprintf("%s leads to %s. A branch can make a link of a directory, and the revision has the directory of that name. Work in the directory itself.", named, real))
+	}
+	if err == nil {
+		_, r.gitDir, err = closest(r.root)
+	}
+	if err == nil {
+		err = refuseSubmodule(r)
+	}
 	if err != nil {
 		return nil, err
 	}
-	// The branch that is looked at can make a submodule of the directory.
-	if parent, outer, err := closest(filepath.Dir(root)); err == nil && strings.HasPrefix(commonDir(gitDir), commonDir(outer)+string(filepath.Separator)) {
-		return nil, failure.New("The configuration is in a submodule", fmt.Sprintf("%s is a submodule of %s. A branch can replace it by a repository with branches of its own, so kolla takes no revision from it. Compare two directories: git -C %s worktree add BASE REVISION, then kolla diff BASE .", root, parent, root))
-	}
-	return &Repository{gitDir: gitDir, root: root, dir: dir}, nil
+	return r, nil
 }
+
+// refuseSubmodule refuses a repository that another one, further up, has as a submodule: the
+// branch that is looked at can make a submodule of any directory.
+func refuseSubmodule(r *Repository) error {
+	for dir := r.root; dir != filepath.Dir(dir); {
+		outer, gitDir, err := closest(filepath.Dir(dir))
+		if errors.Is(err, errNoEntry) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if strings.HasPrefix(commonDir(r.gitDir), commonDir(gitDir)+string(filepath.Separator)) {
+			return failure.New("The configuration is in a submodule", fmt.Sprintf("%s is a submodule of %s. A branch can replace it by a repository with branches of its own, so kolla takes no revision from it. Check the other version out elsewhere (git worktree add), and compare the two directories: kolla diff ../OTHER .", r.root, outer))
+		}
+		dir = outer
+	}
+	return nil
+}
+
+// errNoEntry: no directory on the way up has an entry ".git".
+var errNoEntry = noRepository("the directory is in no work tree of git")
 
 // closest returns the first directory with a repository, from dir upwards, and the directory of
 // the repository.
@@ -48,7 +83,7 @@ func closest(dir string) (root, gitDir string, err error) {
 			return root, gitDir, nil
 		}
 		if root == filepath.Dir(root) {
-			return "", "", noRepository(fmt.Sprintf("%s is in no work tree of git", dir))
+			return "", "", errNoEntry
 		}
 	}
 }
@@ -63,8 +98,12 @@ func gitDirOf(entry string) (string, error) {
 	case err != nil:
 		return "", err
 	case info.IsDir():
-		if _, err := os.Lstat(filepath.Join(entry, "HEAD")); err != nil {
+		_, err := os.Lstat(filepath.Join(entry, "HEAD"))
+		if errors.Is(err, os.ErrNotExist) {
 			return "", nil // git passes over it as well
+		}
+		if err != nil {
+			return "", err
 		}
 		return filepath.EvalSymlinks(entry)
 	}
@@ -102,34 +141,70 @@ func readLine(name string) (string, error) {
 		return "", err
 	}
 	if !info.Mode().IsRegular() || info.Size() > largest {
-		return "", fmt.Errorf("%s is no file of git", name)
+		return "", fmt.Errorf("%s is no small file, as git writes it", name)
 	}
 	text, err := os.ReadFile(name)
 	return strings.TrimRight(string(text), "\r\n"), err
 }
 
-// largestAnswer bounds the memory for an answer of git: the list of about 600,000 files.
+// program returns the path of git. It must not be a program of the work tree.
+func (r *Repository) program() (string, error) {
+	name, err := exec.LookPath("git")
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", failure.New("git is not installed", "kolla reads the files of a revision with git. Install it, or compare two directories.")
+	}
+	if err != nil && !errors.Is(err, exec.ErrDot) {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return "", err
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(name))
+	if err != nil {
+		return "", err
+	}
+	if !filepath.IsAbs(name) || within(r.root, real) || within(r.root, filepath.Join(dir, "git")) {
+		return "", failure.New("git is in the work tree", fmt.Sprintf("$PATH finds %s, which a branch can bring. Take the work tree out of $PATH.", name))
+	}
+	return name, nil
+}
+
+// within reports whether a path is below a directory.
+func within(dir, path string) bool {
+	return strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+}
+
+// largestAnswer bounds the memory for an answer of git: the list of about 500,000 files.
 const largestAnswer = 64 << 20
 
-// run runs a command of git that reads objects or the index, and returns its output. The error
-// has the message of git.
+// errPartial: git looked for an object that a partial clone lacks.
+var errPartial = errors.New("the clone is partial and lacks it")
+
+// run runs a command of git that reads objects or the index, and returns its output and its
+// messages. The error has the message of git.
 //
 // Nothing in the work tree can steer it. The repository is given, so that git does not look for
-// one, and its owner does not matter. The settings of the user, of the system and of the
-// environment do not count. Those of the repository do, as git needs its formats, and they may
-// include a file of the work tree: the command line overrides the settings with which these
-// commands would start a program, and no transport is permitted, not even to fetch an object that
-// a partial clone lacks. TestNoSettingStartsAProgram tries all settings that git has.
-func (r *Repository) run(ctx context.Context, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithCancel(ctx)
+// one, and its owner does not matter: in containers of CI, the owner is often another user. The
+// settings of the user, of the system and of the environment do not count. Those of the repository
+// do, as git needs its formats, and they may include a file of the work tree: the command line
+// overrides the settings with which these commands would start a program, and no transport is
+// permitted, not even to fetch an object that a partial clone lacks.
+// TestNoSettingStartsAProgram tries all settings that git has.
+func (r *Repository) run(parent context.Context, stdin string, args ...string) (out []byte, messages string, err error) {
+	program, err := r.program()
+	if err != nil {
+		return nil, "", err
+	}
+	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", append([]string{
+	cmd := exec.CommandContext(ctx, program, append([]string{
 		"--git-dir=" + r.gitDir, "--work-tree=" + r.root, "--no-optional-locks", "--no-replace-objects", "--no-pager",
-		"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull,
+		"-c", "core.fsmonitor=", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.warnAmbiguousRefs=true",
 	}, args...)...)
 	cmd.Dir = r.dir
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "GIT_") }),
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0")
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "GIT_") }), environment...)
+	cmd.Stdin = strings.NewReader(stdin)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()
@@ -137,22 +212,31 @@ func (r *Repository) run(ctx context.Context, args ...string) ([]byte, error) {
 		err = cmd.Start()
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", fmt.Errorf("start git: %w", err)
 	}
-	out, err := io.ReadAll(io.LimitReader(stdout, largestAnswer+1))
+	out, err = io.ReadAll(io.LimitReader(stdout, largestAnswer+1))
 	if len(out) > largestAnswer {
 		cancel()
-		err = fmt.Errorf("the answer of git %s has more than %d MiB", args[0], largestAnswer>>20)
+		err = fmt.Errorf("the answer of git %s has more than %d MiB; compare two directories instead", args[0], largestAnswer>>20)
 	}
 	ended := cmd.Wait()
-	if err != nil {
-		return nil, err
-	}
-	var exit *exec.ExitError
-	if errors.As(ended, &exit) && stderr.Len() > 0 {
+	switch {
+	case parent.Err() != nil:
+		return nil, "", parent.Err()
+	case err != nil:
+		return nil, "", err
+	case ended != nil && strings.Contains(stderr.String(), "promisor"): // the source of a partial clone
+		return nil, "", errPartial
+	case ended != nil && stderr.Len() > 0:
 		ended = errors.New(reason(stderr.String()))
 	}
-	return out, ended
+	return out, stderr.String(), ended
+}
+
+// environment is what git gets in place of its variables: no settings but those of the
+// repository, no transport at all, and messages in English.
+var environment = []string{
+	"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_ALLOW_PROTOCOL=", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C",
 }
 
 // reason returns the last fatal message of git, or else the last one.

@@ -11,9 +11,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -23,24 +23,25 @@ import (
 // Repository is the git repository that contains a directory.
 type Repository struct {
 	gitDir string // HEAD and index are here
-	root   string // of the work tree
-	dir    string // the directory, below root
+	root   string // of the work tree, without links
+	named  string // the same, with the links by which the user came here
+	dir    string // the directory, in root or below it
 }
 
-// Find returns the repository that contains a directory. It is the one that the closest entry
-// ".git" names, because no commit can contain such an entry. A directory that only looks like a
-// repository (HEAD, objects, refs, config) is content like any other.
+// Find returns the repository that contains a directory. It is the one of the closest entry
+// ".git": no commit can contain such an entry, and one of a submodule is refused. A directory that
+// only looks like a repository (HEAD, objects, refs, config) is content like any other.
 func Find(ctx context.Context, dir string) (*Repository, error) {
 	r, err := find(dir)
 	if err != nil {
 		return nil, err
 	}
-	switch _, err := r.run(ctx, "rev-parse", "--git-dir"); {
-	case errors.Is(err, exec.ErrNotFound):
-		return nil, failure.New("git is not installed", "kolla reads the files of a revision with git. Install it, or compare two directories.")
-	case err != nil && ctx.Err() == nil:
+	_, _, err = r.run(ctx, "", "rev-parse", "--git-dir")
+	var said *failure.Error
+	if err != nil && ctx.Err() == nil && !errors.As(err, &said) {
 		return nil, noRepository(err.Error())
-	case err != nil:
+	}
+	if err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -53,67 +54,78 @@ func noRepository(why string) error {
 // Untracked lists the files in the directory itself that are not in the index and match one
 // of the patterns.
 func (r *Repository) Untracked(ctx context.Context, patterns ...string) ([]string, error) {
-	list, err := r.run(ctx, append([]string{"ls-files", "-z", "--others", "--"}, patterns...)...)
+	args := []string{"ls-files", "-z", "--others", "--"}
+	for _, pattern := range patterns {
+		args = append(args, ":(glob)"+pattern)
+	}
+	list, _, err := r.run(ctx, "", args...)
 	if err != nil {
 		return nil, fmt.Errorf("list untracked files: %w", err)
 	}
-	var out []string
-	for name := range strings.SplitSeq(string(list), "\x00") {
-		if name != "" && !strings.Contains(name, "/") {
-			out = append(out, name)
-		}
-	}
-	return out, nil
+	return fields(list), nil
 }
 
-// Tree returns the files of a revision: a branch, a tag, a commit, or anything else that git
-// knows as a commit.
+// fields splits a list of git.
+func fields(list []byte) []string {
+	return strings.FieldsFunc(string(list), func(r rune) bool { return r == 0 })
+}
+
+// fullName is the name of a commit. It always means the commit, whatever refs there are.
+var fullName = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// Tree returns the files of a revision: a branch, a tag, a commit, or anything else with which git
+// names a commit.
 func (r *Repository) Tree(ctx context.Context, name string) (*Tree, error) {
-	commit, err := r.run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, err
-		}
+	commit, messages, err := r.run(ctx, "", "rev-parse", "--verify", "--end-of-options", name+"^{commit}")
+	var said *failure.Error
+	switch {
+	case err != nil && (ctx.Err() != nil || errors.As(err, &said)):
+		return nil, err
+	case err != nil:
 		return nil, failure.New(fmt.Sprintf("No revision %q", name), "There is no branch, tag or commit of that name. CI often clones only a part of the history: fetch the branch first (git fetch origin NAME), and name it as origin/NAME. A directory is written as a path: ./NAME.")
+	case strings.Contains(messages, "is ambiguous") && !fullName.MatchString(name):
+		return nil, failure.New(fmt.Sprintf("Several revisions are called %q", name), "A fetch also brings tags, which anybody may have named so. Write refs/remotes/origin/NAME, refs/heads/NAME or refs/tags/NAME, or the full name of the commit.")
 	}
 	t := &Tree{ctx: ctx, repository: r, Commit: strings.TrimSpace(string(commit)), files: map[string]*entry{}, children: map[string][]string{}}
-	list, err := r.run(ctx, "ls-tree", "-r", "-l", "-z", "--full-tree", t.Commit)
-	lacking := failure.New(fmt.Sprintf("The clone lacks files of %s", name), fmt.Sprintf("It is partial or damaged. kolla does not let git fetch missing files, because a clone can name programs for that. For a partial clone, fetch them first: git archive %s > /dev/null", t.Commit))
-	switch {
-	case err != nil && strings.Contains(err.Error(), "promisor"): // the source of a partial clone
-		return nil, lacking
-	case err != nil:
+	list, _, err := r.run(ctx, "", "ls-tree", "-r", "-l", "-z", "--full-tree", t.Commit)
+	if err != nil {
 		return nil, fmt.Errorf("list the files of %s: %w", name, err)
 	}
-	for line := range strings.SplitSeq(string(list), "\x00") {
+	for _, line := range fields(list) {
 		about, file, ok := strings.Cut(line, "\t")
 		parts := strings.Fields(about)
 		if !ok || len(parts) != 4 || parts[1] != "blob" { // a submodule has a commit
 			continue
 		}
-		if parts[3] == "BAD" { // what git knows no size of
-			return nil, lacking
-		}
 		size, err := strconv.ParseInt(parts[3], 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("list the files of %s: %q is no size", name, parts[3])
+			size = missing // git has no number for an object that is not there
 		}
-		t.add(file, &entry{id: parts[2], size: size, link: parts[0] == "120000"})
+		if err := t.add(file, &entry{id: parts[2], size: size, link: parts[0] == "120000"}); err != nil {
+			return nil, fmt.Errorf("list the files of %s: %w", name, err)
+		}
+	}
+	if err := t.readLinks(); err != nil {
+		return nil, fmt.Errorf("read the links of %s: %w", name, err)
 	}
 	return t, nil
 }
 
-// within returns the path in the repository of a path that is relative to the directory.
+// within returns the path in the repository of a path that is absolute, or relative to the
+// directory.
 func (r *Repository) within(name string) (string, error) {
-	prefix, err := filepath.Rel(r.root, r.dir)
-	if err != nil {
-		return "", err
+	full := filepath.Join(r.dir, filepath.FromSlash(name))
+	if filepath.IsAbs(name) {
+		full = filepath.Clean(name)
+		if rest, ok := strings.CutPrefix(full+"/", r.named+"/"); ok {
+			full = filepath.Join(r.root, rest)
+		}
 	}
-	full := path.Join(filepath.ToSlash(prefix), filepath.ToSlash(name))
-	if full == ".." || strings.HasPrefix(full, "../") {
+	rel, err := filepath.Rel(r.root, full)
+	if rel = filepath.ToSlash(rel); err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
 		return "", errOutside
 	}
-	return full, nil
+	return path.Clean(rel), nil
 }
 
 var errOutside = errors.New("it is outside of the git repository")

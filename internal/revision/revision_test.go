@@ -1,6 +1,7 @@
 package revision_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -100,6 +101,38 @@ func TestTree(t *testing.T) {
 	}
 }
 
+// TestAbsolute finds absolute paths of the work tree in the revision.
+func TestAbsolute(t *testing.T) {
+	tree := repository(t)
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{filepath.Join(here, "files/a.txt"): "files/a.txt", filepath.Join(here, "../../common"): "../../common", here: "."} {
+		if name, ok := tree.Relative(path); name != want || !ok {
+			t.Errorf("%s is %q, %v, want %q", path, name, ok, want)
+		}
+	}
+	for _, path := range []string{"/etc/passwd", filepath.Join(here, "../../.."), filepath.Join(here, "../../..", filepath.Base(filepath.Dir(filepath.Dir(here)))+"-more")} {
+		if name, ok := tree.Relative(path); ok {
+			t.Errorf("%s is %q of the work tree", path, name)
+		}
+	}
+	if got, err := fs.ReadFile(tree, filepath.Join(here, "files/a.txt")); string(got) != "a" || err != nil {
+		t.Errorf("an absolute path has %q, %v", got, err)
+	}
+}
+
+// TestInterrupted says that it was interrupted, whatever git was doing.
+func TestInterrupted(t *testing.T) {
+	repository(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := revision.Find(ctx, "."); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want an interruption", err)
+	}
+}
+
 // TestNoTree holds the errors about files that are missing, too large or outside of the
 // repository, and about unknown revisions.
 func TestNoTree(t *testing.T) {
@@ -143,13 +176,19 @@ func TestNoGit(t *testing.T) {
 // TestUntracked lists the files of the directory that git does not have.
 func TestUntracked(t *testing.T) {
 	repository(t)
-	for _, name := range []string{"kolla.vars.hcl", "other.txt"} {
+	for _, name := range []string{"kolla.vars.hcl", "other.txt", "tracked.vars.hcl", "below/x.vars.hcl"} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(name, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := os.WriteFile("../../.gitignore", []byte("*.vars.hcl\n"), 0o600); err != nil {
 		t.Fatal(err)
+	}
+	if out, err := exec.Command("git", "add", "-f", "tracked.vars.hcl").CombinedOutput(); err != nil {
+		t.Fatal(string(out))
 	}
 	r, err := revision.Find(t.Context(), ".")
 	if err != nil {

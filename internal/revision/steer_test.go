@@ -152,17 +152,107 @@ func TestEnvironmentDoesNotSteer(t *testing.T) {
 }
 
 // TestProgramOfTheTree checks that a program of the work tree with the name of git does not run,
-// although PATH has the directory.
+// although PATH has its directory.
 func TestProgramOfTheTree(t *testing.T) {
+	for name, path := range map[string]string{"relative": ".", "empty": "", "absolute": "ROOT/prod", "link": "ROOT/../link"} {
+		t.Run(name, func(t *testing.T) {
+			r := review(t)
+			if err := errors.Join(os.Symlink(r.canary, "git"), os.Symlink(r.canary, filepath.Join(r.root, "git"))); err != nil {
+				t.Fatal(err)
+			}
+			link := filepath.Join(filepath.Dir(r.root), "link")
+			if err := os.Symlink(r.root, link); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { os.Remove(link) })
+			t.Setenv("PATH", strings.ReplaceAll(path, "ROOT", r.root)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+			t.Setenv("GODEBUG", "execerrdot=0")
+			if _, _, err := use(t); err == nil || !strings.Contains(err.Error(), "git is in the work tree") {
+				t.Errorf("with a program of the work tree in PATH: %v", err)
+			}
+			r.quiet(t)
+		})
+	}
+}
+
+// TestSettingsOfTheUser checks that settings outside of the repository do not count.
+func TestSettingsOfTheUser(t *testing.T) {
 	r := review(t)
-	if err := os.Symlink(r.canary, "git"); err != nil {
+	write(t, filepath.Join(os.Getenv("HOME"), ".gitconfig"), "[core]\n\tbare = no-such\n")
+	r.want(t)
+}
+
+// TestAmbiguousNames refuses names that mean several revisions. A fetch brings tags of strangers,
+// and git prefers them to branches.
+func TestAmbiguousNames(t *testing.T) {
+	r := review(t)
+	commit := r.git(t, "rev-parse", "origin/main")
+	short := commit[:8]
+	r.git(t, "config", "core.warnAmbiguousRefs", "false")
+	for _, name := range []string{"origin/main", "main", short, commit} {
+		r.git(t, "update-ref", "refs/tags/"+name, "HEAD")
+	}
+	repository, err := revision.Find(t.Context(), ".")
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("PATH", "."+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	if _, _, err := use(t); err == nil {
-		t.Error("it went on with a program of the work tree in PATH")
+	for _, name := range []string{"origin/main", "main", short, short + "~0"} {
+		if _, err := repository.Tree(t.Context(), name); err == nil || !strings.Contains(err.Error(), "Several revisions are called") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
-	r.quiet(t)
+	for _, name := range []string{"refs/remotes/origin/main", commit, "HEAD~1"} {
+		if tree, err := repository.Tree(t.Context(), name); err != nil || tree.Commit != commit {
+			t.Errorf("%s: %+v, %v", name, tree, err)
+		}
+	}
+}
+
+// TestLinkInPlaceOfTheDirectory refuses a directory that the branch has made a link: the revision
+// would be read at the place to which the link leads.
+func TestLinkInPlaceOfTheDirectory(t *testing.T) {
+	for name, target := range map[string]string{"inside": "old", "outside": "OTHER"} {
+		t.Run(name, func(t *testing.T) {
+			r := review(t)
+			other := review(t)
+			write(t, filepath.Join(r.root, "old", "cloud.hcl"), "old")
+			if err := errors.Join(os.RemoveAll(filepath.Join(r.root, "prod")), os.Symlink(strings.ReplaceAll(target, "OTHER", other.root+"/prod"), filepath.Join(r.root, "prod"))); err != nil {
+				t.Fatal(err)
+			}
+			r.commit(t)
+			t.Chdir(filepath.Join(r.root, "prod")) // and $PWD
+			if content, _, err := use(t); err == nil || !strings.Contains(err.Error(), "The directory is a link") {
+				t.Errorf("it has %q, %v", content, err)
+			}
+		})
+	}
+}
+
+// TestPathsThatGitRefuses refuses a revision with paths that git would not check out. A fetch
+// accepts them.
+func TestPathsThatGitRefuses(t *testing.T) {
+	for _, name := range []string{"..", ".", ".git", ".GIT", "twice"} {
+		r := review(t)
+		blob := r.git(t, "rev-parse", "origin/main:prod/cloud.hcl")
+		var id []byte
+		for i := range len(blob) / 2 {
+			var b byte
+			if _, err := fmt.Sscanf(blob[2*i:2*i+2], "%02x", &b); err != nil {
+				t.Fatal(err)
+			}
+			id = append(id, b)
+		}
+		cmd := exec.CommandContext(t.Context(), "git", "hash-object", "-t", "tree", "-w", "--literally", "--stdin")
+		cmd.Dir, cmd.Stdin = r.root, strings.NewReader(strings.Repeat("100644 "+name+"\x00"+string(id), 2))
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.git(t, "update-ref", "refs/remotes/origin/main", r.git(t, "commit-tree", "-m", "odd", strings.TrimSpace(string(out))))
+		if _, _, err := use(t); err == nil || !strings.Contains(err.Error(), "git checks out no file of the name") && !strings.Contains(err.Error(), "\"twice\" is there twice") {
+			t.Errorf("a path with %q: %v", name, err)
+		}
+	}
 }
 
 // TestReplacedObjects checks that a commit has the files that its name stands for.
@@ -184,6 +274,16 @@ func TestSubmodule(t *testing.T) {
 	t.Chdir(filepath.Join(r.root, "sub", "inner"))
 	if _, _, err := use(t); err == nil || !strings.Contains(err.Error(), "is a submodule of "+r.root) {
 		t.Errorf("origin/main of a submodule: %v", err)
+	}
+
+	// The same below the place of another submodule.
+	write(t, filepath.Join(r.root, "sub", ".git"), "gitdir: ../.git/modules/gone\n")
+	gitIn(t, r.root, "init", "-q", "--bare", filepath.Join(r.root, ".git", "modules", "gone"))
+	if _, _, err := use(t); err == nil || !strings.Contains(err.Error(), "is a submodule of "+r.root) {
+		t.Errorf("origin/main of a submodule below the place of another: %v", err)
+	}
+	if err := os.Remove(filepath.Join(r.root, "sub", ".git")); err != nil {
+		t.Fatal(err)
 	}
 
 	// The same for a submodule of a linked work tree.
@@ -315,6 +415,7 @@ func TestNoSettingStartsAProgram(t *testing.T) {
 func TestPartialClone(t *testing.T) {
 	for name, remote := range map[string]string{
 		"transport": "url = ext::CANARY", "upload-pack": "url = ROOT/.git\n uploadpack = CANARY", "ssh": "url = ssh://127.0.0.1/x", "helper": "url = x\n vcs = canary",
+		"alias": "url = x\n vcs = none\n[alias]\n remote-none = !CANARY",
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := review(t)
@@ -324,6 +425,10 @@ func TestPartialClone(t *testing.T) {
 			}
 			write(t, filepath.Join(filepath.Dir(r.canary), "git-remote-canary"), "#!/bin/sh\nexec "+r.canary+" helper\n")
 			t.Setenv("PATH", filepath.Dir(r.canary)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+			git, err := exec.LookPath("git")
+			if err != nil {
+				t.Fatal(err)
+			}
 			write(t, filepath.Join(r.root, ".git", "config"), strings.NewReplacer("CANARY", r.canary, "ROOT", r.root).Replace(`
 [core]
  repositoryformatversion = 1
@@ -338,8 +443,14 @@ func TestPartialClone(t *testing.T) {
  promisor = true
  partialclonefilter = blob:none
  `+remote+"\n"))
-			if content, _, err := use(t); err == nil || !strings.Contains(err.Error(), "The clone lacks files of origin/main") {
+			if content, _, err := use(t); err == nil || !strings.Contains(err.Error(), "the clone is partial and lacks it") {
 				t.Errorf("the missing object has %q, %v", content, err)
+			}
+			r.quiet(t)
+			// As a git that does not know this variable yet.
+			write(t, filepath.Join(filepath.Dir(r.canary), "git"), "#!/bin/sh\nunset GIT_NO_LAZY_FETCH\nexec "+git+" \"$@\"\n")
+			if content, _, err := use(t); err == nil || content != "" {
+				t.Errorf("with an old git, the missing object has %q, %v", content, err)
 			}
 			r.quiet(t)
 			r.lures(t, "cat-file", "blob", blob)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -29,21 +30,67 @@ type Tree struct {
 
 // entry is a file, or a link.
 type entry struct {
-	id   string
-	size int64
-	link bool
+	id     string
+	size   int64 // or missing
+	link   bool
+	target string // of the link
 }
 
-func (t *Tree) add(file string, e *entry) {
+// missing is the size of a file whose content is not in the clone.
+const missing = -1
+
+// add adds a file. It refuses paths that git would not check out: objects of strangers can have
+// them.
+func (t *Tree) add(file string, e *entry) error {
+	for part := range strings.SplitSeq(file, "/") {
+		if part == "" || part == "." || part == ".." || strings.EqualFold(part, ".git") {
+			return fmt.Errorf("git checks out no file of the name %q", file)
+		}
+	}
+	if t.files[file] != nil || t.children[file] != nil {
+		return fmt.Errorf("the path %q is there twice", file)
+	}
 	t.files[file] = e
 	for name := file; name != "."; name = path.Dir(name) {
 		parent := path.Dir(name)
 		_, known := t.children[parent]
+		if t.files[parent] != nil {
+			return fmt.Errorf("the path %q is there twice", parent)
+		}
 		t.children[parent] = append(t.children[parent], path.Base(name))
 		if known {
-			return
+			break
 		}
 	}
+	return nil
+}
+
+// readLinks reads where all links lead to, at once.
+func (t *Tree) readLinks() error {
+	const longest = 4096 // as on Linux
+	var links []*entry
+	var ids strings.Builder
+	for _, e := range t.files {
+		if e.link && e.size >= 0 && e.size <= longest {
+			links = append(links, e)
+			ids.WriteString(e.id + "\n")
+		}
+	}
+	if len(links) == 0 {
+		return nil
+	}
+	out, _, err := t.repository.run(t.ctx, ids.String(), "cat-file", "--batch")
+	if err != nil {
+		return err
+	}
+	for _, e := range links {
+		_, rest, _ := bytes.Cut(out, []byte("\n")) // ID blob SIZE
+		if int64(len(rest)) < e.size+1 {
+			return fmt.Errorf("git says nothing of %s", e.id)
+		}
+		e.target, out = string(rest[:e.size]), rest[e.size+1:]
+	}
+	return nil
 }
 
 // maxLinks is how many links a path may have, as on Linux.
@@ -60,14 +107,11 @@ func (t *Tree) resolve(name string) (string, error) {
 		if link == "" {
 			return full, nil
 		}
-		target, err := t.content(t.files[link])
-		if err != nil {
-			return "", err
-		}
-		if path.IsAbs(string(target)) {
+		target := t.files[link].target
+		if path.IsAbs(target) {
 			return "", errOutside
 		}
-		if full = path.Join(path.Dir(link), string(target), rest); full == ".." || strings.HasPrefix(full, "../") {
+		if full = path.Join(path.Dir(link), target, rest); full == ".." || strings.HasPrefix(full, "../") {
 			return "", errOutside
 		}
 	}
@@ -91,10 +135,25 @@ func (t *Tree) firstLink(full string) (link, rest string) {
 
 // content reads a file from the repository.
 func (t *Tree) content(e *entry) ([]byte, error) {
+	if e.size == missing {
+		return nil, fmt.Errorf("%w; fetch it first: git archive %s > /dev/null", errPartial, t.Commit)
+	}
 	if e.size > files.Largest {
 		return nil, fmt.Errorf("%w: it has more than %d MiB", files.ErrTooLarge, files.Largest>>20)
 	}
-	return t.repository.run(t.ctx, "cat-file", "blob", e.id)
+	content, _, err := t.repository.run(t.ctx, "", "cat-file", "blob", e.id)
+	return content, err
+}
+
+// Relative returns the name in the Tree of an absolute path on the disk, if the path is in the
+// work tree of the repository.
+func (t *Tree) Relative(path string) (name string, ok bool) {
+	full, err := t.repository.within(path)
+	if err != nil {
+		return "", false
+	}
+	name, err = filepath.Rel(t.repository.dir, filepath.Join(t.repository.root, filepath.FromSlash(full)))
+	return name, err == nil
 }
 
 // ReadFile reads a file of at most 16 MiB.
@@ -125,10 +184,10 @@ func (t *Tree) Stat(name string) (fs.FileInfo, error) {
 		return nil, &fs.PathError{Op: "stat", Path: name, Err: err}
 	}
 	if e := t.files[full]; e != nil {
-		return info{path.Base(name), e.size, 0o444}, nil
+		return info{path.Base(name), max(e.size, 0), 0o444, full}, nil
 	}
 	if t.children[full] != nil {
-		return info{path.Base(name), 0, fs.ModeDir | 0o555}, nil
+		return info{path.Base(name), 0, fs.ModeDir | 0o555, full}, nil
 	}
 	return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
 }
@@ -157,7 +216,7 @@ func (t *Tree) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return file{bytes.NewReader(content), info{path.Base(name), int64(len(content)), 0o444}}, nil
+	return file{bytes.NewReader(content), info{path.Base(name), int64(len(content)), 0o444, name}}, nil
 }
 
 // file is an open file.
@@ -174,6 +233,7 @@ type info struct {
 	name string
 	size int64
 	mode fs.FileMode
+	path string // in the repository, without links
 }
 
 func (i info) Name() string       { return i.name }
@@ -181,4 +241,6 @@ func (i info) Size() int64        { return i.size }
 func (i info) Mode() fs.FileMode  { return i.mode }
 func (i info) ModTime() time.Time { return time.Time{} }
 func (i info) IsDir() bool        { return i.mode.IsDir() }
-func (i info) Sys() any           { return nil }
+
+// Sys returns the path in the repository, without links: two names of one directory have the same.
+func (i info) Sys() any { return i.path }

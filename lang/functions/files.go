@@ -39,6 +39,12 @@ type Files struct {
 	FS fs.FS
 }
 
+// relative is a file system that also has the files at some absolute paths of the disk, under
+// relative names.
+type relative interface {
+	Relative(path string) (name string, ok bool)
+}
+
 // builtin returns the path within Builtin of a file that comes with the program.
 func (f *Files) builtin(name string) (within string, ok bool) {
 	if f.Builtin == nil {
@@ -62,10 +68,15 @@ func (f *Files) Path(name string) string {
 	if expanded, err := pathExpand(name); err == nil {
 		name = expanded
 	}
-	if filepath.IsAbs(name) {
-		return name
+	if !filepath.IsAbs(name) {
+		return filepath.Join(f.dir, name)
 	}
-	return filepath.Join(f.dir, name)
+	if r, ok := f.FS.(relative); ok {
+		if inside, ok := r.Relative(name); ok {
+			return inside
+		}
+	}
+	return name
 }
 
 // pathExpand replaces ~ at the beginning of a path by the home directory. It only reads the

@@ -100,11 +100,19 @@ func (s *fileset) walk(within string, above []fs.FileInfo) error {
 		case err != nil: // a broken link
 		case info.Mode().IsRegular() && matches:
 			s.found = append(s.found, name)
-		case info.IsDir() && deeper && !slices.ContainsFunc(above, func(a fs.FileInfo) bool { return os.SameFile(a, info) }):
+		case info.IsDir() && deeper && !slices.ContainsFunc(above, func(a fs.FileInfo) bool { return sameDir(a, info) }):
 			if err := s.walk(name, append(slices.Clip(above), info)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// sameDir reports whether two entries are one directory. In a file system that is not the disk,
+// Sys is the path without links.
+func sameDir(a, b fs.FileInfo) bool {
+	one, ok := a.Sys().(string)
+	other, _ := b.Sys().(string)
+	return ok && one == other || os.SameFile(a, b)
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -67,6 +68,12 @@ func (e *UnknownContextError) Error() string {
 func loadConfig(options Options, warnings *warnings) (config *rest.Config, context string, err error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = options.Kubeconfig
+	if os.Getenv(clientcmd.RecommendedConfigPathEnvVar) == "" {
+		// Without a home directory, client-go would look into the current one, whose files may be
+		// those of a stranger.
+		rules.Precedence = slices.DeleteFunc(rules.Precedence, func(file string) bool { return !filepath.IsAbs(file) })
+	}
+	rules.MigrationRules = nil // they copy a file from there, too
 	// Missing files of $KUBECONFIG are reported below if all of them are missing.
 	rules.WarnIfAllMissing = false
 	paths := slices.DeleteFunc(rules.GetLoadingPrecedence(), func(file string) bool { return file == "" })
@@ -97,6 +104,9 @@ func loadConfig(options Options, warnings *warnings) (config *rest.Config, conte
 	}
 	config, err = loader.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
+		if len(paths) == 0 {
+			paths = []string{"~/.kube/config, and $HOME is not set"}
+		}
 		return nil, "", &NoConfigError{Searched: paths, Pod: os.Getenv("KUBERNETES_SERVICE_HOST") != ""}
 	}
 	if err != nil {
