@@ -56,5 +56,5 @@ service "neutron-ovn-metadata" {}
 service "nova-compute" {
   virt_type       = var.virt_type
   nfs             = anytrue([for v in var.volumes : v.type == "nfs"])
-  reserved_memory = 6144 # MB that servers do not get
+  reserved_memory = 8192 # MB that servers do not get
 }

@@ -64,5 +64,5 @@ service "nova-compute" {
   role            = role.compute
   virt_type       = var.virt_type
   nfs             = anytrue([for v in var.volumes : v.type == "nfs"])
-  reserved_memory = 6144 # MB that servers do not get; 2048 is enough without control services
+  reserved_memory = 8192 # MB that servers do not get; 2048 is enough without control services
 }

@@ -11,8 +11,8 @@ import (
 
 // identitiesStayApart checks that Keystone never takes one caller for another while many ask at
 // once: a restricted application credential, which may not make credentials, the administrator,
-// and a member of another project. With two threads in a process, of 100 requests of the
-// restricted one five got the rights of the administrator.
+// and a member of another project. With two threads in a process, 2 of 100 requests of
+// the restricted one got the rights of the administrator.
 func identitiesStayApart(t *testing.T, c *cloud) {
 	c.value(t, "project", "create", "apart", "-f", "value", "-c", "id")
 	member := c.value(t, "user", "create", "innocent", "--password", "innocent", "-f", "value", "-c", "id")

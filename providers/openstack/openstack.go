@@ -65,6 +65,8 @@ type Facts struct {
 	Given func(source *configs.SecretSource) (string, error)
 	// Now is the time at which the plan is made.
 	Now time.Time
+	// Past: the configuration is one that was replaced. Rules about what may run do not count.
+	Past bool
 	// Namespaced reports whether a kind is namespaced; known is false for kinds that the server
 	// does not have.
 	Namespaced func(kind schema.GroupVersionKind) (namespaced, known bool)

@@ -95,7 +95,10 @@ func (r *renderer) render() {
 	for _, m := range r.config.Manifests {
 		r.block(m.Block)
 	}
-	r.report(checkUnique(r.declared), c.patches.CheckDefaults(r.config.Services), lifecycle.Check(r.config, kindsOf(r.declared)), uwsgi.Check(r.config))
+	r.report(checkUnique(r.declared), c.patches.CheckDefaults(r.config.Services), lifecycle.Check(r.config, kindsOf(r.declared)))
+	if !r.facts.Past {
+		r.report(uwsgi.Check(r.config))
+	}
 }
 
 // common decides everything that all blocks depend on, and adds the objects of the cloud itself.

@@ -14,8 +14,8 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// TestThreads refuses every way to let a process of uWSGI answer several requests at once, at its
-// line. What is right is "one"; the lines with "several" are refused.
+// TestThreads refuses to let a process of uWSGI answer several requests at once, at the lines with
+// "several", and nowhere else.
 func TestThreads(t *testing.T) {
 	const config = `
 cloud "c" {
@@ -73,6 +73,86 @@ definition "api" {
     args    = ["--module", "other", "--gevent", "100"]
   }
 
+  config "api.yaml" { # several
+    format = "yaml"
+    path   = "/etc/api.yaml"
+    values = { uwsgi = { threads = 4, module = "other" } }
+  }
+
+  config "listed.json" {
+    format  = "raw"
+    path    = "/etc/listed.json"
+    content = jsonencode({ uwsgi = [{ module = "other" }, { async = 4 }] }) # several
+  }
+
+  config "sections.ini" {
+    format = "ini"
+    path   = "/etc/sections.ini"
+    values = {
+      uwsgi   = { module = "other", ini = ":more", threads = 1 }
+      more    = { threads = 5 } # several
+      command = { threads = 6 } # several
+      other   = { threads = 7 }
+    }
+  }
+
+  config "secret.ini" {
+    format    = "ini"
+    path      = "/etc/secret.ini"
+    sensitive = true
+    values = {
+      uwsgi = {
+        module  = "other"
+        threads = 9 # several
+      }
+    }
+  }
+
+  config "central.ini" {
+    format  = "raw"
+    path    = "/etc/central.ini"
+    content = "; uwsgi: threads = 5\n[uwsgi]\nthreads = 1 ; one\n[service:central]\nthreads = 1000\n"
+  }
+
+  config "scrape.yaml" {
+    format = "yaml"
+    path   = "/etc/scrape.yaml"
+    values = { scrape = { uwsgi = "host:9117", threads = 4 } }
+  }
+
+  workload "set" { # several
+    kind    = "Deployment"
+    image   = "api"
+    command = ["uwsgi_python3", "--ini", "/etc/sections.ini:command", "--set", "threads=4"]
+  }
+
+  workload "quoted" { # several
+    kind    = "Deployment"
+    image   = "api"
+    command = ["sh", "-c", "exec uwsgi --module other '--threads=4'"]
+  }
+
+  workload "beside" { # several
+    kind    = "Deployment"
+    image   = "api"
+    command = ["api"]
+
+    sidecar "metadata" {
+      image   = "api"
+      command = ["uwsgi", "--module", "other", "--threads", "2"]
+    }
+  }
+
+  patch "Deployment/api*patched" {
+    object = { spec = { template = { spec = { containers = [{ name = "patched", args = ["--threads", "8"] }] } } } } # several
+  }
+
+  workload "patched" {
+    kind    = "Deployment"
+    image   = "api"
+    command = ["uwsgi", "--module", "other"]
+  }
+
   workload "worker" {
     kind    = "Deployment"
     image   = "api"
@@ -109,12 +189,16 @@ definition "metric" {
 service "metric" {}
 
 service "nova" {}
+
+service "barbican" {
+  config "barbican-api-uwsgi.ini" { sensitive = true }
+}
 service "neutron" {}
 service "rabbitmq" {}
 service "ovn" {}
 `
 	dir := t.TempDir()
-	for name, text := range map[string]string{"cloud.hcl": config, "config/nova/nova-api-uwsgi.ini": "[uwsgi]\nprocesses = 2\nthreads = 2 ; several\n"} {
+	for name, text := range map[string]string{"cloud.hcl": config, "config/nova/nova-api-uwsgi.ini": "[uwsgi]\nprocesses = 2\nthreads = 2 ; several\n", "config/nova/nova-metadata-uwsgi.ini": "[uwsgi]\nthunder-lock = true\n  threads = 3\n"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -124,7 +208,7 @@ service "ovn" {}
 		}
 	}
 	var want, got []string
-	for name, text := range map[string]string{"cloud.hcl": config, "config/nova/nova-api-uwsgi.ini": "\n\nthreads = 2 ; several"} {
+	for name, text := range map[string]string{"cloud.hcl": config, "config/nova/nova-api-uwsgi.ini": "\n\nthreads = 2 ; several", "config/nova/nova-metadata-uwsgi.ini": "\nwith a line that uWSGI does not continue: several"} {
 		for i, line := range strings.Split(text, "\n") {
 			if strings.Contains(line, " several") {
 				want = append(want, fmt.Sprintf("%s:%d", name, i+1))
@@ -139,6 +223,9 @@ service "ovn" {}
 		name, err := filepath.Rel(dir, d.Subject.Filename)
 		if err != nil || !strings.Contains(d.Detail, "Keystone answers one user with the rights of another") {
 			t.Errorf("%s %s: %v", d.Subject, d.Detail, err)
+		}
+		if name == "cloud.hcl" && strings.Contains(d.Detail, `"9"`) {
+			t.Errorf("it shows a sensitive value: %s", d.Detail)
 		}
 		got = append(got, fmt.Sprintf("%s:%d", name, d.Subject.Start.Line))
 	}
@@ -174,7 +261,10 @@ func TestAPIs(t *testing.T) {
 					}
 					got = append(got, strings.TrimSuffix(f.Name, "-uwsgi.ini"))
 					limit, upload := uploads[f.Name]
-					if !upload {
+					switch {
+					case f.Name == "nova-api-uwsgi.ini":
+						limit = "1860"
+					case !upload:
 						limit = "360"
 					}
 					processes, err := strconv.Atoi(options["processes"])
@@ -182,7 +272,7 @@ func TestAPIs(t *testing.T) {
 						t.Errorf("%s %s runs with %v", release, f.Name, options)
 					}
 					for _, w := range s.Workloads {
-						if slices.Contains(w.Pod.Configs, f.Name) && !upload && (w.Live == nil || len(w.Live.Exec) == 0 || w.Live.Exec[0] != "curl" || w.Live.Timeout < 60) {
+						if slices.Contains(w.Pod.Configs, f.Name) && !upload && (w.Live == nil || len(w.Live.Exec) == 0 || w.Live.Exec[0] != "curl" || w.Live.Period*(w.Live.Retries-1) <= 360) {
 							t.Errorf("%s %s is alive when %+v", release, f.Name, w.Live)
 						}
 					}

@@ -179,7 +179,9 @@ func (s side) load(w *command.Workspace, printer *view.Printer, base bool) (engi
 	})
 	v := engine.Version{Name: s.name, Config: config}
 	if !diags.HasErrors() {
-		objects, more := openstack.Render(config, openstack.Offline())
+		facts := openstack.Offline()
+		facts.Past = base
+		objects, more := openstack.Render(config, facts)
 		v.Objects, diags = objects, append(diags, more...)
 	}
 	if base {

@@ -181,7 +181,7 @@ definition "cinder" {
       exec    = concat(local.alive, ["http://127.0.0.1:${port.api}/"])
       period  = 60
       timeout = 60
-      retries = 5
+      retries = 8
     }
   }
 

@@ -1,10 +1,8 @@
 # What definitions of the catalogue have in common: option groups, merged with what each
 # service says itself.
 locals {
-  # [uwsgi] of an API, beside http-socket and module. A process answers one request at a time:
-  # Keystone keeps the caller's token where all threads of a process find it, and Nova up to
-  # 2025.2 is patched by eventlet, whose locks lose native threads. Kolla and other deployers
-  # run all APIs with one thread, so nobody tests more. kolla refuses them.
+  # [uwsgi] of an API, beside http-socket and module. A process answers one request at a time, as
+  # most APIs need; package uwsgi has the reasons.
   uwsgi = {
     plugins-dir    = startswith(cloud.distro, "debian") || startswith(cloud.distro, "ubuntu") ? "/usr/lib/uwsgi/plugins" : "/usr/lib64/uwsgi"
     plugins        = "python3"
@@ -30,8 +28,9 @@ locals {
     add-header = "Connection: close"
   }
 
-  # With a URL, the probe whether an API lives. Any answer will do, also an error: harakiri
-  # replaces single processes, and no restart brings back a database.
+  # With a URL: the command of a liveness probe. Any answer will do, also an error, because no
+  # restart brings back a database. It has to fail for longer than harakiri, which replaces the
+  # processes that hang.
   alive = ["curl", "-q", "--silent", "--noproxy", "*", "--output", "/dev/null", "--max-time", "55"]
 
   # [database] beside the connection.

@@ -160,7 +160,7 @@ definition "heat" {
       exec    = concat(local.alive, ["http://127.0.0.1:${port.api}/"])
       period  = 60
       timeout = 60
-      retries = 5
+      retries = 8
     }
   }
 
@@ -189,7 +189,7 @@ definition "heat" {
       exec    = concat(local.alive, ["http://127.0.0.1:${port.cfn}/"])
       period  = 60
       timeout = 60
-      retries = 5
+      retries = 8
     }
   }
 

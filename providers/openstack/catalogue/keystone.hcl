@@ -158,7 +158,7 @@ definition "keystone" {
       exec    = concat(local.alive, ["http://127.0.0.1:${port.public}/"])
       period  = 60
       timeout = 60
-      retries = 5
+      retries = 8
     }
   }
 

@@ -172,7 +172,7 @@ definition "neutron" {
       exec    = concat(local.alive, ["http://127.0.0.1:${port.api}/"])
       period  = 60
       timeout = 60
-      retries = 5
+      retries = 8
     }
   }
 

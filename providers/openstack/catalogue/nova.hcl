@@ -89,8 +89,12 @@ definition "nova" {
   config "nova-novncproxy.conf" { from = "nova.conf" }
 
   config "nova-api-uwsgi.ini" {
-    path   = "/etc/nova/nova-api-uwsgi.ini"
-    values = { uwsgi = merge(local.uwsgi, { http-socket = "0.0.0.0:${port.api}", module = "nova.wsgi.osapi_compute:application" }) }
+    path = "/etc/nova/nova-api-uwsgi.ini"
+    values = { uwsgi = merge(local.uwsgi, {
+      http-socket = "0.0.0.0:${port.api}"
+      module      = "nova.wsgi.osapi_compute:application"
+      harakiri    = 1860 # it waits for a hypervisor as long as long_rpc_timeout
+    }) }
   }
 
   config "nova-metadata-uwsgi.ini" {
@@ -212,7 +216,7 @@ definition "nova" {
       exec    = concat(local.alive, ["http://127.0.0.1:${port.api}/"])
       period  = 60
       timeout = 60
-      retries = 5
+      retries = 8
     }
   }
 
@@ -237,7 +241,7 @@ definition "nova" {
       exec    = concat(local.alive, ["http://127.0.0.1:${port.metadata}/"])
       period  = 60
       timeout = 60
-      retries = 5
+      retries = 8
     }
   }
 

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/lang/configs"
 )
@@ -21,16 +21,18 @@ import (
 // the locks of Python by those of eventlet, which hang with native threads. kolla-ansible,
 // openstack-helm, atmosphere and genestack run all modules of the catalogue with one thread.
 var safe = map[string]string{
-	"gnocchi.rest.wsgi": "its own command gnocchi-api starts it with as many threads as processors",
+	"gnocchi.rest.wsgi": "Gnocchi's command gnocchi-api starts it with as many threads as processors",
+	"gnocchi.wsgi.api":  "the same application, by its newer name",
 }
 
 // concurrent are the options of uWSGI with which a process answers several requests at once.
 var concurrent = []string{"threads", "async", "gevent", "asyncio", "tornado"}
 
 // Check refuses processes that answer several requests at once, for modules that are not known
-// to stand that.
+// to stand that. It sees the config files, commands, environments and patches of services. It does
+// not see what scripts and files of images do, nor manifests.
 func Check(config *configs.Config) hcl.Diagnostics {
-	c := checker{}
+	c := checker{said: map[hcl.Range]bool{}}
 	for i := range config.Services {
 		c.service(&config.Services[i])
 	}
@@ -42,124 +44,258 @@ type checker struct {
 	said  map[hcl.Range]bool // instances of a service and patterns share the places of values
 }
 
+// found are the options of a service that matter.
+type found struct {
+	modules  []string
+	settings []setting
+}
+
 // setting is the value of an option of concurrent.
 type setting struct {
-	name  string // for people
-	value string
-	at    hcl.Range
+	name   string // for people
+	value  string
+	secret bool
+	at     hcl.Range
 }
 
 func (c *checker) service(s *configs.Service) {
-	var modules []string
+	var f found
+	// Sections of files that a command or another section names.
+	sections := []string{"uwsgi"}
+	containers := containersOf(s)
+	for _, k := range containers {
+		sections = append(sections, f.command(k)...)
+	}
 	for i := range s.Configs {
-		own, settings := read(&s.Configs[i])
-		modules = append(modules, own...)
-		c.settings(own, settings)
+		f.file(&s.Configs[i], sections)
 	}
-	// Options of the command line and of the environment count beside those of the files.
-	for _, w := range s.Workloads {
-		own, settings := started(w)
-		c.settings(append(own, modules...), settings)
-	}
-}
-
-// settings refuses settings, unless all modules are safe.
-func (c *checker) settings(modules []string, settings []setting) {
-	if len(modules) > 0 && !slices.ContainsFunc(modules, func(m string) bool { return safe[m] == "" }) {
+	if len(f.modules) > 0 && !slices.ContainsFunc(f.modules, func(m string) bool { return safe[m] == "" }) {
 		return
 	}
-	for _, s := range settings {
-		if n, err := strconv.Atoi(s.value); err == nil && n <= 1 || c.said[s.at] {
+	for _, found := range f.settings {
+		if !found.several() || c.said[found.at] {
 			continue
 		}
-		if c.said == nil {
-			c.said = map[hcl.Range]bool{}
-		}
-		c.said[s.at] = true
-		var known []string
-		for _, module := range slices.Sorted(maps.Keys(safe)) {
-			known = append(known, fmt.Sprintf("%s (%s)", module, safe[module]))
+		c.said[found.at] = true
+		value := found.value
+		if found.secret {
+			value = "(sensitive)"
 		}
 		c.diags = append(c.diags, &hcl.Diagnostic{
 			Severity: hcl.DiagError,
 			Summary:  "Several requests at once in one process",
-			Detail: fmt.Sprintf("%s is %s, so a process answers several requests at once. Most APIs of OpenStack do not stand that: Keystone answers one user with the rights of another, and Nova hangs. Write 1, and more processes. kolla accepts more only for %s.",
-				s.name, s.value, strings.Join(known, ", ")),
-			Subject: &s.at,
+			Detail: fmt.Sprintf("%s is %q. A process would answer several requests at once, and most APIs of OpenStack do not stand that: Keystone answers one user with the rights of another, and Nova hangs. Write 1, and more processes. Modules that may have more: %s.",
+				found.name, value, strings.Join(slices.Sorted(maps.Keys(safe)), ", ")),
+			Subject: &found.at,
 		})
 	}
 }
 
-// section finds the settings of uWSGI in a raw file.
-var section = regexp.MustCompile(`(?m)^[ \t]*([a-z-]+)[ \t]*[=:][ \t]*(.*?)[ \t\r]*$`)
-
-// read returns the modules that a config file names, and its settings.
-func read(f *configs.ConfigFile) (modules []string, settings []setting) {
-	take := func(key, value string, at hcl.Range) {
-		switch {
-		case slices.Contains(concurrent, key):
-			settings = append(settings, setting{fmt.Sprintf("[uwsgi] %s of %s", key, f.Name), value, at})
-		case names(key):
-			modules = append(modules, module(value))
-		}
+// several reports whether the value lets a process answer several requests. uWSGI reads the number
+// at the beginning of a value, and puts other values in the place of some signs.
+func (s setting) several() bool {
+	if strings.ContainsAny(s.value, "$%@") {
+		return true
 	}
-	for _, o := range f.Options {
-		if o.Section != "uwsgi" {
+	digits := strings.TrimSpace(s.value)
+	if end := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
+		digits = digits[:end]
+	}
+	n, err := strconv.Atoi(digits)
+	return err == nil && n > 1 || err != nil && digits != ""
+}
+
+// option takes an option of uWSGI, and returns the section of another file that it names.
+func (f *found) option(key string, s setting) (section string) {
+	switch {
+	case key == "set" || key == "S":
+		inner, value, _ := strings.Cut(s.value, "=")
+		s.name, s.value = s.name+" "+inner, value
+		return f.option(inner, s)
+	case slices.Contains(concurrent, key):
+		f.settings = append(f.settings, s)
+	case slices.Contains([]string{"module", "wsgi", "wsgi-file", "w", "file", "mount"}, key):
+		module, _, _ := strings.Cut(s.value, ":")
+		f.modules = append(f.modules, module)
+	case slices.Contains([]string{"ini", "yaml", "json", "include", "inherit"}, key):
+		_, section, _ = strings.Cut(s.value, ":")
+	}
+	return section
+}
+
+// file takes the options of a config file, in the sections that uWSGI reads.
+func (f *found) file(file *configs.ConfigFile, sections []string) {
+	take := func(section, key, value string, secret bool, at hcl.Range) (named string) {
+		return f.option(key, setting{fmt.Sprintf("[%s] %s of %s", section, key, file.Name), value, secret, at})
+	}
+	options, at := file.Options, file.Origin.Range
+	if at.Filename == "" {
+		at = file.Range
+	}
+	for _, p := range parsed(file) {
+		options = append(options, configs.Option{Section: p.section, Key: p.key, Values: []configs.Text{configs.Plain(p.value)}, Origin: configs.Origin{Range: at}})
+	}
+	if !slices.ContainsFunc(options, func(o configs.Option) bool { return o.Section == "uwsgi" }) {
+		return
+	}
+	seen := map[string]bool{}
+	for sections = slices.Clone(sections); len(sections) > 0; sections = sections[1:] {
+		if seen[sections[0]] {
 			continue
 		}
-		for _, value := range o.Values {
-			if len(value.Deferred()) == 0 { // else a later plan knows it
-				take(o.Key, value.Masked(), o.Origin.Range)
+		seen[sections[0]] = true
+		for _, o := range options {
+			if o.Section != sections[0] {
+				continue
+			}
+			for _, text := range o.Values {
+				if len(text.Deferred()) > 0 {
+					continue // a later plan knows it
+				}
+				// uWSGI reads no continued lines: each is an option.
+				lines := strings.Split(literal(text), "\n")
+				named := []string{take(o.Section, o.Key, lines[0], text.Secret(), o.Origin.Range)}
+				for _, line := range lines[1:] {
+					key, value, _ := strings.Cut(line, "=")
+					named = append(named, take(o.Section, strings.TrimSpace(key), strings.TrimSpace(value), text.Secret(), o.Origin.Range))
+				}
+				sections = append(sections, named...)
 			}
 		}
 	}
-	if text := f.Content.Masked(); strings.Contains(text, "[uwsgi]") || strings.Contains(text, "uwsgi:") {
-		at := f.Origin.Range
-		if at.Filename == "" {
-			at = f.Range
-		}
-		for _, match := range section.FindAllStringSubmatch(text, -1) {
-			take(match[1], match[2], at)
-		}
-	}
-	return modules, settings
 }
 
-// started returns the modules and the settings in the command and the environment of a workload.
-func started(w configs.Workload) (modules []string, settings []setting) {
-	words := strings.Fields(strings.Join(slices.Concat(w.Pod.Command, w.Pod.Args), " "))
+// option is one of a raw file.
+type option struct{ section, key, value string }
+
+// parsed returns the options of a raw file of uWSGI: YAML, JSON or INI.
+func parsed(file *configs.ConfigFile) []option {
+	text := literal(file.Content)
+	if !strings.Contains(text, "uwsgi") {
+		return nil
+	}
+	var out []option
+	var document map[string]any
+	if yaml.Unmarshal([]byte(text), &document) == nil {
+		for section, content := range document {
+			lists, _ := content.([]any) // of maps with one key
+			for _, one := range append(lists, content) {
+				options, _ := one.(map[string]any)
+				for key, value := range options {
+					out = append(out, option{section, key, fmt.Sprint(value)})
+				}
+			}
+		}
+		return out
+	}
+	section := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		key, value, ok := strings.Cut(line, "=")
+		switch {
+		case strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]"):
+			section = line[1 : len(line)-1]
+		case ok && !strings.HasPrefix(line, ";") && !strings.HasPrefix(line, "#"):
+			out = append(out, option{section, strings.TrimSpace(key), strings.TrimSpace(value)})
+		}
+	}
+	return out
+}
+
+// literal returns a text with its sensitive parts, which are compared and not shown.
+func literal(text configs.Text) string {
+	var b strings.Builder
+	for _, part := range text {
+		b.WriteString(part.Literal)
+	}
+	return b.String()
+}
+
+// container is a container of a service, or a part of one in a patch.
+type container struct {
+	name string // for people
+	args []string
+	env  []configs.Env
+	at   hcl.Range
+}
+
+// containersOf returns the containers of a service.
+func containersOf(s *configs.Service) []container {
+	var out []container
+	for _, w := range s.Workloads {
+		at := w.Range
+		if at.Filename == "" {
+			at = s.Range
+		}
+		out = append(out, container{fmt.Sprintf("workload %q", w.Name), slices.Concat(w.Pod.Command, w.Pod.Args), w.Pod.Env, at})
+		for _, init := range w.Pod.Inits {
+			out = append(out, container{fmt.Sprintf("%q of workload %q", init.Name, w.Name), slices.Concat(init.Command, init.Args), init.Env, at})
+		}
+	}
+	for _, p := range s.Patches {
+		out = append(out, patched(p.Object, p.Range)...)
+	}
+	return out
+}
+
+// patched returns the containers of a patch, at any depth. What it leaves out of a command stays
+// as it is, so its arguments count without the name of the program.
+func patched(part any, at hcl.Range) []container {
+	var out []container
+	switch part := part.(type) {
+	case map[string]any:
+		k := container{name: "a patch", args: []string{"uwsgi"}, at: at}
+		for _, key := range slices.Sorted(maps.Keys(part)) {
+			value := part[key]
+			list, _ := value.([]any)
+			for _, one := range list {
+				text, isText := one.(string)
+				variable, _ := one.(map[string]any)
+				name, _ := variable["name"].(string)
+				set, _ := variable["value"].(string)
+				switch {
+				case isText && (key == "command" || key == "args"):
+					k.args = append(k.args, text)
+				case key == "env":
+					k.env = append(k.env, configs.Env{Name: name, Value: configs.Plain(set), Range: at})
+				}
+			}
+			out = append(out, patched(value, at)...)
+		}
+		if len(k.args) > 1 || len(k.env) > 0 {
+			out = append(out, k)
+		}
+	case []any:
+		for _, one := range part {
+			out = append(out, patched(one, at)...)
+		}
+	}
+	return out
+}
+
+// command takes the options in the command and the environment of a container, and returns the
+// sections of files that they name.
+func (f *found) command(k container) (sections []string) {
 	var args []string
-	if i := slices.IndexFunc(words, func(word string) bool { return path.Base(word) == "uwsgi" }); i >= 0 {
+	words := strings.FieldsFunc(strings.Join(k.args, "\n"), func(r rune) bool { return strings.ContainsRune(" \t\n'\"", r) })
+	if i := slices.IndexFunc(words, func(word string) bool { return strings.HasPrefix(path.Base(word), "uwsgi") }); i >= 0 {
 		args = words[i+1:]
 	}
 	for i, arg := range args {
-		name, value, given := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		key, value, given := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		if !strings.HasPrefix(arg, "-") {
+			continue
+		}
 		if !given && i+1 < len(args) {
 			value = args[i+1]
 		}
-		switch {
-		case !strings.HasPrefix(arg, "-"):
-		case slices.Contains(concurrent, name):
-			settings = append(settings, setting{fmt.Sprintf("--%s of workload %q", name, w.Name), value, w.Range})
-		case names(name) || name == "w":
-			modules = append(modules, module(value))
+		sections = append(sections, f.option(key, setting{fmt.Sprintf("--%s of %s", key, k.name), value, false, k.at}))
+	}
+	for _, e := range k.env {
+		if key, ok := strings.CutPrefix(e.Name, "UWSGI_"); ok && len(e.Value.Deferred()) == 0 {
+			key = strings.ReplaceAll(strings.ToLower(key), "_", "-")
+			sections = append(sections, f.option(key, setting{fmt.Sprintf("%s of %s", e.Name, k.name), literal(e.Value), e.Value.Secret(), e.Range}))
 		}
 	}
-	for _, e := range w.Pod.Env {
-		if name, ok := strings.CutPrefix(e.Name, "UWSGI_"); ok && slices.Contains(concurrent, strings.ToLower(name)) && len(e.Value.Deferred()) == 0 {
-			settings = append(settings, setting{fmt.Sprintf("%s of workload %q", e.Name, w.Name), e.Value.Masked(), e.Range})
-		}
-	}
-	return modules, settings
-}
-
-// names reports whether an option of uWSGI names the module.
-func names(option string) bool {
-	return slices.Contains([]string{"module", "wsgi", "wsgi-file", "file", "mount"}, option)
-}
-
-// module returns the module of an option such as "keystone.wsgi.api:application".
-func module(value string) string {
-	name, _, _ := strings.Cut(value, ":")
-	return name
+	return sections
 }
