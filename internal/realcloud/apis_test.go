@@ -19,9 +19,9 @@ var uwsgi = map[string]string{
 	"heat-api": "8004/v1/PROJECT/stacks", "heat-api-cfn": "8000/", "horizon-web": "8080/auth/login/", "cinder-api": "8776/v3/PROJECT/volumes/detail", "nova-api": "8774/v2.1/servers/detail",
 }
 
-// apisStandLoad sends requests without a pause to Nova's API, most of which it answers with the
-// help of a hypervisor, and to its metadata API. A process whose thread hangs never answers
-// again, so every process must answer afterwards. Then it measures all APIs.
+// apisStandLoad sends requests without a pause to Nova's API and to its metadata API. For most of
+// the former, the API asks a hypervisor. A process whose thread hangs never answers again, so
+// every process must answer afterwards. Then the step measures all APIs.
 func apisStandLoad(t *testing.T, c *cloud) {
 	project := c.value(t, "project", "show", "admin", "-f", "value", "-c", "id")
 	as := &login{keystone + "/auth/tokens", password("admin", c.password(t), "admin"), c.value(t, "user", "show", "admin", "-f", "value", "-c", "id")}

@@ -65,7 +65,8 @@ type Facts struct {
 	Given func(source *configs.SecretSource) (string, error)
 	// Now is the time at which the plan is made.
 	Now time.Time
-	// Past: the configuration is one that was replaced. Rules about what may run do not count.
+	// Past: the configuration has been replaced by another one. It is only compared, so it may
+	// contain settings that must not run.
 	Past bool
 	// Namespaced reports whether a kind is namespaced; known is false for kinds that the server
 	// does not have.
