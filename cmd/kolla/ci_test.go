@@ -305,8 +305,10 @@ func TestCIPlanted(t *testing.T) {
 		t.Errorf("diff.md is %q: %v", page, err)
 	}
 	s.want(t, 0, nil, "git", "tag", "origin/main")
-	s.want(t, 1, []string{"is ambiguous", "Write refs/remotes/origin/NAME"}, "./ci/fork.sh", "origin/main")
+	s.want(t, 1, []string{"Write refs/remotes/origin/NAME"}, "./ci/fork.sh", "origin/main")
 	s.want(t, 0, []string{"mariadb"}, "./ci/fork.sh", "refs/remotes/origin/main")
+	s.want(t, 0, nil, "git", "tag", "pull/base")
+	s.want(t, 1, []string{"pull/base is a tag"}, "./ci/fork.sh", "pull/base")
 	tree := strings.TrimSpace(s.want(t, 0, nil, "git", "rev-parse", "HEAD:cloud"))
 	s.in(filepath.Join(s.dir, "cloud")).want(t, 0, []string{"artifact=kolla-plan-" + tree}, "../ci/forge.sh", "put", "cloud.hcl")
 	if _, err := os.Stat(ran); err == nil {

@@ -201,11 +201,10 @@ func unknownCommand(path, name string, commands []*cli.Command) error {
 	return failure.New(fmt.Sprintf("No command %q", name), advice)
 }
 
-// changeDir makes a directory the current one. Variables keep their meaning: $PWD names the
-// directory as the user does, and a relative path in $KUBECONFIG stays that of the shell, so that
-// no file of the new directory takes its place.
+// changeDir makes a directory the current one. A relative path in $KUBECONFIG stays that of the
+// shell, so that no file of the new directory takes its place.
 func changeDir(dir string) error {
-	path, err := filepath.Abs(dir)
+	var err error
 	var configs []string
 	for _, config := range filepath.SplitList(os.Getenv(kubeconfigVariable)) {
 		if config != "" && err == nil {
@@ -215,9 +214,6 @@ func changeDir(dir string) error {
 	}
 	if err == nil {
 		err = os.Chdir(dir)
-	}
-	if err == nil {
-		err = os.Setenv("PWD", path)
 	}
 	if err == nil && len(configs) > 0 {
 		err = os.Setenv(kubeconfigVariable, strings.Join(configs, string(filepath.ListSeparator)))

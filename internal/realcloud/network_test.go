@@ -68,7 +68,7 @@ func (c *cloud) addressesOfPods(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for _, pod := range list[v1.PodList](t, c, "pods", "-A").Items {
-		if name := pod.Labels["kolla.openstack.org/service"]; name != "" && pod.Status.Phase == v1.PodRunning && pod.Namespace == namespace {
+		if name := pod.Labels["kolla.openstack.org/service"]; name != "" && pod.Status.Phase == v1.PodRunning && pod.DeletionTimestamp == nil && pod.Namespace == namespace {
 			out[name] = pod.Status.PodIP
 		}
 	}

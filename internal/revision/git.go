@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"kolla.openstack.org/kolla/internal/failure"
 )
@@ -19,51 +20,37 @@ import (
 // find returns the repository of a directory without asking git.
 func find(dir string) (*Repository, error) {
 	named, err := filepath.Abs(dir) // with the links by which the user came here, if $PWD has them
-	var real string
+	r := &Repository{}
 	if err == nil {
-		real, err = filepath.EvalSymlinks(named)
+		r.dir, err = filepath.EvalSymlinks(named)
 	}
 	if err != nil {
 		return nil, noRepository(err.Error())
 	}
-	r := &Repository{dir: real}
-	r.named, _, err = closest(named)
-	if err == nil {
-		r.root, err = filepath.EvalSymlinks(r.named)
-	}
-	if errors.Is(err, errNoEntry) { // a link from elsewhere leads into the repository
-		r.named, _, err = closest(real)
-		r.root = r.named
-	} else if err == nil && filepath.Join(r.root, strings.TrimPrefix(named, r.named)) != real {
-		return nil, failure.New("The directory is a link", fmt.Sprintf("%s leads to %s. A branch can make a link of a directory, and the revision has the directory of that name. Work in the directory itself.", named, real))
-	}
-	if err == nil {
-		_, r.gitDir, err = closest(r.root)
-	}
-	if err == nil {
-		err = refuseSubmodule(r)
-	}
-	if err != nil {
+	if r.root, r.gitDir, err = closest(r.dir); err != nil {
 		return nil, err
 	}
-	return r, nil
+	// A branch can make a link to another clone. Links within the clone are found by refuseLinks.
+	if came, _, err := closest(named); err == nil {
+		if real, err := filepath.EvalSymlinks(came); err == nil && real != r.root {
+			return nil, failure.New("The directory is a link", fmt.Sprintf("%s, in the clone %s, leads to another clone, %s. Work in the directory itself.", named, came, r.root))
+		}
+	}
+	return r, refuseSubmodule(r)
 }
 
 // refuseSubmodule refuses a repository that another one, further up, has as a submodule: the
 // branch that is looked at can make a submodule of any directory.
 func refuseSubmodule(r *Repository) error {
 	for dir := r.root; dir != filepath.Dir(dir); {
-		outer, gitDir, err := closest(filepath.Dir(dir))
-		if errors.Is(err, errNoEntry) {
-			return nil
+		dir = filepath.Dir(dir)
+		outer, err := gitDirOf(filepath.Join(dir, ".git"))
+		if err != nil { // such as one of another user
+			outer = filepath.Join(dir, ".git")
 		}
-		if err != nil {
-			return err
+		if outer != "" && within(commonDir(outer), commonDir(r.gitDir)) {
+			return failure.New("The configuration is in a submodule", fmt.Sprintf("%s is a submodule of %s. A branch can replace it by a repository with branches of its own, so kolla takes no revision from it. Check the other version out elsewhere (git worktree add), and compare the two directories: kolla diff ../OTHER .", r.root, dir))
 		}
-		if strings.HasPrefix(commonDir(r.gitDir), commonDir(gitDir)+string(filepath.Separator)) {
-			return failure.New("The configuration is in a submodule", fmt.Sprintf("%s is a submodule of %s. A branch can replace it by a repository with branches of its own, so kolla takes no revision from it. Check the other version out elsewhere (git worktree add), and compare the two directories: kolla diff ../OTHER .", r.root, outer))
-		}
-		dir = outer
 	}
 	return nil
 }
@@ -203,8 +190,9 @@ func (r *Repository) run(parent context.Context, stdin string, args ...string) (
 		"-c", "core.fsmonitor=", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.warnAmbiguousRefs=true",
 	}, args...)...)
 	cmd.Dir = r.dir
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "GIT_") }), environment...)
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), steers), environment...)
 	cmd.Stdin = strings.NewReader(stdin)
+	cmd.WaitDelay = time.Second // for programs that git started
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()
@@ -231,6 +219,12 @@ func (r *Repository) run(parent context.Context, stdin string, args ...string) (
 		ended = errors.New(reason(stderr.String()))
 	}
 	return out, stderr.String(), ended
+}
+
+// steers reports whether a variable changes what git does, or which libraries it loads: an empty
+// entry in the path of libraries is the current directory.
+func steers(variable string) bool {
+	return strings.HasPrefix(variable, "GIT_") || strings.HasPrefix(variable, "LD_") || strings.HasPrefix(variable, "DYLD_")
 }
 
 // environment is what git gets in place of its variables: no settings but those of the

@@ -90,7 +90,7 @@ func TestTree(t *testing.T) {
 		}
 		return names
 	}
-	if got, want := list("."), []string{"cloud.hcl", "dir/", "files/", "link.hcl"}; !slices.Equal(got, want) {
+	if got, want := list("."), []string{"absolute", "cloud.hcl", "dir/", "files/", "link.hcl", "loop", "nowhere", "out"}; !slices.Equal(got, want) {
 		t.Errorf("the directory has %q, want %q", got, want)
 	}
 	if got, want := list("../.."), []string{"big", "clouds/", "common/"}; !slices.Equal(got, want) {
@@ -108,7 +108,14 @@ func TestAbsolute(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{filepath.Join(here, "files/a.txt"): "files/a.txt", filepath.Join(here, "../../common"): "../../common", here: "."} {
+	elsewhere := t.TempDir()
+	if err := errors.Join(os.Symlink(filepath.Join(here, "../.."), filepath.Join(elsewhere, "root")), os.Symlink(here, filepath.Join(elsewhere, "prod"))); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		filepath.Join(here, "files/a.txt"): "files/a.txt", filepath.Join(here, "../../common"): "../../common", here: ".",
+		filepath.Join(elsewhere, "root/clouds/prod/files/a.txt"): "files/a.txt", filepath.Join(elsewhere, "prod/files"): "files",
+	} {
 		if name, ok := tree.Relative(path); name != want || !ok {
 			t.Errorf("%s is %q, %v, want %q", path, name, ok, want)
 		}

@@ -213,19 +213,80 @@ func TestAmbiguousNames(t *testing.T) {
 func TestLinkInPlaceOfTheDirectory(t *testing.T) {
 	for name, target := range map[string]string{"inside": "old", "outside": "OTHER"} {
 		t.Run(name, func(t *testing.T) {
-			r := review(t)
 			other := review(t)
+			r := review(t)
 			write(t, filepath.Join(r.root, "old", "cloud.hcl"), "old")
 			if err := errors.Join(os.RemoveAll(filepath.Join(r.root, "prod")), os.Symlink(strings.ReplaceAll(target, "OTHER", other.root+"/prod"), filepath.Join(r.root, "prod"))); err != nil {
 				t.Fatal(err)
 			}
 			r.commit(t)
+			// The base has both directories.
+			r.git(t, "rm", "-q", "--cached", "prod")
+			r.git(t, "read-tree", "--prefix=prod/", r.git(t, "rev-parse", "HEAD~1:prod"))
+			r.git(t, "update-ref", "refs/remotes/origin/main", r.git(t, "commit-tree", "-m", "both", r.git(t, "write-tree")))
+			r.git(t, "reset", "-q")
+			refused := func(how string) {
+				t.Helper()
+				if content, _, err := use(t); err == nil || !strings.Contains(err.Error(), "The directory is a link") {
+					t.Errorf("%s: it has %q, %v", how, content, err)
+				}
+			}
 			t.Chdir(filepath.Join(r.root, "prod")) // and $PWD
-			if content, _, err := use(t); err == nil || !strings.Contains(err.Error(), "The directory is a link") {
-				t.Errorf("it has %q, %v", content, err)
+			refused("through the link")
+			if name == "inside" { // of another clone, only $PWD knows it
+				t.Chdir(filepath.Join(r.root, "old"))
+				refused("without the name of the link")
 			}
 		})
 	}
+}
+
+// TestOtherLinks reads through links that no branch made.
+func TestOtherLinks(t *testing.T) {
+	r := review(t)
+	link := filepath.Join(t.TempDir(), "clone")
+	if err := os.Symlink(r.root, link); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(filepath.Join(link, "prod"))
+	r.want(t)
+}
+
+// TestOnlyATag refuses a tag where a branch is probably meant.
+func TestOnlyATag(t *testing.T) {
+	r := review(t)
+	commit := r.git(t, "rev-parse", "origin/main")
+	r.git(t, "update-ref", "-d", "refs/remotes/origin/main")
+	for _, tag := range []string{"origin/main", "FETCH_HEAD", "v1"} {
+		r.git(t, "update-ref", "refs/tags/"+tag, commit)
+	}
+	repository, err := revision.Find(t.Context(), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"origin/main", "FETCH_HEAD"} {
+		if _, err := repository.Tree(t.Context(), name); err == nil || !strings.Contains(err.Error(), "is only a tag") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, name := range []string{"v1", "refs/tags/origin/main", "tags/origin/main", "v1~0"} {
+		if tree, err := repository.Tree(t.Context(), name); err != nil || tree.Commit != commit {
+			t.Errorf("%s: %+v, %v", name, tree, err)
+		}
+	}
+	for _, name := range []string{"^v1", "v1..main", "v1^{tree}", "v1:prod"} {
+		if _, err := repository.Tree(t.Context(), name); err == nil || !strings.Contains(err.Error(), "No revision") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestOuterRepositoryOfOthers passes over a directory above that looks like a broken or foreign
+// repository.
+func TestOuterRepositoryOfOthers(t *testing.T) {
+	r := review(t)
+	write(t, filepath.Join(filepath.Dir(r.root), ".git"), "gitdir: "+filepath.Join(r.root, "gone")+"\n")
+	r.want(t)
 }
 
 // TestPathsThatGitRefuses refuses a revision with paths that git would not check out. A fetch

@@ -108,7 +108,10 @@ func (t *Tree) resolve(name string) (string, error) {
 			return full, nil
 		}
 		target := t.files[link].target
-		if path.IsAbs(target) {
+		switch {
+		case target == "":
+			return "", errors.New("a link that leads nowhere")
+		case path.IsAbs(target):
 			return "", errOutside
 		}
 		if full = path.Join(path.Dir(link), target, rest); full == ".." || strings.HasPrefix(full, "../") {
@@ -203,9 +206,11 @@ func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	var out []fs.DirEntry
 	for _, child := range slices.Sorted(slices.Values(t.children[full])) {
-		if about, err := t.Stat(path.Join(name, child)); err == nil {
-			out = append(out, fs.FileInfoToDirEntry(about))
+		about, err := t.Stat(path.Join(name, child))
+		if err != nil {
+			about = info{name: child, mode: fs.ModeSymlink | 0o777} // whoever reads it gets the error
 		}
+		out = append(out, fs.FileInfoToDirEntry(about))
 	}
 	return out, nil
 }

@@ -108,6 +108,52 @@ definition "api" {
     }
   }
 
+  config "named.ini" {
+    format  = "raw"
+    path    = "/etc/named.ini"
+    content = "[named]\nthreads = 4\n[unnamed]\nthreads = 4\n" # several
+  }
+
+  config "repeated.json" { # several
+    format = "json"
+    path   = "/etc/repeated.json"
+    values = { uwsgi = { threads = [4], module = "other" } }
+  }
+
+  workload "named" {
+    kind    = "Deployment"
+    image   = "api"
+    command = ["uwsgi", "--ini", "/etc/named.ini:named", "--module", "other"]
+  }
+
+  workload "variable" { # several
+    kind    = "Deployment"
+    image   = "api"
+    command = ["sh", "-c", "UWSGI_THREADS=4 exec uwsgi --module other"]
+  }
+
+  workload "shell" { # several
+    kind    = "Deployment"
+    image   = "api"
+    command = ["sh", "-c", "uwsgi --module other --threads=\"$THREADS\""]
+  }
+
+  workload "exporter" {
+    kind    = "Deployment"
+    image   = "api"
+    command = ["uwsgi-exporter", "--config", "/etc/uwsgi.ini", "--threads", "4"]
+  }
+
+  workload "gunicorn" {
+    kind    = "Deployment"
+    image   = "api"
+    command = ["gunicorn", "other"]
+  }
+
+  patch "Deployment/api*gunicorn" {
+    object = { spec = { template = { spec = { containers = [{ name = "gunicorn", args = ["--threads", "4"] }] } } } }
+  }
+
   config "central.ini" {
     format  = "raw"
     path    = "/etc/central.ini"
@@ -157,6 +203,12 @@ definition "api" {
     kind    = "Deployment"
     image   = "api"
     command = ["worker", "--threads", "4"]
+  }
+
+  workload "environment" {
+    kind    = "Deployment"
+    image   = "api"
+    command = ["uwsgi", "--module", "other"]
 
     env = {
       UWSGI_THREADS = 4 # several

@@ -105,7 +105,7 @@ func loadConfig(options Options, warnings *warnings) (config *rest.Config, conte
 	config, err = loader.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
 		if len(paths) == 0 {
-			paths = []string{"~/.kube/config, and $HOME is not set"}
+			paths = []string{"~/.kube/config, and $HOME names no absolute directory"}
 		}
 		return nil, "", &NoConfigError{Searched: paths, Pod: os.Getenv("KUBERNETES_SERVICE_HOST") != ""}
 	}

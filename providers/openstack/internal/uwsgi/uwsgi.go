@@ -23,6 +23,7 @@ import (
 var safe = map[string]string{
 	"gnocchi.rest.wsgi": "Gnocchi's command gnocchi-api starts it with as many threads as processors",
 	"gnocchi.wsgi.api":  "the same application, by its newer name",
+	"gnocchi-api":       "the same application, as a script",
 }
 
 // concurrent are the options of uWSGI with which a process answers several requests at once.
@@ -94,10 +95,10 @@ func (c *checker) service(s *configs.Service) {
 // several reports whether the value lets a process answer several requests. uWSGI reads the number
 // at the beginning of a value, and puts other values in the place of some signs.
 func (s setting) several() bool {
-	if strings.ContainsAny(s.value, "$%@") {
+	if strings.ContainsAny(s.value, "$%@`") {
 		return true
 	}
-	digits := strings.TrimSpace(s.value)
+	digits := strings.TrimPrefix(strings.TrimSpace(s.value), "+")
 	if end := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
 		digits = digits[:end]
 	}
@@ -115,8 +116,12 @@ func (f *found) option(key string, s setting) (section string) {
 	case slices.Contains(concurrent, key):
 		f.settings = append(f.settings, s)
 	case slices.Contains([]string{"module", "wsgi", "wsgi-file", "w", "file", "mount"}, key):
-		module, _, _ := strings.Cut(s.value, ":")
-		f.modules = append(f.modules, module)
+		where, module, ok := strings.Cut(s.value, "=") // of mount
+		if !ok {
+			module = where
+		}
+		module, _, _ = strings.Cut(module, ":")
+		f.modules = append(f.modules, path.Base(module))
 	case slices.Contains([]string{"ini", "yaml", "json", "include", "inherit"}, key):
 		_, section, _ = strings.Cut(s.value, ":")
 	}
@@ -128,19 +133,16 @@ func (f *found) file(file *configs.ConfigFile, sections []string) {
 	take := func(section, key, value string, secret bool, at hcl.Range) (named string) {
 		return f.option(key, setting{fmt.Sprintf("[%s] %s of %s", section, key, file.Name), value, secret, at})
 	}
-	options, at := file.Options, file.Origin.Range
+	options, at := slices.Clip(file.Options), file.Origin.Range
 	if at.Filename == "" {
 		at = file.Range
 	}
 	for _, p := range parsed(file) {
 		options = append(options, configs.Option{Section: p.section, Key: p.key, Values: []configs.Text{configs.Plain(p.value)}, Origin: configs.Origin{Range: at}})
 	}
-	if !slices.ContainsFunc(options, func(o configs.Option) bool { return o.Section == "uwsgi" }) {
-		return
-	}
 	seen := map[string]bool{}
 	for sections = slices.Clone(sections); len(sections) > 0; sections = sections[1:] {
-		if seen[sections[0]] {
+		if sections[0] == "" || seen[sections[0]] {
 			continue
 		}
 		seen[sections[0]] = true
@@ -170,26 +172,32 @@ type option struct{ section, key, value string }
 
 // parsed returns the options of a raw file of uWSGI: YAML, JSON or INI.
 func parsed(file *configs.ConfigFile) []option {
-	text := literal(file.Content)
-	if !strings.Contains(text, "uwsgi") {
+	content := literal(file.Content)
+	if !slices.ContainsFunc(concurrent, func(name string) bool { return strings.Contains(content, name) }) {
 		return nil
 	}
 	var out []option
 	var document map[string]any
-	if yaml.Unmarshal([]byte(text), &document) == nil {
-		for section, content := range document {
-			lists, _ := content.([]any) // of maps with one key
-			for _, one := range append(lists, content) {
+	if yaml.Unmarshal([]byte(content), &document) == nil {
+		for section, options := range document {
+			lists, _ := options.([]any) // of maps with one key
+			for _, one := range append(lists, options) {
 				options, _ := one.(map[string]any)
 				for key, value := range options {
-					out = append(out, option{section, key, fmt.Sprint(value)})
+					values, ok := value.([]any) // of an option that is repeated
+					if !ok {
+						values = []any{value}
+					}
+					for _, value := range values {
+						out = append(out, option{section, key, text(value)})
+					}
 				}
 			}
 		}
 		return out
 	}
 	section := ""
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(content) {
 		line = strings.TrimSpace(line)
 		key, value, ok := strings.Cut(line, "=")
 		switch {
@@ -200,6 +208,14 @@ func parsed(file *configs.ConfigFile) []option {
 		}
 	}
 	return out
+}
+
+// text returns a value of a document as uWSGI reads it.
+func text(value any) string {
+	if n, ok := value.(float64); ok {
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return fmt.Sprint(value)
 }
 
 // literal returns a text with its sensitive parts, which are compared and not shown.
@@ -213,10 +229,11 @@ func literal(text configs.Text) string {
 
 // container is a container of a service, or a part of one in a patch.
 type container struct {
-	name string // for people
-	args []string
-	env  []configs.Env
-	at   hcl.Range
+	name  string // for people
+	short string // in the pod
+	args  []string
+	env   []configs.Env
+	at    hcl.Range
 }
 
 // containersOf returns the containers of a service.
@@ -227,24 +244,31 @@ func containersOf(s *configs.Service) []container {
 		if at.Filename == "" {
 			at = s.Range
 		}
-		out = append(out, container{fmt.Sprintf("workload %q", w.Name), slices.Concat(w.Pod.Command, w.Pod.Args), w.Pod.Env, at})
+		out = append(out, container{fmt.Sprintf("workload %q", w.Name), w.Name, slices.Concat(w.Pod.Command, w.Pod.Args), w.Pod.Env, at})
 		for _, init := range w.Pod.Inits {
-			out = append(out, container{fmt.Sprintf("%q of workload %q", init.Name, w.Name), slices.Concat(init.Command, init.Args), init.Env, at})
+			out = append(out, container{fmt.Sprintf("%q of workload %q", init.Name, w.Name), init.Name, slices.Concat(init.Command, init.Args), init.Env, at})
 		}
 	}
 	for _, p := range s.Patches {
-		out = append(out, patched(p.Object, p.Range)...)
+		for _, k := range patched(p.Object, p.Range) {
+			// A patch may leave the program as it is.
+			of := slices.IndexFunc(out, func(c container) bool { return c.short == k.short })
+			if !slices.ContainsFunc(k.args, isUWSGI) && of >= 0 && len(out[of].args) > 0 {
+				k.args = append([]string{strings.Join(out[of].args, " ")}, k.args...)
+			}
+			out = append(out, k)
+		}
 	}
 	return out
 }
 
-// patched returns the containers of a patch, at any depth. What it leaves out of a command stays
-// as it is, so its arguments count without the name of the program.
+// patched returns the containers of a patch, at any depth.
 func patched(part any, at hcl.Range) []container {
 	var out []container
 	switch part := part.(type) {
 	case map[string]any:
-		k := container{name: "a patch", args: []string{"uwsgi"}, at: at}
+		short, _ := part["name"].(string)
+		k := container{name: "a patch", short: short, at: at}
 		for _, key := range slices.Sorted(maps.Keys(part)) {
 			value := part[key]
 			list, _ := value.([]any)
@@ -262,7 +286,7 @@ func patched(part any, at hcl.Range) []container {
 			}
 			out = append(out, patched(value, at)...)
 		}
-		if len(k.args) > 1 || len(k.env) > 0 {
+		if len(k.args) > 0 || len(k.env) > 0 {
 			out = append(out, k)
 		}
 	case []any:
@@ -273,14 +297,27 @@ func patched(part any, at hcl.Range) []container {
 	return out
 }
 
+// isUWSGI reports whether a word of a command is uWSGI, or Debian's program for a language.
+func isUWSGI(word string) bool {
+	name := path.Base(word)
+	return name == "uwsgi" || name == "uwsgi-core" || strings.HasPrefix(name, "uwsgi_")
+}
+
 // command takes the options in the command and the environment of a container, and returns the
 // sections of files that they name.
 func (f *found) command(k container) (sections []string) {
-	var args []string
-	words := strings.FieldsFunc(strings.Join(k.args, "\n"), func(r rune) bool { return strings.ContainsRune(" \t\n'\"", r) })
-	if i := slices.IndexFunc(words, func(word string) bool { return strings.HasPrefix(path.Base(word), "uwsgi") }); i >= 0 {
-		args = words[i+1:]
+	quotes := strings.NewReplacer("'", "", `"`, "")
+	words := strings.Fields(quotes.Replace(strings.Join(k.args, "\n")))
+	program := slices.IndexFunc(words, isUWSGI)
+	if program < 0 {
+		return nil // the environment is of another program
 	}
+	for _, word := range words[:program] {
+		if name, value, ok := strings.Cut(word, "="); ok {
+			k.env = append(slices.Clip(k.env), configs.Env{Name: name, Value: configs.Plain(value), Range: k.at})
+		}
+	}
+	args := words[program+1:]
 	for i, arg := range args {
 		key, value, given := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		if !strings.HasPrefix(arg, "-") {
