@@ -11,7 +11,7 @@ import (
 
 // identitiesStayApart checks that Keystone never takes one caller for another while many ask at
 // once: a restricted application credential, which may not make credentials, the administrator,
-// and a member of another project. With two threads in a process, 2 of 100 requests of
+// and a member of another project. With two threads in a process, 4 of 100 tries of
 // the restricted one got the rights of the administrator.
 func identitiesStayApart(t *testing.T, c *cloud) {
 	c.value(t, "project", "create", "apart", "-f", "value", "-c", "id")
