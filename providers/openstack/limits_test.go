@@ -16,10 +16,14 @@ import (
 
 // Bounds of the files of the catalogue, in lines, and of a line in them.
 const (
-	maxFile = 280
+	maxFile = 260
 	maxLine = 160
 	maxText = 5
 )
+
+// longer are files with a bound of their own: a definition is one block, and Nova's has five
+// workloads, which dynamic blocks would hide from the reference.
+var longer = map[string]int{"nova.hcl": 276}
 
 // TestCatalogueLimits holds that each file of the catalogue can be read at a sitting, that
 // scripts in it are files of their own, and that no text stands in two places. A text is
@@ -36,8 +40,8 @@ func TestCatalogueLimits(t *testing.T) {
 			return err
 		}
 		lines := strings.Split(strings.TrimSuffix(string(source), "\n"), "\n")
-		if len(lines) > maxFile {
-			t.Errorf("%s has %d lines, and may have %d", path, len(lines), maxFile)
+		if limit := max(maxFile, longer[path]); len(lines) > limit {
+			t.Errorf("%s has %d lines, and may have %d", path, len(lines), limit)
 		}
 		for i, line := range lines {
 			if len([]rune(line)) > maxLine {

@@ -1,6 +1,5 @@
-# Cinder: the API under uWSGI, scheduler, volume service and, where asked for, backups. What
-# is known of volumes is in the database: a restart costs the requests that are under way.
-# No pod has powers, so that none can attach block devices: LVM and iSCSI do not work here.
+# Cinder: the API under uWSGI, scheduler, volume service and, where asked for, backups. Volumes are in the
+# database: a restart costs the requests under way. No pod has powers to attach devices, for LVM and iSCSI.
 definition "cinder" {
   description = "Volumes"
 
@@ -119,8 +118,7 @@ definition "cinder" {
     }
   }
 
-  # Cinder looks at images by sudo. A pod cannot become another user, and need not: all is
-  # its own. So the helpers above are not started by sudo, and have no capabilities.
+  # Cinder looks at images by sudo. All files are its own, so the helpers above need neither sudo nor capabilities.
   config "sudo" {
     format  = "raw"
     path    = "/var/lib/kolla/venv/bin/sudo"
@@ -185,8 +183,7 @@ definition "cinder" {
     }
   }
 
-  # The database knows daemons by the names of their pods. One that is connected to the
-  # queue is ready. When the queue is gone, no restart would help: a start may take an hour.
+  # The database knows daemons by the names of their pods. Nothing asks whether they live, as in nova.hcl.
   workload "scheduler" {
     kind         = "StatefulSet"
     image        = "cinder-scheduler"
@@ -208,11 +205,10 @@ definition "cinder" {
     }
   }
 
-  # One pod: volumes belong to its name.
   workload "volume" {
     kind         = "StatefulSet"
     image        = "cinder-volume"
-    max_replicas = 1
+    max_replicas = 1 # volumes belong to the name of the pod
     user         = 42407
     command      = ["cinder-volume"]
     config       = ["cinder-volume.conf", "ceph.conf", "ceph.client.cinder.keyring", "sudo", "policy.yaml"]
