@@ -179,7 +179,7 @@ func (c *cloud) answers(t *testing.T, name string) {
 	ip := guests[name].Floating
 	defer func() {
 		if t.Failed() {
-			t.Logf("the console of %s:\n%s", name, c.console(t, name, ""))
+			c.explain(t, name)
 		}
 	}()
 	eventually(t, func() error {
@@ -192,6 +192,20 @@ func (c *cloud) answers(t *testing.T, name string) {
 	if r := finish(t, c.providerCommand(t, "python3", "ping.py", ip, "3")); r.code != 0 || strings.Contains(" "+r.out, " 0 ") {
 		t.Errorf("%s does not answer to pings at %s: %s", name, ip, r.out)
 	}
+}
+
+// explain logs what may say why a server does not answer: what Nova and its console say, and the
+// pods of its node with the ends of their logs.
+func (c *cloud) explain(t *testing.T, name string) {
+	t.Helper()
+	node := guests[name].Host
+	t.Logf("the pods of %s:\n%s", node, c.kubectl(t, "get", "pods", "-o", "wide", "--field-selector=spec.nodeName="+node))
+	for _, service := range []string{"openvswitch", "ovn-controller", "libvirt", "nova-compute"} {
+		t.Logf("the log of %s on %s:\n%s", service, node, c.kubectl(t, "logs", "-l", "app.kubernetes.io/name="+service, "--all-containers", "--prefix", "--tail=40"))
+	}
+	var found struct{ Status, Fault string }
+	c.servers(t, &found, "status", name)
+	t.Logf("Nova says of %s: %s %s; its console:\n%s", name, found.Status, found.Fault, c.console(t, name, ""))
 }
 
 // screenIsDrawn checks that the page of a server's console draws its screen, through the VIP.
