@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // mayBecomeRoot looks for what sudo lets a service's user run as root.
@@ -175,8 +176,9 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 http.server.ThreadingHTTPServer(("", 80), Handler).serve_forever()
 `
 
-// libvirt starts libvirtd and, with it, the guest: it gets an address and its metadata,
-// and runs its user data, which writes to a volume and reads it. The power button ends it.
+// libvirt starts libvirtd and, with it, the guest: it gets an address, although its network comes
+// late, and its metadata, and runs its user data, which writes to a volume and reads it. The power
+// button ends it.
 func (b builder) libvirt(c container) {
 	disk, err := os.ReadFile(filepath.Join(b.out, "guest.qcow2"))
 	if err != nil {
@@ -217,6 +219,15 @@ cgroup_controllers = []
 	if err := r.exec("root", "virsh", "create", "/var/lib/nova/machine.xml"); err != nil {
 		c.Fatalf("%v\n%s", err, r.logged())
 	}
+	link := func(state string) {
+		if err := r.exec("root", "virsh", "qemu-monitor-command", "guest", "--hmp", "set_link net "+state); err != nil {
+			c.Error(err)
+		}
+	}
+	link("off")
+	r.becomes("grep", "-F", "guest: up", "/var/lib/nova/console.log")
+	time.Sleep(30 * time.Second) // as after a power cut of its node
+	link("on")
 	console := []string{
 		"guest: lease eth0 169.254.0.10/16", "guest: no meta_data.json (1)", `guest: metadata {"uuid": "7d1b"`, "guest: no user_data (1)", "guest: ready",
 		"the volume: written", "guest: user data ended with 0", "guest: disks vda vdb",
