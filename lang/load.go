@@ -62,6 +62,9 @@ type Options struct {
 	Restricted bool
 	// PolicyFiles are the paths of files with policies.
 	PolicyFiles []string
+	// Sensitive gets the text of each sensitive value, so that a caller can recognize it in
+	// text of others. May be nil.
+	Sensitive func(text string)
 }
 
 // Var is an option that gives values to variables.
@@ -126,6 +129,7 @@ func newLoader(dir string, options Options) *loader {
 		memo:      eval.NewMemo(),
 		digest:    map[string]string{},
 	}
+	l.report.Secret = options.Sensitive
 	l.constant = eval.Constant(l.report, decisions, l.memo, l.functions)
 	literal := func(b *source.Block, name string) string { return eval.Literal(l.constant, b, name) }
 	fsys := options.FS

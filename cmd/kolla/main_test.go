@@ -88,6 +88,7 @@ func runScripts(t *testing.T, files []string) {
 			"talkstls":     talksTLS,
 			"signsssh":     signsSSH,
 			"receiver":     receiver,
+			"nowhere":      nowhere,
 		},
 		RequireUniqueNames: true,
 	})

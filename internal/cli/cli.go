@@ -24,12 +24,13 @@ import (
 	"kolla.openstack.org/kolla/internal/explain"
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/habits"
+	"kolla.openstack.org/kolla/internal/redaction"
 	"kolla.openstack.org/kolla/internal/view"
 )
 
 // Run runs the command line and returns the exit code of the process.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s := command.Streams{In: stdin, Out: stdout, Err: stderr, Version: Version, Writes: &atomic.Bool{}}
+	s := command.Streams{In: stdin, Out: stdout, Err: stderr, Version: Version, Writes: &atomic.Bool{}, Secrets: &redaction.Values{}}
 	if len(args) > 1 && args[len(args)-1] == completion.Asks {
 		completion.Complete(s.Out, newApp(s), args[1:len(args)-1])
 		return 0
@@ -89,7 +90,7 @@ func runToEnd(ctx context.Context, s command.Streams, app *cli.App, args []strin
 
 // report prints an error that ends a command: the problem, and the next step.
 func report(s command.Streams, err error) {
-	view.New(s.Out, s.Err, false).Failure(explain.Error(err, s.Version))
+	view.New(s.Out, s.Err, false).Failure(explain.Error(err, s.Version, s.Secrets))
 }
 
 // chdirFlag is the option with the directory to work in.

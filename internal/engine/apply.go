@@ -102,7 +102,7 @@ func (e *Engine) execute(ctx context.Context, session *state.Session, plan *plan
 		Writer:      client.Writer(),
 		Shell:       client.Shell(),
 		Session:     session,
-		Reassess:    planner.Reassess,
+		Reassess:    e.reassess,
 		Observe:     observe,
 		Reachable:   client.Reachable,
 		Held:        o.Held,

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
+	"kolla.openstack.org/kolla/internal/redaction"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
@@ -15,6 +17,8 @@ import (
 type Cluster struct {
 	// Warnings are those of the API server.
 	Warnings *Warnings
+	// Secrets are the secret values of the run. Plans are made without them.
+	Secrets *redaction.Values
 
 	options  kubernetes.Options
 	dialed   sync.Once
@@ -31,7 +35,8 @@ type Cluster struct {
 func NewCluster(options kubernetes.Options, reporter Reporter) *Cluster {
 	warnings := &Warnings{reporter: reporter}
 	options.Warn = warnings.take
-	return &Cluster{Warnings: warnings, options: options}
+	options.Secrets = cmp.Or(options.Secrets, &redaction.Values{})
+	return &Cluster{Warnings: warnings, Secrets: options.Secrets, options: options}
 }
 
 // Client finds the cluster. It sends no request.

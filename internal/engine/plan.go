@@ -194,7 +194,9 @@ func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o 
 		return nil, err
 	}
 	o.locate(problems)
+	redactProblems(problems, e.Cluster.Secrets)
 	if plan != nil {
+		redactPlan(plan, e.Cluster.Secrets)
 		plan.Options, plan.Elapsed = o.Written, time.Since(start)
 		logDecisions(ctx, e.Log, plan)
 	}

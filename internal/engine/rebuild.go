@@ -31,9 +31,13 @@ func (e *Engine) Claimants(ctx context.Context, config *configs.Config, st *stat
 	if err != nil {
 		return nil, err
 	}
+	redactProblems(problems, e.Cluster.Secrets)
 	if len(problems) > 0 {
 		e.Reporter.Problems(problems)
 		return nil, ErrReported
+	}
+	for i := range all {
+		redactClaim(&all[i], e.Cluster.Secrets)
 	}
 	return all, nil
 }

@@ -78,6 +78,7 @@ func (s *Source) Read(ctx context.Context, l Loading) (*configs.Config, hcl.Diag
 	if l.Cluster != nil {
 		o.Read = func(q configs.DataQuery) ([]map[string]any, error) { return l.Cluster.Read(ctx, q) }
 		o.Later, o.Settled, o.Restricted = l.Later, l.Settled, l.Restricted
+		o.Sensitive = l.Cluster.Secrets.Add
 	}
 	return s.Evaluate(o)
 }

@@ -6,6 +6,7 @@ import (
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/engine"
 	"kolla.openstack.org/kolla/internal/executor"
+	"kolla.openstack.org/kolla/internal/redaction"
 	"kolla.openstack.org/kolla/internal/report/applied"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -13,11 +14,11 @@ import (
 )
 
 // Applied counts the results of all rounds of an apply, and explains the failures. version
-// is the version of kolla.
-func Applied(all *engine.ApplyResult, version string) applied.Result {
+// is the version of kolla. Secret values are not a part of the result.
+func Applied(all *engine.ApplyResult, version string, secrets *redaction.Values) applied.Result {
 	var total applied.Result
 	for _, round := range all.Rounds {
-		add(&total, summarizeRound(round, version))
+		add(&total, summarizeRound(round, version, secrets))
 	}
 	for _, a := range all.Waiting {
 		s := applied.Skipped{Address: a.Address, Data: []string{}}
@@ -46,7 +47,7 @@ func add(total *applied.Result, round applied.Result) {
 
 // summarizeRound counts the results of one round. A cause that many actions share is one
 // failure, with the addresses of the others.
-func summarizeRound(round engine.Round, version string) applied.Result {
+func summarizeRound(round engine.Round, version string, secrets *redaction.Values) applied.Result {
 	result := round.Result
 	a := applied.Result{Destroy: round.Plan.Destroy, Interrupted: result.Interrupted, Took: result.Elapsed}
 	var done plans.Plan
@@ -63,7 +64,7 @@ func summarizeRound(round engine.Round, version string) applied.Result {
 				}
 				known[cause] = len(a.Failed)
 			}
-			a.Failed = append(a.Failed, failed(outcome, version))
+			a.Failed = append(a.Failed, failed(outcome, version, secrets))
 		case executor.Interrupted:
 			if outcome.Written {
 				done.Actions = append(done.Actions, *outcome.Action)
@@ -98,7 +99,7 @@ func sharedCause(err error) string {
 }
 
 // failed explains the failure of an action.
-func failed(outcome executor.Outcome, version string) applied.Failed {
+func failed(outcome executor.Outcome, version string, secrets *redaction.Values) applied.Failed {
 	row := applied.Failed{Address: outcome.Action.Address, Reason: outcome.Err.Error(), After: outcome.Elapsed}
 	if outcome.Action.Object != nil {
 		row.Source = outcome.Action.Object.Source
@@ -111,16 +112,17 @@ func failed(outcome executor.Outcome, version string) applied.Failed {
 	summary, detail, explained := kubernetes.Explain(outcome.Err)
 	switch {
 	case errors.As(outcome.Err, &bug):
-		row.Reason, row.Advice = crashed(bug, version)
+		row.Reason, row.Advice = crashed(bug, version, secrets)
 	case errors.As(outcome.Err, &notReady):
 		row.Reason, row.Detail = notReady.Reason, notReady.Detail
 	case errors.As(outcome.Err, &conflict):
 		row.Reason = "others changed it since the plan was made"
 		for _, c := range conflict.Conflicts {
-			row.Detail = append(row.Detail, c.Path+" by "+c.Manager)
+			row.Detail = append(row.Detail, c.Path+" by "+secrets.Text(c.Manager))
 		}
 	case explained:
 		row.Reason, row.Advice = summary, detail
 	}
+	row.Reason, row.Advice = secrets.Mixed(row.Reason), secrets.Mixed(row.Advice)
 	return row
 }

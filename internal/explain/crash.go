@@ -8,6 +8,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/failure"
+	"kolla.openstack.org/kolla/internal/redaction"
 )
 
 // DebugVariable is the environment variable that makes kolla print the stack of a crash.
@@ -15,14 +16,14 @@ const DebugVariable = "KOLLA_DEBUG"
 
 // crashed explains a bug of kolla. The stack is for the developers of kolla: it goes into a
 // file, or is printed if DebugVariable is set.
-func crashed(bug *crash.Error, version string) (summary, detail string) {
+func crashed(bug *crash.Error, version string, secrets *redaction.Values) (summary, detail string) {
 	return "This is a bug in kolla", fmt.Sprintf("%s. kolla stopped there; what it had done until then is recorded, and the lock is released. %s",
-		failure.Sentence(bug.Error()), kept(bug, version))
+		failure.Sentence(bug.Error()), kept(bug, version, secrets))
 }
 
 // kept writes the report of a bug to a file, and returns a sentence with its name.
-func kept(bug *crash.Error, version string) string {
-	report := fmt.Sprintf("kolla %s (%s, %s/%s)\n\npanic: %v\n\n%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, bug.Value, bug.Stack)
+func kept(bug *crash.Error, version string, secrets *redaction.Values) string {
+	report := fmt.Sprintf("kolla %s (%s, %s/%s)\n\npanic: %v\n\n%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, secrets.Text(fmt.Sprint(bug.Value)), bug.Stack)
 	if os.Getenv(DebugVariable) != "" {
 		return "Where it happened:\n\n" + strings.ReplaceAll(report, "\n", "\n  ")
 	}

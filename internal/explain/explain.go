@@ -12,17 +12,24 @@ import (
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/files"
+	"kolla.openstack.org/kolla/internal/redaction"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
 )
 
-// Error explains an error that ends a command. version is the version of kolla.
-func Error(err error, version string) (summary, detail string) {
+// Error explains an error that ends a command, without the given secret values. version is the
+// version of kolla.
+func Error(err error, version string, secrets *redaction.Values) (summary, detail string) {
+	summary, detail = explain(err, version, secrets)
+	return secrets.Mixed(summary), secrets.Mixed(detail)
+}
+
+func explain(err error, version string, secrets *redaction.Values) (summary, detail string) {
 	var bug *crash.Error
 	if errors.As(err, &bug) {
-		return crashed(bug, version)
+		return crashed(bug, version, secrets)
 	}
 	var f *failure.Error
 	if errors.As(err, &f) {

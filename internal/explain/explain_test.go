@@ -27,7 +27,7 @@ func TestFiles(t *testing.T) {
 		syscall.EIO:    {"Error: Unexpected failure"},
 	} {
 		var out bytes.Buffer
-		view.New(&out, &out, true).Failure(explain.Error(fmt.Errorf("write the plan: %w", &fs.PathError{Op: "write", Path: "change.plan", Err: errno}), "v1"))
+		view.New(&out, &out, true).Failure(explain.Error(fmt.Errorf("write the plan: %w", &fs.PathError{Op: "write", Path: "change.plan", Err: errno}), "v1", nil))
 		for _, text := range append(want, "change.plan: "+errno.Error()) {
 			if !strings.Contains(out.String(), text) {
 				t.Errorf("%v is reported without %q:\n%s", errno, text, &out)
@@ -35,7 +35,7 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	view.New(&out, &out, true).Failure(explain.Error(&net.OpError{Op: "dial", Net: "tcp", Err: syscall.EACCES}, "v1"))
+	view.New(&out, &out, true).Failure(explain.Error(&net.OpError{Op: "dial", Net: "tcp", Err: syscall.EACCES}, "v1", nil))
 	if strings.Contains(out.String(), "No permission") {
 		t.Errorf("a refused connection is reported as a file:\n%s", &out)
 	}
@@ -53,7 +53,7 @@ func TestEngine(t *testing.T) {
 		"or with a longer -timeout.":                         &engine.MissingDataError{Data: []configs.Data{{Block: "data.x"}}},
 		"What was given just now for data[\"password\"] of ": &engine.OtherValueError{Path: `data["password"]`},
 	} {
-		summary, detail := explain.Error(fmt.Errorf("apply: %w", err), "v1")
+		summary, detail := explain.Error(fmt.Errorf("apply: %w", err), "v1", nil)
 		if !strings.Contains(detail, want) || strings.HasPrefix(summary, "Unexpected") {
 			t.Errorf("%v is explained without %q:\n%s\n%s", err, want, summary, detail)
 		}

@@ -73,6 +73,32 @@ func IsSensitive(v cty.Value) bool {
 	return ok
 }
 
+// Sensitives calls text with each known string, and each number as text, that comes from a
+// sensitive variable. text may be nil.
+func Sensitives(v cty.Value, text func(string)) {
+	if text == nil || !IsSensitive(v) {
+		return
+	}
+	bare, places := v.UnmarkDeepWithPaths()
+	for _, place := range places {
+		part, err := place.Path.Apply(bare)
+		if _, sensitive := place.Marks[Sensitive{}]; err != nil || !sensitive {
+			continue
+		}
+		_ = cty.Walk(part, func(_ cty.Path, leaf cty.Value) (bool, error) {
+			if leaf.IsKnown() && !leaf.IsNull() {
+				switch leaf.Type() {
+				case cty.String:
+					text(leaf.AsString())
+				case cty.Number:
+					text(leaf.AsBigFloat().Text('f', -1))
+				}
+			}
+			return true, nil
+		})
+	}
+}
+
 // Token returns the value that takes the place of a generated secret.
 func (g Generated) Token() cty.Value {
 	return cty.StringVal(g.token()).Mark(g)

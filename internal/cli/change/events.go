@@ -54,6 +54,6 @@ func withEvents(s command.Streams, c *cli.Context, run func(*command.Workspace) 
 	if _, ok := command.Reported(err); ok || err == nil {
 		return err
 	}
-	w.Printer.Failure(explain.Error(err, w.Streams.Version))
+	w.Printer.Failure(explain.Error(err, w.Streams.Version, w.Cluster.Secrets))
 	return command.ExitCode(command.ExitError)
 }

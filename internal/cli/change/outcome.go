@@ -34,7 +34,7 @@ func carryOut(ctx context.Context, w *command.Workspace, session *state.Session,
 	if applied == nil {
 		return err
 	}
-	total := explain.Applied(applied, w.Streams.Version)
+	total := explain.Applied(applied, w.Streams.Version, w.Cluster.Secrets)
 	total.Saved = w.Flags.NArg() > 0
 	total.Took = time.Since(started)
 	if errors.Is(err, context.Canceled) {

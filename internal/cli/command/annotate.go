@@ -32,7 +32,7 @@ func Annotated(w *Workspace, stdout io.Writer, run func() error) error {
 	w.Printer.Annotations = log
 	err = run()
 	if _, ok := Reported(err); !ok && err != nil {
-		log.Failure(explain.Error(err, w.Streams.Version))
+		log.Failure(explain.Error(err, w.Streams.Version, w.Cluster.Secrets))
 	}
 	if failed := targets.Write(stdout, log, w.Streams.Version); failed != nil && err == nil {
 		err = failed

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/engine"
+	"kolla.openstack.org/kolla/internal/redaction"
 	"kolla.openstack.org/kolla/internal/view"
 )
 
@@ -49,6 +50,8 @@ type Streams struct {
 	// Writes is set before a command takes the lock of the state: from then on it may have
 	// something to finish. It may be nil.
 	Writes *atomic.Bool
+	// Secrets are the secret values of the run.
+	Secrets *redaction.Values
 	// Log gets requests and decisions, for those who want to know the reasons. It may be nil.
 	Log *slog.Logger
 }

@@ -63,7 +63,8 @@ func NewWorkspace(s Streams, c *cli.Context) *Workspace {
 			}
 			w.Printer.Unreachable(kubernetes.Cause(err))
 		},
-		Log: s.Log,
+		Secrets: s.Secrets,
+		Log:     s.Log,
 	}, w.Printer)
 	w.Loading.Restricted = c.IsSet("target") || c.IsSet("target-file") || c.IsSet("exclude")
 	return w
@@ -83,6 +84,7 @@ func (w *Workspace) evaluate(o lang.Options) (*configs.Config, hcl.Diagnostics, 
 	o.Catalogue, o.Vars, o.Environ = openstack.Catalogue(), GivenVars(w.Flags), os.Environ()
 	o.Unset, o.Undeclared = w.Valueless, w.Undeclared
 	o.PolicyFiles = w.Flags.StringSlice("policy")
+	o.Sensitive = w.Cluster.Secrets.Add
 	if !w.Valueless && w.Flags.Bool("input") && !w.Flags.Bool("json") && w.Streams.Interactive() {
 		o.Prompt = w.questions.answer
 	}

@@ -233,7 +233,11 @@ func findOrphans(ctx context.Context, w *command.Workspace, st *state.State, pla
 			listed = append(listed, w.Cluster.Snapshot().All(kind)...)
 		}
 	}
-	return drift.OrphansOf(st, plan.Cloud, plan.Namespace, contents, listed), nil
+	found := drift.OrphansOf(st, plan.Cloud, plan.Namespace, contents, listed)
+	for i := range found.Objects {
+		found.Objects[i].Manager = w.Cluster.Secrets.Text(found.Objects[i].Manager)
+	}
+	return found, nil
 }
 
 // cloudOf returns the name of the cloud after a failed look.

@@ -21,6 +21,8 @@ type Reporter struct {
 	spent map[Bound]int
 	// hidden are the places of secrets in the source.
 	hidden []hcl.Range
+	// Secret gets the text of each sensitive value that is evaluated. May be nil.
+	Secret func(text string)
 }
 
 // New makes a Reporter without diagnostics.

@@ -87,6 +87,7 @@ func (e *Env) Value(expr hcl.Expression) cty.Value {
 		e.Report.Error(expr.Range(), "Unsuitable use of a secret", "%s.", words.Sentence(err))
 		return cty.DynamicVal
 	}
+	mark.Sensitives(v, e.Report.Secret)
 	if constant(refs) {
 		e.Memo.constants[expr] = v
 	}

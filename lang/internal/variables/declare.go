@@ -177,6 +177,7 @@ func Checked(report *diag.Reporter, v *Variable, value cty.Value) cty.Value {
 	}
 	if v.Sensitive {
 		value = value.Mark(mark.Sensitive{})
+		mark.Sensitives(value, report.Secret)
 	}
 	return value
 }

@@ -25,6 +25,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"kolla.openstack.org/kolla/internal/crash"
+	"kolla.openstack.org/kolla/internal/redaction"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -51,6 +52,9 @@ type Options struct {
 	// seconds, with the reason (see Cause). It is called with nil when the server answers
 	// again. One goroutine at a time calls it; it must not send requests. May be nil.
 	Unreachable func(error)
+	// Secrets gets the values of all Secrets that are sent and read. They, and the values that
+	// it has already, are taken out of what the server and others say. Nil: a new one.
+	Secrets *redaction.Values
 	// Log gets a record of each request at slog.LevelDebug, and more at LevelTrace. No
 	// record contains a value of a Secret. Nil: nothing is logged.
 	Log *slog.Logger
@@ -64,6 +68,9 @@ type Connection struct {
 	Leases    coordinationv1client.LeasesGetter
 	Discovery *discovery.DiscoveryClient
 	Logger    *slog.Logger
+	// Secrets are the secret values that were sent and read. Text of others passes through it:
+	// Connection itself does so with errors, warnings and logs of containers.
+	Secrets *redaction.Values
 
 	server  string // URL
 	context string // of the kubeconfig; empty: there is none
@@ -75,6 +82,7 @@ type Connection struct {
 // *NoConfigError, a *BrokenConfigError, an *UnknownContextError, or describe another fault of
 // the chosen context.
 func Open(options Options) (*Connection, error) {
+	secrets := cmp.Or(options.Secrets, &redaction.Values{})
 	warnings := newWarnings(options.Warn)
 	config, chosen, err := loadConfig(options, warnings)
 	if err != nil {
@@ -92,13 +100,14 @@ func Open(options Options) (*Connection, error) {
 	if log.Enabled(context.Background(), slog.LevelDebug) {
 		config.Wrap(logging(log))
 	}
+	config.Wrap(redacting(secrets))
 	plain := rest.CopyConfig(config)
 	config.Wrap(traffic.wrap)
 	connection, err := newClients(config, traffic)
 	if err != nil {
 		return nil, err
 	}
-	connection.context, connection.config, connection.Logger = chosen, plain, log
+	connection.context, connection.config, connection.Logger, connection.Secrets = chosen, plain, log, secrets
 	return connection, nil
 }
 

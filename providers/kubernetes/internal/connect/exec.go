@@ -48,7 +48,10 @@ func (c *Connection) Exec(ctx context.Context, pod types.NamespacedName, contain
 	case err == nil:
 		return string(stdout.kept), nil
 	case errors.As(err, &status):
-		return string(stdout.kept), &providers.CommandError{Code: status.Code, Stderr: stderr.lastLine()}
+		return string(stdout.kept), &providers.CommandError{Code: status.Code, Stderr: c.Secrets.Text(stderr.lastLine())}
+	}
+	if text := c.Secrets.Text(err.Error()); text != err.Error() {
+		err = errors.New(text)
 	}
 	return "", c.describe(err)
 }

@@ -108,6 +108,9 @@ func pages(ctx context.Context, c *connect.Connection, at resources.Place, size 
 	for _, l := range lists[1:] {
 		all.Items = append(all.Items, l.Items...)
 	}
+	for _, u := range all.Items {
+		c.Secrets.AddSecret(u.Object)
+	}
 	return all, nil
 }
 

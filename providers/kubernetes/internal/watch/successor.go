@@ -115,6 +115,7 @@ func (s *successor) reportStatus() {
 	if s.finding != nil {
 		text = s.finding.Reason
 	}
+	text = s.said(text)
 	if s.report != nil && text != s.reported && time.Since(s.began) >= grace {
 		s.reported = text
 		s.report(text)
@@ -124,7 +125,15 @@ func (s *successor) reportStatus() {
 func (s *successor) notReady() error {
 	failure := &providers.NotReadyError{Ref: providers.RefOf(s.workload), Reason: s.status}
 	if s.finding != nil {
-		failure.Reason, failure.Detail = s.finding.Reason, s.finding.Detail
+		failure.Reason = s.said(s.finding.Reason)
+		for _, line := range s.finding.Detail {
+			failure.Detail = append(failure.Detail, s.said(line))
+		}
 	}
 	return failure
+}
+
+// said returns a text about the pod without secret values.
+func (s *successor) said(text string) string {
+	return s.connection.Secrets.Text(text, providers.RefOf(s.workload).String())
 }

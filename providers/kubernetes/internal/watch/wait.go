@@ -133,6 +133,7 @@ func (w *waiter) reportStatus() {
 	} else if len(w.down) > 0 {
 		text += "; " + readiness.AreDown(w.down) + ", and not waited for"
 	}
+	text = w.said(text)
 	if w.report != nil && text != w.reported {
 		w.reported = text
 		w.report(text)
@@ -205,7 +206,7 @@ func (w *waiter) hopeless() bool {
 // the last examination counts.
 func (w *waiter) failed(ctx context.Context) error {
 	if w.object.GetDeletionTimestamp() != nil {
-		return &providers.NotReadyError{Ref: w.ref, Reason: w.status, Final: true}
+		return &providers.NotReadyError{Ref: w.ref, Reason: w.said(w.status), Final: true}
 	}
 	before := w.finding
 	w.failedForGood = true
@@ -217,7 +218,7 @@ func (w *waiter) failed(ctx context.Context) error {
 	failure.Final = true
 	failure.Late = w.object.GroupVersionKind().GroupKind() == kinds.Deployment
 	if w.finding != nil {
-		failure.Reason = w.status + ": " + w.finding.Reason
+		failure.Reason = w.said(w.status + ": " + w.finding.Reason)
 	}
 	return failure
 }
@@ -235,9 +236,19 @@ func (w *waiter) interrupted(ctx context.Context) error {
 
 func (w *waiter) notReady() *providers.NotReadyError {
 	if w.finding == nil {
-		return &providers.NotReadyError{Ref: w.ref, Reason: w.status}
+		return &providers.NotReadyError{Ref: w.ref, Reason: w.said(w.status)}
 	}
-	return &providers.NotReadyError{Ref: w.ref, Reason: w.finding.Reason, Detail: w.finding.Detail}
+	detail := make([]string, len(w.finding.Detail))
+	for i, line := range w.finding.Detail {
+		detail[i] = w.said(line)
+	}
+	return &providers.NotReadyError{Ref: w.ref, Reason: w.said(w.finding.Reason), Detail: detail}
+}
+
+// said returns a text about the object without secret values: conditions, events and logs may
+// quote them.
+func (w *waiter) said(text string) string {
+	return w.watches.access.Connection.Secrets.Text(text, w.ref.String())
 }
 
 // bindsLater reports whether the object is a claim that gets its volume when the first pod

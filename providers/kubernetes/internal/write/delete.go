@@ -124,7 +124,7 @@ func (w *Writer) gone(ctx context.Context, where resources.Resource, ref provide
 		select {
 		case <-subscriber.Changed:
 		case <-ctx.Done():
-			if holding := holders(last); holding != "" {
+			if holding := w.access.Connection.Secrets.Text(holders(last), ref.String()); holding != "" {
 				return &heldError{ref, holding, len(last.GetFinalizers()) > 0, ctx.Err()}
 			}
 			return ctx.Err()

@@ -1,0 +1,213 @@
+package redaction
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"html"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// form is a text by which a value, or a part of one, is recognized.
+type form struct {
+	text string
+	// least is the least length of a piece that counts anywhere; 0: none does.
+	least int
+	word  bool // it only counts as a whole word
+	// before and after are how many characters beside the text depend on the value too: groups
+	// of base64 do not begin and end where the value does.
+	before, after int
+}
+
+const (
+	unmistakable = 8  // length of a text that counts anywhere, also within a word
+	longPiece    = 12 // of a text with blanks, or a line of a file
+	cutPiece     = 5  // where the text was cut off
+	huge         = 64 << 10
+)
+
+// partsOf returns the parts of a value that give it away, each as plain text: the value itself,
+// the lines of a file, the values of JSON, and passwords in lines and URLs.
+func partsOf(value string) []form {
+	trimmed := strings.TrimSpace(value)
+	if len(trimmed) < shortest || trimmed == "true" || trimmed == "false" || trimmed == "null" {
+		return nil
+	}
+	var parts []form
+	if trimmed != value {
+		parts = append(parts, form{text: value, word: len(value) < unmistakable}) // its base64 ends otherwise
+	}
+	parts = append(parts, form{text: trimmed, least: leastPiece(trimmed), word: len(trimmed) < unmistakable})
+	for _, match := range userinfo.FindAllStringSubmatch(trimmed, -1) {
+		parts = append(parts, word(match[1]))
+		if plain, err := url.PathUnescape(match[1]); err == nil {
+			parts = append(parts, word(plain))
+		}
+	}
+	if leaves, ok := leavesOf(trimmed); ok {
+		for i := range parts {
+			parts[i].least = 0 // its names are not secret
+		}
+		return append(parts, leaves...)
+	}
+	if !strings.Contains(trimmed, "\n") {
+		return parts
+	}
+	for line := range strings.Lines(trimmed) {
+		line = strings.TrimSpace(line)
+		if len(line) >= unmistakable && !ordinary.MatchString(line) {
+			parts = append(parts, form{text: line, least: lineLeast(line)})
+		}
+		if match := assignment.FindStringSubmatch(line); match != nil {
+			parts = append(parts, word(strings.Trim(match[1], `"'`)))
+		}
+	}
+	return parts
+}
+
+// word returns a part that is recognized as a whole, and in pieces if it is long enough.
+func word(text string) form {
+	return form{text: text, least: leastPiece(text), word: len(text) < unmistakable}
+}
+
+var (
+	// userinfo matches the password of a URL.
+	userinfo = regexp.MustCompile(`(?:://|,)[^:/@\s,]*:([^@/\s,]+)@`)
+	// assignment matches a line that gives a value to a name that looks like a secret's.
+	assignment = regexp.MustCompile(`(?i)^[\w."'-]*(?:pass|secret|token|key|credential)[\w."'-]*\s*[:=]\s*(\S.*)$`)
+	// ordinary matches lines that give nothing away.
+	ordinary = regexp.MustCompile(`^(?:[#;\[].*|-----.*-----)$`)
+)
+
+// leastPiece returns the least length of a piece of a value that counts. Texts with blanks are
+// made of words that others use too, and URLs of public names.
+func leastPiece(text string) int {
+	switch {
+	case strings.Contains(text, "://"), strings.Contains(text, "\n"), len(text) < 7:
+		return 0
+	case len(text) > huge:
+		return 32
+	case strings.ContainsAny(text, " \t"):
+		return longPiece
+	}
+	return min(max(len(text)/2, 6), unmistakable)
+}
+
+// lineLeast is leastPiece for a line of a file. Only lines without blanks and signs, such as
+// those of a key, count in pieces.
+func lineLeast(line string) int {
+	if strings.ContainsAny(line, " \t:={}") {
+		return 0
+	}
+	return longPiece
+}
+
+// leavesOf returns the strings in JSON, and what they are the base64 of.
+func leavesOf(text string) (leaves []form, ok bool) {
+	var document any
+	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") || json.Unmarshal([]byte(text), &document) != nil {
+		return nil, false
+	}
+	return appendLeaves(nil, document), true
+}
+
+func appendLeaves(leaves []form, value any) []form {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, inner := range value {
+			leaves = appendLeaves(leaves, inner)
+		}
+	case []any:
+		for _, inner := range value {
+			leaves = appendLeaves(leaves, inner)
+		}
+	case string:
+		if len(value) < unmistakable {
+			break
+		}
+		leaves = append(leaves, word(value))
+		plain, err := base64.StdEncoding.DecodeString(value)
+		if _, password, isPair := strings.Cut(string(plain), ":"); err == nil && isPair && utf8.Valid(plain) {
+			leaves = append(leaves, word(password))
+		}
+	}
+	return leaves
+}
+
+// spellings returns a part in all forms in which programs quote it.
+func spellings(part form) []form {
+	text := part.text
+	if len(text) < shortest {
+		return nil
+	}
+	all := append([]form{part}, encodings(part)...)
+	if len(text) > huge {
+		return all
+	}
+	quoted, plainer := inJSON(text, true), inJSON(text, false)
+	for _, other := range []string{
+		quoted, inJSON(quoted, true), plainer, inJSON(plainer, false), unquoted(strconv.Quote(text)), unquoted(strconv.QuoteToASCII(text)), url.QueryEscape(text), url.PathEscape(text),
+		url.UserPassword("", text).String()[1:], html.EscapeString(text), strings.ReplaceAll(text, "'", "''"), strings.ReplaceAll(text, `'`, `'\''`),
+		strings.ReplaceAll(text, "%", "%%"), strings.ReplaceAll(text, "$", "$$"),
+	} {
+		if other != text {
+			all = append(all, form{text: other, least: part.least, word: part.word})
+		}
+	}
+	return all
+}
+
+func unquoted(text string) string { return text[1 : len(text)-1] }
+
+// inJSON returns a text as a string of JSON, without the quotes. Go escapes the signs of HTML
+// in it, others do not.
+func inJSON(text string, likeGo bool) string {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(likeGo)
+	if err := encoder.Encode(text); err != nil {
+		panic(err) // a string always encodes
+	}
+	return b.String()[1 : b.Len()-2] // between quotes, before a line break
+}
+
+// encodings returns a part in base64, at each of the three places where it can begin within a
+// longer text, and in hexadecimal.
+func encodings(part form) []form {
+	text := part.text
+	least := unmistakable
+	switch {
+	case part.least > 0:
+		least = part.least * 4 / 3
+	case len(text) >= 2*unmistakable:
+		least = 2 * unmistakable
+	}
+	var all []form
+	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		for offset := range 3 {
+			if offset > 0 && len(text) > huge {
+				continue
+			}
+			encoded := encoding.EncodeToString([]byte(strings.Repeat("\x00", offset) + text))
+			before := []int{0, 2, 3}[offset]
+			after := 0
+			if (offset+len(text))%3 != 0 {
+				after = 1
+			}
+			if len(encoded)-before-after < 5 {
+				continue
+			}
+			all = append(all, form{text: encoded[before : len(encoded)-after], least: least, before: before, after: after})
+		}
+	}
+	if len(text) <= huge {
+		plain := hex.EncodeToString([]byte(text))
+		all = append(all, form{text: plain, least: 2 * unmistakable}, form{text: strings.ToUpper(plain), least: 2 * unmistakable})
+	}
+	return all
+}

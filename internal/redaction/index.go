@@ -1,0 +1,221 @@
+package redaction
+
+import (
+	"encoding/binary"
+	"strings"
+	"unicode"
+)
+
+// index finds forms, and pieces of them, in a text. Four bytes at regular places of each form
+// are its seeds. Where a seed is in the text, the match is extended to both sides as far as form
+// and text agree. So the time for a text hardly depends on how many values there are.
+type index struct {
+	forms []form
+	known map[string]bool
+	seeds []seed
+	heads map[uint32]int32 // the last seed of each kind, from 1
+	// filter has a bit for the hash of each seed. Most bytes of a text need no look at seeds.
+	filter [1 << 14]uint64
+}
+
+// seed is a place in a form.
+type seed struct {
+	form, at int32
+	next     int32 // another seed of the same bytes, from 1; 0: none
+}
+
+// seedSize is the length of a seed; no form is shorter.
+const seedSize = shortest
+
+// mostSeeds bounds the equal seeds of a form, such as those of a line of dashes.
+const mostSeeds = 4
+
+func newIndex() *index {
+	return &index{known: map[string]bool{}, heads: map[uint32]int32{}}
+}
+
+// add adds a value in all of its forms.
+func (x *index) add(value string) {
+	for _, part := range partsOf(value) {
+		for _, f := range spellings(part) {
+			if len(f.text) >= seedSize && !x.known[f.text] {
+				x.known[f.text] = true
+				x.plant(f)
+			}
+		}
+	}
+}
+
+// plant adds the seeds of a form: so many that each piece that counts has one.
+func (x *index) plant(f form) {
+	number := int32(len(x.forms))
+	x.forms = append(x.forms, f)
+	step := len(f.text)
+	if f.least > 0 {
+		step = max(f.least-seedSize+1, 1)
+	}
+	last := len(f.text) - seedSize
+	for at := 0; at < last; at += step {
+		x.sow(number, at)
+	}
+	x.sow(number, last)
+}
+
+func (x *index) sow(number int32, at int) {
+	key := keyOf(x.forms[number].text[at:])
+	head := x.heads[key]
+	same := 0
+	for n := head; n != 0 && x.seeds[n-1].form == number; n = x.seeds[n-1].next {
+		same++
+	}
+	if same >= mostSeeds {
+		return
+	}
+	x.seeds = append(x.seeds, seed{number, int32(at), head})
+	x.heads[key] = int32(len(x.seeds))
+	hash := hashOf(key)
+	x.filter[hash>>6] |= 1 << (hash & 63)
+}
+
+func keyOf(text string) uint32 { return binary.LittleEndian.Uint32([]byte(text[:seedSize])) }
+
+func hashOf(key uint32) uint32 { return key * 2654435761 >> 12 }
+
+// span is a part of a text.
+type span struct{ start, end int }
+
+// find returns the parts of a text that have to go, in order and apart from each other.
+func (x *index) find(text string, counts func(match) bool) []span {
+	var spans []span
+	for i := 0; i+seedSize <= len(text); i++ {
+		key := keyOf(text[i:])
+		if hash := hashOf(key); x.filter[hash>>6]&(1<<(hash&63)) == 0 {
+			continue
+		}
+		best := span{}
+		for n := x.heads[key]; n != 0; n = x.seeds[n-1].next {
+			s := x.seeds[n-1]
+			m := extend(&x.forms[s.form], int(s.at), text, i)
+			if m.end-m.start > best.end-best.start && counts(m) {
+				best = m.wide()
+			}
+		}
+		if best.end == 0 {
+			continue
+		}
+		for len(spans) > 0 && spans[len(spans)-1].end >= best.start {
+			best.start = min(best.start, spans[len(spans)-1].start)
+			best.end = max(best.end, spans[len(spans)-1].end)
+			spans = spans[:len(spans)-1]
+		}
+		spans = append(spans, best)
+		i = max(i, best.end-seedSize) // another value may begin at the end of this one
+	}
+	return spans
+}
+
+// match is a part of a text that is a form, or a piece of one.
+type match struct {
+	span
+	of   *form
+	at   int // where the piece begins in the form
+	text string
+}
+
+// stride is how many bytes extend compares at once.
+const stride = 256
+
+// extend makes a match around equal places of a form and a text.
+func extend(f *form, at int, text string, i int) match {
+	start, from := i, at
+	for start >= stride && from >= stride && text[start-stride:start] == f.text[from-stride:from] {
+		start, from = start-stride, from-stride
+	}
+	for start > 0 && from > 0 && text[start-1] == f.text[from-1] {
+		start, from = start-1, from-1
+	}
+	end, to := i+seedSize, at+seedSize
+	for end+stride <= len(text) && to+stride <= len(f.text) && text[end:end+stride] == f.text[to:to+stride] {
+		end, to = end+stride, to+stride
+	}
+	for end < len(text) && to < len(f.text) && text[end] == f.text[to] {
+		end, to = end+1, to+1
+	}
+	return match{span{start, end}, f, from, text}
+}
+
+// whole reports whether the match is the whole form.
+func (m match) whole() bool {
+	return m.end-m.start == len(m.of.text) && (!m.of.word || m.isWord())
+}
+
+// piece reports whether the match is a piece that counts: it is long, or the text was cut off
+// there. Words that others use too, such as "password", have to be a large part of the value.
+func (m match) piece() bool {
+	length := m.end - m.start
+	switch {
+	case m.of.word && m.end-m.start == len(m.of.text):
+		return false // as a part of a word
+	case m.of.least > 0 && length >= m.of.least:
+		return length >= longPiece || !m.isWord() || !m.letters() || 5*length > 2*len(m.of.text)
+	}
+	begins, ends := m.at == 0, m.at+length == len(m.of.text)
+	return length >= cutPiece && (begins || cutBefore(m.text[:m.start])) && (ends || cutAfter(m.text[m.end:])) && !(begins && ends)
+}
+
+// within reports whether one of the texts contains the match.
+func (m match) within(texts []string) bool {
+	for _, text := range texts {
+		if strings.Contains(text, m.text[m.start:m.end]) {
+			return true
+		}
+	}
+	return false
+}
+
+// wide returns the match together with the characters of base64 beside it that depend on the
+// value too.
+func (m match) wide() span {
+	s := m.span
+	if m.at == 0 {
+		for n := 0; n < m.of.before && s.start > 0 && isBase64(m.text[s.start-1]); n++ {
+			s.start--
+		}
+	}
+	if m.at+m.end-m.start == len(m.of.text) {
+		for n := 0; n < m.of.after && s.end < len(m.text) && isBase64(m.text[s.end]); n++ {
+			s.end++
+		}
+	}
+	return s
+}
+
+// isWord reports whether no word goes on before or after the match.
+func (m match) isWord() bool {
+	return (m.start == 0 || !inWord(m.text[m.start-1])) && (m.end == len(m.text) || !inWord(m.text[m.end]))
+}
+
+// letters reports whether the match has lower-case letters only.
+func (m match) letters() bool {
+	return !strings.ContainsFunc(m.text[m.start:m.end], func(r rune) bool { return r < 'a' || r > 'z' })
+}
+
+func inWord(c byte) bool {
+	return c == '-' || c == '_' || c >= 0x80 || unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c))
+}
+
+func isBase64(c byte) bool {
+	return c < 0x80 && (unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c))) || strings.IndexByte("+/-_", c) >= 0
+}
+
+// cutBefore reports whether a text was cut off where this part of it ends.
+func cutBefore(text string) bool {
+	return text == "" || strings.HasSuffix(text, "...") || strings.HasSuffix(text, "...|") || strings.HasSuffix(text, "…")
+}
+
+// cutAfter reports whether a text was cut off where this part of it begins.
+func cutAfter(text string) bool {
+	text = strings.TrimLeft(text, ` "'|`)
+	return text == "" || strings.HasPrefix(text, "...") || strings.HasPrefix(text, "…") ||
+		len(text) > 1 && strings.IndexByte("[(<", text[0]) >= 0 && strings.HasPrefix(strings.ToLower(text[1:]), "trunc")
+}

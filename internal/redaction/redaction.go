@@ -1,0 +1,168 @@
+// Package redaction takes secret values out of text of others. The API server, webhooks,
+// policies, controllers and the programs in containers quote what they were given: in errors,
+// warnings, events, conditions and logs.
+//
+// A [Values] has the secret values of one run. Whoever sends or reads a Secret, or evaluates a
+// sensitive value, adds the value. Whoever takes in a text of others passes it through
+// [Values.Text]. A text in which words of kolla's own stand beside those of others goes
+// through [Values.Mixed], which leaves short words alone.
+//
+//	values.AddSecret(secret.Object)
+//	...
+//	message := values.Text(status.Message)
+//
+// A value is recognized in the forms in which programs quote it (forms.go), and in pieces
+// (index.go). These rules keep messages readable:
+//
+//   - Values of fewer than 4 characters, and the words true, false and null, are not looked for.
+//   - Values of fewer than 8 characters count only as a whole word.
+//   - A piece of a value counts if it has at least 8 characters (6 or 7 of a value of fewer than
+//     16), or 5 where the text was cut off.
+package redaction
+
+import (
+	"encoding/base64"
+	"strings"
+	"sync"
+)
+
+// Mask stands for a value that must not be seen.
+const Mask = "(sensitive value)"
+
+// shortest is the least length of a value that is looked for, in bytes.
+const shortest = 4
+
+// stateType is the type of the Secrets in which kolla keeps its state. They contain no secret
+// values.
+const stateType = "kolla.openstack.org/state"
+
+// Values are the secret values that a run of kolla has sent, read or evaluated. The zero value
+// has none. A nil *Values has none either, and takes none. Several goroutines may use it.
+type Values struct {
+	mu   sync.Mutex
+	seen map[entry]bool
+	// pending are the values that the index does not have yet. Most runs get no text that
+	// has to be searched, and so never build the index.
+	pending []entry
+	index   *index
+}
+
+// entry is a value as it was added.
+type entry struct {
+	text    string
+	encoded bool // in base64
+}
+
+// Add adds a secret value.
+func (v *Values) Add(value string) { v.add(entry{text: value}) }
+
+func (v *Values) add(e entry) {
+	if v == nil || len(e.text) < shortest {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.seen[e] {
+		return
+	}
+	if v.seen == nil {
+		v.seen = map[entry]bool{}
+	}
+	v.seen[e] = true
+	v.pending = append(v.pending, e)
+}
+
+// AddSecret adds the values of an object that is a Secret. It ignores all other objects, and
+// the Secrets of kolla's state.
+func (v *Values) AddSecret(object map[string]any) {
+	if v == nil || object["kind"] != "Secret" || object["apiVersion"] != "v1" || object["type"] == stateType {
+		return
+	}
+	for _, field := range []string{"data", "stringData"} {
+		values, _ := object[field].(map[string]any)
+		for _, value := range values {
+			if text, ok := value.(string); ok {
+				v.add(entry{text, field == "data"})
+			}
+		}
+	}
+}
+
+// Text returns a text of others with Mask in place of each secret value, and of each piece of
+// one. A piece that public contains, such as the path of the request, stays.
+func (v *Values) Text(text string, public ...string) string {
+	return v.redact(text, func(m match) bool {
+		return m.whole() || m.piece() && !m.within(public)
+	})
+}
+
+// Mixed is Text for a text that also has words of kolla's own, or declared values. Only whole
+// values count, of at least 8 characters.
+func (v *Values) Mixed(text string) string {
+	return v.redact(text, func(m match) bool { return m.whole() && len(m.of.text) >= unmistakable })
+}
+
+// redact puts Mask in place of the matches that count.
+func (v *Values) redact(text string, counts func(match) bool) string {
+	if v == nil || len(text) < shortest {
+		return text
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.pending) > 0 {
+		if v.index == nil {
+			v.index = newIndex()
+		}
+		for _, e := range v.pending {
+			v.index.add(e.value())
+		}
+		v.pending = nil
+	}
+	if v.index == nil {
+		return text
+	}
+	spans := v.index.find(text, counts)
+	if len(spans) == 0 {
+		return text
+	}
+	var b strings.Builder
+	end := 0
+	for _, s := range spans {
+		b.WriteString(text[end:s.start])
+		b.WriteString(Mask)
+		end = s.end
+	}
+	b.WriteString(text[end:])
+	return b.String()
+}
+
+// Tree applies a function, such as Text, to all strings of a value of JSON.
+func Tree(value any, text func(string) string) any {
+	switch value := value.(type) {
+	case string:
+		return text(value)
+	case []any:
+		out := make([]any, len(value))
+		for i := range value {
+			out[i] = Tree(value[i], text)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(value))
+		for key, inner := range value {
+			out[text(key)] = Tree(inner, text)
+		}
+		return out
+	}
+	return value
+}
+
+// value returns the plain value.
+func (e entry) value() string {
+	if e.encoded {
+		if plain, err := base64.StdEncoding.DecodeString(e.text); err == nil {
+			return string(plain)
+		}
+	}
+	return e.text
+}
