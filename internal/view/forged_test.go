@@ -24,6 +24,7 @@ import (
 	"kolla.openstack.org/kolla/internal/report/applied"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/internal/view/html"
+	"kolla.openstack.org/kolla/internal/view/markdown"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/view/tables"
 	"kolla.openstack.org/kolla/planner/extract"
@@ -356,6 +357,37 @@ func checkJSON(t *testing.T, name, forged, honest string) {
 			checkLine(t, name+" message", message)
 			if strings.Contains(message, "\n") {
 				t.Errorf("%s: more than one line: %q", name, message)
+			}
+		}
+	}
+}
+
+// TestDocumentsHaveNoCommands holds that pages and Markdown, which a job may print to its log, have
+// no command of a CI system in any line.
+func TestDocumentsHaveNoCommands(t *testing.T) {
+	for _, s := range attacks {
+		if !strings.Contains(s, "::") && !strings.Contains(s, "##") {
+			continue
+		}
+		for way, put := range injections {
+			for name, sample := range samplePlans {
+				plan := sample()
+				inject(reflect.ValueOf(plan), func(old string) string { return put(old, s) })
+				doc, look := report.Of(plan, report.Moment{Zone: time.UTC}), drift.Of(plan)
+				var page, drifted bytes.Buffer
+				must(html.Render(&page, doc, html.Options{Full: true}))
+				must(html.Drift(&drifted, look, time.UTC))
+				for kind, text := range map[string]string{
+					"page": page.String(), "page of drift": drifted.String(),
+					"Markdown": markdown.Plan(doc, markdown.Options{Full: true}), "Markdown of drift": markdown.Drift(look, time.UTC, 0),
+				} {
+					for l := range strings.Lines(text) {
+						l = strings.TrimSuffix(l, "\n")
+						if strings.HasPrefix(strings.TrimLeftFunc(l, unicode.IsSpace), "::") || command.MatchString(l) {
+							t.Fatalf("%s of %s, way %d: a command: %q", kind, name, way, l)
+						}
+					}
+				}
 			}
 		}
 	}

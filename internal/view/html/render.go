@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/report"
@@ -69,7 +70,12 @@ func write(w io.Writer, page string, model any) error {
 	}
 	out := bytes.NewBufferString(Begins)
 	for line := range strings.Lines(b.String()) {
-		out.WriteString(foreign.Text(strings.TrimSuffix(line, "\n")))
+		line = foreign.Text(strings.TrimSuffix(line, "\n"))
+		if body := strings.TrimLeftFunc(line, unicode.IsSpace); strings.HasPrefix(body, "::") {
+			// The log of a job on GitHub would take it for a command.
+			line = line[:len(line)-len(body)] + "&#58;&#58;" + body[2:]
+		}
+		out.WriteString(line)
 		out.WriteByte('\n')
 	}
 	_, err := out.WriteTo(w)
