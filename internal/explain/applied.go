@@ -6,6 +6,7 @@ import (
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/engine"
 	"kolla.openstack.org/kolla/internal/executor"
+	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/redaction"
 	"kolla.openstack.org/kolla/internal/report/applied"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -82,20 +83,25 @@ func summarizeRound(round engine.Round, version string, secrets *redaction.Value
 	return a
 }
 
-// sharedCause names a cause of failure that many actions can share: a missing permission, or
-// a server that does not answer. It is empty for all other causes.
+// sharedCause names a cause of failure that many actions can share: a missing permission, a
+// server that does not answer, or any other with the same words, such as a lost lock. It is empty
+// for an object that is not ready, because its pods and logs differ, and for a bug.
 func sharedCause(err error) string {
 	var (
 		permission  *providers.PermissionError
 		unreachable *kubernetes.UnreachableError
+		notReady    *providers.NotReadyError
+		bug         *crash.Error
 	)
 	switch {
+	case errors.As(err, &notReady), errors.As(err, &bug):
+		return ""
 	case errors.As(err, &permission):
 		return permission.Error()
 	case errors.As(err, &unreachable):
 		return unreachable.Server
 	}
-	return ""
+	return err.Error()
 }
 
 // failed explains the failure of an action.
@@ -110,6 +116,7 @@ func failed(outcome executor.Outcome, version string, secrets *redaction.Values)
 		bug      *crash.Error
 	)
 	summary, detail, explained := kubernetes.Explain(outcome.Err)
+	headline, ofState := stateFailure(outcome.Err)
 	switch {
 	case errors.As(outcome.Err, &bug):
 		row.Reason, row.Advice = crashed(bug, version, secrets)
@@ -120,6 +127,8 @@ func failed(outcome executor.Outcome, version string, secrets *redaction.Values)
 		for _, c := range conflict.Conflicts {
 			row.Detail = append(row.Detail, c.Path+" by "+secrets.Text(c.Manager))
 		}
+	case ofState:
+		row.Reason, row.Advice = headline, failure.Sentence(outcome.Err.Error())+"."
 	case explained:
 		row.Reason, row.Advice = summary, detail
 	}

@@ -13,6 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/report/applied"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -271,6 +272,11 @@ func (e *Events) Applied(a applied.Result) {
 	}
 	files := e.configured()
 	for _, f := range a.Failed {
+		if n := len(f.Others) + 1; n > report.Similar {
+			// Each object has an event of its own already.
+			f.Advice = strings.TrimSpace(fmt.Sprintf("%s\n%s failed for this reason.", f.Advice, words.Count(n, "object")))
+			f.Others = nil
+		}
 		e.diagnostic(ofFailure(f, files))
 		for _, other := range f.Others {
 			f.Address, f.Source = other, ""

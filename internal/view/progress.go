@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/jsonview"
+	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/report/applied"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
@@ -48,7 +49,7 @@ type Progress struct {
 	over    int // done, failed and skipped
 	failed  int
 	running map[addrs.Object]*task
-	denied  denials
+	causes  causes
 	outage  outage
 }
 
@@ -72,7 +73,7 @@ func (p *Printer) Progress(plan *plans.Plan) *Progress {
 		stop:    make(chan struct{}),
 		events:  p.Events.Applying(),
 		running: map[addrs.Object]*task{},
-		denied:  denials{},
+		causes:  causes{},
 	}
 	for _, a := range plan.Actions {
 		if applied.Concerns(&a) {
@@ -162,7 +163,11 @@ func (p *Progress) note(e plans.Event) []screen.Line {
 		if !e.Begun {
 			return nil // why is said at the end, once
 		}
-		return []screen.Line{p.finished(screen.Danger, e, fmt.Sprintf("FAILED after %s: %s", words.Duration(e.Elapsed), p.denied.failure(e)))}
+		reason := p.causes.failure(e)
+		if reason == "" {
+			return nil
+		}
+		return []screen.Line{p.finished(screen.Danger, e, fmt.Sprintf("FAILED after %s: %s", words.Duration(e.Elapsed), reason))}
 	case plans.Interrupted:
 		delete(p.running, address)
 		if !e.Begun {
@@ -180,22 +185,36 @@ func (p *Progress) note(e plans.Event) []screen.Line {
 	}
 }
 
-// denials are missing permissions, with the first action that needed each.
-type denials map[string]addrs.Object
+// causes are the reasons of failures.
+type causes map[string]*cause
 
-// failure returns the reason for the failure of an action. The text about a missing permission is
-// long: it is given once, and later failures refer to the first one.
-func (d denials) failure(e plans.Event) string {
+// cause is what actions failed for.
+type cause struct {
+	first  addrs.Object // the first action
+	failed int
+}
+
+// failure returns the reason for the failure of an action. A reason is given once: later failures
+// refer to the first one. It is empty when many failed for that reason: the end counts them.
+func (c causes) failure(e plans.Event) string {
+	reason, again := e.Err.Error(), "for the same reason as "
 	var permission *providers.PermissionError
-	if !errors.As(e.Err, &permission) {
-		return e.Err.Error()
+	if errors.As(e.Err, &permission) {
+		reason, again = permission.Error(), "not allowed either, see "
 	}
-	lacking := permission.Error()
-	if first, known := d[lacking]; known {
-		return "not allowed either, see " + first.String()
+	known := c[reason]
+	if known == nil {
+		c[reason] = &cause{e.Action.Address, 1}
+		return reason
 	}
-	d[lacking] = e.Action.Address
-	return lacking
+	known.failed++
+	switch {
+	case known.failed > report.Similar+1:
+		return ""
+	case known.failed > report.Similar:
+		return again + known.first.String() + "; the end says how many more"
+	}
+	return again + known.first.String()
 }
 
 // count counts a finished action if the apply works on it.

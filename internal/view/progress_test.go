@@ -96,6 +96,33 @@ service.glance/Deployment/glance-api: FAILED after 0.1 s: something else  [4 of 
 	}
 }
 
+// A lost lock fails everything that is left, for one reason.
+func TestProgressCountsOneReason(t *testing.T) {
+	var out bytes.Buffer
+	printer := &view.Printer{Out: screen.Stream{Writer: &out, Width: 80}}
+	plan := &plans.Plan{}
+	for i := range 1400 {
+		plan.Actions = append(plan.Actions, action(plans.Update, fmt.Sprintf("manifest.m/ConfigMap/m-%d", i)))
+	}
+	progress := printer.Progress(plan)
+	for i := range plan.Actions {
+		progress.Observe(plans.Event{Action: &plan.Actions[i], Kind: plans.Failed, Begun: true, Elapsed: time.Second, Err: errors.New("the lock is lost")})
+	}
+	progress.Close()
+	if n := strings.Count(out.String(), "\n"); n != 6 {
+		t.Errorf("%d lines:\n%s", n, out.String())
+	}
+	for _, want := range []string{
+		"manifest.m/ConfigMap/m-0: FAILED after 1 s: the lock is lost  [1 of 1400]\n",
+		"manifest.m/ConfigMap/m-1: FAILED after 1 s: for the same reason as manifest.m/ConfigMap/m-0  [2 of 1400]\n",
+		"manifest.m/ConfigMap/m-5: FAILED after 1 s: for the same reason as manifest.m/ConfigMap/m-0; the end says how many more  [6 of 1400]\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in:\n%s", want, out.String())
+		}
+	}
+}
+
 func TestProgressPlain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
