@@ -3,6 +3,7 @@ package kubernetes_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -78,6 +79,52 @@ func TestIdentityOfAServerThatEmulates(t *testing.T) {
 		if err != nil || got.Version != "v1.37.1" || got.Emulates != want {
 			t.Errorf("%s: got %+v and %v, want it to emulate %q", version, got, err, want)
 		}
+	}
+}
+
+// What answers no first request is named, with the way on.
+func TestNoRequestGetsThrough(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer          http.HandlerFunc
+		summary, detail string
+	}{
+		"a load balancer without servers": {
+			func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no backend", http.StatusBadGateway) },
+			"answers no requests", "kubectl get --raw='/readyz?verbose'",
+		},
+		"a server without etcd": {
+			func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusInternalServerError)
+				_, _ = io.WriteString(w, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "etcdserver: request timed out", "code": 500}`)
+			},
+			"answers no requests", "etcdserver: request timed out",
+		},
+		"an overloaded server": {
+			func(w http.ResponseWriter, _ *http.Request) {
+				http.Error(w, "too many requests", http.StatusTooManyRequests)
+			},
+			"is overloaded", "FlowSchemas",
+		},
+		"a page": {
+			func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>log in</html>") },
+			"does not answer as an API server", "login page",
+		},
+		"another web server": {http.NotFound, "does not answer as an API server", "address in the kubeconfig"},
+		"a policy":           {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) }, "permits not even", "proxy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(test.answer)
+			t.Cleanup(server.Close)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			defer cancel()
+			_, err := connectTo(t, kubeconfigOf(t, server.URL)).Identity(ctx)
+			summary, detail, ok := kubernetes.Explain(err)
+			if !ok || !strings.Contains(summary, server.URL) || !strings.Contains(summary, test.summary) || !strings.Contains(detail, test.detail) {
+				t.Errorf("%v is explained as %q: %q", err, summary, detail)
+			}
+		})
 	}
 }
 

@@ -175,7 +175,7 @@ func (c *Connection) Identity(ctx context.Context) (providers.Identity, error) {
 		return nil
 	}))
 	if err := group.Wait(); err != nil {
-		return providers.Identity{}, err
+		return providers.Identity{}, c.unserved(err)
 	}
 	identity := providers.Identity{UID: string(system.GetUID()), Server: c.server, Version: info.GitVersion}
 	if info.EmulationMajor != "" && (info.EmulationMajor != info.Major || info.EmulationMinor != info.Minor) {

@@ -1,10 +1,12 @@
 package connect
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -26,6 +28,37 @@ func (e *UnreachableError) Error() string {
 }
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// UnservedError says that the server answers, and gives no answer to the first, simplest requests.
+type UnservedError struct {
+	Server string // URL
+	// Code is the status of the answer, or 0: it is none of an API server.
+	Code int32
+	Err  error
+}
+
+func (e *UnservedError) Error() string { return e.Err.Error() }
+
+func (e *UnservedError) Unwrap() error { return e.Err }
+
+// unserved makes an *UnservedError of the error of a first request, unless the error says by
+// itself what is wrong.
+func (c *Connection) unserved(err error) error {
+	var (
+		unreachable *UnreachableError
+		permission  *providers.PermissionError
+		answer      apierrors.APIStatus
+	)
+	switch {
+	case errors.As(err, &unreachable), errors.As(err, &permission), errors.Is(err, context.Canceled):
+		return err
+	case !errors.As(err, &answer):
+		return &UnservedError{Server: c.server, Err: err}
+	case answer.Status().Code == http.StatusUnauthorized:
+		return err
+	}
+	return &UnservedError{Server: c.server, Code: answer.Status().Code, Err: err}
+}
 
 // refusal matches the message with which every API server refuses permission. The details of
 // the status contain neither verb nor user. The quoted parts are Go strings.

@@ -12,6 +12,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"kolla.openstack.org/kolla/providers"
 )
@@ -25,6 +26,8 @@ func Explain(err error) (summary, detail string, ok bool) {
 		broken      *BrokenConfigError
 		unknown     *UnknownContextError
 		unreachable *UnreachableError
+		unserved    *UnservedError
+		answer      apierrors.APIStatus
 		permission  *providers.PermissionError
 		noKind      *meta.NoKindMatchError
 	)
@@ -43,6 +46,10 @@ func Explain(err error) (summary, detail string, ok bool) {
 		return explainContext(unknown)
 	case errors.As(err, &unreachable):
 		return explainUnreachable(unreachable)
+	case errors.As(err, &unserved):
+		return explainUnserved(unserved)
+	case errors.As(err, &answer) && unavailable(answer.Status()):
+		return explainUnserved(&UnservedError{Code: answer.Status().Code, Err: err})
 	case errors.As(err, &permission):
 		return permission.Error(), permission.Advice(), true
 	case apierrors.IsUnauthorized(err):
@@ -109,6 +116,33 @@ func explainUnreachable(unreachable *UnreachableError) (summary, detail string, 
 		return server + " does not answer", "The API server hangs, a firewall drops the packets, or a VPN is down. " + cause, true
 	}
 	return "cannot reach " + server, cause, true
+}
+
+func explainUnserved(e *UnservedError) (summary, detail string, ok bool) {
+	cause := "Cause: " + e.Err.Error() + "."
+	server := strings.TrimSuffix("the API server at "+e.Server, " at ")
+	switch {
+	case e.Code == http.StatusTooManyRequests:
+		return server + " is overloaded, and takes no requests of this user",
+			"Wait until other clients ask less, or have an administrator look at its FlowSchemas. Then run the command again. " + cause, true
+	case e.Code == http.StatusForbidden:
+		return server + " permits not even the first requests",
+			"They read the namespace kube-system and the version of the server. A policy, or a proxy before the server, refuses them. " + cause, true
+	case e.Code >= http.StatusInternalServerError:
+		return server + " answers no requests",
+			fmt.Sprintf("It is starting, its etcd is down, or a load balancer before it reaches no server (status %d). Look at it with: kubectl get --raw='/readyz?verbose'. Run the command again when it is ready. %s", e.Code, cause), true
+	}
+	return e.Server + " does not answer as an API server of Kubernetes does",
+		"Something else listens there, such as a proxy or a login page, or the address in the kubeconfig is wrong. Compare with: kubectl version. " + cause, true
+}
+
+// unavailable reports whether the whole server does not serve, after all attempts.
+func unavailable(status metav1.Status) bool {
+	switch status.Code {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return !extensionDown(status)
+	}
+	return false
 }
 
 // isDatabaseFull reports whether etcd refuses all writes.
