@@ -1,0 +1,49 @@
+package planner_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// TestOlderState holds that later writes under kolla's own name are not only called drift.
+func TestOlderState(t *testing.T) {
+	const at = "manifest.m/ConfigMap/m"
+	for name, test := range map[string]struct {
+		manager string
+		written time.Time
+		warns   bool
+	}{
+		"written later by kolla":  {"kolla", then.Add(time.Hour), true},
+		"written as recorded":     {"kolla", then, false},
+		"written later by others": {"kubectl", then.Add(time.Hour), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			declaredMap := thing("v1", "ConfigMap", "m")
+			put(t, declaredMap, "old", "data", "a")
+			w := &world{}
+			w.add(at, declaredMap)
+			live := w.last()
+			put(t, live, "new", "data", "a")
+			owns(live, test.manager, metav1.ManagedFieldsOperationApply, test.written, `{"f:data":{"f:a":{}}}`)
+			o := declared(at, declaredMap)
+			in := w.input(o)
+			in.State.Objects[0].DesiredDigest = o.Digest()
+			in.State.Objects[0].Fingerprint.Owned, in.State.Objects[0].Fingerprint.Server = "as it was", here.Version
+			w.cluster.answer = func(object *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
+				answer := object.DeepCopy()
+				owns(answer, "kolla", metav1.ManagedFieldsOperationApply, now, `{"f:data":{"f:a":{}}}`)
+				return answer, nil
+			}
+			found := warningsOf(t, in, "The state is older")
+			if test.warns != (len(found) == 1) || test.warns && !strings.Contains(found[0].Detail, at) {
+				t.Errorf("warnings %+v, want one: %v", found, test.warns)
+			}
+		})
+	}
+}
