@@ -134,3 +134,9 @@ func taintText(taint any) string {
 	}
 	return key + ":" + effect
 }
+
+// TaintsOfCloud returns the taints that a cloud has put on a Node, as "KEY=VALUE:EFFECT". manager is
+// that of the cloud's partial objects.
+func TaintsOfCloud(node *unstructured.Unstructured, manager string) []string {
+	return taintsIn(node, manager)
+}
