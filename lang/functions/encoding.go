@@ -215,20 +215,26 @@ func yamlFunc(decode func(text string) (cty.Value, error)) function.Function {
 // yamlDocument decodes the only document of a text. A text without a document, or with several,
 // is an error.
 func yamlDocument(text string) (cty.Value, error) {
-	switch all := yaml.Documents([]byte(text)); len(all) {
-	case 0:
+	all, err := documentsOf(text)
+	switch {
+	case err != nil:
+		return cty.DynamicVal, err
+	case len(all) == 0:
 		return cty.DynamicVal, errors.New("there is nothing in the text")
-	case 1:
-		return decodeDocument(text[all[0].From.Byte:all[0].To])
-	default:
+	case len(all) > 1:
 		return cty.DynamicVal, fmt.Errorf("the text has %d documents; yamldecodeall gives all of them, in a list", len(all))
 	}
+	return decodeDocument(all[0])
 }
 
 func yamlDocuments(text string) (cty.Value, error) {
+	all, err := documentsOf(text)
+	if err != nil {
+		return cty.DynamicVal, err
+	}
 	var out []cty.Value
-	for i, doc := range yaml.Documents([]byte(text)) {
-		v, err := decodeDocument(text[doc.From.Byte:doc.To])
+	for i, doc := range all {
+		v, err := decodeDocument(doc)
 		if err != nil {
 			return cty.DynamicVal, fmt.Errorf("document %d: %w", i+1, err)
 		}
@@ -237,9 +243,20 @@ func yamlDocuments(text string) (cty.Value, error) {
 	return cty.TupleVal(out), nil
 }
 
-func decodeDocument(text string) (cty.Value, error) {
-	if err := yaml.Check(text); err != nil {
+func documentsOf(text string) ([]yaml.Document, error) {
+	all, wrong := yaml.Documents([]byte(text))
+	if len(wrong) > 0 {
+		return nil, wrong[0]
+	}
+	return all, nil
+}
+
+func decodeDocument(doc yaml.Document) (cty.Value, error) {
+	if err := doc.CheckSize(); err != nil {
 		return cty.DynamicVal, err
 	}
-	return ctyyaml.YAMLDecodeFunc.Call([]cty.Value{cty.StringVal(text)})
+	if err := doc.CheckKeys(); err != nil {
+		return cty.DynamicVal, err
+	}
+	return ctyyaml.YAMLDecodeFunc.Call([]cty.Value{cty.StringVal(string(doc.Text))})
 }

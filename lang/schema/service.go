@@ -179,7 +179,7 @@ manifest "motd" {
 `,
 	Attributes: withRepetition([]Attribute{
 		{Name: "object", Type: TypeAny, Doc: "The object, with apiVersion, kind and metadata."},
-		{Name: "files", Type: TypeList, Form: forms.Plain, Doc: "Patterns of YAML files, relative to the configuration's directory. A file may hold several documents."},
+		{Name: "files", Type: TypeList, Form: forms.Plain, Doc: "Patterns of YAML or JSON files, relative to the configuration's directory. A file may hold several documents, which kolla reads as kubectl does. Text that kubectl would ignore is an error."},
 		{Name: "reason", Type: TypeString, Doc: "Why the pods need more powers than the Pod Security level of the namespace would otherwise allow, for reviewers. Without a reason, a plan warns."},
 		{Name: "depends_on", Type: TypeReferences, Doc: "Blocks that must be ready before kolla makes the objects."},
 	}),

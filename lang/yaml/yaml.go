@@ -1,89 +1,180 @@
-// Package yaml reads texts with several YAML documents. Its errors are written for users and
-// include the line.
+// Package yaml reads texts with several documents as kubectl does: in YAML, or as a stream of
+// JSON objects. Documents splits a text, and [Document.Decode] decodes one document. A text that
+// kubectl would ignore, because it reads one document between two separators, is an error.
+// Errors are written for users, include the line, and never quote a value: it may be a secret.
 package yaml
 
 import (
 	"bytes"
 	"fmt"
-	"regexp"
-	"strconv"
-	"strings"
+	"io"
+	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
-	kubejson "k8s.io/apimachinery/pkg/util/json"
-	"sigs.k8s.io/yaml"
+	yaml2 "go.yaml.in/yaml/v2"
+	yaml3 "go.yaml.in/yaml/v3"
 )
 
-// Document is one document of a YAML file.
+// Document is one document of a text.
 type Document struct {
-	From    hcl.Pos // the start of its first line
-	To      int     // the byte after its end
-	Content hcl.Pos // the start of the first line of its content
+	Text []byte
+	Line hcl.Range // the first line of its content, without the name of the file
+
+	from hcl.Pos     // the start of Text
+	root *yaml3.Node // the values with their lines; nil if they are not known
+	json bool
 }
 
-// Documents splits a file at the document separators. It omits documents that contain only
-// comments.
-func Documents(source []byte) []Document {
+// Error is a mistake in a text.
+type Error struct {
+	Range   hcl.Range // the line, without the name of the file
+	Message string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("line %d: %s", e.Range.Start.Line, e.Message) }
+
+// Documents splits a text into its documents. It leaves out documents without a value: those that
+// are empty or contain only comments. It reports all mistakes that lose a document, and returns
+// the others.
+func Documents(source []byte) ([]Document, []*Error) {
+	if err := checkEncoding(source); err != nil {
+		return nil, []*Error{err}
+	}
+	pieces, wrong := split(source)
 	var out []Document
-	at := hcl.Pos{Line: 1, Column: 1}
-	current := Document{From: at}
-	flush := func() {
-		current.To = at.Byte
-		if current.Content.Line > 0 {
-			out = append(out, current)
+	for i, p := range pieces {
+		documents, err := p.documents(i == 0)
+		if err != nil {
+			wrong = append(wrong, err)
 		}
+		out = append(out, documents...)
 	}
-	for line := range bytes.Lines(source) {
-		text := bytes.TrimRight(line, " \t\r\n")
-		if bytes.Equal(text, separator) || bytes.HasPrefix(text, []byte("--- ")) {
-			flush()
-			current = Document{From: at}
-			text = text[len(separator):]
-		}
-		if trimmed := bytes.TrimSpace(text); current.Content.Line == 0 && len(trimmed) > 0 && trimmed[0] != '#' && trimmed[0] != '%' {
-			current.Content = at
-		}
-		at.Line++
-		at.Byte += len(line)
-	}
-	flush()
-	return out
+	return out, wrong
 }
 
-// separator starts a document. The document may begin on the same line.
-var separator = []byte("---")
+// checkEncoding reports a text that is not UTF-8. kubectl finds no separators in UTF-16, and so
+// would read one document.
+func checkEncoding(source []byte) *Error {
+	whole := Document{Text: source, from: hcl.InitialPos}
+	if bytes.HasPrefix(source, []byte("\xff\xfe")) || bytes.HasPrefix(source, []byte("\xfe\xff")) {
+		return whole.wrong(1, "the text is in UTF-16 or UTF-32, in which kubectl would lose documents: save it in UTF-8")
+	}
+	for at := 0; at < len(source); {
+		r, size := utf8.DecodeRune(source[at:])
+		if r == utf8.RuneError && size <= 1 {
+			return whole.wrong(1+bytes.Count(source[:at], []byte("\n")), "the line is not in UTF-8: save the text in UTF-8")
+		}
+		at += size
+	}
+	return nil
+}
 
-// Decode decodes a document as kubectl does: whole numbers become int64.
-func Decode(text []byte) (content map[string]any, err error) {
-	asJSON, err := yaml.YAMLToJSONStrict(text)
+// documents reads a piece to its end. A stream of JSON objects has several documents, which
+// kubectl reads in the first piece only. Any other piece has at most one.
+func (d Document) documents(first bool) ([]Document, *Error) {
+	if stream := d.stream(); len(stream) == 1 || len(stream) > 1 && first {
+		return stream, nil
+	}
+	if bytes.HasPrefix(d.Text, []byte("\ufeff\ufeff")) {
+		return nil, d.wrong(1, "the text begins with two byte-order marks, after which the parser of kubectl loses characters: remove them")
+	}
+	nodes := yaml3.NewDecoder(bytes.NewReader(d.Text))
+	var root yaml3.Node
+	failed := nodes.Decode(&root)
+	if failed == io.EOF {
+		return nil, nil
+	}
+	if failed == nil {
+		d.root = &root
+	}
+	err := d.checkEnd(nodes)
+	if d.root != nil {
+		value := root.Content[0]
+		if value.Kind == yaml3.ScalarNode && value.Value == "" && value.ShortTag() == "!!null" {
+			return nil, err
+		}
+		d.Line = d.line(value.Line)
+	}
+	return []Document{d}, err
+}
+
+// ignored is the mistake of a text that is no part of the documents that kubectl reads.
+const ignored = "this text would be lost, because kubectl reads one document up to the next separator: put a line --- before it, and end all lines with a line feed"
+
+// skipped is a document that is parsed, and not decoded.
+type skipped struct{}
+
+func (*skipped) UnmarshalYAML(func(any) error) error { return nil }
+
+// checkEnd reports text after the first document of a piece. The parser that kubectl has decides.
+// nodes has read the first document, and knows the line of the next one.
+func (d Document) checkEnd(nodes *yaml3.Decoder) *Error {
+	parser := yaml2.NewDecoder(bytes.NewReader(d.Text))
+	if parser.Decode(new(skipped)) != nil {
+		return nil // Decode reports it
+	}
+	err := parser.Decode(new(skipped))
+	if err == io.EOF {
+		return nil
+	}
+	line := 1
 	if err != nil {
-		return nil, err
+		line, _ = explain(err)
+	} else {
+		var next yaml3.Node
+		if err := nodes.Decode(&next); err != nil {
+			line, _ = explain(err)
+		} else {
+			line = next.Line
+		}
 	}
-	if err := kubejson.Unmarshal(asJSON, &content); err != nil {
-		return nil, fmt.Errorf("an object is needed, with apiVersion, kind and metadata")
-	}
-	return content, nil
+	return d.wrong(line, ignored)
 }
 
-var yamlLine = regexp.MustCompile(`line (\d+): (?s:(.*))`)
-
-// Explain returns the line number and the message of an error of the YAML parser.
-func Explain(err error) (line int, message error) {
-	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), "yaml: ")
-	if m := yamlLine.FindStringSubmatch(text); m != nil {
-		line, _ = strconv.Atoi(m[1])
-		text = m[2]
-	}
-	return line, fmt.Errorf("%s", text)
+// wrong returns an error at the n-th line of the document.
+func (d Document) wrong(n int, format string, args ...any) *Error {
+	return &Error{Range: d.line(n), Message: fmt.Sprintf(format, args...)}
 }
 
-// Check returns an error for a document that expands too much or is nested too deep.
-func Check(text string) error {
-	var content any
-	err := yaml.Unmarshal([]byte(text), &content)
-	if err != nil && (strings.Contains(err.Error(), "excessive aliasing") || strings.Contains(err.Error(), "exceeded max depth")) {
-		_, err = Explain(err)
-		return err
+// line returns the n-th line of the document as the parser counts: further characters than a line
+// feed end a line. After the last line it returns the last one that is not empty.
+func (d Document) line(n int) hcl.Range {
+	text := bytes.TrimRight(d.Text, " \t\r\n")
+	start, end, size := 0, 0, 0
+	for i := 1; ; i++ {
+		end, size = lineBreak(text[start:])
+		if i >= n || size == 0 {
+			break
+		}
+		start += end + size
 	}
-	return nil // the decoder of the values reports other errors
+	from := advance(d.from, d.Text[:start])
+	return hcl.Range{Start: from, End: advance(from, text[start:start+end])}
+}
+
+// lineBreak returns where the first line of a text ends, and the length of the line break; 0: the
+// text is one line.
+func lineBreak(text []byte) (end, size int) {
+	end = bytes.IndexAny(text, lineEnds)
+	if end < 0 {
+		return len(text), 0
+	}
+	if bytes.HasPrefix(text[end:], []byte("\r\n")) {
+		return end, 2
+	}
+	_, size = utf8.DecodeRune(text[end:])
+	return end, size
+}
+
+// advance returns the position after a text that begins at a position.
+func advance(at hcl.Pos, text []byte) hcl.Pos {
+	if last := bytes.LastIndexByte(text, '\n'); last >= 0 {
+		at.Line += bytes.Count(text, []byte("\n"))
+		at.Column = 1
+		at.Byte += last + 1
+		text = text[last+1:]
+	}
+	at.Column += utf8.RuneCount(text)
+	at.Byte += len(text)
+	return at
 }

@@ -1,14 +1,14 @@
 package blocks
 
 import (
-	"bytes"
+	"errors"
 	"maps"
 	"math"
 	"math/big"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -190,22 +190,38 @@ func manifestFile(report *diag.Reporter, b *source.Block, name string, from Mani
 	}
 	full := from.Reader.Path(name)
 	from.Sources[full] = &hcl.File{Body: hcl.EmptyBody(), Bytes: source}
+	documents, wrong := yaml.Documents(source)
 	var out []configs.ManifestObject
-	for _, doc := range yaml.Documents(source) {
-		at := lineRange(full, source, doc.Content, 0)
-		content, err := yaml.Decode(source[doc.From.Byte:doc.To])
+	for _, doc := range documents {
+		content, err := doc.Decode()
 		if err != nil {
-			line, message := yaml.Explain(err)
-			report.Error(lineRange(full, source, doc.From, max(line, 1)-1), "Not valid YAML", "%s.", words.Sentence(message))
+			wrong = append(wrong, err)
+		}
+		if content == nil {
 			continue
 		}
 		for _, object := range unlisted(content) {
-			if checkObject(report, object, at) {
+			if at := in(full, doc.Line); checkObject(report, object, at) {
 				out = append(out, configs.ManifestObject{Content: object, Range: at})
 			}
 		}
 	}
+	for _, err := range wrong {
+		if holdsSecret.Match(source) {
+			report.Hide(in(full, err.Range))
+		}
+		report.Error(in(full, err.Range), "Not valid YAML", "%s.", words.Sentence(errors.New(err.Message)))
+	}
 	return out
+}
+
+// holdsSecret matches a text with a Secret, even if the rest of it cannot be parsed.
+var holdsSecret = regexp.MustCompile(`\bkind["']?\s*:\s*["']?Secret(List)?\b`)
+
+// in returns a range in a file.
+func in(file string, at hcl.Range) hcl.Range {
+	at.Filename = file
+	return at
 }
 
 // unlisted splits a list of objects: a List, or a typed list such as a RoleList, whose items
@@ -269,23 +285,6 @@ func orElse(value any, other string) string {
 		return text
 	}
 	return other
-}
-
-// lineRange returns the range of a line of a file, counted from the line that starts at from.
-func lineRange(name string, source []byte, from hcl.Pos, after int) hcl.Range {
-	for range after {
-		next := bytes.IndexByte(source[from.Byte:], '\n')
-		if next < 0 {
-			break
-		}
-		from.Byte += next + 1
-		from.Line++
-	}
-	line, _, _ := bytes.Cut(source[from.Byte:], []byte("\n"))
-	to := from
-	to.Byte += len(line)
-	to.Column += utf8.RuneCount(line)
-	return hcl.Range{Filename: name, Start: from, End: to}
 }
 
 // ManifestFiles reads the files of manifests.
