@@ -255,7 +255,7 @@ func (s *step) send(ctx context.Context, sent *sending, manifest *unstructured.U
 	case options.Precondition == providers.Precondition{}:
 		options.New = !comesByItself(s.action.Ref)
 	}
-	ctx, cancel := withGracePeriod(ctx, s.run.options.Timeout)
+	ctx, cancel := withGracePeriod(providers.ReportingRetries(ctx, s.waiting), s.run.options.Timeout)
 	defer cancel()
 	return sent.apply(ctx, manifest, options)
 }
@@ -306,7 +306,7 @@ func (s *step) remove(ctx context.Context) error {
 // giveUpFields applies the object without fields, which removes all fields that were applied
 // before.
 func (s *step) giveUpFields(ctx context.Context) error {
-	ctx, cancel := withGracePeriod(ctx, s.run.options.Timeout)
+	ctx, cancel := withGracePeriod(providers.ReportingRetries(ctx, s.waiting), s.run.options.Timeout)
 	defer cancel()
 	bare := &unstructured.Unstructured{}
 	bare.SetGroupVersionKind(s.action.Ref.GVK)
@@ -336,7 +336,7 @@ func isRecorded(known state.Object, a *plans.Action) bool {
 // delete deletes the live object with the planned UID. Writes to it since the plan do not
 // matter.
 func (s *step) delete(ctx context.Context) error {
-	ctx, cancel := withGracePeriod(ctx, s.run.options.Timeout)
+	ctx, cancel := withGracePeriod(providers.ReportingRetries(ctx, s.waiting), s.run.options.Timeout)
 	defer cancel()
 	if err := checkNamespaceEmpty(ctx, s.run, s.action); err != nil {
 		return err
@@ -408,7 +408,7 @@ func (s *step) waitFor(ctx context.Context, timeout time.Duration) error {
 	return s.run.options.Writer.Wait(ctx, s.action.Ref, s.waiting)
 }
 
-// waiting reports the reason of the wait.
+// waiting reports the reason of the wait: the object is not ready, or a request is made again.
 func (s *step) waiting(status string) {
 	s.run.tell(plans.Event{Action: s.action, Kind: plans.Waiting, Elapsed: time.Since(s.started), Status: status})
 }

@@ -15,7 +15,7 @@ func (s *step) forget(ctx context.Context) error {
 	if !s.action.Releases {
 		return s.run.options.Session.Forget(address)
 	}
-	ctx, cancel := withGracePeriod(ctx, s.run.options.Timeout)
+	ctx, cancel := withGracePeriod(providers.ReportingRetries(ctx, s.waiting), s.run.options.Timeout)
 	defer cancel()
 	err := s.run.options.Writer.Release(ctx, s.action.Ref, s.action.Prior.UID, s.run.manager(s.action.Partial))
 	if err != nil {

@@ -27,7 +27,7 @@ type hookEvent struct {
 // hookJSON is kolla's addition to Terraform's hooks.
 type hookJSON struct {
 	Verb    plans.Verb `json:"verb"`
-	Status  string     `json:"status,omitempty"`  // why the object is not ready yet
+	Status  string     `json:"status,omitempty"`  // what the action waits for, and why
 	Because string     `json:"because,omitempty"` // of what was skipped: the failed action
 	Error   string     `json:"error,omitempty"`
 }

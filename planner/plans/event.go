@@ -11,7 +11,8 @@ type Event struct {
 	Action  *Action
 	Kind    EventKind
 	Elapsed time.Duration // since the action started
-	// Status says what a Waiting action waits for: "2 of 3 replicas ready".
+	// Status says what a Waiting action waits for: "2 of 3 replicas ready", or a webhook that does
+	// not answer; empty: for nothing any more.
 	Status string
 	// Ready, of Done: the apply waited until the object was ready.
 	Ready bool

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -73,6 +74,7 @@ func Call[T any](ctx context.Context, c *Connection, verb string, request func(c
 	ctx = countingAttempts(WithVerb(Quiet(ctx), verb))
 	var answer T
 	var last error
+	told := false
 	start := time.Now()
 	err := backoff().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		if last != nil && writes(verb) {
@@ -87,6 +89,9 @@ func Call[T any](ctx context.Context, c *Connection, verb string, request func(c
 			if object, ok := any(got).(*unstructured.Unstructured); ok {
 				c.Secrets.AddSecret(object.Object)
 			}
+			if told {
+				providers.ReportRetry(ctx, "")
+			}
 			return true, nil
 		}
 		if ctx.Err() == nil || last == nil {
@@ -95,6 +100,8 @@ func Call[T any](ctx context.Context, c *Connection, verb string, request func(c
 		if ctx.Err() != nil || time.Since(start) >= c.patience(verb, last) {
 			return false, last
 		}
+		told = true
+		providers.ReportRetry(ctx, reason(last))
 		c.Logger.Log(ctx, LevelTrace, "will ask again", "verb", verb, "cause", causeOf(last), "since", time.Since(start).Round(time.Millisecond))
 		return false, nil
 	})
@@ -169,6 +176,26 @@ func patienceWith(verb string, status metav1.Status) time.Duration {
 		}
 	}
 	return 0
+}
+
+// failedWebhook matches the words of the server for a webhook that does not answer.
+var failedWebhook = regexp.MustCompile(`failed calling (webhook "[^"]*")(?:: failed to call webhook)?(?:: \w+ "[^"]*")?(?s:: (.*))?`)
+
+// reason says in a few words why a request is made again.
+func reason(err error) string {
+	var unreachable *UnreachableError
+	var answer apierrors.APIStatus
+	switch {
+	case errors.As(err, &unreachable):
+		return "the API server does not answer: " + Cause(unreachable.Err)
+	case !errors.As(err, &answer):
+		return err.Error()
+	}
+	status := answer.Status()
+	if found := failedWebhook.FindStringSubmatch(status.Message); found != nil {
+		return strings.TrimSuffix("the "+found[1]+" does not answer: "+found[2], ": ")
+	}
+	return "the API server cannot do it yet: " + status.Message
 }
 
 // databaseFull is a part of the server's answer if etcd is full. That does not end by itself.

@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
+	"os"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -82,4 +87,42 @@ func TestFence(t *testing.T) {
 			t.Errorf("%s: %v after %d attempts, want %q instead of a third", verb, err, attempts, lost)
 		}
 	}
+}
+
+// Who waits for a request gets the reason of each further attempt, and the end of the failures.
+func TestRetriesAreReported(t *testing.T) {
+	internal := func(message string) error {
+		return &apierrors.StatusError{ErrStatus: metav1.Status{Code: 500, Reason: metav1.StatusReasonInternalError, Message: "Internal error occurred: " + message}}
+	}
+	failures := []error{
+		internal(`failed calling webhook "w": failed to call webhook: Post "https://w.ns.svc:443/x?timeout=2s": dial tcp 10.0.0.1:443: connect: connection refused`),
+		internal(`failed calling webhook "w": could not get REST client: no endpoints`),
+		apierrors.NewTooManyRequests("too many requests", 0),
+		&UnreachableError{Err: &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}},
+	}
+	want := []string{
+		`the webhook "w" does not answer: dial tcp 10.0.0.1:443: connect: connection refused`,
+		`the webhook "w" does not answer: could not get REST client: no endpoints`,
+		"the API server cannot do it yet: too many requests",
+		"the API server does not answer: connection refused",
+		"",
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var got []string
+		ctx := providers.ReportingRetries(t.Context(), func(reason string) { got = append(got, reason) })
+		c := &Connection{Logger: slog.New(slog.DiscardHandler), traffic: &traffic{}}
+		c.traffic.answered.Store(true)
+		_, err := Call(ctx, c, VerbPatch, func(context.Context) (string, error) {
+			if len(got) < len(failures) {
+				return "", failures[len(got)]
+			}
+			return "", nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
 }
