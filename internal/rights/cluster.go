@@ -23,14 +23,10 @@ func (b *builder) cluster() []Rule {
 	rules = append(rules, b.nodes()...)
 	declared, leaving := b.declared(""), b.leaving("")
 	for _, kind := range declared.sorted() {
-		if kind.GroupKind() != kinds.Node {
-			rules = append(rules, b.outside(kind, append(declared[kind], b.known(kind)...), manageBy)...)
-		}
+		rules = append(rules, b.outside(kind, append(declared[kind], b.known(kind)...), manageBy)...)
 	}
 	for _, kind := range leaving.sorted() {
-		if kind.GroupKind() != kinds.Node {
-			rules = append(rules, b.outside(kind, leaving[kind], slices.DeleteFunc(slices.Clone(manageBy), func(verb string) bool { return verb == "create" }))...)
-		}
+		rules = append(rules, b.outside(kind, leaving[kind], without(manageBy, "create"))...)
 	}
 	rules = append(rules, b.classes()...)
 	for _, r := range b.Reads {
@@ -44,21 +40,53 @@ func (b *builder) cluster() []Rule {
 	return rules
 }
 
-// outside returns the rules for a kind outside of namespaces. kolla lists all objects of the
-// kind, and changes only the objects of the cloud.
-func (b *builder) outside(kind schema.GroupVersionKind, names, verbs []string) []Rule {
-	var rules []Rule
-	if kind.GroupKind() != kinds.Namespace {
-		rules = b.over("A plan lists the objects of a kind; these live outside of namespaces.", []schema.GroupVersionKind{kind}, "list")
+// without returns the verbs without some of them.
+func without(verbs []string, some ...string) []string {
+	return slices.DeleteFunc(slices.Clone(verbs), func(verb string) bool { return slices.Contains(some, verb) })
+}
+
+// split divides namespaces into those that hold a Role of these, and those without.
+func (b *builder) split(names []string) (held, free []string) {
+	for _, name := range names {
+		if slices.Contains(b.namespaces(), name) {
+			held = append(held, name)
+		} else {
+			free = append(free, name)
+		}
 	}
-	why := "These are of the cloud: an apply makes, changes, awaits and deletes them."
+	return held, free
+}
+
+// outside returns the rules for objects of a kind outside of namespaces, other than nodes.
+func (b *builder) outside(kind schema.GroupVersionKind, names, verbs []string) []Rule {
+	switch kind.GroupKind() {
+	case kinds.Node:
+		return nil
+	case kinds.Namespace:
+		// A Role of these is in its namespace. So the namespace exists before an apply, and
+		// stays after a destroy.
+		held, free := b.split(names)
+		return append(b.owned(kind, held, "These are of the cloud, and hold Roles: an apply changes and awaits them.", without(verbs, "create", "delete")),
+			b.owned(kind, free, managed, verbs)...)
+	}
+	return append(b.over("A plan lists the objects of a kind; these live outside of namespaces.", []schema.GroupVersionKind{kind}, "list"),
+		b.owned(kind, names, managed, verbs)...)
+}
+
+const managed = "These are of the cloud: an apply makes, changes, awaits and deletes them."
+
+// owned returns the rule for the objects of the cloud of a kind outside of namespaces.
+func (b *builder) owned(kind schema.GroupVersionKind, names []string, why string, verbs []string) []Rule {
+	if len(names) == 0 {
+		return nil
+	}
 	if b.ReadOnly {
 		why, verbs = "These are of the cloud.", []string{"get"}
 	}
 	if named(names) == nil {
 		why += " Not all of their names are known before an apply, so the rule has no names."
 	}
-	return append(rules, Rule{Why: why, Groups: []string{kind.Group}, Resources: []string{b.Resource(kind)}, Names: named(names), Verbs: verbs})
+	return []Rule{{Why: why, Groups: []string{kind.Group}, Resources: []string{b.Resource(kind)}, Names: named(names), Verbs: verbs}}
 }
 
 // nodes returns the rules for nodes: roles find nodes and add labels and taints to them.
@@ -72,7 +100,7 @@ func (b *builder) nodes() []Rule {
 	switch {
 	case len(b.Roles) > 0 || len(names) > 0:
 		rule.Why = "Roles find their nodes by names or labels."
-	case b.ReadOnly:
+	case b.ReadOnly || !b.runsPods():
 		return nil
 	default:
 		rule.Why = "An apply says which label no node has, and which nodes are down."
@@ -92,6 +120,13 @@ func (b *builder) nodes() []Rule {
 		rule.Why += " Roles that match by labels may get any node, so the rule has no names."
 	}
 	return append(rules, rule)
+}
+
+// runsPods reports whether the cloud has workloads, for whose pods an apply waits.
+func (b *builder) runsPods() bool {
+	return slices.ContainsFunc(b.namespaces(), func(namespace string) bool {
+		return b.declared(namespace).has(workloads...) || b.leaving(namespace).has(workloads...)
+	})
 }
 
 // byLabels reports whether a role finds nodes by their labels.

@@ -13,10 +13,18 @@ import (
 
 const rbac = "rbac.authorization.k8s.io"
 
-// granted returns the rules for the roles and bindings among the objects. The server does not
-// let users grant rights that they do not have. So kolla gets the rights that the roles of the
-// configuration grant, and the verb bind for each bound role, by name. It gets the verb
-// escalate only for a role whose rules are unknown.
+// Kinds that the server accepts only from users with certain further rights.
+var (
+	validatingPolicy = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy"}
+	mutatingPolicy   = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "MutatingAdmissionPolicy"}
+	trustBundle      = schema.GroupKind{Group: "certificates.k8s.io", Kind: "ClusterTrustBundle"}
+)
+
+// granted returns the rules for objects that the server accepts only from users who have certain
+// rights themselves. Of these are roles and bindings: the server does not let users grant rights
+// that they do not have. So kolla gets the rights that the roles of the configuration grant, and
+// the verb bind for each bound role, by name. It gets the verb escalate only for a role whose
+// rules are unknown.
 func (b *builder) granted(namespace string) []Rule {
 	var rules []Rule
 	for i := range b.Objects {
@@ -29,6 +37,10 @@ func (b *builder) granted(namespace string) []Rule {
 			rules = append(rules, b.contained(u)...)
 		case kinds.RoleBinding, kinds.ClusterRoleBinding:
 			rules = append(rules, b.bound(u)...)
+		case validatingPolicy, mutatingPolicy:
+			rules = append(rules, b.parameters(u)...)
+		case trustBundle:
+			rules = append(rules, attested(u)...)
 		}
 	}
 	return rules
@@ -78,6 +90,31 @@ func (b *builder) bound(binding *unstructured.Unstructured) []Rule {
 	return []Rule{{
 		Why:    fmt.Sprintf(why, binding.GetKind(), binding.GetName(), kind, name),
 		Groups: []string{rbac}, Resources: []string{b.Resource(role.GVK)}, Names: named([]string{name}), Verbs: []string{"bind"},
+	}}
+}
+
+// parameters returns the rule for an admission policy with parameters. The server wants users who
+// write it to be able to read all objects of their kind, and users who write a binding of it to
+// be able to get or list those that the binding names.
+func (b *builder) parameters(policy *unstructured.Unstructured) []Rule {
+	apiVersion, _, _ := unstructured.NestedString(policy.Object, "spec", "paramKind", "apiVersion")
+	kind, _, _ := unstructured.NestedString(policy.Object, "spec", "paramKind", "kind")
+	if kind == "" {
+		return nil
+	}
+	return b.over(fmt.Sprintf("%s %s has parameters. Kubernetes lets kolla write it and its bindings only if kolla can read all objects of their kind.", policy.GetKind(), policy.GetName()),
+		[]schema.GroupVersionKind{schema.FromAPIVersionAndKind(apiVersion, kind)}, "get", "list")
+}
+
+// attested returns the rule for a bundle of certificates that belongs to a signer.
+func attested(bundle *unstructured.Unstructured) []Rule {
+	signer, _, _ := unstructured.NestedString(bundle.Object, "spec", "signerName")
+	if signer == "" {
+		return nil
+	}
+	return []Rule{{
+		Why:    fmt.Sprintf("%s %s belongs to a signer. Kubernetes lets only users write it who may attest for that signer.", bundle.GetKind(), bundle.GetName()),
+		Groups: []string{trustBundle.Group}, Resources: []string{"signers"}, Names: named([]string{signer}), Verbs: []string{"attest"},
 	}}
 }
 

@@ -13,6 +13,7 @@ import (
 
 // Kinds that need additional rights.
 var (
+	workloads   = []schema.GroupKind{kinds.Deployment, kinds.StatefulSet, kinds.DaemonSet, kinds.Job}
 	claims      = kinds.PersistentVolumeClaim.WithVersion("v1")
 	autoscalers = schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}
 )
@@ -40,8 +41,14 @@ func (b *builder) namespaced(namespace string) []Rule {
 		rules = append(rules, b.over("Where others changed the number of replicas, a plan looks whether an autoscaler did.", []schema.GroupVersionKind{autoscalers}, "list")...)
 		listed.add(autoscalers, "")
 	}
-	if !b.ReadOnly && listed.has(kinds.Deployment, kinds.StatefulSet, kinds.DaemonSet, kinds.Job) {
-		rules = append(rules, b.workloads(namespace)...)
+	switch {
+	case b.ReadOnly:
+	case listed.has(workloads...):
+		rules = append(rules, b.workloads(namespace, listed)...)
+	case listed[claims] != nil:
+		rules = append(rules,
+			Rule{Why: "An apply says why a claim gets no volume.", Groups: []string{""}, Resources: []string{"events"}, Verbs: []string{"list", "watch"}},
+			Rule{Why: "A claim is replaced only if no pod uses it.", Groups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}})
 	}
 	for _, r := range b.Reads {
 		if r.Namespace == namespace && listed[r.GVK] == nil {
@@ -80,8 +87,9 @@ func (b *builder) claimsOf(namespace string) bool {
 }
 
 // workloads returns the rules for the requests that an apply makes about the pods of workloads.
-func (b *builder) workloads(namespace string) []Rule {
-	var commands, replaces, daemons bool
+// listed are the kinds with rules of their own, to which it adds.
+func (b *builder) workloads(namespace string, listed namesByKind) []Rule {
+	var commands, replaces, daemons, mounts bool
 	for i := range b.Objects {
 		u := b.Objects[i].Manifest
 		if u.GetNamespace() != namespace {
@@ -91,11 +99,17 @@ func (b *builder) workloads(namespace string) []Rule {
 		commands = commands || u.GetAnnotations()[providers.AnnotationCarries] != "" || u.GetAnnotations()[providers.AnnotationLeave] != ""
 		replaces = replaces || strategy == "OnDelete"
 		daemons = daemons || u.GetKind() == kinds.DaemonSet.Kind
+		mounts = mounts || mountsClaim(u)
 	}
 	commands = commands || b.goes(namespace, kinds.DaemonSet, kinds.StatefulSet)
+	daemons = daemons || b.goes(namespace, kinds.DaemonSet)
 	rules := []Rule{
 		{Why: "An apply says why a workload does not become ready: its pods, their events, the end of their logs.", Groups: []string{""}, Resources: []string{"events", "pods"}, Verbs: []string{"list", "watch"}},
 		{Groups: []string{""}, Resources: []string{"pods/log"}, Verbs: []string{"get"}},
+	}
+	if mounts && listed[claims] == nil {
+		rules = append(rules, b.over("An apply says which claim of pods has no volume.", []schema.GroupVersionKind{claims}, "get", "list", "watch")...)
+		listed.add(claims, "")
 	}
 	if replaces {
 		rules = append(rules, Rule{
@@ -116,6 +130,16 @@ func (b *builder) workloads(namespace string) []Rule {
 		})
 	}
 	return rules
+}
+
+// mountsClaim reports whether the pods of an object mount a claim.
+func mountsClaim(object *unstructured.Unstructured) bool {
+	path, ok := kinds.Pods(object.GroupVersionKind().GroupKind())
+	volumes, _, _ := unstructured.NestedSlice(object.Object, slices.Concat(path, []string{"spec", "volumes"})...)
+	return ok && slices.ContainsFunc(volumes, func(item any) bool {
+		volume, _ := item.(map[string]any)
+		return volume["persistentVolumeClaim"] != nil
+	})
 }
 
 // goes reports whether the state has an object of these kinds in the namespace that the

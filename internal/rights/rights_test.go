@@ -2,6 +2,8 @@ package rights_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +15,7 @@ import (
 	"kolla.openstack.org/kolla/internal/rights"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
 )
@@ -57,9 +60,27 @@ const always = `: /namespaces[kube-system]: get
 : admissionregistration.k8s.io/mutatingadmissionpolicies,mutatingadmissionpolicybindings,mutatingwebhookconfigurations: list
 `
 
+// lookedFor are the rules for the kinds that a destroy looks for in its own namespaces, beside
+// ConfigMaps.
+func lookedFor() []string {
+	groups := map[string][]string{}
+	for _, kind := range kinds.Swept() {
+		if name := resource(kind); name != "configmaps" {
+			groups[kind.Group] = append(groups[kind.Group], name)
+		}
+	}
+	var rules []string
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		slices.Sort(groups[group])
+		rules = append(rules, fmt.Sprintf("other: %s/%s: list\n", group, strings.Join(groups[group], ",")))
+	}
+	return rules
+}
+
 // TestOf holds that a configuration gets exactly these rules, in the namespace "other",
 // where a destroy looks for no more than volumes.
 func TestOf(t *testing.T) {
+	looked := strings.Join(lookedFor(), "")
 	const volumes = "other: /persistentvolumeclaims: list\nother: apps/statefulsets: list\n"
 	for name, test := range map[string]struct {
 		objects []string
@@ -71,18 +92,18 @@ func TestOf(t *testing.T) {
 	}{
 		"a ConfigMap": {
 			objects: []string{`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: other}}`},
-			full:    ": /nodes: list,watch\nother: /configmaps: get,list,watch,create,patch,delete\n" + volumes,
+			full:    "other: /configmaps: get,list,watch,create,patch,delete\n" + volumes,
 			plan:    "other: /configmaps: get,list\n" + volumes,
 		},
 		"what only the state knows": {
 			known: []state.Object{{APIVersion: "v1", Kind: "Service", Namespace: "other", Name: "s"}, {APIVersion: "scheduling.k8s.io/v1", Kind: "PriorityClass", Name: "p"}},
-			full: ": /nodes: list,watch\n: scheduling.k8s.io/priorityclasses: list\n: scheduling.k8s.io/priorityclasses[p]: get,watch,patch,delete\n" +
+			full: ": scheduling.k8s.io/priorityclasses: list\n: scheduling.k8s.io/priorityclasses[p]: get,watch,patch,delete\n" +
 				"other: /services: get,list,watch,patch,delete\n" + volumes,
 			plan: ": scheduling.k8s.io/priorityclasses: list\n: scheduling.k8s.io/priorityclasses[p]: get\nother: /services: get,list\n" + volumes,
 		},
 		"a name that is known later": {
 			objects: []string{`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: "p-(known-after-apply)"}}`},
-			full:    ": /nodes: list,watch\n: scheduling.k8s.io/priorityclasses: list\n: scheduling.k8s.io/priorityclasses: get,watch,create,patch,delete\n",
+			full:    ": scheduling.k8s.io/priorityclasses: list\n: scheduling.k8s.io/priorityclasses: get,watch,create,patch,delete\n",
 			plan:    ": scheduling.k8s.io/priorityclasses: list\n: scheduling.k8s.io/priorityclasses: get\n",
 		},
 		"nodes by name": {
@@ -98,7 +119,7 @@ func TestOf(t *testing.T) {
 		},
 		"Secrets of others": {
 			reads: []rights.Read{{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, Namespace: "other"}},
-			full:  ": /nodes: list,watch\nother: /secrets: list\n",
+			full:  "other: /secrets: list\n",
 			plan:  "other: /secrets: list\n",
 		},
 		"roles that give rights": {
@@ -107,7 +128,7 @@ func TestOf(t *testing.T) {
 				`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: all}, aggregationRule: {}}`,
 				`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: b, namespace: other}, roleRef: {kind: ClusterRole, name: view}}`,
 			},
-			full: ": /nodes: list,watch\n: rbac.authorization.k8s.io/clusterroles: list\n: rbac.authorization.k8s.io/clusterroles[all,c]: get,watch,create,patch,delete\n" +
+			full: ": rbac.authorization.k8s.io/clusterroles: list\n: rbac.authorization.k8s.io/clusterroles[all,c]: get,watch,create,patch,delete\n" +
 				": //metrics: get\n: rbac.authorization.k8s.io/clusterroles[all]: escalate\n" +
 				"other: rbac.authorization.k8s.io/rolebindings: get,list,watch,create,patch,delete\n" + volumes +
 				"other: rbac.authorization.k8s.io/clusterroles[view]: bind\n",
@@ -119,8 +140,8 @@ func TestOf(t *testing.T) {
 				`{apiVersion: v1, kind: Service, metadata: {name: s, namespace: other}, spec: {clusterIP: 10.0.0.9}}`,
 				`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c, namespace: other}, spec: {storageClassName: fast}}`,
 			},
-			full: ": /nodes: list,watch\n: storage.k8s.io/storageclasses[fast]: get\n: /services: list\n" +
-				"other: /persistentvolumeclaims,services: get,list,watch,create,patch,delete\nother: apps/statefulsets: list\n",
+			full: ": storage.k8s.io/storageclasses[fast]: get\n: /services: list\n" +
+				"other: /persistentvolumeclaims,services: get,list,watch,create,patch,delete\nother: /events: list,watch\nother: /pods: list\nother: apps/statefulsets: list\n",
 			plan: ": /services: list\nother: /persistentvolumeclaims,services: get,list\nother: apps/statefulsets: list\n",
 		},
 		"pods that are asked and replaced": {
@@ -128,6 +149,40 @@ func TestOf(t *testing.T) {
 			full: ": /nodes: list,watch\nother: apps/daemonsets: get,list,watch,create,patch,delete\nother: /events,pods: list,watch\nother: /pods/log: get\n" +
 				"other: /pods: get,delete\nother: /pods/exec: get,create\nother: apps/controllerrevisions: list,watch\n" + volumes,
 			plan: "other: apps/daemonsets: get,list\n" + volumes,
+		},
+		"pods that mount a claim of somebody else": {
+			objects: []string{`{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: other}, spec: {template: {spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: theirs}}]}}}}`},
+			full: ": /nodes: list,watch\nother: apps/deployments: get,list,watch,create,patch,delete\nother: autoscaling/horizontalpodautoscalers: list\nother: /events,pods: list,watch\nother: /pods/log: get\n" +
+				"other: /persistentvolumeclaims: get,list,watch\nother: apps/statefulsets: list\n",
+			plan: "other: apps/deployments: get,list\nother: autoscaling/horizontalpodautoscalers: list\n" + volumes,
+		},
+		"a namespace with a Role, and one without": {
+			objects: []string{
+				`{apiVersion: v1, kind: Namespace, metadata: {name: other}}`,
+				`{apiVersion: v1, kind: Namespace, metadata: {name: empty}}`,
+				`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: other}}`,
+			},
+			full: ": /namespaces[other]: get,watch,patch\n: /namespaces[empty]: get,watch,create,patch,delete\n" +
+				"other: /configmaps: get,list,watch,create,patch,delete\n" + looked,
+			plan: ": /namespaces[other]: get\n: /namespaces[empty]: get\nother: /configmaps: get,list\n" + looked,
+		},
+		"a DaemonSet that leaves": {
+			known: []state.Object{{APIVersion: "apps/v1", Kind: "DaemonSet", Namespace: "other", Name: "d"}},
+			full: ": /nodes: list,watch\nother: apps/daemonsets: get,list,watch,patch,delete\nother: /events,pods: list,watch\nother: /pods/log: get\n" +
+				"other: /pods/exec: get,create\nother: apps/controllerrevisions: list,watch\n" + volumes,
+			plan: "other: apps/daemonsets: get,list\n" + volumes,
+		},
+		"what the server wants to see in the hands of those who write it": {
+			objects: []string{
+				`{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: p}, spec: {paramKind: {apiVersion: v1, kind: ConfigMap}}}`,
+				`{apiVersion: certificates.k8s.io/v1beta1, kind: ClusterTrustBundle, metadata: {name: "example.org:ca:one"}, spec: {signerName: example.org/ca}}`,
+				`{apiVersion: certificates.k8s.io/v1beta1, kind: ClusterTrustBundle, metadata: {name: free}}`,
+			},
+			full: ": admissionregistration.k8s.io/validatingadmissionpolicies: list\n: admissionregistration.k8s.io/validatingadmissionpolicies[p]: get,watch,create,patch,delete\n" +
+				": certificates.k8s.io/clustertrustbundles: list\n: certificates.k8s.io/clustertrustbundles[example.org:ca:one,free]: get,watch,create,patch,delete\n" +
+				": /configmaps: get,list\n: certificates.k8s.io/signers[example.org/ca]: attest\n",
+			plan: ": admissionregistration.k8s.io/validatingadmissionpolicies: list\n: admissionregistration.k8s.io/validatingadmissionpolicies[p]: get\n" +
+				": certificates.k8s.io/clustertrustbundles: list\n: certificates.k8s.io/clustertrustbundles[example.org:ca:one,free]: get\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -74,9 +74,10 @@ var sameCommands = fmt.Sprintf("['%s', '%s'].all(a, (has(object.metadata.annotat
 	"(has(oldObject.metadata.annotations) && a in oldObject.metadata.annotations ? oldObject.metadata.annotations[a] : ''))",
 	providers.AnnotationCarries, providers.AnnotationLeave)
 
-// mayChange returns a CEL expression: may the client change the policy?
+// mayChange returns a CEL expression: may the client change the policy? Either verb suffices.
+// kolla itself has patch alone.
 func mayChange(policy string) string {
-	return fmt.Sprintf("authorizer.group('admissionregistration.k8s.io').resource('validatingadmissionpolicies').name('%s').check('update').allowed()", policy)
+	return fmt.Sprintf("['patch', 'update'].exists(v, authorizer.group('admissionregistration.k8s.io').resource('validatingadmissionpolicies').name('%s').check(v).allowed())", policy)
 }
 
 // ownerRule returns a CEL expression. It is true if the change leaves the pods as they are, if
