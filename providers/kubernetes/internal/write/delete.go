@@ -3,7 +3,6 @@ package write
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -93,24 +92,15 @@ func requestDeletion(ctx context.Context, c *connect.Connection, target dynamic.
 	return err
 }
 
-// heldError says that an object is still being deleted, and what it waits for.
+// heldError says that an object is still being deleted, what it waits for, and how to go on.
 type heldError struct {
-	ref       providers.Ref
-	holding   string
-	finalizer bool
-	err       error
+	ref     providers.Ref
+	holding string
+	err     error
 }
 
 func (e *heldError) Error() string {
-	text := fmt.Sprintf("%s is still being deleted: %s.", e.ref, e.holding)
-	if e.finalizer {
-		in := ""
-		if e.ref.Namespace != "" {
-			in = "-n " + e.ref.Namespace + " "
-		}
-		text += fmt.Sprintf(" Find the controller that should remove it. If that no longer runs, remove the finalizer yourself: kubectl %sedit %s %s", in, strings.ToLower(e.ref.GVK.Kind), e.ref.Name)
-	}
-	return text
+	return fmt.Sprintf("%s is still being deleted. %s", e.ref, e.holding)
 }
 
 func (e *heldError) Unwrap() error { return e.err }
@@ -124,8 +114,8 @@ func (w *Writer) gone(ctx context.Context, where resources.Resource, ref provide
 		select {
 		case <-subscriber.Changed:
 		case <-ctx.Done():
-			if holding := w.access.Connection.Secrets.Text(holders(last), ref.String()); holding != "" {
-				return &heldError{ref, holding, len(last.GetFinalizers()) > 0, ctx.Err()}
+			if why := w.access.Connection.Secrets.Text(holding(ctx, w.access, last), ref.String()); why != "" {
+				return &heldError{ref, why, ctx.Err()}
 			}
 			return ctx.Err()
 		}
@@ -140,25 +130,4 @@ func (w *Writer) gone(ctx context.Context, where resources.Resource, ref provide
 			last = seen.Object
 		}
 	}
-}
-
-// holders says what holds an object that is being deleted; empty: unknown.
-func holders(object *unstructured.Unstructured) string {
-	if object == nil {
-		return ""
-	}
-	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
-	for _, item := range conditions {
-		condition, _ := item.(map[string]any)
-		// Conditions of a Namespace name the objects that are left, or cannot be deleted.
-		kind, _ := condition["type"].(string)
-		if condition["status"] == "True" && strings.HasPrefix(kind, "Namespace") {
-			message, _ := condition["message"].(string)
-			return message
-		}
-	}
-	if finalizers := object.GetFinalizers(); len(finalizers) > 0 {
-		return "held by the finalizer " + strings.Join(finalizers, ", ")
-	}
-	return ""
 }
