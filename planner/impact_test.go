@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -60,6 +62,10 @@ func TestImpactOfAWorkload(t *testing.T) {
 	}{
 		"new":         {kind: "Deployment", says: []string{"3 pods will be deployed"}},
 		"new on each": {kind: "DaemonSet", says: []string{"will be deployed, one pod on each of its nodes"}},
+		"new, without pods": {
+			kind: "Deployment", want: func(t *testing.T, u *unstructured.Unstructured) { put(t, u, int64(0), "spec", "replicas") },
+			says: []string{"will be deployed without pods: replicas is 0"},
+		},
 		"nothing that pods notice": {
 			kind: "Deployment", was: func(t *testing.T, u *unstructured.Unstructured) { put(t, u, int64(1), "spec", "revisionHistoryLimit") },
 		},
@@ -168,6 +174,139 @@ func TestImpactOfAWorkload(t *testing.T) {
 				t.Errorf("impact (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// nodeWith is a node with labels and a taint, such as "dedicated:NoSchedule".
+func nodeWith(t *testing.T, name, taint string, labels map[string]string) *unstructured.Unstructured {
+	node := thing("v1", "Node", name)
+	node.SetLabels(labels)
+	if key, effect, ok := strings.Cut(taint, ":"); ok {
+		put(t, node, []any{map[string]any{"key": key, "effect": effect}}, "spec", "taints")
+	}
+	return node
+}
+
+// The answer of the server to a new DaemonSet has a status that counts no pods. The plan counts
+// the nodes instead, as they are after it.
+func TestPodsOfANewDaemonSet(t *testing.T) {
+	compute := map[string]string{"role": "compute"}
+	only := func(key, operator string, values ...any) func(*testing.T, *unstructured.Unstructured) {
+		return func(t *testing.T, u *unstructured.Unstructured) {
+			requirement := map[string]any{"key": key, "operator": operator, "values": values}
+			term := map[string]any{"matchExpressions": []any{requirement}}
+			if key == "metadata.name" {
+				term = map[string]any{"matchFields": []any{requirement}}
+			}
+			put(t, u, []any{term}, "spec", "template", "spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
+		}
+	}
+	selector := func(t *testing.T, u *unstructured.Unstructured) {
+		put(t, u, map[string]any{"role": "compute"}, "spec", "template", "spec", "nodeSelector")
+	}
+	tolerates := func(toleration map[string]any) func(*testing.T, *unstructured.Unstructured) {
+		return func(t *testing.T, u *unstructured.Unstructured) {
+			put(t, u, []any{toleration}, "spec", "template", "spec", "tolerations")
+		}
+	}
+	plain := []*unstructured.Unstructured{nodeWith(t, "a", "", compute), nodeWith(t, "b", "", compute), nodeWith(t, "c", "", nil)}
+	dedicated := []*unstructured.Unstructured{nodeWith(t, "a", "dedicated:NoSchedule", nil), nodeWith(t, "b", "dedicated:PreferNoSchedule", nil), nodeWith(t, "c", "", nil)}
+	tests := map[string]struct {
+		nodes    []*unstructured.Unstructured
+		set      func(*testing.T, *unstructured.Unstructured)
+		labelled []string // nodes that get the label in the same plan
+		says     string
+	}{
+		"no node is known":   {nil, selector, nil, "will be deployed, one pod on each of its nodes"},
+		"all nodes":          {plain, nil, nil, "3 pods will be deployed"},
+		"labels":             {plain, selector, nil, "2 pods will be deployed"},
+		"labels of the plan": {plain, selector, []string{"c"}, "3 pods will be deployed"},
+		"no node fits":       {plain[2:], selector, nil, "will be deployed without pods: no node has the labels and taints that it asks for"},
+		"affinity, in":       {plain, only("role", "In", "compute", "other"), nil, "2 pods will be deployed"},
+		"affinity, not in":   {plain, only("role", "NotIn", "compute"), nil, "1 pod will be deployed"},
+		"affinity, exists":   {plain, only("role", "Exists"), nil, "2 pods will be deployed"},
+		"affinity, name":     {plain, only("metadata.name", "In", "b"), nil, "1 pod will be deployed"},
+		"name of the node": {plain, func(t *testing.T, u *unstructured.Unstructured) {
+			put(t, u, "a", "spec", "template", "spec", "nodeName")
+		}, nil, "1 pod will be deployed"},
+		"taints":                 {dedicated, nil, nil, "2 pods will be deployed"},
+		"tolerated taints":       {dedicated, tolerates(map[string]any{"key": "dedicated", "operator": "Exists"}), nil, "3 pods will be deployed"},
+		"other tolerations":      {dedicated, tolerates(map[string]any{"key": "other", "operator": "Exists"}), nil, "2 pods will be deployed"},
+		"a node out of service":  {[]*unstructured.Unstructured{nodeWith(t, "a", "node.kubernetes.io/unschedulable:NoSchedule", nil)}, nil, nil, "1 pod will be deployed"},
+		"a node without network": {[]*unstructured.Unstructured{nodeWith(t, "a", "node.kubernetes.io/network-unavailable:NoSchedule", nil)}, nil, nil, "will be deployed without pods: no node has the labels and taints that it asks for"},
+		"the network of the node": {
+			[]*unstructured.Unstructured{nodeWith(t, "a", "node.kubernetes.io/network-unavailable:NoSchedule", nil)},
+			func(t *testing.T, u *unstructured.Unstructured) {
+				put(t, u, true, "spec", "template", "spec", "hostNetwork")
+			},
+			nil, "1 pod will be deployed",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			for _, node := range test.nodes {
+				labels := node.GetLabels()
+				node = live(node, types.UID(node.GetName()))
+				node.SetLabels(labels)
+				w.cluster.objects = append(w.cluster.objects, node)
+			}
+			w.cluster.answer = func(u *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
+				if u.GetKind() == "DaemonSet" {
+					put(t, u, int64(0), "status", "desiredNumberScheduled")
+				}
+				return u, nil
+			}
+			set := workload("DaemonSet", "agent")
+			if test.set != nil {
+				test.set(t, set)
+			}
+			objects := []providers.Object{declared("service.a/DaemonSet/agent", set)}
+			for _, node := range test.labelled {
+				o := declared("role.compute/Node/"+node, nodeWith(t, node, "", compute))
+				o.Partial = true
+				objects = append(objects, o)
+			}
+			in := w.input(objects...)
+			if err := in.Snapshot.Load(t.Context(), providers.Scope{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Node"}}); err != nil {
+				t.Fatal(err)
+			}
+			want := []report.Impact{{Block: "service.a", Lines: []string{test.says}}}
+			if diff := cmp.Diff(want, report.ImpactOf(mustPlan(t, in))); diff != "" {
+				t.Errorf("impact (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A Job that starts no pods does not run.
+func TestImpactOfASuspendedJob(t *testing.T) {
+	suspended, none := thing("batch/v1", "Job", "suspended"), thing("batch/v1", "Job", "none")
+	put(t, suspended, true, "spec", "suspend")
+	put(t, none, int64(0), "spec", "parallelism")
+	w := &world{}
+	plan := mustPlan(t, w.input(declared("service.a/Job/suspended", suspended), declared("service.a/Job/none", none), declared("service.a/Job/runs", thing("batch/v1", "Job", "runs"))))
+	want := []report.Impact{{Block: "service.a", Lines: []string{"job runs runs"}}}
+	if diff := cmp.Diff(want, report.ImpactOf(plan)); diff != "" {
+		t.Errorf("impact (-want +got):\n%s", diff)
+	}
+}
+
+// A workload whose pods nobody has counted, or that has none, has no number in the plan.
+func TestImpactOfAWorkloadWithoutPods(t *testing.T) {
+	w := &world{}
+	none := workload("Deployment", "api")
+	put(t, none, int64(0), "spec", "replicas")
+	w.add("service.a/Deployment/api", none)
+	want := []report.Impact{grave("service.a", "will be deleted; it has no pods")}
+	if diff := cmp.Diff(want, report.ImpactOf(mustPlan(t, destroy(w, "*")))); diff != "" {
+		t.Errorf("impact of a destroy (-want +got):\n%s", diff)
+	}
+	in := w.input(declared("service.a/Deployment/api", none))
+	in.Replace = []string{"service.a/Deployment/api"}
+	want = []report.Impact{grave("service.a", "is deleted and made again; it has no pods: as requested")}
+	if diff := cmp.Diff(want, report.ImpactOf(mustPlan(t, in))); diff != "" {
+		t.Errorf("impact of a replacement (-want +got):\n%s", diff)
 	}
 }
 

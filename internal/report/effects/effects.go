@@ -28,13 +28,22 @@ func Text(block string, e plans.Effect) string {
 		if e.EachNode {
 			return "will be deployed, one pod on each of its nodes"
 		}
+		if e.Pods == 0 {
+			return "will be deployed without pods: " + noPods(e)
+		}
 		return pods + " will be deployed"
 	case plans.EffectStop:
 		if e.EachNode {
 			return "the pod on each of its nodes will be deleted"
 		}
+		if e.Pods == 0 {
+			return "will be deleted; it has no pods"
+		}
 		return pods + " will be deleted"
 	case plans.EffectRecreate:
+		if e.Pods == 0 {
+			return "is deleted and made again; it has no pods: " + WhyAgain(e.Why)
+		}
 		return fmt.Sprintf("%s %s at once, and new ones are made: %s", pods, words.Plural(e.Pods, "stops", "stop"), WhyAgain(e.Why))
 	case plans.EffectRestart:
 		return restartText(block, e, pods)
@@ -60,6 +69,14 @@ func Text(block string, e plans.Effect) string {
 		return fmt.Sprintf("%s is deleted and made again: nothing reaches it in between", e.Ref)
 	}
 	return dataText(e)
+}
+
+// noPods says why a new workload has no pods.
+func noPods(e plans.Effect) string {
+	if e.Ref.GVK.Kind == "DaemonSet" {
+		return "no node has the labels and taints that it asks for"
+	}
+	return "replicas is 0"
 }
 
 // dataText describes an effect on data.

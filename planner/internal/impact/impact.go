@@ -44,7 +44,7 @@ func Of(f Facts) []plans.Impact {
 			Kind: plans.EffectLoss, Name: l.Address.Name, Ref: l.Refs[0], Data: l.Holds, Grave: true, Loss: &l,
 		})
 	}
-	nodes := labelsAfter(f.Inventory, f.Outcomes, f.Actions)
+	nodes := nodesOf(f.Inventory, f.Outcomes, f.Actions)
 	for i := range f.Actions {
 		a := &f.Actions[i]
 		d := disturbance{facts: &f, nodes: nodes, action: a, outcome: outcomes[a.Address], live: f.Inventory.Input.Snapshot.Get(a.Ref)}
@@ -78,7 +78,7 @@ func Questions(inv *inventory.Inventory, outcomes []*outcome.Outcome, actions []
 			questions = append(questions, cutoff.Question{Ref: ref, Live: live})
 		}
 	}
-	known, nodes := byAddress(outcomes), labelsAfter(inv, outcomes, actions)
+	known, nodes := byAddress(outcomes), nodesOf(inv, outcomes, actions)
 	for i := range actions {
 		a := &actions[i]
 		live := snapshot.Get(a.Ref)
@@ -105,7 +105,7 @@ func afterOf(o *outcome.Outcome) *unstructured.Unstructured {
 // disturbance is the effect of one action.
 type disturbance struct {
 	facts   *Facts
-	nodes   nodeLabels // after the plan
+	nodes   nodesAfter
 	action  *plans.Action
 	outcome *outcome.Outcome           // nil: the object is not declared
 	live    *unstructured.Unstructured // nil: the object does not exist
@@ -177,6 +177,9 @@ func (d *disturbance) job() []plans.Effect {
 	if d.outcome != nil && d.outcome.Versioned() {
 		name = d.outcome.Object.Family.Name
 	}
+	if d.outcome != nil && idle(cmp.Or(d.outcome.After, d.outcome.Object.Manifest)) {
+		return nil
+	}
 	switch d.action.Verb {
 	case plans.Run:
 		return []plans.Effect{{Kind: plans.EffectJob, Name: name}}
@@ -186,11 +189,25 @@ func (d *disturbance) job() []plans.Effect {
 	return nil
 }
 
+// idle reports whether a Job starts no pods: it is suspended, or none may run at a time.
+func idle(job *unstructured.Unstructured) bool {
+	if job == nil {
+		return false
+	}
+	suspended, _, _ := unstructured.NestedBool(job.Object, "spec", "suspend")
+	atATime, limited, _ := unstructured.NestedInt64(job.Object, "spec", "parallelism")
+	return suspended || limited && atATime == 0
+}
+
 // workload returns the effects on the pods of a workload.
 func (d *disturbance) workload() []plans.Effect {
 	switch d.action.Verb {
 	case plans.Create:
-		n, known := objects.Replicas(d.outcome.After)
+		nodes := d.nodes
+		if d.action.Evidence.Kind == plans.Rendered {
+			nodes = nil // the declarations name only some nodes of a cluster
+		}
+		n, known := newPods(cmp.Or(d.outcome.After, d.outcome.Object.Manifest), nodes)
 		return []plans.Effect{{Kind: plans.EffectDeploy, Pods: n, EachNode: !known}}
 	case plans.Delete:
 		n, known := objects.Replicas(d.live)

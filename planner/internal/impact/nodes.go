@@ -19,35 +19,49 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// nodeLabels has the labels of all nodes after a plan, by the name of the node.
-type nodeLabels map[string]map[string]string
+// nodesAfter has all nodes as they are after a plan, by name.
+type nodesAfter map[string]*unstructured.Unstructured
 
-func labelsAfter(inv *inventory.Inventory, outcomes []*outcome.Outcome, actions []plans.Action) nodeLabels {
+func nodesOf(inv *inventory.Inventory, outcomes []*outcome.Outcome, actions []plans.Action) nodesAfter {
 	snapshot := inv.Input.Snapshot
-	labels := nodeLabels{}
+	nodes := nodesAfter{}
 	for _, node := range snapshot.All(inventory.Nodes) {
-		labels[node.GetName()] = node.GetLabels()
+		nodes[node.GetName()] = node
 	}
 	for _, o := range outcomes {
 		if o.Action.Ref.GVK == inventory.Nodes && o.After != nil {
-			labels[o.Action.Ref.Name] = o.After.GetLabels()
+			nodes[o.Action.Ref.Name] = o.After
 		}
 	}
+	manager := providers.ManagerOf(inv.Input.Cloud, true)
 	for _, a := range actions {
 		if live := snapshot.Get(a.Ref); a.Ref.GVK == inventory.Nodes && a.Verb == plans.Delete && live != nil {
-			owned := fields.OwnersOf(live, providers.ManagerOf(inv.Input.Cloud, true)).Own
-			left := maps.Clone(live.GetLabels())
-			maps.DeleteFunc(left, func(key, _ string) bool { return owned.Has(fieldpath.MakePathOrDie("metadata", "labels", key)) })
-			labels[a.Ref.Name] = left
+			nodes[a.Ref.Name] = released(live, manager)
 		}
 	}
-	return labels
+	return nodes
+}
+
+// released returns a live node without the labels and taints of the cloud.
+func released(live *unstructured.Unstructured, manager string) *unstructured.Unstructured {
+	node := live.DeepCopy()
+	owned := fields.OwnersOf(live, manager).Own
+	left := node.GetLabels()
+	maps.DeleteFunc(left, func(key, _ string) bool { return owned.Has(fieldpath.MakePathOrDie("metadata", "labels", key)) })
+	node.SetLabels(left)
+	none := &unstructured.Unstructured{}
+	none.SetGroupVersionKind(inventory.Nodes)
+	if taints, changed := providers.TaintingOf(live, none, manager).Remove(node); changed {
+		spec, _ := node.Object["spec"].(map[string]any) // it has taints
+		spec["taints"] = taints
+	}
+	return node
 }
 
 // leftNodes returns the nodes that a live DaemonSet has pods on and leaves with this plan: it
 // asks for other labels, or the nodes lose theirs. The cluster deletes such pods at once,
 // whatever the update strategy is. after is the DaemonSet after an update.
-func leftNodes(snapshot *providers.Snapshot, a *plans.Action, after *unstructured.Unstructured, nodes nodeLabels) []string {
+func leftNodes(snapshot *providers.Snapshot, a *plans.Action, after *unstructured.Unstructured, nodes nodesAfter) []string {
 	live := snapshot.Get(a.Ref)
 	if live == nil || a.Ref.GVK.GroupKind() != kinds.DaemonSet {
 		return nil
@@ -62,7 +76,7 @@ func leftNodes(snapshot *providers.Snapshot, a *plans.Action, after *unstructure
 	}
 	var out []string
 	for _, node := range snapshot.All(inventory.Nodes) {
-		if covers(node.GetLabels(), is) && !covers(nodes[node.GetName()], will) {
+		if covers(node.GetLabels(), is) && !covers(nodes[node.GetName()].GetLabels(), will) {
 			out = append(out, node.GetName())
 		}
 	}
@@ -74,7 +88,7 @@ func leftNodes(snapshot *providers.Snapshot, a *plans.Action, after *unstructure
 // first gives the node the label that the DaemonSet asks for, and then changes the DaemonSet.
 // Such a pod registers a node that it does not belong to.
 func PassingPods(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.Problem {
-	nodes := labelsAfter(inv, outcomes, nil)
+	nodes := nodesOf(inv, outcomes, nil)
 	var warnings []plans.Problem
 	for _, o := range outcomes {
 		if o.Live == nil || o.After == nil || o.Action.Verb != plans.Update || o.Action.Ref.GVK.GroupKind() != kinds.DaemonSet {
@@ -83,7 +97,7 @@ func PassingPods(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.
 		before, after := objects.NodeSelector(o.Live), objects.NodeSelector(o.After)
 		var names []string
 		for _, node := range inv.Input.Snapshot.All(inventory.Nodes) {
-			then := nodes[node.GetName()]
+			then := nodes[node.GetName()].GetLabels()
 			if !covers(node.GetLabels(), before) && covers(then, before) && !covers(then, after) {
 				names = append(names, node.GetName())
 			}
