@@ -24,7 +24,7 @@ func TestReasonOfAnotherSensitiveValue(t *testing.T) {
 	}{
 		"another value":               {map[string]any{"given": "dHdv", "fixed": "Zml4ZWQ="}, "kolla", plans.ReasonConfig},
 		"of somebody else's":          {map[string]any{"given": "dHdv", "fixed": "Zml4ZWQ="}, "kubectl", plans.ReasonDrift},
-		"another value of the server": {map[string]any{"given": "b25l", "fixed": "b3RoZXI="}, "kolla", plans.ReasonUpgrade},
+		"another value of the server": {map[string]any{"given": "b25l", "fixed": "b3RoZXI="}, "kolla", plans.ReasonUnexplained},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

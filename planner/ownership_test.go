@@ -45,7 +45,7 @@ func TestBlame(t *testing.T) {
 		},
 		"held, same configuration": {
 			held: true, wanted: true,
-			want: plans.Reason{Kind: plans.ReasonUpgrade},
+			want: plans.Reason{Kind: plans.ReasonUnexplained},
 		},
 		"held with somebody else": {
 			held: true, wanted: true, changed: true, others: []entry{{"kubectl", metav1.ManagedFieldsOperationApply, then}},
@@ -73,7 +73,7 @@ func TestBlame(t *testing.T) {
 		},
 		"nobody's, such as a default": {
 			changed: true,
-			want:    plans.Reason{Kind: plans.ReasonUpgrade},
+			want:    plans.Reason{Kind: plans.ReasonUnexplained},
 		},
 	}
 	for name, test := range tests {

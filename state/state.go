@@ -51,7 +51,10 @@ type Object struct {
 	UID        string `json:"uid"`
 	// Token is the random token of a creation whose result is not recorded yet. The
 	// created object carries the token in an annotation.
-	Token         string    `json:"token,omitempty"`
+	Token string `json:"token,omitempty"`
+	// Carried is the token that the object carries since its creation. It proves nothing, but
+	// its absence shows that somebody removed it.
+	Carried       string    `json:"carried,omitempty"`
 	Family        string    `json:"family,omitempty"` // address without the hash, of a versioned object
 	DependsOn     []string  `json:"depends_on,omitempty"`
 	Partial       bool      `json:"partial,omitempty"`
@@ -98,10 +101,20 @@ type Fingerprint struct {
 	// Admission is a hash of the mutating webhooks and policies that apply to the object;
 	// empty: none does.
 	Admission string `json:"admission,omitempty"`
+	// Stamp is the time at which the server last noted an apply of kolla's field manager, in
+	// RFC 3339; empty: it is not known. Writes of other managers do not change it.
+	Stamp string `json:"stamp,omitempty"`
 }
 
 // Known reports whether the object is unchanged while its fingerprint stays the same.
 func (f Fingerprint) Known() bool { return f.Server != "" }
+
+// Equal reports whether two fingerprints describe the same object on the same server. The time
+// of the last apply does not count: an apply may have changed a field, and another one back.
+func (f Fingerprint) Equal(other Fingerprint) bool {
+	f.Stamp, other.Stamp = "", ""
+	return f == other
+}
 
 // Find returns the object with the address, or nil.
 func (s *State) Find(address string) *Object {

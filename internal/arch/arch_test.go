@@ -84,7 +84,7 @@ var allowed = map[string][]string{
 	"planner/extract":                         {},
 	"planner/fields":                          {"lang/addrs", "planner/plans", "planner/proof", "providers", "providers/kinds"},
 	"planner/internal/additions":              {"internal/foreign", "planner/dryrun", "planner/fields", "planner/internal/lifecycle", "planner/plans", "planner/proof", "providers", "providers/kinds", "state"},
-	"planner/internal/blame":                  {"planner/fields", "planner/plans"},
+	"planner/internal/blame":                  {"planner/fields", "planner/plans", "providers"},
 	"planner/internal/cutoff":                 {"internal/crash", "planner/plans", "providers"},
 	"planner/internal/decision":               {"internal/crash", "internal/words", "lang/addrs", "lang/configs", "planner/dryrun", "planner/fields", "planner/internal/additions", "planner/internal/blame", "planner/internal/inventory", "planner/internal/objects", "planner/internal/outcome", "planner/internal/ownership", "planner/internal/selection", "planner/internal/trial", "planner/plans", "planner/proof", "planner/trust", "providers", "providers/kinds", "providers/secrets", "state"},
 	"planner/internal/impact":                 {"internal/podsecurity", "internal/words", "lang/addrs", "lang/ini", "planner/fields", "planner/internal/cutoff", "planner/internal/inventory", "planner/internal/lifecycle", "planner/internal/objects", "planner/internal/outcome", "planner/internal/removal", "planner/plans", "planner/proof", "providers", "providers/kinds"},

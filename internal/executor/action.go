@@ -197,8 +197,10 @@ func (s *step) write(ctx context.Context) error {
 	s.run.values.keep(s.action.Object, live)
 	record.UID = string(live.GetUID())
 	record.Applied = time.Now()
-	if foreignFieldsChecked(s.action, sent.moved) {
-		record.Fingerprint = s.run.rules.Written(live, s.run.manager(s.action.Object.Partial), s.run.terms(s.action))
+	record.Carried = trust.Token(live)
+	record.Fingerprint = s.run.rules.Written(live, s.run.manager(s.action.Object.Partial), s.run.terms(s.action))
+	if !foreignFieldsChecked(s.action, sent.moved) {
+		record.Fingerprint = state.Fingerprint{Stamp: record.Fingerprint.Stamp}
 	}
 	record.Ready = !s.waits
 	if err := s.run.options.Session.Record(record); err != nil || record.Ready {

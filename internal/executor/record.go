@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"time"
 
 	"kolla.openstack.org/kolla/lang/addrs"
@@ -23,6 +24,7 @@ func confirmed(session *state.Session, a *plans.Action) (record state.Object, kn
 	record.Applied = before.Applied
 	record.Ready = before.Ready || a.Pending
 	record.Fingerprint = a.Fingerprint
+	record.Fingerprint.Stamp = cmp.Or(record.Fingerprint.Stamp, before.Fingerprint.Stamp)
 	return record, true
 }
 
@@ -77,6 +79,7 @@ func recordOf(a *plans.Action) state.Object {
 		Name:       a.Ref.Name,
 		UID:        string(a.Prior.UID),
 		Partial:    a.Partial,
+		Carried:    a.Token,
 	}
 	if a.Object == nil {
 		return record

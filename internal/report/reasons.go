@@ -8,12 +8,16 @@ import (
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
 )
 
 // Tool returns the command behind the name of a field manager. kubectl has a manager for each
-// subcommand.
+// subcommand. Any client can use kolla's names: a write that this kolla has no record of shows
+// the name of its writer, and not who that was.
 func Tool(manager string) string {
 	switch {
+	case manager == providers.FieldManager || strings.HasPrefix(manager, providers.FieldManager+":"):
+		return "a client that calls itself " + foreign.Name(manager)
 	case manager == "kubectl-client-side-apply":
 		return "kubectl apply"
 	case strings.HasPrefix(manager, "kubectl-") && foreign.Name(manager) == manager:
@@ -39,24 +43,25 @@ func forces(a *plans.Action, c plans.Change) bool {
 // because puts a reason into words. It is empty for a reason that the action itself shows.
 func because(r plans.Reason) string {
 	words := map[plans.ReasonKind]string{
-		plans.ReasonGone:       "somebody deleted it in the cluster",
-		plans.ReasonUnfinished: "an earlier apply deleted it, and did not get further",
-		plans.ReasonCleaned:    "an earlier apply was about to delete it: its pods may have cleaned their nodes already",
-		plans.ReasonUndeclared: "no longer in the configuration",
-		plans.ReasonExternal:   "its service is external now",
-		plans.ReasonRenamed:    renaming(r.Detail),
-		plans.ReasonSuperseded: "an older version that nothing uses any more",
-		plans.ReasonImmutable:  r.Path + " cannot be changed in place",
-		plans.ReasonFailedJob:  "the last run failed; it runs again",
-		plans.ReasonIdle:       fmt.Sprintf("%s owns %s but no longer maintains it: kolla takes it back", Tool(r.Manager), r.Path),
-		plans.ReasonReplaced:   "somebody replaced " + r.Path + ": the value is kept, and the objects that read it are renewed",
-		plans.ReasonRenewed:    "made anew",
-		plans.ReasonReuse:      "reuses existing volumes, with the data on them",
-		plans.ReasonTriggered:  r.TriggerWords(),
-		plans.ReasonMoved:      "moved from " + r.Detail,
-		plans.ReasonUnowned:    "imported: it exists already, and was not made by kolla",
-		plans.ReasonDefinition: "the definition of its kind changes",
-		plans.ReasonUpgrade:    "neither the configuration nor the cluster changed: kolla or the server has new defaults",
+		plans.ReasonGone:        "somebody deleted it in the cluster",
+		plans.ReasonUnfinished:  "an earlier apply deleted it, and did not get further",
+		plans.ReasonCleaned:     "an earlier apply was about to delete it: its pods may have cleaned their nodes already",
+		plans.ReasonUndeclared:  "no longer in the configuration",
+		plans.ReasonExternal:    "its service is external now",
+		plans.ReasonRenamed:     renaming(r.Detail),
+		plans.ReasonSuperseded:  "an older version that nothing uses any more",
+		plans.ReasonImmutable:   r.Path + " cannot be changed in place",
+		plans.ReasonFailedJob:   "the last run failed; it runs again",
+		plans.ReasonIdle:        fmt.Sprintf("%s owns %s but no longer maintains it: kolla takes it back", Tool(r.Manager), r.Path),
+		plans.ReasonReplaced:    "somebody replaced " + r.Path + ": the value is kept, and the objects that read it are renewed",
+		plans.ReasonRenewed:     "made anew",
+		plans.ReasonReuse:       "reuses existing volumes, with the data on them",
+		plans.ReasonTriggered:   r.TriggerWords(),
+		plans.ReasonMoved:       "moved from " + r.Detail,
+		plans.ReasonUnowned:     "imported: it exists already, and was not made by kolla",
+		plans.ReasonDefinition:  "the definition of its kind changes",
+		plans.ReasonUpgrade:     "neither the configuration nor the cluster changed: kolla or the server has new defaults",
+		plans.ReasonUnexplained: "it is not known whether somebody changed the object, or kolla or the server has new defaults",
 	}[r.Kind]
 	switch {
 	case r.Detail == "", r.Kind == plans.ReasonRenamed, r.Kind == plans.ReasonMoved, r.Triggered():

@@ -66,9 +66,13 @@ func Changes(differences []Difference) []plans.Change {
 	return changes
 }
 
-// Compare is Diff, with paths.
+// Compare is Diff, with paths. The token of a live object is compared if an apply sends it: a
+// new object gets another one.
 func Compare(before, after *unstructured.Unstructured) ([]Difference, error) {
 	c := &comparer{models: []*unstructured.Unstructured{before, after}, before: Stripped(before), after: Stripped(after)}
+	if before != nil && after != nil && after.GetAnnotations()[providers.AnnotationIntent] != "" {
+		c.before, c.after = WithToken(before), WithToken(after)
+	}
 	var (
 		paths []fieldpath.Path
 		err   error
@@ -376,9 +380,20 @@ var bookkeeping = []string{
 	"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields",
 }
 
-// Stripped returns the object without the fields that are never compared. It shares the
-// remaining values with the original.
+// Stripped returns the object without the fields that are never compared and without its token
+// (trust.Token). It shares the remaining values with the original.
 func Stripped(u *unstructured.Unstructured) *unstructured.Unstructured {
+	return stripped(u, corev1.LastAppliedConfigAnnotation, providers.AnnotationIntent)
+}
+
+// WithToken is Stripped with the token.
+func WithToken(u *unstructured.Unstructured) *unstructured.Unstructured {
+	return stripped(u, corev1.LastAppliedConfigAnnotation)
+}
+
+// stripped returns the object without the fields that are never compared and without some
+// annotations. That of kubectl contains the whole object, with the values of Secrets.
+func stripped(u *unstructured.Unstructured, without ...string) *unstructured.Unstructured {
 	if u == nil {
 		return nil
 	}
@@ -391,10 +406,9 @@ func Stripped(u *unstructured.Unstructured) *unstructured.Unstructured {
 		}
 		if annotations, ok := metadata["annotations"].(map[string]any); ok {
 			annotations = maps.Clone(annotations)
-			// This annotation contains the whole object, with the values of Secrets.
-			delete(annotations, corev1.LastAppliedConfigAnnotation)
-			// This annotation is set when the object is created. Applies do not change it.
-			delete(annotations, providers.AnnotationIntent)
+			for _, name := range without {
+				delete(annotations, name)
+			}
 			put(metadata, "annotations", annotations)
 		}
 		put(object, "metadata", metadata)

@@ -17,7 +17,11 @@ import (
 // Owners says who owns the fields of an object. It is read from managedFields.
 type Owners struct {
 	// Own are the fields that kolla's server-side applies own; never nil.
-	Own    *fieldpath.Set
+	Own *fieldpath.Set
+	// Name is the name that kolla writes under, and Time the time of the last apply with it.
+	// Any client can use the name.
+	Name   string
+	Time   time.Time
 	Others []Owner
 }
 
@@ -32,7 +36,7 @@ type Owner struct {
 // OwnersOf reads the managedFields of an object. manager is the name that kolla writes
 // under. Entries that cannot be parsed are ignored.
 func OwnersOf(u *unstructured.Unstructured, manager string) Owners {
-	o := Owners{Own: fieldpath.NewSet()}
+	o := Owners{Own: fieldpath.NewSet(), Name: manager}
 	if u == nil {
 		return o
 	}
@@ -43,6 +47,9 @@ func OwnersOf(u *unstructured.Unstructured, manager string) Owners {
 		}
 		if entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" {
 			o.Own = o.Own.Union(fields)
+			if entry.Time != nil {
+				o.Time = entry.Time.UTC()
+			}
 			continue
 		}
 		other := Owner{

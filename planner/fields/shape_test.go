@@ -25,6 +25,8 @@ metadata:
       f:spec:
         f:tags: {'v:"one"': {}, 'v:"two"': {}}
         f:steps: {}
+        f:selector: {}
+        f:options: {}
         f:parts:
           'k:{"name":"a"}':
             .: {}
@@ -35,6 +37,8 @@ metadata:
 spec:
   tags: [one, two]
   steps: [u, v]
+  selector: {app: w}
+  options: {}
   parts:
   - {name: a, ports: [{number: 80, protocol: TCP, host: old}]}
   - {name: b, count: 1}
@@ -65,6 +69,14 @@ func TestDiffOfACustomResource(t *testing.T) {
 		"an atomic list": {
 			[]string{"[u, v]", "[u, w]"},
 			[]plans.Change{{Path: "spec.steps", Before: []any{"u", "v"}, After: []any{"u", "w"}}},
+		},
+		"an atomic map": {
+			[]string{"{app: w}", "{app: w, tier: x}"},
+			[]plans.Change{{Path: "spec.selector", Before: map[string]any{"app": "w"}, After: map[string]any{"app": "w", "tier": "x"}}},
+		},
+		"an empty map, which may have fields of others": {
+			[]string{"f:options: {}", "f:options: {.: {}, f:a: {}}", "options: {}", "options: {a: b}"},
+			[]plans.Change{{Path: "spec.options.a", After: "b"}},
 		},
 		"elements that lack their key": {
 			[]string{"- {name: b, count: 1}", "- {count: 1}"},

@@ -23,7 +23,7 @@ type Terms struct {
 	Leave string
 	// Scaled: something else sets spec.replicas.
 	Scaled bool
-	// Partial: the rest of the object is not kolla's. Such objects have no fingerprint.
+	// Partial: the rest of the object is not kolla's. Such objects have no hash.
 	Partial bool
 }
 

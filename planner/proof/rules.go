@@ -109,14 +109,26 @@ func (r *Rules) Written(live *unstructured.Unstructured, manager string, terms T
 // fingerprint returns a fingerprint without a server version unless the result of another apply is
 // certain.
 func (r *Rules) fingerprint(live *unstructured.Unstructured, manager, admission string, certain bool, terms Terms) state.Fingerprint {
+	f := state.Fingerprint{Stamp: stampOf(live, manager)}
 	sum, ok := hashOwned(live, manager, terms)
 	if !ok {
-		return state.Fingerprint{}
+		return f
 	}
-	if !certain || !BuiltIn(live.GroupVersionKind()) || r.server == "" {
-		return state.Fingerprint{Owned: sum}
+	f.Owned = sum
+	if certain && BuiltIn(live.GroupVersionKind()) && r.server != "" {
+		f.Server, f.Admission = r.server, admission
 	}
-	return state.Fingerprint{Owned: sum, Server: r.server, Admission: admission}
+	return f
+}
+
+// stampOf returns the time of the manager's last apply; see state.Fingerprint.Stamp.
+func stampOf(live *unstructured.Unstructured, manager string) string {
+	for _, entry := range live.GetManagedFields() {
+		if entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" && entry.Time != nil {
+			return entry.Time.UTC().Format(time.RFC3339)
+		}
+	}
+	return ""
 }
 
 // admission returns a hash of everything on which the mutators' changes to the object

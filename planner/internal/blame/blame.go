@@ -8,6 +8,7 @@ import (
 
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
 )
 
 // Origin has the facts about one object.
@@ -22,6 +23,11 @@ type Origin struct {
 	Ours bool
 	// Written: somebody wrote to the object since the last apply.
 	Written bool
+	// Impersonated: somebody applied under kolla's name since the last apply that the state
+	// records.
+	Impersonated bool
+	// Untouched: nobody wrote to the object since the last apply or check.
+	Untouched bool
 }
 
 // Differences decides for each difference whether somebody changed the object or the
@@ -29,16 +35,19 @@ type Origin struct {
 // a field that kolla owns after the apply, and "held" one that it owns now:
 //
 //	held    wanted  somebody else has it   the configuration  verdict
+//	yes     -       -                      -                  drift, if somebody applied under
+//	                                                          kolla's name since
 //	yes     -       -                      changed            configuration
-//	yes     -       -                      is the same        a newer kolla or server, unless
-//	                                                          the object was written to since
+//	yes     -       -                      is the same        drift, if the object was written to
+//	                                                          since
 //	no      yes     yes                    -                  drift, by them
 //	no      yes     no                     changed            configuration
 //	no      yes     no                     is the same        drift, by an unknown client
-//	no      no      -                      -                  a newer kolla or server
 //
-// The last row is the effect of defaults and webhooks. An object that never was kolla's has
-// no drift: its reason is that kolla does not own it.
+// A lost revision of a Secret is drift too, although the declaration then has another one.
+// Everything else is the effect of defaults and webhooks. That is certain only if neither the
+// configuration nor the object changed. An object that never was kolla's has no drift: its reason is that kolla does not own
+// it.
 func (o Origin) Differences(differences []fields.Difference) []plans.Reason {
 	var found reasons
 	for i := range differences {
@@ -55,14 +64,30 @@ func (o Origin) difference(d *fields.Difference) plans.Reason {
 		return plans.Reason{Kind: plans.ReasonUnowned}
 	case !held && wanted && taken:
 		d.Drift, d.Edited, d.Manager, d.Time = true, o.Edited, by.Manager, by.Time
-	case wanted && o.Same && (!held || o.Written):
+	case held && o.Impersonated && !(o.Edited && computed(d)):
+		d.Drift, d.Edited, d.Manager, d.Time = true, o.Edited, o.Live.Name, o.Live.Time
+	case held && o.Same && o.Written, !held && wanted && (o.Same || lostRevision(d)):
 		d.Drift = true
 	case (held || wanted) && !o.Same:
 		return plans.Reason{Kind: plans.ReasonConfig}
-	default:
+	case o.Untouched && o.Same:
 		return plans.Reason{Kind: plans.ReasonUpgrade}
+	default:
+		return plans.Reason{Kind: plans.ReasonUnexplained}
 	}
 	return plans.Reason{Kind: plans.ReasonDrift, Path: d.Path, Manager: d.Manager, Time: d.Time}
+}
+
+// computed reports whether kolla computes the field from the values of a Secret. It changes if
+// somebody replaced the values.
+func computed(d *fields.Difference) bool {
+	return d.Path == fields.Annotation(providers.AnnotationRevision) || d.Path == fields.Annotation(providers.AnnotationChecksum)
+}
+
+// lostRevision reports whether the live object lacks the annotation with the revision of its
+// values, which every apply sets.
+func lostRevision(d *fields.Difference) bool {
+	return d.Before == nil && d.Path == fields.Annotation(providers.AnnotationRevision)
 }
 
 // Additions extends the reasons for differences that include additions of others: fields that
@@ -81,7 +106,7 @@ func (o Origin) Additions(differences []fields.Difference, known []plans.Reason)
 	if len(added.all) == 0 {
 		return known
 	}
-	known = slices.DeleteFunc(known, func(r plans.Reason) bool { return r.Kind == plans.ReasonUpgrade })
+	known = slices.DeleteFunc(known, func(r plans.Reason) bool { return consequence(r.Kind) })
 	return append(known, added.list()...)
 }
 
@@ -102,15 +127,20 @@ func (s *reasons) add(r plans.Reason) {
 	s.paths = append(s.paths, 1)
 }
 
-// list returns the reasons. It names a path only if the reason has one path. A newer kolla or
-// server is left out if there is another reason, because it is a consequence.
+// consequence reports whether a reason is left out if there is another one: the defaults of the
+// server depend on other fields.
+func consequence(kind plans.ReasonKind) bool {
+	return kind == plans.ReasonUpgrade || kind == plans.ReasonUnexplained
+}
+
+// list returns the reasons. It names a path only if the reason has one path.
 func (s *reasons) list() []plans.Reason {
 	var list []plans.Reason
 	for i, r := range s.all {
 		if s.paths[i] > 1 {
 			r.Path = ""
 		}
-		if r.Kind != plans.ReasonUpgrade || len(s.all) == 1 {
+		if !consequence(r.Kind) || len(s.all) == 1 {
 			list = append(list, r)
 		}
 	}

@@ -36,7 +36,7 @@ func crdOf(e *env, s *subject) *dryrun.CRD {
 // blameDefinition names the changed CRD as the reason of differences without another reason.
 func blameDefinition(e *env, s *subject, reasons []plans.Reason) []plans.Reason {
 	for i := range reasons {
-		if reasons[i].Kind == plans.ReasonUpgrade {
+		if k := reasons[i].Kind; k == plans.ReasonUpgrade || k == plans.ReasonUnexplained {
 			reasons[i] = plans.Reason{Kind: plans.ReasonDefinition, Path: reasons[i].Path, Detail: crdOf(e, s).String()}
 		}
 	}

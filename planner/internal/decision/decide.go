@@ -130,8 +130,9 @@ func matches(s *subject, evidence plans.Evidence, fingerprint state.Fingerprint)
 		out = act(s, plans.None)
 		out.Action.Force = false
 		out.Action.Pending = !s.draft.Record.Is(s.draft.Live) || !s.draft.Record.State.Ready
-		if !out.Action.Reported {
-			out.Action.Fingerprint = fingerprint
+		out.Action.Fingerprint = fingerprint
+		if out.Action.Reported {
+			out.Action.Fingerprint = state.Fingerprint{Stamp: fingerprint.Stamp}
 		}
 	}
 	out.Action.Evidence = evidence

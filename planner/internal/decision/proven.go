@@ -18,15 +18,17 @@ import (
 // proven decides about objects that an apply certainly would not change, without a request. It
 // leaves all other objects to the server. With VerifyAll it only notes what it proved.
 func proven(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
-	if e.inv.Rules == nil || s.draft.Adopts() || crdOf(e, s) != nil {
+	if e.inv.Rules == nil || s.draft.Adopts() {
 		return nil, nil
 	}
 	manifest, err := sentManifest(e, s)
-	if err != nil || len(s.draft.Pending) > 0 {
+	if err != nil {
 		return nil, err
 	}
 	s.compareRecord(e, manifest)
 	switch {
+	case crdOf(e, s) != nil, len(s.draft.Pending) > 0:
+		return nil, nil
 	case asRecorded(s) && proof.SameValues(s.draft.Live, manifest):
 		s.proof.unchanged = plans.Evidence{Kind: plans.Fingerprint}
 	case e.inv.Rules.Undisturbed(s.draft.Live, namespaceOf(e, s)) && proof.Holds(s.draft.Live, manifest, s.draft.Manager) && providers.Tainted(s.draft.Live, s.draft.Manager):
@@ -47,9 +49,13 @@ func proven(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 
 // compareRecord compares the live object with its record.
 func (s *subject) compareRecord(e *env, manifest *unstructured.Unstructured) {
-	c := comparison{fingerprint: e.inv.Rules.Fingerprint(s.draft.Live, namespaceOf(e, s), s.draft.Manager, termsOf(e, s))}
+	c := comparison{done: true, fingerprint: e.inv.Rules.Fingerprint(s.draft.Live, namespaceOf(e, s), s.draft.Manager, termsOf(e, s))}
 	c.clean = s.draft.Record.Is(s.draft.Live) && c.fingerprint.Owned != "" && c.fingerprint.Owned == s.draft.Record.State.Fingerprint.Owned
 	c.altered = c.clean && !proof.SameValues(s.draft.Live, manifest)
+	if s.draft.Record.Is(s.draft.Live) {
+		known := s.draft.Record.State.Fingerprint.Stamp
+		c.impersonated = known != "" && c.fingerprint.Stamp != "" && c.fingerprint.Stamp != known
+	}
 	s.since, s.draft.Action.Seen = c, c.fingerprint.Owned
 }
 
@@ -62,7 +68,7 @@ func reread(ctx context.Context, e *env, s *subject) (bool, error) {
 	}
 	s.draft.Live = live
 	s.draft.Action.Prior.ResourceVersion = live.GetResourceVersion()
-	if s.since == (comparison{}) {
+	if !s.since.done {
 		return true, nil
 	}
 	manifest, err := sentManifest(e, s)
@@ -94,7 +100,7 @@ func namespaceOf(e *env, s *subject) *unstructured.Unstructured {
 // object, the same rules, and the same fields left to the same others.
 func asRecorded(s *subject) bool {
 	return s.draft.Record != nil && s.draft.Record.Is(s.draft.Live) &&
-		s.since.fingerprint.Known() && s.since.fingerprint == s.draft.Record.State.Fingerprint &&
+		s.since.fingerprint.Known() && s.since.fingerprint.Equal(s.draft.Record.State.Fingerprint) &&
 		s.draft.Record.State.DesiredDigest == s.draft.Object.Digest() &&
 		slices.EqualFunc(s.draft.Action.Yields, s.draft.Record.State.Yields, func(y plans.Yield, known state.Yield) bool {
 			return y.Path == known.Path && y.Manager == known.Manager

@@ -56,6 +56,9 @@ func replace(ctx context.Context, e *env, s *subject, reasons []plans.Reason) (*
 	if answer.Refused {
 		return withheld(s, answer), nil
 	}
+	if !s.since.done {
+		s.compareRecord(e, manifest)
+	}
 	differences, err := fields.Compare(s.draft.Live, answer.After)
 	if err != nil {
 		return nil, err

@@ -30,6 +30,7 @@ type subject struct {
 
 // comparison is the live object compared with its record.
 type comparison struct {
+	done bool // false: the other fields say nothing yet
 	// fingerprint is that of the live object; zero: it has none.
 	fingerprint state.Fingerprint
 	// clean: the record has this fingerprint, so every field is as the last apply or plan
@@ -37,6 +38,9 @@ type comparison struct {
 	clean bool
 	// altered: it is clean except for the values of a Secret, which no record contains.
 	altered bool
+	// impersonated: somebody applied under the name of kolla's field manager since the last
+	// apply or check that the state records.
+	impersonated bool
 }
 
 // proofs show which requests about a live object kolla can leave out.
@@ -62,11 +66,20 @@ func subjectOf(e *env, object *providers.Object) *subject {
 		s.draft.Ours = madeBefore(s)
 		s.draft.Action.Prior = providers.Precondition{UID: s.draft.Live.GetUID(), ResourceVersion: s.draft.Live.GetResourceVersion()}
 		if s.draft.Ours && !s.draft.Object.Partial {
-			s.draft.Action.Token = trust.Token(s.draft.Live)
+			s.draft.Action.Token = tokenOf(s)
 		}
 	}
 	s.draft.Action.Scaled = s.draft.Live != nil && !object.Partial && e.inv.Scaled(s.draft.Action.Ref)
 	return s
+}
+
+// tokenOf returns the token that the live object has since its creation, also if somebody
+// removed or replaced it there.
+func tokenOf(s *subject) string {
+	if s.draft.Record.Is(s.draft.Live) && s.draft.Record.State.Carried != "" {
+		return s.draft.Record.State.Carried
+	}
+	return trust.Token(s.draft.Live)
 }
 
 // liveFacts returns the facts that tell additions of others.

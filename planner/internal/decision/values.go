@@ -51,7 +51,11 @@ func replacedValues(s *subject, live providers.Values) []plans.Reason {
 		}
 	}
 	if len(reasons) == 0 {
-		reasons = []plans.Reason{{Kind: plans.ReasonReplaced, Path: "data"}}
+		reason := plans.Reason{Kind: plans.ReasonReplaced, Path: "data"}
+		if s.since.impersonated {
+			reason.Manager, reason.Time = owners.Name, owners.Time
+		}
+		reasons = []plans.Reason{reason}
 	}
 	return reasons
 }

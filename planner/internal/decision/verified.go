@@ -221,7 +221,7 @@ func decideByDifference(e *env, s *subject, x *prediction) (*outcome.Outcome, er
 // confirmed returns the fingerprint of the live object if the answer to a dry run has it too: kolla
 // already owns all fields of the declaration, with the declared values.
 func confirmed(e *env, s *subject, x *prediction) state.Fingerprint {
-	if x.evidence.Kind != plans.DryRun || e.inv.Rules.Fingerprint(x.applied, namespaceOf(e, s), s.draft.Manager, termsOf(e, s)) != s.since.fingerprint {
+	if x.evidence.Kind != plans.DryRun || !e.inv.Rules.Fingerprint(x.applied, namespaceOf(e, s), s.draft.Manager, termsOf(e, s)).Equal(s.since.fingerprint) {
 		return state.Fingerprint{}
 	}
 	return s.since.fingerprint
@@ -284,7 +284,9 @@ func originOf(s *subject, answer *unstructured.Unstructured) blame.Origin {
 		Edited: s.draft.Record != nil && !same,
 		Ours:   !s.draft.Adopts(),
 		// Judged by the same server, with no other change than that of the object.
-		Written: writtenSince(s),
+		Written:      writtenSince(s),
+		Impersonated: s.since.impersonated,
+		Untouched:    s.since.clean && !s.since.altered,
 	}
 }
 
@@ -295,7 +297,7 @@ func writtenSince(s *subject) bool {
 	if s.since.altered {
 		return true
 	}
-	if !s.draft.Record.Is(s.draft.Live) || s.draft.Record.State.Fingerprint.Owned == "" || s.since.clean {
+	if !s.since.done || !s.draft.Record.Is(s.draft.Live) || s.draft.Record.State.Fingerprint.Owned == "" || s.since.clean {
 		return false
 	}
 	now := s.since.fingerprint

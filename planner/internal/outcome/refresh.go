@@ -66,7 +66,9 @@ func refreshed(o *Outcome, cloud string) (a plans.Action, ok bool) {
 func ConfigChanges(outcomes []*Outcome) int {
 	n := 0
 	for _, o := range outcomes {
-		edited := slices.ContainsFunc(o.Action.Changes, func(c plans.Change) bool { return !c.Drift || c.Edited })
+		// Drift may change a default of another field too.
+		onlyDrift := len(o.Action.Reasons) > 0 && !slices.ContainsFunc(o.Action.Reasons, func(r plans.Reason) bool { return r.Kind != plans.ReasonDrift })
+		edited := slices.ContainsFunc(o.Action.Changes, func(c plans.Change) bool { return !c.Drift && !onlyDrift || c.Edited })
 		switch a := &o.Action; {
 		case o.Withheld:
 		case a.Verb == plans.Create || a.Verb == plans.Run:

@@ -225,16 +225,26 @@ func (v *viewpoint) values() *plans.Values {
 		out.After = out.Before
 	}
 	if v.drift != nil || v.added != nil {
-		written := fields.Stripped(v.live).Object
+		written := v.stripped(v.live).Object
 		if v.drift != nil {
-			written = extract.Overlay(written, fields.Stripped(v.after).Object, v.drift)
+			written = extract.Overlay(written, v.stripped(v.after).Object, v.drift)
 		}
 		if v.added != nil {
-			written = extract.Overlay(written, fields.Stripped(v.unreported).Object, v.added)
+			written = extract.Overlay(written, v.stripped(v.unreported).Object, v.added)
 		}
 		out.Written = v.take(&unstructured.Unstructured{Object: written}, false)
 	}
 	return out
+}
+
+// stripped returns an object without the fields that are not compared. The token of kolla's
+// objects is only shown if somebody changed it.
+func (v *viewpoint) stripped(u *unstructured.Unstructured) *unstructured.Unstructured {
+	token := fields.Annotation(providers.AnnotationIntent)
+	if slices.ContainsFunc(v.action.Changes, func(c plans.Change) bool { return c.Path == token }) {
+		return fields.WithToken(u)
+	}
+	return fields.Stripped(u)
 }
 
 // take takes the fields of one side. next: it is the object after the action, of which not
@@ -246,7 +256,7 @@ func (v *viewpoint) take(u *unstructured.Unstructured, next bool) *extract.Part 
 		Sensitive:   func(path []string) bool { return v.sensitive(secret, path) },
 		Unknown:     func(path []string, value any) bool { return next && v.unknown(path, value) },
 	}
-	part := v.named(mask.Take(fields.Stripped(u).Object, v.fields))
+	part := v.named(mask.Take(v.stripped(u).Object, v.fields))
 	if place := []string{"metadata", "name"}; next && v.unknown(place, v.action.Ref.Name) {
 		unstructured.RemoveNestedField(part.Values, place...)
 		if part.Unknown == nil {
