@@ -38,11 +38,10 @@ func unchanged(t *testing.T) (*world, planner.Input) {
 	return w, in
 }
 
-// That a server refuses an object, by a policy or quota that is new, says nothing
-// about whether it would change: kolla was not wrong.
+// That a server refuses an object, by a quota that is new, says nothing about whether it would
+// change: kolla was not wrong.
 func TestRefusalsAreNoContradiction(t *testing.T) {
 	for name, refused := range map[string]error{
-		"policy":     refusal(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "ValidatingAdmissionPolicy 'x' denied request: no team label"),
 		"quota":      refusal(http.StatusForbidden, metav1.StatusReasonForbidden, "exceeded quota"),
 		"permission": refusal(http.StatusForbidden, metav1.StatusReasonForbidden, `User "jane" cannot patch resource "configmaps"`),
 	} {

@@ -159,8 +159,13 @@ func converged(ctx context.Context, inv *inventory.Inventory, set selection.Set,
 	var decided []plans.Problem
 	for _, o := range outcomes {
 		decided = append(decided, o.Problems...)
-		if !o.Withheld {
+		switch {
+		case !o.Withheld:
 			d.actions = append(d.actions, o.Action)
+		case o.Action.Evidence.Refused:
+			d.actions = append(d.actions, plans.Action{
+				Address: o.Action.Address, Verb: plans.None, Object: o.Action.Object, Ref: o.Action.Ref, Prior: o.Action.Prior, Evidence: o.Action.Evidence,
+			})
 		}
 	}
 	d.kept = slices.Concat(gone.Kept, removal.KeptVolumes(inv, d.actions, d.losses))
@@ -228,7 +233,7 @@ func (d decisions) plan(inv *inventory.Inventory, cutOffs map[providers.Ref]*pla
 		return nil, err
 	}
 	if len(plan.Waiting()) > 0 {
-		plan.Resume = &plans.Resume{Selection: in.Selection, DeleteData: in.DeleteData, Adopt: in.Adopt, ForceConflicts: in.ForceConflicts, VerifyAll: in.VerifyAll}
+		plan.Resume = &plans.Resume{Selection: in.Selection, DeleteData: in.DeleteData, Adopt: in.Adopt, ForceConflicts: in.ForceConflicts, VerifyAll: in.VerifyAll, AllowUnverified: in.AllowUnverified}
 	}
 	return plan, nil
 }

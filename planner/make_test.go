@@ -391,13 +391,6 @@ func TestProblems(t *testing.T) {
 			},
 			[]string{"provided port is already allocated", "kubectl get services --all-namespaces"},
 		},
-		"denied by a webhook": {
-			situation{
-				at: atConfigMap, manifest: configMap, live: asItIs, record: known,
-				answer: says(refusal(http.StatusForbidden, metav1.StatusReasonForbidden, `admission webhook "w" denied the request: no`)),
-			},
-			[]string{`admission webhook "w" denied the request: no`},
-		},
 		"field of somebody else": {
 			situation{
 				at: atConfigMap, manifest: configMap, input: func(in *planner.Input) { in.Adopt = []string{in.Objects[0].Address.String()} },

@@ -136,7 +136,12 @@ type Lifecycle struct {
 	// ReplaceTriggeredBy are the addresses of blocks and objects, for addrs.ParseTarget. If one
 	// of them changes, the object is deleted and created again.
 	ReplaceTriggeredBy []string `json:"replace_triggered_by,omitempty"`
+	// AllowUnverified: write the object without a dry run if admission denies dry runs.
+	AllowUnverified bool `json:"allow_unverified,omitempty"`
 }
+
+// AllowsUnverified reports whether the lifecycle of the object has AllowUnverified.
+func (o *Object) AllowsUnverified() bool { return o.Lifecycle != nil && o.Lifecycle.AllowUnverified }
 
 // Ref identifies a live object.
 type Ref struct {

@@ -62,8 +62,12 @@ func Check(saved *plans.Plan, fresh Fresh) Verdict {
 	for i := range objects {
 		c.objects[objects[i].Address] = &objects[i]
 	}
+	var actions []*plans.Action
 	for i := range fresh.Plan.Actions {
-		c.fresh[fresh.Plan.Actions[i].Address] = &fresh.Plan.Actions[i]
+		if a := &fresh.Plan.Actions[i]; !a.Evidence.Refused { // Problems has it
+			actions = append(actions, a)
+			c.fresh[a.Address] = a
+		}
 	}
 	c.head(saved)
 	for i := range saved.Actions {
@@ -76,8 +80,8 @@ func Check(saved *plans.Plan, fresh Fresh) Verdict {
 	}
 	plan := *fresh.Plan
 	plan.ID, plan.Actions = saved.ID, c.stopped()
-	for i := range fresh.Plan.Actions {
-		plan.Actions = append(plan.Actions, c.action(&fresh.Plan.Actions[i]))
+	for _, a := range actions {
+		plan.Actions = append(plan.Actions, c.action(a))
 	}
 	c.missing(saved)
 	c.shown(saved)

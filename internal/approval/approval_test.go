@@ -154,6 +154,20 @@ func TestProblemsSince(t *testing.T) {
 	if on := v.Plan.Actions[1].DependsOn; len(on) != 1 || on[0] != saved.Address {
 		t.Errorf("what depends on it waits for %v", on)
 	}
+	// A plan has an action for an object that admission denied the dry run of.
+	made := approval.Fresh{
+		Plan: &plans.Plan{Actions: []plans.Action{{
+			Address: saved.Address, Verb: plans.None, Object: saved.Object, Ref: saved.Ref,
+			Evidence: plans.Evidence{Kind: plans.Unverified, Refused: true},
+		}, fresh}},
+		Problems: []plans.Problem{{Address: saved.Address, Summary: "denied", DryRun: true}},
+		Objects:  []providers.Object{*saved.Object, *dependant.Object},
+		Live:     func(providers.Ref) *unstructured.Unstructured { return nil },
+	}
+	v = approval.Check(stored(t, plans.Plan{Actions: []plans.Action{saved, dependant}}), made)
+	if len(v.Problems) != 1 || len(v.Plan.Actions) != 1 || v.Plan.Actions[0].Address != fresh.Address {
+		t.Errorf("denied since: %+v", v)
+	}
 	if v := check(nil); len(v.Problems) != 1 {
 		t.Errorf("a problem of another kind does not refuse the plan: %+v", v)
 	}

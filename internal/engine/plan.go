@@ -36,6 +36,8 @@ type Options struct {
 	Adopt, Replace, DeleteData []string
 	// ForceConflicts takes over fields of other field managers.
 	ForceConflicts bool
+	// AllowUnverified writes objects although admission denied their dry runs.
+	AllowUnverified bool
 	// MaxDeletes limits the deletes. Nil: the default of the planner.
 	MaxDeletes *int
 	// OverridePolicies names policies that do not stop the plan.
@@ -56,7 +58,7 @@ func (o Options) resumed(r *plans.Resume) Options {
 	}
 	return Options{
 		Destroy: o.Destroy, Values: o.Values, Written: o.Written, OverridePolicies: o.OverridePolicies,
-		Selection: r.Selection, DeleteData: r.DeleteData, Adopt: r.Adopt, ForceConflicts: r.ForceConflicts, VerifyAll: r.VerifyAll,
+		Selection: r.Selection, DeleteData: r.DeleteData, Adopt: r.Adopt, ForceConflicts: r.ForceConflicts, VerifyAll: r.VerifyAll, AllowUnverified: r.AllowUnverified,
 	}
 }
 
@@ -71,25 +73,30 @@ type PlanResult struct {
 	Rebuilt *state.State
 
 	problems []plans.Problem
+	refused  []plans.Problem // those with DryRun
 	judged   hcl.Diagnostics // the policies that Plan does not meet
 }
 
 // Plan compares the configuration with the cluster. If the plan changes objects that data
 // blocks read, these data are known only after the apply; the plan is then made again
-// without them. Warnings and the results of policies become a part of the plan; see Enforce.
-// Problems are shown, and the error is ErrReported.
+// without them. Warnings and the results of policies become a part of the plan; see Enforce,
+// which also reports denied dry runs. Other problems are shown, and the error is ErrReported.
 func (e *Engine) Plan(ctx context.Context, loaded Loaded, st *state.State, o Options) (*PlanResult, error) {
 	for {
 		made, err := e.compare(ctx, loaded, st, o)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(made.problems, func(p plans.Problem) bool { return !p.Warning }) {
+		if slices.ContainsFunc(made.problems, func(p plans.Problem) bool { return !p.Warning && !p.DryRun }) {
 			refuse(e.Reporter, made.problems)
 			return nil, ErrReported
 		}
 		for _, problem := range made.problems {
-			made.Plan.Warnings = append(made.Plan.Warnings, plans.NoticeOf(problem))
+			if problem.DryRun {
+				made.refused = append(made.refused, problem)
+			} else {
+				made.Plan.Warnings = append(made.Plan.Warnings, plans.NoticeOf(problem))
+			}
 		}
 		again, err := withoutOvertaken(ctx, e.Source, made)
 		if err != nil {
@@ -189,6 +196,8 @@ func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o 
 		Values:         o.Values,
 		Parallelism:    e.Parallelism,
 		Now:            start,
+
+		AllowUnverified: o.AllowUnverified,
 	})
 	if err != nil {
 		return nil, err

@@ -56,14 +56,16 @@ func (m *PlanResult) judge() {
 	}
 }
 
-// Enforce reports the policies that a plan does not meet. The error is ErrReported if one of
-// them denies the plan.
+// Enforce reports the policies that a plan does not meet, and the objects that admission denied
+// the dry run of. The error is ErrReported if the plan must not be applied.
 func (e *Engine) Enforce(made *PlanResult) error {
-	if len(made.judged) == 0 {
-		return nil
+	if len(made.judged) > 0 {
+		e.Reporter.Diagnostics(made.judged, made.Loaded.Config.Files)
 	}
-	e.Reporter.Diagnostics(made.judged, made.Loaded.Config.Files)
-	if made.Plan.Denied() {
+	if len(made.refused) > 0 {
+		e.Reporter.Problems(made.refused)
+	}
+	if made.Plan.Denied() || len(made.refused) > 0 {
 		return ErrReported
 	}
 	return nil

@@ -53,9 +53,9 @@ type planJSON struct {
 	PriorState      priorStateJSON          `json:"prior_state"`
 	Configuration   configurationJSON       `json:"configuration"`
 	Timestamp       string                  `json:"timestamp"`
-	Applyable       bool                    `json:"applyable"` // there is something to do, and no policy denies it
+	Applyable       bool                    `json:"applyable"` // there is something to do, and nothing denies it
 	Complete        bool                    `json:"complete"`  // nothing was left out
-	Errored         bool                    `json:"errored"`   // always false: such a plan is not made
+	Errored         bool                    `json:"errored"`   // admission denied a dry run: the plan shows the rest
 	Kolla           planExtensionJSON       `json:"kolla"`
 }
 
@@ -202,8 +202,9 @@ func planJSONOf(plan *plans.Plan) planJSON {
 		PriorState:      priorStateJSON{FormatVersion: valuesVersion},
 		Configuration:   configurationJSON{Providers: map[string]providerJSON{providerName: {Name: providerName, Full: Provider}}},
 		Timestamp:       plan.Created.UTC().Format(time.RFC3339),
-		Applyable:       !plan.Empty() && !plan.Denied() && plan.Renderings == nil,
+		Applyable:       !plan.Empty() && !plan.Denied() && !plan.Refused() && plan.Renderings == nil,
 		Complete:        !plan.Selection.Restricts(),
+		Errored:         plan.Refused(),
 		Kolla: planExtensionJSON{
 			Version: extensionVersion, ID: plan.ID, Cloud: plan.Cloud, Cluster: plan.Cluster, Digest: plan.Config,
 			State: plan.State, Destroy: plan.Destroy, RefreshOnly: plan.RefreshOnly, Renderings: plan.Renderings, Drifted: plan.Drifted(),

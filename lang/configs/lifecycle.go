@@ -16,13 +16,15 @@ type Lifecycle struct {
 	// ReplaceTriggeredBy: a change of one of these replaces the workloads and jobs of the
 	// service, or the objects of the manifest.
 	ReplaceTriggeredBy []addrs.Target
+	// AllowUnverified: write an object without a dry run if admission denies dry runs.
+	AllowUnverified bool
 	// Range is the place of prevent_destroy, or else the header of the block.
 	Range hcl.Range
 }
 
 // Empty reports whether there are no rules.
 func (l Lifecycle) Empty() bool {
-	return !l.PreventDestroy && len(l.IgnoreFields) == 0 && len(l.YieldTo) == 0 && !l.ForceConflicts && len(l.ForceFrom) == 0 && len(l.ReplaceTriggeredBy) == 0
+	return !l.PreventDestroy && len(l.IgnoreFields) == 0 && len(l.YieldTo) == 0 && !l.ForceConflicts && len(l.ForceFrom) == 0 && len(l.ReplaceTriggeredBy) == 0 && !l.AllowUnverified
 }
 
 // FieldRule is an entry of a list of fields. The Path of a field manager in ForceFrom is empty.

@@ -25,10 +25,11 @@ var PlainLifecycleType = &BlockType{
     }
   }
 
-  # An autoscaler decides how many.
+  # An autoscaler decides how many. A webhook of the cluster denies all dry runs.
   workload "api" {
     lifecycle {
-      ignore_fields = ["spec.replicas"]
+      ignore_fields    = ["spec.replicas"]
+      allow_unverified = true
     }
   }
 }
@@ -38,6 +39,7 @@ var PlainLifecycleType = &BlockType{
 		{Name: "ignore_fields", Type: TypeList, Form: forms.FieldPath, Doc: `Fields that kolla sets when it creates the object, and then leaves to others. A path includes everything below it, whether declared or added by others, such as ["spec.replicas", "metadata.annotations[\"example.org/*\"]"]. For the values of a Secret it applies once somebody else has written them.`},
 		{Name: "yield_to", Type: TypeList, Form: forms.Plain, Doc: "Field managers that may change any field. Whoever may write to the object can choose the name of a field manager, so this trusts all of them; ignore_fields names fields instead. * at the end of a name matches the rest."},
 		{Name: "force_conflicts", Type: TypeForce, Doc: "Fields that kolla takes from their owners when it takes over an object: true for all fields, or a list of paths and of names of field managers."},
+		{Name: "allow_unverified", Type: TypeBool, Default: false, Doc: "Whether kolla writes an object although an admission policy or webhook denies its dry run, and accepts that it could not compare it. The plan then shows calculated changes. -allow-unverified accepts it for all objects."},
 	},
 	Blocks: []*BlockType{preconditionType},
 }

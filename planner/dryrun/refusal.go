@@ -36,6 +36,9 @@ type Refusal struct {
 	Immutable []metav1.StatusCause
 	// Unasked says which webhook for the object could not be called, and why.
 	Unasked string
+	// Denied: an admission policy or webhook denied the request. It may object to the object,
+	// or only to dry runs.
+	Denied bool
 	// Shape: the object does not follow the schema that the server has for its kind.
 	Shape bool
 	// Local: the reason may be the namespace of the dry run.
@@ -72,7 +75,7 @@ func Classify(err error) Refusal {
 		return Refusal{World: true}
 	}
 	answer := status.Status()
-	r := Refusal{Message: answer.Message, World: passing(answer)}
+	r := Refusal{Message: answer.Message, Denied: providers.DeniedByAdmission(answer.Message), World: passing(answer)}
 	errors.As(err, &r.Permission)
 	if at := untyped.FindStringIndex(answer.Message); at != nil {
 		r.World = false
@@ -88,7 +91,7 @@ func Classify(err error) Refusal {
 		return r
 	}
 	// The status of a policy is the same, but for the message.
-	r.Shape = r.Shape || !strings.Contains(answer.Message, "denied request") && !strings.Contains(answer.Message, "denied the request")
+	r.Shape = r.Shape || !r.Denied
 	for _, cause := range r.causes {
 		if unchangeable.MatchString(cause.Message) {
 			r.Immutable = append(r.Immutable, cause)
@@ -118,8 +121,12 @@ func unasked(message string) string {
 var twice = regexp.MustCompile(`^duplicate nodePort`)
 
 // passing reports whether the status is about the server or the connection. A webhook that
-// does not answer is about the object, because only such objects meet it.
+// denies the object, or does not answer, is about the object, because only such objects meet
+// it. It chooses the code itself.
 func passing(status metav1.Status) bool {
+	if providers.DeniedByAdmission(status.Message) {
+		return false
+	}
 	switch status.Code {
 	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
 		return true
@@ -132,6 +139,32 @@ func passing(status metav1.Status) bool {
 // Forbidden returns the evidence for an object for which the user may not send dry runs.
 func (r Refusal) Forbidden() plans.Evidence {
 	return plans.Evidence{Kind: plans.Unverified, Detail: r.Permission.Error(), Advice: r.Permission.Advice(), Forbidden: true}
+}
+
+// Unverified returns the evidence for an object that the server was not asked about, or that
+// admission denied a dry run of.
+func (r Refusal) Unverified() plans.Evidence {
+	why := r.Unasked
+	if r.Denied {
+		why = "the dry run was denied: " + r.Text()
+	}
+	return plans.Evidence{Kind: plans.Unverified, Detail: why}
+}
+
+// Refused returns the evidence for an object that is not written because admission denied its
+// dry run.
+func (r Refusal) Refused() plans.Evidence {
+	evidence := r.Unverified()
+	evidence.Refused = true
+	return evidence
+}
+
+// Accepted returns the evidence for an object that is written although admission denied its
+// dry run.
+func (r Refusal) Accepted() plans.Evidence {
+	evidence := r.Unverified()
+	evidence.Advice = "They are written without a dry run first, as -allow-unverified or allow_unverified in a lifecycle block permits."
+	return evidence
 }
 
 // Text returns all objections in one line.

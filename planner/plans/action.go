@@ -174,6 +174,10 @@ func (a *Action) NotCompared() bool {
 	return (a.Verb == None || a.Verb == Refresh) && len(a.Changes) == 0 && !a.Reported && a.Evidence.Kind == Unverified
 }
 
+// AllowsUnverified reports whether the configuration allows to write the object without a dry
+// run.
+func (a *Action) AllowsUnverified() bool { return a.Object != nil && a.Object.AllowsUnverified() }
+
 // Deferred reports whether the action writes values that are not known yet. An apply plans
 // it again when the data for these values was read. See Divide.
 func (a *Action) Deferred() bool {
@@ -295,6 +299,8 @@ type Evidence struct {
 	Advice string       `json:"advice,omitempty"` // Unverified: how to get an answer; may be empty
 	// Forbidden, of Unverified: the user may not send dry runs, and so may not write.
 	Forbidden bool `json:"forbidden,omitempty"`
+	// Refused, of Unverified: the object has a Problem with DryRun.
+	Refused bool `json:"refused,omitempty"`
 }
 
 // EvidenceKind names the step that gave the result.

@@ -100,6 +100,18 @@ func (p *Plan) Tally() Tally {
 	return t
 }
 
+// Uncompared counts the objects that could not be compared, without those for which the
+// configuration allows it.
+func (p *Plan) Uncompared() int {
+	n := 0
+	for i := range p.Actions {
+		if a := &p.Actions[i]; a.MovedTo() == "" && a.NotCompared() && !a.AllowsUnverified() {
+			n++
+		}
+	}
+	return n
+}
+
 // Going returns the UIDs of the objects that the actions delete.
 func Going(actions []Action) map[types.UID]bool {
 	going := map[types.UID]bool{}

@@ -91,6 +91,8 @@ type Resume struct {
 	Adopt          []string  `json:"adopted,omitempty"`
 	ForceConflicts bool      `json:"force_conflicts,omitempty"`
 	VerifyAll      bool      `json:"verify_all,omitempty"`
+	// AllowUnverified is planner.Input.AllowUnverified.
+	AllowUnverified bool `json:"allow_unverified,omitempty"`
 }
 
 // Renderings names two versions of a configuration, "main (3f2a1c9)".
@@ -117,6 +119,12 @@ func (p *Plan) Forbidden() []*Action {
 		}
 	}
 	return out
+}
+
+// Refused reports whether the plan cannot be applied, because admission denied a dry run. See
+// Problem.DryRun.
+func (p *Plan) Refused() bool {
+	return slices.ContainsFunc(p.Actions, func(a Action) bool { return a.Evidence.Refused })
 }
 
 // Changes reports whether an apply of the plan would write to the cluster or to the state.

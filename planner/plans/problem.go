@@ -15,7 +15,11 @@ type Problem struct {
 	Source  string // where the object is declared, "cloud.hcl:41"; may be empty
 	Summary string // one line
 	Detail  string // the expectation, and how to go on
-	Target  string // of a target that names no objects: the target, as it was given
+	// DryRun: the object may be correct. Admission denied the dry run, and the operator did not
+	// allow to write the object without one. The plan shows everything else, and cannot be
+	// applied.
+	DryRun bool
+	Target string // of a target that names no objects: the target, as it was given
 }
 
 // Notice is a warning of the server or of the planner that belongs to the plan.

@@ -25,7 +25,8 @@ Makes a plan, shows it, asks, and carries it out in dependency order. It waits u
 object is ready. With a plan file it makes the plan again and carries out the file's plan
 without asking. It refuses the file if a new plan differs. So it needs the same
 configuration, the same values of variables, and the same options -destroy, -adopt,
--force-conflicts, -replace, -delete-data, -policy and -override-policy as the plan.
+-force-conflicts, -replace, -delete-data, -policy, -override-policy and -allow-unverified as
+the plan.
 
 After one interrupt (Ctrl-C), it finishes the current writes and stops. After an interrupt
 or a kill, run it again to continue.`,

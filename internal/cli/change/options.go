@@ -27,6 +27,7 @@ func planOptions(w *command.Workspace, saved *plans.Plan) (engine.Options, error
 		Values:         w.Flags.String("out") != "" || w.Outputs.Values(),
 		Written:        powers(w.Flags),
 
+		AllowUnverified:  w.Flags.Bool("allow-unverified"),
 		OverridePolicies: w.Flags.StringSlice("override-policy"),
 	}
 	if saved != nil {

@@ -42,7 +42,6 @@ be compared are an error without -allow-unverified. A plan that a policy denies 
 			destroyFlag("plan to take the cloud down"),
 			deleteDataFlag(),
 			&cli.StringFlag{Name: generateFlag, Usage: "write manifests for import blocks whose `to` is not declared to the new `FILE`, and plan with them"},
-			&cli.BoolFlag{Name: "allow-unverified", Usage: "accept objects that could not be compared: without it they are an error"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there are changes"},
 			command.AnnotationsFlag()),
 		Action: func(c *cli.Context) error {
@@ -115,7 +114,7 @@ func runPlan(w *command.Workspace, stdout io.Writer) error {
 	}
 	command.WarnOfHolder(w.Printer, holder)
 	command.WarnOfAbandoned(w.Printer, abandoned, "the next apply carries on from there")
-	if out := w.Flags.String("out"); out != "" {
+	if out := w.Flags.String("out"); out != "" && !plan.Refused() {
 		if err := plans.Save(out, plan); err != nil {
 			return err
 		}
@@ -131,7 +130,7 @@ func runPlan(w *command.Workspace, stdout io.Writer) error {
 	if err := w.Engine().Enforce(made); err != nil {
 		return err
 	}
-	if n := plan.Tally().NotCompared; n > 0 && !w.Flags.Bool("allow-unverified") {
+	if n := plan.Uncompared(); n > 0 && !w.Flags.Bool("allow-unverified") {
 		return notCompared(n)
 	}
 	if w.Flags.Bool("detailed-exitcode") && (plan.Changes() || plan.Drifted()) {

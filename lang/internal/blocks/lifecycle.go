@@ -48,6 +48,9 @@ func Lifecycle(layers ...Layered) configs.Lifecycle {
 		if eval.IsSet(e, b, "force_conflicts") {
 			out.ForceConflicts, out.ForceFrom = force(e, b, "force_conflicts")
 		}
+		if eval.IsSet(e, b, "allow_unverified") {
+			out.AllowUnverified = eval.Bool(e, b, "allow_unverified")
+		}
 	}
 	return out
 }

@@ -35,6 +35,9 @@ type prediction struct {
 	// invalid is why the server refuses the apply; applied is predicted then. The
 	// declaration may contradict the additions of others.
 	invalid *dryrun.Refusal
+	// denied is the refusal if admission denies the dry run, also without the additions of
+	// others; applied is predicted then.
+	denied *dryrun.Refusal
 	// raced: somebody wrote to the object between the LIST and the dry run, and reading it
 	// again failed.
 	raced bool
@@ -60,7 +63,7 @@ func collect(into *[]string) func(string) {
 func findForeign(ctx context.Context, e *env, s *subject, x *prediction) (*outcome.Outcome, error) {
 	x.final = x.applied
 	if e.inv.Input.ForeignPolicy == plans.IgnoreForeign || !s.draft.Owned() || x.evidence.Kind == plans.Schema {
-		return rejectInvalid(s, x), nil
+		return rejectInvalid(ctx, e, s, x)
 	}
 	if out, err := replaceForForeign(ctx, e, s); out != nil || err != nil {
 		return out, err
@@ -75,14 +78,17 @@ func findForeign(ctx context.Context, e *env, s *subject, x *prediction) (*outco
 	case err != nil:
 		return nil, err
 	case len(paths) == 0, refusal != nil && x.invalid != nil:
-		return rejectInvalid(s, x), nil
+		return rejectInvalid(ctx, e, s, x)
+	case refusal != nil && refusal.Denied && e.inv.Accepts(s.draft.Object):
+		x.evidence, x.denied = refusal.Unverified(), refusal
+		return findForeign(ctx, e, s, x)
 	case refusal != nil:
 		return keepOrReplace(ctx, e, s, x, paths, *refusal)
 	}
 	if err := recordRemovals(&e.inv.Input, s, x, paths); err != nil || s.draft.Action.Removes != "" {
 		return nil, err
 	}
-	return rejectInvalid(s, x), nil
+	return rejectInvalid(ctx, e, s, x)
 }
 
 // dryRunWithoutForeign asks the server for the object without its undeclared fields. Defaults
@@ -121,12 +127,17 @@ func dryRunWithoutForeign(ctx context.Context, in *inventory.Input, s *subject, 
 }
 
 // rejectInvalid refuses an object that the server does not accept for other reasons than the
-// additions. Nil: the server accepts it.
-func rejectInvalid(s *subject, x *prediction) *outcome.Outcome {
-	if x.invalid == nil {
-		return nil
+// additions. The outcome is nil if the server accepts it, or if admission denies the dry run: the
+// result of the apply is predicted then.
+func rejectInvalid(ctx context.Context, e *env, s *subject, x *prediction) (*outcome.Outcome, error) {
+	switch {
+	case x.invalid == nil:
+		return nil, nil
+	case x.invalid.Denied:
+		x.evidence, x.denied, x.invalid = x.invalid.Unverified(), x.invalid, nil
+		return findForeign(ctx, e, s, x)
 	}
-	return refused(s, trial.Rejection(s.draft.Object, *x.invalid))
+	return refused(s, trial.Rejection(s.draft.Object, *x.invalid)), nil
 }
 
 // tryWithout asks the server for the object without the paths.
@@ -147,7 +158,7 @@ func tryWithout(ctx context.Context, reader providers.Reader, s *subject, x *pre
 	case apierrors.IsConflict(err), r.World:
 		return nil, err
 	case r.Unasked != "", r.Permission != nil:
-		x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.Unasked}
+		x.evidence = r.Unverified()
 		if r.Permission != nil {
 			x.evidence = r.Forbidden()
 		}
@@ -206,6 +217,9 @@ func keepOrReplace(ctx context.Context, e *env, s *subject, x *prediction, paths
 	} else {
 		problems = []plans.Problem{plans.ProblemOf(s.draft.Object, fmt.Sprintf("others added fields to %s, and the cluster does not accept it without them", s.draft.Action.Ref),
 			strings.Join(r.Lines(), "\n")+"\nRemove the fields by hand, or leave them there with ignore_fields in its lifecycle block.")}
+		if r.Denied {
+			problems[0].Detail += " " + trial.WithoutDryRun(s.draft.Object)
+		}
 	}
 	// Neither the rest of the plan nor the declared fields depend on it.
 	for _, problem := range problems {

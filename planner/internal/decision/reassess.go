@@ -59,11 +59,11 @@ func Reassess(ctx context.Context, reader providers.Reader, plan *plans.Plan, a 
 }
 
 // predictable reports whether to predict an apply that the server refuses in a dry run: a
-// webhook cannot be asked, as for the plan; or the object is not valid with the fields that
+// webhook cannot be asked or denies dry runs, as for the plan; or the object is not valid with the fields that
 // the apply removes.
 func predictable(x *prediction, removes bool, refused error) bool {
 	r := dryrun.Classify(refused)
-	if x.evidence.Kind == plans.Unverified && r.Unasked != "" {
+	if x.evidence.Kind == plans.Unverified && (r.Unasked != "" || r.Denied) {
 		return true
 	}
 	if removes && (r.Unasked != "" || !r.World && r.Permission == nil) {

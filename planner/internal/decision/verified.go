@@ -36,6 +36,14 @@ func verified(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error)
 		if out, err = decideByDifference(e, s, x); err != nil {
 			return nil, err
 		}
+		switch {
+		case x.denied == nil || out.Action.Verb == plans.None:
+		case e.inv.Accepts(s.draft.Object):
+			out.Action.Evidence = x.denied.Accepted()
+		default:
+			out = refused(s, trial.Rejection(s.draft.Object, *x.denied))
+			out.Action.Evidence = x.denied.Refused()
+		}
 	}
 	reportWrongProof(s, x, out)
 	return out, nil
@@ -136,13 +144,15 @@ func askApply(ctx context.Context, e *env, s *subject, x *prediction) (*outcome.
 		case len(r.Immutable) > 0:
 			return replace(ctx, e, s, dryrun.Causes(s.draft.Live, manifest, s.draft.Manager, r.Immutable))
 		case r.Unasked != "":
-			x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.Unasked}
+			x.evidence = r.Unverified()
 		case r.Permission != nil:
 			x.evidence = r.Forbidden()
 		case e.inv.Input.RefreshOnly:
 			x.evidence = plans.Evidence{Kind: plans.Unverified, Detail: "the cluster refuses to say what an apply would change: " + r.Text()}
 		case r.Shape && crdOf(e, s) != nil:
 			refusal = r.Text()
+		case r.Denied && !s.draft.Owned():
+			x.evidence, x.denied = r.Unverified(), &r
 		case !s.draft.Owned():
 			return refused(s, trial.Rejection(s.draft.Object, r)), nil
 		default:

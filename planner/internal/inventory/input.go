@@ -50,6 +50,8 @@ type Input struct {
 	// ForeignPolicy decides about the fields that others add to kolla's objects; empty:
 	// RevertForeign.
 	ForeignPolicy plans.ForeignPolicy
+	// AllowUnverified plans to write objects although admission denied their dry runs.
+	AllowUnverified bool
 	// VerifyAll asks the server about every object, even if a cheaper step already proves
 	// that the object is unchanged. The plan is refused if the server contradicts the proof.
 	VerifyAll bool

@@ -131,6 +131,12 @@ func (inv *Inventory) RecordForObject(object *providers.Object) *Record {
 	return inv.known[id]
 }
 
+// Accepts reports whether the operator allows to write the object although admission denied its
+// dry run.
+func (inv *Inventory) Accepts(object *providers.Object) bool {
+	return inv.Input.AllowUnverified || object.AllowsUnverified()
+}
+
 // Owns reports whether the live object is the recorded one. The object may be nil.
 func (inv *Inventory) Owns(live *unstructured.Unstructured) bool {
 	if live == nil {

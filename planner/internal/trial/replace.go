@@ -25,11 +25,11 @@ func (a *Asker) Replace(ctx context.Context, object *providers.Object, manifest,
 	unique := dryrun.WithoutUnique(manifest, live)
 	after, err := reader.DryRun(ctx, unique.Manifest, providers.DryRunOptions{Surrogate: true, Namespace: object.Ref().Namespace})
 	if err != nil {
-		return unproven(object, manifest, reasons, err)
+		return a.unproven(object, manifest, reasons, err)
 	}
 	holder, address, err := dryrun.AddressHolder(ctx, reader, manifest, live)
 	if err != nil {
-		return unproven(object, manifest, reasons, err)
+		return a.unproven(object, manifest, reasons, err)
 	}
 	if address != "" {
 		return Answer{Refused: true, Problems: []plans.Problem{notAccepted(object, reasons, fmt.Sprintf("%s is the address of %s.", address, holder))}}, nil
@@ -42,22 +42,29 @@ func (a *Asker) Replace(ctx context.Context, object *providers.Object, manifest,
 }
 
 // unproven decides about a replacement that the server did not confirm.
-func unproven(object *providers.Object, manifest *unstructured.Unstructured, reasons []plans.Reason, refused error) (answer Answer, err error) {
+func (a *Asker) unproven(object *providers.Object, manifest *unstructured.Unstructured, reasons []plans.Reason, refused error) (answer Answer, err error) {
 	r := dryrun.Classify(refused)
 	if answer.After, err = assumed(manifest, refused, r); err != nil {
 		return Answer{}, err
 	}
+	accepted := r.Denied && a.inv.Accepts(object)
 	switch {
-	case r.Unasked != "" && reasons[0].Kind == plans.ReasonImmutable:
+	case (r.Unasked != "" || accepted) && reasons[0].Kind == plans.ReasonImmutable:
 		answer.refuse(plans.ProblemOf(object, fmt.Sprintf("%s cannot be changed in place, and kolla cannot check whether the cluster accepts a new one", object.Ref()),
 			fmt.Sprintf("%s cannot change, and %s. So the object might be deleted and then not be created again. Undo the change; or, to take that risk, plan with %s.",
-				PathsOf(reasons), r.Unasked, words.Option("-replace", object.Address.String()))))
+				PathsOf(reasons), r.Unverified().Detail, words.Option("-replace", object.Address.String()))))
+	case accepted:
+		answer.Evidence = r.Accepted()
 	case r.Unasked != "":
-		answer.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.Unasked}
+		answer.Evidence = r.Unverified()
 	case r.Permission != nil:
 		answer.refuse(Rejection(object, r))
 	default:
-		answer.refuse(notAccepted(object, reasons, strings.Join(r.Lines(), "\n")))
+		problem := notAccepted(object, reasons, strings.Join(r.Lines(), "\n"))
+		if r.Denied {
+			problem, answer.Evidence = deniedDryRun(object, problem), r.Refused()
+		}
+		answer.refuse(problem)
 	}
 	return answer, nil
 }

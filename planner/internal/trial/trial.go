@@ -124,7 +124,9 @@ func assumed(manifest *unstructured.Unstructured, refused error, r dryrun.Refusa
 func (a *Asker) unanswered(answer *Answer, object *providers.Object, r dryrun.Refusal, live bool) {
 	switch {
 	case r.Unasked != "":
-		answer.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.Unasked}
+		answer.Evidence = r.Unverified()
+	case r.Denied && a.inv.Accepts(object):
+		answer.Evidence = r.Accepted()
 	case r.Permission != nil:
 		answer.Evidence = r.Forbidden()
 	case strings.Contains(r.Message, "violates PodSecurity") && letsIn(a.inv, object):
@@ -136,6 +138,9 @@ func (a *Asker) unanswered(answer *Answer, object *providers.Object, r dryrun.Re
 		if advice := portAdvice(a.inv, a.selected, object, r); advice != "" {
 			problem.Detail += "\n" + advice
 		}
+		if r.Denied {
+			answer.Evidence = r.Refused()
+		}
 		answer.refuse(problem)
 	}
 }
@@ -146,7 +151,28 @@ func Rejection(object *providers.Object, r dryrun.Refusal) plans.Problem {
 	if r.Permission != nil {
 		return plans.ProblemOf(object, r.Permission.Error(), "A dry run needs this right; nothing is written by it.\n"+r.Permission.Advice())
 	}
+	if r.Denied {
+		return deniedDryRun(object, plans.ProblemOf(object, "admission denies the dry run of "+object.Ref().String(), strings.Join(r.Lines(), "\n")))
+	}
 	return rejectionBy("the cluster", object, r)
+}
+
+// deniedDryRun marks a problem as that of a denied dry run, and adds how to go on. Nobody can
+// tell whether the denial is about the object.
+func deniedDryRun(object *providers.Object, problem plans.Problem) plans.Problem {
+	problem.DryRun = true
+	problem.Detail += "\nIf that is about the object, correct its declaration. " + WithoutDryRun(object)
+	return problem
+}
+
+// WithoutDryRun says how to write an object whose dry runs are denied.
+func WithoutDryRun(object *providers.Object) string {
+	advice := "If only dry runs are denied, let kolla write the object without one: plan and apply with -allow-unverified"
+	switch block := object.Address.Block; addrs.TypeOf(block) {
+	case "service", "manifest", "secret":
+		return advice + fmt.Sprintf(", or add this to the lifecycle block of %s:\n\n  allow_unverified = true", block)
+	}
+	return advice + "." // a block without a lifecycle
 }
 
 // rejectionBy returns the causes of a rejection, or its message if it has none.

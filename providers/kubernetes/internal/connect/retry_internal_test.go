@@ -48,6 +48,8 @@ func TestPatience(t *testing.T) {
 		{"some internal error", VerbList, status(500, metav1.StatusReasonInternalError, "Internal error occurred: conversion"), ShortPatience},
 		{"webhook, apply", VerbPatch, webhook, longPatience},
 		{"webhook, dry run", VerbDryRun, webhook, 0},
+		{"denied by a webhook, dry run", VerbDryRun, status(http.StatusServiceUnavailable, "", `admission webhook "w" denied the request: no dry runs`), 0},
+		{"denied by a webhook, apply", VerbPatch, status(http.StatusServiceUnavailable, "", `admission webhook "w" denied the request: busy`), longPatience},
 		{"malformed patch", VerbDryRun, status(500, "", "failed to create typed patch object"), 0},
 		{"forbidden", VerbPatch, status(403, metav1.StatusReasonForbidden, "exceeded quota"), 0},
 		{"conflict", VerbPatch, status(409, metav1.StatusReasonConflict, "modified"), 0},

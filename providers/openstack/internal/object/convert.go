@@ -82,6 +82,7 @@ func Lifecycle(decl configs.Lifecycle) *providers.Lifecycle {
 		ForceConflicts: decl.ForceConflicts,
 		Source:         Source(decl.Range),
 	}
+	out.AllowUnverified = decl.AllowUnverified
 	for _, rule := range decl.IgnoreFields {
 		out.IgnoreFields = append(out.IgnoreFields, rule.Text)
 	}
