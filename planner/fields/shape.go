@@ -30,6 +30,9 @@ func shapeOf(objects ...*unstructured.Unstructured) typed.ParseableType {
 			}
 		}
 	}
+	if len(values) < 2 {
+		values = nil // fields that the definition fills into an empty map of a new object have no owner
+	}
 	s := &shape{types: slices.Clone(typed.DeducedParseableType.Schema.Types)}
 	ref := s.typeOf(owned, values)
 	return typed.ParseableType{TypeRef: ref, Schema: &schema.Schema{Types: s.types}}

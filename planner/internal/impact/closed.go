@@ -17,7 +17,6 @@ import (
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
-	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // mostNodes limits the nodes that a warning lists.
@@ -28,7 +27,7 @@ const mostNodes = 8
 // they are. It considers the nodes that workloads choose by labels.
 func ClosedNodes(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.Problem {
 	var lines, cordoned []string
-	labels := labelsAfter(inv, outcomes, nil)
+	after := nodesOf(inv, outcomes, nil)
 	manager := providers.ManagerOf(inv.Input.Cloud, true)
 	nodes := slices.Clone(inv.Input.Snapshot.All(inventory.Nodes))
 	slices.SortFunc(nodes, func(a, b *unstructured.Unstructured) int { return strings.Compare(a.GetName(), b.GetName()) })
@@ -39,7 +38,7 @@ func ClosedNodes(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.
 			var kept []string
 			for _, o := range outcomes {
 				selector := objects.NodeSelector(o.Object.Manifest)
-				if plans.RunsPodsContinuously(o.Object.Ref()) && len(selector) > 0 && covers(labels[node.GetName()], selector) && !bar.passes(o.Object.Manifest) {
+				if plans.RunsPodsContinuously(o.Object.Ref()) && len(selector) > 0 && covers(after[node.GetName()].GetLabels(), selector) && !bar.passes(o.Object.Manifest) {
 					kept = append(kept, o.Object.Address.String())
 				}
 			}
@@ -109,27 +108,8 @@ func barsOf(node *unstructured.Unstructured, manager string) []bar {
 	return bars
 }
 
-// passes reports whether the pods of a workload may start nevertheless. Pods of DaemonSets start
-// on cordoned nodes.
+// passes reports whether the pods of a workload may start nevertheless.
 func (b bar) passes(workload *unstructured.Unstructured) bool {
-	if b.cordon && workload.GroupVersionKind().GroupKind() == kinds.DaemonSet {
-		return true
-	}
-	list, _, _ := unstructured.NestedSlice(workload.Object, "spec", "template", "spec", "tolerations")
-	for _, item := range list {
-		var toleration corev1.Toleration
-		fields, _ := item.(map[string]any)
-		if runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &toleration) == nil && tolerates(toleration, b.taint) {
-			return true
-		}
-	}
-	return false
-}
-
-// tolerates is the rule of Kubernetes' scheduler.
-func tolerates(t corev1.Toleration, taint corev1.Taint) bool {
-	if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
-		return false
-	}
-	return t.Operator == corev1.TolerationOpExists || t.Key != "" && t.Value == taint.Value
+	pod, ok := podOf(workload)
+	return ok && tolerates(pod, &b.taint)
 }

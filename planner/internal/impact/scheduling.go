@@ -22,12 +22,10 @@ func newPods(workload *unstructured.Unstructured, nodes nodesAfter) (n int, know
 	if workload == nil || workload.GroupVersionKind().GroupKind() != kinds.DaemonSet {
 		return objects.Replicas(workload)
 	}
-	template, _, _ := unstructured.NestedMap(workload.Object, "spec", "template", "spec")
-	var pod corev1.PodSpec
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template, &pod); err != nil || len(nodes) == 0 {
+	pod, ok := podOf(workload)
+	if !ok || len(nodes) == 0 {
 		return 0, false
 	}
-	pod.Tolerations = append(pod.Tolerations, tolerationsOfDaemons(pod.HostNetwork)...)
 	for _, u := range nodes {
 		var node corev1.Node
 		taints, _, _ := unstructured.NestedFieldNoCopy(u.Object, "spec", "taints")
@@ -36,11 +34,25 @@ func newPods(workload *unstructured.Unstructured, nodes nodesAfter) (n int, know
 			return 0, false
 		}
 		node.Name, node.Labels = u.GetName(), u.GetLabels()
-		if runsOn(&pod, &node) {
+		if runsOn(pod, &node) {
 			n++
 		}
 	}
 	return n, true
+}
+
+// podOf returns the specification of a workload's pods, with the tolerations that the controller
+// of DaemonSets adds.
+func podOf(workload *unstructured.Unstructured) (*corev1.PodSpec, bool) {
+	template, _, _ := unstructured.NestedMap(workload.Object, "spec", "template", "spec")
+	pod := &corev1.PodSpec{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template, pod); err != nil {
+		return nil, false
+	}
+	if workload.GroupVersionKind().GroupKind() == kinds.DaemonSet {
+		pod.Tolerations = append(pod.Tolerations, tolerationsOfDaemons(pod.HostNetwork)...)
+	}
+	return pod, true
 }
 
 // tolerationsOfDaemons returns the tolerations that the controller adds to each pod of a
@@ -75,15 +87,14 @@ func runsOn(pod *corev1.PodSpec, node *corev1.Node) bool {
 			return false
 		}
 	}
-	for i := range node.Spec.Taints {
-		taint := &node.Spec.Taints[i]
-		if taint.Effect != corev1.TaintEffectPreferNoSchedule && !slices.ContainsFunc(pod.Tolerations, func(t corev1.Toleration) bool {
-			return t.ToleratesTaint(klog.Background(), taint, false)
-		}) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool {
+		return taint.Effect != corev1.TaintEffectPreferNoSchedule && !tolerates(pod, &taint)
+	})
+}
+
+// tolerates reports whether a pod tolerates a taint.
+func tolerates(pod *corev1.PodSpec, taint *corev1.Taint) bool {
+	return slices.ContainsFunc(pod.Tolerations, func(t corev1.Toleration) bool { return t.ToleratesTaint(klog.Background(), taint, false) })
 }
 
 // operators has the operators of a node selector.
