@@ -47,6 +47,34 @@ func WithoutUnique(manifest, live *unstructured.Unstructured) Trial {
 	return t
 }
 
+// WithoutAllocated copies the server's answer to a dry run without the addresses and ports of a
+// Service that the live object lacks. A dry run allocates none: the answer has placeholders,
+// which the server refuses if they come back to it.
+func WithoutAllocated(answer, live *unstructured.Unstructured) Trial {
+	t := Trial{Manifest: answer.DeepCopy()}
+	if answer.GroupVersionKind().GroupKind() != kinds.Service {
+		return t
+	}
+	if before := addressesOf(live); slices.ContainsFunc(addressesOf(answer), func(a string) bool { return !slices.Contains(before, a) }) {
+		t.leaveOut("spec", "clusterIP")
+		t.leaveOut("spec", "clusterIPs")
+	}
+	before := NodePorts(live)
+	fresh := func(from map[string]any, field string) bool {
+		number, there, _ := unstructured.NestedInt64(from, field)
+		return there && !slices.Contains(before, number)
+	}
+	if spec, _ := answer.Object["spec"].(map[string]any); fresh(spec, "healthCheckNodePort") {
+		t.leaveOut("spec", "healthCheckNodePort")
+	}
+	for i, port := range portsOf(answer) {
+		if fresh(port, "nodePort") {
+			t.leaveOut("spec", "ports", i, "nodePort")
+		}
+	}
+	return t
+}
+
 func (t *Trial) leaveOutAddresses(live *unstructured.Unstructured) {
 	held := addressesOf(live)
 	isHeld := func(address string) bool { return slices.Contains(held, address) }

@@ -23,6 +23,8 @@ type Terms struct {
 	Leave string
 	// Scaled: something else sets spec.replicas.
 	Scaled bool
+	// Added: others added to a field that the system keeps.
+	Added bool
 	// Partial: the rest of the object is not kolla's. Such objects have no hash.
 	Partial bool
 }
@@ -60,6 +62,9 @@ func hashOwned(live *unstructured.Unstructured, manager string, terms Terms) (su
 	p := printer{hash: sha256.New(), secret: isSecret(live)}
 	p.text(terms.Leave)
 	p.presence(terms.Scaled)
+	if terms.Added {
+		p.text("added")
+	}
 	p.value(map[string]any(fields))
 	keep := fieldsKeptIn(live)
 	for _, name := range sortedKeys(live.Object) {

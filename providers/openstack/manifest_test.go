@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
 
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/providers/secrets"
 )
 
@@ -59,6 +61,37 @@ func TestValuesOfSecretsInManifests(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.values, got); diff != "" {
 				t.Errorf("values (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestStatusInManifests holds that a declared status is dropped, with a warning at its object if
+// it says something.
+func TestStatusInManifests(t *testing.T) {
+	for name, test := range map[string]struct {
+		object string
+		warns  bool
+	}{
+		"of a workload":         {`{ apiVersion = "apps/v1", kind = "Deployment", metadata = { name = "x" }, status = { replicas = 3 } }`, true},
+		"of a custom resource":  {`{ apiVersion = "example.org/v1", kind = "Atom", metadata = { name = "x", namespace = "c" }, status = { phase = "Happy" } }`, true},
+		"of the namespace":      {`{ apiVersion = "v1", kind = "Namespace", metadata = { name = "c" }, status = { phase = "Active" } }`, true},
+		"without content":       {`{ apiVersion = "example.org/v1", kind = "Atom", metadata = { name = "x", namespace = "c" }, status = { phase = "", ready = false, count = 0, list = [], inner = {} } }`, false},
+		"an object without one": {`{ apiVersion = "v1", kind = "ConfigMap", metadata = { name = "x" } }`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := written(t, "manifest \"a\" {\n  object = "+test.object+"\n}\n", `namespace = "c"`)
+			objects, diags := openstack.Render(config, facts())
+			if (len(diags) == 1) != test.warns || len(diags) > 1 {
+				t.Fatalf("diagnostics are %v", diags)
+			}
+			if test.warns && (diags[0].Severity != hcl.DiagWarning || diags[0].Subject.Start.Line != 6 || !strings.Contains(diags[0].Detail, "is not applied")) {
+				t.Errorf("diagnostic is %v", diags[0])
+			}
+			for _, o := range objects {
+				if _, there := o.Manifest.Object["status"]; there {
+					t.Errorf("%s has a status", o.Address)
+				}
 			}
 		})
 	}

@@ -36,7 +36,14 @@ func Undeclared(ctx context.Context, snapshot *providers.Snapshot, o Object, yie
 	if err != nil {
 		return nil, err
 	}
+	_, rules, err := Aggregated(ctx, snapshot, o)
+	if err != nil {
+		return nil, err
+	}
 	left := func(path fieldpath.Path) bool {
+		if rules && path.Equals(Rules) {
+			return fields.Covered(ignored, path)
+		}
 		return proof.KeeperOf(after, fields.Names(path)) != proof.Nobody || o.Scaled && fields.Text(path) == replicas ||
 			fields.Covered(ignored, path) || slices.ContainsFunc(fixed, path.Equals) ||
 			slices.ContainsFunc(yielded, func(y fieldpath.Path) bool { return fields.Overlap(y, path) })

@@ -113,13 +113,17 @@ func dryRunWithoutForeign(ctx context.Context, in *inventory.Input, s *subject, 
 	if err != nil {
 		return nil, nil, err
 	}
+	rules, _, err := additions.Aggregated(ctx, in.Snapshot, liveFacts(s))
+	if err != nil {
+		return nil, nil, err
+	}
 	// Only the server knows that some fields cannot be left out.
 	for _, set := range [][]fieldpath.Path{paths, whole, additions.WrittenByOthers(liveFacts(s), paths), additions.WrittenByOthers(liveFacts(s), whole)} {
 		if len(set) == 0 || refusal != nil && slices.EqualFunc(set, paths, fieldpath.Path.Equals) {
 			continue
 		}
 		paths = set
-		if refusal, err = tryWithout(ctx, in.Reader, s, x, paths); err != nil || refusal == nil {
+		if refusal, err = tryWithout(ctx, in.Reader, s, x, paths, rules); err != nil || refusal == nil {
 			return paths, nil, err
 		}
 	}
@@ -140,15 +144,21 @@ func rejectInvalid(ctx context.Context, e *env, s *subject, x *prediction) (*out
 	return refused(s, trial.Rejection(s.draft.Object, *x.invalid)), nil
 }
 
-// tryWithout asks the server for the object without the paths.
-func tryWithout(ctx context.Context, reader providers.Reader, s *subject, x *prediction, paths []fieldpath.Path) (*dryrun.Refusal, error) {
-	rest := fields.Without(x.applied, paths)
+// tryWithout asks the server for the object without the paths. rules are those that a
+// controller gives to a ClusterRole again; see additions.Aggregated.
+func tryWithout(ctx context.Context, reader providers.Reader, s *subject, x *prediction, paths []fieldpath.Path, rules []any) (*dryrun.Refusal, error) {
+	without := fields.Without(x.applied, paths)
+	if slices.ContainsFunc(paths, additions.Rules.Equals) && len(rules) > 0 {
+		without.Object["rules"] = rules
+	}
+	trial := dryrun.WithoutAllocated(without, s.draft.Live)
 	former := dryRunBase(s.draft.Live, x.applied)
 	if x.invalid == nil && !x.again { // else it was predicted of a version that may be an old one
 		former.SetResourceVersion(x.applied.GetResourceVersion())
 	}
-	answer, err := reader.DryRun(ctx, rest, providers.DryRunOptions{Manager: s.draft.Manager, Over: former, Warn: collect(&x.finally)})
+	answer, err := reader.DryRun(ctx, trial.Manifest, providers.DryRunOptions{Manager: s.draft.Manager, Over: former, Warn: collect(&x.finally)})
 	if err == nil {
+		answer = trial.Complete(answer)
 		answer.SetManagedFields(x.applied.GetManagedFields())
 		x.final = answer
 		return nil, nil
@@ -283,7 +293,7 @@ func recordRemovals(in *inventory.Input, s *subject, x *prediction, paths []fiel
 	// The server counts the changes of some objects in such fields.
 	removed = slices.DeleteFunc(removed, func(d fields.Difference) bool {
 		return x.invalid != nil && d.Hollow() ||
-			proof.KeeperOf(x.applied, fields.Names(d.At)) == proof.System && !strings.HasPrefix(d.Path, "spec.")
+			proof.KeeperOf(x.applied, fields.Names(d.At)) == proof.System && !strings.HasPrefix(d.Path, "spec.") && !d.At.Equals(additions.Rules)
 	})
 	additions.Attribute(liveFacts(s), removed)
 	if in.ForeignPolicy == plans.ReportForeign {

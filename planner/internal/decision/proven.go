@@ -25,7 +25,9 @@ func proven(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.compareRecord(e, manifest)
+	if err := s.compareRecord(ctx, e, manifest); err != nil {
+		return nil, err
+	}
 	switch {
 	case crdOf(e, s) != nil, len(s.draft.Pending) > 0:
 		return nil, nil
@@ -48,7 +50,12 @@ func proven(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 }
 
 // compareRecord compares the live object with its record.
-func (s *subject) compareRecord(e *env, manifest *unstructured.Unstructured) {
+func (s *subject) compareRecord(ctx context.Context, e *env, manifest *unstructured.Unstructured) (err error) {
+	if s.draft.Owned() && e.inv.Input.ForeignPolicy != plans.IgnoreForeign {
+		if _, s.addedRules, err = additions.Aggregated(ctx, e.inv.Input.Snapshot, liveFacts(s)); err != nil {
+			return err
+		}
+	}
 	c := comparison{done: true, fingerprint: e.inv.Rules.Fingerprint(s.draft.Live, namespaceOf(e, s), s.draft.Manager, termsOf(e, s))}
 	c.clean = s.draft.Record.Is(s.draft.Live) && c.fingerprint.Owned != "" && c.fingerprint.Owned == s.draft.Record.State.Fingerprint.Owned
 	c.altered = c.clean && !proof.SameValues(s.draft.Live, manifest)
@@ -57,6 +64,7 @@ func (s *subject) compareRecord(e *env, manifest *unstructured.Unstructured) {
 		c.impersonated = known != "" && c.fingerprint.Stamp != "" && c.fingerprint.Stamp != known
 	}
 	s.since, s.draft.Action.Seen = c, c.fingerprint.Owned
+	return nil
 }
 
 // reread reads a live object again that changed after the LIST. It reports whether the object
@@ -73,7 +81,7 @@ func reread(ctx context.Context, e *env, s *subject) (bool, error) {
 	}
 	manifest, err := sentManifest(e, s)
 	if err == nil {
-		s.compareRecord(e, manifest)
+		err = s.compareRecord(ctx, e, manifest)
 	}
 	return true, err
 }

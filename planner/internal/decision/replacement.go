@@ -57,7 +57,9 @@ func replace(ctx context.Context, e *env, s *subject, reasons []plans.Reason) (*
 		return withheld(s, answer), nil
 	}
 	if !s.since.done {
-		s.compareRecord(e, manifest)
+		if err := s.compareRecord(ctx, e, manifest); err != nil {
+			return nil, err
+		}
 	}
 	differences, err := fields.Compare(s.draft.Live, answer.After)
 	if err != nil {

@@ -21,6 +21,8 @@ type subject struct {
 	draft outcome.Outcome
 	// idle are fields of controllers that no longer use them.
 	idle []plans.Reason
+	// addedRules: an aggregated ClusterRole has rules of others.
+	addedRules bool
 	// since compares the live object with the state's record of it. It is zero in steps before
 	// proven.
 	since comparison

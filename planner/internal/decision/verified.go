@@ -262,7 +262,9 @@ func joined(s *subject, differences []fields.Difference, x *prediction) ([]field
 
 // termsOf returns the terms of the fingerprints of the object.
 func termsOf(e *env, s *subject) proof.Terms {
-	return proof.TermsOf(s.draft.Action.Object, s.draft.Action.Scaled, e.inv.Input.ForeignPolicy == plans.IgnoreForeign)
+	terms := proof.TermsOf(s.draft.Action.Object, s.draft.Action.Scaled, e.inv.Input.ForeignPolicy == plans.IgnoreForeign)
+	terms.Added = s.addedRules
+	return terms
 }
 
 // warnTwin warns of another configuration or state for this cloud: kolla's field manager owns

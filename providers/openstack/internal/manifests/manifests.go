@@ -52,12 +52,12 @@ func Render(in Input, m configs.Manifest, needed []addrs.Object) (objects []prov
 func render(in Input, block string, m configs.ManifestObject) (providers.Object, hcl.Diagnostics) {
 	u := (&unstructured.Unstructured{Object: m.Content}).DeepCopy()
 	object.DropNulls(u.Object)
-	delete(u.Object, "status")
+	diags := object.DropStatus(u.Object, m.Range)
 	namespaced := in.Scopes.namespaced(u.GroupVersionKind())
 	if namespaced && u.GetNamespace() == "" {
 		u.SetNamespace(in.Cloud.Decl.Namespace)
 	}
-	diags := in.Levels.CheckManifest(m, u)
+	diags = append(diags, in.Levels.CheckManifest(m, u)...)
 	here := u.GetNamespace() == in.Cloud.Decl.Namespace
 	address := addrs.Object{Block: block, Kind: u.GetKind(), Name: u.GetName()}
 	if !here {

@@ -52,7 +52,7 @@ func Declared(cloud object.Cloud, manifests []configs.Manifest) (Fields, hcl.Dia
 			}
 			content := (&unstructured.Unstructured{Object: o.Content}).DeepCopy().Object
 			object.DropNulls(content)
-			delete(content, "status")
+			c.diags = append(c.diags, object.DropStatus(content, o.Range)...)
 			c.merge(c.fields.content, content, nil, object.Place{Block: m.Block, At: o.Range})
 			c.fields.deferred = append(c.fields.deferred, o.Deferred...)
 			if c.fields.lifecycle == nil {
