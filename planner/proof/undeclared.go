@@ -223,7 +223,7 @@ func KeptBelow(u *unstructured.Unstructured, path []string) bool {
 var notes = []string{
 	corev1.LastAppliedConfigAnnotation, "deployment.kubernetes.io/", "deprecated.daemonset.template.generation",
 	"pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/",
-	"control-plane.alpha.kubernetes.io/", "endpoints.kubernetes.io/", "autoscaling.alpha.kubernetes.io/",
+	"control-plane.alpha.kubernetes.io/", "endpoints.kubernetes.io/", "autoscaling.alpha.kubernetes.io/conditions", "autoscaling.alpha.kubernetes.io/current-metrics",
 	"kubernetes.io/service-account.", "rbac.authorization.kubernetes.io/", "batch.kubernetes.io/",
 }
 
@@ -240,7 +240,7 @@ func keptMetadata(path []string) Keeper {
 		return System
 	case path[0] == "annotations" && hasPrefix(path[1], notes), path[1] == corev1.LabelMetadataName:
 		return System
-	case hasPrefix(path[1], strict):
+	case hasPrefix(path[1], strict), path[0] == "annotations" && kinds.FieldBehind(path[1]) != "":
 		return Nobody
 	}
 	return Others

@@ -144,6 +144,18 @@ func RunsPods(kind schema.GroupKind) bool {
 // ClusterScoped reports whether the kind is one of Kubernetes' own outside of namespaces.
 func ClusterScoped(kind schema.GroupKind) bool { return table[kind].clusterScoped }
 
+// FieldBehind returns the field of the specification that an annotation stands for; empty: for
+// none. An autoscaler in version v1 has such annotations for the fields of later versions.
+func FieldBehind(annotation string) string {
+	switch annotation {
+	case "autoscaling.alpha.kubernetes.io/metrics":
+		return "metrics"
+	case "autoscaling.alpha.kubernetes.io/behavior":
+		return "behavior"
+	}
+	return ""
+}
+
 // ReadyAtOnce reports whether an object of the kind is ready as soon as it is written.
 func ReadyAtOnce(kind schema.GroupKind) bool { return table[kind].atOnce }
 

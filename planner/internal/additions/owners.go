@@ -11,6 +11,7 @@ import (
 	"kolla.openstack.org/kolla/internal/foreign"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // LeavesBehind reports whether an apply would give up fields that others own too. They would
@@ -53,11 +54,25 @@ func Attribute(o Object, added []fields.Difference) {
 	edited := o.Record != nil && o.Record.DesiredDigest != o.Declared.Digest()
 	for i := range added {
 		d := &added[i]
-		by, written := owners.Other(d.At)
+		at, otherVersion := behind(d.At)
+		by, written := owners.Other(at)
+		if otherVersion && edited && !written && fields.Touches(owners.Own, at) {
+			continue // an earlier declaration in that version
+		}
 		if written || !o.Clean && !(edited && derived(d.At)) {
 			d.Drift, d.Manager, d.Time = true, by.Manager, by.Time
 		}
 	}
+}
+
+// behind returns the path of the field that a path stands for in another version of the kind; ok
+// is false if it stands for itself.
+func behind(path fieldpath.Path) (field fieldpath.Path, ok bool) {
+	names := fields.Names(path)
+	if len(names) != 3 || names[1] != "annotations" || kinds.FieldBehind(names[2]) == "" {
+		return path, false
+	}
+	return fieldpath.MakePathOrDie("spec", kinds.FieldBehind(names[2])), true
 }
 
 // Emptied returns the maps of a custom resource that are declared as empty and lose fields;

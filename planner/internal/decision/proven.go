@@ -28,8 +28,11 @@ func proven(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 	if err := s.compareRecord(ctx, e, manifest); err != nil {
 		return nil, err
 	}
+	if s.unshown, err = findUnshown(ctx, e, s); err != nil {
+		return nil, err
+	}
 	switch {
-	case crdOf(e, s) != nil, len(s.draft.Pending) > 0:
+	case crdOf(e, s) != nil, len(s.draft.Pending) > 0, len(s.unshown) > 0:
 		return nil, nil
 	case asRecorded(s) && proof.SameValues(s.draft.Live, manifest):
 		s.proof.unchanged = plans.Evidence{Kind: plans.Fingerprint}

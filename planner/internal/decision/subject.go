@@ -3,6 +3,7 @@ package decision
 import (
 	"slices"
 
+	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/additions"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/ownership"
@@ -23,6 +24,8 @@ type subject struct {
 	idle []plans.Reason
 	// addedRules: an aggregated ClusterRole has rules of others.
 	addedRules bool
+	// unshown are the fields that the declared version of the kind does not show.
+	unshown []fields.Difference
 	// since compares the live object with the state's record of it. It is zero in steps before
 	// proven.
 	since comparison

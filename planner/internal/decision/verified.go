@@ -200,6 +200,7 @@ func decideByDifference(e *env, s *subject, x *prediction) (*outcome.Outcome, er
 		differences = slices.DeleteFunc(differences, func(d fields.Difference) bool { return d.Hollow() })
 	}
 	differences = s.draft.WithUnknown(differences)
+	removeUnshown(e.inv.Input.ForeignPolicy, s, x)
 	if len(differences)+len(x.removed) == 0 {
 		return matches(s, x.evidence, confirmed(e, s, x)), nil
 	}

@@ -61,7 +61,7 @@ type Inventory struct {
 	recorded   map[addrs.Object]*Record
 	known      map[Identity]*Record
 	services   serviceNames
-	scaled     map[providers.Ref]bool // the targets of autoscalers, without version
+	scaling    scaling
 }
 
 // Index checks and indexes the input. If no plan can be made from it, Index returns nil and
@@ -186,6 +186,3 @@ func (inv *Inventory) AddressFor(ref providers.Ref, annotations, labels map[stri
 
 // ServiceName returns the name in the cluster of the service, or secret, of a declared block.
 func ServiceName(inv *Inventory, block string) string { return inv.services.declared[block] }
-
-// Scaled reports whether an autoscaler sets the replicas of the object.
-func (inv *Inventory) Scaled(ref providers.Ref) bool { return inv.scaled[versionless(ref)] }

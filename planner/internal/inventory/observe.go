@@ -2,20 +2,15 @@ package inventory
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/lang/addrs"
-	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -56,7 +51,7 @@ func (inv *Inventory) ObserveSelected(ctx context.Context, selected func(addrs.O
 	}
 	inv.Former = formerVersions(inv, selected)
 	var warnings []plans.Problem
-	inv.scaled, warnings, err = readAutoscalers(ctx, &inv.Input)
+	inv.scaling, warnings, err = readAutoscalers(ctx, inv, selected)
 	return warnings, err
 }
 
@@ -95,84 +90,4 @@ func mayGo(inv *Inventory, name string, selected func(addrs.Object) bool) bool {
 		return selected(inv.Successor(r))
 	}
 	return selected(r.RecordedAddress())
-}
-
-var autoscalers = schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}
-
-// readAutoscalers lists autoscalers, because an object does not name its autoscaler. It reads
-// each namespace in which another manager has set replicas. If the list fails, replicas that
-// an autoscaler may have set count as scaled.
-func readAutoscalers(ctx context.Context, in *Input) (scaled map[providers.Ref]bool, warnings []plans.Problem, err error) {
-	replicas := fieldpath.MakePathOrDie("spec", "replicas")
-	var scopes []providers.Scope
-	likely := map[providers.Ref]bool{}
-	for i := range in.Objects {
-		live := in.Snapshot.Get(in.Objects[i].Ref())
-		if otherReplicas(in.Objects[i].Manifest, live) {
-			scopes = append(scopes, providers.Scope{GVK: autoscalers, Namespace: live.GetNamespace()})
-		}
-		if !fields.WrittenThrough(live, func(subresource string) bool { return subresource != "status" }) {
-			continue
-		}
-		for _, other := range fields.OwnersOf(live, providers.FieldManager).Others {
-			if other.Fields.Has(replicas) {
-				scopes = append(scopes, providers.Scope{GVK: autoscalers, Namespace: live.GetNamespace()})
-				likely[versionless(providers.RefOf(live))] = other.Scales(replicas)
-			}
-		}
-	}
-	if len(scopes) == 0 {
-		return nil, nil, nil
-	}
-	var unreadable *providers.UnreadableError
-	switch err := in.Snapshot.Load(ctx, scopes...); {
-	case errors.As(err, &unreadable):
-		return likely, []plans.Problem{{
-			Warning: true,
-			Summary: "HorizontalPodAutoscalers cannot be read",
-			Detail:  fmt.Sprintf("Replicas that are declared here were set by others. Where an autoscaler may have set them, they are left as they are: %v.", unreadable.Err),
-		}}, nil
-	case err != nil:
-		return nil, nil, fmt.Errorf("find out what autoscalers look after: %w", err)
-	case in.Snapshot.Missing(autoscalers):
-		return nil, nil, nil
-	}
-	return scaledBy(in.Snapshot.All(autoscalers)), nil, nil
-}
-
-// scaledBy returns the targets of the autoscalers.
-func scaledBy(list []*unstructured.Unstructured) map[providers.Ref]bool {
-	scaled := map[providers.Ref]bool{}
-	for _, scaler := range list {
-		target := func(field string) string {
-			text, _, _ := unstructured.NestedString(scaler.Object, "spec", "scaleTargetRef", field)
-			return text
-		}
-		scaled[versionless(providers.Ref{
-			GVK:       schema.FromAPIVersionAndKind(target("apiVersion"), target("kind")),
-			Namespace: scaler.GetNamespace(),
-			Name:      target("name"),
-		})] = true
-	}
-	return scaled
-}
-
-// otherReplicas reports whether a live object has other replicas than declared, or than the
-// default. The API server does not record who scaled an object to 0.
-func otherReplicas(manifest, live *unstructured.Unstructured) bool {
-	if live == nil {
-		return false
-	}
-	is, there, _ := unstructured.NestedFieldNoCopy(live.Object, "spec", "replicas")
-	want, declared, _ := unstructured.NestedFieldNoCopy(manifest.Object, "spec", "replicas")
-	if !declared {
-		want = int64(1)
-	}
-	return there && fmt.Sprint(is) != fmt.Sprint(want)
-}
-
-// versionless removes the version: an autoscaler may name another one.
-func versionless(ref providers.Ref) providers.Ref {
-	ref.GVK.Version = ""
-	return ref
 }

@@ -62,6 +62,27 @@ func LinkDeletes(inv *inventory.Inventory, actions []plans.Action) {
 		}
 	}
 	linkOperators(inv, actions)
+	linkScaled(inv, actions)
+}
+
+// linkScaled lets the change of an object wait for the actions that take it from its autoscalers,
+// which would set its replicas again.
+func linkScaled(inv *inventory.Inventory, actions []plans.Action) {
+	known := map[addrs.Object]*plans.Action{}
+	for i := range actions {
+		known[actions[i].Address] = &actions[i]
+	}
+	for i := range actions {
+		a := &actions[i]
+		if a.Verb != plans.Update && a.Verb != plans.Replace {
+			continue
+		}
+		for _, by := range inv.Unscaled(a.Ref) {
+			if known[by] != nil && !slices.Contains(a.DependsOn, by) && !waitsFor(known, known[by], a.Address) {
+				a.DependsOn = append(slices.Clip(a.DependsOn), by)
+			}
+		}
+	}
 }
 
 // linkOperators lets the deletion of the workloads of a block wait for the deletion of the
@@ -112,8 +133,8 @@ func linkOperators(inv *inventory.Inventory, actions []plans.Action) {
 	}
 }
 
-// waitsFor reports whether a deletion waits for another one, directly or through others.
-func waitsFor(deletes map[addrs.Object]*plans.Action, a *plans.Action, other addrs.Object) bool {
+// waitsFor reports whether an action waits for another one, directly or through others.
+func waitsFor(actions map[addrs.Object]*plans.Action, a *plans.Action, other addrs.Object) bool {
 	seen := map[addrs.Object]bool{}
 	var waits func(a *plans.Action) bool
 	waits = func(a *plans.Action) bool {
@@ -121,7 +142,7 @@ func waitsFor(deletes map[addrs.Object]*plans.Action, a *plans.Action, other add
 			return false
 		}
 		seen[a.Address] = true
-		return slices.ContainsFunc(a.DependsOn, func(on addrs.Object) bool { return on == other || waits(deletes[on]) })
+		return slices.ContainsFunc(a.DependsOn, func(on addrs.Object) bool { return on == other || waits(actions[on]) })
 	}
 	return waits(a)
 }

@@ -14,13 +14,15 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 )
 
 // Claim makes the manager the only owner of fields of the object, without a change of
 // values. It returns the resulting object. It drops warnings: the fields are about to be
-// removed.
+// removed. It removes annotations that stand for fields of another version of the kind
+// (kinds.FieldBehind): no server-side apply in this version removes those.
 func (w *Writer) Claim(ctx context.Context, ref providers.Ref, precondition providers.Precondition, manager, fields string) (*unstructured.Unstructured, error) {
 	ctx = connect.WarningsTo(ctx, func(string) {})
 	live, err := claim(ctx, w.access, ref, precondition, manager, fields)
@@ -54,11 +56,21 @@ func claim(ctx context.Context, a *resources.Access, ref providers.Ref, precondi
 	if err != nil {
 		return nil, err
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+	metadata := map[string]any{
 		"uid":             live.GetUID(),
 		"resourceVersion": live.GetResourceVersion(),
 		"managedFields":   entries,
-	}})
+	}
+	removed := map[string]any{}
+	for name := range live.GetAnnotations() {
+		if kinds.FieldBehind(name) != "" && claimed.Has(fieldpath.MakePathOrDie("metadata", "annotations", name)) {
+			removed[name] = nil
+		}
+	}
+	if len(removed) > 0 {
+		metadata["annotations"] = removed
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {
 		return nil, fmt.Errorf("write the patch: %w", err)
 	}
