@@ -178,3 +178,27 @@ func TestComparePrevented(t *testing.T) {
 		t.Errorf("%v, %v, problems %v", plan, err, problems)
 	}
 }
+
+// TestCompareJobs holds that a Job of a manifest runs again between two renderings only if its pods
+// do something else.
+func TestCompareJobs(t *testing.T) {
+	job := func(image, label string) []providers.Object {
+		return []providers.Object{rendered("manifest.a/Job/a", map[string]any{"apiVersion": "batch/v1", "spec": map[string]any{"template": map[string]any{
+			"metadata": map[string]any{"labels": map[string]any{"a": label}},
+			"spec":     map[string]any{"containers": []any{map[string]any{"name": "a", "image": image}}},
+		}}})}
+	}
+	for name, test := range map[string]struct {
+		head []providers.Object
+		want plans.Verb
+	}{
+		"another image": {job("other", "b"), plans.Replace},
+		"another label": {job("image", "c"), plans.None},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := compared(t, job("image", "b"), test.head).Actions[0].Verb; got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+}

@@ -28,7 +28,7 @@ func TestUnread(t *testing.T) {
 	const deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: openstack}, spec: {template: {spec: {containers: [{name: c, image: i}]}}}}"
 	const at = "service.a/Deployment/d"
 	hidden := hide("apps/Deployment")
-	changed := func(r *state.Object) { r.DesiredDigest = "another" }
+	changed := func(r *state.Object) { r.DesiredDigest, r.RunDigest = "another", "another" }
 	for name, test := range map[string]struct {
 		situation
 		verb    plans.Verb

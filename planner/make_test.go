@@ -56,7 +56,7 @@ func (s situation) make(t *testing.T) planner.Input {
 	in := input(c, o)
 	if s.record != nil {
 		r := recorded(s.at, u)
-		r.DesiredDigest = o.Digest()
+		r.DesiredDigest, r.RunDigest = o.Digest(), o.RunDigest()
 		s.record(&r)
 		in.State.Objects = []state.Object{r}
 	}
@@ -76,6 +76,15 @@ func versioned(o *providers.Object) { o.Family = address("service.a/Job/sync") }
 func forRelease(o *providers.Object) {
 	versioned(o)
 	o.Manifest.SetAnnotations(map[string]string{providers.AnnotationInputs: "these"})
+}
+
+// withImage has the pods of a job run another image, and withTTL changes what becomes of it.
+func withImage(in *planner.Input) {
+	in.Objects[0].Manifest.Object["spec"] = map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"image": "new"}}}}}
+}
+
+func withTTL(in *planner.Input) {
+	in.Objects[0].Manifest.Object["spec"] = map[string]any{"ttlSecondsAfterFinished": int64(5)}
 }
 
 func withInputs(hash string) func(*unstructured.Unstructured) {
@@ -201,11 +210,17 @@ func TestDecision(t *testing.T) {
 			situation: situation{at: atJob, manifest: job, adjust: versioned, record: known},
 			verb:      plans.None, evidence: plans.Recorded,
 		},
-		"job of one name, whose inputs changed since it was cleaned up": {
-			situation: situation{at: atJob, manifest: job, record: known, input: func(in *planner.Input) {
-				in.Objects[0].Manifest.SetAnnotations(map[string]string{"inputs": "others"})
-			}},
-			verb: plans.Run, reasons: []plans.ReasonKind{plans.ReasonConfig}, evidence: plans.DryRun,
+		"job of one name, whose image changed since it was cleaned up": {
+			situation: situation{at: atJob, manifest: job, record: known, input: withImage},
+			verb:      plans.Run, reasons: []plans.ReasonKind{plans.ReasonConfig}, evidence: plans.DryRun,
+		},
+		"job of one name, of which something else changed since it was cleaned up": {
+			situation: situation{at: atJob, manifest: job, record: known, input: withTTL},
+			verb:      plans.None, evidence: plans.Recorded,
+		},
+		"the same, and the record does not say what it ran": {
+			situation: situation{at: atJob, manifest: job, record: func(r *state.Object) { r.RunDigest = "" }, input: withTTL},
+			verb:      plans.Run, reasons: []plans.ReasonKind{plans.ReasonConfig}, evidence: plans.DryRun,
 		},
 		"job of one name that was cleaned up": {
 			situation: situation{at: atJob, manifest: job, record: known},
@@ -262,7 +277,15 @@ func TestDecision(t *testing.T) {
 			verb: plans.Create, reasons: []plans.ReasonKind{plans.ReasonNew}, evidence: plans.DryRun,
 		},
 		"job with a name of its own": {
-			situation: situation{at: atJob, manifest: job, live: condition("Complete"), record: known, answer: unlessNew(invalid("spec.template", "field is immutable"))},
+			situation: situation{at: atJob, manifest: job, live: condition("Complete"), record: known, input: withImage, answer: unlessNew(invalid("spec.template", "field is immutable"))},
+			verb:      plans.Replace, reasons: []plans.ReasonKind{plans.ReasonImmutable}, evidence: plans.Surrogate,
+		},
+		"job with a name of its own, that has finished and would do the same": {
+			situation: situation{at: atJob, manifest: job, live: condition("Complete"), record: known, input: withTTL, answer: unlessNew(invalid("spec.template", "field is immutable"))},
+			verb:      plans.None, evidence: plans.Recorded,
+		},
+		"job with a name of its own, that still runs": {
+			situation: situation{at: atJob, manifest: job, live: asItIs, record: known, input: withTTL, answer: unlessNew(invalid("spec.template", "field is immutable"))},
 			verb:      plans.Replace, reasons: []plans.ReasonKind{plans.ReasonImmutable}, evidence: plans.Surrogate,
 		},
 		"node": {

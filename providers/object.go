@@ -45,8 +45,8 @@ const (
 	// the object after an apply was killed. Once the state has the UID, the token proves
 	// nothing.
 	AnnotationIntent = "kolla.openstack.org/intent"
-	// AnnotationInputs is on Jobs that do not run again after every change of an input. It is a
-	// hash of all inputs, and shows that an unfinished run is outdated.
+	// AnnotationInputs is on Jobs of services. It is a hash of everything that is declared of the
+	// Job, and shows that an unfinished run is outdated.
 	AnnotationInputs = "kolla.openstack.org/inputs"
 	// AnnotationMaxUnavailable is on workloads whose pods are replaced on request. It says how
 	// many pods may be missing then: a number, or a share such as "25%".

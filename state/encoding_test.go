@@ -35,7 +35,7 @@ func sample() *state.State {
 			},
 			{
 				Address: "service.redis/Deployment/redis", APIVersion: "apps/v1", Kind: "Deployment", Namespace: "openstack", Name: "redis",
-				UID: "0f6a1c52-5d3f-4c39-a1c7-2f3d8e1b7a90", Carried: "GTD2ZJAYPMSA5ZD23DC2UZJ4PQ", DesiredDigest: "cd34", Ready: true, Applied: applied,
+				UID: "0f6a1c52-5d3f-4c39-a1c7-2f3d8e1b7a90", Carried: "GTD2ZJAYPMSA5ZD23DC2UZJ4PQ", DesiredDigest: "cd34", RunDigest: "90ab", Ready: true, Applied: applied,
 				Fingerprint: state.Fingerprint{Owned: "ef56", Server: "v1.37.1", Admission: "0789", Stamp: "2026-11-21T02:11:00Z"},
 			},
 			{

@@ -62,6 +62,7 @@ type Object struct {
 	Protected     string    `json:"protected,omitempty"` // by prevent_destroy, where: "cloud.hcl:12"
 	Yields        []Yield   `json:"yields,omitempty"`    // declared fields that are left to others
 	DesiredDigest string    `json:"desired"`             // hash of the desired object at the last apply
+	RunDigest     string    `json:"runs,omitempty"`      // hash of what the pods of a Job do
 	Ready         bool      `json:"ready"`               // seen ready after the last write; of a Job: complete
 	Applied       time.Time `json:"applied"`             // last write
 	// Deleting: its deletion was begun, perhaps as a part of a replacement, and the result is

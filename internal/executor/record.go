@@ -86,7 +86,7 @@ func recordOf(a *plans.Action) state.Object {
 	}
 	record.Partial = a.Object.Partial
 	record.Holds = a.Object.Holds
-	record.DesiredDigest = a.Object.Digest()
+	record.DesiredDigest, record.RunDigest = a.Object.Digest(), a.Object.RunDigest()
 	if l := a.Object.Lifecycle; l != nil && l.PreventDestroy {
 		record.Protected = l.Source
 	}

@@ -115,14 +115,42 @@ func TestRuns(t *testing.T) {
 	if now, was := otherValue["d-expire"].Manifest.GetAnnotations(), first["d-expire"].Manifest.GetAnnotations(); now[providers.AnnotationInputs] == was[providers.AnnotationInputs] {
 		t.Error("the inputs of an unfinished run are not told apart")
 	}
-	if otherValue["d-prepare"].Manifest.GetAnnotations()[providers.AnnotationInputs] != "" {
-		t.Error("a job that runs with every change has the annotation, too")
-	}
 	upgraded, _ := runsOf(t, "2025.2", "1", there)
 	same("another image", upgraded, "d-seed")
 	for name, o := range upgraded {
 		if o.Skipped() {
 			t.Errorf("an upgrade: %s does not run", name)
+		}
+	}
+}
+
+// TestRunsOfTheSame holds that a job does not run again because of how often, how long or where it
+// is tried. An unfinished run is outdated then.
+func TestRunsOfTheSame(t *testing.T) {
+	job := func(more string) providers.Object {
+		source := strings.NewReplacer("RELEASE", "2025.1", "VALUE", "1", `job "prepare" {`, `job "prepare" {`+"\n"+more).Replace(runsCloud)
+		for _, o := range render(t, written(t, source), facts()) {
+			if o.IsJob() && o.Family.Name == "d-prepare" {
+				return o
+			}
+		}
+		t.Fatal("there is no such job")
+		return providers.Object{}
+	}
+	first := job("")
+	for more, same := range map[string]bool{
+		"attempts = 9":                           true,
+		"timeout = 99":                           true,
+		"labels = { \"example.org/a\" = \"b\" }": true,
+		"env = { A = \"b\" }":                    false,
+		"command = [\"other\"]":                  false,
+	} {
+		o := job(more)
+		if is := o.Address == first.Address; is != same {
+			t.Errorf("%s: it is the same run: %t", more, is)
+		}
+		if o.Manifest.GetAnnotations()[providers.AnnotationInputs] == first.Manifest.GetAnnotations()[providers.AnnotationInputs] {
+			t.Errorf("%s: an unfinished run is not outdated", more)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func absent(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 	case s.draft.Object.Partial:
 		return refusedFor(s, fmt.Sprintf("%s does not exist", s.draft.Action.Ref),
 			"Only some of its fields are declared here, so it is never created. Correct its name, or bring it into the cluster first."), nil
-	case s.draft.Finished() && sameInputs(s) && !again:
+	case s.draft.Finished() && sameRun(s) && !again:
 		out := act(s, plans.None)
 		out.Action.Evidence = plans.Evidence{Kind: plans.Recorded, Detail: "finished; cleaned up since"}
 		return out, nil

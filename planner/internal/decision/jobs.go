@@ -2,11 +2,13 @@ package decision
 
 import (
 	"context"
+	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/internal/trial"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -14,8 +16,8 @@ import (
 
 // runAgain decides about live Jobs. A Job runs again if its last run failed. A Job of kolla with
 // the annotation of its inputs (providers.AnnotationInputs) also runs again if these changed
-// before it completed. No other versioned Job runs again: its name contains a hash of its inputs,
-// so other inputs make another object. A Job without a version goes on to the later steps, which
+// before it completed. No other versioned Job runs again: its name contains a hash of what it
+// does, so another run is another object. A Job without a version goes on to the later steps, which
 // compare its fields like those of any other object.
 //
 // More rules are elsewhere: absent and unread decide about finished Jobs that were cleaned up or
@@ -66,7 +68,19 @@ func jobCondition(job *unstructured.Unstructured, kind batchv1.JobConditionType)
 	return ""
 }
 
-// sameInputs reports whether a Job would run with the inputs of its last run.
-func sameInputs(s *subject) bool {
-	return s.draft.Versioned() || s.draft.Record.State.DesiredDigest == s.draft.Object.Digest()
+// sameRun reports whether another run of a Job would do the same as its last one. A record of an
+// older kolla only knows whether the declaration is the same.
+func sameRun(s *subject) bool {
+	known := s.draft.Record.State
+	return s.draft.Versioned() || known.DesiredDigest == s.draft.Object.Digest() || known.RunDigest != "" && known.RunDigest == s.draft.Object.RunDigest()
+}
+
+// ran decides about a Job whose changes the server takes for a new Job only. If it has finished,
+// and would do the same again, it stays. Nil: it is replaced.
+func ran(s *subject, reasons []plans.Reason) *outcome.Outcome {
+	if !s.draft.Object.IsJob() || !s.draft.Record.Is(s.draft.Live) || !sameRun(s) || jobCondition(s.draft.Live, batchv1.JobComplete) == "" {
+		return nil
+	}
+	detail := fmt.Sprintf("finished; %s is for its next run", trial.PathsOf(reasons))
+	return matches(s, plans.Evidence{Kind: plans.Recorded, Detail: detail}, state.Fingerprint{})
 }

@@ -27,7 +27,7 @@ func unread(_ context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 	advice := permissionAdvice(err)
 	evidence := plans.Evidence{Kind: plans.Unverified, Detail: err.Error(), Advice: advice}
 	known := s.draft.Record != nil && s.draft.Record.State.UID != ""
-	ran := s.draft.Finished() && sameInputs(s)
+	ran := s.draft.Finished() && sameRun(s)
 	var out *outcome.Outcome
 	switch {
 	case inventory.CandidateOf(s.draft.Object).NamedBy(e.replaced...), known && s.draft.Object.IsJob() && !ran, !known && (s.draft.Object.Partial || inventory.Imported(e.inv.Input.Imports, s.draft.Object.Address)):

@@ -142,7 +142,11 @@ func askApply(ctx context.Context, e *env, s *subject, x *prediction) (*outcome.
 		case r.World:
 			return nil, err
 		case len(r.Immutable) > 0:
-			return replace(ctx, e, s, dryrun.Causes(s.draft.Live, manifest, s.draft.Manager, r.Immutable))
+			causes := dryrun.Causes(s.draft.Live, manifest, s.draft.Manager, r.Immutable)
+			if out := ran(s, causes); out != nil {
+				return out, nil
+			}
+			return replace(ctx, e, s, causes)
 		case r.Unasked != "":
 			x.evidence = r.Unverified()
 		case r.Permission != nil:

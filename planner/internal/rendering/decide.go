@@ -65,10 +65,14 @@ func decide(inv *inventory.Inventory, object *providers.Object) (*outcome.Outcom
 		o.After = after
 		return o, nil
 	}
+	fixed := fixedChanges(object.Ref().GVK.GroupKind(), o.Live, o.Action.Changes)
+	if len(fixed) > 0 && object.IsJob() && object.RunDigest() == (&providers.Object{Manifest: o.Live}).RunDigest() {
+		o.Action.Changes = nil // a finished Job does not run again
+	}
 	if len(o.Action.Changes) > 0 {
 		o.After = after
 		o.Action.Verb, o.Action.Reasons = plans.Update, []plans.Reason{{Kind: plans.ReasonConfig}}
-		if fixed := fixedChanges(object.Ref().GVK.GroupKind(), o.Live, o.Action.Changes); len(fixed) > 0 {
+		if len(fixed) > 0 {
 			o.Action.Verb, o.Action.Reasons = plans.Replace, fixed
 			o.Action.Holds = objects.Holds(o.Live, object.Holds)
 		}

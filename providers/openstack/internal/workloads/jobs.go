@@ -41,7 +41,8 @@ func jobs(in Input, list []runs.Job, after []addrs.Object) (objects []providers.
 }
 
 // job returns a Job and its pod. The name of the Job has a hash of the inputs that require a new
-// run: if the name stays the same, the job does not run again.
+// run, by default of what its pods do: if the name stays the same, a finished job does not run
+// again.
 func job(in Input, job runs.Job, after []addrs.Object) (providers.Object, *pods.Pod) {
 	s := in.Pods.Service
 	pod := withNodes(in.Pods.Nodes, job.Decl)
@@ -62,15 +63,14 @@ func job(in Input, job runs.Job, after []addrs.Object) (providers.Object, *pods.
 	if err != nil {
 		panic(err) // an apply configuration always encodes
 	}
-	content := append([]string{string(inputs)}, patch.Inputs(s.Decl, "Job", job.Name)...)
+	patches := patch.Inputs(s.Decl, "Job", job.Name)
 	run := runs.Inputs(s, job)
 	if run == nil {
-		run = content
+		bare := providers.Object{Manifest: s.Cloud.Manifest(batchv1.Job(job.Name, "").WithSpec(spec))}
+		run = append([]string{bare.RunDigest()}, patches...)
 	}
-	made := batchv1.Job(object.Versioned(job.Name, p.Deferred, run...), "").WithSpec(spec)
-	if job.Decl.Runs != "" {
-		made.WithAnnotations(map[string]string{providers.AnnotationInputs: providers.Hash(content...)})
-	}
+	made := batchv1.Job(object.Versioned(job.Name, p.Deferred, run...), "").WithSpec(spec).
+		WithAnnotations(map[string]string{providers.AnnotationInputs: providers.Hash(append([]string{string(inputs)}, patches...)...)})
 	o := s.Object(made, slices.Concat(p.DependsOn, after, in.Levels.BeforePod(&job.Decl.Pod))...)
 	o.Deferred = p.Deferred
 	o.Family = s.Address("Job", job.Name)
