@@ -161,6 +161,7 @@ func converged(ctx context.Context, inv *inventory.Inventory, set selection.Set,
 		decided = append(decided, o.Problems...)
 		switch {
 		case !o.Withheld:
+			d.actions = append(d.actions, o.Volumes...)
 			d.actions = append(d.actions, o.Action)
 		case o.Action.Evidence.Refused:
 			d.actions = append(d.actions, plans.Action{

@@ -42,6 +42,7 @@ func unlike(saved, fresh *plans.Action) []string {
 		{"list of fields that are left to others", saved.Yields, fresh.Yields},
 		{"list of reasons", saved.Reasons, fresh.Reasons},
 		{"word on what it takes the place of", saved.Supersedes, fresh.Supersedes},
+		{"size that it grows to", saved.Grows, fresh.Grows},
 		{"word on what is lost with it", saved.Holds, fresh.Holds},
 		{"heir of its values", saved.ValuesCopiedTo, fresh.ValuesCopiedTo},
 		{"word on what else is in the namespace", saved.Occupied, fresh.Occupied},

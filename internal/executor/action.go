@@ -82,6 +82,8 @@ func (r *run) reachable(ctx context.Context) error {
 func (r *run) waitsFor(index int) bool {
 	action := &r.plan.Actions[index]
 	switch {
+	case action.Grows != "":
+		return true
 	case action.Object == nil || becomesReadyAtOnce(action.Object):
 		return false
 	case action.Verb == plans.None && !action.Pending:
@@ -123,6 +125,11 @@ func (s *step) do(ctx context.Context) error {
 		return s.forget(ctx)
 	case plans.Delete:
 		return s.remove(ctx)
+	case plans.Update:
+		if s.action.Grows != "" {
+			return s.grow(ctx)
+		}
+		return s.write(ctx)
 	default:
 		return s.write(ctx)
 	}

@@ -293,7 +293,10 @@ func checkAction(a *plans.Action) error {
 	default:
 		return fmt.Errorf("unknown verb %q", a.Verb)
 	}
-	if a.Object == nil && a.Verb != plans.Delete && a.Verb != plans.Forget {
+	if a.Grows != "" && (a.Verb != plans.Update || a.Object != nil || a.Ref.GVK.GroupKind() != kinds.PersistentVolumeClaim) {
+		return errors.New("only a claim of a StatefulSet grows by an action of its own")
+	}
+	if a.Object == nil && a.Grows == "" && a.Verb != plans.Delete && a.Verb != plans.Forget {
 		return fmt.Errorf("%s needs an object", a.Verb)
 	}
 	if bound && a.Prior.UID == "" {

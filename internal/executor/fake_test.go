@@ -226,14 +226,15 @@ func bound(options providers.ApplyOptions) string {
 
 // kinds that the tests use.
 var kinds = map[string]schema.GroupVersionKind{
-	"Deployment":     {Group: "apps", Version: "v1", Kind: "Deployment"},
-	"DaemonSet":      {Group: "apps", Version: "v1", Kind: "DaemonSet"},
-	"ConfigMap":      {Version: "v1", Kind: "ConfigMap"},
-	"ServiceAccount": {Version: "v1", Kind: "ServiceAccount"},
-	"Secret":         {Version: "v1", Kind: "Secret"},
-	"Job":            {Group: "batch", Version: "v1", Kind: "Job"},
-	"Node":           {Version: "v1", Kind: "Node"},
-	"Namespace":      {Version: "v1", Kind: "Namespace"},
+	"Deployment":            {Group: "apps", Version: "v1", Kind: "Deployment"},
+	"DaemonSet":             {Group: "apps", Version: "v1", Kind: "DaemonSet"},
+	"ConfigMap":             {Version: "v1", Kind: "ConfigMap"},
+	"PersistentVolumeClaim": {Version: "v1", Kind: "PersistentVolumeClaim"},
+	"ServiceAccount":        {Version: "v1", Kind: "ServiceAccount"},
+	"Secret":                {Version: "v1", Kind: "Secret"},
+	"Job":                   {Group: "batch", Version: "v1", Kind: "Job"},
+	"Node":                  {Version: "v1", Kind: "Node"},
+	"Namespace":             {Version: "v1", Kind: "Namespace"},
 }
 
 // parse makes an object from "Deployment api".

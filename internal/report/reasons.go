@@ -56,6 +56,7 @@ func because(r plans.Reason) string {
 		plans.ReasonReplaced:    "somebody replaced " + r.Path + ": the value is kept, and the objects that read it are renewed",
 		plans.ReasonRenewed:     "made anew",
 		plans.ReasonReuse:       "reuses existing volumes, with the data on them",
+		plans.ReasonGrows:       fmt.Sprintf("the volume grows to the size that %s declares, and cannot shrink again", r.Detail),
 		plans.ReasonTriggered:   r.TriggerWords(),
 		plans.ReasonMoved:       "moved from " + r.Detail,
 		plans.ReasonUnowned:     "imported: it exists already, and was not made by kolla",
@@ -64,7 +65,7 @@ func because(r plans.Reason) string {
 		plans.ReasonUnexplained: "it is not known whether somebody changed the object, or kolla or the server has new defaults",
 	}[r.Kind]
 	switch {
-	case r.Detail == "", r.Kind == plans.ReasonRenamed, r.Kind == plans.ReasonMoved, r.Triggered():
+	case r.Detail == "", slices.Contains([]plans.ReasonKind{plans.ReasonRenamed, plans.ReasonMoved, plans.ReasonGrows}, r.Kind), r.Triggered():
 		return words
 	case words == "":
 		return r.Detail

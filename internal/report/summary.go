@@ -39,6 +39,8 @@ func Summary(plan *plans.Plan) string {
 		return fmt.Sprintf("%s changed outside of kolla, and %s could not be compared.", were(plan.Tally().Changed), words.Count(plan.Tally().NotCompared, "object"))
 	case plan.Tally().NotCompared > 0:
 		return fmt.Sprintf("No changes were found, but %s could not be compared.", words.Count(plan.Tally().NotCompared, "object"))
+	case plan.Stays() > 0 && !plan.RefreshOnly:
+		return fmt.Sprintf("No changes will be made, but not all is as declared: %s what stays.", words.Plural(plan.Stays(), "a warning says", "warnings say"))
 	case plan.Drifted() && !plan.RefreshOnly:
 		return "No changes will be made. " + staying(plan)
 	case plan.RefreshOnly && plan.Drifted():

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
@@ -35,7 +37,7 @@ const (
 type Action struct {
 	Address addrs.Object `json:"address"`
 	Verb    Verb         `json:"verb"`
-	// Object is the desired object; nil for Delete and Forget.
+	// Object is the desired object; nil for Delete and Forget, and for a claim that Grows.
 	Object *providers.Object `json:"object,omitempty"`
 	// Ref is the object in the cluster.
 	Ref providers.Ref `json:"ref"`
@@ -75,6 +77,9 @@ type Action struct {
 	// then relative to that member. With None, this object exists already and is used
 	// again.
 	Supersedes addrs.Object `json:"supersedes,omitzero"`
+	// Grows, of an Update of a claim that a StatefulSet made: the size that it grows to,
+	// "2Gi". There is no Object then.
+	Grows string `json:"grows,omitempty"`
 	Removal
 	// DependsOn are the actions of the plan that must be done, with their objects ready,
 	// before this action starts. A Delete comes after the deletes of objects that use its
@@ -106,6 +111,17 @@ type Removal struct {
 	// removed first, and kolla is removed from the owners of its fields. The object does
 	// not change otherwise.
 	Releases bool `json:"releases,omitempty"`
+}
+
+// Grown returns the manifest that makes a claim ask for a larger volume, and sets nothing else.
+func Grown(claim providers.Ref, size string) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: map[string]any{
+		"spec": map[string]any{"resources": map[string]any{"requests": map[string]any{"storage": size}}},
+	}}
+	u.SetGroupVersionKind(claim.GVK)
+	u.SetNamespace(claim.Namespace)
+	u.SetName(claim.Name)
+	return u
 }
 
 // Family returns the address that all versions of the object share.

@@ -143,6 +143,17 @@ func (p *Plan) Empty() bool {
 	return !output.Changes(p.Outputs)
 }
 
+// Stays counts the warnings about objects that are not as declared, and that no apply makes so.
+func (p *Plan) Stays() int {
+	n := 0
+	for _, w := range p.Warnings {
+		if w.Stays {
+			n++
+		}
+	}
+	return n
+}
+
 // Selection restricts a plan to a part of a cloud. Each entry is the address of an object
 // (`service.keystone/Deployment/keystone-api`), of all versions of an object
 // (`service.keystone/ConfigMap/keystone.conf`), of a block (`service.redis["cache"]`;

@@ -11,6 +11,8 @@ import (
 // can solve it or decide about it.
 type Problem struct {
 	Warning bool
+	// Stays, of a warning: an object is not as declared, and no apply makes it so.
+	Stays   bool
 	Address addrs.Object
 	Source  string // where the object is declared, "cloud.hcl:41"; may be empty
 	Summary string // one line
@@ -28,11 +30,13 @@ type Notice struct {
 	Source  string       `json:"source,omitempty"`  // where that is declared, "cloud.hcl:41"
 	Summary string       `json:"summary,omitempty"` // one line; empty: the server says Text
 	Text    string       `json:"text"`
+	// Stays: an object is not as declared, and no apply makes it so.
+	Stays bool `json:"stays,omitempty"`
 }
 
 // NoticeOf makes a notice of a warning of the planner.
 func NoticeOf(p Problem) Notice {
-	return Notice{Address: p.Address, Source: p.Source, Summary: p.Summary, Text: p.Detail}
+	return Notice{Address: p.Address, Source: p.Source, Summary: p.Summary, Text: p.Detail, Stays: p.Stays}
 }
 
 // Problem returns the notice as a warning.

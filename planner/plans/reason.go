@@ -28,6 +28,7 @@ const (
 	ReasonReplaced    ReasonKind = "replaced"    // Manager replaced the generated value at Path, which is kept
 	ReasonRenewed     ReasonKind = "renewed"     // generated values are made anew, because of Detail
 	ReasonReuse       ReasonKind = "reuse"       // it uses the volumes Detail, which exist already
+	ReasonGrows       ReasonKind = "grows"       // of a claim: its StatefulSet, Detail, declares a larger volume
 	ReasonUnowned     ReasonKind = "unowned"     // exists, made by somebody else
 	ReasonMoved       ReasonKind = "moved"       // declared under the address Detail before; of a Forget: declared there now
 	ReasonDefinition  ReasonKind = "definition"  // the definition of its kind, Detail, changes by this plan

@@ -6,7 +6,6 @@ package decision
 
 import (
 	"context"
-	"fmt"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,6 +17,7 @@ import (
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/selection"
 	"kolla.openstack.org/kolla/planner/internal/trial"
+	"kolla.openstack.org/kolla/planner/internal/volumes"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -55,9 +55,12 @@ func All(ctx context.Context, inv *inventory.Inventory, set selection.Set) ([]*o
 		return nil, nil, err
 	}
 	warnings := outcome.HiddenRules(inv, outcomes)
-	if err := reuseVolumes(ctx, inv.Input.Snapshot, outcomes); err != nil {
+	reuseVolumes(inv.Input.Snapshot, outcomes)
+	differ, err := volumes.Compare(ctx, inv, outcomes)
+	if err != nil {
 		return nil, nil, err
 	}
+	warnings = append(warnings, differ...)
 	if inv.Input.RefreshOnly {
 		return outcomes, warnings, nil
 	}
@@ -85,16 +88,7 @@ func decideAll(ctx context.Context, e *env, declared []*providers.Object, crds b
 
 // reuseVolumes adds to new StatefulSets the live volumes that they will use. A replaced
 // StatefulSet may declare another size or class than these volumes have.
-func reuseVolumes(ctx context.Context, snapshot *providers.Snapshot, outcomes []*outcome.Outcome) error {
-	var scopes []providers.Scope
-	for _, o := range outcomes {
-		if takesUpVolumes(o) {
-			scopes = append(scopes, providers.Scope{GVK: inventory.Claims, Namespace: o.Action.Ref.Namespace})
-		}
-	}
-	if err := snapshot.Try(ctx, scopes...); err != nil {
-		return fmt.Errorf("read which volumes there are: %w", err)
-	}
+func reuseVolumes(snapshot *providers.Snapshot, outcomes []*outcome.Outcome) {
 	for _, o := range outcomes {
 		if !takesUpVolumes(o) {
 			continue
@@ -107,7 +101,6 @@ func reuseVolumes(ctx context.Context, snapshot *providers.Snapshot, outcomes []
 			o.Action.Reasons = append(o.Action.Reasons, plans.Reason{Kind: plans.ReasonReuse, Detail: words.Few(names, 3)})
 		}
 	}
-	return nil
 }
 
 // takesUpVolumes reports whether the action creates a StatefulSet that will use the live

@@ -102,7 +102,7 @@ func (o obstacle) about(s *subject, reasons []plans.Reason) (summary, detail str
 		return fmt.Sprintf("%s has to be replaced, and %s", s.draft.Action.Ref, o.what), fmt.Sprintf("The reason: %s. %s", trial.Cleaned, o.remedy)
 	case plans.ReasonImmutable:
 		return fmt.Sprintf("%s cannot be changed in place, and %s", s.draft.Action.Ref, o.what),
-			fmt.Sprintf("%s cannot change. Undo the change; or: %s", trial.PathsOf(reasons), o.remedy)
+			fmt.Sprintf("%s cannot change. %sUndo the change; or: %s", trial.PathsOf(reasons), shrinking(s), o.remedy)
 	}
 	return fmt.Sprintf("-replace=%s: it %s", s.draft.Object.Address, o.what), o.remedy
 }
@@ -157,7 +157,7 @@ func dataRemedy(s *subject) string {
 	case s.draft.Action.RunsPodsContinuously() && s.draft.Object.Holds != "":
 		fate = "to have it deleted and made again"
 	case dataLost(s) == "":
-		fate = "to have it made again. Its volumes stay, and it takes them up as they are, in their size and class"
+		fate = "to have it made again. Its volumes stay with their data, and it takes them up. Those that are smaller than declared grow first, where their storage class lets them"
 	}
 	return fmt.Sprintf("%s: plan with %s.", fate, words.Option("-delete-data", s.draft.Object.Address.String()))
 }

@@ -138,6 +138,9 @@ func askApply(ctx context.Context, e *env, s *subject, x *prediction) (*outcome.
 	refusal := ""
 	if err != nil {
 		r := dryrun.Classify(err)
+		if out := stiff(e, s, manifest, r); out != nil {
+			return out, nil
+		}
 		switch {
 		case r.World:
 			return nil, err

@@ -22,7 +22,7 @@ func (inv *Inventory) Observe(ctx context.Context) error {
 	in := &inv.Input
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(crash.Catching(func() error { return in.Snapshot.Load(inner, needed(inv)...) }))
-	group.Go(crash.Catching(func() error { return in.Snapshot.Try(inner, compared(inv)...) }))
+	group.Go(crash.Catching(func() error { return in.Snapshot.Try(inner, slices.Concat(compared(inv), claimed(inv))...) }))
 	if !in.Destroy {
 		group.Go(crash.Catching(func() (err error) {
 			inv.Rules, err = proof.ReadRules(inner, in.Reader, in.Cluster, in.Now)

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/state"
@@ -82,6 +83,17 @@ func compared(inv *Inventory) []providers.Scope {
 	}
 	for _, r := range inv.Records {
 		add(r.Ref)
+	}
+	return scopes
+}
+
+// claimed returns the scopes of the claims that declared StatefulSets make.
+func claimed(inv *Inventory) []providers.Scope {
+	var scopes []providers.Scope
+	for i := range inv.Input.Objects {
+		if set := inv.Input.Objects[i].Manifest; objects.OwnVolumes(set) != "" && !inv.Input.Destroy {
+			scopes = append(scopes, providers.Scope{GVK: Claims, Namespace: set.GetNamespace()})
+		}
 	}
 	return scopes
 }

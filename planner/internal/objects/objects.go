@@ -3,6 +3,10 @@
 package objects
 
 import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/providers"
@@ -63,6 +67,31 @@ func ClaimNames(set *unstructured.Unstructured) []string {
 		names = append(names, name)
 	}
 	return names
+}
+
+// ClaimSizePath is the path of the size that a claim asks for.
+const ClaimSizePath = "spec.resources.requests.storage"
+
+// ClaimSize returns the size that a claim or a claim template asks for; not ok: it asks for none.
+func ClaimSize(claim map[string]any) (size resource.Quantity, ok bool) {
+	value, there, _ := unstructured.NestedFieldNoCopy(claim, "spec", "resources", "requests", "storage")
+	size, err := resource.ParseQuantity(fmt.Sprint(value))
+	return size, there && err == nil
+}
+
+// Phase returns the phase of an object; empty: it has none.
+func Phase(object *unstructured.Unstructured) string {
+	phase, _, _ := unstructured.NestedString(object.Object, "status", "phase")
+	return phase
+}
+
+// Condition reports whether a condition of an object is true.
+func Condition(object *unstructured.Unstructured, kind string) bool {
+	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	return slices.ContainsFunc(conditions, func(item any) bool {
+		condition, _ := item.(map[string]any)
+		return condition["type"] == kind && condition["status"] == "True"
+	})
 }
 
 // Replicas returns the wanted number of pods of a workload. The number of a DaemonSet is

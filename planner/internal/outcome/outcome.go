@@ -30,6 +30,8 @@ type Outcome struct {
 	// Withheld: problems, or a stranger, prevent the action. It has no verb then.
 	Withheld bool
 	Action   plans.Action
+	// Volumes are the actions by which the claims of a StatefulSet grow.
+	Volumes []plans.Action
 	// After is the object after the action, as the server answered if it could be asked;
 	// nil: nothing changes.
 	After *unstructured.Unstructured

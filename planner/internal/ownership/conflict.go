@@ -13,9 +13,11 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/lifecycle"
+	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // verdict is the decision about one field.
@@ -61,12 +63,24 @@ func decideField(o Object, by fields.Owner, path fieldpath.Path) (what verdict, 
 }
 
 // setByController reports whether a controller sets the field because of its kind: the replicas of an
-// object with an autoscaler, and the certificates for calls to webhooks and converters.
+// object with an autoscaler, the certificates for calls to webhooks and converters, and the size of
+// a volume that has grown.
 func setByController(o Object, path fieldpath.Path) bool {
 	if path[len(path)-1].FieldName != nil && *path[len(path)-1].FieldName == "caBundle" {
 		return proof.KeeperOf(o.Live, fields.Names(path)) == proof.Others
 	}
-	return fields.Text(path) == replicas && o.Scaled
+	return fields.Text(path) == replicas && o.Scaled || grown(o, path)
+}
+
+// grown reports whether the path is the size of a volume that is larger than declared. It cannot
+// shrink.
+func grown(o Object, path fieldpath.Path) bool {
+	if o.Declared.Ref().GVK.GroupKind() != kinds.PersistentVolumeClaim || fields.Text(path) != objects.ClaimSizePath {
+		return false
+	}
+	want, declared := objects.ClaimSize(o.Declared.Manifest.Object)
+	has, there := objects.ClaimSize(o.Live.Object)
+	return declared && there && has.Cmp(want) > 0
 }
 
 // Settlement is the decision about all conflicts of an object.

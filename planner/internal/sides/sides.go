@@ -58,6 +58,11 @@ func valuesOf(inv *inventory.Inventory, a *plans.Action, o *outcome.Outcome) (*p
 	switch {
 	case v.live == nil && v.after == nil:
 		return unseenValues(inv, v, o)
+	case a.Grows != "":
+		v.after = v.live.DeepCopy()
+		if err := unstructured.SetNestedField(v.after.Object, a.Grows, "spec", "resources", "requests", "storage"); err != nil {
+			return nil, err
+		}
 	case o == nil && a.Verb == plans.Delete && a.Partial:
 		after, err := removal.WithoutOurs(v.live, inv.Input.Cloud)
 		if err != nil {

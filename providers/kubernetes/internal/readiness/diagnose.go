@@ -63,6 +63,9 @@ func (q Inquiry) Diagnose(ctx context.Context, object *unstructured.Unstructured
 	case kinds.Deployment, kinds.StatefulSet, kinds.DaemonSet, kinds.Job:
 		return q.diagnoseWorkload(ctx, object)
 	case kinds.PersistentVolumeClaim:
+		if Field(object, "status", "phase") == string(corev1.ClaimBound) {
+			return q.diagnoseGrowth(ctx, object)
+		}
 		return q.diagnoseClaim(ctx, object.GetNamespace(), object.GetName())
 	}
 	return nil, nil
@@ -172,6 +175,17 @@ func (q Inquiry) diagnoseCreation(ctx context.Context, workload *unstructured.Un
 		return nil, err
 	}
 	return &Finding{Cause: causeEvent, Reason: "pods cannot be created: " + oneLine(event.Message)}, nil
+}
+
+// diagnoseGrowth finds out why the volume of a claim does not grow.
+func (q Inquiry) diagnoseGrowth(ctx context.Context, claim *unstructured.Unstructured) (*Finding, error) {
+	event, err := q.lastEvent(ctx, claim.GetNamespace(), claim.GetUID(), func(event *corev1.Event) bool {
+		return event.Type == corev1.EventTypeWarning && event.Reason == "VolumeResizeFailed"
+	})
+	if event == nil {
+		return nil, err
+	}
+	return &Finding{Cause: causeEvent, Reason: "its volume does not grow: " + oneLine(event.Message)}, nil
 }
 
 // diagnoseClaim finds out why a claim has no volume.

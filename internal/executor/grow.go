@@ -1,0 +1,24 @@
+package executor
+
+import (
+	"context"
+
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// grow makes a claim of a StatefulSet ask for a larger volume, and waits until the volume has
+// grown. The state has no record of such a claim, and needs none: if the apply is killed, the next
+// plan compares the claim again.
+func (s *step) grow(ctx context.Context) error {
+	write, cancel := withGracePeriod(ctx, s.run.options.Timeout)
+	defer cancel()
+	_, err := s.run.options.Writer.Apply(write, plans.Grown(s.action.Ref, s.action.Grows), providers.ApplyOptions{
+		Manager: s.run.manager(true), Force: true, Precondition: providers.Precondition{UID: s.action.Prior.UID},
+	})
+	if err != nil {
+		return err
+	}
+	s.outcome.Written = true
+	return s.wait(ctx)
+}

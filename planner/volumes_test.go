@@ -1,0 +1,163 @@
+package planner_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// claimOf is the bound claim of the replica 0 of the StatefulSet db.
+func claimOf(t *testing.T, size string) *unstructured.Unstructured {
+	u := live(thing("v1", "PersistentVolumeClaim", "data-db-0"), "uid of the claim")
+	u.SetLabels(map[string]string{providers.LabelCloud: "prod", providers.LabelService: "store"})
+	put(t, u, size, "spec", "resources", "requests", "storage")
+	put(t, u, size, "status", "capacity", "storage")
+	put(t, u, "Bound", "status", "phase")
+	return u
+}
+
+// TestVolumesGrow holds what becomes of a claim that is not as the StatefulSet declares it: of
+// 2Gi.
+func TestVolumesGrow(t *testing.T) {
+	const at = "service.store/StatefulSet/db"
+	forbidden := refusal(http.StatusForbidden, metav1.StatusReasonForbidden, `persistentvolumeclaims "data-db-0" is forbidden: the storageclass must support resize`)
+	for name, test := range map[string]struct {
+		size  string // of the claim; empty: 1Gi
+		alter func(t *testing.T, claim *unstructured.Unstructured)
+		set   func(t *testing.T, live *unstructured.Unstructured)
+		input func(in *planner.Input)
+		err   error  // of the dry run of the claim
+		grows bool   // by an action
+		says  string // in a warning that the claim stays as it is
+		error string // in an error
+		// hidden: the cluster does not show claims.
+		hidden bool
+	}{
+		"hidden":         {hidden: true},
+		"as declared":    {size: "2Gi"},
+		"in other words": {size: "2048Mi"},
+		"smaller":        {grows: true},
+		"smaller, and declared elsewhere": {input: func(in *planner.Input) {
+			in.Objects = append(in.Objects, declared("manifest.c/PersistentVolumeClaim/data-db-0", claimManifest(in)))
+		}},
+		"smaller, and being deleted": {alter: func(_ *testing.T, claim *unstructured.Unstructured) {
+			now := metav1.NewTime(then)
+			claim.SetDeletionTimestamp(&now)
+		}},
+		"of a replica that is scaled away": {grows: true, alter: func(_ *testing.T, claim *unstructured.Unstructured) { claim.SetName("data-db-7") }},
+		"of another StatefulSet":           {alter: func(_ *testing.T, claim *unstructured.Unstructured) { claim.SetName("data-other-0") }},
+		"smaller, in a refresh":            {input: func(in *planner.Input) { in.RefreshOnly = true }},
+		"smaller, and it may not grow":     {err: forbidden, says: "It has 1Gi, and 2Gi is declared. The cluster does not let it grow"},
+		"smaller, without a class":         {err: forbidden, says: "It has no storage class"},
+		"smaller, of a class": {err: forbidden, says: "kubectl patch storageclass fast -p '{\"allowVolumeExpansion\": true}'", alter: func(t *testing.T, claim *unstructured.Unstructured) {
+			put(t, claim, "fast", "spec", "storageClassName")
+		}},
+		"without a volume": {says: "It has no volume yet", alter: func(t *testing.T, claim *unstructured.Unstructured) { put(t, claim, "Pending", "status", "phase") }},
+		"larger":           {size: "4Gi", says: "It has 4Gi, and 2Gi is declared: it grew without kolla"},
+		"larger, in a refresh": {
+			size: "4Gi", says: "it grew without kolla", input: func(in *planner.Input) { in.RefreshOnly = true },
+		},
+		"larger, as declared before": {size: "4Gi", error: "cannot shrink the volume of claim data-db-0 from 4Gi to 2Gi", set: func(_ *testing.T, live *unstructured.Unstructured) {
+			live.Object["spec"] = databaseSet("db", "4Gi").Object["spec"]
+		}},
+		"still growing": {size: "2Gi", says: "It asks for 2Gi, and has 1Gi. The storage driver makes it grow", alter: func(t *testing.T, claim *unstructured.Unstructured) {
+			put(t, claim, "1Gi", "status", "capacity", "storage")
+		}},
+		"with a file system that grows later": {size: "2Gi", says: "The volume has grown. Its file system grows", alter: func(t *testing.T, claim *unstructured.Unstructured) {
+			put(t, claim, "1Gi", "status", "capacity", "storage")
+			put(t, claim, []any{map[string]any{"type": "FileSystemResizePending", "status": "True"}}, "status", "conditions")
+		}},
+		"of another class": {size: "2Gi", says: `It has the storage class "slow", and "fast" is declared`, alter: func(t *testing.T, claim *unstructured.Unstructured) {
+			put(t, claim, "slow", "spec", "storageClassName")
+		}, input: declares("fast", "storageClassName")},
+		"of other access modes": {size: "2Gi", says: "It has the access modes ReadWriteOnce, and ReadOnlyMany, ReadWriteMany is declared", alter: func(t *testing.T, claim *unstructured.Unstructured) {
+			put(t, claim, []any{"ReadWriteOnce"}, "spec", "accessModes")
+		}, input: declares([]any{"ReadWriteMany", "ReadOnlyMany"}, "accessModes")},
+		"of the same access modes": {size: "2Gi", alter: func(t *testing.T, claim *unstructured.Unstructured) {
+			put(t, claim, []any{"ReadOnlyMany", "ReadWriteMany"}, "spec", "accessModes")
+		}, input: declares([]any{"ReadWriteMany", "ReadOnlyMany"}, "accessModes")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			w.add(at, databaseSet("db", "2Gi"))
+			if test.set != nil {
+				test.set(t, w.last())
+			}
+			size := "1Gi"
+			if test.size != "" {
+				size = test.size
+			}
+			claim := claimOf(t, size)
+			if test.alter != nil {
+				test.alter(t, claim)
+			}
+			w.cluster.objects = append(w.cluster.objects, claim)
+			w.cluster.answer = func(object *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
+				if object.GetKind() == "PersistentVolumeClaim" {
+					return object, test.err
+				}
+				return object, nil
+			}
+			if test.hidden {
+				w.cluster.hidden = claim.GroupVersionKind().GroupKind()
+			}
+			in := w.input(declared(at, databaseSet("db", "2Gi")))
+			if test.input != nil {
+				test.input(&in)
+			}
+			plan, problems, err := planner.Make(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var warned, failed string
+			if test.hidden && !slices.ContainsFunc(problems, func(p plans.Problem) bool {
+				return p.Warning && p.Summary == "the claims of StatefulSet openstack/db could not be compared"
+			}) {
+				t.Errorf("problems are %+v", problems)
+			}
+			for _, p := range problems {
+				if p.Warning && p.Stays {
+					warned += p.Detail
+				} else if !p.Warning {
+					failed += p.Summary
+				}
+			}
+			if !strings.Contains(warned, test.says) || (test.says == "") != (warned == "") {
+				t.Errorf("it warns %q, want %q", warned, test.says)
+			}
+			if !strings.Contains(failed, test.error) || (test.error == "") != (failed == "") {
+				t.Errorf("it fails with %q, want %q", failed, test.error)
+			}
+			i := slices.IndexFunc(plan.Actions, func(a plans.Action) bool { return a.Grows != "" })
+			if (i >= 0) != test.grows {
+				t.Fatalf("the claim grows: %t, want %t", i >= 0, test.grows)
+			}
+			if a := plan.Actions; test.grows && (a[i].Grows != "2Gi" || a[i].Verb != plans.Update || a[i].Prior.UID != "uid of the claim" || a[i].Changes[0].Before != "1Gi") {
+				t.Errorf("action is %+v", a[i])
+			}
+		})
+	}
+}
+
+// claimManifest declares the claim of the cluster by itself.
+func claimManifest(in *planner.Input) *unstructured.Unstructured {
+	u := thing("v1", "PersistentVolumeClaim", "data-db-0")
+	in.Adopt = append(in.Adopt, "manifest.c/PersistentVolumeClaim/data-db-0")
+	return u
+}
+
+// declares has the claim template of the StatefulSet declare a field, before and now.
+func declares(value any, field string) func(*planner.Input) {
+	return func(in *planner.Input) {
+		template := in.Objects[0].Manifest.Object["spec"].(map[string]any)["volumeClaimTemplates"].([]any)[0].(map[string]any)
+		template["spec"].(map[string]any)[field] = value
+	}
+}

@@ -1,0 +1,47 @@
+package readiness_test
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/readiness"
+)
+
+// TestGrowingClaims holds that a claim is ready when its volume is as large as it asks for, or when
+// only the file system is still to grow.
+func TestGrowingClaims(t *testing.T) {
+	for name, test := range map[string]struct {
+		status string
+		want   readiness.Assessment
+	}{
+		"as large":       {"capacity: {storage: 2Gi}", readiness.Assessment{Ready: true}},
+		"in other words": {"capacity: {storage: 2048Mi}", readiness.Assessment{Ready: true}},
+		"larger":         {"capacity: {storage: 3Gi}", readiness.Assessment{Ready: true}},
+		"of no size":     {"accessModes: [ReadWriteOnce]", readiness.Assessment{Ready: true}},
+		"growing":        {"capacity: {storage: 1Gi}", readiness.Assessment{Status: "its volume has 1Gi and grows to 2Gi"}},
+		"resizing":       {"capacity: {storage: 1Gi}, conditions: [{type: Resizing, status: 'True'}]", readiness.Assessment{Status: "its volume has 1Gi and grows to 2Gi"}},
+		"grown, except for its file system": {
+			"capacity: {storage: 1Gi}, conditions: [{type: FileSystemResizePending, status: 'True'}]", readiness.Assessment{Ready: true},
+		},
+		"that cannot grow": {
+			"capacity: {storage: 1Gi}, allocatedResourceStatuses: {storage: ControllerResizeInfeasible}, conditions: [{type: ControllerResizeError, status: 'True', message: quota exceeded}]",
+			readiness.Assessment{Failed: true, Status: "its volume cannot grow: quota exceeded"},
+		},
+		"that cannot grow on its node": {
+			"capacity: {storage: 1Gi}, allocatedResourceStatuses: {storage: NodeResizeInfeasible}", readiness.Assessment{Failed: true, Status: "its volume has 1Gi and grows to 2Gi"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := &unstructured.Unstructured{}
+			text := "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, spec: {resources: {requests: {storage: 2Gi}}}, status: {phase: Bound, " + test.status + "}}"
+			if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := readiness.Assess(u); err != nil || got != test.want {
+				t.Errorf("got %+v, %v; want %+v", got, err, test.want)
+			}
+		})
+	}
+}
