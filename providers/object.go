@@ -83,6 +83,8 @@ type Object struct {
 	// Partial: kolla owns some fields of an object that it did not make, such as the labels of
 	// a Node. It never creates or deletes the object. A delete action only gives up the fields.
 	Partial bool `json:"partial,omitempty"`
+	// Unwanted are labels of a partial object that others set and that an apply removes.
+	Unwanted []string `json:"unwanted,omitempty"`
 	// Holds describes the data that is lost with the object ("generated values", "everything in
 	// it"). It is empty if an apply would restore everything.
 	Holds string `json:"holds,omitempty"`
@@ -113,6 +115,12 @@ type Object struct {
 	// Causes are reasons for the values of fields, for people, by path as in a planner.Change:
 	// "workload \"agent\" of service.node".
 	Causes map[string]string `json:"causes,omitempty"`
+}
+
+// OnlyRemoves reports whether kolla owns nothing of a partial object and only removes labels of
+// others. Afterwards nothing is declared of it.
+func (o *Object) OnlyRemoves() bool {
+	return len(o.Unwanted) > 0 && len(o.Manifest.GetLabels())+len(o.Manifest.GetAnnotations()) == 0
 }
 
 // From sets Source. The previous Source becomes Within: the block that contains the new one.

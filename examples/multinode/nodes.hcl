@@ -1,13 +1,13 @@
-# The role control lists its nodes by name. The role compute selects nodes by a label.
+# The role control lists its nodes by name. The role compute selects nodes by a label. A kubelet may
+# set this label on its own node, and so join the role. A label in the domain
+# node-restriction.kubernetes.io is out of its reach.
 
 role "control" {
-  nodes  = local.control_nodes
-  labels = { "kolla.openstack.org/role-control" = "true" }
+  nodes = local.control_nodes
 }
 
 role "compute" {
-  match  = { "node.kubernetes.io/instance-type" = "hypervisor" }
-  labels = { "kolla.openstack.org/role-compute" = "true" }
+  match = { "node.kubernetes.io/instance-type" = "hypervisor" }
 }
 
 # Clients use the VIP and the services' own ports. `kolla exposure haproxy` prints

@@ -1,18 +1,23 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/providers/secrets"
 	"kolla.openstack.org/kolla/state"
@@ -25,7 +30,7 @@ func factsOf(ctx context.Context, cluster *Cluster, source *Source, config *conf
 	values := snapshot.SecretValues
 	return openstack.Facts{
 		Ours:  ours,
-		Nodes: nodes(snapshot.All(nodeKind)),
+		Nodes: nodes(ctx, snapshot, config.Cloud.Namespace),
 		Revision: func(address addrs.Object, namespace, name string, given map[string]string) string {
 			live := snapshot.Get(providers.Ref{GVK: secretKind, Namespace: namespace, Name: name})
 			if live != nil && ours(address, namespace, name) {
@@ -78,10 +83,62 @@ func before(st *state.State, address addrs.Object) string {
 	return fmt.Sprintf("%s %d", st.Lineage, st.Serial)
 }
 
-func nodes(live []*unstructured.Unstructured) []openstack.Node {
+// nodes returns the nodes of the cluster. Their pods are listed when somebody asks.
+func nodes(ctx context.Context, snapshot *providers.Snapshot, namespace string) []openstack.Node {
+	pods := sync.OnceValue(func() map[string][]openstack.Pod { return podsByNode(ctx, snapshot, namespace) })
+	live := snapshot.All(nodeKind)
 	out := make([]openstack.Node, 0, len(live))
 	for _, u := range live {
-		out = append(out, openstack.Node{Name: u.GetName(), Labels: u.GetLabels(), Addresses: addresses(u)})
+		out = append(out, openstack.Node{
+			Name: u.GetName(), Labels: u.GetLabels(), Addresses: addresses(u),
+			Managers: func(named string) map[string][]string { return labelManagers(u, named) },
+			Pods:     func() []openstack.Pod { return slices.Clone(pods()[u.GetName()]) },
+		})
+	}
+	return out
+}
+
+// labelManagers returns the labels that field managers own, by manager; named: only those of this
+// one. The entries of a kubelet are large.
+func labelManagers(u *unstructured.Unstructured, named string) map[string][]string {
+	out := map[string][]string{}
+	for _, entry := range u.GetManagedFields() {
+		owned := fieldpath.NewSet()
+		if entry.Subresource != "" || named != "" && entry.Manager != named || entry.FieldsV1 == nil ||
+			owned.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())) != nil {
+			continue
+		}
+		owned.WithPrefix(metadata).WithPrefix(labels).Members.Iterate(func(label fieldpath.PathElement) {
+			out[entry.Manager] = append(out[entry.Manager], *label.FieldName)
+		})
+	}
+	return out
+}
+
+// The steps to the labels of an object.
+var (
+	metadata = fieldpath.MakePathOrDie("metadata")[0]
+	labels   = fieldpath.MakePathOrDie("labels")[0]
+)
+
+// podsByNode lists the pods in a namespace that have not ended, by their nodes. A user who may not
+// list pods gets none.
+func podsByNode(ctx context.Context, snapshot *providers.Snapshot, namespace string) map[string][]openstack.Pod {
+	if snapshot.Try(ctx, providers.Scope{GVK: podKind, Namespace: namespace}) != nil {
+		return nil
+	}
+	out := map[string][]openstack.Pod{}
+	for _, u := range snapshot.All(podKind) {
+		node, _, _ := unstructured.NestedString(u.Object, "spec", "nodeName")
+		phase, _, _ := unstructured.NestedString(u.Object, "status", "phase")
+		if node == "" || u.GetNamespace() != namespace || phase == "Succeeded" || phase == "Failed" {
+			continue
+		}
+		selector, _, _ := unstructured.NestedStringMap(u.Object, "spec", "nodeSelector")
+		owner := metav1.GetControllerOf(u)
+		out[node] = append(out[node], openstack.Pod{
+			Name: u.GetName(), NodeSelector: selector, DaemonSet: owner != nil && owner.Kind == kinds.DaemonSet.Kind,
+		})
 	}
 	return out
 }

@@ -20,6 +20,7 @@ import (
 // The kinds that rendering reads.
 var (
 	nodeKind   = schema.GroupVersionKind{Version: "v1", Kind: "Node"}
+	podKind    = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
 	secretKind = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 )
 

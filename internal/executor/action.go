@@ -209,6 +209,9 @@ func (s *step) write(ctx context.Context) error {
 	if !foreignFieldsChecked(s.action, sent.moved) {
 		record.Fingerprint = state.Fingerprint{Stamp: record.Fingerprint.Stamp}
 	}
+	if s.action.Object.OnlyRemoves() {
+		return s.run.options.Session.Forget(record.Address)
+	}
 	record.Ready = !s.waits
 	if err := s.run.options.Session.Record(record); err != nil || record.Ready {
 		return err

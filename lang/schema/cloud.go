@@ -241,7 +241,7 @@ role "dataplane" {
 		{Name: "match", Type: TypeMap, Form: forms.LabelValue, Doc: "Labels that select the nodes."},
 		{Name: "roles", Type: TypeRoles, Doc: "Other roles. The role has all of their nodes."},
 		{Name: "taints", Type: TypeList, Form: forms.Taint, Doc: "Taints that kolla puts on the nodes, as KEY:EFFECT or KEY=VALUE:EFFECT, with the effect NoSchedule or PreferNoSchedule. The pods of the role tolerate them, and so do the pods of a role that has this one in `roles`. If you remove a taint here, kolla removes it from the nodes; it leaves other taints alone."},
-		{Name: "labels", Type: TypeMap, Form: forms.LabelValue, Doc: `Labels that kolla puts on the nodes. Workloads select nodes by them. By default { "kolla.openstack.org/role-NAME" = "true" }.`},
+		{Name: "labels", Type: TypeMap, Form: forms.LabelValue, Doc: `Labels that kolla puts on the nodes. Workloads select nodes by them. By default { "kolla.openstack.org.node-restriction.kubernetes.io/role-NAME" = "true" }, which a kubelet may not set on its node. An apply removes them from nodes without the role, unless they are in a domain of Kubernetes.`},
 		NameAttribute,
 	}),
 }

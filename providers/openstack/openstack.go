@@ -76,6 +76,9 @@ type Facts struct {
 // Node is a node of the cluster.
 type Node = nodes.Node
 
+// Pod is a pod on a node.
+type Pod = nodes.Pod
+
 // Offline returns the facts for rendering without a cluster. Every generated Secret counts as
 // not made yet.
 func Offline() Facts {

@@ -105,7 +105,7 @@ service "d" {
   role = role.all
 }
 `), facts())
-	const label = "kolla.openstack.org/role-all"
+	const label = "kolla.openstack.org.node-restriction.kubernetes.io/role-all"
 	var nodes []string
 	for _, o := range objects {
 		if o.Partial && o.Manifest.GetLabels()[label] == "true" {

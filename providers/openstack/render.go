@@ -3,6 +3,7 @@ package openstack
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -124,7 +125,7 @@ func (r *renderer) common() common {
 	r.add(fields.Object(r.cloud, c.levels.OfNamespace(), c.levels.Causes()))
 	r.add(c.levels.Policies()...)
 	r.report(c.levels.Warn())
-	all, objects, diags := nodes.Of(r.cloud, r.config.Roles, r.facts.Nodes)
+	all, objects, diags := nodes.Of(r.cloud, r.config.Roles, rolesDecided(r.config), r.facts.Nodes)
 	c.nodes = all
 	r.add(objects...)
 	r.report(diags, all.Check(r.config.Services))
@@ -134,6 +135,13 @@ func (r *renderer) common() common {
 	})
 	r.report(diags)
 	return c
+}
+
+// rolesDecided reports whether all roles of the configuration are known.
+func rolesDecided(config *configs.Config) bool {
+	return !slices.ContainsFunc(config.Undecided, func(block string) bool {
+		return strings.HasSuffix(block, "*") || addrs.TypeOf(block) == "role"
+	})
 }
 
 // add adds finished objects. The Secret with the key for checksums comes before the first object

@@ -94,6 +94,11 @@ func taintsOf(e *eval.Env, b *source.Block) []configs.Taint {
 	return out
 }
 
+// defaultLabel is the label of a role, without the role's name. Whoever has the credentials of a
+// kubelet may set labels of its own node, but none of this domain: the admission plugin
+// NodeRestriction forbids it.
+const defaultLabel = "kolla.openstack.org.node-restriction.kubernetes.io/role-"
+
 // Role evaluates an instance of a role block, and what expressions read of it. roles are the
 // roles that were evaluated before. ok is false if the role has no name.
 func Role(e *eval.Env, b *source.Block, it eval.Instance, roles []configs.Role) (r configs.Role, value cty.Value, ok bool) {
@@ -110,7 +115,7 @@ func Role(e *eval.Env, b *source.Block, it eval.Instance, roles []configs.Role) 
 		return r, value, false // which was reported
 	}
 	if !eval.IsSet(e, b, "labels") {
-		r.Labels = map[string]string{"kolla.openstack.org/role-" + r.Name: "true"}
+		r.Labels = map[string]string{defaultLabel + r.Name: "true"}
 	}
 	checkWays(e, b)
 	if v, ok := eval.PublicAttribute(e, b, "nodes", cty.List(cty.String)); ok && v.LengthInt() == 0 {

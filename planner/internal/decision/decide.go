@@ -122,6 +122,8 @@ func leaving(_ context.Context, _ *env, s *subject) (*outcome.Outcome, error) {
 func matches(s *subject, evidence plans.Evidence, fingerprint state.Fingerprint) *outcome.Outcome {
 	var out *outcome.Outcome
 	switch {
+	case s.draft.Object.OnlyRemoves():
+		out = act(s, plans.None)
 	case s.draft.Adopts(), s.draft.Object.Partial && s.draft.Record == nil:
 		out = act(s, plans.Adopt, plans.Reason{Kind: plans.ReasonUnowned})
 	case s.draft.Record.MovedFrom(s.draft.Object.Address):

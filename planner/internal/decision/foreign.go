@@ -62,6 +62,9 @@ func collect(into *[]string) func(string) {
 // has to be replaced.
 func findForeign(ctx context.Context, e *env, s *subject, x *prediction) (*outcome.Outcome, error) {
 	x.final = x.applied
+	if len(s.draft.Object.Unwanted) > 0 {
+		return nil, removeUnwanted(&e.inv.Input, s, x)
+	}
 	if e.inv.Input.ForeignPolicy == plans.IgnoreForeign || !s.draft.Owned() || x.evidence.Kind == plans.Schema {
 		return rejectInvalid(ctx, e, s, x)
 	}
@@ -89,6 +92,17 @@ func findForeign(ctx context.Context, e *env, s *subject, x *prediction) (*outco
 		return nil, err
 	}
 	return rejectInvalid(ctx, e, s, x)
+}
+
+// removeUnwanted removes the labels that others set and the object must not have. No dry run is
+// needed: an object is valid without them.
+func removeUnwanted(in *inventory.Input, s *subject, x *prediction) error {
+	var paths []fieldpath.Path
+	for _, label := range s.draft.Object.Unwanted {
+		paths = append(paths, fieldpath.MakePathOrDie("metadata", "labels", label))
+	}
+	x.final = fields.Without(x.applied, paths)
+	return recordRemovals(in, s, x, paths)
 }
 
 // dryRunWithoutForeign asks the server for the object without its undeclared fields. Defaults

@@ -18,7 +18,7 @@ import (
 // proven decides about objects that an apply certainly would not change, without a request. It
 // leaves all other objects to the server. With VerifyAll it only notes what it proved.
 func proven(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
-	if e.inv.Rules == nil || s.draft.Adopts() {
+	if e.inv.Rules == nil || s.draft.Adopts() || len(s.draft.Object.Unwanted) > 0 {
 		return nil, nil
 	}
 	manifest, err := sentManifest(e, s)

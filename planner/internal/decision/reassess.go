@@ -76,6 +76,9 @@ func predictable(x *prediction, removes bool, refused error) bool {
 // findForeignAgain is findForeign for an object that changed since the plan was made.
 func findForeignAgain(ctx context.Context, s *subject, reader providers.Reader, x *prediction) error {
 	in := &inventory.Input{Reader: reader, Snapshot: providers.NewSnapshot(reader)}
+	if len(s.draft.Object.Unwanted) > 0 {
+		return removeUnwanted(in, s, x)
+	}
 	paths, refusal, err := dryRunWithoutForeign(ctx, in, s, x)
 	switch {
 	case err != nil || len(paths) == 0:

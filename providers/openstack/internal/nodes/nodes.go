@@ -25,6 +25,11 @@ type Node struct {
 	Labels map[string]string
 	// Addresses are the IPv4 and IPv6 addresses that other machines see.
 	Addresses []string
+	// Managers returns the field managers that own labels, with these labels. It may be nil.
+	// named limits it to one manager; empty: all.
+	Managers func(named string) map[string][]string
+	// Pods lists the pods of the cloud's namespace on the node. It may be nil.
+	Pods func() []Pod
 }
 
 // Nodes are the nodes of a cluster by their roles.
@@ -39,8 +44,9 @@ type Nodes struct {
 // object of its apply as a whole.
 //
 // cluster has all nodes of the cluster; nil without a cluster to ask: roles then have the nodes
-// that they name.
-func Of(cloud object.Cloud, roles []configs.Role, cluster []Node) (Nodes, []providers.Object, hcl.Diagnostics) {
+// that they name. decided: roles has all roles of the configuration. Otherwise labels of the live
+// nodes are not judged.
+func Of(cloud object.Cloud, roles []configs.Role, decided bool, cluster []Node) (Nodes, []providers.Object, hcl.Diagnostics) {
 	n := Nodes{cloud: cloud, cluster: cluster, byRole: map[string][]addrs.Object{}}
 	all := map[string]*marks{} // by node
 	var diags hcl.Diagnostics
@@ -50,16 +56,43 @@ func Of(cloud object.Cloud, roles []configs.Role, cluster []Node) (Nodes, []prov
 		for _, name := range names {
 			n.byRole[role.Name] = append(n.byRole[role.Name], cloud.Node(name))
 			if all[name] == nil {
-				all[name] = &marks{labels: map[string]string{}, givenBy: map[string]string{}, source: object.Source(role.Range)}
+				all[name] = &marks{labels: map[string]string{}, givenBy: map[string]string{}, at: role.Range}
 			}
 			diags = append(diags, all[name].add(name, role)...)
 		}
+	}
+	if decided {
+		diags = append(diags, n.correct(roles, all)...)
 	}
 	var out []providers.Object
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		out = append(out, n.object(name, all[name]))
 	}
 	return n, out, diags
+}
+
+// correct compares the labels of the live nodes with those of their roles. It adds labels that have
+// to stay for a while, and those that an apply removes, also from nodes without a role.
+func (n Nodes) correct(roles []configs.Role, all map[string]*marks) hcl.Diagnostics {
+	l := labelling{n.cloud, roles, all}
+	var diags hcl.Diagnostics
+	for i := range n.cluster {
+		node := &n.cluster[i]
+		diags = append(diags, l.keep(node)...)
+		if n.cloud.Decl.Foreign == "ignore" {
+			continue
+		}
+		unwanted, warnings := l.strays(node)
+		diags = append(diags, warnings...)
+		if len(unwanted) == 0 {
+			continue
+		}
+		if all[node.Name] == nil {
+			all[node.Name] = &marks{at: n.cloud.Decl.Range}
+		}
+		all[node.Name].unwanted = unwanted
+	}
+	return diags
 }
 
 // object returns the partial object of a node.
@@ -72,7 +105,8 @@ func (n Nodes) object(name string, m *marks) providers.Object {
 		Address:  n.cloud.Node(name),
 		Manifest: n.cloud.Manifest(node),
 		Partial:  true,
-		Source:   m.source,
+		Unwanted: m.unwanted,
+		Source:   object.Source(m.at),
 	}
 }
 
@@ -141,7 +175,9 @@ type marks struct {
 	taints []configs.Taint
 	// givenBy are the names of the roles, by label, and by key and effect of a taint.
 	givenBy map[string]string
-	source  string
+	// unwanted are labels that others gave the node, and no role.
+	unwanted []string
+	at       hcl.Range
 }
 
 // add adds the labels and taints of a role to the marks of a node.

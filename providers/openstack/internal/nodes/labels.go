@@ -1,0 +1,207 @@
+package nodes
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/openstack/internal/object"
+)
+
+// Pod is a pod in the namespace of the cloud that has not ended.
+type Pod struct {
+	Name         string
+	NodeSelector map[string]string
+	// DaemonSet: a DaemonSet made the pod. Its controller deletes the pod if the labels of the
+	// node no longer match.
+	DaemonSet bool
+}
+
+// managers returns the sorted field managers that own a label.
+func (n *Node) managers(label string) []string {
+	if n.Managers == nil {
+		return nil
+	}
+	owners := n.Managers("")
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(owners)), func(m string) bool { return !slices.Contains(owners[m], label) })
+}
+
+// ownedBy returns the sorted labels that a field manager owns and the node has.
+func (n *Node) ownedBy(manager string) []string {
+	if n.Managers == nil {
+		return nil
+	}
+	var out []string
+	for _, label := range n.Managers(manager)[manager] {
+		if _, has := n.Labels[label]; has {
+			out = append(out, label)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// selecting returns the pods on the node that select a label with its value.
+func (n *Node) selecting(label string) []Pod {
+	if n.Pods == nil {
+		return nil
+	}
+	return slices.DeleteFunc(n.Pods(), func(p Pod) bool {
+		value, selects := p.NodeSelector[label]
+		return !selects || value != n.Labels[label]
+	})
+}
+
+// labelling finds labels on the live nodes that the roles do not give them.
+type labelling struct {
+	cloud object.Cloud
+	roles []configs.Role
+	all   map[string]*marks // of the nodes with roles
+}
+
+// keep keeps the former labels of roles on a node while pods there select them. The labels of a
+// role can change, and kolla labels the nodes before it changes the workloads. Without the former
+// label, the cluster would delete the pods of DaemonSets in between, and a kubelet that restarts
+// would reject pods that were not replaced yet.
+func (l *labelling) keep(node *Node) hcl.Diagnostics {
+	m := l.all[node.Name]
+	if m == nil {
+		return nil
+	}
+	var kept []string
+	for _, label := range node.ownedBy(l.manager()) {
+		_, given := m.labels[label]
+		if given || l.isOfRole(label) || len(node.selecting(label)) == 0 {
+			continue
+		}
+		m.labels[label] = node.Labels[label]
+		kept = append(kept, label)
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	return hcl.Diagnostics{object.Warning(m.at, fmt.Sprintf("Node %s keeps a former label", node.Name),
+		fmt.Sprintf("No role gives it %s any more, but pods on the node still select it. The label goes with the first apply after these pods were replaced. kolla rollout replaces pods of workloads with update = \"on-delete\".", strings.Join(kept, ", ")))}
+}
+
+// isOfRole reports whether a role has the label.
+func (l *labelling) isOfRole(label string) bool {
+	return slices.ContainsFunc(l.roles, func(r configs.Role) bool {
+		_, has := r.Labels[label]
+		return has
+	})
+}
+
+func (l *labelling) manager() string { return providers.ManagerOf(l.cloud.Decl.Name, true) }
+
+// strays returns the labels with which a node matches the workloads of roles that it does not have,
+// and that an apply removes.
+func (l *labelling) strays(node *Node) (unwanted []string, diags hcl.Diagnostics) {
+	for i := range l.roles {
+		role := &l.roles[i]
+		if len(role.Labels) == 0 || !matches(node.Labels, role.Labels) || role.Selects(node.Name, node.Labels) {
+			continue
+		}
+		var found []string
+		for _, label := range slices.Sorted(maps.Keys(role.Labels)) {
+			removable, warnings := l.removable(node, label, role)
+			if diags = append(diags, warnings...); removable && !slices.Contains(unwanted, label) {
+				found = append(found, label)
+			}
+		}
+		if len(found) > 0 {
+			unwanted = append(unwanted, found...)
+			diags = append(diags, l.warnOfPods(node, found, role)...)
+		}
+	}
+	return unwanted, diags
+}
+
+// removable reports whether an apply removes a label of a role that the node does not have.
+func (l *labelling) removable(node *Node, label string, role *configs.Role) (bool, hcl.Diagnostics) {
+	managers := node.managers(label)
+	other := slices.IndexFunc(managers, func(m string) bool {
+		return strings.HasPrefix(m, providers.ManagerOf("", true)) && m != l.manager()
+	})
+	switch {
+	case l.gives(node.Name, label), slices.Equal(managers, []string{l.manager()}):
+		// Another role of the node has it, or the apply gives it up.
+	case other >= 0:
+		cloud := strings.TrimPrefix(managers[other], providers.ManagerOf("", true))
+		return false, hcl.Diagnostics{object.Warning(role.Range, fmt.Sprintf("A node of another cloud has the label of role %q", role.Name),
+			fmt.Sprintf("Cloud %q gives node %s the label %s, and pods of this role may run there. Give the role other `labels`.", cloud, node.Name, label))}
+	case ofKubernetes(label):
+		return false, hcl.Diagnostics{object.Warning(role.Range, fmt.Sprintf("Node %s has the label of role %q, and not the role", node.Name, role.Name),
+			fmt.Sprintf("Pods of the role may run there. kolla does not remove %s, because the label belongs to Kubernetes. Give the role other `labels`; `match` selects nodes by labels that they have already.", label))}
+	default:
+		return true, nil
+	}
+	return false, nil
+}
+
+// gives reports whether a role gives the node the label.
+func (l *labelling) gives(node, label string) bool {
+	m := l.all[node]
+	if m == nil {
+		return false
+	}
+	_, given := m.labels[label]
+	return given
+}
+
+// warnOfPods warns of pods that run on a node because of labels that the apply removes.
+func (l *labelling) warnOfPods(node *Node, removed []string, role *configs.Role) hcl.Diagnostics {
+	var all, stay []string
+	for _, pod := range node.selecting(removed[0]) {
+		all = append(all, pod.Name)
+		if !pod.DaemonSet {
+			stay = append(stay, pod.Name)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	detail := fmt.Sprintf("Node %s has the labels of role %q (%s), and not the role. So these pods run there, with their passwords: %s.", node.Name, role.Name, strings.Join(removed, ", "), words.Few(all, 10))
+	if l.cloud.Decl.Foreign == "report" {
+		detail += " The labels stay, because the cloud block leaves additions of others in place (foreign)."
+		return hcl.Diagnostics{object.Warning(role.Range, podsElsewhere, detail)}
+	}
+	detail += " The apply removes the labels."
+	if len(stay) < len(all) {
+		detail += " Then the cluster deletes the pods of DaemonSets there."
+	}
+	if len(stay) > 0 {
+		detail += fmt.Sprintf(" The other pods stay until they are deleted, after the apply:\n\n  kubectl delete pods --namespace %s %s", l.cloud.Decl.Namespace, strings.Join(stay, " "))
+	}
+	return hcl.Diagnostics{object.Warning(role.Range, podsElsewhere, detail)}
+}
+
+const podsElsewhere = "Pods run on a node that does not have their role"
+
+// matches reports whether labels match a selector.
+func matches(labels, selector map[string]string) bool {
+	for key, value := range selector {
+		if got, ok := labels[key]; !ok || got != value {
+			return false
+		}
+	}
+	return true
+}
+
+// restricted is the domain of labels that a kubelet may not set on its node. It may not set those of
+// subdomains either.
+const restricted = "node-restriction.kubernetes.io"
+
+// ofKubernetes reports whether a label is in a domain of Kubernetes, where everybody is free to use
+// the restricted ones.
+func ofKubernetes(label string) bool {
+	domain, _, ok := strings.Cut(label, "/")
+	in := func(parent string) bool { return domain == parent || strings.HasSuffix(domain, "."+parent) }
+	return ok && (in("kubernetes.io") || in("k8s.io")) && !in(restricted)
+}

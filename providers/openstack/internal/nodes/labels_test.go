@@ -1,0 +1,169 @@
+package nodes_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/openstack/internal/nodes"
+	"kolla.openstack.org/kolla/providers/openstack/internal/object"
+)
+
+const (
+	ours   = "kolla:prod"
+	theirs = "kolla:test"
+)
+
+func cloud(foreign string) object.Cloud {
+	return object.Cloud{Decl: &configs.Cloud{Name: "prod", Namespace: "openstack", Foreign: foreign}}
+}
+
+// node is a node with labels, and the managers that own them.
+func node(name string, labels map[string]string, managers map[string][]string, pods ...nodes.Pod) nodes.Node {
+	return nodes.Node{
+		Name: name, Labels: labels,
+		Managers: func(named string) map[string][]string {
+			out := map[string][]string{}
+			for label, all := range managers {
+				for _, m := range all {
+					if named == "" || m == named {
+						out[m] = append(out[m], label)
+					}
+				}
+			}
+			return out
+		},
+		Pods: func() []nodes.Pod { return slices.Clone(pods) },
+	}
+}
+
+// labels of the objects, by node. A label that an apply removes has a minus.
+func labelsOf(objects []providers.Object) map[string][]string {
+	out := map[string][]string{}
+	for _, o := range objects {
+		var labels []string
+		for label, value := range o.Manifest.GetLabels() {
+			labels = append(labels, label+"="+value)
+		}
+		for _, label := range o.Unwanted {
+			labels = append(labels, "-"+label)
+		}
+		slices.Sort(labels)
+		out[o.Address.Name] = labels
+	}
+	return out
+}
+
+func TestStrayLabels(t *testing.T) {
+	t.Parallel()
+	by := func(manager ...string) map[string][]string { return map[string][]string{"a": manager, "b": manager} }
+	pod := nodes.Pod{Name: "api", NodeSelector: map[string]string{"a": "1", "b": "1"}}
+	agent := nodes.Pod{Name: "agent", NodeSelector: pod.NodeSelector, DaemonSet: true}
+	role := func(name string, labels map[string]string, members ...string) configs.Role {
+		return configs.Role{Name: name, Labels: labels, Nodes: members}
+	}
+	ab := map[string]string{"a": "1", "b": "1"}
+	for name, test := range map[string]struct {
+		roles   []configs.Role
+		node    nodes.Node
+		foreign string
+		open    bool     // not all roles are known
+		want    []string // labels of the node; nil: no object
+		warning string   // part of the only warning; empty: none
+	}{
+		"all labels":               {node: node("n", ab, by("kubelet")), want: []string{"-a", "-b"}},
+		"by nobody":                {node: node("n", ab, nil), want: []string{"-a", "-b"}},
+		"with pods":                {node: node("n", ab, by("kubelet"), pod, agent), want: []string{"-a", "-b"}, warning: "kubectl delete pods --namespace openstack api"},
+		"some labels":              {node: node("n", map[string]string{"a": "1"}, by("kubelet"))},
+		"another value":            {node: node("n", map[string]string{"a": "1", "b": "2"}, by("kubelet"))},
+		"given up by the apply":    {node: node("n", ab, by(ours))},
+		"given by us and by them":  {node: node("n", ab, by("kubectl", ours)), want: []string{"-a", "-b"}},
+		"of another cloud":         {node: node("n", ab, by(theirs)), warning: `Cloud "test" gives node n the label a`},
+		"ignored":                  {node: node("n", ab, by("kubelet")), foreign: "ignore"},
+		"reported":                 {node: node("n", ab, by("kubelet"), pod), foreign: "report", want: []string{"-a", "-b"}, warning: "The labels stay"},
+		"with undecided roles":     {node: node("n", ab, by("kubelet")), open: true},
+		"of another role":          {node: node("n", ab, by("kubelet")), roles: []configs.Role{role("other", map[string]string{"a": "1"}, "n")}, want: []string{"-b", "a=1"}},
+		"all of another role":      {node: node("n", ab, by(ours)), roles: []configs.Role{role("other", ab, "n")}, want: []string{"a=1", "b=1"}},
+		"of Kubernetes":            {node: node("n", map[string]string{"node-role.kubernetes.io/x": ""}, nil), roles: []configs.Role{role("k", map[string]string{"node-role.kubernetes.io/x": ""}, "m")}, warning: "belongs to Kubernetes"},
+		"restricted":               {node: node("n", map[string]string{"a.node-restriction.kubernetes.io/x": ""}, nil), roles: []configs.Role{role("k", map[string]string{"a.node-restriction.kubernetes.io/x": ""}, "m")}, want: []string{"-a.node-restriction.kubernetes.io/x"}},
+		"a member, by the label":   {node: node("n", ab, by("kubelet")), roles: []configs.Role{{Name: "k", Match: map[string]string{"a": "1"}, Labels: map[string]string{"b": "1"}}}, want: []string{"-a", "b=1"}},
+		"without labels of a role": {node: node("n", nil, nil), roles: []configs.Role{role("k", nil, "m")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			roles := append([]configs.Role{role("r", ab, "m")}, test.roles...)
+			_, objects, diags := nodes.Of(cloud(test.foreign), roles, !test.open, []nodes.Node{node("m", nil, nil), test.node})
+			if diff := cmp.Diff(test.want, labelsOf(objects)["n"]); diff != "" {
+				t.Errorf("labels (-want +got):\n%s", diff)
+			}
+			var warnings []string
+			for _, d := range diags {
+				warnings = append(warnings, d.Summary+": "+d.Detail)
+			}
+			if text := strings.Join(warnings, "\n"); (text != "") != (test.warning != "") || !strings.Contains(text, test.warning) {
+				t.Errorf("warnings: %s", text)
+			}
+		})
+	}
+}
+
+// A former label stays while a pod selects it, if it is the cloud's.
+func TestFormerLabels(t *testing.T) {
+	t.Parallel()
+	old := map[string]string{"old": "1", "new": "1"}
+	pod := nodes.Pod{Name: "agent", NodeSelector: map[string]string{"old": "1"}, DaemonSet: true}
+	for name, test := range map[string]struct {
+		node nodes.Node
+		want []string
+	}{
+		"selected":        {node("n", old, map[string][]string{"old": {ours}, "new": {ours}}, pod), []string{"new=1", "old=1"}},
+		"with others":     {node("n", old, map[string][]string{"old": {"kubectl", ours}}, pod), []string{"new=1", "old=1"}},
+		"not selected":    {node("n", old, map[string][]string{"old": {ours}}, nodes.Pod{Name: "x", NodeSelector: map[string]string{"new": "1"}}), []string{"new=1"}},
+		"of others":       {node("n", old, map[string][]string{"old": {"kubectl"}}, pod), []string{"new=1"}},
+		"another value":   {node("n", map[string]string{"old": "2"}, map[string][]string{"old": {ours}}, pod), []string{"new=1"}},
+		"of another role": {node("n", map[string]string{"other": "1"}, map[string][]string{"other": {ours}}, nodes.Pod{Name: "x", NodeSelector: map[string]string{"other": "1"}}), []string{"new=1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			roles := []configs.Role{
+				{Name: "r", Labels: map[string]string{"new": "1"}, Nodes: []string{"n"}},
+				{Name: "s", Labels: map[string]string{"other": "1"}, Nodes: []string{"m"}},
+			}
+			_, objects, diags := nodes.Of(cloud(""), roles, true, []nodes.Node{test.node, node("m", nil, nil)})
+			if diff := cmp.Diff(test.want, labelsOf(objects)["n"]); diff != "" {
+				t.Errorf("labels (-want +got):\n%s", diff)
+			}
+			if (len(diags) > 0) != (len(test.want) > 1) {
+				t.Errorf("warnings: %v", diags)
+			}
+		})
+	}
+}
+
+// Where all labels are right, nobody lists pods.
+func TestRightLabelsCostNothing(t *testing.T) {
+	t.Parallel()
+	var cluster []nodes.Node
+	var names []string
+	for i := range 1000 {
+		n := node(fmt.Sprintf("n%d", i), map[string]string{"r": "1", "kubernetes.io/hostname": "x"}, map[string][]string{"r": {ours}})
+		managers := n.Managers
+		n.Managers = func(named string) map[string][]string {
+			if named != ours {
+				t.Errorf("somebody looks for all managers (%q)", named)
+			}
+			return managers(named)
+		}
+		n.Pods = func() []nodes.Pod { t.Error("somebody lists pods"); return nil }
+		cluster, names = append(cluster, n), append(names, n.Name)
+	}
+	_, objects, diags := nodes.Of(cloud(""), []configs.Role{{Name: "r", Labels: map[string]string{"r": "1"}, Nodes: names}}, true, cluster)
+	if len(objects) != 1000 || len(diags) > 0 {
+		t.Errorf("%d objects, %v", len(objects), diags)
+	}
+}
