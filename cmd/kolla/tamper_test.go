@@ -98,7 +98,7 @@ var actionFields = map[string]tampering{
 		set(a.Object.Manifest, "evil", "data", "value")
 	}), `data.value ("evil" instead of "new")`},
 	"Ref":            {on("/changed", func(a *plans.Action) { a.Ref = evil }), another},
-	"Prior":          {on("/changed", func(a *plans.Action) { a.Prior.UID = "00000000" }), "was deleted since it was read"},
+	"Prior":          {on("/changed", func(a *plans.Action) { a.Prior.UID = "00000000" }), "it was deleted and created again since"},
 	"Force":          {on("/changed", func(a *plans.Action) { a.Force = true }), "by force"},
 	"Removes":        {on("/changed", func(a *plans.Action) { a.Removes = `{"f:data":{"f:value":{}}}` }), "others added"},
 	"Values":         {on("/changed", func(a *plans.Action) { a.Values = nil }), ""},
@@ -109,7 +109,7 @@ var actionFields = map[string]tampering{
 	"Yields":         {on("/changed", func(a *plans.Action) { a.Yields = []plans.Yield{{Path: "data", Field: `{"f:data":{}}`}} }), "left to others"},
 	"Reasons":        {on("/changed", func(a *plans.Action) { a.Reasons[0].Kind = plans.ReasonDrift }), "list of reasons"},
 	"Evidence":       {on("/changed", func(a *plans.Action) { a.Evidence.Kind = plans.Ownership }), ""},
-	"Changes":        {on("/changed", func(a *plans.Action) { a.Changes[0].After = "harmless" }), "does not show the change of"},
+	"Changes":        {on("/changed", func(a *plans.Action) { a.Changes[0].After = "harmless" }), `"old" → "new" instead of "old" → "harmless"`},
 	"Supersedes":     {on("/changed", func(a *plans.Action) { a.Supersedes = a.Address }), "takes the place of"},
 	"Holds":          {on("/gone", func(a *plans.Action) { a.Holds = "nothing" }), "what is lost with it"},
 	"ValuesCopiedTo": {on("/gone", func(a *plans.Action) { a.ValuesCopiedTo = a.Address }), "heir of its values"},
@@ -170,7 +170,7 @@ var attacks = map[string]tampering{
 	}), "is known by now"},
 	"an old version of the object, and other changes": {on("/changed", func(a *plans.Action) {
 		a.Prior.ResourceVersion, a.Changes[0].After = "1", "harmless"
-	}), "was changed since the plan was made"},
+	}), `"old" → "new" instead of "old" → "harmless"`},
 }
 
 func set(u *unstructured.Unstructured, value string, path ...string) {
@@ -229,12 +229,9 @@ func TestTamperedPlans(t *testing.T) {
 	}
 	for _, fields := range []map[string]tampering{planFields, actionFields, attacks} {
 		for name, test := range fields {
-			// What the deleted object says, only that branch is about: the rest would be
-			// written. So the edit of Prior is made in a plan of that object alone.
-			if test.want == "" || name == "Prior" || strings.HasPrefix(name, "an old version") {
-				continue
+			if test.want != "" {
+				refused(name, test.edit, test.want)
 			}
-			refused(name, test.edit, test.want)
 		}
 	}
 	stateAfter, err := os.ReadFile(state.DefaultFile)
@@ -242,17 +239,6 @@ func TestTamperedPlans(t *testing.T) {
 		t.Errorf("the state was changed: %v", err)
 	}
 
-	mustRun(t, "plan", "-input=false", "-target=manifest.changed", "-out=good.plan")
-	if good, err = os.ReadFile("good.plan"); err != nil {
-		t.Fatal(err)
-	}
-	// Each of them uses the plan up, so that the state is put back.
-	for _, test := range []tampering{actionFields["Prior"], attacks["an old version of the object, and other changes"]} {
-		refused("a moved object", test.edit, test.want)
-		if err := os.WriteFile(state.DefaultFile, stateBefore, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
 	withoutPower(t, namespace)
 	mustRun(t, "destroy", "-auto-approve", "-delete-data=*")
 }

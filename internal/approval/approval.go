@@ -1,9 +1,10 @@
 // Package approval compares a saved plan with a new plan of the same inputs.
 //
 // Everybody who can write a plan file can edit it, so nothing in the file is executed. The
-// actions of the new plan are executed, if the file shows the same actions. If an object
-// changed in the cluster, only its action and the dependants are held back. Any other
-// difference refuses the file.
+// actions of the new plan are executed, if the file shows the same actions. Any difference
+// refuses the file. If others have changed objects in the cluster since, the operator may
+// decide to carry out the rest: the actions of these objects and their dependants are then
+// held back.
 package approval
 
 import (
@@ -32,8 +33,8 @@ type Fresh struct {
 type Verdict struct {
 	// Plan is the plan to carry out: actions of the fresh plan, with the ID of the saved one.
 	Plan *plans.Plan
-	// Held contains the actions of Plan that must not start, because their objects changed
-	// since the plan was made. The values are the reasons.
+	// Held contains the actions of Plan that must not start if the plan is carried out in spite
+	// of its differences. The values are the reasons.
 	Held map[addrs.Object]error
 	// Differences lists the reasons to refuse the saved plan. If it is empty, the plan may be
 	// carried out.
@@ -46,7 +47,24 @@ type Verdict struct {
 // Difference is a difference between the saved plan and the fresh one.
 type Difference struct {
 	Address addrs.Object // zero: the difference concerns the whole plan
+	Source  string       // where the object is declared, "cloud.hcl:41"; may be empty
 	Text    string       // "the file says update, and a new plan says create"
+	// Drift: the object was changed in the cluster since the plan was saved. Without its action
+	// the rest of the plan may be carried out; see Verdict.Held.
+	Drift bool
+}
+
+// String returns the text, after the address if there is one.
+func (d Difference) String() string {
+	if d.Address == (addrs.Object{}) {
+		return d.Text
+	}
+	return d.Address.String() + ": " + d.Text
+}
+
+// OnlyDrift reports whether all differences come from changes of objects in the cluster.
+func OnlyDrift(differences []Difference) bool {
+	return !slices.ContainsFunc(differences, func(d Difference) bool { return !d.Drift })
 }
 
 // Check compares a saved plan with a fresh one.
@@ -85,6 +103,7 @@ func Check(saved *plans.Plan, fresh Fresh) Verdict {
 	}
 	c.missing(saved)
 	c.shown(saved)
+	c.judged(saved)
 	c.link(plan.Actions)
 	c.verdict.Plan = &plan
 	return c.verdict
@@ -99,7 +118,23 @@ type check struct {
 }
 
 func (c *check) differ(address addrs.Object, format string, args ...any) {
-	c.verdict.Differences = append(c.verdict.Differences, Difference{address, fmt.Sprintf(format, args...)})
+	c.add(address, false, fmt.Sprintf(format, args...))
+}
+
+func (c *check) add(address addrs.Object, drift bool, text string) {
+	d := Difference{Address: address, Text: text, Drift: drift}
+	if o := c.objects[address]; o != nil {
+		d.Source = o.Source
+	}
+	c.verdict.Differences = append(c.verdict.Differences, d)
+}
+
+// live returns the object that the new plan has read from the cluster, or nil.
+func (c *check) live(ref providers.Ref) *unstructured.Unstructured {
+	if c.Live == nil {
+		return nil
+	}
+	return c.Live(ref)
 }
 
 // head compares the fields that concern the whole plan.
@@ -158,25 +193,43 @@ func (c *check) action(fresh *plans.Action) plans.Action {
 			c.differ(fresh.Address, "the file does not have it, and a new plan says %s", fresh.Verb)
 		}
 	case !moved(saved, fresh):
-		for _, text := range unlike(saved, fresh) {
+		for _, text := range unlike(saved, fresh, "") {
 			c.differ(fresh.Address, "%s", text)
 		}
-	case saved.Verb == plans.None && fresh.Verb != plans.None:
-		// Somebody changed an object that the plan leaves unchanged. The apply leaves it
-		// unchanged, too.
-		out.Verb, out.Changes, out.Force, out.Pending = plans.None, nil, false, false
-		out.Fingerprint = plans.Action{}.Fingerprint
 	default:
-		if why := exceeds(saved, fresh); why != nil {
-			c.verdict.Held[fresh.Address] = why
-		}
+		c.moved(saved, &out)
 	}
 	return out
 }
 
+// moved compares the actions of an object that was written, created or deleted since the plan
+// was saved. It changes the fresh action to the part of it that the saved plan allows.
+func (c *check) moved(saved, fresh *plans.Action) {
+	differences := drifted(saved, fresh, LastWriter(c.live(fresh.Ref)))
+	for _, text := range differences {
+		c.add(fresh.Address, true, text)
+	}
+	if saved.Verb == plans.None && !creates(fresh.Verb) {
+		// The plan leaves the object as it is. So does the apply, whatever others wrote to it.
+		if fresh.Verb != plans.None {
+			fresh.Verb, fresh.Changes, fresh.Force, fresh.Pending = plans.None, nil, false, false
+			fresh.Fingerprint = plans.Action{}.Fingerprint
+		}
+		return
+	}
+	why := exceeds(saved, fresh)
+	if why == nil {
+		return
+	}
+	c.verdict.Held[fresh.Address] = why
+	if len(differences) == 0 {
+		c.add(fresh.Address, true, why.Error())
+	}
+}
+
 // stopped returns the saved actions that have no fresh action because of a new problem with an
-// object that changed since the plan was made. It adds them to Held. All other problems are
-// added to the Problems of the verdict.
+// object that changed since the plan was made. It adds them to Held and to the differences. All
+// other problems are added to the Problems of the verdict.
 func (c *check) stopped() []plans.Action {
 	var out []plans.Action
 	for _, p := range c.Problems {
@@ -189,7 +242,7 @@ func (c *check) stopped() []plans.Action {
 			continue
 		}
 		var now plans.Action
-		if live := c.Live(declared.Ref()); live != nil {
+		if live := c.live(declared.Ref()); live != nil {
 			now.Prior = providers.Precondition{UID: live.GetUID(), ResourceVersion: live.GetResourceVersion()}
 		}
 		if !moved(saved, &now) {
@@ -200,6 +253,7 @@ func (c *check) stopped() []plans.Action {
 			Address: p.Address, Verb: saved.Verb, Object: declared, Ref: declared.Ref(), Prior: saved.Prior, Evidence: saved.Evidence,
 		})
 		c.verdict.Held[p.Address] = stoppedBy(saved, &out[len(out)-1], now.Prior, p)
+		c.add(p.Address, true, stoppedText(saved, now.Prior, p, LastWriter(c.live(declared.Ref()))))
 	}
 	return out
 }
@@ -215,40 +269,20 @@ func stoppedBy(saved, action *plans.Action, now providers.Precondition, p plans.
 	return fmt.Errorf("%s was changed since the plan was made: %s; make a new plan", action.Ref, p.Summary)
 }
 
+// stoppedText is stoppedBy for the list of differences.
+func stoppedText(saved *plans.Action, now providers.Precondition, p plans.Problem, by string) string {
+	if saved.Prior.UID == "" && now.UID != "" {
+		return fmt.Sprintf("the file says %q, and it exists by now%s", saved.Verb, by)
+	}
+	return fmt.Sprintf("the file says %q, and a new plan cannot: %s%s", saved.Verb, p.Summary, by)
+}
+
 // missing reports actions of the file that the fresh plan does not have.
 func (c *check) missing(saved *plans.Plan) {
 	for i := range saved.Actions {
 		a := &saved.Actions[i]
 		if c.fresh[a.Address] == nil && c.verdict.Held[a.Address] == nil && (a.Verb != plans.None || a.Object == nil) {
 			c.differ(a.Address, "the file says %q, and a new plan does not have it", a.Verb)
-		}
-	}
-}
-
-// shown refuses a file that does not show a grave effect or a loss of data. If an action of a
-// block is held, new effects on the block are accepted, because the change of the object may
-// cause them.
-func (c *check) shown(saved *plans.Plan) {
-	blocks := map[string]bool{}
-	for address := range c.verdict.Held {
-		blocks[address.Block] = true
-	}
-	told := map[string][]plans.Effect{}
-	for _, impact := range saved.Impact {
-		told[impact.Block] = append(told[impact.Block], impact.Effects...)
-	}
-	for _, impact := range c.Plan.Impact {
-		for _, effect := range impact.Effects {
-			shows := func(e plans.Effect) bool { _, equal := same(e, effect); return equal || e.Shows(effect) }
-			if effect.Grave && !blocks[impact.Block] && !slices.ContainsFunc(told[impact.Block], shows) {
-				c.differ(addrs.Object{}, "the file does not show what happens to %s of %s: %s", effect.Name, impact.Block, effect.Kind)
-			}
-		}
-	}
-	for i := range c.Plan.Losses {
-		shows := func(l plans.Loss) bool { _, equal := same(l, c.Plan.Losses[i]); return equal }
-		if !slices.ContainsFunc(saved.Losses, shows) {
-			c.differ(addrs.Object{}, "the file does not show a loss of data that a new plan shows")
 		}
 	}
 }

@@ -2,16 +2,22 @@ package approval_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/internal/approval"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
 )
 
 func address(name string) addrs.Object {
@@ -69,35 +75,129 @@ func theirs() *unstructured.Unstructured {
 	u := object("ConfigMap", "a").Manifest.DeepCopy()
 	u.SetUID("uid-theirs")
 	u.SetResourceVersion("9")
+	at := func(hour int) *metav1.Time {
+		return &metav1.Time{Time: time.Date(2026, 11, 26, hour, 0, 0, 0, time.UTC)}
+	}
+	u.SetManagedFields([]metav1.ManagedFieldsEntry{
+		{Manager: "kolla", Operation: metav1.ManagedFieldsOperationApply, Time: at(14)},
+		{Manager: "helm", Operation: metav1.ManagedFieldsOperationUpdate, Time: at(14)},
+		{Manager: "edit", Operation: metav1.ManagedFieldsOperationUpdate, Time: at(9)},
+		{Manager: "controller", Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "status", Time: at(15)},
+	})
 	return u
 }
 
-// TestMovedObjects tests apply with an object that was written, created or deleted since the
-// plan was saved.
+// TestMovedObjects tests a saved plan with an object that was written, created or deleted since:
+// what refuses the plan, and what is carried out without the object.
 func TestMovedObjects(t *testing.T) {
 	anew := func(a plans.Action) plans.Action { a.Prior.UID = "uid-anew"; return a }
 	forced := func(a plans.Action) plans.Action { a.Force = true; return a }
+	by := func(a plans.Action, sensitive bool) plans.Action {
+		a.Changes[0].Drift, a.Changes[0].Manager, a.Changes[0].Time = true, "kubectl", time.Date(2026, 11, 26, 14, 10, 7, 0, time.UTC)
+		a.Changes[0].Before = "theirs"
+		if sensitive {
+			a.Changes[0].Before, a.Changes[0].After, a.Changes[0].Sensitive = nil, plans.Masked, true
+		}
+		return a
+	}
+	secret := act(plans.Update, "a", "1", "data.x")
+	secret.Changes[0].Before, secret.Changes[0].After, secret.Changes[0].Sensitive = nil, plans.Masked, true
+	replaced := act(plans.None, "a", "2")
+	replaced.Reasons = []plans.Reason{{Kind: plans.ReasonReplaced, Path: `data["password"]`, Manager: "kubectl"}}
+	job := act(plans.Delete, "a", "1")
+	job.Ref.GVK = schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}
+	const author = `, last written by "helm" at 2026-11-26 14:00:00 UTC`
 	for name, test := range map[string]struct {
 		saved, fresh plans.Action
-		verb         plans.Verb // of the action to carry out
+		want         []string   // the differences
+		verb         plans.Verb // of the action to carry out without the object
 		held         string     // the reason to hold the action; empty: it is not held
 	}{
-		"still the same change":  {act(plans.Update, "a", "1", "data.x"), act(plans.Update, "a", "2", "data.x"), plans.Update, ""},
-		"a part of it was done":  {act(plans.Update, "a", "1", "data.x", "data.y"), act(plans.Update, "a", "2", "data.y"), plans.Update, ""},
-		"all of it was done":     {act(plans.Update, "a", "1", "data.x"), act(plans.None, "a", "2"), plans.None, ""},
-		"one change more":        {act(plans.Update, "a", "1", "data.x"), act(plans.Update, "a", "2", "data.x", "data.y"), plans.Update, "would now also change data.y"},
-		"by force now":           {act(plans.Update, "a", "1", "data.x"), forced(act(plans.Update, "a", "2", "data.x")), plans.Update, "by force"},
-		"replaced now":           {act(plans.Update, "a", "1", "data.x"), act(plans.Replace, "a", "2", "data.x"), plans.Replace, "a new plan says replace"},
-		"another one by now":     {act(plans.Update, "a", "1", "data.x"), anew(act(plans.Update, "a", "2", "data.x")), plans.Update, "was deleted"},
-		"deleted by somebody":    {act(plans.Update, "a", "1", "data.x"), act(plans.Create, "a", "", "data.x"), plans.Create, "was deleted"},
-		"made by somebody":       {act(plans.Create, "a", ""), act(plans.None, "a", "2"), plans.None, "exists by now"},
-		"drift of what stays":    {act(plans.None, "a", "1"), act(plans.Update, "a", "2", "data.x"), plans.None, ""},
-		"gone before its delete": {act(plans.Delete, "a", "1"), act(plans.Forget, "a", ""), plans.Forget, ""},
-		"not the one to delete":  {act(plans.Delete, "a", "1"), anew(act(plans.Delete, "a", "2")), plans.Delete, "was deleted"},
+		"the status alone":        {act(plans.Update, "a", "1", "data.x"), act(plans.Update, "a", "2", "data.x"), nil, plans.Update, ""},
+		"the status of what fits": {act(plans.None, "a", "1"), act(plans.None, "a", "2"), nil, plans.None, ""},
+		"a part of it was done": {
+			act(plans.Update, "a", "1", "data.x", "data.y"), act(plans.Update, "a", "2", "data.y"),
+			[]string{`data.x: no change instead of "old" → "new"` + author},
+			plans.Update, "",
+		},
+		"all of it was done": {
+			act(plans.Update, "a", "1", "data.x"), act(plans.None, "a", "2"),
+			[]string{`the file says "update", and a new plan says none`, `data.x: no change instead of "old" → "new"` + author},
+			plans.None, "",
+		},
+		"one change more": {
+			act(plans.Update, "a", "1", "data.x"), act(plans.Update, "a", "2", "data.x", "data.y"),
+			[]string{`data.y: "old" → "new" instead of no change` + author},
+			plans.Update, "would now also change data.y",
+		},
+		"another value": {
+			act(plans.Update, "a", "1", "data.x"), by(act(plans.Update, "a", "2", "data.x"), false),
+			[]string{`data.x: "theirs" → "new" instead of "old" → "new", written by "kubectl" at 2026-11-26 14:10:07 UTC`},
+			plans.Update, "would now also change data.x",
+		},
+		"another secret value": {
+			secret, by(act(plans.Update, "a", "2", "data.x"), true),
+			[]string{`data.x: (sensitive value) instead of (sensitive value), written by "kubectl" at 2026-11-26 14:10:07 UTC`},
+			plans.Update, "would now also change data.x",
+		},
+		"a generated value": {
+			act(plans.None, "a", "1"), replaced,
+			[]string{`data["password"]: its generated value was replaced, written by "kubectl"`},
+			plans.None, "",
+		},
+		"by force now": {
+			act(plans.Update, "a", "1", "data.x"), forced(act(plans.Update, "a", "2", "data.x")),
+			[]string{"the file has another word on taking fields by force than a new plan"},
+			plans.Update, "by force",
+		},
+		"replaced now": {
+			act(plans.Update, "a", "1", "data.x"), act(plans.Replace, "a", "2", "data.x"),
+			[]string{`the file says "update", and a new plan says replace` + author},
+			plans.Replace, "a new plan says replace",
+		},
+		"another one by now": {
+			act(plans.Update, "a", "1", "data.x"), anew(act(plans.Update, "a", "2", "data.x")),
+			[]string{`the file says "update", and it was deleted and created again since` + author},
+			plans.Update, "was deleted",
+		},
+		"deleted by somebody": {
+			act(plans.Update, "a", "1", "data.x"), act(plans.Create, "a", "", "data.x"),
+			[]string{`the file says "update", and it was deleted since`},
+			plans.Create, "was deleted",
+		},
+		"what stays was deleted": {
+			act(plans.None, "a", "1"), act(plans.Create, "a", "", "data.x"),
+			[]string{`the file says "none", and it was deleted since`},
+			plans.Create, "was deleted",
+		},
+		"made by somebody": {
+			act(plans.Create, "a", ""), act(plans.None, "a", "2"),
+			[]string{`the file says "create", and it exists by now` + author},
+			plans.None, "exists by now",
+		},
+		"drift of what stays": {
+			act(plans.None, "a", "1"), act(plans.Update, "a", "2", "data.x"),
+			[]string{`the file says "none", and a new plan says update`, `data.x: "old" → "new" instead of no change` + author},
+			plans.None, "",
+		},
+		"gone before its delete":       {act(plans.Delete, "a", "1"), act(plans.Forget, "a", ""), []string{`the file says "delete", and it was deleted since`}, plans.Forget, ""},
+		"a job gone before its delete": {job, act(plans.Forget, "a", ""), nil, plans.Forget, ""},
+		"not the one to delete": {
+			act(plans.Delete, "a", "1"), anew(act(plans.Delete, "a", "2")),
+			[]string{`the file says "delete", and it was deleted and created again since` + author},
+			plans.Delete, "was deleted",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := check(t, test.saved, test.fresh)
-			if len(v.Differences) > 0 || v.Plan.ID != "saved" || len(v.Plan.Actions) != 1 {
+			var got []string
+			for _, d := range v.Differences {
+				got = append(got, d.Text)
+			}
+			if !slices.Equal(got, test.want) || !approval.OnlyDrift(v.Differences) {
+				t.Errorf("got the differences %q, want %q", got, test.want)
+			}
+			if v.Plan.ID != "saved" || len(v.Plan.Actions) != 1 {
 				t.Fatalf("got %+v", v)
 			}
 			if got := v.Plan.Actions[0]; got.Verb != test.verb || got.Verb == plans.None && len(got.Changes) > 0 {
@@ -122,7 +222,7 @@ func TestUnmovedObjects(t *testing.T) {
 		"an action that is not made": {act(plans.Delete, "b", "1"), act(plans.None, "a", "1")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if v := check(t, test.saved, test.fresh); len(v.Differences) == 0 {
+			if v := check(t, test.saved, test.fresh); approval.OnlyDrift(v.Differences) {
 				t.Errorf("got %+v", v)
 			}
 		})
@@ -148,7 +248,7 @@ func TestProblemsSince(t *testing.T) {
 		})
 	}
 	v := check(theirs())
-	if len(v.Problems)+len(v.Differences) > 0 || v.Held[saved.Address] == nil || len(v.Plan.Actions) != 2 {
+	if len(v.Problems) > 0 || len(v.Differences) != 1 || !v.Differences[0].Drift || v.Held[saved.Address] == nil || len(v.Plan.Actions) != 2 {
 		t.Fatalf("got %+v", v)
 	}
 	if on := v.Plan.Actions[1].DependsOn; len(on) != 1 || on[0] != saved.Address {
@@ -170,6 +270,81 @@ func TestProblemsSince(t *testing.T) {
 	}
 	if v := check(nil); len(v.Problems) != 1 {
 		t.Errorf("a problem of another kind does not refuse the plan: %+v", v)
+	}
+}
+
+// The file must show every effect, and no fewer pods. Without a grave effect it may be carried
+// out nevertheless.
+func TestEffectsAreShown(t *testing.T) {
+	action := act(plans.Update, "a", "1", "data.x")
+	restart := func(pods int, downtime bool, causes ...plans.Cause) []plans.Impact {
+		return []plans.Impact{{Block: "service.glance", Effects: []plans.Effect{{
+			Kind: plans.EffectRestart, Name: "glance-api", Pods: pods, Strategy: plans.Rolling, Downtime: downtime, Causes: causes,
+		}}}}
+	}
+	for name, test := range map[string]struct {
+		saved, fresh []plans.Impact
+		want         string
+	}{
+		"the same":         {restart(3, false), restart(3, false), ""},
+		"fewer pods":       {restart(3, false), restart(2, false), ""},
+		"another cause":    {restart(3, false), restart(3, false, plans.Cause{Kind: plans.CauseImage}), ""},
+		"more pods":        {restart(3, false), restart(4, false), "the file does not show what happens to glance-api of service.glance: restart (4 pods)"},
+		"downtime":         {restart(3, false), restart(3, true), "the file does not show what happens to glance-api"},
+		"not shown":        {nil, restart(1, false), "the file does not show what happens to glance-api"},
+		"nothing any more": {restart(1, false), nil, ""},
+	} {
+		v := approval.Check(stored(t, plans.Plan{Actions: []plans.Action{action}, Impact: test.saved}), approval.Fresh{
+			Plan: &plans.Plan{Actions: []plans.Action{action}, Impact: test.fresh}, Objects: []providers.Object{*action.Object},
+		})
+		expectOne(t, name, v, test.want, true)
+	}
+}
+
+// expectOne checks that a verdict has one difference, or none if want is empty.
+func expectOne(t *testing.T, name string, v approval.Verdict, want string, drift bool) {
+	t.Helper()
+	if want == "" && len(v.Differences) == 0 {
+		return
+	}
+	if len(v.Differences) != 1 || want == "" || !strings.Contains(v.Differences[0].Text, want) || v.Differences[0].Drift != drift {
+		t.Errorf("%s: got %+v, want %q", name, v.Differences, want)
+	}
+}
+
+// The file must show what policies, checks and outputs say.
+func TestVerdictsAreShown(t *testing.T) {
+	policy := func(status plans.PolicyStatus, message string) plans.Plan {
+		return plans.Plan{Policies: []plans.PolicyResult{{Name: "p", Status: status, Message: message}}}
+	}
+	test := func(status string, problems ...string) plans.Plan {
+		return plans.Plan{Checks: []state.CheckResult{{Address: "check.c", Status: status, Problems: problems}}}
+	}
+	out := func(o state.Output) plans.Plan {
+		o.Name = "o"
+		return plans.Plan{Outputs: []output.Change{{Name: "o", After: &o}}}
+	}
+	text := func(value string) state.Output {
+		return state.Output{Type: json.RawMessage(`"string"`), Value: json.RawMessage(`"` + value + `"`)}
+	}
+	for name, test := range map[string]struct {
+		saved, fresh plans.Plan
+		want         string
+		drift        bool
+	}{
+		"a policy passes":           {policy(plans.PolicyPassed, ""), policy(plans.PolicyPassed, ""), "", false},
+		"a policy warns now":        {policy(plans.PolicyPassed, ""), policy(plans.PolicyWarned, "three pods"), `policy "p" says now, and not in the file: three pods`, true},
+		"a policy warns of more":    {policy(plans.PolicyWarned, "two pods"), policy(plans.PolicyWarned, "three pods"), "three pods", true},
+		"a policy warns no more":    {policy(plans.PolicyWarned, "two pods"), policy(plans.PolicyPassed, ""), "", false},
+		"a check fails as before":   {test("fail", "no"), test("fail", "no"), "", false},
+		"a check fails now":         {test("pass"), test("fail", "no answer"), "check.c fails now, and not in the file: no answer", false},
+		"the same output":           {out(text("a")), out(text("a")), "", false},
+		"another output":            {out(text("a")), out(text("b")), `output "o": "b" instead of "a"`, false},
+		"a sensitive output":        {out(text("a")), out(state.Output{Sensitive: true}), `output "o": (sensitive value) instead of "a"`, false},
+		"an output without a value": {out(text("a")), plans.Plan{Outputs: []output.Change{{Name: "o"}}}, `output "o": nothing instead of "a"`, false},
+		"an output more":            {plans.Plan{}, out(text("a")), `the file does not have output "o"`, false},
+	} {
+		expectOne(t, name, approval.Check(stored(t, test.saved), approval.Fresh{Plan: &test.fresh}), test.want, test.drift)
 	}
 }
 

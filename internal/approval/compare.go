@@ -11,36 +11,51 @@ import (
 	"unicode"
 
 	"kolla.openstack.org/kolla/internal/executor"
-	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
-// moved reports whether the object of an action was written, deleted or created since the plan
-// was saved.
+// moved reports whether the object of an action may have been written, deleted or created since
+// the plan was saved. Some actions are bound to the UID alone, such as those of a Node.
 func moved(saved, fresh *plans.Action) bool {
 	s, f := saved.Prior, fresh.Prior
-	return s.UID != f.UID || s.ResourceVersion != f.ResourceVersion && s.ResourceVersion != "" && f.ResourceVersion != ""
+	return s.UID != f.UID || s.UID != "" && (s.ResourceVersion == "" || f.ResourceVersion == "" || s.ResourceVersion != f.ResourceVersion)
 }
 
 // unlike returns the differences between a saved action and the fresh one, if the object did
 // not change since. It does not compare dependencies, checks and waiting: these are taken from
-// the fresh action.
-func unlike(saved, fresh *plans.Action) []string {
+// the fresh action. by names the last writer of the object; see LastWriter.
+func unlike(saved, fresh *plans.Action, by string) []string {
 	if saved.Verb != fresh.Verb {
-		return []string{fmt.Sprintf("the file says %q, and a new plan says %s", saved.Verb, fresh.Verb)}
+		return otherVerb(saved, fresh, by)
 	}
-	var out []string
+	out := apart(saved, fresh)
 	for _, field := range []struct {
 		name         string
 		saved, fresh any
 	}{
 		{"object in the cluster", saved.Ref, fresh.Ref},
 		{"version of the object in the cluster", saved.Prior, fresh.Prior},
-		{"word on taking fields by force", saved.Force, fresh.Force},
-		{"list of fields that others added", saved.Removes, fresh.Removes},
 		{"list of fields that are left to others", saved.Yields, fresh.Yields},
 		{"list of reasons", saved.Reasons, fresh.Reasons},
+	} {
+		if _, equal := same(field.saved, field.fresh); !equal {
+			out = append(out, fmt.Sprintf("the file has another %s than a new plan", field.name))
+		}
+	}
+	return append(out, changed(saved, fresh, by)...)
+}
+
+// apart compares the settings of two actions that decide how the object is written and what is
+// lost with it.
+func apart(saved, fresh *plans.Action) []string {
+	var out []string
+	for _, field := range []struct {
+		name         string
+		saved, fresh any
+	}{
+		{"word on taking fields by force", saved.Force, fresh.Force},
+		{"list of fields that others added", saved.Removes, fresh.Removes},
 		{"word on what it takes the place of", saved.Supersedes, fresh.Supersedes},
 		{"size that it grows to", saved.Grows, fresh.Grows},
 		{"word on what is lost with it", saved.Holds, fresh.Holds},
@@ -56,41 +71,43 @@ func unlike(saved, fresh *plans.Action) []string {
 	if fresh.Evidence.Kind == plans.Unverified && saved.Evidence.Kind != plans.Unverified {
 		out = append(out, fmt.Sprintf("by the file it was proven (%q), and it cannot be: %s", saved.Evidence.Kind, fresh.Evidence.Detail))
 	}
-	if more := beyond(fresh, saved); len(more) > 0 {
-		out = append(out, "the file does not show the change of "+paths(more))
-	}
-	if less := beyond(saved, fresh); len(less) > 0 {
-		out = append(out, fmt.Sprintf("the file shows a change of %q that a new plan does not have", paths(less)))
-	}
 	return out
+}
+
+// otherVerb says that the new plan does something else with the object, and changes which fields.
+func otherVerb(saved, fresh *plans.Action, by string) []string {
+	verb, fields := fmt.Sprintf("the file says %q, and a new plan says %s", saved.Verb, fresh.Verb), changed(saved, fresh, by)
+	if len(fields) == 0 {
+		verb += by
+	}
+	return append([]string{verb}, fields...)
 }
 
 // exceeds returns an error if the object changed since the plan was saved and the fresh action
 // would do more than the saved one. It returns nil otherwise.
 func exceeds(saved, fresh *plans.Action) error {
 	s, f := saved.Verb, fresh.Verb
-	made := func(v plans.Verb) bool { return v == plans.Create || v == plans.Run }
 	switch {
-	case made(s) && !made(f):
+	case creates(s) && !creates(f):
 		return &providers.PreconditionError{Ref: fresh.Ref, Exists: true}
 	case f == plans.None, f == plans.Forget && s == plans.Delete && !fresh.Releases:
 		return nil // it was done in the meantime
-	case made(f) && !made(s), saved.Prior.UID != fresh.Prior.UID:
+	case creates(f) && !creates(s), saved.Prior.UID != fresh.Prior.UID:
 		return &providers.PreconditionError{Ref: fresh.Ref, Gone: true}
 	case s != f:
-		return changed(fresh, fmt.Sprintf("a new plan says %s, and this one %s", f, s))
+		return movedSince(fresh, fmt.Sprintf("a new plan says %s, and this one %s", f, s))
 	}
 	switch {
 	case fresh.Force && !saved.Force:
-		return changed(fresh, "fields would be taken by force")
+		return movedSince(fresh, "fields would be taken by force")
 	case fresh.Holds != saved.Holds || fresh.Occupied != saved.Occupied || fresh.ValuesCopiedTo != saved.ValuesCopiedTo:
-		return changed(fresh, "something else would be lost")
+		return movedSince(fresh, "something else would be lost")
 	case fresh.Partial != saved.Partial || fresh.Releases != saved.Releases || fresh.Supersedes != saved.Supersedes:
-		return changed(fresh, "something else would become of it")
+		return movedSince(fresh, "something else would become of it")
 	case fresh.Removes != "" && fresh.Removes != saved.Removes:
-		return changed(fresh, "other fields that others added would be removed")
+		return movedSince(fresh, "other fields that others added would be removed")
 	case !slices.Equal(yielded(fresh), yielded(saved)):
-		return changed(fresh, "other fields would be left to others")
+		return movedSince(fresh, "other fields would be left to others")
 	}
 	if more := beyond(fresh, saved); len(more) > 0 {
 		return &executor.MovedError{Ref: fresh.Ref, Changes: more}
@@ -98,7 +115,10 @@ func exceeds(saved, fresh *plans.Action) error {
 	return nil
 }
 
-func changed(fresh *plans.Action, what string) error {
+// creates reports whether a verb makes an object that is not there.
+func creates(v plans.Verb) bool { return v == plans.Create || v == plans.Run }
+
+func movedSince(fresh *plans.Action, what string) error {
 	return fmt.Errorf("%s was changed since the plan was made: %s; make a new plan", fresh.Ref, what)
 }
 
@@ -127,12 +147,17 @@ func beyond(one, other *plans.Action) []plans.Change {
 }
 
 // essence returns the effect of a change. A number that the server chooses anew for each
-// request counts as any number.
+// request counts as any number. A plan does not have the values of secrets, so that only the
+// author shows whether the live value is another one.
 func essence(a *plans.Action, c plans.Change) string {
 	if c.Before == nil && picked(a, c.Path) {
 		c.After = "picked by the server"
 	}
-	return executor.Essence(c)
+	author := ""
+	if c.Sensitive && c.Drift {
+		author = writtenBy("", c.Manager, c.Time)
+	}
+	return executor.Essence(c) + author
 }
 
 // picked reports whether the server chooses the value at a path of a Service from a pool. It
@@ -148,14 +173,6 @@ func picked(a *plans.Action, path string) bool {
 	}
 	raw, err := json.Marshal(a.Object.Manifest.Object["spec"])
 	return err == nil && !bytes.Contains(raw, []byte(`"`+name+`"`))
-}
-
-func paths(changes []plans.Change) string {
-	var out []string
-	for _, c := range changes {
-		out = append(out, c.Path)
-	}
-	return words.Few(out, 5)
 }
 
 // same compares two values in the form of a plan file. If they differ, path is the place of the

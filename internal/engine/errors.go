@@ -54,9 +54,18 @@ func (e *NotAsPlannedError) Error() string {
 	return "the configuration or its variables are not those of the plan"
 }
 
+// MaxDifferences limits the differences that a message lists.
+const MaxDifferences = 50
+
 // OtherPlanError is the error of a saved plan that differs from a new one.
 type OtherPlanError struct {
 	Differences []approval.Difference
+	// Tool is the version of kolla that made the saved plan, if it is another one; Version is
+	// that of this kolla.
+	Tool, Version string
+	// Read names the objects that data blocks read: `data.registry reads ConfigMap
+	// openstack/registry, last written by "kubectl" at …`.
+	Read []string
 }
 
 // Error implements error.

@@ -40,6 +40,8 @@ type Options struct {
 	AllowUnverified bool
 	// MaxDeletes limits the deletes. Nil: the default of the planner.
 	MaxDeletes *int
+	// SkipDrifted lets PlanAgain leave out objects that others changed.
+	SkipDrifted bool
 	// OverridePolicies names policies that do not stop the plan.
 	OverridePolicies []string
 	// Values: the plan is going to be saved; see planner.Input.

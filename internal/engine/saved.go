@@ -10,9 +10,11 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/approval"
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -42,7 +44,9 @@ func (e *Engine) LoadPlanned(ctx context.Context, saved *plans.Plan, l Loading) 
 }
 
 // PlanAgain makes a saved plan again. It returns the part of the new plan that the saved
-// one contains, and the actions that must not start. See package approval.
+// one contains, and the actions that must not start; see package approval. The error is an
+// *OtherPlanError if the plans differ. With SkipDrifted, objects that others changed since are
+// left out instead, with the objects that depend on them.
 func (e *Engine) PlanAgain(ctx context.Context, saved *plans.Plan, loaded Loaded, st *state.State, o Options) (*PlanResult, map[addrs.Object]error, error) {
 	e.Cluster.Warnings.Gather()
 	defer e.Cluster.Warnings.Flush()
@@ -60,16 +64,12 @@ func (e *Engine) PlanAgain(ctx context.Context, saved *plans.Plan, loaded Loaded
 	}
 	made.judge()
 	verdict := approval.Check(saved, approval.Fresh{Plan: made.Plan, Problems: made.problems, Objects: made.Objects, Live: e.Cluster.Snapshot().Get})
-	uncompared, err := compareValues(ctx, e.Cluster.Snapshot(), saved, made.Objects)
+	uncompared, err := compareValues(ctx, e.Cluster.Snapshot(), saved, made.Objects, verdict)
 	if err != nil {
 		return nil, nil, err
 	}
-	switch {
-	case len(verdict.Problems) > 0:
-		e.Reporter.Problems(verdict.Problems)
-		return nil, nil, ErrReported
-	case len(verdict.Differences) > 0:
-		return nil, nil, &OtherPlanError{verdict.Differences}
+	if err := e.refuseSaved(ctx, saved, made, verdict, o.SkipDrifted); err != nil {
+		return nil, nil, err
 	}
 	if len(uncompared) > 0 {
 		e.Reporter.Warn("Values of sensitive variables are not compared with the plan", fmt.Sprintf(
@@ -77,6 +77,54 @@ func (e *Engine) PlanAgain(ctx context.Context, saved *plans.Plan, loaded Loaded
 	}
 	made.Plan = verdict.Plan
 	return made, verdict.Held, nil
+}
+
+// refuseSaved returns an error if the saved plan must not be carried out.
+func (e *Engine) refuseSaved(ctx context.Context, saved *plans.Plan, made *PlanResult, verdict approval.Verdict, skipDrifted bool) error {
+	differences := verdict.Differences
+	if len(verdict.Problems) > 0 {
+		e.Reporter.Problems(verdict.Problems)
+	}
+	var denied error
+	if made.Plan.Denied() {
+		denied = e.Enforce(made)
+	}
+	switch {
+	case len(differences) > 0 && !(skipDrifted && approval.OnlyDrift(differences)):
+		other := &OtherPlanError{Differences: differences, Read: e.dataRead(ctx, made.Loaded.Config)}
+		if saved.Tool != e.Version {
+			other.Tool, other.Version = saved.Tool, e.Version
+		}
+		return other
+	case len(verdict.Problems) > 0:
+		return ErrReported
+	case denied != nil:
+		return denied
+	}
+	if len(differences) > 0 {
+		var lines []string
+		for _, d := range differences {
+			lines = append(lines, d.String())
+		}
+		e.Reporter.Warn("The cluster has changed since the plan was made",
+			"-skip-drifted leaves these differences as they are:\n\n  "+strings.Join(words.First(lines, MaxDifferences, "difference"), "\n  "))
+	}
+	return nil
+}
+
+// dataRead names the objects that data blocks read, and who wrote each of them last.
+func (e *Engine) dataRead(ctx context.Context, config *configs.Config) []string {
+	var out []string
+	for _, d := range config.Data {
+		found, err := e.Cluster.find(ctx, d.DataQuery)
+		if d.Deferred || err != nil { // the plan could do without it
+			continue
+		}
+		for _, live := range found {
+			out = append(out, fmt.Sprintf("%s reads %s%s", d.Block, providers.RefOf(live), approval.LastWriter(live)))
+		}
+	}
+	return out
 }
 
 // compareAgain is Plan, but leaves it to the caller to judge the problems.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"kolla.openstack.org/kolla/internal/approval"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -15,13 +16,14 @@ import (
 )
 
 // compareValues compares the values of sensitive variables with a saved plan. It returns
-// the addresses of the objects whose values could not be compared.
+// the addresses of the objects whose values could not be compared, such as those that others
+// changed since, and that are written.
 //
 // The file contains no value, and no hash of one: whoever can read the file could check
 // guesses against a hash, and passwords that people choose are guessed, however slow the
 // hash is. The plan does contain which values change, and that is compared with the
 // cluster.
-func compareValues(ctx context.Context, snapshot *providers.Snapshot, saved *plans.Plan, objects []providers.Object) (uncompared []string, err error) {
+func compareValues(ctx context.Context, snapshot *providers.Snapshot, saved *plans.Plan, objects []providers.Object, verdict approval.Verdict) (uncompared []string, err error) {
 	fresh := make(map[addrs.Object]*providers.Object, len(objects))
 	for i := range objects {
 		fresh[objects[i].Address] = &objects[i]
@@ -30,6 +32,12 @@ func compareValues(ctx context.Context, snapshot *providers.Snapshot, saved *pla
 		o := fresh[a.Address]
 		if o == nil || o.Digest() != a.Object.Digest() {
 			continue // the plan is refused for this difference
+		}
+		if slices.ContainsFunc(verdict.Differences, func(d approval.Difference) bool { return d.Drift && d.Address == a.Address }) {
+			if verdict.Held[a.Address] == nil {
+				uncompared = append(uncompared, a.Address.String())
+			}
+			continue
 		}
 		again := *a
 		again.Object, again.Ref = o, o.Ref()

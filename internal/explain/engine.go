@@ -27,7 +27,7 @@ func engineFailure(err error) (summary, detail string, ok bool) {
 	case errors.As(err, &notAsPlanned):
 		summary, detail = configurationOf(notAsPlanned)
 	case errors.As(err, &otherPlan):
-		summary, detail = "The saved plan is not what would be done", listDifferences(otherPlan.Differences)
+		summary, detail = "The saved plan is not what would be done", otherPlanMade(otherPlan)
 	case errors.As(err, &missingData):
 		summary, detail = "Data cannot be read", listData(missingData.Data)
 	case errors.As(err, &unannounced):
@@ -77,19 +77,36 @@ func optionsOf(values []engine.Assignment) string {
 // mostListed limits how many lines a list in an error has.
 const mostListed = 10
 
-// listDifferences says how a saved plan differs from a new one.
-func listDifferences(differences []approval.Difference) string {
+// otherPlanMade says how a saved plan differs from a new one, and how to go on.
+func otherPlanMade(e *engine.OtherPlanError) string {
 	var lines []string
-	for _, d := range differences {
-		line := d.Text
-		if d.Address.Kind != "" {
-			line = d.Address.String() + ": " + line
-		}
-		lines = append(lines, line)
+	for _, d := range e.Differences {
+		lines = append(lines, d.String())
 	}
-	return "kolla made the plan again, from the configuration, the variables and the cluster, and got another one:\n\n  " +
-		strings.Join(words.First(lines, mostListed, ""), "\n  ") +
-		"\n\nNothing was changed. Either somebody edited the file, or something that the plan depends on has changed since. Make a new plan, and look at it."
+	var b strings.Builder
+	fmt.Fprintf(&b, "kolla made the plan again, from the configuration, the variables and the cluster, and got another one:\n\n  %s\n\n",
+		strings.Join(words.First(lines, engine.MaxDifferences, "difference"), "\n  "))
+	if approval.OnlyDrift(e.Differences) {
+		b.WriteString("Nothing was changed, and the plan is not used up. The cluster has changed since the plan was made. Make a new plan, and look at it. Or apply this one with -skip-drifted: it leaves out these objects and all that depends on them, and carries out the rest.")
+		return b.String()
+	}
+	b.WriteString("Nothing was changed. Either somebody edited the file, or something that the plan depends on has changed since. Make a new plan, and look at it.")
+	if e.Tool != e.Version {
+		fmt.Fprintf(&b, " By the file, it was made by kolla %s, and this is kolla %s.", e.Tool, e.Version)
+	}
+	if len(e.Read) > 0 {
+		fmt.Fprintf(&b, "\n\nThe configuration reads from the cluster:\n\n  %s", strings.Join(words.First(e.Read, mostListed, "object"), "\n  "))
+	}
+	return b.String()
+}
+
+// Differences returns the differences of a refused plan as problems.
+func Differences(e *engine.OtherPlanError) []plans.Problem {
+	var out []plans.Problem
+	for _, d := range e.Differences {
+		out = append(out, plans.Problem{Address: d.Address, Source: d.Source, Summary: "A new plan differs from the saved one", Detail: d.Text})
+	}
+	return out
 }
 
 // listData names data that do not exist.

@@ -77,16 +77,29 @@ func (e Effect) CutOff() string {
 	return c.Title() + ": " + strings.Join(words.First(c.words(most), most, "node"), "; ")
 }
 
-// Shows reports whether the effect names all items that another effect of the kind cuts
-// off.
+// Shows reports whether the effect tells all that another effect does: it is of the same kind,
+// concerns no fewer pods, and names all items that the other one cuts off.
 func (e Effect) Shows(other Effect) bool {
-	if e.Kind != EffectCutOff || other.Kind != EffectCutOff || e.Ref != other.Ref || e.Data != other.Data {
+	if e.Kind != other.Kind || e.Name != other.Name || e.Ref != other.Ref || e.Data != other.Data || other.Grave && !e.Grave {
 		return false
+	}
+	if e.Kind != EffectCutOff {
+		return !other.Grave && e.Pods >= other.Pods && e.EachNode == other.EachNode && e.Strategy == other.Strategy &&
+			(e.Downtime || !other.Downtime) && lacks(other.Items, e.Items) == 0
 	}
 	return !slices.ContainsFunc(other.Carried, func(now Carried) bool {
 		return !slices.ContainsFunc(e.Carried, func(then Carried) bool {
-			return then.Node == now.Node && (now.Unknown != "" || then.Unknown == "" && now.More <= then.More &&
-				!slices.ContainsFunc(now.Items, func(item string) bool { return !slices.Contains(then.Items, item) }))
+			return then.Node == now.Node && (now.Unknown != "" || then.Unknown == "" && now.More <= then.More && lacks(now.Items, then.Items) == 0)
 		})
 	})
+}
+
+// lacks returns how many of the items are not among the others.
+func lacks(items, others []string) (n int) {
+	for _, item := range items {
+		if !slices.Contains(others, item) {
+			n++
+		}
+	}
+	return n
 }

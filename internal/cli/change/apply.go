@@ -23,19 +23,27 @@ func Apply(s command.Streams) *cli.Command {
 		Description: `
 Makes a plan, shows it, asks, and carries it out in dependency order. It waits until each
 object is ready. With a plan file it makes the plan again and carries out the file's plan
-without asking. It refuses the file if a new plan differs. So it needs the same
-configuration, the same values of variables, and the same options -destroy, -adopt,
--force-conflicts, -replace, -delete-data, -policy, -override-policy and -allow-unverified as
-the plan.
+without asking. If the new plan differs, it writes nothing, and lists each difference with
+its author. So it needs the same configuration, the same values of variables, and the same
+options -destroy, -adopt, -force-conflicts, -replace, -delete-data, -policy,
+-override-policy and -allow-unverified as the plan.
+
+With -skip-drifted it leaves out the objects that others changed since the plan was made,
+and all that depends on them, carries out the rest, and exits with 1 if it left out a
+change.
 
 After one interrupt (Ctrl-C), it finishes the current writes and stops. After an interrupt
 or a kill, run it again to continue.`,
-		Flags: append(append(append(planFlags(), changeFlags()...), applyFlags()...), deleteDataFlag(), destroyFlag("take the cloud down, as kolla destroy does, or carry out a saved plan that does")),
+		Flags: append(append(append(planFlags(), changeFlags()...), applyFlags()...), deleteDataFlag(), destroyFlag("take the cloud down, as kolla destroy does, or carry out a saved plan that does"),
+			&cli.BoolFlag{Name: skipDriftedFlag, Usage: "with a plan file, leave out what others changed since the plan was made, and carry out the rest"}),
 		Action: func(c *cli.Context) error {
 			if err := command.AtMost(c, 1); err != nil {
 				return err
 			}
 			file := c.Args().First()
+			if file == "" && c.Bool(skipDriftedFlag) {
+				return failure.New("-skip-drifted needs a plan file", "Without one, kolla makes a new plan, and asks.")
+			}
 			if err := approvable(c, file != ""); err != nil {
 				return err
 			}

@@ -46,6 +46,8 @@ func applyFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "timeout", Value: 10 * time.Minute, Usage: "wait up to `DURATION` for each object to become ready; an object of a manifest also waits while other objects make progress"})
 }
 
+const skipDriftedFlag = "skip-drifted"
+
 func destroyFlag(usage string) cli.Flag { return &cli.BoolFlag{Name: "destroy", Usage: usage} }
 
 func deleteDataFlag() cli.Flag {

@@ -142,7 +142,12 @@ func planAgain(ctx context.Context, w *command.Workspace, st *state.State, saved
 	if err != nil {
 		return nil, nil, err
 	}
-	return w.Engine().PlanAgain(ctx, saved, loaded, st, options)
+	made, held, err := w.Engine().PlanAgain(ctx, saved, loaded, st, options)
+	var other *engine.OtherPlanError
+	if errors.As(err, &other) {
+		w.Printer.Events.Problems(explain.Differences(other))
+	}
+	return made, held, err
 }
 
 // savedCommand returns the command line that carries out a plan which was just saved. Values of
