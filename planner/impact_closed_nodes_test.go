@@ -7,26 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/planner"
-	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
-
-// warningsOf makes a plan, and returns the warnings with a summary.
-func warningsOf(t *testing.T, in planner.Input, summary string) []plans.Problem {
-	t.Helper()
-	_, problems, err := planner.Make(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var found []plans.Problem
-	for _, p := range problems {
-		if p.Warning && strings.Contains(p.Summary, summary) {
-			found = append(found, p)
-		}
-	}
-	return found
-}
 
 // TestClosedNodes holds that a plan says which nodes others closed, who did so, and for which pods.
 func TestClosedNodes(t *testing.T) {

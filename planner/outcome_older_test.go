@@ -8,8 +8,26 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
+
+// warningsOf makes a plan, and returns the warnings with a summary.
+func warningsOf(t *testing.T, in planner.Input, summary string) []plans.Problem {
+	t.Helper()
+	_, problems, err := planner.Make(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []plans.Problem
+	for _, p := range problems {
+		if p.Warning && strings.Contains(p.Summary, summary) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
 
 // TestOlderState holds that later writes under kolla's own name are not only called drift.
 func TestOlderState(t *testing.T) {

@@ -7,7 +7,7 @@
 // [Values.Text]. A text in which words of kolla's own stand beside those of others goes
 // through [Values.Mixed], which leaves short words alone.
 //
-//	values.AddSecret(secret.Object)
+//	values.AddObject(secret.Object)
 //	...
 //	message := values.Text(status.Message)
 //
@@ -16,12 +16,14 @@
 //
 //   - Values of fewer than 4 characters, and the words true, false and null, are not looked for.
 //   - Values of fewer than 8 characters count only as a whole word.
+//   - Values that are names of objects are not taken out.
 //   - A piece of a value counts if it has at least 8 characters (6 or 7 of a value of fewer than
 //     16), or 5 where the text was cut off.
 package redaction
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -45,6 +47,8 @@ type Values struct {
 	// has to be searched, and so never build the index.
 	pending []entry
 	index   *index
+	names   []string        // that public does not have yet
+	public  map[string]bool // names of objects, and the words that they are made of
 }
 
 // entry is a value as it was added.
@@ -72,10 +76,15 @@ func (v *Values) add(e entry) {
 	v.pending = append(v.pending, e)
 }
 
-// AddSecret adds the values of an object that is a Secret. It ignores all other objects, and
-// the Secrets of kolla's state.
-func (v *Values) AddSecret(object map[string]any) {
-	if v == nil || object["kind"] != "Secret" || object["apiVersion"] != "v1" || object["type"] == stateType {
+// AddObject adds the values of an object that is a Secret, except for those of kolla's state. The
+// name and the namespace of any object are public: a value that is one of them, such as the
+// user "keystone", is not taken out of a text.
+func (v *Values) AddObject(object map[string]any) {
+	if v == nil {
+		return
+	}
+	v.addNames(object)
+	if object["kind"] != "Secret" || object["apiVersion"] != "v1" || object["type"] == stateType {
 		return
 	}
 	for _, field := range []string{"data", "stringData"} {
@@ -86,6 +95,44 @@ func (v *Values) AddSecret(object map[string]any) {
 			}
 		}
 	}
+}
+
+func (v *Values) addNames(object map[string]any) {
+	metadata, _ := object["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	namespace, _ := metadata["namespace"].(string)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.names = append(v.names, name, namespace)
+}
+
+// publish makes the names public.
+func (v *Values) publish() {
+	if v.public == nil {
+		v.public = map[string]bool{}
+	}
+	for _, name := range v.names {
+		v.public[name] = true
+		for _, word := range wordsOf(name) {
+			v.public[word] = true
+		}
+	}
+	v.names = nil
+}
+
+func wordsOf(name string) []string {
+	return strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '.' })
+}
+
+// isPublic reports whether a match is the name of an object or a word of one, or a piece that
+// consists of such words.
+func (v *Values) isPublic(m match) bool {
+	text := m.text[m.start:m.end]
+	if v.public[text] || m.whole() {
+		return v.public[text]
+	}
+	words := wordsOf(text)
+	return len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return !v.public[word] })
 }
 
 // Text returns a text of others with Mask in place of each secret value, and of each piece of
@@ -121,7 +168,8 @@ func (v *Values) redact(text string, counts func(match) bool) string {
 	if v.index == nil {
 		return text
 	}
-	spans := v.index.find(text, counts)
+	v.publish()
+	spans := v.index.find(text, func(m match) bool { return counts(m) && !v.isPublic(m) })
 	if len(spans) == 0 {
 		return text
 	}

@@ -92,6 +92,20 @@ func TestTextKeepsPublicPieces(t *testing.T) {
 	}
 }
 
+func TestNamesOfObjectsArePublic(t *testing.T) {
+	v := values("keystone", "mariadb", "keystone-4Xq1-Tz77")
+	v.AddObject(map[string]any{"kind": "Deployment", "metadata": map[string]any{"name": "keystone-api", "namespace": "openstack"}})
+	for _, clean := range []func(string) string{v.Mixed, func(s string) string { return v.Text(s) }} {
+		const text = `deployments "keystone-api" in openstack: keystone has the password `
+		if got := clean(text + "keystone-4Xq1-Tz77"); got != text+redaction.Mask {
+			t.Errorf("%q", got)
+		}
+	}
+	if got := v.Text("mariadb"); got != redaction.Mask {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestMixed(t *testing.T) {
 	v := values("admin", "hunter2-hunter2")
 	if got, want := v.Mixed("admin gave hunter2-hunter2, and hunter2-h"), "admin gave "+redaction.Mask+", and hunter2-h"; got != want {
@@ -99,22 +113,22 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-func TestAddSecret(t *testing.T) {
+func TestAddObject(t *testing.T) {
 	v := &redaction.Values{}
 	secret := func(kind, typ string, values map[string]any) map[string]any {
 		return map[string]any{"apiVersion": "v1", "kind": kind, "type": typ, "data": values, "stringData": map[string]any{"b": "swordfish-swordfish"}}
 	}
-	v.AddSecret(secret("ConfigMap", "", map[string]any{"a": "not-a-secret-1"}))
-	v.AddSecret(secret("Secret", "kolla.openstack.org/state", map[string]any{"a": "not-a-secret-2"}))
+	v.AddObject(secret("ConfigMap", "", map[string]any{"a": "not-a-secret-1"}))
+	v.AddObject(secret("Secret", "kolla.openstack.org/state", map[string]any{"a": "not-a-secret-2"}))
 	if got := v.Text("not-a-secret-1 not-a-secret-2 swordfish-swordfish"); strings.Contains(got, redaction.Mask) {
 		t.Errorf("these are no secrets: %q", got)
 	}
-	v.AddSecret(secret("Secret", "Opaque", map[string]any{"a": base64.StdEncoding.EncodeToString([]byte("hunter2-hunter2")), "c": 5}))
+	v.AddObject(secret("Secret", "Opaque", map[string]any{"a": base64.StdEncoding.EncodeToString([]byte("hunter2-hunter2")), "c": 5}))
 	if got, want := v.Text("hunter2-hunter2, swordfish-swordfish"), redaction.Mask+", "+redaction.Mask; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	var none *redaction.Values
-	none.AddSecret(secret("Secret", "Opaque", nil))
+	none.AddObject(secret("Secret", "Opaque", nil))
 	if got := none.Text("hunter2-hunter2"); got != "hunter2-hunter2" {
 		t.Errorf("%q", got)
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/jsonview"
-	"kolla.openstack.org/kolla/internal/report"
 	"kolla.openstack.org/kolla/internal/report/applied"
 	"kolla.openstack.org/kolla/internal/view/screen"
 	"kolla.openstack.org/kolla/internal/words"
@@ -185,6 +184,9 @@ func (p *Progress) note(e plans.Event) []screen.Line {
 	}
 }
 
+// mostAlike limits the lines about actions that fail for the same reason.
+const mostAlike = 20
+
 // causes are the reasons of failures.
 type causes map[string]*cause
 
@@ -209,9 +211,9 @@ func (c causes) failure(e plans.Event) string {
 	}
 	known.failed++
 	switch {
-	case known.failed > report.Similar+1:
+	case known.failed > mostAlike:
 		return ""
-	case known.failed > report.Similar:
+	case known.failed == mostAlike:
 		return again + known.first.String() + "; the end says how many more"
 	}
 	return again + known.first.String()

@@ -109,13 +109,13 @@ func TestProgressCountsOneReason(t *testing.T) {
 		progress.Observe(plans.Event{Action: &plan.Actions[i], Kind: plans.Failed, Begun: true, Elapsed: time.Second, Err: errors.New("the lock is lost")})
 	}
 	progress.Close()
-	if n := strings.Count(out.String(), "\n"); n != 6 {
+	if n := strings.Count(out.String(), "\n"); n != 20 {
 		t.Errorf("%d lines:\n%s", n, out.String())
 	}
 	for _, want := range []string{
 		"manifest.m/ConfigMap/m-0: FAILED after 1 s: the lock is lost  [1 of 1400]\n",
 		"manifest.m/ConfigMap/m-1: FAILED after 1 s: for the same reason as manifest.m/ConfigMap/m-0  [2 of 1400]\n",
-		"manifest.m/ConfigMap/m-5: FAILED after 1 s: for the same reason as manifest.m/ConfigMap/m-0; the end says how many more  [6 of 1400]\n",
+		"manifest.m/ConfigMap/m-19: FAILED after 1 s: for the same reason as manifest.m/ConfigMap/m-0; the end says how many more  [20 of 1400]\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in:\n%s", want, out.String())

@@ -153,7 +153,10 @@ func TestEditsAreForTheServer(t *testing.T) {
 			in := b.input()
 			in.ForceConflicts = true
 			plan, problems, err := planner.Make(t.Context(), in)
-			if err != nil || slices.ContainsFunc(problems, func(p plans.Problem) bool { return !p.Warning }) {
+			problems = slices.DeleteFunc(problems, func(p plans.Problem) bool {
+				return name == "in kolla's own name" && p.Warning && strings.HasPrefix(p.Summary, "The state is older than what was written")
+			})
+			if err != nil || len(problems) > 0 {
 				t.Fatalf("Make: %v, problems %+v", err, problems)
 			}
 			updates := 0

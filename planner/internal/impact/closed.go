@@ -60,7 +60,7 @@ func ClosedNodes(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.
 	}
 	advice := "kolla leaves these nodes to whoever closed them. Pods that run there stay. Pods that this plan starts or restarts there wait until the node is open again, or run on other nodes of their role."
 	if len(cordoned) > 0 {
-		advice += " To open a cordoned node: kubectl uncordon " + cordoned[0] + "."
+		advice += " To open a cordoned node:\n\n  kubectl uncordon " + cordoned[0]
 	}
 	return []plans.Problem{{
 		Warning: true, Summary: "Others let no new pods start on " + words.Count(closed, "node"),

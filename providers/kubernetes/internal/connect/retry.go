@@ -69,7 +69,7 @@ const (
 // Call makes a request, and retries it while the failure is temporary. All requests are safe
 // to repeat: reads, server-side applies, deletes of one UID, and writes of the state. A write is
 // repeated only while providers.CheckFence permits it. The error is that of the server, of the
-// fence, or an *UnreachableError. An answer that is a Secret is added to c.Secrets.
+// fence, or an *UnreachableError. An answer that is an object is added to c.Secrets.
 func Call[T any](ctx context.Context, c *Connection, verb string, request func(context.Context) (T, error)) (T, error) {
 	ctx = countingAttempts(WithVerb(Quiet(ctx), verb))
 	var answer T
@@ -87,7 +87,7 @@ func Call[T any](ctx context.Context, c *Connection, verb string, request func(c
 		if err == nil {
 			answer = got
 			if object, ok := any(got).(*unstructured.Unstructured); ok {
-				c.Secrets.AddSecret(object.Object)
+				c.Secrets.AddObject(object.Object)
 			}
 			if told {
 				providers.ReportRetry(ctx, "")

@@ -80,7 +80,7 @@ func ask(ctx context.Context, a *resources.Access, object *unstructured.Unstruct
 // dryRunOver asks for the result of replacing a version of the object. It sends a patch of
 // all fields, which needs the same permission as an apply.
 func dryRunOver(ctx context.Context, c *connect.Connection, target dynamic.ResourceInterface, object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error) {
-	c.Secrets.AddSecret(object.Object)
+	c.Secrets.AddObject(object.Object)
 	patch, err := json.Marshal(replacing(options.Over, object))
 	if err != nil {
 		return nil, fmt.Errorf("write the patch: %w", err)
@@ -94,7 +94,7 @@ func dryRunOver(ctx context.Context, c *connect.Connection, target dynamic.Resou
 
 // Send sends one server-side apply that changes nothing, with the retries of connect.Call.
 func Send(ctx context.Context, c *connect.Connection, target dynamic.ResourceInterface, object *unstructured.Unstructured, manager string, force bool) (*unstructured.Unstructured, error) {
-	c.Secrets.AddSecret(object.Object)
+	c.Secrets.AddObject(object.Object)
 	return connect.Call(ctx, c, connect.VerbDryRun, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return target.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{
 			FieldManager: cmp.Or(manager, providers.FieldManager), Force: force, DryRun: []string{metav1.DryRunAll},

@@ -109,7 +109,7 @@ func pages(ctx context.Context, c *connect.Connection, at resources.Place, size 
 		all.Items = append(all.Items, l.Items...)
 	}
 	for _, u := range all.Items {
-		c.Secrets.AddSecret(u.Object)
+		c.Secrets.AddObject(u.Object)
 	}
 	return all, nil
 }

@@ -268,7 +268,7 @@ func (shared *sharedWatch) follow(ctx context.Context, version string) {
 		}
 		switch {
 		case ok && (event.Type == watch.Added || event.Type == watch.Modified):
-			shared.watches.access.Connection.Secrets.AddSecret(object.Object)
+			shared.watches.access.Connection.Secrets.AddObject(object.Object)
 			shared.notify(func() { shared.objects[object.GetName()], shared.version = slim(object), object.GetResourceVersion() })
 		case ok && event.Type == watch.Deleted:
 			shared.notify(func() { delete(shared.objects, object.GetName()); shared.version = object.GetResourceVersion() })

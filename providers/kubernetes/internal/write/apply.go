@@ -241,7 +241,7 @@ func servedResource(ctx context.Context, a *resources.Access, ref providers.Ref)
 
 // sendApply sends one server-side apply, with the retries of connect.Call.
 func sendApply(ctx context.Context, c *connect.Connection, target dynamic.ResourceInterface, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
-	c.Secrets.AddSecret(object.Object)
+	c.Secrets.AddObject(object.Object)
 	return connect.Call(ctx, c, connect.VerbPatch, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return target.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: cmp.Or(options.Manager, providers.FieldManager), Force: options.Force})
 	})
