@@ -143,7 +143,7 @@ func simplify(value any) any {
 	case map[string]any:
 		out := map[string]any{}
 		for key, field := range v {
-			if field = simplify(field); key != "Range" && key != "DefinedAt" && !empty(field) {
+			if field = simplify(field); !strings.HasSuffix(key, "Range") && key != "DefinedAt" && !empty(field) {
 				out[key] = field
 			}
 		}

@@ -40,6 +40,9 @@ const (
 	// AnnotationAddress contains the object's address, so that a lost state can be rebuilt from
 	// the cluster.
 	AnnotationAddress = "kolla.openstack.org/address"
+	// AnnotationRelease is on the cloud's namespace: the OpenStack release and the distribution of
+	// the images, "2025.1-rocky-9". The namespace lasts as long as the data of the services.
+	AnnotationRelease = "kolla.openstack.org/release"
 	// AnnotationIntent contains the random token of the journal line that announced the
 	// creation of the object. The object has it from the beginning, so that kolla recognises
 	// the object after an apply was killed. Once the state has the UID, the token proves

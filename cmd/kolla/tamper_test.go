@@ -76,6 +76,7 @@ var planFields = map[string]tampering{
 	"Actions": {func(p *plans.Plan) {
 		p.Actions = slices.DeleteFunc(p.Actions, func(a plans.Action) bool { return a.Verb == plans.Create })
 	}, "the file does not have it"},
+	"Upgrade":       {func(p *plans.Plan) { p.Upgrade = &plans.Upgrade{Backward: true} }, another},
 	"Policies":      {func(p *plans.Plan) { p.Policies = []plans.PolicyResult{{Name: "forged", Status: plans.PolicyPassed}} }, `made with the policy "forged"`},
 	"Losses":        {func(p *plans.Plan) { p.Losses = []plans.Loss{{Address: somewhere}} }, ""},
 	"Kept":          {func(p *plans.Plan) { p.Kept = []plans.Kept{{Address: somewhere, Holds: "all", UID: "forged"}} }, ""},

@@ -154,6 +154,7 @@ func (c *check) head(saved *plans.Plan) {
 		{"word on changing only the state", saved.RefreshOnly, fresh.RefreshOnly},
 		{"list of options", saved.Options, fresh.Options},
 		{"selection", saved.Selection, fresh.Selection},
+		{"upgrade", saved.Upgrade, fresh.Upgrade},
 	} {
 		if _, equal := same(field.saved, field.fresh); !equal {
 			c.differ(addrs.Object{}, "the file has another %s than a new plan", field.name)

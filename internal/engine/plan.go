@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"kolla.openstack.org/kolla/internal/upgrade"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner"
@@ -40,6 +41,9 @@ type Options struct {
 	AllowUnverified bool
 	// MaxDeletes limits the deletes. Nil: the default of the planner.
 	MaxDeletes *int
+	// ForceReleases names OpenStack releases to which the plan may change although OpenStack
+	// does not support the step.
+	ForceReleases []string
 	// SkipDrifted lets PlanAgain leave out objects that others changed.
 	SkipDrifted bool
 	// OverridePolicies names policies that do not stop the plan.
@@ -204,6 +208,9 @@ func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o 
 	if err != nil {
 		return nil, err
 	}
+	if plan != nil && !o.Destroy && !o.RefreshOnly {
+		problems = append(problems, e.findUpgrade(config, plan, o)...)
+	}
 	o.locate(problems)
 	redactProblems(problems, e.Cluster.Secrets)
 	if plan != nil {
@@ -212,6 +219,16 @@ func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o 
 		logDecisions(ctx, e.Log, plan)
 	}
 	return &PlanResult{Plan: plan, Objects: objects, Loaded: loaded, Options: o, Rebuilt: rebuilt, problems: problems}, nil
+}
+
+// findUpgrade adds the change of the OpenStack release to a plan. It returns the changes that
+// OpenStack does not support. The plan has read the namespaces.
+func (e *Engine) findUpgrade(config *configs.Config, plan *plans.Plan, o Options) (problems []plans.Problem) {
+	live := e.Cluster.Snapshot().Get
+	plan.Upgrade, problems = upgrade.Find(upgrade.Input{
+		Config: config, Plan: plan, Installed: upgrade.OfNamespace(live(upgrade.Namespace(config))), Live: live, Forced: o.ForceReleases,
+	})
+	return problems
 }
 
 // locate adds the places in files to problems with targets.

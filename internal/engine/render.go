@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/upgrade"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner"
@@ -129,6 +131,16 @@ func Diff(ctx context.Context, base, head Version, o DiffOptions) (*plans.Plan, 
 	if err != nil || plan == nil {
 		return nil, problems, err
 	}
+	before := map[providers.Ref]*unstructured.Unstructured{}
+	for _, o := range base.Objects {
+		before[o.Ref()] = o.Manifest
+	}
+	var more []plans.Problem
+	plan.Upgrade, more = upgrade.Find(upgrade.Input{
+		Config: config, Plan: plan, Live: func(r providers.Ref) *unstructured.Unstructured { return before[r] },
+		Installed: plans.Images{Release: base.Config.Cloud.Release, Distro: base.Config.Cloud.Distro},
+	})
+	problems = append(problems, more...)
 	unset := slices.Concat(base.Config.Unset, config.Unset)
 	slices.Sort(unset)
 	plan.Renderings = &plans.Renderings{Base: base.Name, Head: head.Name, Unset: slices.Compact(unset)}

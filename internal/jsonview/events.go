@@ -130,6 +130,7 @@ type summaryJSON struct {
 	Pending     []string         `json:"pending,omitempty"` // not ready yet
 	RefreshOnly bool             `json:"refresh_only,omitempty"`
 	Selection   *plans.Selection `json:"selection,omitempty"`
+	Upgrade     *plans.Upgrade   `json:"upgrade,omitempty"`
 }
 
 // write adds the fields of all events, and writes one event.
@@ -252,7 +253,7 @@ func notCompared(plan *plans.Plan) []event {
 // summaryOf is kolla's addition to the summary of a plan.
 func summaryOf(plan *plans.Plan) *summaryJSON {
 	c := plan.Counts()
-	s := &summaryJSON{RefreshOnly: plan.RefreshOnly, tallyJSON: tallyJSON{Prune: c.Prune, Move: c.Move, Deferred: c.Deferred}, Tally: plan.Tally()}
+	s := &summaryJSON{RefreshOnly: plan.RefreshOnly, Upgrade: plan.Upgrade, tallyJSON: tallyJSON{Prune: c.Prune, Move: c.Move, Deferred: c.Deferred}, Tally: plan.Tally()}
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
 		if a.Verb == plans.None && a.Pending {

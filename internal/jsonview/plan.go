@@ -144,6 +144,7 @@ type planExtensionJSON struct {
 	Impact   []impactJSON         `json:"impact,omitempty"`
 	Kept     []plans.Kept         `json:"kept,omitempty"`
 	Warnings []plans.Notice       `json:"warnings,omitempty"`
+	Upgrade  *plans.Upgrade       `json:"upgrade,omitempty"`
 	Policies []plans.PolicyResult `json:"policies,omitempty"`
 	Losses   []plans.Loss         `json:"losses,omitempty"`
 	Foreign  []plans.Foreign      `json:"foreign,omitempty"` // what others set, and what stays
@@ -209,7 +210,7 @@ func planJSONOf(plan *plans.Plan) planJSON {
 			Version: extensionVersion, ID: plan.ID, Cloud: plan.Cloud, Cluster: plan.Cluster, Digest: plan.Config,
 			State: plan.State, Destroy: plan.Destroy, RefreshOnly: plan.RefreshOnly, Renderings: plan.Renderings, Drifted: plan.Drifted(),
 			Summary: countsJSON(counts), Impact: impactsOf(plan), Kept: plan.Kept, Warnings: plan.Warnings,
-			Policies: plan.Policies, Losses: plan.Losses, Foreign: plan.Foreign, Compared: plan.Tally(),
+			Upgrade: plan.Upgrade, Policies: plan.Policies, Losses: plan.Losses, Foreign: plan.Foreign, Compared: plan.Tally(),
 		},
 	}
 	if plan.Selection.Restricts() {

@@ -36,6 +36,7 @@ type Plan struct {
 
 	Compared  Comparison
 	Scope     []string   // sentences about restrictions of the plan
+	Upgrade   *Upgrade   // change of the OpenStack release
 	Policies  *Policies  // results of the policies
 	Losses    []Table    // data that is gone, or that no object uses any more
 	Jobs      *Table     // jobs that may have to run again
@@ -82,6 +83,13 @@ type Table struct {
 type Row struct {
 	Address addrs.Object
 	Text    string
+}
+
+// Upgrade says that the OpenStack release changes.
+type Upgrade struct {
+	Title string
+	Grave bool     // it goes back
+	Lines []string // sentences
 }
 
 // Policies are the results of policies.

@@ -54,6 +54,8 @@ var goldens = map[string]func(*view.Printer){
 	"plan_kinds":            plan(otherKinds, view.PlanOptions{}),
 	"plan_lists":            plan(changedLists, view.PlanOptions{}),
 	"plan_policies":         plan(judged, view.PlanOptions{}),
+	"plan_upgrade":          plan(upgraded, view.PlanOptions{}),
+	"plan_downgrade":        plan(downgraded, view.PlanOptions{}),
 	"question":              question(tuesday, "admin@prod"),
 	"question_destroy":      question(destroyWithData, "admin@prod"),
 	"question_kinds":        question(otherKinds, ""),

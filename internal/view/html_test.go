@@ -116,7 +116,7 @@ func content(n *nethtml.Node) string {
 func samplePages() map[string]func() *plans.Plan {
 	samples := map[string]func() *plans.Plan{
 		"outputs": outputsOnly, "destroy with data": destroyWithData, "secrets": knownSecrets, "refresh only": refreshOnly,
-		"kept drift": keptDrift, "keys": keys, "policies": judged, "losses": lossesAndOthers, "tuesday": tuesday, "none": unchanged(64, 2), "debugged": debugged, "stack": stack,
+		"kept drift": keptDrift, "keys": keys, "policies": judged, "upgrade": upgraded, "losses": lossesAndOthers, "tuesday": tuesday, "none": unchanged(64, 2), "debugged": debugged, "stack": stack,
 	}
 	maps.Copy(samples, marked)
 	return samples

@@ -24,7 +24,7 @@ var samplePlans = map[string]func() *plans.Plan{
 	"many": manyUpdates, "unverified": unverified, "deferred": deferredPlan, "adopt": adoptAndForget, "long": longValues,
 	"unchanged": unchanged(3, 1), "requested": requested, "refresh": refreshOnly, "part": partlyUnchanged,
 	"losses": lossesAndOthers, "mixed": mixedDrift, "keys": keys,
-	"outputs": outputsOnly, "replace-outputs": replaceWithOutputs, "kept drift": keptDrift, "unread": unreadOnly, "secrets": knownSecrets, "policies": judged,
+	"outputs": outputsOnly, "replace-outputs": replaceWithOutputs, "kept drift": keptDrift, "unread": unreadOnly, "secrets": knownSecrets, "policies": judged, "upgrade": upgraded,
 }
 
 // planSchema is docs/plan.schema.json, but no object may have keys that it does

@@ -2,6 +2,30 @@ package view_test
 
 import "kolla.openstack.org/kolla/planner/plans"
 
+// upgraded is a plan with an upgrade of OpenStack in which one service stays behind.
+func upgraded() *plans.Plan {
+	p := newPlan(3, action(plans.Update, "service.keystone/Deployment/keystone-api",
+		plans.Change{Path: `spec.template.spec.containers["api"].image`, Before: "quay.io/openstack.kolla/keystone:2025.1-rocky-9", After: "quay.io/openstack.kolla/keystone:2025.2-rocky-10"}))
+	old, coming := plans.Images{Release: "2025.1", Distro: "rocky-9"}, plans.Images{Release: "2025.2", Distro: "rocky-10"}
+	p.Upgrade = &plans.Upgrade{
+		From: old, To: coming, Databases: []string{"keystone"}, Processors: "x86-64-v3",
+		Versions: []plans.VersionChange{{Program: "MariaDB", From: "10.11", To: "11.4"}},
+		Services: []plans.ServiceUpgrade{
+			{Name: "keystone", Block: "service.keystone", From: old, To: coming},
+			{Name: "mariadb", Block: "service.mariadb", From: old, To: plans.Images{Release: "2025.2", Distro: "debian-bookworm"}},
+		},
+	}
+	return p
+}
+
+// downgraded is a plan that goes back to an older release.
+func downgraded() *plans.Plan {
+	p := upgraded()
+	u := p.Upgrade
+	u.From, u.To, u.Backward, u.Processors, u.Services, u.Versions = u.To, u.From, true, "", nil, nil
+	return p
+}
+
 // judged is a plan with every result of a policy.
 func judged() *plans.Plan {
 	gone := because(action(plans.Delete, "service.glance/PersistentVolumeClaim/glance"), plans.Reason{Kind: plans.ReasonUndeclared})

@@ -82,6 +82,8 @@ type Cloud struct {
 	// their pods.
 	NetworkPolicy bool
 	Range         hcl.Range
+	// ReleaseRange and TagRange are the places of Release and Tag.
+	ReleaseRange, TagRange hcl.Range
 }
 
 // Backend says where the state is kept.

@@ -56,6 +56,8 @@ type Service struct {
 	// missing here. See Config.Undecided.
 	Undecided bool
 	Range     hcl.Range // of the service block
+	// ImagesRange is the place of its argument images, or of the block.
+	ImagesRange hcl.Range
 }
 
 // Passwords returns the passwords of the databases, queues and users of the service.

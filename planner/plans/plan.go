@@ -65,6 +65,8 @@ type Plan struct {
 	Outputs []output.Change `json:"outputs,omitempty"`
 	// Checks are the results of the checks of the configuration, by address.
 	Checks []state.CheckResult `json:"checks,omitempty"`
+	// Upgrade is the change of the OpenStack release; nil: there is none.
+	Upgrade *Upgrade `json:"upgrade,omitempty"`
 	// Policies are the results of the policies, in the order of the source.
 	Policies []PolicyResult `json:"policies,omitempty"`
 	// Losses are data that is gone already, or that no object uses any more.

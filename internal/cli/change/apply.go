@@ -25,7 +25,7 @@ Makes a plan, shows it, asks, and carries it out in dependency order. It waits u
 object is ready. With a plan file it makes the plan again and carries out the file's plan
 without asking. If the new plan differs, it writes nothing, and lists each difference with
 its author. So it needs the same configuration, the same values of variables, and the same
-options -destroy, -adopt, -force-conflicts, -replace, -delete-data, -policy,
+options -destroy, -adopt, -force-conflicts, -force-release, -replace, -delete-data, -policy,
 -override-policy and -allow-unverified as the plan.
 
 With -skip-drifted it leaves out the objects that others changed since the plan was made,

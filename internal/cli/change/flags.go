@@ -35,6 +35,7 @@ func changeFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "adopt", Usage: "take over the object with this `ADDRESS`, which exists and was not made by kolla; may be repeated"},
 		&cli.StringSliceFlag{Name: "replace", Usage: "delete the object with this `ADDRESS` and make it again; of a job: run it again; may be repeated"},
 		&cli.BoolFlag{Name: "allow-unverified", Usage: "accept objects that could not be compared, and write objects although admission denies their dry runs"},
+		&cli.StringSliceFlag{Name: "force-release", Usage: "change to OpenStack `RELEASE` although OpenStack does not support this step; may be repeated"},
 		&cli.BoolFlag{Name: "refresh-only", Usage: "only update the state from the cluster, and show what others changed"},
 	}
 }

@@ -28,6 +28,7 @@ func planOptions(w *command.Workspace, saved *plans.Plan) (engine.Options, error
 		Written:        powers(w.Flags),
 
 		AllowUnverified:  w.Flags.Bool("allow-unverified"),
+		ForceReleases:    w.Flags.StringSlice("force-release"),
 		SkipDrifted:      w.Flags.Bool(skipDriftedFlag),
 		OverridePolicies: w.Flags.StringSlice("override-policy"),
 	}

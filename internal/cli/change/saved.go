@@ -24,7 +24,7 @@ import (
 
 // powerOptions let a plan do more than the configuration says. An apply of a saved plan
 // needs them again. Otherwise somebody could edit the file to destroy the cloud.
-var powerOptions = []string{"destroy", "adopt", "force-conflicts", "replace", "delete-data", "override-policy", "allow-unverified"}
+var powerOptions = []string{"destroy", "adopt", "force-conflicts", "replace", "delete-data", "override-policy", "allow-unverified", "force-release"}
 
 // narrowOptions restrict a plan. A saved plan has them in its file.
 var narrowOptions = []string{"target", "target-file", "exclude", "refresh-only"}

@@ -88,6 +88,7 @@ func (p page) summary(doc *report.Plan) string {
 	for _, sentence := range doc.Scope {
 		fmt.Fprintf(&b, "\n%s\n", p.text(sentence))
 	}
+	p.upgrade(&b, doc.Upgrade)
 	p.policies(&b, doc.Policies)
 	if grave := doc.Grave(p.Full); len(grave) > 0 {
 		b.WriteString("\n> [!CAUTION]\n")
@@ -114,6 +115,24 @@ func (p page) summary(doc *report.Plan) string {
 	p.note(&b, doc.Pending)
 	p.warnings(&b, doc.Warnings)
 	return b.String()
+}
+
+// upgrade says that the OpenStack release changes.
+func (p page) upgrade(b *strings.Builder, u *report.Upgrade) {
+	if u == nil {
+		return
+	}
+	kind := "IMPORTANT"
+	if u.Grave {
+		kind = "CAUTION"
+	}
+	fmt.Fprintf(b, "\n> [!%s]\n> **%s**\n", kind, p.text(u.Title))
+	if len(u.Lines) > 0 {
+		b.WriteString(">\n")
+	}
+	for _, sentence := range u.Lines {
+		fmt.Fprintf(b, "> - %s\n", p.text(sentence))
+	}
 }
 
 // policies lists the policies that the plan does not meet.

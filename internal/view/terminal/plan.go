@@ -36,6 +36,7 @@ func Plan(doc *report.Plan, options Options, stream screen.Stream) []screen.Line
 	return sections(
 		append(saved(p), compared(p)...),
 		scope(p),
+		upgrade(p),
 		losses(p),
 		destroyed(p),
 		forced(p),
@@ -88,6 +89,32 @@ func scope(p page) []screen.Line {
 	var out []screen.Line
 	for _, note := range p.doc.Scope {
 		out = append(out, p.cautious(note)...)
+	}
+	return out
+}
+
+// upgrade says that the OpenStack release changes.
+func upgrade(p page) []screen.Line {
+	u := p.doc.Upgrade
+	if u == nil {
+		return nil
+	}
+	style := screen.Bold
+	if u.Grave {
+		style = screen.Danger
+	}
+	var out []screen.Line
+	for _, l := range p.out.Quoting(u.Title) {
+		out = append(out, screen.Styled(style, l.String()))
+	}
+	for _, text := range u.Lines {
+		for i, line := range screen.Wrap(text, p.out.ProseWidth()-4) {
+			mark := "  - "
+			if i > 0 {
+				mark = "    "
+			}
+			out = append(out, screen.Text(mark+line))
+		}
 	}
 	return out
 }

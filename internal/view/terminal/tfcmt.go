@@ -30,7 +30,7 @@ func Tfcmt(doc *report.Plan, options Options, stream screen.Stream) []screen.Lin
 	}
 	first, last := tfcmtVerdict(p)
 	out = append(out, sections(
-		compared(p), scope(p), losses(p), destroyed(p), forced(p), p.actions(p.items()), kept(p), impact(p), grave(p),
+		compared(p), scope(p), upgrade(p), losses(p), destroyed(p), forced(p), p.actions(p.items()), kept(p), impact(p), grave(p),
 		unverified(p), pending(p), policies(p), first, last,
 	)...)
 	return append(out, nil, screen.Text(tfcmtRule))

@@ -29,7 +29,9 @@ func Cloud(e *eval.Env, b *source.Block) (configs.Cloud, cty.Value) {
 
 		NetworkPolicy: eval.Bool(e, b, "network_policy"),
 
-		Range: b.Header,
+		Range:        b.Header,
+		ReleaseRange: b.AttributeRange("release"),
+		TagRange:     b.AttributeRange("tag"),
 	}
 	c.Distro = cmp.Or(c.Distro, schema.DistroOf(c.Release))
 	release := cty.UnknownVal(cty.String) // definitions have no values for an unsupported release

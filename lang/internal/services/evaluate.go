@@ -57,7 +57,7 @@ func evaluateDeployed(in *instance) cty.Value {
 	}
 	setRole(in)
 	s.Lifecycle.ReplaceTriggeredBy = in.set.Moves.Triggers(in.frame, in.user, in.block)
-	in.images = eval.Strings(in.user, in.block, "images")
+	in.images, s.ImagesRange = eval.Strings(in.user, in.block, "images"), in.block.AttributeRange("images")
 	takeInputs(in)
 	declareLocals(in)
 	enablePorts(in)

@@ -68,7 +68,9 @@ func Declared(cloud object.Cloud, manifests []configs.Manifest) (Fields, hcl.Dia
 
 // bare returns the namespace without the fields of manifests and without a level.
 func bare(cloud object.Cloud) *corev1.NamespaceApplyConfiguration {
-	return corev1.Namespace(cloud.Decl.Namespace).WithLabels(cloud.Labels()).WithAnnotations(object.AddressAnnotation(cloud.Namespace()))
+	return corev1.Namespace(cloud.Decl.Namespace).WithLabels(cloud.Labels()).
+		WithAnnotations(object.AddressAnnotation(cloud.Namespace())).
+		WithAnnotations(map[string]string{providers.AnnotationRelease: cloud.Decl.Release + "-" + cloud.Decl.Distro})
 }
 
 // collector collects the fields of several declarations.

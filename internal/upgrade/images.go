@@ -1,0 +1,119 @@
+// Package upgrade compares the OpenStack release of a configuration with the one that runs in the
+// cluster. It says what an upgrade changes, and refuses changes that OpenStack does not support.
+//
+// The installed release of the cloud is an annotation of its namespace: the namespace lasts as
+// long as the data, also if the state is lost or all services were destroyed. The release of a
+// service is in the tags of its running images. Tags that an operator chose may have no release.
+// Nothing is then said about these images.
+package upgrade
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/planner/plans"
+)
+
+// tag is the form of Kolla's tags, RELEASE-DISTRO, with anything behind it: "2025.1-rocky-9-aarch64".
+// Other programs have tags such as "2025.1", too.
+var tag = regexp.MustCompile(`^(20\d\d\.[12])-([a-z]+-[a-z0-9]+)(?:[-_.+].*)?$`)
+
+// release is the form of a release.
+var release = regexp.MustCompile(`^20\d\d\.[12]$`)
+
+// Parse reads a tag. The result is zero if the tag has no release and distribution.
+func Parse(text string) plans.Images {
+	found := tag.FindStringSubmatch(text)
+	if found == nil {
+		return plans.Images{}
+	}
+	return plans.Images{Release: found[1], Distro: found[2]}
+}
+
+// tagOf returns the tag of an image reference; empty: it has none.
+func tagOf(reference string) string {
+	reference, _, _ = strings.Cut(reference, "@")
+	if i := strings.LastIndexByte(reference, ':'); i > strings.LastIndexByte(reference, '/') {
+		return reference[i+1:]
+	}
+	return ""
+}
+
+// nameOf returns the name of an image: "mariadb-server".
+func nameOf(reference string) string {
+	reference, _, _ = strings.Cut(reference, "@")
+	reference = reference[strings.LastIndexByte(reference, '/')+1:]
+	name, _, _ := strings.Cut(reference, ":")
+	return name
+}
+
+// imagesOf returns the image of each container in the pods of a workload.
+func imagesOf(workload *unstructured.Unstructured) map[string]string {
+	out := map[string]string{}
+	for _, list := range []string{"initContainers", "containers"} {
+		containers, _, _ := unstructured.NestedSlice(workload.Object, "spec", "template", "spec", list)
+		for _, each := range containers {
+			container, _ := each.(map[string]any)
+			name, _ := container["name"].(string)
+			out[name], _ = container["image"].(string)
+		}
+	}
+	return out
+}
+
+// Supported reports whether OpenStack supports a change between two releases: to the next one,
+// or from a SLURP release, the first of a year, to the next SLURP release. via is the release to
+// which an upgrade goes first if it is not supported in one step.
+func Supported(from, to string) (ok bool, via string) {
+	if from >= to { // releases sort as texts
+		return from == to, ""
+	}
+	year, first := split(from)
+	next, slurp := fmt.Sprintf("%d.2", year), fmt.Sprintf("%d.1", year+1)
+	if to == slurp || first && to == next {
+		return true, ""
+	}
+	return false, slurp
+}
+
+func split(release string) (year int, first bool) {
+	y, n, _ := strings.Cut(release, ".")
+	year, _ = strconv.Atoi(y) // the pattern has digits
+	return year, n == "1"
+}
+
+// versions are the versions of programs in the images of each release that convert their data
+// and cannot go back.
+var versions = []struct {
+	image, program string
+	releases       map[string]string
+}{
+	{"mariadb-server", "MariaDB", map[string]string{"2025.1": "10.11", "2025.2": "11.4", "2026.1": "11.4"}},
+	{"rabbitmq", "RabbitMQ", map[string]string{"2025.1": "4.0", "2025.2": "4.1", "2026.1": "4.2"}},
+}
+
+// versionChange returns the change of the program in an image; zero: there is none.
+func versionChange(image string, from, to plans.Images) plans.VersionChange {
+	for _, v := range versions {
+		before, after := v.releases[from.Release], v.releases[to.Release]
+		if v.image == image && before != "" && after != "" && before != after {
+			return plans.VersionChange{Program: v.program, From: before, To: after}
+		}
+	}
+	return plans.VersionChange{}
+}
+
+// processors returns the level of x86-64 that a distribution needs beyond the first.
+func processors(distro string) string {
+	switch distro {
+	case "rocky-9", "centos-9":
+		return "x86-64-v2"
+	case "rocky-10", "centos-10":
+		return "x86-64-v3"
+	}
+	return ""
+}

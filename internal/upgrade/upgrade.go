@@ -1,0 +1,225 @@
+package upgrade
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
+)
+
+// Input is what the releases are found in.
+type Input struct {
+	Config *configs.Config
+	Plan   *plans.Plan
+	// Installed is the release of the cloud, if it is known; see OfNamespace.
+	Installed plans.Images
+	// Live returns the present version of an object, or nil if it does not exist.
+	Live func(providers.Ref) *unstructured.Unstructured
+	// Forced are the releases that the operator insists on.
+	Forced []string
+}
+
+// OfNamespace returns the release that the cloud's namespace names. It is zero if the namespace
+// does not exist, or has no usable annotation.
+func OfNamespace(live *unstructured.Unstructured) plans.Images {
+	if live == nil {
+		return plans.Images{}
+	}
+	name, distro, _ := strings.Cut(live.GetAnnotations()[providers.AnnotationRelease], "-")
+	if !release.MatchString(name) {
+		return plans.Images{}
+	}
+	return plans.Images{Release: name, Distro: distro}
+}
+
+// Find returns the upgrade that a plan makes; nil: there is none. The problems are changes of
+// the release that OpenStack does not support. They are warnings if the operator insists.
+func Find(in Input) (*plans.Upgrade, []plans.Problem) {
+	f := &finder{Input: in, upgrade: &plans.Upgrade{To: plans.Images{Release: in.Config.Cloud.Release, Distro: in.Config.Cloud.Distro}}}
+	services := map[string]*configs.Service{}
+	for i := range in.Config.Services {
+		services[in.Config.Services[i].Block] = &in.Config.Services[i]
+	}
+	standard := plans.Images{} // the newest images that the cloud's own tag replaces
+	for i := range in.Plan.Actions {
+		a := &in.Plan.Actions[i]
+		service := services[a.Address.Block]
+		if a.Verb == plans.None || a.Object == nil || service == nil || !a.RunsPodsContinuously() {
+			continue
+		}
+		if live := in.Live(a.Ref); live != nil {
+			standard = newer(standard, f.workload(a.Object.Manifest, live, service))
+		}
+	}
+	u := f.upgrade
+	u.From = in.Installed
+	if u.From.Release == "" {
+		u.From = standard
+	}
+	if u.From.Release != "" {
+		f.judge(step{at: in.Config.Cloud.ReleaseRange, from: u.From, to: u.To})
+	}
+	f.describe()
+	if u.From.Release == "" && len(u.Services) == 0 || same(u.From, u.To) && len(u.Services) == 0 {
+		return nil, nil
+	}
+	return u, f.problems()
+}
+
+func same(from, to plans.Images) bool {
+	return from.Release == to.Release && (from.Distro == "" || to.Distro == "" || from.Distro == to.Distro)
+}
+
+func newer(a, b plans.Images) plans.Images {
+	if b.Release > a.Release {
+		return b
+	}
+	return a
+}
+
+// finder collects what a plan changes.
+type finder struct {
+	Input
+	upgrade *plans.Upgrade
+	refused []step
+}
+
+// step is a change that OpenStack does not support.
+type step struct {
+	at       hcl.Range // of the value that decides about the images
+	from, to plans.Images
+	services []string // empty: the cloud
+}
+
+// workload compares the images of a workload. It returns those that the cloud's own tag replaces.
+func (f *finder) workload(desired, live *unstructured.Unstructured, service *configs.Service) (standard plans.Images) {
+	before, after := imagesOf(live), imagesOf(desired)
+	cloud := f.Config.Cloud
+	own := cmp.Or(cloud.Tag, f.upgrade.To.String())
+	for _, container := range slices.Sorted(maps.Keys(after)) {
+		image := after[container]
+		from, to := Parse(tagOf(before[container])), Parse(tagOf(image))
+		at := service.ImagesRange
+		if tagOf(image) == own {
+			standard = newer(standard, from)
+			at = cloud.ReleaseRange
+			if cloud.Tag != "" {
+				at = cloud.TagRange
+			}
+		}
+		if from.Release == "" || to.Release == "" || same(from, to) {
+			continue
+		}
+		f.add(service, from, to)
+		if v := versionChange(nameOf(image), from, to); v.Program != "" && !slices.Contains(f.upgrade.Versions, v) {
+			f.upgrade.Versions = append(f.upgrade.Versions, v)
+		}
+		f.judge(step{at: at, from: from, to: to, services: []string{service.Name}})
+	}
+	return standard
+}
+
+// add adds a service whose images change.
+func (f *finder) add(service *configs.Service, from, to plans.Images) {
+	u := f.upgrade
+	if slices.ContainsFunc(u.Services, func(s plans.ServiceUpgrade) bool { return s.Block == service.Block }) {
+		return
+	}
+	u.Services = append(u.Services, plans.ServiceUpgrade{Name: service.Name, Block: service.Block, From: from, To: to})
+	if len(service.Databases) > 0 && from.Release != to.Release {
+		u.Databases = append(u.Databases, service.Name)
+	}
+	slices.SortFunc(u.Services, func(a, b plans.ServiceUpgrade) int { return strings.Compare(a.Name, b.Name) })
+	slices.Sort(u.Databases)
+}
+
+// judge adds a change that OpenStack does not support. Several services with the same change are
+// one.
+func (f *finder) judge(s step) {
+	f.upgrade.Backward = f.upgrade.Backward || s.to.Release < s.from.Release
+	if ok, _ := Supported(s.from.Release, s.to.Release); ok {
+		return
+	}
+	for i := range f.refused {
+		if o := &f.refused[i]; o.at == s.at && o.from.Release == s.from.Release && o.to.Release == s.to.Release {
+			if len(s.services) == 0 {
+				o.services = nil // the change of the cloud includes it
+			} else if len(o.services) > 0 && !slices.Contains(o.services, s.services[0]) {
+				o.services = append(o.services, s.services[0])
+			}
+			return
+		}
+	}
+	f.refused = append(f.refused, s)
+}
+
+// describe adds what the change of the distribution needs.
+func (f *finder) describe() {
+	from, to := f.upgrade.From.Distro, f.upgrade.To.Distro
+	for _, s := range f.upgrade.Services {
+		from, to = cmp.Or(from, s.From.Distro), cmp.Or(to, s.To.Distro)
+	}
+	if f.Config.Cloud.Tag == "" && from != "" && processors(to) > processors(from) {
+		f.upgrade.Processors = processors(to)
+	}
+}
+
+// problems words the changes that are not supported.
+func (f *finder) problems() []plans.Problem {
+	var out []plans.Problem
+	for _, s := range f.refused {
+		p := plans.Problem{Source: source(s.at), Warning: slices.Contains(f.Forced, s.to.Release)}
+		what := "The cloud"
+		if len(s.services) > 0 {
+			slices.Sort(s.services)
+			what = words.Capital(words.Plural(len(s.services), "service ", "services ")) + words.Few(s.services, 5)
+		}
+		stay := s.from.String()
+		if s.at == f.Config.Cloud.ReleaseRange {
+			stay = s.from.Release
+		}
+		insist := fmt.Sprintf("If you know that it works, insist with -force-release=%s.", s.to.Release)
+		if p.Warning {
+			insist = "-force-release insists on it."
+		}
+		verb := "run"
+		if len(s.services) < 2 {
+			verb = "runs"
+		}
+		if s.to.Release < s.from.Release {
+			p.Summary = fmt.Sprintf("OpenStack would go back from %s to %s", s.from.Release, s.to.Release)
+			p.Detail = fmt.Sprintf("%s %s %s. OpenStack does not support a downgrade: the older release may not start with the tables of the newer one, nor older versions of MariaDB and RabbitMQ with the data of newer ones. To stay, declare %s here. To go back, restore the backups that you made before the upgrade. %s",
+				what, verb, s.from, stay, insist)
+		} else {
+			_, via := Supported(s.from.Release, s.to.Release)
+			p.Summary = fmt.Sprintf("OpenStack cannot go from %s to %s in one step", s.from.Release, s.to.Release)
+			p.Detail = fmt.Sprintf("%s %s %s. OpenStack supports an upgrade to the next release, and from the first release of a year to the first of the next year. Upgrade to %s first. %s",
+				what, verb, s.from, via, insist)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// source formats the place of a declaration: "cloud.hcl:41".
+func source(r hcl.Range) string {
+	if r.Filename == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line)
+}
+
+// Namespace returns the cloud's namespace.
+func Namespace(config *configs.Config) providers.Ref {
+	return providers.Ref{GVK: kinds.Namespace.WithVersion("v1"), Name: config.Cloud.Namespace}
+}

@@ -1,0 +1,49 @@
+package plans
+
+// Upgrade is a change of the OpenStack release, or of the distribution of the images, by a plan.
+type Upgrade struct {
+	// From is what the cloud runs, and To what the configuration declares. They are equal if
+	// single services change, or if an earlier apply did not change all of them.
+	From Images `json:"from"`
+	To   Images `json:"to"`
+	// Services are the services whose images change, by name.
+	Services []ServiceUpgrade `json:"services,omitempty"`
+	// Backward: the cloud or a service goes back to an older release.
+	Backward bool `json:"backward,omitempty"`
+	// Databases names the services whose tables the jobs of the new release change.
+	Databases []string `json:"databases,omitempty"`
+	// Versions are the changes of programs that convert their own data.
+	Versions []VersionChange `json:"versions,omitempty"`
+	// Processors is the level that the new images need and the old ones do not: "x86-64-v3".
+	Processors string `json:"processors,omitempty"`
+}
+
+// Images are the OpenStack release and the distribution of images. Both may be empty: unknown.
+type Images struct {
+	Release string `json:"release,omitempty"` // "2025.1"
+	Distro  string `json:"distro,omitempty"`  // "rocky-9"
+}
+
+// String returns the default tag of the images: "2025.1-rocky-9".
+func (i Images) String() string {
+	if i.Distro == "" {
+		return i.Release
+	}
+	return i.Release + "-" + i.Distro
+}
+
+// ServiceUpgrade is the change of a service's images. If its images have several tags, it is the
+// first change.
+type ServiceUpgrade struct {
+	Name  string `json:"name"`
+	Block string `json:"block"`
+	From  Images `json:"from"`
+	To    Images `json:"to"`
+}
+
+// VersionChange is the change of a program: "MariaDB 10.11 → 11.4".
+type VersionChange struct {
+	Program string `json:"program"`
+	From    string `json:"from"`
+	To      string `json:"to"`
+}
