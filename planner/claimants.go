@@ -39,6 +39,7 @@ type Claimant struct {
 // changes nothing. It reads the same fields of the input as a destroy.
 func Claimants(ctx context.Context, in Input) ([]Claimant, []plans.Problem, error) {
 	in.Destroy = true // a destroy reads all kinds
+	in.State = inventory.Scoped(ctx, in.Reader, in.State)
 	inv, problems := inventory.Index(in)
 	if inv == nil {
 		return nil, problems, nil

@@ -167,3 +167,36 @@ func TestAnotherNamespace(t *testing.T) {
 		t.Errorf("a refresh would %s", got)
 	}
 }
+
+// An earlier apply recorded a cluster-scoped object with the namespace of its manifest. The plan
+// finds the object, and moves its record to the right address.
+func TestNamespaceOfAClusterScopedObject(t *testing.T) {
+	const was, is = "manifest.a/ClusterRole/kube-system/a", "manifest.a/ClusterRole/a"
+	role := thing("rbac.authorization.k8s.io/v1", "ClusterRole", "a")
+	role.SetNamespace("")
+	w := &world{}
+	r := w.add(was, role)
+	r.Namespace = "kube-system"
+	plan := mustPlan(t, w.input(declared(is, role)))
+	if diff := cmp.Diff([]string{"update " + is, "forget " + was}, verbs(plan)); diff != "" {
+		t.Errorf("actions (-want +got):\n%s", diff)
+	}
+	moved := find(t, plan, is)
+	if from := moved.MovedFrom(); from != was {
+		t.Errorf("moved from %q, want %q", from, was)
+	}
+	in := w.input(declared("manifest.b/ClusterRole/a", role))
+	in.Moves = []addrs.Move{{From: addrs.Target{Block: "manifest.a"}, To: addrs.Target{Block: "manifest.b"}}}
+	moved = find(t, mustPlan(t, in), "manifest.b/ClusterRole/a")
+	if from := moved.MovedFrom(); from != was {
+		t.Errorf("with a moved block: moved from %q, want %q", from, was)
+	}
+	in = w.input()
+	in.Destroy = true
+	if diff := cmp.Diff([]string{"delete " + was}, verbs(mustPlan(t, in))); diff != "" {
+		t.Errorf("actions of a destroy (-want +got):\n%s", diff)
+	}
+	if r.Namespace != "kube-system" {
+		t.Error("the plan has changed the state")
+	}
+}

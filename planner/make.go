@@ -91,6 +91,7 @@ type observation struct {
 // observe reads the objects that a plan compares, and applies the selection. The observation is
 // nil after an error, and if the problems forbid a plan.
 func observe(ctx context.Context, in Input) (*observation, []plans.Problem, error) {
+	in.State = inventory.Scoped(ctx, in.Reader, in.State)
 	inv, problems := inventory.Index(in)
 	if inv == nil {
 		return nil, problems, nil

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
@@ -85,6 +86,7 @@ func runScripts(t *testing.T, files []string) {
 			"refusals":     refusals,
 			"unused":       unused,
 			"foreignstate": foreignState,
+			"misplaced":    misplaced,
 			"standards":    standards,
 			"asapplied":    asApplied,
 			"talkstls":     talksTLS,
@@ -189,6 +191,26 @@ func foreignState(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(session.Record(state.Object{
 		Address: "cloud.x/Namespace/x", APIVersion: "v1", Kind: "Namespace", Name: "x", UID: "1", Ready: true,
 	}))
+	ts.Check(session.Close())
+}
+
+// misplaced gives the record of a cluster-scoped object a namespace: misplaced ADDRESS NAMESPACE.
+func misplaced(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: misplaced ADDRESS NAMESPACE")
+	}
+	session, err := state.Open(ts.MkAbs(state.DefaultFile)).Lock(context.Background(), state.LockInfo{Operation: "test"}, 0)
+	ts.Check(err)
+	record, known := session.Object(args[0])
+	if !known || record.Namespace != "" {
+		ts.Fatalf("the state has %+v", record)
+	}
+	ts.Check(session.Forget(args[0]))
+	address, err := addrs.ParseObject(args[0])
+	ts.Check(err)
+	address.Namespace, record.Namespace = args[1], args[1]
+	record.Address = address.String()
+	ts.Check(session.Record(record))
 	ts.Check(session.Close())
 }
 

@@ -15,7 +15,8 @@ func (inv *Inventory) Moved(address addrs.Object) addrs.Object {
 	return addrs.ApplyMoves(inv.Input.Moves, address)
 }
 
-// moveRecords gives the records their addresses after all moves. A record whose new address
+// moveRecords gives the records their addresses after all moves, and takes the namespace away from
+// the address of a cluster-scoped object. A record whose new address
 // is taken keeps its old address. That is worth a warning, unless an interrupted apply has
 // left two records of the same object.
 func moveRecords(inv *Inventory) (warnings []plans.Problem) {
@@ -26,6 +27,10 @@ func moveRecords(inv *Inventory) (warnings []plans.Problem) {
 	for i := range inv.Records {
 		r := &inv.Records[i]
 		to := inv.Moved(r.Address)
+		if r.Ref.Namespace == "" && to.Namespace != "" { // see Scoped
+			to.Namespace = ""
+			to = inv.Moved(to)
+		}
 		if to == r.Address {
 			continue
 		}

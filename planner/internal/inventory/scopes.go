@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -27,6 +28,38 @@ func Known(st *state.State) []providers.Scope {
 		}
 	}
 	return scopes
+}
+
+// Scoped returns the state without the namespaces of objects whose kind is cluster-scoped. Such a
+// record comes from a manifest with a namespace, or from a time when the scope of the kind was not
+// known. An object whose kind the server does not have keeps its namespace.
+func Scoped(ctx context.Context, reader providers.Reader, st *state.State) *state.State {
+	if st == nil {
+		return nil
+	}
+	clusterScoped := map[schema.GroupVersionKind]bool{}
+	scoped := *st
+	scoped.Objects = slices.Clone(st.Objects)
+	for i := range scoped.Objects {
+		o := &scoped.Objects[i]
+		if o.Namespace == "" {
+			continue
+		}
+		kind := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
+		is, known := clusterScoped[kind]
+		if !known {
+			is = kinds.ClusterScoped(kind.GroupKind())
+			if !is {
+				namespaced, err := reader.Namespaced(ctx, kind)
+				is = err == nil && !namespaced
+			}
+			clusterScoped[kind] = is
+		}
+		if is {
+			o.Namespace = ""
+		}
+	}
+	return &scoped
 }
 
 // needed returns the scopes without which there is no plan: all namespaces, the Secrets with

@@ -54,7 +54,11 @@ func render(in Input, block string, m configs.ManifestObject) (providers.Object,
 	object.DropNulls(u.Object)
 	diags := object.DropStatus(u.Object, m.Range)
 	namespaced := in.Scopes.namespaced(u.GroupVersionKind())
-	if namespaced && u.GetNamespace() == "" {
+	switch {
+	case !namespaced:
+		// Published manifests have one here, and the server ignores it, as it does for kubectl.
+		u.SetNamespace("")
+	case u.GetNamespace() == "":
 		u.SetNamespace(in.Cloud.Decl.Namespace)
 	}
 	diags = append(diags, in.Levels.CheckManifest(m, u)...)
