@@ -3,7 +3,6 @@ package configs
 import (
 	"cmp"
 	"path"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -159,15 +158,7 @@ func (p Patch) Matches(kind, name string) bool {
 }
 
 // Place returns the place of a field of the patch, or of the nearest part around the field.
-func (p Patch) Place(field string) hcl.Range {
-	for field != "" {
-		if at, ok := p.Places[field]; ok {
-			return at
-		}
-		field = field[:max(strings.LastIndexAny(field, ".["), 0)]
-	}
-	return p.Range
-}
+func (p Patch) Place(field string) hcl.Range { return placeOf(p.Places, field, p.Range) }
 
 // Provided is a queue or user that a service has on another service, or its registration in
 // Keystone.

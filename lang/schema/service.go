@@ -158,7 +158,7 @@ service "galera" {
 
 var manifestType = &BlockType{
 	Name: "manifest", Label: "manifest", LabelForm: forms.Name,
-	Doc: "Kubernetes objects, written as they are. Either object or files gives them. kolla writes each object after the objects that it names, such as its service account, and otherwise in Helm's order of kinds.",
+	Doc: "Kubernetes objects, written as they are. Either object or files gives them. kolla writes each object after the objects that it names, such as its service account, and otherwise in Helm's order of kinds. An object without a namespace gets that of the cloud. A namespace of a cluster-scoped object is ignored, as kubectl does.",
 	Example: `manifest "limits" {
   files  = ["manifests/*.yaml"]
   reason = "The agents of the storage mount disks of their nodes."
@@ -179,7 +179,7 @@ manifest "motd" {
 `,
 	Attributes: withRepetition([]Attribute{
 		{Name: "object", Type: TypeAny, Doc: "The object, with apiVersion, kind and metadata."},
-		{Name: "files", Type: TypeList, Form: forms.Plain, Doc: "Patterns of YAML or JSON files, relative to the configuration's directory. A file may hold several documents, which kolla reads as kubectl does. Text that kubectl would ignore is an error."},
+		{Name: "files", Type: TypeList, Form: forms.Plain, Doc: "Patterns of YAML or JSON files, relative to the configuration's directory. A file may hold several documents, which kolla reads as kubectl does. Text that kubectl would ignore is an error, and so is a number or boolean in the place of text, such as a label 1.10 or yes without quotes."},
 		{Name: "reason", Type: TypeString, Doc: "Why the pods need more powers than the Pod Security level of the namespace would otherwise allow, for reviewers. Without a reason, a plan warns."},
 		{Name: "depends_on", Type: TypeReferences, Doc: "Blocks that must be ready before kolla makes the objects."},
 	}),

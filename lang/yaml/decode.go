@@ -2,11 +2,13 @@ package yaml
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
 	yaml2 "go.yaml.in/yaml/v2"
 	yaml3 "go.yaml.in/yaml/v3"
 	kubejson "sigs.k8s.io/json"
@@ -82,7 +84,7 @@ var switches = []string{"true", "false", "yes", "no", "on", "off", "y", "n"}
 
 // keyName returns the name of a key in JSON. Numbers and booleans become text there.
 func keyName(key *yaml3.Node) string {
-	if key.Style != 0 || key.ShortTag() == "!!str" && !slices.Contains(switches, strings.ToLower(key.Value)) {
+	if isText(key) {
 		return key.Value
 	}
 	var value map[string]any
@@ -92,6 +94,65 @@ func keyName(key *yaml3.Node) string {
 		}
 	}
 	return key.Value
+}
+
+// NotText returns the lines of the values that are no text, such as numbers, by path: ".data.port",
+// ".items[0].spec.replicas". It also returns the lines of maps in lists. The document must have been
+// decoded, which bounds its aliases.
+func (d Document) NotText() map[string]hcl.Range {
+	places := places{d.lines(), map[string]hcl.Range{}}
+	if d.root != nil {
+		places.note(d.root.Content[0], "")
+	}
+	return places.out
+}
+
+// places collects the lines of values by their paths.
+type places struct {
+	lines []hcl.Range
+	out   map[string]hcl.Range
+}
+
+// add adds the line of a value.
+func (p places) add(field string, n *yaml3.Node) { p.out[field] = p.lines[min(n.Line, len(p.lines))-1] }
+
+// note adds the lines of a value and of its parts.
+func (p places) note(n *yaml3.Node, field string) {
+	switch n.Kind {
+	case yaml3.AliasNode:
+		p.note(n.Alias, field)
+	case yaml3.SequenceNode:
+		for i, item := range n.Content {
+			at := fmt.Sprintf("%s[%d]", field, i)
+			if item.Kind == yaml3.MappingNode {
+				p.add(at, item)
+			}
+			p.note(item, at)
+		}
+	case yaml3.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, value := n.Content[i], n.Content[i+1]
+			switch {
+			case key.ShortTag() != "!!merge":
+				p.note(value, field+"."+keyName(key))
+			case value.Kind == yaml3.SequenceNode:
+				for _, merged := range value.Content {
+					p.note(merged, field)
+				}
+			default:
+				p.note(value, field)
+			}
+		}
+	case yaml3.ScalarNode:
+		if !isText(n) {
+			p.add(field, n)
+		}
+	}
+}
+
+// isText reports whether a scalar is text in YAML 1.1.
+func isText(n *yaml3.Node) bool {
+	return n.Style != 0 || n.ShortTag() == "!!str" && !slices.Contains(switches, strings.ToLower(n.Value))
 }
 
 // nodes returns the values of a text with their lines; nil: they are not known.
@@ -123,7 +184,7 @@ func explain(err error) (line int, message string) {
 		}
 	}
 	if text == "found incompatible YAML document" {
-		return line, "kubectl reads YAML 1.1 only: remove the line %YAML"
+		return line, "only YAML 1.1 is read: remove the line %YAML"
 	}
 	if strings.HasPrefix(text, "unsupported map key") || strings.HasPrefix(text, "invalid map key") {
 		return line, "a key of a map must be text, a number or a boolean"

@@ -57,7 +57,7 @@ func Documents(source []byte) ([]Document, []*Error) {
 func checkEncoding(source []byte) *Error {
 	whole := Document{Text: source, from: hcl.InitialPos}
 	if bytes.HasPrefix(source, []byte("\xff\xfe")) || bytes.HasPrefix(source, []byte("\xfe\xff")) {
-		return whole.wrong(1, "the text is in UTF-16 or UTF-32, in which kubectl would lose documents: save it in UTF-8")
+		return whole.wrong(1, "the text is in UTF-16 or UTF-32: save it in UTF-8")
 	}
 	for at := 0; at < len(source); {
 		r, size := utf8.DecodeRune(source[at:])
@@ -75,8 +75,8 @@ func (d Document) documents(first bool) ([]Document, *Error) {
 	if stream := d.stream(); len(stream) == 1 || len(stream) > 1 && first {
 		return stream, nil
 	}
-	if bytes.HasPrefix(d.Text, []byte("\ufeff\ufeff")) {
-		return nil, d.wrong(1, "the text begins with two byte-order marks, after which the parser of kubectl loses characters: remove them")
+	if bytes.HasPrefix(d.Text, []byte("\ufeff\ufeff")) { // the parser would lose characters
+		return nil, d.wrong(1, "the text begins with two byte-order marks: remove them")
 	}
 	nodes := yaml3.NewDecoder(bytes.NewReader(d.Text))
 	var root yaml3.Node
@@ -99,7 +99,7 @@ func (d Document) documents(first bool) ([]Document, *Error) {
 }
 
 // ignored is the mistake of a text that is no part of the documents that kubectl reads.
-const ignored = "this text would be lost, because kubectl reads one document up to the next separator: put a line --- before it, and end all lines with a line feed"
+const ignored = "this text would be lost, because one document is read up to the next separator: put a line --- before it, and end all lines with a line feed"
 
 // skipped is a document that is parsed, and not decoded.
 type skipped struct{}
@@ -136,20 +136,28 @@ func (d Document) wrong(n int, format string, args ...any) *Error {
 	return &Error{Range: d.line(n), Message: fmt.Sprintf(format, args...)}
 }
 
-// line returns the n-th line of the document as the parser counts: further characters than a line
-// feed end a line. After the last line it returns the last one that is not empty.
+// line returns the n-th line of the document, or the last one.
 func (d Document) line(n int) hcl.Range {
+	lines := d.lines()
+	return lines[min(max(n, 1), len(lines))-1]
+}
+
+// lines returns the lines of the document as the parser counts: further characters than a line feed
+// end a line. It leaves out empty lines at the end.
+func (d Document) lines() []hcl.Range {
 	text := bytes.TrimRight(d.Text, " \t\r\n")
-	start, end, size := 0, 0, 0
-	for i := 1; ; i++ {
-		end, size = lineBreak(text[start:])
-		if i >= n || size == 0 {
-			break
+	at := d.from
+	var out []hcl.Range
+	for {
+		end, size := lineBreak(text)
+		to := advance(at, text[:end])
+		out = append(out, hcl.Range{Start: at, End: to})
+		if size == 0 {
+			return out
 		}
-		start += end + size
+		at = advance(to, text[end:end+size])
+		text = text[end+size:]
 	}
-	from := advance(d.from, d.Text[:start])
-	return hcl.Range{Start: from, End: advance(from, text[start:start+end])}
 }
 
 // lineBreak returns where the first line of a text ends, and the length of the line break; 0: the

@@ -90,7 +90,7 @@ func TestDecode(t *testing.T) {
 		"{\"a\":1,\n\"a\":2}":                {`"a":2}`, `key "a" is already set in this map`},
 		`{"a":"\/","a":2}`:                   {`{"a":"\/","a":2}`, `duplicate field "a"`},
 		"# x\n[a]":                           {"[a]", "an object is needed, with apiVersion, kind and metadata"},
-		"%YAML 1.2\n---\na: 1":               {"%YAML 1.2", "kubectl reads YAML 1.1 only: remove the line %YAML"},
+		"%YAML 1.2\n---\na: 1":               {"%YAML 1.2", "only YAML 1.1 is read: remove the line %YAML"},
 		"b: 1\n---\nx: 1\na: *x":             {"x: 1", "unknown anchor 'x' referenced"},
 		"a: !!int hunter2":                   {"a: !!int hunter2", "cannot decode !!str as a !!int"},
 		"a: {~: hunter2}":                    {"a: {~: hunter2}", "a key of a map must be text, a number or a boolean"},

@@ -2,6 +2,7 @@ package blocks
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"math/big"
@@ -44,7 +45,28 @@ func manifestObject(e *eval.Env, b *source.Block) []configs.ManifestObject {
 	if content == nil || !identified(content) || !checkObject(e.Report, content, at) {
 		return nil
 	}
-	return []configs.ManifestObject{{Content: content, Deferred: mark.DeferredBy(v), Range: at}}
+	all := configs.ManifestObject{Range: at, Places: map[string]hcl.Range{}}
+	notePlaces(all.Places, v, b.Attributes["object"].Expr, "")
+	places := map[string]hcl.Range{}
+	placeNotText(places, all, content, "")
+	return []configs.ManifestObject{{Content: content, Deferred: mark.DeferredBy(v), Range: at, Places: places}}
+}
+
+// placeNotText records the places of the values that are no text. all has the places of all values.
+func placeNotText(places map[string]hcl.Range, all configs.ManifestObject, value any, field string) {
+	switch value := value.(type) {
+	case nil, string:
+	case map[string]any:
+		for key, member := range value {
+			placeNotText(places, all, member, field+"."+key)
+		}
+	case []any:
+		for i, item := range value {
+			placeNotText(places, all, item, fmt.Sprintf("%s[%d]", field, i))
+		}
+	default:
+		places[field] = all.Place(field)
+	}
 }
 
 // identity are the fields that identify an object. They must be known.
@@ -200,9 +222,18 @@ func manifestFile(report *diag.Reporter, b *source.Block, name string, from Mani
 		if content == nil {
 			continue
 		}
-		for _, object := range unlisted(content) {
-			if at := in(full, doc.Line); checkObject(report, object, at) {
-				out = append(out, configs.ManifestObject{Content: object, Range: at})
+		places := map[string]hcl.Range{}
+		for field, at := range doc.NotText() {
+			places[field] = in(full, at)
+		}
+		objects, isList := unlisted(content)
+		for i, object := range objects {
+			m := configs.ManifestObject{Content: object, Range: in(full, doc.Line), Places: places}
+			if isList {
+				m = inList(m, i)
+			}
+			if checkObject(report, object, m.Range) {
+				out = append(out, m)
 			}
 		}
 	}
@@ -224,25 +255,38 @@ func in(file string, at hcl.Range) hcl.Range {
 	return at
 }
 
+// inList gives an item of a list its own places.
+func inList(m configs.ManifestObject, i int) configs.ManifestObject {
+	item := fmt.Sprintf(".items[%d]", i)
+	m.Range = m.Place(item)
+	places := map[string]hcl.Range{}
+	for field, at := range m.Places {
+		if inner, ok := strings.CutPrefix(field, item+"."); ok {
+			places["."+inner] = at
+		}
+	}
+	m.Places = places
+	return m
+}
+
 // unlisted splits a list of objects: a List, or a typed list such as a RoleList, whose items
 // need no kind.
-func unlisted(content map[string]any) []map[string]any {
+func unlisted(content map[string]any) (objects []map[string]any, isList bool) {
 	items, ok := content["items"].([]any)
 	list, _ := content["kind"].(string)
 	kind, isList := strings.CutSuffix(list, "List")
 	if metadata, _ := content["metadata"].(map[string]any); !ok || !isList || metadata["name"] != nil {
-		return []map[string]any{content}
+		return []map[string]any{content}, false
 	}
-	var out []map[string]any
 	for _, item := range items {
 		object, _ := item.(map[string]any)
 		if object != nil && kind != "" && object["kind"] == nil && object["apiVersion"] == nil {
 			object = maps.Clone(object)
 			object["kind"], object["apiVersion"] = kind, content["apiVersion"]
 		}
-		out = append(out, object)
+		objects = append(objects, object)
 	}
-	return out
+	return objects, true
 }
 
 // ofServer maps the fields of an object's metadata that only the server sets to their meaning.

@@ -48,7 +48,7 @@ func AddPatch(list []configs.Patch, b *source.Block, from eval.Part) []configs.P
 // notePlaces records the places of the parts of a patch.
 func notePlaces(places map[string]hcl.Range, v cty.Value, expr hcl.Expression, field string) {
 	switch {
-	case v.IsNull():
+	case v.IsNull() || !v.IsKnown():
 	case values.IsMap(v):
 		items, _ := eval.WrittenItems(expr)
 		for _, m := range mark.Members(v) {

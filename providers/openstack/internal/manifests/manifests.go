@@ -36,6 +36,7 @@ func Render(in Input, m configs.Manifest, needed []addrs.Object) (objects []prov
 			diags = append(diags, object.Error(content.Range, "A Node in a manifest", "kolla never makes or deletes a Node. To label nodes, declare a role."))
 			continue
 		}
+		diags = append(diags, checkTypes(content)...)
 		if namespace.Is(in.Cloud, content) {
 			ready = append(ready, in.Cloud.Namespace())
 			continue
