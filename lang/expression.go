@@ -30,6 +30,7 @@ func (c *Console) Evaluate(expression, name string) (cty.Value, hcl.Diagnostics)
 func (c *Console) evaluateParsed(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	e := *c.evaluator
 	e.Report, e.Decisions = diag.New(), eval.NewDecisions()
+	e.Memo.RenewBudget()
 	value := e.Value(expr)
 	return value, e.Report.Sorted()
 }

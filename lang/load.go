@@ -17,6 +17,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/functions"
+	"kolla.openstack.org/kolla/lang/internal/budget"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/graph"
@@ -116,6 +117,7 @@ type loader struct {
 func newLoader(dir string, options Options) *loader {
 	files := functions.NewFiles(dir)
 	files.Builtin, files.BuiltinDir, files.FS = options.Catalogue, configs.CatalogueDir, options.FS
+	limits := budget.New()
 	decisions := eval.NewDecisions()
 	decisions.Restricted, decisions.Silent = options.Restricted, options.SilenceOffline
 	l := &loader{
@@ -124,9 +126,9 @@ func newLoader(dir string, options Options) *loader {
 		dir:       dir,
 		options:   options,
 		reader:    files,
-		functions: functions.Table(files),
+		functions: functions.Table(files, limits),
 		config:    &configs.Config{Files: map[string]*hcl.File{}, Refused: map[string]string{}, Variables: map[string]json.RawMessage{}},
-		memo:      eval.NewMemo(),
+		memo:      eval.NewMemo(limits),
 		digest:    map[string]string{},
 	}
 	l.report.Secret = options.Sensitive

@@ -1,7 +1,7 @@
 // Package files opens files whose names come from a command line, from a configuration, or from
 // a directory that others may write to. It only opens regular files of a limited size. A named
-// pipe blocks until a program writes to it, and a device may never end. In both cases the
-// program could not be interrupted.
+// pipe blocks until a program writes to it, and a device or a file of the kernel may never end.
+// In both cases the program could not be interrupted.
 package files
 
 import (
@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Largest is the maximum size of a file, in bytes, if there is no more specific limit.
@@ -91,7 +92,7 @@ func Check(name string, limit int64) error {
 	case info.Size() > limit:
 		return refused(name, tooLarge(limit))
 	}
-	return nil
+	return RefuseKernel(name)
 }
 
 // checkTarget returns an error if a file with that name must not be written. An existing file
@@ -193,7 +194,28 @@ func refuseKind(name string, stat func(string) (fs.FileInfo, error)) error {
 	if err == nil && !info.Mode().IsRegular() {
 		err = refused(name, kindOf(info))
 	}
+	if err == nil {
+		err = RefuseKernel(name)
+	}
 	return err
+}
+
+// RefuseKernel returns an error if a name leads to the files that the kernel makes. They look
+// like regular files, but to read one may wait forever, or have any effect.
+func RefuseKernel(name string) error {
+	path, err := filepath.EvalSymlinks(name)
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return nil // the file system reports it
+	}
+	for _, root := range []string{"/dev", "/proc", "/sys"} {
+		if path == root || strings.HasPrefix(path, root+"/") {
+			return refused(name, fmt.Errorf("%w, but one of the kernel, below %s", ErrNotRegular, root))
+		}
+	}
+	return nil
 }
 
 func refused(name string, why error) error {

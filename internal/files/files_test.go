@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -44,11 +45,15 @@ func write(t *testing.T, name, content string, mode fs.FileMode) string {
 
 func TestWhatIsNoRegularFile(t *testing.T) {
 	dir := t.TempDir()
-	pipe, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "link")
-	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.Symlink(pipe, link)); err != nil {
+	pipe, link, kernel := filepath.Join(dir, "pipe"), filepath.Join(dir, "link"), filepath.Join(dir, "kernel")
+	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.Symlink(pipe, link), os.Symlink("/proc/self/status", kernel)); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{pipe: "a named pipe", link: "a named pipe", dir: "a directory", "/dev/zero": "a device"} {
+	names := map[string]string{pipe: "a named pipe", link: "a named pipe", dir: "a directory", "/dev/zero": "a device"}
+	if runtime.GOOS == "linux" {
+		names["/proc/self/status"], names[kernel] = "one of the kernel", "one of the kernel"
+	}
+	for name, want := range names {
 		for what, f := range map[string]func() error{
 			"Open":        func() error { _, err := files.Open(name); return err },
 			"Read":        func() error { _, err := files.Read(name, 10); return err },

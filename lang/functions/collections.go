@@ -23,7 +23,7 @@ func collectionFunctions() []entry {
 		carries("compact", stdlib.CompactFunc, "The texts of a list without those that are null or empty.", `compact(["a", "", null, "c"])`, `["a", "c"]`),
 		carries("concat", stdlib.ConcatFunc, "The lists, one after another, as one.", `concat(["a"], ["b", "c"])`, `["a", "b", "c"]`),
 		computes("contains", stdlib.ContainsFunc, "Whether a list or set has a value.", `contains(["a", "b"], "a")`, `true`),
-		carries("distinct", stdlib.DistinctFunc, "The list without what was in it before.", `distinct(["a", "b", "a"])`, `["a", "b"]`),
+		carries("distinct", distinctFunc, "The list without what was in it before.", `distinct(["a", "b", "a"])`, `["a", "b"]`),
 		carries("element", stdlib.ElementFunc, "The element at a position; after the last comes the first again.", `element(["a", "b", "c"], 4)`, `"b"`),
 		carries("flatten", stdlib.FlattenFunc, "The elements of lists in lists, in one list.", `flatten([["a", ["b"]], [], ["c"]])`, `["a", "b", "c"]`),
 		computes("index", indexFunc, "The position of a value in a list, counted from 0.", `index(["a", "b", "c"], "b")`, `1`),
@@ -70,6 +70,27 @@ func boolsFunc(join func(a, b cty.Value) cty.Value, none cty.Value) function.Fun
 		},
 	})
 }
+
+// distinctFunc is stdlib's, which compares all elements with each other, but for texts.
+var distinctFunc = function.New(&function.Spec{
+	Params: stdlib.DistinctFunc.Params(),
+	Type:   func(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil },
+	Impl: func(args []cty.Value, typ cty.Type) (cty.Value, error) {
+		if typ != cty.List(cty.String) || !args[0].IsWhollyKnown() {
+			return stdlib.Distinct(args[0])
+		}
+		seen := map[cty.Value]bool{}
+		all := slices.DeleteFunc(mark.Elements(args[0]), func(v cty.Value) bool {
+			again := seen[v]
+			seen[v] = true
+			return again
+		})
+		if len(all) == 0 {
+			return cty.ListValEmpty(cty.String), nil
+		}
+		return cty.ListVal(all), nil
+	},
+})
 
 var indexFunc = function.New(&function.Spec{
 	Params: []function.Parameter{
@@ -284,9 +305,9 @@ var transposeFunc = function.New(&function.Spec{
 				if v.IsNull() {
 					return cty.UnknownVal(typ), function.NewArgErrorf(0, "an element of %q is null", m.Key)
 				}
-				key := v.AsString()
-				if name := cty.StringVal(m.Key); !slices.ContainsFunc(found[key], name.RawEquals) {
-					found[key] = append(found[key], name)
+				key, name := v.AsString(), cty.StringVal(m.Key)
+				if names := found[key]; len(names) == 0 || !names[len(names)-1].RawEquals(name) {
+					found[key] = append(names, name)
 				}
 			}
 		}

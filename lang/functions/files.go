@@ -16,6 +16,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"kolla.openstack.org/kolla/internal/files"
+	"kolla.openstack.org/kolla/lang/internal/budget"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -37,6 +38,8 @@ type Files struct {
 	BuiltinDir string
 	// FS has the files with relative paths; nil: the disk has them. See lang.Options.
 	FS fs.FS
+
+	budget *budget.Budget // of the expressions that read files; nil: nobody counts
 }
 
 // relative is a file system that also has the files at some absolute paths of the disk, under
@@ -99,6 +102,9 @@ func (f *Files) onDisk(path string) bool { return f.FS == nil || filepath.IsAbs(
 // ReadDir lists the directory with a path of Path.
 func (f *Files) ReadDir(path string) ([]fs.DirEntry, error) {
 	if f.onDisk(path) {
+		if err := files.RefuseKernel(path); err != nil {
+			return nil, err
+		}
 		return os.ReadDir(path)
 	}
 	return fs.ReadDir(f.FS, path)
@@ -136,14 +142,25 @@ func (f *Files) Read(name string) ([]byte, error) {
 			return nil, fmt.Errorf("read %s: %w", name, withoutPath(err))
 		}
 		f.seen[name] = sumOf(sha256.New, source)
-		return source, nil
+		return source, f.spend(budget.StepsOf(len(source)))
 	}
 	source, err := f.readFile(f.Path(name))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f.Path(name), withoutPath(err))
 	}
+	if err := f.spend(budget.StepsOf(len(source))); err != nil {
+		return nil, err
+	}
 	f.seen[name] = sumOf(sha256.New, source)
 	return source, nil
+}
+
+// spend takes steps from the budget of the expressions.
+func (f *Files) spend(steps int) error {
+	if f.budget == nil {
+		return nil
+	}
+	return f.budget.Spend(steps)
 }
 
 // readBounded reads r to the end. It returns an error if r has more than maxFile bytes.

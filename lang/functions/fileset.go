@@ -17,6 +17,9 @@ import (
 // make a small tree endless, or nearly so.
 const maxEntries = 100_000
 
+// entrySteps is the number of steps for the visit of a file or directory.
+const entrySteps = 20
+
 // fileset is a search for the files below a directory that match a pattern.
 type fileset struct {
 	files   *Files
@@ -83,6 +86,9 @@ func (s *fileset) walk(within string, above []fs.FileInfo) error {
 	for _, entry := range entries {
 		if s.seen++; s.seen > maxEntries {
 			return fmt.Errorf("there are more than %d files and directories below %s, or links that lead in circles; name a directory further down", maxEntries, s.base)
+		}
+		if err := s.files.spend(entrySteps); err != nil {
+			return err
 		}
 		name := path.Join(within, entry.Name())
 		matches, err := doublestar.Match(s.pattern, name)

@@ -10,6 +10,7 @@
 package functions
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"kolla.openstack.org/kolla/lang/internal/budget"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
@@ -36,7 +38,7 @@ type Info struct {
 // All returns all functions of the language, group by group, sorted by name within a group.
 func All() []Info {
 	var out []Info
-	for _, group := range library(NewFiles("")) {
+	for _, group := range library(NewFiles(""), budget.New()) {
 		slices.SortFunc(group.functions, func(a, b entry) int { return strings.Compare(a.name, b.name) })
 		for _, f := range group.functions {
 			out = append(out, Info{
@@ -68,6 +70,7 @@ type entry struct {
 	name     string
 	carries  bool
 	function function.Function
+	check    func(args []cty.Value) error // nil: the function checks its arguments itself
 	doc      string
 	example  string
 	result   string
@@ -76,7 +79,7 @@ type entry struct {
 // carries returns an entry for a function whose arguments may contain generated secrets. The
 // function leaves strings unchanged, or handles generated secrets itself.
 func carries(name string, f function.Function, doc, example, result string) entry {
-	return entry{name: name, carries: true, function: guarded(f, anything), doc: doc, example: example, result: result}
+	return entry{name: name, carries: true, function: f, check: anything, doc: doc, example: example, result: result}
 }
 
 func anything([]cty.Value) error { return nil }
@@ -84,12 +87,21 @@ func anything([]cty.Value) error { return nil }
 // computes returns an entry for a function whose result depends on the values of strings. The
 // function refuses generated secrets, because their values are not known.
 func computes(name string, f function.Function, doc, example, result string) entry {
-	return refuses(name, refusing(f), doc, example, result)
+	return entry{name: name, function: f, check: noSecrets, doc: doc, example: example, result: result}
 }
 
 // refuses returns an entry for a function that refuses generated secrets itself.
 func refuses(name string, f function.Function, doc, example, result string) entry {
 	return entry{name: name, function: f, doc: doc, example: example, result: result}
+}
+
+// within returns the entry with a function that checks its arguments and keeps to a budget.
+func (e entry) within(b *budget.Budget) entry {
+	if e.check != nil {
+		limit := limited(e.name, b)
+		e.function = guarded(e.function, func(args []cty.Value) error { return cmp.Or(e.check(args), limit(args)) })
+	}
+	return e
 }
 
 // group is a group of functions in the reference.
@@ -100,7 +112,8 @@ type group struct {
 
 // library returns all functions, under Terraform's names. Each function returns the same result
 // for the same arguments and files.
-func library(files *Files) []group {
+func library(files *Files, b *budget.Budget) []group {
+	files.budget = b
 	groups := []group{
 		{"Numbers", numberFunctions()},
 		{"Strings", stringFunctions()},
@@ -112,12 +125,18 @@ func library(files *Files) []group {
 		{"IP networks", networkFunctions()},
 		{"Types, errors and secrets", typeFunctions(files)},
 	}
+	for _, group := range groups {
+		for i, e := range group.functions {
+			group.functions[i] = e.within(b)
+		}
+	}
 	inTemplates := byName(groups)
 	for _, f := range noTemplates() {
 		inTemplates[f.name] = f.function
 	}
-	groups[1].functions = append(groups[1].functions, templateStringFunction(inTemplates))
-	groups[4].functions = append(groups[4].functions, files.templateFunction(inTemplates))
+	t := templates{functions: inTemplates, budget: b}
+	groups[1].functions = append(groups[1].functions, t.ofTexts().within(b))
+	groups[4].functions = append(groups[4].functions, t.ofFiles(files).within(b))
 	return groups
 }
 
@@ -132,5 +151,8 @@ func byName(groups []group) map[string]function.Function {
 	return out
 }
 
-// Table returns all functions of the language by name. They read files through files.
-func Table(files *Files) map[string]function.Function { return byName(library(files)) }
+// Table returns all functions of the language by name. They read files through files, and keep
+// to a budget.
+func Table(files *Files, b *budget.Budget) map[string]function.Function {
+	return byName(library(files, b))
+}

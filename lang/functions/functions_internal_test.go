@@ -19,6 +19,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"kolla.openstack.org/kolla/lang/internal/budget"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -141,10 +142,12 @@ func TestFunctionsHold(t *testing.T) {
 		t.Fatal(err)
 	}
 	odd, usual := oddValues(), usualValues()
-	for name, f := range Table(NewFiles(dir)) {
+	limits := budget.New()
+	for name, f := range Table(NewFiles(dir), limits) {
 		t.Run(name, func(t *testing.T) {
 			results := 0
 			combinations(odd, usual, func(args []cty.Value) {
+				limits.Renew()
 				defer func() {
 					if r := recover(); r != nil {
 						t.Fatalf("%#v: panic: %v", args, r)
@@ -193,7 +196,9 @@ func marksLost(name string, args []cty.Value, got cty.Value) bool {
 // TestHugeArguments holds that no argument makes a function use up the memory, the
 // stack or a person's patience.
 func TestHugeArguments(t *testing.T) {
-	deep := strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20)
+	nested := func(depth int) cty.Value {
+		return cty.StringVal(strings.Repeat("[", depth) + strings.Repeat("]", depth))
+	}
 	bomb := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
 	for i := range 12 {
 		alias := strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 10), ", ")
@@ -205,14 +210,16 @@ func TestHugeArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Close()
-	all := Table(NewFiles(t.TempDir()))
+	all := Table(NewFiles(t.TempDir()), budget.New())
 	for _, test := range []struct {
 		name string
 		args []cty.Value
 		want string
 	}{
-		{"jsondecode", []cty.Value{cty.StringVal(deep)}, "exceeded max depth"},
-		{"yamldecode", []cty.Value{cty.StringVal(deep)}, "exceeded max depth"},
+		{"jsondecode", []cty.Value{nested(1 << 16)}, "exceeded max depth"},
+		{"jsondecode", []cty.Value{nested(1 << 20)}, "at most 100000 elements"},
+		{"yamldecode", []cty.Value{nested(1 << 16)}, "exceeded max depth"},
+		{"yamldecode", []cty.Value{nested(1 << 20)}, "at most 100000 elements"},
 		{"yamldecode", []cty.Value{cty.StringVal(bomb)}, "excessive aliasing"},
 		{"yamldecodeall", []cty.Value{cty.StringVal("--- a\n---\n" + bomb)}, "document 2: document contains excessive aliasing"},
 		{"base64gunzip", []cty.Value{cty.StringVal(base64.StdEncoding.EncodeToString(zipped.Bytes()))}, "more than 16 MiB"},
@@ -239,11 +246,13 @@ func TestSecretsCarried(t *testing.T) {
 		cty.ObjectVal(map[string]cty.Value{"a": secret}), cty.ObjectVal(map[string]cty.Value{"a": secret, "names": cty.TupleVal([]cty.Value{secret})}), cty.TupleVal([]cty.Value{cty.TupleVal([]cty.Value{secret})}),
 	}
 	usual := append(usualValues(), cty.StringVal("x%s"), cty.StringVal("%5s"), cty.StringVal("${a}"), cty.StringVal("greeting.tmpl"), cty.Zero)
-	all := Table(NewFiles("testdata"))
+	limits := budget.New()
+	all := Table(NewFiles("testdata"), limits)
 	for _, f := range All() {
 		used := all[f.Name]
 		carried := false
 		combinations(append(places, usual...), usual, func(args []cty.Value) {
+			limits.Renew()
 			for _, given := range [][]cty.Value{args, reversed(args)} {
 				if !slices.ContainsFunc(given, mark.IsGenerated) {
 					continue
@@ -273,7 +282,7 @@ func TestSecretsInDocuments(t *testing.T) {
 	token := mark.Generated{Service: "own", Secret: "a", Key: "value"}.Token()
 	bare, _ := token.Unmark()
 	lines := cty.StringVal("first\n" + bare.AsString()).Mark(mark.Generated{})
-	all := Table(NewFiles(""))
+	all := Table(NewFiles(""), budget.New())
 	for _, c := range []struct {
 		function string
 		arg      cty.Value
@@ -331,7 +340,7 @@ func holds(v cty.Value, text string) bool {
 func TestNonsensitiveLater(t *testing.T) {
 	later := mark.Deferred{By: "data.x"}
 	list := cty.ListVal([]cty.Value{cty.StringVal("a").Mark(mark.Sensitive{}), cty.UnknownVal(cty.String).WithMarks(cty.NewValueMarks(mark.Sensitive{}, later))})
-	all := Table(NewFiles(""))
+	all := Table(NewFiles(""), budget.New())
 	got, err := call(all["nonsensitive"], []cty.Value{list})
 	if want := cty.ListVal([]cty.Value{cty.StringVal("a"), cty.UnknownVal(cty.String).Mark(later)}); err != nil || !got.RawEquals(want) {
 		t.Errorf("%#v, %v", got, err)
@@ -340,5 +349,63 @@ func TestNonsensitiveLater(t *testing.T) {
 	got, err = call(all["lookup"], []cty.Value{cty.ObjectVal(map[string]cty.Value{"a": secret, "b": cty.UnknownVal(cty.Number).Mark(later)}), cty.StringVal("b")})
 	if _, unsettled := mark.Settle(got, nil); err != nil || mark.IsGenerated(got) || unsettled != nil {
 		t.Errorf("%#v, %v, %v", got, err, unsettled)
+	}
+}
+
+// TestCosts holds that no result is larger than the function estimates from its arguments.
+func TestCosts(t *testing.T) {
+	texts := func(all ...string) cty.Value {
+		list := make([]cty.Value, len(all))
+		for i, text := range all {
+			list[i] = cty.StringVal(text)
+		}
+		return cty.ListVal(list)
+	}
+	many := strings.Repeat("a b\n", 50)
+	all := Table(NewFiles(""), budget.New())
+	for _, c := range []struct {
+		name string
+		args []cty.Value
+	}{
+		{"csvdecode", []cty.Value{cty.StringVal("a,b\n1,2\n3,4\n")}},
+		{"format", []cty.Value{cty.StringVal("%s-%09.3f-%%-%[1]s"), cty.StringVal("abc"), cty.NumberFloatVal(1.5)}},
+		{"format", []cty.Value{cty.StringVal("%#v %v"), texts("a", "b"), cty.MustParseNumberVal("1e300")}},
+		{"format", []cty.Value{cty.StringVal("%[2]s%s"), cty.Zero, cty.StringVal("abcdef"), cty.StringVal("abcdef")}},
+		{"formatlist", []cty.Value{cty.StringVal("%s is %s"), texts("a", "bb", "ccc"), cty.StringVal("long")}},
+		{"indent", []cty.Value{cty.NumberIntVal(7), cty.StringVal(many)}},
+		{"join", []cty.Value{cty.StringVal(", "), texts("a", "b"), texts("c")}},
+		{"jsondecode", []cty.Value{cty.StringVal(`{"a": [1, "x,y", {"b": []}], "c": "\"["}`)}},
+		{"regexall", []cty.Value{cty.StringVal("(a)( )"), cty.StringVal(many)}},
+		{"replace", []cty.Value{cty.StringVal(many), cty.StringVal("a"), cty.StringVal("xyz")}},
+		{"replace", []cty.Value{cty.StringVal(many), cty.StringVal(""), cty.StringVal("xyz")}},
+		{"replace", []cty.Value{cty.StringVal(many), cty.StringVal("/(a)( )/"), cty.StringVal("$2$1$0-")}},
+		{"setproduct", []cty.Value{texts("a", "b"), texts("c", "d", "e")}},
+		{"split", []cty.Value{cty.StringVal(""), cty.StringVal("abc")}},
+		{"split", []cty.Value{cty.StringVal(" "), cty.StringVal(many)}},
+	} {
+		operands := make([]operand, len(c.args))
+		for i, arg := range c.args {
+			size, err := budget.SizeOf(arg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			operands[i] = operand{arg, size}
+		}
+		estimated, err := costs[c.name](operands)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := call(all[c.name], c.args)
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		got, err := budget.SizeOf(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := estimated.result
+		if text := v.Type() == cty.String; text && got.Text > most.Text || !text && got.Parts > 1+2*most.Parts {
+			t.Errorf("%s(%#v): the result has %+v, more than %+v", c.name, c.args, got, most)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"kolla.openstack.org/kolla/lang/internal/budget"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -68,7 +69,7 @@ func TestMarksTravelThroughFunctions(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "hunter2.tmpl"), []byte("${hunter2}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	all := Table(NewFiles(dir))
+	all := Table(NewFiles(dir), budget.New())
 	tried := 0
 	for name, f := range all {
 		if name == "nonsensitive" || name == "issensitive" {

@@ -1,8 +1,13 @@
 package functions
 
 import (
+	"fmt"
+
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
+
+	"kolla.openstack.org/kolla/lang/internal/budget"
 )
 
 func numberFunctions() []entry {
@@ -26,11 +31,33 @@ func typeFunctions(files *Files) []entry {
 		refuses("nonsensitive", nonsensitiveFunc(files), "The value, which may be shown from here on, with all that is in it. Of a secret that is its certificate or public key, which is then read from the cluster.", `nonsensitive(sensitive("x"))`, `"x"`),
 		carries("sensitive", sensitiveFunc, "The value, which is never shown and never stored.", `issensitive([sensitive("x")])`, `true`),
 		computes("tobool", stdlib.MakeToFunc(cty.Bool), `The bool that a text "true" or "false" means.`, `tobool("true")`, `true`),
-		carries("tolist", stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)), "The elements as a list, all of one type.", `tolist(["a", 1])`, `["a", "1"]`),
-		carries("tomap", stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType)), "The entries as a map, with values all of one type.", `tomap({ a = "x", b = 1 })`, `{ a = "x", b = "1" }`),
+		carries("tolist", collectionOf(cty.List(cty.DynamicPseudoType)), "The elements as a list, all of one type.", `tolist(["a", 1])`, `["a", "1"]`),
+		carries("tomap", collectionOf(cty.Map(cty.DynamicPseudoType)), "The entries as a map, with values all of one type.", `tomap({ a = "x", b = 1 })`, `{ a = "x", b = "1" }`),
 		computes("tonumber", stdlib.MakeToFunc(cty.Number), "The number that a text writes.", `tonumber("1.5")`, `1.5`),
-		carries("toset", stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)), "The elements as a set: each once, in no order.", `toset(["b", "a", "b"])`, `["a", "b"]`),
+		carries("toset", collectionOf(cty.Set(cty.DynamicPseudoType)), "The elements as a set: each once, in no order.", `toset(["b", "a", "b"])`, `["a", "b"]`),
 		carries("tostring", stdlib.MakeToFunc(cty.String), "A number or bool as text.", `tostring(1.50)`, `"1.5"`),
 		carries("try", tryFunc, "The first of the expressions that can be evaluated without an error.", `try({ a = 1 }.b, "none")`, `"none"`),
 	}
+}
+
+// collectionOf returns a function that converts a value to a list, set or map.
+func collectionOf(want cty.Type) function.Function {
+	convert := func(v cty.Value) (cty.Value, error) {
+		out, err := budget.Convert(v, want)
+		if err != nil && budget.Uniform(v) == nil {
+			err = fmt.Errorf("cannot convert %s to %s", v.Type().FriendlyName(), want.FriendlyNameForConstraint())
+		}
+		if err != nil {
+			return cty.DynamicVal, function.NewArgError(0, err)
+		}
+		return out, nil
+	}
+	return function.New(&function.Spec{
+		Params: stdlib.MakeToFunc(want).Params(),
+		Type: func(args []cty.Value) (cty.Type, error) {
+			v, err := convert(args[0])
+			return v.Type(), err
+		},
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return convert(args[0]) },
+	})
 }

@@ -11,54 +11,87 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"kolla.openstack.org/kolla/lang/internal/budget"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
-// refusing returns f with a check: arguments that are made from generated secrets are an error.
-func refusing(f function.Function) function.Function {
-	return guarded(f, func(args []cty.Value) error {
-		for i, arg := range args {
-			if mark.IsGenerated(arg) {
-				return function.NewArgError(i, mark.ErrComputed)
-			}
+// noSecrets returns an error for arguments that are made from generated secrets.
+func noSecrets(args []cty.Value) error {
+	for i, arg := range args {
+		if mark.IsGenerated(arg) {
+			return function.NewArgError(i, mark.ErrComputed)
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // guarded returns f with a check of its arguments. The functions of libraries drop marks if
 // they do not know a result yet, and some of them panic with certain arguments. The guarded
-// function keeps the marks, and returns an error instead of a panic.
+// function keeps the marks, and returns an error instead of a panic. It converts the arguments
+// itself, after the check.
 func guarded(f function.Function, check func(args []cty.Value) error) function.Function {
 	params := f.Params()
+	wanted := make([]cty.Type, len(params))
 	for i := range params {
-		params[i] = passed(params[i])
+		params[i], wanted[i] = opened(params[i])
 	}
-	spec := &function.Spec{
-		Params: params,
-		Type: func(args []cty.Value) (cty.Type, error) {
-			if err := check(args); err != nil {
-				return cty.NilType, err
-			}
-			t, err := f.ReturnTypeForValues(args)
-			return t, withoutPanic(err)
-		},
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			v, err := f.Call(args)
-			if err != nil {
-				return cty.DynamicVal, withoutPanic(err)
-			}
-			if !v.IsWhollyKnown() && slices.ContainsFunc(args, undecided) {
-				v = v.WithMarks(lasting(args...))
-			}
-			return v, nil
-		},
-	}
+	spec := &function.Spec{Params: params}
 	if rest := f.VarParam(); rest != nil {
-		open := passed(*rest)
-		spec.VarParam = &open
+		open, want := opened(*rest)
+		spec.VarParam, wanted = &open, append(wanted, want)
+	}
+	spec.Type = func(args []cty.Value) (cty.Type, error) {
+		if err := check(args); err != nil {
+			return cty.NilType, err
+		}
+		args, err := converted(args, wanted)
+		if err != nil {
+			return cty.NilType, err
+		}
+		t, err := f.ReturnTypeForValues(args)
+		return t, withoutPanic(err)
+	}
+	spec.Impl = func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		args, err := converted(args, wanted)
+		if err != nil {
+			return cty.DynamicVal, err
+		}
+		v, err := f.Call(args)
+		if err != nil {
+			return cty.DynamicVal, withoutPanic(err)
+		}
+		if !v.IsWhollyKnown() && slices.ContainsFunc(args, undecided) {
+			v = v.WithMarks(lasting(args...))
+		}
+		return v, nil
 	}
 	return function.New(spec)
+}
+
+// opened returns the parameter with permission for all values, and its type.
+func opened(p function.Parameter) (function.Parameter, cty.Type) {
+	want := p.Type
+	if !want.IsCapsuleType() { // an expression that the function evaluates itself
+		p.Type = cty.DynamicPseudoType
+	}
+	return passed(p), want
+}
+
+// converted converts arguments to the types of the parameters. The last one is for all further
+// arguments.
+func converted(args []cty.Value, wanted []cty.Type) ([]cty.Value, error) {
+	out := slices.Clone(args)
+	for i, arg := range args {
+		want := wanted[min(i, len(wanted)-1)]
+		if want == cty.DynamicPseudoType || want.IsCapsuleType() || arg.Type() == cty.DynamicPseudoType {
+			continue
+		}
+		var err error
+		if out[i], err = budget.Convert(arg, want); err != nil {
+			return nil, function.NewArgError(i, err)
+		}
+	}
+	return out, nil
 }
 
 // withoutPanic returns a readable error for a panic in a function, and any other error

@@ -1,7 +1,6 @@
 package functions
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,8 +17,8 @@ func stringFunctions() []entry {
 		carries("chomp", stdlib.ChompFunc, "The text without line breaks at its end.", `chomp("hello\n")`, `"hello"`),
 		computes("didyoumean", didyoumeanFunc, "A sentence with the name that was probably meant by another, and a space before it, for an `error_message`; an empty text if there is no such name, or it is one of them.", `didyoumean("nfz", ["nfs", "rbd"])`, `" Did you mean \"nfs\"?"`),
 		computes("endswith", textTest("suffix", strings.HasSuffix), "Whether a text ends with another.", `endswith("nova.conf", ".conf")`, `true`),
-		carries("format", bounded(stdlib.FormatFunc), "A text with values in the places of its verbs, such as %s, %d, %03d, %q or %#v.", `format("%s-%02d", "node", 7)`, `"node-07"`),
-		carries("formatlist", bounded(stdlib.FormatListFunc), "A format applied to the elements of lists, one after another.", `formatlist("%s:%d", ["a", "b"], 11211)`, `["a:11211", "b:11211"]`),
+		carries("format", padding(stdlib.FormatFunc), "A text with values in the places of its verbs, such as %s, %d, %03d, %q or %#v.", `format("%s-%02d", "node", 7)`, `"node-07"`),
+		carries("formatlist", padding(stdlib.FormatListFunc), "A format applied to the elements of lists, one after another.", `formatlist("%s:%d", ["a", "b"], 11211)`, `["a:11211", "b:11211"]`),
 		carries("indent", indentFunc, "The text with spaces before each line but the first.", `indent(2, "a:\nb: 1")`, `"a:\n  b: 1"`),
 		carries("join", stdlib.JoinFunc, "The elements of lists in one text, with a separator between them.", `join(", ", ["a", "b"])`, `"a, b"`),
 		computes("lower", stdlib.LowerFunc, "The text in small letters.", `lower("KEYSTONE")`, `"keystone"`),
@@ -76,28 +75,23 @@ var replaceFunc = function.New(&function.Spec{
 	},
 	Type: function.StaticReturnType(cty.String),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		pattern := args[1].AsString()
-		if len(pattern) > 1 && strings.HasPrefix(pattern, "/") && strings.HasSuffix(pattern, "/") {
-			return stdlib.RegexReplace(args[0], cty.StringVal(pattern[1:len(pattern)-1]), args[2])
+		if pattern, ok := betweenSlashes(args[1].AsString()); ok {
+			return stdlib.RegexReplace(args[0], cty.StringVal(pattern), args[2])
 		}
 		return stdlib.Replace(args[0], args[1], args[2])
 	},
 })
 
-// bounded returns a format function that limits the width and precision of its verbs. It also
-// refuses to pad or cut generated secrets, because their length is not known.
-func bounded(f function.Function) function.Function {
+// padding returns a format function that refuses to pad or cut generated secrets, because their
+// length is not known.
+func padding(f function.Function) function.Function {
 	return guarded(f, func(args []cty.Value) error {
 		format, _ := args[0].Unmark()
 		if format.Type() != cty.String || !format.IsKnown() || format.IsNull() {
 			return nil
 		}
-		for _, verb := range formatVerb.FindAllStringSubmatch(strings.ReplaceAll(format.AsString(), "%%", ""), -1) {
-			width, precision, kind := verb[1], verb[2], verb[3]
-			if max(len(width), len(precision)) > formatDigits {
-				return function.NewArgErrorf(0, "the width or precision in %q is too great", verb[0])
-			}
-			if width+precision == "" || !strings.ContainsAny(kind, "sqv") {
+		for _, v := range verbs(format.AsString()) {
+			if v.width+v.precision == "" || !strings.ContainsAny(v.kind, "sqv") {
 				continue
 			}
 			for i, arg := range args {
@@ -110,14 +104,7 @@ func bounded(f function.Function) function.Function {
 	})
 }
 
-// formatVerb matches a verb. Its groups are the width, the precision and the letter of the
-// verb.
-var formatVerb = regexp.MustCompile(`%[-+# 0]*([0-9]*)(?:\.([0-9]*))?(?:\[[0-9]+\])?([a-zA-Z])`)
-
-const (
-	formatDigits = 4    // of a width or precision
-	maxIndent    = 1000 // spaces
-)
+const maxIndent = 1000 // spaces
 
 var indentFunc = guarded(stdlib.IndentFunc, func(args []cty.Value) error {
 	spaces, _ := args[0].Unmark()

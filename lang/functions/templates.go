@@ -12,23 +12,28 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"kolla.openstack.org/kolla/lang/internal/budget"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
-// templateStringFunction returns the function that renders a text as a template. The template
-// can call the given functions.
-func templateStringFunction(inTemplate map[string]function.Function) entry {
-	return carries("templatestring", templateFunc("template", inTemplate, func(text string) (string, string, error) {
+// templates renders templates.
+type templates struct {
+	functions map[string]function.Function // that a template can call
+	budget    *budget.Budget
+}
+
+// ofTexts returns the function that renders a text as a template.
+func (t templates) ofTexts() entry {
+	return carries("templatestring", t.rendering("template", func(text string) (string, string, error) {
 		return text, "template", nil
 	}), "A text as a template: ${...} and %{...} in it are evaluated with the given variables. What a text in the configuration itself leaves to it is written $${...} and %%{...}.",
 		`templatestring("Hello, $${name}!", { name = "you" })`, `"Hello, you!"`)
 }
 
-// templateFunction returns the function that renders a file as a template. The template can
-// call the given functions.
-func (f *Files) templateFunction(inTemplate map[string]function.Function) entry {
-	return carries("templatefile", templateFunc("path", inTemplate, func(name string) (string, string, error) {
+// ofFiles returns the function that renders a file as a template.
+func (t templates) ofFiles(f *Files) entry {
+	return carries("templatefile", t.rendering("path", func(name string) (string, string, error) {
 		source, err := f.readText(name)
 		return source, f.Path(name), err
 	}), "A file as a template: ${...} and %{...} in it are evaluated with the given variables.",
@@ -49,9 +54,9 @@ func noTemplates() []entry {
 	return []entry{{name: "templatefile", function: f}, {name: "templatestring", function: f}}
 }
 
-// templateFunc returns a function that renders a template. source returns the text and the name
-// of the template.
-func templateFunc(param string, inTemplate map[string]function.Function, source func(string) (text, name string, err error)) function.Function {
+// rendering returns a function that renders a template. source returns the text and the name of
+// the template.
+func (t templates) rendering(param string, source func(string) (text, name string, err error)) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{passed(function.Parameter{Name: param, Type: cty.String}), anyParam("vars")},
 		Type:   function.StaticReturnType(cty.String),
@@ -75,7 +80,7 @@ func templateFunc(param string, inTemplate map[string]function.Function, source 
 			if err != nil {
 				return unknown, function.NewArgError(0, err)
 			}
-			v, err := render(text, name, args[1], inTemplate)
+			v, err := t.render(text, name, args[1])
 			if err != nil {
 				return unknown, err
 			}
@@ -84,20 +89,27 @@ func templateFunc(param string, inTemplate map[string]function.Function, source 
 	})
 }
 
-// render evaluates a template with a map of variables and with functions.
-func render(text, name string, vars cty.Value, functions map[string]function.Function) (cty.Value, error) {
+// render evaluates a template with a map of variables.
+func (t templates) render(text, name string, vars cty.Value) (cty.Value, error) {
 	unknown := cty.UnknownVal(cty.String)
+	if err := t.budget.Spend(len(text)); err != nil {
+		return unknown, err
+	}
 	expr, diags := syntax.Template([]byte(text), name, hcl.InitialPos)
 	if diags.HasErrors() {
-		return unknown, templateError(diags, functions)
+		return unknown, templateError(diags, t.functions)
 	}
-	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: functions}
+	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: t.functions}
 	for _, m := range mark.Members(vars) {
 		ctx.Variables[m.Key] = m.Value
 	}
+	t.budget.Into(ctx)
 	v, diags := expr.Value(ctx)
-	if diags.HasErrors() {
-		return unknown, templateError(diags, functions)
+	switch err := t.budget.Err(); {
+	case err != nil:
+		return unknown, err
+	case diags.HasErrors():
+		return unknown, templateError(diags, t.functions)
 	}
 	return convert.Convert(v, cty.String)
 }

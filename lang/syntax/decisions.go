@@ -5,6 +5,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"kolla.openstack.org/kolla/lang/internal/budget"
 )
 
 // Deciding is the name of an internal function. The parser wraps it around each expression
@@ -18,8 +20,17 @@ const Deciding = "known before the apply"
 // Constant evaluates an expression that refers to nothing and calls no function. All its values
 // are known, so the Deciding function returns its argument unchanged.
 func Constant(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
-	v, diags := expr.Value(&hcl.EvalContext{Functions: map[string]function.Function{Deciding: known}})
+	ctx := &hcl.EvalContext{Functions: map[string]function.Function{Deciding: known}}
+	b := budget.New()
+	b.Into(ctx)
+	v, diags := expr.Value(ctx)
+	if at, err := b.Failure(expr.Range()); err != nil {
+		return cty.DynamicVal, hcl.Diagnostics{TooLarge(at, err)}
+	}
 	for _, d := range diags {
+		if d.Summary == "Unknown variable" {
+			d.Summary, d.Detail = "Variables not allowed", "Variables may not be used here."
+		}
 		if _, called := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d); called {
 			d.Detail = "Functions may not be called here."
 		}

@@ -105,6 +105,7 @@ func parseNative(source []byte, name string, hidden bool) (*hcl.File, hcl.Diagno
 	}
 	if body, ok := file.Body.(*hclsyntax.Body); ok {
 		guardDecisions(body)
+		measureParts(body)
 	}
 	return file, diags
 }
@@ -137,6 +138,7 @@ func parseWithin(source []byte, name string, start hcl.Pos, lex lexer, parse par
 	}
 	if expr != nil {
 		guardDecisions(expr)
+		measureParts(expr)
 	}
 	return expr, diags
 }

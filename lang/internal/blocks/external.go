@@ -14,6 +14,7 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema/forms"
+	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // External is the argument external of a service block.
@@ -58,6 +59,7 @@ func (x *External) pair(name string) (key, value hcl.Range) {
 
 // writtenItems returns the entries of a literal object, possibly in a branch of a condition.
 func writtenItems(expr hcl.Expression) []hclsyntax.ObjectConsItem {
+	expr = syntax.Written(expr)
 	if condition, ok := expr.(*hclsyntax.ConditionalExpr); ok {
 		return append(writtenItems(condition.TrueResult), writtenItems(condition.FalseResult)...)
 	}

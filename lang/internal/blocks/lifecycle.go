@@ -9,6 +9,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/internal/budget"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
@@ -65,7 +66,7 @@ func force(e *eval.Env, b *source.Block, name string) (all bool, from []configs.
 	if flag, err := convert.Convert(v, cty.Bool); err == nil {
 		return flag.True(), nil
 	}
-	list, err := convert.Convert(v, cty.List(cty.String))
+	list, err := budget.Convert(v, cty.List(cty.String))
 	if err != nil {
 		eval.Unsuitable(e, b, name, "It must be true, or a list of paths and of names of field managers; this is %s.", values.KindOf(v))
 		return false, nil

@@ -7,11 +7,11 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/gocty"
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/internal/budget"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
@@ -35,7 +35,7 @@ func Attribute(e *Env, b *source.Block, name string, want cty.Type) (v cty.Value
 		}
 		return v, false
 	}
-	converted, err := convert.Convert(v, want)
+	converted, err := budget.Convert(v, want)
 	if err != nil {
 		Unsuitable(e, b, name, "It %s", mismatch(b.Type.Attribute(name).Type, v, err))
 		return v, false

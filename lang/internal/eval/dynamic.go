@@ -6,12 +6,13 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
+	"kolla.openstack.org/kolla/lang/internal/budget"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema"
+	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // DynamicExpr is an expression in a dynamic block. It can also read the element of the loop.
@@ -142,7 +143,7 @@ func setLabel(e *Env, b *source.Block, expr hclsyntax.Expression) bool {
 	if !v.IsWhollyKnown() || !CheckNotSecret(e, v, expr.Range(), "a label") {
 		return false
 	}
-	list, err := convert.Convert(v, cty.List(cty.String))
+	list, err := budget.Convert(v, cty.List(cty.String))
 	if err != nil || list.IsNull() || list.LengthInt() != 1 || list.Index(cty.Zero).IsNull() {
 		e.Report.Error(expr.Range(), "Unsuitable value for \"labels\"", "It must be a list of one text, the name of the %s.", b.Type.Label)
 		return false
@@ -168,7 +169,7 @@ func Rewritten(b *source.Block, expression func(hclsyntax.Expression) hclsyntax.
 
 // WrittenItems returns the entries of a map literal.
 func WrittenItems(expr hcl.Expression) ([]hclsyntax.ObjectConsItem, bool) {
-	switch expr := expr.(type) {
+	switch expr := syntax.Written(expr).(type) {
 	case *hclsyntax.ParenthesesExpr:
 		return WrittenItems(expr.Expression)
 	case *hclsyntax.ObjectConsExpr:

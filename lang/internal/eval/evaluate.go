@@ -16,6 +16,7 @@ import (
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/functions"
+	"kolla.openstack.org/kolla/lang/internal/budget"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
@@ -60,13 +61,8 @@ func (e *Env) Value(expr hcl.Expression) cty.Value {
 	if !ok {
 		return cty.DynamicVal
 	}
-	v, diags := expr.Value(ctx)
-	addEvaluation(e, diags, expr, refs, ctx)
-	if diags.HasErrors() {
-		return cty.DynamicVal
-	}
-	if err := functions.Weigh(v); err != nil {
-		e.Report.Error(expr.Range(), "Value too large", "%s.", words.Sentence(err))
+	v, ok := e.computed(expr, refs, ctx)
+	if !ok {
 		return cty.DynamicVal
 	}
 	if values.Plain(v) {
@@ -96,6 +92,36 @@ func (e *Env) Value(expr hcl.Expression) cty.Value {
 	}
 	return v
 }
+
+// computed evaluates an expression within the budget of the configuration. It reports errors; ok
+// is then false.
+func (e *Env) computed(expr hcl.Expression, refs []hcl.Traversal, ctx *hcl.EvalContext) (v cty.Value, ok bool) {
+	b := e.Memo.budget
+	if b.Err() != nil {
+		return cty.DynamicVal, false // which was reported
+	}
+	b.Into(ctx)
+	b.Start()
+	v, diags := expr.Value(ctx)
+	err := b.Take(v, syntax.Makes(expr), len(diags))
+	diags = diags[:min(len(diags), maxErrors)] // a loop may repeat an error for each of its elements
+	addEvaluation(e, diags, expr, refs, ctx)
+	if at, exceeded := b.Failure(expr.Range()); exceeded != nil {
+		e.Report.Error(at, "Evaluation too large", "%s.", words.Sentence(exceeded))
+		return cty.DynamicVal, false
+	}
+	if diags.HasErrors() {
+		return cty.DynamicVal, false
+	}
+	if err != nil {
+		e.Report.Add(syntax.TooLarge(expr.Range(), err))
+		return cty.DynamicVal, false
+	}
+	return v, true
+}
+
+// maxErrors is the number of diagnostics that are shown for one expression.
+const maxErrors = 20
 
 // constant reports whether an expression with these references has the same value wherever it
 // is evaluated. path is the same in the whole module, and in the whole catalogue.
@@ -135,16 +161,21 @@ type Memo struct {
 	refs      map[hcl.Expression][]hcl.Traversal
 	constants map[hcl.Expression]cty.Value // see constant
 	lists     map[hcl.Expression][]string  // of constants that are right; nobody changes them
+	budget    *budget.Budget
 }
 
-// NewMemo returns an empty memo.
-func NewMemo() *Memo {
+// NewMemo returns an empty memo. All expressions that are evaluated with it share the budget.
+func NewMemo(b *budget.Budget) *Memo {
 	return &Memo{
+		budget:    b,
 		refs:      map[hcl.Expression][]hcl.Traversal{},
 		constants: map[hcl.Expression]cty.Value{},
 		lists:     map[hcl.Expression][]string{},
 	}
 }
+
+// RenewBudget fills the budget of the expressions again.
+func (m *Memo) RenewBudget() { m.budget.Renew() }
 
 // References returns the references in an expression.
 func (m *Memo) References(expr hcl.Expression) []hcl.Traversal {

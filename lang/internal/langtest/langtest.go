@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"kolla.openstack.org/kolla/lang/functions"
+	"kolla.openstack.org/kolla/lang/internal/budget"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/source"
@@ -32,9 +33,10 @@ func Module(t testing.TB, report *diag.Reporter, text string) (root *source.Modu
 
 // Env returns an environment that knows functions, and no names.
 func Env(report *diag.Reporter) *eval.Env {
+	limits := budget.New()
 	return &eval.Env{
 		Report: report, Decisions: eval.NewDecisions(), Scope: eval.NewScope(nil),
-		Functions: functions.Table(functions.NewFiles(".")), Memo: eval.NewMemo(),
+		Functions: functions.Table(functions.NewFiles("."), limits), Memo: eval.NewMemo(limits),
 	}
 }
 

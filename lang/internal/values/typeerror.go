@@ -14,6 +14,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/mark"
+	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // TypeError is a difference between a value and the declared type of a variable.
@@ -92,6 +93,7 @@ func (p Place) complete() bool {
 
 func unwrapped(expr hcl.Expression) hcl.Expression {
 	for {
+		expr = syntax.Written(expr)
 		inner, ok := expr.(*hclsyntax.ParenthesesExpr)
 		if !ok {
 			return expr

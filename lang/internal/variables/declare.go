@@ -10,10 +10,10 @@ import (
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/internal/budget"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/source"
@@ -119,7 +119,7 @@ func (v *Variable) convert(value cty.Value) (cty.Value, error) {
 	if v.defaults != nil {
 		value = v.defaults.Apply(value)
 	}
-	return convert.Convert(value, v.constraint)
+	return budget.Convert(value, v.constraint)
 }
 
 // typeAt returns a sentence with the place of the type, for types that are too long to repeat.
