@@ -61,6 +61,9 @@ const (
 	// AnnotationRevision is on Secrets from which other Secrets are derived. It names their
 	// current values without revealing them. The names of the derived Secrets depend on it.
 	AnnotationRevision = "kolla.openstack.org/revision"
+	// AnnotationSecret and the name of a Secret are on pods that mount its values. It is the
+	// revision of the values: the name of the Secret does not change with them.
+	AnnotationSecret = "kolla.openstack.org/secret-"
 	// AnnotationChecksum is on the same Secrets. It shows whether the values have been replaced
 	// since the revision was recorded.
 	AnnotationChecksum = "kolla.openstack.org/checksum"

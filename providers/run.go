@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -19,9 +20,9 @@ var (
 	containerWork = []string{"image", "command", "args", "workingDir", "env", "envFrom", "volumeMounts", "volumeDevices", "lifecycle"}
 )
 
-// checksums is the prefix of annotations of pods that stand for the content of other objects, as
-// Helm charts have them: "checksum/config".
-const checksums = "checksum/"
+// contents are prefixes of annotations of pods that stand for the content of other objects. Helm
+// charts have "checksum/config".
+var contents = []string{"checksum/", AnnotationSecret}
 
 // defaults are values that the server gives to fields of Jobs, volumes and variables.
 var defaults = map[string]string{"completions": "1", "completionMode": "NonIndexed", "defaultMode": "420", "apiVersion": "v1"}
@@ -36,7 +37,7 @@ func (o *Object) RunDigest() string {
 	job, _ := o.Manifest.Object["spec"].(map[string]any)
 	template, _ := job["template"].(map[string]any)
 	pod, _ := template["spec"].(map[string]any)
-	work := []any{picked(job, jobWork), picked(pod, podWork), checksumsOf(template)}
+	work := []any{picked(job, jobWork), picked(pod, podWork), contentsOf(template)}
 	for _, field := range []string{"initContainers", "containers"} {
 		list, _ := pod[field].([]any)
 		var containers []any
@@ -104,11 +105,13 @@ func undefaulted(name string, value any) any {
 	return value
 }
 
-// checksumsOf returns the annotations of a pod template that stand for the content of other
+// contentsOf returns the annotations of a pod template that stand for the content of other
 // objects.
-func checksumsOf(template map[string]any) map[string]string {
+func contentsOf(template map[string]any) map[string]string {
 	annotations, _, _ := unstructured.NestedStringMap(template, "metadata", "annotations")
-	maps.DeleteFunc(annotations, func(key, _ string) bool { return !strings.HasPrefix(key, checksums) })
+	maps.DeleteFunc(annotations, func(key, _ string) bool {
+		return !slices.ContainsFunc(contents, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
+	})
 	if len(annotations) == 0 {
 		return nil
 	}

@@ -209,6 +209,25 @@ func TestRevisions(t *testing.T) {
 	}
 }
 
+// TestRevisionsOfMountedSecrets holds that a job that mounts a Secret runs again when the Secret has
+// other values. Such jobs set passwords of users in Keystone, in databases and in queues.
+func TestRevisionsOfMountedSecrets(t *testing.T) {
+	rotated := facts()
+	rotated.Revision = func(addrs.Object, string, string, map[string]string) string { return "rotated" }
+	before, after := render(t, load(t, "testdata/registered"), facts()), render(t, load(t, "testdata/registered"), rotated)
+	again := map[string]bool{}
+	for i, o := range before {
+		if o.IsJob() {
+			again[o.Family.Name] = after[i].Family == o.Family && after[i].Address != o.Address
+		}
+	}
+	for _, job := range []string{"keystone-bootstrap", "keystone-db-create", "stack-queue-create", "stack-register-users"} {
+		if !again[job] {
+			t.Errorf("%s does not run again: %v", job, again)
+		}
+	}
+}
+
 // TestRoles covers roles that the cluster cannot satisfy.
 func TestRoles(t *testing.T) {
 	cases := map[string]struct {

@@ -121,7 +121,7 @@ func (p *Pod) mountSecrets(mounts []configs.SecretMount) []*corev1.VolumeMountAp
 		s := p.in.Secrets.Get(m.Service, m.Secret)
 		volume := p.volumes.secret(m.Secret+"-keys", s.Address.Name)
 		out = append(out, corev1.VolumeMount().WithName(volume).WithMountPath(m.Path).WithReadOnly(true))
-		p.notes["kolla.openstack.org/secret-"+m.Secret] = s.Revision
+		p.notes[providers.AnnotationSecret+m.Secret] = s.Revision
 		p.DependsOn = append(p.DependsOn, s.Address)
 		p.Deferred = append(p.Deferred, s.Deferred...)
 	}
