@@ -7,7 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
+	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
 // cluster returns the rules of the ClusterRole.
@@ -29,6 +31,9 @@ func (b *builder) cluster() []Rule {
 		rules = append(rules, b.outside(kind, leaving[kind], without(manageBy, "create"))...)
 	}
 	rules = append(rules, b.classes()...)
+	if definitions := kinds.CustomResourceDefinition.WithVersion("v1"); b.hasCustom() && declared[definitions] == nil && leaving[definitions] == nil {
+		rules = append(rules, b.over("A plan also compares fields that custom resources have only in the version in which the cluster stores them.", []schema.GroupVersionKind{definitions}, "list")...)
+	}
 	for _, r := range b.Reads {
 		if r.Namespace == "" && declared[r.GVK] == nil && leaving[r.GVK] == nil {
 			rules = append(rules, b.over(r.Why, []schema.GroupVersionKind{r.GVK}, "list")...)
@@ -38,6 +43,14 @@ func (b *builder) cluster() []Rule {
 		rules = append(rules, b.granted("")...)
 	}
 	return rules
+}
+
+// hasCustom reports whether the cloud has objects of kinds that are not Kubernetes' own.
+func (b *builder) hasCustom() bool {
+	return slices.ContainsFunc(b.Objects, func(o providers.Object) bool {
+		_, builtIn := kubernetes.BuiltinResource(o.Manifest.GroupVersionKind())
+		return !builtIn
+	})
 }
 
 // without returns the verbs without some of them.

@@ -50,8 +50,10 @@ func texts(roles []rights.Role) string {
 }
 
 func resource(kind schema.GroupVersionKind) string {
-	name, _ := kubernetes.BuiltinResource(kind)
-	return name
+	if name, ok := kubernetes.BuiltinResource(kind); ok {
+		return name
+	}
+	return kubernetes.GuessedResource(kind)
 }
 
 // always are the rules of every plan.
@@ -100,6 +102,21 @@ func TestOf(t *testing.T) {
 			full: ": scheduling.k8s.io/priorityclasses: list\n: scheduling.k8s.io/priorityclasses[p]: get,watch,patch,delete\n" +
 				"other: /services: get,list,watch,patch,delete\n" + volumes,
 			plan: ": scheduling.k8s.io/priorityclasses: list\n: scheduling.k8s.io/priorityclasses[p]: get\nother: /services: get,list\n" + volumes,
+		},
+		"a custom resource": {
+			objects: []string{`{apiVersion: example.org/v1, kind: Thing, metadata: {name: a, namespace: other}}`},
+			full:    ": apiextensions.k8s.io/customresourcedefinitions: list\nother: example.org/things: get,list,watch,create,patch,delete\n" + volumes,
+			plan:    ": apiextensions.k8s.io/customresourcedefinitions: list\nother: example.org/things: get,list\n" + volumes,
+		},
+		"a custom resource and its definition": {
+			objects: []string{
+				`{apiVersion: example.org/v1, kind: Thing, metadata: {name: a, namespace: other}}`,
+				`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.example.org}}`,
+			},
+			full: ": apiextensions.k8s.io/customresourcedefinitions: list\n: apiextensions.k8s.io/customresourcedefinitions[things.example.org]: get,watch,create,patch,delete\n" +
+				"other: example.org/things: get,list,watch,create,patch,delete\n" + volumes,
+			plan: ": apiextensions.k8s.io/customresourcedefinitions: list\n: apiextensions.k8s.io/customresourcedefinitions[things.example.org]: get\n" +
+				"other: example.org/things: get,list\n" + volumes,
 		},
 		"a name that is known later": {
 			objects: []string{`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: "p-(known-after-apply)"}}`},

@@ -105,11 +105,7 @@ func (e *extraFinder) divided(path fieldpath.Path) bool {
 }
 
 // ruled reports whether a rule matches a field below a field.
-func (e *extraFinder) ruled(names []string) bool {
-	return slices.ContainsFunc(e.rules, func(rule addrs.FieldPath) bool {
-		return len(rule) > len(names) && rule[:len(names)].Covers(names)
-	})
-}
+func (e *extraFinder) ruled(names []string) bool { return CoveredBelow(e.rules, names) }
 
 func (e *extraFinder) value(path fieldpath.Path, content, wanted any, own, all *fieldpath.Set) {
 	switch content := content.(type) {

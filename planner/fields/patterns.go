@@ -28,3 +28,10 @@ func Covered(patterns []addrs.FieldPath, path fieldpath.Path) bool {
 	field, err := addrs.ParseFieldPath(Text(path))
 	return err == nil && slices.ContainsFunc(patterns, func(p addrs.FieldPath) bool { return p.Covers(field) })
 }
+
+// CoveredBelow reports whether a pattern matches a field below the field with these names.
+func CoveredBelow(patterns []addrs.FieldPath, names []string) bool {
+	return slices.ContainsFunc(patterns, func(p addrs.FieldPath) bool {
+		return len(p) > len(names) && p[:len(names)].Covers(names)
+	})
+}

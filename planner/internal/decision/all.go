@@ -23,13 +23,14 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// env has the facts that all decisions of a plan share. A decision does not change it.
+// env has the facts that all decisions of a plan share. A decision changes only stored.
 type env struct {
 	inv      *inventory.Inventory
 	ask      *trial.Asker
 	replaced []addrs.Target // of -replace
 	// triggered are the objects that are replaced because of others.
 	triggered map[addrs.Object]plans.Reason
+	stored    storedVersions
 }
 
 // All decides about all selected objects, in the order of the input. The problems are
@@ -54,7 +55,7 @@ func All(ctx context.Context, inv *inventory.Inventory, set selection.Set) ([]*o
 	if err := replaceTriggered(ctx, e, outcomes); err != nil {
 		return nil, nil, err
 	}
-	warnings := outcome.HiddenRules(inv, outcomes)
+	warnings := append(outcome.HiddenRules(inv, outcomes), e.stored.warnings()...)
 	reuseVolumes(inv.Input.Snapshot, outcomes)
 	differ, err := volumes.Compare(ctx, inv, outcomes)
 	if err != nil {

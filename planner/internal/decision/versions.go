@@ -2,14 +2,19 @@ package decision
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/lifecycle"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -22,25 +27,32 @@ import (
 // versions. Versions that a webhook converts have fields of other names, so these are not
 // compared.
 func findUnshown(ctx context.Context, e *env, s *subject) (found []fields.Difference, err error) {
-	in := &e.inv.Input
-	if proof.BuiltIn(s.draft.Action.Ref.GVK) || !s.draft.Owned() || in.ForeignPolicy == plans.IgnoreForeign {
+	in, ref := &e.inv.Input, s.draft.Action.Ref
+	if proof.BuiltIn(ref.GVK) || !s.draft.Owned() || in.ForeignPolicy == plans.IgnoreForeign {
 		return nil, nil
 	}
-	version, err := storedVersion(ctx, in.Snapshot, s.draft.Action.Ref)
-	if err != nil || version == "" || version == s.draft.Action.Ref.GVK.Version {
+	version, err := e.stored.version(ctx, in.Snapshot, ref.GVK.GroupKind())
+	if err != nil || version == "" || version == ref.GVK.Version {
 		return nil, err
 	}
-	ref := s.draft.Action.Ref
 	ref.GVK.Version = version
 	stored, err := in.Reader.Get(ctx, ref)
 	switch {
-	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
+	case apierrors.IsForbidden(err):
+		e.stored.hide(ref.GVK.GroupKind(), err)
+		return nil, nil
+	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
-	paths := missing(nil, stored.Object, s.draft.Live.Object)
-	if len(paths) == 0 {
+	rules, owners := lifecycle.Of(s.draft.Object), fields.OwnersOf(s.draft.Live, s.draft.Manager)
+	ignored, left := rules.Ignored(), rules.LeftTo(owners.Others)
+	paths := missing(nil, stored.Object, s.draft.Live.Object, func(path fieldpath.Path) bool {
+		return fields.CoveredBelow(ignored, fields.Names(path)) || fields.Touches(left, path)
+	})
+	leave := func(path fieldpath.Path) bool { return fields.Covered(ignored, path) || fields.Touches(left, path) }
+	if paths = slices.DeleteFunc(paths, leave); len(paths) == 0 {
 		return nil, nil
 	}
 	// Defaults of the stored version come back.
@@ -50,10 +62,15 @@ func findUnshown(ctx context.Context, e *env, s *subject) (found []fields.Differ
 		return nil, err
 	}
 	if err != nil {
-		answer = rest
+		// The server does not say which fields are defaults. No default has an owner.
+		paths = missing(nil, stored.Object, s.draft.Live.Object, func(fieldpath.Path) bool { return true })
+		paths = slices.DeleteFunc(paths, func(path fieldpath.Path) bool {
+			_, written := owners.Other(path)
+			return leave(path) || !written && !fields.Touches(owners.Own, path)
+		})
+		answer = fields.Without(stored, paths)
 	}
 	differences, err := fields.Compare(stored, answer)
-	owners := fields.OwnersOf(s.draft.Live, s.draft.Manager)
 	for _, d := range differences {
 		if !slices.ContainsFunc(paths, func(path fieldpath.Path) bool { return fields.Overlap(path, d.At) }) {
 			continue
@@ -67,46 +84,94 @@ func findUnshown(ctx context.Context, e *env, s *subject) (found []fields.Differ
 	return found, err
 }
 
-// storedVersion returns the version in which the server stores objects of a custom kind; empty:
-// it is not known, or a webhook converts it.
-func storedVersion(ctx context.Context, snapshot *providers.Snapshot, ref providers.Ref) (string, error) {
-	definitions := kinds.CustomResourceDefinition.WithVersion("v1")
-	if err := snapshot.Try(ctx, providers.Scope{GVK: definitions}); err != nil {
-		return "", err
+// storedVersions are the versions in which the server stores objects of custom kinds. They are
+// read once for a plan, when the first object needs them.
+type storedVersions struct {
+	once sync.Once
+	of   map[schema.GroupKind]string
+	err  error
+
+	mu sync.Mutex
+	// hidden are the kinds whose objects could not be compared, and because is why.
+	hidden  []string
+	because error
+}
+
+var definitions = providers.Scope{GVK: kinds.CustomResourceDefinition.WithVersion("v1")}
+
+// version returns the version in which the server stores objects of a custom kind; empty: it is
+// not known, or a webhook converts it.
+func (v *storedVersions) version(ctx context.Context, snapshot *providers.Snapshot, kind schema.GroupKind) (string, error) {
+	v.once.Do(func() {
+		if v.err = snapshot.Try(ctx, definitions); v.err == nil {
+			v.of = storedIn(snapshot.All(definitions.GVK))
+		}
+	})
+	if unread := snapshot.Unread(definitions); unread != nil {
+		v.hide(kind, unread)
 	}
-	for _, u := range snapshot.All(definitions) {
+	return v.of[kind], v.err
+}
+
+// storedIn returns the versions that CustomResourceDefinitions store.
+func storedIn(crds []*unstructured.Unstructured) map[schema.GroupKind]string {
+	of := map[schema.GroupKind]string{}
+	for _, u := range crds {
 		kind, ok := dryrun.KindOf(u)
-		if !ok || kind != ref.GVK.GroupKind() || (&dryrun.CRD{Object: u}).ConvertsByWebhook() {
+		if !ok || (&dryrun.CRD{Object: u}).ConvertsByWebhook() {
 			continue
 		}
 		versions, _, _ := unstructured.NestedSlice(u.Object, "spec", "versions")
 		for _, version := range versions {
 			content, _ := version.(map[string]any)
-			name, _ := content["name"].(string)
-			if content["storage"] == true && content["served"] == true {
-				return name, nil
+			if name, _ := content["name"].(string); content["storage"] == true && content["served"] == true {
+				of[kind] = name
 			}
 		}
 	}
-	return "", nil
+	return of
 }
 
-// missing returns the fields of one object that another one lacks, except metadata and status. It
-// does not look into lists.
-func missing(path fieldpath.Path, content, other map[string]any) (paths []fieldpath.Path) {
+// hide notes that objects of a kind could not be compared.
+func (v *storedVersions) hide(kind schema.GroupKind, because error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !slices.Contains(v.hidden, kind.Kind) {
+		v.hidden = append(v.hidden, kind.Kind)
+	}
+	v.because = because
+}
+
+// warnings says of which kinds no object could be compared in its stored version.
+func (v *storedVersions) warnings() []plans.Problem {
+	if len(v.hidden) == 0 {
+		return nil
+	}
+	slices.Sort(v.hidden)
+	return []plans.Problem{{
+		Warning: true,
+		Summary: "fields that only other versions of custom kinds have were not compared",
+		Detail: fmt.Sprintf("%s.\nIf others added fields to a %s that its declared version does not show, an apply removes them, and the plan does not say so. kolla rbac prints the rights that a plan needs.",
+			v.because, words.Few(v.hidden, 4)),
+	}}
+}
+
+// missing returns the fields of one object that another one lacks, except metadata and status. A
+// map is one field, unless it is divided into the fields below it. It does not look into lists.
+func missing(path fieldpath.Path, content, other map[string]any, divided func(fieldpath.Path) bool) (paths []fieldpath.Path) {
 	for name, value := range content {
 		if len(path) == 0 && slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, name) {
 			continue
 		}
 		full := append(path.Copy(), fieldpath.PathElement{FieldName: &name})
-		inner, isMap := value.(map[string]any)
+		inner, _ := value.(map[string]any)
 		has, there := other[name]
-		below, bothMaps := has.(map[string]any)
+		below, isMap := has.(map[string]any)
 		switch {
+		case len(inner) > 0 && (isMap || !there && divided(full)):
+			paths = append(paths, missing(full, inner, below, divided)...)
 		case !there && value != nil:
 			paths = append(paths, full)
-		case isMap && bothMaps:
-			paths = append(paths, missing(full, inner, below)...)
 		}
 	}
 	return paths
