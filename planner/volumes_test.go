@@ -1,6 +1,8 @@
 package planner_test
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -29,6 +31,8 @@ func claimOf(t *testing.T, size string) *unstructured.Unstructured {
 func TestVolumesGrow(t *testing.T) {
 	const at = "service.store/StatefulSet/db"
 	forbidden := refusal(http.StatusForbidden, metav1.StatusReasonForbidden, `persistentvolumeclaims "data-db-0" is forbidden: the storageclass must support resize`)
+	denied := refusal(http.StatusForbidden, metav1.StatusReasonForbidden, `admission webhook "sizes.example.org" denied the request: no`)
+	refresh := func(in *planner.Input) { in.RefreshOnly = true }
 	for name, test := range map[string]struct {
 		size  string // of the claim; empty: 1Gi
 		alter func(t *testing.T, claim *unstructured.Unstructured)
@@ -38,6 +42,8 @@ func TestVolumesGrow(t *testing.T) {
 		grows bool   // by an action
 		says  string // in a warning that the claim stays as it is
 		error string // in an error
+		// evidence of the action, if the dry run failed.
+		evidence string
 		// hidden: the cluster does not show claims.
 		hidden bool
 	}{
@@ -54,9 +60,14 @@ func TestVolumesGrow(t *testing.T) {
 		}},
 		"of a replica that is scaled away": {grows: true, alter: func(_ *testing.T, claim *unstructured.Unstructured) { claim.SetName("data-db-7") }},
 		"of another StatefulSet":           {alter: func(_ *testing.T, claim *unstructured.Unstructured) { claim.SetName("data-other-0") }},
-		"smaller, in a refresh":            {input: func(in *planner.Input) { in.RefreshOnly = true }},
-		"smaller, and it may not grow":     {err: forbidden, says: "It has 1Gi, and 2Gi is declared. The cluster does not let it grow"},
-		"smaller, without a class":         {err: forbidden, says: "It has no storage class"},
+		"smaller, in a refresh":            {input: refresh, says: "It has 1Gi, and 2Gi is declared. kolla plan says whether it can grow"},
+		"smaller, in a refresh, and not as declared before": {input: refresh, set: func(_ *testing.T, live *unstructured.Unstructured) {
+			live.Object["spec"] = databaseSet("db", "1Gi").Object["spec"]
+		}},
+		"smaller, and admission denies the dry run":             {err: denied, grows: true, evidence: "the dry run was denied"},
+		"smaller, and it may be written although it was denied": {err: denied, grows: true, evidence: "the dry run was denied", input: func(in *planner.Input) { in.AllowUnverified = true }},
+		"smaller, and it may not grow":                          {err: forbidden, says: "It has 1Gi, and 2Gi is declared. The cluster does not let it grow"},
+		"smaller, without a class":                              {err: forbidden, says: "It has no storage class"},
 		"smaller, of a class": {err: forbidden, says: "kubectl patch storageclass fast -p '{\"allowVolumeExpansion\": true}'", alter: func(t *testing.T, claim *unstructured.Unstructured) {
 			put(t, claim, "fast", "spec", "storageClassName")
 		}},
@@ -66,6 +77,9 @@ func TestVolumesGrow(t *testing.T) {
 			size: "4Gi", says: "it grew without kolla", input: func(in *planner.Input) { in.RefreshOnly = true },
 		},
 		"larger, as declared before": {size: "4Gi", error: "cannot shrink the volume of claim data-db-0 from 4Gi to 2Gi", set: func(_ *testing.T, live *unstructured.Unstructured) {
+			live.Object["spec"] = databaseSet("db", "4Gi").Object["spec"]
+		}},
+		"larger, as declared before, in a refresh": {size: "4Gi", says: "It has 4Gi, and 2Gi is declared. Kubernetes makes no volume smaller", input: refresh, set: func(_ *testing.T, live *unstructured.Unstructured) {
 			live.Object["spec"] = databaseSet("db", "4Gi").Object["spec"]
 		}},
 		"still growing": {size: "2Gi", says: "It asks for 2Gi, and has 1Gi. The storage driver makes it grow", alter: func(t *testing.T, claim *unstructured.Unstructured) {
@@ -140,6 +154,9 @@ func TestVolumesGrow(t *testing.T) {
 			if (i >= 0) != test.grows {
 				t.Fatalf("the claim grows: %t, want %t", i >= 0, test.grows)
 			}
+			if test.grows && !strings.HasPrefix(plan.Actions[i].Evidence.Detail, test.evidence) || test.grows && (test.evidence == "") != (plan.Actions[i].Evidence.Kind == plans.DryRun) {
+				t.Errorf("evidence is %+v", plan.Actions[i].Evidence)
+			}
 			if a := plan.Actions; test.grows && (a[i].Grows != "2Gi" || a[i].Verb != plans.Update || a[i].Prior.UID != "uid of the claim" || a[i].Changes[0].Before != "1Gi") {
 				t.Errorf("action is %+v", a[i])
 			}
@@ -159,5 +176,32 @@ func declares(value any, field string) func(*planner.Input) {
 	return func(in *planner.Input) {
 		template := in.Objects[0].Manifest.Object["spec"].(map[string]any)["volumeClaimTemplates"].([]any)[0].(map[string]any)
 		template["spec"].(map[string]any)[field] = value
+	}
+}
+
+// TestStiffClaims holds that only the server's own refusal says that a declared claim cannot grow.
+func TestStiffClaims(t *testing.T) {
+	const at = "manifest.c/PersistentVolumeClaim/data-db-0"
+	for name, test := range map[string]struct {
+		err   error
+		stiff bool
+	}{
+		"the class":             {refusal(http.StatusForbidden, metav1.StatusReasonForbidden, "the storageclass must support resize"), true},
+		"too many requests":     {refusal(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "later"), false},
+		"a lost connection":     {errors.New("connection reset by peer"), false},
+		"a policy or a webhook": {refusal(http.StatusForbidden, metav1.StatusReasonForbidden, `admission webhook "x.example.org" denied the request: no`), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			w.add(at, claimOf(t, "1Gi"))
+			w.cluster.answer = func(object *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
+				return object, test.err
+			}
+			_, problems, err := planner.Make(t.Context(), w.input(declared(at, claimOf(t, "2Gi"))))
+			said := fmt.Sprint(problems, err)
+			if strings.Contains(said, "cannot grow") != test.stiff {
+				t.Errorf("it says %s", said)
+			}
+		})
 	}
 }

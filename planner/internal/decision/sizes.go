@@ -15,7 +15,7 @@ import (
 // stiff decides about a claim that its storage class does not let grow. Nil: the server refuses
 // something else.
 func stiff(e *env, s *subject, manifest *unstructured.Unstructured, r dryrun.Refusal) *outcome.Outcome {
-	if s.draft.Action.Ref.GVK.GroupKind() != kinds.PersistentVolumeClaim || r.Permission != nil || r.Unasked != "" || len(r.Immutable) > 0 || e.inv.Input.RefreshOnly {
+	if s.draft.Action.Ref.GVK.GroupKind() != kinds.PersistentVolumeClaim || r.World || r.Denied || r.Permission != nil || r.Unasked != "" || len(r.Immutable) > 0 || e.inv.Input.RefreshOnly {
 		return nil
 	}
 	want, declared := objects.ClaimSize(manifest.Object)

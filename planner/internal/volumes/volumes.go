@@ -160,9 +160,22 @@ func (c *comparison) compareSize(ctx context.Context, live *unstructured.Unstruc
 		c.stays(live.GetName(), fmt.Sprintf(`It asks for %s, and %s is declared. It has no volume yet, and cannot change before it has one. `+
 			`There is no data yet: delete it (kubectl delete -n %s persistentvolumeclaim NAME) and its pod, and the StatefulSet makes both again.`, &has, &want, live.GetNamespace()))
 	case order > 0:
+		if c.inv.Input.RefreshOnly {
+			c.smaller(live, template, has, want)
+			return nil
+		}
 		return c.grow(ctx, live, has, want)
 	}
 	return nil
+}
+
+// smaller reports a claim that is smaller than the StatefulSet in the cluster declares already: an
+// earlier apply did not make it grow. Otherwise the configuration wants to make it grow, which is
+// no drift.
+func (c *comparison) smaller(live *unstructured.Unstructured, template map[string]any, has, want resource.Quantity) {
+	if before := liveSize(c.set.Live, template); before != nil && before.Cmp(want) >= 0 {
+		c.stays(live.GetName(), fmt.Sprintf("It has %s, and %s is declared. kolla plan says whether it can grow.", &has, &want))
+	}
 }
 
 // larger reports a claim that is larger than declared. If the StatefulSet in the cluster still
@@ -170,11 +183,20 @@ func (c *comparison) compareSize(ctx context.Context, live *unstructured.Unstruc
 // made the claim grow.
 func (c *comparison) larger(live *unstructured.Unstructured, template map[string]any, has, want resource.Quantity) {
 	before := liveSize(c.set.Live, template)
-	if before == nil || before.Cmp(want) <= 0 {
+	switch {
+	case before == nil || before.Cmp(want) <= 0:
 		c.stays(live.GetName(), tooLarge(has, want))
 		return
+	case c.inv.Input.RefreshOnly:
+		c.stays(live.GetName(), fmt.Sprintf("It has %s, and %s is declared. %s", &has, &want, unshrinkable(has)))
+		return
 	}
-	c.set.Refuse(plans.ProblemOf(c.set.Object, fmt.Sprintf("%s cannot shrink the volume of claim %s from %s to %s", c.set.Action.Ref, live.GetName(), &has, &want), fmt.Sprintf("Kubernetes makes no volume smaller. Declare %s; or copy the data to a new, smaller claim.", &has)))
+	c.set.Refuse(plans.ProblemOf(c.set.Object, fmt.Sprintf("%s cannot shrink the volume of claim %s from %s to %s", c.set.Action.Ref, live.GetName(), &has, &want), unshrinkable(has)))
+}
+
+// unshrinkable says why the configuration cannot make a claim smaller, and how to go on.
+func unshrinkable(has resource.Quantity) string {
+	return fmt.Sprintf("Kubernetes makes no volume smaller. Declare %s; or copy the data to a new, smaller claim.", &has)
 }
 
 // tooLarge says that a claim is larger than declared, and how to go on.
@@ -215,9 +237,6 @@ func (c *comparison) growing(live *unstructured.Unstructured, has resource.Quant
 
 // grow decides to make a claim grow, if the server would let it.
 func (c *comparison) grow(ctx context.Context, live *unstructured.Unstructured, has, want resource.Quantity) error {
-	if c.inv.Input.RefreshOnly {
-		return nil
-	}
 	evidence := plans.Evidence{Kind: plans.DryRun}
 	_, err := c.inv.Input.Reader.DryRun(ctx, plans.Grown(providers.RefOf(live), want.String()), providers.DryRunOptions{
 		Manager: providers.ManagerOf(c.inv.Input.Cloud, true), Force: true,
@@ -229,8 +248,10 @@ func (c *comparison) grow(ctx context.Context, live *unstructured.Unstructured, 
 			return fmt.Errorf("ask whether claim %s may grow: %w", live.GetName(), err)
 		case r.Permission != nil:
 			evidence = r.Forbidden()
-		case r.Unasked != "":
-			evidence = plans.Evidence{Kind: plans.Unverified, Detail: r.Unasked}
+		case r.Denied && c.inv.Accepts(c.set.Object):
+			evidence = r.Accepted()
+		case r.Denied, r.Unasked != "":
+			evidence = r.Unverified()
 		default:
 			c.stays(live.GetName(), fmt.Sprintf("It has %s, and %s is declared. %s", &has, &want, Remedy(live, r, has)))
 			return nil
