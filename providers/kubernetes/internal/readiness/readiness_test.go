@@ -9,19 +9,22 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/readiness"
 )
 
-// TestGrowingClaims holds that a claim is ready when its volume is as large as it asks for, or when
-// only the file system is still to grow.
+// TestGrowingClaims holds that a claim is ready when its volume is as large as it asks for, when only
+// the file system is still to grow, or when nothing makes the volume grow.
 func TestGrowingClaims(t *testing.T) {
 	for name, test := range map[string]struct {
-		status string
+		status string // made: a driver made the volume
 		want   readiness.Assessment
 	}{
-		"as large":       {"capacity: {storage: 2Gi}", readiness.Assessment{Ready: true}},
-		"in other words": {"capacity: {storage: 2048Mi}", readiness.Assessment{Ready: true}},
-		"larger":         {"capacity: {storage: 3Gi}", readiness.Assessment{Ready: true}},
-		"of no size":     {"accessModes: [ReadWriteOnce]", readiness.Assessment{Ready: true}},
-		"growing":        {"capacity: {storage: 1Gi}", readiness.Assessment{Status: "its volume has 1Gi and grows to 2Gi"}},
-		"resizing":       {"capacity: {storage: 1Gi}, conditions: [{type: Resizing, status: 'True'}]", readiness.Assessment{Status: "its volume has 1Gi and grows to 2Gi"}},
+		"as large":                        {"capacity: {storage: 2Gi}", readiness.Assessment{Ready: true}},
+		"in other words":                  {"capacity: {storage: 2048Mi}", readiness.Assessment{Ready: true}},
+		"larger":                          {"capacity: {storage: 3Gi}", readiness.Assessment{Ready: true}},
+		"of no size":                      {"accessModes: [ReadWriteOnce]", readiness.Assessment{Ready: true}},
+		"of a driver":                     {"capacity: {storage: 1Gi}, made: true", readiness.Assessment{Status: "its volume has 1Gi and grows to 2Gi"}},
+		"resizing":                        {"capacity: {storage: 1Gi}, conditions: [{type: Resizing, status: 'True'}]", readiness.Assessment{Status: "its volume has 1Gi and grows to 2Gi"}},
+		"bound by hand":                   {"capacity: {storage: 1Gi}", readiness.Assessment{Ready: true}},
+		"bound by hand, and resized once": {"capacity: {storage: 1Gi}, allocatedResources: {storage: 1Gi}", readiness.Assessment{Ready: true}},
+		"growing":                         {"capacity: {storage: 1Gi}, allocatedResources: {storage: 2Gi}", readiness.Assessment{Status: "its volume has 1Gi and grows to 2Gi"}},
 		"grown, except for its file system": {
 			"capacity: {storage: 1Gi}, conditions: [{type: FileSystemResizePending, status: 'True'}]", readiness.Assessment{Ready: true},
 		},
@@ -38,6 +41,9 @@ func TestGrowingClaims(t *testing.T) {
 			text := "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, spec: {resources: {requests: {storage: 2Gi}}}, status: {phase: Bound, " + test.status + "}}"
 			if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
 				t.Fatal(err)
+			}
+			if _, made, _ := unstructured.NestedBool(u.Object, "status", "made"); made {
+				u.SetAnnotations(map[string]string{"volume.kubernetes.io/storage-provisioner": "example.org"})
 			}
 			if got, err := readiness.Assess(u); err != nil || got != test.want {
 				t.Errorf("got %+v, %v; want %+v", got, err, test.want)
