@@ -107,6 +107,7 @@ type step struct {
 	started time.Time
 	waits   bool // the step waits until the object is ready
 	idle    func()
+	claimed bool // a write has claimed additions, whether or not its apply went well
 }
 
 // manager returns the field manager under which objects are applied.
@@ -269,7 +270,9 @@ func (s *step) send(ctx context.Context, sent *sending, manifest *unstructured.U
 	}
 	ctx, cancel := withGracePeriod(providers.ReportingRetries(ctx, s.waiting), s.run.options.Timeout)
 	defer cancel()
-	return sent.apply(ctx, manifest, options)
+	live, err := sent.apply(ctx, manifest, options)
+	s.claimed = s.claimed || sent.wrote
+	return live, err
 }
 
 // comesByItself reports whether Kubernetes creates the object in every new namespace.
@@ -361,7 +364,8 @@ func (s *step) delete(ctx context.Context) error {
 }
 
 // journaled records the intent, and then calls write. It undoes the intent if it is
-// certain that nothing was written and no pod has cleaned its node.
+// certain that nothing was written and no pod has cleaned its node. A claim leaves the fields as
+// they were, but not the fingerprint.
 func (s *step) journaled(record state.Object, write func() error) error {
 	before, known := s.run.options.Session.Object(record.Address)
 	if e, announced := s.run.intents.begin(s.action.Address); announced {
@@ -375,6 +379,9 @@ func (s *step) journaled(record state.Object, write func() error) error {
 		return err
 	}
 	if known {
+		if s.claimed {
+			before.Fingerprint = state.Fingerprint{}
+		}
 		return errors.Join(err, s.run.options.Session.Record(before))
 	}
 	return errors.Join(err, s.run.options.Session.Forget(record.Address))

@@ -43,6 +43,8 @@ type sending struct {
 	moved  bool // others have changed the object since the plan was made
 	// claimed is the object's fingerprint after the claim of additions; empty: there was none.
 	claimed string
+	// wrote: a claim changed the object before its apply.
+	wrote bool
 }
 
 // apply sends the manifest. If the write is bound to a version of the object and the
@@ -88,6 +90,7 @@ func (s *sending) applyOnce(ctx context.Context, manifest *unstructured.Unstruct
 		if err != nil {
 			return nil, err
 		}
+		s.wrote = true
 		s.claimed = s.fingerprint(live, options.Manager)
 		options.Precondition.ResourceVersion = live.GetResourceVersion()
 		if options.Precondition.ResourceVersion, err = s.applyBare(ctx, manifest, options); err != nil {

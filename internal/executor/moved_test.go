@@ -10,9 +10,11 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
 )
 
 func TestMoved(t *testing.T) {
@@ -212,5 +214,27 @@ func TestAlwaysMovingIsGivenUp(t *testing.T) {
 	diff(t, "outcomes", []string{"api: failed"}, outcomes(result))
 	if attempts != 11 {
 		t.Errorf("%d attempts, want 11", attempts)
+	}
+}
+
+// A claim of additions changes who owns fields. If the apply after it is refused, the next plan must
+// not take that for a write of somebody else under kolla's name.
+func TestRefusedAfterAClaim(t *testing.T) {
+	for name, removes := range map[string]string{"no claim": "", "a claim": `{"f:spec":{"f:extra":{}}}`} {
+		t.Run(name, func(t *testing.T) {
+			before := recorded("Deployment api", true)
+			before.Fingerprint = state.Fingerprint{Stamp: "stamp"}
+			a := newApply(t, newCluster(live("Deployment api")), before)
+			a.onApply = func(context.Context, providers.Ref, providers.ApplyOptions) error {
+				return apierrors.NewForbidden(schema.GroupResource{Resource: "deployments"}, "api", errors.New("a quota"))
+			}
+			action := act(plans.Update, "Deployment api")
+			action.Removes = removes
+			a.run(t.Context(), t, action)
+			known := a.known(t, "Deployment api")
+			if !known.Ready || (known.Fingerprint.Stamp == "") != (removes != "") {
+				t.Errorf("the record is %+v", known)
+			}
+		})
 	}
 }
