@@ -181,7 +181,7 @@ func TestCI(t *testing.T) {
 			plan(0, "1 to change")
 			clustertest.Kubectl(t, "-n", namespace, "patch", "statefulset", "memcached-server", "--type=json",
 				"-p", `[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"example.org/other:1"}]`)
-			apply(1, "since the plan was made")
+			apply(1, `written by "kubectl-patch"`)
 		})
 	}
 }
