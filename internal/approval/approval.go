@@ -102,9 +102,9 @@ func Check(saved *plans.Plan, fresh Fresh) Verdict {
 		plan.Actions = append(plan.Actions, c.action(a))
 	}
 	c.missing(saved)
-	c.shown(saved)
-	c.judged(saved)
 	c.link(plan.Actions)
+	c.shown(saved, plan.Actions)
+	c.judged(saved)
 	c.verdict.Plan = &plan
 	return c.verdict
 }
@@ -169,11 +169,13 @@ func (c *check) object(a *plans.Action) {
 	switch {
 	case a.Object == nil:
 		return
+	case declared == nil && a.Object.OnlyRemoves(): // see missing
+		return
 	case declared == nil:
 		c.differ(a.Address, "the configuration declares no such object")
 		return
 	}
-	path, equal := same(a.Object, declared)
+	path, equal := same(declaration(a.Object), declaration(declared))
 	switch {
 	case equal && a.Ref != declared.Ref():
 		c.differ(a.Address, "the file says that it is %q, and it is %s", a.Ref, declared.Ref())
@@ -185,10 +187,23 @@ func (c *check) object(a *plans.Action) {
 	}
 }
 
+// declaration returns an object as the configuration declares it. What others added to it and an
+// apply removes depends on the cluster, and is compared with the changes.
+func declaration(o *providers.Object) *providers.Object {
+	out := *o
+	out.Unwanted = nil
+	return &out
+}
+
 // action returns the action to carry out for an action of the fresh plan.
 func (c *check) action(fresh *plans.Action) plans.Action {
 	saved, out := c.saved[fresh.Address], *fresh
 	switch {
+	case saved == nil && fresh.Object != nil && fresh.Object.OnlyRemoves():
+		for _, text := range changed(&plans.Action{}, fresh, LastWriter(c.live(fresh.Ref))) {
+			c.add(fresh.Address, true, text)
+			c.verdict.Held[fresh.Address] = movedSince(fresh, "the plan does not remove what others added to it")
+		}
 	case saved == nil:
 		if fresh.Verb != plans.None {
 			c.differ(fresh.Address, "the file does not have it, and a new plan says %s", fresh.Verb)
@@ -211,7 +226,11 @@ func (c *check) moved(saved, fresh *plans.Action) {
 		c.add(fresh.Address, true, text)
 	}
 	if saved.Verb == plans.None && !creates(fresh.Verb) {
-		// The plan leaves the object as it is. So does the apply, whatever others wrote to it.
+		// The plan leaves the object as it is. So does the apply, whatever others wrote to it. What
+		// depends on it was planned for the object as it was.
+		if len(differences) > 0 {
+			c.verdict.Held[fresh.Address] = movedSince(fresh, "it was right, and others changed it")
+		}
 		if fresh.Verb != plans.None {
 			fresh.Verb, fresh.Changes, fresh.Force, fresh.Pending = plans.None, nil, false, false
 			fresh.Fingerprint = plans.Action{}.Fingerprint
@@ -282,7 +301,13 @@ func stoppedText(saved *plans.Action, now providers.Precondition, p plans.Proble
 func (c *check) missing(saved *plans.Plan) {
 	for i := range saved.Actions {
 		a := &saved.Actions[i]
-		if c.fresh[a.Address] == nil && c.verdict.Held[a.Address] == nil && (a.Verb != plans.None || a.Object == nil) {
+		switch {
+		case c.fresh[a.Address] != nil || c.verdict.Held[a.Address] != nil:
+		case a.Object != nil && a.Object.OnlyRemoves() && c.objects[a.Address] == nil:
+			for _, text := range changed(a, &plans.Action{}, LastWriter(c.live(a.Ref))) {
+				c.add(a.Address, true, text)
+			}
+		case a.Verb != plans.None || a.Object == nil:
 			c.differ(a.Address, "the file says %q, and a new plan does not have it", a.Verb)
 		}
 	}

@@ -143,7 +143,7 @@ func TestMovedObjects(t *testing.T) {
 		"a generated value": {
 			act(plans.None, "a", "1"), replaced,
 			[]string{`data["password"]: its generated value was replaced, written by "kubectl"`},
-			plans.None, "",
+			plans.None, "others changed it",
 		},
 		"by force now": {
 			act(plans.Update, "a", "1", "data.x"), forced(act(plans.Update, "a", "2", "data.x")),
@@ -178,7 +178,7 @@ func TestMovedObjects(t *testing.T) {
 		"drift of what stays": {
 			act(plans.None, "a", "1"), act(plans.Update, "a", "2", "data.x"),
 			[]string{`the file says "none", and a new plan says update`, `data.x: "old" → "new" instead of no change` + author},
-			plans.None, "",
+			plans.None, "others changed it",
 		},
 		"gone before its delete":       {act(plans.Delete, "a", "1"), act(plans.Forget, "a", ""), []string{`the file says "delete", and it was deleted since`}, plans.Forget, ""},
 		"a job gone before its delete": {job, act(plans.Forget, "a", ""), nil, plans.Forget, ""},
@@ -273,31 +273,83 @@ func TestProblemsSince(t *testing.T) {
 	}
 }
 
-// The file must show every effect, and no fewer pods. Without a grave effect it may be carried
-// out nevertheless.
+// The file must show every effect, and no fewer pods. With more pods, or without the actions that
+// cause the effect, the rest may be carried out.
 func TestEffectsAreShown(t *testing.T) {
-	action := act(plans.Update, "a", "1", "data.x")
-	restart := func(pods int, downtime bool, causes ...plans.Cause) []plans.Impact {
-		return []plans.Impact{{Block: "service.glance", Effects: []plans.Effect{{
-			Kind: plans.EffectRestart, Name: "glance-api", Pods: pods, Strategy: plans.Rolling, Downtime: downtime, Causes: causes,
-		}}}}
+	action, config := act(plans.Update, "a", "1", "data.x"), act(plans.Update, "b", "1", "data.x")
+	action.DependsOn = []addrs.Object{config.Address}
+	moved := config
+	moved.Prior.ResourceVersion, moved.Changes = "2", act(plans.Update, "b", "2", "data.x", "data.y").Changes
+	node := plans.Action{Address: addrs.Object{Block: "cloud.prod", Kind: "Node", Name: "node-2"}, Verb: plans.Update, Ref: providers.Ref{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Node"}, Name: "node-2"}}
+	effect := plans.Effect{Kind: plans.EffectRestart, Name: "glance-api", Ref: action.Ref, Pods: 3, Strategy: plans.Rolling}
+	with := func(change func(*plans.Effect)) []plans.Impact {
+		e := effect
+		change(&e)
+		return []plans.Impact{{Block: "service.glance", Effects: []plans.Effect{e}}}
 	}
+	pods := func(n int) []plans.Impact { return with(func(e *plans.Effect) { e.Pods = n }) }
+	down := with(func(e *plans.Effect) { e.Downtime = true })
+	cut := with(func(e *plans.Effect) {
+		e.Kind, e.Grave, e.Carried = plans.EffectCutOff, true, []plans.Carried{{Node: "node-2", Items: []string{"web"}}}
+	})
+	const absent = "the file does not show what happens to glance-api of service.glance: "
 	for name, test := range map[string]struct {
 		saved, fresh []plans.Impact
+		actions      []plans.Action // of the new plan
 		want         string
+		drift        bool
 	}{
-		"the same":         {restart(3, false), restart(3, false), ""},
-		"fewer pods":       {restart(3, false), restart(2, false), ""},
-		"another cause":    {restart(3, false), restart(3, false, plans.Cause{Kind: plans.CauseImage}), ""},
-		"more pods":        {restart(3, false), restart(4, false), "the file does not show what happens to glance-api of service.glance: restart (4 pods)"},
-		"downtime":         {restart(3, false), restart(3, true), "the file does not show what happens to glance-api"},
-		"not shown":        {nil, restart(1, false), "the file does not show what happens to glance-api"},
-		"nothing any more": {restart(1, false), nil, ""},
+		"the same":              {pods(3), pods(3), []plans.Action{action, config}, "", false},
+		"fewer pods":            {pods(3), pods(2), []plans.Action{action, config}, "", false},
+		"another cause":         {pods(3), with(func(e *plans.Effect) { e.Causes = []plans.Cause{{Kind: plans.CauseImage}} }), []plans.Action{action, config}, "", false},
+		"nothing any more":      {pods(3), nil, []plans.Action{action, config}, "", false},
+		"more pods":             {pods(3), pods(4), []plans.Action{action, config}, absent + "restart (4 pods)", true},
+		"downtime":              {pods(3), down, []plans.Action{action, config}, absent, false},
+		"not shown":             {nil, pods(1), []plans.Action{action, config}, absent, false},
+		"grave":                 {nil, cut, []plans.Action{action, config}, absent, false},
+		"of what is left out":   {pods(3), down, []plans.Action{action, moved}, absent, true},
+		"grave, and left out":   {nil, cut, []plans.Action{action, moved}, absent, true},
+		"by a node that is not": {nil, cut, []plans.Action{action, moved, node}, absent, false},
 	} {
-		v := approval.Check(stored(t, plans.Plan{Actions: []plans.Action{action}, Impact: test.saved}), approval.Fresh{
-			Plan: &plans.Plan{Actions: []plans.Action{action}, Impact: test.fresh}, Objects: []providers.Object{*action.Object},
+		saved := plans.Plan{Actions: slices.Clone(test.actions), Impact: test.saved}
+		saved.Actions[1] = config
+		v := approval.Check(stored(t, saved), approval.Fresh{
+			Plan: &plans.Plan{Actions: test.actions, Impact: test.fresh}, Objects: []providers.Object{*action.Object, *config.Object},
 		})
+		v.Differences = slices.DeleteFunc(v.Differences, func(d approval.Difference) bool { return d.Address == config.Address })
+		expectOne(t, name, v, test.want, test.drift)
+	}
+}
+
+// Labels of a node that others set or removed since, and that an apply only removes, are drift.
+func TestStrayLabelsSince(t *testing.T) {
+	stray := act(plans.Update, "n", "", "metadata.labels.tier")
+	stray.Object.Partial, stray.Object.Unwanted, stray.Removes = true, []string{"tier"}, "tier"
+	stray.Prior.UID = "uid-n"
+	stray.Changes[0].Drift, stray.Changes[0].Manager = true, "kubelet"
+	two := stray
+	object := *stray.Object
+	object.Unwanted = []string{"tier", "zone"}
+	two.Object, two.Removes = &object, "tier, zone"
+	two.Changes = append(slices.Clone(stray.Changes), plans.Change{Path: "metadata.labels.zone", Before: "z", Drift: true, Manager: "kubelet"})
+	for name, test := range map[string]struct {
+		saved, fresh []plans.Action
+		want         string
+		held         bool
+	}{
+		"set since":     {nil, []plans.Action{stray}, `metadata.labels.tier: "old" → "new" instead of no change, written by "kubelet"`, true},
+		"removed since": {[]plans.Action{stray}, nil, `metadata.labels.tier: no change instead of "old" → "new"`, false},
+		"one more":      {[]plans.Action{stray}, []plans.Action{two}, `metadata.labels.zone: "z" → nothing instead of no change, written by "kubelet"`, true},
+	} {
+		var objects []providers.Object
+		for _, a := range test.fresh {
+			objects = append(objects, *a.Object)
+		}
+		v := approval.Check(stored(t, plans.Plan{Actions: test.saved}), approval.Fresh{Plan: &plans.Plan{Actions: test.fresh}, Objects: objects})
 		expectOne(t, name, v, test.want, true)
+		if (v.Held[stray.Address] != nil) != test.held {
+			t.Errorf("%s: held are %v", name, v.Held)
+		}
 	}
 }
 

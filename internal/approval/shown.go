@@ -10,16 +10,14 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/state"
 )
 
-// shown refuses a file that does not show an effect or a loss of data. In a block with an object
-// that others changed, the change may cause the effect.
-func (c *check) shown(saved *plans.Plan) {
-	drifted := map[string]bool{}
-	for _, d := range c.verdict.Differences {
-		drifted[d.Address.Block] = drifted[d.Address.Block] || d.Drift
-	}
+// shown refuses a file that does not show an effect or a loss of data. Without the actions that
+// cause it, or if only more pods are concerned, the rest of the plan may be carried out.
+func (c *check) shown(saved *plans.Plan, actions []plans.Action) {
+	out := c.leftOut(actions)
 	told := map[string][]plans.Effect{}
 	for _, impact := range saved.Impact {
 		told[impact.Block] = append(told[impact.Block], impact.Effects...)
@@ -29,7 +27,8 @@ func (c *check) shown(saved *plans.Plan) {
 			shows := func(e plans.Effect) bool { _, equal := same(e, effect); return equal || e.Shows(effect) }
 			if !slices.ContainsFunc(told[impact.Block], shows) {
 				text := fmt.Sprintf("the file does not show what happens to %s of %s: %s%s", effect.Name, impact.Block, effect.Kind, podsOf(effect))
-				c.add(addrs.Object{}, drifted[impact.Block] || !effect.Grave, text)
+				more := func(e plans.Effect) bool { e.Pods = effect.Pods; return e.Shows(effect) }
+				c.add(addrs.Object{}, slices.ContainsFunc(told[impact.Block], more) || causedBy(effect, actions, out), text)
 			}
 		}
 	}
@@ -39,6 +38,51 @@ func (c *check) shown(saved *plans.Plan) {
 			c.differ(addrs.Object{}, "the file does not show a loss of data that a new plan shows")
 		}
 	}
+}
+
+// leftOut returns the actions that are held back, and those that depend on them.
+func (c *check) leftOut(actions []plans.Action) map[addrs.Object]bool {
+	out := map[addrs.Object]bool{}
+	for address := range c.verdict.Held {
+		out[address] = true
+	}
+	for more := true; more; {
+		more = false
+		for i := range actions {
+			a := &actions[i]
+			if !out[a.Address] && slices.ContainsFunc(a.DependsOn, func(on addrs.Object) bool { return out[on] }) {
+				out[a.Address], more = true, true
+			}
+		}
+	}
+	return out
+}
+
+// causedBy reports whether only actions of the set cause an effect: those that write its object,
+// and those that write the nodes that pods leave.
+func causedBy(e plans.Effect, actions []plans.Action, set map[addrs.Object]bool) bool {
+	nodes := map[string]bool{}
+	if e.Kind == plans.EffectLeave {
+		for _, name := range e.Items {
+			nodes[name] = true
+		}
+	}
+	for _, c := range e.Carried {
+		nodes[c.Node] = true
+	}
+	found := false
+	for i := range actions {
+		a := &actions[i]
+		left := a.Ref.GVK.GroupKind() == kinds.Node && nodes[a.Ref.Name]
+		if a.Ref != e.Ref && !left || a.Verb == plans.None && !set[a.Address] {
+			continue
+		}
+		if !set[a.Address] {
+			return false
+		}
+		found = true
+	}
+	return found
 }
 
 // podsOf returns the number of pods of an effect: " (3 pods)".
