@@ -2,6 +2,7 @@ package change
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -10,6 +11,7 @@ import (
 	"kolla.openstack.org/kolla/internal/failure"
 	"kolla.openstack.org/kolla/internal/rollout"
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
 )
@@ -124,7 +126,7 @@ func runApply(w *command.Workspace, destroy bool) error {
 		if err := w.Engine().Enforce(made); err != nil {
 			return err
 		}
-		if err := writable(plan); err != nil {
+		if err := writable(plan, nil); err != nil {
 			return err
 		}
 		if plan.Empty() {
@@ -148,10 +150,10 @@ func runApply(w *command.Workspace, destroy bool) error {
 	})
 }
 
-// writable refuses a plan if the user lacks rights to carry it out. A dry run needs the same
-// rights as an apply, so the plan has found out.
-func writable(plan *plans.Plan) error {
-	forbidden := plan.Forbidden()
+// writable refuses a plan if the user lacks rights to carry it out, apart from the held actions. A
+// dry run needs the same rights as an apply, so the plan has found out.
+func writable(plan *plans.Plan, held map[addrs.Object]error) error {
+	forbidden := slices.DeleteFunc(plan.Forbidden(), func(a *plans.Action) bool { return held[a.Address] != nil })
 	if len(forbidden) == 0 {
 		return nil
 	}

@@ -80,6 +80,17 @@ func checkPowers(c *cli.Context, file string, plan *plans.Plan) error {
 		strings.Join(lacking, " "), strings.Join(lacking, " "), words.Quote(file)))
 }
 
+// checkSkip refuses -skip-drifted for a plan whose rest is planned during the apply. That would plan
+// again what was left out.
+func checkSkip(c *cli.Context, plan *plans.Plan) error {
+	waiting := plan.Waiting()
+	if !c.Bool(skipDriftedFlag) || len(waiting) == 0 {
+		return nil
+	}
+	return failure.New("This plan takes no -skip-drifted", fmt.Sprintf(
+		"A part of it is planned during the apply, when these can be read: %s. That part would change what others changed. Nothing was changed. Make a new plan.", strings.Join(waiting, ", ")))
+}
+
 // runSavedPlan carries out a plan from a file. It makes the plan again, and carries out the
 // part that the file contains; see package approval.
 func runSavedPlan(w *command.Workspace, file string) error {
@@ -92,6 +103,9 @@ func runSavedPlan(w *command.Workspace, file string) error {
 		return err
 	}
 	if err := checkPowers(w.Flags, file, plan); err != nil {
+		return err
+	}
+	if err := checkSkip(w.Flags, plan); err != nil {
 		return err
 	}
 	w.Loading.Destroy, w.Loading.Restricted = plan.Destroy, plan.Selection.Restricts()
@@ -110,6 +124,9 @@ func runSavedPlan(w *command.Workspace, file string) error {
 			return err
 		}
 		if err := w.Engine().Enforce(made); err != nil {
+			return err
+		}
+		if err := writable(made.Plan, held); err != nil {
 			return err
 		}
 		if made.Rebuilt != nil {
