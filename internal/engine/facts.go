@@ -30,7 +30,7 @@ func factsOf(ctx context.Context, cluster *Cluster, source *Source, config *conf
 	values := snapshot.SecretValues
 	return openstack.Facts{
 		Ours:  ours,
-		Nodes: nodes(ctx, snapshot, config.Cloud.Namespace),
+		Nodes: nodes(ctx, snapshot, config.Cloud.Namespace, st),
 		Revision: func(address addrs.Object, namespace, name string, given map[string]string) string {
 			live := snapshot.Get(providers.Ref{GVK: secretKind, Namespace: namespace, Name: name})
 			if live != nil && ours(address, namespace, name) {
@@ -83,23 +83,36 @@ func before(st *state.State, address addrs.Object) string {
 	return fmt.Sprintf("%s %d", st.Lineage, st.Serial)
 }
 
-// nodes returns the nodes of the cluster. Their pods are listed when somebody asks.
-func nodes(ctx context.Context, snapshot *providers.Snapshot, namespace string) []openstack.Node {
-	pods := sync.OnceValue(func() map[string][]openstack.Pod { return podsByNode(ctx, snapshot, namespace) })
+// nodes returns the nodes of the cluster. Their pods and the workloads are listed when somebody asks.
+func nodes(ctx context.Context, snapshot *providers.Snapshot, namespace string, st *state.State) []openstack.Node {
+	pods := sync.OnceValues(func() (map[string][]openstack.Pod, bool) { return podsByNode(ctx, snapshot, namespace) })
+	selectors := sync.OnceValues(func() ([]map[string]string, bool) { return nodeSelectors(ctx, snapshot, namespace) })
+	recorded := map[string]bool{}
+	for i := range st.Objects {
+		if o := &st.Objects[i]; o.Partial && o.Kind == nodeKind.Kind {
+			recorded[o.Name] = true
+		}
+	}
 	live := snapshot.All(nodeKind)
 	out := make([]openstack.Node, 0, len(live))
 	for _, u := range live {
 		out = append(out, openstack.Node{
 			Name: u.GetName(), Labels: u.GetLabels(), Addresses: addresses(u),
+			Recorded: recorded[u.GetName()],
 			Managers: func(named string) map[string][]string { return labelManagers(u, named) },
-			Pods:     func() []openstack.Pod { return slices.Clone(pods()[u.GetName()]) },
+			Pods: func() ([]openstack.Pod, bool) {
+				all, ok := pods()
+				return slices.Clone(all[u.GetName()]), ok
+			},
+			Selectors: selectors,
 		})
 	}
 	return out
 }
 
 // labelManagers returns the labels that field managers own, by manager; named: only those of this
-// one. The entries of a kubelet are large.
+// one. The entries of a kubelet are large. An update under the name of a manager that applies gets
+// another name: kolla does not update nodes, so somebody else wrote it.
 func labelManagers(u *unstructured.Unstructured, named string) map[string][]string {
 	out := map[string][]string{}
 	for _, entry := range u.GetManagedFields() {
@@ -108,8 +121,15 @@ func labelManagers(u *unstructured.Unstructured, named string) map[string][]stri
 			owned.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())) != nil {
 			continue
 		}
+		manager := entry.Manager
+		if entry.Operation != metav1.ManagedFieldsOperationApply {
+			manager = "update by " + manager
+		}
+		if named != "" && manager != named {
+			continue
+		}
 		owned.WithPrefix(metadata).WithPrefix(labels).Members.Iterate(func(label fieldpath.PathElement) {
-			out[entry.Manager] = append(out[entry.Manager], *label.FieldName)
+			out[manager] = append(out[manager], *label.FieldName)
 		})
 	}
 	return out
@@ -121,13 +141,35 @@ var (
 	labels   = fieldpath.MakePathOrDie("labels")[0]
 )
 
-// podsByNode lists the pods in a namespace that have not ended, by their nodes. A user who may not
-// list pods gets none.
-func podsByNode(ctx context.Context, snapshot *providers.Snapshot, namespace string) map[string][]openstack.Pod {
-	if snapshot.Try(ctx, providers.Scope{GVK: podKind, Namespace: namespace}) != nil {
-		return nil
+// nodeSelectors lists the node selectors of the workloads in a namespace. ok is false if not all can
+// be listed.
+func nodeSelectors(ctx context.Context, snapshot *providers.Snapshot, namespace string) (out []map[string]string, ok bool) {
+	ok = true
+	for _, kind := range []schema.GroupKind{kinds.Deployment, kinds.StatefulSet, kinds.DaemonSet, kinds.CronJob} {
+		gvk := kind.WithVersion("v1")
+		ok = listed(ctx, snapshot, providers.Scope{GVK: gvk, Namespace: namespace}) && ok
+		path, _ := kinds.Pods(kind)
+		for _, u := range snapshot.All(gvk) {
+			if selector, _, _ := unstructured.NestedStringMap(u.Object, append(slices.Clone(path), "spec", "nodeSelector")...); u.GetNamespace() == namespace && selector != nil {
+				out = append(out, selector)
+			}
+		}
 	}
-	out := map[string][]openstack.Pod{}
+	return out, ok
+}
+
+// listed lists a scope, and reports whether it could be read.
+func listed(ctx context.Context, snapshot *providers.Snapshot, scope providers.Scope) bool {
+	return snapshot.Try(ctx, scope) == nil && snapshot.Unread(scope) == nil
+}
+
+// podsByNode lists the pods in a namespace that have not ended, by their nodes. ok is false if they
+// cannot be listed.
+func podsByNode(ctx context.Context, snapshot *providers.Snapshot, namespace string) (out map[string][]openstack.Pod, ok bool) {
+	if !listed(ctx, snapshot, providers.Scope{GVK: podKind, Namespace: namespace}) {
+		return nil, false
+	}
+	out = map[string][]openstack.Pod{}
 	for _, u := range snapshot.All(podKind) {
 		node, _, _ := unstructured.NestedString(u.Object, "spec", "nodeName")
 		phase, _, _ := unstructured.NestedString(u.Object, "status", "phase")
@@ -140,7 +182,7 @@ func podsByNode(ctx context.Context, snapshot *providers.Snapshot, namespace str
 			Name: u.GetName(), NodeSelector: selector, DaemonSet: owner != nil && owner.Kind == kinds.DaemonSet.Kind,
 		})
 	}
-	return out
+	return out, true
 }
 
 // addresses returns the IP addresses of a node.

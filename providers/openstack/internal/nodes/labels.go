@@ -52,42 +52,112 @@ func (n *Node) selecting(label string) []Pod {
 	if n.Pods == nil {
 		return nil
 	}
-	return slices.DeleteFunc(n.Pods(), func(p Pod) bool {
+	pods, _ := n.Pods()
+	return slices.DeleteFunc(pods, func(p Pod) bool {
 		value, selects := p.NodeSelector[label]
 		return !selects || value != n.Labels[label]
 	})
+}
+
+// inUse reports whether pods on the node or live workloads select a label with its value. known is
+// false if nobody can tell.
+func (n *Node) inUse(label string) (used, known bool) {
+	known = true
+	if n.Selectors != nil {
+		selectors, ok := n.Selectors()
+		if slices.ContainsFunc(selectors, func(s map[string]string) bool {
+			value, selects := s[label]
+			return selects && value == n.Labels[label]
+		}) {
+			return true, true
+		}
+		known = ok
+	}
+	if n.Pods != nil {
+		_, ok := n.Pods()
+		known = known && ok
+	}
+	return len(n.selecting(label)) > 0, known
 }
 
 // labelling finds labels on the live nodes that the roles do not give them.
 type labelling struct {
 	cloud object.Cloud
 	roles []configs.Role
-	all   map[string]*marks // of the nodes with roles
+	// decided: roles has all roles.
+	decided bool
+	all     map[string]*marks // of the nodes with roles
 }
 
-// keep keeps the former labels of roles on a node while pods there select them. The labels of a
-// role can change, and kolla labels the nodes before it changes the workloads. Without the former
-// label, the cluster would delete the pods of DaemonSets in between, and a kubelet that restarts
-// would reject pods that were not replaced yet.
+// otherValues refuses another value of a label that live workloads select. A node has one value of
+// a label, so that the cluster would delete the pods of DaemonSets before these select the new one.
+func (l *labelling) otherValues(cluster []Node) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	told := map[string]bool{}
+	for i := range cluster {
+		node := &cluster[i]
+		m := l.all[node.Name]
+		if m == nil {
+			continue
+		}
+		for _, label := range slices.Sorted(maps.Keys(m.labels)) {
+			old, has := node.Labels[label]
+			if !has || old == m.labels[label] || told[label] {
+				continue
+			}
+			if used, _ := node.inUse(label); !used {
+				continue
+			}
+			told[label] = true
+			role := l.roles[slices.IndexFunc(l.roles, func(r configs.Role) bool { return r.Name == m.givenBy[label] })]
+			diags = append(diags, object.Error(role.Range, fmt.Sprintf("Role %q changes the value of a label in use", role.Name),
+				fmt.Sprintf("Node %s has %s=%s, and live workloads select it. With %s=%s the cluster would delete the pods of DaemonSets there. Use another key: kolla then keeps the former label until no pod selects it.", node.Name, label, old, label, m.labels[label])))
+		}
+	}
+	return diags
+}
+
+// keep keeps the former labels of roles on a node while pods there or live workloads select them, or
+// nobody can tell. The labels of a role can change, and kolla labels the nodes before it changes the
+// workloads. Without the former label, the cluster would delete the pods of DaemonSets in between,
+// and a kubelet that restarts would reject pods that were not replaced yet.
 func (l *labelling) keep(node *Node) hcl.Diagnostics {
 	m := l.all[node.Name]
 	if m == nil {
 		return nil
 	}
-	var kept []string
+	var kept, unknown []string
 	for _, label := range node.ownedBy(l.manager()) {
-		_, given := m.labels[label]
-		if given || l.isOfRole(label) || len(node.selecting(label)) == 0 {
+		if _, given := m.labels[label]; given {
+			continue
+		}
+		if !l.decided {
+			m.labels[label] = node.Labels[label]
+			continue
+		}
+		if l.isOfRole(label) {
+			continue
+		}
+		switch used, known := node.inUse(label); {
+		case used:
+			kept = append(kept, label)
+		case !known:
+			unknown = append(unknown, label)
+		default:
 			continue
 		}
 		m.labels[label] = node.Labels[label]
-		kept = append(kept, label)
+	}
+	var diags hcl.Diagnostics
+	if len(unknown) > 0 {
+		diags = append(diags, object.Warning(m.at, fmt.Sprintf("Node %s keeps a former label", node.Name),
+			fmt.Sprintf("No role gives it %s any more. Pods on the node may still select it: the pods and workloads of namespace %s cannot be listed. The label goes with an apply of a user who may list them.", strings.Join(unknown, ", "), l.cloud.Decl.Namespace)))
 	}
 	if len(kept) == 0 {
-		return nil
+		return diags
 	}
-	return hcl.Diagnostics{object.Warning(m.at, fmt.Sprintf("Node %s keeps a former label", node.Name),
-		fmt.Sprintf("No role gives it %s any more, but pods on the node still select it. The label goes with the first apply after these pods were replaced. kolla rollout replaces pods of workloads with update = \"on-delete\".", strings.Join(kept, ", ")))}
+	return append(diags, object.Warning(m.at, fmt.Sprintf("Node %s keeps a former label", node.Name),
+		fmt.Sprintf("No role gives it %s any more, but live workloads or pods on the node still select it. The label goes with the first apply after these pods were replaced. kolla rollout replaces pods of workloads with update = \"on-delete\".", strings.Join(kept, ", "))))
 }
 
 // isOfRole reports whether a role has the label.
@@ -125,12 +195,12 @@ func (l *labelling) strays(node *Node) (unwanted []string, diags hcl.Diagnostics
 
 // removable reports whether an apply removes a label of a role that the node does not have.
 func (l *labelling) removable(node *Node, label string, role *configs.Role) (bool, hcl.Diagnostics) {
-	managers := node.managers(label)
+	managers, own := node.managers(label), []string{l.manager()}
 	other := slices.IndexFunc(managers, func(m string) bool {
 		return strings.HasPrefix(m, providers.ManagerOf("", true)) && m != l.manager()
 	})
 	switch {
-	case l.gives(node.Name, label), slices.Equal(managers, []string{l.manager()}):
+	case l.gives(node.Name, label), (l.all[node.Name] != nil || node.Recorded) && slices.Equal(managers, own):
 		// Another role of the node has it, or the apply gives it up.
 	case other >= 0:
 		cloud := strings.TrimPrefix(managers[other], providers.ManagerOf("", true))

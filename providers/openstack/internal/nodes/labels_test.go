@@ -38,8 +38,15 @@ func node(name string, labels map[string]string, managers map[string][]string, p
 			}
 			return out
 		},
-		Pods: func() []nodes.Pod { return slices.Clone(pods) },
+		Recorded: true,
+		Pods:     func() ([]nodes.Pod, bool) { return slices.Clone(pods), true },
 	}
+}
+
+// unrecorded is a node to which, by the state, kolla gave no labels.
+func unrecorded(n nodes.Node) nodes.Node {
+	n.Recorded = false
+	return n
 }
 
 // labels of the objects, by node. A label that an apply removes has a minus.
@@ -82,6 +89,7 @@ func TestStrayLabels(t *testing.T) {
 		"some labels":              {node: node("n", map[string]string{"a": "1"}, by("kubelet"))},
 		"another value":            {node: node("n", map[string]string{"a": "1", "b": "2"}, by("kubelet"))},
 		"given up by the apply":    {node: node("n", ab, by(ours))},
+		"in our name, unknown":     {node: unrecorded(node("n", ab, by(ours))), want: []string{"-a", "-b"}},
 		"given by us and by them":  {node: node("n", ab, by("kubectl", ours)), want: []string{"-a", "-b"}},
 		"of another cloud":         {node: node("n", ab, by(theirs)), warning: `Cloud "test" gives node n the label a`},
 		"ignored":                  {node: node("n", ab, by("kubelet")), foreign: "ignore"},
@@ -145,6 +153,55 @@ func TestFormerLabels(t *testing.T) {
 	}
 }
 
+// A former label also stays while a live workload selects it, while pods or workloads cannot be
+// listed, and while not all roles are known.
+func TestUnjudgedLabels(t *testing.T) {
+	t.Parallel()
+	with := func(pods, workloads bool, selectors ...map[string]string) nodes.Node {
+		n := node("n", map[string]string{"old": "1"}, map[string][]string{"old": {ours}})
+		n.Pods = func() ([]nodes.Pod, bool) { return nil, pods }
+		n.Selectors = func() ([]map[string]string, bool) { return selectors, workloads }
+		return n
+	}
+	old := map[string]string{"old": "1"}
+	for name, test := range map[string]struct {
+		node    nodes.Node
+		open    bool
+		kept    bool
+		warning string
+	}{
+		"unused":                 {node: with(true, true, map[string]string{"old": "2"})},
+		"of a workload":          {node: with(true, true, old), kept: true, warning: "live workloads"},
+		"of a workload, no pods": {node: with(false, true, old), kept: true, warning: "live workloads"},
+		"pods are not listed":    {node: with(false, true), kept: true, warning: "cannot be listed"},
+		"workloads are not":      {node: with(true, false), kept: true, warning: "cannot be listed"},
+		"undecided roles":        {node: with(true, true), open: true, kept: true},
+	} {
+		roles := []configs.Role{{Name: "r", Labels: map[string]string{"new": "1"}, Nodes: []string{"n"}}}
+		_, objects, diags := nodes.Of(cloud(""), roles, !test.open, []nodes.Node{test.node})
+		if _, kept := objects[0].Manifest.GetLabels()["old"]; kept != test.kept {
+			t.Errorf("%s: kept: %t", name, kept)
+		}
+		if (len(diags) > 0) != (test.warning != "") || len(diags) > 0 && !strings.Contains(diags[0].Detail, test.warning) {
+			t.Errorf("%s: %v", name, diags)
+		}
+	}
+}
+
+// A role cannot change the value of a label that live workloads select.
+func TestOtherValueOfALabel(t *testing.T) {
+	t.Parallel()
+	for value, wrong := range map[string]bool{"a": true, "b": false, "c": false} {
+		n := node("n", map[string]string{"tier": "a"}, map[string][]string{"tier": {ours}})
+		n.Selectors = func() ([]map[string]string, bool) { return []map[string]string{{"tier": value}}, true }
+		roles := []configs.Role{{Name: "r", Labels: map[string]string{"tier": "b"}, Nodes: []string{"n"}}}
+		_, _, diags := nodes.Of(cloud(""), roles, true, []nodes.Node{n})
+		if diags.HasErrors() != wrong || wrong && !strings.Contains(diags[0].Detail, "Use another key") {
+			t.Errorf("workloads select %q: %v", value, diags)
+		}
+	}
+}
+
 // Where all labels are right, nobody lists pods.
 func TestRightLabelsCostNothing(t *testing.T) {
 	t.Parallel()
@@ -159,7 +216,8 @@ func TestRightLabelsCostNothing(t *testing.T) {
 			}
 			return managers(named)
 		}
-		n.Pods = func() []nodes.Pod { t.Error("somebody lists pods"); return nil }
+		n.Pods = func() ([]nodes.Pod, bool) { t.Error("somebody lists pods"); return nil, true }
+		n.Selectors = func() ([]map[string]string, bool) { t.Error("somebody lists workloads"); return nil, true }
 		cluster, names = append(cluster, n), append(names, n.Name)
 	}
 	_, objects, diags := nodes.Of(cloud(""), []configs.Role{{Name: "r", Labels: map[string]string{"r": "1"}, Nodes: names}}, true, cluster)

@@ -25,11 +25,18 @@ type Node struct {
 	Labels map[string]string
 	// Addresses are the IPv4 and IPv6 addresses that other machines see.
 	Addresses []string
+	// Recorded: the state says that kolla gave the node labels.
+	Recorded bool
 	// Managers returns the field managers that own labels, with these labels. It may be nil.
-	// named limits it to one manager; empty: all.
+	// named limits it to one manager; empty: all. What was written under the name of a cloud, but
+	// not by an apply, is not the cloud's.
 	Managers func(named string) map[string][]string
-	// Pods lists the pods of the cloud's namespace on the node. It may be nil.
-	Pods func() []Pod
+	// Pods lists the pods of the cloud's namespace on the node. ok is false if they cannot be
+	// listed. It may be nil.
+	Pods func() (pods []Pod, ok bool)
+	// Selectors returns the node selectors of the live workloads in the cloud's namespace. ok is
+	// false if not all can be listed. It may be nil.
+	Selectors func() (selectors []map[string]string, ok bool)
 }
 
 // Nodes are the nodes of a cluster by their roles.
@@ -44,8 +51,8 @@ type Nodes struct {
 // object of its apply as a whole.
 //
 // cluster has all nodes of the cluster; nil without a cluster to ask: roles then have the nodes
-// that they name. decided: roles has all roles of the configuration. Otherwise labels of the live
-// nodes are not judged.
+// that they name. decided: roles has all roles of the configuration. Otherwise no label of a live
+// node is taken away.
 func Of(cloud object.Cloud, roles []configs.Role, decided bool, cluster []Node) (Nodes, []providers.Object, hcl.Diagnostics) {
 	n := Nodes{cloud: cloud, cluster: cluster, byRole: map[string][]addrs.Object{}}
 	all := map[string]*marks{} // by node
@@ -61,9 +68,7 @@ func Of(cloud object.Cloud, roles []configs.Role, decided bool, cluster []Node) 
 			diags = append(diags, all[name].add(name, role)...)
 		}
 	}
-	if decided {
-		diags = append(diags, n.correct(roles, all)...)
-	}
+	diags = append(diags, n.correct(roles, decided, all)...)
 	var out []providers.Object
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		out = append(out, n.object(name, all[name]))
@@ -73,13 +78,13 @@ func Of(cloud object.Cloud, roles []configs.Role, decided bool, cluster []Node) 
 
 // correct compares the labels of the live nodes with those of their roles. It adds labels that have
 // to stay for a while, and those that an apply removes, also from nodes without a role.
-func (n Nodes) correct(roles []configs.Role, all map[string]*marks) hcl.Diagnostics {
-	l := labelling{n.cloud, roles, all}
-	var diags hcl.Diagnostics
+func (n Nodes) correct(roles []configs.Role, decided bool, all map[string]*marks) hcl.Diagnostics {
+	l := labelling{n.cloud, roles, decided, all}
+	diags := l.otherValues(n.cluster)
 	for i := range n.cluster {
 		node := &n.cluster[i]
 		diags = append(diags, l.keep(node)...)
-		if n.cloud.Decl.Foreign == "ignore" {
+		if !decided || n.cloud.Decl.Foreign == "ignore" {
 			continue
 		}
 		unwanted, warnings := l.strays(node)
