@@ -51,6 +51,17 @@ type sending struct {
 // object has another one by now, apply writes nevertheless, provided that the changes are
 // those of the plan. A change of the status is enough to give an object another version.
 func (s *sending) apply(ctx context.Context, manifest *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+	if s.removesLabels() {
+		// The write is bound to no version of the plan, and the label may be another cloud's by now.
+		live, err := s.run.options.Reader.Get(ctx, s.action.Ref)
+		if err == nil {
+			err = s.approve(ctx, manifest, live)
+		}
+		if err != nil {
+			return nil, err
+		}
+		options.Precondition.ResourceVersion = live.GetResourceVersion()
+	}
 	for contention := providers.Contend(); ; {
 		live, err := s.applyOnce(ctx, manifest, options)
 		var moved *providers.PreconditionError
@@ -68,6 +79,11 @@ func (s *sending) apply(ctx context.Context, manifest *unstructured.Unstructured
 		}
 		options.Precondition.ResourceVersion = moved.Live.GetResourceVersion()
 	}
+}
+
+// removesLabels reports whether the plan removes labels of others from a partial object.
+func (s *sending) removesLabels() bool {
+	return s.action.Object != nil && len(s.action.Object.Unwanted) > 0
 }
 
 // fingerprint returns a hash of the fields that kolla applied and of the additions of others. A
@@ -125,13 +141,17 @@ func (s *sending) approve(ctx context.Context, manifest, live *unstructured.Unst
 	if err != nil {
 		return err
 	}
+	essence := Essence
+	if s.removesLabels() && s.claimed == "" { // the plan has judged the authors, too
+		essence = func(c plans.Change) string { return Essence(c) + c.Manager }
+	}
 	approved := map[string]bool{}
 	for _, change := range s.action.Changes {
-		approved[Essence(change)] = true
+		approved[essence(change)] = true
 	}
 	var others []plans.Change
 	for _, change := range changes {
-		if !approved[Essence(change)] {
+		if !approved[essence(change)] {
 			others = append(others, change)
 		}
 	}

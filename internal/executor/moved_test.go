@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -236,5 +237,31 @@ func TestRefusedAfterAClaim(t *testing.T) {
 				t.Errorf("the record is %+v", known)
 			}
 		})
+	}
+}
+
+// A label of a node is removed only with the value and the author that the plan shows.
+func TestRemovedLabelIsThePlannedOne(t *testing.T) {
+	for name, test := range map[string]struct {
+		value, manager string
+		want           string
+	}{
+		"as planned":       {"one", "kubelet", "node-1: applied, written"},
+		"another value":    {"two", "kubelet", "node-1: failed"},
+		"of another cloud": {"one", "kolla:test", "node-1: failed"},
+	} {
+		now := live("Node node-1")
+		now.SetLabels(map[string]string{"tier": test.value})
+		now.SetResourceVersion("12")
+		now.SetManagedFields([]metav1.ManagedFieldsEntry{{
+			Manager: test.manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsType: "FieldsV1",
+			FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:labels":{"f:tier":{}}}}`),
+		}})
+		a := newApply(t, newCluster(now))
+		action := act(plans.Update, "Node node-1")
+		action.Object.Partial, action.Object.Unwanted = true, []string{"tier"}
+		action.Removes = `{"f:metadata":{"f:labels":{"f:tier":{}}}}`
+		action.Changes = []plans.Change{{Path: "metadata.labels.tier", Before: "one", Drift: true, Manager: "kubelet"}}
+		diff(t, name, []string{test.want}, outcomes(a.run(t.Context(), t, action)))
 	}
 }
