@@ -130,7 +130,7 @@ func library(files *Files, b *budget.Budget) []group {
 			group.functions[i] = e.within(b)
 		}
 	}
-	inTemplates := byName(groups)
+	inTemplates := byName(groups, b)
 	for _, f := range noTemplates() {
 		inTemplates[f.name] = f.function
 	}
@@ -140,19 +140,19 @@ func library(files *Files, b *budget.Budget) []group {
 	return groups
 }
 
-func byName(groups []group) map[string]function.Function {
+func byName(groups []group, b *budget.Budget) map[string]function.Function {
 	out := map[string]function.Function{}
 	for _, group := range groups {
 		for _, f := range group.functions {
 			out[f.name] = f.function
 		}
 	}
-	out[syntax.Deciding] = decidingFunc
+	out[syntax.Deciding] = deciding(b)
 	return out
 }
 
 // Table returns all functions of the language by name. They read files through files, and keep
 // to a budget.
 func Table(files *Files, b *budget.Budget) map[string]function.Function {
-	return byName(library(files, b))
+	return byName(library(files, b), b)
 }

@@ -112,28 +112,50 @@ func limited(name string, b *budget.Budget) func(args []cty.Value) error {
 // costs has the functions whose results can be much larger than their arguments, or that take
 // more than linear time.
 var costs = map[string]func(args []operand) (cost, error){
-	"csvdecode":     csvCost,
-	"didyoumean":    productCost(4),
-	"distinct":      distinctCost,
-	"format":        formatCost,
-	"formatlist":    formatlistCost,
-	"indent":        indentCost,
-	"join":          joinCost,
-	"jsondecode":    jsonCost,
-	"length":        characterCost,
-	"matchkeys":     matchkeysCost,
-	"parseint":      parseintCost,
-	"regex":         regexCost,
-	"regexall":      regexallCost,
-	"replace":       replaceCost,
-	"setproduct":    setproductCost,
-	"split":         splitCost,
-	"strrev":        characterCost,
-	"substr":        characterCost,
-	"title":         characterCost,
-	"trim":          productCost(64),
-	"yamldecode":    yamlCost,
-	"yamldecodeall": yamlCost,
+	"coalesce":        uniformCost,
+	"concat":          concatCost,
+	"csvdecode":       csvCost,
+	"didyoumean":      productCost(4),
+	"distinct":        distinctCost,
+	"format":          formatCost,
+	"formatlist":      formatlistCost,
+	"indent":          indentCost,
+	"join":            joinCost,
+	"jsondecode":      jsonCost,
+	"length":          characterCost,
+	"matchkeys":       matchkeysCost,
+	"parseint":        parseintCost,
+	"regex":           regexCost,
+	"regexall":        regexallCost,
+	"replace":         replaceCost,
+	"setintersection": uniformCost,
+	"setproduct":      setproductCost,
+	"setsubtract":     uniformCost,
+	"setunion":        uniformCost,
+	"split":           splitCost,
+	"strrev":          characterCost,
+	"substr":          characterCost,
+	"title":           characterCost,
+	"trim":            productCost(64),
+	"yamldecode":      yamlCost,
+	"yamldecodeall":   yamlCost,
+}
+
+// uniformCost is the cost of a function that finds a type for all its arguments.
+func uniformCost(args []operand) (cost, error) {
+	types := make([]cty.Type, len(args))
+	for i, arg := range args {
+		types[i] = arg.Type()
+	}
+	return cost{}, budget.UniformTypes(types)
+}
+
+// concatCost is the cost of concat, which finds a type for lists of one type each.
+func concatCost(args []operand) (cost, error) {
+	if len(args) == 0 || !args[0].Type().IsListType() {
+		return cost{}, nil
+	}
+	return uniformCost(args)
 }
 
 // characterCost is the cost of a function that looks for the characters of a text, which may
@@ -176,6 +198,9 @@ func setproductCost(args []operand) (cost, error) {
 		}
 		text = text*len(sizes) + list.Text*n
 		n *= len(sizes)
+		if err := budget.Uniform(list.Value); err != nil {
+			return cost{}, err
+		}
 		if err := (budget.Size{Text: text, Parts: n}).Check(); err != nil {
 			return cost{}, err
 		}

@@ -135,18 +135,24 @@ func anyParam(name string) function.Parameter {
 	return passed(function.Parameter{Name: name, Type: cty.DynamicPseudoType})
 }
 
-// decidingFunc returns its argument. It returns an error if the argument is made from a
-// generated secret. See syntax.Deciding.
-var decidingFunc = function.New(&function.Spec{
-	Params: []function.Parameter{anyParam("value")},
-	Type: func(args []cty.Value) (cty.Type, error) {
-		if args[0].ContainsMarked() && mark.IsGenerated(args[0]) {
-			return cty.NilType, mark.ErrComputed
-		}
-		return args[0].Type(), nil
-	},
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return args[0], nil },
-})
+// deciding returns the function that returns its argument. It returns an error if the argument is
+// made from a generated secret. See syntax.Deciding. To compare a list or map takes as many steps
+// as it has elements.
+func deciding(b *budget.Budget) function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{anyParam("value")},
+		Type: func(args []cty.Value) (cty.Type, error) {
+			if !args[0].Type().IsPrimitiveType() {
+				_ = b.Take(args[0], false, 0) // the expression around stops if the budget is exceeded
+			}
+			if args[0].ContainsMarked() && mark.IsGenerated(args[0]) {
+				return cty.NilType, mark.ErrComputed
+			}
+			return args[0].Type(), nil
+		},
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return args[0], nil },
+	})
+}
 
 func sameType(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil }
 

@@ -23,7 +23,16 @@ func Uniform(v cty.Value) error {
 	if v, _ = v.Unmark(); !structural(v.Type()) {
 		return nil
 	}
-	if comparisons(parts(v.Type()))+nested(v.Type()) > maxComparisons {
+	return UniformTypes(parts(v.Type()))
+}
+
+// UniformTypes is Uniform for values of the types.
+func UniformTypes(types []cty.Type) error {
+	n := comparisons(types)
+	for _, t := range types {
+		n += comparisons(parts(t)) + nested(t)
+	}
+	if n > maxComparisons {
 		return errComparisons
 	}
 	return nil
@@ -53,7 +62,11 @@ func Convert(v cty.Value, want cty.Type) (cty.Value, error) {
 		}
 		elements = append(elements, value)
 	}
-	return collected(want, keys, elements).WithMarks(marks), nil
+	out := collected(want, keys, elements).WithMarks(marks)
+	if bare, _ := out.Unmark(); want.IsSetType() && bare.LengthInt() > maxSet {
+		return cty.DynamicVal, errSet
+	}
+	return out, nil
 }
 
 // collects reports whether a conversion makes all elements of a value the same type.
@@ -134,13 +147,11 @@ func parts(t cty.Type) []cty.Type {
 	return nil
 }
 
-// nested returns the comparisons for all elements of a type, at any depth.
+// nested returns the comparisons for the parts of all elements of a type, at any depth.
 func nested(t cty.Type) int {
 	n := 0
 	for _, part := range parts(t) {
-		if structural(part) {
-			n += comparisons(parts(part)) + nested(part)
-		}
+		n += comparisons(parts(part)) + nested(part)
 	}
 	return n
 }
@@ -152,6 +163,16 @@ func comparisons(types []cty.Type) int {
 		return 0
 	}
 	first, alike := types[0], true
+	if first.IsCollectionType() {
+		elements := make([]cty.Type, len(types))
+		for i, t := range types {
+			if !t.IsCollectionType() {
+				return len(types) * len(types)
+			}
+			elements[i] = t.ElementType()
+		}
+		return len(types)*len(types) + comparisons(elements)
+	}
 	for _, t := range types {
 		switch {
 		case !structural(t) || t.IsTupleType() != first.IsTupleType():

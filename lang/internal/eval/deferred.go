@@ -10,6 +10,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
@@ -26,7 +27,7 @@ func referred(expr hcl.Expression, refs []hcl.Traversal, ctx *hcl.EvalContext) c
 			marks[mark.Sensitive{}] = struct{}{}
 		}
 	}
-	for _, t := range refs {
+	for _, t := range values.Distinct(refs) {
 		if v, diags := t.TraverseAbs(ctx); !diags.HasErrors() {
 			add(v)
 		}

@@ -193,7 +193,7 @@ func addEvaluation(e *Env, diags hcl.Diagnostics, expr hcl.Expression, refs []hc
 	if len(diags) == 0 {
 		return
 	}
-	sensitive := makesSensitive(expr) || slices.ContainsFunc(refs, func(t hcl.Traversal) bool {
+	sensitive := makesSensitive(expr) || slices.ContainsFunc(values.Distinct(refs), func(t hcl.Traversal) bool {
 		v, diags := t.TraverseAbs(ctx)
 		return !diags.HasErrors() && mark.IsSensitive(v)
 	})

@@ -17,19 +17,36 @@ import (
 // StoodFor describes the values of references. References without a value are left out.
 func StoodFor(refs []hcl.Traversal, ctx *hcl.EvalContext) diag.Facts {
 	var out diag.Facts
-	for _, t := range refs {
-		reference := string(hclwrite.TokensForTraversal(t).Bytes())
+	for _, t := range Distinct(refs) {
 		v, diags := t.TraverseAbs(ctx)
-		if diags.HasErrors() || slices.ContainsFunc(out, func(f diag.Fact) bool { return f.Reference == reference }) {
+		if diags.HasErrors() {
 			continue
 		}
 		if statement := statementOf(t, v); statement != "" {
-			out = append(out, diag.Fact{Reference: reference, Statement: statement})
+			out = append(out, diag.Fact{Reference: written(t), Statement: statement})
 		}
 	}
 	slices.SortFunc(out, func(a, b diag.Fact) int { return strings.Compare(a.Reference, b.Reference) })
 	return out
 }
+
+// Distinct returns the references without repetitions. An expression may refer to a large value
+// very often.
+func Distinct(refs []hcl.Traversal) []hcl.Traversal {
+	if len(refs) < 2 {
+		return refs
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(refs), func(t hcl.Traversal) bool {
+		reference := written(t)
+		again := seen[reference]
+		seen[reference] = true
+		return again
+	})
+}
+
+// written returns a reference as it is written.
+func written(t hcl.Traversal) string { return string(hclwrite.TokensForTraversal(t).Bytes()) }
 
 // factLength is the number of characters of a text that a fact shows.
 const factLength = 60
