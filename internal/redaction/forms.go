@@ -19,6 +19,8 @@ type form struct {
 	// least is the least length of a piece that counts anywhere; 0: none does.
 	least int
 	word  bool // it only counts as a whole word
+	// sensitive: it is of a value that was declared to be secret.
+	sensitive bool
 	// before and after are how many characters beside the text depend on the value too: groups
 	// of base64 do not begin and end where the value does.
 	before, after int
@@ -32,7 +34,8 @@ const (
 )
 
 // partsOf returns the parts of a value that give it away, each as plain text: the value itself,
-// the lines of a file, the values of JSON, and passwords in lines and URLs.
+// the lines of a file, the values of JSON, and passwords in lines and URLs. A huge value counts
+// as a whole only, beside its passwords.
 func partsOf(value string) []form {
 	trimmed := strings.TrimSpace(value)
 	if len(trimmed) < shortest || trimmed == "true" || trimmed == "false" || trimmed == "null" {
@@ -49,6 +52,12 @@ func partsOf(value string) []form {
 			parts = append(parts, word(plain))
 		}
 	}
+	if len(trimmed) > huge {
+		for _, match := range assignments.FindAllStringSubmatch(trimmed, -1) {
+			parts = append(parts, word(strings.Trim(strings.TrimSpace(match[1]), `"'`)))
+		}
+		return parts
+	}
 	if leaves, ok := leavesOf(trimmed); ok {
 		for i := range parts {
 			parts[i].least = 0 // its names are not secret
@@ -63,7 +72,7 @@ func partsOf(value string) []form {
 		if len(line) >= unmistakable && !ordinary.MatchString(line) {
 			parts = append(parts, form{text: line, least: lineLeast(line)})
 		}
-		if match := assignment.FindStringSubmatch(line); match != nil {
+		if match := assignments.FindStringSubmatch(line); match != nil {
 			parts = append(parts, word(strings.Trim(match[1], `"'`)))
 		}
 	}
@@ -78,8 +87,8 @@ func word(text string) form {
 var (
 	// userinfo matches the password of a URL.
 	userinfo = regexp.MustCompile(`(?:://|,)[^:/@\s,]*:([^@/\s,]+)@`)
-	// assignment matches a line that gives a value to a name that looks like a secret's.
-	assignment = regexp.MustCompile(`(?i)^[\w."'-]*(?:pass|secret|token|key|credential)[\w."'-]*\s*[:=]\s*(\S.*)$`)
+	// assignments matches a line that gives a value to a name that looks like a secret's.
+	assignments = regexp.MustCompile(`(?im)^[ \t]*[\w."'-]*(?:pass|secret|token|key|credential)[\w."'-]*[ \t]*[:=][ \t]*(\S.*)$`)
 	// ordinary matches lines that give nothing away.
 	ordinary = regexp.MustCompile(`^(?:[#;\[].*|-----.*-----)$`)
 )
@@ -88,10 +97,8 @@ var (
 // made of words that others use too, and URLs of public names.
 func leastPiece(text string) int {
 	switch {
-	case strings.Contains(text, "://"), strings.Contains(text, "\n"), len(text) < 7:
+	case strings.Contains(text, "://"), strings.Contains(text, "\n"), len(text) < 7, len(text) > huge:
 		return 0
-	case len(text) > huge:
-		return 32
 	case strings.ContainsAny(text, " \t"):
 		return longPiece
 	}
@@ -182,6 +189,8 @@ func encodings(part form) []form {
 	text := part.text
 	least := unmistakable
 	switch {
+	case len(text) > huge:
+		least = 0
 	case part.least > 0:
 		least = part.least * 4 / 3
 	case len(text) >= 2*unmistakable:

@@ -11,7 +11,7 @@ import (
 // and text agree. So the time for a text hardly depends on how many values there are.
 type index struct {
 	forms []form
-	known map[string]bool
+	known map[string]int // the numbers of the forms
 	seeds []seed
 	heads map[uint32]int32 // the last seed of each kind, from 1
 	// filter has a bit for the hash of each seed. Most bytes of a text need no look at seeds.
@@ -31,15 +31,20 @@ const seedSize = shortest
 const mostSeeds = 4
 
 func newIndex() *index {
-	return &index{known: map[string]bool{}, heads: map[uint32]int32{}}
+	return &index{known: map[string]int{}, heads: map[uint32]int32{}}
 }
 
 // add adds a value in all of its forms.
-func (x *index) add(value string) {
+func (x *index) add(value string, sensitive bool) {
 	for _, part := range partsOf(value) {
 		for _, f := range spellings(part) {
-			if len(f.text) >= seedSize && !x.known[f.text] {
-				x.known[f.text] = true
+			number, known := x.known[f.text]
+			switch {
+			case known:
+				x.forms[number].sensitive = x.forms[number].sensitive || sensitive
+			case len(f.text) >= seedSize:
+				x.known[f.text] = len(x.forms)
+				f.sensitive = sensitive
 				x.plant(f)
 			}
 		}
@@ -159,8 +164,13 @@ func (m match) piece() bool {
 	case m.of.least > 0 && length >= m.of.least:
 		return length >= longPiece || !m.isWord() || !m.letters() || 5*length > 2*len(m.of.text)
 	}
+	// The end of the text is a sign of a cut for a value itself only, and not after a word that
+	// others use too.
+	edge := m.of.least > 0 && !(m.isWord() && m.letters())
+	before, after := m.text[:m.start], m.text[m.end:]
 	begins, ends := m.at == 0, m.at+length == len(m.of.text)
-	return length >= cutPiece && (begins || cutBefore(m.text[:m.start])) && (ends || cutAfter(m.text[m.end:])) && !(begins && ends)
+	return length >= cutPiece && !(begins && ends) &&
+		(begins || edge && before == "" || cutBefore(before)) && (ends || edge && isEnd(after) || cutAfter(after))
 }
 
 // within reports whether one of the texts contains the match.
@@ -195,6 +205,22 @@ func (m match) isWord() bool {
 	return (m.start == 0 || !inWord(m.text[m.start-1])) && (m.end == len(m.text) || !inWord(m.text[m.end]))
 }
 
+// name returns the text around the match up to where a name of an object ends.
+func (m match) name() string {
+	start, end := m.start, m.end
+	for start > 0 && inName(m.text[start-1]) {
+		start--
+	}
+	for end < len(m.text) && inName(m.text[end]) {
+		end++
+	}
+	return strings.Trim(m.text[start:end], ".")
+}
+
+func inName(c byte) bool {
+	return c == '-' || c == '.' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
+}
+
 // letters reports whether the match has lower-case letters only.
 func (m match) letters() bool {
 	return !strings.ContainsFunc(m.text[m.start:m.end], func(r rune) bool { return r < 'a' || r > 'z' })
@@ -208,14 +234,19 @@ func isBase64(c byte) bool {
 	return c < 0x80 && (unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c))) || strings.IndexByte("+/-_", c) >= 0
 }
 
-// cutBefore reports whether a text was cut off where this part of it ends.
+// cutBefore reports whether a mark says that a text was cut off where this part of it ends.
 func cutBefore(text string) bool {
-	return text == "" || strings.HasSuffix(text, "...") || strings.HasSuffix(text, "...|") || strings.HasSuffix(text, "…")
+	return strings.HasSuffix(text, "...") || strings.HasSuffix(text, "...|") || strings.HasSuffix(text, "…")
 }
 
-// cutAfter reports whether a text was cut off where this part of it begins.
+// cutAfter reports whether a mark says that a text was cut off where this part of it begins.
 func cutAfter(text string) bool {
-	text = strings.TrimLeft(text, ` "'|`)
-	return text == "" || strings.HasPrefix(text, "...") || strings.HasPrefix(text, "…") ||
+	text = strings.TrimLeft(text, quotes)
+	return strings.HasPrefix(text, "...") || strings.HasPrefix(text, "…") ||
 		len(text) > 1 && strings.IndexByte("[(<", text[0]) >= 0 && strings.HasPrefix(strings.ToLower(text[1:]), "trunc")
 }
+
+// isEnd reports whether nothing but quotes is in the rest of a text.
+func isEnd(text string) bool { return strings.TrimLeft(text, quotes) == "" }
+
+const quotes = ` "'|`

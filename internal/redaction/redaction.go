@@ -16,9 +16,10 @@
 //
 //   - Values of fewer than 4 characters, and the words true, false and null, are not looked for.
 //   - Values of fewer than 8 characters count only as a whole word.
-//   - Values that are names of objects are not taken out.
+//   - A value that is the name of an object that the configuration declares is not taken out,
+//     unless it was added as a sensitive one.
 //   - A piece of a value counts if it has at least 8 characters (6 or 7 of a value of fewer than
-//     16), or 5 where the text was cut off.
+//     16), or 5 where the text was cut off. Pieces that are made of words of names stay.
 package redaction
 
 import (
@@ -34,31 +35,35 @@ const Mask = "(sensitive value)"
 // shortest is the least length of a value that is looked for, in bytes.
 const shortest = 4
 
-// stateType is the type of the Secrets in which kolla keeps its state. They contain no secret
-// values.
-const stateType = "kolla.openstack.org/state"
+// Types of Secrets without values that anybody quotes: those in which kolla keeps its state, and
+// those in which Helm keeps its releases, compressed.
+const (
+	stateType   = "kolla.openstack.org/state"
+	releaseType = "helm.sh/release.v1"
+)
 
 // Values are the secret values that a run of kolla has sent, read or evaluated. The zero value
 // has none. A nil *Values has none either, and takes none. Several goroutines may use it.
 type Values struct {
-	mu   sync.Mutex
+	mu   sync.RWMutex // searches share it
 	seen map[entry]bool
 	// pending are the values that the index does not have yet. Most runs get no text that
 	// has to be searched, and so never build the index.
-	pending []entry
-	index   *index
-	names   []string        // that public does not have yet
-	public  map[string]bool // names of objects, and the words that they are made of
+	pending  []entry
+	index    *index
+	declared map[string]bool // names of declared objects
+	words    map[string]bool // names of all objects, and the words that they are made of
 }
 
 // entry is a value as it was added.
 type entry struct {
-	text    string
-	encoded bool // in base64
+	text      string
+	encoded   bool // in base64
+	sensitive bool // by declaration; no name makes it public
 }
 
-// Add adds a secret value.
-func (v *Values) Add(value string) { v.add(entry{text: value}) }
+// Add adds a value that was declared to be secret.
+func (v *Values) Add(value string) { v.add(entry{text: value, sensitive: true}) }
 
 func (v *Values) add(e entry) {
 	if v == nil || len(e.text) < shortest {
@@ -76,22 +81,21 @@ func (v *Values) add(e entry) {
 	v.pending = append(v.pending, e)
 }
 
-// AddObject adds the values of an object that is a Secret, except for those of kolla's state. The
-// name and the namespace of any object are public: a value that is one of them, such as the
-// user "keystone", is not taken out of a text.
+// AddObject adds the values of an object that is a Secret, except for those of kolla's state and
+// of Helm. The words of the name and the namespace of any object are public as pieces of values.
 func (v *Values) AddObject(object map[string]any) {
 	if v == nil {
 		return
 	}
 	v.addNames(object)
-	if object["kind"] != "Secret" || object["apiVersion"] != "v1" || object["type"] == stateType {
+	if object["kind"] != "Secret" || object["apiVersion"] != "v1" || object["type"] == stateType || object["type"] == releaseType {
 		return
 	}
 	for _, field := range []string{"data", "stringData"} {
 		values, _ := object[field].(map[string]any)
 		for _, value := range values {
 			if text, ok := value.(string); ok {
-				v.add(entry{text, field == "data"})
+				v.add(entry{text: text, encoded: field == "data"})
 			}
 		}
 	}
@@ -99,47 +103,71 @@ func (v *Values) AddObject(object map[string]any) {
 
 func (v *Values) addNames(object map[string]any) {
 	metadata, _ := object["metadata"].(map[string]any)
-	name, _ := metadata["name"].(string)
-	namespace, _ := metadata["namespace"].(string)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.names = append(v.names, name, namespace)
-}
-
-// publish makes the names public.
-func (v *Values) publish() {
-	if v.public == nil {
-		v.public = map[string]bool{}
-	}
-	for _, name := range v.names {
-		v.public[name] = true
-		for _, word := range wordsOf(name) {
-			v.public[word] = true
+	for _, field := range []string{"name", "namespace"} {
+		if name, _ := metadata[field].(string); name != "" {
+			v.mu.Lock()
+			v.addWords(name)
+			v.mu.Unlock()
 		}
 	}
-	v.names = nil
+}
+
+// addWords makes a name public as a piece. The caller holds the lock.
+func (v *Values) addWords(name string) {
+	if v.words[name] {
+		return
+	}
+	if v.words == nil {
+		v.words = map[string]bool{}
+	}
+	v.words[name] = true
+	for _, word := range wordsOf(name) {
+		v.words[word] = true
+	}
+}
+
+// Declare makes names of objects that the configuration declares public. A value of a Secret that
+// is one of them, such as the user "keystone", is not taken out of a text.
+func (v *Values) Declare(names ...string) {
+	if v == nil {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, name := range names {
+		if v.declared == nil {
+			v.declared = map[string]bool{}
+		}
+		v.declared[name] = true
+		v.addWords(name)
+	}
 }
 
 func wordsOf(name string) []string {
 	return strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '.' })
 }
 
-// isPublic reports whether a match is the name of an object or a word of one, or a piece that
-// consists of such words.
+// isPublic reports whether a match is the name of a declared object, or is within one, or is a
+// piece that consists of words of names.
 func (v *Values) isPublic(m match) bool {
 	text := m.text[m.start:m.end]
-	if v.public[text] || m.whole() {
-		return v.public[text]
+	if m.whole() {
+		return !m.of.sensitive && (v.declared[text] || v.declared[m.name()])
 	}
 	words := wordsOf(text)
-	return len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return !v.public[word] })
+	return v.words[text] || len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return !v.words[word] })
 }
 
 // Text returns a text of others with Mask in place of each secret value, and of each piece of
 // one. A piece that public contains, such as the path of the request, stays.
-func (v *Values) Text(text string, public ...string) string {
+func (v *Values) Text(text string, public ...string) string { return v.Around(text, nil, public...) }
+
+// Around is Text for a text with parts that stay, such as the words of the API server that kolla
+// reads. Each part is a pair of indexes, as package regexp returns them.
+func (v *Values) Around(text string, parts [][]int, public ...string) string {
 	return v.redact(text, func(m match) bool {
-		return m.whole() || m.piece() && !m.within(public)
+		return (m.whole() || m.piece() && !m.within(public)) &&
+			!slices.ContainsFunc(parts, func(part []int) bool { return part[0] <= m.start && m.end <= part[1] })
 	})
 }
 
@@ -154,21 +182,12 @@ func (v *Values) redact(text string, counts func(match) bool) string {
 	if v == nil || len(text) < shortest {
 		return text
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if len(v.pending) > 0 {
-		if v.index == nil {
-			v.index = newIndex()
-		}
-		for _, e := range v.pending {
-			v.index.add(e.value())
-		}
-		v.pending = nil
-	}
+	v.complete()
+	v.mu.RLock()
+	defer v.mu.RUnlock()
 	if v.index == nil {
 		return text
 	}
-	v.publish()
 	spans := v.index.find(text, func(m match) bool { return counts(m) && !v.isPublic(m) })
 	if len(spans) == 0 {
 		return text
@@ -182,6 +201,25 @@ func (v *Values) redact(text string, counts func(match) bool) string {
 	}
 	b.WriteString(text[end:])
 	return b.String()
+}
+
+// complete adds the pending values to the index.
+func (v *Values) complete() {
+	v.mu.RLock()
+	pending := len(v.pending) > 0
+	v.mu.RUnlock()
+	if !pending {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.index == nil {
+		v.index = newIndex()
+	}
+	for _, e := range v.pending {
+		v.index.add(e.value(), e.sensitive)
+	}
+	v.pending = nil
 }
 
 // Tree applies a function, such as Text, to all strings of a value of JSON.

@@ -36,6 +36,7 @@ func TestText(t *testing.T) {
 	}
 	const key = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n-----END KEY-----\n"
 	const file = "[database]\nconnection = mysql+pymysql://nova:s3cr%2Fet@mariadb:3306/nova\ndebug = false\nauth_url = http://keystone:5000/v3\nadmin_password = 'pw7'\nmemcache_secret = aGreatSecret\n"
+	huge := "db_password = s3cr-et-word\n" + strings.Repeat("0123456789abcdef-", 5000) + "end"
 	for name, test := range map[string]struct{ value, text, want string }{
 		"plain":                {"hunter2-hunter2", "weak: hunter2-hunter2!", "weak: " + mask + "!"},
 		"within a word":        {"hunter2-hunter2", "xhunter2-hunter2x", "x" + mask + "x"},
@@ -52,7 +53,16 @@ func TestText(t *testing.T) {
 		"user":                 {long, url.UserPassword("u", long).String(), "u:" + mask},
 		"YAML":                 {long, "'" + strings.ReplaceAll(long, "'", "''") + "'", "'" + mask + "'"},
 		"hexadecimal":          {"hunter2-hunter2", hex.EncodeToString([]byte("hunter2-hunter2")), mask},
-		"cut at the end":       {"hunter2-hunter2", "weak: hunte", "weak: " + mask},
+		"cut at the end":       {"Hunter2-hunter2", "weak: Hunte", "weak: " + mask},
+		"cut in quotes":        {"Hunter2-hunter2", "weak: \"Hunte\"", "weak: \"" + mask + "\""},
+		"a word at the end":    {"passw0rd-of-nova passw", "invalid passw", "invalid passw"},
+		"a name of a setting":  {file, "lost connection", "lost connection"},
+		"a name of a secret":   {file, "invalid admin_password", "invalid admin_password"},
+		"a word of a value":    {"my-database-password", "invalid password", "invalid password"},
+		"a key":                {file, ".data.connection", ".data.connection"},
+		"a word before dots":   {file, "conne...", mask + "..."},
+		"a huge value":         {huge, "db_password = s3cr-et-word: " + huge[70000:70100], "db_password = " + mask + ": " + huge[70000:70100]},
+		"all of a huge value":  {huge, "<" + huge + ">", "<" + mask + ">"},
 		"cut before dots":      {"hunter2-hunter2", "weak: hunter... (see)", "weak: " + mask + "... (see)"},
 		"cut by a word":        {"hunter2-hunter2", "weak: 'hunte' [truncated]", "weak: '" + mask + "' [truncated]"},
 		"cut on both sides":    {"a long phrase of many words", "|...ong phrase o...|", "|..." + mask + "...|"},
@@ -92,17 +102,47 @@ func TestTextKeepsPublicPieces(t *testing.T) {
 	}
 }
 
-func TestNamesOfObjectsArePublic(t *testing.T) {
-	v := values("keystone", "mariadb", "keystone-4Xq1-Tz77")
-	v.AddObject(map[string]any{"kind": "Deployment", "metadata": map[string]any{"name": "keystone-api", "namespace": "openstack"}})
+// Only what the configuration declares makes a whole value public.
+func TestNamesOfDeclaredObjectsArePublic(t *testing.T) {
+	v := &redaction.Values{}
+	v.AddObject(map[string]any{"apiVersion": "v1", "kind": "Secret", "stringData": map[string]any{
+		"a": "keystone", "b": "openstack", "c": "mariadb", "d": "rabbitmq", "e": "keystone-4Xq1-Tz77",
+	}})
+	object := func(name string) map[string]any {
+		return map[string]any{"kind": "Deployment", "metadata": map[string]any{"name": name, "namespace": "theirs"}}
+	}
+	v.Declare("keystone-api", "openstack", "rabbitmq")
+	v.AddObject(object("mariadb"))
+	v.AddObject(object("the-mariadb"))
 	for _, clean := range []func(string) string{v.Mixed, func(s string) string { return v.Text(s) }} {
-		const text = `deployments "keystone-api" in openstack: keystone has the password `
-		if got := clean(text + "keystone-4Xq1-Tz77"); got != text+redaction.Mask {
-			t.Errorf("%q", got)
+		const text = `deployments "keystone-api" in openstack: rabbitmq has `
+		if got, want := clean(text+"keystone, keystone-4Xq1-Tz77"), text+redaction.Mask+", "+redaction.Mask; got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 	if got := v.Text("mariadb"); got != redaction.Mask {
-		t.Errorf("%q", got)
+		t.Errorf("the name of an object of others shows a value: %q", got)
+	}
+	v.Add("rabbitmq")
+	if got := v.Text("rabbitmq"); got != redaction.Mask {
+		t.Errorf("the name of an object shows a sensitive value: %q", got)
+	}
+}
+
+// Words of any name stay where they are pieces of a value.
+func TestWordsOfNamesArePublicPieces(t *testing.T) {
+	v := values("openstack-mariadb-4Xq1")
+	v.AddObject(map[string]any{"kind": "Service", "metadata": map[string]any{"name": "mariadb", "namespace": "openstack"}})
+	if got, want := v.Text("no openstack-mariadb; openstack-mariadb-4Xq1"), "no openstack-mariadb; "+redaction.Mask; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestAround(t *testing.T) {
+	v := values("immutable")
+	const text = "immutable: field is immutable"
+	if got, want := v.Around(text, [][]int{{11, len(text)}}), redaction.Mask+": field is immutable"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -120,7 +160,8 @@ func TestAddObject(t *testing.T) {
 	}
 	v.AddObject(secret("ConfigMap", "", map[string]any{"a": "not-a-secret-1"}))
 	v.AddObject(secret("Secret", "kolla.openstack.org/state", map[string]any{"a": "not-a-secret-2"}))
-	if got := v.Text("not-a-secret-1 not-a-secret-2 swordfish-swordfish"); strings.Contains(got, redaction.Mask) {
+	v.AddObject(secret("Secret", "helm.sh/release.v1", map[string]any{"a": "not-a-secret-3"}))
+	if got := v.Text("not-a-secret-1 not-a-secret-2 not-a-secret-3 swordfish-swordfish"); strings.Contains(got, redaction.Mask) {
 		t.Errorf("these are no secrets: %q", got)
 	}
 	v.AddObject(secret("Secret", "Opaque", map[string]any{"a": base64.StdEncoding.EncodeToString([]byte("hunter2-hunter2")), "c": 5}))

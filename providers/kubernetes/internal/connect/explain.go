@@ -136,8 +136,12 @@ func explainUnserved(e *UnservedError) (summary, detail string, ok bool) {
 		"Something else listens there, such as a proxy or a login page, or the address in the kubeconfig is wrong. Compare with: kubectl version. " + cause, true
 }
 
-// unavailable reports whether the whole server does not serve, after all attempts.
+// unavailable reports whether the whole server does not serve, after all attempts. A webhook that
+// denies a request chooses the code itself.
 func unavailable(status metav1.Status) bool {
+	if providers.DeniedByAdmission(status.Message) {
+		return false
+	}
 	switch status.Code {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return !extensionDown(status)

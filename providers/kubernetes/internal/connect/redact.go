@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strconv"
-	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/transport"
 
 	"kolla.openstack.org/kolla/internal/redaction"
@@ -27,17 +28,23 @@ type redactor struct {
 	next    http.RoundTripper
 }
 
+// logPath matches the path of the log of a container. The path of the server may come before.
+var logPath = regexp.MustCompile(`/api/v1/namespaces/[^/]+/pods/[^/]+/log$`)
+
 // RoundTrip implements http.RoundTripper.
 func (r *redactor) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := r.next.RoundTrip(request)
 	if err != nil {
 		return nil, err
 	}
-	clean := func(text string) string { return r.secrets.Text(text, request.URL.Path) }
+	clean := func(text string) string {
+		return r.secrets.Around(text, parsed.FindAllStringIndex(text, -1), request.URL.Path)
+	}
 	for i, warning := range response.Header.Values("Warning") {
 		response.Header["Warning"][i] = clean(warning)
 	}
-	if response.StatusCode < http.StatusBadRequest && !strings.HasSuffix(request.URL.Path, "/log") {
+	refused := response.StatusCode >= http.StatusBadRequest
+	if !refused && !logPath.MatchString(request.URL.Path) {
 		return response, nil
 	}
 	body, err := io.ReadAll(response.Body)
@@ -47,7 +54,11 @@ func (r *redactor) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
-	body = redacted(body, clean)
+	if refused {
+		body = redacted(body, clean)
+	} else {
+		body = []byte(r.secrets.Text(string(body), request.URL.Path))
+	}
 	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	response.Header.Set("Content-Length", strconv.Itoa(len(body)))
 	return response, nil
@@ -57,7 +68,21 @@ func (r *redactor) RoundTrip(request *http.Request) (*http.Response, error) {
 // transport below, and closes idle connections there.
 func (r *redactor) WrappedRoundTripper() http.RoundTripper { return r.next }
 
-// redacted cleans a body. A Status, as JSON, is cleaned string by string.
+// parsed matches the words of the API server that kolla reads in messages. A secret value may be
+// one of these words, and must not decide what kolla does.
+var parsed = regexp.MustCompile(`(?i)^Invalid value: |\b(?:field is )?immutable\b|(?:may|must|can) ?not (?:be )?(?:change|update|modif)|updates to |(?:are|is) forbidden|can ?not be less than status\.capacity` +
+	`|denied (?:the )?request|failed calling webhook(?: "[^"]*")?|conversion webhook for [^:]* failed|failed to call webhook|admission webhook "[^"]*" does not support dry run` +
+	`|failed to (?:create typed (?:patch|live) object|create manager for existing fields|convert new object)(?: \([^)]*\))?(?: to proper version)?: ` +
+	`|expected (?:string|map|list|boolean|numeric \(int or float\)|numeric)|&value\.valueUnstructured\{Value:|duplicate nodePort|violates PodSecurity` +
+	`|cannot \S+ resource "[^"]*" in API group "[^"]*" (?:in the namespace "[^"]*"|at the cluster scope)` +
+	`|not yet ready to handle request|allocator not ready|` + databaseFull + `|etcdserver:|rpc error: code = Unavailable|error trying to reach service: |service unavailable`)
+
+// contested matches the name of a field manager in the cause of a conflict. Whoever shows it takes
+// secret values out of it.
+var contested = regexp.MustCompile(`^conflict with "(?:[^"\\]|\\.)*"(?: with subresource "[^"]*")?(?: using \S+)?(?: at \S+)?$`)
+
+// redacted cleans the body of a refusal: the messages of a Status, and any other text as a whole.
+// The other fields of a Status stay, because kolla decides by them.
 func redacted(body []byte, clean func(string) string) []byte {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
@@ -65,9 +90,28 @@ func redacted(body []byte, clean func(string) string) []byte {
 	if decoder.Decode(&status) != nil || status["kind"] != "Status" {
 		return []byte(clean(string(body)))
 	}
-	out, err := json.Marshal(redaction.Tree(status, clean))
+	message := func(of map[string]any) {
+		if text, ok := of["message"].(string); ok {
+			of["message"] = clean(text)
+		}
+	}
+	message(status)
+	details, _ := status["details"].(map[string]any)
+	causes, _ := details["causes"].([]any)
+	for _, cause := range causes {
+		if cause, ok := cause.(map[string]any); ok && !isConflict(cause) {
+			message(cause)
+		}
+	}
+	out, err := json.Marshal(status)
 	if err != nil {
 		panic(err) // it was JSON
 	}
 	return out
+}
+
+// isConflict reports whether a cause only names the manager of a field.
+func isConflict(cause map[string]any) bool {
+	text, _ := cause["message"].(string)
+	return cause["reason"] == string(metav1.CauseTypeFieldManagerConflict) && contested.MatchString(text)
 }

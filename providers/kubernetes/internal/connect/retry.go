@@ -142,7 +142,7 @@ func (c *Connection) patience(verb string, err error) time.Duration {
 
 // patienceWith returns how long an answer of the server is retried.
 func patienceWith(verb string, status metav1.Status) time.Duration {
-	if verb == VerbDryRun && providers.DeniedByAdmission(status.Message) {
+	if providers.DeniedByAdmission(status.Message) {
 		return 0 // the webhook chose the code
 	}
 	switch status.Code {

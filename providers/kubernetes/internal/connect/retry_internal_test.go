@@ -49,7 +49,8 @@ func TestPatience(t *testing.T) {
 		{"webhook, apply", VerbPatch, webhook, longPatience},
 		{"webhook, dry run", VerbDryRun, webhook, 0},
 		{"denied by a webhook, dry run", VerbDryRun, status(http.StatusServiceUnavailable, "", `admission webhook "w" denied the request: no dry runs`), 0},
-		{"denied by a webhook, apply", VerbPatch, status(http.StatusServiceUnavailable, "", `admission webhook "w" denied the request: busy`), longPatience},
+		{"denied by a webhook, apply", VerbPatch, status(http.StatusServiceUnavailable, "", `admission webhook "w" denied the request: busy`), 0},
+		{"denied by a policy, list", VerbList, status(http.StatusTooManyRequests, "", `ValidatingAdmissionPolicy "p" with binding "b" denied request: busy`), 0},
 		{"malformed patch", VerbDryRun, status(500, "", "failed to create typed patch object"), 0},
 		{"forbidden", VerbPatch, status(403, metav1.StatusReasonForbidden, "exceeded quota"), 0},
 		{"conflict", VerbPatch, status(409, metav1.StatusReasonConflict, "modified"), 0},
@@ -61,6 +62,20 @@ func TestPatience(t *testing.T) {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+// A webhook that denies a request chooses the code. The server is well.
+func TestDenialIsNoOutage(t *testing.T) {
+	for _, code := range []int32{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout} {
+		err := &apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Message: `admission webhook "w" denied the request: busy`}}
+		if summary, detail, ok := Explain(err); ok {
+			t.Errorf("%d: %s: %s", code, summary, detail)
+		}
+		err.ErrStatus.Message = "busy"
+		if _, _, ok := Explain(err); !ok {
+			t.Errorf("%d of the server is not explained", code)
+		}
 	}
 }
 
