@@ -35,11 +35,15 @@ func TestOlderState(t *testing.T) {
 	for name, test := range map[string]struct {
 		manager string
 		written time.Time
+		stamp   string // the server's time of the recorded apply
 		warns   bool
 	}{
-		"written later by kolla":  {"kolla", then.Add(time.Hour), true},
-		"written as recorded":     {"kolla", then, false},
-		"written later by others": {"kubectl", then.Add(time.Hour), false},
+		"written later by kolla":          {"kolla", then.Add(time.Hour), "", true},
+		"written as recorded":             {"kolla", then, "", false},
+		"written later by others":         {"kubectl", then.Add(time.Hour), "", false},
+		"by a server's clock ahead":       {"kolla", then.Add(time.Hour), then.Add(time.Hour).UTC().Format(time.RFC3339), false},
+		"later, by that clock":            {"kolla", then.Add(time.Hour + time.Second), then.Add(time.Hour).UTC().Format(time.RFC3339), true},
+		"a little ahead, without a stamp": {"kolla", then.Add(30 * time.Second), "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			declaredMap := thing("v1", "ConfigMap", "m")
@@ -53,6 +57,7 @@ func TestOlderState(t *testing.T) {
 			in := w.input(o)
 			in.State.Objects[0].DesiredDigest = o.Digest()
 			in.State.Objects[0].Fingerprint.Owned, in.State.Objects[0].Fingerprint.Server = "as it was", here.Version
+			in.State.Objects[0].Fingerprint.Stamp = test.stamp
 			w.cluster.answer = func(object *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
 				answer := object.DeepCopy()
 				owns(answer, "kolla", metav1.ManagedFieldsOperationApply, now, `{"f:data":{"f:a":{}}}`)

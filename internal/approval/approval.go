@@ -10,6 +10,7 @@ package approval
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -27,6 +28,9 @@ type Fresh struct {
 	// Live returns the object that the new plan has read from the cluster, or nil if it does
 	// not exist.
 	Live func(providers.Ref) *unstructured.Unstructured
+	// Clean takes secret values out of text of others, such as names of field managers. Nil:
+	// there are no secret values.
+	Clean func(string) string
 }
 
 // Verdict is the decision about a saved plan.
@@ -137,6 +141,14 @@ func (c *check) live(ref providers.Ref) *unstructured.Unstructured {
 	return c.Live(ref)
 }
 
+// lastWriter names the last writer of an object.
+func (c *check) lastWriter(ref providers.Ref) string {
+	if c.Clean == nil {
+		return LastWriter(c.live(ref), strings.Clone)
+	}
+	return LastWriter(c.live(ref), c.Clean)
+}
+
 // head compares the fields that concern the whole plan.
 func (c *check) head(saved *plans.Plan) {
 	fresh := c.Plan
@@ -221,7 +233,7 @@ func (c *check) action(fresh *plans.Action) plans.Action {
 // moved compares the actions of an object that was written, created or deleted since the plan
 // was saved. It changes the fresh action to the part of it that the saved plan allows.
 func (c *check) moved(saved, fresh *plans.Action) {
-	differences := drifted(saved, fresh, LastWriter(c.live(fresh.Ref)))
+	differences := drifted(saved, fresh, c.lastWriter(fresh.Ref))
 	for _, text := range differences {
 		c.add(fresh.Address, true, text)
 	}
@@ -273,7 +285,7 @@ func (c *check) stopped() []plans.Action {
 			Address: p.Address, Verb: saved.Verb, Object: declared, Ref: declared.Ref(), Prior: saved.Prior, Evidence: saved.Evidence,
 		})
 		c.verdict.Held[p.Address] = stoppedBy(saved, &out[len(out)-1], now.Prior, p)
-		c.add(p.Address, true, stoppedText(saved, now.Prior, p, LastWriter(c.live(declared.Ref()))))
+		c.add(p.Address, true, stoppedText(saved, now.Prior, p, c.lastWriter(declared.Ref())))
 	}
 	return out
 }

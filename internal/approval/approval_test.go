@@ -478,3 +478,59 @@ func TestPickedByTheServer(t *testing.T) {
 		}
 	}
 }
+
+// A plan masks the secret values that it knows. The new plan may know others, and nothing has moved.
+func TestMaskedValuesAreNotCompared(t *testing.T) {
+	change := func(path string, before, after any) plans.Action {
+		a := act(plans.Update, "a", "1")
+		a.Changes = []plans.Change{{Path: path, Before: before, After: after}}
+		return a
+	}
+	yield := func(field string, live any) plans.Action {
+		a := act(plans.Update, "a", "1", "data.b")
+		a.Yields = []plans.Yield{{Path: field, Field: field, Live: live}}
+		return a
+	}
+	const mask = plans.Masked
+	for name, test := range map[string]struct {
+		saved, fresh plans.Action
+		differs      bool
+	}{
+		"masked by the file":         {change("data.a", "was "+mask, "x"), change("data.a", "was hunter2", "x"), false},
+		"masked by the new plan":     {change("data.a", []any{"hunter2"}, "x"), change("data.a", []any{mask}, "x"), false},
+		"a key that is masked more":  {change(`data["a-`+mask+`"]`, "1", "2"), change(`data["`+mask+`"]`, "1", "2"), false},
+		"another masked key":         {change(`data["a-`+mask+`"]`, "1", "2"), change(`data["b-`+mask+`"]`, "1", "2"), true},
+		"equal keys":                 {change(`data["`+mask+`"]`, "1", "2"), change(`data["`+mask+`"]`, "1", "2"), false},
+		"another value":              {change("data.a", mask, "x"), change("data.a", "hunter2", "y"), true},
+		"another field":              {change("data.a", mask, "x"), change("data.b", mask, "x"), true},
+		"a file that hides the path": {change(mask, "1", "2"), change("data.b", "1", "2"), true},
+		"not masked":                 {change("data.a", "1", "2"), change("data.a", "3", "2"), true},
+		"a yield":                    {yield("data.a", mask), yield("data.a", "hunter2"), false},
+		"another yield":              {yield("data.a", mask), yield("data.c", mask), true},
+		"another value of a yield":   {yield("data.a", "1"), yield("data.a", "2"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if verdict := check(t, test.saved, test.fresh); test.differs != (len(verdict.Differences) > 0) {
+				t.Errorf("differences %v, want some: %v", verdict.Differences, test.differs)
+			}
+		})
+	}
+}
+
+// The name of a field manager may be a secret value.
+func TestLastWriterIsClean(t *testing.T) {
+	live := theirs()
+	text := approval.LastWriter(live, func(manager string) string { return "not " + manager })
+	if !strings.Contains(text, `last written by "not helm"`) {
+		t.Errorf("%q", text)
+	}
+	saved, fresh := act(plans.Update, "a", "1", "data.a"), act(plans.Replace, "a", "2", "data.a")
+	verdict := approval.Check(stored(t, plans.Plan{Actions: []plans.Action{saved}}), approval.Fresh{
+		Plan: &plans.Plan{Actions: []plans.Action{fresh}}, Objects: []providers.Object{*object("ConfigMap", "a")},
+		Live:  func(providers.Ref) *unstructured.Unstructured { return live },
+		Clean: func(string) string { return plans.Masked },
+	})
+	if len(verdict.Differences) == 0 || !strings.Contains(verdict.Differences[0].Text, plans.Masked) || strings.Contains(verdict.Differences[0].Text, "helm") {
+		t.Errorf("%v", verdict.Differences)
+	}
+}

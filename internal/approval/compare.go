@@ -36,12 +36,14 @@ func unlike(saved, fresh *plans.Action, by string) []string {
 	}{
 		{"object in the cluster", saved.Ref, fresh.Ref},
 		{"version of the object in the cluster", saved.Prior, fresh.Prior},
-		{"list of fields that are left to others", saved.Yields, fresh.Yields},
 		{"list of reasons", saved.Reasons, fresh.Reasons},
 	} {
-		if _, equal := same(field.saved, field.fresh); !equal {
+		if !alike(plain(field.saved), plain(field.fresh)) {
 			out = append(out, fmt.Sprintf("the file has another %s than a new plan", field.name))
 		}
+	}
+	if !slices.EqualFunc(saved.Yields, fresh.Yields, alikeYield) {
+		out = append(out, "the file has another list of fields that are left to others than a new plan")
 	}
 	return append(out, changed(saved, fresh, by)...)
 }
@@ -64,7 +66,7 @@ func apart(saved, fresh *plans.Action) []string {
 		{"word on whether it stays", saved.Partial, fresh.Partial},
 		{"word on letting it go", saved.Releases, fresh.Releases},
 	} {
-		if _, equal := same(field.saved, field.fresh); !equal {
+		if !alike(plain(field.saved), plain(field.fresh)) {
 			out = append(out, fmt.Sprintf("the file has another %s than a new plan", field.name))
 		}
 	}
@@ -104,9 +106,9 @@ func exceeds(saved, fresh *plans.Action) error {
 		return movedSince(fresh, "something else would be lost")
 	case fresh.Partial != saved.Partial || fresh.Releases != saved.Releases || fresh.Supersedes != saved.Supersedes:
 		return movedSince(fresh, "something else would become of it")
-	case fresh.Removes != "" && fresh.Removes != saved.Removes:
+	case fresh.Removes != "" && !alikeText(fresh.Removes, saved.Removes):
 		return movedSince(fresh, "other fields that others added would be removed")
-	case !slices.Equal(yielded(fresh), yielded(saved)):
+	case !slices.EqualFunc(yielded(fresh), yielded(saved), alikeText):
 		return movedSince(fresh, "other fields would be left to others")
 	}
 	if more := beyond(fresh, saved); len(more) > 0 {
@@ -139,11 +141,64 @@ func beyond(one, other *plans.Action) []plans.Change {
 	}
 	var out []plans.Change
 	for _, c := range one.Changes {
-		if !has[essence(one, c)] {
+		if !has[essence(one, c)] && !slices.ContainsFunc(other.Changes, func(o plans.Change) bool { return alikeChange(c, o) }) {
 			out = append(out, c)
 		}
 	}
 	return out
+}
+
+// alikeChange reports whether two changes differ at most in secret values of others. A plan masks
+// those that it knows, and a new plan may know others. Sensitive changes are compared by essence.
+func alikeChange(a, b plans.Change) bool {
+	return !a.Sensitive && !b.Sensitive && alikeText(a.Path, b.Path) && alikeSide(a.Before, b.Before) && alikeSide(a.After, b.After) &&
+		(masked(a.Before, a.After, a.Path) || masked(b.Before, b.After, b.Path))
+}
+
+// alikeYield is alikeChange for a field that is left to others.
+func alikeYield(a, b plans.Yield) bool {
+	for _, side := range [][2]*any{{&a.Live, &b.Live}, {&a.Want, &b.Want}, {&a.Value, &b.Value}} {
+		if alikeSide(*side[0], *side[1]) {
+			*side[0], *side[1] = nil, nil
+		}
+	}
+	return alike(plain(a), plain(b))
+}
+
+// alikeSide reports whether two values are equal. A value with a mask cannot be compared.
+func alikeSide(a, b any) bool { return masked(a, b) || alike(plain(a), plain(b)) }
+
+// masked reports whether there is a mask in one of some values.
+func masked(values ...any) bool {
+	raw, err := json.Marshal(values)
+	return err == nil && bytes.Contains(raw, []byte(plans.Masked))
+}
+
+// alike reports whether two values of JSON are equal, as far as they are not both masked.
+func alike(a, b any) bool {
+	switch a := a.(type) {
+	case string:
+		b, ok := b.(string)
+		return ok && alikeText(a, b)
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, alike)
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		return ok && maps.EqualFunc(a, b, alike)
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+// alikeText compares two texts. If both are masked, it compares what is before the first mask and
+// after the last one: one of them may mask more.
+func alikeText(a, b string) bool {
+	if a == b || !strings.Contains(a, plans.Masked) || !strings.Contains(b, plans.Masked) {
+		return a == b
+	}
+	start := min(strings.Index(a, plans.Masked), strings.Index(b, plans.Masked))
+	end := min(len(a)-strings.LastIndex(a, plans.Masked), len(b)-strings.LastIndex(b, plans.Masked)) - len(plans.Masked)
+	return a[:start] == b[:start] && a[len(a)-end:] == b[len(b)-end:]
 }
 
 // essence returns the effect of a change. A number that the server chooses anew for each

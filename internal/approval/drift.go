@@ -35,14 +35,16 @@ func drifted(saved, fresh *plans.Action, by string) []string {
 	}
 	out := changed(saved, fresh, by)
 	for _, r := range fresh.Reasons {
-		if r.Kind == plans.ReasonReplaced && !slices.ContainsFunc(saved.Reasons, func(o plans.Reason) bool { return o.Kind == r.Kind && o.Path == r.Path && o.Time.Equal(r.Time) }) {
+		if r.Kind == plans.ReasonReplaced && !slices.ContainsFunc(saved.Reasons, func(o plans.Reason) bool {
+			return o.Kind == r.Kind && alikeText(o.Path, r.Path) && o.Time.Equal(r.Time)
+		}) {
 			out = append(out, fmt.Sprintf("%s: its generated value was replaced%s", r.Path, writtenBy("", r.Manager, r.Time)))
 		}
 	}
 	if len(out) > 0 { // the fields say it all
 		return out
 	}
-	if !slices.Equal(yielded(saved), yielded(fresh)) {
+	if !slices.EqualFunc(yielded(saved), yielded(fresh), alikeText) {
 		out = append(out, "the file has another list of fields that are left to others than a new plan"+by)
 	}
 	return append(out, apart(saved, fresh)...)
@@ -93,8 +95,8 @@ func writtenBy(kind, manager string, at time.Time) string {
 
 // LastWriter names the field manager that wrote to an object last, other than kolla, and not to
 // its status: ", last written by "kubectl" at 2026-11-26 14:10:07 UTC". It is empty if the object
-// is nil or has no managers.
-func LastWriter(live *unstructured.Unstructured) string {
+// is nil or has no managers. clean takes secret values out of the name.
+func LastWriter(live *unstructured.Unstructured, clean func(string) string) string {
 	if live == nil {
 		return ""
 	}
@@ -113,7 +115,7 @@ func LastWriter(live *unstructured.Unstructured) string {
 	case last.Manager == "":
 		return ""
 	case last.Time == nil:
-		return writtenBy("last ", last.Manager, time.Time{})
+		return writtenBy("last ", clean(last.Manager), time.Time{})
 	}
-	return writtenBy("last ", last.Manager, last.Time.Time)
+	return writtenBy("last ", clean(last.Manager), last.Time.Time)
 }

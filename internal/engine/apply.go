@@ -61,7 +61,7 @@ func (e *Engine) Apply(ctx context.Context, session *state.Session, made *PlanRe
 		now, later := made.Plan.Divide()
 		applied.Waiting = later
 		if !now.Empty() || len(later) == 0 {
-			result, err := e.execute(ctx, session, now, o)
+			result, err := e.execute(ctx, session, now, made.exact, o)
 			switch {
 			case err != nil && len(applied.Rounds) == 0:
 				return nil, err
@@ -89,7 +89,7 @@ func (e *Engine) Apply(ctx context.Context, session *state.Session, made *PlanRe
 }
 
 // execute carries out actions without unknown values.
-func (e *Engine) execute(ctx context.Context, session *state.Session, plan *plans.Plan, o ApplyOptions) (*executor.Result, error) {
+func (e *Engine) execute(ctx context.Context, session *state.Session, plan *plans.Plan, kept map[addrs.Object]exact, o ApplyOptions) (*executor.Result, error) {
 	var observe func(plans.Event)
 	if o.Progress != nil {
 		var done func()
@@ -97,12 +97,12 @@ func (e *Engine) execute(ctx context.Context, session *state.Session, plan *plan
 		defer done()
 	}
 	client := e.Cluster.client
-	return executor.Apply(ctx, plan, executor.Options{
+	return executor.Apply(ctx, carriedOut(plan, kept), executor.Options{
 		Reader:      client,
 		Writer:      client.Writer(),
 		Shell:       client.Shell(),
 		Session:     session,
-		Reassess:    e.reassess,
+		Reassess:    planner.Reassess,
 		Observe:     observe,
 		Reachable:   client.Reachable,
 		Held:        o.Held,

@@ -55,6 +55,9 @@ func (c *Cluster) Connect(ctx context.Context) error {
 	return err
 }
 
+// clean takes secret values out of a text of others.
+func (c *Cluster) clean(text string) string { return c.Secrets.Text(text) }
+
 // Identity returns the identity of the cluster, once Connect has returned.
 func (c *Cluster) Identity() providers.Identity { return c.identity }
 

@@ -78,6 +78,7 @@ type PlanResult struct {
 	// was one, or no object of the cloud. An apply gives it to state.Session.Suppose.
 	Rebuilt *state.State
 
+	exact    map[addrs.Object]exact // what Plan does not show of its actions
 	problems []plans.Problem
 	refused  []plans.Problem // those with DryRun
 	judged   hcl.Diagnostics // the policies that Plan does not meet
@@ -213,12 +214,13 @@ func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o 
 	}
 	o.locate(problems)
 	redactProblems(problems, e.Cluster.Secrets)
+	var kept map[addrs.Object]exact
 	if plan != nil {
-		redactPlan(plan, e.Cluster.Secrets)
+		kept = redactPlan(plan, e.Cluster.Secrets)
 		plan.Options, plan.Elapsed = o.Written, time.Since(start)
 		logDecisions(ctx, e.Log, plan)
 	}
-	return &PlanResult{Plan: plan, Objects: objects, Loaded: loaded, Options: o, Rebuilt: rebuilt, problems: problems}, nil
+	return &PlanResult{Plan: plan, Objects: objects, Loaded: loaded, Options: o, Rebuilt: rebuilt, exact: kept, problems: problems}, nil
 }
 
 // findUpgrade adds the change of the OpenStack release to a plan. It returns the changes that

@@ -1,12 +1,13 @@
 package engine
 
 import (
-	"context"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"kolla.openstack.org/kolla/internal/redaction"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/extract"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -20,49 +21,81 @@ func redactProblems(problems []plans.Problem, secrets *redaction.Values) {
 	}
 }
 
+// exact are the parts of an action that an apply sends and compares, as the cluster has them.
+type exact struct {
+	changes []plans.Change
+	yields  []plans.Yield
+	removes string
+}
+
 // redactPlan takes secret values out of everything in a plan that others may have written: live
-// values, what webhooks made of declared ones, and names of field managers. The objects that an
-// apply sends stay as they are.
-func redactPlan(plan *plans.Plan, secrets *redaction.Values) {
+// values and their keys, what webhooks made of declared ones, and names of field managers. The
+// objects that an apply sends stay as they are. It returns what else an apply needs; see
+// carriedOut.
+func redactPlan(plan *plans.Plan, secrets *redaction.Values) map[addrs.Object]exact {
+	kept := map[addrs.Object]exact{}
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
+		kept[a.Address] = exact{a.Changes, a.Yields, a.Removes}
 		from := author{secrets: secrets, object: a.Object}
+		a.Yields = slices.Clone(a.Yields)
 		for j := range a.Yields {
 			y := &a.Yields[j]
-			y.Manager, y.Live, y.Want = secrets.Text(y.Manager), from.leaves(y.Live), from.leaves(y.Want)
+			y.Path, y.Field, y.Manager = from.path(y.Path), from.path(y.Field), secrets.Text(y.Manager)
+			y.Live, y.Want, y.Value = from.leaves(y.Live), from.leaves(y.Want), from.leaves(y.Value)
 		}
 		if a.Unchanged() && len(a.Yields) == 0 {
 			continue // all that it has is declared
 		}
-		from.changes(a.Changes)
+		a.Changes, a.Removes = from.changes(a.Changes), from.path(a.Removes)
 		from.values(a.Values)
-		redactReasons(a.Reasons, secrets)
+		from.reasons(a.Reasons)
 		if a.Evidence.Kind == plans.Unverified {
 			a.Evidence.Detail = secrets.Mixed(a.Evidence.Detail)
 		}
 	}
 	for i := range plan.Foreign {
-		(&author{secrets: secrets}).changes(plan.Foreign[i].Fields)
+		plan.Foreign[i].Fields = (&author{secrets: secrets}).changes(plan.Foreign[i].Fields)
 	}
 	for i := range plan.Impact {
 		for j := range plan.Impact[i].Effects {
-			effect := &plan.Impact[i].Effects[j]
-			redactReasons(effect.Why, secrets)
-			for k := range effect.Carried {
-				carried := &effect.Carried[k]
-				carried.Unknown = secrets.Text(carried.Unknown)
-				for n := range carried.Items {
-					carried.Items[n] = secrets.Text(carried.Items[n])
-				}
-			}
+			redactEffect(&plan.Impact[i].Effects[j], secrets)
 		}
+	}
+	return kept
+}
+
+func redactEffect(effect *plans.Effect, secrets *redaction.Values) {
+	texts := func(all []string) {
+		for i := range all {
+			all[i] = secrets.Text(all[i])
+		}
+	}
+	from := author{secrets: secrets}
+	from.reasons(effect.Why)
+	for i := range effect.Causes {
+		cause := &effect.Causes[i]
+		cause.Name, cause.Before, cause.After = secrets.Text(cause.Name), secrets.Text(cause.Before), secrets.Text(cause.After)
+		texts(cause.Settings)
+	}
+	for i := range effect.Carried {
+		carried := &effect.Carried[i]
+		carried.Unknown = secrets.Text(carried.Unknown)
+		texts(carried.Items)
 	}
 }
 
-func redactReasons(reasons []plans.Reason, secrets *redaction.Values) {
-	for i := range reasons {
-		reasons[i].Manager, reasons[i].Detail = secrets.Text(reasons[i].Manager), secrets.Mixed(reasons[i].Detail)
+// carriedOut returns a plan with the exact parts of its actions, for an apply.
+func carriedOut(plan *plans.Plan, kept map[addrs.Object]exact) *plans.Plan {
+	out := *plan
+	out.Actions = slices.Clone(plan.Actions)
+	for i := range out.Actions {
+		a := &out.Actions[i]
+		if was, ok := kept[a.Address]; ok && a.Verb != plans.None {
+			a.Changes, a.Yields, a.Removes = was.changes, was.yields, was.removes
+		}
 	}
+	return &out
 }
 
 // redactClaim takes secret values out of what an object says of its origin.
@@ -77,13 +110,6 @@ func redactClaim(c *planner.Claimant, secrets *redaction.Values) {
 	}
 }
 
-// reassess is planner.Reassess, with the same values as in a plan.
-func (e *Engine) reassess(ctx context.Context, reader providers.Reader, plan *plans.Plan, a *plans.Action, manifest, live *unstructured.Unstructured, additions bool) ([]plans.Change, error) {
-	changes, err := planner.Reassess(ctx, reader, plan, a, manifest, live, additions)
-	(&author{secrets: e.Cluster.Secrets, object: a.Object}).changes(changes)
-	return changes, err
-}
-
 // author tells the values that an object declares from those of others.
 type author struct {
 	secrets  *redaction.Values
@@ -91,11 +117,21 @@ type author struct {
 	declared map[string]bool   // lines; nil: not known yet
 }
 
-// changes takes secret values out of differences.
-func (a *author) changes(changes []plans.Change) {
-	for i := range changes {
-		c := &changes[i]
-		c.Manager, c.Before, c.After = a.secrets.Text(c.Manager), a.leaves(c.Before), a.leaves(c.After)
+// changes returns differences without secret values.
+func (a *author) changes(changes []plans.Change) []plans.Change {
+	out := slices.Clone(changes)
+	for i := range out {
+		c := &out[i]
+		c.Path, c.Manager, c.Before, c.After = a.path(c.Path), a.secrets.Text(c.Manager), a.leaves(c.Before), a.leaves(c.After)
+	}
+	return out
+}
+
+// reasons takes secret values out of reasons.
+func (a *author) reasons(reasons []plans.Reason) {
+	for i := range reasons {
+		r := &reasons[i]
+		r.Path, r.Manager, r.Detail = a.path(r.Path), a.secrets.Text(r.Manager), a.secrets.Mixed(r.Detail)
 	}
 }
 
@@ -105,10 +141,34 @@ func (a *author) values(v *plans.Values) {
 		return
 	}
 	for _, part := range []*extract.Part{v.Before, v.After, v.Written} {
-		if part != nil {
-			part.Values = a.leaves(part.Values).(map[string]any)
+		if part == nil {
+			continue
+		}
+		for _, side := range []*map[string]any{&part.Values, &part.Sensitive, &part.Unknown} {
+			if *side != nil {
+				*side = a.leaves(*side).(map[string]any)
+			}
 		}
 	}
+}
+
+// step matches a name in a path or in a set of fields: bare, or in quotes.
+var step = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[^\s.,:{}\[\]"]+`)
+
+// path takes secret values out of a path, or of a set of fields as JSON. Names that the object
+// declares stay.
+func (a *author) path(text string) string {
+	if text == a.secrets.Text(text) {
+		return text
+	}
+	declared := slices.DeleteFunc(step.FindAllStringIndex(text, -1), func(at []int) bool {
+		name := text[at[0]:at[1]]
+		if plain, err := strconv.Unquote(name); err == nil {
+			name = strings.TrimPrefix(plain, "f:")
+		}
+		return !a.declares(name)
+	})
+	return a.secrets.Around(text, declared)
 }
 
 // leaves takes secret values out of the strings of a value. A line that the object declares

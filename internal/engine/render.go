@@ -50,6 +50,10 @@ func (e *Engine) Render(ctx context.Context, config *configs.Config, st *state.S
 	}
 	facts := factsOf(ctx, e.Cluster, e.Source, config, st, r)
 	objects, diags := openstack.Render(config, facts)
+	e.Cluster.Secrets.Declare(config.Cloud.Namespace)
+	for _, o := range objects {
+		e.Cluster.Secrets.Declare(o.Ref().Name, o.Ref().Namespace)
+	}
 	if !r.Destroy {
 		if facts.Former = renamedSecrets(e.Cluster, config, st, objects); len(facts.Former) > 0 {
 			objects, diags = openstack.Render(config, facts)

@@ -63,7 +63,7 @@ func (e *Engine) PlanAgain(ctx context.Context, saved *plans.Plan, loaded Loaded
 		return nil, nil, err
 	}
 	made.judge()
-	verdict := approval.Check(saved, approval.Fresh{Plan: made.Plan, Problems: made.problems, Objects: made.Objects, Live: e.Cluster.Snapshot().Get})
+	verdict := approval.Check(saved, approval.Fresh{Plan: made.Plan, Problems: made.problems, Objects: made.Objects, Live: e.Cluster.Snapshot().Get, Clean: e.Cluster.clean})
 	uncompared, err := compareValues(ctx, e.Cluster.Snapshot(), saved, made.Objects, verdict)
 	if err != nil {
 		return nil, nil, err
@@ -121,7 +121,7 @@ func (e *Engine) dataRead(ctx context.Context, config *configs.Config) []string 
 			continue
 		}
 		for _, live := range found {
-			out = append(out, fmt.Sprintf("%s reads %s%s", d.Block, providers.RefOf(live), approval.LastWriter(live)))
+			out = append(out, fmt.Sprintf("%s reads %s%s", d.Block, providers.RefOf(live), approval.LastWriter(live, e.Cluster.clean)))
 		}
 	}
 	return out

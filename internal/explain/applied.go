@@ -12,6 +12,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
+	"kolla.openstack.org/kolla/state"
 )
 
 // Applied counts the results of all rounds of an apply, and explains the failures. version
@@ -83,25 +84,27 @@ func summarizeRound(round engine.Round, version string, secrets *redaction.Value
 	return a
 }
 
-// sharedCause names a cause of failure that many actions can share: a missing permission, a
-// server that does not answer, or any other with the same words, such as a lost lock. It is empty
-// for an object that is not ready, because its pods and logs differ, and for a bug.
+// sharedCause names a cause of failure that many actions can share, because it says nothing about
+// one object: a missing permission, a server that does not answer, or a lost lock. It is empty for
+// all others.
 func sharedCause(err error) string {
 	var (
 		permission  *providers.PermissionError
 		unreachable *kubernetes.UnreachableError
-		notReady    *providers.NotReadyError
+		lost        *state.LockLostError
 		bug         *crash.Error
 	)
 	switch {
-	case errors.As(err, &notReady), errors.As(err, &bug):
+	case errors.As(err, &bug):
 		return ""
 	case errors.As(err, &permission):
 		return permission.Error()
 	case errors.As(err, &unreachable):
 		return unreachable.Server
+	case errors.As(err, &lost):
+		return lost.Error()
 	}
-	return err.Error()
+	return ""
 }
 
 // failed explains the failure of an action.

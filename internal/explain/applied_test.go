@@ -56,6 +56,11 @@ func TestOtherFailuresStayApart(t *testing.T) {
 	if len(result.Failed) != 3 {
 		t.Errorf("%d failures of 3: %+v", len(result.Failed), result.Failed)
 	}
+	// So do equal words about several objects.
+	result = explain.Applied(failing(3, func(int) error { return errors.New("denied the request: no") }), "v1", nil)
+	if len(result.Failed) != 3 {
+		t.Errorf("%d failures of 3: %+v", len(result.Failed), result.Failed)
+	}
 }
 
 // No words of an error show a secret value, wherever they come from.

@@ -20,11 +20,12 @@ func OlderState(outcomes []*Outcome) []plans.Problem {
 		if o.Record == nil {
 			continue
 		}
-		if o.Record.State.Applied.After(recorded) {
-			recorded = o.Record.State.Applied
+		known := recordedAt(o.Record.State.Fingerprint.Stamp, o.Record.State.Applied)
+		if known.After(recorded) {
+			recorded = known
 		}
 		at := appliedAt(o.Live, o.Manager)
-		if !driftOfNobody(o) || !at.After(o.Record.State.Applied) {
+		if !driftOfNobody(o) || !at.After(known) {
 			continue
 		}
 		names = append(names, o.Object.Address.String())
@@ -42,6 +43,18 @@ func OlderState(outcomes []*Outcome) []plans.Problem {
 			"If it is not, somebody applied with another state, or wrote under the name of kolla.",
 			last.UTC().Format("2006-01-02 15:04:05 UTC"), recorded.UTC().Format("2006-01-02 15:04:05 UTC"), words.Count(len(names), "object"), words.Few(names, 4)),
 	}}
+}
+
+// clockSkew is how far the clocks of the server and of a machine that runs kolla may be apart.
+const clockSkew = time.Minute
+
+// recordedAt returns the time of the last apply that a record knows of: the stamp of the server, or
+// else the time of the client, as late as it can be by the clock of the server.
+func recordedAt(stamp string, applied time.Time) time.Time {
+	if at, err := time.Parse(time.RFC3339, stamp); err == nil {
+		return at
+	}
+	return applied.Add(clockSkew)
 }
 
 // driftOfNobody reports whether the object has changes that no other field manager made.
