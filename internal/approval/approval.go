@@ -212,7 +212,7 @@ func (c *check) action(fresh *plans.Action) plans.Action {
 	saved, out := c.saved[fresh.Address], *fresh
 	switch {
 	case saved == nil && fresh.Object != nil && fresh.Object.OnlyRemoves():
-		for _, text := range changed(&plans.Action{}, fresh, LastWriter(c.live(fresh.Ref))) {
+		for _, text := range changed(&plans.Action{}, fresh, c.lastWriter(fresh.Ref)) {
 			c.add(fresh.Address, true, text)
 			c.verdict.Held[fresh.Address] = movedSince(fresh, "the plan does not remove what others added to it")
 		}
@@ -316,7 +316,7 @@ func (c *check) missing(saved *plans.Plan) {
 		switch {
 		case c.fresh[a.Address] != nil || c.verdict.Held[a.Address] != nil:
 		case a.Object != nil && a.Object.OnlyRemoves() && c.objects[a.Address] == nil:
-			for _, text := range changed(a, &plans.Action{}, LastWriter(c.live(a.Ref))) {
+			for _, text := range changed(a, &plans.Action{}, c.lastWriter(a.Ref)) {
 				c.add(a.Address, true, text)
 			}
 		case a.Verb != plans.None || a.Object == nil:
