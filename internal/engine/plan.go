@@ -55,15 +55,19 @@ type Options struct {
 	Written []string
 	// triggered has the replacements that an earlier round announced; see planner.Input.
 	triggered map[addrs.Object]string
+	// rest: an earlier round has applied a part of the plan.
+	rest bool
 }
 
 // resumed returns the options for the rest of a plan.
 func (o Options) resumed(r *plans.Resume) Options {
 	if r == nil {
+		o.rest = true
 		return o
 	}
 	return Options{
 		Destroy: o.Destroy, Values: o.Values, Written: o.Written, OverridePolicies: o.OverridePolicies,
+		ForceReleases: o.ForceReleases, rest: true,
 		Selection: r.Selection, DeleteData: r.DeleteData, Adopt: r.Adopt, ForceConflicts: r.ForceConflicts, VerifyAll: r.VerifyAll, AllowUnverified: r.AllowUnverified,
 	}
 }
@@ -228,7 +232,7 @@ func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o 
 func (e *Engine) findUpgrade(config *configs.Config, plan *plans.Plan, o Options) (problems []plans.Problem) {
 	live := e.Cluster.Snapshot().Get
 	plan.Upgrade, problems = upgrade.Find(upgrade.Input{
-		Config: config, Plan: plan, Installed: upgrade.OfNamespace(live(upgrade.Namespace(config))), Live: live, Forced: o.ForceReleases,
+		Config: config, Plan: plan, Installed: upgrade.OfNamespace(live(upgrade.Namespace(config))), Live: live, Forced: o.ForceReleases, Rest: o.rest,
 	})
 	return problems
 }

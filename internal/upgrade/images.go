@@ -15,23 +15,17 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
-
-// tag is the form of Kolla's tags, RELEASE-DISTRO, with anything behind it: "2025.1-rocky-9-aarch64".
-// Other programs have tags such as "2025.1", too.
-var tag = regexp.MustCompile(`^(20\d\d\.[12])-([a-z]+-[a-z0-9]+)(?:[-_.+].*)?$`)
 
 // release is the form of a release.
 var release = regexp.MustCompile(`^20\d\d\.[12]$`)
 
 // Parse reads a tag. The result is zero if the tag has no release and distribution.
 func Parse(text string) plans.Images {
-	found := tag.FindStringSubmatch(text)
-	if found == nil {
-		return plans.Images{}
-	}
-	return plans.Images{Release: found[1], Distro: found[2]}
+	release, distro := configs.ParseTag(text)
+	return plans.Images{Release: release, Distro: distro}
 }
 
 // tagOf returns the tag of an image reference; empty: it has none.

@@ -27,6 +27,8 @@ type Input struct {
 	Live func(providers.Ref) *unstructured.Unstructured
 	// Forced are the releases that the operator insists on.
 	Forced []string
+	// Rest: an earlier round has applied a part of the plan, so that Forced may be done.
+	Rest bool
 }
 
 // OfNamespace returns the release that the cloud's namespace names. It is zero if the namespace
@@ -45,46 +47,70 @@ func OfNamespace(live *unstructured.Unstructured) plans.Images {
 // Find returns the upgrade that a plan makes; nil: there is none. The problems are changes of
 // the release that OpenStack does not support. They are warnings if the operator insists.
 func Find(in Input) (*plans.Upgrade, []plans.Problem) {
-	f := &finder{Input: in, upgrade: &plans.Upgrade{To: plans.Images{Release: in.Config.Cloud.Release, Distro: in.Config.Cloud.Distro}}}
+	f := &finder{Input: in, upgrade: &plans.Upgrade{To: plans.Images{Release: in.Config.Cloud.Release, Distro: in.Config.Cloud.ImageDistro()}}, standard: map[plans.Images]int{}}
 	services := map[string]*configs.Service{}
 	for i := range in.Config.Services {
 		services[in.Config.Services[i].Block] = &in.Config.Services[i]
 	}
-	standard := plans.Images{} // the newest images that the cloud's own tag replaces
 	for i := range in.Plan.Actions {
 		a := &in.Plan.Actions[i]
 		service := services[a.Address.Block]
-		if a.Verb == plans.None || a.Object == nil || service == nil || !a.RunsPodsContinuously() {
+		if a.Object == nil || service == nil || !a.RunsPodsContinuously() {
 			continue
 		}
 		if live := in.Live(a.Ref); live != nil {
-			standard = newer(standard, f.workload(a.Object.Manifest, live, service))
+			f.count(a.Object.Manifest, live)
+			if a.Verb != plans.None {
+				f.workload(a.Object.Manifest, live, service)
+			}
 		}
 	}
 	u := f.upgrade
 	u.From = in.Installed
 	if u.From.Release == "" {
-		u.From = standard
+		u.From = f.most()
 	}
 	if u.From.Release != "" {
 		f.judge(step{at: in.Config.Cloud.ReleaseRange, from: u.From, to: u.To})
 	}
-	f.describe()
-	if u.From.Release == "" && len(u.Services) == 0 || same(u.From, u.To) && len(u.Services) == 0 {
-		return nil, nil
+	if tag := f.Config.Cloud.Tag; tag == "" || Parse(tag).Release != "" { // the images are known
+		f.processors(u.From, u.To)
 	}
-	return u, f.problems()
+	if u.From.Release == "" && len(u.Services) == 0 || same(u.From, u.To) && len(u.Services) == 0 {
+		return nil, f.unneeded()
+	}
+	return u, append(f.problems(), f.unneeded()...)
 }
 
 func same(from, to plans.Images) bool {
 	return from.Release == to.Release && (from.Distro == "" || to.Distro == "" || from.Distro == to.Distro)
 }
 
-func newer(a, b plans.Images) plans.Images {
-	if b.Release > a.Release {
-		return b
+// own returns the tag of the images that the cloud decides about.
+func (f *finder) own() string {
+	return cmp.Or(f.Config.Cloud.Tag, plans.Images{Release: f.Config.Cloud.Release, Distro: f.Config.Cloud.Distro}.String())
+}
+
+// count counts the running images that the cloud's own tag replaces.
+func (f *finder) count(desired, live *unstructured.Unstructured) {
+	before := imagesOf(live)
+	for container, image := range imagesOf(desired) {
+		if from := Parse(tagOf(before[container])); from.Release != "" && tagOf(image) == f.own() {
+			f.standard[from]++
+		}
 	}
-	return a
+}
+
+// most returns what most of the counted images are, of equally many the older: single services
+// may run ahead.
+func (f *finder) most() plans.Images {
+	var most plans.Images
+	for images, n := range f.standard {
+		if c := cmp.Compare(n, f.standard[most]); c > 0 || c == 0 && images.String() < most.String() {
+			most = images
+		}
+	}
+	return most
 }
 
 // finder collects what a plan changes.
@@ -92,6 +118,8 @@ type finder struct {
 	Input
 	upgrade *plans.Upgrade
 	refused []step
+	// standard counts the running images that the cloud's own tag replaces.
+	standard map[plans.Images]int
 }
 
 // step is a change that OpenStack does not support.
@@ -101,17 +129,15 @@ type step struct {
 	services []string // empty: the cloud
 }
 
-// workload compares the images of a workload. It returns those that the cloud's own tag replaces.
-func (f *finder) workload(desired, live *unstructured.Unstructured, service *configs.Service) (standard plans.Images) {
+// workload compares the images of a workload.
+func (f *finder) workload(desired, live *unstructured.Unstructured, service *configs.Service) {
 	before, after := imagesOf(live), imagesOf(desired)
 	cloud := f.Config.Cloud
-	own := cmp.Or(cloud.Tag, f.upgrade.To.String())
 	for _, container := range slices.Sorted(maps.Keys(after)) {
 		image := after[container]
 		from, to := Parse(tagOf(before[container])), Parse(tagOf(image))
 		at := service.ImagesRange
-		if tagOf(image) == own {
-			standard = newer(standard, from)
+		if tagOf(image) == f.own() {
 			at = cloud.ReleaseRange
 			if cloud.Tag != "" {
 				at = cloud.TagRange
@@ -124,9 +150,9 @@ func (f *finder) workload(desired, live *unstructured.Unstructured, service *con
 		if v := versionChange(nameOf(image), from, to); v.Program != "" && !slices.Contains(f.upgrade.Versions, v) {
 			f.upgrade.Versions = append(f.upgrade.Versions, v)
 		}
+		f.processors(from, to)
 		f.judge(step{at: at, from: from, to: to, services: []string{service.Name}})
 	}
-	return standard
 }
 
 // add adds a service whose images change.
@@ -163,14 +189,10 @@ func (f *finder) judge(s step) {
 	f.refused = append(f.refused, s)
 }
 
-// describe adds what the change of the distribution needs.
-func (f *finder) describe() {
-	from, to := f.upgrade.From.Distro, f.upgrade.To.Distro
-	for _, s := range f.upgrade.Services {
-		from, to = cmp.Or(from, s.From.Distro), cmp.Or(to, s.To.Distro)
-	}
-	if f.Config.Cloud.Tag == "" && from != "" && processors(to) > processors(from) {
-		f.upgrade.Processors = processors(to)
+// processors adds what a change of the distribution needs.
+func (f *finder) processors(from, to plans.Images) {
+	if from.Distro != "" && processors(to.Distro) > processors(from.Distro) {
+		f.upgrade.Processors = max(f.upgrade.Processors, processors(to.Distro))
 	}
 }
 
@@ -207,6 +229,27 @@ func (f *finder) problems() []plans.Problem {
 				what, verb, s.from, via, insist)
 		}
 		out = append(out, p)
+	}
+	return out
+}
+
+// unneeded returns problems of the releases that the operator insists on: an error for a text that
+// is no release, and a warning for a release to which nothing is forced.
+func (f *finder) unneeded() []plans.Problem {
+	var out []plans.Problem
+	for _, name := range f.Forced {
+		switch {
+		case !release.MatchString(name):
+			out = append(out, plans.Problem{
+				Summary: "-force-release needs a release",
+				Detail:  fmt.Sprintf("%q is not a release of OpenStack, such as 2025.1.", name),
+			})
+		case !f.Rest && !slices.ContainsFunc(f.refused, func(s step) bool { return s.to.Release == name }):
+			out = append(out, plans.Problem{
+				Warning: true, Summary: fmt.Sprintf("-force-release=%s forces nothing", name),
+				Detail: "The plan has no step to this release that OpenStack does not support. Leave the option out, or it would also force a later one.",
+			})
+		}
 	}
 	return out
 }

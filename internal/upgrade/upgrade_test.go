@@ -26,6 +26,7 @@ func TestParse(t *testing.T) {
 		"2025.2.1":                       {},
 		"2025.3-rocky-10":                {},
 		"master-rocky-10":                {},
+		"2025.2-rc-1":                    {},
 		"latest":                         {},
 		"":                               {},
 		"2025.1-rocky":                   {},
@@ -125,6 +126,25 @@ func TestFind(t *testing.T) {
 			cluster{runs: map[string]string{"keystone": old}, wants: map[string]string{"keystone": current}},
 			"2025.1-rocky-9 → 2025.2-rocky-10: keystone", "",
 		},
+		"without the annotation, one service ahead": {
+			"2025.1",
+			cluster{
+				runs:  map[string]string{"keystone": "keystone:2025.2-rocky-10", "nova": "nova-api:2025.1-rocky-10", "glance": "glance-api:2025.1-rocky-10"},
+				wants: map[string]string{"keystone": "keystone:2025.1-rocky-10", "nova": "nova-api:2025.1-rocky-10", "glance": "glance-api:2025.1-rocky-10"},
+			},
+			"2025.1-rocky-10 → 2025.1-rocky-10: keystone", "cloud.hcl:2: OpenStack would go back from 2025.2 to 2025.1",
+		},
+		"insisted on no release": {
+			"2025.2", cluster{installed: images("2025.2", "rocky-10"), forced: []string{"yes"}}, "", ": -force-release needs a release",
+		},
+		"insisted on nothing": {
+			"2025.2", cluster{installed: images("2025.2", "rocky-10"), forced: []string{"2025.2"}}, "", "warning: : -force-release=2025.2 forces nothing",
+		},
+		"the distribution of the own tag": {
+			"2025.2",
+			cluster{installed: images("2025.2", "rocky-10"), tag: "2025.2-debian-bookworm-corp1", runs: map[string]string{"keystone": current}, wants: map[string]string{"keystone": "keystone:2025.2-debian-bookworm-corp1"}},
+			"2025.2-rocky-10 → 2025.2-debian-bookworm: keystone", "",
+		},
 		"from SLURP to SLURP": {
 			"2026.1",
 			cluster{installed: images("2025.1", "rocky-9"), runs: map[string]string{"keystone": old}, wants: map[string]string{"keystone": coming}},
@@ -158,7 +178,7 @@ func TestFind(t *testing.T) {
 		"insisted on another release": {
 			"2025.2",
 			cluster{installed: images("2026.1", "rocky-10"), wants: map[string]string{"keystone": current}, forced: []string{"2025.1"}},
-			"2026.1-rocky-10 → 2025.2-rocky-10: ", "cloud.hcl:2: OpenStack would go back from 2026.1 to 2025.2",
+			"2026.1-rocky-10 → 2025.2-rocky-10: ", "cloud.hcl:2: OpenStack would go back from 2026.1 to 2025.2;warning: : -force-release=2025.1 forces nothing",
 		},
 		"one service by its images": {
 			"2025.2",
@@ -168,7 +188,7 @@ func TestFind(t *testing.T) {
 		"by the tag of the cloud": {
 			"2025.2",
 			cluster{installed: images("2025.2", "rocky-10"), tag: "2025.1-rocky-9", runs: map[string]string{"keystone": current}, wants: map[string]string{"keystone": old}},
-			"2025.2-rocky-10 → 2025.2-rocky-10: keystone", "cloud.hcl:3: OpenStack would go back from 2025.2 to 2025.1",
+			"2025.2-rocky-10 → 2025.2-rocky-9: keystone", "cloud.hcl:3: OpenStack would go back from 2025.2 to 2025.1",
 		},
 		"tags without a release": {
 			"2025.1",
@@ -243,6 +263,17 @@ func TestWhatChanges(t *testing.T) {
 		t.Error(diff)
 	}
 	if u.Processors != "x86-64-v3" || !slices.Equal(u.Databases, []string{"mariadb"}) {
+		t.Errorf("got %+v", u)
+	}
+}
+
+// A service that gets images of another distribution needs processors, too.
+func TestProcessorsOfService(t *testing.T) {
+	u, _ := find("2025.2", cluster{
+		installed: plans.Images{Release: "2025.2", Distro: "rocky-10"}, tag: "ours",
+		runs: map[string]string{"nova": "nova-api:2025.2-rocky-9"}, wants: map[string]string{"nova": "nova-api:2025.2-rocky-10"},
+	})
+	if u == nil || u.Processors != "x86-64-v3" {
 		t.Errorf("got %+v", u)
 	}
 }

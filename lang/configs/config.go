@@ -1,7 +1,9 @@
 package configs
 
 import (
+	"cmp"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -84,6 +86,26 @@ type Cloud struct {
 	Range         hcl.Range
 	// ReleaseRange and TagRange are the places of Release and Tag.
 	ReleaseRange, TagRange hcl.Range
+}
+
+// tag is the form of Kolla's tags, RELEASE-DISTRO, with anything behind it: "2025.1-rocky-9-aarch64".
+// Other programs have tags such as "2025.1" or "2025.2-rc-1", too.
+var tag = regexp.MustCompile(`^(20\d\d\.[12])-((?:rocky|centos|debian|ubuntu|openeuler)-[a-z0-9]+)(?:[-_.+].*)?$`)
+
+// ParseTag reads a tag of Kolla's images. The results are empty if the tag has no release and
+// distribution.
+func ParseTag(text string) (release, distro string) {
+	found := tag.FindStringSubmatch(text)
+	if found == nil {
+		return "", ""
+	}
+	return found[1], found[2]
+}
+
+// ImageDistro returns the distribution of the images: that of Tag, if it names one.
+func (c Cloud) ImageDistro() string {
+	_, distro := ParseTag(c.Tag)
+	return cmp.Or(distro, c.Distro)
 }
 
 // Backend says where the state is kept.
