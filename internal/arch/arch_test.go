@@ -49,7 +49,7 @@ var allowed = map[string][]string{
 	"lang/schema":                             {"lang/schema/forms"},
 	"lang/schema/forms":                       {"lang/addrs"},
 	"lang/syntax":                             {"internal/files", "internal/words", "lang/internal/budget"},
-	"lang/yaml":                               {},
+	"lang/yaml":                               {"lang/configs"},
 	"providers":                               {"internal/crash", "lang/addrs", "lang/escape", "providers/kinds"},
 	"providers/haproxy":                       {"internal/words", "lang/configs"},
 	"providers/kinds":                         {},

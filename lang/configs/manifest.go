@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -26,23 +27,44 @@ type ManifestObject struct {
 	// KnownAfterApply stands for values that depend on them.
 	Deferred []string
 	Range    hcl.Range // of the document in its file, or of the object attribute
-	// Places maps paths in Content, such as ".spec.ports[0].name", to their places in the source.
-	// It has only the values that are not text, and the maps in lists of a file.
-	Places map[string]hcl.Range
+	Source   Source    // of Content
 }
 
 // Place returns the place of a field of the object, or of the nearest part around the field.
-func (m ManifestObject) Place(field string) hcl.Range { return placeOf(m.Places, field, m.Range) }
+func (m ManifestObject) Place(field string) hcl.Range { return placeOf(m.Source, field, m.Range) }
 
-// placeOf returns the place of a field, or of the nearest part around it, or that of the whole.
-func placeOf(places map[string]hcl.Range, field string, whole hcl.Range) hcl.Range {
-	for field != "" {
-		if at, ok := places[field]; ok {
+// Source finds the places of values in a text that declares them. It looks only when it is asked:
+// the paths of all values may need much more memory than the text.
+type Source interface {
+	// Find returns the place of the value with a path, such as ".spec.ports[0].name", or of the
+	// nearest part around it; ok is false if that is the whole.
+	Find(field string) (at hcl.Range, ok bool)
+}
+
+func placeOf(source Source, field string, whole hcl.Range) hcl.Range {
+	if source != nil {
+		if at, ok := source.Find(field); ok {
 			return at
 		}
-		field = field[:max(strings.LastIndexAny(field, ".["), 0)]
 	}
 	return whole
+}
+
+// InMap returns the rest of a path that leads to a member of a map, or into it.
+func InMap(field, key string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(field, ".")
+	if ok {
+		rest, ok = strings.CutPrefix(rest, key)
+	}
+	return rest, ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// InList returns the number of an element of a list to which a path leads, and the rest of the path.
+func InList(field string) (i int, rest string, ok bool) {
+	number, rest, closed := strings.Cut(field, "]")
+	number, ok = strings.CutPrefix(number, "[")
+	i, err := strconv.Atoi(number)
+	return i, rest, ok && closed && err == nil && i >= 0
 }
 
 // KnownAfterApply stands for a value that is known only after the apply.

@@ -146,9 +146,7 @@ type Patch struct {
 	Layer  string // "definition", "cloud" or "service"
 	Label  hcl.Range
 	Range  hcl.Range // of Object
-	// Places maps paths in Object, such as ".spec.ports[0].name", to their places in the
-	// source.
-	Places map[string]hcl.Range
+	Source Source    // of Object
 }
 
 // Matches reports whether the patch applies to an object.
@@ -158,7 +156,7 @@ func (p Patch) Matches(kind, name string) bool {
 }
 
 // Place returns the place of a field of the patch, or of the nearest part around the field.
-func (p Patch) Place(field string) hcl.Range { return placeOf(p.Places, field, p.Range) }
+func (p Patch) Place(field string) hcl.Range { return placeOf(p.Source, field, p.Range) }
 
 // Provided is a queue or user that a service has on another service, or its registration in
 // Keystone.

@@ -2,7 +2,6 @@ package yaml
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,6 +12,8 @@ import (
 	yaml3 "go.yaml.in/yaml/v3"
 	kubejson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
+
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // Decode decodes a document as kubectl does: whole numbers become int64. It returns nil for a
@@ -96,58 +97,74 @@ func keyName(key *yaml3.Node) string {
 	return key.Value
 }
 
-// NotText returns the lines of the values that are no text, such as numbers, by path: ".data.port",
-// ".items[0].spec.replicas". It also returns the lines of maps in lists. The document must have been
-// decoded, which bounds its aliases.
-func (d Document) NotText() map[string]hcl.Range {
-	places := places{d.lines(), map[string]hcl.Range{}}
-	if d.root != nil {
-		places.note(d.root.Content[0], "")
+// Find returns the line of the value with a path, such as ".items[0].spec.replicas", or that of the
+// nearest part around it. ok is false if that is the document. The document must have been decoded,
+// which bounds its aliases.
+func (d Document) Find(field string) (at hcl.Range, ok bool) {
+	if d.root == nil {
+		return hcl.Range{}, false
 	}
-	return places.out
+	line, rest := find(d.root.Content[0], field, 0)
+	if len(rest) == len(field) || line == 0 {
+		return hcl.Range{}, false
+	}
+	lines := d.lines()
+	return lines[min(line, len(lines))-1], true
 }
 
-// places collects the lines of values by their paths.
-type places struct {
-	lines []hcl.Range
-	out   map[string]hcl.Range
-}
-
-// add adds the line of a value.
-func (p places) add(field string, n *yaml3.Node) { p.out[field] = p.lines[min(n.Line, len(p.lines))-1] }
-
-// note adds the lines of a value and of its parts.
-func (p places) note(n *yaml3.Node, field string) {
-	switch n.Kind {
-	case yaml3.AliasNode:
-		p.note(n.Alias, field)
-	case yaml3.SequenceNode:
-		for i, item := range n.Content {
-			at := fmt.Sprintf("%s[%d]", field, i)
-			if item.Kind == yaml3.MappingNode {
-				p.add(at, item)
-			}
-			p.note(item, at)
-		}
-	case yaml3.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key, value := n.Content[i], n.Content[i+1]
-			switch {
-			case key.ShortTag() != "!!merge":
-				p.note(value, field+"."+keyName(key))
-			case value.Kind == yaml3.SequenceNode:
-				for _, merged := range value.Content {
-					p.note(merged, field)
-				}
-			default:
-				p.note(value, field)
-			}
-		}
-	case yaml3.ScalarNode:
-		if !isText(n) {
-			p.add(field, n)
+// find follows a path from a value whose line is known. It returns the line of the last value that
+// exists, and the rest of the path.
+func find(n *yaml3.Node, field string, line int) (last int, rest string) {
+	if n.Kind == yaml3.AliasNode {
+		return find(n.Alias, field, line)
+	}
+	if i, inner, ok := configs.InList(field); ok && n.Kind == yaml3.SequenceNode && i < len(n.Content) {
+		return find(n.Content[i], inner, target(n.Content[i]).Line)
+	}
+	last, rest = line, field
+	if n.Kind != yaml3.MappingNode {
+		return last, rest
+	}
+	follow := func(n *yaml3.Node, field string, line int) {
+		if further, left := find(n, field, line); len(left) < len(rest) {
+			last, rest = further, left
 		}
 	}
+	var merged []*yaml3.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if key.ShortTag() == "!!merge" {
+			merged = append(merged, value)
+			continue
+		}
+		inner, ok := configs.InMap(field, keyName(key))
+		if !ok {
+			continue
+		}
+		at := key.Line
+		if t := target(value); t.Kind == yaml3.ScalarNode {
+			at = t.Line
+		}
+		follow(value, inner, at)
+	}
+	for _, value := range merged { // their keys count less
+		if value.Kind != yaml3.SequenceNode {
+			follow(value, field, line)
+			continue
+		}
+		for _, each := range value.Content {
+			follow(each, field, line)
+		}
+	}
+	return last, rest
+}
+
+// target returns the value that an alias means, and any other value unchanged.
+func target(n *yaml3.Node) *yaml3.Node {
+	if n.Kind == yaml3.AliasNode {
+		return n.Alias
+	}
+	return n
 }
 
 // isText reports whether a scalar is text in YAML 1.1.

@@ -76,9 +76,9 @@ spec:
 		"pod.yaml:24: spec.containers[0].env[0].value of Pod p has to be text, and this is a number." + quote,
 		"pod.yaml:21: spec.containers[0].ports[0].containerPort of Pod p has to be a number, and this is text. Write it without quotes.",
 		"pod.yaml:28: spec.containers[1].name of Pod p has to be text, and this is a list.",
-		"pod.yaml:1: spec.hostNetwork of Pod p has to be true or false, and this is text. Write it without quotes.",
+		"pod.yaml:14: spec.hostNetwork of Pod p has to be true or false, and this is text. Write it without quotes.",
 		"pod.yaml:15: spec.nodeSelector.disk of Pod p has to be text, and this is a number." + quote,
-		"pod.yaml:1: spec.priority of Pod p has to be a number, and this is text. Write it without quotes.",
+		"pod.yaml:13: spec.priority of Pod p has to be a number, and this is text. Write it without quotes.",
 	}
 	sortedDiff(t, want, got)
 	for name, test := range map[string]struct {

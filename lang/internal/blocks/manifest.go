@@ -45,28 +45,7 @@ func manifestObject(e *eval.Env, b *source.Block) []configs.ManifestObject {
 	if content == nil || !identified(content) || !checkObject(e.Report, content, at) {
 		return nil
 	}
-	all := configs.ManifestObject{Range: at, Places: map[string]hcl.Range{}}
-	notePlaces(all.Places, v, b.Attributes["object"].Expr, "")
-	places := map[string]hcl.Range{}
-	placeNotText(places, all, content, "")
-	return []configs.ManifestObject{{Content: content, Deferred: mark.DeferredBy(v), Range: at, Places: places}}
-}
-
-// placeNotText records the places of the values that are no text. all has the places of all values.
-func placeNotText(places map[string]hcl.Range, all configs.ManifestObject, value any, field string) {
-	switch value := value.(type) {
-	case nil, string:
-	case map[string]any:
-		for key, member := range value {
-			placeNotText(places, all, member, field+"."+key)
-		}
-	case []any:
-		for i, item := range value {
-			placeNotText(places, all, item, fmt.Sprintf("%s[%d]", field, i))
-		}
-	default:
-		places[field] = all.Place(field)
-	}
+	return []configs.ManifestObject{{Content: content, Deferred: mark.DeferredBy(v), Range: at, Source: written{b.Attributes["object"].Expr}}}
 }
 
 // identity are the fields that identify an object. They must be known.
@@ -222,15 +201,13 @@ func manifestFile(report *diag.Reporter, b *source.Block, name string, from Mani
 		if content == nil {
 			continue
 		}
-		places := map[string]hcl.Range{}
-		for field, at := range doc.NotText() {
-			places[field] = in(full, at)
-		}
 		objects, isList := unlisted(content)
 		for i, object := range objects {
-			m := configs.ManifestObject{Content: object, Range: in(full, doc.Line), Places: places}
+			m := configs.ManifestObject{Content: object, Range: in(full, doc.Line), Source: document{doc, full, ""}}
 			if isList {
-				m = inList(m, i)
+				item := fmt.Sprintf(".items[%d]", i)
+				m.Range = m.Place(item)
+				m.Source = document{doc, full, item}
 			}
 			if checkObject(report, object, m.Range) {
 				out = append(out, m)
@@ -255,18 +232,17 @@ func in(file string, at hcl.Range) hcl.Range {
 	return at
 }
 
-// inList gives an item of a list its own places.
-func inList(m configs.ManifestObject, i int) configs.ManifestObject {
-	item := fmt.Sprintf(".items[%d]", i)
-	m.Range = m.Place(item)
-	places := map[string]hcl.Range{}
-	for field, at := range m.Places {
-		if inner, ok := strings.CutPrefix(field, item+"."); ok {
-			places["."+inner] = at
-		}
-	}
-	m.Places = places
-	return m
+// document finds places in a document of a file.
+type document struct {
+	yaml.Document
+	file string
+	item string // the path of an object of a list; empty: the object is the document
+}
+
+// Find implements configs.Source.
+func (d document) Find(field string) (at hcl.Range, ok bool) {
+	at, ok = d.Document.Find(d.item + field)
+	return in(d.file, at), ok
 }
 
 // unlisted splits a list of objects: a List, or a typed list such as a RoleList, whose items

@@ -1,20 +1,17 @@
 package blocks
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
-	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema/forms"
 )
 
@@ -36,40 +33,45 @@ func AddPatch(list []configs.Patch, b *source.Block, from eval.Part) []configs.P
 		return list
 	}
 	content, _ := plainValue(e, v, from.Expr, []string{""}, "a patch").(map[string]any)
-	p := configs.Patch{Object: content, Layer: from.Layer, Label: b.LabelRange, Range: at, Places: map[string]hcl.Range{}}
+	p := configs.Patch{Object: content, Layer: from.Layer, Label: b.LabelRange, Range: at, Source: written{from.Expr}}
 	p.Kind, p.Name, _ = strings.Cut(b.Label, "/")
-	notePlaces(p.Places, v, from.Expr, "")
 	if content == nil || !checkPatch(e.Report, &p) {
 		return list
 	}
 	return append(list, p)
 }
 
-// notePlaces records the places of the parts of a patch.
-func notePlaces(places map[string]hcl.Range, v cty.Value, expr hcl.Expression, field string) {
-	switch {
-	case v.IsNull() || !v.IsKnown():
-	case values.IsMap(v):
-		items, _ := eval.WrittenItems(expr)
-		for _, m := range mark.Members(v) {
-			name := field + "." + m.Key
-			for _, item := range items {
-				if key, ok := values.StaticKey(item.KeyExpr); ok && key == m.Key {
-					places[name] = item.KeyExpr.Range()
-				}
-			}
-			notePlaces(places, m.Value, attributeOf(expr, m.Key), name)
+// written finds the places of the parts of a value in its expression.
+type written struct{ hcl.Expression }
+
+// Find implements configs.Source.
+func (w written) Find(field string) (at hcl.Range, ok bool) {
+	at, rest := findWritten(w.Expression, field, hcl.Range{})
+	return at, len(rest) < len(field)
+}
+
+// findWritten follows a path from an expression with a place. It returns the place of the last part
+// that is written out, and the rest of the path.
+func findWritten(expr hcl.Expression, field string, at hcl.Range) (last hcl.Range, rest string) {
+	last, rest = at, field
+	items, _ := eval.WrittenItems(expr)
+	for _, item := range items {
+		key, ok := values.StaticKey(item.KeyExpr)
+		if !ok {
+			continue
 		}
-	case values.IsList(v):
-		for i, item := range mark.Elements(v) {
-			at := elementOf(expr, i)
-			name := fmt.Sprintf("%s[%d]", field, i)
-			if at != expr {
-				places[name] = at.Range()
+		if inner, ok := configs.InMap(field, key); ok {
+			if further, left := findWritten(item.ValueExpr, inner, item.KeyExpr.Range()); len(left) <= len(rest) {
+				last, rest = further, left
 			}
-			notePlaces(places, item, at, name)
 		}
 	}
+	if i, inner, ok := configs.InList(field); ok {
+		if element := elementOf(expr, i); element != expr {
+			return findWritten(element, inner, element.Range())
+		}
+	}
+	return last, rest
 }
 
 // checkPatch reports fields that a patch cannot set.
