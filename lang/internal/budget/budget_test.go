@@ -147,6 +147,34 @@ func TestConvertMany(t *testing.T) {
 	}
 }
 
+// TestLargeClouds holds that values which need no common type are taken as they are, and that the
+// nodes of a large cloud may be unlike each other.
+func TestLargeClouds(t *testing.T) {
+	nodes := map[string]cty.Value{}
+	for i := range 1000 {
+		node := map[string]cty.Value{"name": cty.StringVal("n"), "ip": cty.StringVal("i"), "zone": cty.StringVal("z"), "role": cty.StringVal("r"), "mtu": cty.NumberIntVal(9000)}
+		if i > 0 {
+			node["rack"] = cty.StringVal("k")
+		}
+		nodes[fmt.Sprint(i)] = cty.ObjectVal(node)
+	}
+	uneven := cty.ObjectVal(nodes)
+	if err := budget.Uniform(uneven); err != nil {
+		t.Errorf("as a branch of a condition: %v", err)
+	}
+	texts := make([]cty.Value, 20_000)
+	for i := range texts {
+		texts[i] = cty.StringVal("a")
+	}
+	for name, v := range map[string]cty.Value{"uneven nodes": uneven, "texts": cty.TupleVal(texts)} {
+		for _, want := range []cty.Type{cty.DynamicPseudoType, v.Type()} {
+			if got, err := budget.Convert(v, want); err != nil || !got.RawEquals(v) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
 // TestBudget holds that a budget that is exceeded stays so, at the place that was first.
 func TestBudget(t *testing.T) {
 	for name, exceed := range map[string]func(*budget.Budget) error{

@@ -12,7 +12,7 @@ import (
 const (
 	fewElements    = 64         // that are converted as the library does
 	maxKinds       = 64         // distinct types of elements that are converted one by one
-	maxComparisons = 25_000_000 // of types
+	maxComparisons = 50_000_000 // of types
 )
 
 var errComparisons = fmt.Errorf("its elements are too many to find a type for all of them. Convert a list with tolist or toset, and a map with tomap, or give it fewer elements")
@@ -41,6 +41,9 @@ func UniformTypes(types []cty.Type) error {
 // Convert converts a value to a type. It looks at each distinct type of the elements once.
 func Convert(v cty.Value, want cty.Type) (cty.Value, error) {
 	bare, marks := v.Unmark()
+	if want == cty.DynamicPseudoType || bare.Type().Equals(want) {
+		return v, nil
+	}
 	if !bare.IsKnown() || bare.IsNull() || !structural(bare.Type()) || bare.LengthInt() <= fewElements || !collects(bare.Type(), want) {
 		if err := Uniform(bare); err != nil {
 			return cty.DynamicVal, err
