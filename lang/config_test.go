@@ -137,13 +137,13 @@ func show(text configs.Text) string {
 	return b.String()
 }
 
-// simplify drops ranges and what is empty, and writes texts in one line.
+// simplify drops ranges, places and what is empty, and writes texts in one line.
 func simplify(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for key, field := range v {
-			if field = simplify(field); !strings.HasSuffix(key, "Range") && key != "DefinedAt" && !empty(field) {
+			if field = simplify(field); !strings.HasSuffix(key, "Range") && key != "DefinedAt" && key != "Places" && !empty(field) {
 				out[key] = field
 			}
 		}

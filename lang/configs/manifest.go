@@ -27,23 +27,23 @@ type ManifestObject struct {
 	// KnownAfterApply stands for values that depend on them.
 	Deferred []string
 	Range    hcl.Range // of the document in its file, or of the object attribute
-	Source   Source    // of Content
+	Places   Places    // of the values in Content
 }
 
 // Place returns the place of a field of the object, or of the nearest part around the field.
-func (m ManifestObject) Place(field string) hcl.Range { return placeOf(m.Source, field, m.Range) }
+func (m ManifestObject) Place(field string) hcl.Range { return placeOf(m.Places, field, m.Range) }
 
-// Source finds the places of values in a text that declares them. It looks only when it is asked:
+// Places finds the places of values in a text that declares them. It looks only when it is asked:
 // the paths of all values may need much more memory than the text.
-type Source interface {
+type Places interface {
 	// Find returns the place of the value with a path, such as ".spec.ports[0].name", or of the
 	// nearest part around it; ok is false if that is the whole.
 	Find(field string) (at hcl.Range, ok bool)
 }
 
-func placeOf(source Source, field string, whole hcl.Range) hcl.Range {
-	if source != nil {
-		if at, ok := source.Find(field); ok {
+func placeOf(places Places, field string, whole hcl.Range) hcl.Range {
+	if places != nil {
+		if at, ok := places.Find(field); ok {
 			return at
 		}
 	}

@@ -146,7 +146,7 @@ type Patch struct {
 	Layer  string // "definition", "cloud" or "service"
 	Label  hcl.Range
 	Range  hcl.Range // of Object
-	Source Source    // of Object
+	Places Places    // of the values in Object
 }
 
 // Matches reports whether the patch applies to an object.
@@ -156,7 +156,7 @@ func (p Patch) Matches(kind, name string) bool {
 }
 
 // Place returns the place of a field of the patch, or of the nearest part around the field.
-func (p Patch) Place(field string) hcl.Range { return placeOf(p.Source, field, p.Range) }
+func (p Patch) Place(field string) hcl.Range { return placeOf(p.Places, field, p.Range) }
 
 // Provided is a queue or user that a service has on another service, or its registration in
 // Keystone.

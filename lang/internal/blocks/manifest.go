@@ -45,7 +45,7 @@ func manifestObject(e *eval.Env, b *source.Block) []configs.ManifestObject {
 	if content == nil || !identified(content) || !checkObject(e.Report, content, at) {
 		return nil
 	}
-	return []configs.ManifestObject{{Content: content, Deferred: mark.DeferredBy(v), Range: at, Source: written{b.Attributes["object"].Expr}}}
+	return []configs.ManifestObject{{Content: content, Deferred: mark.DeferredBy(v), Range: at, Places: written{b.Attributes["object"].Expr}}}
 }
 
 // identity are the fields that identify an object. They must be known.
@@ -203,11 +203,11 @@ func manifestFile(report *diag.Reporter, b *source.Block, name string, from Mani
 		}
 		objects, isList := unlisted(content)
 		for i, object := range objects {
-			m := configs.ManifestObject{Content: object, Range: in(full, doc.Line), Source: document{doc, full, ""}}
+			m := configs.ManifestObject{Content: object, Range: in(full, doc.Line), Places: document{doc, full, ""}}
 			if isList {
 				item := fmt.Sprintf(".items[%d]", i)
 				m.Range = m.Place(item)
-				m.Source = document{doc, full, item}
+				m.Places = document{doc, full, item}
 			}
 			if checkObject(report, object, m.Range) {
 				out = append(out, m)
@@ -239,7 +239,7 @@ type document struct {
 	item string // the path of an object of a list; empty: the object is the document
 }
 
-// Find implements configs.Source.
+// Find implements configs.Places.
 func (d document) Find(field string) (at hcl.Range, ok bool) {
 	at, ok = d.Document.Find(d.item + field)
 	return in(d.file, at), ok

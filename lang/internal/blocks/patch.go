@@ -33,7 +33,7 @@ func AddPatch(list []configs.Patch, b *source.Block, from eval.Part) []configs.P
 		return list
 	}
 	content, _ := plainValue(e, v, from.Expr, []string{""}, "a patch").(map[string]any)
-	p := configs.Patch{Object: content, Layer: from.Layer, Label: b.LabelRange, Range: at, Source: written{from.Expr}}
+	p := configs.Patch{Object: content, Layer: from.Layer, Label: b.LabelRange, Range: at, Places: written{from.Expr}}
 	p.Kind, p.Name, _ = strings.Cut(b.Label, "/")
 	if content == nil || !checkPatch(e.Report, &p) {
 		return list
@@ -44,7 +44,7 @@ func AddPatch(list []configs.Patch, b *source.Block, from eval.Part) []configs.P
 // written finds the places of the parts of a value in its expression.
 type written struct{ hcl.Expression }
 
-// Find implements configs.Source.
+// Find implements configs.Places.
 func (w written) Find(field string) (at hcl.Range, ok bool) {
 	at, rest := findWritten(w.Expression, field, hcl.Range{})
 	return at, len(rest) < len(field)
