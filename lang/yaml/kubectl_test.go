@@ -3,6 +3,7 @@ package yaml_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -22,7 +23,7 @@ func kubectl(source []byte) (out []map[string]any, err error) {
 	decoder := kubeyaml.NewYAMLOrJSONDecoder(bytes.NewReader(source), 4096)
 	for {
 		var raw runtime.RawExtension
-		if err := decoder.Decode(&raw); err == io.EOF {
+		if err := decoder.Decode(&raw); errors.Is(err, io.EOF) {
 			return out, nil
 		} else if err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ package yaml
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"unicode/utf8"
@@ -81,7 +82,7 @@ func (d Document) documents(first bool) ([]Document, *Error) {
 	nodes := yaml3.NewDecoder(bytes.NewReader(d.Text))
 	var root yaml3.Node
 	failed := nodes.Decode(&root)
-	if failed == io.EOF {
+	if errors.Is(failed, io.EOF) {
 		return nil, nil
 	}
 	if failed == nil {
@@ -114,10 +115,10 @@ func (d Document) checkEnd(nodes *yaml3.Decoder) *Error {
 		return nil // Decode reports it
 	}
 	err := parser.Decode(new(skipped))
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return nil
 	}
-	line := 1
+	var line int
 	if err != nil {
 		line, _ = explain(err)
 	} else {

@@ -93,7 +93,11 @@ func TestNoRequestGetsThrough(t *testing.T) {
 			"answers no requests", "kubectl get --raw='/readyz?verbose'",
 		},
 		"a server without etcd": {
-			func(w http.ResponseWriter, _ *http.Request) {
+			func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/version" {
+					writeJSON(w, `{"gitVersion": "v1.37.1"}`)
+					return
+				}
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(http.StatusInternalServerError)
 				_, _ = io.WriteString(w, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "etcdserver: request timed out", "code": 500}`)
