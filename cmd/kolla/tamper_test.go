@@ -117,6 +117,7 @@ var actionFields = map[string]tampering{
 	"Occupied":       {on("/gone", func(a *plans.Action) { a.Occupied = true }), "what else is in the namespace"},
 	"Partial":        {on("/gone", func(a *plans.Action) { a.Partial = true }), "whether it stays"},
 	"Releases":       {on("/gone", func(a *plans.Action) { a.Releases = true }), "letting it go"},
+	"Grows":          {on("/changed", func(a *plans.Action) { a.Grows = "1Ti" }), "size that it grows to"},
 	"DependsOn":      {on("/changed", func(a *plans.Action) { a.DependsOn = nil }), ""},
 	"Pending":        {on("/same", func(a *plans.Action) { a.Pending = true }), ""},
 	"Fingerprint": {on("/same", func(a *plans.Action) {
