@@ -44,7 +44,7 @@ func (o operand) elements() (sizes []budget.Size, ok bool) {
 	}
 	for it := o.ElementIterator(); it.Next(); {
 		_, v := it.Element()
-		size, err := budget.SizeOf(v)
+		size, err := budget.SizeOfRead(v)
 		if err != nil {
 			return nil, false // the size of the list, too, is an error
 		}
@@ -81,14 +81,14 @@ func limited(name string, b *budget.Budget) func(args []cty.Value) error {
 		operands := make([]operand, len(args))
 		var all budget.Size
 		for i, arg := range args {
-			size, err := budget.SizeOf(arg)
+			size, err := budget.SizeOfRead(arg)
 			if err != nil {
 				return function.NewArgError(i, err)
 			}
 			v, _ := arg.Unmark()
 			operands[i] = operand{v, size}
 			all.Text, all.Parts, all.Sorts = all.Text+size.Text, all.Parts+size.Parts, all.Sorts+size.Sorts
-			if err := all.Check(); err != nil {
+			if err := all.CheckRead(); err != nil {
 				return err
 			}
 		}

@@ -143,7 +143,7 @@ func deciding(b *budget.Budget) function.Function {
 		Params: []function.Parameter{anyParam("value")},
 		Type: func(args []cty.Value) (cty.Type, error) {
 			if !args[0].Type().IsPrimitiveType() {
-				_ = b.Take(args[0], false, 0) // the expression around stops if the budget is exceeded
+				_ = b.Read(args[0]) // the expression around stops if the budget is exceeded
 			}
 			if args[0].ContainsMarked() && mark.IsGenerated(args[0]) {
 				return cty.NilType, mark.ErrComputed

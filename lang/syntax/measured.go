@@ -15,7 +15,7 @@ import (
 // its parts can stop it. The parentheses make the expression visible to walks over the tree.
 type measured struct {
 	*hclsyntax.ParenthesesExpr
-	made   bool // its value takes memory of its own
+	made   bool // its value takes memory of its own; else it is a part of another value
 	branch bool // of a condition, which makes its branches the same type
 }
 
@@ -31,7 +31,7 @@ func (m *measured) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		return cty.DynamicVal, nil // the error is reported once
 	}
 	v, diags := m.Expression.Value(ctx)
-	err := b.Take(v, m.made, len(diags))
+	err := taken(b, v, m.made, len(diags))
 	if err == nil && m.branch {
 		err = budget.Uniform(v)
 	}
@@ -43,6 +43,22 @@ func (m *measured) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		return cty.DynamicVal, append(diags, TooLarge(m.SrcRange, err))
 	}
 	return v, diags
+}
+
+// taken takes the value of an expression from a budget.
+func taken(b *budget.Budget, v cty.Value, made bool, failures int) error {
+	if !made {
+		return b.Pass(v, failures)
+	}
+	return b.Take(v, failures)
+}
+
+// Evaluate evaluates an expression within a budget. err says why its value is too large.
+func Evaluate(expr hcl.Expression, ctx *hcl.EvalContext, b *budget.Budget) (v cty.Value, diags hcl.Diagnostics, err error) {
+	b.Into(ctx)
+	b.Start()
+	v, diags = expr.Value(ctx)
+	return v, diags, taken(b, v, makes(expr), len(diags))
 }
 
 // UnwrapExpression returns the expression inside, so that HCL finds its kind.
@@ -61,9 +77,9 @@ func Written(part hcl.Expression) hcl.Expression {
 	return part
 }
 
-// Makes reports whether the value of an expression takes memory of its own: the expression is no
+// makes reports whether the value of an expression takes memory of its own: the expression is no
 // literal and no reference.
-func Makes(expr hcl.Expression) bool {
+func makes(expr hcl.Expression) bool {
 	switch x := expr.(type) {
 	case nil, *hclsyntax.LiteralValueExpr, *hclsyntax.ScopeTraversalExpr, *hclsyntax.RelativeTraversalExpr,
 		*hclsyntax.IndexExpr, *hclsyntax.AnonSymbolExpr, *hclsyntax.ExprSyntaxError, *measured:
@@ -71,9 +87,9 @@ func Makes(expr hcl.Expression) bool {
 	case *hclsyntax.TemplateExpr:
 		return !x.IsStringLiteral()
 	case *hclsyntax.ParenthesesExpr:
-		return Makes(x.Expression)
+		return makes(x.Expression)
 	case *hclsyntax.TemplateWrapExpr:
-		return Makes(x.Wrapped)
+		return makes(x.Wrapped)
 	}
 	return true
 }
@@ -99,7 +115,7 @@ func measureParts(root hclsyntax.Node) {
 		case *hclsyntax.ForExpr:
 			for _, part := range []*hclsyntax.Expression{&n.CollExpr, &n.KeyExpr, &n.CondExpr, &n.ValExpr} {
 				if *part != nil {
-					*part = measure(*part, Makes(*part))
+					*part = measure(*part, makes(*part))
 				}
 			}
 		case *hclsyntax.IndexExpr:
@@ -124,18 +140,17 @@ func measureParts(root hclsyntax.Node) {
 }
 
 func measuredPart(expr hclsyntax.Expression) hclsyntax.Expression {
-	if !Makes(expr) {
+	if !makes(expr) {
 		return expr
 	}
-	_, condition := expr.(*hclsyntax.ConditionalExpr)
-	return measure(expr, !condition) // the value is that of a branch
+	return measure(expr, true)
 }
 
 func measuredBranch(expr hclsyntax.Expression) hclsyntax.Expression {
 	if _, literal := expr.(*hclsyntax.LiteralValueExpr); literal {
 		return expr
 	}
-	return &measured{parentheses(expr), Makes(expr), true}
+	return &measured{parentheses(expr), makes(expr), true}
 }
 
 // measuredElement measures an element of a list or map. A list or map in it is measured as a part

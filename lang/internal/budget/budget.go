@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -70,14 +71,29 @@ func (b *Budget) late() bool {
 	return b.spent > maxTime
 }
 
-// Take spends the steps for a value that an expression has, and checks its size. made: the value
-// takes memory of its own. failures is the number of diagnostics of the expression.
-func (b *Budget) Take(v cty.Value, made bool, failures int) error {
+// Pass spends the steps for a value that an expression refers to. failures is the number of
+// diagnostics of the expression.
+func (b *Budget) Pass(v cty.Value, failures int) error {
+	steps := 1 + failures*failureSteps
+	if v, _ = v.Unmark(); v.CanIterateElements() {
+		steps += v.LengthInt()
+	}
+	return b.Spend(steps)
+}
+
+// Read spends the steps to read all of a value.
+func (b *Budget) Read(v cty.Value) error {
+	size, err := SizeOfRead(v)
+	return cmp.Or(b.Spend(1+size.Steps()), err)
+}
+
+// Take spends the steps and the memory for a value that an expression makes, and checks its size.
+func (b *Budget) Take(v cty.Value, failures int) error {
 	size, err := SizeOf(v)
 	if exhausted := b.Spend(1 + size.Steps() + failures*failureSteps); exhausted != nil {
 		return exhausted
 	}
-	if err == nil && made {
+	if err == nil {
 		b.total.Text += size.Text
 		b.total.Parts += size.Parts
 		if b.total.Text > maxTotal.Text || b.total.Parts > maxTotal.Parts {

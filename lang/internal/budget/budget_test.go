@@ -177,10 +177,13 @@ func TestLargeClouds(t *testing.T) {
 
 // TestBudget holds that a budget that is exceeded stays so, at the place that was first.
 func TestBudget(t *testing.T) {
+	many := texts(500_000)
 	for name, exceed := range map[string]func(*budget.Budget) error{
 		"steps":  func(b *budget.Budget) error { return b.Spend(1_000_000) },
-		"memory": func(b *budget.Budget) error { return b.Take(cty.StringVal(strings.Repeat("x", 10<<20)), true, 0) },
-		"errors": func(b *budget.Budget) error { return b.Take(cty.True, false, 10_000) },
+		"memory": func(b *budget.Budget) error { return b.Take(cty.StringVal(strings.Repeat("x", 10<<20)), 0) },
+		"length": func(b *budget.Budget) error { return b.Pass(many, 0) },
+		"reads":  func(b *budget.Budget) error { return b.Read(many) },
+		"errors": func(b *budget.Budget) error { return b.Take(cty.True, 10_000) },
 	} {
 		b := budget.New()
 		ctx := &hcl.EvalContext{}

@@ -38,13 +38,25 @@ func (s Size) Steps() int { return s.Parts + s.Text/textStep + 4*s.Sorts }
 // StepsOf returns the steps to read a text of so many bytes.
 func StepsOf(bytes int) int { return bytes / textStep }
 
-// Check returns an error if a value with the size is too large.
-func (s Size) Check() error {
+// maxValue is the size of a value that an expression makes.
+var maxValue = Size{Text: MaxText, Parts: MaxParts}
+
+// maxRead is the size of a value that a function reads. Data of the cluster can be larger than
+// what an expression makes.
+var maxRead = Size{Text: 64 << 20, Parts: 1_000_000}
+
+// Check returns an error if an expression must not make a value of the size.
+func (s Size) Check() error { return s.within(maxValue) }
+
+// CheckRead returns an error if a function must not read values of the size.
+func (s Size) CheckRead() error { return s.within(maxRead) }
+
+func (s Size) within(most Size) error {
 	switch {
-	case s.Text > MaxText:
-		return fmt.Errorf("a value can have at most %d MiB of text", MaxText>>20)
-	case s.Parts > MaxParts:
-		return fmt.Errorf("a value can have at most %d elements", MaxParts)
+	case s.Text > most.Text:
+		return fmt.Errorf("a value can have at most %d MiB of text", most.Text>>20)
+	case s.Parts > most.Parts:
+		return fmt.Errorf("a value can have at most %d elements", most.Parts)
 	}
 	return nil
 }
@@ -55,16 +67,23 @@ var (
 	errDigits = fmt.Errorf("a text can begin with at most %d digits", maxDigits)
 )
 
-// SizeOf returns the size of a value, or an error if the value is too large. It then stops at the
-// limit: equal parts of a value may share memory, so that a small value can have more elements
-// than can be counted.
+// SizeOf returns the size of a value that an expression makes, or an error if the value is too
+// large. It then stops at the limit: equal parts of a value may share memory, so that a small
+// value can have more elements than can be counted.
 func SizeOf(v cty.Value) (Size, error) {
 	var s Size
-	err := s.add(v, 0)
+	err := s.add(v, maxValue, 0)
 	return s, err
 }
 
-func (s *Size) add(v cty.Value, depth int) error {
+// SizeOfRead is SizeOf for a value that a function reads.
+func SizeOfRead(v cty.Value) (Size, error) {
+	var s Size
+	err := s.add(v, maxRead, 0)
+	return s, err
+}
+
+func (s *Size) add(v cty.Value, most Size, depth int) error {
 	v, _ = v.Unmark()
 	s.Parts++
 	switch t := v.Type(); {
@@ -100,12 +119,12 @@ func (s *Size) add(v cty.Value, depth int) error {
 			if t.IsMapType() || t.IsObjectType() {
 				s.Text += len(key.AsString())
 			}
-			if err := s.add(element, depth+1); err != nil {
+			if err := s.add(element, most, depth+1); err != nil {
 				return err
 			}
 		}
 	}
-	return s.Check()
+	return s.within(most)
 }
 
 // startsWithDigits reports whether a text begins with more digits than can be converted.

@@ -100,10 +100,7 @@ func (e *Env) computed(expr hcl.Expression, refs []hcl.Traversal, ctx *hcl.EvalC
 	if b.Err() != nil {
 		return cty.DynamicVal, false // which was reported
 	}
-	b.Into(ctx)
-	b.Start()
-	v, diags := expr.Value(ctx)
-	err := b.Take(v, syntax.Makes(expr), len(diags))
+	v, diags, err := syntax.Evaluate(expr, ctx, b)
 	diags = diags[:min(len(diags), maxErrors)] // a loop may repeat an error for each of its elements
 	addEvaluation(e, diags, expr, refs, ctx)
 	if at, exceeded := b.Failure(expr.Range()); exceeded != nil {

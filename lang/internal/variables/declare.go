@@ -119,6 +119,9 @@ func (v *Variable) convert(value cty.Value) (cty.Value, error) {
 	if v.defaults != nil {
 		value = v.defaults.Apply(value)
 	}
+	if _, err := budget.SizeOf(value); err != nil {
+		return cty.DynamicVal, err
+	}
 	return budget.Convert(value, v.constraint)
 }
 
