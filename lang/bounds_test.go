@@ -32,6 +32,8 @@ func TestBounds(t *testing.T) {
 		"operators_lines": "locals {\n  a = { for k in [1] : k => 1" + strings.Repeat(" +\n1", 10_001) + "\n}\n}\n",
 		"negations":       "locals {\n  a = " + strings.Repeat("!", 10_001) + "true\n}\n",
 		"indexes":         "locals {\n  a = [1]" + strings.Repeat("[0]", 10_001) + "\n}\n",
+		"digits_of_text":  "locals {\n  a = \"" + strings.Repeat("1", 10_001) + "\" * 1\n}\n",
+		"elements":        "locals {\n  a = [" + strings.Repeat("1,", 400_001) + "]\n}\n",
 		"exponent":        "locals {\n  a = \"${1e600000000}\"\n}\n",
 		"digits":          "locals {\n  a = 1" + strings.Repeat("0", 1000) + "\n}\n",
 		"json":            "x.hcl.json:" + `{"locals": {"a": ` + deep("[", "1", "]", 300_000) + "}}",

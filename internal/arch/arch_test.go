@@ -43,7 +43,7 @@ var allowed = map[string][]string{
 	"lang/internal/services":                  {"internal/words", "lang/addrs", "lang/catalogue", "lang/configs", "lang/internal/blocks", "lang/internal/check", "lang/internal/diag", "lang/internal/eval", "lang/internal/graph", "lang/internal/moves", "lang/internal/pods", "lang/internal/settings", "lang/internal/source", "lang/internal/values", "lang/internal/variables", "lang/mark", "lang/schema"},
 	"lang/internal/settings":                  {"internal/words", "lang/configs", "lang/functions", "lang/ini", "lang/internal/diag", "lang/internal/eval", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/syntax"},
 	"lang/internal/source":                    {"internal/files", "internal/words", "lang/internal/diag", "lang/schema", "lang/syntax"},
-	"lang/internal/values":                    {"internal/words", "lang/configs", "lang/internal/diag", "lang/mark", "lang/syntax"},
+	"lang/internal/values":                    {"internal/words", "lang/configs", "lang/internal/budget", "lang/internal/diag", "lang/mark", "lang/syntax"},
 	"lang/internal/variables":                 {"internal/words", "lang/configs", "lang/internal/budget", "lang/internal/diag", "lang/internal/eval", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/schema", "lang/syntax"},
 	"lang/mark":                               {},
 	"lang/schema":                             {"lang/schema/forms"},

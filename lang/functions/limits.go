@@ -54,7 +54,7 @@ func (o operand) elements() (sizes []budget.Size, ok bool) {
 }
 
 // maxCall is the number of steps of one call.
-const maxCall = 5_000_000
+const maxCall = 4_000_000
 
 var errLaborious = errors.New("it takes too long with such arguments: shorten the text, the list or the regular expression")
 

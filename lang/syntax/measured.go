@@ -33,7 +33,7 @@ func (m *measured) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	v, diags := m.Expression.Value(ctx)
 	err := taken(b, v, m.made, len(diags))
 	if err == nil && m.branch {
-		err = budget.Uniform(v)
+		err = b.Unify(v)
 	}
 	switch {
 	case b.Err() != nil && !own:

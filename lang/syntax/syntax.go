@@ -18,6 +18,8 @@ import (
 	"github.com/hashicorp/hcl/v2/json"
 
 	"kolla.openstack.org/kolla/internal/files"
+	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/budget"
 )
 
 // JSONExtension is the file name extension of the JSON syntax.
@@ -28,6 +30,7 @@ const JSONExtension = ".hcl.json"
 // their exhaustion.
 const (
 	maxSource       = 4 << 20 // bytes
+	maxElements     = 400_000 // lines, and elements of lists
 	maxNesting      = 500     // levels of blocks, brackets and templates
 	maxOperators    = 10_000  // in one expression
 	maxDigits       = 1_000   // of a number, with its exponent written out
@@ -228,15 +231,21 @@ func hasHugeNumber(source []byte) bool {
 // counts brackets and operators first, because almost no file has enough of them.
 func checkSyntax(lex lexer) func(source []byte, name string, start hcl.Pos) *hcl.Diagnostic {
 	return func(source []byte, name string, start hcl.Pos) *hcl.Diagnostic {
-		openers, operators := 0, 0
+		openers, operators, elements := 0, 0, 0
 		for _, c := range source {
 			switch c {
+			case ',', '\n':
+				elements++
 			case '{', '(', '[', '"', '<':
 				openers++
 				operators++
 			case '!', '+', '-', '*', '/', '%', '=', '>', '&', '|', '?':
 				operators++
 			}
+		}
+		if elements > maxElements {
+			return syntaxError(hcl.Range{Filename: name, Start: start, End: start}, "File too large",
+				"The file has more than %d lines and elements of lists. Data belong into another file, which an expression reads: csvdecode(file(...)).", maxElements)
 		}
 		if openers <= maxNesting && operators <= maxOperators && !hasHugeNumber(source) {
 			return nil
@@ -289,6 +298,10 @@ func (n *nesting) next(tokens hclsyntax.Tokens, i int) *hcl.Diagnostic {
 	case hclsyntax.TokenNewline, hclsyntax.TokenComment:
 		if top.lines && bytes.HasSuffix(t.Bytes, []byte("\n")) {
 			n.end(top)
+		}
+	case hclsyntax.TokenQuotedLit, hclsyntax.TokenStringLit:
+		if err := budget.CheckDigits(string(t.Bytes)); err != nil {
+			return syntaxError(t.Range, "Value too large", "%s.", words.Sentence(err))
 		}
 	case hclsyntax.TokenNumberLit:
 		if hasHugeNumber(t.Bytes) {

@@ -14,8 +14,8 @@ import (
 // Limits of all expressions of a configuration. A cloud of 2,000 services stays below a tenth
 // of each.
 const (
-	maxSteps = 20_000_000
-	maxTime  = 20 * time.Second // of the processor, for work that the steps underrate
+	maxSteps = 10_000_000
+	maxTime  = 10 * time.Second // of the processor, for work that the steps underrate
 )
 
 // maxTotal is the size of all values that expressions make.
@@ -85,6 +85,12 @@ func (b *Budget) Pass(v cty.Value, failures int) error {
 func (b *Budget) Read(v cty.Value) error {
 	size, err := SizeOfRead(v)
 	return cmp.Or(b.Spend(1+size.Steps()), err)
+}
+
+// Unify spends the steps for a branch of a condition, and checks whether the library can make the
+// branches the same type.
+func (b *Budget) Unify(v cty.Value) error {
+	return cmp.Or(b.Spend(types(v.Type())), Uniform(v))
 }
 
 // Take spends the steps and the memory for a value that an expression makes, and checks its size.

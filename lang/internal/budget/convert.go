@@ -44,6 +44,11 @@ func Convert(v cty.Value, want cty.Type) (cty.Value, error) {
 	if want == cty.DynamicPseudoType || bare.Type().Equals(want) {
 		return v, nil
 	}
+	if want == cty.Number && bare.Type() == cty.String && bare.IsKnown() && !bare.IsNull() {
+		if err := CheckDigits(bare.AsString()); err != nil {
+			return cty.DynamicVal, err
+		}
+	}
 	if !bare.IsKnown() || bare.IsNull() || !structural(bare.Type()) || bare.LengthInt() <= fewElements || !collects(bare.Type(), want) {
 		if err := Uniform(bare); err != nil {
 			return cty.DynamicVal, err
@@ -134,6 +139,15 @@ func collected(want cty.Type, keys map[int]string, elements []cty.Value) cty.Val
 }
 
 func structural(t cty.Type) bool { return t.IsTupleType() || t.IsObjectType() }
+
+// types returns the number of types in a type, at any depth.
+func types(t cty.Type) int {
+	n := 1
+	for _, part := range parts(t) {
+		n += types(part)
+	}
+	return n
+}
 
 // parts returns the types of the elements.
 func parts(t cty.Type) []cty.Type {

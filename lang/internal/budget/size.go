@@ -91,8 +91,8 @@ func (s *Size) add(v cty.Value, most Size, depth int) error {
 	case t == cty.String:
 		text := v.AsString()
 		s.Text += len(text)
-		if len(text) > maxDigits && startsWithDigits(text) {
-			return errDigits
+		if err := CheckDigits(text); err != nil {
+			return err
 		}
 	case t == cty.Number:
 		n := v.AsBigFloat()
@@ -127,15 +127,16 @@ func (s *Size) add(v cty.Value, most Size, depth int) error {
 	return s.within(most)
 }
 
-// startsWithDigits reports whether a text begins with more digits than can be converted.
-func startsWithDigits(text string) bool {
-	for i, c := range []byte(text) {
-		switch {
-		case i > maxDigits:
-			return true
-		case (c < '0' || c > '9') && (i > 0 || c != '-' && c != '+'):
-			return false
+// CheckDigits returns an error for a text that begins with more digits than can be converted to a
+// number.
+func CheckDigits(text string) error {
+	if len(text) <= maxDigits {
+		return nil
+	}
+	for i := range maxDigits + 1 {
+		if c := text[i]; (c < '0' || c > '9') && (i > 0 || c != '-' && c != '+') {
+			return nil
 		}
 	}
-	return false
+	return errDigits
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
 	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/lang/internal/budget"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
@@ -130,7 +130,7 @@ func TypeErrors(v cty.Value, want cty.Type, p Place) []TypeError {
 			return []TypeError{wrongKind(v, p, "a list, [VALUE, VALUE]")}
 		}
 	default:
-		if _, err := convert.Convert(v, want); err != nil {
+		if _, err := budget.Convert(v, want); err != nil {
 			return []TypeError{wrongKind(v, p, "a "+want.FriendlyName())}
 		}
 		return nil
