@@ -19,9 +19,9 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestUnshownFields holds which fields that the declared version of a custom kind does not show are
-// additions of others: not those that the user leaves to others, and, if the server does not say
-// which fields are defaults, only those that somebody wrote.
+// TestUnshownFields checks fields that the declared version of a custom kind does not show. They
+// are additions, except fields that lifecycle leaves to others. If the server does not tell the
+// defaults, only fields with an owner are additions.
 func TestUnshownFields(t *testing.T) {
 	const at = "manifest.a/Thing/a"
 	definitions := schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}

@@ -48,8 +48,8 @@ func unlike(saved, fresh *plans.Action, by string) []string {
 	return append(out, changed(saved, fresh, by)...)
 }
 
-// apart compares the settings of two actions that decide how the object is written and what is
-// lost with it.
+// apart compares the settings of two actions: how kolla writes the object, and which data a deletion
+// loses.
 func apart(saved, fresh *plans.Action) []string {
 	var out []string
 	for _, field := range []struct {
@@ -148,8 +148,9 @@ func beyond(one, other *plans.Action) []plans.Change {
 	return out
 }
 
-// alikeChange reports whether two changes differ at most in secret values of others. A plan masks
-// those that it knows, and a new plan may know others. Sensitive changes are compared by essence.
+// alikeChange reports whether two changes differ at most in masked secret values. Each plan masks
+// the secret values that it has read, and a new plan may have read others. For sensitive changes,
+// essence compares the values.
 func alikeChange(a, b plans.Change) bool {
 	return !a.Sensitive && !b.Sensitive && alikeText(a.Path, b.Path) && alikeSide(a.Before, b.Before) && alikeSide(a.After, b.After) &&
 		(masked(a.Before, a.After, a.Path) || masked(b.Before, b.After, b.Path))

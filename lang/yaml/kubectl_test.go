@@ -62,8 +62,8 @@ func read(source []byte) (out []map[string]any, err error) {
 	return out, nil
 }
 
-// sameAsKubectl compares what is read. An error on either side is no difference: kubectl ignores
-// mistakes that are errors here, and cannot read all of YAML.
+// sameAsKubectl compares our documents with kubectl's. It accepts an error on either side: kubectl
+// ignores some mistakes that we report, and cannot read all of YAML.
 func sameAsKubectl(t *testing.T, source []byte) (got []map[string]any, ok bool) {
 	t.Helper()
 	got, err := read(source)

@@ -34,9 +34,9 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("line %d: %s", e.Range.Start.Line, e.Message) }
 
-// Documents splits a text into its documents. It leaves out documents without a value: those that
-// are empty or contain only comments. It reports all mistakes that lose a document, and returns
-// the others.
+// Documents splits a text into its documents. It leaves out empty documents and documents
+// with only comments. It reports all mistakes that lose a document, and returns the remaining
+// documents.
 func Documents(source []byte) ([]Document, []*Error) {
 	if err := checkEncoding(source); err != nil {
 		return nil, []*Error{err}

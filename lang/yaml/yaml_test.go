@@ -45,7 +45,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestLost has texts of which kubectl ignores a part, with the line where the part begins.
+// TestLost checks that kolla reports each text that kubectl ignores, at the line where it begins.
 func TestLost(t *testing.T) {
 	for source, want := range map[string]string{
 		"a: 1\n...\nb: 2\n":                       "b: 2",

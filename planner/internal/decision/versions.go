@@ -142,7 +142,7 @@ func (v *storedVersions) hide(kind schema.GroupKind, because error) {
 	v.because = because
 }
 
-// warnings says of which kinds no object could be compared in its stored version.
+// warnings lists the kinds whose stored version kolla could not read.
 func (v *storedVersions) warnings() []plans.Problem {
 	if len(v.hidden) == 0 {
 		return nil
