@@ -75,7 +75,7 @@ func (b *Budget) late() bool {
 // diagnostics of the expression.
 func (b *Budget) Pass(v cty.Value, failures int) error {
 	steps := 1 + failures*failureSteps
-	if v, _ = v.Unmark(); v.CanIterateElements() {
+	if v, _ = v.Unmark(); v.IsKnown() && !v.IsNull() && v.CanIterateElements() {
 		steps += v.LengthInt()
 	}
 	return b.Spend(steps)

@@ -210,3 +210,28 @@ func TestBudget(t *testing.T) {
 		t.Error("there is a budget from nowhere")
 	}
 }
+
+// TestBudgetOfAbsentValues gives values that are null or unknown, of every kind of type, to all
+// that measures a value.
+func TestBudgetOfAbsentValues(t *testing.T) {
+	for _, typ := range []cty.Type{
+		cty.String, cty.Number, cty.Bool, cty.DynamicPseudoType,
+		cty.List(cty.String), cty.Set(cty.String), cty.Map(cty.String), cty.EmptyTuple, cty.EmptyObject,
+		cty.Tuple([]cty.Type{cty.String, cty.Number}), cty.Object(map[string]cty.Type{"a": cty.List(cty.String)}),
+	} {
+		for _, v := range []cty.Value{cty.NullVal(typ), cty.UnknownVal(typ), cty.UnknownVal(typ).Mark("secret"), cty.TupleVal([]cty.Value{cty.UnknownVal(typ)})} {
+			b := budget.New()
+			for name, measured := range map[string]error{"Pass": b.Pass(v, 0), "Read": b.Read(v), "Take": b.Take(v, 0), "Unify": b.Unify(v)} {
+				if measured != nil {
+					t.Errorf("%s of %#v: %v", name, v, measured)
+				}
+			}
+			for _, want := range []cty.Type{typ, cty.String, cty.List(cty.String), cty.Map(cty.String)} {
+				_, err := budget.Convert(v, want)
+				if _, library := convert.Convert(v, want); (err == nil) != (library == nil) {
+					t.Errorf("%#v as %s: got %v, want %v", v, want.FriendlyName(), err, library)
+				}
+			}
+		}
+	}
+}
