@@ -10,9 +10,12 @@ func ReportingRetries(ctx context.Context, tell func(reason string)) context.Con
 	return context.WithValue(ctx, retryKey{}, tell)
 }
 
-// ReportRetry tells the context why a request is made again; empty: it has succeeded.
-func ReportRetry(ctx context.Context, reason string) {
-	if tell, ok := ctx.Value(retryKey{}).(func(string)); ok {
+// ReportRetry tells the context why a request is made again; empty: it has succeeded. It reports
+// whether anybody listens.
+func ReportRetry(ctx context.Context, reason string) bool {
+	tell, ok := ctx.Value(retryKey{}).(func(string))
+	if ok {
 		tell(reason)
 	}
+	return ok
 }

@@ -176,6 +176,7 @@ func anApply(s *paper, put func(string) string) {
 	}
 	s.Unreachable(put("connection refused"))
 	s.Reachable()
+	s.Waiting("the API server cannot do it yet: " + put("too many requests"))
 	progress.Close()
 	s.Reading([]string{put("data.x")})
 	must(s.Applied(failed))

@@ -33,6 +33,13 @@ func (p *Printer) Unreachable(cause string) {
 	}
 }
 
+// Waiting says why the server keeps a request waiting: "the API server cannot do it yet: REASON".
+func (p *Printer) Waiting(reason string) {
+	say := screen.Styled(screen.Caution, "Trying again: "+reason)
+	p.Events.Log(say.String())
+	p.tell([]screen.Line{say})
+}
+
 // Reachable says that the server answers again.
 func (p *Printer) Reachable() {
 	p.mu.Lock()

@@ -418,7 +418,9 @@ Still waiting for service.glance/Deployment/glance-api: creating (10 s)
 		printer := &view.Printer{Err: screen.Stream{Writer: &log, Width: 80}}
 		printer.Reachable()
 		printer.Unreachable("time-out")
-		if diff := cmp.Diff("The API server does not answer (time-out): trying again.\n", log.String()); diff != "" {
+		printer.Waiting("the API server cannot do it yet: too many requests")
+		want = "The API server does not answer (time-out): trying again.\nTrying again: the API server cannot do it yet: too many requests\n"
+		if diff := cmp.Diff(want, log.String()); diff != "" {
 			t.Errorf("without progress (-want +got):\n%s", diff)
 		}
 	})

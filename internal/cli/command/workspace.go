@@ -63,6 +63,7 @@ func NewWorkspace(s Streams, c *cli.Context) *Workspace {
 			}
 			w.Printer.Unreachable(kubernetes.Cause(err))
 		},
+		Waiting: w.Printer.Waiting,
 		Secrets: s.Secrets,
 		Log:     s.Log,
 	}, w.Printer)

@@ -52,6 +52,10 @@ type Options struct {
 	// seconds, with the reason (see Cause). It is called with nil when the server answers
 	// again. One goroutine at a time calls it; it must not send requests. May be nil.
 	Unreachable func(error)
+	// Waiting is called once for each distinct reason for which the server keeps a request
+	// waiting that no caller reports (see [providers.ReportingRetries]). Several goroutines may
+	// call it at once. May be nil.
+	Waiting func(reason string)
 	// Secrets gets the values of all Secrets that are sent and read. They, and the values that
 	// it has already, are taken out of what the server and others say. Nil: a new one.
 	Secrets *redaction.Values
@@ -75,6 +79,7 @@ type Connection struct {
 	server  string // URL
 	context string // of the kubeconfig; empty: there is none
 	traffic *traffic
+	waiting waiting
 	config  *rest.Config // without traffic: for connections to nodes through the server
 }
 
@@ -107,6 +112,7 @@ func Open(options Options) (*Connection, error) {
 	if err != nil {
 		return nil, err
 	}
+	connection.waiting.tell = options.Waiting
 	connection.context, connection.config, connection.Logger, connection.Secrets = chosen, plain, log, secrets
 	return connection, nil
 }

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -101,7 +102,7 @@ func Call[T any](ctx context.Context, c *Connection, verb string, request func(c
 			return false, last
 		}
 		told = true
-		providers.ReportRetry(ctx, reason(last))
+		c.reportRetry(ctx, last, time.Since(start))
 		c.Logger.Log(ctx, LevelTrace, "will ask again", "verb", verb, "cause", causeOf(last), "since", time.Since(start).Round(time.Millisecond))
 		return false, nil
 	})
@@ -117,6 +118,27 @@ func Call[T any](ctx context.Context, c *Connection, verb string, request func(c
 		return answer, err
 	}
 	return answer, last
+}
+
+// reportRetry says why a request is made again, to the context or else to Options.Waiting. That an
+// API server does not answer at all is said by the outage.
+func (c *Connection) reportRetry(ctx context.Context, err error, waited time.Duration) {
+	var unreachable *UnreachableError
+	if why := reason(err); !providers.ReportRetry(ctx, why) && waited >= unnoticed && !errors.As(err, &unreachable) {
+		c.waiting.say(why)
+	}
+}
+
+// waiting passes on why requests wait, each reason once.
+type waiting struct {
+	tell func(reason string) // may be nil
+	told sync.Map
+}
+
+func (w *waiting) say(reason string) {
+	if _, again := w.told.LoadOrStore(reason, true); !again && w.tell != nil {
+		w.tell(reason)
+	}
 }
 
 func writes(verb string) bool {

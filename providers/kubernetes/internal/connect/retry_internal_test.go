@@ -143,3 +143,36 @@ func TestRetriesAreReported(t *testing.T) {
 		}
 	})
 }
+
+// Without a listener, what lasts is told once for each reason. An outage is told elsewhere.
+func TestWaitingIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []string
+		c := &Connection{Logger: slog.New(slog.DiscardHandler), traffic: &traffic{}}
+		c.waiting.tell = func(reason string) { got = append(got, reason) }
+		c.traffic.answered.Store(true)
+		for _, failure := range []error{
+			apierrors.NewTooManyRequests("too many requests", 0),
+			&UnreachableError{Err: &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}},
+		} {
+			for _, attempts := range []int{2, 8, 8} {
+				n := 0
+				_, err := Call(t.Context(), c, VerbList, func(context.Context) (string, error) {
+					if n++; n <= attempts {
+						return "", failure
+					}
+					return "", nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				if attempts == 2 && got != nil && errors.As(failure, new(*apierrors.StatusError)) {
+					t.Errorf("a short wait is told: %q", got)
+				}
+			}
+		}
+		if diff := cmp.Diff([]string{"the API server cannot do it yet: too many requests"}, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
