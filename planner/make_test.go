@@ -445,9 +445,14 @@ func TestProblems(t *testing.T) {
 			situation{
 				at: "service.a/StatefulSet/a", live: asItIs, record: known,
 				manifest: "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: a, namespace: openstack}, spec: {volumeClaimTemplates: [{metadata: {name: data}}]}}",
-				answer:   unlessNew(invalid("spec", "updates to statefulset spec for fields other than 'replicas' are forbidden")),
+				adjust: func(o *providers.Object) {
+					o.Manifest = o.Manifest.DeepCopy()
+					objects := o.Manifest.Object["spec"].(map[string]any)["volumeClaimTemplates"].([]any)
+					objects[0].(map[string]any)["metadata"].(map[string]any)["name"] = "store"
+				},
+				answer: unlessNew(invalid("spec", "updates to statefulset spec for fields other than 'replicas' are forbidden")),
 			},
-			[]string{"volumes of its own for each replica"},
+			[]string{"volumes of its own for each replica", "it no longer uses those of its claim data"},
 		},
 		"a field that the kind does not have": {
 			situation{

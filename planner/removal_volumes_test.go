@@ -113,8 +113,16 @@ func TestVolumesAreTakenUp(t *testing.T) {
 			w := stored(t, test.fate)
 			w.cluster.answer = unlessNew(invalid("spec.volumeClaimTemplates", "field is immutable"))
 			in := w.input(declared("service.store/StatefulSet/db", databaseSet("db", "2Gi")))
-			in.DeleteData = []string{"service.store/StatefulSet/db"}
+			if test.fate == "Delete" {
+				in.DeleteData = []string{"service.store/StatefulSet/db"}
+			}
 			plan := mustPlan(t, in)
+			if keeps := find(t, plan, "service.store/StatefulSet/db").KeepsPods; keeps != (test.fate == "") {
+				t.Errorf("its pods stay: %t", keeps)
+			}
+			if impact := report.ImpactOf(plan); test.fate == "" && len(impact) > 0 {
+				t.Errorf("impact is %+v", impact)
+			}
 			if diff := cmp.Diff(test.want, find(t, plan, "service.store/StatefulSet/db").Reasons); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
 			}

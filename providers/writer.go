@@ -16,9 +16,9 @@ type Writer interface {
 	// manifest lacks. Claim changes no value and returns the resulting object. If the object no
 	// longer meets the precondition, the error is a *PreconditionError.
 	Claim(ctx context.Context, ref Ref, precondition Precondition, manager, fields string) (*unstructured.Unstructured, error)
-	// Delete deletes the object with this UID and returns when it is gone. Its dependents are
-	// deleted in the background. An object that is gone, or has another UID, is no error.
-	Delete(ctx context.Context, ref Ref, precondition Precondition) error
+	// Delete deletes the object and returns when it is gone. An object that is gone, or has
+	// another UID than the precondition, is no error.
+	Delete(ctx context.Context, ref Ref, options DeleteOptions) error
 	// Release removes kolla's labels and annotations from the object with this UID, and the
 	// manager from the owners of its fields. The values of the fields stay. An object that is
 	// gone, or has another UID, is no error.
@@ -36,6 +36,14 @@ type ApplyOptions struct {
 	Precondition Precondition
 	// New: the object must not exist yet. There is no Precondition then.
 	New bool
+}
+
+// DeleteOptions are the options of a deletion.
+type DeleteOptions struct {
+	Precondition Precondition
+	// Orphan: what the object made stays, such as its pods. Otherwise it is deleted in the
+	// background.
+	Orphan bool
 }
 
 // NotReadyError reports why an object does not become ready.

@@ -118,6 +118,7 @@ var actionFields = map[string]tampering{
 	"Partial":        {on("/gone", func(a *plans.Action) { a.Partial = true }), "whether it stays"},
 	"Releases":       {on("/gone", func(a *plans.Action) { a.Releases = true }), "letting it go"},
 	"Grows":          {on("/changed", func(a *plans.Action) { a.Grows = "1Ti" }), "size that it grows to"},
+	"KeepsPods":      {on("/changed", func(a *plans.Action) { a.KeepsPods = true }), "whether its pods stay"},
 	"DependsOn":      {on("/changed", func(a *plans.Action) { a.DependsOn = nil }), ""},
 	"Pending":        {on("/same", func(a *plans.Action) { a.Pending = true }), ""},
 	"Fingerprint": {on("/same", func(a *plans.Action) {

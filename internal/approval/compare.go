@@ -60,6 +60,7 @@ func apart(saved, fresh *plans.Action) []string {
 		{"list of fields that others added", saved.Removes, fresh.Removes},
 		{"word on what it takes the place of", saved.Supersedes, fresh.Supersedes},
 		{"size that it grows to", saved.Grows, fresh.Grows},
+		{"word on whether its pods stay", saved.KeepsPods, fresh.KeepsPods},
 		{"word on what is lost with it", saved.Holds, fresh.Holds},
 		{"heir of its values", saved.ValuesCopiedTo, fresh.ValuesCopiedTo},
 		{"word on what else is in the namespace", saved.Occupied, fresh.Occupied},

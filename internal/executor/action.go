@@ -356,7 +356,9 @@ func (s *step) delete(ctx context.Context) error {
 	if err := checkNamespaceEmpty(ctx, s.run, s.action); err != nil {
 		return err
 	}
-	err := s.run.options.Writer.Delete(ctx, s.action.Ref, providers.Precondition{UID: s.action.Prior.UID})
+	err := s.run.options.Writer.Delete(ctx, s.action.Ref, providers.DeleteOptions{
+		Precondition: providers.Precondition{UID: s.action.Prior.UID}, Orphan: s.action.KeepsPods,
+	})
 	if err == nil {
 		s.outcome.Written = true
 	}

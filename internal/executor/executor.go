@@ -296,6 +296,9 @@ func checkAction(a *plans.Action) error {
 	if a.Grows != "" && (a.Verb != plans.Update || a.Object != nil || a.Ref.GVK.GroupKind() != kinds.PersistentVolumeClaim) {
 		return errors.New("only a claim of a StatefulSet grows by an action of its own")
 	}
+	if a.KeepsPods && (a.Verb != plans.Replace || a.Ref.GVK.GroupKind() != kinds.StatefulSet) {
+		return errors.New("only a StatefulSet is made again around its pods")
+	}
 	if a.Object == nil && a.Grows == "" && a.Verb != plans.Delete && a.Verb != plans.Forget {
 		return fmt.Errorf("%s needs an object", a.Verb)
 	}

@@ -188,13 +188,17 @@ func (c *cluster) Release(_ context.Context, ref providers.Ref, uid types.UID, m
 	return nil
 }
 
-func (c *cluster) Delete(ctx context.Context, ref providers.Ref, precondition providers.Precondition) error {
+func (c *cluster) Delete(ctx context.Context, ref providers.Ref, options providers.DeleteOptions) error {
 	if c.onDelete != nil {
 		if err := c.onDelete(ctx, ref); err != nil {
 			return err
 		}
 	}
-	c.called("delete %s %s", ref, bound(providers.ApplyOptions{Precondition: precondition}))
+	orphans := ""
+	if options.Orphan {
+		orphans = ", and leave what it made"
+	}
+	c.called("delete %s %s%s", ref, bound(providers.ApplyOptions{Precondition: options.Precondition}), orphans)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.objects, ref)
@@ -228,6 +232,7 @@ func bound(options providers.ApplyOptions) string {
 var kinds = map[string]schema.GroupVersionKind{
 	"Deployment":            {Group: "apps", Version: "v1", Kind: "Deployment"},
 	"DaemonSet":             {Group: "apps", Version: "v1", Kind: "DaemonSet"},
+	"StatefulSet":           {Group: "apps", Version: "v1", Kind: "StatefulSet"},
 	"ConfigMap":             {Version: "v1", Kind: "ConfigMap"},
 	"PersistentVolumeClaim": {Version: "v1", Kind: "PersistentVolumeClaim"},
 	"ServiceAccount":        {Version: "v1", Kind: "ServiceAccount"},

@@ -57,16 +57,39 @@ func TestGrowFails(t *testing.T) {
 	}
 }
 
-// TestOnlyClaimsGrow holds that no plan can change other objects by these actions.
-func TestOnlyClaimsGrow(t *testing.T) {
-	another, create := growing(), growing()
+// TestOnlyVolumes holds that no plan can change other objects by these actions.
+func TestOnlyVolumes(t *testing.T) {
+	another, create, update := growing(), growing(), act(plans.Update, "StatefulSet db")
 	another.Ref.GVK = kinds["ConfigMap"]
 	create.Verb = plans.Create
-	for _, action := range []plans.Action{another, create} {
+	deployment := act(plans.Replace, "Deployment api")
+	deployment.KeepsPods, update.KeepsPods = true, true
+	for _, test := range []struct {
+		action plans.Action
+		want   string
+	}{
+		{another, "only a claim of a StatefulSet grows"}, {create, "only a claim of a StatefulSet grows"},
+		{deployment, "only a StatefulSet is made again"}, {update, "only a StatefulSet is made again"},
+	} {
 		a := newApply(t, newCluster())
-		_, err := executor.Apply(t.Context(), a.plan(action), a.options)
-		if err == nil || errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "only a claim of a StatefulSet grows") {
-			t.Errorf("got %v", err)
+		_, err := executor.Apply(t.Context(), a.plan(test.action), a.options)
+		if err == nil || errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("got %v, want %q", err, test.want)
 		}
+	}
+}
+
+// TestKeepsPods holds that a StatefulSet is made again around its pods.
+func TestKeepsPods(t *testing.T) {
+	a := newApply(t, newCluster(live("StatefulSet db")), recorded("StatefulSet db", true))
+	again := act(plans.Replace, "StatefulSet db")
+	again.KeepsPods = true
+	a.run(t.Context(), t, again)
+	want := []string{
+		"delete StatefulSet openstack/db if uid-db, and leave what it made",
+		"apply StatefulSet openstack/db if new", "wait StatefulSet openstack/db",
+	}
+	if !slices.Equal(a.calls, want) {
+		t.Errorf("calls are %q, want %q", a.calls, want)
 	}
 }

@@ -176,6 +176,7 @@ type actionJSON struct {
 	Partial        bool              `json:"partial,omitempty"`
 	Prunes         bool              `json:"prunes,omitempty"`
 	Releases       bool              `json:"releases,omitempty"`
+	KeepsPods      bool              `json:"keeps_pods,omitempty"`
 	Holds          string            `json:"holds,omitempty"`
 	ValuesCopiedTo string            `json:"heir,omitempty"` // takes the values of a Secret along that goes
 	Supersedes     string            `json:"supersedes,omitempty"`
@@ -350,7 +351,7 @@ func objectOf(ref providers.Ref) map[string]string {
 func extension(a *plans.Action) *actionJSON {
 	out := &actionJSON{
 		Verb: a.Verb, Evidence: a.Evidence, Reasons: a.Reasons, Changes: masked(a.Changes), Forced: a.Force,
-		Pending: a.Pending, Partial: a.Partial, Prunes: a.Prunes(), Releases: a.Releases, Holds: a.Holds, DependsOn: a.DependsOn,
+		Pending: a.Pending, Partial: a.Partial, Prunes: a.Prunes(), Releases: a.Releases, KeepsPods: a.KeepsPods, Holds: a.Holds, DependsOn: a.DependsOn,
 		Object: objectOf(a.Ref),
 	}
 	for _, y := range a.Yields {

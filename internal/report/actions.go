@@ -121,7 +121,7 @@ func headOf(a *plans.Action) Head {
 			return Head{After: " ", Danger: "will be replaced, as requested"}
 		case slices.ContainsFunc(a.Reasons, plans.Reason.Triggered):
 			return Head{After: " ", Danger: "will be replaced due to changes in replace_triggered_by"}
-		case harmless(a):
+		case harmless(a), a.KeepsPods:
 			return Head{After: " must be replaced"}
 		}
 		return Head{After: " ", Danger: "must be replaced"}
@@ -165,6 +165,9 @@ func comments(a *plans.Action) []string {
 	if a.Verb == plans.Delete && a.Partial {
 		out = append(out, "kolla removes its fields; the object stays")
 	}
+	if a.KeepsPods {
+		out = append(out, podsStay)
+	}
 	out = append(out, reasons(a)...)
 	if a.Holds != "" {
 		out = append(out, "what it holds is lost: "+a.Holds)
@@ -199,11 +202,17 @@ func why(a *plans.Action) string {
 		parts = append(parts, takenAlong(a))
 	}
 	out := strings.Join(parts, "; ")
-	if a.Verb == plans.Replace {
+	switch {
+	case a.KeepsPods:
+		out = "made again (" + podsStay + "): " + out
+	case a.Verb == plans.Replace:
 		out = "made again: " + out
 	}
 	return out
 }
+
+// podsStay is said of a StatefulSet that is made again around its pods.
+const podsStay = "its pods keep running, and its volumes stay"
 
 // reasons returns the reasons of an action in words.
 func reasons(a *plans.Action) []string {

@@ -110,7 +110,7 @@ const (
 
 // riskOf returns the risk of an action.
 func riskOf(a *plans.Action) Risk {
-	deletes := a.Verb == plans.Replace || a.Verb == plans.Delete && !a.Partial
+	deletes := a.Verb == plans.Replace && !a.KeepsPods || a.Verb == plans.Delete && !a.Partial
 	switch {
 	case a.Verb == plans.None || a.Verb == plans.Refresh || a.MovedTo() != "":
 		return Leaves

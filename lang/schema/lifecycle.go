@@ -35,7 +35,7 @@ var PlainLifecycleType = &BlockType{
 }
 `,
 	Attributes: []Attribute{
-		{Name: "prevent_destroy", Type: TypeBool, Default: false, Doc: "Whether kolla refuses a plan that would delete or replace one of the objects. Old versions of files and failed jobs do not count."},
+		{Name: "prevent_destroy", Type: TypeBool, Default: false, Doc: "Whether kolla refuses a plan that would delete or replace one of the objects. Old versions of files, failed jobs, and StatefulSets that are replaced while their pods keep running do not count."},
 		{Name: "ignore_fields", Type: TypeList, Form: forms.FieldPath, Doc: `Fields that kolla sets when it creates the object, and then leaves to others. A path includes everything below it, whether declared or added by others, such as ["spec.replicas", "metadata.annotations[\"example.org/*\"]"]. For the values of a Secret it applies once somebody else has written them.`},
 		{Name: "yield_to", Type: TypeList, Form: forms.Plain, Doc: "Field managers that may change any field. Whoever may write to the object can choose the name of a field manager, so this trusts all of them; ignore_fields names fields instead. * at the end of a name matches the rest."},
 		{Name: "force_conflicts", Type: TypeForce, Doc: "Fields that kolla takes from their owners when it takes over an object: true for all fields, or a list of paths and of names of field managers."},

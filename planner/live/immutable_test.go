@@ -29,6 +29,7 @@ type change struct {
 	// nothing does.
 	refused string
 	lost    string // with the object, once it is named
+	keeps   bool   // its pods
 }
 
 // Each kind words in its own way what cannot change. Whatever it is, the plan names
@@ -64,7 +65,7 @@ func TestImmutable(t *testing.T) {
 				t.Fatalf("Make: %v, problems %+v", err, problems)
 			}
 			a := b.action(plan, atThing)
-			if a.Verb != plans.Replace || a.Evidence.Kind != plans.Surrogate || a.Holds != test.lost {
+			if a.Verb != plans.Replace || a.Evidence.Kind != plans.Surrogate || a.Holds != test.lost || a.KeepsPods != test.keeps {
 				t.Errorf("action is %s, proven by %+v, losing %q", a.Verb, a.Evidence, a.Holds)
 			}
 			if diff := cmp.Diff(test.paths, immutablePaths(a)); diff != "" {
@@ -335,7 +336,11 @@ func ofPods(app, image, rest string) string {
 
 // template is a claim template of a StatefulSet, with what else it specifies.
 func template(size, rest string) string {
-	return "replicas: 0, serviceName: a, " + rest + " volumeClaimTemplates: [{metadata: {name: d}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: " + size + "}}}}],"
+	return "replicas: 0, serviceName: a, " + rest + " volumeClaimTemplates: [" + claimTemplate("d", size) + "],"
+}
+
+func claimTemplate(name, size string) string {
+	return "{metadata: {name: " + name + "}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: " + size + "}}}}"
 }
 
 func aService(rest string) string { return namespaced("v1", "Service", "spec: {"+rest+"}") }
@@ -390,9 +395,27 @@ var immutables = map[string]change{
 		paths:  []string{"spec.serviceName", "spec.podManagementPolicy"},
 	},
 	"claim templates": {
+		before: namespaced("apps/v1", "StatefulSet", ofPods("one", "i", template("1Gi", ""))),
+		after:  namespaced("apps/v1", "StatefulSet", ofPods("one", "j", template("2Gi", ""))),
+		paths:  []string{"spec.volumeClaimTemplates"},
+		keeps:  true,
+	},
+	"another claim": {
 		before:  namespaced("apps/v1", "StatefulSet", ofPods("one", "i", template("1Gi", ""))),
-		after:   namespaced("apps/v1", "StatefulSet", ofPods("one", "j", template("2Gi", ""))),
+		after:   namespaced("apps/v1", "StatefulSet", ofPods("one", "i", strings.Replace(template("1Gi", ""), "[{", "["+claimTemplate("logs", "1Gi")+", {", 1))),
 		paths:   []string{"spec.volumeClaimTemplates"},
+		refused: "volumes of its own for each replica",
+	},
+	"order in which pods start": {
+		before: namespaced("apps/v1", "StatefulSet", ofPods("one", "i", "replicas: 0, serviceName: one,")),
+		after:  namespaced("apps/v1", "StatefulSet", ofPods("one", "i", "replicas: 0, serviceName: one, podManagementPolicy: Parallel,")),
+		paths:  []string{"spec.podManagementPolicy"},
+		keeps:  true,
+	},
+	"service of volumes": {
+		before:  namespaced("apps/v1", "StatefulSet", ofPods("one", "i", strings.Replace(template("1Gi", ""), "serviceName: a", "serviceName: one", 1))),
+		after:   namespaced("apps/v1", "StatefulSet", ofPods("one", "i", strings.Replace(template("1Gi", ""), "serviceName: a", "serviceName: two", 1))),
+		paths:   []string{"spec.serviceName"},
 		refused: "volumes of its own for each replica",
 	},
 	"claim templates of volumes that go with it": {

@@ -141,7 +141,7 @@ func (b *bench) apply(plan *plans.Plan) {
 	for _, a := range plan.Actions {
 		if a.Verb == plans.Delete || a.Verb == plans.Replace {
 			// Controllers may have written to it since.
-			if err := writer.Delete(b.t.Context(), a.Ref, providers.Precondition{UID: a.Prior.UID}); err != nil {
+			if err := writer.Delete(b.t.Context(), a.Ref, providers.DeleteOptions{Precondition: providers.Precondition{UID: a.Prior.UID}}); err != nil {
 				b.t.Fatalf("%s %s: %v", a.Verb, a.Address, err)
 			}
 		}

@@ -80,6 +80,9 @@ type Action struct {
 	// Grows, of an Update of a claim that a StatefulSet made: the size that it grows to,
 	// "2Gi". There is no Object then.
 	Grows string `json:"grows,omitempty"`
+	// KeepsPods, of the Replace of a StatefulSet: it is made again around its pods, which keep
+	// running with their volumes.
+	KeepsPods bool `json:"keeps_pods,omitempty"`
 	Removal
 	// DependsOn are the actions of the plan that must be done, with their objects ready,
 	// before this action starts. A Delete comes after the deletes of objects that use its
@@ -205,13 +208,13 @@ func (a *Action) Has(kinds ...ReasonKind) bool {
 	return slices.ContainsFunc(a.Reasons, func(r Reason) bool { return slices.Contains(kinds, r.Kind) })
 }
 
-// Destroys reports whether the action deletes an object with something to lose. Jobs and
-// old versions have nothing to lose.
+// Destroys reports whether the action deletes an object with something to lose. Jobs,
+// old versions, and StatefulSets that are made again around their pods have nothing to lose.
 func (a *Action) Destroys() bool {
 	if a.Ref.GVK.GroupKind() == kinds.Job {
 		return false
 	}
-	return a.Verb == Replace || a.Verb == Delete && !a.Partial && !a.Prunes()
+	return a.Verb == Replace && !a.KeepsPods || a.Verb == Delete && !a.Partial && !a.Prunes()
 }
 
 // Prunes reports whether the action deletes an old version of an object that stays.

@@ -91,7 +91,7 @@ func TestDeleteNamesWhatIsLeft(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 			defer cancel()
-			err := client.Writer().Delete(ctx, refs[0], providers.Precondition{})
+			err := client.Writer().Delete(ctx, refs[0], providers.DeleteOptions{})
 			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatalf("got %v, want a deadline", err)
 			}
@@ -108,7 +108,7 @@ func TestDeleteNamesWhatIsLeft(t *testing.T) {
 				free = append(free, "--type=merge", "-p", removes)
 			}
 			clustertest.Kubectl(t, free...)
-			if err := client.Writer().Delete(t.Context(), refs[0], providers.Precondition{}); err != nil {
+			if err := client.Writer().Delete(t.Context(), refs[0], providers.DeleteOptions{}); err != nil {
 				t.Errorf("once nothing holds it: %v", err)
 			}
 		})

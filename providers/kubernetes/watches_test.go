@@ -99,7 +99,7 @@ func TestWaitAfterReplacing(t *testing.T) {
 		if err := writer.Wait(ctx, ref, nil); err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
-		if err := writer.Delete(ctx, ref, providers.Precondition{UID: made.GetUID()}); err != nil {
+		if err := writer.Delete(ctx, ref, providers.DeleteOptions{Precondition: providers.Precondition{UID: made.GetUID()}}); err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
 	}

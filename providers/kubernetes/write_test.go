@@ -174,20 +174,20 @@ func TestDelete(t *testing.T) {
 	exists := func() bool {
 		return clustertest.Kubectl(t, "-n", namespace, "get", "configmap", "settings", "--ignore-not-found", "-o", "name") != ""
 	}
-	if err := writer.Delete(t.Context(), ref, providers.Precondition{UID: types.UID("another")}); err != nil || !exists() {
+	if err := writer.Delete(t.Context(), ref, providers.DeleteOptions{Precondition: providers.Precondition{UID: types.UID("another")}}); err != nil || !exists() {
 		t.Fatalf("another UID: got %v, exists is %t", err, exists())
 	}
-	refused(t, writer.Delete(t.Context(), ref, providers.Precondition{UID: made.GetUID(), ResourceVersion: "1"}), false)
+	refused(t, writer.Delete(t.Context(), ref, providers.DeleteOptions{Precondition: providers.Precondition{UID: made.GetUID(), ResourceVersion: "1"}}), false)
 	if !exists() {
 		t.Fatal("it was deleted in spite of its resourceVersion")
 	}
 	for range 2 { // gone already is no error
-		if err := writer.Delete(t.Context(), ref, providers.Precondition{UID: made.GetUID(), ResourceVersion: made.GetResourceVersion()}); err != nil || exists() {
+		if err := writer.Delete(t.Context(), ref, providers.DeleteOptions{Precondition: providers.Precondition{UID: made.GetUID(), ResourceVersion: made.GetResourceVersion()}}); err != nil || exists() {
 			t.Fatalf("got %v, exists is %t", err, exists())
 		}
 	}
 	ref.GVK.Group, ref.GVK.Kind = "example.org", "Thing"
-	if err := writer.Delete(t.Context(), ref, providers.Precondition{}); err != nil {
+	if err := writer.Delete(t.Context(), ref, providers.DeleteOptions{}); err != nil {
 		t.Errorf("of a kind that is gone: %v", err)
 	}
 }
@@ -201,14 +201,14 @@ func TestDeleteSaysWhatHoldsTheObject(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	err = client.Writer().Delete(ctx, providers.RefOf(made), providers.Precondition{UID: made.GetUID()})
+	err = client.Writer().Delete(ctx, providers.RefOf(made), providers.DeleteOptions{Precondition: providers.Precondition{UID: made.GetUID()}})
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "example.org/hold") {
 		t.Errorf("got %v, want the finalizer", err)
 	}
 	time.AfterFunc(500*time.Millisecond, func() {
 		clustertest.Kubectl(t, "-n", namespace, "patch", "configmap", "settings", "--type=merge", "-p", `{"metadata": {"finalizers": null}}`)
 	})
-	if err := client.Writer().Delete(t.Context(), providers.RefOf(made), providers.Precondition{UID: made.GetUID()}); err != nil {
+	if err := client.Writer().Delete(t.Context(), providers.RefOf(made), providers.DeleteOptions{Precondition: providers.Precondition{UID: made.GetUID()}}); err != nil {
 		t.Errorf("once the finalizer is gone: %v", err)
 	}
 }
@@ -223,7 +223,7 @@ func TestDeleteRemovesDependents(t *testing.T) {
 	if err := client.Writer().Wait(t.Context(), providers.RefOf(made), nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.Writer().Delete(t.Context(), providers.RefOf(made), providers.Precondition{UID: made.GetUID()}); err != nil {
+	if err := client.Writer().Delete(t.Context(), providers.RefOf(made), providers.DeleteOptions{Precondition: providers.Precondition{UID: made.GetUID()}}); err != nil {
 		t.Fatal(err)
 	}
 	clustertest.Eventually(t, 20*time.Second, "the pods are gone", func() bool {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/planner/fields"
@@ -37,6 +40,7 @@ func requested(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error
 // replace decides to delete the object and create it again. Conditions: no data is lost that
 // the operator did not name, nothing uses the object, and the server would accept the new one.
 func replace(ctx context.Context, e *env, s *subject, reasons []plans.Reason) (*outcome.Outcome, error) {
+	s.keepsPods = canKeepPods(s, reasons[0].Kind)
 	o, err := findObstacle(ctx, e, s, reasons[0].Kind)
 	if err != nil {
 		return nil, err
@@ -67,7 +71,7 @@ func replace(ctx context.Context, e *env, s *subject, reasons []plans.Reason) (*
 	}
 	out := act(s, plans.Replace, reasons...)
 	answered(out, answer)
-	out.Action.Force, out.Action.Yields, out.Action.Holds = false, nil, dataLost(s)
+	out.Action.Force, out.Action.Yields, out.Action.Holds, out.Action.KeepsPods = false, nil, dataLost(s), s.keepsPods
 	added, err := addedTo(ctx, e, s, nil, differences) // a new object leaves no field to others
 	if err != nil {
 		return nil, err
@@ -109,6 +113,9 @@ func (o obstacle) about(s *subject, reasons []plans.Reason) (summary, detail str
 
 // findObstacle finds what stands in the way of a replacement.
 func findObstacle(ctx context.Context, e *env, s *subject, why plans.ReasonKind) (obstacle, error) {
+	if s.keepsPods {
+		return obstacle{}, nil
+	}
 	if l := s.draft.Object.Lifecycle; l != nil && l.PreventDestroy && why != plans.ReasonFailedJob {
 		return obstacle{"must not be replaced", fmt.Sprintf("%s. Remove the protection first if the object should really be replaced.",
 			outcome.Prevention(s.draft.Object.Address.Block, l.Source))}, nil
@@ -148,6 +155,31 @@ func findObstacle(ctx context.Context, e *env, s *subject, why plans.ReasonKind)
 	return obstacle{"is in use by " + words.Few(users, 3), "Kubernetes does not let go of it until then: stop what uses it, and apply again."}, nil
 }
 
+// canKeepPods reports whether a StatefulSet can be made again around its pods. They keep running
+// with their volumes, because the new StatefulSet takes up pods with its labels, and restarts them
+// only for another template. So it needs the same selector, the same Service, by which they know
+// each other, and claims of the same names: the cluster cannot add a volume to a pod that runs.
+func canKeepPods(s *subject, why plans.ReasonKind) bool {
+	live, declared := s.draft.Live, s.draft.Object.Manifest
+	if why != plans.ReasonImmutable || live.GroupVersionKind().GroupKind() != kinds.StatefulSet || s.draft.Adopts() || objects.TakesVolumesAlong(live) {
+		return false
+	}
+	for _, field := range []string{"selector", "serviceName"} {
+		was, _, _ := unstructured.NestedFieldNoCopy(live.Object, "spec", field)
+		is, _, _ := unstructured.NestedFieldNoCopy(declared.Object, "spec", field)
+		if !reflect.DeepEqual(was, is) {
+			return false
+		}
+	}
+	return len(unusedClaims(live, declared))+len(unusedClaims(declared, live)) == 0
+}
+
+// unusedClaims returns the claims of a StatefulSet that another one does not have.
+func unusedClaims(of, by *unstructured.Unstructured) []string {
+	names := objects.ClaimNames(by)
+	return slices.DeleteFunc(objects.ClaimNames(of), func(name string) bool { return slices.Contains(names, name) })
+}
+
 // dataRemedy says how to replace an object that holds data, and what happens to the data.
 func dataRemedy(s *subject) string {
 	fate := "to delete it with what it holds, and make it again empty"
@@ -157,7 +189,11 @@ func dataRemedy(s *subject) string {
 	case s.draft.Action.RunsPodsContinuously() && s.draft.Object.Holds != "":
 		fate = "to have it deleted and made again"
 	case dataLost(s) == "":
-		fate = "to have it made again. Its volumes stay with their data, and it takes them up. Those that are smaller than declared grow first, where their storage class lets them"
+		fate = "to have it made again. Its volumes stay with their data, and it takes them up"
+		if unused := unusedClaims(s.draft.Live, s.draft.Object.Manifest); len(unused) > 0 {
+			fate = fmt.Sprintf("to have it made again. Its volumes stay with their data, but it no longer uses those of %s %s",
+				words.Plural(len(unused), "its claim", "its claims"), words.Few(unused, 3))
+		}
 	}
 	return fmt.Sprintf("%s: plan with %s.", fate, words.Option("-delete-data", s.draft.Object.Address.String()))
 }
@@ -165,7 +201,7 @@ func dataRemedy(s *subject) string {
 // dataLost returns the data that a replacement loses. Generated values are restored, and a
 // StatefulSet uses its volumes again.
 func dataLost(s *subject) string {
-	if s.draft.Object.Generated() {
+	if s.draft.Object.Generated() || s.keepsPods {
 		return ""
 	}
 	return objects.Holds(s.draft.Live, s.draft.Object.Holds)

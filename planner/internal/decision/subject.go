@@ -20,6 +20,8 @@ type subject struct {
 	// draft has the facts about the object, and the notes of the steps so far. Each outcome
 	// begins as a copy of it.
 	draft outcome.Outcome
+	// keepsPods: the object is a StatefulSet that is made again around its pods.
+	keepsPods bool
 	// idle are fields of controllers that no longer use them.
 	idle []plans.Reason
 	// addedRules: an aggregated ClusterRole has rules of others.

@@ -114,7 +114,7 @@ type disturbance struct {
 // effects returns the effects of the action. Those of a deletion are grave.
 func (d *disturbance) effects() []plans.Effect {
 	effects := d.disturbs()
-	deletes := d.action.Verb == plans.Delete && !d.action.Partial || d.action.Verb == plans.Replace
+	deletes := d.action.Verb == plans.Delete && !d.action.Partial || d.action.Verb == plans.Replace && !d.action.KeepsPods
 	for i := range effects {
 		e := &effects[i]
 		e.Name, e.Ref = cmp.Or(e.Name, d.action.Address.Name), d.action.Ref
@@ -213,6 +213,9 @@ func (d *disturbance) workload() []plans.Effect {
 		n, known := objects.Replicas(d.live)
 		return append([]plans.Effect{{Kind: plans.EffectStop, Pods: n, EachNode: !known, Downtime: true}}, volumesLost(d.action)...)
 	case plans.Replace:
+		if d.action.KeepsPods {
+			return append(d.restart(), d.scale()...)
+		}
 		n, _ := objects.Replicas(d.live)
 		return append([]plans.Effect{{Kind: plans.EffectRecreate, Pods: n, Strategy: plans.AllAtOnce, Downtime: n > 0, Why: d.action.Reasons}}, volumesLost(d.action)...)
 	case plans.Update, plans.Adopt:

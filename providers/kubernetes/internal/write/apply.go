@@ -108,7 +108,7 @@ func (w *Writer) Wait(ctx context.Context, ref providers.Ref, report func(status
 func (w *Writer) Replace(ctx context.Context, workload *unstructured.Unstructured, pod providers.Pod, report func(status string)) error {
 	if pod.Outdated {
 		ref := providers.Ref{GVK: corev1.SchemeGroupVersion.WithKind("Pod"), Namespace: workload.GetNamespace(), Name: pod.Name}
-		if err := w.Delete(ctx, ref, providers.Precondition{UID: pod.UID}); err != nil {
+		if err := w.Delete(ctx, ref, providers.DeleteOptions{Precondition: providers.Precondition{UID: pod.UID}}); err != nil {
 			if errors.Is(err, context.DeadlineExceeded) {
 				return &providers.NotReadyError{Ref: ref, Reason: "it has not ended yet", Detail: []string{err.Error()}}
 			}

@@ -17,10 +17,9 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 )
 
-// Delete deletes the object with exactly that UID, its dependents in the background, and
-// returns when the object is gone. An object that is gone already, or has another UID, is no
-// error. If the context ends first, the error says what holds the object.
-func (w *Writer) Delete(ctx context.Context, ref providers.Ref, precondition providers.Precondition) error {
+// Delete deletes the object and returns when it is gone. An object that is gone already, or has
+// another UID, is no error. If the context ends first, the error says what holds the object.
+func (w *Writer) Delete(ctx context.Context, ref providers.Ref, options providers.DeleteOptions) error {
 	where, err := w.access.Locate(ctx, ref, resources.MissAge)
 	if meta.IsNoMatchError(err) {
 		return nil // the definition of the kind was deleted, and all objects with it
@@ -28,7 +27,7 @@ func (w *Writer) Delete(ctx context.Context, ref providers.Ref, precondition pro
 	if err != nil {
 		return fmt.Errorf("delete %s: %w", ref, err)
 	}
-	uid, err := remove(ctx, w.access, w.access.At(where, ref.Namespace), ref, precondition)
+	uid, err := remove(ctx, w.access, w.access.At(where, ref.Namespace), ref, options)
 	if err == nil && uid != "" {
 		err = w.gone(ctx, where, ref, uid)
 	}
@@ -43,10 +42,10 @@ func (w *Writer) Delete(ctx context.Context, ref providers.Ref, precondition pro
 
 // remove requests the deletion. It returns the UID of the object that is being deleted;
 // empty: the object is gone.
-func remove(ctx context.Context, a *resources.Access, target dynamic.ResourceInterface, ref providers.Ref, precondition providers.Precondition) (types.UID, error) {
+func remove(ctx context.Context, a *resources.Access, target dynamic.ResourceInterface, ref providers.Ref, options providers.DeleteOptions) (types.UID, error) {
 	var leaving types.UID
 	err := connect.Retry(ctx, func(ctx context.Context) (again bool, err error) {
-		condition := precondition
+		condition := options.Precondition
 		if condition.UID == "" {
 			live, err := a.Get(ctx, target, ref.Name)
 			if err != nil {
@@ -55,7 +54,7 @@ func remove(ctx context.Context, a *resources.Access, target dynamic.ResourceInt
 			condition.UID = live.GetUID()
 		}
 		leaving = condition.UID
-		err = requestDeletion(ctx, a.Connection, target, ref.Name, condition)
+		err = requestDeletion(ctx, a.Connection, target, ref.Name, condition, options.Orphan)
 		if !apierrors.IsConflict(err) {
 			return false, err
 		}
@@ -68,7 +67,7 @@ func remove(ctx context.Context, a *resources.Access, target dynamic.ResourceInt
 			return false, nil
 		case live.GetDeletionTimestamp() != nil:
 			return false, nil
-		case precondition.ResourceVersion != "" && live.GetResourceVersion() != precondition.ResourceVersion:
+		case options.Precondition.ResourceVersion != "" && live.GetResourceVersion() != options.Precondition.ResourceVersion:
 			return false, &providers.PreconditionError{Ref: ref}
 		}
 		return true, err
@@ -80,9 +79,12 @@ func remove(ctx context.Context, a *resources.Access, target dynamic.ResourceInt
 }
 
 // requestDeletion sends the DELETE.
-func requestDeletion(ctx context.Context, c *connect.Connection, target dynamic.ResourceInterface, name string, condition providers.Precondition) error {
-	background := metav1.DeletePropagationBackground
-	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &condition.UID}, PropagationPolicy: &background}
+func requestDeletion(ctx context.Context, c *connect.Connection, target dynamic.ResourceInterface, name string, condition providers.Precondition, orphan bool) error {
+	dependents := metav1.DeletePropagationBackground
+	if orphan {
+		dependents = metav1.DeletePropagationOrphan
+	}
+	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &condition.UID}, PropagationPolicy: &dependents}
 	if condition.ResourceVersion != "" {
 		options.Preconditions.ResourceVersion = &condition.ResourceVersion
 	}
