@@ -72,9 +72,10 @@ func TestVolumesGrow(t *testing.T) {
 			put(t, claim, "fast", "spec", "storageClassName")
 		}},
 		"without a volume": {says: "It has no volume yet", alter: func(t *testing.T, claim *unstructured.Unstructured) { put(t, claim, "Pending", "status", "phase") }},
-		"larger":           {size: "4Gi", says: "It has 4Gi, and 2Gi is declared: it grew without kolla"},
+		"lost":             {says: "its volume no longer exists", alter: func(t *testing.T, claim *unstructured.Unstructured) { put(t, claim, "Lost", "status", "phase") }},
+		"larger":           {size: "4Gi", says: "It has 4Gi, and 2Gi is declared. A volume cannot shrink"},
 		"larger, in a refresh": {
-			size: "4Gi", says: "it grew without kolla", input: func(in *planner.Input) { in.RefreshOnly = true },
+			size: "4Gi", says: "A volume cannot shrink", input: func(in *planner.Input) { in.RefreshOnly = true },
 		},
 		"larger, as declared before": {size: "4Gi", error: "cannot shrink the volume of claim data-db-0 from 4Gi to 2Gi", set: func(_ *testing.T, live *unstructured.Unstructured) {
 			live.Object["spec"] = databaseSet("db", "4Gi").Object["spec"]
@@ -83,9 +84,14 @@ func TestVolumesGrow(t *testing.T) {
 			live.Object["spec"] = databaseSet("db", "4Gi").Object["spec"]
 		}},
 		"still growing": {size: "2Gi", says: "It asks for 2Gi, and has 1Gi. The storage driver makes it grow", alter: func(t *testing.T, claim *unstructured.Unstructured) {
+			claim.SetAnnotations(map[string]string{"volume.kubernetes.io/storage-provisioner": "example.org"})
+			put(t, claim, "1Gi", "status", "capacity", "storage")
+		}},
+		"bound by hand to a smaller volume": {size: "2Gi", alter: func(t *testing.T, claim *unstructured.Unstructured) {
 			put(t, claim, "1Gi", "status", "capacity", "storage")
 		}},
 		"with a file system that grows later": {size: "2Gi", says: "The volume has grown. Its file system grows", alter: func(t *testing.T, claim *unstructured.Unstructured) {
+			claim.SetAnnotations(map[string]string{"volume.kubernetes.io/storage-provisioner": "example.org"})
 			put(t, claim, "1Gi", "status", "capacity", "storage")
 			put(t, claim, []any{map[string]any{"type": "FileSystemResizePending", "status": "True"}}, "status", "conditions")
 		}},

@@ -142,7 +142,7 @@ func Diff(ctx context.Context, base, head Version, o DiffOptions) (*plans.Plan, 
 	var more []plans.Problem
 	plan.Upgrade, more = upgrade.Find(upgrade.Input{
 		Config: config, Plan: plan, Live: func(r providers.Ref) *unstructured.Unstructured { return before[r] },
-		Installed: plans.Images{Release: base.Config.Cloud.Release, Distro: base.Config.Cloud.ImageDistro()},
+		Installed: plans.Images{Release: base.Config.Cloud.ImageRelease(), Distro: base.Config.Cloud.ImageDistro()},
 	})
 	problems = append(problems, more...)
 	unset := slices.Concat(base.Config.Unset, config.Unset)

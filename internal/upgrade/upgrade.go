@@ -47,7 +47,7 @@ func OfNamespace(live *unstructured.Unstructured) plans.Images {
 // Find returns the upgrade that a plan makes; nil: there is none. The problems are changes of
 // the release that OpenStack does not support. They are warnings if the operator insists.
 func Find(in Input) (*plans.Upgrade, []plans.Problem) {
-	f := &finder{Input: in, upgrade: &plans.Upgrade{To: plans.Images{Release: in.Config.Cloud.Release, Distro: in.Config.Cloud.ImageDistro()}}, standard: map[plans.Images]int{}}
+	f := &finder{Input: in, upgrade: &plans.Upgrade{To: plans.Images{Release: in.Config.Cloud.ImageRelease(), Distro: in.Config.Cloud.ImageDistro()}}}
 	services := map[string]*configs.Service{}
 	for i := range in.Config.Services {
 		services[in.Config.Services[i].Block] = &in.Config.Services[i]
@@ -58,20 +58,14 @@ func Find(in Input) (*plans.Upgrade, []plans.Problem) {
 		if a.Object == nil || service == nil || !a.RunsPodsContinuously() {
 			continue
 		}
-		if live := in.Live(a.Ref); live != nil {
-			f.count(a.Object.Manifest, live)
-			if a.Verb != plans.None {
-				f.workload(a.Object.Manifest, live, service)
-			}
+		if live := in.Live(a.Ref); live != nil && a.Verb != plans.None {
+			f.workload(a.Object.Manifest, live, service)
 		}
 	}
 	u := f.upgrade
 	u.From = in.Installed
-	if u.From.Release == "" {
-		u.From = f.most()
-	}
 	if u.From.Release != "" {
-		f.judge(step{at: in.Config.Cloud.ReleaseRange, from: u.From, to: u.To})
+		f.judge(step{at: f.decides(), from: u.From, to: u.To})
 	}
 	if tag := f.Config.Cloud.Tag; tag == "" || Parse(tag).Release != "" { // the images are known
 		f.processors(u.From, u.To)
@@ -91,26 +85,12 @@ func (f *finder) own() string {
 	return cmp.Or(f.Config.Cloud.Tag, plans.Images{Release: f.Config.Cloud.Release, Distro: f.Config.Cloud.Distro}.String())
 }
 
-// count counts the running images that the cloud's own tag replaces.
-func (f *finder) count(desired, live *unstructured.Unstructured) {
-	before := imagesOf(live)
-	for container, image := range imagesOf(desired) {
-		if from := Parse(tagOf(before[container])); from.Release != "" && tagOf(image) == f.own() {
-			f.standard[from]++
-		}
+// decides returns the place of the value that decides about the images of the cloud.
+func (f *finder) decides() hcl.Range {
+	if release, _ := configs.ParseTag(f.Config.Cloud.Tag); release != "" {
+		return f.Config.Cloud.TagRange
 	}
-}
-
-// most returns what most of the counted images are, of equally many the older: single services
-// may run ahead.
-func (f *finder) most() plans.Images {
-	var most plans.Images
-	for images, n := range f.standard {
-		if c := cmp.Compare(n, f.standard[most]); c > 0 || c == 0 && images.String() < most.String() {
-			most = images
-		}
-	}
-	return most
+	return f.Config.Cloud.ReleaseRange
 }
 
 // finder collects what a plan changes.
@@ -118,8 +98,6 @@ type finder struct {
 	Input
 	upgrade *plans.Upgrade
 	refused []step
-	// standard counts the running images that the cloud's own tag replaces.
-	standard map[plans.Images]int
 }
 
 // step is a change that OpenStack does not support.
@@ -132,16 +110,12 @@ type step struct {
 // workload compares the images of a workload.
 func (f *finder) workload(desired, live *unstructured.Unstructured, service *configs.Service) {
 	before, after := imagesOf(live), imagesOf(desired)
-	cloud := f.Config.Cloud
 	for _, container := range slices.Sorted(maps.Keys(after)) {
 		image := after[container]
 		from, to := Parse(tagOf(before[container])), Parse(tagOf(image))
 		at := service.ImagesRange
 		if tagOf(image) == f.own() {
-			at = cloud.ReleaseRange
-			if cloud.Tag != "" {
-				at = cloud.TagRange
-			}
+			at = f.decides()
 		}
 		if from.Release == "" || to.Release == "" || same(from, to) {
 			continue

@@ -124,7 +124,7 @@ func TestFind(t *testing.T) {
 		"without the annotation": {
 			"2025.2",
 			cluster{runs: map[string]string{"keystone": old}, wants: map[string]string{"keystone": current}},
-			"2025.1-rocky-9 → 2025.2-rocky-10: keystone", "",
+			" → 2025.2-rocky-10: keystone", "",
 		},
 		"without the annotation, one service ahead": {
 			"2025.1",
@@ -132,7 +132,7 @@ func TestFind(t *testing.T) {
 				runs:  map[string]string{"keystone": "keystone:2025.2-rocky-10", "nova": "nova-api:2025.1-rocky-10", "glance": "glance-api:2025.1-rocky-10"},
 				wants: map[string]string{"keystone": "keystone:2025.1-rocky-10", "nova": "nova-api:2025.1-rocky-10", "glance": "glance-api:2025.1-rocky-10"},
 			},
-			"2025.1-rocky-10 → 2025.1-rocky-10: keystone", "cloud.hcl:2: OpenStack would go back from 2025.2 to 2025.1",
+			" → 2025.1-rocky-10: keystone", "cloud.hcl:2: OpenStack would go back from 2025.2 to 2025.1",
 		},
 		"insisted on no release": {
 			"2025.2", cluster{installed: images("2025.2", "rocky-10"), forced: []string{"yes"}}, "", ": -force-release needs a release",
@@ -163,7 +163,7 @@ func TestFind(t *testing.T) {
 		"a downgrade without the annotation": {
 			"2025.2",
 			cluster{runs: map[string]string{"keystone": coming}, wants: map[string]string{"keystone": current}},
-			"2026.1-rocky-10 → 2025.2-rocky-10: keystone", "cloud.hcl:2: OpenStack would go back from 2026.1 to 2025.2",
+			" → 2025.2-rocky-10: keystone", "cloud.hcl:2: OpenStack would go back from 2026.1 to 2025.2",
 		},
 		"the services are gone, and their data are not": {
 			"2025.2",
@@ -188,7 +188,15 @@ func TestFind(t *testing.T) {
 		"by the tag of the cloud": {
 			"2025.2",
 			cluster{installed: images("2025.2", "rocky-10"), tag: "2025.1-rocky-9", runs: map[string]string{"keystone": current}, wants: map[string]string{"keystone": old}},
-			"2025.2-rocky-10 → 2025.2-rocky-9: keystone", "cloud.hcl:3: OpenStack would go back from 2025.2 to 2025.1",
+			"2025.2-rocky-10 → 2025.1-rocky-9: keystone", "cloud.hcl:3: OpenStack would go back from 2025.2 to 2025.1",
+		},
+		"by the tag of the cloud, without services": {
+			"2025.2",
+			cluster{installed: images("2025.2", "rocky-10"), tag: "2025.1-rocky-9", wants: map[string]string{"keystone": old}},
+			"2025.2-rocky-10 → 2025.1-rocky-9: ", "cloud.hcl:3: OpenStack would go back from 2025.2 to 2025.1",
+		},
+		"a tag of another release, for long": {
+			"2025.1", cluster{tag: "2025.2-rocky-10-corp", runs: map[string]string{"keystone": "keystone:2025.2-rocky-10-corp"}, wants: map[string]string{"keystone": "keystone:2025.2-rocky-10-corp"}}, "", "",
 		},
 		"tags without a release": {
 			"2025.1",
@@ -285,7 +293,7 @@ func TestOneProblem(t *testing.T) {
 		runs:  map[string]string{"nova": "nova-api:2025.2-rocky-10", "keystone": "keystone:2025.2-rocky-10"},
 		wants: map[string]string{"nova": "nova-api:2025.1-rocky-9", "keystone": "keystone:2025.1-rocky-9"},
 	})
-	if len(problems) != 1 || !strings.HasPrefix(problems[0].Detail, "Services keystone, nova run 2025.2-rocky-10. ") || !strings.Contains(problems[0].Detail, "-force-release=2025.1") {
+	if len(problems) != 1 || !strings.HasPrefix(problems[0].Detail, "The cloud runs 2025.2-rocky-10. ") || !strings.Contains(problems[0].Detail, "-force-release=2025.1") {
 		t.Errorf("got %+v", problems)
 	}
 }

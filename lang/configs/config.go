@@ -102,6 +102,12 @@ func ParseTag(text string) (release, distro string) {
 	return found[1], found[2]
 }
 
+// ImageRelease returns the OpenStack release of the images: that of Tag, if it names one.
+func (c Cloud) ImageRelease() string {
+	release, _ := ParseTag(c.Tag)
+	return cmp.Or(release, c.Release)
+}
+
 // ImageDistro returns the distribution of the images: that of Tag, if it names one.
 func (c Cloud) ImageDistro() string {
 	_, distro := ParseTag(c.Tag)

@@ -31,7 +31,7 @@ func ClosedNodes(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.
 	manager := providers.ManagerOf(inv.Input.Cloud, true)
 	nodes := slices.Clone(inv.Input.Snapshot.All(inventory.Nodes))
 	slices.SortFunc(nodes, func(a, b *unstructured.Unstructured) int { return strings.Compare(a.GetName(), b.GetName()) })
-	closed := 0
+	closed, evicts := 0, false
 	for _, node := range nodes {
 		before := len(lines)
 		for _, bar := range barsOf(node, manager) {
@@ -47,6 +47,7 @@ func ClosedNodes(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.
 			}
 			slices.Sort(kept)
 			lines = append(lines, fmt.Sprintf("  %s %s: no new pods of %s", node.GetName(), bar.text, words.Few(kept, 3)))
+			evicts = evicts || bar.taint.Effect == corev1.TaintEffectNoExecute
 			if bar.cordon {
 				cordoned = append(cordoned, node.GetName())
 			}
@@ -58,7 +59,11 @@ func ClosedNodes(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.
 	if closed == 0 {
 		return nil
 	}
-	advice := "kolla leaves these nodes to whoever closed them. Pods that run there stay. Pods that this plan starts or restarts there wait until the node is open again, or run on other nodes of their role."
+	advice := "kolla leaves these nodes to whoever closed them. Pods that run there stay"
+	if evicts {
+		advice += ", but a taint with NoExecute makes the cluster delete them"
+	}
+	advice += ". Pods that this plan starts or restarts there wait until the node is open again, or run on other nodes of their role."
 	if len(cordoned) > 0 {
 		advice += " To open a cordoned node:\n\n  kubectl uncordon " + cordoned[0]
 	}
@@ -100,7 +105,7 @@ func barsOf(node *unstructured.Unstructured, manager string) []bar {
 	ours := providers.TaintsOfCloud(node, manager)
 	for _, taint := range live.Spec.Taints {
 		text := taint.ToString()
-		if taint.Effect == corev1.TaintEffectPreferNoSchedule || strings.HasPrefix(taint.Key, "node.kubernetes.io/") || slices.Contains(ours, text) {
+		if taint.Effect == corev1.TaintEffectPreferNoSchedule || strings.HasPrefix(taint.Key, "node.kubernetes.io/") && taint.Key != corev1.TaintNodeOutOfService || slices.Contains(ours, text) {
 			continue
 		}
 		bars = append(bars, bar{text: "has the taint " + text + by("taints"), taint: taint})

@@ -156,6 +156,8 @@ func (c *comparison) compareSize(ctx context.Context, live *unstructured.Unstruc
 		c.larger(live, template, has, want)
 	case order == 0 && bound:
 		c.growing(live, has)
+	case order > 0 && objects.Phase(live) == string(corev1.ClaimLost):
+		c.stays(live.GetName(), fmt.Sprintf("It asks for %s, and %s is declared. It cannot change, because its volume no longer exists in the cluster.", &has, &want))
 	case order > 0 && !bound:
 		c.stays(live.GetName(), fmt.Sprintf(`It asks for %s, and %s is declared. It has no volume yet, and cannot change before it has one. `+
 			`There is no data yet: delete it (kubectl delete -n %s persistentvolumeclaim NAME) and its pod, and the StatefulSet makes both again.`, &has, &want, live.GetNamespace()))
@@ -201,7 +203,7 @@ func unshrinkable(has resource.Quantity) string {
 
 // tooLarge says that a claim is larger than declared, and how to go on.
 func tooLarge(has, want resource.Quantity) string {
-	return fmt.Sprintf("It has %s, and %s is declared: it grew without kolla. A volume cannot shrink, so no apply changes that. Declare %s.", &has, &want, &has)
+	return fmt.Sprintf("It has %s, and %s is declared. A volume cannot shrink, so no apply changes that. Declare %s.", &has, &want, &has)
 }
 
 // liveSize returns the size that the StatefulSet in the cluster declares in a template; nil: none.
@@ -225,7 +227,7 @@ func liveSize(set *unstructured.Unstructured, template map[string]any) *resource
 func (c *comparison) growing(live *unstructured.Unstructured, has resource.Quantity) {
 	text, ok, _ := unstructured.NestedString(live.Object, "status", "capacity", "storage")
 	capacity, err := resource.ParseQuantity(text)
-	if !ok || err != nil || capacity.Cmp(has) >= 0 {
+	if !ok || err != nil || capacity.Cmp(has) >= 0 || !providers.VolumeGrows(live) {
 		return
 	}
 	state := "The storage driver makes it grow. The events of the claim say what keeps it from that."

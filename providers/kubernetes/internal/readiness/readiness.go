@@ -98,7 +98,7 @@ func assessClaim(claim *unstructured.Unstructured) Assessment {
 // is a claim that somebody bound to a smaller volume by hand.
 func assessSize(claim *unstructured.Unstructured) Assessment {
 	wanted, has := quantity(claim, "spec", "resources", "requests", "storage"), quantity(claim, "status", "capacity", "storage")
-	if has.IsZero() || has.Cmp(wanted) >= 0 || conditionOf(claim, string(corev1.PersistentVolumeClaimFileSystemResizePending)) != nil || !grows(claim) {
+	if has.IsZero() || has.Cmp(wanted) >= 0 || conditionOf(claim, string(corev1.PersistentVolumeClaimFileSystemResizePending)) != nil || !providers.VolumeGrows(claim) {
 		return Assessment{Ready: true}
 	}
 	status := Assessment{Status: fmt.Sprintf("its volume has %s and grows to %s", &has, &wanted)}
@@ -113,19 +113,6 @@ func assessSize(claim *unstructured.Unstructured) Assessment {
 	}
 	return status
 }
-
-// grows reports whether the volume of a claim grows. A driver that made the volume makes it grow to
-// what the claim asks for; other volumes may stay smaller for ever.
-func grows(claim *unstructured.Unstructured) bool {
-	_, made := claim.GetAnnotations()[provisioner]
-	_, begun, _ := unstructured.NestedString(claim.Object, "status", "allocatedResourceStatuses", "storage")
-	allocated := quantity(claim, "status", "allocatedResources", "storage")
-	has := quantity(claim, "status", "capacity", "storage")
-	return made || begun || allocated.Cmp(has) > 0 || conditionOf(claim, string(corev1.PersistentVolumeClaimResizing)) != nil
-}
-
-// provisioner is the annotation of a claim with the driver that makes its volume.
-const provisioner = "volume.kubernetes.io/storage-provisioner"
 
 // quantity returns a quantity of an object; zero: there is none.
 func quantity(object *unstructured.Unstructured, path ...string) resource.Quantity {

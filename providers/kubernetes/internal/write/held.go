@@ -44,7 +44,7 @@ var waitsFor = map[string]string{
 }
 
 // ofKubernetes matches other finalizers of Kubernetes and of its drivers.
-var ofKubernetes = regexp.MustCompile(`^([a-z0-9-]+\.)*(k8s\.io|kubernetes\.io)(/|$)|^external-(provisioner|attacher)\.`)
+var ofKubernetes = regexp.MustCompile(`^([a-z0-9-]+\.)*(k8s\.io|kubernetes\.io)(/|$)|^external-(provisioner|attacher)[./]`)
 
 // isSystem reports whether a finalizer is Kubernetes' own.
 func isSystem(finalizer string) bool {
@@ -101,7 +101,8 @@ func holding(ctx context.Context, a *resources.Access, object *unstructured.Unst
 	defer cancel()
 	self := holderOf(object.GroupVersionKind(), object)
 	if object.GroupVersionKind().GroupKind() == kinds.Namespace {
-		self.finalizers, _, _ = unstructured.NestedStringSlice(object.Object, "spec", "finalizers")
+		more, _, _ := unstructured.NestedStringSlice(object.Object, "spec", "finalizers")
+		self.finalizers = append(slices.Clip(self.finalizers), more...)
 	}
 	var lines []string
 	left := leftOf(ctx, a, object, self.finalizers)

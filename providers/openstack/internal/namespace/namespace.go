@@ -70,7 +70,7 @@ func Declared(cloud object.Cloud, manifests []configs.Manifest) (Fields, hcl.Dia
 func bare(cloud object.Cloud) *corev1.NamespaceApplyConfiguration {
 	return corev1.Namespace(cloud.Decl.Namespace).WithLabels(cloud.Labels()).
 		WithAnnotations(object.AddressAnnotation(cloud.Namespace())).
-		WithAnnotations(map[string]string{providers.AnnotationRelease: cloud.Decl.Release + "-" + cloud.Decl.ImageDistro()})
+		WithAnnotations(map[string]string{providers.AnnotationRelease: cloud.Decl.ImageRelease() + "-" + cloud.Decl.ImageDistro()})
 }
 
 // collector collects the fields of several declarations.

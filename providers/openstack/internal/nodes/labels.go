@@ -87,10 +87,40 @@ type labelling struct {
 	// decided: roles has all roles.
 	decided bool
 	all     map[string]*marks // of the nodes with roles
+	alike   []*alike
 }
 
-// otherValues refuses another value of a label that live workloads select. A node has one value of
-// a label, so that the cluster would delete the pods of DaemonSets before these select the new one.
+// alike is a warning that is true of several nodes.
+type alike struct {
+	at        hcl.Range
+	one, many string // what a node does, and what several do: "keeps a former label"
+	detail    string
+	nodes     []string
+}
+
+// warn warns about a node, and about others of which the same is true.
+func (l *labelling) warn(node *Node, w alike) {
+	i := slices.IndexFunc(l.alike, func(other *alike) bool { return other.one == w.one && other.detail == w.detail })
+	if i < 0 {
+		i = len(l.alike)
+		l.alike = append(l.alike, &w)
+	}
+	l.alike[i].nodes = append(l.alike[i].nodes, node.Name)
+}
+
+// warnings returns what warn collected.
+func (l *labelling) warnings() hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, w := range l.alike {
+		n := len(w.nodes)
+		diags = append(diags, object.Warning(w.at, fmt.Sprintf("%s %s %s", words.Plural(n, "Node", "Nodes"), words.Few(w.nodes, 5), words.Plural(n, w.one, w.many)), w.detail))
+	}
+	return diags
+}
+
+// otherValues refuses another value of a label of a role that live workloads select. A node has one
+// value of a label, so that the cluster would delete the pods of DaemonSets before these select the
+// new one. A node that leaves a role for another one, or got the value from others, loses such pods.
 func (l *labelling) otherValues(cluster []Node) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	told := map[string]bool{}
@@ -102,7 +132,7 @@ func (l *labelling) otherValues(cluster []Node) hcl.Diagnostics {
 		}
 		for _, label := range slices.Sorted(maps.Keys(m.labels)) {
 			old, has := node.Labels[label]
-			if !has || old == m.labels[label] || told[label] {
+			if !has || old == m.labels[label] || told[label] || l.isOfRole(label, old) || !slices.Contains(node.ownedBy(l.manager()), label) {
 				continue
 			}
 			if used, _ := node.inUse(label); !used {
@@ -121,10 +151,10 @@ func (l *labelling) otherValues(cluster []Node) hcl.Diagnostics {
 // nobody can tell. The labels of a role can change, and kolla labels the nodes before it changes the
 // workloads. Without the former label, the cluster would delete the pods of DaemonSets in between,
 // and a kubelet that restarts would reject pods that were not replaced yet.
-func (l *labelling) keep(node *Node) hcl.Diagnostics {
+func (l *labelling) keep(node *Node) {
 	m := l.all[node.Name]
 	if m == nil {
-		return nil
+		return
 	}
 	var kept, unknown []string
 	for _, label := range node.ownedBy(l.manager()) {
@@ -135,7 +165,7 @@ func (l *labelling) keep(node *Node) hcl.Diagnostics {
 			m.labels[label] = node.Labels[label]
 			continue
 		}
-		if l.isOfRole(label) {
+		if l.isOfRole(label, node.Labels[label]) {
 			continue
 		}
 		switch used, known := node.inUse(label); {
@@ -148,23 +178,22 @@ func (l *labelling) keep(node *Node) hcl.Diagnostics {
 		}
 		m.labels[label] = node.Labels[label]
 	}
-	var diags hcl.Diagnostics
+	former := alike{at: m.at, one: "keeps a former label", many: "keep a former label"}
 	if len(unknown) > 0 {
-		diags = append(diags, object.Warning(m.at, fmt.Sprintf("Node %s keeps a former label", node.Name),
-			fmt.Sprintf("No role gives it %s any more. Pods on the node may still select it: the pods and workloads of namespace %s cannot be listed. The label goes with an apply of a user who may list them.", strings.Join(unknown, ", "), l.cloud.Decl.Namespace)))
+		former.detail = fmt.Sprintf("No role gives them %s any more. Pods there may still select it: the pods and workloads of namespace %s cannot be listed. The label goes with an apply of a user who may list them.", strings.Join(unknown, ", "), l.cloud.Decl.Namespace)
+		l.warn(node, former)
 	}
-	if len(kept) == 0 {
-		return diags
+	if len(kept) > 0 {
+		former.detail = fmt.Sprintf("No role gives them %s any more, but live workloads or pods there still select it. The label goes with the first apply after these pods were replaced. kolla rollout replaces pods of workloads with update = \"on-delete\".", strings.Join(kept, ", "))
+		l.warn(node, former)
 	}
-	return append(diags, object.Warning(m.at, fmt.Sprintf("Node %s keeps a former label", node.Name),
-		fmt.Sprintf("No role gives it %s any more, but live workloads or pods on the node still select it. The label goes with the first apply after these pods were replaced. kolla rollout replaces pods of workloads with update = \"on-delete\".", strings.Join(kept, ", "))))
 }
 
-// isOfRole reports whether a role has the label.
-func (l *labelling) isOfRole(label string) bool {
+// isOfRole reports whether a role has the label with the value.
+func (l *labelling) isOfRole(label, value string) bool {
 	return slices.ContainsFunc(l.roles, func(r configs.Role) bool {
-		_, has := r.Labels[label]
-		return has
+		of, has := r.Labels[label]
+		return has && of == value
 	})
 }
 
@@ -180,8 +209,7 @@ func (l *labelling) strays(node *Node) (unwanted []string, diags hcl.Diagnostics
 		}
 		var found []string
 		for _, label := range slices.Sorted(maps.Keys(role.Labels)) {
-			removable, warnings := l.removable(node, label, role)
-			if diags = append(diags, warnings...); removable && !slices.Contains(unwanted, label) {
+			if l.removable(node, label, role) && !slices.Contains(unwanted, label) {
 				found = append(found, label)
 			}
 		}
@@ -194,7 +222,7 @@ func (l *labelling) strays(node *Node) (unwanted []string, diags hcl.Diagnostics
 }
 
 // removable reports whether an apply removes a label of a role that the node does not have.
-func (l *labelling) removable(node *Node, label string, role *configs.Role) (bool, hcl.Diagnostics) {
+func (l *labelling) removable(node *Node, label string, role *configs.Role) bool {
 	managers, own := node.managers(label), []string{l.manager()}
 	other := slices.IndexFunc(managers, func(m string) bool {
 		return strings.HasPrefix(m, providers.ManagerOf("", true)) && m != l.manager()
@@ -204,15 +232,19 @@ func (l *labelling) removable(node *Node, label string, role *configs.Role) (boo
 		// Another role of the node has it, or the apply gives it up.
 	case other >= 0:
 		cloud := strings.TrimPrefix(managers[other], providers.ManagerOf("", true))
-		return false, hcl.Diagnostics{object.Warning(role.Range, fmt.Sprintf("A node of another cloud has the label of role %q", role.Name),
-			fmt.Sprintf("Cloud %q gives node %s the label %s, and pods of this role may run there. Give the role other `labels`.", cloud, node.Name, label))}
+		l.warn(node, alike{
+			role.Range, fmt.Sprintf("has the label of role %q from another cloud", role.Name), fmt.Sprintf("have the label of role %q from another cloud", role.Name),
+			fmt.Sprintf("Cloud %q gives them the label %s, and pods of this role may run there. Give the role other `labels`.", cloud, label), nil,
+		})
 	case ofKubernetes(label):
-		return false, hcl.Diagnostics{object.Warning(role.Range, fmt.Sprintf("Node %s has the label of role %q, and not the role", node.Name, role.Name),
-			fmt.Sprintf("Pods of the role may run there. kolla does not remove %s, because the label belongs to Kubernetes. Give the role other `labels`; `match` selects nodes by labels that they have already.", label))}
+		l.warn(node, alike{
+			role.Range, fmt.Sprintf("has the label of role %q, and not the role", role.Name), fmt.Sprintf("have the label of role %q, and not the role", role.Name),
+			fmt.Sprintf("Pods of the role may run there. kolla does not remove %s, because the label belongs to Kubernetes. Give the role other `labels`; `match` selects nodes by labels that they have already.", label), nil,
+		})
 	default:
-		return true, nil
+		return true
 	}
-	return false, nil
+	return false
 }
 
 // gives reports whether a role gives the node the label.

@@ -91,7 +91,7 @@ func TestStrayLabels(t *testing.T) {
 		"given up by the apply":    {node: node("n", ab, by(ours))},
 		"in our name, unknown":     {node: unrecorded(node("n", ab, by(ours))), want: []string{"-a", "-b"}},
 		"given by us and by them":  {node: node("n", ab, by("kubectl", ours)), want: []string{"-a", "-b"}},
-		"of another cloud":         {node: node("n", ab, by(theirs)), warning: `Cloud "test" gives node n the label a`},
+		"of another cloud":         {node: node("n", ab, by(theirs)), warning: `Cloud "test" gives them the label a`},
 		"ignored":                  {node: node("n", ab, by("kubelet")), foreign: "ignore"},
 		"reported":                 {node: node("n", ab, by("kubelet"), pod), foreign: "report", want: []string{"-a", "-b"}, warning: "The labels stay"},
 		"with undecided roles":     {node: node("n", ab, by("kubelet")), open: true},
@@ -188,17 +188,60 @@ func TestUnjudgedLabels(t *testing.T) {
 	}
 }
 
-// A role cannot change the value of a label that live workloads select.
+// A role cannot change the value of a label that live workloads select. A node may go over to another
+// role, and others may have set the value.
 func TestOtherValueOfALabel(t *testing.T) {
 	t.Parallel()
-	for value, wrong := range map[string]bool{"a": true, "b": false, "c": false} {
-		n := node("n", map[string]string{"tier": "a"}, map[string][]string{"tier": {ours}})
-		n.Selectors = func() ([]map[string]string, bool) { return []map[string]string{{"tier": value}}, true }
-		roles := []configs.Role{{Name: "r", Labels: map[string]string{"tier": "b"}, Nodes: []string{"n"}}}
-		_, _, diags := nodes.Of(cloud(""), roles, true, []nodes.Node{n})
-		if diags.HasErrors() != wrong || wrong && !strings.Contains(diags[0].Detail, "Use another key") {
-			t.Errorf("workloads select %q: %v", value, diags)
+	other := configs.Role{Name: "other", Labels: map[string]string{"tier": "a"}, Nodes: []string{"m"}}
+	for name, test := range map[string]struct {
+		selected, manager string
+		roles             []configs.Role
+		wrong             bool
+	}{
+		"the former value is selected": {selected: "a", manager: ours, wrong: true},
+		"the new value is selected":    {selected: "b", manager: ours},
+		"no value is selected":         {selected: "c", manager: ours},
+		"a node goes over":             {selected: "a", manager: ours, roles: []configs.Role{other}},
+		"set by others":                {selected: "a", manager: "kubelet"},
+	} {
+		n := node("n", map[string]string{"tier": "a"}, map[string][]string{"tier": {test.manager}})
+		n.Selectors = func() ([]map[string]string, bool) { return []map[string]string{{"tier": test.selected}}, true }
+		roles := append([]configs.Role{{Name: "r", Labels: map[string]string{"tier": "b"}, Nodes: []string{"n"}}}, test.roles...)
+		_, _, diags := nodes.Of(cloud(""), roles, true, []nodes.Node{node("m", nil, nil), n})
+		if diags.HasErrors() != test.wrong || test.wrong && !strings.Contains(diags[0].Detail, "Use another key") {
+			t.Errorf("%s: %v", name, diags)
 		}
+	}
+}
+
+// A former label stays although another role has its key with another value.
+func TestFormerLabelOfAnotherRole(t *testing.T) {
+	t.Parallel()
+	n := node("n", map[string]string{"tier": "x"}, map[string][]string{"tier": {ours}})
+	n.Selectors = func() ([]map[string]string, bool) { return []map[string]string{{"tier": "x"}}, true }
+	roles := []configs.Role{
+		{Name: "a", Labels: map[string]string{"zone": "x"}, Nodes: []string{"n"}},
+		{Name: "b", Labels: map[string]string{"tier": "y"}, Nodes: []string{"m"}},
+	}
+	_, objects, diags := nodes.Of(cloud(""), roles, true, []nodes.Node{node("m", nil, nil), n})
+	if diff := cmp.Diff([]string{"tier=x", "zone=x"}, labelsOf(objects)["n"]); diff != "" || diags.HasErrors() {
+		t.Errorf("labels (-want +got):\n%s\n%v", diff, diags)
+	}
+}
+
+// What is true of many nodes is one warning.
+func TestWarningsOfManyNodes(t *testing.T) {
+	t.Parallel()
+	var cluster []nodes.Node
+	var names []string
+	for i := range 100 {
+		n := node(fmt.Sprintf("n%02d", i), map[string]string{"old": "x"}, map[string][]string{"old": {ours}})
+		n.Selectors = func() ([]map[string]string, bool) { return []map[string]string{{"old": "x"}}, true }
+		cluster, names = append(cluster, n), append(names, n.Name)
+	}
+	_, _, diags := nodes.Of(cloud(""), []configs.Role{{Name: "a", Labels: map[string]string{"new": "x"}, Nodes: names}}, true, cluster)
+	if len(diags) != 1 || diags[0].Summary != "Nodes n00, n01, n02, n03, n04 and 95 more keep a former label" {
+		t.Errorf("got %v", diags)
 	}
 }
 

@@ -79,11 +79,11 @@ func Of(cloud object.Cloud, roles []configs.Role, decided bool, cluster []Node) 
 // correct compares the labels of the live nodes with those of their roles. It adds labels that have
 // to stay for a while, and those that an apply removes, also from nodes without a role.
 func (n Nodes) correct(roles []configs.Role, decided bool, all map[string]*marks) hcl.Diagnostics {
-	l := labelling{n.cloud, roles, decided, all}
+	l := labelling{cloud: n.cloud, roles: roles, decided: decided, all: all}
 	diags := l.otherValues(n.cluster)
 	for i := range n.cluster {
 		node := &n.cluster[i]
-		diags = append(diags, l.keep(node)...)
+		l.keep(node)
 		if !decided || n.cloud.Decl.Foreign == "ignore" {
 			continue
 		}
@@ -97,7 +97,7 @@ func (n Nodes) correct(roles []configs.Role, decided bool, all map[string]*marks
 		}
 		all[node.Name].unwanted = unwanted
 	}
-	return diags
+	return append(diags, l.warnings()...)
 }
 
 // object returns the partial object of a node.
