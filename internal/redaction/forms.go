@@ -38,6 +38,10 @@ const (
 // as a whole only, beside its passwords.
 func partsOf(value string) []form {
 	trimmed := strings.TrimSpace(value)
+	if match := pem.FindStringSubmatch(trimmed); match != nil {
+		value = match[1]
+		trimmed = strings.TrimSpace(value)
+	}
 	if len(trimmed) < shortest || trimmed == "true" || trimmed == "false" || trimmed == "null" {
 		return nil
 	}
@@ -45,35 +49,22 @@ func partsOf(value string) []form {
 	if trimmed != value {
 		parts = append(parts, form{text: value, word: len(value) < unmistakable}) // its base64 ends otherwise
 	}
-	parts = append(parts, form{text: trimmed, least: leastPiece(trimmed), word: len(trimmed) < unmistakable})
-	for _, match := range userinfo.FindAllStringSubmatch(trimmed, -1) {
-		parts = append(parts, word(match[1]))
-		if plain, err := url.PathUnescape(match[1]); err == nil {
-			parts = append(parts, word(plain))
-		}
-	}
-	if len(trimmed) > huge {
-		for _, match := range assignments.FindAllStringSubmatch(trimmed, -1) {
-			parts = append(parts, word(strings.Trim(strings.TrimSpace(match[1]), `"'`)))
-		}
-		return parts
-	}
 	if leaves, ok := leavesOf(trimmed); ok {
-		for i := range parts {
-			parts[i].least = 0 // its names are not secret
-		}
-		return append(parts, leaves...)
+		whole := form{text: trimmed, word: len(trimmed) < unmistakable} // no pieces: its names are not secret
+		return append(append(parts, whole), leaves...)
 	}
-	if !strings.Contains(trimmed, "\n") {
-		return parts
-	}
+	parts = append(parts, word(trimmed))
+	isFile := strings.Contains(trimmed, "\n") && len(trimmed) <= huge
+	isList := !strings.ContainsAny(trimmed, notInKeys)
 	for line := range strings.Lines(trimmed) {
 		line = strings.TrimSpace(line)
-		if len(line) >= unmistakable && !ordinary.MatchString(line) {
+		parts = append(parts, passwordsIn(line)...)
+		switch {
+		case !isFile || ordinary.MatchString(line):
+		case len(line) >= unmistakable:
 			parts = append(parts, form{text: line, least: lineLeast(line)})
-		}
-		if match := assignments.FindStringSubmatch(line); match != nil {
-			parts = append(parts, word(strings.Trim(match[1], `"'`)))
+		case isList:
+			parts = append(parts, word(line))
 		}
 	}
 	return parts
@@ -84,14 +75,14 @@ func word(text string) form {
 	return form{text: text, least: leastPiece(text), word: len(text) < unmistakable}
 }
 
-var (
-	// userinfo matches the password of a URL.
-	userinfo = regexp.MustCompile(`(?:://|,)[^:/@\s,]*:([^@/\s,]+)@`)
-	// assignments matches a line that gives a value to a name that looks like a secret's.
-	assignments = regexp.MustCompile(`(?im)^[ \t]*[\w."'-]*(?:pass|secret|token|key|credential)[\w."'-]*[ \t]*[:=][ \t]*(\S.*)$`)
-	// ordinary matches lines that give nothing away.
-	ordinary = regexp.MustCompile(`^(?:[#;\[].*|-----.*-----)$`)
-)
+// pem matches a key between its marks, which are the same for all keys.
+var pem = regexp.MustCompile(`(?s)^-----[^\n]*-----\r?\n(.*\S.*)\n-----[^\n]*-----$`)
+
+// ordinary matches lines that give nothing away: comments, sections, marks, rules and keys of YAML.
+var ordinary = regexp.MustCompile(`^(?:[#;\[].*|-----.*-----|[-=*_~+ ]+|(?:- )?["']?[A-Za-z_./-]+["']?:(?: *[|>{\[][+-]?)?)$`)
+
+// notInKeys are characters that the lines of a key or of a list of passwords do not have.
+const notInKeys = " \t:={}"
 
 // leastPiece returns the least length of a piece of a value that counts. Texts with blanks are
 // made of words that others use too, and URLs of public names.
@@ -108,36 +99,59 @@ func leastPiece(text string) int {
 // lineLeast is leastPiece for a line of a file. Only lines without blanks and signs, such as
 // those of a key, count in pieces.
 func lineLeast(line string) int {
-	if strings.ContainsAny(line, " \t:={}") {
+	if strings.ContainsAny(line, notInKeys) {
 		return 0
 	}
 	return longPiece
 }
 
-// leavesOf returns the strings in JSON, and what they are the base64 of.
+// leavesOf returns the parts of the strings in JSON, and what they are the base64 of.
 func leavesOf(text string) (leaves []form, ok bool) {
-	var document any
-	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") || json.Unmarshal([]byte(text), &document) != nil {
+	if len(text) > huge || !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
 		return nil, false
 	}
-	return appendLeaves(nil, document), true
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var document any
+	if !json.Valid([]byte(text)) || decoder.Decode(&document) != nil {
+		return nil, false
+	}
+	if list, isList := document.([]any); isList {
+		for _, item := range list {
+			if password, isString := item.(string); isString {
+				leaves = append(leaves, word(password))
+			}
+		}
+	}
+	return appendLeaves(leaves, document, false), true
 }
 
-func appendLeaves(leaves []form, value any) []form {
+// appendLeaves appends the leaves of a value. Below a name that does not look like a secret's,
+// short leaves do not count, and of the others only long pieces.
+func appendLeaves(leaves []form, value any, secret bool) []form {
 	switch value := value.(type) {
 	case map[string]any:
-		for _, inner := range value {
-			leaves = appendLeaves(leaves, inner)
+		for name, inner := range value {
+			leaves = appendLeaves(leaves, inner, secret || isSecret(name))
 		}
 	case []any:
 		for _, inner := range value {
-			leaves = appendLeaves(leaves, inner)
+			leaves = appendLeaves(leaves, inner, secret)
+		}
+	case json.Number:
+		if secret {
+			leaves = append(leaves, word(value.String()))
 		}
 	case string:
-		if len(value) < unmistakable {
+		if len(value) < unmistakable && !secret {
 			break
 		}
-		leaves = append(leaves, word(value))
+		for _, part := range partsOf(value) {
+			if part.least > 0 && !secret {
+				part.least = longPiece
+			}
+			leaves = append(leaves, part)
+		}
 		plain, err := base64.StdEncoding.DecodeString(value)
 		if _, password, isPair := strings.Cut(string(plain), ":"); err == nil && isPair && utf8.Valid(plain) {
 			leaves = append(leaves, word(password))

@@ -2,8 +2,10 @@ package redaction
 
 import (
 	"encoding/binary"
+	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // index finds forms, and pieces of them, in a text. Four bytes at regular places of each form
@@ -11,7 +13,7 @@ import (
 // and text agree. So the time for a text hardly depends on how many values there are.
 type index struct {
 	forms []form
-	known map[string]int // the numbers of the forms
+	known map[form]bool
 	seeds []seed
 	heads map[uint32]int32 // the last seed of each kind, from 1
 	// filter has a bit for the hash of each seed. Most bytes of a text need no look at seeds.
@@ -31,27 +33,26 @@ const seedSize = shortest
 const mostSeeds = 4
 
 func newIndex() *index {
-	return &index{known: map[string]int{}, heads: map[uint32]int32{}}
+	return &index{known: map[form]bool{}, heads: map[uint32]int32{}}
 }
 
-// add adds a value in all of its forms.
+// add adds a value in all of its forms. A text may be several forms that differ in the pieces
+// that count: what is found must not depend on the order of the values.
 func (x *index) add(value string, sensitive bool) {
 	for _, part := range partsOf(value) {
 		for _, f := range spellings(part) {
-			number, known := x.known[f.text]
-			switch {
-			case known:
-				x.forms[number].sensitive = x.forms[number].sensitive || sensitive
-			case len(f.text) >= seedSize:
-				x.known[f.text] = len(x.forms)
-				f.sensitive = sensitive
+			f.sensitive = sensitive
+			if len(f.text) >= seedSize && !x.known[f] {
+				x.known[f] = true
 				x.plant(f)
 			}
 		}
 	}
 }
 
-// plant adds the seeds of a form: so many that each piece that counts has one.
+// plant adds the seeds of a form: so many that each piece that counts has one. Equal bytes, such
+// as the dashes of a key in PEM, are in many texts. They are no seeds, and the places before and
+// after them are.
 func (x *index) plant(f form) {
 	number := int32(len(x.forms))
 	x.forms = append(x.forms, f)
@@ -59,11 +60,25 @@ func (x *index) plant(f form) {
 	if f.least > 0 {
 		step = max(f.least-seedSize+1, 1)
 	}
-	last := len(f.text) - seedSize
-	for at := 0; at < last; at += step {
-		x.sow(number, at)
+	next, last, end := 0, -1, len(f.text)-seedSize
+	for at := 0; at <= end; at++ {
+		if isEven(f.text[at:]) {
+			continue
+		}
+		last = at
+		if at >= next {
+			x.sow(number, at)
+			next = at + step
+		} else if f.least > 0 && at < end && isEven(f.text[at+1:]) {
+			x.sow(number, at)
+		}
 	}
-	x.sow(number, last)
+	x.sow(number, max(last, 0))
+}
+
+// isEven reports whether the bytes of a seed are equal.
+func isEven(text string) bool {
+	return text[0] == text[1] && text[1] == text[2] && text[2] == text[3]
 }
 
 func (x *index) sow(number int32, at int) {
@@ -89,6 +104,13 @@ func hashOf(key uint32) uint32 { return key * 2654435761 >> 12 }
 // span is a part of a text.
 type span struct{ start, end int }
 
+// beats reports whether a span is longer than another one, or as long and earlier: not the order
+// of the forms decides which of them is taken.
+func (s span) beats(other span) bool {
+	length, others := s.end-s.start, other.end-other.start
+	return length > others || length == others && s.start < other.start
+}
+
 // find returns the parts of a text that have to go, in order and apart from each other.
 func (x *index) find(text string, counts func(match) bool) []span {
 	var spans []span
@@ -101,8 +123,8 @@ func (x *index) find(text string, counts func(match) bool) []span {
 		for n := x.heads[key]; n != 0; n = x.seeds[n-1].next {
 			s := x.seeds[n-1]
 			m := extend(&x.forms[s.form], int(s.at), text, i)
-			if m.end-m.start > best.end-best.start && counts(m) {
-				best = m.wide()
+			if wide := m.wide(); wide.beats(best) && counts(m) {
+				best = wide
 			}
 		}
 		if best.end == 0 {
@@ -155,22 +177,35 @@ func (m match) whole() bool {
 }
 
 // piece reports whether the match is a piece that counts: it is long, or the text was cut off
-// there. Words that others use too, such as "password", have to be a large part of the value.
+// there.
 func (m match) piece() bool {
 	length := m.end - m.start
 	switch {
-	case m.of.word && m.end-m.start == len(m.of.text):
+	case m.of.word && (length == len(m.of.text) || !m.isWord()):
 		return false // as a part of a word
 	case m.of.least > 0 && length >= m.of.least:
-		return length >= longPiece || !m.isWord() || !m.letters() || 5*length > 2*len(m.of.text)
+		return !m.common()
 	}
 	// The end of the text is a sign of a cut for a value itself only, and not after a word that
 	// others use too.
-	edge := m.of.least > 0 && !(m.isWord() && m.letters())
+	edge := m.of.least > 0 && !(m.letters() && (m.isWord() || m.inLetters()))
 	before, after := m.text[:m.start], m.text[m.end:]
 	begins, ends := m.at == 0, m.at+length == len(m.of.text)
 	return length >= cutPiece && !(begins && ends) &&
 		(begins || edge && before == "" || cutBefore(before)) && (ends || edge && isEnd(after) || cutAfter(after))
+}
+
+// wordy matches words without digits and without changes of case, such as "nova_compute".
+var wordy = regexp.MustCompile(`^(?:[A-Z]?[a-z]*|[A-Z]+)(?:[-_.](?:[A-Z]?[a-z]*|[A-Z]+))*$`)
+
+// common reports whether a piece may as well be words of others, such as "password": it is a part
+// of longer words in the text, or a small part of the value, or a short word of it.
+func (m match) common() bool {
+	length := m.end - m.start
+	if length >= longPiece || !wordy.MatchString(m.text[m.start:m.end]) {
+		return false
+	}
+	return m.inLetters() || 5*length <= 2*len(m.of.text) || length < unmistakable && !inLetters(m.of.text, m.at, m.at+length)
 }
 
 // within reports whether one of the texts contains the match.
@@ -183,10 +218,16 @@ func (m match) within(texts []string) bool {
 	return false
 }
 
-// wide returns the match together with the characters of base64 beside it that depend on the
-// value too.
+// wide returns the match without blanks around it, together with the characters of base64 beside
+// it that depend on the value too.
 func (m match) wide() span {
 	s := m.span
+	for s.start < s.end && m.text[s.start] == ' ' {
+		s.start++
+	}
+	for s.start < s.end && m.text[s.end-1] == ' ' {
+		s.end--
+	}
 	if m.at == 0 {
 		for n := 0; n < m.of.before && s.start > 0 && isBase64(m.text[s.start-1]); n++ {
 			s.start--
@@ -202,8 +243,24 @@ func (m match) wide() span {
 
 // isWord reports whether no word goes on before or after the match.
 func (m match) isWord() bool {
-	return (m.start == 0 || !inWord(m.text[m.start-1])) && (m.end == len(m.text) || !inWord(m.text[m.end]))
+	before, _ := utf8.DecodeLastRuneInString(m.text[:m.start])
+	after, _ := utf8.DecodeRuneInString(m.text[m.end:])
+	return !inWord(after) && (!inWord(before) || escape.MatchString(m.text[max(0, m.start-longestEscape):m.start]))
 }
+
+// inLetters reports whether a letter is before or after the match.
+func (m match) inLetters() bool { return inLetters(m.text, m.start, m.end) }
+
+func inLetters(text string, start, end int) bool {
+	return start > 0 && isLetter(text[start-1]) && !escape.MatchString(text[max(0, start-longestEscape):start]) || end < len(text) && isLetter(text[end])
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// escape matches an escape of Go, JSON or a URL, or a color of a terminal, at the end of a text.
+var escape = regexp.MustCompile(`(?:\\(?:[abefnrtv0]|x[[:xdigit:]]{2}|u[[:xdigit:]]{4}|U[[:xdigit:]]{8}|[0-7]{3})|%(?:25)*[[:xdigit:]]{2}|(?:\x1b|\\x1b|\\u001[bB]|\\033|\\e)\[[\d;]*m)$`)
+
+const longestEscape = 24
 
 // name returns the text around the match up to where a name of an object ends.
 func (m match) name() string {
@@ -226,8 +283,10 @@ func (m match) letters() bool {
 	return !strings.ContainsFunc(m.text[m.start:m.end], func(r rune) bool { return r < 'a' || r > 'z' })
 }
 
-func inWord(c byte) bool {
-	return c == '-' || c == '_' || c >= 0x80 || unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c))
+// inWord reports whether a character is a part of a word. Letters without case are not: in their
+// scripts, words have no blanks between them.
+func inWord(r rune) bool {
+	return r == '-' || r == '_' || unicode.In(r, unicode.Lu, unicode.Ll, unicode.Nd)
 }
 
 func isBase64(c byte) bool {

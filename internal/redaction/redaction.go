@@ -11,15 +11,16 @@
 //	...
 //	message := values.Text(status.Message)
 //
-// A value is recognized in the forms in which programs quote it (forms.go), and in pieces
-// (index.go). These rules keep messages readable:
+// A value is recognized in the forms in which programs quote it (forms.go), by the passwords in
+// it (passwords.go), and in pieces (index.go). These rules keep messages readable:
 //
 //   - Values of fewer than 4 characters, and the words true, false and null, are not looked for.
 //   - Values of fewer than 8 characters count only as a whole word.
 //   - A value that is the name of an object that the configuration declares is not taken out,
 //     unless it was added as a sensitive one.
 //   - A piece of a value counts if it has at least 8 characters (6 or 7 of a value of fewer than
-//     16), or 5 where the text was cut off. Pieces that are made of words of names stay.
+//     16), or 5 where the text was cut off. Pieces that are made of words of names, or of usual
+//     words such as "password", stay. So do words within longer ones.
 package redaction
 
 import (
@@ -144,18 +145,35 @@ func (v *Values) Declare(names ...string) {
 }
 
 func wordsOf(name string) []string {
-	return strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '.' })
+	return strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-._ ", r) })
 }
 
+// usual has words that messages about a cloud use, and that values are often made of.
+var usual = func() map[string]bool {
+	words := map[string]bool{}
+	for _, word := range strings.Fields(`access account admin administrator agent application authentication
+		authorization authorized backend bootstrap certificate cinder client cluster compute conductor config configuration
+		connection console container controller credential credentials database default deployment domain
+		external glance heat horizon image instance internal ironic keystone kubernetes machine manager mariadb
+		memcached message metadata mysql namespace network neutron nova octavia openstack operator password
+		placement policy postgres private production project public rabbit rabbitmq redis region registry
+		request robot root scheduler secret secrets security server service services session staging storage
+		swift system tenant token tokens user username users value version volume webhook worker`) {
+		words[word] = true
+	}
+	return words
+}()
+
 // isPublic reports whether a match is the name of a declared object, or is within one, or is a
-// piece that consists of words of names.
+// piece that consists of words of names or of messages.
 func (v *Values) isPublic(m match) bool {
 	text := m.text[m.start:m.end]
 	if m.whole() {
 		return !m.of.sensitive && (v.declared[text] || v.declared[m.name()])
 	}
 	words := wordsOf(text)
-	return v.words[text] || len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return !v.words[word] })
+	return v.words[text] || len(words) > 0 &&
+		!slices.ContainsFunc(words, func(word string) bool { return !v.words[word] && !usual[strings.ToLower(word)] })
 }
 
 // Text returns a text of others with Mask in place of each secret value, and of each piece of

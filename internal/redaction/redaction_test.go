@@ -1,11 +1,13 @@
 package redaction_test
 
 import (
+	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -85,6 +87,73 @@ func TestText(t *testing.T) {
 		"nothing":              {"hunter2-hunter2", "", ""},
 		"binary":               {"\xff\x00\xfe\x01\xff\x00\xfe\x01\xff", base64.StdEncoding.EncodeToString([]byte("\xff\x00\xfe\x01\xff\x00\xfe\x01\xff")), mask},
 		"equal characters":     {strings.Repeat("-", 500), strings.Repeat("-", 400) + "!", mask + "!"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := values(test.value).Text(test.text); got != test.want {
+				t.Errorf("%q becomes %q, want %q", test.text, got, test.want)
+			}
+		})
+	}
+}
+
+// Each kind of value has a text that shows it, and one that does not.
+func TestTextWithParts(t *testing.T) {
+	const mask = redaction.Mask
+	const line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC"
+	const account = `{"type":"service_account","private_key":"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEA\n-----END PRIVATE KEY-----\n"}`
+	const manifest = "apiVersion: v1\nmetadata:\n  name: x\nstringData:\n  - \"password\": 'pw''12345'\n"
+	for name, test := range map[string]struct{ value, text, want string }{
+		"lines in JSON":            {account, "bad line " + line, "bad line " + mask},
+		"a cut line in JSON":       {account, account[:90], `{"type":"` + mask + `","private_key":"-----BEGIN PRIVATE KEY-----\n` + mask},
+		"common words in JSON":     {account, `serviceaccounts "x" not found: no private service account`, `serviceaccounts "x" not found: no private service account`},
+		"JSON in JSON":             {`{"config":"{\"db\":{\"password\":\"pw12345\"}}"}`, "db: pw12345", "db: " + mask},
+		"short JSON":               {`{"secrets":{"a":"pw12345"},"user":"nova","token":12345678,"size":87654321}`, "nova pw12345 12345678 87654321", "nova " + mask + " " + mask + " 87654321"},
+		"a list in JSON":           {`["s3cret1",{"name":"nova"}]`, "s3cret1 of nova", mask + " of nova"},
+		"lines in quotes":          {"key: \"-----BEGIN KEY-----\\n" + line + "\\n\"\nhost: x", line, mask},
+		"a key and its marks":      {"-----BEGIN KEY-----\n" + line + "\n-----END KEY-----\n", "-----BEGIN KEY-----: no " + line, "-----BEGIN KEY-----: no " + mask},
+		"openrc":                   {"export OS_USERNAME=nova\nexport OS_PASSWORD=hunter2-hunter2\n", "auth failed for nova: hunter2-hunter2", "auth failed for nova: " + mask},
+		"a list in YAML":           {"- user: nova\n- password: hunter2-hunter2\n", "nova hunter2-hunter2", "nova " + mask},
+		"a map in YAML":            {"all:\n- {user: nova, password: pw12345}\n", "nova pw12345", "nova " + mask},
+		"quotes in YAML":           {manifest, "pw'12345", mask},
+		"keys in YAML":             {manifest, "spec.template.metadata: Required", "spec.template.metadata: Required"},
+		"netrc":                    {"machine h login nova password pw12345", "nova at h: pw12345", "nova at h: " + mask},
+		"netrc in lines":           {"machine h\nlogin nova\npassword pw12345\n", "nova at h: pw12345", "nova at h: " + mask},
+		"Redis":                    {"port 6379\nrequirepass pw12345\n", "6379 pw12345", "6379 " + mask},
+		"SQL":                      {"CREATE USER nova IDENTIFIED BY 'pw12345';", "nova pw12345", "nova " + mask},
+		"prose about a password":   {"# the password must be long\nx", "it must be", "it must be"},
+		"options of a connection":  {"host=db user=nova password=pw12345 dbname=cell", "nova cell pw12345", "nova cell " + mask},
+		"a query":                  {"https://h/?user=nova&token=pw12345", "nova pw12345", "nova " + mask},
+		"an option of a command":   {"set -e\nmysql --password=pw12345 nova\n", "nova pw12345", "nova " + mask},
+		"a line with a comment":    {"password = pw12345 # of nova", "weak: pw12345 of all", "weak: " + mask + " of all"},
+		"a phrase":                 {"password = pass the phrase", "pass: pass the phrase", "pass: " + mask},
+		"a setting of one line":    {"password = pw12345", "pw12345", mask},
+		"Keystone is no key":       {"keystone_url = http://keystone:5000/v3\nkeystone_host: api.example", "http://keystone:5000/v3 api.example", "http://keystone:5000/v3 api.example"},
+		"a host is no name":        {"http://secret-store:8200/x", "port 8200", "port 8200"},
+		"htpasswd":                 {"nova:$2y$05$abcdefghijk/lmnop.qrs", "nova: $2y$05$abcdefghijk/lmnop.qrs", "nova: " + mask},
+		"htpasswd, SHA":            {"a:b\nnova:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=", "nova: {SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=", "nova: " + mask},
+		"a user and a password":    {"nova:pw12345678", "nova: pw12345678", "nova: " + mask},
+		"a user and a phrase":      {"a: b\nnova:correct-horse-battery\nx", "correct-horse-battery", mask},
+		"a tag":                    {"a: b\nnova:openstack\nx", "no openstack", "no openstack"},
+		"a host and a port":        {"keystone.svc:5000", "no port 5000", "no port 5000"},
+		"short lines":              {"s3cret1\ns3cret2\n", "s3cret1, s3cret2", mask + ", " + mask},
+		"short lines of a script":  {"while true; do\nfoo\ndone\n", "it is done", "it is done"},
+		"an end of a word":         {"Password123!", "Invalid value: password: must not", "Invalid value: password: must not"},
+		"a usual word":             {"password123", "Password: invalid passwords", "Password: invalid passwords"},
+		"most of a password":       {"Password123!", "word123! and Password123", mask + " and " + mask},
+		"the begin of two words":   {"nova_cell0", "nova_compute nova-conductor nova_cell1", "nova_compute nova-conductor " + mask + "1"},
+		"a name of a package":      {"keystone123", "keystoneauth1: no keystone", "keystoneauth1: no keystone"},
+		"a word of two":            {"billing_user12", "billing failed", "billing failed"},
+		"half of a word":           {"hunterhunter", "weak: hunterhu is", "weak: " + mask + " is"},
+		"the end of another word":  {"admin-hunter2", "no sysadmin", "no sysadmin"},
+		"a piece of a short value": {"pass123", "compass12 pass12 pass1234", "compass12 " + mask + " pass1234"},
+		"signs of UTF-8":           {"pass123", "“pass123” pass123… épass123 pass123é", "“" + mask + "” " + mask + "… épass123 pass123é"},
+		"scripts without blanks":   {"pass123", "密码pass123错误", "密码" + mask + "错误"},
+		"after an escape":          {"pass123", `\npass123 \tpass123 \u003cpass123 \\npass123`, `\n` + mask + ` \t` + mask + ` \u003c` + mask + ` \\n` + mask},
+		"after an escape in a URL": {"pass123", "p%3Dpass123&p%253Dpass123&npass123", "p%3D" + mask + "&p%253D" + mask + "&npass123"},
+		"in color":                 {"pass123", "\x1b[31mpass123\x1b[0m 31mpass123", "\x1b[31m" + mask + "\x1b[0m 31mpass123"},
+		"a letter and a backslash": {"pass123", `\\hostpass123 \npass1234`, `\\hostpass123 \npass1234`},
+		"a rule of a file":         {"title\n========\nhunter2-hunter2\n", "======== hunter2-hunter2", "======== " + mask},
+		"dashes in a value":        {"abcd--------efgh-1234", "+--------+ abcd-------- --------efgh", "+--------+ " + mask + " " + mask},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := values(test.value).Text(test.text); got != test.want {
@@ -175,8 +244,67 @@ func TestAddObject(t *testing.T) {
 	}
 }
 
-// FuzzText holds that no value, and no form of it, is left in a text that quotes it, and that
-// nothing else of the text is lost.
+// Neither the order of the values nor that of the keys of a Secret decides what is found.
+func TestOrder(t *testing.T) {
+	all := []string{
+		"a b c\nabcdefgh12345678\n", "abcdefgh12345678", "export TOKEN=abcdefgh12345678", "abcdefgh12345678 and more of it",
+	}
+	const text = "xabcdefgh1x, abcdefgh12345678, 345678 and mo, YWJjZGVmZ2gxMjM0NTY3OC"
+	want := values(all...).Text(text)
+	if !strings.HasPrefix(want, "x"+redaction.Mask+"x, "+redaction.Mask) {
+		t.Fatalf("a piece is left: %q", want)
+	}
+	var try func(chosen, rest []string)
+	try = func(chosen, rest []string) {
+		if len(rest) == 0 {
+			if got := values(chosen...).Text(text); got != want {
+				t.Errorf("%q: %q, want %q", chosen, got, want)
+			}
+			v := values(chosen[0])
+			v.Text(text) // the others are added after a search
+			for _, value := range chosen[1:] {
+				v.Add(value)
+			}
+			if got := v.Text(text); got != want {
+				t.Errorf("%q, one by one: %q, want %q", chosen, got, want)
+			}
+		}
+		for i := range rest {
+			try(append(slices.Clone(chosen), rest[i]), slices.Delete(slices.Clone(rest), i, i+1))
+		}
+	}
+	try(nil, all)
+}
+
+// A piece of another value does not take more of the text with it.
+func TestLongestMatch(t *testing.T) {
+	for _, all := range [][]string{{"hunter2-hunter2", "hunter3-hunter3"}, {"hunter3-hunter3", "hunter2-hunter2"}} {
+		if got, want := values(all...).Text("was-hunter3-hunter3"), "was-"+redaction.Mask; got != want {
+			t.Errorf("%q: %q, want %q", all, got, want)
+		}
+	}
+}
+
+// A sensitive value is no name, also if it was read before it was declared.
+func TestSensitiveInAnyOrder(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		v := &redaction.Values{}
+		if first {
+			v.Add("rabbitmq-1")
+		}
+		v.AddObject(map[string]any{"apiVersion": "v1", "kind": "Secret", "stringData": map[string]any{"a": "rabbitmq-1"}})
+		if !first {
+			v.Add("rabbitmq-1")
+		}
+		v.Declare("rabbitmq-1")
+		if got := v.Text("rabbitmq-1"); got != redaction.Mask {
+			t.Errorf("added first: %v: %q", first, got)
+		}
+	}
+}
+
+// FuzzText holds that no value, and no form of it, is left in a text that quotes it; that the rest
+// of the text stays in its order; and that characters that no form has stay, all of them.
 func FuzzText(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"hunter2-hunter2", "weak: ", "!"}, {long, "", ""}, {"aaaaaaaaaaaaaaaa", "aaa", "aaaa"}, {"line one\nline two", "\n", "\t"}, {"abababababab", "ab", "aba"},
@@ -189,15 +317,59 @@ func FuzzText(f *testing.F) {
 		}
 		v := values(value)
 		for _, quoted := range []string{value, strconv.Quote(value), base64.StdEncoding.EncodeToString([]byte(value)), url.QueryEscape(value)} {
-			got := v.Text(before + "\x00" + quoted + "\x00" + after)
+			text := before + "\x00" + quoted + "\x00" + after
+			got := v.Text(text)
 			if strings.Contains(got, strings.Trim(quoted, `"=`)) {
 				t.Errorf("%q is left in %q", quoted, got)
 			}
 			if !strings.Contains(got, redaction.Mask) {
 				t.Errorf("nothing stands for %q in %q", quoted, got)
 			}
+			if !isRest(got, text) {
+				t.Errorf("%q becomes %q, which has other text than that", text, got)
+			}
+			left, right := foreignTo(value, before)+"\n", "\n"+foreignTo(value, after)
+			if got := v.Text(left + quoted + right); !strings.HasPrefix(got, left) || !strings.HasSuffix(got, right) {
+				t.Errorf("%q becomes %q, without text that has nothing of %q", left+quoted+right, got, value)
+			}
 		}
 	})
+}
+
+// isRest reports whether all between the masks is in a text, in order, and nothing of the text
+// is lost where no mask is.
+func isRest(got, text string) bool {
+	parts := strings.Split(got, redaction.Mask)
+	if !strings.HasPrefix(text, parts[0]) || !strings.HasSuffix(text, parts[len(parts)-1]) {
+		return false
+	}
+	for _, part := range parts {
+		at := strings.Index(text, part)
+		if at < 0 {
+			return false
+		}
+		text = text[at+len(part):]
+	}
+	return true
+}
+
+// foreignTo returns a text of the same length from characters that neither a value nor any form of
+// it has.
+func foreignTo(value, text string) string {
+	var others []byte
+	for c := byte(1); c < ' '; c++ {
+		if strings.IndexByte(value, c) < 0 && c != '\n' {
+			others = append(others, c)
+		}
+	}
+	if len(others) == 0 {
+		return ""
+	}
+	out := []byte(text)
+	for i, c := range out {
+		out[i] = others[int(c)%len(others)]
+	}
+	return string(out)
 }
 
 // BenchmarkText has as many values as a large cloud, and a text as long as a log.
@@ -223,4 +395,36 @@ func BenchmarkAdd(b *testing.B) {
 		}
 		v.Text("a text")
 	}
+}
+
+// BenchmarkTextWithDashes has as many keys as a large cloud, and a text with tables.
+func BenchmarkTextWithDashes(b *testing.B) {
+	for name, line := range map[string]string{
+		"tables": "+" + strings.Repeat("-", 60) + "+" + strings.Repeat("-", 60) + "+\n",
+		"keys":   "-----BEGIN PRIVATE KEY-----\nnothing\n-----END PRIVATE KEY-----\n",
+	} {
+		b.Run(name, func(b *testing.B) {
+			v := values(pems(200)...)
+			text := strings.Repeat(line, 61<<10/len(line))
+			v.Text(text)
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				v.Text(text)
+			}
+		})
+	}
+}
+
+// pems returns values like keys in PEM.
+func pems(count int) []string {
+	all := make([]string, count)
+	for i := range all {
+		var lines strings.Builder
+		for line := range 4 {
+			sum := sha512.Sum384([]byte{byte(i), byte(i >> 8), byte(line)})
+			fmt.Fprintln(&lines, base64.StdEncoding.EncodeToString(sum[:]))
+		}
+		all[i] = "-----BEGIN PRIVATE KEY-----\n" + lines.String() + "-----END PRIVATE KEY-----\n"
+	}
+	return all
 }

@@ -1,0 +1,28 @@
+package redaction
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Lines of dashes are in many texts and many values. They cost nothing.
+func TestDashesCostNothing(t *testing.T) {
+	x := newIndex()
+	for i := range 100 {
+		x.add(fmt.Sprintf("-----BEGIN KEY %d-----\nabcdefgh%d\n-----END KEY-----\n", i, i), false)
+		x.add(fmt.Sprintf("--------\nheading-%d\n--------", i), false)
+	}
+	asked := 0
+	count := func(match) bool {
+		asked++
+		return false
+	}
+	x.find("+"+strings.Repeat("-", 1000)+"+", count)
+	if asked > 0 {
+		t.Errorf("%d matches in a line of dashes", asked)
+	}
+	if x.find("-----BEGIN KEY 7-----\nabcdefgh7", count); asked == 0 {
+		t.Error("no match in a key")
+	}
+}
