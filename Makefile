@@ -7,10 +7,6 @@ FUZZTIME  ?= 30s
 BENCHTIME ?= 1x
 # How many objects make bench measures with, each size on its own.
 BENCH_SIZES ?= 100 1000 5000
-# How many random changes to objects the planner is held against the server with.
-KOLLA_TEST_STEPS ?= 2000
-export KOLLA_TEST_STEPS
-
 # No VCS stamp and no toolchain download: a build is the same in a checkout, in a
 # worktree, and from an archive.
 export GOFLAGS := -buildvcs=false
@@ -33,10 +29,7 @@ DEVCLUSTER_SOURCES := $(shell find internal/devcluster -type f ! -name '*_test.g
 
 bin/kolla-devcluster: $(DEVCLUSTER_SOURCES)
 	@mkdir -p bin
-	@echo "Building the local cluster: etcd and Kubernetes, from source."
-	@echo "The first build takes about ten minutes on two cores; later ones are cached."
-	cd internal/devcluster && go build -ldflags "$$(cat ldflags)" -o ../../bin/kolla-devcluster.new .
-	@mv bin/kolla-devcluster.new bin/kolla-devcluster
+	@internal/devcluster/build bin/kolla-devcluster
 
 devnode: bin/node/kolla-devnode ## build bin/node, what the real nodes of the local cluster run (as root: installs packages)
 
@@ -68,37 +61,25 @@ demo: build devcluster ## plan and apply a cloud on a local cluster, then show d
 demo-real: build devcluster images ## bring up a cloud that really answers, on real nodes (as root)
 	@./internal/demo/run-real
 
-test: devcluster ## run all tests; those on real nodes too, where they can be
-	@if why=$$(internal/devcluster/can-be-real); then \
-	  $(MAKE) --no-print-directory -j2 test-go test-meanwhile && KOLLA_TEST_MINUTES=20 $(MAKE) --no-print-directory test-services; else \
-	  $(MAKE) --no-print-directory test-go && \
-	  printf '\n%s\n' "NOT RUN: make test-real, the tests on real nodes: $$why." \
-	    'Not proven: that the daemons of OpenStack start and answer through the VIP, that servers boot,' \
-	    'survive replaced pods and a power cut, and move, and that a destroy leaves nodes as they were.'; fi
+test-fast: ## run the tests that need no cluster (a minute, once they are built)
+	go test -short $$(go list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' $(PACKAGES) | grep -v internal/clustertest | cut -d' ' -f1)
 
-test-go: devcluster ## run the tests that need no real nodes
+test: devcluster ## run all tests that need no real nodes
+	@internal/devcluster/tools
 	go test -timeout 40m $(PACKAGES)
 	go test -count=1 ./internal/arch # go test would not see a new file
 	cd internal/devimages && go test ./...
-	cd internal/consumers && go test -count=1 ./... # go test would not see that docs or an example changed
-	cd internal/monitoring && go test -count=1 -timeout 40m ./...
 	cd internal/devcluster && KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster go test -count=1 -timeout 40m ./...
-	@for tool in chromium curl git haproxy jq npm python3 shellcheck systemd-analyze unshare unzip; do \
-	  command -v $$tool >/dev/null || echo "NOT RUN: the tests that need $$tool, which is not installed."; done
 
-# The tests of test-go often wait, for servers and for each other. Meanwhile this builds what
-# real nodes run and takes the shorter tests on them. test-services needs all processors.
-test-meanwhile:
-	@nice $(MAKE) --no-print-directory images
-	@$(MAKE) --no-print-directory test-nodes
-	@$(MAKE) --no-print-directory test-cloud
+test-smoke: build images ## start servers on real nodes, and remove them again (as root)
+	KOLLA_REAL=1 go test -count=1 -v -timeout 30m -run TestSmoke ./internal/realcloud
 
 IMAGES_TEST := KOLLA_DEVIMAGES_CACHE=$${XDG_CACHE_HOME:-$$HOME/.cache}/kolla-devimages go test -count=1 -timeout 60m ./acceptance
 
 test-images: ## build all images and start what is in them (as root)
 	cd internal/devimages && KOLLA_DEVIMAGES_ACCEPTANCE=all $(IMAGES_TEST)
 
-test-real: devcluster images ## run the tests on real nodes, with real OpenStack daemons (as root)
+test-real: devcluster images ## run all tests on real nodes, with real OpenStack daemons (as root)
 	@$(MAKE) --no-print-directory -j2 test-nodes test-cloud
 	@$(MAKE) --no-print-directory test-services
 
@@ -108,12 +89,20 @@ test-nodes: devcluster images
 	cd internal/devcluster && KOLLA_REAL=1 KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster go test -count=1 -timeout 40m -run TestReal ./acceptance
 
 test-cloud: build images
-	KOLLA_CHROMIUM=$(CURDIR)/bin/outside go test -count=1 -v -timeout 20m -run TestBrowser ./internal/view
 	@$(MAKE) --no-print-directory image IMAGE_TARGETS=linux/$$(go env GOARCH)
 	KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run TestCloud ./internal/realcloud
 
 test-services: build images
 	KOLLA_REAL=1 go test -count=1 -v -timeout 80m -run "TestServices|TestOVNCluster" ./internal/realcloud
+
+# Browsers, the programs that read what kolla writes, and the monitoring that scrapes it.
+test-others: devcluster images
+	KOLLA_CHROMIUM=$(CURDIR)/bin/outside go test -count=1 -v -timeout 20m -run TestBrowser ./internal/view
+	cd internal/consumers && go test -count=1 ./... # go test would not see that docs or an example changed
+	cd internal/monitoring && go test -count=1 -timeout 40m ./...
+
+test-all: export KOLLA_TEST_LONG = 1
+test-all: test test-others test-real test-race soak release-check ## run everything, as before a release (as root, hours)
 
 # Packages whose code runs in several goroutines, one at a time: the race detector takes
 # several times the memory and the time. TestReadBombs bounds memory.
@@ -161,7 +150,7 @@ fuzz: ## fuzz every parser, each for FUZZTIME (30s)
 
 SOAKS ?= 10
 soak: devcluster ## hold plans against the server with other random changes than make test does, SOAKS times (10)
-	KOLLA_TEST_SEED=random go test -count=$(SOAKS) -timeout 0 -run TestDifferential ./planner/live
+	KOLLA_TEST_STEPS=2000 KOLLA_TEST_SEED=random go test -count=$(SOAKS) -timeout 0 -run TestDifferential ./planner/live
 
 bench: build devcluster ## measure kolla beside its peers with BENCH_SIZES objects, and write docs/performance.md
 	@mkdir -p bin/peers
@@ -212,4 +201,4 @@ clean: ## remove what was built, and the clusters of the demos
 	done
 	rm -rf bin dist .demo .demo-real
 
-.PHONY: help build devcluster devnode images demo demo-real test test-go test-meanwhile test-real test-nodes test-cloud test-services test-images test-race check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go profile release image release-check clean
+.PHONY: help build devcluster devnode images demo demo-real test-fast test test-smoke test-real test-nodes test-cloud test-services test-others test-all test-images test-race check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go profile release image release-check clean

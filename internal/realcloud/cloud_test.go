@@ -100,33 +100,6 @@ func take(t *testing.T, c *cloud, steps []step) {
 	}
 }
 
-// minutesVariable names the number of minutes after which a test takes only the steps that it
-// cannot do without. It bounds the tests of a slow machine. Empty: it takes all steps.
-const minutesVariable = "KOLLA_TEST_MINUTES"
-
-// inTime returns steps that are not taken once the time since the beginning of the test is over.
-func inTime(t *testing.T, began time.Time, steps []step) []step {
-	t.Helper()
-	text := os.Getenv(minutesVariable)
-	if text == "" {
-		return steps
-	}
-	limit, err := time.ParseDuration(text + "m")
-	if err != nil {
-		t.Fatalf("%s is %q, want a number of minutes", minutesVariable, text)
-	}
-	var out []step
-	for _, s := range steps {
-		out = append(out, step{s.name, func(t *testing.T, c *cloud) {
-			if time.Since(began) > limit {
-				t.Skipf("NOT RUN: the machine is slow, and %s minutes are over (%s). make test-real takes all steps.", text, minutesVariable)
-			}
-			s.do(t, c)
-		}})
-	}
-	return out
-}
-
 // beside runs sequences of steps in parallel: while one waits, the others use the processors.
 func beside(rows ...[]step) func(*testing.T, *cloud) {
 	return func(t *testing.T, c *cloud) {
