@@ -442,6 +442,8 @@ func TestCutOffIsShown(t *testing.T) {
 		"another":             {impact(one), impact(both), 1},
 		"more":                {impact(one), impact(more), 1},
 		"on another node":     {impact(one), impact(one, elsewhere), 1},
+		"a name is masked":    {impact(one), impact(plans.Carried{Node: "a", Items: []string{"web-" + plans.Masked}}), 0},
+		"a file masks a name": {impact(plans.Carried{Node: "a", Items: []string{plans.Masked}}), impact(one), 1},
 		"not asked any more":  {impact(one), impact(silent), 0},
 		"not asked at all":    {impact(silent), impact(one), 1},
 		"not asked once more": {impact(silent), impact(mute), 0},

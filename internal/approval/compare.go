@@ -1,7 +1,6 @@
 package approval
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -98,8 +97,8 @@ func alikeField(saved, fresh plans.Yield, open Open) bool {
 func alikeYield(saved, fresh plans.Yield, open Open) bool {
 	return alikeField(saved, fresh, open) && alikePath(saved.Path, fresh.Path, open) &&
 		saved.Declared == fresh.Declared && alikeText(saved.Manager, fresh.Manager) && saved.Time.Equal(fresh.Time) &&
-		alike(plain(saved.Want), plain(fresh.Want), shows) &&
-		alike(plain(saved.Live), plain(fresh.Live), alikeText) && alike(plain(saved.Value), plain(fresh.Value), alikeText)
+		alike(saved.Want, fresh.Want, shows) &&
+		alike(saved.Live, fresh.Live, alikeText) && alike(saved.Value, fresh.Value, alikeText)
 }
 
 // otherVerb says that the new plan does something else with the object, and changes which fields.
@@ -186,7 +185,7 @@ func changesApart(saved, fresh *plans.Action) (less, more []plans.Change) {
 func alikeChange(saved, fresh plans.Change, open Open) bool {
 	return saved.Sensitive == fresh.Sensitive && alikePath(saved.Path, fresh.Path, open) &&
 		saved.Drift == fresh.Drift && alikeText(saved.Manager, fresh.Manager) && saved.Time.Equal(fresh.Time) &&
-		alike(plain(saved.Before), plain(fresh.Before), alikeText) && alike(plain(saved.After), plain(fresh.After), shows)
+		alike(saved.Before, fresh.Before, alikeText) && alike(saved.After, fresh.After, shows)
 }
 
 // essence returns the effect of a change, and the author of a masked live value. A number that the
@@ -203,14 +202,19 @@ func essence(a *plans.Action, c plans.Change) string {
 // equal compares two values in the form of a plan file.
 func equal(saved, fresh any) bool { return reflect.DeepEqual(plain(saved), plain(fresh)) }
 
-// plain returns a value as it is decoded from JSON. Numbers stay texts, so that none is
-// rounded.
-func plain(v any) any {
+// asJSON returns a value as a plan file has it.
+func asJSON(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		panic(fmt.Sprintf("a part of a plan is not JSON: %v", err))
 	}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
+	return string(raw)
+}
+
+// plain returns a value as it is decoded from JSON. Numbers stay texts, so that none is
+// rounded.
+func plain(v any) any {
+	decoder := json.NewDecoder(strings.NewReader(asJSON(v)))
 	decoder.UseNumber()
 	var out any
 	if err := decoder.Decode(&out); err != nil {

@@ -59,8 +59,8 @@ func changed(saved, fresh *plans.Action, by string) []string {
 		c := &more[i]
 		var before *plans.Change
 		if j := slices.IndexFunc(less, func(o plans.Change) bool { return o.Path == c.Path }); j >= 0 {
-			before = &plans.Change{}
-			*before = less[j]
+			was := less[j]
+			before = &was
 			less = slices.Delete(less, j, j+1)
 		}
 		author := by

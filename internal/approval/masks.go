@@ -2,8 +2,6 @@ package approval
 
 import (
 	"encoding/json"
-	"maps"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -36,7 +34,8 @@ func OpenIn(o *providers.Object) Open {
 	return open
 }
 
-// Step matches a name in a path of a field, or in a set of fields: bare, or in quotes.
+// Step matches a name in a path of a field or in a set of fields, or a value in JSON: bare, or in
+// quotes.
 var Step = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[^\s.,:{}\[\]"]+`)
 
 // Has reports whether the object declares the name in a step of a path, or in one of a set of
@@ -112,58 +111,16 @@ func match(a, b string) bool {
 
 // alike compares two values of JSON. text compares the strings and the names of fields in them.
 func alike(saved, fresh any, text func(saved, fresh string) bool) bool {
-	switch saved := saved.(type) {
-	case string:
-		fresh, ok := fresh.(string)
-		return ok && text(saved, fresh)
-	case []any:
-		fresh, ok := fresh.([]any)
-		return ok && slices.EqualFunc(saved, fresh, func(a, b any) bool { return alike(a, b, text) })
-	case map[string]any:
-		fresh, ok := fresh.(map[string]any)
-		return ok && alikeFields(saved, fresh, text)
-	}
-	return reflect.DeepEqual(saved, fresh)
-}
-
-func alikeFields(saved, fresh map[string]any, text func(saved, fresh string) bool) bool {
-	left := maps.Clone(fresh)
-	var others []string
-	for name, value := range saved {
-		there, ok := left[name]
-		if !ok {
-			others = append(others, name)
-			continue
-		}
-		if !alike(value, there, text) {
-			return false
-		}
-		delete(left, name)
-	}
-	for _, name := range others {
-		other, found := "", false
-		for other = range left {
-			if found = text(name, other) && alike(saved[name], left[other], text); found {
-				break
-			}
-		}
-		if !found {
-			return false
-		}
-		delete(left, other)
-	}
-	return len(left) == 0
+	return alikeTokens(asJSON(saved), asJSON(fresh), text)
 }
 
 // alikePath compares the paths of two fields, or two sets of fields, name by name. A mask cannot hide
 // a name that the object declares.
 func alikePath(saved, fresh string, open Open) bool {
-	if saved == fresh {
-		return true
-	}
-	saved, fresh = masked(saved), masked(fresh)
-	return Step.ReplaceAllString(saved, "") == Step.ReplaceAllString(fresh, "") &&
-		slices.EqualFunc(Step.FindAllString(saved, -1), Step.FindAllString(fresh, -1), func(a, b string) bool {
-			return a == b || match(a, b) && !open.Has(b)
-		})
+	return alikeTokens(masked(saved), masked(fresh), func(a, b string) bool { return a == b || match(a, b) && !open.Has(b) })
+}
+
+func alikeTokens(a, b string, alike func(a, b string) bool) bool {
+	return a == b || Step.ReplaceAllString(a, "") == Step.ReplaceAllString(b, "") &&
+		slices.EqualFunc(Step.FindAllString(a, -1), Step.FindAllString(b, -1), alike)
 }

@@ -47,7 +47,7 @@ func TestMasksStandForAnyText(t *testing.T) {
 		"the masked line is gone":    {change("data.a", "host=b\npw="+mask+"\nport=1", "x"), change("data.a", "host=b\nport=1", "x"), true},
 		"a mask of nothing":          {change("data.a", "pw="+mask, "x"), change("data.a", "pw=", "x"), true},
 		"a masked number":            {change("data.a", mask, "x"), change("data.a", int64(5), "x"), true},
-		"a masked key of a map":      {change("data", map[string]any{mask: "1", "b": "2"}, "x"), change("data", map[string]any{"hunter2": "1", "b": "2"}, "x"), false},
+		"a masked key of a map":      {change("data", map[string]any{mask: "1", "z": "2"}, "x"), change("data", map[string]any{"hunter2": "1", "z": "2"}, "x"), false},
 		"a key of a map more":        {change("data", map[string]any{mask: "1"}, "x"), change("data", map[string]any{"hunter2": "1", "b": "1"}, "x"), true},
 		"a key of a map less":        {change("data", map[string]any{mask: "1", "b": "1"}, "x"), change("data", map[string]any{"hunter2": "1"}, "x"), true},
 		"a key that is masked more":  {change(`data["a-`+mask+`"]`, "1", "2"), change(`data["`+mask+`"]`, "1", "2"), false},

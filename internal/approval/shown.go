@@ -24,8 +24,8 @@ func (c *check) shown(saved *plans.Plan, actions []plans.Action) {
 	}
 	for _, impact := range c.Plan.Impact {
 		for _, effect := range impact.Effects {
-			shows := func(e plans.Effect) bool { return equal(e, effect) || e.Shows(effect) }
-			if !slices.ContainsFunc(told[impact.Block], shows) {
+			tells := func(e plans.Effect) bool { return alike(e, effect, shows) || e.Shows(effect) }
+			if !slices.ContainsFunc(told[impact.Block], tells) {
 				text := fmt.Sprintf("the file does not show what happens to %s of %s: %s%s", effect.Name, impact.Block, effect.Kind, podsOf(effect))
 				more := func(e plans.Effect) bool { e.Pods = effect.Pods; return e.Shows(effect) }
 				c.add(addrs.Object{}, slices.ContainsFunc(told[impact.Block], more) || causedBy(effect, actions, out), text)
@@ -33,8 +33,8 @@ func (c *check) shown(saved *plans.Plan, actions []plans.Action) {
 		}
 	}
 	for i := range c.Plan.Losses {
-		shows := func(l plans.Loss) bool { return equal(l, c.Plan.Losses[i]) }
-		if !slices.ContainsFunc(saved.Losses, shows) {
+		tells := func(l plans.Loss) bool { return alike(l, c.Plan.Losses[i], shows) }
+		if !slices.ContainsFunc(saved.Losses, tells) {
 			c.differ(addrs.Object{}, "the file does not show a loss of data that a new plan shows")
 		}
 	}
@@ -98,18 +98,18 @@ func podsOf(e plans.Effect) string {
 func (c *check) judged(saved *plans.Plan) {
 	for _, p := range c.Plan.Policies {
 		if p.Status == plans.PolicyWarned || p.Status == plans.PolicyOverridden {
-			shows := func(o plans.PolicyResult) bool {
+			tells := func(o plans.PolicyResult) bool {
 				return o.Name == p.Name && o.Status == p.Status && shows(o.Message, p.Message)
 			}
-			if !slices.ContainsFunc(saved.Policies, shows) {
+			if !slices.ContainsFunc(saved.Policies, tells) {
 				c.add(addrs.Object{}, true, fmt.Sprintf("policy %q says now, and not in the file: %s", p.Name, p.Message))
 			}
 		}
 	}
 	for _, r := range c.Plan.Checks {
 		if r.Status == string(configs.CheckFailed) {
-			shows := func(o state.CheckResult) bool { return equal(o, r) }
-			if !slices.ContainsFunc(saved.Checks, shows) {
+			tells := func(o state.CheckResult) bool { return alike(o, r, shows) }
+			if !slices.ContainsFunc(saved.Checks, tells) {
 				c.differ(addrs.Object{}, "%s fails now, and not in the file: %s", r.Address, strings.Join(r.Problems, "; "))
 			}
 		}

@@ -1,7 +1,6 @@
 package approval
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -141,11 +140,7 @@ func written(v any) string {
 	if text, ok := v.(string); ok || v == nil {
 		return text
 	}
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return "something"
-	}
-	return string(raw)
+	return asJSON(v)
 }
 
 // show returns the line of a value in which the position is, as JSON. Of a long line it returns 60
@@ -178,7 +173,7 @@ func (p *position) show(v any) string {
 		}
 	}
 	if isText {
-		return written([]string{line})[1 : len(written([]string{line}))-1]
+		return asJSON(line)
 	}
 	return line
 }
