@@ -9,6 +9,7 @@ package approval
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 	"kolla.openstack.org/kolla/planner/order"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Fresh is the new plan, with its inputs.
@@ -44,7 +46,7 @@ type Verdict struct {
 	// carried out.
 	Differences []Difference
 	// Problems lists the problems of the fresh plan that the saved one did not have, and that
-	// no change of an object explains. If there is any, the plan must not be carried out.
+	// are not those of a held action. If there is any, the plan must not be carried out.
 	Problems []plans.Problem
 }
 
@@ -106,6 +108,7 @@ func Check(saved *plans.Plan, fresh Fresh) Verdict {
 		plan.Actions = append(plan.Actions, c.action(a))
 	}
 	c.missing(saved)
+	c.verdict.Problems = slices.DeleteFunc(c.verdict.Problems, func(p plans.Problem) bool { return c.verdict.Held[p.Address] != nil })
 	c.link(plan.Actions)
 	c.shown(saved, plan.Actions)
 	c.judged(saved)
@@ -168,7 +171,7 @@ func (c *check) head(saved *plans.Plan) {
 		{"selection", saved.Selection, fresh.Selection},
 		{"upgrade", saved.Upgrade, fresh.Upgrade},
 	} {
-		if _, equal := same(field.saved, field.fresh); !equal {
+		if !equal(field.saved, field.fresh) {
 			c.differ(addrs.Object{}, "the file has another %s than a new plan", field.name)
 		}
 	}
@@ -187,16 +190,35 @@ func (c *check) object(a *plans.Action) {
 		c.differ(a.Address, "the configuration declares no such object")
 		return
 	}
-	path, equal := same(declaration(a.Object), declaration(declared))
+	saved, fresh := plain(declaration(a.Object)), plain(declaration(declared))
 	switch {
-	case equal && a.Ref != declared.Ref():
-		c.differ(a.Address, "the file says that it is %q, and it is %s", a.Ref, declared.Ref())
-	case equal:
+	case reflect.DeepEqual(saved, fresh):
+		if a.Ref != declared.Ref() {
+			c.differ(a.Address, "the file says that it is %q, and it is %s", a.Ref, declared.Ref())
+		}
 	case len(a.Object.Deferred) > 0 && len(declared.Deferred) == 0:
 		c.differ(a.Address, "it was not known when the plan was made, because it depends on %q, and is known by now", a.Object.Deferred)
 	default:
-		c.differ(a.Address, "the file has another %s than the configuration makes", describe(path, a.Object, declared))
+		drift := reflect.DeepEqual(saved, plain(declaration(withLabelsOf(declared, a.Object))))
+		c.add(a.Address, drift, fmt.Sprintf("the file has another %s than the configuration makes", describe(differing(saved, fresh))))
 	}
+}
+
+// withLabelsOf returns a declared node with those labels of a file that only one of them has. Pods
+// decide how long a node keeps the former label of a role.
+func withLabelsOf(declared, saved *providers.Object) *providers.Object {
+	if !declared.Partial || saved.Manifest == nil || declared.Ref().GVK.GroupKind() != kinds.Node {
+		return declared
+	}
+	out, labels := *declared, saved.Manifest.GetLabels()
+	for key, value := range declared.Manifest.GetLabels() {
+		if _, both := labels[key]; both {
+			labels[key] = value
+		}
+	}
+	out.Manifest = declared.Manifest.DeepCopy()
+	out.Manifest.SetLabels(labels)
+	return &out
 }
 
 // declaration returns an object as the configuration declares it. What others added to it and an
@@ -214,14 +236,14 @@ func (c *check) action(fresh *plans.Action) plans.Action {
 	case saved == nil && fresh.Object != nil && fresh.Object.OnlyRemoves():
 		for _, text := range changed(&plans.Action{}, fresh, c.lastWriter(fresh.Ref)) {
 			c.add(fresh.Address, true, text)
-			c.verdict.Held[fresh.Address] = movedSince(fresh, "the plan does not remove what others added to it")
+			c.verdict.Held[fresh.Address] = movedSince(fresh.Ref, "the plan does not remove what others added to it")
 		}
 	case saved == nil:
 		if fresh.Verb != plans.None {
 			c.differ(fresh.Address, "the file does not have it, and a new plan says %s", fresh.Verb)
 		}
 	case !moved(saved, fresh):
-		for _, text := range unlike(saved, fresh, "") {
+		for _, text := range unlike(saved, fresh) {
 			c.differ(fresh.Address, "%s", text)
 		}
 	default:
@@ -241,7 +263,7 @@ func (c *check) moved(saved, fresh *plans.Action) {
 		// The plan leaves the object as it is. So does the apply, whatever others wrote to it. What
 		// depends on it was planned for the object as it was.
 		if len(differences) > 0 {
-			c.verdict.Held[fresh.Address] = movedSince(fresh, "it was right, and others changed it")
+			c.verdict.Held[fresh.Address] = movedSince(fresh.Ref, "it was right, and others changed it")
 		}
 		if fresh.Verb != plans.None {
 			fresh.Verb, fresh.Changes, fresh.Force, fresh.Pending = plans.None, nil, false, false
@@ -260,8 +282,8 @@ func (c *check) moved(saved, fresh *plans.Action) {
 }
 
 // stopped returns the saved actions that have no fresh action because of a new problem with an
-// object that changed since the plan was made. It adds them to Held and to the differences. All
-// other problems are added to the Problems of the verdict.
+// object that changed since the plan was made. It adds them to Held, and the problems to the
+// differences. All other problems are added to the Problems of the verdict.
 func (c *check) stopped() []plans.Action {
 	var out []plans.Action
 	for _, p := range c.Problems {
@@ -269,7 +291,7 @@ func (c *check) stopped() []plans.Action {
 			continue
 		}
 		saved, declared := c.saved[p.Address], c.objects[p.Address]
-		if saved == nil || declared == nil || c.fresh[p.Address] != nil || c.verdict.Held[p.Address] != nil {
+		if saved == nil || declared == nil || c.fresh[p.Address] != nil {
 			c.verdict.Problems = append(c.verdict.Problems, p)
 			continue
 		}
@@ -281,32 +303,28 @@ func (c *check) stopped() []plans.Action {
 			c.verdict.Problems = append(c.verdict.Problems, p)
 			continue
 		}
-		out = append(out, plans.Action{
-			Address: p.Address, Verb: saved.Verb, Object: declared, Ref: declared.Ref(), Prior: saved.Prior, Evidence: saved.Evidence,
-		})
-		c.verdict.Held[p.Address] = stoppedBy(saved, &out[len(out)-1], now.Prior, p)
-		c.add(p.Address, true, stoppedText(saved, now.Prior, p, c.lastWriter(declared.Ref())))
+		why, text := stoppedBy(saved, declared.Ref(), now.Prior, p)
+		c.add(p.Address, true, text+c.lastWriter(declared.Ref()))
+		if c.verdict.Held[p.Address] == nil {
+			c.verdict.Held[p.Address] = why
+			out = append(out, plans.Action{
+				Address: p.Address, Verb: saved.Verb, Object: declared, Ref: declared.Ref(), Prior: saved.Prior, Evidence: saved.Evidence,
+			})
+		}
 	}
 	return out
 }
 
-// stoppedBy returns the reason why an action can no longer be carried out.
-func stoppedBy(saved, action *plans.Action, now providers.Precondition, p plans.Problem) error {
+// stoppedBy returns the reason why an action can no longer be carried out, and the difference.
+func stoppedBy(saved *plans.Action, ref providers.Ref, now providers.Precondition, p plans.Problem) (why error, text string) {
+	text = fmt.Sprintf("the file says %q, and a new plan cannot: %s", saved.Verb, p.Summary)
 	switch {
 	case saved.Prior.UID == "":
-		return &providers.PreconditionError{Ref: action.Ref, Exists: true}
+		return &providers.PreconditionError{Ref: ref, Exists: true}, fmt.Sprintf("the file says %q, and it exists by now", saved.Verb)
 	case now.UID != saved.Prior.UID:
-		return &providers.PreconditionError{Ref: action.Ref, Gone: true}
+		return &providers.PreconditionError{Ref: ref, Gone: true}, text
 	}
-	return fmt.Errorf("%s was changed since the plan was made: %s; make a new plan", action.Ref, p.Summary)
-}
-
-// stoppedText is stoppedBy for the list of differences.
-func stoppedText(saved *plans.Action, now providers.Precondition, p plans.Problem, by string) string {
-	if saved.Prior.UID == "" && now.UID != "" {
-		return fmt.Sprintf("the file says %q, and it exists by now%s", saved.Verb, by)
-	}
-	return fmt.Sprintf("the file says %q, and a new plan cannot: %s%s", saved.Verb, p.Summary, by)
+	return movedSince(ref, p.Summary), text
 }
 
 // missing reports actions of the file that the fresh plan does not have.

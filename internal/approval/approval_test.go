@@ -147,7 +147,7 @@ func TestMovedObjects(t *testing.T) {
 		},
 		"by force now": {
 			act(plans.Update, "a", "1", "data.x"), forced(act(plans.Update, "a", "2", "data.x")),
-			[]string{"the file has another word on taking fields by force than a new plan"},
+			[]string{"the file has another word on taking fields by force than a new plan" + author},
 			plans.Update, "by force",
 		},
 		"replaced now": {
@@ -388,6 +388,9 @@ func TestVerdictsAreShown(t *testing.T) {
 		"a policy warns now":        {policy(plans.PolicyPassed, ""), policy(plans.PolicyWarned, "three pods"), `policy "p" says now, and not in the file: three pods`, true},
 		"a policy warns of more":    {policy(plans.PolicyWarned, "two pods"), policy(plans.PolicyWarned, "three pods"), "three pods", true},
 		"a policy warns no more":    {policy(plans.PolicyWarned, "two pods"), policy(plans.PolicyPassed, ""), "", false},
+		"a policy masks a value":    {policy(plans.PolicyWarned, "was hunter2"), policy(plans.PolicyWarned, "was "+plans.Masked), "", false},
+		"a file masks a warning":    {policy(plans.PolicyWarned, plans.Masked), policy(plans.PolicyWarned, "three pods"), "three pods", true},
+		"a long output":             {out(text(strings.Repeat("a", 90) + "1")), out(text(strings.Repeat("a", 90) + "2")), `aaa2" instead of "...aaa`, false},
 		"a check fails as before":   {test("fail", "no"), test("fail", "no"), "", false},
 		"a check fails now":         {test("pass"), test("fail", "no answer"), "check.c fails now, and not in the file: no answer", false},
 		"the same output":           {out(text("a")), out(text("a")), "", false},
@@ -439,6 +442,8 @@ func TestCutOffIsShown(t *testing.T) {
 		"another":             {impact(one), impact(both), 1},
 		"more":                {impact(one), impact(more), 1},
 		"on another node":     {impact(one), impact(one, elsewhere), 1},
+		"a name is masked":    {impact(one), impact(plans.Carried{Node: "a", Items: []string{"web-" + plans.Masked}}), 0},
+		"a file masks a name": {impact(plans.Carried{Node: "a", Items: []string{plans.Masked}}), impact(one), 1},
 		"not asked any more":  {impact(one), impact(silent), 0},
 		"not asked at all":    {impact(silent), impact(one), 1},
 		"not asked once more": {impact(silent), impact(mute), 0},
@@ -454,66 +459,24 @@ func TestCutOffIsShown(t *testing.T) {
 	}
 }
 
-// The server chooses another node port for each dry run. It does not choose a declared port.
-func TestPickedByTheServer(t *testing.T) {
-	service := func(after int64, declared bool) plans.Action {
-		o := object("Service", "a")
-		port := map[string]any{"port": int64(80)}
-		if declared {
-			port["nodePort"] = after
-		}
-		o.Manifest.Object["spec"] = map[string]any{"type": "NodePort", "ports": []any{port}}
-		return plans.Action{
-			Address: o.Address, Verb: plans.Update, Object: o, Ref: o.Ref(), Prior: providers.Precondition{UID: "u", ResourceVersion: "1"},
-			Changes: []plans.Change{{Path: "spec.ports[80].nodePort", After: after}},
-		}
+// What kolla applied is not the last write of somebody else.
+func TestLastWriterIsNotKolla(t *testing.T) {
+	written := func(manager string, operation metav1.ManagedFieldsOperationType) *unstructured.Unstructured {
+		u := object("ConfigMap", "a").Manifest
+		u.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: manager, Operation: operation}})
+		return u
 	}
-	for _, declared := range []bool{false, true} {
-		saved, fresh := service(30001, declared), service(30002, declared)
-		v := approval.Check(stored(t, plans.Plan{Actions: []plans.Action{saved}}), approval.Fresh{
-			Plan: &plans.Plan{Actions: []plans.Action{fresh}}, Objects: []providers.Object{*fresh.Object},
-		})
-		if (len(v.Differences) > 0) != declared {
-			t.Errorf("declared: %t: %v", declared, v.Differences)
-		}
-	}
-}
-
-// A plan masks the secret values that it knows. The new plan may know others, and nothing has moved.
-func TestMaskedValuesAreNotCompared(t *testing.T) {
-	change := func(path string, before, after any) plans.Action {
-		a := act(plans.Update, "a", "1")
-		a.Changes = []plans.Change{{Path: path, Before: before, After: after}}
-		return a
-	}
-	yield := func(field string, live any) plans.Action {
-		a := act(plans.Update, "a", "1", "data.b")
-		a.Yields = []plans.Yield{{Path: field, Field: field, Live: live}}
-		return a
-	}
-	const mask = plans.Masked
-	for name, test := range map[string]struct {
-		saved, fresh plans.Action
-		differs      bool
-	}{
-		"masked by the file":         {change("data.a", "was "+mask, "x"), change("data.a", "was hunter2", "x"), false},
-		"masked by the new plan":     {change("data.a", []any{"hunter2"}, "x"), change("data.a", []any{mask}, "x"), false},
-		"a key that is masked more":  {change(`data["a-`+mask+`"]`, "1", "2"), change(`data["`+mask+`"]`, "1", "2"), false},
-		"another masked key":         {change(`data["a-`+mask+`"]`, "1", "2"), change(`data["b-`+mask+`"]`, "1", "2"), true},
-		"equal keys":                 {change(`data["`+mask+`"]`, "1", "2"), change(`data["`+mask+`"]`, "1", "2"), false},
-		"another value":              {change("data.a", mask, "x"), change("data.a", "hunter2", "y"), true},
-		"another field":              {change("data.a", mask, "x"), change("data.b", mask, "x"), true},
-		"a file that hides the path": {change(mask, "1", "2"), change("data.b", "1", "2"), true},
-		"not masked":                 {change("data.a", "1", "2"), change("data.a", "3", "2"), true},
-		"a yield":                    {yield("data.a", mask), yield("data.a", "hunter2"), false},
-		"another yield":              {yield("data.a", mask), yield("data.c", mask), true},
-		"another value of a yield":   {yield("data.a", "1"), yield("data.a", "2"), true},
+	for want, live := range map[string]*unstructured.Unstructured{
+		"":                           written("kolla", metav1.ManagedFieldsOperationApply),
+		`, last written by "kolla"`:  written("kolla", metav1.ManagedFieldsOperationUpdate),
+		`, last written by "kolla2"`: written("kolla2", metav1.ManagedFieldsOperationApply),
 	} {
-		t.Run(name, func(t *testing.T) {
-			if verdict := check(t, test.saved, test.fresh); test.differs != (len(verdict.Differences) > 0) {
-				t.Errorf("differences %v, want some: %v", verdict.Differences, test.differs)
-			}
-		})
+		if got := approval.LastWriter(live, strings.Clone); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := approval.LastWriter(written("kolla:prod", metav1.ManagedFieldsOperationApply), strings.Clone); got != "" {
+		t.Errorf("%q", got)
 	}
 }
 

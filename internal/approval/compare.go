@@ -1,14 +1,11 @@
 package approval
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
-	"unicode"
 
 	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -24,12 +21,12 @@ func moved(saved, fresh *plans.Action) bool {
 
 // unlike returns the differences between a saved action and the fresh one, if the object did
 // not change since. It does not compare dependencies, checks and waiting: these are taken from
-// the fresh action. by names the last writer of the object; see LastWriter.
-func unlike(saved, fresh *plans.Action, by string) []string {
+// the fresh action.
+func unlike(saved, fresh *plans.Action) []string {
 	if saved.Verb != fresh.Verb {
-		return otherVerb(saved, fresh, by)
+		return otherVerb(saved, fresh, "")
 	}
-	out := apart(saved, fresh)
+	out, _ := apart(saved, fresh, alikeYield)
 	for _, field := range []struct {
 		name         string
 		saved, fresh any
@@ -38,46 +35,74 @@ func unlike(saved, fresh *plans.Action, by string) []string {
 		{"version of the object in the cluster", saved.Prior, fresh.Prior},
 		{"list of reasons", saved.Reasons, fresh.Reasons},
 	} {
-		if !alike(plain(field.saved), plain(field.fresh)) {
+		if !alike(plain(field.saved), plain(field.fresh), alikeText) {
 			out = append(out, fmt.Sprintf("the file has another %s than a new plan", field.name))
 		}
 	}
-	if !slices.EqualFunc(saved.Yields, fresh.Yields, alikeYield) {
-		out = append(out, "the file has another list of fields that are left to others than a new plan")
-	}
-	return append(out, changed(saved, fresh, by)...)
+	return append(out, changed(saved, fresh, "")...)
 }
 
-// apart compares the settings of two actions: how kolla writes the object, and which data a deletion
-// loses.
-func apart(saved, fresh *plans.Action) []string {
-	var out []string
+// apart compares the settings of two actions: how kolla writes the object, which fields it leaves to
+// others, and which data a deletion loses. more are the differences by which the new plan does more.
+func apart(saved, fresh *plans.Action, yield func(saved, fresh plans.Yield, open Open) bool) (all, more []string) {
 	for _, field := range []struct {
 		name         string
 		saved, fresh any
+		less         bool // the new plan does less if they differ
 	}{
-		{"word on taking fields by force", saved.Force, fresh.Force},
-		{"list of fields that others added", saved.Removes, fresh.Removes},
-		{"word on what it takes the place of", saved.Supersedes, fresh.Supersedes},
-		{"size that it grows to", saved.Grows, fresh.Grows},
-		{"word on whether its pods stay", saved.KeepsPods, fresh.KeepsPods},
-		{"word on what is lost with it", saved.Holds, fresh.Holds},
-		{"heir of its values", saved.ValuesCopiedTo, fresh.ValuesCopiedTo},
-		{"word on what else is in the namespace", saved.Occupied, fresh.Occupied},
-		{"word on whether it stays", saved.Partial, fresh.Partial},
-		{"word on letting it go", saved.Releases, fresh.Releases},
+		{"word on taking fields by force", saved.Force, fresh.Force, !fresh.Force},
+		{"word on what it takes the place of", saved.Supersedes, fresh.Supersedes, false},
+		{"size that it grows to", saved.Grows, fresh.Grows, false},
+		{"word on whether its pods stay", saved.KeepsPods, fresh.KeepsPods, false},
+		{"word on what is lost with it", saved.Holds, fresh.Holds, false},
+		{"heir of its values", saved.ValuesCopiedTo, fresh.ValuesCopiedTo, false},
+		{"word on what else is in the namespace", saved.Occupied, fresh.Occupied, false},
+		{"word on whether it stays", saved.Partial, fresh.Partial, false},
+		{"word on letting it go", saved.Releases, fresh.Releases, false},
+		{"list of fields that others added", true, alikePath(saved.Removes, fresh.Removes, nil), fresh.Removes == ""},
+		{"list of fields that are left to others", true, sameYields(saved, fresh, yield), false},
 	} {
-		if !alike(plain(field.saved), plain(field.fresh)) {
-			out = append(out, fmt.Sprintf("the file has another %s than a new plan", field.name))
+		if field.saved == field.fresh {
+			continue
+		}
+		text := fmt.Sprintf("the file has another %s than a new plan", field.name)
+		all = append(all, text)
+		if !field.less {
+			more = append(more, text)
 		}
 	}
 	if fresh.Evidence.Kind == plans.Unverified && saved.Evidence.Kind != plans.Unverified {
-		out = append(out, fmt.Sprintf("by the file it was proven (%q), and it cannot be: %s", saved.Evidence.Kind, fresh.Evidence.Detail))
+		text := fmt.Sprintf("by the file it was proven (%q), and it cannot be: %s", saved.Evidence.Kind, fresh.Evidence.Detail)
+		all, more = append(all, text), append(more, text)
 	}
-	return out
+	return all, more
+}
+
+// sameYields reports whether two actions leave the same fields to others.
+func sameYields(saved, fresh *plans.Action, alike func(saved, fresh plans.Yield, open Open) bool) bool {
+	if len(saved.Yields)+len(fresh.Yields) == 0 {
+		return true
+	}
+	open := OpenIn(fresh.Object)
+	less, more := unmatched(saved.Yields, fresh.Yields, func(s, f plans.Yield) bool { return alike(s, f, open) })
+	return len(less)+len(more) == 0
+}
+
+// alikeField reports whether the same field is left to others.
+func alikeField(saved, fresh plans.Yield, open Open) bool {
+	return alikePath(saved.Field, fresh.Field, open)
+}
+
+// alikeYield reports whether the same field is left to the same writer, with the same values.
+func alikeYield(saved, fresh plans.Yield, open Open) bool {
+	return alikeField(saved, fresh, open) && alikePath(saved.Path, fresh.Path, open) &&
+		saved.Declared == fresh.Declared && alikeText(saved.Manager, fresh.Manager) && saved.Time.Equal(fresh.Time) &&
+		alike(saved.Want, fresh.Want, shows) &&
+		alike(saved.Live, fresh.Live, alikeText) && alike(saved.Value, fresh.Value, alikeText)
 }
 
 // otherVerb says that the new plan does something else with the object, and changes which fields.
+// by names the last writer of the object; see LastWriter.
 func otherVerb(saved, fresh *plans.Action, by string) []string {
 	verb, fields := fmt.Sprintf("the file says %q, and a new plan says %s", saved.Verb, fresh.Verb), changed(saved, fresh, by)
 	if len(fields) == 0 {
@@ -98,21 +123,12 @@ func exceeds(saved, fresh *plans.Action) error {
 	case creates(f) && !creates(s), saved.Prior.UID != fresh.Prior.UID:
 		return &providers.PreconditionError{Ref: fresh.Ref, Gone: true}
 	case s != f:
-		return movedSince(fresh, fmt.Sprintf("a new plan says %s, and this one %s", f, s))
+		return movedSince(fresh.Ref, fmt.Sprintf("a new plan says %s, and this one %s", f, s))
 	}
-	switch {
-	case fresh.Force && !saved.Force:
-		return movedSince(fresh, "fields would be taken by force")
-	case fresh.Holds != saved.Holds || fresh.Occupied != saved.Occupied || fresh.ValuesCopiedTo != saved.ValuesCopiedTo:
-		return movedSince(fresh, "something else would be lost")
-	case fresh.Partial != saved.Partial || fresh.Releases != saved.Releases || fresh.Supersedes != saved.Supersedes:
-		return movedSince(fresh, "something else would become of it")
-	case fresh.Removes != "" && !alikeText(fresh.Removes, saved.Removes):
-		return movedSince(fresh, "other fields that others added would be removed")
-	case !slices.EqualFunc(yielded(fresh), yielded(saved), alikeText):
-		return movedSince(fresh, "other fields would be left to others")
+	if _, more := apart(saved, fresh, alikeField); len(more) > 0 {
+		return movedSince(fresh.Ref, more[0])
 	}
-	if more := beyond(fresh, saved); len(more) > 0 {
+	if _, more := changesApart(saved, fresh); len(more) > 0 {
 		return &executor.MovedError{Ref: fresh.Ref, Changes: more}
 	}
 	return nil
@@ -121,135 +137,84 @@ func exceeds(saved, fresh *plans.Action) error {
 // creates reports whether a verb makes an object that is not there.
 func creates(v plans.Verb) bool { return v == plans.Create || v == plans.Run }
 
-func movedSince(fresh *plans.Action, what string) error {
-	return fmt.Errorf("%s was changed since the plan was made: %s; make a new plan", fresh.Ref, what)
+func movedSince(ref providers.Ref, what string) error {
+	return fmt.Errorf("%s was changed since the plan was made: %s; make a new plan", ref, what)
 }
 
-func yielded(a *plans.Action) []string {
-	var out []string
-	for _, y := range a.Yields {
-		out = append(out, y.Field)
-	}
-	slices.Sort(out)
-	return out
-}
-
-// beyond returns the changes of one action that the other does not have.
-func beyond(one, other *plans.Action) []plans.Change {
-	has := map[string]bool{}
-	for _, c := range other.Changes {
-		has[essence(other, c)] = true
-	}
-	var out []plans.Change
-	for _, c := range one.Changes {
-		if !has[essence(one, c)] && !slices.ContainsFunc(other.Changes, func(o plans.Change) bool { return alikeChange(c, o) }) {
-			out = append(out, c)
+// unmatched returns the elements of two lists that have no counterpart in the other one.
+func unmatched[T any](saved, fresh []T, alike func(saved, fresh T) bool) (less, more []T) {
+	more = slices.Clone(fresh)
+	for _, s := range saved {
+		if i := slices.IndexFunc(more, func(f T) bool { return alike(s, f) }); i >= 0 {
+			more = slices.Delete(more, i, i+1)
+		} else {
+			less = append(less, s)
 		}
 	}
-	return out
+	return less, more
 }
 
-// alikeChange reports whether two changes differ at most in masked secret values. Each plan masks
-// the secret values that it has read, and a new plan may have read others. For sensitive changes,
-// essence compares the values.
-func alikeChange(a, b plans.Change) bool {
-	return !a.Sensitive && !b.Sensitive && alikeText(a.Path, b.Path) && alikeSide(a.Before, b.Before) && alikeSide(a.After, b.After) &&
-		(masked(a.Before, a.After, a.Path) || masked(b.Before, b.After, b.Path))
-}
-
-// alikeYield is alikeChange for a field that is left to others.
-func alikeYield(a, b plans.Yield) bool {
-	for _, side := range [][2]*any{{&a.Live, &b.Live}, {&a.Want, &b.Want}, {&a.Value, &b.Value}} {
-		if alikeSide(*side[0], *side[1]) {
-			*side[0], *side[1] = nil, nil
+// changesApart returns the changes that only one of two actions has.
+func changesApart(saved, fresh *plans.Action) (less, more []plans.Change) {
+	known := map[string]int{}
+	for _, c := range saved.Changes {
+		known[essence(saved, c)]++
+	}
+	for _, c := range fresh.Changes {
+		if e := essence(fresh, c); known[e] > 0 {
+			known[e]--
+		} else {
+			more = append(more, c)
 		}
 	}
-	return alike(plain(a), plain(b))
-}
-
-// alikeSide reports whether two values are equal. A value with a mask cannot be compared.
-func alikeSide(a, b any) bool { return masked(a, b) || alike(plain(a), plain(b)) }
-
-// masked reports whether there is a mask in one of some values.
-func masked(values ...any) bool {
-	raw, err := json.Marshal(values)
-	return err == nil && bytes.Contains(raw, []byte(plans.Masked))
-}
-
-// alike reports whether two values of JSON are equal, as far as they are not both masked.
-func alike(a, b any) bool {
-	switch a := a.(type) {
-	case string:
-		b, ok := b.(string)
-		return ok && alikeText(a, b)
-	case []any:
-		b, ok := b.([]any)
-		return ok && slices.EqualFunc(a, b, alike)
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		return ok && maps.EqualFunc(a, b, alike)
+	for _, c := range saved.Changes {
+		if e := essence(saved, c); known[e] > 0 {
+			known[e]--
+			less = append(less, c)
+		}
 	}
-	return reflect.DeepEqual(a, b)
-}
-
-// alikeText compares two texts. If both are masked, it compares what is before the first mask and
-// after the last one: one of them may mask more.
-func alikeText(a, b string) bool {
-	if a == b || !strings.Contains(a, plans.Masked) || !strings.Contains(b, plans.Masked) {
-		return a == b
+	if len(less) == 0 || len(more) == 0 {
+		return less, more
 	}
-	start := min(strings.Index(a, plans.Masked), strings.Index(b, plans.Masked))
-	end := min(len(a)-strings.LastIndex(a, plans.Masked), len(b)-strings.LastIndex(b, plans.Masked)) - len(plans.Masked)
-	return a[:start] == b[:start] && a[len(a)-end:] == b[len(b)-end:]
+	open := OpenIn(fresh.Object)
+	return unmatched(less, more, func(s, f plans.Change) bool { return alikeChange(s, f, open) })
 }
 
-// essence returns the effect of a change. A number that the server chooses anew for each
-// request counts as any number. A plan does not have the values of secrets, so that only the
-// author shows whether the live value is another one.
+// alikeChange reports whether two changes differ at most in masks. Masked values may be equal or
+// not, so that only the author shows whether the live value is another one.
+func alikeChange(saved, fresh plans.Change, open Open) bool {
+	return saved.Sensitive == fresh.Sensitive && alikePath(saved.Path, fresh.Path, open) &&
+		saved.Drift == fresh.Drift && alikeText(saved.Manager, fresh.Manager) && saved.Time.Equal(fresh.Time) &&
+		alike(saved.Before, fresh.Before, alikeText) && alike(saved.After, fresh.After, shows)
+}
+
+// essence returns the effect of a change, and the author of a masked live value. A number that the
+// server chooses anew for each request counts as any number.
 func essence(a *plans.Action, c plans.Change) string {
-	if c.Before == nil && picked(a, c.Path) {
-		c.After = "picked by the server"
+	c.After = withoutPicks(a, c)
+	text := executor.Essence(c)
+	if c.Drift && strings.Contains(text, plans.Masked) {
+		text += writtenBy("", c.Manager, c.Time)
 	}
-	author := ""
-	if c.Sensitive && c.Drift {
-		author = writtenBy("", c.Manager, c.Time)
-	}
-	return executor.Essence(c) + author
+	return text
 }
 
-// picked reports whether the server chooses the value at a path of a Service from a pool. It
-// does not choose a declared value.
-func picked(a *plans.Action, path string) bool {
-	if a.Object == nil || a.Ref.GVK.Kind != "Service" || a.Ref.GVK.Group != "" {
-		return false
-	}
-	name := path[strings.LastIndexByte(path, '.')+1:]
-	name, _, _ = strings.Cut(name, "[")
-	if !slices.Contains([]string{"nodePort", "clusterIP", "clusterIPs", "healthCheckNodePort"}, name) {
-		return false
-	}
-	raw, err := json.Marshal(a.Object.Manifest.Object["spec"])
-	return err == nil && !bytes.Contains(raw, []byte(`"`+name+`"`))
-}
+// equal compares two values in the form of a plan file.
+func equal(saved, fresh any) bool { return reflect.DeepEqual(plain(saved), plain(fresh)) }
 
-// same compares two values in the form of a plan file. If they differ, path is the place of the
-// first difference: ".manifest.spec.replicas".
-func same(saved, fresh any) (path string, equal bool) {
-	a, b := plain(saved), plain(fresh)
-	if reflect.DeepEqual(a, b) {
-		return "", true
+// asJSON returns a value as a plan file has it.
+func asJSON(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("a part of a plan is not JSON: %v", err))
 	}
-	return differing(a, b), false
+	return string(raw)
 }
 
 // plain returns a value as it is decoded from JSON. Numbers stay texts, so that none is
 // rounded.
 func plain(v any) any {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("a part of a plan is not JSON: %v", err))
-	}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder := json.NewDecoder(strings.NewReader(asJSON(v)))
 	decoder.UseNumber()
 	var out any
 	if err := decoder.Decode(&out); err != nil {
@@ -266,103 +231,4 @@ func plain(v any) any {
 		}
 	}
 	return out
-}
-
-// differing returns the path of the first difference.
-func differing(a, b any) string {
-	switch a := a.(type) {
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		if !ok {
-			return ""
-		}
-		keys := slices.Sorted(maps.Keys(a))
-		for _, key := range slices.Sorted(maps.Keys(b)) {
-			if _, both := a[key]; !both {
-				keys = append(keys, key)
-			}
-		}
-		for _, key := range keys {
-			if !reflect.DeepEqual(a[key], b[key]) {
-				return step(key) + differing(a[key], b[key])
-			}
-		}
-	case []any:
-		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			return ""
-		}
-		for i := range a {
-			if !reflect.DeepEqual(a[i], b[i]) {
-				return fmt.Sprintf("[%d]", i) + differing(a[i], b[i])
-			}
-		}
-	}
-	return ""
-}
-
-// step returns a key as a step of a path. A key in the file may be any text.
-func step(key string) string {
-	odd := func(r rune) bool {
-		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
-	}
-	if strings.ContainsFunc(key, odd) || key == "" {
-		return fmt.Sprintf("[%q]", key)
-	}
-	return "." + key
-}
-
-// describe returns the field of an object that differs. If the field is in the manifest, the
-// text includes both values.
-func describe(path string, saved, fresh *providers.Object) string {
-	field, manifest := strings.CutPrefix(path, ".manifest.")
-	if !manifest {
-		return strings.TrimPrefix(path, ".")
-	}
-	return fmt.Sprintf("%s (%s instead of %s)", field, short(at(plain(saved), path)), short(at(plain(fresh), path)))
-}
-
-// at returns the value at a path that differing has returned.
-func at(v any, path string) any {
-	for path != "" {
-		switch node := v.(type) {
-		case map[string]any:
-			next := ""
-			for key := range node {
-				if s := step(key); strings.HasPrefix(path, s) && len(s) > len(next) {
-					next, v = s, node[key]
-				}
-			}
-			if next == "" {
-				return nil
-			}
-			path = path[len(next):]
-		case []any:
-			var i int
-			if _, err := fmt.Sscanf(path, "[%d]", &i); err != nil || i >= len(node) {
-				return nil
-			}
-			v, path = node[i], path[strings.IndexByte(path, ']')+1:]
-		default:
-			return nil
-		}
-	}
-	return v
-}
-
-// short returns a value as JSON in one line, cut after 60 characters.
-func short(v any) string {
-	const most = 60
-	if v == nil {
-		return "nothing"
-	}
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return "something"
-	}
-	text := string(raw)
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most]) + "..."
-	}
-	return text
 }

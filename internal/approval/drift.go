@@ -2,7 +2,6 @@ package approval
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -44,44 +43,36 @@ func drifted(saved, fresh *plans.Action, by string) []string {
 	if len(out) > 0 { // the fields say it all
 		return out
 	}
-	if !slices.EqualFunc(yielded(saved), yielded(fresh), alikeText) {
-		out = append(out, "the file has another list of fields that are left to others than a new plan"+by)
+	settings, _ := apart(saved, fresh, alikeField)
+	for _, text := range settings {
+		out = append(out, text+by)
 	}
-	return append(out, apart(saved, fresh)...)
+	return out
 }
 
 // changed compares the changes of two actions, field by field: "spec.replicas: 4 → 1 instead of
 // 5 → 1, written by "kubectl" at 2026-11-26 14:10:07 UTC".
 func changed(saved, fresh *plans.Action, by string) []string {
-	less := map[string]plans.Change{}
-	for _, c := range beyond(saved, fresh) {
-		less[c.Path] = c
-	}
+	less, more := changesApart(saved, fresh)
 	var out []string
-	for _, c := range beyond(fresh, saved) {
-		instead := "no change"
-		if before, ok := less[c.Path]; ok {
-			instead = transition(before)
-			delete(less, c.Path)
+	for i := range more {
+		c := &more[i]
+		var before *plans.Change
+		if j := slices.IndexFunc(less, func(o plans.Change) bool { return o.Path == c.Path }); j >= 0 {
+			was := less[j]
+			before = &was
+			less = slices.Delete(less, j, j+1)
 		}
 		author := by
 		if c.Drift && c.Manager != "" {
 			author = writtenBy("", c.Manager, c.Time)
 		}
-		out = append(out, fmt.Sprintf("%s: %s instead of %s%s", c.Path, transition(c), instead, author))
+		out = append(out, instead(c, before)+author)
 	}
-	for _, path := range slices.Sorted(maps.Keys(less)) {
-		out = append(out, fmt.Sprintf("%s: no change instead of %s%s", path, transition(less[path]), by))
+	for i := range less {
+		out = append(out, instead(nil, &less[i])+by)
 	}
 	return out
-}
-
-// transition returns the values of a change: "4 → 1". Those of a sensitive one are masked.
-func transition(c plans.Change) string {
-	if c.Sensitive {
-		return plans.Masked
-	}
-	return short(c.Before) + " → " + short(c.After)
 }
 
 // writtenBy names the author of a change, as the end of a sentence. kind is "last " if others may
@@ -93,21 +84,18 @@ func writtenBy(kind, manager string, at time.Time) string {
 	return fmt.Sprintf(", %swritten by %q at %s", kind, manager, at.UTC().Format("2006-01-02 15:04:05 UTC"))
 }
 
-// LastWriter names the field manager that wrote to an object last, other than kolla, and not to
-// its status: ", last written by "kubectl" at 2026-11-26 14:10:07 UTC". It is empty if the object
-// is nil or has no managers. clean takes secret values out of the name.
+// LastWriter names the field manager that wrote to an object last, other than kolla's applies, and
+// not to its status: ", last written by "kubectl" at 2026-11-26 14:10:07 UTC". It is empty if the
+// object is nil or there is no such manager. clean takes secret values out of the name.
 func LastWriter(live *unstructured.Unstructured, clean func(string) string) string {
 	if live == nil {
 		return ""
 	}
-	ours := func(manager string) bool {
-		return manager == providers.FieldManager || strings.HasPrefix(manager, providers.FieldManager+":")
-	}
 	var last metav1.ManagedFieldsEntry
 	for _, entry := range live.GetManagedFields() {
-		switch {
-		case entry.Subresource == "status":
-		case last.Manager == "", ours(last.Manager), !ours(entry.Manager) && last.Time.Before(entry.Time):
+		ours := entry.Operation == metav1.ManagedFieldsOperationApply &&
+			(entry.Manager == providers.FieldManager || strings.HasPrefix(entry.Manager, providers.FieldManager+":"))
+		if !ours && entry.Subresource != "status" && (last.Manager == "" || last.Time.Before(entry.Time)) {
 			last = entry
 		}
 	}

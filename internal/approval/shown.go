@@ -24,8 +24,8 @@ func (c *check) shown(saved *plans.Plan, actions []plans.Action) {
 	}
 	for _, impact := range c.Plan.Impact {
 		for _, effect := range impact.Effects {
-			shows := func(e plans.Effect) bool { _, equal := same(e, effect); return equal || e.Shows(effect) }
-			if !slices.ContainsFunc(told[impact.Block], shows) {
+			tells := func(e plans.Effect) bool { return alike(e, effect, shows) || e.Shows(effect) }
+			if !slices.ContainsFunc(told[impact.Block], tells) {
 				text := fmt.Sprintf("the file does not show what happens to %s of %s: %s%s", effect.Name, impact.Block, effect.Kind, podsOf(effect))
 				more := func(e plans.Effect) bool { e.Pods = effect.Pods; return e.Shows(effect) }
 				c.add(addrs.Object{}, slices.ContainsFunc(told[impact.Block], more) || causedBy(effect, actions, out), text)
@@ -33,8 +33,8 @@ func (c *check) shown(saved *plans.Plan, actions []plans.Action) {
 		}
 	}
 	for i := range c.Plan.Losses {
-		shows := func(l plans.Loss) bool { _, equal := same(l, c.Plan.Losses[i]); return equal }
-		if !slices.ContainsFunc(saved.Losses, shows) {
+		tells := func(l plans.Loss) bool { return alike(l, c.Plan.Losses[i], shows) }
+		if !slices.ContainsFunc(saved.Losses, tells) {
 			c.differ(addrs.Object{}, "the file does not show a loss of data that a new plan shows")
 		}
 	}
@@ -98,18 +98,18 @@ func podsOf(e plans.Effect) string {
 func (c *check) judged(saved *plans.Plan) {
 	for _, p := range c.Plan.Policies {
 		if p.Status == plans.PolicyWarned || p.Status == plans.PolicyOverridden {
-			shows := func(o plans.PolicyResult) bool {
-				return o.Name == p.Name && o.Status == p.Status && o.Message == p.Message
+			tells := func(o plans.PolicyResult) bool {
+				return o.Name == p.Name && o.Status == p.Status && shows(o.Message, p.Message)
 			}
-			if !slices.ContainsFunc(saved.Policies, shows) {
+			if !slices.ContainsFunc(saved.Policies, tells) {
 				c.add(addrs.Object{}, true, fmt.Sprintf("policy %q says now, and not in the file: %s", p.Name, p.Message))
 			}
 		}
 	}
 	for _, r := range c.Plan.Checks {
 		if r.Status == string(configs.CheckFailed) {
-			shows := func(o state.CheckResult) bool { _, equal := same(o, r); return equal }
-			if !slices.ContainsFunc(saved.Checks, shows) {
+			tells := func(o state.CheckResult) bool { return alike(o, r, shows) }
+			if !slices.ContainsFunc(saved.Checks, tells) {
 				c.differ(addrs.Object{}, "%s fails now, and not in the file: %s", r.Address, strings.Join(r.Problems, "; "))
 			}
 		}
@@ -120,7 +120,8 @@ func (c *check) judged(saved *plans.Plan) {
 		case i < 0:
 			c.differ(addrs.Object{}, "the file does not have output %q", o.Name)
 		case !equalOutputs(saved.Outputs[i], o):
-			c.differ(addrs.Object{}, "output %q: %s instead of %s", o.Name, valueOf(o), valueOf(saved.Outputs[i]))
+			at := differAt(outputValue(saved.Outputs[i]), outputValue(o))
+			c.differ(addrs.Object{}, "output %q%s: %s instead of %s", o.Name, at, valueOf(o, at), valueOf(saved.Outputs[i], at))
 		}
 	}
 }
@@ -132,8 +133,16 @@ func equalOutputs(a, b output.Change) bool {
 	return a.After == nil || a.After.Equal(*b.After)
 }
 
-// valueOf returns the new value of an output.
-func valueOf(c output.Change) string {
+// outputValue returns the new value of an output that may be shown, or nil.
+func outputValue(c output.Change) any {
+	if c.After == nil || c.After.Sensitive || c.Unknown {
+		return nil
+	}
+	return plain(c.After.Value)
+}
+
+// valueOf returns the new value of an output, as far as it is shown.
+func valueOf(c output.Change, at *position) string {
 	switch {
 	case c.After == nil:
 		return "nothing"
@@ -142,5 +151,5 @@ func valueOf(c output.Change) string {
 	case c.Unknown:
 		return plans.Unknown
 	}
-	return short(c.After.Value)
+	return at.show(outputValue(c))
 }

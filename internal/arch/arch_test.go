@@ -109,7 +109,7 @@ var allowed = map[string][]string{
 	"examples":                                {},
 	"internal/adoption":                       {"lang/addrs", "lang/draft", "planner", "planner/plans", "providers", "providers/kinds", "providers/kubernetes"},
 	"internal/annotations":                    {"internal/failure", "internal/files", "internal/foreign", "internal/report", "internal/words", "lang/configs", "planner/plans"},
-	"internal/approval":                       {"internal/executor", "internal/words", "lang/addrs", "lang/configs", "planner/order", "planner/output", "planner/plans", "providers", "providers/kinds", "state"},
+	"internal/approval":                       {"internal/executor", "internal/redaction", "internal/words", "lang/addrs", "lang/configs", "planner/order", "planner/output", "planner/plans", "providers", "providers/kinds", "state"},
 	"internal/arch":                           {},
 	"internal/cli":                            {"examples", "internal/cli/change", "internal/cli/command", "internal/cli/inspect", "internal/cli/statecmd", "internal/completion", "internal/crash", "internal/explain", "internal/failure", "internal/files", "internal/foreign", "internal/format", "internal/habits", "internal/jsonview", "internal/logs", "internal/notices", "internal/redaction", "internal/view"},
 	"internal/cli/change":                     {"internal/adoption", "internal/cli/command", "internal/engine", "internal/executor", "internal/explain", "internal/failure", "internal/files", "internal/foreign", "internal/jsonview", "internal/rollout", "internal/view", "internal/words", "lang/addrs", "lang/configs", "planner/plans", "providers", "state"},

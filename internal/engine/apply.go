@@ -90,14 +90,18 @@ func (e *Engine) Apply(ctx context.Context, session *state.Session, made *PlanRe
 
 // execute carries out actions without unknown values.
 func (e *Engine) execute(ctx context.Context, session *state.Session, plan *plans.Plan, kept map[addrs.Object]exact, o ApplyOptions) (*executor.Result, error) {
+	clean := func(err error, a *plans.Action) error { return redactError(err, a.Object, e.Cluster.Secrets) }
 	var observe func(plans.Event)
 	if o.Progress != nil {
-		var done func()
-		observe, done = o.Progress(plan)
+		show, done := o.Progress(plan)
 		defer done()
+		observe = func(event plans.Event) {
+			event.Err = clean(event.Err, event.Action)
+			show(event)
+		}
 	}
 	client := e.Cluster.client
-	return executor.Apply(ctx, carriedOut(plan, kept), executor.Options{
+	result, err := executor.Apply(ctx, carriedOut(plan, kept), executor.Options{
 		Reader:      client,
 		Writer:      client.Writer(),
 		Shell:       client.Shell(),
@@ -109,6 +113,14 @@ func (e *Engine) execute(ctx context.Context, session *state.Session, plan *plan
 		Parallelism: e.Parallelism,
 		Timeout:     o.Timeout,
 	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range result.Outcomes {
+		outcome := &result.Outcomes[i]
+		outcome.Err = clean(outcome.Err, outcome.Action)
+	}
+	return result, nil
 }
 
 // readAtLast reads the data that no object waits for: outputs and checks may use them.

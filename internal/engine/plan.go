@@ -44,7 +44,7 @@ type Options struct {
 	// ForceReleases names OpenStack releases to which the plan may change although OpenStack
 	// does not support the step.
 	ForceReleases []string
-	// SkipDrifted lets PlanAgain leave out objects that others changed.
+	// SkipDrifted lets PlanAgain hold actions of objects that others changed.
 	SkipDrifted bool
 	// OverridePolicies names policies that do not stop the plan.
 	OverridePolicies []string

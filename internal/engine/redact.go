@@ -1,11 +1,12 @@
 package engine
 
 import (
-	"regexp"
+	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
+	"kolla.openstack.org/kolla/internal/approval"
+	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/internal/redaction"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner"
@@ -85,17 +86,58 @@ func redactEffect(effect *plans.Effect, secrets *redaction.Values) {
 	}
 }
 
-// carriedOut returns a plan with the exact parts of its actions, for an apply.
+// carriedOut returns a plan with the exact parts of its actions, for an apply. The names of the
+// writers of yielded fields, which the state records, stay redacted.
 func carriedOut(plan *plans.Plan, kept map[addrs.Object]exact) *plans.Plan {
 	out := *plan
 	out.Actions = slices.Clone(plan.Actions)
 	for i := range out.Actions {
 		a := &out.Actions[i]
-		if was, ok := kept[a.Address]; ok && a.Verb != plans.None {
-			a.Changes, a.Yields, a.Removes = was.changes, was.yields, was.removes
+		was, ok := kept[a.Address]
+		if !ok || a.Verb == plans.None {
+			continue
+		}
+		a.Changes, a.Yields, a.Removes = was.changes, slices.Clone(was.yields), was.removes
+		for j, shown := range plan.Actions[i].Yields {
+			a.Yields[j].Path, a.Yields[j].Manager = shown.Path, shown.Manager
 		}
 	}
 	return &out
+}
+
+// redactedError is an error without secret values in its text.
+type redactedError struct {
+	error
+	text string
+}
+
+// Error implements error.
+func (e *redactedError) Error() string { return e.text }
+
+// Unwrap returns the error as it is.
+func (e *redactedError) Unwrap() error { return e.error }
+
+// redactError takes secret values out of the text of an error of an action. Two errors have names
+// that others chose.
+func redactError(err error, object *providers.Object, secrets *redaction.Values) error {
+	if err == nil {
+		return nil
+	}
+	from, text := author{secrets: secrets, object: object}, err.Error()
+	var moved *executor.MovedError
+	if errors.As(err, &moved) {
+		clean := executor.MovedError{Ref: moved.Ref, Changes: from.changes(moved.Changes)}
+		text = strings.ReplaceAll(text, moved.Error(), clean.Error())
+	}
+	var conflict *providers.ConflictError
+	if errors.As(err, &conflict) {
+		clean := providers.ConflictError{Ref: conflict.Ref}
+		for _, c := range conflict.Conflicts {
+			clean.Conflicts = append(clean.Conflicts, providers.Conflict{Manager: secrets.Text(c.Manager), Path: from.path(c.Path)})
+		}
+		text = strings.ReplaceAll(text, conflict.Error(), clean.Error())
+	}
+	return &redactedError{err, secrets.Mixed(text)}
 }
 
 // redactClaim takes secret values out of what an object says of its origin.
@@ -114,7 +156,7 @@ func redactClaim(c *planner.Claimant, secrets *redaction.Values) {
 type author struct {
 	secrets  *redaction.Values
 	object   *providers.Object // nil: none is declared
-	declared map[string]bool   // lines; nil: not known yet
+	declared approval.Open     // nil: not known yet
 }
 
 // changes returns differences without secret values.
@@ -152,21 +194,15 @@ func (a *author) values(v *plans.Values) {
 	}
 }
 
-// step matches a name in a path or in a set of fields: bare, or in quotes.
-var step = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[^\s.,:{}\[\]"]+`)
-
 // path takes secret values out of a path, or of a set of fields as JSON. Names that the object
 // declares stay.
 func (a *author) path(text string) string {
 	if text == a.secrets.Text(text) {
 		return text
 	}
-	declared := slices.DeleteFunc(step.FindAllStringIndex(text, -1), func(at []int) bool {
-		name := text[at[0]:at[1]]
-		if plain, err := strconv.Unquote(name); err == nil {
-			name = strings.TrimPrefix(plain, "f:")
-		}
-		return !a.declares(name)
+	open := a.open()
+	declared := slices.DeleteFunc(approval.Step.FindAllStringIndex(text, -1), func(at []int) bool {
+		return !open.Has(text[at[0]:at[1]])
 	})
 	return a.secrets.Around(text, declared)
 }
@@ -179,28 +215,19 @@ func (a *author) text(text string) string {
 	if text == a.secrets.Text(text) {
 		return text
 	}
-	lines := strings.SplitAfter(text, "\n")
+	open, lines := a.open(), strings.SplitAfter(text, "\n")
 	for i, line := range lines {
-		if !a.declares(line) {
+		if !open[strings.TrimSuffix(line, "\n")] {
 			lines[i] = a.secrets.Text(line)
 		}
 	}
 	return strings.Join(lines, "")
 }
 
-// declares reports whether the object has the line itself.
-func (a *author) declares(line string) bool {
-	if a.object == nil || a.object.Manifest == nil {
-		return false
-	}
+// open returns what the object declares in the open.
+func (a *author) open() approval.Open {
 	if a.declared == nil {
-		a.declared = map[string]bool{}
-		redaction.Tree(a.object.Manifest.Object, func(text string) string {
-			for line := range strings.Lines(text) {
-				a.declared[strings.TrimSuffix(line, "\n")] = true
-			}
-			return text
-		})
+		a.declared = approval.OpenIn(a.object)
 	}
-	return a.declared[strings.TrimSuffix(line, "\n")]
+	return a.declared
 }

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -9,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/executor"
 	"kolla.openstack.org/kolla/internal/redaction"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner"
@@ -80,6 +83,13 @@ func TestRedactPlan(t *testing.T) {
 	}
 	// An apply sends and compares what is there.
 	is := carriedOut(plan, kept).Actions[0]
+	for i, y := range is.Yields {
+		// The state records the path and the manager.
+		if text := y.Path + y.Manager; strings.Contains(text, "hunter2") || strings.Count(text, redaction.Mask) != 2 {
+			t.Errorf("a record has %s", text)
+		}
+		is.Yields[i].Path, is.Yields[i].Manager = was.Yields[i].Path, was.Yields[i].Manager
+	}
 	if !reflect.DeepEqual(is.Changes, was.Changes) || !reflect.DeepEqual(is.Yields, was.Yields) || is.Removes != was.Removes {
 		t.Errorf("an apply has %+v, want %+v", is, was)
 	}
@@ -88,6 +98,64 @@ func TestRedactPlan(t *testing.T) {
 	}
 	if redaction.Mask != plans.Masked {
 		t.Errorf("a value is masked as %q, and in a plan as %q", redaction.Mask, plans.Masked)
+	}
+}
+
+// The keys of a Secret and of elements of lists are declared, also if a secret value is the same text.
+func TestDeclaredNamesStay(t *testing.T) {
+	secrets := &redaction.Values{}
+	for _, value := range []string{"password", "data", "admin", "hunter2-hunter2"} {
+		secrets.Add(value)
+	}
+	secret := author{secrets: secrets, object: &providers.Object{
+		Manifest: &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret"}},
+		Data:     map[string]providers.SecretData{"password": {}},
+	}}
+	pod := author{secrets: secrets, object: &providers.Object{Manifest: &unstructured.Unstructured{Object: map[string]any{
+		"kind": "Pod", "spec": map[string]any{"containers": []any{map[string]any{"name": "admin"}}, "args": []any{"password"}},
+	}}}}
+	for text, test := range map[string]struct {
+		from author
+		want string
+	}{
+		`data["password"]`:                {secret, `data["password"]`},
+		`{"f:data":{"f:password":{}}}`:    {secret, `{"f:data":{"f:password":{}}}`},
+		`data["hunter2-hunter2"]`:         {secret, `data["` + redaction.Mask + `"]`},
+		`spec.containers["admin"].image`:  {pod, `spec.containers["admin"].image`},
+		`{"k:{\"name\":\"admin\"}":{}}`:   {pod, `{"k:{\"name\":\"admin\"}":{}}`},
+		`{"v:\"password\"":{}}`:           {pod, `{"v:\"password\"":{}}`},
+		`{"v:\"hunter2-hunter2\"":{}}`:    {pod, `{"v:\"` + redaction.Mask + `\"":{}}`},
+		`{"k:{\"name\":\"data\"}":{}}`:    {pod, `{"k:{\"name\":\"` + redaction.Mask + `\"}":{}}`},
+		`{"k:{\"containerPort\":80}":{}}`: {pod, `{"k:{\"containerPort\":80}":{}}`},
+	} {
+		if got := test.from.path(text); got != test.want {
+			t.Errorf("%s is %s, want %s", text, got, test.want)
+		}
+	}
+}
+
+// The names that others chose are not a part of the text of an error.
+func TestRedactError(t *testing.T) {
+	secrets := &redaction.Values{}
+	for _, value := range []string{"hunter2-hunter2", "s3cret"} {
+		secrets.Add(value)
+	}
+	ref := providers.Ref{Name: "m"}
+	object := &providers.Object{Manifest: &unstructured.Unstructured{Object: map[string]any{"data": map[string]any{"s3cret": "1"}}}}
+	for want, err := range map[string]error{
+		"m: fields are owned by others: .data.a by by-" + redaction.Mask: &providers.ConflictError{Ref: ref, Conflicts: []providers.Conflict{{Manager: "by-hunter2-hunter2", Path: ".data.a"}}},
+		"m: fields are owned by others: .data.a by " + redaction.Mask:    &providers.ConflictError{Ref: ref, Conflicts: []providers.Conflict{{Manager: "s3cret", Path: ".data.a"}}},
+		`would now also change metadata.annotations["` + redaction.Mask:  &executor.MovedError{Ref: ref, Changes: []plans.Change{{Path: `metadata.annotations["hunter2-hunter2"]`}}},
+		`would now also change data["s3cret"]`:                           &executor.MovedError{Ref: ref, Changes: []plans.Change{{Path: `data["s3cret"]`}}},
+		"it said " + redaction.Mask:                                      errors.New("it said hunter2-hunter2"),
+	} {
+		got := redactError(fmt.Errorf("apply: %w", err), object, secrets)
+		if !strings.Contains(got.Error(), want) || strings.Contains(got.Error(), "hunter2") || !errors.Is(got, err) {
+			t.Errorf("%v, want %s", got, want)
+		}
+	}
+	if err := redactError(nil, object, secrets); err != nil {
+		t.Errorf("no error is %v", err)
 	}
 }
 

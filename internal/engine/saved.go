@@ -45,8 +45,8 @@ func (e *Engine) LoadPlanned(ctx context.Context, saved *plans.Plan, l Loading) 
 
 // PlanAgain makes a saved plan again. It returns the part of the new plan that the saved
 // one contains, and the actions that must not start; see package approval. The error is an
-// *OtherPlanError if the plans differ. With SkipDrifted, objects that others changed since are
-// left out instead, with the objects that depend on them.
+// *OtherPlanError if the plans differ. With SkipDrifted, actions that do more to objects that others
+// changed since are held instead.
 func (e *Engine) PlanAgain(ctx context.Context, saved *plans.Plan, loaded Loaded, st *state.State, o Options) (*PlanResult, map[addrs.Object]error, error) {
 	e.Cluster.Warnings.Gather()
 	defer e.Cluster.Warnings.Flush()
@@ -64,7 +64,7 @@ func (e *Engine) PlanAgain(ctx context.Context, saved *plans.Plan, loaded Loaded
 	}
 	made.judge()
 	verdict := approval.Check(saved, approval.Fresh{Plan: made.Plan, Problems: made.problems, Objects: made.Objects, Live: e.Cluster.Snapshot().Get, Clean: e.Cluster.clean})
-	uncompared, err := compareValues(ctx, e.Cluster.Snapshot(), saved, made.Objects, verdict)
+	uncompared, err := compareValues(ctx, e.Cluster.Snapshot(), saved, made, verdict)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,7 +107,7 @@ func (e *Engine) refuseSaved(ctx context.Context, saved *plans.Plan, made *PlanR
 			lines = append(lines, d.String())
 		}
 		e.Reporter.Warn("The cluster has changed since the plan was made",
-			"-skip-drifted leaves these differences as they are:\n\n  "+strings.Join(words.First(lines, MaxDifferences, "difference"), "\n  "))
+			"With -skip-drifted the actions of these objects do not start, unless they do less than the plan shows:\n\n  "+strings.Join(words.First(lines, MaxDifferences, "difference"), "\n  "))
 	}
 	return nil
 }

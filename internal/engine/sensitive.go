@@ -23,10 +23,10 @@ import (
 // guesses against a hash, and passwords that people choose are guessed, however slow the
 // hash is. The plan does contain which values change, and that is compared with the
 // cluster.
-func compareValues(ctx context.Context, snapshot *providers.Snapshot, saved *plans.Plan, objects []providers.Object, verdict approval.Verdict) (uncompared []string, err error) {
-	fresh := make(map[addrs.Object]*providers.Object, len(objects))
-	for i := range objects {
-		fresh[objects[i].Address] = &objects[i]
+func compareValues(ctx context.Context, snapshot *providers.Snapshot, saved *plans.Plan, made *PlanResult, verdict approval.Verdict) (uncompared []string, err error) {
+	fresh := make(map[addrs.Object]*providers.Object, len(made.Objects))
+	for i := range made.Objects {
+		fresh[made.Objects[i].Address] = &made.Objects[i]
 	}
 	for _, a := range withoutValues(saved) {
 		o := fresh[a.Address]
@@ -40,7 +40,7 @@ func compareValues(ctx context.Context, snapshot *providers.Snapshot, saved *pla
 			continue
 		}
 		again := *a
-		again.Object, again.Ref = o, o.Ref()
+		again.Object, again.Ref, again.Yields = o, o.Ref(), made.exact[a.Address].yields
 		if err := snapshot.Load(ctx, providers.Scope{GVK: secretKind, Namespace: again.Ref.Namespace}); err != nil {
 			return nil, err
 		}

@@ -128,7 +128,7 @@ func failed(outcome executor.Outcome, version string, secrets *redaction.Values)
 	case errors.As(outcome.Err, &conflict):
 		row.Reason = "others changed it since the plan was made"
 		for _, c := range conflict.Conflicts {
-			row.Detail = append(row.Detail, c.Path+" by "+secrets.Text(c.Manager))
+			row.Detail = append(row.Detail, secrets.Mixed(c.Path)+" by "+secrets.Text(c.Manager))
 		}
 	case ofState:
 		row.Reason, row.Advice = headline, failure.Sentence(outcome.Err.Error())+"."

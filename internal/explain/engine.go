@@ -87,7 +87,7 @@ func otherPlanMade(e *engine.OtherPlanError) string {
 	fmt.Fprintf(&b, "kolla made the plan again, from the configuration, the variables and the cluster, and got another one:\n\n  %s\n\n",
 		strings.Join(words.First(lines, engine.MaxDifferences, "difference"), "\n  "))
 	if approval.OnlyDrift(e.Differences) {
-		b.WriteString("Nothing was changed, and the plan is not used up. The cluster has changed since the plan was made. Make a new plan, and look at it. Or apply this one with -skip-drifted: it leaves out these objects and all that depends on them, and carries out the rest.")
+		b.WriteString("Nothing was changed, and the plan is not used up. The cluster has changed since the plan was made. Make a new plan, and look at it. Or apply this one with -skip-drifted: the actions of these objects do not start, unless they do less than the plan shows, nor do those that depend on them. The rest is carried out.")
 		return b.String()
 	}
 	b.WriteString("Nothing was changed. Either somebody edited the file, or something that the plan depends on has changed since. Make a new plan, and look at it.")

@@ -50,6 +50,7 @@ func TestEngine(t *testing.T) {
 		"The rest of the plan depends on data.x, and":        &engine.NotAsPlannedError{Rest: true, Waiting: []string{"data.x"}},
 		"changed since. Make a new plan.":                    &engine.NotAsPlannedError{},
 		"got another one:\n\n  the file says create":         &engine.OtherPlanError{Differences: []approval.Difference{{Text: "the file says create"}}},
+		"do not start, unless they do less than the plan":    &engine.OtherPlanError{Differences: []approval.Difference{{Text: "it exists by now", Drift: true}}},
 		"or with a longer -timeout.":                         &engine.MissingDataError{Data: []configs.Data{{Block: "data.x"}}},
 		"What was given just now for data[\"password\"] of ": &engine.OtherValueError{Path: `data["password"]`},
 	} {

@@ -30,14 +30,14 @@ its author. So it needs the same configuration, the same values of variables, an
 options -destroy, -adopt, -force-conflicts, -force-release, -replace, -delete-data, -policy,
 -override-policy and -allow-unverified as the plan.
 
-With -skip-drifted it leaves out the objects that others changed since the plan was made,
-and all that depends on them, carries out the rest, and exits with 1 if it left out a
-change.
+With -skip-drifted, actions of objects that others changed since the plan was made do not
+start, unless they do less than the plan shows, nor do actions that depend on them. The rest is
+carried out. It exits with 1 if an action did not start.
 
 After one interrupt (Ctrl-C), it finishes the current writes and stops. After an interrupt
 or a kill, run it again to continue.`,
 		Flags: append(append(append(planFlags(), changeFlags()...), applyFlags()...), deleteDataFlag(), destroyFlag("take the cloud down, as kolla destroy does, or carry out a saved plan that does"),
-			&cli.BoolFlag{Name: skipDriftedFlag, Usage: "with a plan file, leave out what others changed since the plan was made, and carry out the rest"}),
+			&cli.BoolFlag{Name: skipDriftedFlag, Usage: "with a plan file, do no more to objects that others changed than the plan shows, and carry out the rest"}),
 		Action: func(c *cli.Context) error {
 			if err := command.AtMost(c, 1); err != nil {
 				return err
