@@ -66,6 +66,9 @@ func sane(t *testing.T, store *state.Store, want *state.State) {
 
 // A kill between any two steps, and in the middle of any line.
 func TestJournalCutAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	dir := t.TempDir()
 	store, _, seen := started(t, dir)
 	file, err := os.ReadFile(store.Path())

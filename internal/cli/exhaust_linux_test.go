@@ -40,6 +40,9 @@ const (
 // TestExhaustion holds that a small configuration that would need more memory or time than a
 // machine has is an error, at the line that ends with "# here". Without such a line it is valid.
 func TestExhaustion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	digits := `digits = join("", [for i in range(1000) : join("", [for j in range(100) : "1111111111111111"])])`
 	bindings := func(first, next, last string, n int) string {
 		var b strings.Builder

@@ -15,6 +15,9 @@ import (
 
 // TestInterruptEndsReads interrupts commands that read what never ends or never comes.
 func TestInterruptEndsReads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	dir := t.TempDir()
 	t.Chdir(dir)
 	t.Setenv("KUBECONFIG", filepath.Join(dir, "kubeconfig"))

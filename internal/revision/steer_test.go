@@ -428,6 +428,9 @@ var typed = []string{"extensions.", "core.repositoryformatversion", "core.bare",
 // repository includes them from a file of the work tree, as some projects tell their developers
 // to do. All hooks, filters and drivers are programs too.
 func TestNoSettingStartsAProgram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	r := review(t)
 	var all strings.Builder
 	keys := 0

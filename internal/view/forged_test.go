@@ -57,6 +57,9 @@ var attacks = []string{
 // problems and of diagnostics where a text of others can stand, and prints it: no line
 // of that is forged, and nothing in it is hidden.
 func FuzzForeign(f *testing.F) {
+	if testing.Short() {
+		f.Skip("it takes seconds")
+	}
 	names := slices.Sorted(maps.Keys(shown))
 	for i, s := range attacks {
 		for what := range names {
@@ -366,6 +369,9 @@ func checkJSON(t *testing.T, name, forged, honest string) {
 // TestDocumentsHaveNoCommands holds that pages and Markdown, which a job may print to its log, have
 // no command of a CI system in any line.
 func TestDocumentsHaveNoCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for _, s := range attacks {
 		if !strings.Contains(s, "::") && !strings.Contains(s, "##") {
 			continue

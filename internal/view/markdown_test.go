@@ -52,6 +52,9 @@ func TestMarkdown(t *testing.T) {
 // TestMarkdownHasRoom cuts a page to smaller and smaller budgets: it never has more bytes,
 // always has the summary and the dangers, and says that it is cut.
 func TestMarkdownHasRoom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	plan := haystack()
 	whole := page(plan, markdown.Options{Full: true})
 	doc := report.Of(plan, report.Moment{Zone: time.UTC})
@@ -82,6 +85,9 @@ func TestMarkdownHasRoom(t *testing.T) {
 // TestMarkdownLongTexts gives a plan an output and messages that are longer than a comment may
 // be: the page has room for them, and says how much is missing.
 func TestMarkdownLongTexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	long := strings.Repeat("long & _longer_ ", 7000)
 	plan := judged()
 	for i := range plan.Policies {

@@ -137,6 +137,9 @@ var choosing = map[string]int{"lookup": 2, "try": 1}
 // TestFunctionsHold calls all functions with everything that is odd: none panics,
 // and what they make of sensitive values is sensitive.
 func TestFunctionsHold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("testdata")); err != nil {
 		t.Fatal(err)
@@ -239,6 +242,9 @@ func TestHugeArguments(t *testing.T) {
 // TestSecretsCarried gives a generated secret to all functions: it goes through
 // unchanged, but for the place that it is escaped for, or it is refused.
 func TestSecretsCarried(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	secret := mark.Generated{Service: "own", Secret: "a", Key: "value"}.Token()
 	bare, _ := secret.Unmark()
 	places := []cty.Value{

@@ -126,6 +126,9 @@ func TestNodeNames(t *testing.T) {
 // TestRenameNode holds that the definitions of a node go on under its long name, that the
 // old data stay, and that a try that was cut short is made again.
 func TestRenameNode(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	r := newRabbit(t)
 	r.write("mnesia/"+shortNode+"/data", "old")
 	r.write("killed", "")
