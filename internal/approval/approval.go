@@ -303,7 +303,7 @@ func (c *check) stopped() []plans.Action {
 			c.verdict.Problems = append(c.verdict.Problems, p)
 			continue
 		}
-		why, text := stoppedBy(saved, declared.Ref(), now.Prior, p)
+		text, why := stoppedBy(saved, declared.Ref(), now.Prior, p)
 		c.add(p.Address, true, text+c.lastWriter(declared.Ref()))
 		if c.verdict.Held[p.Address] == nil {
 			c.verdict.Held[p.Address] = why
@@ -315,16 +315,16 @@ func (c *check) stopped() []plans.Action {
 	return out
 }
 
-// stoppedBy returns the reason why an action can no longer be carried out, and the difference.
-func stoppedBy(saved *plans.Action, ref providers.Ref, now providers.Precondition, p plans.Problem) (why error, text string) {
+// stoppedBy returns the difference by which an action can no longer be carried out, and the reason.
+func stoppedBy(saved *plans.Action, ref providers.Ref, now providers.Precondition, p plans.Problem) (text string, why error) {
 	text = fmt.Sprintf("the file says %q, and a new plan cannot: %s", saved.Verb, p.Summary)
 	switch {
 	case saved.Prior.UID == "":
-		return &providers.PreconditionError{Ref: ref, Exists: true}, fmt.Sprintf("the file says %q, and it exists by now", saved.Verb)
+		return fmt.Sprintf("the file says %q, and it exists by now", saved.Verb), &providers.PreconditionError{Ref: ref, Exists: true}
 	case now.UID != saved.Prior.UID:
-		return &providers.PreconditionError{Ref: ref, Gone: true}, text
+		return text, &providers.PreconditionError{Ref: ref, Gone: true}
 	}
-	return movedSince(ref, p.Summary), text
+	return text, movedSince(ref, p.Summary)
 }
 
 // missing reports actions of the file that the fresh plan does not have.

@@ -68,8 +68,10 @@ func TestOnlyVolumes(t *testing.T) {
 		action plans.Action
 		want   string
 	}{
-		{another, "only a claim of a StatefulSet grows"}, {create, "only a claim of a StatefulSet grows"},
-		{deployment, "only a StatefulSet is made again"}, {update, "only a StatefulSet is made again"},
+		{another, "only a claim of a StatefulSet grows"},
+		{create, "only a claim of a StatefulSet grows"},
+		{deployment, "only a StatefulSet is made again"},
+		{update, "only a StatefulSet is made again"},
 	} {
 		a := newApply(t, newCluster())
 		_, err := executor.Apply(t.Context(), a.plan(test.action), a.options)
