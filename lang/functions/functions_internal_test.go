@@ -135,7 +135,7 @@ var shallow = []string{
 var choosing = map[string]int{"lookup": 2, "try": 1}
 
 // TestFunctionsHold calls all functions with everything that is odd: none panics,
-// and what they make of sensitive values is sensitive.
+// what they make of sensitive values is sensitive, and what they make of known values is known.
 func TestFunctionsHold(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -165,6 +165,9 @@ func TestFunctionsHold(t *testing.T) {
 					return
 				}
 				results++
+				if !got.IsWhollyKnown() && !slices.ContainsFunc(args, func(v cty.Value) bool { return !v.IsWhollyKnown() }) {
+					t.Fatalf("%#v: the result of known values is not known: %#v", args, got)
+				}
 				if n, ok := choosing[name]; ok {
 					args = args[:min(n, len(args))]
 				}

@@ -31,14 +31,14 @@ func noSecrets(args []cty.Value) error {
 // itself, after the check.
 func guarded(f function.Function, check func(args []cty.Value) error) function.Function {
 	params := f.Params()
-	wanted := make([]cty.Type, len(params))
+	wanted := slices.Clone(params)
 	for i := range params {
-		params[i], wanted[i] = opened(params[i])
+		params[i] = opened(params[i])
 	}
 	spec := &function.Spec{Params: params}
 	if rest := f.VarParam(); rest != nil {
-		open, want := opened(*rest)
-		spec.VarParam, wanted = &open, append(wanted, want)
+		open := opened(*rest)
+		spec.VarParam, wanted = &open, append(wanted, *rest)
 	}
 	spec.Type = func(args []cty.Value) (cty.Type, error) {
 		if err := check(args); err != nil {
@@ -68,27 +68,35 @@ func guarded(f function.Function, check func(args []cty.Value) error) function.F
 	return function.New(spec)
 }
 
-// opened returns the parameter with permission for all values, and its type.
-func opened(p function.Parameter) (function.Parameter, cty.Type) {
-	want := p.Type
-	if !want.IsCapsuleType() { // an expression that the function evaluates itself
+// opened returns the parameter with permission for all values.
+func opened(p function.Parameter) function.Parameter {
+	if !p.Type.IsCapsuleType() { // an expression that the function evaluates itself
 		p.Type = cty.DynamicPseudoType
 	}
-	return passed(p), want
+	return passed(p)
 }
 
 // converted converts arguments to the types of the parameters. The last one is for all further
-// arguments.
-func converted(args []cty.Value, wanted []cty.Type) ([]cty.Value, error) {
+// arguments. It gives a null without a type one: the library takes it for a value of an unknown type.
+func converted(args []cty.Value, wanted []function.Parameter) ([]cty.Value, error) {
 	out := slices.Clone(args)
 	for i, arg := range args {
-		want := wanted[min(i, len(wanted)-1)]
-		if want == cty.DynamicPseudoType || want.IsCapsuleType() || arg.Type() == cty.DynamicPseudoType {
-			continue
-		}
-		var err error
-		if out[i], err = budget.Convert(arg, want); err != nil {
-			return nil, function.NewArgError(i, err)
+		p := wanted[min(i, len(wanted)-1)]
+		switch bare, marks := arg.Unmark(); {
+		case p.Type.IsCapsuleType():
+		case arg.Type() == cty.DynamicPseudoType:
+			if bare.IsNull() && !p.AllowDynamicType {
+				t := p.Type
+				if t == cty.DynamicPseudoType {
+					t = cty.String
+				}
+				out[i] = cty.NullVal(t).WithMarks(marks)
+			}
+		case p.Type != cty.DynamicPseudoType:
+			var err error
+			if out[i], err = budget.Convert(arg, p.Type); err != nil {
+				return nil, function.NewArgError(i, err)
+			}
 		}
 	}
 	return out, nil
