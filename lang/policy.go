@@ -115,6 +115,7 @@ func policyEnv(f *graph.Frame, plan cty.Value) *eval.Env {
 func judge(f *graph.Frame, b *source.Block, denies bool, facts configs.PlanFacts) *hcl.Diagnostic {
 	plan := planValue(facts)
 	e := policyEnv(f, plan)
+	e.Memo.RenewBudget() // the more policies there are, the less each could do
 	condition, known := eval.Attribute(e, b, "condition", cty.Bool)
 	bare, _ := condition.Unmark()
 	var detail string

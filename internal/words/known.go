@@ -8,12 +8,15 @@ import (
 // Sorted returns the names, sorted and without repetitions, as "a, b and c", or "none".
 func Sorted(names []string) string { return All(slices.Compact(slices.Sorted(slices.Values(names)))) }
 
-// Known returns a sentence with all names of a kind: "Known variables: a and b."
+// mostKnown is the number of names in a sentence.
+const mostKnown = 100
+
+// Known returns a sentence with the names of a kind: "Known variables: a and b."
 func Known(noun string, names []string) string {
 	if len(names) == 0 {
 		return fmt.Sprintf("No %ss are declared.", noun)
 	}
-	return fmt.Sprintf("Known %ss: %s.", noun, Sorted(names))
+	return Has(fmt.Sprintf("Known %ss", noun), names)
 }
 
 // WithHint returns a text with a hint before it. The hint comes from DidYouMean and may be
@@ -34,6 +37,9 @@ func Sentence(err error) string {
 func Has(prefix string, names []string) string {
 	if len(names) == 0 {
 		return "It has none."
+	}
+	if sorted := slices.Compact(slices.Sorted(slices.Values(names))); len(sorted) > mostKnown {
+		return prefix + ": " + Few(sorted, mostKnown) + "."
 	}
 	return prefix + ": " + Sorted(names) + "."
 }

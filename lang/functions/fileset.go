@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar"
+	"github.com/bmatcuk/doublestar/v4"
 )
 
 // maxEntries is the largest number of files and directories that a fileset visits: links can
@@ -30,11 +30,20 @@ type fileset struct {
 	found   []string // paths relative to base
 }
 
+// Limits of a pattern: a path is compared with all combinations of its alternatives.
+const (
+	maxBraces = 5
+	maxCommas = 30
+)
+
 // matching returns the regular files that match a pattern, as sorted paths relative to dir. It
 // follows links, except links to a directory that is already part of the path.
 func matching(files *Files, dir, pattern string) ([]string, error) {
-	if _, err := doublestar.Match(pattern, ""); err != nil {
-		return nil, fmt.Errorf("%q: %w", pattern, err)
+	if !doublestar.ValidatePattern(pattern) {
+		return nil, fmt.Errorf("%q: %w", pattern, doublestar.ErrBadPattern)
+	}
+	if strings.Count(pattern, "{") > maxBraces || strings.Count(pattern, ",") > maxCommas {
+		return nil, fmt.Errorf("a pattern can have at most %d alternatives in braces, and %d commas in all", maxBraces, maxCommas)
 	}
 	prefix, rest := fixed(path.Clean(filepath.ToSlash(pattern)))
 	s := &fileset{files: files, base: filepath.Join(dir, filepath.FromSlash(prefix)), pattern: rest}

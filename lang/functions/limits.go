@@ -128,10 +128,10 @@ var costs = map[string]func(args []operand) (cost, error){
 	"regex":           regexCost,
 	"regexall":        regexallCost,
 	"replace":         replaceCost,
-	"setintersection": uniformCost,
+	"setintersection": setCost,
 	"setproduct":      setproductCost,
-	"setsubtract":     uniformCost,
-	"setunion":        uniformCost,
+	"setsubtract":     setCost,
+	"setunion":        setCost,
 	"split":           splitCost,
 	"strrev":          characterCost,
 	"substr":          characterCost,
@@ -149,6 +149,18 @@ func uniformCost(args []operand) (cost, error) {
 	}
 	return cost{}, budget.UniformTypes(types)
 }
+
+// setCost is the cost of a function of sets, which makes the result anew for each argument.
+func setCost(args []operand) (cost, error) {
+	c, err := uniformCost(args)
+	for _, arg := range args {
+		c.steps += arg.Parts * len(args) / setRate
+	}
+	return c, err
+}
+
+// setRate is the number of elements of a set that are copied in one step.
+const setRate = 4
 
 // concatCost is the cost of concat, which finds a type for lists of one type each.
 func concatCost(args []operand) (cost, error) {

@@ -54,6 +54,9 @@ var didyoumeanFunc = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "name", Type: cty.String}, {Name: "names", Type: cty.List(cty.String)}},
 	Type:   function.StaticReturnType(cty.String),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		if !args[1].IsWhollyKnown() {
+			return cty.UnknownVal(cty.String), nil
+		}
 		var known []string
 		for _, name := range args[1].AsValueSlice() {
 			if !name.IsNull() {

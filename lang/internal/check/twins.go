@@ -19,13 +19,16 @@ func Twins(whole *Whole) {
 			continue
 		}
 		for _, a := range before[b.Written] {
-			checkTwin(whole, a, b)
+			if checkTwin(whole, a, b) {
+				break // one is enough: of n services, n² pairs may be twins
+			}
 		}
 		before[b.Written] = append(before[b.Written], b)
 	}
 }
 
-func checkTwin(whole *Whole, a, b *Service) {
+// checkTwin reports whether two services are twins, as an error.
+func checkTwin(whole *Whole, a, b *Service) bool {
 	for _, w := range b.Config.Workloads {
 		i := slices.IndexFunc(a.Config.Workloads, func(other configs.Workload) bool { return other.Name == w.Name })
 		if i < 0 || w.Kind != "DaemonSet" || a.Config.Workloads[i].Kind != "DaemonSet" {
@@ -37,8 +40,9 @@ func checkTwin(whole *Whole, a, b *Service) {
 			continue
 		}
 		whole.Report.Error(b.argumentRange(w.Name, "role"), configs.TwinsSummary, "%s", configs.Twins(a.Config, b.Config, w.Name, diag.Position(a.Block.Header), common(first, second)))
-		return
+		return true
 	}
+	return false
 }
 
 // common returns the nodes that both roles name; nil: labels select some of their nodes.

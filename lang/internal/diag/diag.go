@@ -18,6 +18,7 @@ import (
 type Reporter struct {
 	diags hcl.Diagnostics
 	seen  map[string]bool
+	kept  map[hcl.DiagnosticSeverity]int
 	spent map[Bound]int
 	// hidden are the places of secrets in the source.
 	hidden []hcl.Range
@@ -27,20 +28,31 @@ type Reporter struct {
 
 // New makes a Reporter without diagnostics.
 func New() *Reporter {
-	return &Reporter{seen: map[string]bool{}, spent: map[Bound]int{}}
+	return &Reporter{seen: map[string]bool{}, kept: map[hcl.DiagnosticSeverity]int{}, spent: map[Bound]int{}}
 }
 
-// Add adds diagnostics that it does not have yet.
+// mostKept is the number of errors that are kept, and of warnings. Nobody reads more, and a few lines
+// can have millions.
+const mostKept = 1000
+
+// Add adds diagnostics that it does not have yet, until it has too many.
 func (r *Reporter) Add(diags ...*hcl.Diagnostic) {
 	for _, d := range diags {
+		if r.kept[d.Severity] > mostKept {
+			continue
+		}
 		key := d.Summary + "\n" + d.Detail
 		if d.Subject != nil {
 			key += "\n" + d.Subject.String()
 		}
-		if !r.seen[key] {
-			r.seen[key] = true
-			r.diags = append(r.diags, d)
+		if r.seen[key] {
+			continue
 		}
+		r.seen[key] = true
+		if r.kept[d.Severity]++; r.kept[d.Severity] > mostKept {
+			d = &hcl.Diagnostic{Severity: d.Severity, Summary: "There are more like these", Detail: fmt.Sprintf("kolla shows the first %d. Correct these first.", mostKept)}
+		}
+		r.diags = append(r.diags, d)
 	}
 }
 

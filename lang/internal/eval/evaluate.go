@@ -158,6 +158,7 @@ type Memo struct {
 	refs      map[hcl.Expression][]hcl.Traversal
 	constants map[hcl.Expression]cty.Value // see constant
 	lists     map[hcl.Expression][]string  // of constants that are right; nobody changes them
+	tries     map[hcl.Expression][]hcl.Range
 	budget    *budget.Budget
 }
 
@@ -168,6 +169,7 @@ func NewMemo(b *budget.Budget) *Memo {
 		refs:      map[hcl.Expression][]hcl.Traversal{},
 		constants: map[hcl.Expression]cty.Value{},
 		lists:     map[hcl.Expression][]string{},
+		tries:     map[hcl.Expression][]hcl.Range{},
 	}
 }
 
@@ -182,6 +184,21 @@ func (m *Memo) References(expr hcl.Expression) []hcl.Traversal {
 		m.refs[expr] = refs
 	}
 	return refs
+}
+
+// inTry reports whether a place in an expression is within a call of try or can.
+func (m *Memo) inTry(expr hcl.Expression, at hcl.Range) bool {
+	calls, ok := m.tries[expr]
+	if node, isNode := expr.(hclsyntax.Node); !ok && isNode {
+		_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
+			if call, ok := n.(*hclsyntax.FunctionCallExpr); ok && (call.Name == "try" || call.Name == "can") {
+				calls = append(calls, call.Range())
+			}
+			return nil
+		})
+		m.tries[expr] = calls
+	}
+	return slices.ContainsFunc(calls, at.Overlaps)
 }
 
 // addEvaluation reports the diagnostics of HCL about an expression, without the values that

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/internal/words"
@@ -374,21 +373,7 @@ func mayBeMissing(e *Env, expr hcl.Expression, t hcl.Traversal) bool {
 	if _, declared := e.Scope.Member("service", name); declared {
 		return false
 	}
-	return inTry(expr, t.SourceRange())
-}
-
-// inTry reports whether a place in an expression is within a call of try or can.
-func inTry(expr hcl.Expression, at hcl.Range) bool {
-	node, ok := expr.(hclsyntax.Node)
-	found := false
-	if ok {
-		_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
-			call, ok := n.(*hclsyntax.FunctionCallExpr)
-			found = found || ok && (call.Name == "try" || call.Name == "can") && call.Range().Overlaps(at)
-			return nil
-		})
-	}
-	return found
+	return e.Memo.inTry(expr, t.SourceRange())
 }
 
 // readsServices reports whether a reference reads cloud.services, or the whole cloud.
