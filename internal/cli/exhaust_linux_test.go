@@ -113,6 +113,21 @@ func TestExhaustion(t *testing.T) {
 		"loops of sets":        {`s = toset([for j in range(15) : "${j}"])`, `b = toset([for i in range(1000) : "${i}"])`, `a = [for i in range(1000) : [for j in range(1000) : length(setunion(local.s, local.b))]] # here`},
 		"unknown function":     {`a = [for i in range(1000) : [for j in range(1000) : nothing(i)]] # here`},
 
+		"union of many sets": {`s = toset([for i in range(1000) : [for j in range(15) : "${i}.${j}"]][*][0])`, `a = setunion(local.s, [for i in flatten([for j in range(7) : range(1000)]) : ["x"]]...) # here`},
+
+		// Errors.
+		"unknown names":        append(repeated(6000, "a%[1]d = local.x%[1]d"), `b = "" # anywhere`),
+		"unknown references":   append(repeated(2000, "abcdefghijklmnop%d = 1"), "a = ["+strings.Join(repeated(5000, "local.abcdefghijklmnox%d"), ", ")+"] # here"),
+		"unknown attributes":   {"m = {\n" + strings.Join(repeated(1000, "k%d = 1"), "\n") + "\n}", "a = [" + strings.Join(repeated(8000, "local.m.x%d"), ", ") + "] # here"},
+		"wrong operands":       append(repeated(20_000, `a%d = 1 + "x"`), `b = "" # anywhere`),
+		"unknown blocks":       {"a = 1 # anywhere\n}\n" + strings.Repeat("x {}\n", 100_000) + "locals {"},
+		"one name many times":  {"a = 1 # anywhere\n" + strings.Repeat("a = 1\n", 100_000)},
+		"one service for many": {"a = 1 # anywhere\n}\n" + strings.Repeat("service \"memcached\" {}\n", 50_000) + "locals {"},
+		"tries":                {"a = [" + strings.Join(repeated(10_000, "try(service.s%d.host, 1)"), ", ") + "]"},
+		"long names":           {strings.Repeat("ab", 100_000) + " = 1", "a = local." + strings.Repeat("ac", 100_000) + " # here"},
+		"agents on one node": {"a = 1 # anywhere\n}\nrole \"all\" {\n  nodes = [\"a\"]\n}\ndefinition \"d\" {\n  workload \"w\" {\n    kind  = \"DaemonSet\"\n    image = \"own\"\n    role  = role.all\n  }\n}\n" +
+			"service \"d\" {\n  count = 3000\n}\nlocals {"},
+
 		// Numbers.
 		"number squared":     {bindings(`1e999`, `x * x`, `"${x}"`, 25)},
 		"remainder":          {bindings(`1e999`, `x * x`, `x % 7`, 25)},
@@ -139,6 +154,8 @@ func TestExhaustion(t *testing.T) {
 
 		// Files.
 		"file in a loop":        {`a = [for i in range(1000) : [for j in range(1000) : filesha256("large.bin")]] # here`},
+		"fileset of stars":      {`a = fileset("many", "*a*a*a*a*a*a*a*a*a*b")`},
+		"fileset of braces":     {`a = fileset("many", "` + strings.Repeat("{a,a}", 20) + `b") # here`},
 		"fileset in a loop":     {`a = [for i in range(1000) : [for j in range(1000) : fileset("many", "**")]] # here`},
 		"file of the kernel":    {`a = file("/proc/self/status") # here`},
 		"file of a driver":      {`a = filebase64("/sys/kernel/mm/transparent_hugepage/enabled") # here`},
@@ -188,6 +205,7 @@ func makeFiles(dir string) error {
 		syscall.Mkfifo(in("pipe"), 0o600),
 		os.Mkdir(in("many"), 0o700),
 	}
+	errs = append(errs, os.WriteFile(in("many/"+strings.Repeat("a", 200)), nil, 0o600))
 	for i := range 1000 {
 		errs = append(errs, os.WriteFile(in(fmt.Sprintf("many/%d", i)), nil, 0o600))
 	}

@@ -10,6 +10,10 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
+// maxErrors is the number of errors of a file that are reworded, which takes the time to read the file.
+// It is more than anybody is shown.
+const maxErrors = 2_000
+
 // explained reduces the errors of HCL's parser to one for each cause: after an unclosed quote,
 // for instance, the parser reports an error in every line. It rewords them for authors of
 // configurations.
@@ -27,6 +31,7 @@ func explained(diags hcl.Diagnostics, tokens hclsyntax.Tokens, hidden bool) hcl.
 		diags = append(diags, root)
 	}
 	diags = firstOfLines(diags)
+	diags = diags[:min(len(diags), maxErrors)]
 	s := faulty{tokens, hidden}
 	for _, d := range diags {
 		if d != root {

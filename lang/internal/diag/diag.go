@@ -50,11 +50,18 @@ func (r *Reporter) Add(diags ...*hcl.Diagnostic) {
 		}
 		r.seen[key] = true
 		if r.kept[d.Severity]++; r.kept[d.Severity] > mostKept {
-			d = &hcl.Diagnostic{Severity: d.Severity, Summary: "There are more like these", Detail: fmt.Sprintf("kolla shows the first %d. Correct these first.", mostKept)}
+			noun := "errors"
+			if d.Severity == hcl.DiagWarning {
+				noun = "warnings"
+			}
+			d = &hcl.Diagnostic{Severity: d.Severity, Summary: fmt.Sprintf("More than %d %s", mostKept, noun), Detail: "The first ones are shown, in the order in which they were found."}
 		}
 		r.diags = append(r.diags, d)
 	}
 }
+
+// Full reports whether further errors are dropped.
+func (r *Reporter) Full() bool { return r.kept[hcl.DiagError] > mostKept }
 
 // Nowhere is the subject of a diagnostic without a place in a file.
 var Nowhere hcl.Range

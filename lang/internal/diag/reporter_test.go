@@ -72,3 +72,21 @@ func TestMask(t *testing.T) {
 		t.Errorf("masked: %q", got)
 	}
 }
+
+// TestTooMany holds that a report ends, and that warnings take no room from errors.
+func TestTooMany(t *testing.T) {
+	r := diag.New()
+	for i := range 5000 {
+		r.Warn(diag.Nowhere, "Odd", "%d", i)
+	}
+	for i := range 5000 {
+		if full := r.Full(); full != (i > 1000) {
+			t.Fatalf("after %d errors it is full: %t", i, full)
+		}
+		r.Error(diag.Nowhere, "Wrong", "%d", i)
+	}
+	all := r.All()
+	if len(all) != 2*1001 || all[1000].Summary != "More than 1000 warnings" || all[2001].Summary != "More than 1000 errors" || !all.HasErrors() {
+		t.Errorf("it has %d diagnostics", len(all))
+	}
+}

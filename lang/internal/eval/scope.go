@@ -188,7 +188,11 @@ func memberOf(e *Env, root string, t hcl.Traversal) (name string, value cty.Valu
 		if open := e.Scope.incomplete(root); open != cty.NilVal {
 			return name, cty.DynamicVal.WithMarks(values.Deferrals(open)), true
 		}
-		notFound(e, root, name, e.Scope.Names(root), t.SourceRange())
+		var known []string
+		if !e.Report.Full() { // the names take long
+			known = e.Scope.Names(root)
+		}
+		notFound(e, root, name, known, t.SourceRange())
 		return name, value, false
 	}
 	return name, value, true
