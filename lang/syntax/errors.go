@@ -31,10 +31,9 @@ func explained(diags hcl.Diagnostics, tokens hclsyntax.Tokens, hidden bool) hcl.
 		diags = append(diags, root)
 	}
 	diags = firstOfLines(diags)
-	diags = diags[:min(len(diags), maxErrors)]
 	s := faulty{tokens, hidden}
-	for _, d := range diags {
-		if d != root {
+	for i, d := range diags {
+		if d != root && i < maxErrors {
 			s.reword(d)
 		}
 	}

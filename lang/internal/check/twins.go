@@ -19,16 +19,16 @@ func Twins(whole *Whole) {
 			continue
 		}
 		for _, a := range before[b.Written] {
-			if checkTwin(whole, a, b) {
-				break // one is enough: of n services, n² pairs may be twins
+			if whole.Report.Full() {
+				return // of n services, n² pairs may be twins
 			}
+			checkTwin(whole, a, b)
 		}
 		before[b.Written] = append(before[b.Written], b)
 	}
 }
 
-// checkTwin reports whether two services are twins, as an error.
-func checkTwin(whole *Whole, a, b *Service) bool {
+func checkTwin(whole *Whole, a, b *Service) {
 	for _, w := range b.Config.Workloads {
 		i := slices.IndexFunc(a.Config.Workloads, func(other configs.Workload) bool { return other.Name == w.Name })
 		if i < 0 || w.Kind != "DaemonSet" || a.Config.Workloads[i].Kind != "DaemonSet" {
@@ -40,9 +40,8 @@ func checkTwin(whole *Whole, a, b *Service) bool {
 			continue
 		}
 		whole.Report.Error(b.argumentRange(w.Name, "role"), configs.TwinsSummary, "%s", configs.Twins(a.Config, b.Config, w.Name, diag.Position(a.Block.Header), common(first, second)))
-		return true
+		return
 	}
-	return false
 }
 
 // common returns the nodes that both roles name; nil: labels select some of their nodes.
