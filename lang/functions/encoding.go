@@ -198,17 +198,14 @@ var (
 func yamlFunc(decode func(text string) (cty.Value, error)) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "src", Type: cty.String}},
-		Type: func(args []cty.Value) (cty.Type, error) {
-			if !args[0].IsKnown() {
-				return cty.DynamicPseudoType, nil
-			}
+		Type:   function.StaticReturnType(cty.DynamicPseudoType), // to decode once
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			v, err := decode(args[0].AsString())
 			if err != nil {
-				return cty.NilType, function.NewArgError(0, err)
+				return cty.DynamicVal, function.NewArgError(0, err)
 			}
-			return v.Type(), nil
+			return v, nil
 		},
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return decode(args[0].AsString()) },
 	})
 }
 

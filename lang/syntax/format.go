@@ -13,7 +13,7 @@ import (
 // that consists of one expression, "${x}", becomes that expression, which has the same meaning.
 func Format(src []byte) []byte {
 	unix := bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
-	if noText("", unix, hcl.InitialPos) != nil || checkSyntax(hclsyntax.LexConfig)(unix, "", hcl.InitialPos) != nil {
+	if noText("", unix, hcl.InitialPos) != nil || checkSyntax(hclsyntax.LexConfig, maxJoined)(unix, "", hcl.InitialPos) != nil {
 		return src
 	}
 	file, diags := hclwrite.ParseConfig(unix, "", hcl.InitialPos)

@@ -31,10 +31,12 @@ const JSONExtension = ".hcl.json"
 const (
 	maxSource       = 4 << 20 // bytes
 	maxElements     = 400_000 // lines, and elements of lists
-	maxNesting      = 500     // levels of blocks, brackets and templates
-	maxOperators    = 10_000  // in one expression
-	maxDigits       = 1_000   // of a number, with its exponent written out
-	maxSyntaxErrors = 20      // shown at most
+	maxTokens       = 1_000_000
+	maxNesting      = 500      // levels of blocks, brackets and templates
+	maxOperators    = 10_000   // in one expression
+	maxJoined       = 16 << 30 // bytes that the parser copies to join the pieces of texts
+	maxDigits       = 1_000    // of a number, with its exponent written out
+	maxSyntaxErrors = 20       // shown at most
 )
 
 // Read reads a configuration file. It stops one byte after the size limit, and Parse reports
@@ -69,7 +71,7 @@ func parseFile(name string, source []byte, hidden bool) (*hcl.File, hcl.Diagnost
 	if d := noText(name, source, hcl.InitialPos); d != nil {
 		return &hcl.File{Body: hcl.EmptyBody()}, hcl.Diagnostics{d}
 	}
-	check, parse := checkSyntax(hclsyntax.LexConfig), native(hidden)
+	check, parse := checkSyntax(hclsyntax.LexConfig, maxJoined), native(hidden)
 	if strings.HasSuffix(name, ".json") { // a file with values may be called x.tfvars.json
 		check, parse = checkJSON, parseJSON
 	}
@@ -129,7 +131,8 @@ type (
 )
 
 func parseWithin(source []byte, name string, start hcl.Pos, lex lexer, parse parser) (hclsyntax.Expression, hcl.Diagnostics) {
-	for _, check := range []func([]byte, string, hcl.Pos) *hcl.Diagnostic{checkSize, checkSyntax(lex)} {
+	joined := min(maxJoined, len(source)*joinedPerByte)
+	for _, check := range []func([]byte, string, hcl.Pos) *hcl.Diagnostic{checkSize, checkSyntax(lex, joined)} {
 		if d := check(source, name, start); d != nil {
 			return nil, hcl.Diagnostics{d}
 		}
@@ -229,7 +232,9 @@ func hasHugeNumber(source []byte) bool {
 
 // checkSyntax reports a source that would exhaust the stack when it is parsed or evaluated. It
 // counts brackets and operators first, because almost no file has enough of them.
-func checkSyntax(lex lexer) func(source []byte, name string, start hcl.Pos) *hcl.Diagnostic {
+//
+// joined is the most that the parser may copy to join the pieces of texts.
+func checkSyntax(lex lexer, joined int) func(source []byte, name string, start hcl.Pos) *hcl.Diagnostic {
 	return func(source []byte, name string, start hcl.Pos) *hcl.Diagnostic {
 		openers, operators, elements := 0, 0, 0
 		for _, c := range source {
@@ -239,7 +244,7 @@ func checkSyntax(lex lexer) func(source []byte, name string, start hcl.Pos) *hcl
 			case '{', '(', '[', '"', '<':
 				openers++
 				operators++
-			case '!', '+', '-', '*', '/', '%', '=', '>', '&', '|', '?':
+			case '!', '+', '-', '*', '/', '%', '=', '>', '&', '|', '?', '$':
 				operators++
 			}
 		}
@@ -247,11 +252,15 @@ func checkSyntax(lex lexer) func(source []byte, name string, start hcl.Pos) *hcl
 			return syntaxError(hcl.Range{Filename: name, Start: start, End: start}, "File too large",
 				"The file has more than %d lines and elements of lists. Data belong into another file, which an expression reads: csvdecode(file(...)).", maxElements)
 		}
-		if openers <= maxNesting && operators <= maxOperators && !hasHugeNumber(source) {
+		if tooManyTokens(source, name, start, lex) {
+			return largeFile(name, start)
+		}
+		pieces := elements + operators // of texts, at most
+		if openers <= maxNesting && operators <= maxOperators && pieces*(len(source)+pieces*pieceSize) <= joined && !hasHugeNumber(source) {
 			return nil
 		}
 		tokens, _ := lex(source, name, start) // the parser reports lexical errors, too
-		n := nesting{levels: []level{{lines: true}}}
+		n := nesting{levels: []level{{lines: true}}, maxJoined: joined}
 		for i := range tokens {
 			if d := n.next(tokens, i); d != nil {
 				return d
@@ -261,11 +270,60 @@ func checkSyntax(lex lexer) func(source []byte, name string, start hcl.Pos) *hcl
 	}
 }
 
+// largeFile returns the error for a file with more tokens than fit into the memory.
+func largeFile(name string, start hcl.Pos) *hcl.Diagnostic {
+	return syntaxError(hcl.Range{Filename: name, Start: start, End: start}, "File too large",
+		"The file has more than %d words, texts and signs. Split it: all files of a directory count as one. Data belong into another file, which an expression reads: csvdecode(file(...)).", maxTokens)
+}
+
+// tooManyTokens reports whether a source has more than about maxTokens tokens. It splits the
+// source into tokens only as far as they cannot be too many.
+func tooManyTokens(source []byte, name string, start hcl.Pos, lex lexer) bool {
+	tokens, end := 0, 0
+	for {
+		from := end
+		if end += tokensFit(source[end:], maxTokens-tokens); end == len(source) {
+			return false
+		}
+		if end-from < maxTokens/10 {
+			return true
+		}
+		found, _ := lex(source[:end], name, start)
+		tokens = len(found)
+	}
+}
+
+// tokensFit returns the length of a start of the source that has at most n tokens: each word, and
+// each sign outside of words, is at most one.
+func tokensFit(source []byte, n int) int {
+	inWord := false
+	for i, c := range source {
+		switch {
+		case c == ' ' || c == '\t':
+			inWord = false
+			continue
+		case c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+			if inWord {
+				continue
+			}
+			inWord = true
+		default:
+			inWord = false
+		}
+		if n--; n < 0 {
+			return i
+		}
+	}
+	return len(source)
+}
+
 // nesting counts the open levels around a place.
 type nesting struct {
 	levels    []level
 	operators int // sum of all levels
 	controls  int // open %{if} and %{for} of all levels
+	joined    int // bytes that the parser copies to join texts, of all levels
+	maxJoined int
 }
 
 // level is one open bracket, block or template.
@@ -274,6 +332,33 @@ type level struct {
 	text      bool // the literal part of a template
 	operators int  // of the expression so far
 	controls  int
+	joins     int // of two pieces of a text
+	piece     int // length of the text up to here, since its start or the last template sequence
+}
+
+// joinedPerByte is the part of maxJoined for a byte of a template. A loop or a file in JSON can
+// have many templates.
+const joinedPerByte = 12 << 10
+
+// pieceSize is the memory of a piece of a text. The parser moves all later pieces for each one
+// that it joins to the one before.
+const pieceSize = 16
+
+// text counts what the parser copies for a piece of a text.
+func (n *nesting) text(length int) {
+	top := &n.levels[len(n.levels)-1]
+	if top.piece > 0 && length > 0 {
+		top.joins++
+		n.joined += top.piece + length
+	}
+	top.piece += length
+	n.joined += top.joins * pieceSize
+}
+
+// sequence ends a piece of a text, and counts what the parser copies for a template sequence.
+func (n *nesting) sequence() {
+	n.text(0)
+	n.levels[len(n.levels)-1].piece = 0
 }
 
 func (n *nesting) next(tokens hclsyntax.Tokens, i int) *hcl.Diagnostic {
@@ -282,13 +367,18 @@ func (n *nesting) next(tokens hclsyntax.Tokens, i int) *hcl.Diagnostic {
 	switch t.Type {
 	case hclsyntax.TokenOBrace:
 		n.open(level{lines: !forFollows(tokens[i+1:])})
-	case hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenTemplateInterp:
+	case hclsyntax.TokenTemplateInterp:
+		n.sequence()
+		n.operator()
+		n.open(level{})
+	case hclsyntax.TokenOBrack, hclsyntax.TokenOParen:
 		n.operator()
 		n.open(level{})
 	case hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
 		n.open(level{text: true})
 	case hclsyntax.TokenTemplateControl:
 		n.control(tokens[i+1:])
+		n.sequence()
 		n.open(level{})
 	case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen,
 		hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc, hclsyntax.TokenTemplateSeqEnd:
@@ -300,6 +390,7 @@ func (n *nesting) next(tokens hclsyntax.Tokens, i int) *hcl.Diagnostic {
 			n.end(top)
 		}
 	case hclsyntax.TokenQuotedLit, hclsyntax.TokenStringLit:
+		n.text(len(t.Bytes))
 		if err := budget.CheckDigits(string(t.Bytes)); err != nil {
 			return syntaxError(t.Range, "Value too large", "%s.", words.Sentence(err))
 		}
@@ -315,6 +406,9 @@ func (n *nesting) next(tokens hclsyntax.Tokens, i int) *hcl.Diagnostic {
 	}
 	if len(n.levels)+n.controls > maxNesting+1 {
 		return tooDeep(t.Range)
+	}
+	if n.joined > n.maxJoined {
+		return syntaxError(t.Range, "Text too long", "The texts up to line %d have too many lines and escapes. A long text belongs into another file, which an expression reads: file(...).", t.Range.Start.Line)
 	}
 	if n.operators > maxOperators {
 		return syntaxError(t.Range, "Expression too long", "An expression may have at most %d operators. Make local values of its parts, or a list, over which `for` goes.", maxOperators)
@@ -386,9 +480,15 @@ func word(tokens hclsyntax.Tokens) string {
 // checkJSON is checkSyntax for the JSON syntax. The templates in its texts are checked when
 // they are parsed.
 func checkJSON(source []byte, name string, pos hcl.Pos) *hcl.Diagnostic {
-	depth, inText := 0, false
+	depth, tokens, inText := 0, 0, false
 	for i := 0; i < len(source); i++ {
-		switch c := source[i]; {
+		c := source[i]
+		if c == '{' || !inText && !bytes.ContainsRune([]byte(" \t\r\n"), rune(c)) { // also of templates
+			if tokens++; tokens > maxTokens {
+				return largeFile(name, pos)
+			}
+		}
+		switch {
 		case c == '\\' && inText:
 			i++
 		case c == '"':

@@ -77,6 +77,7 @@ func (d Document) stream() []Document {
 	}
 	var out []Document
 	values := json.NewDecoder(bytes.NewReader(d.Text))
+	at, read := d.from, 0
 	for {
 		var raw json.RawMessage
 		if err := values.Decode(&raw); err == io.EOF {
@@ -85,7 +86,9 @@ func (d Document) stream() []Document {
 			return nil
 		}
 		end := int(values.InputOffset())
-		one := Document{Text: d.Text[end-len(raw) : end], from: advance(d.from, d.Text[:end-len(raw)]), json: true}
+		start := end - len(raw)
+		at, read = advance(at, d.Text[read:start]), start
+		one := Document{Text: d.Text[start:end], from: at, json: true}
 		one.root = nodes(one.Text)
 		one.Line = one.line(1)
 		out = append(out, one)
