@@ -20,12 +20,39 @@ func Role(e *Env, b *source.Block, name string) string {
 	if e.InDefinition && bare.IsKnown() && !bare.IsNull() && bare.Type() == cty.String && CheckNotSecret(e, v, b.AttributeRange(name), "a role") {
 		role, ok := e.Lookup("role", bare.AsString(), nil, b.AttributeRange(name))
 		if !ok {
+			role, ok = roleInstance(e.Scope, bare.AsString())
+		}
+		if !ok {
 			notFound(e, "role", bare.AsString(), e.Scope.Names("role"), b.AttributeRange(name))
 			return ""
 		}
 		v = role
 	}
 	return NameFrom(e, b, name, v, values.RoleType, "role")
+}
+
+// roleInstance finds an instance of a role by its name: "rack-a" is role.rack["a"]. Its value is there,
+// because the name comes from it.
+func roleInstance(s *Scope, name string) (role cty.Value, ok bool) {
+	for ; s != nil; s = s.Parent {
+		for _, instances := range s.Groups["role"] {
+			instances, _ := instances.Unmark()
+			if !instances.IsKnown() || instances.IsNull() || !instances.CanIterateElements() {
+				continue
+			}
+			for it := instances.ElementIterator(); it.Next(); {
+				_, role := it.Element()
+				bare, _ := role.UnmarkDeep()
+				if !bare.Type().Equals(values.RoleType) || !bare.IsKnown() || bare.IsNull() {
+					continue
+				}
+				if same := bare.GetAttr("name").Equals(cty.StringVal(name)); same.IsKnown() && same.True() {
+					return role, true
+				}
+			}
+		}
+	}
+	return cty.NilVal, false
 }
 
 // Exposure evaluates an attribute that names an exposure.
