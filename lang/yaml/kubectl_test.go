@@ -142,3 +142,16 @@ func FuzzDocuments(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, source []byte) { sameAsKubectl(t, source) })
 }
+
+// TestManyDocuments holds that a text has a limited number of documents, however they are separated.
+func TestManyDocuments(t *testing.T) {
+	for _, part := range []string{"{}", "--- a\n"} {
+		if got, wrong := yaml.Documents([]byte(strings.Repeat(part, 50_000))); len(got) < 49_999 || len(wrong) > 0 {
+			t.Errorf("%q: %d documents, %v", part, len(got), wrong)
+		}
+		_, wrong := yaml.Documents([]byte(strings.Repeat(part, 50_002)))
+		if len(wrong) != 1 || !strings.Contains(wrong[0].Error(), "more than 50000 documents") {
+			t.Errorf("%q: got %v", part, wrong)
+		}
+	}
+}

@@ -70,7 +70,8 @@ func endsDocument(line []byte) bool {
 	return ok && (len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0)
 }
 
-// stream returns the JSON objects of a piece that has nothing else; nil: it has something else.
+// stream returns the JSON objects of a piece that has nothing else; nil: it has something else. It
+// stops after maxDocuments.
 func (d Document) stream() []Document {
 	if !bytes.HasPrefix(bytes.TrimLeftFunc(d.Text, unicode.IsSpace), []byte("{")) {
 		return nil
@@ -78,7 +79,7 @@ func (d Document) stream() []Document {
 	var out []Document
 	values := json.NewDecoder(bytes.NewReader(d.Text))
 	at, read := d.from, 0
-	for {
+	for len(out) <= maxDocuments {
 		var raw json.RawMessage
 		if err := values.Decode(&raw); err == io.EOF {
 			return out
@@ -93,4 +94,5 @@ func (d Document) stream() []Document {
 		one.Line = one.line(1)
 		out = append(out, one)
 	}
+	return out
 }

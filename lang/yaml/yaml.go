@@ -34,6 +34,11 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("line %d: %s", e.Range.Start.Line, e.Message) }
 
+// maxDocuments is the number of documents in a text. Each takes some kilobytes.
+const maxDocuments = 50_000
+
+const tooMany = "the text has more than %d documents: split it"
+
 // Documents splits a text into its documents. It leaves out empty documents and documents
 // with only comments. It reports all mistakes that lose a document, and returns the remaining
 // documents.
@@ -42,6 +47,10 @@ func Documents(source []byte) ([]Document, []*Error) {
 		return nil, []*Error{err}
 	}
 	pieces, wrong := split(source)
+	whole := Document{Text: source, from: hcl.InitialPos}
+	if len(pieces) > maxDocuments+1 { // nothing may be before the first separator
+		return nil, []*Error{whole.wrong(1, tooMany, maxDocuments)}
+	}
 	var out []Document
 	for i, p := range pieces {
 		documents, err := p.documents(i == 0)
@@ -73,7 +82,11 @@ func checkEncoding(source []byte) *Error {
 // documents reads a piece to its end. A stream of JSON objects has several documents, which
 // kubectl reads in the first piece only. Any other piece has at most one.
 func (d Document) documents(first bool) ([]Document, *Error) {
-	if stream := d.stream(); len(stream) == 1 || len(stream) > 1 && first {
+	stream := d.stream()
+	if len(stream) > maxDocuments {
+		return nil, d.wrong(1, tooMany, maxDocuments)
+	}
+	if len(stream) == 1 || len(stream) > 1 && first {
 		return stream, nil
 	}
 	if bytes.HasPrefix(d.Text, []byte("\ufeff\ufeff")) { // the parser would lose characters
