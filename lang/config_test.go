@@ -137,7 +137,7 @@ func show(text configs.Text) string {
 	return b.String()
 }
 
-// simplify drops ranges, places and what is empty, and writes texts in one line.
+// simplify removes source ranges, places and empty values. It writes each text in one line.
 func simplify(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -89,7 +89,8 @@ provider_interface = "eth2"
 `
 }
 
-// tracesOfComputes returns what is on the nodes of the role compute, before anything is there.
+// tracesOfComputes returns the traces on the nodes of the role compute. A test calls it before the
+// first apply, and compares them after the destroy.
 func (c *cloud) tracesOfComputes(t *testing.T) map[string]traces {
 	before := map[string]traces{}
 	for _, node := range []string{"real-2", "real-3"} {

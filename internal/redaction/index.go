@@ -36,8 +36,8 @@ func newIndex() *index {
 	return &index{known: map[form]bool{}, heads: map[uint32]int32{}}
 }
 
-// add adds a value in all of its forms. A text may be several forms that differ in the pieces
-// that count: what is found must not depend on the order of the values.
+// add adds a value in all of its forms. Two forms can have the same text and different rules for
+// pieces. The index keeps both, so that the order of the values does not change the result.
 func (x *index) add(value string, sensitive bool) {
 	for _, part := range partsOf(value) {
 		for _, f := range spellings(part) {
@@ -104,8 +104,8 @@ func hashOf(key uint32) uint32 { return key * 2654435761 >> 12 }
 // span is a part of a text.
 type span struct{ start, end int }
 
-// beats reports whether a span is longer than another one, or as long and earlier: not the order
-// of the forms decides which of them is taken.
+// beats reports whether a span is longer than another span, or as long and earlier. The order of
+// the forms does not matter.
 func (s span) beats(other span) bool {
 	length, others := s.end-s.start, other.end-other.start
 	return length > others || length == others && s.start < other.start

@@ -85,8 +85,8 @@ func assigned(text string, first bool) (parts []form, length int) {
 	return append(parts, word(text[:end])), end
 }
 
-// inQuotes returns what the quotes are around with which a text begins, without the escapes of
-// JSON, YAML and SQL.
+// inQuotes returns the quoted string at the start of a text, without the escapes of JSON, YAML and
+// SQL.
 func inQuotes(text string) (plain string, ok bool) {
 	if quoted, err := strconv.QuotedPrefix(text); err == nil && text[0] == '"' {
 		plain, err = strconv.Unquote(quoted)

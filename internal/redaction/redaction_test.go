@@ -96,7 +96,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Each kind of value has a text that shows it, and one that does not.
+// Each kind of value has a text that quotes the value, and a text that only looks similar.
 func TestTextWithParts(t *testing.T) {
 	const mask = redaction.Mask
 	const line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC"
@@ -244,7 +244,7 @@ func TestAddObject(t *testing.T) {
 	}
 }
 
-// Neither the order of the values nor that of the keys of a Secret decides what is found.
+// The order of the values, and the order of the keys of a Secret, do not change the result.
 func TestOrder(t *testing.T) {
 	all := []string{
 		"a b c\nabcdefgh12345678\n", "abcdefgh12345678", "export TOKEN=abcdefgh12345678", "abcdefgh12345678 and more of it",

@@ -211,7 +211,7 @@ func why(a *plans.Action) string {
 	return out
 }
 
-// podsStay is said of a StatefulSet that is made again around its pods.
+// podsStay is the note on an action with KeepsPods.
 const podsStay = "its pods keep running, and its volumes stay"
 
 // reasons returns the reasons of an action in words.

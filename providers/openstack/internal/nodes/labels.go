@@ -90,15 +90,15 @@ type labelling struct {
 	alike   []*alike
 }
 
-// alike is a warning that is true of several nodes.
+// alike is one warning about several nodes.
 type alike struct {
 	at        hcl.Range
-	one, many string // what a node does, and what several do: "keeps a former label"
+	one, many string // the predicate for one node and for several: "keeps a former label"
 	detail    string
 	nodes     []string
 }
 
-// warn warns about a node, and about others of which the same is true.
+// warn adds a warning about a node. Equal warnings about several nodes become one warning.
 func (l *labelling) warn(node *Node, w alike) {
 	i := slices.IndexFunc(l.alike, func(other *alike) bool { return other.one == w.one && other.detail == w.detail })
 	if i < 0 {
@@ -108,7 +108,7 @@ func (l *labelling) warn(node *Node, w alike) {
 	l.alike[i].nodes = append(l.alike[i].nodes, node.Name)
 }
 
-// warnings returns what warn collected.
+// warnings returns the warnings that warn has added.
 func (l *labelling) warnings() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, w := range l.alike {
