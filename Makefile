@@ -62,7 +62,7 @@ demo-real: build devcluster images ## bring up a cloud that really answers, on r
 	@./internal/demo/run-real
 
 test-fast: ## run the tests that need no cluster (a minute, once they are built)
-	go test -short $$(go list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' $(PACKAGES) | grep -v internal/clustertest | cut -d' ' -f1)
+	go test -short -ldflags='-s -w' $$(go list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' $(PACKAGES) | grep -v internal/clustertest | cut -d' ' -f1)
 
 test: devcluster ## run all tests that need no real nodes
 	@internal/devcluster/tools
