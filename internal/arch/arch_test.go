@@ -135,7 +135,7 @@ var allowed = map[string][]string{
 	"internal/habits":                         {},
 	"internal/jsonview":                       {"internal/foreign", "internal/report", "internal/report/applied", "internal/report/effects", "internal/words", "lang", "lang/addrs", "lang/configs", "planner/output", "planner/plans", "providers", "state"},
 	"internal/listdiff":                       {},
-	"internal/golden":                         {},
+	"internal/golden":                         {"internal/textdiff"},
 	"internal/logs":                           {"internal/failure", "internal/foreign", "providers/kubernetes"},
 	"internal/notices":                        {},
 	"internal/npmtest":                        {},

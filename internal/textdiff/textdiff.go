@@ -72,8 +72,9 @@ func run(lines []Line, kind Kind) int {
 	return n
 }
 
-// compareTexts returns the lines of both texts as one sequence.
-func compareTexts(before, after string) []Line {
+// Lines returns the lines of both texts as one sequence with as few changes as possible. It sets
+// Kind and Text, which has the line break.
+func Lines(before, after string) []Line {
 	dmp := diffmatchpatch.New()
 	dmp.DiffTimeout = 0 // no timeout, so that the result does not depend on the speed of the machine
 	a, b, table := dmp.DiffLinesToRunes(before, after)
@@ -81,31 +82,39 @@ func compareTexts(before, after string) []Line {
 
 	kinds := map[diffmatchpatch.Operation]Kind{diffmatchpatch.DiffInsert: Added, diffmatchpatch.DiffDelete: Removed}
 	var out []Line
-	number := 1
-	var sections [2]string // in the old text, in the new text
 	for _, d := range diffs {
-		for _, text := range strings.SplitAfter(d.Text, "\n") {
-			if text == "" {
-				continue
-			}
-			isOld, isNew := d.Type != diffmatchpatch.DiffInsert, d.Type != diffmatchpatch.DiffDelete
-			if header.MatchString(text) {
-				for side, in := range []bool{isOld, isNew} {
-					if in {
-						sections[side] = strings.TrimSpace(text)
-					}
-				}
-			}
-			l := Line{Kind: kinds[d.Type], Text: lineText(text, kinds[d.Type]), Number: number, section: sections[1]}
-			if isNew {
-				number++
-			} else {
-				l.section = sections[0]
-			}
-			out = append(out, l)
+		for text := range strings.Lines(d.Text) {
+			out = append(out, Line{Kind: kinds[d.Type], Text: text})
 		}
 	}
 	return out
+}
+
+// compareTexts returns the lines of both texts as readers see them, with their numbers and
+// sections.
+func compareTexts(before, after string) []Line {
+	lines := Lines(before, after)
+	number := 1
+	var sections [2]string // in the old text, in the new text
+	for i := range lines {
+		l := &lines[i]
+		isOld, isNew := l.Kind != Added, l.Kind != Removed
+		if header.MatchString(l.Text) {
+			for side, in := range []bool{isOld, isNew} {
+				if in {
+					sections[side] = strings.TrimSpace(l.Text)
+				}
+			}
+		}
+		l.Number, l.section = number, sections[1]
+		if isNew {
+			number++
+		} else {
+			l.section = sections[0]
+		}
+		l.Text = lineText(l.Text, l.Kind)
+	}
+	return lines
 }
 
 // lineText removes the line break at the end of a line. In a changed line, it makes blanks at

@@ -30,14 +30,19 @@ func inRelease(t *testing.T, dir, release string) *configs.Config {
 	return config
 }
 
-// inEachRelease compares what becomes of services of a cloud with golden files.
+// inEachRelease compares what becomes of services of a cloud with golden files: all of it in the
+// first release, and what is different in each later one.
 func inEachRelease(t *testing.T, dir string, services ...string) {
 	t.Helper()
-	for _, release := range []string{"2025.1", "2025.2", "2026.1"} {
-		objects := slices.DeleteFunc(render(t, inRelease(t, dir, release), facts()), func(o providers.Object) bool {
+	in := func(release string) []byte {
+		return dump(t, slices.DeleteFunc(render(t, inRelease(t, dir, release), facts()), func(o providers.Object) bool {
 			return !slices.Contains(services, serviceOf(o))
-		})
-		golden.Compare(t, filepath.Join(dir, release+".golden.yaml"), dump(t, objects))
+		}))
+	}
+	first := in("2025.1")
+	golden.Compare(t, filepath.Join(dir, "2025.1.golden.yaml"), first)
+	for _, release := range []string{"2025.2", "2026.1"} {
+		golden.CompareChanges(t, filepath.Join(dir, release+".golden.diff"), first, in(release))
 	}
 }
 
