@@ -123,7 +123,7 @@ func namespaceOf(dir string) string {
 // execKubectl becomes the kubectl that is compiled into the local cluster.
 func execKubectl() int {
 	binary := os.Getenv(clustertest.BinaryVariable)
-	err := syscall.Exec(binary, append([]string{binary, "kubectl"}, os.Args[1:]...), os.Environ())
+	err := syscall.Exec(binary, append([]string{binary, "kubectl"}, os.Args[1:]...), append(os.Environ(), "GOGC=off"))
 	fmt.Fprintln(os.Stderr, err)
 	return 1
 }

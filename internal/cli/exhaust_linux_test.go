@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,6 +40,7 @@ const (
 
 // TestExhaustion holds that a small configuration that would need more memory or time than a
 // machine has is an error, at the line that ends with "# here". Without such a line it is valid.
+// With KOLLA_TEST_LONG=1, as in make test-all, it tries more of them.
 func TestExhaustion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -75,20 +77,14 @@ func TestExhaustion(t *testing.T) {
 		"split":                             {text16M, `a = split(" ", local.big) # here`},
 		"hashes in a loop":                  {text16M, `a = [for i in range(1000) : sha512(local.big)] # here`},
 		"heredoc":                           {"a = <<EOT\n" + strings.Repeat(`${"a"}`, 100_000) + "\nEOT"},
-		"long heredoc":                      {"a = <<EOT\n" + strings.Repeat(strings.Repeat("a", 53)+"\n", 18_000) + "EOT"},
 		"heredoc of short lines":            {"a = <<EOT\n" + strings.Repeat("a\n", 390_000) + "EOT\n# anywhere"},
 		"escapes":                           {`a = "` + strings.Repeat("$${", 300_000) + `" # anywhere`},
 		"escapes and sequences":             {`a = "` + strings.Repeat("a$${b${1}", 50_000) + `" # anywhere`},
-		"escapes in a template":             {`a = templatestring(join("", [for i in range(1000) : join("", [for j in range(300) : "$$${"])]), {}) # here`},
-		"sequences":                         {`a = "` + strings.Repeat("${1}", 1_000_000) + `" # anywhere`},
-		"sequences that fit":                {`a = "x` + strings.Repeat("${1}", 240_000) + `"`},
-		"template in a loop":                {`a = [for i in range(1000) : [for j in range(1000) : templatestring("%{for x in range(1000)}$${x}%{endfor}", {})]] # here`},
 		"template of errors":                {`a = [for i in range(1000) : [for j in range(1000) : templatestring("%%{for x in range(1000)}$${x.y}%%{endfor}", {})]] # here`},
 		"regular expression of repetitions": {text16M, `a = regexall("(( {1,30}){1,30}){1,30}", local.big) # here`},
 		"regular expression, long text":     {text16M, `a = regexall("( + +)+y{1000}", local.big) # here`},
 		"regular expression, many matches":  {text16M, `a = regexall("", local.big) # here`},
 		"regular expression, many groups":   {text16M, `a = regexall("` + twice(900, "(", "", ")") + `", local.big) # here`},
-		"regular expression, long":          {`p = join("|", [for i in range(1000) : join("|", [for j in range(100) : "a${i}b${j}"])])`, `a = regex(local.p, "abc") # here`},
 
 		// Lists and maps.
 		"brackets":             {`a = ` + strings.Repeat("[]", 2_000_000) + ` # anywhere`},
@@ -96,14 +92,10 @@ func TestExhaustion(t *testing.T) {
 		"splats":               {`a = [1]` + strings.Repeat("[*]", 1_300_000) + ` # anywhere`},
 		"labels":               {"}\na" + strings.Repeat(` "a"`, 1_000_000) + " {\n# anywhere"},
 		"many locals":          append(repeated(380_000, "a%d = 1"), "# anywhere"),
-		"many locals that fit": repeated(240_000, "a%d=1"),
-		"comments":             {strings.Repeat("/**/", 1_000_000) + "# anywhere"},
-		"document of JSON":     {`a = yamldecodeall(join("", [for i in range(800) : join("", [for j in range(600) : "{}"])])) # here`},
 		"list doubled":         {bindings(`"x"`, `[x, x]`, `x`, 40)},
 		"list doubled, equal":  {bindings(`"x"`, `[x, x]`, `x == x`, 40)},
 		"list doubled, chosen": {bindings(`"x"`, `[x, x]`, `true ? x : [x]`, 40)},
 		"setproduct":           {`a = setproduct(range(1000), range(1000), range(1000)) # here`},
-		"concat":               {list90k, `a = concat(` + strings.TrimSuffix(strings.Repeat("local.long, ", 100), ", ") + `) # here`},
 		"concat of lists":      {list90k, `a = concat([for x in local.long : tolist([x])]...) # here`},
 		"coalesce":             {list90k, `a = coalesce(local.long, []) # here`},
 		"setproduct, long":     {list50k, `a = setproduct(local.loop, ["a"]) # here`},
@@ -111,35 +103,25 @@ func TestExhaustion(t *testing.T) {
 		"jsonencode":           {list90k, `a = jsonencode([` + strings.Repeat("local.long, ", 1000) + `]) # here`},
 		"distinct":             {list90k, `a = distinct([for i, x in local.long : i]) # here`},
 		"distinct texts":       {list90k, `a = length(distinct([for i, x in local.long : "n${i}"]))`},
-		"matchkeys":            {list90k, `a = matchkeys(local.long, local.long, [for i, x in local.long : i]) # here`},
 		"setunion":             {list90k, `a = setunion([for i, x in local.long : i], [-1]) # here`},
-		"merge in a loop":      {list50k, `m = { for i, x in local.loop : i => x }`, `a = [for i in range(1000) : length(merge(local.m, { a = i }))] # here`},
 		"one type of many":     {list90k, `a = length(tolist(local.long))`},
 		"one type of mixed":    {list90k, `a = length(tolist([for i, x in local.long : i % 2 == 0 ? "a" : "${i}"]))`, `b = length(tolist(concat(local.long, ["a"])))`},
 		"no type of objects":   {`a = tolist([for i in range(300) : { for j in range(300) : "k${i}_${j}" => j }]) # here`},
 		"type of a condition":  {list90k, `a = true ? local.long : [] # here`},
 		"many branches":        {list50k, `a = ` + strings.Repeat("false ? [1] : ", 1000) + `local.loop # here`},
-		"loops":                {list50k, `a = [for x in local.loop : [for y in local.loop : [for z in local.loop : 1]]] # here`},
-		"loops of nothing":     {list50k, `a = [for x in local.loop : [for y in local.loop : [for z in local.loop : z if false] if false]] # here`},
-		"loops of maps":        {list50k, `a = { for i, x in local.loop : i => { for j, y in local.loop : j => { for k, z in local.loop : k => 1 } } } # here`},
 		"loops of errors":      {list50k, `a = [for x in local.loop : [for y in local.loop : [for z in local.loop : z.q]]] # here`},
 		"loops that try":       {list50k, `a = [for x in local.loop : try([for y in local.loop : try([for z in local.loop : z.q], 1)], 1)] # here`},
-		"loops of comparisons": {list50k, `a = [for x in local.loop : local.loop == local.loop] # here`},
-		"loops of sets":        {`s = toset([for j in range(15) : "${j}"])`, `b = toset([for i in range(1000) : "${i}"])`, `a = [for i in range(1000) : [for j in range(1000) : length(setunion(local.s, local.b))]] # here`},
 		"unknown function":     {`a = [for i in range(1000) : [for j in range(1000) : nothing(i)]] # here`},
 
 		"union of many sets": {`s = toset([for i in range(1000) : [for j in range(15) : "${i}.${j}"]][*][0])`, `a = setunion(local.s, [for i in flatten([for j in range(7) : range(1000)]) : ["x"]]...) # here`},
 
 		// Errors.
-		"unknown names":        append(repeated(6000, "a%[1]d = local.x%[1]d"), `b = "" # anywhere`),
-		"unknown references":   append(repeated(2000, "abcdefghijklmnop%d = 1"), "a = ["+strings.Join(repeated(5000, "local.abcdefghijklmnox%d"), ", ")+"] # here"),
-		"unknown attributes":   {"m = {\n" + strings.Join(repeated(1000, "k%d = 1"), "\n") + "\n}", "a = [" + strings.Join(repeated(8000, "local.m.x%d"), ", ") + "] # here"},
-		"wrong operands":       append(repeated(20_000, `a%d = 1 + "x"`), `b = "" # anywhere`),
-		"unknown blocks":       {"a = 1 # anywhere\n}\n" + strings.Repeat("x {}\n", 100_000) + "locals {"},
-		"one name many times":  {"a = 1 # anywhere\n" + strings.Repeat("a = 1\n", 100_000)},
-		"one service for many": {"a = 1 # anywhere\n}\n" + strings.Repeat("service \"memcached\" {}\n", 50_000) + "locals {"},
-		"tries":                {"a = [" + strings.Join(repeated(10_000, "try(service.s%d.host, 1)"), ", ") + "]"},
-		"long names":           {strings.Repeat("ab", 100_000) + " = 1", "a = local." + strings.Repeat("ac", 100_000) + " # here"},
+		"unknown references":  append(repeated(2000, "abcdefghijklmnop%d = 1"), "a = ["+strings.Join(repeated(5000, "local.abcdefghijklmnox%d"), ", ")+"] # here"),
+		"unknown attributes":  {"m = {\n" + strings.Join(repeated(1000, "k%d = 1"), "\n") + "\n}", "a = [" + strings.Join(repeated(8000, "local.m.x%d"), ", ") + "] # here"},
+		"wrong operands":      append(repeated(20_000, `a%d = 1 + "x"`), `b = "" # anywhere`),
+		"one name many times": {"a = 1 # anywhere\n" + strings.Repeat("a = 1\n", 100_000)},
+		"tries":               {"a = [" + strings.Join(repeated(10_000, "try(service.s%d.host, 1)"), ", ") + "]"},
+		"long names":          {strings.Repeat("ab", 100_000) + " = 1", "a = local." + strings.Repeat("ac", 100_000) + " # here"},
 		"agents on one node": {"a = 1 # anywhere\n}\nrole \"all\" {\n  nodes = [\"a\"]\n}\ndefinition \"d\" {\n  workload \"w\" {\n    kind  = \"DaemonSet\"\n    image = \"own\"\n    role  = role.all\n  }\n}\n" +
 			"service \"d\" {\n  count = 3000\n}\nlocals {"},
 
@@ -158,20 +140,15 @@ func TestExhaustion(t *testing.T) {
 		"duration":           {`a = timeadd("2026-11-22T00:00:00Z", "999999999999999h") # here`},
 
 		// Encodings.
-		"JSON":           {`a = jsondecode("[${join(",", [for i in range(1000) : join(",", [for j in range(1000) : "[1]"])])}]") # here`},
 		"JSON, nested":   {`a = jsondecode(join("", [for i in range(90) : join("", [for j in range(1000) : "["])])) # here`},
-		"YAML":           {`a = yamldecode(join("", [for i in range(1000) : join("", [for j in range(1000) : "- 1\n"])])) # here`},
 		"YAML, nested":   {`a = yamldecode(join("", [for i in range(90) : join("", [for j in range(1000) : "["])])) # here`},
 		"YAML, aliases":  {`a = yamldecode("a: &a [x,x,x,x,x,x,x,x,x]\n` + aliases("abcdefghi") + `") # here`},
-		"CSV":            {`a = csvdecode("a\n${join("\n", [for i in range(1000) : join("\n", [for j in range(1000) : "c"])])}") # here`},
-		"CSV, columns":   {`a = csvdecode(join(",", [for i in range(1000) : join(",", [for j in range(1000) : "c${i}_${j}"])])) # here`},
 		"gzip in a loop": {text16M, `z = base64gzip(local.big)`, `a = [for i in range(1000) : length(base64gunzip(local.z))] # here`},
 
 		// Files.
 		"file in a loop":        {`a = [for i in range(1000) : [for j in range(1000) : filesha256("large.bin")]] # here`},
 		"fileset of stars":      {`a = fileset("many", "*a*a*a*a*a*a*a*a*a*b")`},
 		"fileset of braces":     {`a = fileset("many", "` + strings.Repeat("{a,a}", 20) + `b") # here`},
-		"fileset in a loop":     {`a = [for i in range(1000) : [for j in range(1000) : fileset("many", "**")]] # here`},
 		"file of the kernel":    {`a = file("/proc/self/status") # here`},
 		"file of a driver":      {`a = filebase64("/sys/kernel/mm/transparent_hugepage/enabled") # here`},
 		"link to the kernel":    {`a = file("kernel") # here`},
@@ -180,6 +157,37 @@ func TestExhaustion(t *testing.T) {
 		"hash of a device":      {`a = filesha256("/dev/zero") # here`},
 		"hash of a named pipe":  {`a = filesha256("pipe") # here`},
 		"file that is too long": {`a = filebase64("larger.bin") # here`},
+	}
+	// Each of these takes several seconds of a processor.
+	long := map[string][]string{
+		"long heredoc":             {"a = <<EOT\n" + strings.Repeat(strings.Repeat("a", 53)+"\n", 18_000) + "EOT"},
+		"escapes in a template":    {`a = templatestring(join("", [for i in range(1000) : join("", [for j in range(300) : "$$${"])]), {}) # here`},
+		"sequences":                {`a = "` + strings.Repeat("${1}", 1_000_000) + `" # anywhere`},
+		"sequences that fit":       {`a = "x` + strings.Repeat("${1}", 240_000) + `"`},
+		"template in a loop":       {`a = [for i in range(1000) : [for j in range(1000) : templatestring("%{for x in range(1000)}$${x}%{endfor}", {})]] # here`},
+		"regular expression, long": {`p = join("|", [for i in range(1000) : join("|", [for j in range(100) : "a${i}b${j}"])])`, `a = regex(local.p, "abc") # here`},
+		"many locals that fit":     repeated(240_000, "a%d=1"),
+		"comments":                 {strings.Repeat("/**/", 1_000_000) + "# anywhere"},
+		"document of JSON":         {`a = yamldecodeall(join("", [for i in range(800) : join("", [for j in range(600) : "{}"])])) # here`},
+		"concat":                   {list90k, `a = concat(` + strings.TrimSuffix(strings.Repeat("local.long, ", 100), ", ") + `) # here`},
+		"matchkeys":                {list90k, `a = matchkeys(local.long, local.long, [for i, x in local.long : i]) # here`},
+		"merge in a loop":          {list50k, `m = { for i, x in local.loop : i => x }`, `a = [for i in range(1000) : length(merge(local.m, { a = i }))] # here`},
+		"loops":                    {list50k, `a = [for x in local.loop : [for y in local.loop : [for z in local.loop : 1]]] # here`},
+		"loops of nothing":         {list50k, `a = [for x in local.loop : [for y in local.loop : [for z in local.loop : z if false] if false]] # here`},
+		"loops of maps":            {list50k, `a = { for i, x in local.loop : i => { for j, y in local.loop : j => { for k, z in local.loop : k => 1 } } } # here`},
+		"loops of comparisons":     {list50k, `a = [for x in local.loop : local.loop == local.loop] # here`},
+		"loops of sets":            {`s = toset([for j in range(15) : "${j}"])`, `b = toset([for i in range(1000) : "${i}"])`, `a = [for i in range(1000) : [for j in range(1000) : length(setunion(local.s, local.b))]] # here`},
+		"unknown names":            append(repeated(6000, "a%[1]d = local.x%[1]d"), `b = "" # anywhere`),
+		"unknown blocks":           {"a = 1 # anywhere\n}\n" + strings.Repeat("x {}\n", 100_000) + "locals {"},
+		"one service for many":     {"a = 1 # anywhere\n}\n" + strings.Repeat("service \"memcached\" {}\n", 50_000) + "locals {"},
+		"JSON":                     {`a = jsondecode("[${join(",", [for i in range(1000) : join(",", [for j in range(1000) : "[1]"])])}]") # here`},
+		"YAML":                     {`a = yamldecode(join("", [for i in range(1000) : join("", [for j in range(1000) : "- 1\n"])])) # here`},
+		"CSV":                      {`a = csvdecode("a\n${join("\n", [for i in range(1000) : join("\n", [for j in range(1000) : "c"])])}") # here`},
+		"CSV, columns":             {`a = csvdecode(join(",", [for i in range(1000) : join(",", [for j in range(1000) : "c${i}_${j}"])])) # here`},
+		"fileset in a loop":        {`a = [for i in range(1000) : [for j in range(1000) : fileset("many", "**")]] # here`},
+	}
+	if os.Getenv("KOLLA_TEST_LONG") != "" {
+		maps.Copy(tests, long)
 	}
 	dir := t.TempDir()
 	if err := makeFiles(dir); err != nil {

@@ -109,7 +109,7 @@ func Kubectl(t testing.TB, args ...string) string {
 }
 
 // Namespace creates a new namespace and returns its name. The namespace is deleted when the
-// test ends.
+// test ends, unless the cluster is.
 func Namespace(t testing.TB) string {
 	t.Helper()
 	namespaces := corev1client.NewForConfigOrDie(Config(t)).Namespaces()
@@ -118,6 +118,9 @@ func Namespace(t testing.TB) string {
 		t.Fatalf("make a namespace: %v", err)
 	}
 	t.Cleanup(func() {
+		if shared.process != nil {
+			return // it goes with the cluster; to delete it costs as much as many a test
+		}
 		// The test's own context has ended by now. The test does not wait until the namespace
 		// is gone, because the next test gets another one.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
