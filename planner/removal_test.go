@@ -133,12 +133,8 @@ func TestUndeclaredNamespace(t *testing.T) {
 		want   string // of the problem; empty: it is deleted
 		holds  string // what goes with it
 	}{
-		"empty, not named":             {want: "-delete-data=" + at},
-		"empty":                        {named: true, holds: "everything in it"},
 		"somebody's object, not named": {inside: inside("ConfigMap", "theirs"), want: "ConfigMap extra/theirs (): To keep it, put its declaration back. To delete it, first delete or move what is in it. To delete it with all that is in it, plan with -delete-data=" + at + " ("},
-		"somebody's object":            {named: true, inside: inside("ConfigMap", "theirs"), holds: "everything in it, with ConfigMap extra/theirs"},
 		"kolla's own":                  {named: true, known: true, inside: live(inside("ConfigMap", "ours"), "uid-ours"), want: "ConfigMap extra/ours (): To keep it, put its declaration back. To delete it, first delete or move what is in it. To leave it in the cluster without kolla, declare:\n\n  removed {"},
-		"labelled by somebody":         {named: true, inside: live(inside("ConfigMap", "theirs"), "uid-theirs"), holds: "everything in it, with ConfigMap extra/theirs"},
 		"what every one has":           {named: true, inside: inside("ConfigMap", "kube-root-ca.crt"), holds: "everything in it"},
 	}
 	for name, test := range tests {

@@ -217,9 +217,9 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestDirectoryFiles holds which files of the config directory override a config file, the
+// TestDirectoryOverrides holds which files of the config directory override a config file, the
 // weakest first.
-func TestDirectoryFiles(t *testing.T) {
+func TestDirectoryOverrides(t *testing.T) {
 	t.Parallel()
 	for title, c := range map[string]struct {
 		there  string // the files

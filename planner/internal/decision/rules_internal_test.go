@@ -33,6 +33,7 @@ func TestMissing(t *testing.T) {
 		"a map that is a value":  {stored: "{spec: {b: {c: 1}}}", shown: "{spec: {b: 1}}"},
 		"in a list":              {stored: "{spec: {l: [{a: 1, b: 1}]}}", shown: "{spec: {l: [{a: 1}]}}"},
 		"metadata and status":    {stored: "{apiVersion: v2, kind: K, metadata: {labels: {a: b}}, status: {a: 1}}", shown: "{}"},
+		"metadata of a template": {stored: "{spec: {metadata: {a: 1}}}", shown: "{spec: {}}", want: "spec.metadata"},
 		"a spec that is missing": {stored: "{spec: {a: 1}, metadata: {}}", shown: "{metadata: {}}", want: "spec"},
 		"only the other has it":  {stored: "{spec: {}}", shown: "{spec: {a: 1}}"},
 	}

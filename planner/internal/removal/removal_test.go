@@ -324,12 +324,12 @@ func TestDestroy(t *testing.T) {
 		"volumes of others":                       {live: []*unstructured.Unstructured{set, unselected}, records: []state.Object{recordOf(set)}, allowed: "*", want: []string{"delete db"}},
 		"volumes of an unknown StatefulSet":       {live: []*unstructured.Unstructured{set, volume}, allowed: "*", problem: "StatefulSet openstack/db carries the label"},
 		"volumes of a released StatefulSet":       {live: []*unstructured.Unstructured{set, volume}, records: []state.Object{recordOf(set)}, removed: "service.a", allowed: "*", want: []string{"forget data-db-0", "forget db"}},
-		"an unknown volume":                       {live: []*unstructured.Unstructured{volume}, allowed: "*", kept: []string{"data-db-0"}},
+		"an unknown volume":                       {live: []*unstructured.Unstructured{volume}, allowed: "*", kept: []string{"data-db-0 alone"}},
 		"an unknown volume, named":                {live: []*unstructured.Unstructured{volume}, allowed: "cloud.prod/PersistentVolumeClaim/data-db-0", want: []string{"delete data-db-0"}},
 		"a volume left before":                    {live: []*unstructured.Unstructured{volume}, records: []state.Object{left}, allowed: "*", want: []string{"delete data-db-0"}},
 		"a volume left before, that stays":        {live: []*unstructured.Unstructured{volume}, records: []state.Object{left}, kept: []string{"data-db-0"}},
 		"a volume left before, used by others":    {live: []*unstructured.Unstructured{set, volume}, records: []state.Object{left}, allowed: "*", problem: "StatefulSet openstack/db carries the label"},
-		"a volume left before, made again":        {live: []*unstructured.Unstructured{again}, records: []state.Object{left}, allowed: "*", kept: []string{"data-db-0"}},
+		"a volume left before, made again":        {live: []*unstructured.Unstructured{again}, records: []state.Object{left}, allowed: "*", kept: []string{"data-db-0 alone"}},
 		"a volume left before, without its label": {live: []*unstructured.Unstructured{unselected}, records: []state.Object{left}, allowed: "*"},
 		"a volume left before, gone":              {records: []state.Object{left}, want: []string{"forget data-db-0"}},
 	}
@@ -348,7 +348,11 @@ func TestDestroy(t *testing.T) {
 			}
 			var kept []string
 			for _, k := range got.Kept {
-				kept = append(kept, k.Address.Name)
+				name := k.Address.Name
+				if k.Alone {
+					name += " alone" // -delete-data='*' does not delete it
+				}
+				kept = append(kept, name)
 			}
 			if diff := cmp.Diff(test.kept, kept); diff != "" {
 				t.Errorf("kept (-want +got):\n%s", diff)
