@@ -87,6 +87,7 @@ func TestReplicas(t *testing.T) {
 		"a DaemonSet":                 {workload: `kind = "DaemonSet"`, want: 0},
 		"a DaemonSet, the service":    {workload: `kind = "DaemonSet"`, service: "replicas = 3", want: 0, said: []string{`Unsuitable value for "replicas"`}},
 		"a DaemonSet, its definition": {workload: "kind = \"DaemonSet\"\nreplicas = 3", want: 0, said: []string{`Unsuitable value for "replicas"`}},
+		"a DaemonSet, both":           {workload: "kind = \"DaemonSet\"\nreplicas = 3", service: "replicas = 2", want: 0, said: []string{`Unsuitable value for "replicas"`}}, // said once
 		"a DaemonSet, its block":      {workload: `kind = "DaemonSet"`, override: "replicas = 3", want: 0, said: []string{`Unsuitable value for "replicas"`}},
 	}
 	for name, test := range tests {

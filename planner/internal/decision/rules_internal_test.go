@@ -10,8 +10,12 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/internal/objecttest"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -137,6 +141,124 @@ func TestWrittenSince(t *testing.T) {
 			s.draft.Live, s.draft.Record = live, &inventory.Record{State: object}
 			if got := writtenSince(s); got != test.want {
 				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
+
+// found is an object of service.a that exists, kolla made, and matches, with its outcome.
+func found(t *testing.T, kind, name string) *outcome.Outcome {
+	t.Helper()
+	apiVersion := "apps/v1"
+	if kind == "Job" {
+		apiVersion = "batch/v1"
+	}
+	live := objecttest.Read(t, "{apiVersion: "+apiVersion+", kind: "+kind+", metadata: {name: "+name+", uid: u}}")
+	object := &providers.Object{Address: objecttest.Address(t, "service.a/"+kind+"/"+name), Manifest: live}
+	known := &state.Object{Address: object.Address.String(), UID: "u", Ready: true}
+	return &outcome.Outcome{
+		Object: object, Live: live, Ours: true, Record: &inventory.Record{State: known},
+		Action: plans.Action{Address: object.Address, Object: object, Ref: object.Ref(), Verb: plans.None},
+	}
+}
+
+// An object with replace_triggered_by is replaced if this plan, or an earlier round of its apply,
+// changes what it names, and if it would stay otherwise.
+func TestTriggeredBy(t *testing.T) {
+	const conf = "service.a/Deployment/conf"
+	changed := []plans.Change{{Path: "spec.x"}}
+	moved := []plans.Change{{Path: `metadata.annotations["kolla.openstack.org/address"]`}}
+	tests := map[string]struct {
+		named   string // by replace_triggered_by; empty: conf
+		trigger func(o *outcome.Outcome)
+		object  func(o *outcome.Outcome)
+		before  string // of an earlier round
+		kind    string // of the object; empty: Deployment
+		want    string // the entry; empty: it is not replaced
+	}{
+		"an update":                  {trigger: func(o *outcome.Outcome) { o.Action.Verb, o.Action.Changes = plans.Update, changed }, want: conf},
+		"an update of the block":     {named: "service.a", trigger: func(o *outcome.Outcome) { o.Action.Verb, o.Action.Changes = plans.Update, changed }, want: "service.a"},
+		"a creation":                 {trigger: func(o *outcome.Outcome) { o.Action.Verb = plans.Create }, want: conf},
+		"a replacement":              {trigger: func(o *outcome.Outcome) { o.Action.Verb = plans.Replace }, want: conf},
+		"another address only":       {trigger: func(o *outcome.Outcome) { o.Action.Verb, o.Action.Changes = plans.Adopt, moved }},
+		"no change":                  {},
+		"a change of another one":    {named: "service.b", trigger: func(o *outcome.Outcome) { o.Action.Verb = plans.Create }},
+		"an earlier round":           {before: conf, want: conf},
+		"an object that changes":     {trigger: create, object: func(o *outcome.Outcome) { o.Action.Verb = plans.Update }, want: conf},
+		"an object that moved":       {trigger: create, object: func(o *outcome.Outcome) { o.Action.Verb = plans.Adopt }, want: conf},
+		"an object that is adopted":  {trigger: create, object: func(o *outcome.Outcome) { o.Action.Verb, o.Ours = plans.Adopt, false }},
+		"an object that is replaced": {trigger: create, object: func(o *outcome.Outcome) { o.Action.Verb = plans.Replace }},
+		"an object that is refused":  {trigger: create, object: func(o *outcome.Outcome) { o.Action.Verb = "" }},
+		"a new object":               {trigger: create, object: func(o *outcome.Outcome) { o.Live, o.Action.Verb = nil, plans.None }},
+		"a Job that was cleaned up":  {trigger: create, kind: "Job", object: func(o *outcome.Outcome) { o.Live = nil }, want: conf},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if test.kind == "" {
+				test.kind = "Deployment"
+			}
+			if test.named == "" {
+				test.named = conf
+			}
+			trigger, o := found(t, "Deployment", "conf"), found(t, test.kind, "x")
+			o.Object.Lifecycle = &providers.Lifecycle{ReplaceTriggeredBy: []string{test.named}}
+			if test.trigger != nil {
+				test.trigger(trigger)
+			}
+			if test.object != nil {
+				test.object(o)
+			}
+			e := &env{inv: &inventory.Inventory{}}
+			if test.before != "" {
+				e.inv.Input.Triggered = map[addrs.Object]string{o.Object.Address: test.before}
+			}
+			why, ok := triggeredBy(e, o, changedObjects([]*outcome.Outcome{trigger}))
+			if ok != (test.want != "") || why.Detail != test.want {
+				t.Errorf("%v because of %+v, want %q", ok, why, test.want)
+			}
+		})
+	}
+}
+
+func create(o *outcome.Outcome) { o.Action.Verb = plans.Create }
+
+// What matches is only recorded, if it is new to the state, and else waited for, if it was not
+// ready.
+func TestMatches(t *testing.T) {
+	tests := map[string]struct {
+		change  func(o *outcome.Outcome)
+		verb    plans.Verb
+		reason  plans.ReasonKind
+		pending bool
+		stamp   bool // the fingerprint is recorded, or only its stamp
+		whole   bool
+	}{
+		"as recorded":                   {verb: plans.None, stamp: true, whole: true},
+		"never seen ready":              {change: func(o *outcome.Outcome) { o.Record.State.Ready = false }, verb: plans.None, pending: true, stamp: true, whole: true},
+		"made by a cut-off apply":       {change: func(o *outcome.Outcome) { o.Record.State.UID = "" }, verb: plans.None, pending: true, stamp: true, whole: true},
+		"with additions that stay":      {change: func(o *outcome.Outcome) { o.Action.Reported = true }, verb: plans.None, stamp: true},
+		"made by others":                {change: func(o *outcome.Outcome) { o.Ours, o.Record = false, nil }, verb: plans.Adopt, reason: plans.ReasonUnowned},
+		"fields of an object of others": {change: func(o *outcome.Outcome) { o.Object.Partial, o.Ours, o.Record = true, false, nil }, verb: plans.Adopt, reason: plans.ReasonUnowned},
+		"at another address":            {change: func(o *outcome.Outcome) { o.Record.State.Address = "service.b/Deployment/x" }, verb: plans.Adopt, reason: plans.ReasonMoved},
+		"nothing is declared of it":     {change: func(o *outcome.Outcome) { o.Object.Partial, o.Object.Unwanted, o.Record = true, []string{"label"}, nil }, verb: plans.None},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := found(t, "Deployment", "x")
+			if test.change != nil {
+				test.change(o)
+			}
+			fingerprint := state.Fingerprint{Owned: "1", Stamp: "2"}
+			a := matches(&subject{draft: *o}, plans.Evidence{Kind: plans.DryRun}, fingerprint).Action
+			var reason plans.ReasonKind
+			if len(a.Reasons) > 0 {
+				reason = a.Reasons[0].Kind
+			}
+			if a.Verb != test.verb || reason != test.reason || a.Pending != test.pending || a.Evidence.Kind != plans.DryRun {
+				t.Errorf("%s because of %q, pending %v, by %s", a.Verb, reason, a.Pending, a.Evidence.Kind)
+			}
+			if got := a.Fingerprint; (got.Stamp != "") != test.stamp || (got.Owned != "") != test.whole {
+				t.Errorf("records %+v", got)
 			}
 		})
 	}

@@ -275,8 +275,12 @@ func TestNamespaces(t *testing.T) {
 			}
 			verb, holds := "", ""
 			for _, a := range decide.Actions {
-				if a.Address.Name == "extra" {
-					verb, holds = string(a.Verb), a.Holds
+				if a.Address.Name != "extra" {
+					continue
+				}
+				verb, holds = string(a.Verb), a.Holds
+				if a.Occupied != strings.Contains(test.holds, ", with ") {
+					t.Errorf("occupied: %v", a.Occupied)
 				}
 			}
 			if verb != test.want || holds != test.holds {
