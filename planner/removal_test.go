@@ -311,55 +311,6 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// Pods that nobody has restarted yet may mount any of the earlier versions.
-func TestFamiliesThatOldPodsMount(t *testing.T) {
-	tests := map[string]struct {
-		strategy, block string
-		want            []string
-	}{
-		"on delete":        {"OnDelete", "service.keystone", nil},
-		"rolling":          {"RollingUpdate", "service.keystone", []string{"delete " + atGeneration(1)}},
-		"of another block": {"OnDelete", "service.nova", []string{"delete " + atGeneration(1)}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			w := &world{}
-			for n := 1; n <= 3; n++ {
-				r := w.add(atGeneration(n), generation(n))
-				r.Family = family
-				r.Applied = then.Add(time.Duration(n) * time.Minute)
-			}
-			config := declared(atGeneration(3), generation(3))
-			config.Family = address(family)
-			agent := thing("apps/v1", "DaemonSet", "agent")
-			agent.Object["spec"] = map[string]any{"updateStrategy": map[string]any{"type": test.strategy}}
-			plan := mustPlan(t, w.input(config, declared(test.block+"/DaemonSet/agent", agent)))
-			var got []string
-			for _, v := range verbs(plan) {
-				if strings.HasPrefix(v, "delete ") {
-					got = append(got, v)
-				}
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("deletions (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-// A job's older run is not kept: its inputs may come back, and then it has to run
-// again.
-func TestFamilyOfJobs(t *testing.T) {
-	w := &world{}
-	r := w.add("service.a/Job/sync-1", thing("batch/v1", "Job", "sync-1"))
-	r.Family = "service.a/Job/sync"
-	o := declared("service.a/Job/sync-2", thing("batch/v1", "Job", "sync-2"))
-	o.Family = address("service.a/Job/sync")
-	if diff := cmp.Diff([]string{"run service.a/Job/sync-2", "delete service.a/Job/sync-1"}, verbs(mustPlan(t, w.input(o)))); diff != "" {
-		t.Errorf("actions (-want +got):\n%s", diff)
-	}
-}
-
 // A small cloud: a namespace, a database with a volume, and what uses it.
 func smallCloud() *world {
 	w := &world{}

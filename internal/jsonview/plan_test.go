@@ -384,7 +384,9 @@ func TestKeys(t *testing.T) {
 			a := action(t, plans.Create)
 			a.Address, a.Object = objecttest.Address(t, at), &providers.Object{}
 			a.Values = &plans.Values{After: &extract.Part{Values: m{}}}
-			read := document(t, planOf(a))
+			beside := a
+			beside.Address.Name = "beside"
+			read := document(t, &plans.Plan{Values: true, Actions: []plans.Action{a, beside}})
 			change := within(read, "resource_changes", 0)
 			if within(change, "address") != at || within(change, "module_address") != test.module || within(change, "index") != test.index {
 				t.Errorf("the change is %v", change)
@@ -397,6 +399,9 @@ func TestKeys(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.modules, modules); diff != "" {
 				t.Errorf("modules of the values (-want +got):\n%s", diff)
+			}
+			if within(root, "resources", 1, "name") != "beside" {
+				t.Errorf("not all are in one module: %v", root)
 			}
 			if one := within(root, "resources", 0); within(one, "address") != at || within(one, "index") != test.index {
 				t.Errorf("its values are %v", one)

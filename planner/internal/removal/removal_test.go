@@ -310,6 +310,9 @@ func TestDestroy(t *testing.T) {
 	left := recordOf(volume)
 	left.Left = true
 	object := live("ConfigMap", "x")
+	agent := of("apps/v1", live("DaemonSet", "agent"))
+	needed := recordOf(agent)
+	needed.Holds = "the network of servers"
 	tests := map[string]struct {
 		live    []*unstructured.Unstructured
 		records []state.Object
@@ -317,8 +320,11 @@ func TestDestroy(t *testing.T) {
 		removed string // a removed block that leaves it
 		want    []string
 		kept    []string
+		atRisk  bool
 		problem string // part of its summary; empty: none
 	}{
+		"a workload that others need":             {live: []*unstructured.Unstructured{agent}, records: []state.Object{needed}, atRisk: true},
+		"a workload that others need, named":      {live: []*unstructured.Unstructured{agent}, records: []state.Object{needed}, allowed: "service.a", want: []string{"delete agent"}},
 		"a recorded object":                       {live: []*unstructured.Unstructured{object}, records: []state.Object{recordOf(object)}, want: []string{"delete x"}},
 		"an object with a label":                  {live: []*unstructured.Unstructured{object}, problem: "the state does not know it"},
 		"two with a label":                        {live: []*unstructured.Unstructured{object, live("Service", "y")}, problem: "2 objects carry the label"},
@@ -360,6 +366,9 @@ func TestDestroy(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.kept, kept); diff != "" {
 				t.Errorf("kept (-want +got):\n%s", diff)
+			}
+			if (len(got.AtRisk) > 0) != test.atRisk {
+				t.Errorf("at risk: %v", got.AtRisk)
 			}
 			if (len(got.Problems) > 0) != (test.problem != "") || test.problem != "" && !strings.Contains(got.Problems[0].Summary, test.problem) {
 				t.Errorf("problems %v, want %q", got.Problems, test.problem)
@@ -514,7 +523,8 @@ func TestVersions(t *testing.T) {
 		gone     string
 		change   func(o *outcome.Outcome)
 		selected []string // nil: all
-		strategy string   // of a workload of the block
+		strategy string   // of a workload
+		block    string   // of the workload; empty: the same
 		want     []string
 	}{
 		"one":                  {recorded: []string{"v1"}},
@@ -531,6 +541,7 @@ func TestVersions(t *testing.T) {
 		"pods restart by themselves":          {recorded: []string{"v2", "v1"}, strategy: "RollingUpdate", want: []string{"delete v1"}},
 		"pods stay until somebody stops them": {recorded: []string{"v3", "v2", "v1"}, strategy: "OnDelete"},
 		"such pods, and a version is gone":    {recorded: []string{"v3", "v2", "v1"}, gone: "v1", strategy: "OnDelete", want: []string{"forget v1"}},
+		"such pods of another block":          {recorded: []string{"v2", "v1"}, strategy: "OnDelete", block: "service.b", want: []string{"delete v1"}},
 		"of a part of the block":              {recorded: []string{"v2", "v1"}, selected: []string{"service.a/ConfigMap/new"}},
 	}
 	for name, test := range tests {
@@ -548,7 +559,10 @@ func TestVersions(t *testing.T) {
 			}
 			in.Snapshot = providers.SnapshotOf(all...)
 			object := providers.Object{Address: objecttest.Address(t, "service.a/ConfigMap/new"), Family: family, Manifest: live("ConfigMap", "new")}
-			workload := providers.Object{Address: objecttest.Address(t, "service.a/DaemonSet/d"), Manifest: of("apps/v1", live("DaemonSet", "d"))}
+			if test.block == "" {
+				test.block = "service.a"
+			}
+			workload := providers.Object{Address: objecttest.Address(t, test.block+"/DaemonSet/d"), Manifest: of("apps/v1", live("DaemonSet", "d"))}
 			workload.Manifest.Object["spec"] = map[string]any{"updateStrategy": map[string]any{"type": test.strategy}}
 			in.Objects = []providers.Object{object, workload}
 			outcomes := []*outcome.Outcome{
@@ -574,7 +588,7 @@ func TestVersions(t *testing.T) {
 				t.Errorf("actions (-want +got):\n%s", diff)
 			}
 			for _, a := range got {
-				if busy := fmt.Sprint(a.DependsOn); a.Verb == plans.Delete && busy != "[service.a/ConfigMap/new service.a/DaemonSet/d]" {
+				if busy := fmt.Sprint(a.DependsOn); a.Verb == plans.Delete && busy != "[service.a/ConfigMap/new service.a/DaemonSet/d]" && test.block == "service.a" {
 					t.Errorf("the deletion waits for %s", busy)
 				}
 			}
