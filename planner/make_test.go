@@ -156,20 +156,9 @@ func TestDecision(t *testing.T) {
 			situation: situation{at: atConfigMap, manifest: configMap, answer: says(webhookDown)},
 			verb:      plans.Create, reasons: []plans.ReasonKind{plans.ReasonNew}, evidence: plans.Unverified,
 		},
-		"changed, and a webhook is down": {
-			situation: situation{
-				at: atConfigMap, manifest: configMap, record: known, answer: says(webhookDown),
-				live: func(u *unstructured.Unstructured) { u.Object["data"] = map[string]any{"x": "0"} },
-			},
-			verb: plans.Update, reasons: []plans.ReasonKind{plans.ReasonDrift}, evidence: plans.Unverified,
-		},
 		"matches": {
 			situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known},
 			verb:      plans.None, evidence: plans.DryRun,
-		},
-		"matches, but was not seen ready": {
-			situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: func(r *state.Object) { r.Ready = false }},
-			verb:      plans.None, evidence: plans.DryRun, pending: true,
 		},
 		"matches, made by an apply that was killed": {
 			situation: situation{
@@ -198,17 +187,9 @@ func TestDecision(t *testing.T) {
 			},
 			verb: plans.Update, reasons: []plans.ReasonKind{plans.ReasonDrift}, evidence: plans.Unverified,
 		},
-		"cannot be changed in place": {
-			situation: situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known, answer: unlessNew(invalid("data", "field is immutable when `immutable` is set"))},
-			verb:      plans.Replace, reasons: []plans.ReasonKind{plans.ReasonImmutable}, evidence: plans.Surrogate,
-		},
 		"job that never ran": {
 			situation: situation{at: atJob, manifest: job, adjust: versioned},
 			verb:      plans.Run, reasons: []plans.ReasonKind{plans.ReasonNew}, evidence: plans.DryRun,
-		},
-		"job that finished and was cleaned up": {
-			situation: situation{at: atJob, manifest: job, adjust: versioned, record: known},
-			verb:      plans.None, evidence: plans.Recorded,
 		},
 		"job of one name, whose image changed since it was cleaned up": {
 			situation: situation{at: atJob, manifest: job, record: known, input: withImage},
@@ -238,25 +219,6 @@ func TestDecision(t *testing.T) {
 			situation: situation{at: atJob, manifest: job, adjust: versioned, live: condition("Complete"), record: func(r *state.Object) { r.Ready = false }},
 			verb:      plans.None, evidence: plans.Recorded, pending: true,
 		},
-		"job that is complete": {
-			situation: situation{
-				at: atJob, manifest: job, adjust: versioned, live: condition("Complete"), record: known,
-				answer: says(errors.New("nobody is asked")),
-			},
-			verb: plans.None, evidence: plans.Recorded,
-		},
-		"job that failed": {
-			situation: situation{at: atJob, manifest: job, adjust: versioned, live: condition("Failed"), record: func(r *state.Object) { r.Ready = false }},
-			verb:      plans.Replace, reasons: []plans.ReasonKind{plans.ReasonFailedJob}, evidence: plans.Surrogate,
-		},
-		"job that runs with other inputs than it would have now": {
-			situation: situation{at: atJob, manifest: job, adjust: forRelease, live: withInputs("others"), record: func(r *state.Object) { r.Ready = false }},
-			verb:      plans.Replace, reasons: []plans.ReasonKind{plans.ReasonConfig}, evidence: plans.Surrogate,
-		},
-		"job that runs with what it would have now": {
-			situation: situation{at: atJob, manifest: job, adjust: forRelease, live: withInputs("these"), record: func(r *state.Object) { r.Ready = false }},
-			verb:      plans.None, evidence: plans.Recorded, pending: true,
-		},
 		"job that ran with other inputs and attempts than it would have now": {
 			situation: situation{
 				at: atJob, manifest: job, adjust: forRelease, record: known,
@@ -284,10 +246,6 @@ func TestDecision(t *testing.T) {
 			situation: situation{at: atJob, manifest: job, live: condition("Complete"), record: known, input: withTTL, answer: unlessNew(invalid("spec.template", "field is immutable"))},
 			verb:      plans.None, evidence: plans.Recorded,
 		},
-		"job with a name of its own, that still runs": {
-			situation: situation{at: atJob, manifest: job, live: asItIs, record: known, input: withTTL, answer: unlessNew(invalid("spec.template", "field is immutable"))},
-			verb:      plans.Replace, reasons: []plans.ReasonKind{plans.ReasonImmutable}, evidence: plans.Surrogate,
-		},
 		"node": {
 			situation: situation{
 				at: atNode, manifest: node, record: known,
@@ -295,14 +253,6 @@ func TestDecision(t *testing.T) {
 				live:   func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{"role": "control"}) },
 			},
 			verb: plans.None, evidence: plans.DryRun,
-		},
-		"node that somebody labelled already": {
-			situation: situation{
-				at: atNode, manifest: node,
-				adjust: func(o *providers.Object) { o.Partial = true },
-				live:   func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{"role": "control"}) },
-			},
-			verb: plans.Adopt, reasons: []plans.ReasonKind{plans.ReasonUnowned}, evidence: plans.DryRun,
 		},
 		"node whose labels are new": {
 			situation: situation{

@@ -144,88 +144,36 @@ func TestReasonsAreCollected(t *testing.T) {
 	}
 }
 
+// Whose a field is, the tests of planner/internal/ownership say. A plan takes it, leaves it, or
+// is refused.
 func TestConflicts(t *testing.T) {
+	unknown := func(in *planner.Input, _ *unstructured.Unstructured) {
+		in.State.Objects = nil
+		in.Adopt = everything(in.Objects)
+	}
 	tests := map[string]struct {
 		manager string
 		adjust  func(*planner.Input, *unstructured.Unstructured)
 		taken   bool
 		left    bool // to its owner, and not sent
 	}{
-		"kubectl":                  {manager: "kubectl", taken: true},
-		"a subcommand of kubectl":  {manager: "kubectl-client-side-apply", taken: true},
-		"k9s":                      {manager: "k9s", taken: true},
-		"before server-side apply": {manager: "before-first-apply", taken: true},
-		"a browser":                {manager: "Mozilla", taken: true},
-		"somebody's script":        {manager: "fix-labels-patch", taken: true},
-		"a controller":             {manager: "kube-controller-manager", taken: true},
-		"an autoscaler":            {manager: "vpa-recommender", taken: true},
-		"an operator":              {manager: "acme-operator", taken: true},
-		"another deployment tool":  {manager: "helm", taken: true},
-		"another cloud":            {manager: "kolla:other", taken: true},
-		"nobody knows what":        {manager: "manager", taken: true},
-		"a controller, by force": {
-			manager: "kube-controller-manager", taken: true,
-			adjust: func(in *planner.Input, _ *unstructured.Unstructured) { in.ForceConflicts = true },
-		},
-		"a controller, on what is to be adopted": {
-			manager: "kube-controller-manager",
+		"in kolla's own object": {manager: "kube-controller-manager", taken: true},
+		"by force": {
+			manager: "helm", taken: true,
 			adjust: func(in *planner.Input, u *unstructured.Unstructured) {
-				in.State.Objects = nil
-				in.Adopt = everything(in.Objects)
+				unknown(in, u)
+				in.ForceConflicts = true
 			},
 		},
 		"yielded to": {
 			manager: "helm-2", left: true,
 			adjust: treated(providers.Lifecycle{YieldTo: []string{"helm*"}}),
 		},
-		"ignored": {
-			manager: "helm", left: true,
-			adjust: treated(providers.Lifecycle{IgnoreFields: []string{"data"}}),
-		},
-		"ignored, whatever the command line says": {
-			manager: "helm", left: true,
-			adjust: func(in *planner.Input, _ *unstructured.Unstructured) {
-				in.Objects[0].Lifecycle = &providers.Lifecycle{IgnoreFields: []string{"data.x"}}
-				in.ForceConflicts = true
-			},
-		},
-		"something else is ignored": {
-			manager: "helm", taken: true,
-			adjust: treated(providers.Lifecycle{IgnoreFields: []string{"data.y", "metadata"}}),
-		},
-		"forced": {
-			manager: "helm", taken: true,
-			adjust: treated(providers.Lifecycle{ForceConflicts: true}),
-		},
-		"a controller's field, forced": {
-			manager: "kube-controller-manager", taken: true,
-			adjust: treated(providers.Lifecycle{ForceFields: []string{`data["x"]`}}),
-		},
-		"forced from its owner": {
-			manager: "helm", taken: true,
-			adjust: treated(providers.Lifecycle{ForceManagers: []string{"helm"}}),
-		},
-		"forced from somebody else": {
-			manager: "helm", taken: true,
-			adjust: treated(providers.Lifecycle{ForceManagers: []string{"argocd"}}),
-		},
-		"another tool, on what is to be adopted": {
-			manager: "helm",
-			adjust: func(in *planner.Input, u *unstructured.Unstructured) {
-				in.State.Objects = nil
-				in.Adopt = everything(in.Objects)
-			},
-		},
-		"kubectl, on what is to be adopted": {
-			manager: "kubectl", taken: true,
-			adjust: func(in *planner.Input, u *unstructured.Unstructured) {
-				in.State.Objects = nil
-				in.Adopt = everything(in.Objects)
-			},
-		},
+		"another tool, on what is to be adopted": {manager: "helm", adjust: unknown},
+		"kubectl, on what is to be adopted":      {manager: "kubectl", taken: true, adjust: unknown},
 		"kubectl, on a node that kolla never labelled": {
 			manager: "kubectl",
-			adjust: func(in *planner.Input, u *unstructured.Unstructured) {
+			adjust: func(in *planner.Input, _ *unstructured.Unstructured) {
 				in.State.Objects = nil
 				in.Objects[0].Partial = true
 			},

@@ -57,21 +57,6 @@ func TestReplaceOfAYield(t *testing.T) {
 	}
 }
 
-// No value of a Secret is in what is left to others, and no hash of one.
-func TestYieldOfASecret(t *testing.T) {
-	manifest := thing("v1", "Secret", "s")
-	manifest.Object["data"] = map[string]any{"x": "c2VjcmV0"}
-	was := live(manifest, "uid-1")
-	owns(was, "acme-operator", metav1.ManagedFieldsOperationUpdate, then, `{"f:data":{"f:x":{}}}`)
-	in := input(&cluster{objects: []*unstructured.Unstructured{was}}, declared("manifest.s/Secret/s", manifest))
-	in.State.Objects = append(in.State.Objects, recorded("manifest.s/Secret/s", was))
-	in.Objects[0].Lifecycle = &providers.Lifecycle{YieldTo: []string{"acme-operator"}}
-	yields := find(t, mustPlan(t, in), "manifest.s/Secret/s").Yields
-	if len(yields) != 1 || yields[0].Want != plans.Masked || yields[0].Live != plans.Masked {
-		t.Errorf("yields are %+v", yields)
-	}
-}
-
 func TestMoves(t *testing.T) {
 	object := thing("v1", "ConfigMap", "a")
 	target := func(text string) addrs.Target {

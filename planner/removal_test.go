@@ -56,106 +56,6 @@ func (w *world) input(objects ...providers.Object) planner.Input {
 	return in
 }
 
-func TestUndeclared(t *testing.T) {
-	const at = "service.a/ConfigMap/a"
-	tests := map[string]struct {
-		change   func(w *world, r *state.Object)
-		verb     plans.Verb
-		reason   plans.ReasonKind
-		warnings int
-	}{
-		"ours": {verb: plans.Delete, reason: plans.ReasonUndeclared},
-		"without the label": {
-			change: func(w *world, _ *state.Object) { w.last().SetLabels(nil) },
-			verb:   plans.Forget, reason: plans.ReasonUndeclared, warnings: 1,
-		},
-		"made by a killed apply": {
-			change: func(w *world, r *state.Object) {
-				r.UID, r.Token = "", "token-1"
-				token(w.last(), "token-1")
-			},
-			verb: plans.Delete, reason: plans.ReasonUndeclared,
-		},
-		"made in place of another one by a killed apply": {
-			change: func(w *world, r *state.Object) {
-				r.UID, r.Token = "uid-0", "token-1"
-				token(w.last(), "token-1")
-			},
-			verb: plans.Delete, reason: plans.ReasonUndeclared,
-		},
-		"about to be made by a killed apply, and another one": {
-			change: func(w *world, r *state.Object) {
-				r.UID, r.Token = "", "token-1"
-				token(w.last(), "token-2")
-			},
-			verb: plans.Forget, reason: plans.ReasonUndeclared, warnings: 1,
-		},
-		"ours by the label alone": {
-			change: func(_ *world, r *state.Object) { r.UID = "" },
-			verb:   plans.Forget, reason: plans.ReasonUndeclared, warnings: 1,
-		},
-		"gone": {
-			change: func(w *world, _ *state.Object) { w.cluster.objects = nil },
-			verb:   plans.Forget, reason: plans.ReasonGone,
-		},
-		"another one": {
-			change: func(w *world, _ *state.Object) { w.last().SetUID("uid-2") },
-			verb:   plans.Forget, reason: plans.ReasonUndeclared, warnings: 1,
-		},
-		"labelled for another cloud": {
-			change: func(w *world, _ *state.Object) {
-				w.last().SetLabels(map[string]string{providers.LabelCloud: "test"})
-			},
-			verb: plans.Forget, reason: plans.ReasonUndeclared, warnings: 1,
-		},
-		"neither label nor UID": {
-			change: func(w *world, r *state.Object) {
-				r.UID = ""
-				w.last().SetLabels(nil)
-			},
-			verb: plans.Forget, reason: plans.ReasonUndeclared, warnings: 1,
-		},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			w := &world{}
-			r := w.add(at, thing("v1", "ConfigMap", "a"))
-			if test.change != nil {
-				test.change(w, r)
-			}
-			plan, problems, err := planner.Make(t.Context(), w.input())
-			if err != nil {
-				t.Fatal(err)
-			}
-			a := find(t, plan, at)
-			if a.Verb != test.verb || a.Reasons[0].Kind != test.reason {
-				t.Errorf("decided %s because of %+v; want %s, %s", a.Verb, a.Reasons, test.verb, test.reason)
-			}
-			if len(problems) != test.warnings {
-				t.Errorf("problems are %+v", problems)
-			}
-			for _, p := range problems {
-				if !p.Warning {
-					t.Errorf("%+v is no warning", p)
-				}
-			}
-			if bound := a.Prior.UID != ""; bound != (a.Verb == plans.Delete) {
-				t.Errorf("bound to %+v", a.Prior)
-			}
-		})
-	}
-}
-
-func TestUndeclaredNode(t *testing.T) {
-	w := &world{}
-	w.add("role.control/Node/ctl-1", thing("v1", "Node", "ctl-1")).Partial = true
-	w.last().SetLabels(nil)
-	a := find(t, mustPlan(t, w.input()), "role.control/Node/ctl-1")
-	if a.Verb != plans.Delete || !a.Partial {
-		t.Errorf("action is %+v", a)
-	}
-}
-
 func TestUndeclaredData(t *testing.T) {
 	const at = "service.a/Secret/a"
 	w := &world{}
@@ -233,12 +133,8 @@ func TestUndeclaredNamespace(t *testing.T) {
 		want   string // of the problem; empty: it is deleted
 		holds  string // what goes with it
 	}{
-		"empty, not named":             {want: "-delete-data=" + at},
-		"empty":                        {named: true, holds: "everything in it"},
 		"somebody's object, not named": {inside: inside("ConfigMap", "theirs"), want: "ConfigMap extra/theirs (): To keep it, put its declaration back. To delete it, first delete or move what is in it. To delete it with all that is in it, plan with -delete-data=" + at + " ("},
-		"somebody's object":            {named: true, inside: inside("ConfigMap", "theirs"), holds: "everything in it, with ConfigMap extra/theirs"},
 		"kolla's own":                  {named: true, known: true, inside: live(inside("ConfigMap", "ours"), "uid-ours"), want: "ConfigMap extra/ours (): To keep it, put its declaration back. To delete it, first delete or move what is in it. To leave it in the cluster without kolla, declare:\n\n  removed {"},
-		"labelled by somebody":         {named: true, inside: live(inside("ConfigMap", "theirs"), "uid-theirs"), holds: "everything in it, with ConfigMap extra/theirs"},
 		"what every one has":           {named: true, inside: inside("ConfigMap", "kube-root-ca.crt"), holds: "everything in it"},
 	}
 	for name, test := range tests {
@@ -259,7 +155,7 @@ func TestUndeclaredNamespace(t *testing.T) {
 			}
 			if test.want == "" {
 				a := find(t, mustPlan(t, in), at)
-				if a.Verb != plans.Delete || a.Occupied != (test.inside != nil && test.inside.GetName() == "theirs") || a.Holds != test.holds {
+				if a.Verb != plans.Delete || a.Occupied || a.Holds != test.holds {
 					t.Errorf("verb is %s, occupied %v, it holds %q", a.Verb, a.Occupied, a.Holds)
 				}
 				return
@@ -412,55 +308,6 @@ func TestFamilies(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// Pods that nobody has restarted yet may mount any of the earlier versions.
-func TestFamiliesThatOldPodsMount(t *testing.T) {
-	tests := map[string]struct {
-		strategy, block string
-		want            []string
-	}{
-		"on delete":        {"OnDelete", "service.keystone", nil},
-		"rolling":          {"RollingUpdate", "service.keystone", []string{"delete " + atGeneration(1)}},
-		"of another block": {"OnDelete", "service.nova", []string{"delete " + atGeneration(1)}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			w := &world{}
-			for n := 1; n <= 3; n++ {
-				r := w.add(atGeneration(n), generation(n))
-				r.Family = family
-				r.Applied = then.Add(time.Duration(n) * time.Minute)
-			}
-			config := declared(atGeneration(3), generation(3))
-			config.Family = address(family)
-			agent := thing("apps/v1", "DaemonSet", "agent")
-			agent.Object["spec"] = map[string]any{"updateStrategy": map[string]any{"type": test.strategy}}
-			plan := mustPlan(t, w.input(config, declared(test.block+"/DaemonSet/agent", agent)))
-			var got []string
-			for _, v := range verbs(plan) {
-				if strings.HasPrefix(v, "delete ") {
-					got = append(got, v)
-				}
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("deletions (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-// A job's older run is not kept: its inputs may come back, and then it has to run
-// again.
-func TestFamilyOfJobs(t *testing.T) {
-	w := &world{}
-	r := w.add("service.a/Job/sync-1", thing("batch/v1", "Job", "sync-1"))
-	r.Family = "service.a/Job/sync"
-	o := declared("service.a/Job/sync-2", thing("batch/v1", "Job", "sync-2"))
-	o.Family = address("service.a/Job/sync")
-	if diff := cmp.Diff([]string{"run service.a/Job/sync-2", "delete service.a/Job/sync-1"}, verbs(mustPlan(t, w.input(o)))); diff != "" {
-		t.Errorf("actions (-want +got):\n%s", diff)
 	}
 }
 
@@ -639,57 +486,5 @@ func TestDestroyWithoutAState(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("problem is %q, lacks %q", got, want)
 		}
-	}
-}
-
-// A volume that an earlier destroy left behind goes by its UID, unless somebody else's
-// StatefulSet asks for it by now. No other plan looks for it.
-func TestDestroyOfLeftVolumes(t *testing.T) {
-	const at = "service.mariadb/PersistentVolumeClaim/data-mariadb-0"
-	claim := live(thing("v1", "PersistentVolumeClaim", "data-mariadb-0"), "uid-claim")
-	claim.SetLabels(map[string]string{providers.LabelCloud: "prod", providers.LabelService: "mariadb"})
-	set := databaseSet("mariadb", "1Gi")
-	tests := map[string]struct {
-		change     func(*world)
-		deleteData string
-		want       []string
-		kept       int
-	}{
-		"all data":         {deleteData: "*", want: []string{"delete " + at}},
-		"no data":          {kept: 1},
-		"made again":       {deleteData: "*", change: func(w *world) { w.last().SetUID("other") }, kept: 1},
-		"gone":             {deleteData: "*", change: func(w *world) { w.gone() }, want: []string{"forget " + at}},
-		"without a label":  {deleteData: "*", change: func(w *world) { w.last().SetLabels(nil) }},
-		"asked for by now": {deleteData: "*", change: func(w *world) { w.cluster.objects = append(w.cluster.objects, live(set, "uid-set")) }},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			w := &world{}
-			w.cluster.objects = append(w.cluster.objects, claim.DeepCopy())
-			r := recorded(at, claim)
-			r.Left = true
-			w.state.Objects = append(w.state.Objects, r)
-			if test.change != nil {
-				test.change(w)
-			}
-			in := w.input()
-			if plan := mustPlan(t, in); len(plan.Actions)+len(plan.Kept) > 0 {
-				t.Errorf("a plan does %v, and keeps %v", verbs(plan), plan.Kept)
-			}
-			in.Destroy = true
-			if test.deleteData != "" {
-				in.DeleteData = []string{test.deleteData}
-			}
-			plan, _, err := planner.Make(t.Context(), in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(test.want, verbs(plan)); diff != "" {
-				t.Errorf("actions (-want +got):\n%s", diff)
-			}
-			if len(plan.Kept) != test.kept {
-				t.Errorf("kept is %+v", plan.Kept)
-			}
-		})
 	}
 }

@@ -3,7 +3,6 @@ package view_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/internal/jsonview"
-	"kolla.openstack.org/kolla/internal/report/applied"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -74,19 +72,6 @@ func TestPlanEvents(t *testing.T) {
 			"info planned_change role.compute/Node/hv-9: Plan to update",
 			"info change_summary Plan: 2 to add, 1 to change, 4 to destroy, 2 to prune.",
 		}},
-		"import and forget": {adoptAndForget(), []string{
-			"info planned_change service.keystone/Deployment/keystone-api: Plan to update",
-			"info planned_change service.redis/StatefulSet/redis: Plan to remove",
-			"info change_summary Plan: 1 to import, 0 to add, 1 to change, 0 to destroy, 1 to forget.",
-		}},
-		"requested": {requested(), []string{
-			"info planned_change service.nova/Deployment/nova-api: Plan to replace because requested",
-			"info change_summary Plan: 1 to add, 0 to change, 1 to destroy.",
-		}},
-		"triggered": {newPlan(0, because(action(plans.Replace, "service.nova/Deployment/nova-api"), plans.Reason{Kind: plans.ReasonTriggered, Detail: "service.mariadb"})), []string{
-			"info planned_change service.nova/Deployment/nova-api: Plan to replace because replace_triggered_by",
-			"info change_summary Plan: 1 to add, 0 to change, 1 to destroy.",
-		}},
 		"not put back": {keptDrift(), []string{
 			"info resource_drift service.glance/Deployment/glance-api: Drift detected (update)",
 			"info resource_drift service.keystone/Secret/keystone-admin: Drift detected (update)",
@@ -112,50 +97,6 @@ func TestPlanEvents(t *testing.T) {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestApplyEvents(t *testing.T) {
-	made := action(plans.Create, "service.a/Deployment/a")
-	broken := action(plans.Update, "service.b/Deployment/b")
-	waiting := action(plans.Delete, "service.c/Deployment/c")
-	idle := action(plans.None, "service.d/Deployment/d")
-	got := written(t, func(p *view.Printer) {
-		progress := p.Progress(newPlan(0, made, broken, waiting, idle))
-		for _, e := range []plans.Event{
-			{Action: &idle, Kind: plans.Started},
-			{Action: &made, Kind: plans.Started},
-			{Action: &made, Kind: plans.Waiting, Status: "1 of 3 replicas ready"},
-			{Action: &made, Kind: plans.Waiting, Status: "1 of 3 replicas ready"},
-			{Action: &made, Kind: plans.Done, Elapsed: 12 * time.Second},
-			{Action: &broken, Kind: plans.Started},
-			{Action: &broken, Kind: plans.Failed, Begun: true, Elapsed: 3 * time.Second, Err: errors.New("no such image")},
-			{Action: &waiting, Kind: plans.Skipped, Because: broken.Address},
-		} {
-			progress.Observe(e)
-		}
-		progress.Close()
-		if err := p.Applied(applied.Result{
-			Added:   1,
-			Failed:  []applied.Failed{{Address: broken.Address, Source: "cloud.hcl:41", Reason: "image cannot be pulled", Detail: []string{"not found"}}},
-			Skipped: []applied.Skipped{{Address: waiting.Address, Because: broken.Address}},
-		}); err != nil {
-			t.Fatal(err)
-		}
-	})
-	want := []string{
-		"info version kolla v1.2.3",
-		"info apply_start service.a/Deployment/a: Creating...",
-		"info apply_progress service.a/Deployment/a: Still creating... [0s elapsed]",
-		"info apply_complete service.a/Deployment/a: Created after 12 s",
-		"info apply_start service.b/Deployment/b: Updating...",
-		"error apply_errored service.b/Deployment/b: Failed after 3 s",
-		"info apply_skipped service.c/Deployment/c: Skipped, because service.b/Deployment/b failed",
-		"error diagnostic Error: Image cannot be pulled",
-		"info change_summary Apply incomplete: 1 added, 0 changed, 0 destroyed; 1 failed, 1 skipped.",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
 

@@ -1,7 +1,6 @@
 package view_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"testing"
 
@@ -119,15 +118,5 @@ func TestOutputsForTerraform(t *testing.T) {
 	}
 	if len(read.Checks) != 2 || read.Checks[0].Status != tfjson.CheckStatusFail || read.Checks[0].Instances[0].Problems[0].Message != "It is 3." || read.Checks[1].Address.Module != `module.edge["a"]` {
 		t.Errorf("checks are %+v", read.Checks)
-	}
-}
-
-// TestOutputsKeepSecrets puts a value where there should be none.
-func TestOutputsKeepSecrets(t *testing.T) {
-	p := outputsOnly()
-	leaky := &state.Output{Name: "leaky", Sensitive: true, Value: json.RawMessage(`"hunter2"`)}
-	p.Outputs = append(p.Outputs, output.Change{Name: "leaky", Before: leaky, After: leaky})
-	if bytes.Contains(planAsJSON(t, p), []byte("hunter2")) {
-		t.Error("the plan has the value of a sensitive output")
 	}
 }

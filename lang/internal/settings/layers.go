@@ -237,8 +237,11 @@ func (f *Files) Only(config *source.Block) []string {
 
 // intersection returns the names that are in both lists. A nil list has all names.
 func intersection(a, b []string) []string {
-	if a == nil || b == nil {
-		return append(a, b...)
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
 	}
 	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
 }

@@ -32,38 +32,77 @@ func declared(t *testing.T) *providers.Object {
 
 // The lifecycle of an object counts most, then the options, then who made the object.
 func TestConflicts(t *testing.T) {
+	const takes, yields, refused = "takes", "yields", "refused"
+	ours := func(l providers.Lifecycle) func(o *ownership.Object) {
+		return func(o *ownership.Object) { o.Ours, o.Declared.Lifecycle = true, &l }
+	}
+	adopted := func(o *ownership.Object) { o.Adopted = true }
 	tests := map[string]struct {
 		manager string
 		change  func(o *ownership.Object)
-		takes   bool
-		yields  bool
-		refused bool
+		want    string
 	}{
-		"kolla's own object":                 {"operator", func(o *ownership.Object) { o.Ours = true }, true, false, false},
-		"an object of somebody else":         {"operator", func(o *ownership.Object) { o.Adopted = true }, false, false, true},
-		"what people left on such an object": {"kubectl-edit", func(o *ownership.Object) { o.Adopted = true }, true, false, false},
-		"with force":                         {"operator", func(o *ownership.Object) { o.Adopted, o.Force = true, true }, true, false, false},
-		"yield_to": {"operator", func(o *ownership.Object) {
-			o.Ours, o.Declared.Lifecycle = true, &providers.Lifecycle{YieldTo: []string{"oper*"}}
-		}, false, true, false},
-		"yield_to counts more than the force": {"operator", func(o *ownership.Object) {
-			o.Force, o.Declared.Lifecycle = true, &providers.Lifecycle{YieldTo: []string{"operator"}}
-		}, false, true, false},
-		"force_conflicts in the lifecycle": {"operator", func(o *ownership.Object) {
+		"a person, in kolla's own object":      {"kubectl-edit", ours(providers.Lifecycle{}), takes},
+		"a controller, in kolla's own object":  {"kube-controller-manager", ours(providers.Lifecycle{}), takes},
+		"another cloud, in kolla's own object": {"kolla:other", ours(providers.Lifecycle{}), takes},
+		"neither made nor adopted":             {"kubectl", func(*ownership.Object) {}, refused},
+		"adopted":                              {"operator", adopted, refused},
+		"adopted, a controller":                {"kube-controller-manager", adopted, refused},
+		"adopted, of kubectl":                  {"kubectl", adopted, takes},
+		"adopted, of its subcommands":          {"kubectl-client-side-apply", adopted, takes},
+		"adopted, of a name like kubectl's":    {"kubectled", adopted, refused},
+		"adopted, of k9s":                      {"k9s", adopted, takes},
+		"adopted, of a browser":                {"Mozilla", adopted, takes},
+		"adopted, before server-side apply":    {"before-first-apply", adopted, takes},
+		"adopted, with -force-conflicts":       {"operator", func(o *ownership.Object) { o.Adopted, o.Force = true, true }, takes},
+		"yield_to":                             {"operator", ours(providers.Lifecycle{YieldTo: []string{"oper*"}}), yields},
+		"yield_to, others":                     {"operator", ours(providers.Lifecycle{YieldTo: []string{"helm"}}), takes},
+		"yield_to and -force-conflicts":        {"operator", func(o *ownership.Object) { ours(providers.Lifecycle{YieldTo: []string{"operator"}})(o); o.Force = true }, yields},
+		"ignored":                              {"operator", ours(providers.Lifecycle{IgnoreFields: []string{"data"}}), yields},
+		"ignored and -force-conflicts": {"operator", func(o *ownership.Object) {
+			ours(providers.Lifecycle{IgnoreFields: []string{"data.key"}})(o)
+			o.Force = true
+		}, yields},
+		"ignored and forced":       {"operator", ours(providers.Lifecycle{IgnoreFields: []string{"data"}, ForceConflicts: true}), yields},
+		"another field is ignored": {"operator", ours(providers.Lifecycle{IgnoreFields: []string{"data.y", "metadata"}}), takes},
+		"forced": {"operator", func(o *ownership.Object) {
+			o.Adopted, o.Declared.Lifecycle = true, &providers.Lifecycle{ForceConflicts: true}
+		}, takes},
+		"forced, and yield_to": {"operator", ours(providers.Lifecycle{ForceConflicts: true, YieldTo: []string{"operator"}}), takes},
+		"the field is forced": {"operator", func(o *ownership.Object) {
+			o.Adopted, o.Declared.Lifecycle = true, &providers.Lifecycle{ForceFields: []string{`data["key"]`}}
+		}, takes},
+		"another field is forced": {"operator", func(o *ownership.Object) {
+			o.Adopted, o.Declared.Lifecycle = true, &providers.Lifecycle{ForceFields: []string{"data.y"}}
+		}, refused},
+		"the owner is forced": {"operator", func(o *ownership.Object) {
 			o.Adopted, o.Declared.Lifecycle = true, &providers.Lifecycle{ForceManagers: []string{"operator"}}
-		}, true, false, false},
+		}, takes},
+		"another owner is forced": {"operator", func(o *ownership.Object) {
+			o.Adopted, o.Declared.Lifecycle = true, &providers.Lifecycle{ForceManagers: []string{"argocd"}}
+		}, refused},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			o := ownership.Object{Declared: declared(t), Live: data(t, test.manager), Manager: providers.FieldManager}
 			test.change(&o)
 			conflicts := []providers.Conflict{{Path: ".data.key", Manager: test.manager}}
-			got, err := ownership.Arbitrate(o, o.Declared.Manifest, conflicts)
+			settled, err := ownership.Arbitrate(o, o.Declared.Manifest, conflicts)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Takes != test.takes || (len(got.Yields) > 0) != test.yields || (len(got.Refused) > 0) != test.refused {
-				t.Errorf("got %+v", got)
+			var got []string
+			if settled.Takes {
+				got = append(got, takes)
+			}
+			if len(settled.Yields) > 0 {
+				got = append(got, yields)
+			}
+			if len(settled.Refused) > 0 {
+				got = append(got, refused)
+			}
+			if strings.Join(got, " ") != test.want {
+				t.Errorf("got %v, want %s", got, test.want)
 			}
 		})
 	}

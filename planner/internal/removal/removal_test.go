@@ -2,14 +2,18 @@ package removal_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"kolla.openstack.org/kolla/internal/objecttest"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/removal"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -47,102 +51,306 @@ func index(t *testing.T, in inventory.Input) *inventory.Inventory {
 	return inv
 }
 
-// An undeclared object is deleted only if it is the recorded one, has the label, and holds
-// no data that the operator did not name.
+// of gives an object another API version.
+func of(apiVersion string, u *unstructured.Unstructured) *unstructured.Unstructured {
+	u.SetAPIVersion(apiVersion)
+	return u
+}
+
+// recordOf is the record of a live object.
+func recordOf(u *unstructured.Unstructured) state.Object {
+	r := record(u.GetKind(), u.GetName())
+	r.APIVersion, r.Namespace = u.GetAPIVersion(), u.GetNamespace()
+	return r
+}
+
+// target is the address of a block, or of an object.
+func target(t *testing.T, text string) addrs.Target {
+	t.Helper()
+	if strings.Contains(text, "/") {
+		address := objecttest.Address(t, text)
+		return addrs.Target{Block: address.Block, Object: address}
+	}
+	return addrs.Target{Block: text}
+}
+
+// decided are the actions of a result: "delete x".
+func decided(actions []plans.Action) []string {
+	var out []string
+	for _, a := range actions {
+		out = append(out, string(a.Verb)+" "+a.Address.Name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// An undeclared object is deleted only if it is the recorded one, has the label, is not
+// protected, and holds no data that the operator did not name.
 func TestUndeclared(t *testing.T) {
-	other := live("ConfigMap", "x")
-	other.SetUID("somebody's")
-	unlabelled := live("ConfigMap", "x")
-	unlabelled.SetLabels(nil)
+	const configMap, claim, secret = "ConfigMap", "PersistentVolumeClaim", "Secret"
+	carries := func(u *unstructured.Unstructured) {
+		u.SetAnnotations(map[string]string{providers.AnnotationIntent: "token"})
+		u.SetManagedFields([]metav1.ManagedFieldsEntry{{
+			Manager: "kolla", Operation: metav1.ManagedFieldsOperationApply, APIVersion: "v1", FieldsType: "FieldsV1",
+			FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{"f:kolla.openstack.org/intent":{}}}}`),
+		}})
+	}
 	tests := map[string]struct {
-		live    *unstructured.Unstructured
-		record  state.Object
-		allowed []string
-		want    string
+		kind    string
+		live    func(u *unstructured.Unstructured)
+		record  func(r *state.Object)
+		input   func(in *inventory.Input)
+		gone    bool
+		want    plans.Verb // empty: none
+		reason  plans.ReasonKind
+		problem string // part of its summary; empty: none
 		atRisk  bool
 	}{
-		"the recorded object":    {live: live("ConfigMap", "x"), record: record("ConfigMap", "x"), want: "delete"},
-		"no object":              {record: record("ConfigMap", "x"), want: "forget"},
-		"another object":         {live: other, record: record("ConfigMap", "x"), want: "forget"},
-		"a released object":      {live: unlabelled, record: record("ConfigMap", "x"), want: "forget"},
-		"data":                   {live: live("PersistentVolumeClaim", "x"), record: record("PersistentVolumeClaim", "x"), atRisk: true},
-		"data that may be lost":  {live: live("PersistentVolumeClaim", "x"), record: record("PersistentVolumeClaim", "x"), allowed: []string{"service.a"}, want: "delete"},
-		"data when all may be":   {live: live("PersistentVolumeClaim", "x"), record: record("PersistentVolumeClaim", "x"), allowed: []string{"*"}, want: "delete"},
-		"data of another object": {live: live("PersistentVolumeClaim", "x"), record: record("PersistentVolumeClaim", "x"), allowed: []string{"service.b"}, atRisk: true},
+		"the recorded object": {kind: configMap, want: plans.Delete, reason: plans.ReasonUndeclared},
+		"no object":           {kind: configMap, gone: true, want: plans.Forget, reason: plans.ReasonGone},
+		"no object since a cut-off apply": {
+			kind: configMap, gone: true, record: func(r *state.Object) { r.Deleting = true },
+			want: plans.Forget, reason: plans.ReasonUnfinished,
+		},
+		"of a cut-off apply": {
+			kind: configMap, live: carries, record: func(r *state.Object) { r.UID, r.Token = "", "token" },
+			want: plans.Delete, reason: plans.ReasonUndeclared,
+		},
+		"of a cut-off apply that replaced it": {
+			kind: configMap, live: carries, record: func(r *state.Object) { r.UID, r.Token = "former", "token" },
+			want: plans.Delete, reason: plans.ReasonUndeclared,
+		},
+		"another object": {
+			kind: configMap, live: func(u *unstructured.Unstructured) { u.SetUID("another") },
+			want: plans.Forget, reason: plans.ReasonUndeclared, problem: "made again by somebody else",
+		},
+		"another token": {
+			kind: configMap, live: carries, record: func(r *state.Object) { r.UID, r.Token = "", "another" },
+			want: plans.Forget, reason: plans.ReasonUndeclared, problem: "knows only its name",
+		},
+		"known by its name": {
+			kind: configMap, record: func(r *state.Object) { r.UID = "" },
+			want: plans.Forget, reason: plans.ReasonUndeclared, problem: "knows only its name",
+		},
+		"without the label": {
+			kind: configMap, live: func(u *unstructured.Unstructured) { u.SetLabels(nil) },
+			want: plans.Forget, reason: plans.ReasonUndeclared, problem: "somebody removed its label",
+		},
+		"with the label of another cloud": {
+			kind: configMap, live: func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{providers.LabelCloud: "test"}) },
+			want: plans.Forget, reason: plans.ReasonUndeclared, problem: `of cloud "test"`,
+		},
+		"fields of an object of others": {
+			kind: configMap, live: func(u *unstructured.Unstructured) { u.SetLabels(nil) }, record: func(r *state.Object) { r.Partial = true },
+			want: plans.Delete, reason: plans.ReasonUndeclared,
+		},
+		"released by a removed block": {
+			kind: configMap, input: func(in *inventory.Input) { in.Removals = []addrs.Removal{{From: target(t, "service.a")}} },
+			want: plans.Forget, reason: plans.ReasonUndeclared,
+		},
+		"a removed block that destroys": {
+			kind: configMap, input: func(in *inventory.Input) {
+				in.Removals = []addrs.Removal{{From: target(t, "service.a")}, {From: target(t, "service.a/ConfigMap/x"), Destroy: true}}
+			},
+			want: plans.Delete, reason: plans.ReasonUndeclared,
+		},
+		"protected": {
+			kind: configMap, record: func(r *state.Object) { r.Protected = "cloud.hcl:3" },
+			problem: "service.a is no longer declared, and must not be destroyed",
+		},
+		"protected, of a service that is external now": {
+			kind: configMap, record: func(r *state.Object) { r.Protected = "cloud.hcl:3" },
+			input:   func(in *inventory.Input) { in.External = []string{"service.a"} },
+			problem: "no longer deployed, because its service is external now",
+		},
+		"of a service that is external now": {
+			kind: configMap, input: func(in *inventory.Input) { in.External = []string{"service.a"} },
+			want: plans.Delete, reason: plans.ReasonExternal,
+		},
+		"data":                 {kind: claim, atRisk: true},
+		"a volume left before": {kind: claim, record: func(r *state.Object) { r.Left = true }},
+		"data by its record":   {kind: secret, record: func(r *state.Object) { r.Holds = "generated values" }, atRisk: true},
+		"fields of data":       {kind: claim, record: func(r *state.Object) { r.Partial = true }, want: plans.Delete, reason: plans.ReasonUndeclared},
+		"data that may be lost": {
+			kind: claim, input: func(in *inventory.Input) { in.DeleteData = []string{"service.a"} }, want: plans.Delete, reason: plans.ReasonUndeclared,
+		},
+		"data when all may be lost": {
+			kind: claim, input: func(in *inventory.Input) { in.DeleteData = []string{"*"} }, want: plans.Delete, reason: plans.ReasonUndeclared,
+		},
+		"data when others may be lost": {kind: claim, input: func(in *inventory.Input) { in.DeleteData = []string{"service.b"} }, atRisk: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			in := inventory.Input{State: &state.State{Objects: []state.Object{test.record}}, DeleteData: test.allowed}
+			u, r := live(test.kind, "x"), record(test.kind, "x")
 			if test.live != nil {
-				in.Snapshot = providers.SnapshotOf(test.live)
+				test.live(u)
+			}
+			if test.record != nil {
+				test.record(&r)
+			}
+			in := inventory.Input{State: &state.State{Objects: []state.Object{r}}}
+			if !test.gone {
+				in.Snapshot = providers.SnapshotOf(u)
+			}
+			if test.input != nil {
+				test.input(&in)
 			}
 			got := removal.Undeclared(index(t, in), nil, nil, nil)
-			if (len(got.AtRisk) > 0) != test.atRisk {
-				t.Errorf("atRisk: %v", got.AtRisk)
-			}
-			var verbs []string
+			var verb plans.Verb
+			var reason plans.ReasonKind
 			for _, a := range got.Actions {
-				verbs = append(verbs, string(a.Verb))
+				verb, reason = a.Verb, a.Reasons[0].Kind
+				if bound := a.Prior.UID != ""; bound != (verb == plans.Delete || a.Releases) {
+					t.Errorf("bound to %v", a.Prior)
+				}
 			}
-			if strings.Join(verbs, " ") != test.want {
-				t.Errorf("actions %v, want %q", verbs, test.want)
+			if verb != test.want || reason != test.reason || len(got.Actions) > 1 {
+				t.Errorf("%q because of %q, want %q, %q", verb, reason, test.want, test.reason)
+			}
+			if (len(got.AtRisk) > 0) != test.atRisk {
+				t.Errorf("at risk: %v", got.AtRisk)
+			}
+			if len(got.Problems) > 1 || (len(got.Problems) > 0) != (test.problem != "") || test.problem != "" && !strings.Contains(got.Problems[0].Summary, test.problem) {
+				t.Errorf("problems %v, want %q", got.Problems, test.problem)
 			}
 		})
 	}
 }
 
-// A deletion waits for the deletion of the recorded dependants of its object, and that of a
-// claim for the workloads in its namespace.
+// A deletion waits for the deletion of whatever would be stuck, or break others, without its
+// object.
 func TestLinkDeletes(t *testing.T) {
-	user := record("Service", "user")
-	user.DependsOn = []string{"service.a/ConfigMap/used"}
-	inv := index(t, inventory.Input{State: &state.State{Objects: []state.Object{record("ConfigMap", "used"), user}}})
-	action := func(kind, version, name string) plans.Action {
-		u := live(kind, name)
-		u.SetAPIVersion(version)
-		return plans.Action{Address: objecttest.Address(t, "service.a/"+kind+"/"+name), Verb: plans.Delete, Ref: providers.RefOf(u)}
+	const apps, registration = "apps/v1", "admissionregistration.k8s.io/v1"
+	definition := of("apiextensions.k8s.io/v1", live("CustomResourceDefinition", "widgets.example.org"))
+	definition.SetNamespace("")
+	definition.Object["spec"] = map[string]any{"group": "example.org", "names": map[string]any{"kind": "Widget"}}
+	namespace := live("Namespace", "openstack")
+	namespace.SetNamespace("")
+	elsewhere := live("ConfigMap", "elsewhere")
+	elsewhere.SetNamespace("default")
+	api := of("apiregistration.k8s.io/v1", live("APIService", "api"))
+	api.SetNamespace("")
+	type edges = map[string]string // the names that an action waits for
+	tests := map[string]struct {
+		deleted []*unstructured.Unstructured
+		verbs   map[string]plans.Verb // other than delete
+		partial string                // the name of an object of which only fields go
+		depends map[string]string     // as recorded
+		want    edges
+	}{
+		"a dependant":                   {deleted: []*unstructured.Unstructured{live("ConfigMap", "used"), live("Service", "user")}, depends: edges{"user": "used"}, want: edges{"used": "user"}},
+		"a dependant that changes":      {deleted: []*unstructured.Unstructured{live("ConfigMap", "used"), live("Service", "user")}, verbs: map[string]plans.Verb{"user": plans.Update}, depends: edges{"user": "used"}, want: edges{"used": "user"}},
+		"a dependant that stays":        {deleted: []*unstructured.Unstructured{live("ConfigMap", "used"), live("Service", "user")}, verbs: map[string]plans.Verb{"user": plans.None}, depends: edges{"user": "used"}},
+		"a dependant that is forgotten": {deleted: []*unstructured.Unstructured{live("ConfigMap", "used"), live("Service", "user")}, verbs: map[string]plans.Verb{"user": plans.Forget}, depends: edges{"user": "used"}},
+		"dependants of each other":      {deleted: []*unstructured.Unstructured{live("ConfigMap", "a"), live("ConfigMap", "b")}, depends: edges{"a": "b", "b": "a"}, want: edges{"a": "b"}},
+		"a namespace":                   {deleted: []*unstructured.Unstructured{namespace, live("ConfigMap", "in"), elsewhere, api}, want: edges{"openstack": "api in"}},
+		"a claim":                       {deleted: []*unstructured.Unstructured{live("PersistentVolumeClaim", "data"), of(apps, live("StatefulSet", "db")), live("ConfigMap", "conf")}, want: edges{"data": "db"}},
+		"a definition and its operator": {deleted: []*unstructured.Unstructured{definition, of("example.org/v1", live("Widget", "w")), of(apps, live("Deployment", "operator"))}, want: edges{"widgets.example.org": "w", "operator": "w"}},
+		"given-up fields of a Widget":   {deleted: []*unstructured.Unstructured{definition, of("example.org/v1", live("Widget", "w")), of(apps, live("Deployment", "operator"))}, partial: "w", want: edges{"widgets.example.org": "w"}},
+		"a webhook and its backend":     {deleted: []*unstructured.Unstructured{of(registration, live("ValidatingWebhookConfiguration", "hook")), of(apps, live("Deployment", "backend"))}, want: edges{"backend": "hook"}},
+		"an API and its backend":        {deleted: []*unstructured.Unstructured{api, of(apps, live("Deployment", "backend"))}, want: edges{"backend": "api"}},
+		"a webhook that needs its backend": {
+			deleted: []*unstructured.Unstructured{of(registration, live("MutatingWebhookConfiguration", "hook")), of(apps, live("Deployment", "backend"))},
+			depends: edges{"backend": "hook"}, want: edges{"hook": "backend"},
+		},
 	}
-	actions := []plans.Action{action("ConfigMap", "v1", "used"), action("Service", "v1", "user"), action("PersistentVolumeClaim", "v1", "data"), action("StatefulSet", "apps/v1", "db")}
-	removal.LinkDeletes(inv, actions)
-	got := map[string]string{}
-	for _, a := range actions {
-		got[a.Address.Name] = fmt.Sprint(a.DependsOn)
-	}
-	want := map[string]string{"used": "[service.a/Service/user]", "user": "[]", "data": "[service.a/StatefulSet/db]", "db": "[]"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("dependencies (-want +got):\n%s", diff)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := inventory.Input{State: &state.State{}, Snapshot: providers.SnapshotOf(test.deleted...)}
+			var actions []plans.Action
+			at := map[string]string{}
+			for _, u := range test.deleted {
+				at[u.GetName()] = recordOf(u).Address
+			}
+			for _, u := range test.deleted {
+				r := recordOf(u)
+				if on := test.depends[u.GetName()]; on != "" {
+					r.DependsOn = []string{at[on]}
+				}
+				in.State.Objects = append(in.State.Objects, r)
+				a := plans.Action{Address: objecttest.Address(t, r.Address), Verb: plans.Delete, Ref: providers.RefOf(u)}
+				if verb := test.verbs[u.GetName()]; verb != "" {
+					a.Verb = verb
+				}
+				a.Partial = u.GetName() == test.partial
+				actions = append(actions, a)
+			}
+			removal.LinkDeletes(index(t, in), actions)
+			got := edges{}
+			for _, a := range actions {
+				var names []string
+				for _, on := range a.DependsOn {
+					names = append(names, on.Name)
+				}
+				if len(names) > 0 {
+					got[a.Address.Name] = strings.Join(names, " ")
+				}
+			}
+			if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("who waits for whom (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
-// A plan may delete half of the recorded objects, or as many as the operator allowed.
-func TestGuard(t *testing.T) {
+// A plan may delete half of the recorded objects, or as many as the operator allowed. What
+// loses nothing does not count.
+func TestMaxDeletes(t *testing.T) {
 	number := func(n int) *int { return &n }
+	superseded := func(a *plans.Action) { a.Reasons = []plans.Reason{{Kind: plans.ReasonSuperseded}} }
+	moves := []addrs.Move{{From: target(t, "service.a"), To: target(t, "service.b")}}
 	tests := map[string]struct {
 		recorded, deleted int
 		most              *int
 		destroy, refused  bool
+		moves             []addrs.Move
+		kind              string // empty: ConfigMap
+		change            func(a *plans.Action)
 	}{
-		"few":                   {recorded: 4, deleted: 3},
-		"half":                  {recorded: 8, deleted: 4},
-		"more than half":        {recorded: 8, deleted: 5, refused: true},
-		"more, as allowed":      {recorded: 8, deleted: 5, most: number(5)},
-		"fewer than allowed":    {recorded: 8, deleted: 2, most: number(1), refused: true},
-		"a destroy":             {recorded: 8, deleted: 8, destroy: true},
-		"a destroy of too many": {recorded: 8, deleted: 8, destroy: true, most: number(7), refused: true},
+		"few":                              {recorded: 3, deleted: 3},
+		"half":                             {recorded: 8, deleted: 4},
+		"more than half":                   {recorded: 8, deleted: 5, refused: true},
+		"all":                              {recorded: 8, deleted: 8, refused: true},
+		"more, as allowed":                 {recorded: 8, deleted: 5, most: number(5)},
+		"fewer than allowed":               {recorded: 8, deleted: 2, most: number(1), refused: true},
+		"none is allowed":                  {recorded: 8, deleted: 1, most: number(0), refused: true},
+		"a destroy":                        {recorded: 8, deleted: 8, destroy: true},
+		"a destroy of too many":            {recorded: 8, deleted: 8, destroy: true, most: number(7), refused: true},
+		"replaced":                         {recorded: 8, deleted: 5, change: func(a *plans.Action) { a.Verb = plans.Replace }, refused: true},
+		"replaced around their pods":       {recorded: 8, deleted: 8, change: func(a *plans.Action) { a.Verb, a.KeepsPods = plans.Replace, true }},
+		"forgotten":                        {recorded: 8, deleted: 8, change: func(a *plans.Action) { a.Verb = plans.Forget }},
+		"old versions":                     {recorded: 8, deleted: 8, most: number(0), change: superseded},
+		"fields of others":                 {recorded: 8, deleted: 8, most: number(0), change: func(a *plans.Action) { a.Partial = true }},
+		"Jobs":                             {recorded: 8, deleted: 8, most: number(0), kind: "Job"},
+		"under another name":               {recorded: 8, deleted: 8, moves: moves},
+		"under another name, over a limit": {recorded: 8, deleted: 8, moves: moves, most: number(7), refused: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			in := inventory.Input{State: &state.State{}, MaxDeletes: test.most, Destroy: test.destroy}
+			in := inventory.Input{State: &state.State{}, MaxDeletes: test.most, Destroy: test.destroy, Moves: test.moves}
 			var actions []plans.Action
 			for i := range test.recorded {
-				r := record("ConfigMap", fmt.Sprintf("c%d", i))
+				u := live("ConfigMap", fmt.Sprintf("c%d", i))
+				if test.kind != "" {
+					u.SetAPIVersion("batch/v1")
+					u.SetKind(test.kind)
+				}
+				r := recordOf(u)
 				in.State.Objects = append(in.State.Objects, r)
 				if i < test.deleted {
-					actions = append(actions, plans.Action{Address: objecttest.Address(t, r.Address), Verb: plans.Delete})
+					a := plans.Action{Address: objecttest.Address(t, r.Address), Ref: providers.RefOf(u), Verb: plans.Delete}
+					if test.change != nil {
+						test.change(&a)
+					}
+					actions = append(actions, a)
 				}
 			}
-			if got := removal.LimitDeletes(index(t, in), actions); (len(got) > 0) != test.refused {
-				t.Errorf("problems: %v", got)
+			got := removal.LimitDeletes(index(t, in), actions)
+			if (len(got) > 0) != test.refused {
+				t.Fatalf("problems: %v", got)
+			}
+			if ways := fmt.Sprintf("allow it with -max-deletes=%d:\n  service.a/ConfigMap/c0", test.deleted); test.refused && !strings.Contains(got[0].Detail, ways) {
+				t.Errorf("%q does not say %q", got[0].Detail, ways)
 			}
 		})
 	}
