@@ -62,16 +62,30 @@ demo-real: build devcluster images ## bring up a cloud that really answers, on r
 	@./internal/demo/run-real
 
 test-fast: ## run the tests that need no cluster (a minute, once they are built)
-	go test -short -ldflags='-s -w' $$(go list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' $(PACKAGES) | grep -v internal/clustertest | cut -d' ' -f1)
+	go test -short -ldflags='-s -w' $$($(IMPORTS) | grep -v internal/clustertest | cut -d' ' -f1)
+
+# IMPORTS prints each package of PACKAGES with what its tests import.
+IMPORTS = go list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' $(PACKAGES)
+
+# REPORT runs go test, and notes what its tests said in bin/tests/NAME.json. Without debug
+# information a program is linked in half of the time. Tests with a cluster take longest, and
+# mostly wait, so that they begin first, and more of them at once than there may be processors.
+REPORT = go tool -modfile=$(CURDIR)/internal/tools/gotestsum/go.mod gotestsum --format standard-quiet --hide-summary skipped --jsonfile $(CURDIR)/bin/tests/$(1).json -- -ldflags='-s -w' -timeout 40m
 
 test: devcluster ## run all tests that need no real nodes
 	@internal/devcluster/tools
-	go test -timeout 40m $(PACKAGES)
-	go test -count=1 ./internal/arch # go test would not see a new file
-	cd internal/devimages && go test ./...
-	cd internal/devcluster && KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster go test -count=1 -timeout 40m ./...
+	@rm -rf bin/tests; mkdir -p bin/tests
+	$(call REPORT,kolla) -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $$($(IMPORTS) | grep internal/clustertest | cut -d' ' -f1) $$($(IMPORTS) | grep -v 'internal/clustertest\|^[^ ]*internal/arch ' | cut -d' ' -f1)
+	$(call REPORT,arch) -count=1 ./internal/arch # go test would not see a new file
+	cd internal/devimages && $(call REPORT,devimages) ./...
+	cd internal/devcluster && KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster $(call REPORT,devcluster) -count=1 ./...
+	@$(MAKE) --no-print-directory not-run
+
+not-run: ## list the tests that make test could not run, and why
+	@sed -n 's/.*"Test":"\([^"]*\)".*\(NOT RUN: .*\)\\n"}$$/\2 (\1)/p' bin/tests/*.json | sort
 
 test-smoke: build images ## start servers on real nodes, and remove them again (as root)
+	PATH="$(CURDIR)/internal/devimages/programs:$$PATH" go test -count=1 ./providers/haproxy
 	KOLLA_REAL=1 go test -count=1 -v -timeout 30m -run TestSmoke ./internal/realcloud
 
 IMAGES_TEST := KOLLA_DEVIMAGES_CACHE=$${XDG_CACHE_HOME:-$$HOME/.cache}/kolla-devimages go test -count=1 -timeout 60m ./acceptance
@@ -201,4 +215,4 @@ clean: ## remove what was built, and the clusters of the demos
 	done
 	rm -rf bin dist .demo .demo-real
 
-.PHONY: help build devcluster devnode images demo demo-real test-fast test test-smoke test-real test-nodes test-cloud test-services test-others test-all test-images test-race check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go profile release image release-check clean
+.PHONY: help build devcluster devnode images demo demo-real test-fast test test-smoke test-real test-nodes test-cloud test-services test-others test-all test-images not-run test-race check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go profile release image release-check clean

@@ -40,8 +40,8 @@ func BenchmarkMultinode(b *testing.B) {
 	}
 	b.Chdir(dir)
 	destroy := func() { measure(b, nil, "destroy", "-auto-approve", "-delete-data=*") }
-	apply := func(b *testing.B) { measure(b, tail(b, clustertest.Audit()), "apply", "-auto-approve") }
-	plan := func(b *testing.B) { measure(b, tail(b, clustertest.Audit()), "plan") }
+	apply := func(b *testing.B) { measure(b, clustertest.TailAudit(b), "apply", "-auto-approve") }
+	plan := func(b *testing.B) { measure(b, clustertest.TailAudit(b), "plan") }
 
 	b.Run("plan-empty", func(b *testing.B) {
 		for b.Loop() {
@@ -109,7 +109,7 @@ manifest "many" {
 	for _, command := range []string{"drift", "plan", "version"} {
 		b.Run(command, func(b *testing.B) {
 			for b.Loop() {
-				measure(b, tail(b, clustertest.Audit()), command)
+				measure(b, clustertest.TailAudit(b), command)
 			}
 		})
 	}
@@ -144,7 +144,7 @@ manifest "many" {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				measure(b, tail(b, clustertest.Audit()), "apply", "-auto-approve")
+				measure(b, clustertest.TailAudit(b), "apply", "-auto-approve")
 				b.StopTimer()
 				measure(b, nil, "destroy", "-auto-approve")
 				b.StartTimer()
@@ -155,7 +155,7 @@ manifest "many" {
 
 // measure runs kolla as a process of its own, which must succeed. With an audit
 // log it reports the peak memory and the requests of this run.
-func measure(b *testing.B, audit *auditLog, args ...string) {
+func measure(b *testing.B, audit *clustertest.AuditLog, args ...string) {
 	b.Helper()
 	var complaints bytes.Buffer
 	command := exec.Command("kolla", args...)
@@ -172,7 +172,7 @@ func measure(b *testing.B, audit *auditLog, args ...string) {
 		b.ReportMetric(float64(usage.Maxrss)/1024, "peak-MiB")
 	}
 	requests := map[string]float64{}
-	for _, e := range audit.kolla() {
+	for _, e := range audit.Kolla() {
 		verb := e.Verb
 		if strings.Contains(e.RequestURI, "dryRun=All") {
 			verb = "dry-run"

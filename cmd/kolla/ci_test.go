@@ -110,6 +110,7 @@ func (s shell) commit(t *testing.T) {
 // TestCI plans and applies with the scripts of examples/ci and each forge: a comment is created
 // once and then replaced, and main gets the plan that was reviewed, and no other.
 func TestCI(t *testing.T) {
+	t.Parallel()
 	needs(t, "curl", "jq", "git", "unzip")
 	kubeconfig, err := os.ReadFile(clustertest.Kubeconfig())
 	if err != nil {
@@ -234,6 +235,7 @@ func uploadPlan(t *testing.T, f *forge, output, plan string) {
 
 // TestCIWithoutForge plans and applies with the scripts alone.
 func TestCIWithoutForge(t *testing.T) {
+	t.Parallel()
 	needs(t, "git")
 	namespace := fmt.Sprintf("t-ci-shell-%d", os.Getpid())
 	t.Cleanup(func() { clustertest.Kubectl(t, "delete", "namespace", namespace, "--ignore-not-found", "--wait=false") })
@@ -245,6 +247,7 @@ func TestCIWithoutForge(t *testing.T) {
 
 // TestCIFork checks that fork.sh needs no cluster, and finds errors and changes.
 func TestCIFork(t *testing.T) {
+	t.Parallel()
 	needs(t, "git")
 	s := newShell(t, "KUBECONFIG=/nowhere", "KOLLA_DIR=cloud")
 	const config = "cloud \"forked\" {\n  release = \"2025.1\"\n}\n\nservice \"memcached\" {}\n"
@@ -274,6 +277,7 @@ func TestCIFork(t *testing.T) {
 // TestCIPlanted checks a change that brings a repository of its own as ordinary files, with a
 // program in its settings and another origin/main, and directories with the names of revisions.
 func TestCIPlanted(t *testing.T) {
+	t.Parallel()
 	needs(t, "git")
 	s := newShell(t, "KUBECONFIG=/nowhere", "KOLLA_DIR=cloud", "FORGE=github", "FORGE_TOKEN=none")
 	const config = "cloud \"forked\" {\n  release = \"2025.1\"\n}\n\nservice \"memcached\" {}\n"

@@ -36,10 +36,13 @@ func TestMain(m *testing.M) {
 // TestScripts holds what the command line does. Each script has a namespace of
 // its own, named in $NS; NAMESPACE stands for it in its configuration files. The
 // examples are in $EXAMPLES.
-func TestScripts(t *testing.T) { runScripts(t, scriptFiles(t, "script")) }
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	runScripts(t, scriptFiles(t, "script"))
+}
 
 // TestScriptsAlone is for scripts that break something for the whole cluster. They run
-// one after another, when all others are done.
+// one after another, before all tests that run in parallel.
 func TestScriptsAlone(t *testing.T) {
 	for _, file := range scriptFiles(t, "alone") {
 		// testscript.Run runs its files in parallel; this t.Run waits for its file.

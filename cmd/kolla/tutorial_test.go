@@ -64,6 +64,7 @@ func stepsOf(t *testing.T, text string) []step {
 // TestTutorial does what the tutorial says, from the first command to the last, and holds
 // that each command prints what the tutorial shows of it.
 func TestTutorial(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../docs/tutorial.md")
 	if err != nil {
 		t.Fatal(err)

@@ -215,7 +215,7 @@ func findHAProxy(t *testing.T) string {
 	t.Helper()
 	program, err := exec.LookPath("haproxy")
 	if err != nil {
-		t.Skip("NOT TESTED: there is no haproxy on this machine (apt-get install haproxy)")
+		t.Skip("NOT RUN: there is no haproxy (apt-get install haproxy)")
 	}
 	return program
 }

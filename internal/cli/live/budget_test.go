@@ -1,4 +1,4 @@
-package main
+package live_test
 
 import (
 	"os"
@@ -14,18 +14,18 @@ import (
 func TestRequestsOfAnUnchangedCloud(t *testing.T) {
 	t.Setenv("KUBECONFIG", clustertest.Kubeconfig())
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("../../examples/multinode")); err != nil {
+	if err := os.CopyFS(dir, os.DirFS("../../../examples/multinode")); err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(dir)
 	kolla(t, "apply", "-auto-approve")
 	defer kolla(t, "destroy", "-auto-approve", "-delete-data=*")
-	audit := tail(t, clustertest.Audit())
+	audit := clustertest.TailAudit(t)
 	for _, args := range [][]string{{"plan"}, {"apply", "-auto-approve"}} {
 		kolla(t, args...)
 		lists := map[string]int{}
 		var others []string
-		for _, e := range audit.kolla() {
+		for _, e := range audit.Kolla() {
 			path, _, _ := strings.Cut(e.RequestURI, "?")
 			if e.Verb == "list" && !strings.Contains(path, "/admissionregistration.k8s.io/") {
 				lists[path]++
@@ -85,10 +85,10 @@ manifest "copy" {
 	t.Chdir(dir)
 	kolla(t, "apply", "-auto-approve")
 	defer kolla(t, "destroy", "-auto-approve", "-delete-data=*")
-	audit := tail(t, clustertest.Audit())
+	audit := clustertest.TailAudit(t)
 	kolla(t, "plan")
 	lists := map[string]int{}
-	for _, e := range audit.kolla() {
+	for _, e := range audit.Kolla() {
 		if path, _, _ := strings.Cut(e.RequestURI, "?"); e.Verb == "list" && strings.HasSuffix(path, "/configmaps") {
 			lists[path]++
 		}

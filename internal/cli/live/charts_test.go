@@ -1,4 +1,4 @@
-package main
+package live_test
 
 import (
 	"os"
@@ -118,14 +118,14 @@ func TestChartsGoOutInOneGo(t *testing.T) {
 		}
 	}
 	t.Chdir(dir)
-	audit := tail(t, clustertest.Audit())
+	audit := clustertest.TailAudit(t)
 	defer kolla(t, "destroy", "-auto-approve", "-delete-data=*")
 	kolla(t, "apply", "-auto-approve", "-timeout=60s")
 	if refused := clustertest.Kubectl(t, "-n", namespace, "get", "events", "--field-selector=reason=FailedCreate"); strings.Contains(refused, "Failed") {
 		t.Errorf("pods could not be created at first:\n%s", refused)
 	}
 	resources := []string{"namespaces", "resourcequotas", "serviceaccounts", "secrets", "configmaps", "roles", "rolebindings", "services", "jobs"}
-	if got := written(audit.kolla(), namespace, resources); !slices.Equal(got, resources) {
+	if got := written(audit.Kolla(), namespace, resources); !slices.Equal(got, resources) {
 		t.Errorf("the kinds went out as %q, want %q", got, resources)
 	}
 }
@@ -134,7 +134,7 @@ var uri = regexp.MustCompile(`^/apis?/(?:[a-z0-9.]+/)?v1/(?:namespaces/[^/]+/)?(
 
 // written lists the resources of a namespace in the order in which they came first, each as
 // often as others came between.
-func written(events []event, namespace string, of []string) []string {
+func written(events []clustertest.Request, namespace string, of []string) []string {
 	var order []string
 	for _, e := range events {
 		match := uri.FindStringSubmatch(e.RequestURI)

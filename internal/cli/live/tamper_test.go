@@ -1,4 +1,4 @@
-package main
+package live_test
 
 import (
 	"bytes"
@@ -218,7 +218,7 @@ func TestTamperedPlans(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	audit := tail(t, clustertest.Audit())
+	audit := clustertest.TailAudit(t)
 	refused := func(name string, edit func(*plans.Plan), want string) {
 		t.Helper()
 		save(t, good, "evil.plan", edit)
@@ -226,7 +226,7 @@ func TestTamperedPlans(t *testing.T) {
 		if words := strings.Join(strings.Fields(stderr), " "); code != 1 || !strings.Contains(words, want) {
 			t.Errorf("%s: apply exits with %d, want 1 and %q:\n%s", name, code, want, stderr)
 		}
-		if writes := writesOf(audit.kolla()); len(writes) > 0 {
+		if writes := clustertest.Writes(audit.Kolla()); len(writes) > 0 {
 			t.Fatalf("%s: the apply wrote: %v", name, writes)
 		}
 	}

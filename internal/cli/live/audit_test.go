@@ -1,0 +1,98 @@
+package live_test
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"kolla.openstack.org/kolla/internal/cli"
+	"kolla.openstack.org/kolla/internal/clustertest"
+)
+
+// TestPlanWritesNothing reads in the API server's audit log what kolla asked for:
+// a plan of an empty cluster, of drift and of no change sends nothing that writes,
+// and an apply writes each object once.
+func TestPlanWritesNothing(t *testing.T) {
+	t.Setenv("KUBECONFIG", clustertest.Kubeconfig())
+	t.Chdir(t.TempDir())
+	const config = `
+cloud "audited" {
+  release   = "2025.1"
+  namespace = "audited"
+}
+
+service "mariadb" {}
+
+service "memcached" {}
+
+service "keystone" {}
+`
+	if err := os.WriteFile("cloud.hcl", []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+
+	audit := clustertest.TailAudit(t)
+	kolla(t, "plan")
+	requests := audit.Kolla()
+	if writes := clustertest.Writes(requests); len(writes) > 0 {
+		t.Errorf("the first plan wrote: %v", writes)
+	}
+	if len(requests) == 0 {
+		t.Fatal("the audit log does not show the plan: this test proves nothing")
+	}
+
+	kolla(t, "apply", "-auto-approve")
+	seen := map[string]int{}
+	for _, write := range clustertest.Writes(audit.Kolla()) {
+		seen[write]++
+	}
+	if len(seen) == 0 {
+		t.Error("the audit log does not show what the apply wrote")
+	}
+	for write, times := range seen {
+		if times > 1 {
+			t.Errorf("the apply wrote %d times: %s", times, write)
+		}
+	}
+
+	kolla(t, "plan")
+	kolla(t, "apply", "-auto-approve")
+	if writes := clustertest.Writes(audit.Kolla()); len(writes) > 0 {
+		t.Errorf("with nothing to do kolla wrote: %v", writes)
+	}
+
+	clustertest.Kubectl(t, "-n", "audited", "scale", "deployment", "keystone-api", "--replicas=3")
+	// A dry run of an object whose status changes meanwhile is sent again.
+	clustertest.Kubectl(t, "-n", "audited", "rollout", "status", "deployment/keystone-api")
+	kolla(t, "plan")
+	planned := audit.Kolla()
+	if writes := clustertest.Writes(planned); len(writes) > 0 {
+		t.Errorf("the plan of drift wrote: %v", writes)
+	}
+	if code, _, stderr := try("drift"); code != 2 {
+		t.Errorf("kolla drift exits with %d:\n%s", code, stderr)
+	}
+	looked := audit.Kolla()
+	if writes := clustertest.Writes(looked); len(writes) > 0 {
+		t.Errorf("kolla drift wrote: %v", writes)
+	}
+	if len(looked) == 0 || len(looked) > len(planned) {
+		t.Errorf("kolla drift sent %d requests, and a plan %d:\n%v\n%v", len(looked), len(planned), looked, planned)
+	}
+	clustertest.Kubectl(t, "-n", "audited", "delete", "service", "memcached")
+	kolla(t, "apply", "-refresh-only", "-auto-approve")
+	if writes := clustertest.Writes(audit.Kolla()); len(writes) > 0 {
+		t.Errorf("the refresh wrote: %v", writes)
+	}
+	kolla(t, "destroy", "-auto-approve", "-delete-data=*")
+}
+
+// kolla runs a command line that must succeed.
+func kolla(t *testing.T, args ...string) {
+	t.Helper()
+	var out bytes.Buffer
+	if code := cli.Run(t.Context(), append([]string{"kolla"}, args...), strings.NewReader(""), &out, &out); code != 0 {
+		t.Fatalf("kolla %s exited with %d:\n%s", strings.Join(args, " "), code, out.String())
+	}
+}
