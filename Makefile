@@ -70,15 +70,15 @@ IMPORTS = go list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' $(PACK
 # REPORT runs go test, and notes what its tests said in bin/tests/NAME.json. Without debug
 # information a program is linked in half of the time. Tests with a cluster take longest, and
 # mostly wait, so that they begin first, and more of them at once than there may be processors.
-REPORT = go tool -modfile=$(CURDIR)/internal/tools/gotestsum/go.mod gotestsum --format standard-quiet --hide-summary skipped --jsonfile $(CURDIR)/bin/tests/$(1).json -- -ldflags='-s -w' -timeout 40m
+REPORT = go tool -modfile=$(CURDIR)/internal/tools/gotestsum/go.mod gotestsum --format pkgname --format-hide-empty-pkg --hide-summary skipped --jsonfile $(CURDIR)/bin/tests/$(1).json -- -ldflags='-s -w' -timeout 40m
 
 test: devcluster ## run all tests that need no real nodes
 	@internal/devcluster/tools
 	@rm -rf bin/tests; mkdir -p bin/tests
-	$(call REPORT,kolla) -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $$($(IMPORTS) | grep internal/clustertest | cut -d' ' -f1) $$($(IMPORTS) | grep -v 'internal/clustertest\|^[^ ]*internal/arch ' | cut -d' ' -f1)
-	$(call REPORT,arch) -count=1 ./internal/arch # go test would not see a new file
-	cd internal/devimages && $(call REPORT,devimages) ./...
-	cd internal/devcluster && KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster $(call REPORT,devcluster) -count=1 ./...
+	@$(call REPORT,kolla) -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $$($(IMPORTS) | grep internal/clustertest | cut -d' ' -f1) $$($(IMPORTS) | grep -v 'internal/clustertest\|^[^ ]*internal/arch ' | cut -d' ' -f1)
+	@$(call REPORT,arch) -count=1 ./internal/arch # go test would not see a new file
+	@cd internal/devimages && $(call REPORT,devimages) ./...
+	@cd internal/devcluster && KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster $(call REPORT,devcluster) -count=1 ./...
 	@$(MAKE) --no-print-directory not-run
 
 not-run: ## list the tests that make test could not run, and why
