@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	// spare is the memory, in bytes, that the program may fill before it collects garbage. A
-	// command lives for seconds, so that most of what it would collect goes with it anyway.
+	// spare is the number of bytes of garbage that the program may keep. A command ends within
+	// seconds and frees its memory then, so that an early collection is mostly wasted.
 	spare = 128 << 20
-	// A garbage collector's percentage is the memory to fill, relative to what is in use.
+	// The percentages are limits of $GOGC: new memory before the next collection, in percent of
+	// the memory in use.
 	leastPercent, mostPercent = 100, 400
 )
 
-// collectLess makes the garbage collector run less often while the program is small. It takes a
-// third of the processor's time of a plan otherwise. $GOGC takes precedence.
+// collectLess makes the garbage collector run less often while the program is small. Garbage
+// collection would otherwise take a third of a plan's processor time. $GOGC takes precedence.
 var collectLess = sync.OnceFunc(func() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(mostPercent)
@@ -37,7 +38,8 @@ func inUse() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// afterCollection calls f after each collection: what nothing refers to is finalized then.
+// afterCollection calls f now and after each collection. The runtime calls a finalizer after the
+// collection that finds its object unused; each finalizer makes the next such object.
 func afterCollection(f func()) {
 	type garbage struct{ _ *byte } // with a pointer, so that it is allocated by itself
 	var again func(*garbage)

@@ -27,8 +27,8 @@ type AuditLog struct {
 	read   time.Time // when the last call of kolla returned
 }
 
-// TailAudit returns the audit log from its present end on. It fails the test if the cluster is
-// not of this process, and so has none.
+// TailAudit returns the audit log from its present end on. It fails the test if this process did
+// not start the cluster, because there is no log then.
 func TailAudit(t testing.TB) *AuditLog {
 	t.Helper()
 	if shared.audit == "" {

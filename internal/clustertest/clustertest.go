@@ -119,7 +119,7 @@ func Namespace(t testing.TB) string {
 	}
 	t.Cleanup(func() {
 		if shared.process != nil {
-			return // it goes with the cluster; to delete it costs as much as many a test
+			return // it goes with the cluster; its deletion would cost as much as a small test
 		}
 		// The test's own context has ended by now. The test does not wait until the namespace
 		// is gone, because the next test gets another one.

@@ -53,7 +53,7 @@ ports:
 - 6
 `
 
-// TestCompareChanges writes what is different from a base, and reads it again.
+// TestCompareChanges writes the changes to a base into a file, and compares them with the file.
 func TestCompareChanges(t *testing.T) {
 	for name, c := range map[string]struct{ old, replacement, want string }{
 		"none": {},

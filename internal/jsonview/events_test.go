@@ -143,7 +143,7 @@ func TestPlaces(t *testing.T) {
 	tests := map[string]struct {
 		subject *hcl.Range // of a diagnostic
 		source  string     // of a problem
-		want    string     // file, lines, bytes, last column; the block, the code, what is marked in it
+		want    string     // file, lines, bytes and last column of the place; block, code and marked text
 	}{
 		"an expression":           {subject: at("cloud.hcl", 20, 22), want: "cloud.hcl 2-2 20-22 8 service \"a\" |  x = é + 1| 6-8"},
 		"several lines":           {subject: at("cloud.hcl", 0, len(text)-1), want: "cloud.hcl 2-2 0-28 8 service \"a\" |" + text[:len(text)-1] + "| 0-28"},

@@ -285,8 +285,8 @@ func TestSides(t *testing.T) {
 	}
 }
 
-// TestMasked holds that no value of a sensitive change is written, in a plan or in an event, and
-// that what is missing or not known yet can be told from it.
+// TestMasked holds that neither a plan nor an event has the values of a sensitive change, and that
+// a reader can tell a missing and an unknown value from a masked one.
 func TestMasked(t *testing.T) {
 	const value = "hunter2"
 	tests := map[string]struct{ before, after, wantBefore, wantAfter any }{

@@ -57,7 +57,7 @@ service "a" {
 	}
 }
 
-// An external service whose secrets kolla does not know cannot give what is made of them.
+// kolla does not know the secrets of some external services. Values made from them are errors.
 func TestSecretsOfExternals(t *testing.T) {
 	t.Parallel()
 	const missing = "Secret of an external service"

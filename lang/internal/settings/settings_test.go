@@ -125,8 +125,8 @@ func merge(t *testing.T, report *diag.Reporter, depth int, text string) *setting
 	return settings.Merge(settings.LeafMemo{}, depth, []*settings.Layer{{Name: configs.LayerDefinition, Expr: langtest.Expression(t, text), Eval: langtest.Env(report)}})
 }
 
-// TestOptions holds what is written for a config value: a list is joined by commas, and a list of
-// lists repeats the key. DEFAULT is the first section.
+// TestOptions holds the text of config values in a file: commas join the elements of a list, and a
+// list of lists repeats the key. DEFAULT is the first section.
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	const ini, properties = 2, 1

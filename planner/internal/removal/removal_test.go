@@ -234,7 +234,7 @@ func TestLinkDeletes(t *testing.T) {
 	tests := map[string]struct {
 		deleted []*unstructured.Unstructured
 		verbs   map[string]plans.Verb // other than delete
-		partial string                // the name of an object of which only fields go
+		partial string                // name of an object that loses only some fields
 		depends map[string]string     // as recorded
 		want    edges
 	}{
