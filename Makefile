@@ -62,7 +62,7 @@ demo-real: build devcluster images ## bring up a cloud that really answers, on r
 	@./internal/demo/run-real
 
 # In the reverse order the longest package, providers/openstack, begins early.
-test-fast: ## run the tests that need no cluster (a minute, once they are built)
+test-fast: ## run the tests that need no cluster (one to two minutes, once they are built)
 	go test -short -ldflags='-s -w' $$($(IMPORTS) | grep -v internal/clustertest | cut -d' ' -f1 | sort -r)
 
 # IMPORTS prints each package of PACKAGES with what its tests import.
