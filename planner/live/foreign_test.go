@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -23,26 +24,36 @@ import (
 // spoofed is a field manager that looks like a controller, and is whoever says so.
 const spoofed = "evil-controller"
 
-// powers are declarations, and what somebody may write into the objects that gives them
-// power over the cloud.
-var powers = map[string]struct {
+// power is the declaration of an object with the name NAME, and what somebody may write
+// into it that gives them power over the cloud.
+type power struct {
 	resource schema.GroupVersionResource
 	address  string
 	declared string
-	writes   map[string]string // merge or JSON patches, by what they change
-}{
+	writes   map[string]string // JSON patches, by what they change
+}
+
+// named gives the object a name.
+func (p power) named(name string) power {
+	p.address = strings.ReplaceAll(p.address, "NAME", name)
+	p.declared = strings.ReplaceAll(p.declared, "NAME", name)
+	return p
+}
+
+// powers are declarations by kind.
+var powers = map[string]power{
 	"Deployment": {
 		resource: schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"},
-		address:  "manifest.m/Deployment/api",
+		address:  "manifest.m/Deployment/NAME",
 		declared: `
 apiVersion: apps/v1
 kind: Deployment
-metadata: {name: api}
+metadata: {name: NAME}
 spec:
   replicas: 1
-  selector: {matchLabels: {app: api}}
+  selector: {matchLabels: {app: NAME}}
   template:
-    metadata: {labels: {app: api}}
+    metadata: {labels: {app: NAME}}
     spec:
       volumes: [{name: conf, emptyDir: {}}]
       initContainers: []
@@ -96,8 +107,8 @@ spec:
 	},
 	"Service": {
 		resource: schema.GroupVersionResource{Version: "v1", Resource: "services"},
-		address:  "manifest.m/Service/api",
-		declared: "{apiVersion: v1, kind: Service, metadata: {name: api}, spec: {selector: {app: api}, ports: [{name: http, port: 80, targetPort: 8080}]}}",
+		address:  "manifest.m/Service/NAME",
+		declared: "{apiVersion: v1, kind: Service, metadata: {name: NAME}, spec: {selector: {app: api}, ports: [{name: http, port: 80, targetPort: 8080}]}}",
 		writes: map[string]string{
 			"externalIPs":              `[{"op":"add","path":"/spec/externalIPs","value":["192.0.2.7"]}]`,
 			"port":                     `[{"op":"add","path":"/spec/ports/-","value":{"name":"more","port":81}}]`,
@@ -111,8 +122,8 @@ spec:
 	},
 	"ClusterRole": {
 		resource: schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"},
-		address:  "manifest.m/ClusterRole/CLUSTERROLE",
-		declared: "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: CLUSTERROLE}, rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]}",
+		address:  "manifest.m/ClusterRole/NAME",
+		declared: "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: NAME}, rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]}",
 		writes: map[string]string{
 			"rule":            `[{"op":"add","path":"/rules/-","value":{"apiGroups":["*"],"resources":["*"],"verbs":["*"]}}]`,
 			"verbs":           `[{"op":"replace","path":"/rules/0/verbs","value":["*"]}]`,
@@ -121,8 +132,8 @@ spec:
 	},
 	"NetworkPolicy": {
 		resource: schema.GroupVersionResource{Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},
-		address:  "manifest.m/NetworkPolicy/closed",
-		declared: "{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: closed}, spec: {podSelector: {}, policyTypes: [Ingress]}}",
+		address:  "manifest.m/NetworkPolicy/NAME",
+		declared: "{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: NAME}, spec: {podSelector: {}, policyTypes: [Ingress]}}",
 		writes: map[string]string{
 			"podSelector, declared as empty": `[{"op":"add","path":"/spec/podSelector/matchLabels","value":{"none":"such"}}]`,
 			"ingress":                        `[{"op":"add","path":"/spec/ingress","value":[{}]}]`,
@@ -131,16 +142,16 @@ spec:
 	},
 	"RoleBinding": {
 		resource: schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "rolebindings"},
-		address:  "manifest.m/RoleBinding/readers",
-		declared: "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: readers}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}, subjects: [{kind: Group, apiGroup: rbac.authorization.k8s.io, name: readers}]}",
+		address:  "manifest.m/RoleBinding/NAME",
+		declared: "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: NAME}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}, subjects: [{kind: Group, apiGroup: rbac.authorization.k8s.io, name: readers}]}",
 		writes: map[string]string{
 			"subject": `[{"op":"add","path":"/subjects/-","value":{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"evil"}}]`,
 		},
 	},
 	"ConfigMap": {
 		resource: schema.GroupVersionResource{Version: "v1", Resource: "configmaps"},
-		address:  "manifest.m/ConfigMap/conf",
-		declared: "{apiVersion: v1, kind: ConfigMap, metadata: {name: conf}, data: {a: one}}",
+		address:  "manifest.m/ConfigMap/NAME",
+		declared: "{apiVersion: v1, kind: ConfigMap, metadata: {name: NAME}, data: {a: one}}",
 		writes: map[string]string{
 			"value":      `[{"op":"replace","path":"/data/a","value":"two"}]`,
 			"key":        `[{"op":"add","path":"/data/b","value":"two"}]`,
@@ -149,8 +160,8 @@ spec:
 	},
 	"Secret": {
 		resource: schema.GroupVersionResource{Version: "v1", Resource: "secrets"},
-		address:  "manifest.m/Secret/keys",
-		declared: "{apiVersion: v1, kind: Secret, metadata: {name: keys}, data: {a: b25l}}",
+		address:  "manifest.m/Secret/NAME",
+		declared: "{apiVersion: v1, kind: Secret, metadata: {name: NAME}, data: {a: b25l}}",
 		writes: map[string]string{
 			"value": `[{"op":"replace","path":"/data/a","value":"dHdv"}]`,
 			"key":   `[{"op":"add","path":"/data/b","value":"dHdv"}]`,
@@ -158,8 +169,8 @@ spec:
 	},
 	"Namespace": {
 		resource: schema.GroupVersionResource{Version: "v1", Resource: "namespaces"},
-		address:  "manifest.m/Namespace/CLUSTERROLE",
-		declared: "{apiVersion: v1, kind: Namespace, metadata: {name: CLUSTERROLE, labels: {pod-security.kubernetes.io/enforce: restricted}}}",
+		address:  "manifest.m/Namespace/NAME",
+		declared: "{apiVersion: v1, kind: Namespace, metadata: {name: NAME, labels: {pod-security.kubernetes.io/enforce: restricted}}}",
 		writes: map[string]string{
 			"Pod Security":          `[{"op":"replace","path":"/metadata/labels/pod-security.kubernetes.io~1enforce","value":"privileged"}]`,
 			"Pod Security version":  `[{"op":"add","path":"/metadata/labels/pod-security.kubernetes.io~1enforce-version","value":"v1.0"}]`,
@@ -168,8 +179,8 @@ spec:
 	},
 	"ValidatingWebhookConfiguration": {
 		resource: schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingwebhookconfigurations"},
-		address:  "manifest.m/ValidatingWebhookConfiguration/CLUSTERROLE",
-		declared: `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: CLUSTERROLE}, webhooks: [{name: a.example.org, sideEffects: None, failurePolicy: Ignore, admissionReviewVersions: [v1], clientConfig: {service: {namespace: a, name: a}}, rules: [{apiGroups: [none.example.org], apiVersions: [v1], operations: [CREATE], resources: [nothings]}]}]}`,
+		address:  "manifest.m/ValidatingWebhookConfiguration/NAME",
+		declared: `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: NAME}, webhooks: [{name: a.example.org, sideEffects: None, failurePolicy: Ignore, admissionReviewVersions: [v1], clientConfig: {service: {namespace: a, name: a}}, rules: [{apiGroups: [none.example.org], apiVersions: [v1], operations: [CREATE], resources: [nothings]}]}]}`,
 		writes: map[string]string{
 			"target":  `[{"op":"replace","path":"/webhooks/0/clientConfig/service/name","value":"evil"}]`,
 			"webhook": `[{"op":"add","path":"/webhooks/-","value":{"name":"b.example.org","sideEffects":"None","failurePolicy":"Ignore","admissionReviewVersions":["v1"],"clientConfig":{"service":{"namespace":"a","name":"b"}},"rules":[]}}]`,
@@ -234,84 +245,100 @@ func (s stranger) hide(resource schema.GroupVersionResource, namespace, name str
 	}
 }
 
+// manners are the ways in which a stranger leaves an object that he wrote to.
+var manners = []string{"written", "hidden", "wiped"}
+
+// harmed is an object of a kind in powers that a stranger wrote to.
+type harmed struct {
+	name   string // of the subtest
+	manner string
+	at     string
+	ref    providers.Ref
+	before *unstructured.Unstructured // what it was before
+}
+
 // Whoever writes a field that gives power over the cloud, and under whatever name: it is
 // drift at every plan until it is put back, and an apply puts it back.
 func TestPowersAreDrift(t *testing.T) {
 	for kind, power := range powers {
-		for what, patch := range power.writes {
-			for _, manner := range []string{"", ", hidden", ", wiped"} {
-				name, hidden := kind+"/"+what+manner, manner != ""
-				if manner == ", wiped" && !slices.Contains(atOdds, what) {
-					continue
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, clustertest.Namespace(t))
+			s := newStranger(t)
+			clustertest.Kubectl(t, "create", "configmap", "theirs", "-n", b.namespace)
+			theirs := s.get(powers["ConfigMap"].resource, b.namespace, "theirs")
+			var objects []harmed
+			for what := range power.writes {
+				for _, manner := range manners {
+					if manner == "wiped" && !slices.Contains(atOdds, what) {
+						continue
+					}
+					// Objects of the cluster have names that no other test has.
+					one := power.named(fmt.Sprintf("%s-%d", b.namespace, len(objects)))
+					o := b.declare(one.address, one.declared)
+					if !slices.Contains([]string{"ClusterRole", "Namespace", "ValidatingWebhookConfiguration"}, kind) {
+						o.Manifest.SetNamespace(b.namespace)
+					}
+					objects = append(objects, harmed{name: what, manner: manner, at: one.address, ref: o.Ref()})
 				}
-				t.Run(name, func(t *testing.T) {
-					t.Parallel()
-					namespace := clustertest.Namespace(t)
-					b := newBench(t, namespace)
-					at := strings.ReplaceAll(power.address, "CLUSTERROLE", namespace+"-x")
-					text := strings.ReplaceAll(power.declared, "CLUSTERROLE", namespace+"-x")
-					o := b.declare(at, text)
-					clustered := slices.Contains([]string{"ClusterRole", "Namespace", "ValidatingWebhookConfiguration"}, kind)
-					if !clustered {
-						o.Manifest.SetNamespace(namespace)
+			}
+			b.apply(b.plan())
+			b.settled()
+			t.Cleanup(func() {
+				for _, h := range objects {
+					if h.ref.Namespace == "" {
+						clustertest.Kubectl(t, "delete", strings.ToLower(kind), h.ref.Name, "--wait=false")
 					}
-					b.apply(b.plan())
-					b.settled()
-					s := newStranger(t)
-					ref := o.Ref()
-					t.Cleanup(func() {
-						if clustered {
-							clustertest.Kubectl(t, "delete", strings.ToLower(ref.GVK.Kind), ref.Name, "--wait=false")
-						}
-					})
-					before, err := s.at(power.resource, ref.Namespace).Get(t.Context(), ref.Name, metav1.GetOptions{})
-					if err != nil {
-						t.Fatal(err)
-					}
-					patch := patch
-					if strings.Contains(patch, `"UID"`) { // of an object that there is
-						clustertest.Kubectl(t, "create", "configmap", "theirs", "-n", namespace)
-						owner, err := s.at(powers["ConfigMap"].resource, namespace).Get(t.Context(), "theirs", metav1.GetOptions{})
-						if err != nil {
-							t.Fatal(err)
-						}
-						patch = strings.ReplaceAll(patch, "UID", string(owner.GetUID()))
-					}
-					s.patch(power.resource, ref.Namespace, ref.Name, patch)
-					switch manner {
-					case ", hidden":
-						s.hide(power.resource, ref.Namespace, ref.Name, before)
-					case ", wiped":
-						s.patch(power.resource, ref.Namespace, ref.Name, `[{"op":"replace","path":"/metadata/managedFields","value":[{}]}]`)
-					}
-					for range 2 {
-						plan := b.plan()
-						a := b.action(plan, at)
-						if a.Verb != plans.Update || !plan.Drifted() || len(a.Changes) == 0 {
-							t.Fatalf("action is %s by %s, drifted %t:\n%s", a.Verb, a.Evidence.Kind, plan.Drifted(), lines(a.Changes))
-						}
-						for _, c := range a.Changes {
-							// Nobody owns what is not there, or what the server added to it.
-							known := !hidden && c.Before != nil && !strings.HasSuffix(c.Path, ".nodePort")
-							if !c.Drift || known && (c.Manager != spoofed || time.Since(c.Time) > time.Hour) {
-								t.Errorf("not told as drift by %s: %+v", spoofed, c)
-							}
-						}
-					}
-					b.apply(b.plan())
-					b.settled()
-					after, err := s.at(power.resource, ref.Namespace).Get(t.Context(), ref.Name, metav1.GetOptions{})
-					if err != nil {
-						t.Fatal(err)
-					}
-					for _, u := range []*unstructured.Unstructured{before, after} {
+				}
+			})
+			for i := range objects {
+				h := &objects[i]
+				h.before = s.get(power.resource, h.ref.Namespace, h.ref.Name)
+				s.patch(power.resource, h.ref.Namespace, h.ref.Name, strings.ReplaceAll(power.writes[h.name], "UID", string(theirs.GetUID())))
+				switch h.manner {
+				case "hidden":
+					s.hide(power.resource, h.ref.Namespace, h.ref.Name, h.before)
+				case "wiped":
+					s.patch(power.resource, h.ref.Namespace, h.ref.Name, `[{"op":"replace","path":"/metadata/managedFields","value":[{}]}]`)
+				}
+			}
+			for range 2 {
+				plan := b.plan()
+				if !plan.Drifted() {
+					t.Error("the plan does not say that anything drifted")
+				}
+				for _, h := range objects {
+					t.Run(h.name+", "+h.manner, func(t *testing.T) { h.isDrift(t, b.action(plan, h.at)) })
+				}
+			}
+			b.apply(b.plan())
+			b.settled()
+			for _, h := range objects {
+				t.Run(h.name+", "+h.manner+", put back", func(t *testing.T) {
+					after := s.get(power.resource, h.ref.Namespace, h.ref.Name)
+					for _, u := range []*unstructured.Unstructured{h.before, after} {
 						unstructured.RemoveNestedField(u.Object, "metadata", "annotations", "deployment.kubernetes.io/revision")
 					}
-					if changes, err := fields.Diff(before, after); err != nil || len(changes) > 0 {
+					if changes, err := fields.Diff(h.before, after); err != nil || len(changes) > 0 {
 						t.Errorf("it is not what it was (%v):\n%s", err, lines(changes))
 					}
 				})
 			}
+		})
+	}
+}
+
+// isDrift fails the test unless the action puts the object back, and names who wrote to it
+// where that can be known.
+func (h harmed) isDrift(t *testing.T, a plans.Action) {
+	if a.Verb != plans.Update || len(a.Changes) == 0 {
+		t.Fatalf("action is %s by %s:\n%s", a.Verb, a.Evidence.Kind, lines(a.Changes))
+	}
+	for _, c := range a.Changes {
+		// Nobody owns what is not there, or what the server added to it.
+		known := h.manner == "written" && c.Before != nil && !strings.HasSuffix(c.Path, ".nodePort")
+		if !c.Drift || known && (c.Manager != spoofed || time.Since(c.Time) > time.Hour) {
+			t.Errorf("not told as drift by %s: %+v", spoofed, c)
 		}
 	}
 }
@@ -320,7 +347,7 @@ func TestPowersAreDrift(t *testing.T) {
 // else was applied since.
 func TestPowersAreDriftForAnEmptyState(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
-	power := powers["Deployment"]
+	power := powers["Deployment"].named("api")
 	b.declare(power.address, power.declared).Manifest.SetNamespace(b.namespace)
 	b.apply(b.plan())
 	s := newStranger(t)

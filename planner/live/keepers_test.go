@@ -269,7 +269,7 @@ func TestForeignJob(t *testing.T) {
 
 // A name that yield_to trusts has what it wrote, and not what others wrote beside it.
 func TestYieldToByLeaf(t *testing.T) {
-	power := powers["Deployment"]
+	power := powers["Deployment"].named("api")
 	b := newBench(t, clustertest.Namespace(t))
 	o := b.declare(power.address, power.declared)
 	o.Manifest.SetNamespace(b.namespace)
@@ -325,16 +325,15 @@ func TestSecretsOfAccounts(t *testing.T) {
 
 // cert-manager and others write the certificates that the API server calls webhooks with.
 func TestCertificatesOfWebhooks(t *testing.T) {
-	power := powers["ValidatingWebhookConfiguration"]
 	b := newBench(t, clustertest.Namespace(t))
 	name := b.namespace + "-hook"
-	at := strings.ReplaceAll(power.address, "CLUSTERROLE", name)
-	b.declare(at, strings.ReplaceAll(power.declared, "CLUSTERROLE", name))
+	power := powers["ValidatingWebhookConfiguration"].named(name)
+	b.declare(power.address, power.declared)
 	t.Cleanup(func() { clustertest.Kubectl(t, "delete", "validatingwebhookconfiguration", name) })
 	b.apply(b.plan())
 	b.settled()
 	newStranger(t).patch(power.resource, "", name, `[{"op":"add","path":"/webhooks/0/clientConfig/caBundle","value":"`+certificate(t)+`"}]`)
-	b.leaves(at, `webhooks["a.example.org"].clientConfig.caBundle`)
+	b.leaves(power.address, `webhooks["a.example.org"].clientConfig.caBundle`)
 	b.settled()
 }
 
@@ -388,7 +387,7 @@ func TestWarningsAreOfWhatAnApplyGives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	power := powers["Deployment"]
+	power := powers["Deployment"].named("api")
 	b, s := made(t, power.address, power.declared)
 	b.client = client
 	clustertest.Kubectl(t, "label", "namespace", b.namespace, "pod-security.kubernetes.io/warn=baseline")

@@ -75,7 +75,7 @@ func TestAddedBetweenPlanAndWrite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, clustertest.Namespace(t))
-			power := powers["Deployment"]
+			power := powers["Deployment"].named("api")
 			declare := func(image string) {
 				b.declare(power.address, strings.Replace(power.declared, "api:1", image, 1)).Manifest.SetNamespace(b.namespace)
 			}

@@ -69,7 +69,7 @@ func TestForeignImmutable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, clustertest.Namespace(t))
-			power := powers[test.kind]
+			power := powers[test.kind].named("conf")
 			o := b.declare(power.address, power.declared)
 			o.Manifest.SetNamespace(b.namespace)
 			b.apply(b.plan())
