@@ -24,12 +24,21 @@ import (
 // withCluster runs tests beside a real API server.
 type withCluster struct{ m *testing.M }
 
-func (w withCluster) Run() int { return clustertest.Run(w.m) }
+func (w withCluster) Run() int {
+	stop, err := startWorkers()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer stop()
+	return clustertest.Run(w.m)
+}
 
 func TestMain(m *testing.M) {
 	testscript.Main(withCluster{m}, map[string]func(){
-		"kolla":   func() { os.Exit(run()) },
-		"kubectl": func() { os.Exit(execKubectl()) },
+		"kolla":    func() { os.Exit(run()) },
+		workerName: work,
+		"kubectl":  func() { os.Exit(execKubectl()) },
 	})
 }
 

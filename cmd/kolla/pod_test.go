@@ -56,7 +56,7 @@ func pod(t *testing.T, namespace, account string) (s shell, argv []string) {
 			t.Fatal(err)
 		}
 	}
-	s = newShell(t, "CREDENTIALS="+credentials, "KUBERNETES_SERVICE_HOST="+server.Hostname(), "KUBERNETES_SERVICE_PORT="+server.Port())
+	s = newShell(t, processVariable+"=1", "CREDENTIALS="+credentials, "KUBERNETES_SERVICE_HOST="+server.Hostname(), "KUBERNETES_SERVICE_PORT="+server.Port())
 	return s, append(unshare, "sh", "-c", inPod, "pod")
 }
 
