@@ -76,11 +76,17 @@ REPORT = go tool -modfile=$(CURDIR)/internal/tools/gotestsum/go.mod gotestsum --
 test: devcluster ## run all tests that need no real nodes
 	@internal/devcluster/tools
 	@rm -rf bin/tests; mkdir -p bin/tests
+	@$(MAKE) --no-print-directory -j2 test-module test-other-modules
+	@$(MAKE) --no-print-directory not-run
+
+test-module:
 	@$(call REPORT,kolla) -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $$($(IMPORTS) | grep internal/clustertest | cut -d' ' -f1) $$($(IMPORTS) | grep -v 'internal/clustertest\|^[^ ]*internal/arch ' | cut -d' ' -f1)
 	@$(call REPORT,arch) -count=1 ./internal/arch # go test would not see a new file
+
+# The tests of the local cluster mostly wait.
+test-other-modules:
 	@cd internal/devimages && $(call REPORT,devimages) ./...
 	@cd internal/devcluster && KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster $(call REPORT,devcluster) -count=1 ./...
-	@$(MAKE) --no-print-directory not-run
 
 not-run: ## list the tests that make test could not run, and why
 	@sed -n 's/.*"Test":"\([^"]*\)".*\(NOT RUN: .*\)\\n"}$$/\2 (\1)/p' bin/tests/*.json | sort

@@ -165,7 +165,7 @@ func killed(ts *testscript.TestScript, neg bool, args []string) {
 
 const killedScript = `
 text=$1; shift
-"$@" > killed.txt 2>&1 &
+KOLLA_TEST_PROCESS=1 "$@" > killed.txt 2>&1 & # a worker would end a little later
 until grep -q "$text" killed.txt; do
   kill -0 $! 2>/dev/null || { cat killed.txt; exit 1; }
   sleep 0.05

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -34,22 +31,8 @@ func login(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(ts.Exec("kubectl", "--kubeconfig="+path, "config", "set-context", "--current", "--user="+name))
 }
 
-// request is a request in the API server's audit log.
-type request struct {
-	Verb string `json:"verb"`
-	User struct {
-		Username string `json:"username"`
-	} `json:"user"`
-	ObjectRef struct {
-		Resource, Subresource, APIGroup, Namespace, Name string
-	} `json:"objectRef"`
-	ResponseStatus struct {
-		Code int `json:"code"`
-	} `json:"responseStatus"`
-}
-
-// resource returns the resource as a rule of RBAC names it: "pods/log".
-func (r request) resource() string {
+// resourceOf returns the resource of a request as a rule of RBAC names it: "pods/log".
+func resourceOf(r clustertest.Request) string {
 	if r.ObjectRef.Subresource == "" {
 		return r.ObjectRef.Resource
 	}
@@ -57,22 +40,10 @@ func (r request) resource() string {
 }
 
 // requestsOf returns the requests of a user. There must be some.
-func requestsOf(ts *testscript.TestScript, user string) []request {
-	time.Sleep(200 * time.Millisecond) // the log is written as the answers go out
-	file, err := os.Open(clustertest.Audit())
+func requestsOf(ts *testscript.TestScript, user string) []clustertest.Request {
+	requests, err := clustertest.Requests()
 	ts.Check(err)
-	defer file.Close()
-	var found []request
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var r request
-		ts.Check(json.Unmarshal(lines.Bytes(), &r))
-		if r.User.Username == user {
-			found = append(found, r)
-		}
-	}
-	ts.Check(lines.Err())
+	found := slices.DeleteFunc(requests, func(r clustertest.Request) bool { return r.User.Username != user })
 	if len(found) == 0 {
 		ts.Fatalf("the audit log knows nothing of %s", user)
 	}
@@ -114,15 +85,15 @@ func unused(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // unusedOf returns the verbs of a rule that no request needed.
-func unusedOf(requests []request, namespace string, rule rbacv1.PolicyRule) []string {
+func unusedOf(requests []clustertest.Request, namespace string, rule rbacv1.PolicyRule) []string {
 	var out []string
 	for _, group := range rule.APIGroups {
 		for _, resource := range rule.Resources {
 			for _, verb := range rule.Verbs {
-				if !slices.ContainsFunc(requests, func(r request) bool {
+				if !slices.ContainsFunc(requests, func(r clustertest.Request) bool {
 					// An apply that creates an object is a patch, and needs both verbs.
 					creates := verb == "create" && r.Verb == "patch" && r.ResponseStatus.Code == http.StatusCreated
-					return (r.Verb == verb || creates) && r.ObjectRef.APIGroup == group && r.resource() == resource && (namespace == "" || r.ObjectRef.Namespace == namespace) &&
+					return (r.Verb == verb || creates) && r.ObjectRef.APIGroup == group && resourceOf(r) == resource && (namespace == "" || r.ObjectRef.Namespace == namespace) &&
 						(len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, r.ObjectRef.Name))
 				}) {
 					out = append(out, strings.TrimSuffix(verb+" "+resource+"."+group, "."))

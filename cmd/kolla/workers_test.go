@@ -34,6 +34,7 @@ type workers struct {
 	running sync.WaitGroup
 	mutex   sync.Mutex
 	idle    []*net.UnixConn // connections to workers that have nothing to do
+	stopped bool            // a worker that has nothing to do any more ends
 }
 
 // startWorkers installs the client in place of the test binary kolla, which is the first one in
@@ -93,6 +94,10 @@ func (w *workers) dispatch(client *net.UnixConn) {
 	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
+	if w.stopped {
+		worker.Close()
+		return
+	}
 	w.idle = append(w.idle, worker)
 }
 
@@ -123,13 +128,14 @@ func (w *workers) take() (*net.UnixConn, error) {
 	return unixConn(ours)
 }
 
-// stop ends all workers, which have no clients any more.
+// stop ends all workers, and waits for their ends.
 func (w *workers) stop() {
 	w.mutex.Lock()
-	defer w.mutex.Unlock()
+	w.stopped = true
 	for _, worker := range w.idle {
 		worker.Close()
 	}
+	w.mutex.Unlock()
 	w.running.Wait()
 }
 
@@ -169,8 +175,7 @@ func serveInside(client *net.UnixConn) {
 	enter(directory, environ)
 }
 
-// serve runs the command line of a client. A client that is killed takes the process with it, at
-// whatever point it is: gone is called.
+// serve runs the command line of a client. If the client ends before it, gone is called.
 func serve(client *net.UnixConn, gone func()) {
 	defer client.Close()
 	files, err := receive(client, 3)

@@ -6,25 +6,76 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
-// Request is one request of kolla in the audit log.
+// Request is one request in the audit log.
 type Request struct {
 	Verb       string    `json:"verb"`
 	RequestURI string    `json:"requestURI"`
 	UserAgent  string    `json:"userAgent"`
 	Received   time.Time `json:"requestReceivedTimestamp"`
+	User       struct {
+		Username string `json:"username"`
+	} `json:"user"`
+	ObjectRef struct {
+		Resource, Subresource, APIGroup, Namespace, Name string
+	} `json:"objectRef"`
+	ResponseStatus struct {
+		Code int `json:"code"`
+	} `json:"responseStatus"`
+}
+
+// settling is how long the log may take to have a request that was answered.
+const settling = 200 * time.Millisecond
+
+// Requests returns all requests in the API server's audit log, or none if the tests did not start
+// the server.
+func Requests() ([]Request, error) {
+	if shared.audit == "" {
+		return nil, nil
+	}
+	time.Sleep(settling)
+	requests, _, err := readAudit(shared.audit, 0)
+	return requests, err
+}
+
+// readAudit reads the log from an offset, and returns the offset of what comes next.
+func readAudit(path string, offset int64) (requests []Request, next int64, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer file.Close()
+	if _, err := file.Seek(offset, io.SeekStart); err != nil {
+		return nil, 0, err
+	}
+	lines := bufio.NewReader(file)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) { // a line may be half-written
+			return requests, offset, nil
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		offset += int64(len(line))
+		var r Request
+		if err := json.Unmarshal(line, &r); err != nil {
+			return nil, 0, err
+		}
+		requests = append(requests, r)
+	}
 }
 
 // AuditLog is the API server's audit log, which is read from where it was left.
 type AuditLog struct {
 	t      testing.TB
-	path   string
 	offset int64
-	read   time.Time // when the last call of kolla returned
+	read   time.Time // when the last call of Kolla returned
 }
 
 // TailAudit returns the audit log from its present end on. It fails the test if this process did
@@ -38,67 +89,40 @@ func TailAudit(t testing.TB) *AuditLog {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &AuditLog{t: t, path: shared.audit, offset: info.Size()}
+	return &AuditLog{t: t, offset: info.Size()}
 }
 
 // Kolla returns the requests of kolla since the last call. The API server notes a request after
-// it has answered, so the log counts as complete when nothing was added for a moment. It notes a
-// watch after the end of the watch, possibly during the next command. So watches of earlier
-// commands do not count.
+// it has answered, so the log counts as complete when nothing of kolla was added for a moment. It
+// notes a watch after the end of the watch, possibly during the next command. So watches of
+// earlier commands do not count.
 func (a *AuditLog) Kolla() []Request {
 	a.t.Helper()
-	var events []Request
+	var requests []Request
 	for {
-		time.Sleep(200 * time.Millisecond)
-		more := a.next()
+		time.Sleep(settling)
+		more, next, err := readAudit(shared.audit, a.offset)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		a.offset = next
+		more = slices.DeleteFunc(more, func(r Request) bool { return !strings.HasPrefix(r.UserAgent, "kolla/") })
 		if len(more) == 0 {
 			a.read = time.Now()
-			return events
+			return requests
 		}
-		for _, e := range more {
-			if e.Verb != "watch" || e.Received.After(a.read) {
-				events = append(events, e)
+		for _, r := range more {
+			if r.Verb != "watch" || r.Received.After(a.read) {
+				requests = append(requests, r)
 			}
 		}
 	}
 }
 
-// next reads the log to its end.
-func (a *AuditLog) next() []Request {
-	a.t.Helper()
-	file, err := os.Open(a.path)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	defer file.Close()
-	if _, err := file.Seek(a.offset, io.SeekStart); err != nil {
-		a.t.Fatal(err)
-	}
-	var events []Request
-	lines := bufio.NewReader(file)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) { // the next call reads a half-written line
-			return events
-		}
-		if err != nil {
-			a.t.Fatal(err)
-		}
-		a.offset += int64(len(line))
-		var e Request
-		if err := json.Unmarshal(line, &e); err != nil {
-			a.t.Fatal(err)
-		}
-		if strings.HasPrefix(e.UserAgent, "kolla/") {
-			events = append(events, e)
-		}
-	}
-}
-
 // Writes lists what changed something: verbs and paths.
-func Writes(events []Request) []string {
+func Writes(requests []Request) []string {
 	var writes []string
-	for _, e := range events {
+	for _, e := range requests {
 		reads := e.Verb == "get" || e.Verb == "list" || e.Verb == "watch"
 		if !reads && !strings.Contains(e.RequestURI, "dryRun=All") {
 			path, _, _ := strings.Cut(e.RequestURI, "?")

@@ -91,10 +91,6 @@ func Run(m *testing.M) int {
 // Kubeconfig returns the path of the cluster's kubeconfig, whose user has all rights.
 func Kubeconfig() string { return shared.Kubeconfig() }
 
-// Audit returns the path of the API server's audit log, which has one JSON event in each line.
-// It returns an empty text if the tests did not start the server.
-func Audit() string { return shared.audit }
-
 // Config returns the client-go configuration for the cluster, without a rate limit.
 func Config(t testing.TB) *rest.Config {
 	t.Helper()
