@@ -63,14 +63,17 @@ demo-real: build devcluster images ## bring up a cloud that really answers, on r
 
 # In the reverse order the longest package, providers/openstack, begins early.
 test-fast: ## run the tests that need no cluster (one to two minutes, once they are built)
-	go test -short -ldflags='-s -w' $$($(IMPORTS) | grep -v internal/clustertest | cut -d' ' -f1 | sort -r)
+	go test -short -ldflags='-s -w' -p $(AT_ONCE) $$($(IMPORTS) | grep -v internal/clustertest | cut -d' ' -f1 | sort -r)
+
+# Some tests wait, so that there are more packages at once than there may be processors.
+AT_ONCE = $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 
 # IMPORTS prints each package of PACKAGES with what its tests import.
 IMPORTS = go list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' $(PACKAGES)
 
 # REPORT runs go test, and notes what its tests said in bin/tests/NAME.json. Without debug
-# information a program is linked in half of the time. Tests with a cluster take longest, and
-# mostly wait, so that they begin first, and more of them at once than there may be processors.
+# information a program is linked in half of the time. Tests with a cluster take longest, so that
+# they begin first.
 REPORT = go tool -modfile=$(CURDIR)/internal/tools/gotestsum/go.mod gotestsum --format pkgname --format-hide-empty-pkg --hide-summary skipped --jsonfile $(CURDIR)/bin/tests/$(1).json -- -ldflags='-s -w' -timeout 40m
 
 test: devcluster ## run all tests that need no real nodes
@@ -80,7 +83,7 @@ test: devcluster ## run all tests that need no real nodes
 	@$(MAKE) --no-print-directory not-run
 
 test-module:
-	@$(call REPORT,kolla) -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $$($(IMPORTS) | grep internal/clustertest | cut -d' ' -f1) $$($(IMPORTS) | grep -v 'internal/clustertest\|^[^ ]*internal/arch ' | cut -d' ' -f1)
+	@$(call REPORT,kolla) -p $(AT_ONCE) $$($(IMPORTS) | grep internal/clustertest | cut -d' ' -f1) $$($(IMPORTS) | grep -v 'internal/clustertest\|^[^ ]*internal/arch ' | cut -d' ' -f1)
 	@$(call REPORT,arch) -count=1 ./internal/arch # go test would not see a new file
 
 # The tests of the local cluster mostly wait.

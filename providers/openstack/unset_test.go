@@ -56,7 +56,10 @@ func TestUnset(t *testing.T) {
 			}
 			u.before = u.complaintsNow()
 			for name, source := range u.files {
-				for _, p := range u.places(t, name, source) {
+				for i, p := range u.places(t, name, source) {
+					if testing.Short() && i%4 > 0 {
+						continue
+					}
 					u.try(t, name, source, p)
 				}
 			}
