@@ -1,10 +1,43 @@
-// Package planner compares the declared objects with the live ones. Make returns a plan of
-// the changes, with the reasons and the evidence for each: a plans.Plan. It writes nothing to
-// the cluster.
+// Package planner compares the declared objects with a live cluster, and returns the changes
+// with the reasons and the evidence for each: a [plans.Plan]. It writes nothing to the cluster.
+//
+// Start with [Make]:
+//
+//	plan, problems, err := planner.Make(ctx, planner.Input{
+//		Cloud:     config.Cloud.Name,
+//		Namespace: config.Cloud.Namespace,
+//		Digest:    config.Digest,
+//		Objects:   objects, // of openstack.Render
+//		Reader:    client,  // of kubernetes.Connect
+//		Snapshot:  providers.NewSnapshot(client),
+//		State:     st, // of state.Store.Read
+//		Cluster:   identity, // of client.Identity
+//		Now:       time.Now(),
+//	})
+//	if err != nil {
+//		return err // the server is gone, or ctx has ended
+//	}
+//	for _, p := range problems {
+//		if !p.Warning {
+//			return errors.New(p.Summary) // the plan must not be used
+//		}
+//	}
+//
+// [Compare] plans the changes between two versions of a configuration, without a cluster. [Draft]
+// writes a declaration of a live object. [Claimants] finds the objects that a lost state lacks.
+// An apply calls [Reassess] for an object that others changed after the plan.
+//
+// Mistakes to avoid:
+//
+//   - Using a plan before the problems are checked. A refused plan can be nil, or incomplete.
+//   - Keeping the Snapshot when the cluster has changed. It lists each scope only once, so the
+//     next plan would compare old objects.
+//   - Changing Input.Objects after Make. The actions of the plan share the manifests.
+//   - Applying a plan of Compare. It shows deletions that an apply would refuse.
 //
 // Each stage of a plan is a package below internal: inventory reads, selection restricts,
 // decision decides about each declared object, removal about objects that are no longer
-// declared, and impact says what all of that means.
+// declared, and impact says which services the actions disturb.
 package planner
 
 import (

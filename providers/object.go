@@ -1,7 +1,35 @@
-// Package providers has the types between the planner and a cluster: Object, Reader, Writer,
-// Snapshot. A plan gets a Reader, which cannot write. Nothing here talks to a cluster.
-// providers/openstack makes objects, providers/secrets makes the values of Secrets, and
+// Package providers has the types between the planner and a cluster. Nothing here talks to a
+// cluster: providers/openstack makes objects, providers/secrets makes the values of Secrets, and
 // providers/kubernetes reaches the cluster.
+//
+// An [Object] is one declared object. A [Reader] reads the cluster and sends dry runs, and a
+// [Writer] changes the cluster. A plan gets a Reader and no Writer, so it cannot write. A [Shell]
+// runs commands in pods.
+//
+// A [Snapshot] has the live objects that were read through a Reader. First load a [Scope], then
+// get its objects:
+//
+//	client, err := kubernetes.Connect(kubernetes.Options{}) // a Reader
+//	if err != nil {
+//		return err
+//	}
+//	snapshot := providers.NewSnapshot(client)
+//	scope := providers.Scope{GVK: object.Ref().GVK, Namespace: object.Ref().Namespace}
+//	if err := snapshot.Load(ctx, scope); err != nil {
+//		return err
+//	}
+//	live := snapshot.Get(object.Ref()) // nil: the object does not exist
+//
+// Mistakes to avoid:
+//
+//   - Calling [Snapshot.Get] before [Snapshot.Load]. Get asks no server. It returns nil for every
+//     object of a scope that was not loaded.
+//   - Keeping a Snapshot when the cluster has changed. It lists each scope only once.
+//   - Changing an object of a Snapshot. All callers share it: change a DeepCopy.
+//   - Creating an object after any error of Reader.Get. Only an error that satisfies
+//     apierrors.IsNotFound says that the object does not exist.
+//   - Writing with a zero [Precondition]. It sets no condition, so the write may change another
+//     object than the planned one. To create an object, set New in [ApplyOptions].
 package providers
 
 import (

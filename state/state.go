@@ -2,8 +2,38 @@
 // no content of objects, which can be read from the cluster. The only values in it are
 // those of outputs that are not sensitive.
 //
-// A plan reads the state without a lock, with Store.Read. A command that changes the state
-// takes the lock with Store.Lock and writes through the Session that it returns.
+// A plan reads the state without a lock:
+//
+//	store := state.Open(state.DefaultFile)
+//	st, err := store.Read()
+//
+// A command that changes the state takes the lock and writes through a [Session]. It announces
+// each object before it writes the object to the cluster:
+//
+//	session, err := store.Lock(ctx, state.LockInfo{Operation: "apply", Version: version}, time.Minute)
+//	if err != nil {
+//		return err
+//	}
+//	st := session.State() // of which the plan is made
+//	err = session.Begin(state.Run{Plan: id, Cloud: cloud, Cluster: cluster, Lineage: st.Lineage, Serial: st.Serial})
+//	err = session.Intend(object) // durable when it returns
+//	// Write the object to the cluster, and note its UID.
+//	err = session.Record(object)
+//	err = session.Close() // saves the state and releases the lock
+//
+// [New] opens a state that another [Backend] keeps, such as package state/cluster.
+//
+// Mistakes to avoid:
+//
+//   - Writing to the cluster after an error of [Session.Begin] or [Session.Intend]. The state
+//     would not know the object if the process were killed.
+//   - Making the plan from a state that was read before [Store.Lock]. Begin refuses it with a
+//     [*StaleError] if the state has changed since.
+//   - Changing the result of [Session.State]. It is a copy; only the methods of Session save.
+//   - Ignoring the error of [Session.Close]. The state may not be saved then. The journal keeps
+//     the steps for the next Lock.
+//   - Deleting a file after a [*DamagedError]. [Store.Salvage] starts from the newest usable
+//     backup.
 package state
 
 import (

@@ -1,19 +1,37 @@
-// Package engine makes a plan of a configuration for a cluster, and carries the plan out.
-// It knows no command line: a program gives it options and callbacks, and may use it in a
-// loop.
+// Package engine makes a plan of a configuration for a cluster, and carries the plan out. It
+// knows no command line: a program gives it options and callbacks, and may use it in a loop.
+//
+// The calls of an apply, in their order; each may return an error:
 //
 //	cluster := engine.NewCluster(kubernetes.Options{}, reporter)
-//	if err := cluster.Connect(ctx); err != nil { … }
+//	err := cluster.Connect(ctx)
 //	e := &engine.Engine{Source: engine.Directory(".", reporter), Cluster: cluster, Reporter: reporter}
+//	session, err := store.Lock(ctx, state.LockInfo{Operation: "apply"}, time.Minute)
 //	loaded, err := e.Source.Load(ctx, engine.Loading{Cluster: cluster})
-//	session, err := store.Lock(ctx, …)
 //	made, err := e.Plan(ctx, loaded, session.State(), engine.Options{})
-//	if err := e.Enforce(made); err != nil { … } // a policy denies the plan
+//	err = e.Enforce(made) // ErrReported: the plan must not be applied
 //	applied, err := e.Apply(ctx, session, made, engine.ApplyOptions{})
+//	outputs, checks, err := engine.Outcome(made.Plan, applied.Config, session.State())
+//	err = session.Conclude(outputs, checks)
+//	err = session.Close() // also after an error: it saves the state and releases the lock
 //
-// Data blocks read objects of the cluster, and the plan may change these objects. So Plan
-// loads the configuration again when data have to wait, and Apply plans in rounds: it
-// carries out the known part of a plan, reads the data, and plans the rest.
+// Data blocks read objects of the cluster, and the plan may change these objects. So
+// [Engine.Plan] loads the configuration again when data have to wait, and [Engine.Apply] plans in
+// rounds: it carries out the known part of a plan, reads the data, and plans the rest.
+//
+// A saved plan is applied with [Engine.LoadPlanned] and [Engine.PlanAgain] in place of Load and
+// Plan. [Diff] compares two versions of a configuration without a cluster.
+//
+// Mistakes to avoid:
+//
+//   - Reading before the lock is taken, or twice in a loop, without [Cluster.Forget] in between.
+//     The Cluster keeps all objects that it has read.
+//   - Taking a nil error of Apply for success. Actions may have failed: look at the Result of each
+//     [Round], and call [Outcome] only if all are Complete and no action is Waiting.
+//   - Showing [ErrReported] to the operator. The Reporter has shown the reason already.
+//   - Setting Destroy only in [Options]. A destroy sets it in [Loading] too.
+//   - Dropping Rebuilt of the [PlanResult]. Give it to state.Session.Seed before Apply.
+//   - Using an [Engine] from several goroutines at the same time.
 package engine
 
 import (

@@ -79,7 +79,7 @@ type PlanResult struct {
 	Loaded  Loaded
 	Options Options
 	// Rebuilt is the state that the plan was made from if none was ever written; nil: there
-	// was one, or no object of the cloud. An apply gives it to state.Session.Suppose.
+	// was one, or no object of the cloud. An apply gives it to state.Session.Seed.
 	Rebuilt *state.State
 
 	exact    map[addrs.Object]exact // what Plan does not show of its actions

@@ -1,5 +1,38 @@
 // Package executor carries out a plan. It runs several actions at the same time, in the
 // order of their dependencies. An action is done when its object is ready.
+//
+// A caller opens a session of the state, makes the plan, and then calls [Apply]:
+//
+//	result, err := executor.Apply(ctx, plan, executor.Options{
+//		Reader:   client,
+//		Writer:   client.Writer(),
+//		Shell:    client.Shell(),
+//		Session:  session,
+//		Reassess: planner.Reassess,
+//	})
+//	if err != nil {
+//		return err // nothing was written to the cluster
+//	}
+//	if !result.Complete() {
+//		for _, o := range result.Outcomes {
+//			fmt.Println(o.Action.Address, o.Err)
+//		}
+//	}
+//	err = session.Close()
+//
+// [Check] finds out earlier, such as before the operator is asked, that the state refuses a plan.
+//
+// When the context ends, no more actions start. A write that has begun may take 30 more seconds.
+//
+// Mistakes to avoid:
+//
+//   - Taking a nil error for success. The errors of actions are in the [Result].
+//   - Passing a plan with values that are not known yet. Apply refuses it: pass the first part of
+//     plans.Plan.Divide.
+//   - Changing the actions or their objects. Apply writes Action.Object as it is, and compares
+//     nothing with the configuration.
+//   - Calling Session.Begin. Apply calls it, and the state accepts each plan only once.
+//   - Closing the session before Apply returns. Every action records its steps there.
 package executor
 
 import (

@@ -1,13 +1,35 @@
-// Package fields is about the fields of one object, or of two versions of an object.
+// Package fields compares two versions of an object, and names, finds and removes single fields.
+// It sends no requests.
 //
-//   - Text writes a path as plans show it, and Lookup finds the value at a path.
-//   - Diff and Compare list differences. Typed deduces the schema that both need, also for
-//     custom resources.
-//   - OwnersOf reads from managedFields who owns which field. Extras lists the fields that
+// Start with [Diff]. It compares a live object with the answer of a dry run:
+//
+//	changes, err := fields.Diff(live, answer)
+//	if err != nil {
+//		return err
+//	}
+//	for _, c := range changes {
+//		fmt.Println(c.Path, c.Before, c.After)
+//	}
+//
+// The other functions work with the path of a field:
+//
+//   - [Compare] is Diff with paths. [Declared] keeps the differences in kolla's own fields.
+//   - [Text] writes a path as plans show it, and [Lookup] finds the value at a path.
+//   - [OwnersOf] reads from managedFields who owns which field. [Extras] lists the fields that
 //     a manager does not own.
-//   - Trim, Bare and Without remove fields from an object.
+//   - [Trim], [Bare] and [Without] remove fields.
+//   - [Typed] deduces the schema that a comparison needs, also for custom resources.
 //
-// The package sends no requests.
+// Mistakes to avoid:
+//
+//   - Comparing a manifest with a live object. The live object has defaults and fields of others,
+//     and each would be a change. Ask for a dry run, and compare its answer.
+//   - Removing managedFields before Diff. In custom resources, only managedFields shows which
+//     lists have merge keys.
+//   - Parsing the result of Text. It does not show which fields form the key of an element. Keep
+//     the path, which a [Difference] has.
+//   - Printing the result of Lookup. Diff and Compare mask the values of Secrets, Lookup does not.
+//   - Changing the result of Trim. Without yields it is the given manifest itself.
 package fields
 
 import (

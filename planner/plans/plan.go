@@ -1,6 +1,35 @@
 // Package plans has the plan as data: the actions with their reasons, changes and evidence, what
 // they disturb and lose, and the file that keeps a plan until it is applied. It knows neither
 // terminals nor clusters.
+//
+// planner.Make returns a [Plan]. [Save] writes it to a file, and [Load] reads the file:
+//
+//	plan, err := plans.Load("cloud.plan")
+//	if err != nil {
+//		return err
+//	}
+//	for i := range plan.Actions {
+//		action := &plan.Actions[i]
+//		fmt.Println(action.Verb, action.Address)
+//		for _, change := range action.Changes {
+//			fmt.Println(change.Path, change.Before, change.After)
+//		}
+//	}
+//
+// The actions are sorted: each [Action] comes after its dependencies. Unchanged objects have
+// actions too, with the [Verb] None. [Plan.Counts] has the numbers of the summary line,
+// [Plan.Empty] reports whether there is nothing to apply, and [Plan.Drifted] reports changes by
+// others. [Plan.Divide] separates the actions that wait for data.
+//
+// Mistakes to avoid:
+//
+//   - Carrying out a loaded plan. Sensitive literals are not in the file, and a file gives no
+//     permission. Read it with [LoadTrusted], plan again, and compare: engine.PlanAgain does.
+//   - Asking [Plan.Changes] whether an apply is needed. A plan without changes may still wait for
+//     objects to become ready. Only Empty covers both.
+//   - Taking [Masked] or [Unknown] for a value. They stand in Before and After of a [Change]
+//     instead of a value that the plan does not contain.
+//   - Changing the actions of a divided plan. Both parts share data with the plan.
 package plans
 
 import (
