@@ -132,7 +132,7 @@ func listUnannounced(actions []*plans.Action) string {
 	var lines []string
 	for _, a := range actions {
 		line := fmt.Sprintf("%s: %s", a.Address, a.Verb)
-		if a.Stranger() {
+		if a.AdoptsUnowned() {
 			line += fmt.Sprintf(" (%s is there by now, and is not kolla's)", a.Ref)
 		}
 		lines = append(lines, line)
