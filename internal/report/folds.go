@@ -17,8 +17,8 @@ import (
 // Foldable is an object in a list of objects. Objects about which a renderer says the same
 // can be told together.
 type Foldable struct {
-	// Said is the text of a renderer about the object, without its address.
-	Said string
+	// Text is the text of a renderer about the object, without its address.
+	Text string
 	// Own replaces the names of the object in a text; nil: its names are not compared.
 	Own func(string) string
 	// Create: the object is new. New objects are listed one by one.
@@ -41,7 +41,7 @@ func Folds(items []Foldable, full bool) []Fold {
 	}
 	out = join(out, 2, func(f Fold) (string, bool) {
 		it := items[f.Members[0]]
-		return it.Said, !it.Create
+		return it.Text, !it.Create
 	})
 	if full {
 		return out
@@ -51,7 +51,7 @@ func Folds(items []Foldable, full bool) []Fold {
 		if it.Own == nil || len(f.Members) > 1 || it.Create && !it.Gone {
 			return "", false
 		}
-		return it.Own(it.Said), true
+		return it.Own(it.Text), true
 	})
 	before := map[int]int{} // the number of members, by the first one
 	for _, f := range out {

@@ -144,7 +144,7 @@ func bodies(actions []*report.Action, o Options) []string {
 	for _, a := range actions {
 		body := body(a, o)
 		all = append(all, body)
-		items = append(items, report.Foldable{Said: strings.Join(body, "\n"), Own: a.AnyName, Create: a.Create, Gone: a.Object.Gone})
+		items = append(items, report.Foldable{Text: strings.Join(body, "\n"), Own: a.AnyName, Create: a.Create, Gone: a.Object.Gone})
 	}
 	var out []string
 	for _, f := range report.Folds(items, o.Full) {

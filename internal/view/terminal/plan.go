@@ -288,7 +288,7 @@ func impact(p page) []screen.Line {
 func grave(p page) []screen.Line {
 	var rest []string
 	if p.doc.Rendered {
-		rest = p.doc.Grave(p.options.Full)
+		rest = p.doc.Dangers(p.options.Full)
 	}
 	for _, d := range p.doc.Disturbances(p.options.Full) {
 		rest = slices.DeleteFunc(rest, func(danger string) bool { return danger == d.Label()+": "+d.Sentence() })
