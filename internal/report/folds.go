@@ -63,9 +63,9 @@ func Folds(items []Foldable, full bool) []Fold {
 	return alike
 }
 
-// join puts folds with the same key together if there are at least so many. Folds without a
+// join puts folds with the same key together if there are at least minMembers. Folds without a
 // key stay alone.
-func join(folds []Fold, least int, key func(Fold) (string, bool)) []Fold {
+func join(folds []Fold, minMembers int, key func(Fold) (string, bool)) []Fold {
 	keys := make([]string, len(folds))
 	members := map[string]int{}
 	for i, f := range folds {
@@ -78,7 +78,7 @@ func join(folds []Fold, least int, key func(Fold) (string, bool)) []Fold {
 	first := map[string]int{}
 	for i, f := range folds {
 		k := keys[i]
-		if k == "" || members[k] < least {
+		if k == "" || members[k] < minMembers {
 			out = append(out, f)
 			continue
 		}

@@ -10,11 +10,11 @@ import (
 // services of one definition.
 func DuplicateDaemonSet(a, b *Service, workload, at string, nodes []string) string {
 	where := "on the same nodes"
-	switch most := 3; {
+	switch maxNodes := 3; {
 	case len(nodes) == 1:
 		where = "on node " + nodes[0]
-	case len(nodes) > most:
-		where = "on nodes " + words.Few(nodes, most)
+	case len(nodes) > maxNodes:
+		where = "on nodes " + words.Few(nodes, maxNodes)
 	case len(nodes) > 0:
 		where = "on nodes " + words.Sorted(nodes)
 	}

@@ -48,7 +48,7 @@ func (m metricsTarget) failed(ctx context.Context, cloud string, looked time.Tim
 	case m.gateway != "":
 		return outbox.Push(ctx, m.gateway, cloud, drift.ContentType, drift.Failure(cloud), false)
 	case m.file.Path != "":
-		former, err := files.Read(m.file.Path, files.Largest)
+		former, err := files.Read(m.file.Path, files.MaxSize)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("read the earlier metrics: %w", err)
 		}

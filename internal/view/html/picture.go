@@ -40,7 +40,7 @@ const (
 	besides, below      = 18, 40 // between boxes of a row, and between layers
 	wrapped             = 20     // between rows of a layer
 	margin              = 16     // room for marks and arrows beside a row
-	longest             = 17     // characters of a label
+	maxLabel            = 17     // characters of a label
 )
 
 // draw puts services into layers: each is above those that it needs. A layer has rows of at
@@ -121,8 +121,8 @@ func boxOf(s report.Service, anchor string) box {
 	if parts.Key != nil {
 		b.Label = fmt.Sprintf("%s[%v]", parts.Name, parts.Key)
 	}
-	if name := []rune(b.Label); len(name) > longest {
-		b.Label = string(name[:longest-1]) + "…"
+	if name := []rune(b.Label); len(name) > maxLabel {
+		b.Label = string(name[:maxLabel-1]) + "…"
 	}
 	if parts.Type != "service" {
 		b.Small = parts.Type + ", " + s.Summary

@@ -401,11 +401,11 @@ func policies(p page) []screen.Line {
 
 // some lists addresses up to a limit.
 func (p page) some(addresses []addrs.Object) []screen.Line {
-	const most = 10
+	const maxAddresses = 10
 	var out []screen.Line
 	for i, a := range addresses {
-		if i == most && len(addresses) > most+1 && !p.options.Full {
-			out = append(out, screen.Textf("  and %d more", len(addresses)-most))
+		if i == maxAddresses && len(addresses) > maxAddresses+1 && !p.options.Full {
+			out = append(out, screen.Textf("  and %d more", len(addresses)-maxAddresses))
 			break
 		}
 		out = append(out, screen.Text("  "+a.String()))
