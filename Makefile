@@ -130,7 +130,7 @@ test-all: test test-others test-real test-race soak release-check ## run everyth
 
 # Packages whose code runs in several goroutines, one at a time: the race detector takes
 # several times the memory and the time. TestReadBombs bounds memory.
-RACE_PACKAGES ?= ./internal/dag ./state/... ./internal/drift ./internal/outbox ./providers ./planner ./planner/proof ./internal/view ./internal/executor ./providers/kubernetes/...
+RACE_PACKAGES ?= ./internal/dag ./state/... ./internal/drift ./internal/notify ./providers ./planner ./planner/proof ./internal/view ./internal/executor ./providers/kubernetes/...
 
 test-race: devcluster ## run the tests of RACE_PACKAGES with the race detector (needs a C compiler; some minutes)
 	@for package in $(RACE_PACKAGES); do \

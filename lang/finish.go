@@ -41,7 +41,7 @@ func finish(a *assembly, clouds []*source.Block) {
 	check.UnusedOverrides(whole, a.services.Directory)
 	check.Mentions(whole)
 	check.HostPorts(whole)
-	check.Twins(whole)
+	check.DuplicateDaemonSets(whole)
 	a.services.CheckDefaultPlace()
 	moves.Collect(a.moves, c, a.options.Undeclared)
 	a.services.Cleanups()

@@ -90,7 +90,7 @@ func TestCutOff(t *testing.T) {
 		},
 		"more than is read": {
 			change: func(s *shell, _ *unstructured.Unstructured) {
-				s.answers["ovn-a"] = ("web-1\nweb-2\n" + strings.Repeat("y", providers.MostOutput))[:providers.MostOutput]
+				s.answers["ovn-a"] = ("web-1\nweb-2\n" + strings.Repeat("y", providers.MaxOutput))[:providers.MaxOutput]
 			},
 			want: "running servers that would be cut off (at least 3): a: web-1, web-2 and 1 more", asked: 2,
 		},

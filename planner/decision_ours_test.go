@@ -126,7 +126,7 @@ func TestAnotherCloudsNamespace(t *testing.T) {
 
 // Nothing is read from a Secret that has the name of a declared one and is not kolla's:
 // neither for itself nor for what is derived from it, nor is it sent anywhere.
-func TestNothingIsReadFromAStranger(t *testing.T) {
+func TestUnownedObjectsAreNotRead(t *testing.T) {
 	const value = "swordfish"
 	planted := thing("v1", "Secret", "root")
 	planted.Object["data"] = map[string]any{"password": base64.StdEncoding.EncodeToString([]byte(value))}

@@ -192,17 +192,17 @@ func TestUnannounced(t *testing.T) {
 	pruned.Reasons = []plans.Reason{{Kind: plans.ReasonSuperseded}}
 	elsewhere := version(plans.Delete, "service.glance/ConfigMap/glance.conf-1")
 	elsewhere.Reasons = pruned.Reasons
-	made, stranger := version(plans.Adopt, "service.keystone/Job/after"), version(plans.Adopt, "service.keystone/Job/after")
+	made, unowned := version(plans.Adopt, "service.keystone/Job/after"), version(plans.Adopt, "service.keystone/Job/after")
 	made.Reasons = []plans.Reason{{Kind: plans.ReasonMoved}}
-	stranger.Reasons = []plans.Reason{{Kind: plans.ReasonUnowned}}
-	changed := stranger
+	unowned.Reasons = []plans.Reason{{Kind: plans.ReasonUnowned}}
+	changed := unowned
 	changed.Changes = []plans.Change{{Path: "data.theirs", Before: "precious"}}
 	tests := map[string]struct {
 		action plans.Action
 		shown  bool
 	}{
 		"what was made just now":               {made, true},
-		"what somebody else made":              {stranger, false},
+		"what somebody else made":              {unowned, false},
 		"what somebody else made, changed":     {changed, false},
 		"the version that came":                {version(plans.Create, atGeneration(3)), true},
 		"the version there was":                {version(plans.None, atGeneration(2)), true},

@@ -182,10 +182,10 @@ func converged(ctx context.Context, inv *inventory.Inventory, set selection.Set,
 	d.outcomes, d.losses = outcomes, impact.LostData(inv, outcomes)
 	gone := removal.Undeclared(inv, set, d.copied, outcomes)
 	if inv.Input.RefreshOnly {
-		refreshed, strangers := outcome.Refreshed(inv, outcomes)
+		refreshed, unowned := outcome.Refreshed(inv, outcomes)
 		d.actions = slices.Concat(refreshed, removal.Gone(inv, set))
 		d.configChanges = outcome.ConfigChanges(outcomes) + gone.Removals()
-		d.problems = slices.Concat(warnings, strangers, outcome.OlderState(outcomes), impact.ClosedNodes(inv, outcomes))
+		d.problems = slices.Concat(warnings, unowned, outcome.OlderState(outcomes), impact.ClosedNodes(inv, outcomes))
 		return d, nil
 	}
 	d.actions = gone.Actions
@@ -205,7 +205,7 @@ func converged(ctx context.Context, inv *inventory.Inventory, set selection.Set,
 	}
 	d.kept = slices.Concat(gone.Kept, removal.KeptVolumes(inv, d.actions, d.losses))
 	removal.LinkDeletes(inv, d.actions)
-	d.problems = slices.Concat(warnings, outcome.Strangers(inv.Input.Cloud, outcomes), outcome.OlderState(outcomes),
+	d.problems = slices.Concat(warnings, outcome.UnownedConflicts(inv.Input.Cloud, outcomes), outcome.OlderState(outcomes),
 		impact.ClosedNodes(inv, outcomes), impact.PassingPods(inv, outcomes),
 		decided, impact.RefusedPods(inv, outcomes), gone.Problems, removal.Orphans(inv))
 	return d, nil

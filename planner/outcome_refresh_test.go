@@ -46,7 +46,7 @@ func TestRefreshOnly(t *testing.T) {
 	tests := map[string]struct {
 		situation
 		want    []string
-		strange bool // the live object is not kolla's, and the plan says so
+		unowned bool // the live object is not kolla's, and the plan says so
 	}{
 		"unchanged":             {situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known}, []string{"none"}, false},
 		"not applied yet":       {situation{at: atConfigMap, manifest: configMap}, nil, false},
@@ -72,8 +72,8 @@ func TestRefreshOnly(t *testing.T) {
 			if err != nil || slices.ContainsFunc(problems, func(p plans.Problem) bool { return !p.Warning }) {
 				t.Fatal(err, problems)
 			}
-			if strange := test.strange; (len(problems) > 0) != strange {
-				t.Errorf("problems are %+v, want one: %v", problems, strange)
+			if unowned := test.unowned; (len(problems) > 0) != unowned {
+				t.Errorf("problems are %+v, want one: %v", problems, unowned)
 			}
 			var got []string
 			for _, a := range plan.Actions {

@@ -17,13 +17,13 @@ type Shell interface {
 	// being deleted, it lists the pods that still exist.
 	Pods(ctx context.Context, workload *unstructured.Unstructured) ([]Pod, error)
 	// Exec runs a command in a container of a pod, and returns the beginning of its standard
-	// output, at most MostOutput bytes. If the exit status is not 0, the error is a
+	// output, at most MaxOutput bytes. If the exit status is not 0, the error is a
 	// *CommandError.
 	Exec(ctx context.Context, pod types.NamespacedName, container string, command []string) (string, error)
 }
 
-// MostOutput is the maximum number of bytes that are read from the output of a command.
-const MostOutput = 64 << 10
+// MaxOutput is the maximum number of bytes that are read from the output of a command.
+const MaxOutput = 64 << 10
 
 // Pod is a pod of a StatefulSet or DaemonSet.
 type Pod struct {
@@ -64,12 +64,12 @@ type PodCommand struct {
 	Seconds   int      `json:"timeout,omitempty"` // maximum time in each pod
 }
 
-// mostSeconds limits the wait for a command, because the annotation may contain any number.
-const mostSeconds = 7 * 24 * 3600
+// maxSeconds limits the wait for a command, because the annotation may contain any number.
+const maxSeconds = 7 * 24 * 3600
 
 // Timeout returns the maximum time of the command in each pod.
 func (c *PodCommand) Timeout() time.Duration {
-	return time.Duration(min(max(c.Seconds, 1), mostSeconds)) * time.Second
+	return time.Duration(min(max(c.Seconds, 1), maxSeconds)) * time.Second
 }
 
 // PodCommandOf reads an annotation of a workload. It returns nil if the annotation is missing.

@@ -37,8 +37,8 @@ type local struct {
 	stem    string // file name without ".json"
 }
 
-// largest is the maximum size of a file of a state, in bytes.
-const largest = 1 << 28
+// maxSize is the maximum size of a file of a state, in bytes.
+const maxSize = 1 << 28
 
 // maxBackups is the number of backups that are kept.
 const maxBackups = 10
@@ -81,7 +81,7 @@ func (l *local) file(p Part) string {
 func (l *local) Name(p Part) string { return l.dir.Path(l.file(p)) }
 
 func (l *local) Load(p Part) ([]byte, error) {
-	raw, err := l.dir.Read(l.file(p), largest)
+	raw, err := l.dir.Read(l.file(p), maxSize)
 	return raw, l.linked(l.file(p), err)
 }
 
@@ -129,7 +129,7 @@ func (l *local) Keep(serial uint64, content []byte) error {
 		return err
 	}
 	file := filepath.Join(l.backups, fmt.Sprintf("%s.%d.json", l.stem, serial))
-	kept, err := l.dir.Read(file, largest)
+	kept, err := l.dir.Read(file, maxSize)
 	if err == nil && bytes.Equal(kept, content) {
 		return nil
 	}
@@ -177,7 +177,7 @@ func (l *local) Backups() ([]Backup, error) {
 	return found, nil
 }
 
-func (l *local) LoadBackup(b Backup) ([]byte, error) { return l.dir.Read(b.ID, largest) }
+func (l *local) LoadBackup(b Backup) ([]byte, error) { return l.dir.Read(b.ID, maxSize) }
 
 func (l *local) Journal() JournalWriter { return &localJournal{dir: l.dir, name: l.journal} }
 

@@ -160,11 +160,11 @@ var quoted = regexp.MustCompile(`"[^"]*"|[^a-zA-Z "]+`)
 // rule returns a name for the sort of a note: `There is no variable "x"` is
 // there-is-no-variable.
 func (n note) rule() string {
-	const most = 60 // characters, so that a list of rules is readable
+	const maxLength = 60 // characters, so that a list of rules is readable
 	words := strings.Fields(strings.ToLower(quoted.ReplaceAllString(n.summary, " ")))
 	out := ""
 	for _, word := range words {
-		if len(out)+1+len(word) > most {
+		if len(out)+1+len(word) > maxLength {
 			break
 		}
 		out += "-" + word

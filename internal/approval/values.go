@@ -146,7 +146,7 @@ func written(v any) string {
 // show returns the line of a value in which the position is, as JSON. Of a long line it returns 60
 // characters around the position.
 func (p *position) show(v any) string {
-	const most = 60
+	const maxLength = 60
 	if p == nil {
 		p = &position{}
 	}
@@ -162,13 +162,13 @@ func (p *position) show(v any) string {
 	if v == nil {
 		return "nothing"
 	}
-	if runes := []rune(line); len(runes) > most {
-		start := min(max(p.column-most/2, 0), len(runes)-most)
-		line = string(runes[start : start+most])
+	if runes := []rune(line); len(runes) > maxLength {
+		start := min(max(p.column-maxLength/2, 0), len(runes)-maxLength)
+		line = string(runes[start : start+maxLength])
 		if start > 0 {
 			line = "..." + line
 		}
-		if start+most < len(runes) {
+		if start+maxLength < len(runes) {
 			line += "..."
 		}
 	}

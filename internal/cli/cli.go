@@ -19,11 +19,11 @@ import (
 	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/cli/inspect"
 	"kolla.openstack.org/kolla/internal/cli/statecmd"
+	"kolla.openstack.org/kolla/internal/compat"
 	"kolla.openstack.org/kolla/internal/completion"
 	"kolla.openstack.org/kolla/internal/crash"
 	"kolla.openstack.org/kolla/internal/explain"
 	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/internal/habits"
 	"kolla.openstack.org/kolla/internal/redaction"
 	"kolla.openstack.org/kolla/internal/view"
 )
@@ -146,7 +146,7 @@ func newApp(s command.Streams) *cli.App {
 		},
 	}
 	for _, cmd := range app.Commands {
-		withHabits(cmd)
+		withCompat(cmd)
 		finish(app.Name, cmd)
 	}
 	return app
@@ -193,7 +193,7 @@ func unknownCommand(path, name string, commands []*cli.Command) error {
 	for _, cmd := range commands {
 		names = append(names, cmd.Name)
 	}
-	advice, ok := habits.Advice(path + " " + name)
+	advice, ok := compat.Advice(path + " " + name)
 	if !ok {
 		advice = command.DidYouMean(name, names) + fmt.Sprintf("`%s -help` lists all commands.", path)
 	}

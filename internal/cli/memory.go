@@ -14,21 +14,21 @@ const (
 	spare = 128 << 20
 	// The percentages are limits of $GOGC: new memory before the next collection, in percent of
 	// the memory in use.
-	leastPercent, mostPercent = 100, 400
+	minPercent, maxPercent = 100, 400
 )
 
 // collectLess makes the garbage collector run less often while the program is small. Garbage
 // collection would otherwise take a third of a plan's processor time. $GOGC takes precedence.
 var collectLess = sync.OnceFunc(func() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(mostPercent)
+		debug.SetGCPercent(maxPercent)
 		afterCollection(func() { debug.SetGCPercent(percentFor(inUse())) })
 	}
 })
 
 // percentFor returns the percentage for a program that uses so many bytes.
 func percentFor(live uint64) int {
-	return int(min(mostPercent, max(leastPercent, spare*100/max(live, 1))))
+	return int(min(maxPercent, max(minPercent, spare*100/max(live, 1))))
 }
 
 // inUse returns how many bytes the last collection left in use.

@@ -136,8 +136,8 @@ func prefix(test string) string {
 		}
 		return '-'
 	}, strings.ToLower(test))
-	const most = 50 // the server adds five characters; 63 are permitted
-	return name[:min(len(name), most)] + "-"
+	const maxLength = 50 // the server adds five characters; 63 are permitted
+	return name[:min(len(name), maxLength)] + "-"
 }
 
 // Eventually fails the test unless the condition becomes true within the given time.

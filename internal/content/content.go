@@ -237,7 +237,7 @@ func files(object *providers.Object, _ int) []Line {
 			out = append(out, facts(key+", "+count(n, "line"))...)
 		case body == plans.Unknown:
 			out = append(out, facts(key+" = "+body)...)
-		case len([]rune(body)) > mostOpaque:
+		case len([]rune(body)) > maxOpaque:
 			out = append(out, facts(key+", "+count(len([]rune(body)), "character"))...)
 		default:
 			out = append(out, facts(key+" = "+quoted(body))...)

@@ -136,9 +136,9 @@ func scalar(v any) string {
 	}
 	plain, err := yaml.Marshal(s)
 	if err == nil && strings.TrimSuffix(string(plain), "\n") == s && !strings.ContainsAny(s, ",[]{}") {
-		return short(s, len([]rune(s)), mostOpaque)
+		return short(s, len([]rune(s)), maxOpaque)
 	}
-	return short(quoted(s), len([]rune(s)), mostOpaque)
+	return short(quoted(s), len([]rune(s)), maxOpaque)
 }
 
 // quoted formats a value as JSON.
@@ -162,17 +162,17 @@ func lines(s string) (all []string, several bool) {
 	return all, len(all) > 1 && clear
 }
 
-// mostOpaque is the maximum length of an opaque value that is shown whole.
-const mostOpaque = 200
+// maxOpaque is the maximum length of an opaque value that is shown whole.
+const maxOpaque = 200
 
 // opaque matches keys, certificates and checksums in an encoding such as base64.
 var opaque = regexp.MustCompile(`^"?[A-Za-z0-9+/=_-]*"?$`)
 
-// short removes the middle of an opaque value that is longer than most columns. n is its
+// short removes the middle of an opaque value that is longer than limit columns. n is its
 // length. It does not change other text.
-func short(s string, n, most int) string {
+func short(s string, n, limit int) string {
 	const end = 24
-	if columns(s) <= max(most, mostOpaque) || !opaque.MatchString(s) {
+	if columns(s) <= max(limit, maxOpaque) || !opaque.MatchString(s) {
 		return s
 	}
 	runes := []rune(s)

@@ -21,8 +21,8 @@ import (
 const (
 	// keep is how long a history remembers drift that is gone.
 	keep = 90 * 24 * time.Hour
-	// most is the number of its entries. The oldest ones that are gone are dropped first.
-	most = 5000
+	// maxEntries is the number of its entries. The oldest ones that are gone are dropped first.
+	maxEntries = 5000
 )
 
 // Storage keeps the text of a history.
@@ -52,11 +52,11 @@ func FileOf(statePath string) File {
 
 const directory = ".kolla"
 
-// largest is the maximum size of a file, in bytes.
-const largest = 64 << 20
+// maxSize is the maximum size of a file, in bytes.
+const maxSize = 64 << 20
 
 // Load is part of Storage.
-func (f File) Load() ([]byte, error) { return f.dir.Read(f.name, largest) }
+func (f File) Load() ([]byte, error) { return f.dir.Read(f.name, maxSize) }
 
 // Save is part of Storage. After a failure the file is as before.
 func (f File) Save(text []byte) error {
@@ -204,11 +204,11 @@ func (h *History) Add(look *Look) {
 // bounded drops the entries that are too old or too many.
 func bounded(entries []Entry, now time.Time) []Entry {
 	entries = slices.DeleteFunc(entries, func(e Entry) bool { return !e.Gone.IsZero() && now.Sub(e.Gone) > keep })
-	if len(entries) > most {
+	if len(entries) > maxEntries {
 		slices.SortStableFunc(entries, func(a, b Entry) int { // drift that is there comes first, then the latest
 			return cmp.Or(boolToInt(!a.Gone.IsZero())-boolToInt(!b.Gone.IsZero()), b.Last.Compare(a.Last))
 		})
-		entries = entries[:most]
+		entries = entries[:maxEntries]
 	}
 	slices.SortStableFunc(entries, func(a, b Entry) int {
 		return cmp.Or(a.First.Compare(b.First), cmp.Compare(a.Address, b.Address), cmp.Compare(a.Path, b.Path))

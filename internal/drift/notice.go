@@ -44,10 +44,10 @@ func (l *Look) Notice() (title, text string) {
 
 // line returns a field in one line without values.
 func (f Field) line() string {
-	const longest = 160
+	const maxPath = 160
 	path := f.Path
-	if len(path) > longest {
-		path = strings.ToValidUTF8(path[:longest], "") + "…"
+	if len(path) > maxPath {
+		path = strings.ToValidUTF8(path[:maxPath], "") + "…"
 	}
 	if f.Change == Deleted {
 		return fmt.Sprintf("%s: deleted; known since %s", f.Address, Moment(f.Since, time.UTC))

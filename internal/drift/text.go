@@ -58,13 +58,13 @@ func (f Field) Values() string {
 
 // short returns a value in at most 40 characters. A text of several lines is counted.
 func short(v any) string {
-	const most = 40
+	const maxLength = 40
 	if text, _ := v.(string); report.SeveralLines(v) {
 		return words.Count(strings.Count(strings.TrimSuffix(text, "\n"), "\n")+1, "line")
 	}
 	letters := []rune(report.Value(v))
-	if len(letters) > most {
-		return string(letters[:most-1]) + "…"
+	if len(letters) > maxLength {
+		return string(letters[:maxLength-1]) + "…"
 	}
 	return string(letters)
 }

@@ -13,7 +13,7 @@ import (
 
 // What somebody else made stays as it is, even if they made it while the apply was
 // under way.
-func TestStrangersAreNotTakenOver(t *testing.T) {
+func TestUnownedObjectsAreNotTakenOver(t *testing.T) {
 	tests := map[string]struct {
 		live   *unstructured.Unstructured
 		action plans.Action

@@ -74,8 +74,8 @@ func optionsOf(values []engine.Assignment) string {
 	return strings.Join(out, " ")
 }
 
-// mostListed limits how many lines a list in an error has.
-const mostListed = 10
+// maxListed limits how many lines a list in an error has.
+const maxListed = 10
 
 // otherPlanMade says how a saved plan differs from a new one, and how to go on.
 func otherPlanMade(e *engine.OtherPlanError) string {
@@ -95,7 +95,7 @@ func otherPlanMade(e *engine.OtherPlanError) string {
 		fmt.Fprintf(&b, " By the file, it was made by kolla %s, and this is kolla %s.", e.Tool, e.Version)
 	}
 	if len(e.Read) > 0 {
-		fmt.Fprintf(&b, "\n\nThe configuration reads from the cluster:\n\n  %s", strings.Join(words.First(e.Read, mostListed, "object"), "\n  "))
+		fmt.Fprintf(&b, "\n\nThe configuration reads from the cluster:\n\n  %s", strings.Join(words.First(e.Read, maxListed, "object"), "\n  "))
 	}
 	return b.String()
 }
@@ -132,11 +132,11 @@ func listUnannounced(actions []*plans.Action) string {
 	var lines []string
 	for _, a := range actions {
 		line := fmt.Sprintf("%s: %s", a.Address, a.Verb)
-		if a.Stranger() {
+		if a.AdoptsUnowned() {
 			line += fmt.Sprintf(" (%s is there by now, and is not kolla's)", a.Ref)
 		}
 		lines = append(lines, line)
 	}
 	return fmt.Sprintf(
-		"Now that all data blocks are read, the plan has more changes, which nobody has approved:\n\n  %s\n\nEither somebody changed it meanwhile, or it follows from what was read. Run kolla plan to see it, and kolla apply to go on.", strings.Join(words.First(lines, mostListed, ""), "\n  "))
+		"Now that all data blocks are read, the plan has more changes, which nobody has approved:\n\n  %s\n\nEither somebody changed it meanwhile, or it follows from what was read. Run kolla plan to see it, and kolla apply to go on.", strings.Join(words.First(lines, maxListed, ""), "\n  "))
 }

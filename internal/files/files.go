@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// Largest is the maximum size of a file, in bytes, if there is no more specific limit.
-const Largest = 16 << 20
+// MaxSize is the maximum size of a file, in bytes, if there is no more specific limit.
+const MaxSize = 16 << 20
 
 // Errors of this package, in addition to errors of the file system. Each is in a *fs.PathError.
 var (

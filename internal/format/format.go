@@ -70,7 +70,7 @@ type formatter struct {
 // stdin formats standard input to standard output. With Diff it prints only the changes,
 // and with Check alone nothing.
 func (f *formatter) stdin(ctx context.Context) error {
-	source, err := files.ReadAll(ctx, f.In, files.Largest)
+	source, err := files.ReadAll(ctx, f.In, files.MaxSize)
 	if err != nil {
 		return fmt.Errorf("read standard input: %w", err)
 	}
@@ -185,7 +185,7 @@ func isDirectory(path string) bool {
 }
 
 func (f *formatter) file(path string) error {
-	source, err := files.Read(path, files.Largest)
+	source, err := files.Read(path, files.MaxSize)
 	if err != nil {
 		return failure.New("Cannot format "+path, failure.Sentence(err.Error())+".")
 	}

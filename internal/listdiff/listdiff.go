@@ -12,9 +12,9 @@ const None = -1
 // After are indexes in the two lists. One of them may be None.
 type Pair struct{ Before, After int }
 
-// mostCells limits the work. Of longer lists, only the common elements at the start and at the
+// maxCells limits the work. Of longer lists, only the common elements at the start and at the
 // end are found.
-const mostCells = 1 << 20
+const maxCells = 1 << 20
 
 // Of pairs the elements of two lists, in the order of the second list; a removed element
 // keeps its place. Of pairs equal elements first, as many as possible without changing
@@ -40,7 +40,7 @@ func Of(before, after []any) []Pair {
 // middle pairs before[start:b] with after[start:a].
 func middle(before, after []any, start, b, a int) []Pair {
 	same := func(int, int) float64 { return 0 }
-	if (b-start)*(a-start) <= mostCells {
+	if (b-start)*(a-start) <= maxCells {
 		same = func(i, j int) float64 {
 			if reflect.DeepEqual(before[i], after[j]) {
 				return 1
@@ -63,7 +63,7 @@ func middle(before, after []any, start, b, a int) []Pair {
 // replaced pairs before[i:b] with after[j:a], which have no equal elements in order.
 func replaced(before, after []any, i, b, j, a int) []Pair {
 	likeness := func(i, j int) float64 { return least + resemblance(before[i], after[j]) }
-	if (b-i)*(a-j) > mostCells {
+	if (b-i)*(a-j) > maxCells {
 		likeness = func(int, int) float64 { return least }
 	}
 	var out []Pair
@@ -90,7 +90,7 @@ const least = 2.0
 // lists and have the largest total worth.
 func align(i, b, j, a int, worth func(i, j int) float64) []Pair {
 	rows, columns := b-i, a-j
-	if rows == 0 || columns == 0 || rows*columns > mostCells {
+	if rows == 0 || columns == 0 || rows*columns > maxCells {
 		return nil
 	}
 	// best[r][c] is the worth of the best pairs of before[i+r:b] and after[j+c:a].

@@ -193,10 +193,10 @@ func membersJoin(t *testing.T, c *cloud) {
 	c.noChanges(t)
 }
 
-// longestOutage is the limit for failing writes after the leader is killed, until another one
+// maxOutage is the limit for failing writes after the leader is killed, until another one
 // is elected. That takes four to eight seconds if processors are free (the election timer is
 // four).
-const longestOutage = time.Minute
+const maxOutage = time.Minute
 
 // leaderIsReplaced checks that another member replaces the leader, and that writes continue.
 // The writes use the members' own addresses, like Neutron's.
@@ -237,8 +237,8 @@ done`
 		last = at
 	}
 	measured(t, "without a write to OVN's northbound database when its leader is killed", longest.Round(100*time.Millisecond))
-	if longest > longestOutage {
-		t.Errorf("no write for %s, want at most %s", longest, longestOutage)
+	if longest > maxOutage {
+		t.Errorf("no write for %s, want at most %s", longest, maxOutage)
 	}
 	if time.Unix(0, last).Before(killed) {
 		t.Error("no write succeeded after the leader was killed")

@@ -16,9 +16,9 @@ import (
 // form is a text by which a value, or a part of one, is recognized.
 type form struct {
 	text string
-	// least is the least length of a piece that counts anywhere; 0: none does.
-	least int
-	word  bool // it only counts as a whole word
+	// minLength is the minimum length of a piece that counts anywhere; 0: none does.
+	minLength int
+	word      bool // it only counts as a whole word
 	// sensitive: it is of a value that was declared to be secret.
 	sensitive bool
 	// before and after are how many characters beside the text depend on the value too: groups
@@ -62,7 +62,7 @@ func partsOf(value string) []form {
 		switch {
 		case !isFile || ordinary.MatchString(line):
 		case len(line) >= unmistakable:
-			parts = append(parts, form{text: line, least: lineLeast(line)})
+			parts = append(parts, form{text: line, minLength: minLinePiece(line)})
 		case isList:
 			parts = append(parts, word(line))
 		}
@@ -72,7 +72,7 @@ func partsOf(value string) []form {
 
 // word returns a part that is recognized as a whole, and in pieces if it is long enough.
 func word(text string) form {
-	return form{text: text, least: leastPiece(text), word: len(text) < unmistakable}
+	return form{text: text, minLength: minPiece(text), word: len(text) < unmistakable}
 }
 
 // pem matches a key between its marks, which are the same for all keys.
@@ -84,9 +84,9 @@ var ordinary = regexp.MustCompile(`^(?:[#;\[].*|-----.*-----|[-=*_~+ ]+|(?:- )?[
 // notInKeys are characters that the lines of a key or of a list of passwords do not have.
 const notInKeys = " \t:={}"
 
-// leastPiece returns the least length of a piece of a value that counts. Texts with blanks are
+// minPiece returns the minimum length of a piece of a value that counts. Texts with blanks are
 // made of words that others use too, and URLs of public names.
-func leastPiece(text string) int {
+func minPiece(text string) int {
 	switch {
 	case strings.Contains(text, "://"), strings.Contains(text, "\n"), len(text) < 7, len(text) > huge:
 		return 0
@@ -96,9 +96,9 @@ func leastPiece(text string) int {
 	return min(max(len(text)/2, 6), unmistakable)
 }
 
-// lineLeast is leastPiece for a line of a file. Only lines without blanks and signs, such as
+// minLinePiece is minPiece for a line of a file. Only lines without blanks and signs, such as
 // those of a key, count in pieces.
-func lineLeast(line string) int {
+func minLinePiece(line string) int {
 	if strings.ContainsAny(line, notInKeys) {
 		return 0
 	}
@@ -147,8 +147,8 @@ func appendLeaves(leaves []form, value any, secret bool) []form {
 			break
 		}
 		for _, part := range partsOf(value) {
-			if part.least > 0 && !secret {
-				part.least = longPiece
+			if part.minLength > 0 && !secret {
+				part.minLength = longPiece
 			}
 			leaves = append(leaves, part)
 		}
@@ -177,7 +177,7 @@ func spellings(part form) []form {
 		strings.ReplaceAll(text, "%", "%%"), strings.ReplaceAll(text, "$", "$$"),
 	} {
 		if other != text {
-			all = append(all, form{text: other, least: part.least, word: part.word})
+			all = append(all, form{text: other, minLength: part.minLength, word: part.word})
 		}
 	}
 	return all
@@ -201,14 +201,14 @@ func inJSON(text string, likeGo bool) string {
 // longer text, and in hexadecimal.
 func encodings(part form) []form {
 	text := part.text
-	least := unmistakable
+	minLength := unmistakable
 	switch {
 	case len(text) > huge:
-		least = 0
-	case part.least > 0:
-		least = part.least * 4 / 3
+		minLength = 0
+	case part.minLength > 0:
+		minLength = part.minLength * 4 / 3
 	case len(text) >= 2*unmistakable:
-		least = 2 * unmistakable
+		minLength = 2 * unmistakable
 	}
 	var all []form
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
@@ -225,12 +225,12 @@ func encodings(part form) []form {
 			if len(encoded)-before-after < 5 {
 				continue
 			}
-			all = append(all, form{text: encoded[before : len(encoded)-after], least: least, before: before, after: after})
+			all = append(all, form{text: encoded[before : len(encoded)-after], minLength: minLength, before: before, after: after})
 		}
 	}
 	if len(text) <= huge {
 		plain := hex.EncodeToString([]byte(text))
-		all = append(all, form{text: plain, least: 2 * unmistakable}, form{text: strings.ToUpper(plain), least: 2 * unmistakable})
+		all = append(all, form{text: plain, minLength: 2 * unmistakable}, form{text: strings.ToUpper(plain), minLength: 2 * unmistakable})
 	}
 	return all
 }

@@ -29,8 +29,8 @@ type seed struct {
 // seedSize is the length of a seed; no form is shorter.
 const seedSize = shortest
 
-// mostSeeds bounds the equal seeds of a form, such as those of a line of dashes.
-const mostSeeds = 4
+// maxSeeds bounds the equal seeds of a form, such as those of a line of dashes.
+const maxSeeds = 4
 
 func newIndex() *index {
 	return &index{known: map[form]bool{}, heads: map[uint32]int32{}}
@@ -57,8 +57,8 @@ func (x *index) plant(f form) {
 	number := int32(len(x.forms))
 	x.forms = append(x.forms, f)
 	step := len(f.text)
-	if f.least > 0 {
-		step = max(f.least-seedSize+1, 1)
+	if f.minLength > 0 {
+		step = max(f.minLength-seedSize+1, 1)
 	}
 	next, last, end := 0, -1, len(f.text)-seedSize
 	for at := 0; at <= end; at++ {
@@ -69,7 +69,7 @@ func (x *index) plant(f form) {
 		if at >= next {
 			x.sow(number, at)
 			next = at + step
-		} else if f.least > 0 && at < end && isEven(f.text[at+1:]) {
+		} else if f.minLength > 0 && at < end && isEven(f.text[at+1:]) {
 			x.sow(number, at)
 		}
 	}
@@ -88,7 +88,7 @@ func (x *index) sow(number int32, at int) {
 	for n := head; n != 0 && x.seeds[n-1].form == number; n = x.seeds[n-1].next {
 		same++
 	}
-	if same >= mostSeeds {
+	if same >= maxSeeds {
 		return
 	}
 	x.seeds = append(x.seeds, seed{number, int32(at), head})
@@ -183,12 +183,12 @@ func (m match) piece() bool {
 	switch {
 	case m.of.word && (length == len(m.of.text) || !m.isWord()):
 		return false // as a part of a word
-	case m.of.least > 0 && length >= m.of.least:
+	case m.of.minLength > 0 && length >= m.of.minLength:
 		return !m.common()
 	}
 	// The end of the text is a sign of a cut for a value itself only, and not after a word that
 	// others use too.
-	edge := m.of.least > 0 && !(m.letters() && (m.isWord() || m.inLetters()))
+	edge := m.of.minLength > 0 && !(m.letters() && (m.isWord() || m.inLetters()))
 	before, after := m.text[:m.start], m.text[m.end:]
 	begins, ends := m.at == 0, m.at+length == len(m.of.text)
 	return length >= cutPiece && !(begins && ends) &&
@@ -245,14 +245,14 @@ func (m match) wide() span {
 func (m match) isWord() bool {
 	before, _ := utf8.DecodeLastRuneInString(m.text[:m.start])
 	after, _ := utf8.DecodeRuneInString(m.text[m.end:])
-	return !inWord(after) && (!inWord(before) || escape.MatchString(m.text[max(0, m.start-longestEscape):m.start]))
+	return !inWord(after) && (!inWord(before) || escape.MatchString(m.text[max(0, m.start-maxEscape):m.start]))
 }
 
 // inLetters reports whether a letter is before or after the match.
 func (m match) inLetters() bool { return inLetters(m.text, m.start, m.end) }
 
 func inLetters(text string, start, end int) bool {
-	return start > 0 && isLetter(text[start-1]) && !escape.MatchString(text[max(0, start-longestEscape):start]) || end < len(text) && isLetter(text[end])
+	return start > 0 && isLetter(text[start-1]) && !escape.MatchString(text[max(0, start-maxEscape):start]) || end < len(text) && isLetter(text[end])
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
@@ -260,7 +260,7 @@ func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 // escape matches an escape of Go, JSON or a URL, or a color of a terminal, at the end of a text.
 var escape = regexp.MustCompile(`(?:\\(?:[abefnrtv0]|x[[:xdigit:]]{2}|u[[:xdigit:]]{4}|U[[:xdigit:]]{8}|[0-7]{3})|%(?:25)*[[:xdigit:]]{2}|(?:\x1b|\\x1b|\\u001[bB]|\\033|\\e)\[[\d;]*m)$`)
 
-const longestEscape = 24
+const maxEscape = 24
 
 // name returns the text around the match up to where a name of an object ends.
 func (m match) name() string {

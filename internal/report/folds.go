@@ -17,8 +17,8 @@ import (
 // Foldable is an object in a list of objects. Objects about which a renderer says the same
 // can be told together.
 type Foldable struct {
-	// Said is the text of a renderer about the object, without its address.
-	Said string
+	// Text is the text of a renderer about the object, without its address.
+	Text string
 	// Own replaces the names of the object in a text; nil: its names are not compared.
 	Own func(string) string
 	// Create: the object is new. New objects are listed one by one.
@@ -41,7 +41,7 @@ func Folds(items []Foldable, full bool) []Fold {
 	}
 	out = join(out, 2, func(f Fold) (string, bool) {
 		it := items[f.Members[0]]
-		return it.Said, !it.Create
+		return it.Text, !it.Create
 	})
 	if full {
 		return out
@@ -51,7 +51,7 @@ func Folds(items []Foldable, full bool) []Fold {
 		if it.Own == nil || len(f.Members) > 1 || it.Create && !it.Gone {
 			return "", false
 		}
-		return it.Own(it.Said), true
+		return it.Own(it.Text), true
 	})
 	before := map[int]int{} // the number of members, by the first one
 	for _, f := range out {
@@ -63,9 +63,9 @@ func Folds(items []Foldable, full bool) []Fold {
 	return alike
 }
 
-// join puts folds with the same key together if there are at least so many. Folds without a
+// join puts folds with the same key together if there are at least minMembers. Folds without a
 // key stay alone.
-func join(folds []Fold, least int, key func(Fold) (string, bool)) []Fold {
+func join(folds []Fold, minMembers int, key func(Fold) (string, bool)) []Fold {
 	keys := make([]string, len(folds))
 	members := map[string]int{}
 	for i, f := range folds {
@@ -78,7 +78,7 @@ func join(folds []Fold, least int, key func(Fold) (string, bool)) []Fold {
 	first := map[string]int{}
 	for i, f := range folds {
 		k := keys[i]
-		if k == "" || members[k] < least {
+		if k == "" || members[k] < minMembers {
 			out = append(out, f)
 			continue
 		}

@@ -44,7 +44,7 @@ func TestOf(t *testing.T) {
 	if want := "Plan: 0 to add, 1 to change, 1 to destroy."; doc.Summary != want {
 		t.Errorf("the summary is %q, want %q", doc.Summary, want)
 	}
-	if diff := cmp.Diff([]string{"service.db/PersistentVolumeClaim/data: the data on its volume is lost"}, doc.Grave(false)); diff != "" {
+	if diff := cmp.Diff([]string{"service.db/PersistentVolumeClaim/data: the data on its volume is lost"}, doc.Dangers(false)); diff != "" {
 		t.Errorf("grave (-want +got):\n%s", diff)
 	}
 	var risks []string
@@ -81,9 +81,9 @@ func TestFolds(t *testing.T) {
 	own := func(name string) func(string) string {
 		return func(s string) string { return strings.ReplaceAll(s, name, "*") }
 	}
-	items := []report.Foldable{{Said: "same"}, {Said: "other"}, {Said: "same"}, {Said: "new", Create: true}, {Said: "new", Create: true}}
+	items := []report.Foldable{{Text: "same"}, {Text: "other"}, {Text: "same"}, {Text: "new", Create: true}, {Text: "new", Create: true}}
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
-		items = append(items, report.Foldable{Said: "about " + strings.ToUpper(name) + "1", Own: own(strings.ToUpper(name) + "1")})
+		items = append(items, report.Foldable{Text: "about " + strings.ToUpper(name) + "1", Own: own(strings.ToUpper(name) + "1")})
 	}
 	exact := []report.Fold{{Members: []int{0, 2}}, {Members: []int{1}}, {Members: []int{3}}, {Members: []int{4}}}
 	alike := slices.Concat(exact, []report.Fold{{Members: []int{5, 6, 7, 8, 9, 10}, Alike: true}})

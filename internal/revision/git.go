@@ -122,12 +122,12 @@ func commonDir(gitDir string) string {
 
 // readLine reads a small regular file with one line.
 func readLine(name string) (string, error) {
-	const largest = 8192
+	const maxSize = 8192
 	info, err := os.Stat(name)
 	if err != nil {
 		return "", err
 	}
-	if !info.Mode().IsRegular() || info.Size() > largest {
+	if !info.Mode().IsRegular() || info.Size() > maxSize {
 		return "", fmt.Errorf("%s is no small file, as git writes it", name)
 	}
 	text, err := os.ReadFile(name)
@@ -162,8 +162,8 @@ func within(dir, path string) bool {
 	return strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// largestAnswer bounds the memory for an answer of git: the list of about 500,000 files.
-const largestAnswer = 64 << 20
+// maxAnswer bounds the memory for an answer of git: the list of about 500,000 files.
+const maxAnswer = 64 << 20
 
 // errPartial: git looked for an object that a partial clone lacks.
 var errPartial = errors.New("the clone is partial and lacks it")
@@ -202,10 +202,10 @@ func (r *Repository) run(parent context.Context, stdin string, args ...string) (
 	if err != nil {
 		return nil, "", fmt.Errorf("start git: %w", err)
 	}
-	out, err = io.ReadAll(io.LimitReader(stdout, largestAnswer+1))
-	if len(out) > largestAnswer {
+	out, err = io.ReadAll(io.LimitReader(stdout, maxAnswer+1))
+	if len(out) > maxAnswer {
 		cancel()
-		err = fmt.Errorf("the answer of git %s has more than %d MiB; compare two directories instead", args[0], largestAnswer>>20)
+		err = fmt.Errorf("the answer of git %s has more than %d MiB; compare two directories instead", args[0], maxAnswer>>20)
 	}
 	ended := cmd.Wait()
 	switch {

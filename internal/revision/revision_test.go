@@ -24,7 +24,7 @@ func repository(t *testing.T) *revision.Tree {
 	t.Setenv("HOME", root)
 	for name, content := range map[string]string{
 		"clouds/prod/cloud.hcl": "cloud", "clouds/prod/files/a.txt": "a", "clouds/prod/files/deep/b.txt": "b",
-		"common/main.hcl": "module", "big": strings.Repeat("x", files.Largest+1),
+		"common/main.hcl": "module", "big": strings.Repeat("x", files.MaxSize+1),
 	} {
 		path := filepath.Join(root, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o600)); err != nil {

@@ -459,9 +459,9 @@ func TestNoSettingStartsAProgram(t *testing.T) {
 			}
 		}
 	}
-	const least = 200
-	if keys < least {
-		t.Errorf("only %d settings, want %d and more", keys, least)
+	const minKeys = 200
+	if keys < minKeys {
+		t.Errorf("only %d settings, want %d and more", keys, minKeys)
 	}
 	t.Logf("%d settings", keys)
 	hooks := filepath.Join(r.root, ".git", "hooks")

@@ -67,11 +67,11 @@ func (t *Tree) add(file string, e *entry) error {
 
 // readLinks reads where all links lead to, at once.
 func (t *Tree) readLinks() error {
-	const longest = 4096 // as on Linux
+	const maxLink = 4096 // as on Linux
 	var links []*entry
 	var ids strings.Builder
 	for _, e := range t.files {
-		if e.link && e.size >= 0 && e.size <= longest {
+		if e.link && e.size >= 0 && e.size <= maxLink {
 			links = append(links, e)
 			ids.WriteString(e.id + "\n")
 		}
@@ -141,8 +141,8 @@ func (t *Tree) content(e *entry) ([]byte, error) {
 	if e.size == missing {
 		return nil, fmt.Errorf("%w; fetch it first: git archive %s > /dev/null", errPartial, t.Commit)
 	}
-	if e.size > files.Largest {
-		return nil, fmt.Errorf("%w: it has more than %d MiB", files.ErrTooLarge, files.Largest>>20)
+	if e.size > files.MaxSize {
+		return nil, fmt.Errorf("%w: it has more than %d MiB", files.ErrTooLarge, files.MaxSize>>20)
 	}
 	content, _, err := t.repository.run(t.ctx, "", "cat-file", "blob", e.id)
 	return content, err

@@ -11,8 +11,8 @@ import (
 // The smallest and the largest width of a setting: beside a wider column, the eye misses
 // the origin.
 const (
-	leastSetting = 30
-	mostSetting  = 76
+	minSetting = 30
+	maxSetting = 76
 )
 
 // hidden is the text of configs.Text.Masked in place of secrets.
@@ -94,7 +94,7 @@ func measure(rows []setting, width int) settingTable {
 		t.layer = max(t.layer, screen.Columns(layerName(row.origin)))
 		place = max(place, screen.Columns(foreign.Text(placeOf(row.origin))))
 	}
-	t.name = min(t.name, mostSetting, max(width-t.layer-place-4, leastSetting))
+	t.name = min(t.name, maxSetting, max(width-t.layer-place-4, minSetting))
 	return t
 }
 

@@ -102,7 +102,7 @@ func quote(raw string, start, number, gutter int, subject hcl.Range, width int) 
 	marked := expand(raw[from:to], screen.Columns(before))
 	after := expand(raw[to:], screen.Columns(before+marked))
 
-	room := max(width-screen.Columns(head), leastRoom)
+	room := max(width-screen.Columns(head), minRoom)
 
 	first := number == subject.Start.Line
 	if !first || subject.End.Line > subject.Start.Line && strings.TrimSpace(marked) == "" {
@@ -119,8 +119,8 @@ func quote(raw string, start, number, gutter int, subject hcl.Range, width int) 
 	return []screen.Line{out, screen.Styled(screen.Danger, under)}
 }
 
-// leastRoom is the number of columns of a source line on the narrowest terminal.
-const leastRoom = 8
+// minRoom is the number of columns of a source line on the narrowest terminal.
+const minRoom = 8
 
 // framed cuts a line to so many columns, around the start of its marked part. Otherwise a
 // terminal could break the line above its underline.

@@ -214,7 +214,7 @@ func sentences(doc *report.Plan) []string {
 			out = append(out, policy.Verdict, policy.Name, policy.Message, policy.Source)
 		}
 	}
-	out = append(out, doc.Grave(true)...)
+	out = append(out, doc.Dangers(true)...)
 	for _, d := range doc.Disturbances(true) {
 		out = append(out, d.Sentence())
 	}
@@ -245,7 +245,7 @@ func sentences(doc *report.Plan) []string {
 		out = append(append(out, a.Comments...), fieldTexts(a.Object.Fields())...)
 	}
 	for _, s := range doc.Services {
-		out = append(out, s.Block+": "+s.Said)
+		out = append(out, s.Block+": "+s.Summary)
 	}
 	for _, o := range doc.Outputs {
 		out = append(out, o.Name, o.Before, o.After)

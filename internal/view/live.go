@@ -100,7 +100,7 @@ func liveRow(address addrs.Object, status, took string, width int) screen.Line {
 // shortAddress returns an address without the kind, in at most so many columns. It keeps the
 // block and the end of the name, or the end of a long block.
 func shortAddress(address addrs.Object, room int) string {
-	const least = 8 // columns of a name that still say something
+	const minName = 8 // columns of a name that still say something
 	block, object := foreign.Text(address.Block), foreign.Text(address.Name)
 	if n := screen.Columns(block); n > room {
 		return "…" + dropColumns(block, n-room+1)
@@ -109,7 +109,7 @@ func shortAddress(address addrs.Object, room int) string {
 	if screen.Columns(object) <= spare {
 		return block + "/…/" + object
 	}
-	if spare < least {
+	if spare < minName {
 		return block
 	}
 	return block + "/…" + dropColumns(object, screen.Columns(object)-spare)

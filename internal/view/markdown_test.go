@@ -71,7 +71,7 @@ func TestMarkdownHasRoom(t *testing.T) {
 		if len(got) > budget && budget >= least {
 			t.Errorf("with a budget of %d the page has %d bytes", budget, len(got))
 		}
-		for _, want := range append(doc.Grave(false), doc.Summary) {
+		for _, want := range append(doc.Dangers(false), doc.Summary) {
 			if !strings.Contains(rendered(t, got), htmlText(want)) {
 				t.Errorf("with a budget of %d the page lacks %q", budget, want)
 			}

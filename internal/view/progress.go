@@ -184,8 +184,8 @@ func (p *Progress) note(e plans.Event) []screen.Line {
 	}
 }
 
-// mostAlike limits the lines about actions that fail for the same reason.
-const mostAlike = 20
+// maxAlike limits the lines about actions that fail for the same reason.
+const maxAlike = 20
 
 // causes are the reasons of failures.
 type causes map[string]*cause
@@ -211,9 +211,9 @@ func (c causes) failure(e plans.Event) string {
 	}
 	known.failed++
 	switch {
-	case known.failed > mostAlike:
+	case known.failed > maxAlike:
 		return ""
-	case known.failed == mostAlike:
+	case known.failed == maxAlike:
 		return again + known.first.String() + "; the end says how many more"
 	}
 	return again + known.first.String()

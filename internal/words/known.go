@@ -8,8 +8,8 @@ import (
 // Sorted returns the names, sorted and without repetitions, as "a, b and c", or "none".
 func Sorted(names []string) string { return All(slices.Compact(slices.Sorted(slices.Values(names)))) }
 
-// mostKnown is the number of names in a sentence.
-const mostKnown = 100
+// maxKnown is the number of names in a sentence.
+const maxKnown = 100
 
 // Known returns a sentence with the names of a kind: "Known variables: a and b."
 func Known(noun string, names []string) string {
@@ -38,8 +38,8 @@ func Has(prefix string, names []string) string {
 	if len(names) == 0 {
 		return "It has none."
 	}
-	if sorted := slices.Compact(slices.Sorted(slices.Values(names))); len(sorted) > mostKnown {
-		return prefix + ": " + Few(sorted, mostKnown) + "."
+	if sorted := slices.Compact(slices.Sorted(slices.Values(names))); len(sorted) > maxKnown {
+		return prefix + ": " + Few(sorted, maxKnown) + "."
 	}
 	return prefix + ": " + Sorted(names) + "."
 }

@@ -20,8 +20,8 @@ func DidYouMean(given string, known []string) string {
 	return ""
 }
 
-// longest is the length of a name that can be a misspelt one. To compare two takes quadratic time.
-const longest = 100
+// maxLength is the length of a name that can be a misspelt one. To compare two takes quadratic time.
+const maxLength = 100
 
 // Nearest returns the most similar of the known names, or "" if there is none. Longer names may
 // differ in more letters, but in at most a third of them. If more than one letter differs, the
@@ -29,7 +29,7 @@ const longest = 100
 func Nearest(given string, known []string) string {
 	best, least := "", 2+len(given)/4
 	for _, name := range known {
-		if len(given) > longest || max(len(given), len(name))-min(len(given), len(name)) > least {
+		if len(given) > maxLength || max(len(given), len(name))-min(len(given), len(name)) > least {
 			continue
 		}
 		given, lower := strings.ToLower(given), strings.ToLower(name)

@@ -19,24 +19,24 @@ func All(names []string) string {
 	}
 }
 
-// First returns the first most lines, and one with the number of the others: "and 3 more nodes".
+// First returns the first lines, up to limit, and one with the number of the others: "and 3 more nodes".
 // If there is one other, it returns all. The noun is in the singular, or empty.
-func First(lines []string, most int, noun string) []string {
-	more := len(lines) - most
+func First(lines []string, limit int, noun string) []string {
+	more := len(lines) - limit
 	switch {
 	case more <= 1:
 		return lines
 	case noun == "":
-		return append(lines[:most:most], fmt.Sprintf("and %d more", more))
+		return append(lines[:limit:limit], fmt.Sprintf("and %d more", more))
 	}
-	return append(lines[:most:most], "and "+Count(more, "more "+noun))
+	return append(lines[:limit:limit], "and "+Count(more, "more "+noun))
 }
 
-// Few returns a list of at most most names, with the number of the others: "a, b and 3 more".
+// Few returns a list of at most limit names, with the number of the others: "a, b and 3 more".
 // It returns an empty text if there are no names.
-func Few(names []string, most int) string {
-	if len(names) <= most {
+func Few(names []string, limit int) string {
+	if len(names) <= limit {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
 }

@@ -458,8 +458,8 @@ func regexallCost(args []operand) (cost, error) {
 	}
 	// Of each match, the function keeps the places of all groups.
 	parts := 1 + x.NumSubexp()
-	most := 1 + budget.MaxParts/parts
-	c.result.Parts = len(x.FindAllStringIndex(text, most)) * parts
+	maxMatches := 1 + budget.MaxParts/parts
+	c.result.Parts = len(x.FindAllStringIndex(text, maxMatches)) * parts
 	return c, nil
 }
 

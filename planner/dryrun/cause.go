@@ -59,9 +59,9 @@ func newChart(live, after *unstructured.Unstructured, manager string) chart {
 	return chart{after: after.Object, fields: set, differences: differences}
 }
 
-// twins are fields that the server keeps equal: it names the first one, and people set the
-// second one.
-var twins = map[string]string{"spec.clusterIPs": "spec.clusterIP"}
+// mirrored maps a field that the server names in an error to the field that people set. The server
+// keeps the two equal.
+var mirrored = map[string]string{"spec.clusterIPs": "spec.clusterIP"}
 
 // find returns the fields that a cause is about: the differences, if they can be
 // identified, or else the path of the cause.
@@ -71,7 +71,7 @@ func (c chart) find(cause metav1.StatusCause) []string {
 	for _, d := range c.differences {
 		switch {
 		case len(d.At) <= len(path) && path[:len(d.At)].Equals(d.At),
-			twins[fields.Text(path[:min(len(path), 2)])] == d.Path:
+			mirrored[fields.Text(path[:min(len(path), 2)])] == d.Path:
 			return []string{d.Path}
 		case len(d.At) > len(path) && d.At[:len(path)].Equals(path) && !exempt(cause.Message, fields.Text(d.At[len(path):])):
 			inside = append(inside, d.Path)

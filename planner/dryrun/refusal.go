@@ -186,15 +186,15 @@ func (r Refusal) Lines() []string {
 	return lines
 }
 
-// longestValue limits how much of a wrong value is quoted, in bytes.
-const longestValue = 60
+// maxValue limits how much of a wrong value is quoted, in bytes.
+const maxValue = 60
 
 // brief removes a long value from a message such as "Invalid value: {...}: field is
 // immutable". The server prints whole pod templates there, which may contain secrets.
 func brief(message string) string {
 	value, ok := strings.CutPrefix(message, "Invalid value: ")
 	end := strings.LastIndex(value, ": ")
-	if !ok || end <= longestValue {
+	if !ok || end <= maxValue {
 		return message
 	}
 	return "Invalid value: " + value[end+len(": "):]

@@ -77,7 +77,7 @@ func TestDifferentialAcrossRestarts(t *testing.T) {
 			cluster.Restart(t, "kube-apiserver")
 		}
 	}
-	w.live(setting(t, stepsVariable, defaultSteps)/6)
+	w.live(setting(t, stepsVariable, defaultSteps) / 6)
 }
 
 func setting(t *testing.T, variable string, otherwise int) int {

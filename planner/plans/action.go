@@ -258,8 +258,8 @@ func (a *Action) OnlyMoves() bool {
 		!slices.ContainsFunc(a.Changes, func(c Change) bool { return !c.NotesMove() })
 }
 
-// Stranger reports whether the action takes over an object that kolla did not create.
-func (a *Action) Stranger() bool {
+// AdoptsUnowned reports whether the action takes over an object that kolla did not create.
+func (a *Action) AdoptsUnowned() bool {
 	return a.Verb == Adopt && a.Has(ReasonUnowned)
 }
 

@@ -27,8 +27,8 @@ type CutOff struct {
 
 // Lines lists the items that are cut off, node by node: "real-2: web-1 (…)".
 func (c *CutOff) Lines() []string {
-	const most = 8
-	return words.First(c.words(most), most, "node")
+	const limit = 8
+	return words.First(c.words(limit), limit, "node")
 }
 
 // Title says how many items are cut off.
@@ -46,22 +46,22 @@ func (c *CutOff) Title() string {
 	return fmt.Sprintf("%s that would be cut off (%s%d)", c.What, atLeast, n)
 }
 
-// words lists at most most items for each node.
-func (c *CutOff) words(most int) []string {
+// words lists at most limit items for each node.
+func (c *CutOff) words(limit int) []string {
 	var lines []string
 	for _, n := range c.Nodes {
-		lines = append(lines, n.words(most))
+		lines = append(lines, n.words(limit))
 	}
 	return lines
 }
 
 // words lists the items on a node.
-func (n Carried) words(most int) string {
+func (n Carried) words(limit int) string {
 	node := cmp.Or(n.Node, "all nodes")
 	if n.Unknown != "" {
 		return fmt.Sprintf("%s: could not be asked: %s", node, n.Unknown)
 	}
-	shown := n.Items[:min(most, len(n.Items))]
+	shown := n.Items[:min(limit, len(n.Items))]
 	text := node + ": " + strings.Join(shown, ", ")
 	if more := len(n.Items) - len(shown) + n.More; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
@@ -72,9 +72,9 @@ func (n Carried) words(most int) string {
 // CutOff says in one line what an effect of that kind cuts off: "running servers that would
 // be cut off (2): real-2: web-1, web-2".
 func (e Effect) CutOff() string {
-	const most = 4
+	const limit = 4
 	c := CutOff{What: e.Data, Nodes: e.Carried}
-	return c.Title() + ": " + strings.Join(words.First(c.words(most), most, "node"), "; ")
+	return c.Title() + ": " + strings.Join(words.First(c.words(limit), limit, "node"), "; ")
 }
 
 // Shows reports whether the effect tells all that another effect does: it is of the same kind,

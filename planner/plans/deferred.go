@@ -74,7 +74,7 @@ func Unannounced(next *Plan, later []*Action) []*Action {
 // that was to be created may be adopted only if an apply of this cloud has just created it.
 func asShown(shown, next *Action) bool {
 	switch {
-	case next.Stranger() && !shown.Stranger():
+	case next.AdoptsUnowned() && !shown.AdoptsUnowned():
 		return false
 	case next.Verb == shown.Verb, next.Verb == Adopt && len(next.Changes) == 0:
 	case (shown.Verb == Create || shown.Verb == Run) && next.Verb == Adopt: // an apply has just created it

@@ -116,7 +116,7 @@ func Load(path string) (*Plan, error) { return load(path, safe.Read) }
 func LoadTrusted(path string) (*Plan, error) { return load(path, safe.ReadTrusted) }
 
 func load(path string, read func(string, int64) ([]byte, error)) (*Plan, error) {
-	content, err := read(path, largestFile)
+	content, err := read(path, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("load the plan: %w", err)
 	}

@@ -21,8 +21,8 @@ func TestSaveOfMoreThanLoadTakes(t *testing.T) {
 	if err := Write(&packed, plan); err != nil {
 		t.Fatal(err)
 	}
-	defer func(size int) { largestEntry = size }(largestEntry)
-	largestEntry = 1 << 12
+	defer func(size int) { maxEntry = size }(maxEntry)
+	maxEntry = 1 << 12
 	if _, err := Read(packed.Bytes()); err == nil || !strings.Contains(err.Error(), "more than the plan of any cloud") {
 		t.Errorf("loading it: got %v", err)
 	}
@@ -43,9 +43,9 @@ func TestReadBombs(t *testing.T) {
 		return open + strings.Repeat(item+",", n-1) + item + end
 	}
 	for name, test := range map[string]struct {
-		content string // of plan.json
-		most    uint64 // bytes that may be allocated
-		reads   bool
+		content  string // of plan.json
+		maxBytes uint64 // bytes that may be allocated
+		reads    bool
 	}{
 		"empty actions":     {many(10_000_000, `{"actions":[`, "{}", `]}`), 64 << 20, false},
 		"small actions":     {many(1_000_000, `{"actions":[`, `{"verb":"create"}`, `]}`), 64 << 20, false},
@@ -65,8 +65,8 @@ func TestReadBombs(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			used := after.TotalAlloc - before.TotalAlloc
 			t.Logf("a file of %d kB allocates %d MB: %v", len(file)>>10, used>>20, err)
-			if used > test.most {
-				t.Errorf("a file of %d kB allocates %d MB, want at most %d", len(file)>>10, used>>20, test.most>>20)
+			if used > test.maxBytes {
+				t.Errorf("a file of %d kB allocates %d MB, want at most %d", len(file)>>10, used>>20, test.maxBytes>>20)
 			}
 			if refused := err != nil && strings.Contains(err.Error(), errTooMuch.Error()); refused == test.reads {
 				t.Errorf("error is %v", err)

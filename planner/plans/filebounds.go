@@ -12,14 +12,14 @@ import (
 // memory that a file takes: 185 kB of zip can unpack to 190 MB of "{},",
 // and each element would take about a kilobyte as an action. Tests change the bounds.
 var (
-	// largestFile bounds the file itself, in bytes.
-	largestFile int64 = 32 << 20
-	// largestEntry bounds what is unpacked, in bytes.
-	largestEntry = 1 << 27
-	// mostItems bounds how many actions and other items the lists of a plan have.
-	mostItems = 50_000
-	// mostValues bounds all values in it. A plan of 1,000 objects has some 140,000.
-	mostValues = 2_000_000
+	// maxFile bounds the file itself, in bytes.
+	maxFile int64 = 32 << 20
+	// maxEntry bounds what is unpacked, in bytes.
+	maxEntry = 1 << 27
+	// maxItems bounds how many actions and other items the lists of a plan have.
+	maxItems = 50_000
+	// maxValues bounds all values in it. A plan of 1,000 objects has some 140,000.
+	maxValues = 2_000_000
 )
 
 const (
@@ -53,11 +53,11 @@ func (m *meter) Write(text []byte) (int, error) {
 		}
 	}
 	switch {
-	case m.bytes > largestEntry:
-		return 0, fmt.Errorf("%w: it has more than %d MB", errTooMuch, largestEntry>>20)
-	case m.items > mostItems:
-		return 0, fmt.Errorf("%w: a list of it has more than %d items", errTooMuch, mostItems)
-	case m.values > mostValues, m.values > valuesNotLimitedBySize+m.bytes/minBytesPerValue:
+	case m.bytes > maxEntry:
+		return 0, fmt.Errorf("%w: it has more than %d MB", errTooMuch, maxEntry>>20)
+	case m.items > maxItems:
+		return 0, fmt.Errorf("%w: a list of it has more than %d items", errTooMuch, maxItems)
+	case m.values > maxValues, m.values > valuesNotLimitedBySize+m.bytes/minBytesPerValue:
 		return 0, fmt.Errorf("%w: it has %d values in %d bytes", errTooMuch, m.values, m.bytes)
 	}
 	return len(text), nil

@@ -81,7 +81,7 @@ func TestExec(t *testing.T) {
 		err                    string // the end of it
 	}{
 		"says":           {stdout: "web-1\n", stderr: "warning\n", status: success, want: "web-1\n"},
-		"says much":      {stdout: strings.Repeat("x", 3*providers.MostOutput), status: success, want: strings.Repeat("x", providers.MostOutput)},
+		"says much":      {stdout: strings.Repeat("x", 3*providers.MaxOutput), status: success, want: strings.Repeat("x", providers.MaxOutput)},
 		"fails":          {stdout: "web-1\n", stderr: "first\n  no socket \n\n", status: failure(3), want: "web-1\n", err: "the command ended with 3: no socket"},
 		"complains much": {stderr: strings.Repeat("y", 1<<20) + "\nlast", status: failure(1), err: "the command ended with 1: last"},
 		"fails silently": {status: failure(7), err: "the command ended with 7"},

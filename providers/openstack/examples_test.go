@@ -31,9 +31,9 @@ func TestShortExamples(t *testing.T) {
 		}
 	}
 	slices.Sort(want)
-	for name, most := range map[string]int{"all-in-one": 60, "compute-kit": 80} {
-		if n := bytes.Count([]byte(exampleText(t, name)), []byte("\n")); n > most {
-			t.Errorf("%s has %d lines, want at most %d", name, n, most)
+	for name, maxLines := range map[string]int{"all-in-one": 60, "compute-kit": 80} {
+		if n := bytes.Count([]byte(exampleText(t, name)), []byte("\n")); n > maxLines {
+			t.Errorf("%s has %d lines, want at most %d", name, n, maxLines)
 		}
 		var got []string
 		for _, s := range load(t, "../../examples/"+name).Services {

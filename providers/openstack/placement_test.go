@@ -196,9 +196,9 @@ func TestTaints(t *testing.T) {
 	}
 }
 
-// TestTwins holds that two DaemonSets of one definition may not have a node in common, which
-// labels show in the cluster alone.
-func TestTwins(t *testing.T) {
+// TestDuplicateDaemonSets checks that two DaemonSets of one definition may not have a node in
+// common, which labels show in the cluster alone.
+func TestDuplicateDaemonSets(t *testing.T) {
 	config := written(t, `role "hyper" {
   match = { "node.kubernetes.io/instance-type" = "hypervisor" }
 }

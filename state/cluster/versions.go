@@ -81,17 +81,17 @@ func pack(content []byte) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// largest is the maximum size of a state, in bytes.
-const largest = 1 << 28
+// maxSize is the maximum size of a state, in bytes.
+const maxSize = 1 << 28
 
 func unpack(packed []byte) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil, err
 	}
-	content, err := io.ReadAll(io.LimitReader(r, largest+1))
-	if err == nil && len(content) > largest {
-		err = fmt.Errorf("it is larger than %d bytes", largest)
+	content, err := io.ReadAll(io.LimitReader(r, maxSize+1))
+	if err == nil && len(content) > maxSize {
+		err = fmt.Errorf("it is larger than %d bytes", maxSize)
 	}
 	return content, err
 }

@@ -119,7 +119,7 @@ func checkModes(w *command.Workspace, destroy bool) error {
 // readTargets reads a file with an address on each line, and adds their places to places. A
 // line that begins with # is a comment.
 func readTargets(path string, places map[string]string) ([]string, error) {
-	content, err := files.Read(path, files.Largest)
+	content, err := files.Read(path, files.MaxSize)
 	if err != nil {
 		return nil, failure.New("Cannot read the file of -target-file", failure.Sentence(err.Error())+".")
 	}

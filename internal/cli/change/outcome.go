@@ -82,8 +82,8 @@ func warnOfLeftovers(printer *view.Printer, result *executor.Result) {
 		if o.Left == nil {
 			continue
 		}
-		const most = 8
-		nodes := words.First(o.Left.Nodes, most, "node")
+		const maxNodes = 8
+		nodes := words.First(o.Left.Nodes, maxNodes, "node")
 		printer.Warn(fmt.Sprintf("%s may have left behind %s", o.Action.Ref, o.Left.What),
 			fmt.Sprintf("Not all of its pods could clean their nodes:\n\n  %s\n\nWhat is left there stays until somebody removes it, or until the node restarts.",
 				strings.Join(nodes, "\n  ")))

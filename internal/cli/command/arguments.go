@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/compat"
 	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/internal/habits"
 	"kolla.openstack.org/kolla/internal/words"
 	"kolla.openstack.org/kolla/lang/addrs"
 )
@@ -29,7 +29,7 @@ func UsageError(c *cli.Context, err error, _ bool) error {
 		return failure.New("Wrong options", failure.Sentence(err.Error())+". "+help)
 	}
 	option = strings.TrimPrefix(option, "-")
-	if advice, ok := habits.Advice(command + " -" + option); ok {
+	if advice, ok := compat.Advice(command + " -" + option); ok {
 		return failure.New(fmt.Sprintf("No option -%s", option), advice)
 	}
 	var names []string

@@ -37,7 +37,7 @@ func (p place) String() string {
 // remembered returns the place of the state as this directory knows it; nil: it was never in
 // a cluster.
 func remembered() (*place, error) {
-	raw, err := files.In(".").Read(backendFile, files.Largest)
+	raw, err := files.In(".").Read(backendFile, files.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

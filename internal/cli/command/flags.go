@@ -49,15 +49,15 @@ func MarkdownLimitFlag(more string) cli.Flag {
 // MarkdownLimit reads -markdown-limit; zero: it is not given. written says whether the command
 // writes Markdown.
 func MarkdownLimit(c *cli.Context, written bool) (int, error) {
-	const least = 4096
+	const minLimit = 4096
 	if !c.IsSet(markdownLimit) {
 		return 0, nil
 	}
 	limit, err := strconv.Atoi(c.String(markdownLimit))
 	switch {
-	case err != nil || limit < least:
+	case err != nil || limit < minLimit:
 		return 0, failure.New(fmt.Sprintf("-%s=%s is not a page limit", markdownLimit, c.String(markdownLimit)),
-			fmt.Sprintf("It is a number of bytes without a unit, at least %d. A comment on GitHub has at most 65536, one on GitLab 1000000.", least))
+			fmt.Sprintf("It is a number of bytes without a unit, at least %d. A comment on GitHub has at most 65536, one on GitLab 1000000.", minLimit))
 	case !written:
 		return 0, failure.New(fmt.Sprintf("-%s has no effect", markdownLimit), "It limits a page of Markdown, and this command writes none. Add -format=markdown, or leave the option out.")
 	}

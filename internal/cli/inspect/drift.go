@@ -18,7 +18,7 @@ import (
 	"kolla.openstack.org/kolla/internal/drift"
 	"kolla.openstack.org/kolla/internal/engine"
 	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/internal/outbox"
+	"kolla.openstack.org/kolla/internal/notify"
 	"kolla.openstack.org/kolla/internal/publish"
 	"kolla.openstack.org/kolla/internal/view"
 	"kolla.openstack.org/kolla/internal/view/html"
@@ -104,7 +104,7 @@ func runDrift(w *command.Workspace, format string, limit int) error {
 	}
 	history, writable := openHistory(w.Printer, keep)
 	ctx := w.Flags.Context
-	receivers, err := outbox.Receivers(append(w.Flags.StringSlice("notify"), strings.Fields(os.Getenv(notifyVariable))...))
+	receivers, err := notify.Receivers(append(w.Flags.StringSlice("notify"), strings.Fields(os.Getenv(notifyVariable))...))
 	var look *drift.Look
 	if err == nil {
 		look, err = lookForDrift(ctx, w)
@@ -121,7 +121,7 @@ func runDrift(w *command.Workspace, format string, limit int) error {
 	history.Add(look)
 	// Each receiver gets the result, also if another one fails.
 	unprinted := showDrift(w.Streams.Out, look, format, limit, w.Printer.Zone)
-	undelivered := notify(ctx, receivers, history, look)
+	undelivered := notifyReceivers(ctx, receivers, history, look)
 	if err := metrics.write(ctx, look); err != nil {
 		undelivered = append(undelivered, err)
 	}
@@ -311,9 +311,9 @@ func timeOf(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, failure.New(fmt.Sprintf("-since=%s is not a time", text), "It is a duration before now, such as 90m, 12h, 7d or 2w, or a time, such as 2026-11-20, \"2026-11-20 03:00\" or 2026-11-20T03:00:00Z.")
 }
 
-// notify tells the receivers that do not know the drift yet. It returns an error for each
+// notifyReceivers tells the receivers that do not know the drift yet. It returns an error for each
 // one that could not be told, and that is told by a later look.
-func notify(ctx context.Context, receivers []outbox.Receiver, history *drift.History, look *drift.Look) (failed []error) {
+func notifyReceivers(ctx context.Context, receivers []notify.Receiver, history *drift.History, look *drift.Look) (failed []error) {
 	set := history.Set()
 	for _, r := range receivers {
 		// If no drift was found and some is still known, its objects were not compared.

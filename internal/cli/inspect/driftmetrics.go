@@ -12,7 +12,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/drift"
 	"kolla.openstack.org/kolla/internal/files"
-	"kolla.openstack.org/kolla/internal/outbox"
+	"kolla.openstack.org/kolla/internal/notify"
 )
 
 // metricsTarget is where -metrics puts the metrics. The zero value is nowhere.
@@ -34,7 +34,7 @@ func targetOf(text string) (metricsTarget, error) {
 func (m metricsTarget) write(ctx context.Context, look *drift.Look) error {
 	switch {
 	case m.gateway != "":
-		return outbox.Push(ctx, m.gateway, look.Cloud, drift.ContentType, drift.Metrics(look), true)
+		return notify.Push(ctx, m.gateway, look.Cloud, drift.ContentType, drift.Metrics(look), true)
 	case m.file.Path != "":
 		return m.replace(drift.Metrics(look))
 	}
@@ -46,9 +46,9 @@ func (m metricsTarget) write(ctx context.Context, look *drift.Look) error {
 func (m metricsTarget) failed(ctx context.Context, cloud string, looked time.Time) error {
 	switch {
 	case m.gateway != "":
-		return outbox.Push(ctx, m.gateway, cloud, drift.ContentType, drift.Failure(cloud), false)
+		return notify.Push(ctx, m.gateway, cloud, drift.ContentType, drift.Failure(cloud), false)
 	case m.file.Path != "":
-		former, err := files.Read(m.file.Path, files.Largest)
+		former, err := files.Read(m.file.Path, files.MaxSize)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("read the earlier metrics: %w", err)
 		}

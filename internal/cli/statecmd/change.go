@@ -66,7 +66,7 @@ backup.`,
 				source = "standard input"
 				raw, err = io.ReadAll(s.In)
 			} else {
-				raw, err = files.Read(name, files.Largest)
+				raw, err = files.Read(name, files.MaxSize)
 			}
 			if err != nil {
 				return fmt.Errorf("read the new state: %w", err)

@@ -49,7 +49,7 @@ type childState struct {
 // The lock guards c.state.
 func (c *child) run(lock func(func())) {
 	defer close(c.done)
-	const firstPause, longestPause = 200 * time.Millisecond, 5 * time.Second
+	const firstPause, maxPause = 200 * time.Millisecond, 5 * time.Second
 	pause := firstPause
 	for {
 		c.awaitPower()
@@ -69,7 +69,7 @@ func (c *child) run(lock func(func())) {
 			return
 		case <-time.After(pause):
 		}
-		pause = min(2*pause, longestPause)
+		pause = min(2*pause, maxPause)
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 	"kolla.openstack.org/kolla/internal/devimages/recipe"
 )
 
-// mostBytes is what all images and their cache may take on disk.
-const mostBytes = 5_000_000_000
+// maxBytes is what all images and their cache may take on disk.
+const maxBytes = 5_000_000_000
 
 func TestAcceptance(t *testing.T) {
 	wanted := os.Getenv("KOLLA_DEVIMAGES_ACCEPTANCE")
@@ -203,8 +203,8 @@ func (b builder) built(t *testing.T) {
 	began := time.Now()
 	out := b.run(t, b.build()...)
 	t.Logf("built in %.0f s\n%s%s", time.Since(began).Seconds(), out, b.run(t, "list", "-out", b.out))
-	if used := bytesBelow(t, b.cache) + bytesBelow(t, b.out); used > mostBytes {
-		t.Errorf("%d bytes are used, want %d at most", used, mostBytes)
+	if used := bytesBelow(t, b.cache) + bytesBelow(t, b.out); used > maxBytes {
+		t.Errorf("%d bytes are used, want %d at most", used, maxBytes)
 	}
 	if err := nobodyUses(b.cache); err != nil {
 		t.Error("in use after the build:", err)

@@ -168,7 +168,7 @@ func causeText(c plans.Cause) string {
 		was, is := imageChange(c.Before, c.After)
 		return fmt.Sprintf("image %s → %s", was, is)
 	case plans.CauseEnvironment:
-		return c.Name + " in the environment " + fate(c)
+		return c.Name + " in the environment " + changeVerb(c)
 	case plans.CauseSecret:
 		return fmt.Sprintf("values of secret %s changed", c.Name)
 	case plans.CauseResources:
@@ -181,12 +181,12 @@ func causeText(c plans.Cause) string {
 	if len(c.Settings) > 0 {
 		return fmt.Sprintf("%s in %s changed", words.Few(c.Settings, 2), c.Name)
 	}
-	return c.Name + " " + fate(c)
+	return c.Name + " " + changeVerb(c)
 }
 
-// fate returns the verb for the change of a field: added, removed or changed. The plan does not
-// record whether a secret field is added or removed.
-func fate(c plans.Cause) string {
+// changeVerb returns the verb for the change of a field: added, removed or changed. The plan does
+// not record whether a secret field is added or removed.
+func changeVerb(c plans.Cause) string {
 	switch {
 	case c.Added == c.Removed:
 		return "changed"

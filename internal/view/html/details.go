@@ -32,8 +32,8 @@ type line struct{ Head, Differs, Tail string }
 const (
 	factWidth = 100  // of lines about a new object, and of values that stay on one line
 	long      = 180  // characters of a text that does not differ, without Full
-	mostValue = 2000 // bytes of a value without Full
-	mostLines = 200  // lines of a value without Full
+	maxValue  = 2000 // bytes of a value without Full
+	maxLines  = 200  // lines of a value without Full
 )
 
 // parts returns the changes of an object.
@@ -143,10 +143,10 @@ func middle(s string) string {
 
 // beginning leaves out the end of a very long text.
 func beginning(s string) string {
-	if len(s) <= mostValue {
+	if len(s) <= maxValue {
 		return s
 	}
-	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(s[:mostValue], ""), len(s))
+	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(s[:maxValue], ""), len(s))
 }
 
 func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
@@ -203,8 +203,8 @@ func side(v any, opaque bool, o Options) []string {
 	if lines == nil {
 		return []string{text}
 	}
-	if len(lines) > mostLines && !o.Full {
-		lines = append(lines[:mostLines:mostLines], fmt.Sprintf("… (%d more lines)", len(lines)-mostLines))
+	if len(lines) > maxLines && !o.Full {
+		lines = append(lines[:maxLines:maxLines], fmt.Sprintf("… (%d more lines)", len(lines)-maxLines))
 	}
 	return lines
 }

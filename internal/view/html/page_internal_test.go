@@ -23,7 +23,7 @@ func TestDraw(t *testing.T) {
 		{Block: "service.egg", Needs: []string{"service.hen"}},
 		{Block: "service.hen", Needs: []string{"service.egg"}},
 		{Block: "service.keystone", Needs: []string{"service.db"}},
-		{Block: "manifest.a-rather-long-name", Said: "new"},
+		{Block: "manifest.a-rather-long-name", Summary: "new"},
 	}
 	for _, columns := range []int{1, 2, 3, 6} {
 		p := draw("id", services, map[string]string{"service.api": "b1"}, columns)

@@ -40,7 +40,7 @@ const (
 	besides, below      = 18, 40 // between boxes of a row, and between layers
 	wrapped             = 20     // between rows of a layer
 	margin              = 16     // room for marks and arrows beside a row
-	longest             = 17     // characters of a label
+	maxLabel            = 17     // characters of a label
 )
 
 // draw puts services into layers: each is above those that it needs. A layer has rows of at
@@ -117,25 +117,25 @@ func abs(n int) int { return max(n, -n) }
 // boxOf returns the box of a service, without its place.
 func boxOf(s report.Service, anchor string) box {
 	parts := addrs.SplitBlock(s.Block)
-	b := box{Label: parts.Name, Small: s.Said, Title: s.Block + ": " + s.Said, Anchor: anchor, Grave: s.Grave, Width: boxWidth, Height: boxHeight}
+	b := box{Label: parts.Name, Small: s.Summary, Title: s.Block + ": " + s.Summary, Anchor: anchor, Grave: s.Grave, Width: boxWidth, Height: boxHeight}
 	if parts.Key != nil {
 		b.Label = fmt.Sprintf("%s[%v]", parts.Name, parts.Key)
 	}
-	if name := []rune(b.Label); len(name) > longest {
-		b.Label = string(name[:longest-1]) + "…"
+	if name := []rune(b.Label); len(name) > maxLabel {
+		b.Label = string(name[:maxLabel-1]) + "…"
 	}
 	if parts.Type != "service" {
-		b.Small = parts.Type + ", " + s.Said
+		b.Small = parts.Type + ", " + s.Summary
 	}
-	look := looks[s.Fate]
+	look := looks[s.Change]
 	b.Sign, b.Class = look.Text, look.Class
 	return b
 }
 
 // looks are the marks of boxes.
-var looks = map[report.Fate]mark{
-	report.Stays: {"", "stays"}, report.Unread: {"?", "unread"}, report.Alters: {"~", "alters"},
-	report.Restarts: {"↻", "restarts"}, report.Begins: {"+", "begins"}, report.Ends: {"−", "ends"},
+var looks = map[report.ServiceChange]mark{
+	report.Unchanged: {"", "stays"}, report.NotCompared: {"?", "unread"}, report.Modified: {"~", "alters"},
+	report.Restarted: {"↻", "restarts"}, report.Created: {"+", "begins"}, report.Deleted: {"−", "ends"},
 }
 
 // graph has services by their indexes.

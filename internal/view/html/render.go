@@ -150,7 +150,7 @@ const openActions = 5
 func modelOf(doc *report.Plan, o Options) *model {
 	m := &model{
 		Plan: doc, Style: template.CSS(style), Script: template.JS(script),
-		Dangers: doc.Grave(o.Full), anchors: map[addrs.Object]string{},
+		Dangers: doc.Dangers(o.Full), anchors: map[addrs.Object]string{},
 	}
 	for _, d := range doc.Disturbances(o.Full) {
 		if n := len(m.Disturbed); n == 0 || m.Disturbed[n-1].Label != d.Label() {

@@ -144,7 +144,7 @@ func bodies(actions []*report.Action, o Options) []string {
 	for _, a := range actions {
 		body := body(a, o)
 		all = append(all, body)
-		items = append(items, report.Foldable{Said: strings.Join(body, "\n"), Own: a.AnyName, Create: a.Create, Gone: a.Object.Gone})
+		items = append(items, report.Foldable{Text: strings.Join(body, "\n"), Own: a.AnyName, Create: a.Create, Gone: a.Object.Gone})
 	}
 	var out []string
 	for _, f := range report.Folds(items, o.Full) {
@@ -253,10 +253,10 @@ func values(f report.Field, path string, opaque bool, o Options) []string {
 	return out
 }
 
-// mostValue is the number of bytes of a value, and mostLines of its lines, without Full.
+// maxValue is the number of bytes of a value, and maxLines of its lines, without Full.
 const (
-	mostValue = 1000
-	mostLines = 60
+	maxValue = 1000
+	maxLines = 60
 )
 
 // side is one value of a field: on the line of the path if it is short.
@@ -270,13 +270,13 @@ func side(sign, path string, v any, opaque bool, o Options) []string {
 		lines = report.Structure(v)
 	}
 	if lines == nil {
-		if len(line) > mostValue && !o.Full {
-			line = fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(line[:mostValue], ""), len(line))
+		if len(line) > maxValue && !o.Full {
+			line = fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(line[:maxValue], ""), len(line))
 		}
 		return []string{sign + path + ": " + line}
 	}
-	if len(lines) > mostLines && !o.Full {
-		lines = append(lines[:mostLines:mostLines], fmt.Sprintf("… (%d more lines)", len(lines)-mostLines))
+	if len(lines) > maxLines && !o.Full {
+		lines = append(lines[:maxLines:maxLines], fmt.Sprintf("… (%d more lines)", len(lines)-maxLines))
 	}
 	out := []string{sign + path + ":"}
 	for _, l := range lines {

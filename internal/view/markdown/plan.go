@@ -90,9 +90,9 @@ func (p page) summary(doc *report.Plan) string {
 	}
 	p.upgrade(&b, doc.Upgrade)
 	p.policies(&b, doc.Policies)
-	if grave := doc.Grave(p.Full); len(grave) > 0 {
+	if dangers := doc.Dangers(p.Full); len(dangers) > 0 {
 		b.WriteString("\n> [!CAUTION]\n")
-		for _, sentence := range grave {
+		for _, sentence := range dangers {
 			fmt.Fprintf(&b, "> - %s\n", p.text(sentence))
 		}
 	}

@@ -30,7 +30,7 @@ func About(doc *report.Plan, server, context string, options Options, stream scr
 		rows = append(rows, [2]screen.Line{screen.Text("  Plan"), screen.Text(fmt.Sprintf("%s, made %s", doc.ID, doc.Made))})
 	}
 	rows = append(rows, [2]screen.Line{screen.Text("  Changes"), screen.Text(strings.TrimPrefix(doc.Summary, "Plan: ") + doc.OutputCount)})
-	for i, fact := range doc.Grave(options.Full) {
+	for i, fact := range doc.Dangers(options.Full) {
 		label := screen.Text("")
 		if i == 0 {
 			label = screen.Styled(screen.Danger, "  Grave")

@@ -273,8 +273,8 @@ func diffLines(diff []textdiff.Line, width int) []screen.Line {
 	return out
 }
 
-// mostValue is the number of characters of a value without -full.
-const mostValue = 1000
+// maxValue is the number of characters of a value without -full.
+const maxValue = 1000
 
 // unreadable matches keys, certificates and checksums.
 var unreadable = regexp.MustCompile(`^[A-Za-z0-9+/=_"…-]{200,}$`)
@@ -287,8 +287,8 @@ func (r fields) long(s string, n, column int) []string {
 	case r.full:
 	case unreadable.MatchString(s):
 		s = shorten(s, n, width)
-	case len([]rune(s)) > mostValue:
-		s = middle([]rune(s), mostValue, fmt.Sprintf("…(%d characters; -full shows all)…", n))
+	case len([]rune(s)) > maxValue:
+		s = middle([]rune(s), maxValue, fmt.Sprintf("…(%d characters; -full shows all)…", n))
 	}
 	return wrapWords(s, width)
 }

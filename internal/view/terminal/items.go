@@ -215,7 +215,7 @@ func relocationHead(r report.Relocation) screen.Line {
 func fold(items []item, full bool) []item {
 	foldables := make([]report.Foldable, len(items))
 	for i, it := range items {
-		foldables[i] = report.Foldable{Said: it.said(), Own: it.names, Create: it.create, Gone: it.gone}
+		foldables[i] = report.Foldable{Text: it.said(), Own: it.names, Create: it.create, Gone: it.gone}
 	}
 	var out []item
 	for _, f := range report.Folds(foldables, full) {

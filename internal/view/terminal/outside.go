@@ -96,8 +96,8 @@ func brief(v any) string {
 	if v == nil {
 		return "none"
 	}
-	const most = 40
-	return shorten(report.Value(v), length(v), most)
+	const maxLength = 40
+	return shorten(report.Value(v), length(v), maxLength)
 }
 
 // owned lists fields with a text about each, their author and the time.

@@ -288,7 +288,7 @@ func impact(p page) []screen.Line {
 func grave(p page) []screen.Line {
 	var rest []string
 	if p.doc.Rendered {
-		rest = p.doc.Grave(p.options.Full)
+		rest = p.doc.Dangers(p.options.Full)
 	}
 	for _, d := range p.doc.Disturbances(p.options.Full) {
 		rest = slices.DeleteFunc(rest, func(danger string) bool { return danger == d.Label()+": "+d.Sentence() })
@@ -401,11 +401,11 @@ func policies(p page) []screen.Line {
 
 // some lists addresses up to a limit.
 func (p page) some(addresses []addrs.Object) []screen.Line {
-	const most = 10
+	const maxAddresses = 10
 	var out []screen.Line
 	for i, a := range addresses {
-		if i == most && len(addresses) > most+1 && !p.options.Full {
-			out = append(out, screen.Textf("  and %d more", len(addresses)-most))
+		if i == maxAddresses && len(addresses) > maxAddresses+1 && !p.options.Full {
+			out = append(out, screen.Textf("  and %d more", len(addresses)-maxAddresses))
 			break
 		}
 		out = append(out, screen.Text("  "+a.String()))

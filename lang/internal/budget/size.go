@@ -51,12 +51,12 @@ func (s Size) Check() error { return s.within(maxValue) }
 // CheckRead returns an error if a function must not read values of the size.
 func (s Size) CheckRead() error { return s.within(maxRead) }
 
-func (s Size) within(most Size) error {
+func (s Size) within(limit Size) error {
 	switch {
-	case s.Text > most.Text:
-		return fmt.Errorf("a value can have at most %d MiB of text", most.Text>>20)
-	case s.Parts > most.Parts:
-		return fmt.Errorf("a value can have at most %d elements", most.Parts)
+	case s.Text > limit.Text:
+		return fmt.Errorf("a value can have at most %d MiB of text", limit.Text>>20)
+	case s.Parts > limit.Parts:
+		return fmt.Errorf("a value can have at most %d elements", limit.Parts)
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func SizeOfRead(v cty.Value) (Size, error) {
 	return s, err
 }
 
-func (s *Size) add(v cty.Value, most Size, depth int) error {
+func (s *Size) add(v cty.Value, limit Size, depth int) error {
 	v, _ = v.Unmark()
 	s.Parts++
 	switch t := v.Type(); {
@@ -119,12 +119,12 @@ func (s *Size) add(v cty.Value, most Size, depth int) error {
 			if t.IsMapType() || t.IsObjectType() {
 				s.Text += len(key.AsString())
 			}
-			if err := s.add(element, most, depth+1); err != nil {
+			if err := s.add(element, limit, depth+1); err != nil {
 				return err
 			}
 		}
 	}
-	return s.within(most)
+	return s.within(limit)
 }
 
 // CheckDigits returns an error for a text that begins with more digits than can be converted to a

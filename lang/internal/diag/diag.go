@@ -31,14 +31,14 @@ func New() *Reporter {
 	return &Reporter{seen: map[string]bool{}, kept: map[hcl.DiagnosticSeverity]int{}, spent: map[Bound]int{}}
 }
 
-// mostKept is the number of errors that are kept, and of warnings. Nobody reads more, and a few lines
-// can have millions.
-const mostKept = 1000
+// maxKept is the maximum number of errors that are kept, and of warnings. Nobody reads more, and
+// a few lines can have millions.
+const maxKept = 1000
 
 // Add adds diagnostics that it does not have yet, until it has too many.
 func (r *Reporter) Add(diags ...*hcl.Diagnostic) {
 	for _, d := range diags {
-		if r.kept[d.Severity] > mostKept {
+		if r.kept[d.Severity] > maxKept {
 			continue
 		}
 		key := d.Summary + "\n" + d.Detail
@@ -49,19 +49,19 @@ func (r *Reporter) Add(diags ...*hcl.Diagnostic) {
 			continue
 		}
 		r.seen[key] = true
-		if r.kept[d.Severity]++; r.kept[d.Severity] > mostKept {
+		if r.kept[d.Severity]++; r.kept[d.Severity] > maxKept {
 			noun := "errors"
 			if d.Severity == hcl.DiagWarning {
 				noun = "warnings"
 			}
-			d = &hcl.Diagnostic{Severity: d.Severity, Summary: fmt.Sprintf("More than %d %s", mostKept, noun), Detail: "The first ones are shown, in the order in which they were found."}
+			d = &hcl.Diagnostic{Severity: d.Severity, Summary: fmt.Sprintf("More than %d %s", maxKept, noun), Detail: "The first ones are shown, in the order in which they were found."}
 		}
 		r.diags = append(r.diags, d)
 	}
 }
 
 // Full reports whether further errors are dropped.
-func (r *Reporter) Full() bool { return r.kept[hcl.DiagError] > mostKept }
+func (r *Reporter) Full() bool { return r.kept[hcl.DiagError] > maxKept }
 
 // Nowhere is the subject of a diagnostic without a place in a file.
 var Nowhere hcl.Range

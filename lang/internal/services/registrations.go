@@ -378,7 +378,7 @@ func (c *Set) Cleanups() {
 				in.report.Error(jobs[0].AttributeRange("when"), "Unsuitable value for \"when\"", "kolla never deletes databases, because they hold data. Remove the job.")
 				continue
 			}
-			e := in.inner.With(b.Label, blocks.Had(c.Config.Services, in.out.Name, b.Label, released))
+			e := in.inner.With(b.Label, blocks.ProvidedObjects(c.Config.Services, in.out.Name, b.Label, released))
 			for _, job := range jobs {
 				made := pods.Job(podsOf(in), job, e)
 				made.Name = b.Label + "-" + made.Name

@@ -69,16 +69,16 @@ func replicasOf(in *instance, b *source.Block) int {
 		}
 		return 0
 	}
-	most := eval.Number(in.inner, b, "max_replicas")
+	maxReplicas := eval.Number(in.inner, b, "max_replicas")
 	if in.forAll != nil && !said {
-		if most > 0 && *in.forAll > most {
-			in.capped = append(in.capped, fmt.Sprintf("%s runs %d", b.Label, most))
-			return most
+		if maxReplicas > 0 && *in.forAll > maxReplicas {
+			in.capped = append(in.capped, fmt.Sprintf("%s runs %d", b.Label, maxReplicas))
+			return maxReplicas
 		}
 		return *in.forAll
 	}
-	if most > 0 && n > most {
-		eval.Unsuitable(in.inner, b, "replicas", "Definition %q runs at most %d of workload %q: more would not work together.", in.out.Definition, most, b.Label)
+	if maxReplicas > 0 && n > maxReplicas {
+		eval.Unsuitable(in.inner, b, "replicas", "Definition %q runs at most %d of workload %q: more would not work together.", in.out.Definition, maxReplicas, b.Label)
 	}
 	return n
 }

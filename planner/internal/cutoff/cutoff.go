@@ -22,10 +22,10 @@ import (
 const (
 	// askTimeout limits the time for the answer of a pod.
 	askTimeout = 10 * time.Second
-	// mostCarried limits how many items of a node a plan keeps.
-	mostCarried = 1000
-	// longestCarried limits the length of an item, in runes.
-	longestCarried = 200
+	// maxCarried limits how many items of a node a plan keeps.
+	maxCarried = 1000
+	// maxCarriedLength limits the length of an item, in runes.
+	maxCarriedLength = 200
 )
 
 // Question asks for the items of the pods of a live workload.
@@ -116,8 +116,8 @@ func askPod(ctx context.Context, shell providers.Shell, namespace string, pod pr
 // oneLine returns an error in one line that is short enough for a list.
 func oneLine(err error) string {
 	runes := []rune(strings.ToValidUTF8(strings.Join(strings.Fields(err.Error()), " "), "?"))
-	if len(runes) > longestCarried {
-		return string(runes[:longestCarried]) + "…"
+	if len(runes) > maxCarriedLength {
+		return string(runes[:maxCarriedLength]) + "…"
 	}
 	return string(runes)
 }
@@ -125,13 +125,13 @@ func oneLine(err error) string {
 // itemsIn returns the sorted lines of an answer. The last line of a truncated answer is not
 // complete and does not count.
 func itemsIn(text string) (items []string, more int) {
-	if len(text) >= providers.MostOutput {
+	if len(text) >= providers.MaxOutput {
 		text, more = text[:strings.LastIndexByte(text, '\n')+1], 1
 	}
 	for line := range strings.Lines(text) {
 		line = strings.ToValidUTF8(strings.TrimSpace(line), "?")
-		if runes := []rune(line); len(runes) > longestCarried {
-			line = string(runes[:longestCarried]) + "…"
+		if runes := []rune(line); len(runes) > maxCarriedLength {
+			line = string(runes[:maxCarriedLength]) + "…"
 		}
 		if line != "" {
 			items = append(items, line)
@@ -139,6 +139,6 @@ func itemsIn(text string) (items []string, more int) {
 	}
 	slices.Sort(items)
 	items = slices.Compact(items)
-	more += max(0, len(items)-mostCarried)
-	return items[:min(len(items), mostCarried)], more
+	more += max(0, len(items)-maxCarried)
+	return items[:min(len(items), maxCarried)], more
 }

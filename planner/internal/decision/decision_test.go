@@ -196,20 +196,20 @@ func TestDecisionsWithoutTheServer(t *testing.T) {
 }
 
 // An object that somebody else made is in the way. The operator can take it over.
-func TestStrangers(t *testing.T) {
+func TestUnowned(t *testing.T) {
 	q := question{object: declared(t, "v1", "ConfigMap", "x")}
 	q.exists()
 	q.record.UID = "another"
-	if out := decided(t, q); !out.Stranger || !out.Withheld || out.Ours {
-		t.Errorf("stranger %v, withheld %v, ours %v", out.Stranger, out.Withheld, out.Ours)
+	if out := decided(t, q); !out.Unowned || !out.Withheld || out.Ours {
+		t.Errorf("unowned %v, withheld %v, ours %v", out.Unowned, out.Withheld, out.Ours)
 	}
 	q.object.Deferred = []string{"data.x"}
 	q.input.Adopt = []string{q.object.Address.String()}
-	if out := decided(t, q); out.Stranger || out.Action.Verb != plans.Adopt {
-		t.Errorf("stranger %v, %q", out.Stranger, out.Action.Verb)
+	if out := decided(t, q); out.Unowned || out.Action.Verb != plans.Adopt {
+		t.Errorf("unowned %v, %q", out.Unowned, out.Action.Verb)
 	}
 	q.live.SetLabels(map[string]string{providers.LabelCloud: "another"})
-	if out := decided(t, q); !out.Stranger {
+	if out := decided(t, q); !out.Unowned {
 		t.Error("the object of another cloud is taken over")
 	}
 }

@@ -24,20 +24,20 @@ func notOurs(_ context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 	case s.draft.Object.Partial:
 		return nil, nil
 	case owner != "" && owner != e.inv.Input.Cloud:
-		return stranger(s), nil
+		return unowned(s), nil
 	case !s.draft.Ours && !inventory.Adopted(e.inv, s.draft.Object.Address):
-		return stranger(s), nil
+		return unowned(s), nil
 	case !s.draft.Ours && s.draft.Object.Generated():
 		warnKnownValues(s)
 	}
 	return nil, nil
 }
 
-// stranger returns the outcome of an object that is in the way. outcome.Strangers has its
+// unowned returns the outcome of an object that is in the way. outcome.UnownedConflicts has its
 // problem.
-func stranger(s *subject) *outcome.Outcome {
+func unowned(s *subject) *outcome.Outcome {
 	out := s.draft
-	out.Stranger, out.Withheld = true, true
+	out.Unowned, out.Withheld = true, true
 	return &out
 }
 
@@ -45,7 +45,7 @@ func stranger(s *subject) *outcome.Outcome {
 // generating new ones.
 func warnKnownValues(s *subject) {
 	warning := plans.ProblemOf(s.draft.Object, fmt.Sprintf("%s is taken over with the values that it has", s.draft.Action.Ref),
-		fmt.Sprintf("kolla did not generate these values: whoever made the Secret knows them. %s To get new values, delete the Secret, and plan without its -adopt or import block.", outcome.Birth(s.draft.Live)))
+		fmt.Sprintf("kolla did not generate these values: whoever made the Secret knows them. %s To get new values, delete the Secret, and plan without its -adopt or import block.", outcome.CreationInfo(s.draft.Live)))
 	warning.Warning = true
 	s.draft.Problems = append(s.draft.Problems, warning)
 }

@@ -200,7 +200,7 @@ func TestRequestedReplacements(t *testing.T) {
 			want: replaced(""),
 		},
 		"prevent_destroy": {kind: "v1 Service", change: func(q *question) { q.object.Lifecycle = &providers.Lifecycle{PreventDestroy: true} }, want: verdict{problem: "it must not be replaced"}},
-		"a stranger":      {kind: "v1 Service", change: func(q *question) { q.record = nil }},
+		"not kolla's":     {kind: "v1 Service", change: func(q *question) { q.record = nil }},
 		"an adopted one":  {kind: "v1 Service", change: func(q *question) { q.record, q.input.Adopt = nil, []string{q.object.Address.String()} }, want: replaced("")},
 		"the new one is refused": {kind: "v1 Service", change: func(q *question) {
 			q.input.Reader = &server{refusesNew: invalid("spec.x", "must be a number")}

@@ -19,8 +19,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// mostNodes limits the nodes that a warning lists.
-const mostNodes = 8
+// maxNodes limits the nodes that a warning lists.
+const maxNodes = 8
 
 // ClosedNodes warns of nodes on which others let no pods of this cloud start: they are cordoned, or
 // have a taint that the pods do not tolerate. kolla leaves cordons and the taints of others as
@@ -69,7 +69,7 @@ func ClosedNodes(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.
 	}
 	return []plans.Problem{{
 		Warning: true, Summary: "Others let no new pods start on " + words.Count(closed, "node"),
-		Detail: strings.Join(words.First(lines, mostNodes, "node"), "\n") + "\n\n" + advice,
+		Detail: strings.Join(words.First(lines, maxNodes, "node"), "\n") + "\n\n" + advice,
 	}}
 }
 

@@ -23,11 +23,11 @@ type Outcome struct {
 	Record  *inventory.Record          // nil: the state does not know the object
 	Live    *unstructured.Unstructured // nil: the object does not exist
 	Ours    bool                       // kolla made the live object, or owned fields of it before
-	// Stranger: the live object is not kolla's, and the operator did not name it. It is in
-	// the way.
-	Stranger bool
+	// Unowned: the live object has the label of another cloud, or it is not kolla's and the
+	// operator did not name it. It is in the way.
+	Unowned bool
 
-	// Withheld: problems, or a stranger, prevent the action. It has no verb then.
+	// Withheld: problems, or an unowned object, prevent the action. It has no verb then.
 	Withheld bool
 	Action   plans.Action
 	// Volumes are the actions by which the claims of a StatefulSet grow.
@@ -81,8 +81,9 @@ func Prevention(block, source string) string {
 	return fmt.Sprintf("prevent_destroy in the lifecycle of %s (%s) forbids to destroy it", block, source)
 }
 
-// ManyStrangers is how many objects of one sort are refused in messages of their own.
-const ManyStrangers = 3
+// MaxSeparateProblems is the largest number of objects of one sort that are reported one by one.
+// More of them share one message.
+const MaxSeparateProblems = 3
 
 // RebuildAdvice says how to go on if the state is wrong.
 const RebuildAdvice = "If kolla made %s and the state was lost or is an old copy, run kolla state rebuild. It shows who made which object and when, and asks."

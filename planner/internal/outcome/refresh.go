@@ -21,7 +21,7 @@ func Refreshed(inv *inventory.Inventory, outcomes []*Outcome) (actions []plans.A
 			actions = append(actions, a)
 		}
 	}
-	warnings = Strangers(inv.Input.Cloud, outcomes)
+	warnings = UnownedConflicts(inv.Input.Cloud, outcomes)
 	for i := range warnings {
 		warnings[i].Warning = true
 	}
@@ -32,7 +32,7 @@ func Refreshed(inv *inventory.Inventory, outcomes []*Outcome) (actions []plans.A
 // there is nothing to compare, or kolla did not make the object.
 func refreshed(o *Outcome, cloud string) (a plans.Action, ok bool) {
 	a = o.Action
-	if o.Stranger && !o.Ours && o.Record != nil && o.Record.State.UID != "" && o.Record.Address == a.Address {
+	if o.Unowned && !o.Ours && o.Record != nil && o.Record.State.UID != "" && o.Record.Address == a.Address {
 		return gone(o), true
 	}
 	if o.Withheld {
@@ -96,8 +96,8 @@ func missing(o *Outcome) bool {
 // uncompared returns the action of an object that could not be compared.
 func uncompared(o *Outcome, cloud string) plans.Action {
 	why := objection(o)
-	if o.Stranger {
-		why = strange(o, cloud).Summary
+	if o.Unowned {
+		why = unownedConflict(o, cloud).Summary
 	}
 	return plans.Action{
 		Address: o.Action.Address, Verb: plans.None, Object: o.Action.Object, Ref: o.Action.Ref,

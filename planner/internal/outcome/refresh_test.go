@@ -40,7 +40,7 @@ func TestRefreshed(t *testing.T) {
 		"deleted":          {outcome.Outcome{Record: record(true)}, plans.Create, []plans.Verb{plans.Forget}},
 		"never applied":    {outcome.Outcome{}, plans.Create, nil},
 		"a problem":        {outcome.Outcome{Live: live, Record: record(true), Ours: true, Withheld: true}, "", []plans.Verb{plans.None}},
-		"a stranger":       {outcome.Outcome{Live: live, Record: record(true), Stranger: true, Withheld: true}, "", []plans.Verb{plans.Forget}},
+		"not kolla's":      {outcome.Outcome{Live: live, Record: record(true), Unowned: true, Withheld: true}, "", []plans.Verb{plans.Forget}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

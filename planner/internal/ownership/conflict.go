@@ -113,8 +113,8 @@ func Arbitrate(o Object, manifest *unstructured.Unstructured, conflicts []provid
 	return out, nil
 }
 
-// mostConflicts limits how many conflicts of one object are shown.
-const mostConflicts = 10
+// maxConflicts limits how many conflicts of one object are shown.
+const maxConflicts = 10
 
 // Problem says who owns which field, since when, and how to go on.
 func Problem(o Object, conflicts []providers.Conflict) plans.Problem {
@@ -134,7 +134,7 @@ func Problem(o Object, conflicts []providers.Conflict) plans.Problem {
 	if len(conflicts) == 1 {
 		summary = fmt.Sprintf("a field of %s belongs to %s", o.Declared.Ref(), foreign.Name(conflicts[0].Manager))
 	}
-	return plans.ProblemOf(o.Declared, summary, strings.Join(words.First(lines, mostConflicts, "field"), "\n")+fmt.Sprintf(
+	return plans.ProblemOf(o.Declared, summary, strings.Join(words.First(lines, maxConflicts, "field"), "\n")+fmt.Sprintf(
 		"\nDo not declare a field that another tool maintains; or decide in the lifecycle block who owns it: ignore_fields = [%s] or yield_to = [%q] leaves it to the other tool, force_conflicts takes it. To take it once, plan with -force-conflicts. -target limits that to this object and its dependencies: -force-conflicts -target='%s'",
-		words.Few(slices.Compact(slices.Sorted(slices.Values(names))), mostConflicts), conflicts[0].Manager, o.Declared.Address))
+		words.Few(slices.Compact(slices.Sorted(slices.Values(names))), maxConflicts), conflicts[0].Manager, o.Declared.Address))
 }

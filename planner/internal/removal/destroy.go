@@ -23,7 +23,7 @@ import (
 func Destroy(inv *inventory.Inventory, set selection.Set) Result {
 	m := newRemover(inv, nil)
 	cloud := inv.Input.Cloud
-	var candidates, strangers []removable
+	var candidates, unowned []removable
 	for i := range inv.Records {
 		candidates = append(candidates, removableOf(inv, &inv.Records[i]))
 	}
@@ -39,7 +39,7 @@ func Destroy(inv *inventory.Inventory, set selection.Set) Result {
 			c.ours, c.bare = true, !inventory.Labelled(c.live, cloud)
 			candidates = append(candidates, c)
 		case !asked:
-			strangers = append(strangers, c)
+			unowned = append(unowned, c)
 		}
 	}
 	excluded := func(c removable) bool { return !set.Has(c.address) }
@@ -49,7 +49,7 @@ func Destroy(inv *inventory.Inventory, set selection.Set) Result {
 	}
 	m.removeAll(candidates, plans.ReasonDestroy)
 	LinkDeletes(inv, m.result.Actions)
-	m.leaveStrangers(slices.DeleteFunc(strangers, excluded))
+	m.leaveUnowned(slices.DeleteFunc(unowned, excluded))
 	return m.result
 }
 
@@ -155,11 +155,11 @@ func ownNamespace(inv *inventory.Inventory, name string) bool {
 	return name == inv.Input.Namespace || inv.Owns(inv.Input.Snapshot.Get(providers.Ref{GVK: inventory.Namespaces, Name: name}))
 }
 
-// leaveStrangers reports the objects that a destroy does not delete although they have the
+// leaveUnowned reports the objects that a destroy does not delete although they have the
 // cloud's label, because the state does not know them. Volumes are kept like other data.
-func (m *remover) leaveStrangers(strangers []removable) {
+func (m *remover) leaveUnowned(unowned []removable) {
 	var names []string
-	for _, c := range strangers {
+	for _, c := range unowned {
 		if c.ref.GVK.GroupKind() == kinds.PersistentVolumeClaim {
 			m.result.Kept = append(m.result.Kept, plans.Kept{
 				Address: c.address, Ref: c.ref, Alone: true,

@@ -19,7 +19,7 @@ func Orphans(inv *inventory.Inventory) []plans.Problem {
 			orphans = append(orphans, u)
 		}
 	}
-	if len(orphans) > outcome.ManyStrangers { // the state was probably lost
+	if len(orphans) > outcome.MaxSeparateProblems { // the state was probably lost
 		var names []string
 		for _, u := range orphans {
 			names = append(names, u.Ref.String())

@@ -301,7 +301,7 @@ func TestMaxDeletes(t *testing.T) {
 	moves := []addrs.Move{{From: target(t, "service.a"), To: target(t, "service.b")}}
 	tests := map[string]struct {
 		recorded, deleted int
-		most              *int
+		maxDeletes        *int
 		destroy, refused  bool
 		moves             []addrs.Move
 		kind              string // empty: ConfigMap
@@ -311,23 +311,23 @@ func TestMaxDeletes(t *testing.T) {
 		"half":                             {recorded: 8, deleted: 4},
 		"more than half":                   {recorded: 8, deleted: 5, refused: true},
 		"all":                              {recorded: 8, deleted: 8, refused: true},
-		"more, as allowed":                 {recorded: 8, deleted: 5, most: number(5)},
-		"fewer than allowed":               {recorded: 8, deleted: 2, most: number(1), refused: true},
-		"none is allowed":                  {recorded: 8, deleted: 1, most: number(0), refused: true},
+		"more, as allowed":                 {recorded: 8, deleted: 5, maxDeletes: number(5)},
+		"fewer than allowed":               {recorded: 8, deleted: 2, maxDeletes: number(1), refused: true},
+		"none is allowed":                  {recorded: 8, deleted: 1, maxDeletes: number(0), refused: true},
 		"a destroy":                        {recorded: 8, deleted: 8, destroy: true},
-		"a destroy of too many":            {recorded: 8, deleted: 8, destroy: true, most: number(7), refused: true},
+		"a destroy of too many":            {recorded: 8, deleted: 8, destroy: true, maxDeletes: number(7), refused: true},
 		"replaced":                         {recorded: 8, deleted: 5, change: func(a *plans.Action) { a.Verb = plans.Replace }, refused: true},
 		"replaced around their pods":       {recorded: 8, deleted: 8, change: func(a *plans.Action) { a.Verb, a.KeepsPods = plans.Replace, true }},
 		"forgotten":                        {recorded: 8, deleted: 8, change: func(a *plans.Action) { a.Verb = plans.Forget }},
-		"old versions":                     {recorded: 8, deleted: 8, most: number(0), change: superseded},
-		"fields of others":                 {recorded: 8, deleted: 8, most: number(0), change: func(a *plans.Action) { a.Partial = true }},
-		"Jobs":                             {recorded: 8, deleted: 8, most: number(0), kind: "Job"},
+		"old versions":                     {recorded: 8, deleted: 8, maxDeletes: number(0), change: superseded},
+		"fields of others":                 {recorded: 8, deleted: 8, maxDeletes: number(0), change: func(a *plans.Action) { a.Partial = true }},
+		"Jobs":                             {recorded: 8, deleted: 8, maxDeletes: number(0), kind: "Job"},
 		"under another name":               {recorded: 8, deleted: 8, moves: moves},
-		"under another name, over a limit": {recorded: 8, deleted: 8, moves: moves, most: number(7), refused: true},
+		"under another name, over a limit": {recorded: 8, deleted: 8, moves: moves, maxDeletes: number(7), refused: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			in := inventory.Input{State: &state.State{}, MaxDeletes: test.most, Destroy: test.destroy, Moves: test.moves}
+			in := inventory.Input{State: &state.State{}, MaxDeletes: test.maxDeletes, Destroy: test.destroy, Moves: test.moves}
 			var actions []plans.Action
 			for i := range test.recorded {
 				u := live("ConfigMap", fmt.Sprintf("c%d", i))

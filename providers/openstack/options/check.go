@@ -142,9 +142,9 @@ type reading struct {
 	release string
 	service *configs.Service
 	file    *configs.ConfigFile
-	// invented are the groups that the options of the service's files name; nil until
-	// inventions computes them.
-	invented map[string][]string
+	// dynamic has the groups that exist because an option in the service's files names them;
+	// nil until dynamicGroups computes them.
+	dynamic map[string][]string
 	// unclear: some options are unknown; see unknown.
 	unclear bool
 	// auth are the plugins that groups in the service's files choose; nil until authPlugin
@@ -192,11 +192,11 @@ func (r *reading) option(o *configs.Option, v *verdict) {
 		v.miss(false, func() *hcl.Diagnostic { return r.noOption(o, section, g) })
 		return
 	}
-	takes, invented := r.inventions()[section]
+	takes, dynamic := r.dynamicGroups()[section]
 	switch {
-	case invented && len(takes) == 0, r.ofPlugin(o, section), !invented && r.unknown():
+	case dynamic && len(takes) == 0, r.ofPlugin(o, section), !dynamic && r.unknown():
 		v.known = true
-	case invented:
+	case dynamic:
 		all := group{}
 		for _, name := range takes {
 			maps.Copy(all, r.table.groups[name])
@@ -364,9 +364,9 @@ func (r *reading) noGroup(o *configs.Option, section string) *hcl.Diagnostic {
 // nearGroup returns a question with the group that was probably meant, or an empty text. For a
 // group like "handler:mine" it only compares the part after the prefix.
 func (r *reading) nearGroup(section string) string {
-	invented := slices.Sorted(maps.Keys(r.inventions()))
-	return r.table.near(section+"\n"+strings.Join(invented, "\n"), func() string {
-		names := slices.AppendSeq(invented, maps.Keys(r.table.groups))
+	dynamic := slices.Sorted(maps.Keys(r.dynamicGroups()))
+	return r.table.near(section+"\n"+strings.Join(dynamic, "\n"), func() string {
+		names := slices.AppendSeq(dynamic, maps.Keys(r.table.groups))
 		prefix := section[:strings.IndexAny(section, ":.")+1]
 		if !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, prefix) }) {
 			prefix = ""

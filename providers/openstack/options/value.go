@@ -81,27 +81,27 @@ func (o *Option) number(value string) string {
 	case err == nil:
 		_, err = strconv.ParseInt(bits, 10, 64)
 	}
-	least, most := o.Min, o.Max
+	lower, upper := o.Min, o.Max
 	if o.Type == "port" {
 		wanted = "a port"
 		zero, top := 0.0, 65535.0
-		if least == nil {
-			least = &zero
+		if lower == nil {
+			lower = &zero
 		}
-		if most == nil {
-			most = &top
+		if upper == nil {
+			upper = &top
 		}
 	}
-	if err == nil && (least == nil || number >= *least) && (most == nil || number <= *most) {
+	if err == nil && (lower == nil || number >= *lower) && (upper == nil || number <= *upper) {
 		return ""
 	}
 	switch {
-	case least != nil && most != nil:
-		return fmt.Sprintf("%s from %s to %s", wanted, bound(*least), bound(*most))
-	case least != nil:
-		return fmt.Sprintf("%s of at least %s", wanted, bound(*least))
-	case most != nil:
-		return fmt.Sprintf("%s of at most %s", wanted, bound(*most))
+	case lower != nil && upper != nil:
+		return fmt.Sprintf("%s from %s to %s", wanted, bound(*lower), bound(*upper))
+	case lower != nil:
+		return fmt.Sprintf("%s of at least %s", wanted, bound(*lower))
+	case upper != nil:
+		return fmt.Sprintf("%s of at most %s", wanted, bound(*upper))
 	}
 	return wanted
 }

@@ -78,7 +78,7 @@ func loadConfig(options Options, warnings *warnings) (config *rest.Config, conte
 	rules.WarnIfAllMissing = false
 	paths := slices.DeleteFunc(rules.GetLoadingPrecedence(), func(file string) bool { return file == "" })
 	for _, file := range paths {
-		err := files.Check(file, files.Largest)
+		err := files.Check(file, files.MaxSize)
 		if err == nil {
 			_, err = clientcmd.LoadFromFile(file)
 		}

@@ -39,7 +39,7 @@ func (c *Connection) Exec(ctx context.Context, pod types.NamespacedName, contain
 		return "", fmt.Errorf("set up the connection to %s: %w", c.server, err)
 	}
 	c.traffic.count(verbExec)
-	stdout, stderr := beginning{most: providers.MostOutput}, ending{most: mostComplaint}
+	stdout, stderr := beginning{limit: providers.MaxOutput}, ending{limit: maxComplaint}
 	err = executor.StreamWithContext(WithVerb(Quiet(ctx), verbExec), remotecommand.StreamOptions{Stdout: &stdout, Stderr: &stderr})
 	var status exec.CodeExitError
 	switch {
@@ -56,31 +56,31 @@ func (c *Connection) Exec(ctx context.Context, pod types.NamespacedName, contain
 	return "", c.describe(err)
 }
 
-// mostComplaint bounds the kept end of standard error, in bytes.
-const mostComplaint = 1 << 10
+// maxComplaint bounds the kept end of standard error, in bytes.
+const maxComplaint = 1 << 10
 
 // beginning keeps the first bytes that are written to it.
 type beginning struct {
-	kept []byte
-	most int
+	kept  []byte
+	limit int
 }
 
 // Write implements io.Writer.
 func (b *beginning) Write(p []byte) (int, error) {
-	b.kept = append(b.kept, p[:min(len(p), b.most-len(b.kept))]...)
+	b.kept = append(b.kept, p[:min(len(p), b.limit-len(b.kept))]...)
 	return len(p), nil
 }
 
 // ending keeps the last bytes that are written to it.
 type ending struct {
-	kept []byte
-	most int
+	kept  []byte
+	limit int
 }
 
 // Write implements io.Writer.
 func (e *ending) Write(p []byte) (int, error) {
 	e.kept = append(e.kept, p...)
-	e.kept = bytes.Clone(e.kept[max(0, len(e.kept)-e.most):])
+	e.kept = bytes.Clone(e.kept[max(0, len(e.kept)-e.limit):])
 	return len(p), nil
 }
 

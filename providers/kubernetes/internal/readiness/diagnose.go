@@ -97,8 +97,8 @@ func (q Inquiry) diagnoseWorkload(ctx context.Context, workload *unstructured.Un
 	return found, nil
 }
 
-// deepest is the number of pods about which events and claims are read.
-const deepest = 5
+// maxSuspects is the number of pods about which events and claims are read.
+const maxSuspects = 5
 
 // ExplainPods returns the best explanation that the pods give, and the number of other pods
 // with the same cause.
@@ -116,7 +116,7 @@ func (q Inquiry) ExplainPods(ctx context.Context, pods []*corev1.Pod) (best *Fin
 		}
 	}
 	slices.SortStableFunc(suspects, func(a, b suspect) int { return int(a.found.Cause - b.found.Cause) })
-	for _, s := range suspects[:min(len(suspects), deepest)] {
+	for _, s := range suspects[:min(len(suspects), maxSuspects)] {
 		others = counts[s.found.Cause] - 1
 		if found := q.deepen(ctx, s.pod, s.found); found != nil {
 			return found, others

@@ -171,10 +171,10 @@ func oneLine(message string) string {
 
 // clip shortens a long line.
 func clip(line string) string {
-	const most = 400
+	const maxLength = 400
 	runes := []rune(line)
-	if len(runes) <= most {
+	if len(runes) <= maxLength {
 		return line
 	}
-	return string(runes[:most]) + "..."
+	return string(runes[:maxLength]) + "..."
 }

@@ -59,9 +59,9 @@ type failure struct {
 	until time.Time
 }
 
-// longestPause is the longest pause between attempts of a watch that only helps to explain a
+// maxPause is the longest pause between attempts of a watch that only helps to explain a
 // wait.
-const longestPause = 16 * time.Second
+const maxPause = 16 * time.Second
 
 // Subscribe reports changes of one object that are newer than the version since. The caller
 // must call Unsubscribe.
@@ -113,7 +113,7 @@ func (w *Watches) fail(at resources.Place, err error) {
 		f = &failure{pause: pollPause}
 		w.failed[at] = f
 	}
-	f.err, f.pause = err, min(2*f.pause, longestPause)
+	f.err, f.pause = err, min(2*f.pause, maxPause)
 	f.until = time.Now().Add(f.pause)
 }
 
@@ -292,7 +292,7 @@ func (shared *sharedWatch) poll() time.Duration {
 			shared.polled = 0
 		}
 	}
-	shared.polled = min(max(2*shared.polled, pollPause), longestPause)
+	shared.polled = min(max(2*shared.polled, pollPause), maxPause)
 	return shared.polled
 }
 

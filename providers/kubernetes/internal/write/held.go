@@ -24,8 +24,8 @@ import (
 const (
 	// heldTimeout bounds the search for what holds an object.
 	heldTimeout = 5 * time.Second
-	// mostHolders is the number of objects that are named.
-	mostHolders = 5
+	// maxHolders is the number of objects that are named.
+	maxHolders = 5
 )
 
 // waitsFor says what Kubernetes' own finalizers wait for. Nobody else may remove them: without
@@ -125,7 +125,7 @@ func holding(ctx context.Context, a *resources.Access, object *unstructured.Unst
 		for _, h := range left {
 			names = append(names, h.String())
 		}
-		lines = append(lines, "Left are: "+words.Few(names, mostHolders)+".")
+		lines = append(lines, "Left are: "+words.Few(names, maxHolders)+".")
 	}
 	return strings.Join(append(lines, advice(append([]holder{self}, left...))...), " ")
 }

@@ -17,12 +17,12 @@ func (n Nodes) Check(services []configs.Service) hcl.Diagnostics {
 	if n.cluster == nil {
 		return nil
 	}
-	return append(n.checkTwins(services), n.checkSpread(services)...)
+	return append(n.checkDuplicates(services), n.checkSpread(services)...)
 }
 
-// checkTwins reports DaemonSets of one definition that share nodes in the cluster. Twins that
-// the configuration alone reveals were reported when it was read.
-func (n Nodes) checkTwins(services []configs.Service) hcl.Diagnostics {
+// checkDuplicates reports DaemonSets of one definition that share nodes in the cluster. Duplicates
+// that the configuration alone reveals were reported when it was read.
+func (n Nodes) checkDuplicates(services []configs.Service) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	before := map[hcl.Range][]*configs.Service{} // by the place of the definition
 	for i := range services {
@@ -31,15 +31,15 @@ func (n Nodes) checkTwins(services []configs.Service) hcl.Diagnostics {
 			continue
 		}
 		for _, a := range before[b.DefinedAt] {
-			diags = append(diags, n.checkTwin(a, b)...)
+			diags = append(diags, n.checkDuplicate(a, b)...)
 		}
 		before[b.DefinedAt] = append(before[b.DefinedAt], b)
 	}
 	return diags
 }
 
-// checkTwin reports the first DaemonSet that two services have on one node.
-func (n Nodes) checkTwin(a, b *configs.Service) hcl.Diagnostics {
+// checkDuplicate reports the first DaemonSet that two services have on one node.
+func (n Nodes) checkDuplicate(a, b *configs.Service) hcl.Diagnostics {
 	for _, w := range b.Workloads {
 		i := slices.IndexFunc(a.Workloads, func(other configs.Workload) bool { return other.Name == w.Name })
 		if i < 0 || w.Kind != "DaemonSet" || a.Workloads[i].Kind != "DaemonSet" {
@@ -48,7 +48,7 @@ func (n Nodes) checkTwin(a, b *configs.Service) hcl.Diagnostics {
 		others := n.ofWorkload(a, a.Workloads[i])
 		nodes := slices.DeleteFunc(n.ofWorkload(b, w), func(name string) bool { return !slices.Contains(others, name) })
 		if len(nodes) > 0 {
-			return hcl.Diagnostics{object.Error(b.Range, configs.TwinsSummary, configs.Twins(a, b, w.Name, object.Source(a.Range), nodes))}
+			return hcl.Diagnostics{object.Error(b.Range, configs.DuplicateDaemonSetSummary, configs.DuplicateDaemonSet(a, b, w.Name, object.Source(a.Range), nodes))}
 		}
 	}
 	return nil

@@ -112,8 +112,8 @@ func (v *volumes) remember(place, name string) {
 
 // name returns a valid name that no other volume of the pod has.
 func (v *volumes) name(base string) string {
-	const longest = 63 - len("-00")
-	base = strings.TrimRight(base[:min(len(base), longest)], "-")
+	const maxLength = 63 - len("-00")
+	base = strings.TrimRight(base[:min(len(base), maxLength)], "-")
 	name := base
 	for n := 2; slices.Contains(v.taken, name); n++ {
 		name = fmt.Sprintf("%s-%d", base, n)

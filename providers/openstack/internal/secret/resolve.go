@@ -57,8 +57,8 @@ func (r *resolver) generated(s *Secret) {
 	}
 }
 
-// longestCommonName is the longest common name that X.509 allows.
-const longestCommonName = 64
+// maxCommonName is the longest common name that X.509 allows.
+const maxCommonName = 64
 
 func (r *resolver) certificate(s *Secret, c *configs.Certificate) *providers.Certificate {
 	out := &providers.Certificate{
@@ -76,7 +76,7 @@ func (r *resolver) certificate(s *Secret, c *configs.Certificate) *providers.Cer
 	if out.CommonName == "" {
 		out.CommonName = cmp.Or(strings.Join(c.DNSNames[:min(1, len(c.DNSNames))], ""), s.Address.Name)
 		out.Unnamed = len(c.DNSNames) == 0
-		out.CommonName = out.CommonName[:min(len(out.CommonName), longestCommonName)]
+		out.CommonName = out.CommonName[:min(len(out.CommonName), maxCommonName)]
 	}
 	return out
 }

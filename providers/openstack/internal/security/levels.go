@@ -174,11 +174,11 @@ func (l Levels) Warn() hcl.Diagnostics {
 	if len(causes) == 0 {
 		return nil
 	}
-	const most = 10
+	const maxCauses = 10
 	return hcl.Diagnostics{object.Warning(l.cloud.Decl.Range, "Pods weaken the Pod Security level of the namespace", fmt.Sprintf(
 		"Namespace/%s gets the label %s: %s, and not %s, because of:\n  %s\nAll other pods must meet the level %s. "+
 			"Take the powers away: in a service with user = NUMBER and start = \"direct\" where the image allows it, in a manifest with the securityContext of its pods. Or say in the same block what they are for, with reason = \"...\".",
-		l.cloud.Decl.Namespace, podsecurity.Label, l.OfNamespace(), stated, strings.Join(words.First(causes, most, ""), "\n  "), podsecurity.Restricted))}
+		l.cloud.Decl.Namespace, podsecurity.Label, l.OfNamespace(), stated, strings.Join(words.First(causes, maxCauses, ""), "\n  "), podsecurity.Restricted))}
 }
 
 // unstated lists the declarations that need a level without a stated reason, each with the

@@ -12,8 +12,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestGraveChanges holds which changes of rights and of addresses count as dangers.
-func TestGraveChanges(t *testing.T) {
+// TestDangers checks which changes of rights and of addresses count as dangers.
+func TestDangers(t *testing.T) {
 	rule := func(resources, verbs, names []any) map[string]any {
 		out := map[string]any{"apiGroups": []any{""}, "resources": resources, "verbs": verbs}
 		if names != nil {
@@ -55,7 +55,7 @@ func TestGraveChanges(t *testing.T) {
 			if test.want != "" {
 				want = []string{test.want + test.kind + "/x"}
 			}
-			if got := report.Of(plan, report.Moment{}).Grave(false); !slices.Equal(got, want) {
+			if got := report.Of(plan, report.Moment{}).Dangers(false); !slices.Equal(got, want) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})

@@ -1,5 +1,5 @@
-// Package habits has the commands and options of other programs, and their place in kolla.
-package habits
+// Package compat has the commands and options of other programs, and their place in kolla.
+package compat
 
 // Option is an option that clients of Terraform give without being asked. It has no effect:
 // kolla always does what Is says. Another value is refused.

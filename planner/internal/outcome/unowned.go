@@ -15,8 +15,8 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// Birth says when an object was created, and the name of its oldest writer.
-func Birth(live *unstructured.Unstructured) string {
+// CreationInfo says when an object was created, and the name of its oldest writer.
+func CreationInfo(live *unstructured.Unstructured) string {
 	traces := trust.TracesOf(live)
 	text := fmt.Sprintf("It was created at %s", traces.Created.Format("2006-01-02 15:04 UTC"))
 	if len(traces.Writers) > 0 {
@@ -25,31 +25,31 @@ func Birth(live *unstructured.Unstructured) string {
 	return text + "."
 }
 
-// Strangers refuses objects that are in the way and not kolla's. Many objects of one cloud are
-// one problem: the namespace belongs to another cloud, or the state of this one was lost.
-func Strangers(cloud string, outcomes []*Outcome) []plans.Problem {
+// UnownedConflicts returns the problems of unowned objects. Many objects of one cloud are one
+// problem: the namespace belongs to another cloud, or the state of this one was lost.
+func UnownedConflicts(cloud string, outcomes []*Outcome) []plans.Problem {
 	var problems []plans.Problem
 	byCloud := map[string][]*Outcome{} // by the cloud in the label; "" without a label
 	for _, o := range outcomes {
 		switch {
-		case !o.Stranger:
+		case !o.Unowned:
 		case o.Ours:
-			problems = append(problems, strange(o, cloud))
+			problems = append(problems, unownedConflict(o, cloud))
 		default:
 			owner := o.Live.GetLabels()[providers.LabelCloud]
 			byCloud[owner] = append(byCloud[owner], o)
 		}
 	}
 	for _, owner := range slices.Sorted(maps.Keys(byCloud)) {
-		strangers := byCloud[owner]
-		switch many := len(strangers) > ManyStrangers; {
+		unowned := byCloud[owner]
+		switch many := len(unowned) > MaxSeparateProblems; {
 		case many && owner == cloud:
-			problems = append(problems, lostState(strangers))
+			problems = append(problems, lostState(unowned))
 		case many && owner != "":
-			problems = append(problems, otherCloud(owner, strangers))
+			problems = append(problems, otherCloud(owner, unowned))
 		default:
-			for _, o := range strangers {
-				problems = append(problems, strange(o, cloud))
+			for _, o := range unowned {
+				problems = append(problems, unownedConflict(o, cloud))
 			}
 		}
 	}
@@ -57,16 +57,16 @@ func Strangers(cloud string, outcomes []*Outcome) []plans.Problem {
 }
 
 // otherCloud returns the problem of many objects with the label of another cloud.
-func otherCloud(owner string, strangers []*Outcome) plans.Problem {
-	detail := fmt.Sprintf("They are %s. Their label %s says so, and two clouds cannot share objects.", words.Few(refsOf(strangers), 10), providers.LabelCloud)
-	for _, s := range strangers {
+func otherCloud(owner string, unowned []*Outcome) plans.Problem {
+	detail := fmt.Sprintf("They are %s. Their label %s says so, and two clouds cannot share objects.", words.Few(refsOf(unowned), 10), providers.LabelCloud)
+	for _, s := range unowned {
 		if s.Action.Ref.GVK.GroupKind() == kinds.Namespace {
-			return plans.ProblemOf(s.Object, fmt.Sprintf("Namespace %s belongs to cloud %q, and so do %d more objects", s.Action.Ref.Name, owner, len(strangers)-1),
+			return plans.ProblemOf(s.Object, fmt.Sprintf("Namespace %s belongs to cloud %q, and so do %d more objects", s.Action.Ref.Name, owner, len(unowned)-1),
 				detail+" Give this cloud a namespace of its own: namespace = \"NAME\" in the cloud block.")
 		}
 	}
 	return plans.Problem{
-		Summary: fmt.Sprintf("%d objects belong to cloud %q", len(strangers), owner),
+		Summary: fmt.Sprintf("%d objects belong to cloud %q", len(unowned), owner),
 		Detail:  detail + " Choose another namespace, or other names.",
 	}
 }
@@ -92,8 +92,8 @@ func refsOf(subjects []*Outcome) []string {
 	return names
 }
 
-// strange returns the problem of one object that is in the way.
-func strange(s *Outcome, cloud string) plans.Problem {
+// unownedConflict returns the problem of one object that is in the way.
+func unownedConflict(s *Outcome, cloud string) plans.Problem {
 	owner := s.Live.GetLabels()[providers.LabelCloud]
 	switch {
 	case s.Ours:
@@ -112,7 +112,7 @@ func strange(s *Outcome, cloud string) plans.Problem {
 		b.Reset()
 		b.WriteString("It carries the label of this cloud, but anybody can set that label. ")
 	}
-	b.WriteString(Birth(s.Live) + " ")
+	b.WriteString(CreationInfo(s.Live) + " ")
 	if s.Record != nil && s.Record.State.UID != "" {
 		fmt.Fprintf(&b, "The state knows another object of that name (UID %s), which is gone. ", s.Record.State.UID)
 	}

@@ -11,41 +11,41 @@ import (
 	"github.com/mattn/go-shellwords"
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/compat"
 	"kolla.openstack.org/kolla/internal/completion"
 	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/internal/habits"
 	"kolla.openstack.org/kolla/internal/logs"
 	"kolla.openstack.org/kolla/internal/view"
 )
 
-// habitValue is the value of an option that has no effect.
-type habitValue struct {
-	habits.Option
+// compatValue is the value of an option that has no effect.
+type compatValue struct {
+	compat.Option
 	text string
 }
 
-func (v *habitValue) Set(text string) error { v.text = text; return nil }
-func (v *habitValue) String() string        { return "" }
+func (v *compatValue) Set(text string) error { v.text = text; return nil }
+func (v *compatValue) String() string        { return "" }
 
 // IsBoolFlag reports whether the option needs no value.
-func (v *habitValue) IsBoolFlag() bool {
+func (v *compatValue) IsBoolFlag() bool {
 	return !slices.Contains([]string{"lock-timeout", "type", "backup"}, v.Name)
 }
 
-// withHabits adds the options of Terraform that have no effect. No help lists them.
-func withHabits(command *cli.Command) {
-	for _, h := range habits.Options(command.Name) {
-		command.Flags = append(command.Flags, &cli.GenericFlag{Name: h.Name, Value: &habitValue{Option: h}, Hidden: true})
+// withCompat adds the options of Terraform that have no effect. No help lists them.
+func withCompat(command *cli.Command) {
+	for _, o := range compat.Options(command.Name) {
+		command.Flags = append(command.Flags, &cli.GenericFlag{Name: o.Name, Value: &compatValue{Option: o}, Hidden: true})
 	}
-	if len(habits.Options(command.Name)) == 0 {
+	if len(compat.Options(command.Name)) == 0 {
 		return
 	}
 	action := command.Action
 	command.Action = func(c *cli.Context) error {
-		for _, h := range habits.Options(command.Name) {
-			v, ok := c.Generic(h.Name).(*habitValue)
-			if ok && v.text != "" && h.Is != "" && !sameValue(v.text, h.Is) {
-				return failure.New(fmt.Sprintf("Unsuitable value %q for -%s", v.text, h.Name), h.Reason)
+		for _, o := range compat.Options(command.Name) {
+			v, ok := c.Generic(o.Name).(*compatValue)
+			if ok && v.text != "" && o.Is != "" && !sameValue(v.text, o.Is) {
+				return failure.New(fmt.Sprintf("Unsuitable value %q for -%s", v.text, o.Name), o.Reason)
 			}
 		}
 		return action(c)

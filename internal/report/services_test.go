@@ -12,7 +12,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestServices checks the picture of a cloud: each block with its fate, and with the blocks
+// TestServices checks the picture of a cloud: each block with its change, and with the blocks
 // that it needs.
 func TestServices(t *testing.T) {
 	needing := func(a plans.Action, on ...plans.Action) plans.Action {
@@ -42,14 +42,14 @@ func TestServices(t *testing.T) {
 		Impact:  []plans.Impact{restart("service.api", plans.Rolling, true), restart("service.agent", plans.OnRequest, false)},
 	}
 	want := []report.Service{
-		{Block: "manifest.rule", Fate: report.Unread, Said: "not compared"},
-		{Block: "service.agent", Fate: report.Alters, Said: "changes"},
-		{Block: "service.api", Fate: report.Restarts, Grave: true, Said: "restarts, danger", Needs: []string{"service.cache", "service.db"}},
-		{Block: "service.cache", Fate: report.Begins, Said: "new"},
-		{Block: "service.db", Fate: report.Stays, Said: "unchanged"},
-		{Block: "service.gone", Fate: report.Alters, Grave: true, Said: "changes, danger"},
-		{Block: "service.old", Fate: report.Ends, Said: "destroyed", Needs: []string{"service.queue"}},
-		{Block: "service.queue", Fate: report.Ends, Said: "destroyed"},
+		{Block: "manifest.rule", Change: report.NotCompared, Summary: "not compared"},
+		{Block: "service.agent", Change: report.Modified, Summary: "changes"},
+		{Block: "service.api", Change: report.Restarted, Grave: true, Summary: "restarts, danger", Needs: []string{"service.cache", "service.db"}},
+		{Block: "service.cache", Change: report.Created, Summary: "new"},
+		{Block: "service.db", Change: report.Unchanged, Summary: "unchanged"},
+		{Block: "service.gone", Change: report.Modified, Grave: true, Summary: "changes, danger"},
+		{Block: "service.old", Change: report.Deleted, Summary: "destroyed", Needs: []string{"service.queue"}},
+		{Block: "service.queue", Change: report.Deleted, Summary: "destroyed"},
 	}
 	doc := report.Of(plan, report.Moment{Zone: time.UTC})
 	if diff := cmp.Diff(want, doc.Services); diff != "" {

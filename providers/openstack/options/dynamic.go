@@ -7,15 +7,15 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
-// inventor is an option whose values are names of groups.
-type inventor struct {
+// groupNamingOption is an option whose values are names of groups, such as enabled_backends.
+type groupNamingOption struct {
 	service string // empty: any
 	group   string // empty: any
 	option  string
 	takes   []string // groups whose options such a group accepts; none: unknown
 }
 
-var inventors = []inventor{
+var groupNamingOptions = []groupNamingOption{
 	{"", "", "auth_section", nil},
 	{"", "DEFAULT", "config_source", nil},
 	{"Cinder", "DEFAULT", "enabled_backends", []string{"backend", "backend_defaults"}},
@@ -55,34 +55,34 @@ var prefixes = map[string][]string{
 // extensible services have plugins from elsewhere, which add groups.
 var extensible = []string{"Ironic", "Neutron", "Trove"}
 
-// inventions returns the groups that exist because an option of the service names them. It maps
+// dynamicGroups returns the groups that exist because an option of the service names them. It maps
 // them to the groups whose options they accept.
-func (r *reading) inventions() map[string][]string {
-	if r.invented != nil {
-		return r.invented
+func (r *reading) dynamicGroups() map[string][]string {
+	if r.dynamic != nil {
+		return r.dynamic
 	}
-	r.invented = map[string][]string{}
+	r.dynamic = map[string][]string{}
 	for name, takes := range reserved[r.table.service] {
-		r.invented[name] = takes
+		r.dynamic[name] = takes
 	}
 	for i := range r.service.Configs {
 		r.unclear = r.unclear || r.service.Configs[i].Partial
 	}
 	for o := range r.options() {
-		for _, name := range r.names(o) {
-			r.invented[groupName(name.Name)] = name.takes
+		for _, name := range r.namedGroups(o) {
+			r.dynamic[groupName(name.Name)] = name.takes
 		}
 		if slices.Contains(backends[r.table.service], o.Key) && r.table.groups[groupName(o.Section)] == nil {
-			r.invented[groupName(o.Section)] = r.backend()
+			r.dynamic[groupName(o.Section)] = r.backend()
 		}
 	}
-	return r.invented
+	return r.dynamic
 }
 
 // unknown reports whether unknown groups may exist. Their names may be in values that are not
 // known, or that are secret.
 func (r *reading) unknown() bool {
-	r.inventions()
+	r.dynamicGroups()
 	return r.unclear
 }
 
@@ -91,16 +91,16 @@ func hidden(text configs.Text) bool {
 	return len(text) == 0 || text.Secret() || len(text.Deferred()) > 0
 }
 
-// invention is the name of a group in an option.
-type invention struct {
+// namedGroup is the name of a group in an option.
+type namedGroup struct {
 	Name  string
 	takes []string
 }
 
-// names returns the groups that an option names.
-func (r *reading) names(o *configs.Option) []invention {
-	var out []invention
-	for _, i := range inventors {
+// namedGroups returns the groups that an option names.
+func (r *reading) namedGroups(o *configs.Option) []namedGroup {
+	var out []namedGroup
+	for _, i := range groupNamingOptions {
 		if i.option != o.Key || i.service != "" && i.service != r.table.service ||
 			i.group != "" && i.group != groupName(o.Section) {
 			continue
@@ -112,7 +112,7 @@ func (r *reading) names(o *configs.Option) []invention {
 			}
 			for name := range strings.SplitSeq(value.Masked(), ",") {
 				name, _, _ = strings.Cut(name, ":") // Glance's values are NAME:TYPE
-				out = append(out, invention{strings.TrimSpace(name), i.takes})
+				out = append(out, namedGroup{strings.TrimSpace(name), i.takes})
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func (r *reading) names(o *configs.Option) []invention {
 
 // backend returns the groups whose options a backend of the service accepts.
 func (r *reading) backend() []string {
-	for _, i := range inventors {
+	for _, i := range groupNamingOptions {
 		if i.service == r.table.service && strings.HasPrefix(i.option, "enabled_") {
 			return i.takes
 		}

@@ -8,10 +8,10 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
-// Twins reports DaemonSets of one definition that certainly have nodes in common: two agents of
-// a kind on one node disturb each other. Roles that select nodes by different labels are
-// compared later, with the nodes of the cluster.
-func Twins(whole *Whole) {
+// DuplicateDaemonSets reports DaemonSets of one definition that certainly have nodes in common:
+// two such pods conflict on one node. Roles that select nodes by different labels are compared
+// later, with the nodes of the cluster.
+func DuplicateDaemonSets(whole *Whole) {
 	before := map[*source.Block][]*Service{} // by definition
 	for i := range whole.Services {
 		b := &whole.Services[i]
@@ -20,15 +20,15 @@ func Twins(whole *Whole) {
 		}
 		for _, a := range before[b.Written] {
 			if whole.Report.Full() {
-				return // of n services, n² pairs may be twins
+				return // of n services, n² pairs may be duplicates
 			}
-			checkTwin(whole, a, b)
+			checkDuplicate(whole, a, b)
 		}
 		before[b.Written] = append(before[b.Written], b)
 	}
 }
 
-func checkTwin(whole *Whole, a, b *Service) {
+func checkDuplicate(whole *Whole, a, b *Service) {
 	for _, w := range b.Config.Workloads {
 		i := slices.IndexFunc(a.Config.Workloads, func(other configs.Workload) bool { return other.Name == w.Name })
 		if i < 0 || w.Kind != "DaemonSet" || a.Config.Workloads[i].Kind != "DaemonSet" {
@@ -39,7 +39,7 @@ func checkTwin(whole *Whole, a, b *Service) {
 		if !known || !alsoKnown || !overlap(first, second) {
 			continue
 		}
-		whole.Report.Error(b.argumentRange(w.Name, "role"), configs.TwinsSummary, "%s", configs.Twins(a.Config, b.Config, w.Name, diag.Position(a.Block.Header), common(first, second)))
+		whole.Report.Error(b.argumentRange(w.Name, "role"), configs.DuplicateDaemonSetSummary, "%s", configs.DuplicateDaemonSet(a.Config, b.Config, w.Name, diag.Position(a.Block.Header), common(first, second)))
 		return
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// Had returns the value that the cleanup job of a provides block reads: the things of one kind,
-// such as databases, that the services of the cloud have on a server. Released reports whether
-// a removed block leaves objects in the cluster.
-func Had(services []configs.Service, server, kind string, released bool) cty.Value {
+// ProvidedObjects returns the value that the cleanup job of a provides block reads: the objects of
+// one kind, such as databases, that a server provides for the services of the cloud. Released
+// reports whether a removed block leaves objects in the cluster.
+func ProvidedObjects(services []configs.Service, server, kind string, released bool) cty.Value {
 	clients, names := map[string]bool{}, map[string]bool{}
 	var users, endpoints []cty.Value
 	for _, s := range services {

@@ -1,4 +1,4 @@
-package outbox_test
+package notify_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"kolla.openstack.org/kolla/internal/outbox"
+	"kolla.openstack.org/kolla/internal/notify"
 )
 
 const secret = "T0pSecretToken"
@@ -36,7 +36,7 @@ func server(t *testing.T, status int) (url string, got *[]received) {
 
 func TestSend(t *testing.T) {
 	url, got := server(t, http.StatusOK)
-	receivers, err := outbox.Receivers([]string{url + "/hooks/" + secret + "?channel=ops&sig=a%2Fb%3D"})
+	receivers, err := notify.Receivers([]string{url + "/hooks/" + secret + "?channel=ops&sig=a%2Fb%3D"})
 	if err != nil || len(receivers) != 1 || receivers[0].Name != "http 1" {
 		t.Fatal(receivers, err)
 	}
@@ -74,7 +74,7 @@ func TestErrorsHaveNoSecrets(t *testing.T) {
 		"http://user:" + secret + "@" + gone + "/": "notify http 1: connection refused",
 		"smtp://user:" + secret + "@" + gone + "/?from=a@example.org&to=b@example.org": "notify smtp 1: connection refused",
 	} {
-		receivers, err := outbox.Receivers([]string{text})
+		receivers, err := notify.Receivers([]string{text})
 		if err == nil {
 			err = receivers[0].Send(t.Context(), "title", "text")
 		}
@@ -91,7 +91,7 @@ func TestErrorsHaveNoSecrets(t *testing.T) {
 		"http://user:" + secret + "@" + gone + "/": "connection refused",
 		"http://" + secret + "\x7f/":               "the URL is not valid",
 	} {
-		err := outbox.Push(t.Context(), gateway, "prod", "text/plain", []byte("x"), true)
+		err := notify.Push(t.Context(), gateway, "prod", "text/plain", []byte("x"), true)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
 			t.Errorf("%q: %v, want %q", gateway, err, want)
 		}
@@ -108,7 +108,7 @@ func TestPush(t *testing.T) {
 		{url + "/", false},
 		{strings.Replace(url, "://", "://kolla:"+secret+"@", 1) + "/push//?via=proxy", true},
 	} {
-		if err := outbox.Push(t.Context(), push.gateway, "a b", "text/plain", []byte("m 1\n"), push.replace); err != nil {
+		if err := notify.Push(t.Context(), push.gateway, "a b", "text/plain", []byte("m 1\n"), push.replace); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -120,7 +120,7 @@ func TestPush(t *testing.T) {
 	if fmt.Sprint(*got) != fmt.Sprint(want) {
 		t.Errorf("the gateway got %+v", *got)
 	}
-	err := outbox.Push(t.Context(), url, "", "text/plain", []byte("m 1\n"), false)
+	err := notify.Push(t.Context(), url, "", "text/plain", []byte("m 1\n"), false)
 	if err == nil || !strings.Contains(err.Error(), "the name of the cloud is not known") || len(*got) != len(want) {
 		t.Errorf("without a name: %v, and the gateway got %+v", err, *got)
 	}
@@ -132,7 +132,7 @@ func TestSendEndsWithItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	receivers, err := outbox.Receivers([]string{"http://" + silent.Addr().String() + "/"})
+	receivers, err := notify.Receivers([]string{"http://" + silent.Addr().String() + "/"})
 	if err != nil {
 		t.Fatal(err)
 	}

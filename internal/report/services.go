@@ -8,25 +8,25 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// Fate is what a plan does to a block.
-type Fate int
+// ServiceChange is what a plan does to a block.
+type ServiceChange int
 
-// The fates, from the least to the greatest change.
+// The changes, from the smallest to the greatest.
 const (
-	Stays    Fate = iota // every object stays as it is
-	Unread               // some objects could not be compared, the others stay
-	Alters               // objects change, and no pod restarts
-	Restarts             // pods restart
-	Begins               // all objects are new
-	Ends                 // all objects are deleted
+	Unchanged   ServiceChange = iota // every object stays as it is
+	NotCompared                      // some objects could not be compared, the others stay
+	Modified                         // objects change, and no pod restarts
+	Restarted                        // pods restart
+	Created                          // all objects are new
+	Deleted                          // all objects are deleted
 )
 
 // Service is a block in the picture of a cloud.
 type Service struct {
-	Block string
-	Fate  Fate
-	Grave bool   // something stops or is lost
-	Said  string // the fate in a few words: "restarts"
+	Block   string
+	Change  ServiceChange
+	Grave   bool   // something stops or is lost
+	Summary string // the change in a few words: "restarts"
 	// Needs are the blocks that it needs, in their order. Each of them is a Service too.
 	Needs []string
 }
@@ -59,11 +59,11 @@ func services(plan *plans.Plan) []Service {
 	}
 	var out []Service
 	for _, block := range sortedKeys(actions) {
-		s := Service{Block: block, Fate: fateOf(actions[block], effectsOn(plan, block))}
+		s := Service{Block: block, Change: changeOf(actions[block], effectsOn(plan, block))}
 		s.Grave = slices.ContainsFunc(effectsOn(plan, block), func(e plans.Effect) bool { return e.Grave }) ||
 			slices.ContainsFunc(actions[block], func(a *plans.Action) bool { return riskOf(a) == LosesData }) ||
 			slices.ContainsFunc(plan.Losses, func(l plans.Loss) bool { return l.Address.Block == block && !l.Kept })
-		s.Said = fateText(s, plan.RefreshOnly)
+		s.Summary = summaryOf(s, plan.RefreshOnly)
 		slices.Sort(needs[block])
 		s.Needs = slices.Compact(needs[block])
 		out = append(out, s)
@@ -88,8 +88,8 @@ func effectsOn(plan *plans.Plan, block string) []plans.Effect {
 	return out
 }
 
-// fateOf returns the fate of a block with these actions.
-func fateOf(actions []*plans.Action, effects []plans.Effect) Fate {
+// changeOf returns the change of a block with these actions.
+func changeOf(actions []*plans.Action, effects []plans.Effect) ServiceChange {
 	all := func(is func(*plans.Action) bool) bool {
 		return !slices.ContainsFunc(actions, func(a *plans.Action) bool { return !is(a) })
 	}
@@ -98,25 +98,25 @@ func fateOf(actions []*plans.Action, effects []plans.Effect) Fate {
 	}
 	switch {
 	case all(func(a *plans.Action) bool { return a.Verb == plans.Delete && !a.Partial }):
-		return Ends
+		return Deleted
 	case all(func(a *plans.Action) bool { return creates(a) && !a.Has(plans.ReasonGone) }):
-		return Begins
+		return Created
 	case slices.ContainsFunc(effects, restarts):
-		return Restarts
+		return Restarted
 	case all((*plans.Action).Unchanged):
-		return Stays
+		return Unchanged
 	case all(func(a *plans.Action) bool { return a.Unchanged() || a.NotCompared() }):
-		return Unread
+		return NotCompared
 	}
-	return Alters
+	return Modified
 }
 
-// fateText returns the fate of a service in words.
-func fateText(s Service, refreshOnly bool) string {
-	said := map[Fate]string{
-		Stays: "unchanged", Unread: "not compared", Alters: "changes", Restarts: "restarts", Begins: "new", Ends: "destroyed",
-	}[s.Fate]
-	if refreshOnly && s.Fate == Alters {
+// summaryOf returns the change of a service in words.
+func summaryOf(s Service, refreshOnly bool) string {
+	said := map[ServiceChange]string{
+		Unchanged: "unchanged", NotCompared: "not compared", Modified: "changes", Restarted: "restarts", Created: "new", Deleted: "destroyed",
+	}[s.Change]
+	if refreshOnly && s.Change == Modified {
 		said = "has changed"
 	}
 	if s.Grave {

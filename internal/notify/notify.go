@@ -1,7 +1,7 @@
-// Package outbox sends notifications and metrics to other servers. The URLs contain secrets,
+// Package notify sends notifications and metrics to other servers. The URLs contain secrets,
 // such as tokens and passwords. So no error of this package quotes a URL, or a text of the
 // library or of the server: an error names the receiver by its kind and number.
-package outbox
+package notify
 
 import (
 	"bytes"

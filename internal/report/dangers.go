@@ -11,9 +11,9 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// mostGrave is the largest number of grave facts before a question. All of them have to fit
-// on the screen together with it.
-const mostGrave = 12
+// maxDangers is the largest number of dangers that are listed before a question. All of them have
+// to fit on the screen together with it.
+const maxDangers = 12
 
 // elsewhere counts the objects that a plan changes outside of the cloud's namespace.
 func elsewhere(plan *plans.Plan) string {
@@ -39,10 +39,10 @@ func elsewhere(plan *plans.Plan) string {
 	return strings.Join(out, ", ")
 }
 
-// Grave returns the dangers of a plan in a few sentences: services that stop, lost data, fields
+// Dangers returns the dangers of a plan in a few sentences: services that stop, lost data, fields
 // taken from others, secrets that others know, weaker security, and other addresses. full is
 // as in Disturbances.
-func (p *Plan) Grave(full bool) []string {
+func (p *Plan) Dangers(full bool) []string {
 	var out []string
 	for _, d := range p.Disturbances(full) {
 		if d.Grave {
@@ -72,7 +72,7 @@ func (p *Plan) Grave(full bool) []string {
 			out = append(out, part.says+named(all))
 		}
 	}
-	if more := min(len(out)-mostGrave, disturbed); more > 1 { // the impact lists these
+	if more := min(len(out)-maxDangers, disturbed); more > 1 { // the impact lists these
 		out = slices.Replace(out, disturbed-more, disturbed, fmt.Sprintf("and %d more, see the impact", more))
 	}
 	return out
