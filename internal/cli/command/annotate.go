@@ -12,7 +12,7 @@ import (
 
 // AnnotationsFlag is -annotations.
 func AnnotationsFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "annotations", Usage: "also write errors and warnings, with their lines, for code review: `FORMAT` is github, which prints commands of GitHub Actions, gitlab:FILE for a code quality report, or sarif:FILE; may be repeated"}
+	return &cli.StringSliceFlag{Name: "annotations", Usage: "also write errors and warnings with their lines for code review: `FORMAT` is github (GitHub Actions commands), gitlab:FILE (code quality report) or sarif:FILE; may be repeated"}
 }
 
 // Annotated runs a command, and then writes its errors and warnings as -annotations asks.

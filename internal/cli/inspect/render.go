@@ -24,10 +24,10 @@ func Render(s command.Streams) *cli.Command {
 		Name:  "render",
 		Usage: "Print the Kubernetes objects of the cloud as YAML",
 		Description: `
-Needs no cluster. Values of Secrets are made at apply and live only in the cluster,
-so that Secrets are printed without them, and roles that match nodes by label have
-no nodes here. What depends on data has (known after apply) in its place; a warning
-names the objects.`,
+Needs no cluster. Secrets are printed without values, because apply generates the values
+and only the cluster stores them. Roles that match nodes by label have no nodes here.
+Values that depend on data blocks are printed as (known after apply); a warning names the
+objects.`,
 		Flags: append(command.VariableFlags(), command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
 			if err := command.NoArguments(c); err != nil {
