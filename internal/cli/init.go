@@ -73,7 +73,7 @@ func writeStarter(name string, existing []string) ([]string, error) {
 		return nil, failure.New(fmt.Sprintf("No starter %q", name), "The starters are: "+strings.Join(names, ", ")+".")
 	}
 	if len(existing) > 0 {
-		return nil, failure.New("There is a configuration here already", fmt.Sprintf("This directory holds %s. Run kolla init in an empty one.", strings.Join(existing, ", ")))
+		return nil, failure.New("There is a configuration here already", fmt.Sprintf("This directory contains %s. Run kolla init in an empty directory.", strings.Join(existing, ", ")))
 	}
 	var written []string
 	err = fs.WalkDir(starter, ".", func(path string, entry fs.DirEntry, err error) error {

@@ -55,7 +55,7 @@ compared are an error without -allow-unverified. A plan that a policy denies is 
 			stdout := s.Out
 			if outputs.Stdout() {
 				if c.Bool("json") {
-					return failure.New("There are two formats for standard output", "-json prints events there, and -format the plan. Leave one of them out, or write the events to a file with -json-into.")
+					return failure.New("There are two formats for standard output", "-json prints events to standard output, and -format prints the plan there. Remove one of the options, or write the events to a file with -json-into.")
 				}
 				s.Out = s.Err
 			}

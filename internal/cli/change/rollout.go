@@ -45,7 +45,7 @@ run it again, also after it was interrupted or killed.`,
 				return err
 			}
 			if c.IsSet("max-unavailable") && c.Int("max-unavailable") < 1 {
-				return failure.New("-max-unavailable must be at least 1", "It is how many pods of a workload are replaced at a time.")
+				return failure.New("-max-unavailable must be at least 1", "It is the number of pods of a workload that are replaced at a time.")
 			}
 			return runRollout(command.NewWorkspace(s, c), addresses)
 		},

@@ -26,7 +26,7 @@ func Annotated(w *Workspace, stdout io.Writer, run func() error) error {
 		return err
 	}
 	if targets.Stdout() && (w.Outputs.Stdout() || w.Flags.Bool("json")) {
-		return failure.New("There are two formats for standard output", "-annotations=github prints commands there, which GitHub reads from the log. Write the other one to a file, with -report or -json-into.")
+		return failure.New("There are two formats for standard output", "-annotations=github prints commands to standard output, and GitHub reads them from the log. Write the other format to a file with -report or -json-into.")
 	}
 	log := &annotations.Log{}
 	w.Printer.Annotations = log

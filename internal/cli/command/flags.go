@@ -59,7 +59,7 @@ func MarkdownLimit(c *cli.Context, written bool) (int, error) {
 		return 0, failure.New(fmt.Sprintf("-%s=%s is not a page limit", markdownLimit, c.String(markdownLimit)),
 			fmt.Sprintf("It is a number of bytes without a unit, at least %d. A comment on GitHub has at most 65536, one on GitLab 1000000.", least))
 	case !written:
-		return 0, failure.New(fmt.Sprintf("-%s has no effect", markdownLimit), "It limits a page of Markdown, and this command writes none. Add -format=markdown, or leave the option out.")
+		return 0, failure.New(fmt.Sprintf("-%s has no effect", markdownLimit), "It limits the size of Markdown, but this command writes no Markdown. Add -format=markdown, or remove the option.")
 	}
 	return limit, nil
 }

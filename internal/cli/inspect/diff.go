@@ -94,7 +94,7 @@ func runDiff(w *command.Workspace, stdout io.Writer, names []string) error {
 	}
 	base, head := versions[0], versions[1]
 	if was, is := base.Config.Cloud.Name, head.Config.Cloud.Name; was != is {
-		return failure.New("These are two clouds", fmt.Sprintf("%s describes cloud %q, and %s describes cloud %q. A cloud with another name is another cloud, with objects of its own: there is nothing to compare.", base.Name, was, head.Name, is))
+		return failure.New("These are two clouds", fmt.Sprintf("%s describes cloud %q, and %s describes cloud %q. Clouds with different names have different objects, so kolla cannot compare them.", base.Name, was, head.Name, is))
 	}
 	plan, problems, err := engine.Diff(ctx, base, head, engine.DiffOptions{
 		Selection: plans.Selection{Targets: w.Flags.StringSlice("target"), Excludes: w.Flags.StringSlice("exclude")},
@@ -141,7 +141,7 @@ func isPath(name string) bool {
 func sideOf(ctx context.Context, name string) (side, error) {
 	if isPath(name) {
 		if info, err := os.Stat(name); err != nil || !info.IsDir() {
-			return side{}, failure.New(fmt.Sprintf("No directory %q", name), "A name that begins with ./, ../ or / is a directory with a configuration, and there is none. A revision of git is written without: kolla diff origin/main")
+			return side{}, failure.New(fmt.Sprintf("No directory %q", name), "A name that starts with ./, ../ or / is a directory with a configuration, but this directory does not exist. Write a git revision without such a prefix: kolla diff origin/main")
 		}
 		s := side{name: name, dir: name}
 		if name == "." {
@@ -189,7 +189,7 @@ func (s side) load(w *command.Workspace, printer *view.Printer, base bool) (engi
 	}
 	printer.Diagnostics(diags, config.Files)
 	if diags.HasErrors() {
-		return engine.Version{}, failure.New(fmt.Sprintf("The configuration of %s is not valid", s.name), "The errors above, with their places, are those of that version. Only valid configurations can be compared.")
+		return engine.Version{}, failure.New(fmt.Sprintf("The configuration of %s is not valid", s.name), "The errors above are in that version. Only valid configurations can be compared.")
 	}
 	return v, nil
 }

@@ -189,7 +189,7 @@ func lookForDrift(ctx context.Context, w *command.Workspace) (*drift.Look, error
 		return nil, err
 	}
 	if len(st.Objects) == 0 && made.Rebuilt == nil {
-		return nil, failure.New("There is nothing to compare", "The state has no objects: nothing was applied yet, or the state was lost. After the first kolla apply there is drift to look for; kolla state rebuild makes a lost state anew.")
+		return nil, failure.New("There is nothing to compare", "The state has no objects: nothing was applied yet, or the state was lost. Run kolla apply first, or kolla state rebuild to recreate a lost state.")
 	}
 	look := drift.Of(made.Plan)
 	if made.Rebuilt != nil {

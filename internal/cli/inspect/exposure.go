@@ -130,7 +130,7 @@ func chooseExposure(config *configs.Config, name string) (configs.Exposure, erro
 	}
 	switch {
 	case len(names) == 0:
-		return configs.Exposure{}, failure.New("The configuration has no exposure", "It says how services are reached from outside. Add one, and to each such service expose = exposure.public:\n\n  exposure \"public\" {\n    vip = \"ADDRESS\"\n  }")
+		return configs.Exposure{}, failure.New("The configuration has no exposure", "An exposure makes services reachable from outside. Add one, and add expose = exposure.public to each of these services:\n\n  exposure \"public\" {\n    vip = \"ADDRESS\"\n  }")
 	case name != "":
 		return configs.Exposure{}, failure.New(fmt.Sprintf("No exposure %q", name), fmt.Sprintf("%sThe configuration has: %s.", command.DidYouMean(name, names), strings.Join(names, ", ")))
 	case len(names) > 1:

@@ -113,7 +113,7 @@ func writeRaw(out io.Writer, o configs.Output) error {
 	}
 	text, err := convert.Convert(o.Value, cty.String)
 	if err != nil || text.IsNull() {
-		return failure.New(fmt.Sprintf("Output %q cannot be printed raw", o.Name), "-raw prints a string, number or bool. For this value use -json.")
+		return failure.New(fmt.Sprintf("Output %q cannot be printed raw", o.Name), "-raw only prints a string, number or bool. Use -json for this value.")
 	}
 	_, err = fmt.Fprint(out, text.AsString())
 	return err

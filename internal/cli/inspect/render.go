@@ -70,7 +70,7 @@ func warnIncomplete(printer *view.Printer, objects []providers.Object) {
 		return
 	}
 	printer.Warn("Some values are not known yet", fmt.Sprintf(
-		"These depend on what is read from the cluster, and have %q in its place. They are not fit to be applied as they are:\n\n%s",
+		"These objects depend on data from the cluster, and contain %q instead of it. Do not apply them as they are:\n\n%s",
 		configs.KnownAfterApply, strings.Join(lines, "\n")))
 }
 

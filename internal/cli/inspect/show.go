@@ -40,7 +40,7 @@ Terraform does not have is under the key "kolla". The output contains no secret 
 			}
 			file := c.Args().First()
 			if file == "" && (c.IsSet("format") || c.IsSet("report")) {
-				return failure.New("-format and -report need a saved plan", "kolla show prints the state unless it is given the file of a plan: kolla show -format=markdown PLANFILE. The state as JSON is kolla show -json.")
+				return failure.New("-format and -report need a saved plan", "Without a plan file, kolla show prints the state. Write kolla show -format=markdown PLANFILE. To print the state as JSON, use kolla show -json.")
 			}
 			if file != "" {
 				plan, err := plans.Load(file)

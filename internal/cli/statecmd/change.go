@@ -143,7 +143,7 @@ in the plan first.`,
 			}
 			move := addrs.Move{From: ends[0], To: ends[1]}
 			if move.From.Whole() != move.To.Whole() || !move.From.Whole() && (move.From.Object.Kind != move.To.Object.Kind || move.From.Object.Name != move.To.Object.Name) {
-				return failure.New("These addresses do not fit together", "Give two blocks, or two objects of the same kind and name: an object in the cluster cannot be renamed.")
+				return failure.New("These addresses do not match", "Give two blocks, or two objects of the same kind and name: an object in the cluster cannot be renamed.")
 			}
 			return changing(s, c, "state mv", func(session *state.Session) (string, error) { return moveObjects(session, move) })
 		},
