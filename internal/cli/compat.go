@@ -93,7 +93,7 @@ func withEnvironment(args []string, commands []*cli.Command) ([]string, error) {
 			err = errors.New("one of ; & | < > stands outside of quotes")
 		}
 		if err != nil {
-			return nil, failure.New("Unsuitable value of "+variable, fmt.Sprintf("It holds options as a shell takes them, such as -no-color -var 'size=3': %s.", err))
+			return nil, failure.New("Unsuitable value of "+variable, fmt.Sprintf("It must contain options as in a shell, such as -no-color -var 'size=3': %s.", err))
 		}
 		more = append(more, words...)
 	}

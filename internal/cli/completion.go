@@ -19,9 +19,8 @@ func completionCommand(s command.Streams) *cli.Command {
 For this shell only:   source <(kolla completion bash)
 For every fish shell:  kolla completion fish > ~/.config/fish/completions/kolla.fish
 
-Commands and options are completed, and the addresses after -target, -exclude, -replace,
-state show and state list. The addresses come from the configuration and the state; no
-cluster is asked.`,
+It completes commands, options, and addresses after -target, -exclude, -replace, state show
+and state list. The addresses come from the configuration and the state, without a cluster.`,
 		Action: func(c *cli.Context) error {
 			if err := command.AtMost(c, 1); err != nil {
 				return err

@@ -10,20 +10,20 @@ import (
 func fmtCommand(s command.Streams) *cli.Command {
 	return &cli.Command{
 		Name:      "fmt",
-		Usage:     "Bring configuration files into canonical form",
+		Usage:     "Format configuration files",
 		ArgsUsage: "[FILE|DIR|-]...",
 		Description: `
-Rewrites the *.hcl files of the current directory, or the files and directories
-named, and prints the names of those it changed. With - it formats standard input
-to standard output. Files in JSON are left alone. A link to a file stays a link.
+Rewrites the *.hcl files of the current directory, or the given files and directories,
+and prints the names of the files that it changed. With - it formats standard input to
+standard output. It does not change JSON files. A link to a file stays a link.
 
 Exit codes: 0 done, 1 error, 3 with -check: a file is not in canonical form.`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "check", Usage: "change nothing; exit with 3 when something would change"},
+			&cli.BoolFlag{Name: "check", Usage: "change nothing; exit with 3 if a file would change"},
 			&cli.BoolFlag{Name: "diff", Usage: "show the changes"},
-			&cli.BoolFlag{Name: "list", Value: true, Usage: "print the names of files that change; -list=false does not"},
-			&cli.BoolFlag{Name: "write", Value: true, Usage: "write the files; -write=false only lists them"},
-			&cli.BoolFlag{Name: "recursive", Usage: "go into subdirectories"},
+			&cli.BoolFlag{Name: "list", Value: true, Usage: "print the names of files that change; -list=false prints no names"},
+			&cli.BoolFlag{Name: "write", Value: true, Usage: "write the files; -write=false only prints their names"},
+			&cli.BoolFlag{Name: "recursive", Usage: "also format subdirectories"},
 			command.NoColorFlag(),
 		},
 		Action: func(c *cli.Context) error {

@@ -11,23 +11,23 @@ import (
 
 const functionsIntroduction = `# Functions
 
-Written from the functions themselves by ` + "`make golden`" + `; the examples are tested.
+` + "`make golden`" + ` generates this page from the source code of the functions. All examples are tested.
 
-The functions have the names and meanings of Terraform's; ` + "`cidrcontains`" + `, ` + "`base64gunzip`" + `
-and ` + "`urldecode`" + ` are OpenTofu's. All of them give the same result each time for the same
-arguments and files. ` + "`yamldecodeall`" + ` is kolla's own: ` + "`yamldecode`" + ` takes one document, as
-in Terraform, and ` + "`yamldecodeall`" + ` gives a list of all of them, however many there are.
+The functions have the same names and meanings as in Terraform. ` + "`cidrcontains`" + `, ` + "`base64gunzip`" + `
+and ` + "`urldecode`" + ` come from OpenTofu. ` + "`didyoumean`" + ` and ` + "`yamldecodeall`" + ` exist only in kolla.
+Every function returns the same result for the same arguments and files.
 
-Paths are relative to the directory of the configuration; ` + "`~`" + ` is the home directory. A
-file may have 16 MiB. What expressions read is a part of the configuration, also which
-files a ` + "`fileset`" + ` finds. The examples read ` + "`motd.txt`" + `, a line with ` + "`Welcome`" + `, and what
-lies beside it.
+Paths are relative to the directory of the configuration. ` + "`~`" + ` is the home directory. A file
+may be up to 16 MiB in size. The files that functions read are part of the configuration, and so
+is the list of files that ` + "`fileset`" + ` returns. The examples read the file ` + "`motd.txt`" + `, which contains
+the line ` + "`Welcome`" + `, and other files in the same directory.
 
-What is made of a sensitive value is sensitive. A value that a ` + "`secret`" + ` block generates
-does not exist before apply: functions marked with ● take it, and carry it in texts,
-lists and maps; all others refuse it, and ` + "`try`" + ` and ` + "`can`" + ` do not hide that.
+A value that is computed from a sensitive value is sensitive. The value of a
+` + "`secret`" + ` block does not exist before apply. Functions marked with ● accept such a value, also inside
+strings, lists and maps. All other functions return an error for it. ` + "`try`" + ` and ` + "`can`" + ` do not
+catch this error.
 
-Within templates there are all functions but the two that render templates.
+Templates can call all functions except ` + "`templatefile`" + ` and ` + "`templatestring`" + `.
 `
 
 // functionReference lists all functions, with an example of each.
@@ -38,7 +38,7 @@ func functionReference() string {
 	for _, f := range functions.All() {
 		if f.Group != group {
 			group = f.Group
-			fmt.Fprintf(&b, "\n## %s\n\n| function | | example | gives |\n| --- | --- | --- | --- |\n", group)
+			fmt.Fprintf(&b, "\n## %s\n\n| function | description | example | result |\n| --- | --- | --- | --- |\n", group)
 		}
 		carries := ""
 		if f.CarriesSecrets {
@@ -47,7 +47,7 @@ func functionReference() string {
 		fmt.Fprintf(&b, "| `%s`%s | %s | `%s` | `%s` |\n", f.Signature, carries, f.Doc, f.Example, f.Result)
 	}
 	absent := functions.Absent()
-	b.WriteString("\n## Functions of Terraform that are not here\n\n| function | |\n| --- | --- |\n")
+	b.WriteString("\n## Terraform functions that kolla does not have\n\n| function | instead |\n| --- | --- |\n")
 	for _, name := range slices.Sorted(maps.Keys(absent)) {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", name, absent[name])
 	}

@@ -20,21 +20,21 @@ func initCommand(s command.Streams) *cli.Command {
 		Name:  "init",
 		Usage: "Write a starter cloud to edit",
 		Description: `
-Writes the files of a small cloud, with comments, into the current directory.
-Nothing that exists is overwritten. In a directory with a configuration there is nothing
-to do: no plugins have to be set up, and a backend sets itself up.
+Writes the files of a small cloud, with comments, into the current directory. It never
+overwrites a file. A directory with a configuration needs no init: kolla has no plugins,
+and it sets up a backend when it is first used.
 
-After a change of the backend block, -migrate-state moves the state to its new place. It
-locks both places, writes the state to the new one and reads it there, and then takes the
-old one out of use. It can be run again if it was cut off. If the state is, or is to be, in
-another file than kolla.state.json, -state names this file.
+After you change the backend block, -migrate-state moves the state to its new location. It
+locks both locations, writes the state to the new location and verifies it, and then
+disables the old state. If it was interrupted, run it again. If the old or new state file is
+not kolla.state.json, name it with -state.
 
   all-in-one   all services, on one node that runs servers too
   compute-kit  all services, on three nodes that run servers too
   multinode    three control nodes, two compute nodes, one address for the outside`,
 		Flags: append(append(command.StateFlags(), command.LockFlags()...),
 			&cli.StringFlag{Name: "from", Value: "all-in-one", Usage: "start from `STARTER`: all-in-one, compute-kit or multinode"},
-			&cli.BoolFlag{Name: "migrate-state", Usage: "move the state to the place that the backend block names"},
+			&cli.BoolFlag{Name: "migrate-state", Usage: "move the state to the location in the backend block"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
 			if err := command.NoArguments(c); err != nil {
@@ -73,7 +73,7 @@ func writeStarter(name string, existing []string) ([]string, error) {
 		return nil, failure.New(fmt.Sprintf("No starter %q", name), "The starters are: "+strings.Join(names, ", ")+".")
 	}
 	if len(existing) > 0 {
-		return nil, failure.New("There is a configuration here already", fmt.Sprintf("This directory holds %s. Run kolla init in an empty one.", strings.Join(existing, ", ")))
+		return nil, failure.New("There is a configuration here already", fmt.Sprintf("This directory contains %s. Run kolla init in an empty directory.", strings.Join(existing, ", ")))
 	}
 	var written []string
 	err = fs.WalkDir(starter, ".", func(path string, entry fs.DirEntry, err error) error {

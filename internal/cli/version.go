@@ -20,8 +20,8 @@ func versionCommand(s command.Streams) *cli.Command {
 		Name:  "version",
 		Usage: "Print the version",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "json", Usage: "print JSON in the shape of Terraform's"},
-			&cli.BoolFlag{Name: "notices", Usage: "print the licences of what kolla is made of"},
+			&cli.BoolFlag{Name: "json", Usage: "print JSON in Terraform's format"},
+			&cli.BoolFlag{Name: "notices", Usage: "print the licences of the software in kolla"},
 		},
 		Action: func(c *cli.Context) error {
 			if err := command.NoArguments(c); err != nil {

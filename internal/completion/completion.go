@@ -22,7 +22,7 @@ import (
 // it. Completion scripts of shells add it.
 const Asks = "--generate-bash-completion"
 
-// Complete prints the completions of the last word, one a line. It prints no errors.
+// Complete prints the completions of the last word, one per line. It prints no errors.
 func Complete(out io.Writer, app *cli.App, words []string) {
 	if len(words) == 0 {
 		words = []string{""}

@@ -1,4 +1,4 @@
-// Package console reads expressions, one a line, and prints their values.
+// Package console reads expressions, one per line, and prints their values.
 package console
 
 import (
@@ -46,7 +46,7 @@ type console struct {
 
 func (c *console) run(ctx context.Context) error {
 	if c.Prompts {
-		fmt.Fprintln(c.Err, c.Printer.Err.Prose(`Type an expression, such as cloud.namespace. "help" says more; "exit" or Ctrl-D ends.`, 0))
+		fmt.Fprintln(c.Err, c.Printer.Err.Prose(`Type an expression, such as cloud.namespace. "help" shows the help; "exit" or Ctrl-D quits.`, 0))
 	}
 	source := c.lines()
 	for {
@@ -73,9 +73,9 @@ func (c *console) lines() lines {
 }
 
 // help is printed for "help".
-const help = `Type an expression, and its value is printed:
+const help = `Type an expression to print its value:
 
-  cloud.namespace                  what the configuration declares: var.NAME,
+  cloud.namespace                  the blocks of the configuration: var.NAME,
   service.keystone.url             local.NAME, role.NAME, service.NAME,
                                    data.NAME, module.NAME
   cidrhost("10.0.0.0/24", 5)       any function
@@ -83,7 +83,7 @@ const help = `Type an expression, and its value is printed:
   type(var.sizes)                  the type of a value
 
 Brackets and heredocs continue on the next line. Up and Down recall earlier lines,
-Ctrl-C drops the line, "exit" or Ctrl-D ends.
+Ctrl-C clears the line, "exit" or Ctrl-D quits.
 `
 
 func (c *console) prompt() string {

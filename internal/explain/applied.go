@@ -126,7 +126,7 @@ func failed(outcome executor.Outcome, version string, secrets *redaction.Values)
 	case errors.As(outcome.Err, &notReady):
 		row.Reason, row.Detail = notReady.Reason, notReady.Detail
 	case errors.As(outcome.Err, &conflict):
-		row.Reason = "others changed it since the plan was made"
+		row.Reason = "others changed the object since the plan was made"
 		for _, c := range conflict.Conflicts {
 			row.Detail = append(row.Detail, secrets.Mixed(c.Path)+" by "+secrets.Text(c.Manager))
 		}

@@ -40,7 +40,7 @@ func TestLostLockIsOneError(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := out.String()
-	if strings.Count(text, "Error: ") != 1 || !strings.Contains(text, "Error: The lock was taken away") || !strings.Contains(text, "1400 in all") || !strings.Contains(text, "1400 failed") {
+	if strings.Count(text, "Error: ") != 1 || !strings.Contains(text, "Error: The lock was lost") || !strings.Contains(text, "1400 in all") || !strings.Contains(text, "1400 failed") {
 		t.Errorf("the errors are:\n%s", text)
 	}
 	if events.Len() > 2000 || !strings.Contains(events.String(), "1400 objects failed for this reason") {

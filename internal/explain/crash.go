@@ -17,7 +17,7 @@ const DebugVariable = "KOLLA_DEBUG"
 // crashed explains a bug of kolla. The stack is for the developers of kolla: it goes into a
 // file, or is printed if DebugVariable is set.
 func crashed(bug *crash.Error, version string, secrets *redaction.Values) (summary, detail string) {
-	return "This is a bug in kolla", fmt.Sprintf("%s. kolla stopped there; what it had done until then is recorded, and the lock is released. %s",
+	return "This is a bug in kolla", fmt.Sprintf("%s. kolla stopped there. The changes made before that are recorded, and the lock is released. %s",
 		failure.Sentence(bug.Error()), kept(bug, version, secrets))
 }
 
@@ -35,7 +35,7 @@ func kept(bug *crash.Error, version string, secrets *redaction.Values) string {
 		err = file.Close()
 	}
 	if err != nil {
-		return fmt.Sprintf("Run it again with %s=1 to see where it happened, and please report that.", DebugVariable)
+		return fmt.Sprintf("Run the command again with %s=1 to see where it happened, and please report it.", DebugVariable)
 	}
-	return fmt.Sprintf("Please report it with the file %s. Check first that the file has no private values.", file.Name())
+	return fmt.Sprintf("Please report it with the file %s. Check first that it contains no private values.", file.Name())
 }

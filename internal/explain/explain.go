@@ -59,7 +59,7 @@ func explain(err error, version string, secrets *redaction.Values) (summary, det
 	return "Unexpected failure", failure.Sentence(err.Error()) + "."
 }
 
-// filesFailure says what to do about a file that the system does not let kolla read or write.
+// filesFailure explains a failure of the operating system to read or write a file.
 func filesFailure(err error) (summary, detail string, ok bool) {
 	var path *fs.PathError
 	var link *os.LinkError
@@ -69,18 +69,18 @@ func filesFailure(err error) (summary, detail string, ok bool) {
 	var remedy string
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		summary, remedy = "No space left", "Make room on the file system, and run the command again."
+		summary, remedy = "No space left", "Free some space on the file system, and run the command again."
 	case errors.Is(err, syscall.EROFS):
-		summary, remedy = "The file system is read-only", "Run kolla where it may write beside the configuration: its state and its lock are there. Or name files elsewhere: the state with -state, a plan with -out."
+		summary, remedy = "The file system is read-only", "kolla writes its state and its lock into the directory of the configuration. Run it where that directory is writable, or use other files: -state for the state, -out for a plan."
 	case errors.Is(err, fs.ErrPermission):
-		summary, remedy = "No permission", "Run kolla as the user whom the file belongs to, or change its permissions."
+		summary, remedy = "No permission", "Run kolla as the owner of the file, or change its permissions."
 	default:
 		return "", "", false
 	}
 	return summary, fmt.Sprintf("%s. %s", failure.Sentence(err.Error()), remedy), true
 }
 
-// untrusted says why a plan file is not believed, and how to go on.
+// untrusted explains why kolla does not trust a plan file, and what to do next.
 func untrusted(err error) (summary, detail string, ok bool) {
 	var at *fs.PathError
 	if !errors.As(err, &at) {
@@ -89,11 +89,11 @@ func untrusted(err error) (summary, detail string, ok bool) {
 	name := words.Quote(at.Path)
 	switch {
 	case errors.Is(err, files.ErrWritable):
-		return "Others may change the plan file", fmt.Sprintf("%s: %s. What it says may not be what was planned. If it only came to you that way: kolla show %s, then chmod go-w %s, and apply it. Or make a new plan.", at.Path, at.Err, name, name), true
+		return "Others can change the plan file", fmt.Sprintf("%s: %s. Somebody may have changed the plan. If a download set these permissions, review it with kolla show %s, then run chmod go-w %s and apply it. Or make a new plan.", at.Path, at.Err, name, name), true
 	case errors.Is(err, files.ErrNotOwned):
-		return "The plan file is somebody else's", fmt.Sprintf("%s: %s, who can change it at any time. Look at it with kolla show, copy it to a file of your own, and apply that. Or make a new plan.", at.Path, at.Err), true
+		return "The plan file belongs to another user", fmt.Sprintf("%s: %s, who can change it at any time. Review it with kolla show, copy it to a file that you own, and apply the copy. Or make a new plan.", at.Path, at.Err), true
 	case errors.Is(err, files.ErrNotRegular), errors.Is(err, files.ErrTooLarge):
-		return "This is no plan file", failure.Sentence(err.Error()) + ".", true
+		return "Not a plan file", failure.Sentence(err.Error()) + ".", true
 	}
 	return "", "", false
 }
@@ -102,9 +102,9 @@ func untrusted(err error) (summary, detail string, ok bool) {
 func planFailure(err error) (summary, remedy string, ok bool) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "There is no such file", " A plan file is written by kolla plan -out=FILE.", true
+		return "File not found", " To write a plan file, run kolla plan -out=FILE.", true
 	case errors.Is(err, plans.ErrNotAPlan):
-		return "This is no plan file", "", true
+		return "Not a plan file", "", true
 	case errors.Is(err, plans.ErrDamaged):
 		return "The plan file is damaged", "", true
 	case errors.Is(err, plans.ErrNewer):
@@ -146,11 +146,11 @@ func stateFailure(err error) (summary string, ok bool) {
 	case errors.As(err, &applied):
 		return "The plan was used already", true
 	case errors.As(err, &lost):
-		return "The lock was taken away", true
+		return "The lock was lost", true
 	case errors.As(err, &moved):
 		return "The state has moved", true
 	case errors.As(err, &other):
-		return "There is another state", true
+		return "A different state exists", true
 	case errors.As(err, &link):
 		return "A file of the state is a link", true
 	case errors.As(err, &unlock):

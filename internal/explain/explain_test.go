@@ -19,8 +19,8 @@ import (
 // TestFiles holds that what the system refuses comes with a remedy.
 func TestFiles(t *testing.T) {
 	for errno, want := range map[syscall.Errno][]string{
-		syscall.ENOSPC: {"Error: No space left", "Make room"},
-		syscall.EDQUOT: {"Error: No space left", "Make room"},
+		syscall.ENOSPC: {"Error: No space left", "Free some space"},
+		syscall.EDQUOT: {"Error: No space left", "Free some space"},
 		syscall.EROFS:  {"Error: The file system is read-only", "-state"},
 		syscall.EACCES: {"Error: No permission", "change its permissions"},
 		syscall.EPERM:  {"Error: No permission", "change its permissions"},
@@ -45,14 +45,14 @@ func TestFiles(t *testing.T) {
 func TestEngine(t *testing.T) {
 	planned := []engine.Assignment{{Name: "size", Value: "a b"}}
 	for want, err := range map[string]error{
-		"name that with -chdir.":                             engine.ErrNoConfiguration,
-		"The plan was made with\n\n  -var 'size=a b'\n\n":    &engine.NotAsPlannedError{Names: []string{"size"}, Planned: planned},
-		"The rest of the plan depends on data.x, and":        &engine.NotAsPlannedError{Rest: true, Waiting: []string{"data.x"}},
-		"changed since. Make a new plan.":                    &engine.NotAsPlannedError{},
-		"got another one:\n\n  the file says create":         &engine.OtherPlanError{Differences: []approval.Difference{{Text: "the file says create"}}},
-		"do not start, unless they do less than the plan":    &engine.OtherPlanError{Differences: []approval.Difference{{Text: "it exists by now", Drift: true}}},
-		"or with a longer -timeout.":                         &engine.MissingDataError{Data: []configs.Data{{Block: "data.x"}}},
-		"What was given just now for data[\"password\"] of ": &engine.OtherValueError{Path: `data["password"]`},
+		"name that directory with -chdir.":                       engine.ErrNoConfiguration,
+		"The plan was made with\n\n  -var 'size=a b'\n\n":        &engine.NotAsPlannedError{Names: []string{"size"}, Planned: planned},
+		"The rest of the plan depends on data.x. kolla":          &engine.NotAsPlannedError{Rest: true, Waiting: []string{"data.x"}},
+		"changed since the plan was made. Make a new plan.":      &engine.NotAsPlannedError{},
+		"differs from the saved plan:\n\n  the file says create": &engine.OtherPlanError{Differences: []approval.Difference{{Text: "the file says create"}}},
+		"unless they do less than the plan shows":                &engine.OtherPlanError{Differences: []approval.Difference{{Text: "it exists by now", Drift: true}}},
+		"or with a longer -timeout.":                             &engine.MissingDataError{Data: []configs.Data{{Block: "data.x"}}},
+		"The value given now for data[\"password\"] of ":         &engine.OtherValueError{Path: `data["password"]`},
 	} {
 		summary, detail := explain.Error(fmt.Errorf("apply: %w", err), "v1", nil)
 		if !strings.Contains(detail, want) || strings.HasPrefix(summary, "Unexpected") {

@@ -23,7 +23,7 @@ import (
 // have. Additions of kolla are under the key "kolla".
 const eventsVersion = "1.2"
 
-// Events writes events for programs, one JSON object a line, without secret values. Its
+// Events writes events for programs, one JSON object per line, without secret values. Its
 // methods may be called from several goroutines, and do nothing on a nil *Events.
 type Events struct {
 	now func() time.Time

@@ -34,7 +34,7 @@ func of(t *testing.T, documents ...string) []providers.Object {
 	return objects
 }
 
-// texts are the rules, one a line: "ns: group/resource[names]: verbs".
+// texts are the rules, one per line: "ns: group/resource[names]: verbs".
 func texts(roles []rights.Role) string {
 	var b strings.Builder
 	for _, role := range roles {

@@ -22,7 +22,7 @@ import (
 // the end of the line.
 var actionLine = regexp.MustCompile(`(?m)^ *# (\S+) (will be created|will be updated in-place|will be destroyed|must be replaced|will be replaced, as requested|will be imported)$`)
 
-// TestPlanNamesEveryAction holds the lines that programs read: one an action,
+// TestPlanNamesEveryAction holds the lines that programs read: one per action,
 // however much is folded, in every form of the output.
 func TestPlanNamesEveryAction(t *testing.T) {
 	words := map[plans.Verb]string{

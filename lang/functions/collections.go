@@ -15,36 +15,36 @@ import (
 
 func collectionFunctions() []entry {
 	return []entry{
-		computes("alltrue", alltrueFunc, "Whether all elements are true; of no elements, they are.", `alltrue([true, false])`, `false`),
-		computes("anytrue", anytrueFunc, "Whether any element is true.", `anytrue([true, false])`, `true`),
-		carries("chunklist", stdlib.ChunklistFunc, "The list in pieces of so many elements.", `chunklist(["a", "b", "c"], 2)`, `[["a", "b"], ["c"]]`),
-		carries("coalesce", collection.CoalesceFunc, "The first of the values that is neither null nor an empty text.", `coalesce(null, "", "b")`, `"b"`),
-		carries("coalescelist", stdlib.CoalesceListFunc, "The first of the lists that is not empty.", `coalescelist([], ["c", "d"])`, `["c", "d"]`),
-		carries("compact", stdlib.CompactFunc, "The texts of a list without those that are null or empty.", `compact(["a", "", null, "c"])`, `["a", "c"]`),
-		carries("concat", stdlib.ConcatFunc, "The lists, one after another, as one.", `concat(["a"], ["b", "c"])`, `["a", "b", "c"]`),
-		computes("contains", stdlib.ContainsFunc, "Whether a list or set has a value.", `contains(["a", "b"], "a")`, `true`),
-		carries("distinct", distinctFunc, "The list without what was in it before.", `distinct(["a", "b", "a"])`, `["a", "b"]`),
-		carries("element", stdlib.ElementFunc, "The element at a position; after the last comes the first again.", `element(["a", "b", "c"], 4)`, `"b"`),
-		carries("flatten", stdlib.FlattenFunc, "The elements of lists in lists, in one list.", `flatten([["a", ["b"]], [], ["c"]])`, `["a", "b", "c"]`),
-		computes("index", indexFunc, "The position of a value in a list, counted from 0.", `index(["a", "b", "c"], "b")`, `1`),
-		carries("keys", stdlib.KeysFunc, "The keys of a map, sorted.", `keys({ c = 2, a = 1 })`, `["a", "c"]`),
-		carries("length", lengthFunc, "How many elements a list, set or map has, or characters a text.", `length(["a", "b"])`, `2`),
-		carries("lookup", lookupFunc, "The value of a key in a map, or a default if the map does not have it.", `lookup({ a = "x" }, "b", "none")`, `"none"`),
-		computes("matchkeys", matchkeysFunc, "The values at those positions at which the key is one of a set of keys.", `matchkeys(["node1", "node2", "node3"], ["a", "b", "a"], ["a"])`, `["node1", "node3"]`),
-		carries("merge", stdlib.MergeFunc, "The entries of all maps; the last map that has a key gives its value.", `merge({ a = 1, b = 1 }, { b = 2 })`, `{ a = 1, b = 2 }`),
-		carries("one", oneFunc, "The only element of a list or set, null if it is empty, an error if there are more.", `one(["a"])`, `"a"`),
-		computes("range", stdlib.RangeFunc, "The numbers from a start (0) up to and without a limit, by a step (1); the limit alone, start and limit, or all three are given.", `range(1, 8, 3)`, `[1, 4, 7]`),
-		carries("reverse", stdlib.ReverseListFunc, "The list with its elements in reverse order.", `reverse([1, 2, 3])`, `[3, 2, 1]`),
-		computes("setintersection", stdlib.SetIntersectionFunc, "What is in all of the sets.", `setintersection(["a", "b"], ["b", "c"])`, `["b"]`),
-		carries("setproduct", stdlib.SetProductFunc, "All combinations of an element of each of the lists or sets.", `setproduct(["a", "b"], [1, 2])`, `[["a", 1], ["a", 2], ["b", 1], ["b", 2]]`),
-		computes("setsubtract", stdlib.SetSubtractFunc, "What is in the first set and not in the second.", `setsubtract(["a", "b", "c"], ["a", "c"])`, `["b"]`),
-		carries("setunion", stdlib.SetUnionFunc, "What is in any of the sets.", `setunion(["a", "b"], ["b", "c"])`, `["a", "b", "c"]`),
-		carries("slice", stdlib.SliceFunc, "The elements from a position up to and without another.", `slice(["a", "b", "c", "d"], 1, 3)`, `["b", "c"]`),
-		computes("sort", stdlib.SortFunc, "The texts of a list in order of their characters.", `sort(["e", "d", "a"])`, `["a", "d", "e"]`),
-		computes("sum", sumFunc, "The sum of the numbers of a list or set.", `sum([10, 13, 6, 4.5])`, `33.5`),
-		computes("transpose", transposeFunc, "A map of lists of texts, with the texts as keys and the keys in lists.", `transpose({ a = ["1", "2"], b = ["2"] })`, `{ "1" = ["a"], "2" = ["a", "b"] }`),
-		carries("values", stdlib.ValuesFunc, "The values of a map, in order of the keys.", `values({ b = 2, a = 1 })`, `[1, 2]`),
-		carries("zipmap", stdlib.ZipmapFunc, "A map of keys from one list and values from another.", `zipmap(["a", "b"], [1, 2])`, `{ a = 1, b = 2 }`),
+		computes("alltrue", alltrueFunc, "Returns true if every element is true or the list is empty. A null element counts as false.", `alltrue([true, false])`, `false`),
+		computes("anytrue", anytrueFunc, "Returns true if at least one element is true. Returns false if the list is empty.", `anytrue([true, false])`, `true`),
+		carries("chunklist", stdlib.ChunklistFunc, "Splits a list into chunks of the given size. The last chunk may be shorter.", `chunklist(["a", "b", "c"], 2)`, `[["a", "b"], ["c"]]`),
+		carries("coalesce", collection.CoalesceFunc, "Returns the first argument that is neither null nor an empty string.", `coalesce(null, "", "b")`, `"b"`),
+		carries("coalescelist", stdlib.CoalesceListFunc, "Returns the first argument that is not an empty list.", `coalescelist([], ["c", "d"])`, `["c", "d"]`),
+		carries("compact", stdlib.CompactFunc, "Removes null and empty strings from a list of strings.", `compact(["a", "", null, "c"])`, `["a", "c"]`),
+		carries("concat", stdlib.ConcatFunc, "Combines the given lists into one list.", `concat(["a"], ["b", "c"])`, `["a", "b", "c"]`),
+		computes("contains", stdlib.ContainsFunc, "Returns true if a list or set contains the given value.", `contains(["a", "b"], "a")`, `true`),
+		carries("distinct", distinctFunc, "Removes duplicate elements from a list and keeps the first of each.", `distinct(["a", "b", "a"])`, `["a", "b"]`),
+		carries("element", stdlib.ElementFunc, "Returns the list element at the given index, counted from 0. An index after the last element starts again at the first.", `element(["a", "b", "c"], 4)`, `"b"`),
+		carries("flatten", stdlib.FlattenFunc, "Replaces each element that is a list with the elements of that list, at any depth.", `flatten([["a", ["b"]], [], ["c"]])`, `["a", "b", "c"]`),
+		computes("index", indexFunc, "Returns the index of the first element that equals the given value, counted from 0. It is an error if there is none.", `index(["a", "b", "c"], "b")`, `1`),
+		carries("keys", stdlib.KeysFunc, "Returns the sorted keys of a map.", `keys({ c = 2, a = 1 })`, `["a", "c"]`),
+		carries("length", lengthFunc, "Returns the number of elements in a list, set or map, or of characters in a string.", `length(["a", "b"])`, `2`),
+		carries("lookup", lookupFunc, "Returns the value of a key in a map, or the given default if the map does not have the key. Without a default, a missing key is an error.", `lookup({ a = "x" }, "b", "none")`, `"none"`),
+		computes("matchkeys", matchkeysFunc, "Returns the elements of values at the positions where the element of keys is in searchset.", `matchkeys(["node1", "node2", "node3"], ["a", "b", "a"], ["a"])`, `["node1", "node3"]`),
+		carries("merge", stdlib.MergeFunc, "Combines the given maps into one map. If several maps have the same key, the value from the last of them is used.", `merge({ a = 1, b = 1 }, { b = 2 })`, `{ a = 1, b = 2 }`),
+		carries("one", oneFunc, "Returns the only element of a list or set, or null if it is empty. More than one element is an error.", `one(["a"])`, `"a"`),
+		computes("range", stdlib.RangeFunc, "Returns a list of numbers. It takes a limit, or a start and a limit, or a start, a limit and a step. The start is included (default 0), the limit is not. The default step is 1, or -1 if the limit is less than the start.", `range(1, 8, 3)`, `[1, 4, 7]`),
+		carries("reverse", stdlib.ReverseListFunc, "Reverses the elements of a list.", `reverse([1, 2, 3])`, `[3, 2, 1]`),
+		computes("setintersection", stdlib.SetIntersectionFunc, "Returns the elements that are in all of the given sets.", `setintersection(["a", "b"], ["b", "c"])`, `["b"]`),
+		carries("setproduct", stdlib.SetProductFunc, "Returns all combinations of one element from each of the given lists or sets.", `setproduct(["a", "b"], [1, 2])`, `[["a", 1], ["a", 2], ["b", 1], ["b", 2]]`),
+		computes("setsubtract", stdlib.SetSubtractFunc, "Returns the elements of the first set that are not in the second set.", `setsubtract(["a", "b", "c"], ["a", "c"])`, `["b"]`),
+		carries("setunion", stdlib.SetUnionFunc, "Returns the elements that are in at least one of the given sets.", `setunion(["a", "b"], ["b", "c"])`, `["a", "b", "c"]`),
+		carries("slice", stdlib.SliceFunc, "Returns the elements of a list from the start index up to, but not including, the end index.", `slice(["a", "b", "c", "d"], 1, 3)`, `["b", "c"]`),
+		computes("sort", stdlib.SortFunc, "Sorts a list of strings by Unicode characters.", `sort(["e", "d", "a"])`, `["a", "d", "e"]`),
+		computes("sum", sumFunc, "Returns the sum of a list or set of numbers. It is an error if there are none.", `sum([10, 13, 6, 4.5])`, `33.5`),
+		computes("transpose", transposeFunc, "Swaps the keys and values of a map of lists of strings.", `transpose({ a = ["1", "2"], b = ["2"] })`, `{ "1" = ["a"], "2" = ["a", "b"] }`),
+		carries("values", stdlib.ValuesFunc, "Returns the values of a map in the order of its sorted keys.", `values({ b = 2, a = 1 })`, `[1, 2]`),
+		carries("zipmap", stdlib.ZipmapFunc, "Returns a map with the keys from one list and the values from another list of the same length.", `zipmap(["a", "b"], [1, 2])`, `{ a = 1, b = 2 }`),
 	}
 }
 
@@ -100,7 +100,7 @@ var indexFunc = function.New(&function.Spec{
 	Type: function.StaticReturnType(cty.Number),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		if !ordered(args[0].Type()) {
-			return cty.NilVal, function.NewArgErrorf(0, "a list is needed")
+			return cty.NilVal, function.NewArgErrorf(0, "a list is required")
 		}
 		for i, v := range mark.Elements(args[0]) {
 			same := v.Equals(args[1])
@@ -145,7 +145,7 @@ func length(value cty.Value) (cty.Value, error) {
 	case t.IsTupleType(), t.IsCollectionType():
 		return value.Length(), nil
 	}
-	return cty.UnknownVal(cty.Number), function.NewArgError(0, errors.New("a list, set, map or string is needed"))
+	return cty.UnknownVal(cty.Number), function.NewArgError(0, errors.New("a list, set, map or string is required"))
 }
 
 var lookupDefault = anyParam("default")
@@ -174,7 +174,7 @@ func lookup(args []cty.Value) (cty.Value, error) {
 	case m.Type() == cty.DynamicPseudoType && !m.IsKnown():
 		return cty.DynamicVal.WithMarks(mapMarks, keyMarks), nil
 	case !hasKeys(m.Type()) || m.IsNull():
-		return cty.DynamicVal, function.NewArgErrorf(0, "a map is needed")
+		return cty.DynamicVal, function.NewArgErrorf(0, "a map is required")
 	case !key.IsKnown() || !m.IsKnown():
 		return cty.DynamicVal.WithMarks(mapMarks, keyMarks), nil
 	}
@@ -184,7 +184,7 @@ func lookup(args []cty.Value) (cty.Value, error) {
 		}
 	}
 	if len(args) < 3 {
-		return cty.DynamicVal, errors.New("the map does not have the key, and there is no default")
+		return cty.DynamicVal, errors.New("the map does not have this key, and no default is given")
 	}
 	fallback := args[2]
 	if m.Type().IsMapType() {
@@ -212,7 +212,7 @@ var matchkeysFunc = function.New(&function.Spec{
 	Impl: func(args []cty.Value, typ cty.Type) (cty.Value, error) {
 		values, keys, wanted := mark.Elements(args[0]), mark.Elements(args[1]), mark.Elements(args[2])
 		if len(values) != len(keys) {
-			return cty.UnknownVal(typ), function.NewArgErrorf(1, "there are %d keys for %d values", len(keys), len(values))
+			return cty.UnknownVal(typ), function.NewArgErrorf(1, "the number of keys (%d) differs from the number of values (%d)", len(keys), len(values))
 		}
 		var out []cty.Value
 		for i, key := range keys {
@@ -246,7 +246,7 @@ var oneFunc = function.New(&function.Spec{
 		case t.IsTupleType():
 			return cty.DynamicPseudoType, nil
 		}
-		return cty.NilType, function.NewArgErrorf(0, "a list or set is needed")
+		return cty.NilType, function.NewArgErrorf(0, "a list or set is required")
 	},
 	Impl: func(args []cty.Value, typ cty.Type) (cty.Value, error) {
 		if n := args[0].Length(); !n.IsKnown() { // a set with unknown elements
@@ -264,7 +264,7 @@ func tooMany(n int) error {
 	if n < 2 {
 		return nil
 	}
-	return function.NewArgErrorf(0, "there are %d elements, and there may be one or none", n)
+	return function.NewArgErrorf(0, "there are %d elements, but at most one is allowed", n)
 }
 
 var sumFunc = function.New(&function.Spec{
@@ -273,7 +273,7 @@ var sumFunc = function.New(&function.Spec{
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		all := mark.Elements(args[0])
 		if len(all) == 0 {
-			return cty.UnknownVal(cty.Number), function.NewArgErrorf(0, "of no numbers there is no sum")
+			return cty.UnknownVal(cty.Number), function.NewArgErrorf(0, "the list must contain at least one number")
 		}
 		total := cty.Zero
 		for i, v := range all {

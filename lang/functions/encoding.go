@@ -27,20 +27,20 @@ import (
 
 func encodingFunctions() []entry {
 	return []entry{
-		computes("base64decode", base64decodeFunc, "The text that is in base64.", `base64decode("a29sbGE=")`, `"kolla"`),
-		computes("base64encode", encoding.Base64EncodeFunc, "The text in base64.", `base64encode("kolla")`, `"a29sbGE="`),
-		computes("base64gunzip", base64gunzipFunc, "The text that is compressed with gzip, in base64.", `base64gunzip(base64gzip("kolla"))`, `"kolla"`),
-		computes("base64gzip", base64gzipFunc, "The text compressed with gzip, in base64.", `startswith(base64gzip("kolla"), "H4sI")`, `true`),
-		computes("csvdecode", stdlib.CSVDecodeFunc, "The lines of a table in CSV as maps; the first line has the keys.", `csvdecode("a,b\n1,2\n")`, `[{ a = "1", b = "2" }]`),
-		computes("jsondecode", jsondecodeFunc, "The value that a text in JSON means.", `jsondecode("{\"a\": [1, true]}")`, `{ a = [1, true] }`),
-		carries("jsonencode", writing(stdlib.JSONEncodeFunc, escape.JSON), "The value in JSON.", `jsonencode({ a = [1, true] })`, `"{\"a\":[1,true]}"`),
-		computes("textdecodebase64", textdecodeFunc, "The text that is in a character encoding, in base64.", `textdecodebase64("aABpAA==", "UTF-16LE")`, `"hi"`),
-		computes("textencodebase64", textencodeFunc, "The text in a character encoding, in base64.", `textencodebase64("hi", "UTF-16LE")`, `"aABpAA=="`),
-		computes("urldecode", urldecodeFunc, "The text that is escaped for the query of a URL.", `urldecode("a+b%26c")`, `"a b&c"`),
-		computes("urlencode", encoding.URLEncodeFunc, "The text escaped for the query of a URL.", `urlencode("a b&c")`, `"a+b%26c"`),
-		computes("yamldecode", yamldecodeFunc, "The value that a text in YAML means, which has one document.", `yamldecode("a: 1\nb: [x]")`, `{ a = 1, b = ["x"] }`),
-		computes("yamldecodeall", yamldecodeallFunc, "The values of all documents of a text in YAML, in a list; empty documents are left out.", `yamldecodeall("a: 1\n---\n- b\n")`, `[{ a = 1 }, ["b"]]`),
-		carries("yamlencode", writing(ctyyaml.YAMLEncodeFunc, escape.Line), "The value in YAML.", `yamlencode({ a = 1 })`, `"\"a\": 1\n"`),
+		computes("base64decode", base64decodeFunc, "Decodes a base64 string. The result must be UTF-8.", `base64decode("a29sbGE=")`, `"kolla"`),
+		computes("base64encode", encoding.Base64EncodeFunc, "Encodes a string as base64.", `base64encode("kolla")`, `"a29sbGE="`),
+		computes("base64gunzip", base64gunzipFunc, "Decodes a base64 string and decompresses the result with gzip. The result must be UTF-8.", `base64gunzip(base64gzip("kolla"))`, `"kolla"`),
+		computes("base64gzip", base64gzipFunc, "Compresses a string with gzip and encodes the result as base64.", `startswith(base64gzip("kolla"), "H4sI")`, `true`),
+		computes("csvdecode", stdlib.CSVDecodeFunc, "Parses CSV and returns a list of maps, one per row. The first row contains the keys.", `csvdecode("a,b\n1,2\n")`, `[{ a = "1", b = "2" }]`),
+		computes("jsondecode", jsondecodeFunc, "Parses a JSON string and returns its value.", `jsondecode("{\"a\": [1, true]}")`, `{ a = [1, true] }`),
+		carries("jsonencode", writing(stdlib.JSONEncodeFunc, escape.JSON), "Encodes a value as JSON.", `jsonencode({ a = [1, true] })`, `"{\"a\":[1,true]}"`),
+		computes("textdecodebase64", textdecodeFunc, "Decodes a base64 string in the given character encoding.", `textdecodebase64("aABpAA==", "UTF-16LE")`, `"hi"`),
+		computes("textencodebase64", textencodeFunc, "Encodes a string in the given character encoding, and the result as base64.", `textencodebase64("hi", "UTF-16LE")`, `"aABpAA=="`),
+		computes("urldecode", urldecodeFunc, "Decodes a string from a URL query.", `urldecode("a+b%26c")`, `"a b&c"`),
+		computes("urlencode", encoding.URLEncodeFunc, "Encodes a string for use in a URL query.", `urlencode("a b&c")`, `"a+b%26c"`),
+		computes("yamldecode", yamldecodeFunc, "Parses a YAML string and returns its value. The string must contain exactly one document that is not empty.", `yamldecode("a: 1\nb: [x]")`, `{ a = 1, b = ["x"] }`),
+		computes("yamldecodeall", yamldecodeallFunc, "Parses a YAML string and returns a list of the values of all its documents, without the empty ones.", `yamldecodeall("a: 1\n---\n- b\n")`, `[{ a = 1 }, ["b"]]`),
+		carries("yamlencode", writing(ctyyaml.YAMLEncodeFunc, escape.Line), "Encodes a value as YAML.", `yamlencode({ a = 1 })`, `"\"a\": 1\n"`),
 	}
 }
 
@@ -84,7 +84,7 @@ func oneText(param string, f func(string) (string, error)) function.Function {
 	})
 }
 
-var errNotUTF8 = errors.New("what is encoded is not a text in UTF-8")
+var errNotUTF8 = errors.New("the decoded data is not UTF-8")
 
 // base64decodeFunc does not quote an invalid text in its error, because the text may be secret.
 // The function of go-cty-funcs quotes it.
@@ -154,7 +154,7 @@ func checkText(arg cty.Value, check func(string) error) error {
 var textencodeFunc = characterEncoding(func(text string, e textencoding.Encoding) (string, error) {
 	out, err := e.NewEncoder().String(text)
 	if err != nil {
-		return "", errors.New("the text has characters that the encoding does not have")
+		return "", errors.New("the string contains characters that do not exist in this encoding")
 	}
 	return base64.StdEncoding.EncodeToString([]byte(out)), nil
 })
@@ -166,7 +166,7 @@ var textdecodeFunc = characterEncoding(func(text string, e textencoding.Encoding
 	}
 	out, err := e.NewDecoder().Bytes(source)
 	if err != nil || bytes.ContainsRune(out, utf8.RuneError) {
-		return "", errors.New("what is encoded is not a text in that encoding")
+		return "", errors.New("the decoded data is not valid in this encoding")
 	}
 	return string(out), nil
 })
@@ -178,7 +178,7 @@ func characterEncoding(f func(string, textencoding.Encoding) (string, error)) fu
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			e, err := ianaindex.IANA.Encoding(args[1].AsString())
 			if err != nil || e == nil { // nil: registered, but not supported
-				return cty.UnknownVal(cty.String), function.NewArgErrorf(1, "%q is not an encoding that is known here, such as UTF-16LE or ISO-8859-1", args[1].AsString())
+				return cty.UnknownVal(cty.String), function.NewArgErrorf(1, "unknown encoding %q; examples of valid names are UTF-16LE and ISO-8859-1", args[1].AsString())
 			}
 			out, err := f(args[0].AsString(), e)
 			if err != nil {
@@ -217,9 +217,9 @@ func yamlDocument(text string) (cty.Value, error) {
 	case err != nil:
 		return cty.DynamicVal, err
 	case len(all) == 0:
-		return cty.DynamicVal, errors.New("there is nothing in the text")
+		return cty.DynamicVal, errors.New("the string contains no YAML document")
 	case len(all) > 1:
-		return cty.DynamicVal, fmt.Errorf("the text has %d documents; yamldecodeall gives all of them, in a list", len(all))
+		return cty.DynamicVal, fmt.Errorf("the string contains %d documents; use yamldecodeall, which returns a list of all of them", len(all))
 	}
 	return decodeDocument(all[0])
 }

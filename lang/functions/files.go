@@ -184,7 +184,7 @@ func withoutPath(err error) error {
 func (f *Files) readText(name string) (string, error) {
 	source, err := f.Read(name)
 	if err == nil && !utf8.Valid(source) {
-		err = fmt.Errorf("%s is not a text in UTF-8; filebase64 reads any file", name)
+		err = fmt.Errorf("%s is not a UTF-8 file; filebase64 reads any file", name)
 	}
 	return string(source), err
 }
@@ -232,26 +232,26 @@ func (f *Files) functions() []entry {
 		computes("abspath", oneText("path", func(name string) (string, error) {
 			abs, err := filepath.Abs(f.Path(name))
 			return filepath.ToSlash(abs), err
-		}), "The path from the root directory.", `abspath("/etc/../var/kolla")`, `"/var/kolla"`),
-		computes("basename", oneText("path", func(name string) (string, error) { return filepath.Base(name), nil }), "The last part of a path.", `basename("files/policy/nova.yaml")`, `"nova.yaml"`),
-		computes("dirname", oneText("path", func(name string) (string, error) { return filepath.Dir(name), nil }), "The path without its last part.", `dirname("files/policy/nova.yaml")`, `"files/policy"`),
-		computes("file", oneText("path", f.readText), "The content of a text file.", `file("motd.txt")`, `"Welcome\n"`),
+		}), "Converts a path to an absolute path. A relative path starts at the directory of the configuration.", `abspath("/etc/../var/kolla")`, `"/var/kolla"`),
+		computes("basename", oneText("path", func(name string) (string, error) { return filepath.Base(name), nil }), "Returns the last part of a path.", `basename("files/policy/nova.yaml")`, `"nova.yaml"`),
+		computes("dirname", oneText("path", func(name string) (string, error) { return filepath.Dir(name), nil }), "Removes the last part of a path.", `dirname("files/policy/nova.yaml")`, `"files/policy"`),
+		computes("file", oneText("path", f.readText), "Returns the contents of a file as a string. The file must be UTF-8.", `file("motd.txt")`, `"Welcome\n"`),
 		computes("filebase64", oneText("path", func(name string) (string, error) {
 			source, err := f.Read(name)
 			return base64.StdEncoding.EncodeToString(source), err
-		}), "The content of any file, in base64.", `filebase64("motd.txt")`, `"V2VsY29tZQo="`),
+		}), "Returns the contents of a file, encoded as base64.", `filebase64("motd.txt")`, `"V2VsY29tZQo="`),
 		computes("fileexists", function.New(&function.Spec{
 			Params: []function.Parameter{{Name: "path", Type: cty.String}},
 			Type:   function.StaticReturnType(cty.Bool),
 			Impl:   func(args []cty.Value, _ cty.Type) (cty.Value, error) { return f.exists(args[0].AsString()) },
-		}), "Whether there is a file.", `fileexists("none.txt")`, `false`),
+		}), "Returns true if a file exists at the path. It is an error if the path is not a file, for example a directory.", `fileexists("none.txt")`, `false`),
 		computes("fileset", function.New(&function.Spec{
 			Params: []function.Parameter{{Name: "path", Type: cty.String}, {Name: "pattern", Type: cty.String}},
 			Type:   function.StaticReturnType(cty.Set(cty.String)),
 			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 				return f.set(args[0].AsString(), args[1].AsString())
 			},
-		}), "The files in a directory that match a pattern, as paths relative to it. * matches any name, ** any directories.", `fileset("policy", "**/*.yaml")`, `["nova.yaml", "old/nova.yaml"]`),
-		computes("pathexpand", oneText("path", pathExpand), "The path with the home directory in place of ~.", `pathexpand("/etc/kolla")`, `"/etc/kolla"`),
+		}), "Returns the set of files in a directory that match a pattern, as paths relative to the directory. * matches any name, ** any number of directories.", `fileset("policy", "**/*.yaml")`, `["nova.yaml", "old/nova.yaml"]`),
+		computes("pathexpand", oneText("path", pathExpand), "Replaces ~ at the start of a path with the home directory.", `pathexpand("/etc/kolla")`, `"/etc/kolla"`),
 	}, f.fileHashes()...)
 }

@@ -43,7 +43,7 @@ func matching(files *Files, dir, pattern string) ([]string, error) {
 		return nil, fmt.Errorf("%q: %w", pattern, doublestar.ErrBadPattern)
 	}
 	if strings.Count(pattern, "{") > maxBraces || strings.Count(pattern, ",") > maxCommas {
-		return nil, fmt.Errorf("a pattern can have at most %d alternatives in braces, and %d commas in all", maxBraces, maxCommas)
+		return nil, fmt.Errorf("a pattern can have at most %d alternatives in braces, and %d commas in total", maxBraces, maxCommas)
 	}
 	prefix, rest := fixed(path.Clean(filepath.ToSlash(pattern)))
 	s := &fileset{files: files, base: filepath.Join(dir, filepath.FromSlash(prefix)), pattern: rest}
@@ -94,7 +94,7 @@ func (s *fileset) walk(within string, above []fs.FileInfo) error {
 	}
 	for _, entry := range entries {
 		if s.seen++; s.seen > maxEntries {
-			return fmt.Errorf("there are more than %d files and directories below %s, or links that lead in circles; name a directory further down", maxEntries, s.base)
+			return fmt.Errorf("there are more than %d files and directories below %s, or links that form a loop; use a more specific directory", maxEntries, s.base)
 		}
 		if err := s.files.spend(entrySteps); err != nil {
 			return err

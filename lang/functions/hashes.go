@@ -19,13 +19,13 @@ import (
 
 func hashFunctions() []entry {
 	return []entry{
-		computes("base64sha256", hashFunc(sha256.New), "The SHA-256 hash of a text, in base64.", `base64sha256("kolla")`, `"01XqaO6KbV7EFWi+ITUs6UV1ONVD28CMQSpI0dZ0DtQ="`),
-		computes("base64sha512", hashFunc(sha512.New), "The SHA-512 hash of a text, in base64.", `substr(base64sha512("kolla"), 0, 8)`, `"YrQEFSIV"`),
-		computes("md5", crypto.Md5Func, "The MD5 hash of a text, in hexadecimal digits.", `md5("kolla")`, `"3343dc1362b3d1c42cd29831530db284"`),
-		computes("sha1", crypto.Sha1Func, "The SHA-1 hash of a text, in hexadecimal digits.", `sha1("kolla")`, `"e17195dd4fd58d73c4c479da9a0c7aefdc65f365"`),
-		computes("sha256", crypto.Sha256Func, "The SHA-256 hash of a text, in hexadecimal digits.", `substr(sha256("kolla"), 0, 8)`, `"d355ea68"`),
-		computes("sha512", crypto.Sha512Func, "The SHA-512 hash of a text, in hexadecimal digits.", `substr(sha512("kolla"), 0, 8)`, `"62b40415"`),
-		computes("uuidv5", uuid.V5Func, `The UUID of a name in a namespace: "dns", "url", "oid", "x500" or a UUID.`, `uuidv5("dns", "www.example.org")`, `"74738ff5-5367-5958-9aee-98fffdcd1876"`),
+		computes("base64sha256", hashFunc(sha256.New), "Returns the SHA-256 hash of a string, encoded as base64.", `base64sha256("kolla")`, `"01XqaO6KbV7EFWi+ITUs6UV1ONVD28CMQSpI0dZ0DtQ="`),
+		computes("base64sha512", hashFunc(sha512.New), "Returns the SHA-512 hash of a string, encoded as base64.", `substr(base64sha512("kolla"), 0, 8)`, `"YrQEFSIV"`),
+		computes("md5", crypto.Md5Func, "Returns the MD5 hash of a string in hexadecimal.", `md5("kolla")`, `"3343dc1362b3d1c42cd29831530db284"`),
+		computes("sha1", crypto.Sha1Func, "Returns the SHA-1 hash of a string in hexadecimal.", `sha1("kolla")`, `"e17195dd4fd58d73c4c479da9a0c7aefdc65f365"`),
+		computes("sha256", crypto.Sha256Func, "Returns the SHA-256 hash of a string in hexadecimal.", `substr(sha256("kolla"), 0, 8)`, `"d355ea68"`),
+		computes("sha512", crypto.Sha512Func, "Returns the SHA-512 hash of a string in hexadecimal.", `substr(sha512("kolla"), 0, 8)`, `"62b40415"`),
+		computes("uuidv5", uuid.V5Func, `Returns the UUID (version 5) of a name. The namespace is "dns", "url", "oid", "x500" or a UUID.`, `uuidv5("dns", "www.example.org")`, `"74738ff5-5367-5958-9aee-98fffdcd1876"`),
 	}
 }
 
@@ -51,20 +51,20 @@ func (f *Files) fileHashes() []entry {
 		})
 	}
 	return []entry{
-		computes("filebase64sha256", hashOf(sha256.New, base64.StdEncoding.EncodeToString), "The SHA-256 hash of a file, in base64.", `filebase64sha256("motd.txt") == base64sha256(file("motd.txt"))`, `true`),
-		computes("filebase64sha512", hashOf(sha512.New, base64.StdEncoding.EncodeToString), "The SHA-512 hash of a file, in base64.", `filebase64sha512("motd.txt") == base64sha512(file("motd.txt"))`, `true`),
-		computes("filemd5", hashOf(md5.New, hex.EncodeToString), "The MD5 hash of a file, in hexadecimal digits.", `filemd5("motd.txt")`, `"7803ffcaea43bb81a439fde13b29bc35"`),
-		computes("filesha1", hashOf(sha1.New, hex.EncodeToString), "The SHA-1 hash of a file, in hexadecimal digits.", `filesha1("motd.txt")`, `"15475108dae528b14d0c4a4493cb19b8b3bf042d"`),
-		computes("filesha256", hashOf(sha256.New, hex.EncodeToString), "The SHA-256 hash of a file, in hexadecimal digits.", `filesha256("motd.txt") == sha256(file("motd.txt"))`, `true`),
-		computes("filesha512", hashOf(sha512.New, hex.EncodeToString), "The SHA-512 hash of a file, in hexadecimal digits.", `filesha512("motd.txt") == sha512(file("motd.txt"))`, `true`),
+		computes("filebase64sha256", hashOf(sha256.New, base64.StdEncoding.EncodeToString), "Returns the SHA-256 hash of a file, encoded as base64.", `filebase64sha256("motd.txt") == base64sha256(file("motd.txt"))`, `true`),
+		computes("filebase64sha512", hashOf(sha512.New, base64.StdEncoding.EncodeToString), "Returns the SHA-512 hash of a file, encoded as base64.", `filebase64sha512("motd.txt") == base64sha512(file("motd.txt"))`, `true`),
+		computes("filemd5", hashOf(md5.New, hex.EncodeToString), "Returns the MD5 hash of a file in hexadecimal.", `filemd5("motd.txt")`, `"7803ffcaea43bb81a439fde13b29bc35"`),
+		computes("filesha1", hashOf(sha1.New, hex.EncodeToString), "Returns the SHA-1 hash of a file in hexadecimal.", `filesha1("motd.txt")`, `"15475108dae528b14d0c4a4493cb19b8b3bf042d"`),
+		computes("filesha256", hashOf(sha256.New, hex.EncodeToString), "Returns the SHA-256 hash of a file in hexadecimal.", `filesha256("motd.txt") == sha256(file("motd.txt"))`, `true`),
+		computes("filesha512", hashOf(sha512.New, hex.EncodeToString), "Returns the SHA-512 hash of a file in hexadecimal.", `filesha512("motd.txt") == sha512(file("motd.txt"))`, `true`),
 	}
 }
 
 func timeFunctions() []entry {
 	return []entry{
-		computes("formatdate", stdlib.FormatDateFunc, "A time in another form; YYYY, MM, DD, hh, mm, ss and the like stand for its parts.", `formatdate("DD MMM YYYY hh:mm ZZZ", "2026-01-02T23:12:01Z")`, `"02 Jan 2026 23:12 UTC"`),
-		computes("timeadd", stdlib.TimeAddFunc, `A time later by a duration such as "1h30m", or earlier by one such as "-10m".`, `timeadd("2026-11-22T00:00:00Z", "10m")`, `"2026-11-22T00:10:00Z"`),
-		computes("timecmp", timecmpFunc, "-1, 0 or 1: whether a time is before, the same as or after another.", `timecmp("2026-11-22T00:00:00Z", "2026-11-22T01:00:00Z")`, `-1`),
+		computes("formatdate", stdlib.FormatDateFunc, "Converts a timestamp to the given format, with YYYY, MM, DD, hh, mm, ss and similar specifiers.", `formatdate("DD MMM YYYY hh:mm ZZZ", "2026-01-02T23:12:01Z")`, `"02 Jan 2026 23:12 UTC"`),
+		computes("timeadd", stdlib.TimeAddFunc, `Adds a duration to a timestamp. A negative duration, such as "-10m", subtracts.`, `timeadd("2026-11-22T00:00:00Z", "10m")`, `"2026-11-22T00:10:00Z"`),
+		computes("timecmp", timecmpFunc, "Compares two timestamps. Returns -1, 0 or 1 if the first is before, equal to or after the second.", `timecmp("2026-11-22T00:00:00Z", "2026-11-22T01:00:00Z")`, `-1`),
 	}
 }
 
@@ -76,7 +76,7 @@ var timecmpFunc = function.New(&function.Spec{
 		for i, arg := range args {
 			var err error
 			if times[i], err = time.Parse(time.RFC3339, arg.AsString()); err != nil {
-				return cty.UnknownVal(cty.Number), function.NewArgErrorf(i, "a time such as 2026-01-02T15:04:05Z is needed")
+				return cty.UnknownVal(cty.Number), function.NewArgErrorf(i, "a timestamp such as 2026-01-02T15:04:05Z is required")
 			}
 		}
 		return cty.NumberIntVal(int64(times[0].Compare(times[1]))), nil

@@ -56,7 +56,7 @@ func (o operand) elements() (sizes []budget.Size, ok bool) {
 // maxCall is the number of steps of one call.
 const maxCall = 4_000_000
 
-var errLaborious = errors.New("it takes too long with such arguments: shorten the text, the list or the regular expression")
+var errLaborious = errors.New("the call would take too long: shorten the string, the list or the regular expression")
 
 // texts reports whether all elements of a known list are texts.
 func (o operand) texts() bool {
@@ -314,7 +314,7 @@ func formatted(format string, verbs []verb, args []budget.Size) (int, error) {
 	n, next := len(format), 0
 	for _, v := range verbs {
 		if max(len(v.width), len(v.precision)) > formatDigits {
-			return 0, function.NewArgErrorf(0, "the width or precision in %q is too great", v.text)
+			return 0, function.NewArgErrorf(0, "the width or precision in %q is too large", v.text)
 		}
 		if v.argument == 0 {
 			v.argument = next + 1
@@ -423,7 +423,7 @@ func compiled(arg int, pattern string) (*expression, error) {
 		return nil, nil
 	}
 	if len(program.Inst) > maxInstructions {
-		return nil, function.NewArgErrorf(arg, "the regular expression is too large: it repeats large parts many times")
+		return nil, function.NewArgErrorf(arg, "the regular expression is too large because it repeats large parts many times")
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {

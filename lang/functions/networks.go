@@ -11,11 +11,11 @@ import (
 
 func networkFunctions() []entry {
 	return []entry{
-		computes("cidrcontains", cidrcontainsFunc, "Whether an IP address or network is in a network.", `cidrcontains("192.0.2.0/24", "192.0.2.18")`, `true`),
-		computes("cidrhost", cidr.HostFunc, "An address in a network, by its number; negative numbers count from the end.", `cidrhost("192.0.2.0/24", 5)`, `"192.0.2.5"`),
-		computes("cidrnetmask", cidrnetmaskFunc, "The netmask of an IPv4 network.", `cidrnetmask("192.0.2.0/24")`, `"255.255.255.0"`),
-		computes("cidrsubnet", cidr.SubnetFunc, "A network in a network: its prefix longer by so many bits, and its number.", `cidrsubnet("10.0.0.0/16", 8, 2)`, `"10.0.2.0/24"`),
-		computes("cidrsubnets", cidr.SubnetsFunc, "Networks in a network, one after another: for each, by how many bits its prefix is longer.", `cidrsubnets("10.1.0.0/16", 4, 8)`, `["10.1.0.0/20", "10.1.16.0/24"]`),
+		computes("cidrcontains", cidrcontainsFunc, "Returns true if a network contains the given IP address or network.", `cidrcontains("192.0.2.0/24", "192.0.2.18")`, `true`),
+		computes("cidrhost", cidr.HostFunc, "Returns the IP address with the given number in a network. A negative number counts from the end.", `cidrhost("192.0.2.0/24", 5)`, `"192.0.2.5"`),
+		computes("cidrnetmask", cidrnetmaskFunc, "Returns the netmask of an IPv4 network.", `cidrnetmask("192.0.2.0/24")`, `"255.255.255.0"`),
+		computes("cidrsubnet", cidr.SubnetFunc, "Returns a subnet of a network. newbits is the number of bits to add to the prefix, netnum the number of the subnet.", `cidrsubnet("10.0.0.0/16", 8, 2)`, `"10.0.2.0/24"`),
+		computes("cidrsubnets", cidr.SubnetsFunc, "Returns a list of consecutive subnets of a network. Each newbits is the number of bits to add to the prefix for one subnet.", `cidrsubnets("10.1.0.0/16", 4, 8)`, `["10.1.0.0/20", "10.1.16.0/24"]`),
 	}
 }
 
@@ -29,14 +29,14 @@ var cidrcontainsFunc = function.New(&function.Spec{
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		outer, err := netip.ParsePrefix(args[0].AsString())
 		if err != nil {
-			return cty.UnknownVal(cty.Bool), function.NewArgErrorf(0, "a network such as 192.0.2.0/24 is needed")
+			return cty.UnknownVal(cty.Bool), function.NewArgErrorf(0, "a network such as 192.0.2.0/24 is required")
 		}
 		inner, err := parseNetwork(args[1].AsString())
 		if err != nil {
 			return cty.UnknownVal(cty.Bool), function.NewArgError(1, err)
 		}
 		if inner.Addr().Is4() != outer.Addr().Is4() {
-			return cty.UnknownVal(cty.Bool), errors.New("one is IPv4 and the other IPv6")
+			return cty.UnknownVal(cty.Bool), errors.New("one address is IPv4 and the other is IPv6")
 		}
 		return cty.BoolVal(inner.Bits() >= outer.Bits() && outer.Contains(inner.Addr())), nil
 	},
@@ -49,7 +49,7 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	}
 	addr, err := netip.ParseAddr(text)
 	if err != nil || addr.Zone() != "" {
-		return netip.Prefix{}, errors.New("an IP address, or a network such as 192.0.2.0/24, is needed")
+		return netip.Prefix{}, errors.New("an IP address, or a network such as 192.0.2.0/24, is required")
 	}
 	return netip.PrefixFrom(addr, addr.BitLen()), nil
 }

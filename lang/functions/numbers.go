@@ -12,31 +12,31 @@ import (
 
 func numberFunctions() []entry {
 	return []entry{
-		computes("abs", stdlib.AbsoluteFunc, "The number without its sign.", `abs(-12.4)`, `12.4`),
-		computes("ceil", stdlib.CeilFunc, "The nearest whole number that is not less.", `ceil(5.1)`, `6`),
-		computes("floor", stdlib.FloorFunc, "The nearest whole number that is not greater.", `floor(4.9)`, `4`),
-		computes("log", stdlib.LogFunc, "The logarithm of a number to a base.", `log(16, 2)`, `4`),
-		computes("max", stdlib.MaxFunc, "The greatest of the numbers.", `max(12, 54, 3)`, `54`),
-		computes("min", stdlib.MinFunc, "The least of the numbers.", `min(12, 54, 3)`, `3`),
-		computes("parseint", stdlib.ParseIntFunc, "The whole number that a text writes in a base from 2 to 62.", `parseint("ff", 16)`, `255`),
-		computes("pow", stdlib.PowFunc, "A number raised to a power.", `pow(3, 2)`, `9`),
-		computes("signum", stdlib.SignumFunc, "-1, 0 or 1: the sign of a number.", `signum(-13)`, `-1`),
+		computes("abs", stdlib.AbsoluteFunc, "Returns the absolute value of a number.", `abs(-12.4)`, `12.4`),
+		computes("ceil", stdlib.CeilFunc, "Rounds a number up to the nearest whole number.", `ceil(5.1)`, `6`),
+		computes("floor", stdlib.FloorFunc, "Rounds a number down to the nearest whole number.", `floor(4.9)`, `4`),
+		computes("log", stdlib.LogFunc, "Returns the logarithm of a number in the given base.", `log(16, 2)`, `4`),
+		computes("max", stdlib.MaxFunc, "Returns the greatest of the given numbers.", `max(12, 54, 3)`, `54`),
+		computes("min", stdlib.MinFunc, "Returns the smallest of the given numbers.", `min(12, 54, 3)`, `3`),
+		computes("parseint", stdlib.ParseIntFunc, "Parses a string as a whole number in the given base, from 2 to 62.", `parseint("ff", 16)`, `255`),
+		computes("pow", stdlib.PowFunc, "Raises a number to the given power.", `pow(3, 2)`, `9`),
+		computes("signum", stdlib.SignumFunc, "Returns the sign of a number: -1, 0 or 1.", `signum(-13)`, `-1`),
 	}
 }
 
 func typeFunctions(files *Files) []entry {
 	return []entry{
-		carries("can", canFunc, "Whether an expression can be evaluated without an error.", `can(tonumber("x"))`, `false`),
-		carries("issensitive", issensitiveFunc, "Whether a value, or anything in it, is sensitive.", `issensitive(sensitive("x"))`, `true`),
-		refuses("nonsensitive", nonsensitiveFunc(files), "The value, which may be shown from here on, with all that is in it. Of a secret that is its certificate or public key, which is then read from the cluster.", `nonsensitive(sensitive("x"))`, `"x"`),
-		carries("sensitive", sensitiveFunc, "The value, which is never shown and never stored.", `issensitive([sensitive("x")])`, `true`),
-		computes("tobool", stdlib.MakeToFunc(cty.Bool), `The bool that a text "true" or "false" means.`, `tobool("true")`, `true`),
-		carries("tolist", collectionOf(cty.List(cty.DynamicPseudoType)), "The elements as a list, all of one type.", `tolist(["a", 1])`, `["a", "1"]`),
-		carries("tomap", collectionOf(cty.Map(cty.DynamicPseudoType)), "The entries as a map, with values all of one type.", `tomap({ a = "x", b = 1 })`, `{ a = "x", b = "1" }`),
-		computes("tonumber", stdlib.MakeToFunc(cty.Number), "The number that a text writes.", `tonumber("1.5")`, `1.5`),
-		carries("toset", collectionOf(cty.Set(cty.DynamicPseudoType)), "The elements as a set: each once, in no order.", `toset(["b", "a", "b"])`, `["a", "b"]`),
-		carries("tostring", stdlib.MakeToFunc(cty.String), "A number or bool as text.", `tostring(1.50)`, `"1.5"`),
-		carries("try", tryFunc, "The first of the expressions that can be evaluated without an error.", `try({ a = 1 }.b, "none")`, `"none"`),
+		carries("can", canFunc, "Returns true if an expression can be evaluated without an error.", `can(tonumber("x"))`, `false`),
+		carries("issensitive", issensitiveFunc, "Returns true if a value, or anything inside it, is sensitive.", `issensitive(sensitive("x"))`, `true`),
+		refuses("nonsensitive", nonsensitiveFunc(files), "Returns a value that is no longer sensitive, including everything inside it. For a generated secret, returns its certificate or public key, which kolla reads from the cluster.", `nonsensitive(sensitive("x"))`, `"x"`),
+		carries("sensitive", sensitiveFunc, "Marks a value as sensitive: it is never shown and never stored.", `issensitive([sensitive("x")])`, `true`),
+		computes("tobool", stdlib.MakeToFunc(cty.Bool), `Converts the string "true" or "false" to a bool.`, `tobool("true")`, `true`),
+		carries("tolist", collectionOf(cty.List(cty.DynamicPseudoType)), "Converts a value to a list. All elements get the same type.", `tolist(["a", 1])`, `["a", "1"]`),
+		carries("tomap", collectionOf(cty.Map(cty.DynamicPseudoType)), "Converts a value to a map. All values get the same type.", `tomap({ a = "x", b = 1 })`, `{ a = "x", b = "1" }`),
+		computes("tonumber", stdlib.MakeToFunc(cty.Number), "Converts a string to a number.", `tonumber("1.5")`, `1.5`),
+		carries("toset", collectionOf(cty.Set(cty.DynamicPseudoType)), "Converts a value to a set: duplicates and the order are lost, and all elements get the same type.", `toset(["b", "a", "b"])`, `["a", "b"]`),
+		carries("tostring", stdlib.MakeToFunc(cty.String), "Converts a number or bool to a string.", `tostring(1.50)`, `"1.5"`),
+		carries("try", tryFunc, "Returns the value of the first expression that can be evaluated without an error.", `try({ a = 1 }.b, "none")`, `"none"`),
 	}
 }
 

@@ -107,7 +107,7 @@ func converted(args []cty.Value, wanted []function.Parameter) ([]cty.Value, erro
 func withoutPanic(err error) error {
 	var panicked function.PanicError
 	if errors.As(err, &panicked) {
-		return errors.New("there is no result for such arguments")
+		return errors.New("the function has no result for these arguments")
 	}
 	return err
 }

@@ -14,28 +14,28 @@ import (
 
 func stringFunctions() []entry {
 	return []entry{
-		carries("chomp", stdlib.ChompFunc, "The text without line breaks at its end.", `chomp("hello\n")`, `"hello"`),
-		computes("didyoumean", didyoumeanFunc, "A sentence with the name that was probably meant by another, and a space before it, for an `error_message`; an empty text if there is no such name, or it is one of them.", `didyoumean("nfz", ["nfs", "rbd"])`, `" Did you mean \"nfs\"?"`),
-		computes("endswith", textTest("suffix", strings.HasSuffix), "Whether a text ends with another.", `endswith("nova.conf", ".conf")`, `true`),
-		carries("format", padding(stdlib.FormatFunc), "A text with values in the places of its verbs, such as %s, %d, %03d, %q or %#v.", `format("%s-%02d", "node", 7)`, `"node-07"`),
-		carries("formatlist", padding(stdlib.FormatListFunc), "A format applied to the elements of lists, one after another.", `formatlist("%s:%d", ["a", "b"], 11211)`, `["a:11211", "b:11211"]`),
-		carries("indent", indentFunc, "The text with spaces before each line but the first.", `indent(2, "a:\nb: 1")`, `"a:\n  b: 1"`),
-		carries("join", stdlib.JoinFunc, "The elements of lists in one text, with a separator between them.", `join(", ", ["a", "b"])`, `"a, b"`),
-		computes("lower", stdlib.LowerFunc, "The text in small letters.", `lower("KEYSTONE")`, `"keystone"`),
-		computes("regex", stdlib.RegexFunc, "What a regular expression (RE2) matches first: a text, or a list or map of its groups. It is an error if there is nothing.", `regex("^(\\w+)-(\\d+)", "node-12")`, `["node", "12"]`),
-		computes("regexall", stdlib.RegexAllFunc, "All that a regular expression matches.", `regexall("[a-z]+", "1234abcd5678efgh9")`, `["abcd", "efgh"]`),
-		computes("replace", replaceFunc, "The text with another in all places of a part of it, or of what a regular expression between slashes matches.", `replace("hello world", "/w.*d/", "you")`, `"hello you"`),
-		computes("split", stdlib.SplitFunc, "The parts of a text between separators.", `split(",", "a,b,c")`, `["a", "b", "c"]`),
-		computes("startswith", textTest("prefix", strings.HasPrefix), "Whether a text starts with another.", `startswith("nova.conf", "nova")`, `true`),
-		computes("strcontains", textTest("substr", strings.Contains), "Whether a text has another in it.", `strcontains("hello world", "wor")`, `true`),
-		computes("strrev", stdlib.ReverseFunc, "The text with its characters in reverse order.", `strrev("hello")`, `"olleh"`),
-		computes("substr", stdlib.SubstrFunc, "So many characters of a text from an offset on. A negative offset counts from the end; the length -1 means all that follow.", `substr("hello world", 1, 4)`, `"ello"`),
-		computes("title", stdlib.TitleFunc, "The text with a capital letter at the start of each word.", `title("hello world")`, `"Hello World"`),
-		computes("trim", stdlib.TrimFunc, "The text without any of the given characters at its ends.", `trim("?!hello?!", "!?")`, `"hello"`),
-		computes("trimprefix", stdlib.TrimPrefixFunc, "The text without another at its start.", `trimprefix("helloworld", "hello")`, `"world"`),
-		computes("trimspace", stdlib.TrimSpaceFunc, "The text without white space at its ends.", `trimspace("  hello\n\n")`, `"hello"`),
-		computes("trimsuffix", stdlib.TrimSuffixFunc, "The text without another at its end.", `trimsuffix("helloworld", "world")`, `"hello"`),
-		computes("upper", stdlib.UpperFunc, "The text in capital letters.", `upper("hello")`, `"HELLO"`),
+		carries("chomp", stdlib.ChompFunc, "Removes line breaks from the end of a string.", `chomp("hello\n")`, `"hello"`),
+		computes("didyoumean", didyoumeanFunc, "Returns a suggestion for an `error_message`: a space, then a sentence with the element of names that is most similar to name. Returns an empty string if no element is similar, or if name is one of them.", `didyoumean("nfz", ["nfs", "rbd"])`, `" Did you mean \"nfs\"?"`),
+		computes("endswith", textTest("suffix", strings.HasSuffix), "Returns true if a string ends with the given suffix.", `endswith("nova.conf", ".conf")`, `true`),
+		carries("format", padding(stdlib.FormatFunc), "Formats values into a string. Verbs such as %s, %d, %03d, %q and %#v mark the places of the values.", `format("%s-%02d", "node", 7)`, `"node-07"`),
+		carries("formatlist", padding(stdlib.FormatListFunc), "Returns a list of strings: applies a format to each position of the given lists. An argument that is not a list is used for every string.", `formatlist("%s:%d", ["a", "b"], 11211)`, `["a:11211", "b:11211"]`),
+		carries("indent", indentFunc, "Adds the given number of spaces to the start of every line but the first.", `indent(2, "a:\nb: 1")`, `"a:\n  b: 1"`),
+		carries("join", stdlib.JoinFunc, "Joins the elements of one or more lists into a string, with a separator between them.", `join(", ", ["a", "b"])`, `"a, b"`),
+		computes("lower", stdlib.LowerFunc, "Converts a string to lowercase.", `lower("KEYSTONE")`, `"keystone"`),
+		computes("regex", stdlib.RegexFunc, "Returns the first match of a regular expression (RE2): a string, or a list or map of its capture groups. It is an error if nothing matches.", `regex("^(\\w+)-(\\d+)", "node-12")`, `["node", "12"]`),
+		computes("regexall", stdlib.RegexAllFunc, "Returns a list of all matches of a regular expression (RE2). The list is empty if nothing matches.", `regexall("[a-z]+", "1234abcd5678efgh9")`, `["abcd", "efgh"]`),
+		computes("replace", replaceFunc, "Replaces every occurrence of a substring, or every match of a regular expression written between slashes.", `replace("hello world", "/w.*d/", "you")`, `"hello you"`),
+		computes("split", stdlib.SplitFunc, "Splits a string into a list at each occurrence of a separator.", `split(",", "a,b,c")`, `["a", "b", "c"]`),
+		computes("startswith", textTest("prefix", strings.HasPrefix), "Returns true if a string starts with the given prefix.", `startswith("nova.conf", "nova")`, `true`),
+		computes("strcontains", textTest("substr", strings.Contains), "Returns true if a string contains the given substring.", `strcontains("hello world", "wor")`, `true`),
+		computes("strrev", stdlib.ReverseFunc, "Reverses the characters of a string.", `strrev("hello")`, `"olleh"`),
+		computes("substr", stdlib.SubstrFunc, "Extracts a substring by offset and length. A negative offset counts from the end of the string. The length -1 means up to the end.", `substr("hello world", 1, 4)`, `"ello"`),
+		computes("title", stdlib.TitleFunc, "Converts the first letter of each word to uppercase.", `title("hello world")`, `"Hello World"`),
+		computes("trim", stdlib.TrimFunc, "Removes the given characters from the start and end of a string.", `trim("?!hello?!", "!?")`, `"hello"`),
+		computes("trimprefix", stdlib.TrimPrefixFunc, "Removes a prefix from a string. Returns the string unchanged if it does not start with the prefix.", `trimprefix("helloworld", "hello")`, `"world"`),
+		computes("trimspace", stdlib.TrimSpaceFunc, "Removes white space from the start and end of a string.", `trimspace("  hello\n\n")`, `"hello"`),
+		computes("trimsuffix", stdlib.TrimSuffixFunc, "Removes a suffix from a string. Returns the string unchanged if it does not end with the suffix.", `trimsuffix("helloworld", "world")`, `"hello"`),
+		computes("upper", stdlib.UpperFunc, "Converts a string to uppercase.", `upper("hello")`, `"HELLO"`),
 	}
 }
 
@@ -115,7 +115,7 @@ var indentFunc = guarded(stdlib.IndentFunc, func(args []cty.Value) error {
 		return nil
 	}
 	if spaces.LessThan(cty.Zero).True() || spaces.GreaterThan(cty.NumberIntVal(maxIndent)).True() {
-		return function.NewArgErrorf(0, "a number from 0 to %d is needed", maxIndent)
+		return function.NewArgErrorf(0, "a number from 0 to %d is required", maxIndent)
 	}
 	return nil
 })

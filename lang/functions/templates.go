@@ -27,7 +27,7 @@ type templates struct {
 func (t templates) ofTexts() entry {
 	return carries("templatestring", t.rendering("template", func(text string) (string, string, error) {
 		return text, "template", nil
-	}), "A text as a template: ${...} and %{...} in it are evaluated with the given variables. What a text in the configuration itself leaves to it is written $${...} and %%{...}.",
+	}), "Renders a string as a template with the given variables. ${...} and %{...} in the string are evaluated. In a string literal, write $${...} and %%{...} to pass them to the template.",
 		`templatestring("Hello, $${name}!", { name = "you" })`, `"Hello, you!"`)
 }
 
@@ -36,7 +36,7 @@ func (t templates) ofFiles(f *Files) entry {
 	return carries("templatefile", t.rendering("path", func(name string) (string, string, error) {
 		source, err := f.readText(name)
 		return source, f.Path(name), err
-	}), "A file as a template: ${...} and %{...} in it are evaluated with the given variables.",
+	}), "Renders a file as a template with the given variables. ${...} and %{...} in the file are evaluated.",
 		`templatefile("greeting.tmpl", { names = ["a", "b"] })`, `"Hello, a! Hello, b! "`)
 }
 
@@ -47,7 +47,7 @@ func noTemplates() []entry {
 	f := function.New(&function.Spec{
 		VarParam: &rest,
 		Type: func([]cty.Value) (cty.Type, error) {
-			return cty.NilType, errors.New("a template cannot render another template; render that before, and give it the result as a variable")
+			return cty.NilType, errors.New("a template cannot render another template; render the other template first, and pass the result as a variable")
 		},
 		Impl: func([]cty.Value, cty.Type) (cty.Value, error) { return cty.UnknownVal(cty.String), nil },
 	})
@@ -74,7 +74,7 @@ func (t templates) rendering(param string, source func(string) (text, name strin
 			case !template.IsKnown() || !vars.IsKnown():
 				return unknown.WithMarks(marks, varMarks), nil
 			case !hasKeys(vars.Type()):
-				return unknown, function.NewArgErrorf(1, "a map is needed")
+				return unknown, function.NewArgErrorf(1, "a map is required")
 			}
 			text, name, err := source(template.AsString())
 			if err != nil {

@@ -58,7 +58,7 @@ func runs(diags hcl.Diagnostics, tokens hclsyntax.Tokens) hcl.Diagnostics {
 			}
 		}
 		if last > i {
-			first.Detail += fmt.Sprintf(" It goes on like this, at least to line %d.", diags[last].Subject.Start.Line)
+			first.Detail += fmt.Sprintf(" The same error repeats at least until line %d.", diags[last].Subject.Start.Line)
 		}
 		out = append(out, first)
 		i = last + 1
@@ -96,10 +96,10 @@ func explainedJSON(diags hcl.Diagnostics) hcl.Diagnostics {
 	for _, d := range diags {
 		switch d.Summary {
 		case "Root value must be object":
-			said := syntaxError(*d.Subject, "Object expected", "What stands in the file is one JSON object: { \"NAME\": VALUE }.")
+			said := syntaxError(*d.Subject, "Object expected", "The file must contain one JSON object: { \"NAME\": VALUE }.")
 			d.Summary, d.Detail = said.Summary, said.Detail
 		case "Invalid JSON string":
-			d.Detail = "A text begins and ends with a double quote, in one line. In it, \\ begins one of \\n, \\r, \\t, \\\", \\\\, \\/, \\b, \\f and \\uNNNN."
+			d.Detail = "A string starts and ends with a double quote on the same line. Its escape sequences are \\n, \\r, \\t, \\\", \\\\, \\/, \\b, \\f and \\uNNNN."
 		}
 	}
 	return diags
@@ -202,14 +202,14 @@ func (s *scan) unclosed() *hcl.Diagnostic {
 		at.End = at.Start
 		at.End.Byte += len(bytes.TrimRight(last.Bytes, "\r\n"))
 		at.End.Column += len(bytes.TrimRight(last.Bytes, "\r\n"))
-		return syntaxError(at, "Text without an end", "The text that begins here ends with a line in which nothing but %s stands, and there is none.", name)
+		return syntaxError(at, "Heredoc not closed", "This heredoc must end with a line that contains only %s. The file has no such line.", name)
 	case hclsyntax.TokenOQuote:
 		return s.unclosedQuote(s.tokens[len(s.tokens)-1])
 	}
 	if s.suspect != nil {
-		return notClosed(*s.suspect, fmt.Sprintf("By the indentation it should end before line %d.", s.before))
+		return notClosed(*s.suspect, fmt.Sprintf("The indentation suggests that it should end before line %d.", s.before))
 	}
-	return notClosed(last, "There is none.")
+	return notClosed(last, "The file ends without it.")
 }
 
 // suspectBefore records a block or map that is still open at a line that is no longer indented.
@@ -228,13 +228,13 @@ func (s *scan) suspectBefore(i int) {
 func (s *scan) close(t hclsyntax.Token, first bool) *hcl.Diagnostic {
 	if !slices.ContainsFunc(s.open, func(o opener) bool { return closers[o.Type] == t.Type }) {
 		what := map[hclsyntax.TokenType]string{hclsyntax.TokenCBrace: "brace", hclsyntax.TokenCBrack: "bracket", hclsyntax.TokenCParen: "parenthesis"}[t.Type]
-		return syntaxError(t.Range, "Closed twice", "This %s closes nothing. Remove it, or look above for a block or value that ends too early.", what)
+		return syntaxError(t.Range, "Unmatched closing character", "This %s has no matching opening %s. Remove it, or look above for a block or value that ends too early.", what, what)
 	}
 	top := s.open[len(s.open)-1]
 	if closers[top.Type] != t.Type {
-		hint := fmt.Sprintf("Instead there is %q in line %d.", t.Bytes, t.Range.Start.Line)
+		hint := fmt.Sprintf("Found %q in line %d instead.", t.Bytes, t.Range.Start.Line)
 		if t.Range.Start.Line == top.Range.Start.Line {
-			hint = fmt.Sprintf("Instead there is %q.", t.Bytes)
+			hint = fmt.Sprintf("Found %q instead.", t.Bytes)
 		}
 		return notClosed(top, hint)
 	}
@@ -250,22 +250,22 @@ func (s *scan) close(t hclsyntax.Token, first bool) *hcl.Diagnostic {
 func notClosed(o opener, hint string) *hcl.Diagnostic {
 	switch o.Type {
 	case hclsyntax.TokenOBrace:
-		return syntaxError(o.Range, "Brace not closed", "The block or map that begins here needs a } at its end. %s", hint)
+		return syntaxError(o.Range, "Brace not closed", "The block or map that starts here must end with }. %s", hint)
 	case hclsyntax.TokenOBrack:
-		return syntaxError(o.Range, "Bracket not closed", "What begins here needs a ] at its end. %s", hint)
+		return syntaxError(o.Range, "Bracket not closed", "The bracket that opens here must be closed with ]. %s", hint)
 	case hclsyntax.TokenOParen:
-		return syntaxError(o.Range, "Parenthesis not closed", "What begins here needs a ) at its end. %s", hint)
+		return syntaxError(o.Range, "Parenthesis not closed", "The parenthesis that opens here must be closed with ). %s", hint)
 	}
-	return syntaxError(o.Range, "Brace not closed", "What begins with %s within the text needs a } at its end. %s", o.Bytes, hint)
+	return syntaxError(o.Range, "Brace not closed", "The %s sequence in this string must end with }. %s", o.Bytes, hint)
 }
 
-// unclosedQuote returns the error for a text whose closing quote is missing in its line.
+// unclosedQuote returns the error for a string whose closing quote is missing in its line.
 func (s *scan) unclosedQuote(end hclsyntax.Token) *hcl.Diagnostic {
 	quote := s.open[len(s.open)-1]
 	if len(s.open) > 1 && quote.Range.End.Byte == end.Range.Start.Byte {
-		// The quote is the last token of its line, within "${...": it should close the text.
+		// The quote is the last token of its line, within "${...": it should close the string.
 		if around := s.open[len(s.open)-2]; closers[around.Type] == hclsyntax.TokenTemplateSeqEnd {
-			return notClosed(around, "The text ends before that.")
+			return notClosed(around, "The string ends before it.")
 		}
 	}
 	at := quote.Range
@@ -273,14 +273,14 @@ func (s *scan) unclosedQuote(end hclsyntax.Token) *hcl.Diagnostic {
 	if quote.Range.Start.Line != end.Range.Start.Line {
 		for _, t := range s.tokens {
 			if t.Range.Start.Byte > quote.Range.Start.Byte && closers[t.Type] == hclsyntax.TokenTemplateSeqEnd {
-				return notClosed(opener{Token: t}, "The line ends before that.")
+				return notClosed(opener{Token: t}, "The line ends before it.")
 			}
 		}
 	}
 	if at.End.Byte == quote.Range.End.Byte {
-		return syntaxError(quote.Range, unclosedQuote, "A text would begin with this quote, and the line ends. Perhaps the quote at the start of the text is missing.")
+		return syntaxError(quote.Range, unclosedQuote, "This quote starts a string, but the line ends here. Perhaps the opening quote of the string is missing.")
 	}
-	return syntaxError(at, unclosedQuote, "The text that begins here has no closing quote in its line. A text of several lines is written as <<EOT, the lines, and a line with EOT; a quote within a text as \\\".")
+	return syntaxError(at, unclosedQuote, "The string that starts here has no closing quote on its line. For a string of several lines, write <<EOT, the lines, and a line with only EOT. Inside a string, write a quote as \\\".")
 }
 
 const unclosedQuote = "Quote not closed"
@@ -307,9 +307,9 @@ func marker(tokens hclsyntax.Tokens, i int, first bool) *hcl.Diagnostic {
 	switch {
 	case t.Type == hclsyntax.TokenSlash && follows(tokens, i, hclsyntax.TokenStar):
 		at := hcl.RangeBetween(t.Range, tokens[i+1].Range)
-		return syntaxError(at, "Comment not closed", "The comment that begins here needs a */ at the end.")
+		return syntaxError(at, "Comment not closed", "The comment that starts here must end with */.")
 	case first && t.Range.Start.Column == 1 && strings.HasPrefix(lineAt(tokens, i), "<<<<<<<"):
-		return syntaxError(t.Range, "Merge conflict", "From here on there are two versions of the same lines, with markers of git. Keep one, and take the lines with <<<<<<<, ======= and >>>>>>> away.")
+		return syntaxError(t.Range, "Merge conflict", "Git left a merge conflict here: two versions of the same lines. Keep one version, and remove the lines with <<<<<<<, ======= and >>>>>>>.")
 	}
 	return nil
 }

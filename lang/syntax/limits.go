@@ -32,7 +32,7 @@ func checkSyntax(lex lexer, joined int) func(source []byte, name string, start h
 		}
 		if elements > maxElements {
 			return syntaxError(hcl.Range{Filename: name, Start: start, End: start}, "File too large",
-				"The file has more than %d lines and elements of lists. Data belong into another file, which an expression reads: csvdecode(file(...)).", maxElements)
+				"The file has more than %d lines and list elements. Put data into another file, and read it with csvdecode(file(...)).", maxElements)
 		}
 		if tooManyTokens(source, name, start, lex) {
 			return largeFile(name, start)
@@ -55,7 +55,7 @@ func checkSyntax(lex lexer, joined int) func(source []byte, name string, start h
 // largeFile returns the error for a file with more tokens than fit into the memory.
 func largeFile(name string, start hcl.Pos) *hcl.Diagnostic {
 	return syntaxError(hcl.Range{Filename: name, Start: start, End: start}, "File too large",
-		"The file has more than %d words, texts and signs. Split it: all files of a directory count as one. Data belong into another file, which an expression reads: csvdecode(file(...)).", maxTokens)
+		"The file has more than %d words, strings and symbols. Split it: kolla reads all *.hcl files of a directory as one configuration. Put data into another file, and read it with csvdecode(file(...)).", maxTokens)
 }
 
 // tooManyTokens reports whether a source has more than about maxTokens tokens. It splits the
@@ -178,7 +178,7 @@ func (n *nesting) next(tokens hclsyntax.Tokens, i int) *hcl.Diagnostic {
 		}
 	case hclsyntax.TokenNumberLit:
 		if hasHugeNumber(t.Bytes) {
-			return syntaxError(t.Range, "Number out of range", "A number may have at most %d digits, and an exponent below 1000.", maxDigits)
+			return syntaxError(t.Range, "Number out of range", "A number may have at most %d digits and an exponent below 1000.", maxDigits)
 		}
 	case hclsyntax.TokenStar, hclsyntax.TokenSlash, hclsyntax.TokenPlus, hclsyntax.TokenMinus, hclsyntax.TokenPercent,
 		hclsyntax.TokenEqualOp, hclsyntax.TokenNotEqual, hclsyntax.TokenLessThan, hclsyntax.TokenLessThanEq,
@@ -190,16 +190,16 @@ func (n *nesting) next(tokens hclsyntax.Tokens, i int) *hcl.Diagnostic {
 		return tooDeep(t.Range)
 	}
 	if n.joined > n.maxJoined {
-		return syntaxError(t.Range, "Text too long", "The texts up to line %d have too many lines and escapes. A long text belongs into another file, which an expression reads: file(...).", t.Range.Start.Line)
+		return syntaxError(t.Range, "String too long", "The strings up to line %d have too many lines and escape sequences. Put a long string into another file, and read it with file(...).", t.Range.Start.Line)
 	}
 	if n.operators > maxOperators {
-		return syntaxError(t.Range, "Expression too long", "An expression may have at most %d operators. Make local values of its parts, or a list, over which `for` goes.", maxOperators)
+		return syntaxError(t.Range, "Expression too long", "An expression may have at most %d operators. Split it into local values, or use `for` over a list.", maxOperators)
 	}
 	return nil
 }
 
 func tooDeep(at hcl.Range) *hcl.Diagnostic {
-	return syntaxError(at, "Nested too deep", "In line %d, column %d, blocks, brackets and templates are nested more than %d deep. Make local values of what is inside, or correct what generated the file.", at.Start.Line, at.Start.Column, maxNesting)
+	return syntaxError(at, "Nested too deep", "At line %d, column %d, blocks, brackets and templates are nested more than %d levels deep. Move inner parts into local values, or correct the program that generated the file.", at.Start.Line, at.Start.Column, maxNesting)
 }
 
 func (n *nesting) open(l level) { n.levels = append(n.levels, l) }
@@ -285,7 +285,7 @@ func checkJSON(source []byte, name string, pos hcl.Pos) *hcl.Diagnostic {
 		case c >= '0' && c <= '9':
 			number := numberAt(source[i:])
 			if hasHugeNumber(number) {
-				return syntaxError(placeOf(source, name, i, len(number)), "Number out of range", "A number may have at most %d digits, and an exponent below 1000.", maxDigits)
+				return syntaxError(placeOf(source, name, i, len(number)), "Number out of range", "A number may have at most %d digits and an exponent below 1000.", maxDigits)
 			}
 			i += len(number) - 1
 		}

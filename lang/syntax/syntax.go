@@ -163,9 +163,9 @@ func noText(name string, source []byte, start hcl.Pos) *hcl.Diagnostic {
 	}
 	place := placeOf(source, name, at, 0)
 	if bytes.HasPrefix(source, []byte{0xff, 0xfe}) || bytes.HasPrefix(source, []byte{0xfe, 0xff}) {
-		return syntaxError(place, "Not a text", "The file is a text in UTF-16, as some editors save it. Save it as UTF-8.")
+		return syntaxError(place, "Not UTF-8", "The file is UTF-16. Some editors save files this way. Save it as UTF-8.")
 	}
-	return syntaxError(place, "Not a text", "The file is not a text in UTF-8: in line %d, column %d, there is the byte 0x%02x. Save it as UTF-8, or take it out of the directory.",
+	return syntaxError(place, "Not UTF-8", "The file is not UTF-8: line %d, column %d contains the byte 0x%02x. Save it as UTF-8, or move it to another directory.",
 		place.Start.Line, place.Start.Column, source[at])
 }
 
@@ -190,7 +190,7 @@ func checkSize(source []byte, name string, start hcl.Pos) *hcl.Diagnostic {
 		return nil
 	}
 	return syntaxError(hcl.Range{Filename: name, Start: start, End: start}, "File too large",
-		"The file has more than %d MiB. Split it: all files of a directory count as one. What is no configuration, such as data that file(...) reads, belongs into a file with another ending.", maxSource>>20)
+		"The file is larger than %d MiB. Split it: kolla reads all *.hcl files of a directory as one configuration. Put data that is not configuration into a file with another extension, and read it with file(...).", maxSource>>20)
 }
 
 // fewerSyntaxErrors shortens a long list of errors: after so many errors, most follow from an
@@ -201,7 +201,7 @@ func fewerSyntaxErrors(diags hcl.Diagnostics) hcl.Diagnostics {
 	}
 	rest := diags[maxSyntaxErrors:]
 	return append(diags[:maxSyntaxErrors:maxSyntaxErrors], syntaxError(*rest[0].Subject, "More errors in this file",
-		"There are %d more errors of syntax from here on. Correct the first ones; the others may follow from them.", len(rest)))
+		"There are %d more syntax errors after this. Correct the first errors: they may be the cause of the others.", len(rest)))
 }
 
 // hugeNumber finds candidates for numbers that are too large to compute with. A match may also

@@ -30,29 +30,29 @@ func (s faulty) reword(d *hcl.Diagnostic) {
 		said = s.noItem(i)
 	case "Invalid argument name":
 		name, _, _ := strings.Cut(strings.TrimPrefix(lineAt(s.tokens, i), `"`), `"`)
-		said = syntaxError(hcl.RangeBetween(*d.Subject, s.tokens[min(i+2, len(s.tokens)-1)].Range), "Quoted name", "The name of an argument stands without quotes: `%s = VALUE`. Only the keys of a map may be quoted.", name)
+		said = syntaxError(hcl.RangeBetween(*d.Subject, s.tokens[min(i+2, len(s.tokens)-1)].Range), "Quoted name", "Write the name of an argument without quotes: `%s = VALUE`. Only the keys of a map may be quoted.", name)
 	case "Attribute redefined":
 		said = s.twice(d, i)
 	case "Invalid 'for' expression":
-		said = syntaxError(*d.Subject, d.Summary, "%s A list is written [for NAME in VALUES : VALUE], and a map {for NAME in VALUES : KEY => VALUE}.", d.Detail)
+		said = syntaxError(*d.Subject, d.Summary, "%s For a list, write [for NAME in VALUES : VALUE]. For a map, write {for NAME in VALUES : KEY => VALUE}.", d.Detail)
 	case "Invalid block definition":
 		said = s.noBlock(d, i)
 	case "Invalid single-argument block definition":
-		said = syntaxError(*d.Subject, "Line break expected", "A block in one line holds one argument at most. Give each argument, and the closing brace, a line of its own.")
+		said = syntaxError(*d.Subject, "Line break expected", "A block on one line can have at most one argument. Put each argument and the closing brace on its own line.")
 	case "Unexpected comma after argument":
-		said = syntaxError(*d.Subject, "Comma after an argument", "The arguments of a block are separated by line breaks. Take the comma away; commas separate the elements of lists and maps.")
+		said = syntaxError(*d.Subject, "Comma after an argument", "Arguments of a block are separated by line breaks. Remove the comma. Commas only separate the elements of lists and maps.")
 	case "Missing newline after argument":
 		said = s.noEnd(i)
 	case "Extra characters after expression":
 		said = s.noMore(i)
 	case "Extra characters after interpolation expression":
-		said = syntaxError(*d.Subject, "Brace expected", "What begins with %s within a text is one value, and then a }. Perhaps an operator or a comma is missing before this. Where the characters are meant, write %s.", "${", "$${")
+		said = syntaxError(*d.Subject, "Brace expected", "A %s sequence must contain one expression and end with }. Perhaps an operator or a comma is missing before this. For the literal characters, write %s.", "${", "$${")
 	case "Invalid expression", "Missing expression":
 		said = s.noValue(i)
 	case "Invalid escape sequence":
-		said = syntaxError(*d.Subject, "Unknown escape", "In a text, a backslash begins one of \\n, \\r, \\t, \\\", \\\\, \\uNNNN and \\UNNNNNNNN. A backslash that is meant as such is written twice.")
+		said = syntaxError(*d.Subject, "Unknown escape", "The escape sequences of a string are \\n, \\r, \\t, \\\", \\\\, \\uNNNN and \\UNNNNNNNN. For a literal backslash, write \\\\.")
 	case "Invalid template control keyword":
-		said = syntaxError(*d.Subject, "Unknown directive", "In a text, %s begins if, else, endif, for or endfor. Where the characters are meant, write %s.", "%{", "%%{")
+		said = syntaxError(*d.Subject, "Unknown directive", "In a string, %s must be followed by if, else, endif, for or endfor. For the literal characters, write %s.", "%{", "%%{")
 	default:
 		said = s.inBrackets(d, i)
 	}
@@ -68,22 +68,22 @@ func (s faulty) inBrackets(d *hcl.Diagnostic, i int) *hcl.Diagnostic {
 	switch d.Summary {
 	case "Missing item separator":
 		if t.Type == hclsyntax.TokenEqual || t.Type == hclsyntax.TokenColon {
-			return syntaxError(t.Range, "Names in a list", "The elements of a list have no names. A map stands in braces: { NAME = VALUE }.")
+			return syntaxError(t.Range, "Names in a list", "The elements of a list have no names. For a map, use braces: { NAME = VALUE }.")
 		}
-		return syntaxError(t.Range, "Comma missing", "The elements of a list are separated by commas, also where each has a line of its own. One is missing before this element.")
+		return syntaxError(t.Range, "Comma missing", "The elements of a list are separated by commas, even if each is on its own line. A comma is missing before this element.")
 	case "Missing argument separator":
-		return syntaxError(t.Range, "Comma missing", "The arguments of a function are separated by commas. One is missing before this.")
+		return syntaxError(t.Range, "Comma missing", "The arguments of a function are separated by commas. A comma is missing before this argument.")
 	case "Missing attribute separator":
-		return syntaxError(t.Range, "Comma missing", "The elements of a map are separated by commas or line breaks. One is missing before this element.")
+		return syntaxError(t.Range, "Comma missing", "The elements of a map are separated by commas or line breaks. A comma is missing before this element.")
 	case "Missing key/value separator", "Missing attribute value":
-		return syntaxError(t.Range, "Equals sign missing", "Each element of a map is written NAME = VALUE. A list stands in brackets: [VALUE, VALUE].")
+		return syntaxError(t.Range, "Equals sign missing", "Write each element of a map as NAME = VALUE. For a list, use brackets: [VALUE, VALUE].")
 	case "Missing false expression in conditional":
-		return syntaxError(s.tokens[max(i-1, 0)].Range, "Value missing", "A condition is written CONDITION ? VALUE : OTHER. After this, `: OTHER` is missing.")
+		return syntaxError(s.tokens[max(i-1, 0)].Range, "Value missing", "Write a condition as CONDITION ? VALUE : OTHER. After this, `: OTHER` is missing.")
 	case "Missing close bracket on index":
-		return syntaxError(t.Range, "Bracket expected", "An index is one value in brackets. The arguments of a function stand in parentheses: NAME(VALUE, VALUE).")
+		return syntaxError(t.Range, "Bracket expected", "An index is one value in brackets. For the arguments of a function, use parentheses: NAME(VALUE, VALUE).")
 	case "Unbalanced parentheses":
 		if t.Type == hclsyntax.TokenComma {
-			return syntaxError(t.Range, "Comma in parentheses", "Parentheses are round one value. A list stands in brackets: [VALUE, VALUE].")
+			return syntaxError(t.Range, "Comma in parentheses", "Parentheses can contain only one value. For a list, use brackets: [VALUE, VALUE].")
 		}
 	}
 	return nil
@@ -95,15 +95,15 @@ func (s faulty) badCharacter(i int) *hcl.Diagnostic {
 	r, _ := utf8.DecodeRune(t.Bytes)
 	switch {
 	case t.Type == hclsyntax.TokenSemicolon:
-		return syntaxError(t.Range, "Unexpected semicolon", "Arguments and blocks end with their line. Take the semicolon away.")
+		return syntaxError(t.Range, "Unexpected semicolon", "Arguments and blocks end at the end of the line. Remove the semicolon.")
 	case strings.ContainsRune(wrongQuotes, r):
-		return syntaxError(t.Range, "Wrong quotes", "A text stands in straight double quotes: %s.", s.requoted(i))
+		return syntaxError(t.Range, "Wrong quotes", "Write a string in straight double quotes: %s.", s.requoted(i))
 	case unicode.IsSpace(r) || unicode.Is(unicode.Cf, r):
-		return syntaxError(t.Range, "Invisible character", "An invisible character (%U) stands here. Such characters often come with text that was copied: delete it, and type a space if there should be one.", r)
+		return syntaxError(t.Range, "Invisible character", "There is an invisible character (%U) here. Copied text often contains such characters. Delete it, and type a space if one is needed.", r)
 	case r > utf8.RuneSelf:
-		return syntaxError(t.Range, "Unexpected character", "The character %q (%U) has no meaning outside of texts in quotes. Such characters often come with text that was copied: type the line anew.", string(r), r)
+		return syntaxError(t.Range, "Unexpected character", "The character %q (%U) is only allowed inside strings. Copied text often contains such characters. Type the line again.", string(r), r)
 	}
-	return syntaxError(t.Range, "Unexpected character", "The character %q has no meaning outside of texts in quotes.", string(r))
+	return syntaxError(t.Range, "Unexpected character", "The character %q is only allowed inside strings.", string(r))
 }
 
 // requoted returns a text with straight quotes in place of wrong ones.
@@ -117,7 +117,7 @@ func (s faulty) requoted(i int) string {
 			return strconv.Quote(string(line[1:end]))
 		}
 	}
-	return `"TEXT"`
+	return `"STRING"`
 }
 
 // wrongQuotes contains the quotes of other languages and of word processors.
@@ -129,7 +129,7 @@ func (s faulty) twice(d *hcl.Diagnostic, i int) *hcl.Diagnostic {
 	if at == nil {
 		return nil
 	}
-	return syntaxError(*d.Subject, "Second argument of that name", "The first %q is at %s. Take one of them away.", s.tokens[i].Bytes, at[1])
+	return syntaxError(*d.Subject, "Duplicate argument", "%q is already set at %s. Remove one of the two.", s.tokens[i].Bytes, at[1])
 }
 
 var (
@@ -145,29 +145,29 @@ func (s faulty) noItem(i int) *hcl.Diagnostic {
 	outside := depth(s.tokens[:i]) == 0
 	switch {
 	case outside && s.hidden && t.Type == hclsyntax.TokenOBrace:
-		return syntaxError(t.Range, "Not HCL", "A line of a file with values is `NAME = VALUE`. If this is JSON: it is read from files whose names end in .json.")
+		return syntaxError(t.Range, "Not HCL", "Each line of a variable file is `NAME = VALUE`. If this is JSON, rename the file so that its name ends in .json.")
 	case outside && s.hidden && yamlItem.MatchString(line):
-		return syntaxError(t.Range, "Not HCL", "This looks like YAML. A line of a file with values is `NAME = VALUE`, a map { NAME = VALUE }, and a list [VALUE, VALUE].")
+		return syntaxError(t.Range, "Not HCL", "This looks like YAML. Each line of a variable file is `NAME = VALUE`. Write a map as { NAME = VALUE } and a list as [VALUE, VALUE].")
 	case outside && s.hidden && iniSection.MatchString(line):
-		return syntaxError(t.Range, "Not HCL", "This looks like the config file of a service. A line of a file with values is `NAME = VALUE`, and there are no sections in it.")
+		return syntaxError(t.Range, "Not HCL", "This looks like the config file of a service. Each line of a variable file is `NAME = VALUE`. It has no sections.")
 	case outside && t.Type == hclsyntax.TokenOBrace:
-		return syntaxError(t.Range, "Not HCL", "A block begins with its type, as in `service \"NAME\" {`. If this is JSON: it is read from files whose names end in %s.", JSONExtension)
+		return syntaxError(t.Range, "Not HCL", "A block starts with its type, as in `service \"NAME\" {`. If this is JSON, rename the file so that its name ends in %s.", JSONExtension)
 	case outside && yamlItem.MatchString(line):
-		return syntaxError(t.Range, "Not HCL", "This looks like YAML. A block is written `service \"NAME\" {`, and in it an argument `replicas = 3`. Objects of Kubernetes in YAML are read by manifest \"NAME\" { files = [\"FILE\"] }.")
+		return syntaxError(t.Range, "Not HCL", "This looks like YAML. Write a block as `service \"NAME\" {`, and an argument in it as `replicas = 3`. To apply Kubernetes objects from YAML files, write manifest \"NAME\" { files = [\"FILE\"] }.")
 	case outside && iniSection.MatchString(line):
-		return syntaxError(t.Range, "Not HCL", "This looks like the config file of a service. Values for one are written `config \"FILE\" {` in the block of the service, or stand in a file below the cloud's config_dir.")
+		return syntaxError(t.Range, "Not HCL", "This looks like the config file of a service. Put its values into a `config \"FILE\" {` block of the service, or into a file in the cloud's config_dir.")
 	case t.Type == hclsyntax.TokenNumberLit:
-		return syntaxError(t.Range, "Unsuitable name", "A name begins with a letter or an underscore.")
+		return syntaxError(t.Range, "Unsuitable name", "A name starts with a letter or an underscore.")
 	case t.Type != hclsyntax.TokenIdent:
-		return syntaxError(t.Range, "Argument or block expected", "A line here begins an argument, `NAME = VALUE`, or a block, `TYPE \"NAME\" {`. This one begins with %s.", s.named(t))
+		return syntaxError(t.Range, "Argument or block expected", "This line must start an argument, `NAME = VALUE`, or a block, `TYPE \"NAME\" {`. It starts with %s.", s.named(t))
 	case slices.Contains([]hclsyntax.TokenType{hclsyntax.TokenColon, hclsyntax.TokenEqualOp, hclsyntax.TokenPlus}, next.Type):
-		return syntaxError(next.Range, "Equals sign expected", "An argument is written with one equals sign: `%s = VALUE`.", t.Bytes)
+		return syntaxError(next.Range, "Equals sign expected", "Write an argument with one equals sign: `%s = VALUE`.", t.Bytes)
 	case next.Type == hclsyntax.TokenDot:
-		return syntaxError(hcl.RangeBetween(t.Range, next.Range), "Unsuitable name", "The name of an argument is one word. What is inside of a value is written in braces: `%s = { NAME = VALUE }`.", t.Bytes)
+		return syntaxError(hcl.RangeBetween(t.Range, next.Range), "Unsuitable name", "The name of an argument is one word. To set an element of a map, use braces: `%s = { NAME = VALUE }`.", t.Bytes)
 	case line == string(t.Bytes):
-		return syntaxError(t.Range, "Value missing", "%q stands alone in its line. An argument is written `%s = VALUE`, and a block `%s {`.", t.Bytes, t.Bytes, t.Bytes)
+		return syntaxError(t.Range, "Value missing", "%q is alone on its line. Write an argument as `%s = VALUE`, and a block as `%s {`.", t.Bytes, t.Bytes, t.Bytes)
 	}
-	return syntaxError(next.Range, "Equals sign or brace expected", "After %q there is an equals sign, if it is an argument, or a brace, if it is a block.", t.Bytes)
+	return syntaxError(next.Range, "Equals sign or brace expected", "After %q, write an equals sign for an argument, or a brace for a block.", t.Bytes)
 }
 
 // named describes a token for a message.
@@ -213,29 +213,29 @@ func (s faulty) noBlock(d *hcl.Diagnostic, i int) *hcl.Diagnostic {
 	switch {
 	case s.tokens[i].Type == hclsyntax.TokenEqual:
 		header, _, _ := strings.Cut(line, "=")
-		return syntaxError(at, "Equals sign before a block", "A block has none: write `%s {`.", strings.TrimSpace(header))
+		return syntaxError(at, "Equals sign before a block", "A block has no equals sign: write `%s {`.", strings.TrimSpace(header))
 	case at.Start.Line < at.End.Line:
 		at = hcl.RangeBetween(s.tokens[first].Range, s.tokens[max(i-1, first)].Range)
 		for _, t := range s.tokens[i:] {
 			if t.Type == hclsyntax.TokenOBrace {
-				return syntaxError(at, "Brace expected", "The opening brace of a block stands in the line in which the block begins: `%s {`.", line)
+				return syntaxError(at, "Brace expected", "Put the opening brace of a block on the first line of the block: `%s {`.", line)
 			}
 			if t.Type != hclsyntax.TokenNewline && t.Type != hclsyntax.TokenComment {
 				break
 			}
 		}
-		return syntaxError(at, "Equals sign or brace missing", "An argument is written `%s = %s`, and a block `%s {`.", name, value, line)
+		return syntaxError(at, "Equals sign or brace missing", "Write an argument as `%s = %s`, and a block as `%s {`.", name, value, line)
 	case !strings.HasSuffix(line, "{") && !strings.HasSuffix(line, "}"):
-		return syntaxError(hcl.RangeBetween(s.tokens[first].Range, s.tokens[first+1].Range), "Equals sign missing", "An argument is written with an equals sign: `%s = %s`.", name, value)
+		return syntaxError(hcl.RangeBetween(s.tokens[first].Range, s.tokens[first+1].Range), "Equals sign missing", "Write an argument with an equals sign: `%s = %s`.", name, value)
 	}
-	return syntaxError(*d.Subject, "Brace expected", "Between the type of a block and its brace there is nothing but its name, in quotes.")
+	return syntaxError(*d.Subject, "Brace expected", "Only the name of a block, in quotes, can be between its type and its brace.")
 }
 
 // insteadOf maps words of other languages to a hint about their notation here.
 var insteadOf = map[string]string{
-	"and": "`and` is written &&.", "or": "`or` is written ||.", "is": "`is` is written ==.", "not": "`not` is written !.",
-	"then": "A condition is written CONDITION ? VALUE : OTHER.", "else": "A condition is written CONDITION ? VALUE : OTHER.",
-	"if": "A condition is written CONDITION ? VALUE : OTHER.",
+	"and": "Write && instead of `and`.", "or": "Write || instead of `or`.", "is": "Write == instead of `is`.", "not": "Write ! instead of `not`.",
+	"then": "Write a condition as CONDITION ? VALUE : OTHER.", "else": "Write a condition as CONDITION ? VALUE : OTHER.",
+	"if": "Write a condition as CONDITION ? VALUE : OTHER.",
 }
 
 // unexpectedWord returns the error for an operator that other languages write as a word.
@@ -255,7 +255,7 @@ func (s faulty) noMore(i int) *hcl.Diagnostic {
 		return d
 	}
 	if t.Type == hclsyntax.TokenEqual {
-		return syntaxError(t.Range, "Value alone expected", "What stands here is a value, without a name before it. To compare two values write ==.")
+		return syntaxError(t.Range, "Unexpected equals sign", "Write only a value here, without a name. To compare two values, write ==.")
 	}
 	return syntaxError(t.Range, "End of the value expected", "The value ends before this. Perhaps an operator, a comma or a bracket is missing before %s.", s.named(t))
 }
@@ -268,13 +268,13 @@ func (s faulty) noEnd(i int) *hcl.Diagnostic {
 	}
 	switch {
 	case before.Type == hclsyntax.TokenCQuote && before.Range.End.Byte == t.Range.Start.Byte:
-		return syntaxError(t.Range, "Text after a closing quote", "The text ends before this. A quote within a text is written \\\".")
+		return syntaxError(t.Range, "Characters after a closing quote", "The string ends before this. Inside a string, write a quote as \\\".")
 	case t.Type == hclsyntax.TokenEqual:
-		return syntaxError(t.Range, "Second equals sign", "An argument has one equals sign. To compare two values write ==.")
+		return syntaxError(t.Range, "Second equals sign", "An argument has one equals sign. To compare two values, write ==.")
 	case t.Type == hclsyntax.TokenIdent && s.tokens[min(i+1, len(s.tokens)-1)].Type == hclsyntax.TokenEqual:
-		return syntaxError(t.Range, "Line break expected", "Each argument stands in a line of its own.")
+		return syntaxError(t.Range, "Line break expected", "Put each argument on its own line.")
 	}
-	return syntaxError(t.Range, "End of the line expected", "The value of the argument ends before this, and so should the line. Perhaps an operator, a comma or a bracket is missing before %s.", s.named(t))
+	return syntaxError(t.Range, "End of the line expected", "The value of the argument ends before this, so the line must end here. Perhaps an operator, a comma or a bracket is missing before %s.", s.named(t))
 }
 
 // noValue returns the error for a missing value.
@@ -285,7 +285,7 @@ func (s faulty) noValue(i int) *hcl.Diagnostic {
 	case t.Type == hclsyntax.TokenComment:
 		ends = true
 	case t.Type == hclsyntax.TokenEqual:
-		return syntaxError(t.Range, "Value expected", "To compare two values write ==. The name of an argument stands only at the start of a line.")
+		return syntaxError(t.Range, "Value expected", "To compare two values, write ==. The name of an argument must be at the start of a line.")
 	}
 	if ends && i > 0 {
 		return syntaxError(before.Range, "Value missing", "There is no value after %s.", s.named(before))
@@ -293,5 +293,5 @@ func (s faulty) noValue(i int) *hcl.Diagnostic {
 	if ends {
 		return syntaxError(t.Range, "Value missing", "There is no value.")
 	}
-	return syntaxError(t.Range, "Value expected", "A value is expected here: a text in quotes, a number, true, false, a list, a map or a reference. None of them begins with %s.", s.named(t))
+	return syntaxError(t.Range, "Value expected", "A value is expected here: a string in quotes, a number, true, false, a list, a map or a reference. None of them starts with %s.", s.named(t))
 }

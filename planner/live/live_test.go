@@ -229,7 +229,7 @@ func (b *bench) settled() {
 	}
 }
 
-// lines shows changes, one a line.
+// lines shows changes, one per line.
 func lines(changes []plans.Change) string {
 	var out strings.Builder
 	for _, c := range changes {

@@ -20,24 +20,24 @@ import (
 func Apply(s command.Streams) *cli.Command {
 	return &cli.Command{
 		Name:      "apply",
-		Usage:     "Carry out a plan",
+		Usage:     "Apply the changes of a plan",
 		ArgsUsage: "[PLANFILE]",
 		Description: `
 Makes a plan, shows it, asks, and carries it out in dependency order. It waits until each
 object is ready. With a plan file it makes the plan again and carries out the file's plan
-without asking. If the new plan differs, it writes nothing, and lists each difference with
+without asking. If the new plan differs, it changes nothing, and lists each difference with
 its author. So it needs the same configuration, the same values of variables, and the same
 options -destroy, -adopt, -force-conflicts, -force-release, -replace, -delete-data, -policy,
 -override-policy and -allow-unverified as the plan.
 
-With -skip-drifted, actions of objects that others changed since the plan was made do not
-start, unless they do less than the plan shows, nor do actions that depend on them. The rest is
-carried out. It exits with 1 if an action did not start.
+With -skip-drifted, kolla skips the actions of objects that others changed since the plan was
+made, unless they do less than the plan shows. It also skips the actions that depend on them,
+and carries out the rest. It exits with 1 if it skipped an action.
 
 After one interrupt (Ctrl-C), it finishes the current writes and stops. After an interrupt
 or a kill, run it again to continue.`,
-		Flags: append(append(append(planFlags(), changeFlags()...), applyFlags()...), deleteDataFlag(), destroyFlag("take the cloud down, as kolla destroy does, or carry out a saved plan that does"),
-			&cli.BoolFlag{Name: skipDriftedFlag, Usage: "with a plan file, do no more to objects that others changed than the plan shows, and carry out the rest"}),
+		Flags: append(append(append(planFlags(), changeFlags()...), applyFlags()...), deleteDataFlag(), destroyFlag("take the cloud down, as kolla destroy does, or apply a saved plan that does"),
+			&cli.BoolFlag{Name: skipDriftedFlag, Usage: "with a plan file: skip objects that others changed, unless the action does less than the plan shows, and carry out the rest"}),
 		Action: func(c *cli.Context) error {
 			if err := command.AtMost(c, 1); err != nil {
 				return err
@@ -63,18 +63,19 @@ or a kill, run it again to continue.`,
 func Destroy(s command.Streams) *cli.Command {
 	return &cli.Command{
 		Name:  "destroy",
-		Usage: "Take the cloud down; data stays unless it is named",
+		Usage: "Take the cloud down; data stays unless you name it",
 		Description: `
-Deletes what kolla made, in reverse dependency order. What holds data (volumes,
-generated secrets, and the namespace that they are in) stays, unless -delete-data
-names it by the address that the plan shows; -delete-data='*' names all of it.
-A namespace stays in any case with what kolla did not make in it. Labels of nodes are
-given back.
+Deletes the objects that kolla created, in reverse dependency order. Objects that hold data
+(volumes, generated secrets and their namespace) stay, unless you name them with
+-delete-data and the address that the plan shows; -delete-data='*' means all of them.
+A namespace that contains objects that kolla did not create always stays. kolla removes
+its labels from nodes.
 
-The plan names what pods carry for others, such as running servers, node by node. Before
-such a workload is deleted its pods clean their nodes: servers end, and bridges and network
-namespaces go. Where a pod cannot, a warning at the end names the node and what may be left.
-It takes the right to run commands in pods (create pods/exec).`,
+For each node, the plan lists the resources that its pods provide to users, such as running
+servers. Before kolla deletes these pods, they clean their nodes: they stop servers, and
+remove bridges and network namespaces. If a pod cannot do this, a warning at the end names
+the node and the resources that may remain. This needs the right to run commands in pods
+(create pods/exec).`,
 		Flags: append(append(planFlags(), applyFlags()...), deleteDataFlag()),
 		Action: func(c *cli.Context) error {
 			if err := command.NoArguments(c); err != nil {

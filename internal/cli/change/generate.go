@@ -49,7 +49,7 @@ func generate(ctx context.Context, w *command.Workspace) error {
 	if err != nil {
 		return err
 	}
-	text := "# Written by `kolla plan -" + generateFlag + "` from what is in the cluster. Check it,\n# and move it where it belongs.\n"
+	text := "# Written by `kolla plan -" + generateFlag + "` from objects in the cluster. Review it,\n# and move the blocks to the right file.\n"
 	var names, variables []string
 	for _, d := range drafts {
 		text += "\n" + string(d.Source)

@@ -44,7 +44,7 @@ func planOptions(w *command.Workspace, saved *plans.Plan) (engine.Options, error
 	verify := w.Flags.String("verify")
 	o.VerifyAll = verify == "full"
 	if verify != "" && !o.VerifyAll {
-		return o, failure.New(fmt.Sprintf("-verify=%s is not known", verify), "Use -verify=full to have the server asked about every object, or leave it out.")
+		return o, failure.New(fmt.Sprintf("-verify=%s is not known", verify), "Use -verify=full to compare every object with the server, or remove the option.")
 	}
 	if err := completeSelection(w, &o); err != nil {
 		return o, err
@@ -72,7 +72,7 @@ func completeSelection(w *command.Workspace, o *engine.Options) error {
 	o.Selection.Targets, o.Selection.Excludes = command.Canonical(o.Selection.Targets), command.Canonical(o.Selection.Excludes)
 	for _, target := range o.Selection.Targets {
 		if slices.Contains(o.Selection.Excludes, target) {
-			return failure.New(fmt.Sprintf("%s is both targeted and excluded", target), "What is excluded is left out, so that nothing would be selected. Take one of the two away.")
+			return failure.New(fmt.Sprintf("%s is both targeted and excluded", target), "Excluded objects are left out, so the plan would select nothing. Remove one of the two options.")
 		}
 	}
 	return nil
@@ -108,7 +108,7 @@ func checkModes(w *command.Workspace, destroy bool) error {
 		return failure.New("-destroy and -replace contradict each other", "Destroyed objects are not created again.")
 	}
 	if destroy && w.Flags.IsSet("adopt") {
-		return failure.New("-destroy and -adopt contradict each other", "A destroy deletes only what the state knows. If the state was lost, kolla state rebuild makes it anew.")
+		return failure.New("-destroy and -adopt contradict each other", "A destroy deletes only what the state knows. If the state was lost, recreate it with kolla state rebuild.")
 	}
 	if w.Flags.Int("parallelism") < 1 {
 		return failure.New("-parallelism must be at least 1", "It is the number of operations at the same time.")
@@ -133,7 +133,7 @@ func readTargets(path string, places map[string]string) ([]string, error) {
 		}
 	}
 	if len(targets) == 0 {
-		return nil, failure.New("The file of -target-file names nothing", fmt.Sprintf("%s has no address in it. Without targets the plan would be of the whole cloud, which is hardly meant.", path))
+		return nil, failure.New("The file of -target-file names nothing", fmt.Sprintf("%s contains no address. Without targets, the plan would include the whole cloud.", path))
 	}
 	return targets, nil
 }

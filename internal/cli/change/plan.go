@@ -28,20 +28,20 @@ func Plan(s command.Streams) *cli.Command {
 		Usage: "Show what would change in the cluster, and why",
 		Description: `
 Compares the configuration with the live cluster, object by object, by asking the
-API server what an apply would do. Changes nothing.
+API server for the result of an apply. Changes nothing.
 
 -target and -exclude plan a part of the cloud. A target includes its dependencies. -exclude
 also leaves out the dependants of an excluded object. For deletions, a target includes its
 dependants.
 
 Exit codes: 0 done, 1 error; with -detailed-exitcode 0 no changes, 2 changes. An
-object that is as declared but not ready is shown and is no change. Objects that could not
-be compared are an error without -allow-unverified. A plan that a policy denies is an error.`,
+unchanged object that is not ready is shown, but is no change. Objects that could not be
+compared are an error without -allow-unverified. A plan that a policy denies is an error.`,
 		Flags: append(append(append(planFlags(), changeFlags()...), command.FormatFlags()...),
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for kolla apply FILE"},
 			destroyFlag("plan to take the cloud down"),
 			deleteDataFlag(),
-			&cli.StringFlag{Name: generateFlag, Usage: "write manifests for import blocks whose `to` is not declared to the new `FILE`, and plan with them"},
+			&cli.StringFlag{Name: generateFlag, Usage: "write manifests for import blocks with an undeclared target to the new `FILE`, and plan with them"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there are changes"},
 			command.AnnotationsFlag()),
 		Action: func(c *cli.Context) error {
@@ -55,7 +55,7 @@ be compared are an error without -allow-unverified. A plan that a policy denies 
 			stdout := s.Out
 			if outputs.Stdout() {
 				if c.Bool("json") {
-					return failure.New("There are two formats for standard output", "-json prints events there, and -format the plan. Leave one of them out, or write the events to a file with -json-into.")
+					return failure.New("There are two formats for standard output", "-json prints events to standard output, and -format prints the plan there. Remove one of the options, or write the events to a file with -json-into.")
 				}
 				s.Out = s.Err
 			}

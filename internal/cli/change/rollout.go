@@ -22,22 +22,22 @@ import (
 func Rollout(s command.Streams) *cli.Command {
 	return &cli.Command{
 		Name:      "rollout",
-		Usage:     "Replace pods that an apply left as they were",
+		Usage:     "Replace the pods that an apply left unchanged",
 		ArgsUsage: "[ADDRESS...]",
 		Description: `
 A workload with update = "on-delete" keeps its pods when an apply changes it. This
-replaces those pods, node by node, and waits until each new one is ready. It shows first
-which pods on which nodes, and asks.
+command replaces those pods, node by node, and waits until each new pod is ready. First it
+lists the pods and their nodes, and asks.
 
-ADDRESS is that of a workload or a block; without one, all such workloads of the state
-are meant, those that others depend on first. Pods on nodes that are down are left as
-they are, and named.
+ADDRESS names a workload or a block. Without an address, it replaces the pods of all such
+workloads in the state, in dependency order. It does not replace pods on nodes that are
+down, and lists them.
 
-It stops at the first pod that does not come back, and says why. Run it again to go on,
-also after it was interrupted or killed.`,
+It stops at the first pod that does not become ready, and prints the reason. To continue,
+run it again, also after it was interrupted or killed.`,
 		Flags: append(append(append(command.ClusterFlags(), command.StateFlag(),
-			&cli.StringSliceFlag{Name: "nodes", Usage: "replace pods on node `NAME` only; may be repeated, or several names with commas between them"},
-			&cli.IntFlag{Name: "max-unavailable", Usage: "replace up to `N` pods of a workload at a time; by default what its max_unavailable says, or 1"}),
+			&cli.StringSliceFlag{Name: "nodes", Usage: "replace only pods on node `NAME`; may be repeated or contain several names separated by commas"},
+			&cli.IntFlag{Name: "max-unavailable", Usage: "replace up to `N` pods of a workload at a time (default max_unavailable of the workload, or 1)", DefaultText: " "}),
 			applyFlags()...), command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
 			addresses, err := command.Interspersed(c)
@@ -45,7 +45,7 @@ also after it was interrupted or killed.`,
 				return err
 			}
 			if c.IsSet("max-unavailable") && c.Int("max-unavailable") < 1 {
-				return failure.New("-max-unavailable must be at least 1", "It is how many pods of a workload are replaced at a time.")
+				return failure.New("-max-unavailable must be at least 1", "It is the number of pods of a workload that are replaced at a time.")
 			}
 			return runRollout(command.NewWorkspace(s, c), addresses)
 		},

@@ -76,7 +76,7 @@ func checkPowers(c *cli.Context, file string, plan *plans.Plan) error {
 		return nil
 	}
 	return failure.New("The saved plan needs its options again", fmt.Sprintf(
-		"By the file, the plan was made with %q. Whoever can write the file could have added that, so that it counts only if you say it too. If it is meant:\n\n  kolla apply %s %s",
+		"According to the plan file, the plan was made with %q. Anybody who can write to the file could have added these options, so you must give them again to confirm them:\n\n  kolla apply %s %s",
 		strings.Join(lacking, " "), strings.Join(lacking, " "), words.Quote(file)))
 }
 
@@ -88,7 +88,7 @@ func checkSkip(c *cli.Context, plan *plans.Plan) error {
 		return nil
 	}
 	return failure.New("This plan takes no -skip-drifted", fmt.Sprintf(
-		"A part of it is planned during the apply, when these can be read: %s. That part would change what others changed. Nothing was changed. Make a new plan.", strings.Join(waiting, ", ")))
+		"A part of the plan is made during the apply, after these data blocks are read: %s. That part would change the objects that others changed. Nothing was changed. Make a new plan.", strings.Join(waiting, ", ")))
 }
 
 // runSavedPlan carries out a plan from a file. It makes the plan again, and carries out the

@@ -12,7 +12,7 @@ import (
 
 // AnnotationsFlag is -annotations.
 func AnnotationsFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "annotations", Usage: "also write errors and warnings, with their lines, for code review: `FORMAT` is github, which prints commands of GitHub Actions, gitlab:FILE for a code quality report, or sarif:FILE; may be repeated"}
+	return &cli.StringSliceFlag{Name: "annotations", Usage: "also write errors and warnings with their lines for code review: `FORMAT` is github (GitHub Actions commands), gitlab:FILE (code quality report) or sarif:FILE; may be repeated"}
 }
 
 // Annotated runs a command, and then writes its errors and warnings as -annotations asks.
@@ -26,7 +26,7 @@ func Annotated(w *Workspace, stdout io.Writer, run func() error) error {
 		return err
 	}
 	if targets.Stdout() && (w.Outputs.Stdout() || w.Flags.Bool("json")) {
-		return failure.New("There are two formats for standard output", "-annotations=github prints commands there, which GitHub reads from the log. Write the other one to a file, with -report or -json-into.")
+		return failure.New("There are two formats for standard output", "-annotations=github prints commands to standard output, and GitHub reads them from the log. Write the other format to a file with -report or -json-into.")
 	}
 	log := &annotations.Log{}
 	w.Printer.Annotations = log

@@ -23,8 +23,8 @@ func NoColorFlag() cli.Flag {
 // FormatFlags are -format, -report and -markdown-limit.
 func FormatFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "format", Value: publish.Terminal, Usage: "print the plan as `FORMAT`: terminal, markdown for a comment in code review, html for a browser, json in the shape of Terraform's, or tfcmt for that program; with any but the first, all else goes to standard error"},
-		&cli.StringSliceFlag{Name: "report", Usage: "also write the plan to `FILE`: Markdown if its name ends with .md, HTML if with .html, JSON if with .json; may be repeated"},
+		&cli.StringFlag{Name: "format", Value: publish.Terminal, Usage: "print the plan as `FORMAT`: terminal, markdown (for code review comments), html, json (as Terraform prints it) or tfcmt (for the program tfcmt); if FORMAT is not terminal, all other output goes to standard error"},
+		&cli.StringSliceFlag{Name: "report", Usage: "also write the plan to `FILE`: as Markdown if the name ends in .md, as HTML if .html, as JSON if .json; may be repeated"},
 		MarkdownLimitFlag("; none with -full"),
 	}
 }
@@ -43,7 +43,7 @@ const markdownLimit = "markdown-limit"
 
 // MarkdownLimitFlag is -markdown-limit. more ends the remark about the default; may be empty.
 func MarkdownLimitFlag(more string) cli.Flag {
-	return &cli.StringFlag{Name: markdownLimit, Usage: "leave out details of a page of Markdown that has more than `BYTES`; the summary always stays (default 65536, the limit of GitHub" + more + ")"}
+	return &cli.StringFlag{Name: markdownLimit, Usage: "leave out details if the Markdown is larger than `BYTES`; the summary always stays (default 65536, the limit of GitHub" + more + ")"}
 }
 
 // MarkdownLimit reads -markdown-limit; zero: it is not given. written says whether the command
@@ -59,7 +59,7 @@ func MarkdownLimit(c *cli.Context, written bool) (int, error) {
 		return 0, failure.New(fmt.Sprintf("-%s=%s is not a page limit", markdownLimit, c.String(markdownLimit)),
 			fmt.Sprintf("It is a number of bytes without a unit, at least %d. A comment on GitHub has at most 65536, one on GitLab 1000000.", minLimit))
 	case !written:
-		return 0, failure.New(fmt.Sprintf("-%s has no effect", markdownLimit), "It limits a page of Markdown, and this command writes none. Add -format=markdown, or leave the option out.")
+		return 0, failure.New(fmt.Sprintf("-%s has no effect", markdownLimit), "It limits the size of Markdown, but this command writes no Markdown. Add -format=markdown, or remove the option.")
 	}
 	return limit, nil
 }
@@ -69,7 +69,7 @@ func VariableFlags() []cli.Flag {
 	given := &[]lang.Var{}
 	return []cli.Flag{
 		&cli.GenericFlag{Name: "var", Value: &varFlag{given: given}, Usage: "set a variable, `NAME=VALUE`; may be repeated"},
-		&cli.GenericFlag{Name: "var-file", Value: &varFlag{given: given, file: true}, Usage: "read variables from `FILE`; may be repeated. Of -var and -var-file a later one wins"},
+		&cli.GenericFlag{Name: "var-file", Value: &varFlag{given: given, file: true}, Usage: "read variables from `FILE`; may be repeated. If -var and -var-file set the same variable, the last option wins"},
 		&cli.BoolFlag{Name: "input", Value: true, Usage: "ask for missing variables on a terminal; -input=false never asks"},
 	}
 }
@@ -105,8 +105,8 @@ func GivenVars(c *cli.Context) []lang.Var {
 // ClusterFlags are -kubeconfig and -context.
 func ClusterFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "kubeconfig", Usage: "`FILE` that says where the cluster is (default as kubectl: $KUBECONFIG, ~/.kube/config)"},
-		&cli.StringFlag{Name: "context", Usage: "`NAME` of the context in that file (default the current one)"},
+		&cli.StringFlag{Name: "kubeconfig", Usage: "kubeconfig `FILE` of the cluster (default as for kubectl: $KUBECONFIG, ~/.kube/config)"},
+		&cli.StringFlag{Name: "context", Usage: "`NAME` of the context in the kubeconfig (default the current context)"},
 	}
 }
 
@@ -129,5 +129,5 @@ func PolicyFlag() cli.Flag {
 
 // ParallelismFlag is -parallelism.
 func ParallelismFlag() cli.Flag {
-	return &cli.IntFlag{Name: "parallelism", Value: 10, Usage: "work on up to `N` objects at once; objects that only wait do not count, but at most N jobs and rollouts of services run at once"}
+	return &cli.IntFlag{Name: "parallelism", Value: 10, Usage: "work on up to `N` objects at once; waiting objects do not count, but at most N jobs and rollouts of services run at once"}
 }

@@ -57,7 +57,7 @@ func (s Streams) await(ctx context.Context, question string, read func() (string
 			if errors.Is(l.err, context.Canceled) {
 				return "", l.err
 			}
-			return "", failure.New("No answer", "Standard input ended before there was one. Without a person to ask, use -auto-approve or a saved plan, and -var for variables.")
+			return "", failure.New("No answer", "Standard input ended before an answer. Without a terminal, use -auto-approve or a saved plan, and -var for variables.")
 		}
 		return l.text, nil
 	}

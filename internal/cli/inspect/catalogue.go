@@ -20,8 +20,8 @@ func Catalogue(s command.Streams) *cli.Command {
 		Usage:     "List the services that kolla knows, or show one",
 		ArgsUsage: "[NAME]",
 		Description: `
-With a name it prints the definition, in the words that a definition of your own
-would use: copy it into a configuration to change what overrides cannot.`,
+With a name it prints the definition block of the service. Copy it into a configuration to
+change what overrides cannot change.`,
 		Action: func(c *cli.Context) error {
 			if err := command.AtMost(c, 1); err != nil {
 				return err

@@ -24,20 +24,20 @@ import (
 func Config(s command.Streams) *cli.Command {
 	return &cli.Command{
 		Name:      "config",
-		Usage:     "Print a config file of a service, or where its values come from",
+		Usage:     "Print a config file of a service, or the sources of its values",
 		ArgsUsage: "SERVICE [FILE]",
 		Description: `
 Without FILE it lists the config files of the service. With FILE it prints the file as
-the service reads it, and (sensitive) in the place of secrets.
+the service reads it, with (sensitive) instead of secrets.
 
-SERVICE is the name that the service has in the cluster, or its address.
+SERVICE is the name of the service in the cluster, or its address.
 
-With -explain it tells of every value which layer gave it, and where: the definition,
-the cloud's defaults, the config directory, the service; and below it what it took the
-place of. Needs no cluster. Options may stand behind the names.`,
+With -explain it prints for each value the layer that set it, with file and line: the
+definition, the cloud's defaults, the config directory or the service. Below it are the
+values that it replaced. Needs no cluster. Options may follow the names.`,
 		Flags: append(command.VariableFlags(),
-			&cli.BoolFlag{Name: "explain", Usage: "tell where every value comes from"},
-			&cli.BoolFlag{Name: "json", Usage: "print the files, their values and where these come from as JSON"},
+			&cli.BoolFlag{Name: "explain", Usage: "show where each value comes from"},
+			&cli.BoolFlag{Name: "json", Usage: "print the files, their values and the sources of the values as JSON"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
 			arguments, err := command.Interspersed(c)

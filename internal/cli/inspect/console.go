@@ -15,14 +15,14 @@ func Console(s command.Streams) *cli.Command {
 		Name:  "console",
 		Usage: "Evaluate expressions with the values of the configuration",
 		Description: `
-Reads expressions, one a line, and prints their values: var.NAME, service.NAME.url,
-any function. Brackets and heredocs continue on the next line. "help" says more, "exit"
-or Ctrl-D ends it.
+Reads expressions, one per line, and prints their values: var.NAME, service.NAME.url,
+any function. Brackets and heredocs continue on the next line. Type "help" for help, and
+"exit" or Ctrl-D to quit.
 
 Only data blocks need a cluster: if no cluster can be reached, their values are unknown.
 Changes nothing. Secrets are not shown.
 
-Exit codes: 0 done, 1 error. Input on a terminal never causes an error code.`,
+Exit codes: 0 done, 1 error. Errors in input from a terminal do not change the exit code.`,
 		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...), command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
 			if err := command.NoArguments(c); err != nil {

@@ -28,27 +28,27 @@ import (
 func Diff(s command.Streams) *cli.Command {
 	return &cli.Command{
 		Name:      "diff",
-		Usage:     "Show what a change of the configuration does, without a cluster",
+		Usage:     "Compare two versions of the configuration, without a cluster",
 		ArgsUsage: "BASE [HEAD]",
 		Description: `
 Renders two versions of the configuration, as kolla render does, and compares the objects.
 BASE and HEAD are revisions of the git repository that contains the configuration, or
 directories, written as paths: ./NAME, ../NAME or /NAME. HEAD is the working tree if it is left
-out. A name without a path is always a revision, also if there is such a directory: the branch
-that is looked at might bring it.
+out. A name without ./, ../ or / is always a revision, even if a directory has this name: a
+branch under review could add such a directory.
 
-Nobody asks a cluster: drift, defaults of the server, and values that only the cluster has
+It uses no cluster: drift, defaults of the server, and values that only the cluster has
 are not compared. The result cannot be applied; kolla plan compares with the cluster.
 
-Variables need no values. Files with values that git does not track are read from the
-working tree for both versions, and so is a file of -var-file that a revision does not have.
+Variables need no values. Variable files that git does not track are read from the working
+tree for both versions. So is a -var-file that does not exist in a revision.
 
 Exit codes: 0 done, 1 error; with -detailed-exitcode 0 no differences, 2 differences.`,
 		Flags: append(append(command.VariableFlags(), command.FormatFlags()...),
-			&cli.StringSliceFlag{Name: "target", Usage: "compare only `ADDRESS`, an object or a block, and what it depends on; may be repeated"},
-			&cli.StringSliceFlag{Name: "exclude", Usage: "leave out `ADDRESS`, an object or a block, and what depends on it; may be repeated"},
+			&cli.StringSliceFlag{Name: "target", Usage: "compare only `ADDRESS`, an object or a block, and its dependencies; may be repeated"},
+			&cli.StringSliceFlag{Name: "exclude", Usage: "leave out `ADDRESS`, an object or a block, and everything that depends on it; may be repeated"},
 			&cli.BoolFlag{Name: "full", Usage: "show every field of new objects, and each object that moves"},
-			&cli.BoolFlag{Name: "compact", Usage: "show one line an action, dangerous ones first"},
+			&cli.BoolFlag{Name: "compact", Usage: "show one line per action, dangerous actions first"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there are differences"},
 			command.AnnotationsFlag(),
 			command.NoColorFlag()),
@@ -94,7 +94,7 @@ func runDiff(w *command.Workspace, stdout io.Writer, names []string) error {
 	}
 	base, head := versions[0], versions[1]
 	if was, is := base.Config.Cloud.Name, head.Config.Cloud.Name; was != is {
-		return failure.New("These are two clouds", fmt.Sprintf("%s describes cloud %q, and %s describes cloud %q. A cloud with another name is another cloud, with objects of its own: there is nothing to compare.", base.Name, was, head.Name, is))
+		return failure.New("These are two clouds", fmt.Sprintf("%s describes cloud %q, and %s describes cloud %q. Clouds with different names have different objects, so kolla cannot compare them.", base.Name, was, head.Name, is))
 	}
 	plan, problems, err := engine.Diff(ctx, base, head, engine.DiffOptions{
 		Selection: plans.Selection{Targets: w.Flags.StringSlice("target"), Excludes: w.Flags.StringSlice("exclude")},
@@ -141,7 +141,7 @@ func isPath(name string) bool {
 func sideOf(ctx context.Context, name string) (side, error) {
 	if isPath(name) {
 		if info, err := os.Stat(name); err != nil || !info.IsDir() {
-			return side{}, failure.New(fmt.Sprintf("No directory %q", name), "A name that begins with ./, ../ or / is a directory with a configuration, and there is none. A revision of git is written without: kolla diff origin/main")
+			return side{}, failure.New(fmt.Sprintf("No directory %q", name), "A name that starts with ./, ../ or / is a directory with a configuration, but this directory does not exist. Write a git revision without such a prefix: kolla diff origin/main")
 		}
 		s := side{name: name, dir: name}
 		if name == "." {
@@ -189,7 +189,7 @@ func (s side) load(w *command.Workspace, printer *view.Printer, base bool) (engi
 	}
 	printer.Diagnostics(diags, config.Files)
 	if diags.HasErrors() {
-		return engine.Version{}, failure.New(fmt.Sprintf("The configuration of %s is not valid", s.name), "The errors above, with their places, are those of that version. Only valid configurations can be compared.")
+		return engine.Version{}, failure.New(fmt.Sprintf("The configuration of %s is not valid", s.name), "The errors above are in that version. Only valid configurations can be compared.")
 	}
 	return v, nil
 }

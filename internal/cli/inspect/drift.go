@@ -50,12 +50,12 @@ nor the state, takes no lock, and sends the requests of a plan. docs/drift.md sh
 to run it.
 
 A history of drift is kept beside the state, in .kolla/drift.json, without values. With
--since it lists what the history knows, also drift that is gone, without a cluster.
+-since it prints the history, including drift that no longer exists, without a cluster.
 
 -metrics writes for the textfile collector of node_exporter, or to a Pushgateway. Without the
-option, ` + metricsVariable + ` may name the place: other users cannot read a password there. -notify
-sends a message only when the drift has changed since the last one, and one when it is
-gone. Its URLs may also be in ` + notifyVariable + `, separated by blanks.
+option, ` + metricsVariable + ` sets the target: other users cannot read a password in it. -notify
+sends a message only when the drift has changed since the last message, and when it is
+gone. Its URLs may also be in ` + notifyVariable + `, separated by spaces.
 
 Exit codes: 0 no drift, 1 error, 2 drift. Objects that could not be compared are an error
 only with -strict.`,
@@ -64,10 +64,10 @@ only with -strict.`,
 			&cli.StringFlag{Name: "format", Value: publish.Terminal, Usage: "print as `FORMAT`: " + strings.Join(driftFormats, ", ")},
 			command.MarkdownLimitFlag(""),
 			&cli.StringFlag{Name: "metrics", Usage: "also write metrics to `FILE`, or to the Pushgateway at an http or https URL"},
-			&cli.StringSliceFlag{Name: "notify", Usage: "send changes of the drift to `URL`: slack://, teams://, matrix://, smtp://, https:// and others; may be repeated"},
+			&cli.StringSliceFlag{Name: "notify", Usage: "send changes in the drift to `URL`: slack://, teams://, matrix://, smtp://, https:// and others; may be repeated"},
 			&cli.StringFlag{Name: "since", Usage: "only list the history since `TIME`, such as 12h, 7d or 2026-11-20"},
-			&cli.BoolFlag{Name: "orphans", Usage: "also list objects that kolla does not manage: those in the namespace of the cloud, and those with its label"},
-			&cli.BoolFlag{Name: "strict", Usage: "exit with 1 if there is no drift, and objects could not be compared"},
+			&cli.BoolFlag{Name: "orphans", Usage: "also list objects that kolla does not manage, in the namespace of the cloud or with its label"},
+			&cli.BoolFlag{Name: "strict", Usage: "exit with 1 if there is no drift but objects could not be compared"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
 			if err := command.NoArguments(c); err != nil {
@@ -189,7 +189,7 @@ func lookForDrift(ctx context.Context, w *command.Workspace) (*drift.Look, error
 		return nil, err
 	}
 	if len(st.Objects) == 0 && made.Rebuilt == nil {
-		return nil, failure.New("There is nothing to compare", "The state has no objects: nothing was applied yet, or the state was lost. After the first kolla apply there is drift to look for; kolla state rebuild makes a lost state anew.")
+		return nil, failure.New("There is nothing to compare", "The state has no objects: nothing was applied yet, or the state was lost. Run kolla apply first, or kolla state rebuild to recreate a lost state.")
 	}
 	look := drift.Of(made.Plan)
 	if made.Rebuilt != nil {

@@ -26,10 +26,10 @@ const nodesTimeout = 20 * time.Second
 func Exposure(s command.Streams) *cli.Command {
 	return &cli.Command{
 		Name:  "exposure",
-		Usage: "List what is reachable from outside, or configure the way in",
+		Usage: "List endpoints that are reachable from outside the cluster",
 		Description: `
-Without a command it lists, without a cluster, what clients reach at which address
-and port, and the node port behind it.`,
+Without a command it lists each endpoint that clients can reach, with its address, its port
+and the node port behind it. It needs no cluster.`,
 		Flags: append(command.VariableFlags(), command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
 			w := command.NewWorkspace(s, c)
@@ -48,16 +48,16 @@ func haproxyCommand(s command.Streams) *cli.Command {
 		Usage:     "Print the configuration of the HAProxy that holds the VIP",
 		ArgsUsage: "[EXPOSURE]",
 		Description: `
-For a device outside of the cluster that runs HAProxy 2.6 or later. It listens on the
-VIP at the ports of the exposed services, and spreads what comes in over the node
-ports of the exposure's nodes, as long as they pass its health checks. With a single
-exposure in the configuration there is no need to name it.
+For a machine outside of the cluster that runs HAProxy 2.6 or later. HAProxy listens on the
+VIP at the ports of the exposed services, and distributes connections to the node ports of
+those nodes of the exposure that pass its health checks. If the configuration has only one
+exposure, you need not name it.
 
-The nodes and their addresses come from the cluster, of which nothing else is read;
-the cloud need not be applied yet. Nodes that are not ready or cordoned stay: the
-health checks decide. Make the file anew when nodes come or go.`,
+kolla reads only the nodes and their addresses from the cluster; the cloud need not be
+applied yet. The file includes nodes that are cordoned or not ready: the health checks
+decide. Print the file again when you add or remove nodes.`,
 		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
-			&cli.StringFlag{Name: "out", Usage: "write to `FILE` in one step instead of printing; over nothing but a file that kolla wrote"},
+			&cli.StringFlag{Name: "out", Usage: "write to `FILE` atomically instead of printing; only overwrites a file that kolla wrote"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
 			if err := command.AtMost(c, 1); err != nil {
@@ -130,7 +130,7 @@ func chooseExposure(config *configs.Config, name string) (configs.Exposure, erro
 	}
 	switch {
 	case len(names) == 0:
-		return configs.Exposure{}, failure.New("The configuration has no exposure", "It says how services are reached from outside. Add one, and to each such service expose = exposure.public:\n\n  exposure \"public\" {\n    vip = \"ADDRESS\"\n  }")
+		return configs.Exposure{}, failure.New("The configuration has no exposure", "An exposure makes services reachable from outside. Add one, and add expose = exposure.public to each of these services:\n\n  exposure \"public\" {\n    vip = \"ADDRESS\"\n  }")
 	case name != "":
 		return configs.Exposure{}, failure.New(fmt.Sprintf("No exposure %q", name), fmt.Sprintf("%sThe configuration has: %s.", command.DidYouMean(name, names), strings.Join(names, ", ")))
 	case len(names) > 1:

@@ -14,18 +14,18 @@ import (
 func Graph(s command.Streams) *cli.Command {
 	return &cli.Command{
 		Name:  "graph",
-		Usage: "Print the dependencies as a graph to draw",
+		Usage: "Print the dependencies as a graph for Graphviz or Mermaid",
 		Description: `
-An arrow goes from what needs something to what it needs: from services and manifests
-to those that must be ready before, to the roles they run on and the exposures that
-make them reachable. A service that is there already (external) is dashed; in Mermaid
-it has another shape. Needs no cluster. To see the graph, with Graphviz:
+An arrow points from a block to its dependency: from a service or manifest to those that
+must be ready first, to the roles that it runs on, and to the exposures that make it
+reachable. An external service is dashed; in Mermaid it has another shape. Needs no
+cluster. To see the graph, with Graphviz:
 
   kolla graph | dot -Tsvg > cloud.svg
 
-What is written for Mermaid is drawn where Markdown is shown.`,
+GitHub and GitLab draw Mermaid graphs in Markdown files.`,
 		Flags: append(command.VariableFlags(),
-			&cli.StringFlag{Name: "format", Value: "dot", Usage: "write `FORMAT`: dot, for Graphviz, or mermaid"},
+			&cli.StringFlag{Name: "format", Value: "dot", Usage: "print as `FORMAT`: dot (for Graphviz) or mermaid"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
 			if err := command.NoArguments(c); err != nil {

@@ -24,13 +24,13 @@ func Output(s command.Streams) *cli.Command {
 		Usage:     "Print the outputs of the configuration",
 		ArgsUsage: "[NAME]",
 		Description: `
-Without NAME it prints all of them. They are evaluated from the configuration, without
-the state, and without a cluster unless there are data blocks to read. Values of
-sensitive outputs are never printed: secrets are in the cluster only, and kolla says
-where. Options may stand behind the name.`,
+Without NAME it prints all outputs. It evaluates them from the configuration, without the
+state. It needs a cluster only to read data blocks. Values of sensitive outputs are never
+printed: secrets exist only in the cluster, and kolla prints where. Options may follow
+the name.`,
 		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
-			&cli.BoolFlag{Name: "json", Usage: "print JSON in the shape of Terraform's"},
-			&cli.BoolFlag{Name: "raw", Usage: "print a string, number or bool as it is, for scripts"},
+			&cli.BoolFlag{Name: "json", Usage: "print JSON in Terraform's format"},
+			&cli.BoolFlag{Name: "raw", Usage: "print a string, number or bool without quotes, for scripts"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
 			arguments, err := command.Interspersed(c)
@@ -113,7 +113,7 @@ func writeRaw(out io.Writer, o configs.Output) error {
 	}
 	text, err := convert.Convert(o.Value, cty.String)
 	if err != nil || text.IsNull() {
-		return failure.New(fmt.Sprintf("Output %q cannot be printed raw", o.Name), "-raw prints a string, number or bool. For this value use -json.")
+		return failure.New(fmt.Sprintf("Output %q cannot be printed raw", o.Name), "-raw only prints a string, number or bool. Use -json for this value.")
 	}
 	_, err = fmt.Fprint(out, text.AsString())
 	return err

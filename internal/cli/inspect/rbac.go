@@ -23,22 +23,22 @@ func RBAC(s command.Streams) *cli.Command {
 		Usage: "Print the Kubernetes roles that kolla needs for this cloud",
 		Description: `
 It prints a ClusterRole, and a Role for each namespace, as YAML with a comment that gives
-the reason for each rule. They hold what plan, apply, rollout and destroy need for this
-configuration and this state, and nothing else; with -read-only, what plan needs. Print
+the reason for each rule. They contain only the rights that plan, apply, rollout and destroy
+need for this configuration and this state; with -read-only, only the rights of plan. Print
 them again when the configuration gets a new kind of object or another namespace.
 
-With -user, -group or -serviceaccount it prints the bindings too:
+With -user, -group or -serviceaccount it also prints the bindings:
 
   kolla rbac -serviceaccount=ci:kolla | kubectl apply -f -
 
-It needs no cluster for the services of the catalogue. For a kind of a manifest that is
-not Kubernetes' own it asks the cluster for the name of the resource, and data blocks are
-read there; without a cluster it guesses the name, and says so, and says what is not known.
+It needs no cluster for the services of the catalogue. For custom resources in manifests it
+asks the cluster for the resource name, and it reads data blocks there. Without a cluster it
+guesses the name, and reports the guesses and the parts that it cannot know.
 
-RBAC has no right for dry runs alone. So a plan with the rights of -read-only tries no
-change on the server: it shows changes, and marks them as not verified.`,
+RBAC cannot allow only dry runs. So a plan with the rights of -read-only does no dry runs:
+it shows changes, and marks them as not verified.`,
 		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...), command.StateFlag(),
-			&cli.BoolFlag{Name: "read-only", Usage: "only what plan needs"},
+			&cli.BoolFlag{Name: "read-only", Usage: "print only the rights that kolla plan needs"},
 			&cli.StringFlag{Name: "user", Usage: "also bind the roles to the user `NAME`"},
 			&cli.StringFlag{Name: "group", Usage: "also bind the roles to the group `NAME`"},
 			&cli.StringFlag{Name: "serviceaccount", Usage: "also bind the roles to the service account `NAMESPACE:NAME`"},

@@ -24,10 +24,10 @@ func Render(s command.Streams) *cli.Command {
 		Name:  "render",
 		Usage: "Print the Kubernetes objects of the cloud as YAML",
 		Description: `
-Needs no cluster. Values of Secrets are made at apply and live only in the cluster,
-so that Secrets are printed without them, and roles that match nodes by label have
-no nodes here. What depends on data has (known after apply) in its place; a warning
-names the objects.`,
+Needs no cluster. Secrets are printed without values, because apply generates the values
+and only the cluster stores them. Roles that match nodes by label have no nodes here.
+Values that depend on data blocks are printed as (known after apply); a warning names the
+objects.`,
 		Flags: append(command.VariableFlags(), command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
 			if err := command.NoArguments(c); err != nil {
@@ -70,7 +70,7 @@ func warnIncomplete(printer *view.Printer, objects []providers.Object) {
 		return
 	}
 	printer.Warn("Some values are not known yet", fmt.Sprintf(
-		"These depend on what is read from the cluster, and have %q in its place. They are not fit to be applied as they are:\n\n%s",
+		"These objects depend on data from the cluster, and contain %q instead of it. Do not apply them as they are:\n\n%s",
 		configs.KnownAfterApply, strings.Join(lines, "\n")))
 }
 

@@ -22,13 +22,13 @@ func Show(s command.Streams) *cli.Command {
 		Usage:     "Show the state, or a saved plan",
 		ArgsUsage: "[PLANFILE]",
 		Description: `
-With -json, both are printed in the shape of Terraform's: what reads "terraform show
--json" reads this as well. docs/plan.schema.json describes the plan. What kolla says
-beyond Terraform is under the key "kolla". No value of a secret is in either.`,
+With -json, it prints both in Terraform's format: programs that read the output of
+"terraform show -json" can read it. docs/plan.schema.json describes the plan. Data that
+Terraform does not have is under the key "kolla". The output contains no secret values.`,
 		Flags: append(append(command.FormatFlags(), command.StateFlags()...),
-			&cli.BoolFlag{Name: "full", Usage: "show every field of what will be created, and each object that moves"},
-			&cli.BoolFlag{Name: "compact", Usage: "show one line an action, dangerous ones first"},
-			&cli.BoolFlag{Name: "json", Usage: "print JSON in the shape of Terraform's"},
+			&cli.BoolFlag{Name: "full", Usage: "show every field of new objects, and each object that moves"},
+			&cli.BoolFlag{Name: "compact", Usage: "show one line per action, dangerous actions first"},
+			&cli.BoolFlag{Name: "json", Usage: "print JSON in Terraform's format"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
 			if err := command.AtMost(c, 1); err != nil {
@@ -40,7 +40,7 @@ beyond Terraform is under the key "kolla". No value of a secret is in either.`,
 			}
 			file := c.Args().First()
 			if file == "" && (c.IsSet("format") || c.IsSet("report")) {
-				return failure.New("-format and -report need a saved plan", "kolla show prints the state unless it is given the file of a plan: kolla show -format=markdown PLANFILE. The state as JSON is kolla show -json.")
+				return failure.New("-format and -report need a saved plan", "Without a plan file, kolla show prints the state. Write kolla show -format=markdown PLANFILE. To print the state as JSON, use kolla show -json.")
 			}
 			if file != "" {
 				plan, err := plans.Load(file)

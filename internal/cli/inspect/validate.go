@@ -28,13 +28,13 @@ func Validate(s command.Streams) *cli.Command {
 Variables need no values: a variable without a value is unknown, and kolla does not ask.
 Values that you give are used and checked.
 
--json prints the errors and warnings in the shape of "terraform validate -json".
+-json prints the errors and warnings in the format of "terraform validate -json".
 
 Exit codes: 0 valid, perhaps with warnings; 1 error, with -strict also for a warning.`,
 		Flags: append(command.VariableFlags(),
 			command.PolicyFlag(),
-			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON in the shape of Terraform's"},
-			&cli.BoolFlag{Name: "strict", Usage: "make warnings errors"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON in Terraform's format"},
+			&cli.BoolFlag{Name: "strict", Usage: "treat warnings as errors"},
 			command.AnnotationsFlag(),
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {

@@ -47,7 +47,7 @@ func on(address string, edit func(*plans.Action)) func(*plans.Plan) {
 	}
 }
 
-const another = "and got another one"
+const another = "differs from the saved plan"
 
 var somewhere = addrs.Object{Block: "manifest.made", Kind: "Secret", Name: "x"}
 
@@ -55,13 +55,13 @@ var evil = providers.Ref{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Name
 
 // planFields has an edit for each field of a plan.
 var planFields = map[string]tampering{
-	"Format":        {func(p *plans.Plan) { p.Format = 0 }, "This is no plan file"},
+	"Format":        {func(p *plans.Plan) { p.Format = 0 }, "Not a plan file"},
 	"ID":            {func(p *plans.Plan) { p.ID = "5f0c9c9e-6a6f-4a0c-9a53-2f3c1a4f1f10" }, ""},
 	"Tool":          {func(p *plans.Plan) { p.Tool = "v99" }, ""},
 	"Created":       {func(p *plans.Plan) { p.Created = time.Now().Add(-time.Hour) }, ""},
 	"Cloud":         {func(p *plans.Plan) { p.Cloud = "other" }, another},
 	"Namespace":     {func(p *plans.Plan) { p.Namespace = "other" }, another},
-	"Config":        {func(p *plans.Plan) { p.Config = strings.Repeat("0", 64) }, "The configuration is not the one that was planned"},
+	"Config":        {func(p *plans.Plan) { p.Config = strings.Repeat("0", 64) }, "The configuration differs from the planned one"},
 	"Destroy":       {func(p *plans.Plan) { p.Destroy = true }, another},
 	"Variables":     {func(p *plans.Plan) { p.Variables["value"] = json.RawMessage(`{"value":"evil","type":"string"}`) }, another},
 	"Cluster":       {func(p *plans.Plan) { p.Cluster.UID = "00000000" }, "belongs to another cluster"},

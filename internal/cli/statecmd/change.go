@@ -47,14 +47,14 @@ or was killed. It contains no values of secrets.`,
 func pushCommand(s command.Streams) *cli.Command {
 	return &cli.Command{
 		Name:      "push",
-		Usage:     "Replace the state by a file",
+		Usage:     "Replace the state with a file",
 		ArgsUsage: "FILE",
 		Description: `
 FILE is the output of kolla state pull, or a backup; - is standard input. It must be a
 newer version of the same state, unless you give -force. The replaced version is kept as a
 backup.`,
 		Flags: append(append(command.StateFlags(), command.LockFlags()...),
-			&cli.BoolFlag{Name: "force", Usage: "replace also another state, or a newer version"}),
+			&cli.BoolFlag{Name: "force", Usage: "also replace a different state or a newer version"}),
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
 				return failure.New("Which file?", "kolla state push FILE; kolla state pull prints one.")
@@ -94,7 +94,7 @@ backup.`,
 func removeCommand(s command.Streams) *cli.Command {
 	return &cli.Command{
 		Name:      "rm",
-		Usage:     "Make the state forget objects, which stay in the cluster",
+		Usage:     "Remove objects from the state; they stay in the cluster",
 		ArgsUsage: "ADDRESS...",
 		Description: `
 A plan then finds these objects and refuses to touch them, because the state does not
@@ -126,7 +126,7 @@ lifecycle { destroy = false } instead, and apply.`,
 func moveCommand(s command.Streams) *cli.Command {
 	return &cli.Command{
 		Name:      "mv",
-		Usage:     "Give objects of the state another address",
+		Usage:     "Change the address of objects in the state",
 		ArgsUsage: "FROM TO",
 		Description: `
 FROM and TO are the addresses of two blocks, or of two objects of the same kind and name.
@@ -143,7 +143,7 @@ in the plan first.`,
 			}
 			move := addrs.Move{From: ends[0], To: ends[1]}
 			if move.From.Whole() != move.To.Whole() || !move.From.Whole() && (move.From.Object.Kind != move.To.Object.Kind || move.From.Object.Name != move.To.Object.Name) {
-				return failure.New("These addresses do not fit together", "Give two blocks, or two objects of the same kind and name: an object in the cluster cannot be renamed.")
+				return failure.New("These addresses do not match", "Give two blocks, or two objects of the same kind and name: an object in the cluster cannot be renamed.")
 			}
 			return changing(s, c, "state mv", func(session *state.Session) (string, error) { return moveObjects(session, move) })
 		},

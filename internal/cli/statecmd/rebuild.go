@@ -38,7 +38,7 @@ Anybody who may write to a namespace can create an object that looks like kolla'
 list: an object that is older or newer than the rest, or that nothing declares, may be a
 forgery.`,
 		Flags: append(append(append(command.VariableFlags(), command.ClusterFlags()...), command.StateFlag(),
-			&cli.BoolFlag{Name: "auto-approve", Usage: "do not ask before taking objects into the state"},
+			&cli.BoolFlag{Name: "auto-approve", Usage: "do not ask before adding objects to the state"},
 			command.NoColorFlag()), command.LockFlags()...),
 		Action: func(c *cli.Context) error {
 			if err := command.NoArguments(c); err != nil {

@@ -134,7 +134,7 @@ func replaceServices(in *instance) {
 		return
 	}
 	if _, ok := eval.WrittenItems(attr.Expr); !ok {
-		eval.Unsuitable(in.user, in.block, attr.Name, "It has to be written out: { NAME = service.OTHER }. The order of the services follows from it.")
+		eval.Unsuitable(in.user, in.block, attr.Name, "Write \"with\" as a literal map: { NAME = service.OTHER }. kolla derives the order of the services from it.")
 		return
 	}
 	around := eval.NewScope(in.inner.Scope.Parent)
@@ -147,8 +147,8 @@ func replaceServices(in *instance) {
 			continue
 		}
 		if known := catalogue.Needs(in.whole); !slices.Contains(known, name) && in.whole.Complete() {
-			in.report.Error(item.KeyExpr.Range(), fmt.Sprintf("The definition names no service %q", name), "%s",
-				words.WithHint(words.DidYouMean(name, known), fmt.Sprintf("Definition %q names: %s.", in.written.Label, words.Sorted(known))))
+			in.report.Error(item.KeyExpr.Range(), fmt.Sprintf("The definition does not use a service %q", name), "%s",
+				words.WithHint(words.DidYouMean(name, known), fmt.Sprintf("Definition %q uses: %s.", in.written.Label, words.Sorted(known))))
 			continue
 		}
 		value := in.user.Value(item.ValueExpr)
@@ -165,12 +165,12 @@ func replaceServices(in *instance) {
 // only after the apply.
 func substitute(in *instance, name string, value cty.Value, at hcl.Range) (*instance, bool) {
 	if !value.IsKnown() {
-		eval.ReportDeferred(in.user, value, at, fmt.Sprintf("the service in the place of %q", name))
+		eval.ReportDeferred(in.user, value, at, fmt.Sprintf("the service that replaces %q", name))
 		return nil, true
 	}
 	other := serviceOf(in, value)
 	if other == nil {
-		in.report.Error(at, "Unsuitable value for \"with\"", "In the place of service %q there has to be a service, as service.NAME, and this is %s.", name, values.KindOf(value))
+		in.report.Error(at, "Unsuitable value for \"with\"", "\"with\" must map %q to a service (service.NAME), got %s.", name, values.KindOf(value))
 		return nil, false
 	}
 	wanted := name
@@ -178,7 +178,7 @@ func substitute(in *instance, name string, value cty.Value, at hcl.Range) (*inst
 		wanted = cmp.Or(n.Definition, wanted)
 	}
 	if other.out.Definition != wanted {
-		in.report.Error(at, "A service of another definition", "Service %q is one of definition %q, and definition %q needs one of definition %q here.", other.out.Name, other.out.Definition, in.written.Label, wanted)
+		in.report.Error(at, "Wrong definition", "Service %q has definition %q, but definition %q needs a service with definition %q here.", other.out.Name, other.out.Definition, in.written.Label, wanted)
 		return nil, false
 	}
 	return other, true
