@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 )
 
-// TestBounds holds that what would exhaust the memory or the stack is an error, which
+// TestBounds checks that what would exhaust the memory or the stack is an error, which
 // is compared with the golden files. What is generated is after the start of cloud.hcl,
 // unless it begins with the name of a file.
 func TestBounds(t *testing.T) {
@@ -121,7 +121,7 @@ func doubled(first, next string, times int) string {
 	return b.String() + "}\n"
 }
 
-// TestModuleBounds holds that modules cannot multiply without end.
+// TestModuleBounds checks that modules cannot multiply without end.
 func TestModuleBounds(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, source string) {

@@ -123,7 +123,7 @@ func TestCatalogueErrors(t *testing.T) {
 	}
 }
 
-// TestCatalogueScope holds that definitions of the catalogue do not depend on
+// TestCatalogueScope checks that definitions of the catalogue do not depend on
 // names that a user happens to have given.
 func TestCatalogueScope(t *testing.T) {
 	const definition = `definition "own" {
@@ -157,7 +157,7 @@ service "own" {}
 	}
 }
 
-// TestReplacedDefinition holds that a user's definition takes the place of the
+// TestReplacedDefinition checks that a user's definition takes the place of the
 // catalogue's, and that the places of its parts are the user's lines.
 func TestReplacedDefinition(t *testing.T) {
 	config, diags := load(t, lang.Options{}, `
@@ -185,7 +185,7 @@ service "mariadb" {}
 	}
 }
 
-// TestCataloguePowers holds that whatever may do more than others is listed.
+// TestCataloguePowers checks that whatever may do more than others is listed.
 func TestCataloguePowers(t *testing.T) {
 	infos, diags := catalogue.Describe(fstest.MapFS{"x.hcl": {Data: []byte(`definition "a" {
   input "capabilities" {}

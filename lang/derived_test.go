@@ -7,7 +7,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
-// TestOptionalFiles holds that an optional file is there with the content that the config
+// TestOptionalFiles checks that an optional file is there with the content that the config
 // directory or a service gives it, and else nowhere.
 func TestOptionalFiles(t *testing.T) {
 	const cloud = `
@@ -79,7 +79,7 @@ definition "web" {
 	}
 }
 
-// TestSensitiveFiles holds that nothing of a sensitive file is shown, whoever gives it.
+// TestSensitiveFiles checks that nothing of a sensitive file is shown, whoever gives it.
 func TestSensitiveFiles(t *testing.T) {
 	const cloud = `
 cloud "c" {
@@ -175,7 +175,7 @@ service "found" {
 	}
 }
 
-// TestFormatOfName holds that the name of a config file tells its format, where neither the
+// TestFormatOfName checks that the name of a config file tells its format, where neither the
 // definition nor the service says it.
 func TestFormatOfName(t *testing.T) {
 	const cloud = `

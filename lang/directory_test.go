@@ -87,7 +87,7 @@ func firstFile(config *configs.Config, base string) string {
 	return ""
 }
 
-// TestPrecedence holds which layer a config value is from when several set it.
+// TestPrecedence checks which layer a config value is from when several set it.
 func TestPrecedence(t *testing.T) {
 	config, diags := load(t, lang.Options{},
 		"cloud.hcl", fmt.Sprintf(layered, `{ DEFAULT = { b = "cloud", c = "cloud", d = "cloud", e = "cloud", f = "cloud" } }`,
@@ -116,7 +116,7 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// TestRemoval holds that null takes a key or a section of any weaker layer away, and
+// TestRemoval checks that null takes a key or a section of any weaker layer away, and
 // that a list takes the place of a list.
 func TestRemoval(t *testing.T) {
 	const global = "[DEFAULT]\nb = global\n[section]\nx = 1\ny = 2\n[list]\nx = 1\nx = 2\n"
@@ -157,7 +157,7 @@ func TestRemoval(t *testing.T) {
 	}
 }
 
-// TestDialect holds what the lines of an INI file in the config directory mean.
+// TestDialect checks what the lines of an INI file in the config directory mean.
 func TestDialect(t *testing.T) {
 	tests := map[string]struct {
 		source string
@@ -277,7 +277,7 @@ service "other" {
 	}
 }
 
-// TestDirectoryDigest holds that what the config directory holds is a part of the
+// TestDirectoryDigest checks that what the config directory holds is a part of the
 // configuration.
 func TestDirectoryDigest(t *testing.T) {
 	digest := func(files ...string) string {
@@ -299,7 +299,7 @@ func TestDirectoryDigest(t *testing.T) {
 	}
 }
 
-// FuzzINI holds that no override makes Load panic, that the values it finds lie in the
+// FuzzINI checks that no override makes Load panic, that the values it finds lie in the
 // file, and that what is written of them is read as the same.
 func FuzzINI(f *testing.F) {
 	for _, seed := range []string{"[a]\nk = 1\nk: 2\n 3\n", "\ufeff; x\n[DEFAULT]\r\né = '1'\r\n", "k = 1\n[\n[]\n = \n\tx\n", "[a]\n{{ x }} = {% y %}\n"} {

@@ -7,7 +7,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 )
 
-// TestDynamicReadsInputs holds that dynamic blocks of a definition can go over its inputs and
+// TestDynamicReadsInputs checks that dynamic blocks of a definition can go over its inputs and
 // local values, and those of a service block over the inputs, in each instance of the service.
 func TestDynamicReadsInputs(t *testing.T) {
 	const source = `

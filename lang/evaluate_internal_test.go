@@ -9,7 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// TestPanicsInFunctions holds that a function which panics says so in words.
+// TestPanicsInFunctions checks that a function which panics says so in words.
 func TestPanicsInFunctions(t *testing.T) {
 	l := newLoader(t.TempDir(), Options{})
 	l.functions["broken"] = function.New(&function.Spec{

@@ -27,7 +27,7 @@ service "memcached" {}
 service "keystone" {}
 `
 
-// TestEvaluate holds that an expression sees what the configuration declares, and
+// TestEvaluate checks that an expression sees what the configuration declares, and
 // that what must not be shown is marked.
 func TestEvaluate(t *testing.T) {
 	_, console, diags := loadConsole(t, lang.Options{}, expressionConfig)
@@ -106,7 +106,7 @@ func TestEvaluateWithoutConfiguration(t *testing.T) {
 	}
 }
 
-// FuzzEvaluate holds that no expression makes Evaluate panic, that no diagnostic shows
+// FuzzEvaluate checks that no expression makes Evaluate panic, that no diagnostic shows
 // a secret, and that no value holds one without saying so.
 func FuzzEvaluate(f *testing.F) {
 	for _, seed := range []string{

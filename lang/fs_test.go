@@ -8,7 +8,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 )
 
-// TestFS holds that a configuration is the same from another file system: all that it reads
+// TestFS checks that a configuration is the same from another file system: all that it reads
 // with relative paths comes from there.
 func TestFS(t *testing.T) {
 	dir := t.TempDir()
@@ -65,7 +65,7 @@ module "inner" {
 	}
 }
 
-// TestFSAndDisk holds that a file of -var-file is read from the disk if the file system does
+// TestFSAndDisk checks that a file of -var-file is read from the disk if the file system does
 // not have it, and absolute paths always.
 func TestFSAndDisk(t *testing.T) {
 	tree, disk := t.TempDir(), t.TempDir()

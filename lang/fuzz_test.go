@@ -27,7 +27,7 @@ const hiddenFile = `variable "fuzz_secret" {
 }
 `
 
-// FuzzLoad holds that no configuration makes Load panic, whatever is in its files; that
+// FuzzLoad checks that no configuration makes Load panic, whatever is in its files; that
 // what is said of it is the same each time, has a place in it, and shows nothing that
 // must not be seen; and that no token leaves the language.
 func FuzzLoad(f *testing.F) {
@@ -59,7 +59,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// checkPlaces holds that diagnostics have places that can be shown, and nothing to show
+// checkPlaces checks that diagnostics have places that can be shown, and nothing to show
 // values of variables with.
 func checkPlaces(t *testing.T, diags hcl.Diagnostics, files map[string]*hcl.File) {
 	t.Helper()
@@ -85,7 +85,7 @@ func checkPlaces(t *testing.T, diags hcl.Diagnostics, files map[string]*hcl.File
 	}
 }
 
-// checkTokens holds that what stands for generated secrets is nowhere in a
+// checkTokens checks that what stands for generated secrets is nowhere in a
 // configuration but in the outputs of services, and can be told from text there.
 func checkTokens(t *testing.T, config *configs.Config) {
 	t.Helper()

@@ -11,7 +11,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 )
 
-// TestCatalogueLocals holds that the definitions of the catalogue share local values, and
+// TestCatalogueLocals checks that the definitions of the catalogue share local values, and
 // read files of the catalogue.
 func TestCatalogueLocals(t *testing.T) {
 	catalogue := fstest.MapFS{
@@ -74,7 +74,7 @@ locals {
 	}
 }
 
-// TestMissingServices holds that a service that is read within try or can may be missing,
+// TestMissingServices checks that a service that is read within try or can may be missing,
 // is needed where it is there, and that cloud.services orders nothing.
 func TestMissingServices(t *testing.T) {
 	const definition = `
@@ -126,7 +126,7 @@ service "agents" {
 	}
 }
 
-// TestLazyFromAnywhere holds that each service that reads one of a module needs it, where
+// TestLazyFromAnywhere checks that each service that reads one of a module needs it, where
 // only the evaluation shows that: not the first reader alone.
 func TestLazyFromAnywhere(t *testing.T) {
 	dir := t.TempDir()

@@ -27,7 +27,7 @@ func TestLoadWithoutDirectory(t *testing.T) {
 	}
 }
 
-// TestLoadPartly holds that what is right is evaluated when something else is not.
+// TestLoadPartly checks that what is right is evaluated when something else is not.
 func TestLoadPartly(t *testing.T) {
 	config, diags := load(t, lang.Options{}, `
 cloud "test" {

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestMarks holds which labels and annotations objects and pods have.
+// TestMarks checks which labels and annotations objects and pods have.
 func TestMarks(t *testing.T) {
 	s := serviceIn(t, "d", `
 definition "d" {

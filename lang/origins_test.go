@@ -9,7 +9,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 )
 
-// TestOverrides holds that every option knows what it took the place of, as far as
+// TestOverrides checks that every option knows what it took the place of, as far as
 // that may be said.
 func TestOverrides(t *testing.T) {
 	tests := []struct {
@@ -75,7 +75,7 @@ func TestOverrides(t *testing.T) {
 	}
 }
 
-// TestContentOrigin holds that a raw file knows who wrote it.
+// TestContentOrigin checks that a raw file knows who wrote it.
 func TestContentOrigin(t *testing.T) {
 	const others = "cloud \"test\" {\n  release = \"2025.1\"\n}\nservice \"mariadb\" {}\nservice \"memcached\" {}\n"
 	for service, want := range map[string]string{

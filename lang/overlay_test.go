@@ -194,7 +194,7 @@ service "web" {
 }
 `
 
-// TestOverlay holds what becomes of a definition's blocks that a service overrides, and
+// TestOverlay checks what becomes of a definition's blocks that a service overrides, and
 // of those that it adds.
 func TestOverlay(t *testing.T) {
 	s := serviceIn(t, "web", layeredDefinition+layeringService)
@@ -242,7 +242,7 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
-// TestEnabled holds that of a block that does not count nothing is there, and that nobody
+// TestEnabled checks that of a block that does not count nothing is there, and that nobody
 // needs what it refers to.
 func TestEnabled(t *testing.T) {
 	s := serviceIn(t, "web", layeredDefinition+`
@@ -369,7 +369,7 @@ service "web" {
 	}
 }
 
-// TestEnabledLater holds that what a block refers to is needed if the evaluation shows
+// TestEnabledLater checks that what a block refers to is needed if the evaluation shows
 // that it counts.
 func TestEnabledLater(t *testing.T) {
 	s := serviceIn(t, "web", layeredDefinition+`
@@ -401,7 +401,7 @@ service "web" {
 	}
 }
 
-// TestPorts holds what others read of the ports and of the members of a service.
+// TestPorts checks what others read of the ports and of the members of a service.
 func TestPorts(t *testing.T) {
 	s := serviceIn(t, "reader", `
 exposure "public" {

@@ -19,7 +19,7 @@ func placesOf(config *configs.Config) map[string]string {
 	return out
 }
 
-// TestDefaultPlace holds which services take the role and the exposure of the cloud.
+// TestDefaultPlace checks which services take the role and the exposure of the cloud.
 func TestDefaultPlace(t *testing.T) {
 	config, diags := load(t, lang.Options{},
 		"cloud.hcl", `
@@ -97,7 +97,7 @@ role "edge" { nodes = ["c"] }
 	}
 }
 
-// TestDefaultPlaceOfEach holds that the defaults read which service they are for.
+// TestDefaultPlaceOfEach checks that the defaults read which service they are for.
 func TestDefaultPlaceOfEach(t *testing.T) {
 	config, diags := load(t, lang.Options{}, `
 cloud "test" {
@@ -129,7 +129,7 @@ service "keystone" {}
 	}
 }
 
-// TestDefaultPlaceIsNeeded holds that a service needs what its role and its exposure need,
+// TestDefaultPlaceIsNeeded checks that a service needs what its role and its exposure need,
 // and nothing of those that it does not take.
 func TestDefaultPlaceIsNeeded(t *testing.T) {
 	config, diags := load(t, lang.Options{}, `

@@ -43,7 +43,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// TestPolicyFilesAreNotDigested holds that a plan can be applied with other policies than
+// TestPolicyFilesAreNotDigested checks that a plan can be applied with other policies than
 // it was made with.
 func TestPolicyFilesAreNotDigested(t *testing.T) {
 	dir := "testdata/policies/judged"

@@ -11,7 +11,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
-// TestProbe holds that a service overrides how a probe asks, and takes it away where it
+// TestProbe checks that a service overrides how a probe asks, and takes it away where it
 // asks otherwise.
 func TestProbe(t *testing.T) {
 	const definition = `

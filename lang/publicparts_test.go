@@ -12,7 +12,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
-// TestPublicParts holds that what is public of a secret is read from the cluster, and
+// TestPublicParts checks that what is public of a secret is read from the cluster, and
 // is known after the apply as long as it is not there, or not what it will be.
 func TestPublicParts(t *testing.T) {
 	const configuration = `

@@ -21,7 +21,7 @@ func trimDir(name string) string {
 	return filepath.Base(name)
 }
 
-// TestReasons holds that whatever is needed has a reason, and that the first
+// TestReasons checks that whatever is needed has a reason, and that the first
 // reference to it counts.
 func TestReasons(t *testing.T) {
 	config, diags := load(t, lang.Options{}, `
@@ -83,7 +83,7 @@ manifest "extra" {
 	}
 }
 
-// TestReasonsOfModules holds that what stands in a module has the reasons of the
+// TestReasonsOfModules checks that what stands in a module has the reasons of the
 // module block as well.
 func TestReasonsOfModules(t *testing.T) {
 	dir := t.TempDir()

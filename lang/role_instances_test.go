@@ -6,7 +6,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 )
 
-// TestInstancesOfRoles holds that a definition takes an instance of a role for its workloads and its
+// TestInstancesOfRoles checks that a definition takes an instance of a role for its workloads and its
 // jobs, as nova-compute does.
 func TestInstancesOfRoles(t *testing.T) {
 	config, diags := load(t, lang.Options{}, "cloud.hcl", `

@@ -8,7 +8,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
-// TestUnion holds that a role of other roles has the nodes of all of them, and that a
+// TestUnion checks that a role of other roles has the nodes of all of them, and that a
 // service puts another role in the place of the one that its definition names.
 func TestUnion(t *testing.T) {
 	source := `

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRolloutOverlay holds that a service adds workloads to wait for, and says how many pods
+// TestRolloutOverlay checks that a service adds workloads to wait for, and says how many pods
 // are replaced at a time.
 func TestRolloutOverlay(t *testing.T) {
 	s := serviceIn(t, "d", `

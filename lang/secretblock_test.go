@@ -27,7 +27,7 @@ func writtenFiles(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// TestSharedSecrets holds what a name means: a secret of the definition, else one of
+// TestSharedSecrets checks what a name means: a secret of the definition, else one of
 // the module that the service stands in, else one around it; and that what refers to
 // one comes after it.
 func TestSharedSecrets(t *testing.T) {
@@ -164,7 +164,7 @@ service "far" {}
 	}
 }
 
-// TestSecretsMadeForServices holds that a secret does not wait for what it is made for,
+// TestSecretsMadeForServices checks that a secret does not wait for what it is made for,
 // and so can be mounted by it; it does for what is read from the cluster, and for what
 // it says.
 func TestSecretsMadeForServices(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
-// TestSecretsIn holds that it is known which secrets an output is made of, and that
+// TestSecretsIn checks that it is known which secrets an output is made of, and that
 // what must not be shown is hidden.
 func TestSecretsIn(t *testing.T) {
 	_, console, diags := loadConsole(t, lang.Options{}, expressionConfig)

@@ -10,7 +10,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
-// TestSidecarOverlay holds that a service overrides steps and sidecars as it does other
+// TestSidecarOverlay checks that a service overrides steps and sidecars as it does other
 // blocks of its definition.
 func TestSidecarOverlay(t *testing.T) {
 	s := serviceIn(t, "d", `

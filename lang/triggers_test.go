@@ -9,7 +9,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 )
 
-// TestTriggerKeys holds what the keys in replace_triggered_by may be made of.
+// TestTriggerKeys checks what the keys in replace_triggered_by may be made of.
 func TestTriggerKeys(t *testing.T) {
 	dir := writtenFiles(t, map[string]string{
 		"main.hcl": `

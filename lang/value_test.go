@@ -375,7 +375,7 @@ service "own" {
 `, cloud, values(definition), values(service))
 }
 
-// TestOriginOfNames holds that an option knows where its name and its section are written,
+// TestOriginOfNames checks that an option knows where its name and its section are written,
 // as far as they are, and its file whether there may be more.
 func TestOriginOfNames(t *testing.T) {
 	for expr, want := range map[string]string{
@@ -404,7 +404,7 @@ func TestOriginOfNames(t *testing.T) {
 	}
 }
 
-// TestOrigin holds that every option knows the line that set it.
+// TestOrigin checks that every option knows the line that set it.
 func TestOrigin(t *testing.T) {
 	config, _ := load(t, lang.Options{}, mergeConfig(`{ a = { x = 1, y = 1 } }`, "", `{ a = { x = 3 } }`))
 	var got []string

@@ -217,7 +217,7 @@ manifest "x" {
 	}
 }
 
-// TestVariablesRecorded holds that what the configuration makes a secret of is not
+// TestVariablesRecorded checks that what the configuration makes a secret of is not
 // recorded, although its variable is not sensitive.
 func TestVariablesRecorded(t *testing.T) {
 	config, diags := load(t, lang.Options{}, "cloud.hcl", `
@@ -286,7 +286,7 @@ variable "password" {
 	}
 }
 
-// TestVariableConstants holds what a value that comes as text may be.
+// TestVariableConstants checks what a value that comes as text may be.
 func TestVariableConstants(t *testing.T) {
 	const main = `
 cloud "test" {

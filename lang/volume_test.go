@@ -8,7 +8,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 )
 
-// TestVolumeCreate holds that pods create missing directories of their node by default, and
+// TestVolumeCreate checks that pods create missing directories of their node by default, and
 // missing files only with create = true.
 func TestVolumeCreate(t *testing.T) {
 	config, diags := load(t, lang.Options{}, `

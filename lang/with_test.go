@@ -11,7 +11,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
-// TestWith holds that a service in the place of another one takes all of it: references,
+// TestWith checks that a service in the place of another one takes all of it: references,
 // databases and the order.
 func TestWith(t *testing.T) {
 	source := `

@@ -43,7 +43,7 @@ func compared(t *testing.T, base, head []providers.Object, change ...func(*plann
 	return plan
 }
 
-// TestCompare holds what becomes of objects between two renderings, and that the values of
+// TestCompare checks what becomes of objects between two renderings, and that the values of
 // both are there for programs.
 func TestCompare(t *testing.T) {
 	family := func(o providers.Object) providers.Object {
@@ -85,7 +85,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestCompareSecrets holds that a change of a given value shows, that a change of a generated
+// TestCompareSecrets checks that a change of a given value shows, that a change of a generated
 // one does not, and that no value is anywhere.
 func TestCompareSecrets(t *testing.T) {
 	secret := func(at, given string, length int) providers.Object {
@@ -113,7 +113,7 @@ func TestCompareSecrets(t *testing.T) {
 	}
 }
 
-// TestCompareFixed holds that fields which the server does not change in place need a
+// TestCompareFixed checks that fields which the server does not change in place need a
 // replacement, with the data that is lost.
 func TestCompareFixed(t *testing.T) {
 	set := func(size, image string) providers.Object {
@@ -143,7 +143,7 @@ func TestCompareFixed(t *testing.T) {
 	}
 }
 
-// TestCompareRenamed holds that the data of a service with another name is left behind.
+// TestCompareRenamed checks that the data of a service with another name is left behind.
 func TestCompareRenamed(t *testing.T) {
 	of := func(service string) []providers.Object {
 		set := rendered("service.db/StatefulSet/"+service+"-server", map[string]any{"apiVersion": "apps/v1", "spec": map[string]any{
@@ -169,7 +169,7 @@ func TestCompareRenamed(t *testing.T) {
 	}
 }
 
-// TestComparePrevented holds that prevent_destroy is a problem, and that the plan is shown.
+// TestComparePrevented checks that prevent_destroy is a problem, and that the plan is shown.
 func TestComparePrevented(t *testing.T) {
 	o := textMap("service.a/ConfigMap/kept", "1")
 	o.Lifecycle = &providers.Lifecycle{PreventDestroy: true, Source: "cloud.hcl:9"}
@@ -179,7 +179,7 @@ func TestComparePrevented(t *testing.T) {
 	}
 }
 
-// TestCompareJobs holds that a Job of a manifest runs again between two renderings only if its pods
+// TestCompareJobs checks that a Job of a manifest runs again between two renderings only if its pods
 // do something else.
 func TestCompareJobs(t *testing.T) {
 	job := func(image, label string) []providers.Object {

@@ -63,7 +63,7 @@ func carriers(t *testing.T, w *world) *shell {
 	}
 }
 
-// TestCutOff holds that a plan that takes a workload away names what its pods carry, and
+// TestCutOff checks that a plan that takes a workload away names what its pods carry, and
 // the pods that could not be asked.
 func TestCutOff(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -139,7 +139,7 @@ func annotate(u *unstructured.Unstructured, key, value string) {
 	u.SetAnnotations(annotations)
 }
 
-// TestRefusalNamesWhatIsCutOff holds that a plan that is not made, because nobody said that
+// TestRefusalNamesWhatIsCutOff checks that a plan that is not made, because nobody said that
 // the workload may go, names what would be cut off.
 func TestRefusalNamesWhatIsCutOff(t *testing.T) {
 	const want = "    running servers that would be cut off (2):\n      a: web-1, web-2\n"
@@ -157,7 +157,7 @@ func TestRefusalNamesWhatIsCutOff(t *testing.T) {
 	}
 }
 
-// TestOthersAreNotAsked holds that a plan that leaves a workload where it is asks none of
+// TestOthersAreNotAsked checks that a plan that leaves a workload where it is asks none of
 // its pods, and one that takes it from a node asks there.
 func TestOthersAreNotAsked(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -10,7 +10,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestClosedNodes holds that a plan says which nodes others closed, who did so, and for which pods.
+// TestClosedNodes checks that a plan says which nodes others closed, who did so, and for which pods.
 func TestClosedNodes(t *testing.T) {
 	const at = "service.web/Deployment/web"
 	role := map[string]any{"role": "true"}

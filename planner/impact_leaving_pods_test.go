@@ -15,7 +15,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestImpactOnNodesThatPodsLeave holds that a plan names the nodes from which it takes the
+// TestImpactOnNodesThatPodsLeave checks that a plan names the nodes from which it takes the
 // pods of a DaemonSet, and what follows, whatever the update strategy is.
 func TestImpactOnNodesThatPodsLeave(t *testing.T) {
 	const at = "service.ovn/DaemonSet/ovn"
@@ -75,7 +75,7 @@ func TestImpactOnNodesThatPodsLeave(t *testing.T) {
 	}
 }
 
-// TestPodsInPassing holds that a plan warns of pods that a DaemonSet would start on a node
+// TestPodsInPassing checks that a plan warns of pods that a DaemonSet would start on a node
 // only until the plan changes its nodeSelector.
 func TestPodsInPassing(t *testing.T) {
 	const at = "service.nova-compute/DaemonSet/nova-compute"
@@ -122,7 +122,7 @@ func TestPodsInPassing(t *testing.T) {
 	}
 }
 
-// TestCleanedNodes holds that a workload whose pods have cleaned their nodes is made again
+// TestCleanedNodes checks that a workload whose pods have cleaned their nodes is made again
 // when it was not deleted, although others need it: they have lost it already.
 func TestCleanedNodes(t *testing.T) {
 	const at = "service.ovn/DaemonSet/ovn"

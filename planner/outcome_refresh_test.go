@@ -96,7 +96,7 @@ func TestRefreshOnly(t *testing.T) {
 	}
 }
 
-// TestConfigChanges holds that a refresh-only plan counts the changes of the configuration,
+// TestConfigChanges checks that a refresh-only plan counts the changes of the configuration,
 // and not those of others.
 func TestConfigChanges(t *testing.T) {
 	reverted := func(u *unstructured.Unstructured, o providers.DryRunOptions) (*unstructured.Unstructured, error) {

@@ -12,7 +12,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestReassessForeignClass holds that an apply that meets a class which somebody gave to an
+// TestReassessForeignClass checks that an apply that meets a class which somebody gave to an
 // Ingress after the plan looks up the default class, which the plan did not need.
 func TestReassessForeignClass(t *testing.T) {
 	const at = "manifest.m/Ingress/front"

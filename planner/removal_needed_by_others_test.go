@@ -9,7 +9,7 @@ import (
 	"kolla.openstack.org/kolla/planner"
 )
 
-// TestWhatOthersNeed holds that a workload whose stop costs others something is held like
+// TestWhatOthersNeed checks that a workload whose stop costs others something is held like
 // data, by what the state recorded of it or by what is declared.
 func TestWhatOthersNeed(t *testing.T) {
 	const at, other, holds = "service.ovn/DaemonSet/ovn-controller", "service.ovn/ConfigMap/ovn", "what others need (running servers lose their network)"

@@ -311,7 +311,7 @@ func partOf(part, whole any, path string) string {
 	return ""
 }
 
-// TestValuesOfAnAddedMount holds what was false when values were put together from paths.
+// TestValuesOfAnAddedMount checks what was false when values were put together from paths.
 func TestValuesOfAnAddedMount(t *testing.T) {
 	s := server{t}
 	was, is := thing("apps/v1", "Deployment", "api"), thing("apps/v1", "Deployment", "api")
@@ -341,7 +341,7 @@ func TestValuesOfAnAddedMount(t *testing.T) {
 	}
 }
 
-// TestValuesOfOthers holds who has changed what, and that what others added is in it only
+// TestValuesOfOthers checks who has changed what, and that what others added is in it only
 // where it changes.
 func TestValuesOfOthers(t *testing.T) {
 	s := server{t}

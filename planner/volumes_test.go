@@ -26,7 +26,7 @@ func claimOf(t *testing.T, size string) *unstructured.Unstructured {
 	return u
 }
 
-// TestVolumesGrow holds what becomes of a claim that is not as the StatefulSet declares it: of
+// TestVolumesGrow checks what becomes of a claim that is not as the StatefulSet declares it: of
 // 2Gi.
 func TestVolumesGrow(t *testing.T) {
 	const at = "service.store/StatefulSet/db"
@@ -185,7 +185,7 @@ func declares(value any, field string) func(*planner.Input) {
 	}
 }
 
-// TestStiffClaims holds that only the server's own refusal says that a declared claim cannot grow.
+// TestStiffClaims checks that only the server's own refusal says that a declared claim cannot grow.
 func TestStiffClaims(t *testing.T) {
 	const at = "manifest.c/PersistentVolumeClaim/data-db-0"
 	for name, test := range map[string]struct {

@@ -59,7 +59,7 @@ func jobOf(t *testing.T, spec string) *providers.Object {
 	return &providers.Object{Manifest: u}
 }
 
-// TestRunDigest holds that a Job runs again if its pods do something else, and only then.
+// TestRunDigest checks that a Job runs again if its pods do something else, and only then.
 func TestRunDigest(t *testing.T) {
 	const pod = "containers: [{name: a, image: b, command: [c], env: [{name: E, value: f}]}], volumes: [{name: v, configMap: {name: w}}]"
 	for name, test := range map[string]struct {

@@ -8,7 +8,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestKeepTaints holds that a Node keeps the taints of roles that nobody can tell yet.
+// TestKeepTaints checks that a Node keeps the taints of roles that nobody can tell yet.
 func TestKeepTaints(t *testing.T) {
 	node := func(taints string) *unstructured.Unstructured {
 		u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Node"}}

@@ -286,7 +286,7 @@ func TestBackups(t *testing.T) {
 	}
 }
 
-// TestLostState holds that nobody begins a new state beside the backups of another.
+// TestLostState checks that nobody begins a new state beside the backups of another.
 func TestLostState(t *testing.T) {
 	dir := t.TempDir()
 	store := state.Open(filepath.Join(dir, state.DefaultFile))

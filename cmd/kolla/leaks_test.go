@@ -109,7 +109,7 @@ func unpacked(content []byte) map[string][]byte {
 	}
 }
 
-// TestNowhereLooksIntoArchives holds that the search itself finds what it looks for.
+// TestNowhereLooksIntoArchives checks that the search itself finds what it looks for.
 func TestNowhereLooksIntoArchives(t *testing.T) {
 	const text = "a swordfish in a box"
 	var tarred, zipped, gzipped bytes.Buffer

@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts holds what the command line does. Each script has a namespace of
+// TestScripts checks what the command line does. Each script has a namespace of
 // its own, named in $NS; NAMESPACE stands for it in its configuration files. The
 // examples are in $EXAMPLES.
 func TestScripts(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/clustertest"
 )
 
-// TestTerraformExec holds that HashiCorp's library for programs that run Terraform runs
+// TestTerraformExec checks that HashiCorp's library for programs that run Terraform runs
 // kolla in its place, with the options that it gives by itself, and reads what kolla prints.
 func TestTerraformExec(t *testing.T) {
 	dir, ctx := t.TempDir(), t.Context()

@@ -83,7 +83,7 @@ func written(t *testing.T, value string) string {
 	return string(content)
 }
 
-// TestGitHub holds the commands of GitHub Actions, with its rules of escaping: % and line
+// TestGitHub checks the commands of GitHub Actions, with its rules of escaping: % and line
 // breaks everywhere, and : and , in properties.
 func TestGitHub(t *testing.T) {
 	inRepository(t)
@@ -144,7 +144,7 @@ const gitlabSchema = `{
   }
 }`
 
-// TestGitLab holds the form of a code quality report, and that fingerprints are unique and
+// TestGitLab checks the form of a code quality report, and that fingerprints are unique and
 // survive an edit above.
 func TestGitLab(t *testing.T) {
 	inRepository(t)

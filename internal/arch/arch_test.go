@@ -259,7 +259,7 @@ func TestOneWriter(t *testing.T) {
 	}
 }
 
-// TestOneParser holds that only lang/syntax parses what may be nested: it refuses what
+// TestOneParser checks that only lang/syntax parses what may be nested: it refuses what
 // would overflow the stack, which nothing survives.
 func TestOneParser(t *testing.T) {
 	found := 0

@@ -16,7 +16,7 @@ import (
 	"kolla.openstack.org/kolla/internal/npmtest"
 )
 
-// TestCI holds that CI runs what people run, targets of make, and nothing that somebody
+// TestCI checks that CI runs what people run, targets of make, and nothing that somebody
 // else may change: actions by their commit, images by their version. All of them have the
 // same Go.
 func TestCI(t *testing.T) {

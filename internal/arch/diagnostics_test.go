@@ -20,7 +20,7 @@ var ungolden = map[string]string{
 	"Value not evaluated":                          "it would be a mistake of the program",
 }
 
-// TestEveryDiagnostic holds that every diagnostic in the sources of lang is in a golden file.
+// TestEveryDiagnostic checks that every diagnostic in the sources of lang is in a golden file.
 func TestEveryDiagnostic(t *testing.T) {
 	var shown []string
 	for _, pattern := range []string{"diagnostics/*/want.txt", "bounds/*.txt", "data/*/want.txt", "policies/*/want.txt", "console/want.txt"} {

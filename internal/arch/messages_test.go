@@ -16,7 +16,7 @@ var literal = regexp.MustCompile("\"(?:[^\"\\\\\n]|\\\\.)*\"|`[^`]*`")
 // placeholder matches the verbs of a format, such as %s.
 var placeholder = regexp.MustCompile(`%[+#]?[vsdqw]`)
 
-// TestTroubleshooting holds that the messages that the page quotes are those of the code:
+// TestTroubleshooting checks that the messages that the page quotes are those of the code:
 // each piece between two names stands in a text of a Go file, and in the order of the
 // message.
 func TestTroubleshooting(t *testing.T) {
@@ -53,7 +53,7 @@ func messageTexts(t *testing.T) []string {
 	return texts
 }
 
-// TestOptionsOfMessages holds that an option which a problem of a plan names can be given to
+// TestOptionsOfMessages checks that an option which a problem of a plan names can be given to
 // both commands that make a plan.
 func TestOptionsOfMessages(t *testing.T) {
 	option := regexp.MustCompile(`(?:^"|[ (])-([a-z]+(?:-[a-z]+)*)[=, .:]`)

@@ -22,7 +22,7 @@ var starters = map[string]string{
 	"github.com/mattn/go-shellwords":               "nothing: kolla does not set ParseBacktick",
 }
 
-// TestPrograms holds the inventory of docs/security.md: which code can start a program.
+// TestPrograms checks the inventory of docs/security.md: which code can start a program.
 func TestPrograms(t *testing.T) {
 	for _, system := range []string{"linux", "darwin"} {
 		list := exec.Command("go", "list", "-deps", "-f", `{{$p := .ImportPath}}{{range .Imports}}{{if eq . "os/exec"}}{{println $p}}{{end}}{{end}}`, module+"/cmd/kolla")

@@ -22,7 +22,7 @@ var (
 	counted = regexp.MustCompile(`(?m)^\| ([a-z ]+) \| [^|]+ \| ([0-9]+) \|$`)
 )
 
-// TestSpecificationsPage holds that docs/specifications.md shows a test or a page for each
+// TestSpecificationsPage checks that docs/specifications.md shows a test or a page for each
 // requirement that is met, that all tests it names exist, and that it counts correctly.
 func TestSpecificationsPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "docs", "specifications.md"))

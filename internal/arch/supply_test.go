@@ -22,7 +22,7 @@ var (
 	comment   = regexp.MustCompile(`(?s)<!--.*?-->`)
 )
 
-// TestSecurityPage holds that each promise in docs/security.md names tests, and that all
+// TestSecurityPage checks that each promise in docs/security.md names tests, and that all
 // of them exist.
 func TestSecurityPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "docs", "security.md"))
@@ -95,7 +95,7 @@ func testFiles(t *testing.T) map[string]string {
 	return files
 }
 
-// TestShippedBuild holds that what make builds for users names no directory of the
+// TestShippedBuild checks that what make builds for users names no directory of the
 // machine that it was built on.
 func TestShippedBuild(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
@@ -108,7 +108,7 @@ func TestShippedBuild(t *testing.T) {
 	}
 }
 
-// TestVulnerabilities holds what make check makes of govulncheck's answers.
+// TestVulnerabilities checks what make check makes of govulncheck's answers.
 func TestVulnerabilities(t *testing.T) {
 	tests := map[string]struct {
 		answer string // what the tool does

@@ -16,7 +16,7 @@ import (
 // inline matches a command of kolla within a line of text.
 var inline = regexp.MustCompile("`(kolla [^`]*)`")
 
-// TestCommandLines holds that the commands and options that the documents name exist.
+// TestCommandLines checks that the commands and options that the documents name exist.
 func TestCommandLines(t *testing.T) {
 	app := newApp(command.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
 	for _, name := range documents(t) {
@@ -91,7 +91,7 @@ func flagNamed(flags []cli.Flag, name string) cli.Flag {
 	return nil
 }
 
-// TestWrongWith holds that what does not exist is found.
+// TestWrongWith checks that what does not exist is found.
 func TestWrongWith(t *testing.T) {
 	app := newApp(command.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
 	for line, want := range map[string]string{

@@ -14,7 +14,7 @@ import (
 	"kolla.openstack.org/kolla/internal/explain"
 )
 
-// TestCrash holds that a panic reaches nobody but as a message, with the stack where
+// TestCrash checks that a panic reaches nobody but as a message, with the stack where
 // only who reports it finds it.
 func TestCrash(t *testing.T) {
 	dir := t.TempDir()

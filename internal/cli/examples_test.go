@@ -14,7 +14,7 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// TestExamples holds that the examples of the language's schema are valid, in canonical
+// TestExamples checks that the examples of the language's schema are valid, in canonical
 // form, and show every block and every argument.
 func TestExamples(t *testing.T) {
 	shown := map[string]bool{}
@@ -92,7 +92,7 @@ func noteShown(shown map[string]bool, typ *schema.BlockType, body *hclwrite.Body
 	}
 }
 
-// TestReadings holds that what the schema says can be read is what can be read.
+// TestReadings checks that what the schema says can be read is what can be read.
 func TestReadings(t *testing.T) {
 	const config = `definition "probe" {
   port "http" {

@@ -38,7 +38,7 @@ const (
 	list50k = `loop = flatten([for i in range(50) : range(1000)])`
 )
 
-// TestExhaustion holds that a small configuration that would need more memory or time than a
+// TestExhaustion checks that a small configuration that would need more memory or time than a
 // machine has is an error, at the line that ends with "# here". Without such a line it is valid.
 // With KOLLA_TEST_LONG=1, as in make test-all, it tries more of them.
 func TestExhaustion(t *testing.T) {

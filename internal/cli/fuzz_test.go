@@ -14,7 +14,7 @@ import (
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
-// FuzzValidate holds that whatever is in the files of a configuration, kolla validate
+// FuzzValidate checks that whatever is in the files of a configuration, kolla validate
 // ends with a verdict: the whole way from reading to rendering objects and showing what
 // is wrong, without a panic, and without anything shown that must not be seen.
 func FuzzValidate(f *testing.F) {

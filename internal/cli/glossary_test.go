@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestGlossary holds that the words of the glossary are in order, and each is there once, in one
+// TestGlossary checks that the words of the glossary are in order, and each is there once, in one
 // table.
 func TestGlossary(t *testing.T) {
 	text, last := readText(t, "../../docs/glossary.md"), ""

@@ -223,7 +223,7 @@ func anchor(heading string) string {
 	return strings.ReplaceAll(kept, " ", "-")
 }
 
-// TestLinks holds that links within the documents lead to something that is there.
+// TestLinks checks that links within the documents lead to something that is there.
 func TestLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:]*)(#[^)]*)?\)`)
 	for _, name := range documents(t) {
@@ -245,7 +245,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestHeadings holds that every heading of the reference can be linked to.
+// TestHeadings checks that every heading of the reference can be linked to.
 func TestHeadings(t *testing.T) {
 	seen := map[string]bool{}
 	for _, h := range regexp.MustCompile(`(?m)^##+ (.*)$`).FindAllStringSubmatch(languageReference(), -1) {

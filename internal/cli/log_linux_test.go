@@ -10,7 +10,7 @@ import (
 	"kolla.openstack.org/kolla/internal/view/screen"
 )
 
-// TestLogOnATerminal holds that no live view is shown between the lines of a log on the
+// TestLogOnATerminal checks that no live view is shown between the lines of a log on the
 // same terminal, and that one is where the log goes into a file.
 func TestLogOnATerminal(t *testing.T) {
 	t.Setenv("TERM", "xterm")
@@ -37,7 +37,7 @@ func TestLogOnATerminal(t *testing.T) {
 	}
 }
 
-// TestLogIsHarmless holds that what others wrote is no command of a CI system in a log, and
+// TestLogIsHarmless checks that what others wrote is no command of a CI system in a log, and
 // stays on its line.
 func TestLogIsHarmless(t *testing.T) {
 	t.Setenv(logs.Variable, "debug")

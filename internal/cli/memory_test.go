@@ -14,7 +14,7 @@ func TestPercentFor(t *testing.T) {
 	}
 }
 
-// TestAfterCollection holds that a function is called again after a second collection.
+// TestAfterCollection checks that a function is called again after a second collection.
 func TestAfterCollection(t *testing.T) {
 	called := make(chan bool, 100)
 	afterCollection(func() { called <- true })

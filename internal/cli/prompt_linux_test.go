@@ -134,7 +134,7 @@ variable "token" {
 	return code
 }
 
-// TestPromptAgain holds that a wrong answer is asked for again, with the reason, and that
+// TestPromptAgain checks that a wrong answer is asked for again, with the reason, and that
 // sensitive ones are not shown.
 func TestPromptAgain(t *testing.T) {
 	term := openTerminal(t)
@@ -156,7 +156,7 @@ func TestPromptAgain(t *testing.T) {
 	}
 }
 
-// TestPromptEnds holds that who ends a question is told so once, and gets the terminal
+// TestPromptEnds checks that who ends a question is told so once, and gets the terminal
 // back as it was.
 func TestPromptEnds(t *testing.T) {
 	for name, end := range map[string]struct {
@@ -194,7 +194,7 @@ func TestPromptEnds(t *testing.T) {
 	}
 }
 
-// TestTerminalWidth holds that what is said on a terminal is broken between words, not
+// TestTerminalWidth checks that what is said on a terminal is broken between words, not
 // by the terminal.
 func TestTerminalWidth(t *testing.T) {
 	const columns = 40

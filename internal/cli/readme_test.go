@@ -47,7 +47,7 @@ func readReadme(t *testing.T) []byte {
 	return readme
 }
 
-// TestReadme holds that the configurations in the README are valid, and in
+// TestReadme checks that the configurations in the README are valid, and in
 // canonical form.
 func TestReadme(t *testing.T) {
 	dir, config := readmeConfig(t, readReadme(t))
@@ -63,7 +63,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// TestReadmeOutput holds that the README shows what kolla prints for its
+// TestReadmeOutput checks that the README shows what kolla prints for its
 // configuration, where that needs no cluster. A line of dots stands for others.
 func TestReadmeOutput(t *testing.T) {
 	readme := readReadme(t)

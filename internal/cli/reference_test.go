@@ -12,7 +12,7 @@ import (
 	"kolla.openstack.org/kolla/internal/golden"
 )
 
-// TestReference holds that the references in docs are what the commands and the
+// TestReference checks that the references in docs are what the commands and the
 // language say of themselves.
 func TestReference(t *testing.T) {
 	app := newApp(command.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})

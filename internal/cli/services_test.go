@@ -18,7 +18,7 @@ func catalogued(t *testing.T) []catalogue.Definition {
 	return definitions
 }
 
-// TestPowersHaveReasons holds that the catalogue says of every container with powers what
+// TestPowersHaveReasons checks that the catalogue says of every container with powers what
 // they are for.
 func TestPowersHaveReasons(t *testing.T) {
 	for _, d := range catalogued(t) {

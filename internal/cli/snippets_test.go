@@ -23,7 +23,7 @@ import (
 // fenced matches the blocks of code in a document, with their language.
 var fenced = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
 
-// TestSnippets holds that the configurations in the documents are valid, and in
+// TestSnippets checks that the configurations in the documents are valid, and in
 // canonical form. One that declares a cloud and services is whole, and stands alone. All
 // others stand in testdata/surroundings.
 func TestSnippets(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing/iotest"
 )
 
-// TestEditor holds what keys do: those that move and change, Ctrl-C, which drops what was
+// TestEditor checks what keys do: those that move and change, Ctrl-C, which drops what was
 // typed and does not end, and Up, which brings back what was typed before.
 func TestEditor(t *testing.T) {
 	const left, up = "\x1b[D", "\x1b[A"

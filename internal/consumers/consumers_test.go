@@ -53,7 +53,7 @@ func deleted(plan *tfjson.Plan) []string {
 	return out
 }
 
-// TestTerraformJSON holds that HashiCorp's own package reads the plans, and that each
+// TestTerraformJSON checks that HashiCorp's own package reads the plans, and that each
 // change has the sides that its actions need.
 func TestTerraformJSON(t *testing.T) {
 	var all []*tfjson.ResourceChange

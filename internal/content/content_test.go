@@ -184,7 +184,7 @@ binaryData: {blob: AAAA}`, `
 	}
 }
 
-// TestScriptsOfServices holds that scripts of definitions are counted, as config files
+// TestScriptsOfServices checks that scripts of definitions are counted, as config files
 // are, and those that somebody brings are shown.
 func TestScriptsOfServices(t *testing.T) {
 	job := object(t, `{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {template: {spec: {containers: [{name: a, image: i, command: [sh, -c, "a\nb"]}]}}}}`)

@@ -26,7 +26,7 @@ func outlined(spec any, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// FuzzOutline holds that an object of an unknown kind is shown whole: what is shown is
+// FuzzOutline checks that an object of an unknown kind is shown whole: what is shown is
 // YAML of the same content, however narrow the screen is.
 func FuzzOutline(f *testing.F) {
 	f.Add(`{"rules": [{"apiGroups": ["*"], "verbs": ["get", "-", "a: b"]}, {}], "empty": [], "text": "a\nb\n"}`, 40)
@@ -73,7 +73,7 @@ func trimmed(v any) any {
 	return v
 }
 
-// TestOpaqueValues holds that only what says nothing to people is shortened.
+// TestOpaqueValues checks that only what says nothing to people is shortened.
 func TestOpaqueValues(t *testing.T) {
 	key := strings.Repeat("QUJD", 100)
 	if got := outlined(map[string]any{"caBundle": key}, 80); !strings.Contains(got, "…(400 characters)…") || strings.Contains(got, key) {

@@ -71,7 +71,7 @@ func TestWeaknesses(t *testing.T) {
 	}
 }
 
-// TestStandards holds that what Kubernetes itself refuses at the level baseline weakens
+// TestStandards checks that what Kubernetes itself refuses at the level baseline weakens
 // security here, whatever it is: its own pods that break one rule each.
 func TestStandards(t *testing.T) {
 	pods := refused(t)

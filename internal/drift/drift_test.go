@@ -113,7 +113,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestJSON holds the documents of docs/drift.md.
+// TestJSON checks the documents of docs/drift.md.
 func TestJSON(t *testing.T) {
 	page, err := os.ReadFile("../../docs/drift.md")
 	if err != nil {
@@ -215,7 +215,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestLooksAtTheSameTime holds that a history is whole at any time although several looks read
+// TestLooksAtTheSameTime checks that a history is whole at any time although several looks read
 // and write it, and that they leave nothing else behind.
 func TestLooksAtTheSameTime(t *testing.T) {
 	dir := t.TempDir()
@@ -248,7 +248,7 @@ func TestLooksAtTheSameTime(t *testing.T) {
 	}
 }
 
-// TestHistoryIsBounded holds that a history does not grow without end, and that it forgets
+// TestHistoryIsBounded checks that a history does not grow without end, and that it forgets
 // what is gone before what is there.
 func TestHistoryIsBounded(t *testing.T) {
 	paths := func(prefix string, n int) []string {
@@ -272,7 +272,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestSecretsHaveNoHash holds that nobody can check guesses of a secret against the history.
+// TestSecretsHaveNoHash checks that nobody can check guesses of a secret against the history.
 func TestSecretsHaveNoHash(t *testing.T) {
 	look := looked(now, "hunter2")
 	look.Fields[0].Sensitive = true

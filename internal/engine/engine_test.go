@@ -124,7 +124,7 @@ func reconcile(t *testing.T, dir string, options engine.Options) (*plans.Plan, i
 	return made.Plan, len(applied.Rounds)
 }
 
-// TestLoop holds that a program without a command line can plan and apply a configuration
+// TestLoop checks that a program without a command line can plan and apply a configuration
 // in a loop: data are read in a second round, the outputs are in the state, an unchanged
 // cloud has an empty plan, drift is repaired, and a destroy leaves nothing.
 func TestLoop(t *testing.T) {
@@ -168,7 +168,7 @@ func TestLoop(t *testing.T) {
 	}
 }
 
-// TestApplyRefusesDeniedPlans holds that a program that does not call Enforce cannot carry
+// TestApplyRefusesDeniedPlans checks that a program that does not call Enforce cannot carry
 // out a plan that a policy denies.
 func TestApplyRefusesDeniedPlans(t *testing.T) {
 	denied := &plans.Plan{Policies: []plans.PolicyResult{{Name: "p", Status: plans.PolicyDenied}}}

@@ -19,7 +19,7 @@ func growing() plans.Action {
 	return a
 }
 
-// TestGrow holds that a claim grows before what depends on it is written, bound to its UID, and
+// TestGrow checks that a claim grows before what depends on it is written, bound to its UID, and
 // that the state gets no record of it: kolla would delete the claim as undeclared.
 func TestGrow(t *testing.T) {
 	a := newApply(t, newCluster(live("PersistentVolumeClaim data"), live("Deployment api")), recorded("Deployment api", true))
@@ -45,7 +45,7 @@ func TestGrow(t *testing.T) {
 	}
 }
 
-// TestGrowFails holds that nothing follows on a volume that does not grow.
+// TestGrowFails checks that nothing follows on a volume that does not grow.
 func TestGrowFails(t *testing.T) {
 	a := newApply(t, newCluster(live("PersistentVolumeClaim data"), live("Deployment api")), recorded("Deployment api", true))
 	a.onWait = func(context.Context, providers.Ref, func(string)) error {
@@ -57,7 +57,7 @@ func TestGrowFails(t *testing.T) {
 	}
 }
 
-// TestOnlyVolumes holds that no plan can change other objects by these actions.
+// TestOnlyVolumes checks that no plan can change other objects by these actions.
 func TestOnlyVolumes(t *testing.T) {
 	another, create, update := growing(), growing(), act(plans.Update, "StatefulSet db")
 	another.Ref.GVK = kinds["ConfigMap"]
@@ -81,7 +81,7 @@ func TestOnlyVolumes(t *testing.T) {
 	}
 }
 
-// TestKeepsPods holds that a StatefulSet is made again around its pods.
+// TestKeepsPods checks that a StatefulSet is made again around its pods.
 func TestKeepsPods(t *testing.T) {
 	a := newApply(t, newCluster(live("StatefulSet db")), recorded("StatefulSet db", true))
 	again := act(plans.Replace, "StatefulSet db")

@@ -133,7 +133,7 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
-// TestOwnTimeout holds that an object with a timeout of its own is waited for that long.
+// TestOwnTimeout checks that an object with a timeout of its own is waited for that long.
 func TestOwnTimeout(t *testing.T) {
 	for seconds, want := range map[int]time.Duration{90: 90 * time.Second, 3600: time.Hour} {
 		synctest.Test(t, func(t *testing.T) {

@@ -77,7 +77,7 @@ func newShell(c *cluster) *shell {
 	}}
 }
 
-// TestPodsCleanTheirNodes holds that pods run their command before their workload is
+// TestPodsCleanTheirNodes checks that pods run their command before their workload is
 // deleted, that what depends on the deletion waits until they are gone, and that no failure
 // there stops it.
 func TestPodsCleanTheirNodes(t *testing.T) {
@@ -177,7 +177,7 @@ func TestPodsCleanTheirNodes(t *testing.T) {
 	}
 }
 
-// TestCleanedAndNotDeleted holds that the state keeps in mind that pods have cleaned their
+// TestCleanedAndNotDeleted checks that the state keeps in mind that pods have cleaned their
 // nodes when the server then refuses to delete their workload.
 func TestCleanedAndNotDeleted(t *testing.T) {
 	c := newCluster(leaves(cleans))
@@ -195,7 +195,7 @@ func TestCleanedAndNotDeleted(t *testing.T) {
 	}
 }
 
-// TestReplacementDoesNotClean holds that pods leave their nodes as they are where others
+// TestReplacementDoesNotClean checks that pods leave their nodes as they are where others
 // come, or where the object is another one by now.
 func TestReplacementDoesNotClean(t *testing.T) {
 	set := leaves(cleans)
@@ -217,7 +217,7 @@ func TestReplacementDoesNotClean(t *testing.T) {
 	diff(t, "calls", []string{"delete DaemonSet openstack/ovs if uid-ovs"}, a.calls)
 }
 
-// TestInterruptedCleaning holds that an interruption while pods clean their nodes deletes
+// TestInterruptedCleaning checks that an interruption while pods clean their nodes deletes
 // nothing, so that the next apply does both.
 func TestInterruptedCleaning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

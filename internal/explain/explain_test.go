@@ -16,7 +16,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
-// TestFiles holds that what the system refuses comes with a remedy.
+// TestFiles checks that what the system refuses comes with a remedy.
 func TestFiles(t *testing.T) {
 	for errno, want := range map[syscall.Errno][]string{
 		syscall.ENOSPC: {"Error: No space left", "Free some space"},

@@ -78,7 +78,7 @@ func output(path string) files.Output {
 	return files.Output{Path: path, Option: "-out", Content: "notes", Ours: files.Begins("# ours")}
 }
 
-// TestOutput holds that only files with the same content are replaced.
+// TestOutput checks that only files with the same content are replaced.
 func TestOutput(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a")
 	for content, ours := range map[string]bool{"": true, "# ours\nx": true, "# ours": true, "# ou": false, "theirs": false} {
@@ -226,7 +226,7 @@ func TestDirReplace(t *testing.T) {
 	}
 }
 
-// TestReadWhileReplaced holds that a file can be read while another process replaces it.
+// TestReadWhileReplaced checks that a file can be read while another process replaces it.
 func TestReadWhileReplaced(t *testing.T) {
 	dir := files.In(t.TempDir())
 	done := make(chan error)

@@ -115,7 +115,7 @@ func TestFprintf(t *testing.T) {
 	}
 }
 
-// FuzzJSON holds that a string is the same to who reads the document, and that nothing
+// FuzzJSON checks that a string is the same to who reads the document, and that nothing
 // in the document is hidden.
 func FuzzJSON(f *testing.F) {
 	for _, s := range []string{"", "a", "\u202e\u2028\x7f\U000e0041", "\n::x\n##vso[y]", `\"##[`, "<b>&", "\xff"} {

@@ -128,7 +128,7 @@ func TestCompareChanges(t *testing.T) {
 	}
 }
 
-// TestStaleChanges holds that a file of other changes fails the test, with both in the message. The
+// TestStaleChanges checks that a file of other changes fails the test, with both in the message. The
 // same changes do not fail if the base changes elsewhere.
 func TestStaleChanges(t *testing.T) {
 	setUpdate(t, "false")
@@ -155,7 +155,7 @@ func TestStaleChanges(t *testing.T) {
 	}
 }
 
-// TestStaleObject holds that the message names the object in which the changes are others.
+// TestStaleObject checks that the message names the object in which the changes are others.
 func TestStaleObject(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "want.diff")
 	changed := strings.NewReplacer("Service/a", "Service/c", "- 5", "- 7").Replace(base)
@@ -169,7 +169,7 @@ func TestStaleObject(t *testing.T) {
 	}
 }
 
-// TestLongReport holds that a failed comparison of long texts shows the first changes and how many
+// TestLongReport checks that a failed comparison of long texts shows the first changes and how many
 // lines follow.
 func TestLongReport(t *testing.T) {
 	setUpdate(t, "false")

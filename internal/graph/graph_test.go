@@ -94,7 +94,7 @@ func TestGraphMermaid(t *testing.T) {
 	}
 }
 
-// TestGraphOfMissing holds that what is needed is drawn even where nothing declares it.
+// TestGraphOfMissing checks that what is needed is drawn even where nothing declares it.
 func TestGraphOfMissing(t *testing.T) {
 	config := &configs.Config{Services: []configs.Service{{Block: "service.a", Needs: []string{"module.x.service.b"}}}}
 	var b strings.Builder

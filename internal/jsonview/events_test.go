@@ -26,7 +26,7 @@ func short(all []m) []string {
 	return out
 }
 
-// TestApplying holds the events of an apply, and what they say beside their messages.
+// TestApplying checks the events of an apply, and what they say beside their messages.
 func TestApplying(t *testing.T) {
 	made, broken, waiting, idle, again := action(t, plans.Create), action(t, plans.Update), action(t, plans.Delete), action(t, plans.None), action(t, plans.Replace)
 	for i, a := range []*plans.Action{&made, &broken, &waiting, &idle, &again} {
@@ -88,7 +88,7 @@ func TestApplying(t *testing.T) {
 	}
 }
 
-// TestApplied holds that each failed object has a diagnostic, or one for all if they are many.
+// TestApplied checks that each failed object has a diagnostic, or one for all if they are many.
 func TestApplied(t *testing.T) {
 	failed := func(others int) []applied.Failed {
 		f := applied.Failed{Address: objecttest.Address(t, "service.a/Service/a"), Source: "cloud.hcl:41", Reason: "no image", Detail: []string{"not found"}}
@@ -128,7 +128,7 @@ func TestApplied(t *testing.T) {
 	}
 }
 
-// TestPlaces holds which part of the configuration a diagnostic quotes, and which line a problem
+// TestPlaces checks which part of the configuration a diagnostic quotes, and which line a problem
 // is about.
 func TestPlaces(t *testing.T) {
 	const text = "service \"a\" {\n  x = é + 1\n}\n"
@@ -198,7 +198,7 @@ func place(d any) string {
 	return got
 }
 
-// TestNoEvents holds that nil events can be written to.
+// TestNoEvents checks that nil events can be written to.
 func TestNoEvents(t *testing.T) {
 	var none *jsonview.Events
 	none.Plan(planOf(action(t, plans.Update)))
@@ -221,7 +221,7 @@ type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-// TestErr holds that the first error of writing is kept.
+// TestErr checks that the first error of writing is kept.
 func TestErr(t *testing.T) {
 	if err := jsonview.New(broken{}, "v1").Err(); err == nil || err.Error() != "write events: write JSON: no space left" {
 		t.Errorf("got %v", err)

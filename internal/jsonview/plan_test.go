@@ -86,7 +86,7 @@ func events(t *testing.T, write func(*jsonview.Events)) []m {
 	return all
 }
 
-// TestActions holds what a plan and its events say of each kind of action, in Terraform's words.
+// TestActions checks what a plan and its events say of each kind of action, in Terraform's words.
 func TestActions(t *testing.T) {
 	const (
 		id    = "apiVersion=v1,kind=Service,namespace=openstack,name=a"
@@ -189,7 +189,7 @@ func words(parts ...any) string {
 	return strings.Join(out, " ")
 }
 
-// TestSides holds what a change has before and after it, and which of it is hidden or not known.
+// TestSides checks what a change has before and after it, and which of it is hidden or not known.
 func TestSides(t *testing.T) {
 	part := func(values m) *extract.Part { return &extract.Part{Values: values} }
 	object := func(data m) m {
@@ -285,7 +285,7 @@ func TestSides(t *testing.T) {
 	}
 }
 
-// TestMasked holds that neither a plan nor an event has the values of a sensitive change, and that
+// TestMasked checks that neither a plan nor an event has the values of a sensitive change, and that
 // a reader can tell a missing and an unknown value from a masked one.
 func TestMasked(t *testing.T) {
 	const value = "hunter2"
@@ -314,7 +314,7 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-// TestPlanAsAWhole holds what tells plans apart.
+// TestPlanAsAWhole checks what tells plans apart.
 func TestPlanAsAWhole(t *testing.T) {
 	drifted := action(t, plans.Refresh)
 	drifted.Changes = []plans.Change{{Path: "x", Drift: true}}
@@ -357,7 +357,7 @@ func TestPlanAsAWhole(t *testing.T) {
 	}
 }
 
-// TestPlanNeedsValues holds that a plan file without the values of its objects is refused.
+// TestPlanNeedsValues checks that a plan file without the values of its objects is refused.
 func TestPlanNeedsValues(t *testing.T) {
 	var out bytes.Buffer
 	if err := jsonview.Plan(&out, &plans.Plan{Created: time.Unix(0, 0)}); err == nil || !strings.Contains(err.Error(), "Plan again with -out") || out.Len() > 0 {
@@ -365,7 +365,7 @@ func TestPlanNeedsValues(t *testing.T) {
 	}
 }
 
-// TestKeys holds where Terraform has modules and keys: in a plan, in its values and in events.
+// TestKeys checks where Terraform has modules and keys: in a plan, in its values and in events.
 func TestKeys(t *testing.T) {
 	const west = `module.edge["west"]`
 	tests := map[string]struct {

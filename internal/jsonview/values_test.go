@@ -31,7 +31,7 @@ func written(t *testing.T, write func(io.Writer) error) string {
 	return compact.String()
 }
 
-// TestOutputChanges holds what a plan says of an output, and that no value of a sensitive output
+// TestOutputChanges checks what a plan says of an output, and that no value of a sensitive output
 // is in it, whatever the plan has.
 func TestOutputChanges(t *testing.T) {
 	number := func(value string) *state.Output {
@@ -77,7 +77,7 @@ func TestOutputChanges(t *testing.T) {
 	}
 }
 
-// TestOutputValues holds what `kolla output -json` prints of a value.
+// TestOutputValues checks what `kolla output -json` prints of a value.
 func TestOutputValues(t *testing.T) {
 	tests := map[string]struct {
 		output configs.Output
@@ -104,7 +104,7 @@ func TestOutputValues(t *testing.T) {
 	}
 }
 
-// TestConfigFiles holds what the JSON of a config file says of a value and of its origin.
+// TestConfigFiles checks what the JSON of a config file says of a value and of its origin.
 func TestConfigFiles(t *testing.T) {
 	origin := func(layer string, line int) configs.Origin {
 		return configs.Origin{Layer: layer, Range: hcl.Range{Filename: "cloud.hcl", Start: hcl.Pos{Line: line}}}
@@ -142,7 +142,7 @@ func TestConfigFiles(t *testing.T) {
 	}
 }
 
-// TestState holds that a state without a lineage has no values, and where others have theirs.
+// TestState checks that a state without a lineage has no values, and where others have theirs.
 func TestState(t *testing.T) {
 	object := state.Object{Address: `module.m.service.a["k"]/Service/a`, APIVersion: "v1", Kind: "Service", Namespace: "openstack", Name: "a", UID: "u", Ready: true, Holds: "data"}
 	secret := state.Output{Name: "s", Sensitive: true, Value: json.RawMessage(`"hunter2"`)}

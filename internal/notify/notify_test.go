@@ -52,7 +52,7 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// TestErrorsHaveNoSecrets holds that no part of a URL is in an error.
+// TestErrorsHaveNoSecrets checks that no part of a URL is in an error.
 func TestErrorsHaveNoSecrets(t *testing.T) {
 	refusing, _ := server(t, http.StatusForbidden)
 	closed, err := net.Listen("tcp", "127.0.0.1:0")

@@ -83,7 +83,7 @@ func TestCombined(t *testing.T) {
 	}
 }
 
-// TestCombineReleases holds that a service has tables for the releases that a package of
+// TestCombineReleases checks that a service has tables for the releases that a package of
 // the time speaks for.
 func TestCombineReleases(t *testing.T) {
 	has := func(names ...string) *introspection {

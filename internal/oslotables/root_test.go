@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestForget holds that limits and choices which depend on the machine are not known, and
+// TestForget checks that limits and choices which depend on the machine are not known, and
 // that the others stay.
 func TestForget(t *testing.T) {
 	declared := func(cpus, fewest, order string) string {

@@ -164,7 +164,7 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// TestRights holds which changes of roles and bindings give more rights.
+// TestRights checks which changes of roles and bindings give more rights.
 func TestRights(t *testing.T) {
 	rule := func(verbs ...any) map[string]any {
 		return map[string]any{"apiGroups": []any{""}, "resources": []any{"pods"}, "verbs": verbs}

@@ -303,7 +303,7 @@ func TestSensitiveInAnyOrder(t *testing.T) {
 	}
 }
 
-// FuzzText holds that no value, and no form of it, is left in a text that quotes it; that the rest
+// FuzzText checks that no value, and no form of it, is left in a text that quotes it; that the rest
 // of the text stays in its order; and that characters that no form has stay, all of them.
 func FuzzText(f *testing.F) {
 	for _, seed := range [][3]string{

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestPack holds that an archive has what it is given, and nothing of who packs it or when.
+// TestPack checks that an archive has what it is given, and nothing of who packs it or when.
 func TestPack(t *testing.T) {
 	var archive bytes.Buffer
 	if err := pack(&archive, "kolla_1", []file{{"kolla", []byte("program"), true}, {"LICENSE", []byte("text"), false}}); err != nil {
@@ -58,7 +58,7 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// TestBill holds that the list has all modules of a program, those that are replaced by
+// TestBill checks that the list has all modules of a program, those that are replaced by
 // what replaces them, and that each thing that it refers to is in it.
 func TestBill(t *testing.T) {
 	made := &debug.BuildInfo{
@@ -100,7 +100,7 @@ func TestBill(t *testing.T) {
 	}
 }
 
-// TestSums holds that sha256sum -c can read the checksums.
+// TestSums checks that sha256sum -c can read the checksums.
 func TestSums(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("kolla\n"), 0o600); err != nil {

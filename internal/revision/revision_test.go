@@ -140,7 +140,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestNoTree holds the errors about files that are missing, too large or outside of the
+// TestNoTree checks the errors about files that are missing, too large or outside of the
 // repository, and about unknown revisions.
 func TestNoTree(t *testing.T) {
 	tree := repository(t)

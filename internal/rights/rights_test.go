@@ -79,7 +79,7 @@ func lookedFor() []string {
 	return rules
 }
 
-// TestOf holds that a configuration gets exactly these rules, in the namespace "other",
+// TestOf checks that a configuration gets exactly these rules, in the namespace "other",
 // where a destroy looks for no more than volumes.
 func TestOf(t *testing.T) {
 	looked := strings.Join(lookedFor(), "")

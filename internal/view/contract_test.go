@@ -22,7 +22,7 @@ import (
 // the end of the line.
 var actionLine = regexp.MustCompile(`(?m)^ *# (\S+) (will be created|will be updated in-place|will be destroyed|must be replaced|will be replaced, as requested|will be imported)$`)
 
-// TestPlanNamesEveryAction holds the lines that programs read: one per action,
+// TestPlanNamesEveryAction checks the lines that programs read: one per action,
 // however much is folded, in every form of the output.
 func TestPlanNamesEveryAction(t *testing.T) {
 	words := map[plans.Verb]string{
@@ -64,7 +64,7 @@ func TestPlanNamesEveryAction(t *testing.T) {
 	}
 }
 
-// TestSummaryLine holds the line by which bots tell what kind of plan it is.
+// TestSummaryLine checks the line by which bots tell what kind of plan it is.
 func TestSummaryLine(t *testing.T) {
 	tests := map[string]struct {
 		sample func() *plans.Plan
@@ -98,7 +98,7 @@ var (
 	atlantisNone = regexp.MustCompile(`(?m)^No changes\. Your infrastructure matches the configuration\.$`)
 )
 
-// TestReviewBots holds by what review bots tell plans apart. A plan that only changes
+// TestReviewBots checks by what review bots tell plans apart. A plan that only changes
 // outputs has the line of a plan, too, which all of them know.
 func TestReviewBots(t *testing.T) {
 	type verdict struct{ pass, none, destroy, atlantis, atlantisNone bool }

@@ -12,7 +12,7 @@ import (
 	"kolla.openstack.org/kolla/internal/view/markdown"
 )
 
-// TestDriftFitsAComment holds that a page about drift is never larger than a comment may be,
+// TestDriftFitsAComment checks that a page about drift is never larger than a comment may be,
 // keeps its verdict, and counts the rows that it leaves out.
 func TestDriftFitsAComment(t *testing.T) {
 	look := &drift.Look{Cloud: "prod", Server: "https://10.0.0.10:6443", At: now, Declared: 5000, Pending: 1}

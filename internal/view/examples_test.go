@@ -31,7 +31,7 @@ func tuesday() *plans.Plan {
 	return p
 }
 
-// TestDocumentedExamples holds that the outputs in docs are what kolla prints.
+// TestDocumentedExamples checks that the outputs in docs are what kolla prints.
 func TestDocumentedExamples(t *testing.T) {
 	for file, example := range map[string]struct {
 		command string

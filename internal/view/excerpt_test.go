@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/view/screen"
 )
 
-// TestLongLines holds that of a line which no person wrote only the part around the
+// TestLongLines checks that of a line which no person wrote only the part around the
 // subject is quoted.
 func TestLongLines(t *testing.T) {
 	source := []byte(strings.Repeat("é", 50_000) + "wrong" + strings.Repeat("ü", 50_000))
@@ -45,7 +45,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestExcerptWidth holds that a quoted line is never wider than the terminal, and that
+// TestExcerptWidth checks that a quoted line is never wider than the terminal, and that
 // the carets are below what is meant, wherever that is.
 func TestExcerptWidth(t *testing.T) {
 	filler := strings.Repeat("filler ", 30)

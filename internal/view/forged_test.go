@@ -339,7 +339,7 @@ func counted(text string) map[string]int {
 	return out
 }
 
-// checkJSON holds that each line is one document, and harmless as it stands in a log.
+// checkJSON checks that each line is one document, and harmless as it stands in a log.
 func checkJSON(t *testing.T, name, forged, honest string) {
 	t.Helper()
 	if !strings.HasPrefix(forged, "{\n") { // what is indented is one document
@@ -366,7 +366,7 @@ func checkJSON(t *testing.T, name, forged, honest string) {
 	}
 }
 
-// TestDocumentsHaveNoCommands holds that pages and Markdown, which a job may print to its log, have
+// TestDocumentsHaveNoCommands checks that pages and Markdown, which a job may print to its log, have
 // no command of a CI system in any line.
 func TestDocumentsHaveNoCommands(t *testing.T) {
 	if testing.Short() {
@@ -400,7 +400,7 @@ func TestDocumentsHaveNoCommands(t *testing.T) {
 	}
 }
 
-// TestForeignJSONKeepsValues holds that what is escaped in JSON is the same to programs.
+// TestForeignJSONKeepsValues checks that what is escaped in JSON is the same to programs.
 func TestForeignJSONKeepsValues(t *testing.T) {
 	for _, s := range attacks {
 		if !utf8.ValidString(s) {
@@ -429,7 +429,7 @@ func TestForeignJSONKeepsValues(t *testing.T) {
 	}
 }
 
-// TestOwnTextStays holds that what people write in their own languages is shown as it is.
+// TestOwnTextStays checks that what people write in their own languages is shown as it is.
 func TestOwnTextStays(t *testing.T) {
 	for _, s := range []string{"Zürich — 東京リージョン, Ελλάδα, العربية, हिन्दी", "½ ≤ ∞ ✓ 🚀", `C:\path\new`, "# a comment", "a:: b", "## heading"} {
 		screen := newScreen(2, false)

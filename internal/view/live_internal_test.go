@@ -8,7 +8,7 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 )
 
-// TestLiveRow holds that a row fits, and keeps the service and how long it takes.
+// TestLiveRow checks that a row fits, and keeps the service and how long it takes.
 func TestLiveRow(t *testing.T) {
 	const status = "waiting: image quay.io/openstack.kolla/nova-compute:2025.1-rocky-9 cannot be pulled: not found"
 	for name, test := range map[string]struct {

@@ -90,7 +90,7 @@ func TestLegend(t *testing.T) {
 	}
 }
 
-// TestReviewBotsListObjects holds that the signs are in nobody's way.
+// TestReviewBotsListObjects checks that the signs are in nobody's way.
 func TestReviewBotsListObjects(t *testing.T) {
 	words := map[plans.Verb]string{
 		plans.Create: "created", plans.Run: "created", plans.Update: "updated", plans.Replace: "replaced", plans.Delete: "deleted",

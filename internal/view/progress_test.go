@@ -346,7 +346,7 @@ service.glance/Deployment/glance-api: interrupted after 2.4 s, before it was
 	})
 }
 
-// TestProgressInOrder holds that the lines of an apply and its closing line are on one
+// TestProgressInOrder checks that the lines of an apply and its closing line are on one
 // stream, and what went wrong is on the other.
 func TestProgressInOrder(t *testing.T) {
 	var out, problems bytes.Buffer

@@ -139,7 +139,7 @@ func judgedOnly() *plans.Plan {
 	return p
 }
 
-// TestTfcmt holds that tfcmt shows the changes, the drift and all warnings of a plan, each in
+// TestTfcmt checks that tfcmt shows the changes, the drift and all warnings of a plan, each in
 // its place, and finds the right verdict.
 func TestTfcmt(t *testing.T) {
 	drifted := driftAndConfig()

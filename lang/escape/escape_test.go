@@ -66,7 +66,7 @@ func TestInto(t *testing.T) {
 	}
 }
 
-// FuzzInto holds that what is escaped reads back as it was, and that what is taken
+// FuzzInto checks that what is escaped reads back as it was, and that what is taken
 // cannot leave its place.
 func FuzzInto(f *testing.F) {
 	for _, seed := range []string{"a", "it's", `"\`, "x\ny", "p@ss:/?#", "$a", "\x00"} {

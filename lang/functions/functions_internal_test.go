@@ -199,7 +199,7 @@ func marksLost(name string, args []cty.Value, got cty.Value) bool {
 	})
 }
 
-// TestHugeArguments holds that no argument makes a function use up the memory, the
+// TestHugeArguments checks that no argument makes a function use up the memory, the
 // stack or a person's patience.
 func TestHugeArguments(t *testing.T) {
 	nested := func(depth int) cty.Value {
@@ -285,7 +285,7 @@ func TestSecretsCarried(t *testing.T) {
 	}
 }
 
-// TestSecretsInDocuments holds that a secret is escaped for the JSON and the YAML that it
+// TestSecretsInDocuments checks that a secret is escaped for the JSON and the YAML that it
 // is written into.
 func TestSecretsInDocuments(t *testing.T) {
 	token := mark.Generated{Service: "own", Secret: "a", Key: "value"}.Token()
@@ -345,7 +345,7 @@ func holds(v cty.Value, text string) bool {
 	return found
 }
 
-// TestNonsensitiveLater holds that nonsensitive takes away one mark and no other.
+// TestNonsensitiveLater checks that nonsensitive takes away one mark and no other.
 func TestNonsensitiveLater(t *testing.T) {
 	later := mark.Deferred{By: "data.x"}
 	list := cty.ListVal([]cty.Value{cty.StringVal("a").Mark(mark.Sensitive{}), cty.UnknownVal(cty.String).WithMarks(cty.NewValueMarks(mark.Sensitive{}, later))})
@@ -361,7 +361,7 @@ func TestNonsensitiveLater(t *testing.T) {
 	}
 }
 
-// TestCosts holds that no result is larger than the function estimates from its arguments.
+// TestCosts checks that no result is larger than the function estimates from its arguments.
 func TestCosts(t *testing.T) {
 	texts := func(all ...string) cty.Value {
 		list := make([]cty.Value, len(all))

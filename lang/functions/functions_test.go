@@ -78,7 +78,7 @@ func write(t *testing.T, name, content string) {
 	}
 }
 
-// TestFunctionExamples holds that every function is described, and that its
+// TestFunctionExamples checks that every function is described, and that its
 // example gives what the reference says.
 func TestFunctionExamples(t *testing.T) {
 	functions := functions.All()
@@ -113,7 +113,7 @@ templatestring textdecodebase64 textencodebase64 timeadd timecmp timestamp title
 tostring transpose trim trimprefix trimspace trimsuffix try type upper urlencode uuid uuidv5 values yamldecode
 yamlencode zipmap`
 
-// TestFunctionsAreComplete holds that there is each of Terraform's functions, or a
+// TestFunctionsAreComplete checks that there is each of Terraform's functions, or a
 // word about what to do without it.
 func TestFunctionsAreComplete(t *testing.T) {
 	absent := functions.Absent()
@@ -128,7 +128,7 @@ func TestFunctionsAreComplete(t *testing.T) {
 	}
 }
 
-// TestFunctionSemantics holds what Terraform documents of its functions beyond one
+// TestFunctionSemantics checks what Terraform documents of its functions beyond one
 // example each: edge cases, conversions, nulls.
 func TestFunctionSemantics(t *testing.T) {
 	tests := []struct{ expression, want string }{
@@ -296,7 +296,7 @@ func TestFunctionSemantics(t *testing.T) {
 	}
 }
 
-// TestFunctionRefusals holds what is said where a function has no result.
+// TestFunctionRefusals checks what is said where a function has no result.
 func TestFunctionRefusals(t *testing.T) {
 	for expression, want := range map[string]string{
 		`regex("[a-z]+", "1")`:                                "did not match",
@@ -341,7 +341,7 @@ func TestFunctionRefusals(t *testing.T) {
 	}
 }
 
-// TestFilesAreInDigest holds that a configuration is another one when what its
+// TestFilesAreInDigest checks that a configuration is another one when what its
 // expressions read has changed.
 func TestFilesAreInDigest(t *testing.T) {
 	at := func(dir, name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
@@ -372,7 +372,7 @@ func TestFilesAreInDigest(t *testing.T) {
 	}
 }
 
-// TestFileLimits holds that reading ends.
+// TestFileLimits checks that reading ends.
 func TestFileLimits(t *testing.T) {
 	for _, expression := range []string{`file("huge")`, `filebase64("huge")`, `filesha512("huge")`, `templatefile("huge", {})`} {
 		_, _, diags := inFiles(t, []string{expression}, func(dir string) {
@@ -414,7 +414,7 @@ func TestHomeDirectory(t *testing.T) {
 	}
 }
 
-// TestFunctionsAreQuiet holds that no function writes what it is given to the log.
+// TestFunctionsAreQuiet checks that no function writes what it is given to the log.
 func TestFunctionsAreQuiet(t *testing.T) {
 	var logged strings.Builder
 	log.SetOutput(&logged)

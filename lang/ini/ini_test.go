@@ -39,7 +39,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadNames holds that the places of the names are known.
+// TestReadNames checks that the places of the names are known.
 func TestReadNames(t *testing.T) {
 	for source, want := range map[string]string{
 		"[a]\n[long name]\nkey = 1\n[b]\n": "x:2,2-11 x:3,1-4",

@@ -44,7 +44,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestSettle holds that each mark stands where it belongs, and nowhere else.
+// TestSettle checks that each mark stands where it belongs, and nowhere else.
 func TestSettle(t *testing.T) {
 	later := mark.Deferred{By: "data.x"}
 	text := cty.StringVal("a")

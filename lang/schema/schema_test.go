@@ -9,7 +9,7 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// TestSchema holds that the reference of the language can be made from it.
+// TestSchema checks that the reference of the language can be made from it.
 func TestSchema(t *testing.T) {
 	var check func(path string, b *schema.BlockType)
 	check = func(path string, b *schema.BlockType) {

@@ -41,7 +41,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestFormatted holds that what users copy is in canonical form.
+// TestFormatted checks that what users copy is in canonical form.
 func TestFormatted(t *testing.T) {
 	var files []string
 	for _, root := range []string{"../../providers/openstack/catalogue", "../../examples"} {

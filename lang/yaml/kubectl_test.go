@@ -143,7 +143,7 @@ func FuzzDocuments(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source []byte) { sameAsKubectl(t, source) })
 }
 
-// TestManyDocuments holds that a text has a limited number of documents, however they are separated.
+// TestManyDocuments checks that a text has a limited number of documents, however they are separated.
 func TestManyDocuments(t *testing.T) {
 	for _, part := range []string{"{}", "--- a\n"} {
 		if got, wrong := yaml.Documents([]byte(strings.Repeat(part, 50_000))); len(got) < 49_999 || len(wrong) > 0 {

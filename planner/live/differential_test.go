@@ -368,7 +368,7 @@ func (w *world) repair(ctx context.Context, round int, problems []plans.Problem)
 	return nil
 }
 
-// settled holds that a plan after an apply has nothing to do.
+// settled checks that a plan after an apply has nothing to do.
 func (w *world) settled(ctx context.Context, st *state.State) error {
 	plan, problems, err := w.plan(ctx, st)
 	if err != nil {
@@ -391,7 +391,7 @@ func (w *world) settled(ctx context.Context, st *state.State) error {
 	return nil
 }
 
-// checkAudit holds that none of the plans has written anything.
+// checkAudit checks that none of the plans has written anything.
 func checkAudit(t *testing.T) {
 	t.Helper()
 	requests, err := clustertest.Requests()

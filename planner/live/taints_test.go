@@ -18,7 +18,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestTaints holds that kolla puts taints on a Node and takes them off again, and leaves
+// TestTaints checks that kolla puts taints on a Node and takes them off again, and leaves
 // those of others alone, which are in the same list.
 func TestTaints(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))

@@ -226,7 +226,7 @@ func all(text string) string {
 	return out
 }
 
-// TestEdgesCloseNoCycle holds that what is read from objects never makes a plan
+// TestEdgesCloseNoCycle checks that what is read from objects never makes a plan
 // impossible: the weakest edge of a cycle is left out, and no more.
 func TestEdgesCloseNoCycle(t *testing.T) {
 	tests := map[string]struct {

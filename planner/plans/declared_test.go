@@ -7,7 +7,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestDeclared holds that a change of a config file is shown with the places of the
+// TestDeclared checks that a change of a config file is shown with the places of the
 // values that changed, and with that of the file where one of them has none.
 func TestDeclared(t *testing.T) {
 	const before = "[a]\nx = 1\ny = 1\nz = 1\n"

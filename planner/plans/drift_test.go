@@ -8,7 +8,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// TestDrift holds which differences count as drift, and their direction.
+// TestDrift checks which differences count as drift, and their direction.
 func TestDrift(t *testing.T) {
 	scaled := plans.Change{Path: "spec.replicas", Before: 5, After: 3, Drift: true, Manager: "kubectl"}
 	read := scaled

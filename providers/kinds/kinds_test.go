@@ -11,7 +11,7 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// TestPods holds that the table knows the pods of each kind of Kubernetes that has any, and
+// TestPods checks that the table knows the pods of each kind of Kubernetes that has any, and
 // where they are.
 func TestPods(t *testing.T) {
 	seen := 0
@@ -59,7 +59,7 @@ func templateIn(typ reflect.Type, path []string) ([]string, bool) {
 	return nil, false
 }
 
-// TestSwept holds that a destroy lists kinds in namespaces, in one order.
+// TestSwept checks that a destroy lists kinds in namespaces, in one order.
 func TestSwept(t *testing.T) {
 	for i, kind := range kinds.Swept() {
 		if kinds.ClusterScoped(kind.GroupKind()) {

@@ -25,7 +25,7 @@ func connectSlowly(t *testing.T, delay time.Duration) *kubernetes.Client {
 	})
 }
 
-// TestWaitingCostsNoMoreForMore holds that waits for many objects of all kinds, which last
+// TestWaitingCostsNoMoreForMore checks that waits for many objects of all kinds, which last
 // long enough for everybody to ask why, ask the server no more than the waits for a few.
 func TestWaitingCostsNoMoreForMore(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestDeleteNamesWhatIsLeft holds that the error about an object that does not go names what it
+// TestDeleteNamesWhatIsLeft checks that the error about an object that does not go names what it
 // waits for. It advises to remove finalizers of other controllers only, and from the objects that
 // have them.
 func TestDeleteNamesWhatIsLeft(t *testing.T) {

@@ -54,7 +54,7 @@ func loggedClient(t *testing.T, level slog.Level) (*kubernetes.Client, *bytes.Bu
 	return client, &log
 }
 
-// TestLog holds that the log has every request with how it ended, each attempt of its own,
+// TestLog checks that the log has every request with how it ended, each attempt of its own,
 // and no header, body, command or message of an answer.
 func TestLog(t *testing.T) {
 	client, log := loggedClient(t, kubernetes.LevelTrace)

@@ -68,7 +68,7 @@ func execServer(t *testing.T, stdout, stderr, status string) *kubernetes.Client 
 	return client
 }
 
-// TestExec holds that the output of a command is bounded, that a command that fails says
+// TestExec checks that the output of a command is bounded, that a command that fails says
 // why, and that a pod that is not reached is no outage of the server.
 func TestExec(t *testing.T) {
 	const success = `{"metadata":{},"status":"Success"}`

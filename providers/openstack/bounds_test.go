@@ -20,7 +20,7 @@ var unlimited = map[string]string{
 	"openvswitch-ovs/db":                "without it the node has no network",
 }
 
-// TestBounds holds that every container of the examples asks for memory and has a limit,
+// TestBounds checks that every container of the examples asks for memory and has a limit,
 // that no directory can fill the disk of the node, that a liveness probe is never the
 // readiness probe once more, and that a node with unready pods can be drained.
 func TestBounds(t *testing.T) {

@@ -104,7 +104,7 @@ func connect(t *testing.T, from, to pki, address string) (name string, client, s
 	return name, client, server
 }
 
-// TestCertificates holds that hypervisors with one secret accept each other, by the
+// TestCertificates checks that hypervisors with one secret accept each other, by the
 // address that they connect to, that they refuse one with another secret, and that libvirt and QEMU
 // refuse each other.
 func TestCertificates(t *testing.T) {
@@ -167,7 +167,7 @@ func holdUsage(t *testing.T, of ...pki) {
 	}
 }
 
-// holdPrivate holds that nobody else reads keys, nor half a file.
+// holdPrivate checks that nobody else reads keys, nor half a file.
 func holdPrivate(t *testing.T, dir string) {
 	t.Helper()
 	files := 0
@@ -190,7 +190,7 @@ func holdPrivate(t *testing.T, dir string) {
 	}
 }
 
-// TestMigrationNetwork holds which address servers move to.
+// TestMigrationNetwork checks which address servers move to.
 func TestMigrationNetwork(t *testing.T) {
 	for network, want := range map[string]string{"127.0.0.0/8": "127.0.0.1", "127.0.0.1/32": "127.0.0.1", "198.51.100.0/24": "", "2001:db8::/32": "", "eth1": ""} {
 		dir, output, err := hypervisor(t, "secret", "192.0.2.1", network)

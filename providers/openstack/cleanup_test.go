@@ -53,7 +53,7 @@ func there(t *testing.T, o providers.Object) map[string]any {
 	return nil
 }
 
-// TestCleanup holds that a job of the server runs when what services have on it changes,
+// TestCleanup checks that a job of the server runs when what services have on it changes,
 // also when the last of them is gone, and in no other case; that nothing waits for it; and
 // that what is let go stays.
 func TestCleanup(t *testing.T) {

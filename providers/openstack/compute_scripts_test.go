@@ -43,7 +43,7 @@ func cellScript(t *testing.T, script, manage string, cells ...string) (string, e
 	return strings.ReplaceAll(got, root, ""), err
 }
 
-// TestNovaDatabases holds that cells are made once, that no argument has a password, that
+// TestNovaDatabases checks that cells are made once, that no argument has a password, that
 // further cells follow their connections, and that a failure ends the job.
 func TestNovaDatabases(t *testing.T) {
 	const template = `{scheme}://{username}:{password}@{hostname}:{port}/{path}`
@@ -88,7 +88,7 @@ echo "$@"`, c.cells...)
 	}
 }
 
-// TestDiscover holds that a job does not fail for a node that is down, and that the nodes that
+// TestDiscover checks that a job does not fail for a node that is down, and that the nodes that
 // have gone are taken out at its end, whose failure is the job's.
 func TestDiscover(t *testing.T) {
 	const list = `case $2 in
@@ -155,7 +155,7 @@ func libvirtNode(t *testing.T) string {
 	return root
 }
 
-// TestLibvirtLeavesGroups holds that libvirtd leaves the groups of its pod with cgroups of version 2,
+// TestLibvirtLeavesGroups checks that libvirtd leaves the groups of its pod with cgroups of version 2,
 // too, and does not start where it cannot.
 func TestLibvirtLeavesGroups(t *testing.T) {
 	root := libvirtNode(t)
@@ -187,7 +187,7 @@ func TestLibvirtLeavesGroups(t *testing.T) {
 	}
 }
 
-// TestLibvirt holds that each node has a number of its own, that libvirtd and QEMU get their
+// TestLibvirt checks that each node has a number of its own, that libvirtd and QEMU get their
 // certificates and the address that servers move to, that libvirtd gets the key of Ceph,
 // readable by nobody else, and that it leaves the groups of the pod.
 func TestLibvirt(t *testing.T) {
@@ -263,7 +263,7 @@ func holdFiles(t *testing.T, root string, want map[string]file) {
 	}
 }
 
-// TestVirtlogd holds that virtlogd is started once, and again only when it has ended, also
+// TestVirtlogd checks that virtlogd is started once, and again only when it has ended, also
 // where another process has its number now.
 func TestVirtlogd(t *testing.T) {
 	root := libvirtNode(t)
@@ -311,7 +311,7 @@ func TestVirtlogd(t *testing.T) {
 	}
 }
 
-// TestOVNMember holds who begins a cluster, who joins one, and that a member with data does
+// TestOVNMember checks who begins a cluster, who joins one, and that a member with data does
 // neither.
 func TestOVNMember(t *testing.T) {
 	const (
@@ -367,7 +367,7 @@ echo '[{"rows":[{"cid":["uuid","'"$answer"'"]}]}]'`
 	}
 }
 
-// TestOVNPatience holds that a server that can gives its clients a minute.
+// TestOVNPatience checks that a server that can gives its clients a minute.
 func TestOVNPatience(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "ovnsb.db"), []byte("data"), 0o600); err != nil {
@@ -397,7 +397,7 @@ func TestOVNPatience(t *testing.T) {
 	}
 }
 
-// TestOVNForgets holds that a member takes out the one that it was before it lost its data,
+// TestOVNForgets checks that a member takes out the one that it was before it lost its data,
 // and no other one.
 func TestOVNForgets(t *testing.T) {
 	const status = `Status: cluster member
@@ -437,7 +437,7 @@ done`,
 	}
 }
 
-// TestOpenVSwitchDatabase holds that the database is made once, and brought up to the schema
+// TestOpenVSwitchDatabase checks that the database is made once, and brought up to the schema
 // of a newer image.
 func TestOpenVSwitchDatabase(t *testing.T) {
 	for name, c := range map[string]struct{ data, older, want string }{
@@ -464,7 +464,7 @@ func TestOpenVSwitchDatabase(t *testing.T) {
 	}
 }
 
-// TestOVNSettings holds what a node tells OVN, and that the userspace datapath gets a bridge
+// TestOVNSettings checks what a node tells OVN, and that the userspace datapath gets a bridge
 // with the address of the tunnels.
 func TestOVNSettings(t *testing.T) {
 	const eth1 = `echo "3: eth1    inet 198.51.100.7/24 brd 198.51.100.255 scope global eth1"`
@@ -517,7 +517,7 @@ func TestOVNSettings(t *testing.T) {
 	}
 }
 
-// TestNovaOnline holds that all cells get their data moved, and that a failure ends the job.
+// TestNovaOnline checks that all cells get their data moved, and that a failure ends the job.
 func TestNovaOnline(t *testing.T) {
 	const cell0 = "--config-file /etc/nova/nova.conf --config-file /etc/nova/cell0.conf db online_data_migrations\n"
 	const cell2 = "--config-file /etc/nova/nova.conf --config-file /var/lib/nova/cell2.conf db online_data_migrations\n"
@@ -544,7 +544,7 @@ func TestNovaOnline(t *testing.T) {
 	}
 }
 
-// TestOVNConnect holds that a client of OVN gets addresses for names, and does not start where
+// TestOVNConnect checks that a client of OVN gets addresses for names, and does not start where
 // a name has none.
 func TestOVNConnect(t *testing.T) {
 	const getent = `test "$1" = ahosts || exit 2
@@ -580,7 +580,7 @@ esac`
 	}
 }
 
-// TestOpenVSwitchSettings holds that settings that are no longer declared go, and that a value
+// TestOpenVSwitchSettings checks that settings that are no longer declared go, and that a value
 // is one argument.
 func TestOpenVSwitchSettings(t *testing.T) {
 	const first = "--no-wait|init|\n--no-wait|clear|Open_vSwitch|.|other_config|\n"
@@ -605,7 +605,7 @@ func TestOpenVSwitchSettings(t *testing.T) {
 	}
 }
 
-// TestNovaMap holds that nova-manage is told the connections of a cell, and that none of them
+// TestNovaMap checks that nova-manage is told the connections of a cell, and that none of them
 // is an argument of a process.
 func TestNovaMap(t *testing.T) {
 	python, err := exec.LookPath("python3")

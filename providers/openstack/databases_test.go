@@ -7,7 +7,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
-// TestLostDatabase holds that a statement of a daemon ends, whose database lost its power,
+// TestLostDatabase checks that a statement of a daemon ends, whose database lost its power,
 // and that a job may change a table for as long as it takes.
 func TestLostDatabase(t *testing.T) {
 	for name, config := range map[string]*configs.Config{

@@ -17,7 +17,7 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// TestShortExamples holds that the examples of a whole cloud stay short, and have every
+// TestShortExamples checks that the examples of a whole cloud stay short, and have every
 // service of the catalogue but Ceph, which kolla does not deploy.
 func TestShortExamples(t *testing.T) {
 	files, err := fs.Glob(openstack.Catalogue(), "*.hcl")
@@ -49,7 +49,7 @@ func TestShortExamples(t *testing.T) {
 // oneService is the first line of a service block, or the whole of one on a line.
 var oneService = regexp.MustCompile(`(?m)^service "(.+)" \{ ?(.*?) ?(\}?)$`)
 
-// TestExampleWithoutDefaults holds that the role and the exposure of the defaults make the
+// TestExampleWithoutDefaults checks that the role and the exposure of the defaults make the
 // same objects as those that each service says itself.
 func TestExampleWithoutDefaults(t *testing.T) {
 	exposed := []string{"keystone", "placement", "glance", "barbican", "heat", "cinder", "horizon", "nova", "neutron"}

@@ -58,7 +58,7 @@ func TestImages(t *testing.T) {
 	inEachRelease(t, "testdata/images", "placement", "barbican", "glance", "glance-rbd")
 }
 
-// TestCopies holds that definitions that kolla prints, with what they share with others, are
+// TestCopies checks that definitions that kolla prints, with what they share with others, are
 // the same in a configuration.
 func TestCopies(t *testing.T) {
 	definitions, diags := catalogue.Describe(openstack.Catalogue())
@@ -91,7 +91,7 @@ func manifests(objects []providers.Object) map[string]any {
 	return out
 }
 
-// TestImagesByRelease holds how the APIs are started in each release.
+// TestImagesByRelease checks how the APIs are started in each release.
 func TestImagesByRelease(t *testing.T) {
 	for release, glance := range map[string]string{
 		"2025.1": "glance-api",
@@ -124,7 +124,7 @@ func TestImagesByRelease(t *testing.T) {
 	}
 }
 
-// TestImagesOverrides holds that the files that kolla-ansible takes overrides from count, for
+// TestImagesOverrides checks that the files that kolla-ansible takes overrides from count, for
 // what they count there.
 func TestImagesOverrides(t *testing.T) {
 	got := map[string][]string{}
@@ -154,7 +154,7 @@ func TestImagesOverrides(t *testing.T) {
 	}
 }
 
-// TestImagesElsewhere holds that everything that they need may be there already: each server,
+// TestImagesElsewhere checks that everything that they need may be there already: each server,
 // and Ceph's files in the config directory.
 func TestImagesElsewhere(t *testing.T) {
 	dir := t.TempDir()
@@ -249,7 +249,7 @@ service "glance" {
 	}
 }
 
-// TestImagesJobs holds that a job reads its database and nothing else, so that only a change
+// TestImagesJobs checks that a job reads its database and nothing else, so that only a change
 // of that runs it again.
 func TestImagesJobs(t *testing.T) {
 	seen := 0
@@ -280,7 +280,7 @@ func TestImagesJobs(t *testing.T) {
 	}
 }
 
-// TestCephIsExternal holds that nobody waits for a Ceph that kolla does not deploy.
+// TestCephIsExternal checks that nobody waits for a Ceph that kolla does not deploy.
 func TestCephIsExternal(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte("cloud \"c\" {\n  release = \"2026.1\"\n}\n\nservice \"ceph\" {}\n"), 0o600); err != nil {

@@ -17,7 +17,7 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// TestServersOfANode holds that the servers of a node are named as their users named them,
+// TestServersOfANode checks that the servers of a node are named as their users named them,
 // and that a failure to ask is one.
 func TestServersOfANode(t *testing.T) {
 	const virsh = `
@@ -52,7 +52,7 @@ external_ids        : {vm-uuid=fa5b6c7d-0000-4000-8000-000000000001, iface-statu
 	}
 }
 
-// TestOpenvswitchLeaves holds that all bridges are deleted, and that an interface gets the
+// TestOpenvswitchLeaves checks that all bridges are deleted, and that an interface gets the
 // address back that its bridge has had.
 func TestOpenvswitchLeaves(t *testing.T) {
 	const db = `shift
@@ -89,7 +89,7 @@ del-dp system@old
 	}
 }
 
-// TestOVNLeaves holds that a node is taken out of OVN's database until it stays out, after
+// TestOVNLeaves checks that a node is taken out of OVN's database until it stays out, after
 // ovn-controller has forgotten it.
 func TestOVNLeaves(t *testing.T) {
 	const db = `shift
@@ -148,7 +148,7 @@ esac`,
 	}
 }
 
-// TestNovaLeaves holds that servers end, that shares are unmounted from the inside out, that
+// TestNovaLeaves checks that servers end, that shares are unmounted from the inside out, that
 // virtlogd ends, and that no control group of libvirt stays.
 func TestNovaLeaves(t *testing.T) {
 	root := t.TempDir()
@@ -211,7 +211,7 @@ esac`
 	}
 }
 
-// TestMetadataLeaves holds that the namespaces of the agent go, with their processes and
+// TestMetadataLeaves checks that the namespaces of the agent go, with their processes and
 // ports, and no others.
 func TestMetadataLeaves(t *testing.T) {
 	source, err := fs.ReadFile(openstack.Catalogue(), "ovn/metadata-leave.py")

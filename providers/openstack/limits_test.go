@@ -25,7 +25,7 @@ const (
 // workloads, which dynamic blocks would hide from the reference.
 var longer = map[string]int{"nova.hcl": 276}
 
-// TestCatalogueLimits holds that each file of the catalogue can be read at a sitting, that
+// TestCatalogueLimits checks that each file of the catalogue can be read at a sitting, that
 // scripts in it are files of their own, and that no text stands in two places. A text is
 // what locals can share: the lines of an expression, or of a comment. Blocks such as probes
 // cannot be shared, and may be alike.

@@ -66,7 +66,7 @@ func TestValuesOfSecretsInManifests(t *testing.T) {
 	}
 }
 
-// TestStatusInManifests holds that a declared status is dropped, with a warning at its object if
+// TestStatusInManifests checks that a declared status is dropped, with a warning at its object if
 // it says something.
 func TestStatusInManifests(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -6,7 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// TestMarks holds that the labels of a service are on its objects, over the cloud's, and
+// TestMarks checks that the labels of a service are on its objects, over the cloud's, and
 // those of a workload on its pods, where they change no selector.
 func TestMarks(t *testing.T) {
 	objects := render(t, written(t, `definition "d" {

@@ -21,7 +21,7 @@ func own(name, metadata string) string {
 	return fmt.Sprintf("manifest %q {\n  object = { apiVersion = \"v1\", kind = \"Namespace\", metadata = { name = \"c\"%s } }\n}\n", name, metadata)
 }
 
-// TestOwnNamespace holds that manifests and the cloud declare one namespace together.
+// TestOwnNamespace checks that manifests and the cloud declare one namespace together.
 func TestOwnNamespace(t *testing.T) {
 	config := written(t, own("labels", `, labels = { team = "storage" }`)+
 		own("more", `, labels = { team = "storage", tier = "1" }, annotations = { owner = "ops" }`)+`
@@ -50,7 +50,7 @@ service "memcached" {
 	}
 }
 
-// TestOwnNamespaceConflicts holds that a field that two declarations have, with different
+// TestOwnNamespaceConflicts checks that a field that two declarations have, with different
 // values, is an error with both places.
 func TestOwnNamespaceConflicts(t *testing.T) {
 	for name, c := range map[string]struct{ manifests, cloud, want string }{
@@ -97,7 +97,7 @@ const (
 	safePod  = `{ securityContext = { runAsNonRoot = true, seccompProfile = { type = "RuntimeDefault" } }, containers = [{ name = "a", image = "a", securityContext = { allowPrivilegeEscalation = false, capabilities = { drop = ["ALL"] } } }] }`
 )
 
-// TestPowersOfManifests holds that pods of manifests raise the level of the namespace as
+// TestPowersOfManifests checks that pods of manifests raise the level of the namespace as
 // pods of services do, that the policies make exceptions of them, and that the level that a
 // manifest gives to the namespace counts as chosen.
 func TestPowersOfManifests(t *testing.T) {
@@ -144,7 +144,7 @@ func TestPowersOfManifests(t *testing.T) {
 	}
 }
 
-// TestWeakened holds that one warning names the pods that lower the level of the namespace,
+// TestWeakened checks that one warning names the pods that lower the level of the namespace,
 // other than those whose block says what their powers are for.
 func TestWeakened(t *testing.T) {
 	service := func(text string) string {

@@ -314,7 +314,7 @@ manifest "tool" {
 	}
 }
 
-// TestKeystoneReadsNoEncodedPassword holds that a password is refused with which db_sync
+// TestKeystoneReadsNoEncodedPassword checks that a password is refused with which db_sync
 // would fail, and show it.
 func TestKeystoneReadsNoEncodedPassword(t *testing.T) {
 	const source = `
@@ -334,7 +334,7 @@ service "keystone" {
 	}
 }
 
-// TestForeignValues holds that values from elsewhere are refused where they would be
+// TestForeignValues checks that values from elsewhere are refused where they would be
 // read as something else, at the place that says where they come from, and not shown.
 func TestForeignValues(t *testing.T) {
 	const definition = `

@@ -16,7 +16,7 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// TestPatchDiagnostics holds what is said of patches that do not fit, when a plan is made
+// TestPatchDiagnostics checks what is said of patches that do not fit, when a plan is made
 // and when a configuration is checked.
 func TestPatchDiagnostics(t *testing.T) {
 	config := load(t, "testdata/patched-wrong")
@@ -35,7 +35,7 @@ func TestPatchDiagnostics(t *testing.T) {
 	}
 }
 
-// TestPatchesMergeAsApply holds patches that take nothing away against the merge of
+// TestPatchesMergeAsApply checks patches that take nothing away against the merge of
 // server-side apply.
 func TestPatchesMergeAsApply(t *testing.T) {
 	config := load(t, "testdata/patched")
@@ -101,7 +101,7 @@ func drop(fields map[string]any) {
 	}
 }
 
-// TestPatchedJobRunsAgain holds that another patch of a Job is another Job, and that a
+// TestPatchedJobRunsAgain checks that another patch of a Job is another Job, and that a
 // patch changes nothing else.
 func TestPatchedJobRunsAgain(t *testing.T) {
 	of := func(assignment string) map[string]string {

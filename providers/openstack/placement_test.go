@@ -37,7 +37,7 @@ service "d" {
 }
 `
 
-// TestPlacement holds that pods have the priority, the tolerations and the spread that
+// TestPlacement checks that pods have the priority, the tolerations and the spread that
 // are declared.
 func TestPlacement(t *testing.T) {
 	pods := &metav1.LabelSelector{MatchLabels: map[string]string{
@@ -80,7 +80,7 @@ func TestPlacement(t *testing.T) {
 	}
 }
 
-// TestUnion holds that the nodes of all roles that a role is made of get its label.
+// TestUnion checks that the nodes of all roles that a role is made of get its label.
 func TestUnion(t *testing.T) {
 	objects := render(t, written(t, `role "all" {
   roles = [role.control, role.compute]
@@ -163,7 +163,7 @@ service "control" {
 }
 `
 
-// TestTaints holds that nodes get the taints of their roles, and that the pods of a role
+// TestTaints checks that nodes get the taints of their roles, and that the pods of a role
 // tolerate them.
 func TestTaints(t *testing.T) {
 	objects := render(t, written(t, tainted), facts())
@@ -249,7 +249,7 @@ service "control" {
 	}
 }
 
-// TestMorePodsThanNodes holds that pods of which no two may share a node are counted
+// TestMorePodsThanNodes checks that pods of which no two may share a node are counted
 // against the nodes that there are.
 func TestMorePodsThanNodes(t *testing.T) {
 	config := written(t, `role "hyper" {

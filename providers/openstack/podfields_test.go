@@ -70,7 +70,7 @@ func environmentOf(c v1.Container) string {
 	return strings.Join(out, " ")
 }
 
-// TestPodFields holds how containers learn what only their pods know: a variable that
+// TestPodFields checks how containers learn what only their pods know: a variable that
 // others refer to stands before them, or Kubernetes does not replace the reference.
 func TestPodFields(t *testing.T) {
 	objects := render(t, written(t, podFieldsCloud, `namespace = "cloud"`, `defaults {`, `workload {`, `env = { EVERYWHERE = node.name }`, `}`, `}`), facts())
@@ -100,7 +100,7 @@ func TestPodFields(t *testing.T) {
 	}
 }
 
-// checkReferences holds that every variable that another one refers to stands before it,
+// checkReferences checks that every variable that another one refers to stands before it,
 // and that none is there twice.
 func checkReferences(t *testing.T, c v1.Container) {
 	t.Helper()
@@ -124,7 +124,7 @@ func checkReferences(t *testing.T, c v1.Container) {
 	}
 }
 
-// TestDollars holds that commands, arguments and the environment reach a process as they are
+// TestDollars checks that commands, arguments and the environment reach a process as they are
 // written, with all dollar signs, as long as they do not refer to a variable.
 func TestDollars(t *testing.T) {
 	objects := render(t, written(t, `definition "d" {

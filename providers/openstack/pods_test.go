@@ -19,7 +19,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestPods holds what every rendered pod needs in order to run at all: simulated
+// TestPods checks what every rendered pod needs in order to run at all: simulated
 // nodes do not tell.
 func TestPods(t *testing.T) {
 	restricted := 0
@@ -62,7 +62,7 @@ func TestPods(t *testing.T) {
 	}
 }
 
-// TestServices holds that every service answers under its own name, on its first
+// TestServices checks that every service answers under its own name, on its first
 // port, and that what is exposed has a node port.
 func TestServices(t *testing.T) {
 	for _, dir := range []string{"../../examples/multinode", "testdata/wide", "testdata/odd"} {
@@ -175,7 +175,7 @@ func checkRestricted(t *testing.T, spec v1.PodSpec) {
 	}
 }
 
-// TestRollout holds what it takes for a rollout to fail no request, however few the
+// TestRollout checks what it takes for a rollout to fail no request, however few the
 // replicas: a new pod is ready before an old one is told to stop, and that one goes
 // on serving until no node sends it anything.
 func TestRollout(t *testing.T) {
@@ -274,7 +274,7 @@ func sleepOf(spec v1.PodSpec) int64 {
 	return hooks.PreStop.Sleep.Seconds
 }
 
-// TestFileModes holds what permissions config files get, and to whom the start script of
+// TestFileModes checks what permissions config files get, and to whom the start script of
 // an image gives them.
 func TestFileModes(t *testing.T) {
 	dir := t.TempDir()

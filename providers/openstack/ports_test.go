@@ -8,7 +8,7 @@ import (
 	networking "k8s.io/api/networking/v1"
 )
 
-// TestProtocols holds that one number is open for both protocols, where both are
+// TestProtocols checks that one number is open for both protocols, where both are
 // declared, and that probes ask as they are told.
 func TestProtocols(t *testing.T) {
 	objects := render(t, written(t, `exposure "outside" {

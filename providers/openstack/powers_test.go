@@ -41,7 +41,7 @@ service "d" {}
 `, ofMain, ofSidecar)
 }
 
-// TestPowers holds that the level of the namespace is the strictest that lets the pods in,
+// TestPowers checks that the level of the namespace is the strictest that lets the pods in,
 // by the Pod Security Standards as the API server has them, and that the policies for all
 // other pods are there just then.
 func TestPowers(t *testing.T) {
@@ -99,7 +99,7 @@ func TestPowers(t *testing.T) {
 	}
 }
 
-// TestPowersAreOfOneContainer holds what a container with powers may do, and that those
+// TestPowersAreOfOneContainer checks what a container with powers may do, and that those
 // beside it may not.
 func TestPowersAreOfOneContainer(t *testing.T) {
 	objects := render(t, written(t, powersCloud(`
@@ -162,7 +162,7 @@ func TestPowersAreOfOneContainer(t *testing.T) {
 	}
 }
 
-// TestRoot holds who runs as whom in a pod of root, and that others read the pod's secrets.
+// TestRoot checks who runs as whom in a pod of root, and that others read the pod's secrets.
 func TestRoot(t *testing.T) {
 	objects := render(t, written(t, powersCloud("user = 0", "user = 1001")), facts())
 	spec, _, _ := podOf(t, find(t, objects, "DaemonSet/d-w"))

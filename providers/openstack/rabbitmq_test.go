@@ -106,7 +106,7 @@ const (
 	longName  = "NODENAME=" + longNode + " USE_LONGNAME=true"
 )
 
-// TestNodeNames holds that a new node of RabbitMQ has a long name, and that one with data
+// TestNodeNames checks that a new node of RabbitMQ has a long name, and that one with data
 // keeps the name that those were made under.
 func TestNodeNames(t *testing.T) {
 	r := newRabbit(t)
@@ -123,7 +123,7 @@ func TestNodeNames(t *testing.T) {
 	}
 }
 
-// TestRenameNode holds that the definitions of a node go on under its long name, that the
+// TestRenameNode checks that the definitions of a node go on under its long name, that the
 // old data stay, and that a try that was cut short is made again.
 func TestRenameNode(t *testing.T) {
 	if testing.Short() {

@@ -52,7 +52,7 @@ manifest "file" {
 }
 `
 
-// TestRefused holds that powers that come with a patch, or with a kind of manifest that gets
+// TestRefused checks that powers that come with a patch, or with a kind of manifest that gets
 // none, which the policies of the namespace refuse, are warned of at their line, when a plan
 // is made and when a configuration is checked.
 func TestRefused(t *testing.T) {

@@ -197,7 +197,7 @@ func endpoint(url string) entry {
 	return entry{"type": "compute", "name": "nova", "url": url, "public_url": "http://vip"}
 }
 
-// TestRegister holds what register.py makes, changes and takes away in Keystone, and that
+// TestRegister checks what register.py makes, changes and takes away in Keystone, and that
 // it leaves the rest alone.
 func TestRegister(t *testing.T) {
 	k := newIdentity(t)
@@ -253,7 +253,7 @@ func TestRegister(t *testing.T) {
 	same("services", k.names("services", "name"), []string{})
 }
 
-// TestRegisterRefuses holds what register.py does not touch.
+// TestRegisterRefuses checks what register.py does not touch.
 func TestRegisterRefuses(t *testing.T) {
 	k := newIdentity(t)
 	k.add("users", entry{"name": "nova", "domain_id": "default", "enabled": true, "kolla_owner": "Managed by kolla: other/nova"})
@@ -276,7 +276,7 @@ func TestRegisterRefuses(t *testing.T) {
 	}
 }
 
-// TestRegisterGone holds that what services of this cloud have left behind is taken away,
+// TestRegisterGone checks that what services of this cloud have left behind is taken away,
 // and nothing else: not what another service declares, nor what is of another cloud or of
 // somebody else.
 func TestRegisterGone(t *testing.T) {
@@ -326,7 +326,7 @@ func TestRegisterGone(t *testing.T) {
 	}
 }
 
-// TestRegisterGoneTwice holds that two runs at once end well.
+// TestRegisterGoneTwice checks that two runs at once end well.
 func TestRegisterGoneTwice(t *testing.T) {
 	k := newIdentity(t)
 	for i := range 20 {
@@ -349,7 +349,7 @@ func TestRegisterGoneTwice(t *testing.T) {
 	}
 }
 
-// TestQueueGone holds that virtual hosts that services of this cloud have left behind go
+// TestQueueGone checks that virtual hosts that services of this cloud have left behind go
 // with their users, and no others.
 func TestQueueGone(t *testing.T) {
 	var writes []string
@@ -383,7 +383,7 @@ func TestQueueGone(t *testing.T) {
 	}
 }
 
-// TestQueue holds that queue.py makes a virtual host and its user, tries again while the
+// TestQueue checks that queue.py makes a virtual host and its user, tries again while the
 // server starts, and gives up where it is refused.
 func TestQueue(t *testing.T) {
 	var got []string

@@ -55,7 +55,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestCheck holds that a check finds what rendering finds, and counts what it makes.
+// TestCheck checks that a check finds what rendering finds, and counts what it makes.
 func TestCheck(t *testing.T) {
 	few := facts()
 	few.Nodes = few.Nodes[:1]
@@ -91,7 +91,7 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// TestDependencies holds that every dependency is an object of the same rendering,
+// TestDependencies checks that every dependency is an object of the same rendering,
 // and that following them leads nowhere round.
 func TestDependencies(t *testing.T) {
 	objects := render(t, load(t, "testdata/wide"), facts())
@@ -122,7 +122,7 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// TestOrder holds the chain of design section 5 for a service with everything.
+// TestOrder checks the chain of design section 5 for a service with everything.
 func TestOrder(t *testing.T) {
 	objects := render(t, load(t, "testdata/wide"), facts())
 	before := func(first, second string) {
@@ -156,7 +156,7 @@ func TestNothingSecret(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatReadsAFileChanges holds that a change of one value is a new version
+// TestOnlyWhatReadsAFileChanges checks that a change of one value is a new version
 // of one file, and touches nothing that does not mount it.
 func TestOnlyWhatReadsAFileChanges(t *testing.T) {
 	before := render(t, load(t, "testdata/wide"), facts())
@@ -182,7 +182,7 @@ func TestOnlyWhatReadsAFileChanges(t *testing.T) {
 	}
 }
 
-// TestRevisions holds that what is derived from a Secret has another name when the
+// TestRevisions checks that what is derived from a Secret has another name when the
 // Secret has another revision, and that nothing else has.
 func TestRevisions(t *testing.T) {
 	before := render(t, load(t, "testdata/wide"), facts())
@@ -209,7 +209,7 @@ func TestRevisions(t *testing.T) {
 	}
 }
 
-// TestRevisionsOfMountedSecrets holds that a job that mounts a Secret runs again when the Secret has
+// TestRevisionsOfMountedSecrets checks that a job that mounts a Secret runs again when the Secret has
 // other values. Such jobs set passwords of users in Keystone, in databases and in queues.
 func TestRevisionsOfMountedSecrets(t *testing.T) {
 	rotated := facts()
@@ -264,7 +264,7 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestDeferred holds that what depends on data that were not read says so, and has no
+// TestDeferred checks that what depends on data that were not read says so, and has no
 // hash of what stands for them; and that everything else is as it would be.
 func TestDeferred(t *testing.T) {
 	objects := render(t, load(t, "testdata/later"), facts())
@@ -385,7 +385,7 @@ func dump(t *testing.T, objects []providers.Object) []byte {
 	return b.Bytes()
 }
 
-// TestScripts holds that no script of more than a few lines stands in a definition, where
+// TestScripts checks that no script of more than a few lines stands in a definition, where
 // neither shellcheck nor a test reads it.
 func TestScripts(t *testing.T) {
 	names, err := fs.Glob(openstack.Catalogue(), "*.hcl")

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRetire holds which hypervisors the job of nova-compute marks as its own, and which of
+// TestRetire checks which hypervisors the job of nova-compute marks as its own, and which of
 // those that have left the role it takes out.
 func TestRetire(t *testing.T) {
 	const (

@@ -124,7 +124,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestRunsOfTheSame holds that a job does not run again because of how often, how long or where it
+// TestRunsOfTheSame checks that a job does not run again because of how often, how long or where it
 // is tried. An unfinished run is outdated then.
 func TestRunsOfTheSame(t *testing.T) {
 	job := func(more string) providers.Object {
@@ -155,7 +155,7 @@ func TestRunsOfTheSame(t *testing.T) {
 	}
 }
 
-// TestRunsAfterKill holds that an apply that was killed half way does not make a new
+// TestRunsAfterKill checks that an apply that was killed half way does not make a new
 // service look as if it had been there, nor an old one as if it were new.
 func TestRunsAfterKill(t *testing.T) {
 	first, _ := runsOf(t, "2025.1", "1")
@@ -185,7 +185,7 @@ func TestRunsAfterKill(t *testing.T) {
 
 func skips(o providers.Object) bool { return o.Skipped() }
 
-// TestNodesOfJobs holds that a job is told of the nodes of a role, and runs again when one
+// TestNodesOfJobs checks that a job is told of the nodes of a role, and runs again when one
 // comes.
 func TestNodesOfJobs(t *testing.T) {
 	config := written(t, `role "compute" {

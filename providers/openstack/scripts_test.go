@@ -34,7 +34,7 @@ func runScript(t *testing.T, name string, commands map[string]string, args ...st
 	return string(out), err
 }
 
-// TestGlanceExpand holds that a new database gets its schema at once, and that one with data
+// TestGlanceExpand checks that a new database gets its schema at once, and that one with data
 // is not contracted while the release before may use it.
 func TestGlanceExpand(t *testing.T) {
 	const manage = `
@@ -64,7 +64,7 @@ esac
 	}
 }
 
-// TestNeutronExpand holds the same of Neutron, whose tool says more around the revisions.
+// TestNeutronExpand checks the same of Neutron, whose tool says more around the revisions.
 func TestNeutronExpand(t *testing.T) {
 	for name, c := range map[string]struct {
 		current, want string
@@ -85,7 +85,7 @@ func TestNeutronExpand(t *testing.T) {
 	}
 }
 
-// TestGlanceAPI holds that a pod tells others its own address, and becomes the API.
+// TestGlanceAPI checks that a pod tells others its own address, and becomes the API.
 func TestGlanceAPI(t *testing.T) {
 	for address, want := range map[string]string{
 		"10.0.0.7":    "http://10.0.0.7:9292\n",
@@ -104,7 +104,7 @@ func TestGlanceAPI(t *testing.T) {
 	}
 }
 
-// TestCinderSudo holds that what Cinder runs by sudo runs as it is, with its exit code.
+// TestCinderSudo checks that what Cinder runs by sudo runs as it is, with its exit code.
 func TestCinderSudo(t *testing.T) {
 	look := map[string]string{"qemu-img": `printf '%s|' "$@"; exit 3`}
 	got, err := runScript(t, "cinder/sudo.sh", look, "sudo", "qemu-img", "info", "two words")

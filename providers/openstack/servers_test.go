@@ -31,7 +31,7 @@ func TestServers(t *testing.T) {
 	inEachRelease(t, "testdata/servers", ofServers...)
 }
 
-// TestServersByRelease holds how the processes are started in each release.
+// TestServersByRelease checks how the processes are started in each release.
 func TestServersByRelease(t *testing.T) {
 	const (
 		connect = "sh -ec connect.sh sh "
@@ -195,7 +195,7 @@ func text(o providers.Object) string {
 	return string(source)
 }
 
-// TestServersChange holds that a change starts those processes anew that read it, and runs
+// TestServersChange checks that a change starts those processes anew that read it, and runs
 // no job of a database.
 func TestServersChange(t *testing.T) {
 	const controller = "  role   = role.control\n  expose = exposure.public\n}\n\nservice \"neutron\""
@@ -239,7 +239,7 @@ func TestServersChange(t *testing.T) {
 	}
 }
 
-// TestOVNMembers holds that several members of OVN's databases never share a node, and that one
+// TestOVNMembers checks that several members of OVN's databases never share a node, and that one
 // goes where it likes.
 func TestOVNMembers(t *testing.T) {
 	for members, want := range map[string]bool{"1": false, "3": true} {
@@ -252,7 +252,7 @@ func TestOVNMembers(t *testing.T) {
 	}
 }
 
-// TestOVNNetworks holds what says which interfaces a node's tunnels and bridges take.
+// TestOVNNetworks checks what says which interfaces a node's tunnels and bridges take.
 func TestOVNNetworks(t *testing.T) {
 	controller := text(find(t, render(t, written(t, `
 service "ovn" {}
@@ -273,7 +273,7 @@ service "ovn-controller" {
 	}
 }
 
-// TestServersCell holds who reads the connections of a second cell: its own daemons and
+// TestServersCell checks who reads the connections of a second cell: its own daemons and
 // hypervisors, and Nova, whose daemons start anew when they change. The network lets these in
 // there, and nobody else.
 func TestServersCell(t *testing.T) {
@@ -304,7 +304,7 @@ func TestServersCell(t *testing.T) {
 	}
 }
 
-// TestServersLosses holds what is kept until it is named: what servers of a node need.
+// TestServersLosses checks what is kept until it is named: what servers of a node need.
 func TestServersLosses(t *testing.T) {
 	got := map[string]string{}
 	for _, o := range render(t, inRelease(t, "testdata/servers", "2026.1"), facts()) {
@@ -325,7 +325,7 @@ func TestServersLosses(t *testing.T) {
 	}
 }
 
-// TestServersJobs holds that jobs of databases read these and nothing else, so that only a
+// TestServersJobs checks that jobs of databases read these and nothing else, so that only a
 // change of them runs a job again. The job that takes out nodes logs in, too.
 func TestServersJobs(t *testing.T) {
 	got := map[string]string{}

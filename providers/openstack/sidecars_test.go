@@ -177,7 +177,7 @@ func checkedNames(spec v1.PodSpec) map[string]bool {
 	return names
 }
 
-// TestSidecarBesideKollaStart holds that a sidecar starts directly whatever the main
+// TestSidecarBesideKollaStart checks that a sidecar starts directly whatever the main
 // container does, and as the same user where it says none.
 func TestSidecarBesideKollaStart(t *testing.T) {
 	source := strings.Replace(strings.Replace(sidecarCloud, "START", "kolla", 1), "      user     = 1001\n", "", 1)

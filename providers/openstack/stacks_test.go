@@ -24,7 +24,7 @@ func TestStacks(t *testing.T) {
 	inEachRelease(t, "testdata/stacks", "heat", "cinder", "horizon")
 }
 
-// TestFoundInTheCatalogue holds that services that find each other in Keystone's catalogue
+// TestFoundInTheCatalogue checks that services that find each other in Keystone's catalogue
 // may connect, where no reference says so and the ports are not exposed.
 func TestFoundInTheCatalogue(t *testing.T) {
 	config := inRelease(t, "testdata/stacks", "2026.1")
@@ -75,7 +75,7 @@ func checkOptions(t *testing.T, config *configs.Config, want map[string]string) 
 	}
 }
 
-// TestStacksOverrides holds that the files that kolla-ansible takes overrides from count, for
+// TestStacksOverrides checks that the files that kolla-ansible takes overrides from count, for
 // what they count there, and that of all processes those under uWSGI alone have heartbeats
 // in threads.
 func TestStacksOverrides(t *testing.T) {
@@ -109,7 +109,7 @@ func TestStacksOverrides(t *testing.T) {
 	})
 }
 
-// TestStacksJobs holds that a job reads its database and nothing else, so that only a change
+// TestStacksJobs checks that a job reads its database and nothing else, so that only a change
 // of that runs it again.
 func TestStacksJobs(t *testing.T) {
 	var jobs []string
@@ -186,7 +186,7 @@ service "keystone" {
 	return lang.Load(dir, lang.Options{Catalogue: openstack.Catalogue()})
 }
 
-// TestStacksElsewhere holds that every server that they need may be there already.
+// TestStacksElsewhere checks that every server that they need may be there already.
 func TestStacksElsewhere(t *testing.T) {
 	config, diags := stackCloud(t, `
 service "heat" {
@@ -231,7 +231,7 @@ service "horizon" {
 	}
 }
 
-// TestCinderBackends holds that backends that cannot work are errors at their lines, which
+// TestCinderBackends checks that backends that cannot work are errors at their lines, which
 // say what a backend takes.
 func TestCinderBackends(t *testing.T) {
 	for name, c := range map[string]struct{ backends, want string }{
@@ -267,7 +267,7 @@ func TestCinderBackends(t *testing.T) {
 	}
 }
 
-// TestCinderKeepsSettingsSecret holds that settings of drivers may have secrets in them.
+// TestCinderKeepsSettingsSecret checks that settings of drivers may have secrets in them.
 func TestCinderKeepsSettingsSecret(t *testing.T) {
 	config, diags := stackCloud(t, `
 secret "array" {
@@ -370,7 +370,7 @@ service "horizon" {
 	}
 }
 
-// TestHorizonPlugins holds that Horizon has the panels of the services that there are.
+// TestHorizonPlugins checks that Horizon has the panels of the services that there are.
 func TestHorizonPlugins(t *testing.T) {
 	config, diags := stackCloud(t, "\nservice \"horizon\" {\n  role = role.control\n}\n")
 	if len(diags) > 0 {

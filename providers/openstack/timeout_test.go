@@ -7,7 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// TestTimeouts holds that a job fails by itself before an apply stops to wait for it, and
+// TestTimeouts checks that a job fails by itself before an apply stops to wait for it, and
 // that a rollout does not count as failed before that.
 func TestTimeouts(t *testing.T) {
 	objects := render(t, written(t, `definition "d" {

@@ -99,7 +99,7 @@ service "d" {
 }
 `
 
-// TestVolumes holds what a declared volume is, and which containers have it.
+// TestVolumes checks what a declared volume is, and which containers have it.
 func TestVolumes(t *testing.T) {
 	spec, objects := sidecarPod(t, volumeCloud)
 	checkVolumes(t, spec, []string{"data"})
@@ -142,7 +142,7 @@ func TestVolumes(t *testing.T) {
 	}
 }
 
-// TestVolumesOfTheNodeArePowers holds that a path of the node needs the highest level,
+// TestVolumesOfTheNodeArePowers checks that a path of the node needs the highest level,
 // whichever container mounts it, and that other volumes need none.
 func TestVolumesOfTheNodeArePowers(t *testing.T) {
 	const ofSidecar = `    sidecar "side" {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestWith holds that a queue is made on the service in the place of the one that the
+// TestWith checks that a queue is made on the service in the place of the one that the
 // definition names, and that the network lets its service in there, and nowhere else.
 func TestWith(t *testing.T) {
 	objects := render(t, written(t, `service "rabbitmq" {}

@@ -19,7 +19,7 @@ func (readOnly) Load() ([]byte, error) { return nil, fs.ErrNotExist }
 func (readOnly) Save([]byte) error     { return errors.New("read-only file system") }
 func (readOnly) String() string        { return ".kolla/drift.json" }
 
-// TestHistoryOnAReadOnlyDisk holds that a job without a disk to write to gets one warning.
+// TestHistoryOnAReadOnlyDisk checks that a job without a disk to write to gets one warning.
 func TestHistoryOnAReadOnlyDisk(t *testing.T) {
 	var out, warnings bytes.Buffer
 	printer := view.New(&out, &warnings, true)

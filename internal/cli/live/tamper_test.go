@@ -187,7 +187,7 @@ func namespaceUID() types.UID { return types.UID(publicUID) }
 var publicUID string // of the namespace kube-public
 
 // TestTamperedPlans edits each field of a saved plan, with a checksum that is right, and
-// holds that an apply refuses the file and writes nothing; or that the field decides
+// checks that an apply refuses the file and writes nothing; or that the field decides
 // nothing. An address, a field and a verb count only as far as a new plan has them too.
 func TestTamperedPlans(t *testing.T) {
 	for name, fields := range map[string]map[string]tampering{"Plan": planFields, "Action": actionFields} {

@@ -7,7 +7,7 @@ import (
 	"kolla.openstack.org/kolla/lang/catalogue"
 )
 
-// TestShowInputs holds that the inputs of a definition come as comments, so that what is
+// TestShowInputs checks that the inputs of a definition come as comments, so that what is
 // printed can be copied.
 func TestShowInputs(t *testing.T) {
 	var out bytes.Buffer
@@ -26,7 +26,7 @@ func TestShowInputs(t *testing.T) {
 	}
 }
 
-// TestShowPowers holds the same of what has powers.
+// TestShowPowers checks the same of what has powers.
 func TestShowPowers(t *testing.T) {
 	var out bytes.Buffer
 	showPowers(&out, []catalogue.Powers{

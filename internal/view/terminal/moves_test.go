@@ -12,7 +12,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// TestRelocated holds that objects of a block that only move are one line, where they are
+// TestRelocated checks that objects of a block that only move are one line, where they are
 // many; that -full lists them; and that what also changes, or gets another name, is told
 // by itself.
 func TestRelocated(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/langtest"
 )
 
-// TestLifecycle holds that the most special of several lifecycle blocks with an argument sets it.
+// TestLifecycle checks that the most special of several lifecycle blocks with an argument sets it.
 func TestLifecycle(t *testing.T) {
 	t.Parallel()
 	report := diag.New()
@@ -54,7 +54,7 @@ service "web" {
 	}
 }
 
-// TestPatch holds which patches can be, and that a null in one stays: it takes a field away.
+// TestPatch checks which patches can be, and that a null in one stays: it takes a field away.
 func TestPatch(t *testing.T) {
 	t.Parallel()
 	for object, c := range map[string]struct {

@@ -71,7 +71,7 @@ func nested(n int) cty.Value {
 	return v
 }
 
-// TestConvert holds that values are converted as the library does.
+// TestConvert checks that values are converted as the library does.
 func TestConvert(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	primitive := func() cty.Value {
@@ -122,7 +122,7 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// TestConvertMany holds that long lists are converted one element after the other.
+// TestConvertMany checks that long lists are converted one element after the other.
 func TestConvertMany(t *testing.T) {
 	many := texts(90_000)
 	if v, err := budget.Convert(many, cty.List(cty.DynamicPseudoType)); err != nil || v.LengthInt() != 90_000 {
@@ -147,7 +147,7 @@ func TestConvertMany(t *testing.T) {
 	}
 }
 
-// TestLargeClouds holds that values which need no common type are taken as they are, and that the
+// TestLargeClouds checks that values which need no common type are taken as they are, and that the
 // nodes of a large cloud may be unlike each other.
 func TestLargeClouds(t *testing.T) {
 	nodes := map[string]cty.Value{}
@@ -175,7 +175,7 @@ func TestLargeClouds(t *testing.T) {
 	}
 }
 
-// TestBudget holds that a budget that is exceeded stays so, at the place that was first.
+// TestBudget checks that a budget that is exceeded stays so, at the place that was first.
 func TestBudget(t *testing.T) {
 	many := texts(500_000)
 	for name, exceed := range map[string]func(*budget.Budget) error{

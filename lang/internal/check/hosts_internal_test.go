@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestHostsIn holds which words of a config value may be hosts.
+// TestHostsIn checks which words of a config value may be hosts.
 func TestHostsIn(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
@@ -36,7 +36,7 @@ func TestHostsIn(t *testing.T) {
 	}
 }
 
-// TestNamesake holds that a service in another namespace, or without one, has the name of ours.
+// TestNamesake checks that a service in another namespace, or without one, has the name of ours.
 func TestNamesake(t *testing.T) {
 	t.Parallel()
 	const host = "keystone.openstack"

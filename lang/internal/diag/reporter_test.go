@@ -14,7 +14,7 @@ func at(file string, line int) hcl.Range {
 	return hcl.Range{Filename: file, Start: hcl.Pos{Line: line, Column: 1, Byte: 80 * line}, End: hcl.Pos{Line: line, Column: 2, Byte: 80*line + 1}}
 }
 
-// TestReporter holds that an error is reported once, however often it is found, that errors are
+// TestReporter checks that an error is reported once, however often it is found, that errors are
 // in the order of the source, and which warnings a command need not show.
 func TestReporter(t *testing.T) {
 	t.Parallel()
@@ -40,7 +40,7 @@ func TestReporter(t *testing.T) {
 	}
 }
 
-// TestSpend holds that a bound that is exceeded is reported once.
+// TestSpend checks that a bound that is exceeded is reported once.
 func TestSpend(t *testing.T) {
 	t.Parallel()
 	r := diag.New()
@@ -54,7 +54,7 @@ func TestSpend(t *testing.T) {
 	}
 }
 
-// TestMask holds that a source has no secret any more when it is quoted, and that all else in it
+// TestMask checks that a source has no secret any more when it is quoted, and that all else in it
 // stays in its place.
 func TestMask(t *testing.T) {
 	t.Parallel()
@@ -73,7 +73,7 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// TestTooMany holds that a report ends, and that warnings take no room from errors.
+// TestTooMany checks that a report ends, and that warnings take no room from errors.
 func TestTooMany(t *testing.T) {
 	r := diag.New()
 	for i := range 5000 {

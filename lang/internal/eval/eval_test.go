@@ -11,7 +11,7 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/langtest"
 )
 
-// TestOverlay holds what a block of a service does to the block of its definition with the same
+// TestOverlay checks what a block of a service does to the block of its definition with the same
 // name: it replaces arguments, joins maps, drops the alternative of what it says, and adds
 // blocks; what overrides nothing and is not complete is a stray.
 func TestOverlay(t *testing.T) {
@@ -68,7 +68,7 @@ service "web" {
 	}
 }
 
-// TestInstances holds the instances of repeated blocks, and which values cannot say them.
+// TestInstances checks the instances of repeated blocks, and which values cannot say them.
 func TestInstances(t *testing.T) {
 	t.Parallel()
 	for argument, c := range map[string]struct {
@@ -105,7 +105,7 @@ func TestInstances(t *testing.T) {
 	}
 }
 
-// TestValue holds that an error is reported once, where it is, and that what follows from it is
+// TestValue checks that an error is reported once, where it is, and that what follows from it is
 // unknown.
 func TestValue(t *testing.T) {
 	t.Parallel()

@@ -87,7 +87,7 @@ role "a" {
 	}
 }
 
-// TestReasons holds that a block needs the instances that its references name.
+// TestReasons checks that a block needs the instances that its references name.
 func TestReasons(t *testing.T) {
 	t.Parallel()
 	report := diag.New()

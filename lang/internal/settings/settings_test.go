@@ -20,7 +20,7 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/settings"
 )
 
-// TestMerge holds which layer gives a config value: the service before the cloud's defaults
+// TestMerge checks which layer gives a config value: the service before the cloud's defaults
 // before the definition, key by key, as deep as the format has names. A null takes a value away.
 func TestMerge(t *testing.T) {
 	t.Parallel()
@@ -99,7 +99,7 @@ func text(t *testing.T, v cty.Value) string {
 	return string(raw)
 }
 
-// TestMergeDropsReferences holds that a value that a stronger layer overrides is not a
+// TestMergeDropsReferences checks that a value that a stronger layer overrides is not a
 // dependency any more.
 func TestMergeDropsReferences(t *testing.T) {
 	t.Parallel()
@@ -125,7 +125,7 @@ func merge(t *testing.T, report *diag.Reporter, depth int, text string) *setting
 	return settings.Merge(settings.LeafMemo{}, depth, []*settings.Layer{{Name: configs.LayerDefinition, Expr: langtest.Expression(t, text), Eval: langtest.Env(report)}})
 }
 
-// TestOptions holds the text of config values in a file: commas join the elements of a list, and a
+// TestOptions checks the text of config values in a file: commas join the elements of a list, and a
 // list of lists repeats the key. DEFAULT is the first section.
 func TestOptions(t *testing.T) {
 	t.Parallel()
@@ -184,7 +184,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestEnvironment holds which variables a map makes.
+// TestEnvironment checks which variables a map makes.
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	name := []string{"Unsuitable name of an environment variable"}
@@ -217,7 +217,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestDirectoryOverrides holds which files of the config directory override a config file, the
+// TestDirectoryOverrides checks which files of the config directory override a config file, the
 // weakest first.
 func TestDirectoryOverrides(t *testing.T) {
 	t.Parallel()
@@ -276,7 +276,7 @@ func TestDirectoryOverrides(t *testing.T) {
 	}
 }
 
-// TestFiles holds the format of a config file, the sections that it takes from another one, and
+// TestFiles checks the format of a config file, the sections that it takes from another one, and
 // which layer gives its values.
 func TestFiles(t *testing.T) {
 	t.Parallel()

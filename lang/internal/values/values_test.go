@@ -12,7 +12,7 @@ import (
 	"kolla.openstack.org/kolla/lang/mark"
 )
 
-// TestTypeErrors holds that each part of a value with another type is named with its place, and
+// TestTypeErrors checks that each part of a value with another type is named with its place, and
 // that an attribute without effect is no error.
 func TestTypeErrors(t *testing.T) {
 	t.Parallel()
@@ -65,7 +65,7 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
-// TestPlain holds that a value with anything unknown or secret in it is not plain.
+// TestPlain checks that a value with anything unknown or secret in it is not plain.
 func TestPlain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

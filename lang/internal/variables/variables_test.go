@@ -14,7 +14,7 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/variables"
 )
 
-// TestSources holds which source of a variable's value wins: the default is the weakest, then
+// TestSources checks which source of a variable's value wins: the default is the weakest, then
 // the environment, the files of the directory by name, and the options in their order.
 func TestSources(t *testing.T) {
 	t.Parallel()
@@ -72,7 +72,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestWithoutValue holds that a variable without a value is an error, unknown where that is
+// TestWithoutValue checks that a variable without a value is an error, unknown where that is
 // permitted, and asked for where somebody is there.
 func TestWithoutValue(t *testing.T) {
 	t.Parallel()

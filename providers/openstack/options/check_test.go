@@ -241,7 +241,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckSecret holds that no sensitive value is shown, and that one which nobody
+// TestCheckSecret checks that no sensitive value is shown, and that one which nobody
 // knows yet is not judged.
 func TestCheckSecret(t *testing.T) {
 	f := ini("keystone.conf", "[token] expiration = hunter2", "[token] expiration = x")
@@ -254,7 +254,7 @@ func TestCheckSecret(t *testing.T) {
 	}
 }
 
-// TestCheckUnknown holds that what is not known, or hidden, makes no false warning.
+// TestCheckUnknown checks that what is not known, or hidden, makes no false warning.
 func TestCheckUnknown(t *testing.T) {
 	unknown := ini("cinder.conf", "[DEFAULT] enabled_backends = x", "[fast] rbd_pool = volumes", "[DEFAULT] debgu = true", "[DEFAULT] debug = ")
 	for name, value := range map[string]configs.Text{
@@ -285,7 +285,7 @@ func TestCheckUnknown(t *testing.T) {
 	}
 }
 
-// TestCheckPart holds that, where services may be missing, nobody is warned of what may
+// TestCheckPart checks that, where services may be missing, nobody is warned of what may
 // be for one of them.
 func TestCheckPart(t *testing.T) {
 	f := ini("placement.conf", "[libvirt] virt_type = kvm", "[DEFAULT] debgu = true", "[DEFAULT] debug = maybe")
@@ -304,7 +304,7 @@ func TestCheckPart(t *testing.T) {
 	}
 }
 
-// TestCheckPlaces holds that a warning points at what is wrong, and comes in the order of
+// TestCheckPlaces checks that a warning points at what is wrong, and comes in the order of
 // the lines.
 func TestCheckPlaces(t *testing.T) {
 	f := ini("nova.conf", "[DEFAULT] debug = maybe", "[libvrt] virt_type = kvm", "[libvirt] virt_typ = kvm", "[DEFAULT] logdir = x", "[libvrt] cpu_mode = x")
@@ -333,7 +333,7 @@ func TestCheckPlaces(t *testing.T) {
 	}
 }
 
-// TestCheckForManyFiles holds that what is meant for many files has to exist in one of
+// TestCheckForManyFiles checks that what is meant for many files has to exist in one of
 // them, and is warned of once.
 func TestCheckForManyFiles(t *testing.T) {
 	lines := []string{"[oslo_messaging_rabbit] rabbit_quorum_queue = true", "[libvirt] virt_type = kvm", "[libvirt] virt_typ = kvm"}
@@ -350,7 +350,7 @@ func TestCheckForManyFiles(t *testing.T) {
 	}
 }
 
-// TestCatalogue holds that what the built-in catalogue sets exists in every release. Of what
+// TestCatalogue checks that what the built-in catalogue sets exists in every release. Of what
 // is deprecated it sets only what APIs under uWSGI need as long as it is there.
 func TestCatalogue(t *testing.T) {
 	definitions, diags := catalogue.Describe(openstack.Catalogue())
@@ -398,7 +398,7 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// TestCheckTrustsTheCatalogue holds that nobody is warned of what only kolla can mend.
+// TestCheckTrustsTheCatalogue checks that nobody is warned of what only kolla can mend.
 func TestCheckTrustsTheCatalogue(t *testing.T) {
 	f := ini("keystone.conf", "[token] expiratoin = 1")
 	f.Options[0].Origin.Range.Filename = configs.CatalogueDir + "/keystone.hcl"
@@ -450,7 +450,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// TestTypical holds that nobody is warned of what is usual.
+// TestTypical checks that nobody is warned of what is usual.
 func TestTypical(t *testing.T) {
 	names, err := filepath.Glob("testdata/typical/*")
 	if err != nil || len(names) == 0 {

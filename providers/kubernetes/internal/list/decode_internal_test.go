@@ -18,7 +18,7 @@ const answer = `{"kind": "DeploymentList", "apiVersion": "apps/v1", "metadata": 
 ]}
 `
 
-// FuzzParseList holds the parser to the decoder of client-go: whatever that reads, it
+// FuzzParseList checks the parser to the decoder of client-go: whatever that reads, it
 // reads as the same; and what that refuses it refuses, but for what is a list of
 // objects without what a LIST and its objects always have.
 func FuzzParseList(f *testing.F) {

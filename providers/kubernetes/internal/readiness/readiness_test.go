@@ -9,7 +9,7 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/readiness"
 )
 
-// TestGrowingClaims holds that a claim is ready when its volume is as large as it asks for, when only
+// TestGrowingClaims checks that a claim is ready when its volume is as large as it asks for, when only
 // the file system is still to grow, or when nothing makes the volume grow.
 func TestGrowingClaims(t *testing.T) {
 	for name, test := range map[string]struct {
