@@ -2,7 +2,6 @@ package lang_test
 
 import (
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
 
@@ -15,7 +14,8 @@ import (
 func ExampleLoad() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer os.RemoveAll(dir)
 	const configuration = `
@@ -28,12 +28,14 @@ service "memcached" {
 }
 `
 	if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte(configuration), 0o600); err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 
 	config, diags := lang.Load(dir, lang.Options{Catalogue: openstack.Catalogue()})
 	if diags.HasErrors() {
-		log.Fatal(diags)
+		fmt.Println(diags)
+		return
 	}
 	for _, service := range config.Services {
 		fmt.Println(service.Block)

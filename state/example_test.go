@@ -3,7 +3,6 @@ package state_test
 import (
 	"context"
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
 
@@ -14,17 +13,20 @@ import (
 func Example() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer os.RemoveAll(dir)
 	store := state.Open(filepath.Join(dir, state.DefaultFile))
 	if err := apply(context.Background(), store); err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 
 	st, err := store.Read()
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	for _, object := range st.Objects {
 		fmt.Println(object.Address, object.UID, object.Ready)
