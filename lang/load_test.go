@@ -27,7 +27,7 @@ func TestLoadWithoutDirectory(t *testing.T) {
 	}
 }
 
-// TestLoadPartly checks that what is right is evaluated when something else is not.
+// TestLoadPartly checks that Load evaluates the valid blocks of a configuration that has errors.
 func TestLoadPartly(t *testing.T) {
 	config, diags := load(t, lang.Options{}, `
 cloud "test" {

@@ -401,7 +401,7 @@ service "web" {
 	}
 }
 
-// TestPorts checks what others read of the ports and of the members of a service.
+// TestPorts checks the ports and members of a service that other blocks can refer to.
 func TestPorts(t *testing.T) {
 	s := serviceIn(t, "reader", `
 exposure "public" {

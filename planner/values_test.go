@@ -341,8 +341,8 @@ func TestValuesOfAnAddedMount(t *testing.T) {
 	}
 }
 
-// TestValuesOfOthers checks who has changed what, and that what others added is in it only
-// where it changes.
+// TestValuesOfOthers checks the owner of each changed field, and that a plan shows fields of other
+// owners only where they change.
 func TestValuesOfOthers(t *testing.T) {
 	s := server{t}
 	want := thing("apps/v1", "Deployment", "api")

@@ -37,8 +37,8 @@ func TestLogOnATerminal(t *testing.T) {
 	}
 }
 
-// TestLogIsHarmless checks that what others wrote is no command of a CI system in a log, and
-// stays on its line.
+// TestLogIsHarmless checks that a log line contains text of other people on one line, and never
+// as a command of a CI system.
 func TestLogIsHarmless(t *testing.T) {
 	t.Setenv(logs.Variable, "debug")
 	var out bytes.Buffer

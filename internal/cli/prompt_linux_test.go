@@ -194,8 +194,8 @@ func TestPromptEnds(t *testing.T) {
 	}
 }
 
-// TestTerminalWidth checks that what is said on a terminal is broken between words, not
-// by the terminal.
+// TestTerminalWidth checks that kolla breaks long lines between words, before the terminal breaks
+// them.
 func TestTerminalWidth(t *testing.T) {
 	const columns = 40
 	for _, command := range []string{"graph", "validate", "console"} {

@@ -8,8 +8,8 @@ import (
 	"testing/iotest"
 )
 
-// TestEditor checks what keys do: those that move and change, Ctrl-C, which drops what was
-// typed and does not end, and Up, which brings back what was typed before.
+// TestEditor checks the keys of the editor: keys move the cursor and change the line,
+// Ctrl-C drops the line and does not end the console, and Up brings back the previous line.
 func TestEditor(t *testing.T) {
 	const left, up = "\x1b[D", "\x1b[A"
 	for typed, want := range map[string][]string{

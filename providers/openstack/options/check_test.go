@@ -254,7 +254,7 @@ func TestCheckSecret(t *testing.T) {
 	}
 }
 
-// TestCheckUnknown checks that what is not known, or hidden, makes no false warning.
+// TestCheckUnknown checks that unknown and sensitive values cause no false warning.
 func TestCheckUnknown(t *testing.T) {
 	unknown := ini("cinder.conf", "[DEFAULT] enabled_backends = x", "[fast] rbd_pool = volumes", "[DEFAULT] debgu = true", "[DEFAULT] debug = ")
 	for name, value := range map[string]configs.Text{
