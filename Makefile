@@ -25,11 +25,11 @@ build: ## build bin/kolla
 
 devcluster: bin/kolla-devcluster ## build bin/kolla-devcluster, the local cluster (the first time compiles Kubernetes: minutes)
 
-DEVCLUSTER_SOURCES := $(shell find internal/devcluster -type f ! -name '*_test.go' ! -name '*.md' ! -path '*/testdata/*')
+DEVCLUSTER_SOURCES := $(shell find internal/dev/devcluster -type f ! -name '*_test.go' ! -name '*.md' ! -path '*/testdata/*')
 
 bin/kolla-devcluster: $(DEVCLUSTER_SOURCES)
 	@mkdir -p bin
-	@internal/devcluster/build bin/kolla-devcluster
+	@internal/dev/devcluster/build bin/kolla-devcluster
 
 devnode: bin/node/kolla-devnode ## build bin/node, what the real nodes of the local cluster run (as root: installs packages)
 
@@ -37,33 +37,33 @@ devnode: bin/node/kolla-devnode ## build bin/node, what the real nodes of the lo
 STATIC := -linkmode external -extldflags "-static -Wl,--no-warnings"
 
 bin/node/kolla-devnode: $(DEVCLUSTER_SOURCES)
-	@internal/devcluster/packages
+	@internal/dev/devcluster/packages
 	@mkdir -p bin/node/cni bin/node/images
 	@echo "Building what real nodes run: kubelet, containerd, runc, CNI plugins, CoreDNS, from source."
 	@echo "The first build takes some minutes; later ones are cached."
-	cd internal/devcluster && go build -ldflags '-s -w' -o ../../bin/node/ \
+	cd internal/dev/devcluster && go build -ldflags '-s -w' -o ../../../bin/node/ \
 	  github.com/containerd/containerd/v2/cmd/containerd github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2
-	cd internal/devcluster && go build -ldflags '-s -w' -tags seccomp -o ../../bin/node/ github.com/opencontainers/runc
-	cd internal/devcluster && go build -ldflags '-s -w' -o ../../bin/node/cni/ \
+	cd internal/dev/devcluster && go build -ldflags '-s -w' -tags seccomp -o ../../../bin/node/ github.com/opencontainers/runc
+	cd internal/dev/devcluster && go build -ldflags '-s -w' -o ../../../bin/node/cni/ \
 	  $(addprefix github.com/containernetworking/plugins/plugins/,main/bridge main/loopback ipam/host-local meta/portmap)
-	cd internal/devcluster && go build -ldflags '-s -w $(STATIC)' -o ../../bin/node/images/pause ./pause
-	cd internal/devcluster && go build -ldflags '-s -w $(STATIC)' -o ../../bin/node/images/coredns ./dns
-	cd internal/devcluster && go build -ldflags "$$(cat ldflags)" -o ../../bin/node/kolla-devnode ./devnode
+	cd internal/dev/devcluster && go build -ldflags '-s -w $(STATIC)' -o ../../../bin/node/images/pause ./pause
+	cd internal/dev/devcluster && go build -ldflags '-s -w $(STATIC)' -o ../../../bin/node/images/coredns ./dns
+	cd internal/dev/devcluster && go build -ldflags "$$(cat ldflags)" -o ../../../bin/node/kolla-devnode ./devnode
 
 images: devnode ## make bin/images, container images from Debian packages, for real nodes (as root)
-	cd internal/devimages && go build -o ../../bin/kolla-devimages .
+	cd internal/dev/devimages && go build -o ../../../bin/kolla-devimages .
 	bin/kolla-devimages build -out bin/images -binaries bin/node/images
 	bin/kolla-devimages unpack -out bin/images -to bin/outside ceph chromium haproxy kolla-toolbox
 
 demo: build devcluster ## plan and apply a cloud on a local cluster, then show drift
-	@./internal/demo/run
+	@./internal/dev/demo/run
 
 demo-real: build devcluster images ## bring up a cloud that really answers, on real nodes (as root)
-	@./internal/demo/run-real
+	@./internal/dev/demo/run-real
 
 # In the reverse order the longest package, providers/openstack, begins early.
 test-fast: ## run the tests that need no cluster (one to two minutes, once they are built)
-	go test -short -ldflags='-s -w' -p $(AT_ONCE) $$($(IMPORTS) | grep -v internal/clustertest | cut -d' ' -f1 | sort -r)
+	go test -short -ldflags='-s -w' -p $(AT_ONCE) $$($(IMPORTS) | grep -v internal/dev/clustertest | cut -d' ' -f1 | sort -r)
 
 # Some tests wait, so that there are more packages at once than there may be processors.
 AT_ONCE = $$(($$(getconf _NPROCESSORS_ONLN) + 1))
@@ -74,34 +74,34 @@ IMPORTS = go list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' $(PACK
 # REPORT runs go test, and notes what its tests said in bin/tests/NAME.json. Without debug
 # information a program is linked in half of the time. Tests with a cluster take longest, so that
 # they begin first.
-REPORT = go tool -modfile=$(CURDIR)/internal/tools/gotestsum/go.mod gotestsum --format pkgname --format-hide-empty-pkg --hide-summary skipped --jsonfile $(CURDIR)/bin/tests/$(1).json -- -ldflags='-s -w' -timeout 40m
+REPORT = go tool -modfile=$(CURDIR)/internal/dev/tools/gotestsum/go.mod gotestsum --format pkgname --format-hide-empty-pkg --hide-summary skipped --jsonfile $(CURDIR)/bin/tests/$(1).json -- -ldflags='-s -w' -timeout 40m
 
 test: devcluster ## run all tests that need no real nodes
-	@internal/devcluster/tools
+	@internal/dev/devcluster/tools
 	@rm -rf bin/tests; mkdir -p bin/tests
 	@$(MAKE) --no-print-directory -j2 test-module test-other-modules
 	@$(MAKE) --no-print-directory not-run
 
 test-module:
-	@$(call REPORT,kolla) -p $(AT_ONCE) $$($(IMPORTS) | grep internal/clustertest | cut -d' ' -f1) $$($(IMPORTS) | grep -v 'internal/clustertest\|^[^ ]*internal/arch ' | cut -d' ' -f1)
-	@$(call REPORT,arch) -count=1 ./internal/arch # go test would not see a new file
+	@$(call REPORT,kolla) -p $(AT_ONCE) $$($(IMPORTS) | grep internal/dev/clustertest | cut -d' ' -f1) $$($(IMPORTS) | grep -v 'internal/dev/clustertest\|^[^ ]*internal/dev/arch ' | cut -d' ' -f1)
+	@$(call REPORT,arch) -count=1 ./internal/dev/arch # go test would not see a new file
 
 # The tests of the local cluster mostly wait.
 test-other-modules:
-	@cd internal/devimages && $(call REPORT,devimages) ./...
-	@cd internal/devcluster && KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster $(call REPORT,devcluster) -count=1 ./...
+	@cd internal/dev/devimages && $(call REPORT,devimages) ./...
+	@cd internal/dev/devcluster && KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster $(call REPORT,devcluster) -count=1 ./...
 
 not-run: ## list the tests that make test could not run, and why
 	@sed -n 's/.*"Test":"\([^"]*\)".*\(NOT RUN: .*\)\\n"}$$/\2 (\1)/p' bin/tests/*.json | sort
 
 test-smoke: build images ## start servers on real nodes, and remove them again (as root)
-	PATH="$(CURDIR)/internal/devimages/programs:$$PATH" go test -count=1 ./providers/haproxy
-	KOLLA_REAL=1 go test -count=1 -v -timeout 30m -run TestSmoke ./internal/realcloud
+	PATH="$(CURDIR)/internal/dev/devimages/programs:$$PATH" go test -count=1 ./providers/haproxy
+	KOLLA_REAL=1 go test -count=1 -v -timeout 30m -run TestSmoke ./internal/dev/realcloud
 
 IMAGES_TEST := KOLLA_DEVIMAGES_CACHE=$${XDG_CACHE_HOME:-$$HOME/.cache}/kolla-devimages go test -count=1 -timeout 60m ./acceptance
 
 test-images: ## build all images and start what is in them (as root)
-	cd internal/devimages && KOLLA_DEVIMAGES_ACCEPTANCE=all $(IMAGES_TEST)
+	cd internal/dev/devimages && KOLLA_DEVIMAGES_ACCEPTANCE=all $(IMAGES_TEST)
 
 test-real: devcluster images ## run all tests on real nodes, with real OpenStack daemons (as root)
 	@$(MAKE) --no-print-directory -j2 test-nodes test-cloud
@@ -109,28 +109,28 @@ test-real: devcluster images ## run all tests on real nodes, with real OpenStack
 
 # test-services starts what is in the images that are not named here.
 test-nodes: devcluster images
-	cd internal/devimages && KOLLA_DEVIMAGES_ACCEPTANCE="haproxy keystone kolla-toolbox mariadb-server memcached rabbitmq" $(IMAGES_TEST)
-	cd internal/devcluster && KOLLA_REAL=1 KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster go test -count=1 -timeout 40m -run TestReal ./acceptance
+	cd internal/dev/devimages && KOLLA_DEVIMAGES_ACCEPTANCE="haproxy keystone kolla-toolbox mariadb-server memcached rabbitmq" $(IMAGES_TEST)
+	cd internal/dev/devcluster && KOLLA_REAL=1 KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster go test -count=1 -timeout 40m -run TestReal ./acceptance
 
 test-cloud: build images
 	@$(MAKE) --no-print-directory image IMAGE_TARGETS=linux/$$(go env GOARCH)
-	KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run TestCloud ./internal/realcloud
+	KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run TestCloud ./internal/dev/realcloud
 
 test-services: build images
-	KOLLA_REAL=1 go test -count=1 -v -timeout 80m -run "TestServices|TestOVNCluster" ./internal/realcloud
+	KOLLA_REAL=1 go test -count=1 -v -timeout 80m -run "TestServices|TestOVNCluster" ./internal/dev/realcloud
 
 # Browsers, the programs that read what kolla writes, and the monitoring that scrapes it.
 test-others: devcluster images
-	KOLLA_CHROMIUM=$(CURDIR)/bin/outside go test -count=1 -v -timeout 20m -run TestBrowser ./internal/view
-	cd internal/consumers && go test -count=1 ./... # go test would not see that docs or an example changed
-	cd internal/monitoring && go test -count=1 -timeout 40m ./...
+	KOLLA_CHROMIUM=$(CURDIR)/bin/outside go test -count=1 -v -timeout 20m -run TestBrowser ./internal/present/view
+	cd internal/dev/consumers && go test -count=1 ./... # go test would not see that docs or an example changed
+	cd internal/dev/monitoring && go test -count=1 -timeout 40m ./...
 
 test-all: export KOLLA_TEST_LONG = 1
 test-all: test test-others test-real test-race soak release-check ## run everything, as before a release (as root, hours)
 
 # Packages whose code runs in several goroutines, one at a time: the race detector takes
 # several times the memory and the time. TestReadBombs bounds memory.
-RACE_PACKAGES ?= ./internal/dag ./state/... ./internal/drift ./internal/notify ./providers ./planner ./planner/proof ./internal/view ./internal/executor ./providers/kubernetes/...
+RACE_PACKAGES ?= ./internal/base/dag ./state/... ./internal/present/drift ./internal/run/notify ./providers ./planner ./planner/proof ./internal/present/view ./internal/run/executor ./providers/kubernetes/...
 
 test-race: devcluster ## run the tests of RACE_PACKAGES with the race detector (needs a C compiler; some minutes)
 	@for package in $(RACE_PACKAGES); do \
@@ -142,28 +142,28 @@ check: lint vulnerabilities test ## everything that must hold before a change la
 lint: ## formatting, vet, staticcheck, golangci-lint, actionlint, dead code
 	@unformatted=$$(go tool gofumpt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "run make fmt: $$unformatted"; exit 1; }
 	go vet $(PACKAGES)
-	cd internal/devcluster && go vet ./...
-	cd internal/devimages && go vet ./...
-	cd internal/peers && go vet ./...
-	cd internal/consumers && go vet ./...
-	cd internal/monitoring && go vet ./...
+	cd internal/dev/devcluster && go vet ./...
+	cd internal/dev/devimages && go vet ./...
+	cd internal/dev/peers && go vet ./...
+	cd internal/dev/consumers && go vet ./...
+	cd internal/dev/monitoring && go vet ./...
 	go tool staticcheck $(PACKAGES)
-	go tool -modfile=internal/tools/go.mod golangci-lint run
-	cd internal/devimages && go tool -modfile=../tools/go.mod golangci-lint run
-	go tool -modfile=internal/tools/actionlint/go.mod actionlint -shellcheck= -pyflakes=
-	@dead=$$(go tool -modfile=internal/tools/go.mod deadcode -test $(PACKAGES)) && test -z "$$dead" || { echo "$$dead"; exit 1; }
+	go tool -modfile=internal/dev/tools/go.mod golangci-lint run
+	cd internal/dev/devimages && go tool -modfile=../tools/go.mod golangci-lint run
+	go tool -modfile=internal/dev/tools/actionlint/go.mod actionlint -shellcheck= -pyflakes=
+	@dead=$$(go tool -modfile=internal/dev/tools/go.mod deadcode -test $(PACKAGES)) && test -z "$$dead" || { echo "$$dead"; exit 1; }
 
 fmt: ## format the Go code
 	go tool gofumpt -w $$(git ls-files '*.go')
 
 oslo-tables: ## make the tables of config options anew, from Debian packages (as root: unpacks 3 GB)
-	go run ./internal/oslotables
+	go run ./internal/dev/oslotables
 
 vulnerabilities: ## look for known vulnerabilities in what bin/kolla is made of; GOVULNDB may name a mirror of the database
-	@internal/tools/vulnerabilities
+	@internal/dev/tools/vulnerabilities
 
 golden: devcluster ## write golden files, the references and the notices anew
-	go test ./lang ./providers ./planner/plans ./state ./providers/openstack ./providers/haproxy ./internal/drift ./internal/view ./internal/cli ./internal/notices -update
+	go test ./lang ./providers ./planner/plans ./state ./providers/openstack ./providers/haproxy ./internal/present/drift ./internal/present/view ./internal/cli ./internal/cli/notices -update
 
 fuzz: ## fuzz every parser, each for FUZZTIME (30s)
 	@for package in $$(go list $(PACKAGES)); do \
@@ -179,8 +179,8 @@ soak: devcluster ## hold plans against the server with other random changes than
 bench: build devcluster ## measure kolla beside its peers with BENCH_SIZES objects, and write docs/performance.md
 	@mkdir -p bin/peers
 	@echo 'Building the peers: Helm, and a client that does the least that can be done.'
-	cd internal/peers && go build -o ../../bin/peers/ helm.sh/helm/v4/cmd/helm ./floor ./bench
-	cd internal/peers && ../../bin/peers/bench -sizes '$(BENCH_SIZES)' -note '$(BENCH_NOTE)' -out ../../docs/performance.md
+	cd internal/dev/peers && go build -o ../../../bin/peers/ helm.sh/helm/v4/cmd/helm ./floor ./bench
+	cd internal/dev/peers && ../../../bin/peers/bench -sizes '$(BENCH_SIZES)' -note '$(BENCH_NOTE)' -out ../../../docs/performance.md
 
 bench-go: devcluster ## run the benchmarks of the Go packages
 	go test -run '^$$' -bench . -benchtime $(BENCHTIME) -benchmem $(PACKAGES)
@@ -201,12 +201,12 @@ TARGETS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 DIST    ?= dist
 
 release: ## build what is published of VERSION into dist: archives for TARGETS, lists of modules, checksums
-	go run ./internal/release -version '$(VERSION)' -ldflags '$(LDFLAGS)' -targets '$(TARGETS)' -out '$(DIST)'
+	go run ./internal/dev/release -version '$(VERSION)' -ldflags '$(LDFLAGS)' -targets '$(TARGETS)' -out '$(DIST)'
 
 IMAGE_TARGETS ?= $(filter linux/%,$(TARGETS))
 image: ## write bin/kolla-image.tar, a container image with nothing but kolla, for IMAGE_TARGETS
 	@mkdir -p bin
-	go run ./internal/release -version '$(VERSION)' -ldflags '$(LDFLAGS)' -targets '$(IMAGE_TARGETS)' -image bin/kolla-image.tar
+	go run ./internal/dev/release -version '$(VERSION)' -ldflags '$(LDFLAGS)' -targets '$(IMAGE_TARGETS)' -image bin/kolla-image.tar
 
 # The second build has another directory and a cache of its own, as on another machine.
 release-check: ## build the release twice, in two directories, and fail where the checksums differ

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"kolla.openstack.org/kolla/internal/golden"
+	"kolla.openstack.org/kolla/internal/dev/golden"
 	"kolla.openstack.org/kolla/lang"
 )
 

@@ -26,7 +26,7 @@
 //   - schema defines the permitted blocks, and schema/forms the forms of strings.
 //   - syntax parses one file, internal/source a directory with its modules.
 //   - internal/eval evaluates expressions and arguments, with functions from functions.
-//   - internal/graph orders blocks, internal/variables finds the values of variables, and
+//   - internal/present/graph orders blocks, internal/variables finds the values of variables, and
 //     internal/moves reads addresses in arguments.
 //   - internal/services evaluates services, internal/pods their pods, internal/blocks other blocks.
 //   - internal/settings merges the layers of config values. Their order is in layers.go.

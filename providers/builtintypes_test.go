@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 
-	"kolla.openstack.org/kolla/internal/golden"
+	"kolla.openstack.org/kolla/internal/dev/golden"
 	"kolla.openstack.org/kolla/providers"
 )
 

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/internal/crash"
+	"kolla.openstack.org/kolla/internal/base/crash"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 

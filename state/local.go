@@ -16,7 +16,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"kolla.openstack.org/kolla/internal/files"
+	"kolla.openstack.org/kolla/internal/base/files"
 )
 
 // local is the backend of files in one directory. For kolla.state.json these are

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/internal/dev/clustertest"
 )
 
 // shell runs programs for a test. TestMain puts kolla and kubectl into PATH.

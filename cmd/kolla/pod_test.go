@@ -16,7 +16,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/internal/dev/clustertest"
 )
 
 // inPod runs a program as in a pod: with the files that Kubernetes mounts for a service account
@@ -124,7 +124,7 @@ service "mariadb" {}
 		t.Error("kolla drift does not push metrics to the Pushgateway of the Secret")
 	}
 	look(2, "oops", "-metrics=kolla.prom")
-	if got, want := gauges(t, filepath.Join(s.dir, "kolla.prom")), gauges(t, "../../internal/monitoring/testdata/kolla_prod.prom"); !slices.Equal(got, want) {
+	if got, want := gauges(t, filepath.Join(s.dir, "kolla.prom")), gauges(t, "../../internal/dev/monitoring/testdata/kolla_prod.prom"); !slices.Equal(got, want) {
 		t.Errorf("kolla drift writes %v, and alerts and the dashboard are tested with %v", got, want)
 	}
 	operator.with("KUBECONFIG=/nowhere").want(t, 1, nil, "sh", "-c", crontab(t, operator.dir))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hashicorp/terraform-exec/tfexec"
 
-	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/internal/dev/clustertest"
 )
 
 // TestTerraformExec checks that HashiCorp's library for programs that run Terraform runs

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/internal/dev/clustertest"
 )
 
 // step is one thing that a reader of the tutorial does.

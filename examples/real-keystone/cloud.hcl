@@ -5,7 +5,7 @@
 cloud "real" {
   release  = "2025.1"
   distro   = "debian-trixie"
-  registry = "kolla.test/openstack.kolla" # the test images of internal/devimages
+  registry = "kolla.test/openstack.kolla" # the test images of internal/dev/devimages
 }
 
 variable "vip" {

@@ -15,17 +15,17 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/base/crash"
+	"kolla.openstack.org/kolla/internal/base/failure"
+	"kolla.openstack.org/kolla/internal/base/redaction"
 	"kolla.openstack.org/kolla/internal/cli/change"
 	"kolla.openstack.org/kolla/internal/cli/command"
+	"kolla.openstack.org/kolla/internal/cli/compat"
+	"kolla.openstack.org/kolla/internal/cli/completion"
+	"kolla.openstack.org/kolla/internal/cli/explain"
 	"kolla.openstack.org/kolla/internal/cli/inspect"
 	"kolla.openstack.org/kolla/internal/cli/statecmd"
-	"kolla.openstack.org/kolla/internal/compat"
-	"kolla.openstack.org/kolla/internal/completion"
-	"kolla.openstack.org/kolla/internal/crash"
-	"kolla.openstack.org/kolla/internal/explain"
-	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/internal/redaction"
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/present/view"
 )
 
 // Run runs the command line and returns the exit code of the process.

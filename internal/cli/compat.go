@@ -11,11 +11,11 @@ import (
 	"github.com/mattn/go-shellwords"
 	"github.com/urfave/cli/v2"
 
-	"kolla.openstack.org/kolla/internal/compat"
-	"kolla.openstack.org/kolla/internal/completion"
-	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/internal/logs"
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/base/failure"
+	"kolla.openstack.org/kolla/internal/cli/compat"
+	"kolla.openstack.org/kolla/internal/cli/completion"
+	"kolla.openstack.org/kolla/internal/cli/logs"
+	"kolla.openstack.org/kolla/internal/present/view"
 )
 
 // compatValue is the value of an option that has no effect.

@@ -5,9 +5,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/completion"
-	"kolla.openstack.org/kolla/internal/failure"
+	"kolla.openstack.org/kolla/internal/cli/completion"
 )
 
 func completionCommand(s command.Streams) *cli.Command {

@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/explain"
+	"kolla.openstack.org/kolla/internal/cli/explain"
 )
 
 // TestCrash checks that a panic reaches nobody but as a message, with the stack where

@@ -4,7 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/format"
+	"kolla.openstack.org/kolla/internal/cli/format"
 )
 
 func fmtCommand(s command.Streams) *cli.Command {

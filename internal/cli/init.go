@@ -9,10 +9,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/examples"
+	"kolla.openstack.org/kolla/internal/base/failure"
+	"kolla.openstack.org/kolla/internal/base/files"
+	"kolla.openstack.org/kolla/internal/base/foreign"
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/internal/files"
-	"kolla.openstack.org/kolla/internal/foreign"
 )
 
 func initCommand(s command.Streams) *cli.Command {

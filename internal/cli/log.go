@@ -8,10 +8,10 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/internal/logs"
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/cli/logs"
+	"kolla.openstack.org/kolla/internal/present/view"
 )
 
 // withLog returns the streams with the log that the environment asks for. Lines of a log

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/logs"
-	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/cli/logs"
+	"kolla.openstack.org/kolla/internal/present/view/screen"
 )
 
 // TestLogOnATerminal checks that no live view is shown between the lines of a log on the

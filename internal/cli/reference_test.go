@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/golden"
+	"kolla.openstack.org/kolla/internal/dev/golden"
 )
 
 // TestReference checks that the references in docs are what the commands and the

@@ -8,8 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/jsonview"
-	"kolla.openstack.org/kolla/internal/notices"
+	"kolla.openstack.org/kolla/internal/cli/notices"
+	"kolla.openstack.org/kolla/internal/present/jsonview"
 )
 
 // Version is the version of this build. The Makefile sets it with -ldflags -X.

@@ -3,7 +3,7 @@ package configs
 import (
 	"fmt"
 
-	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/internal/base/words"
 )
 
 // DuplicateDaemonSet returns the error about a DaemonSet that would run twice on a node, for two

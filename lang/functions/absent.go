@@ -3,7 +3,7 @@ package functions
 import (
 	"strings"
 
-	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/internal/base/words"
 )
 
 // absentFunctions maps each of Terraform's functions that the language does not have to advice

@@ -15,7 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
-	"kolla.openstack.org/kolla/internal/files"
+	"kolla.openstack.org/kolla/internal/base/files"
 	"kolla.openstack.org/kolla/lang/internal/budget"
 	"kolla.openstack.org/kolla/lang/mark"
 )

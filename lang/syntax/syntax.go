@@ -17,7 +17,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/json"
 
-	"kolla.openstack.org/kolla/internal/files"
+	"kolla.openstack.org/kolla/internal/base/files"
 )
 
 // JSONExtension is the file name extension of the JSON syntax.

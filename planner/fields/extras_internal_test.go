@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"kolla.openstack.org/kolla/internal/objecttest"
+	"kolla.openstack.org/kolla/internal/dev/objecttest"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/internal/dev/clustertest"
 )
 
 // Two policies that label what is in the namespace of the test: everything, as long

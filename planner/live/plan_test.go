@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kolla.openstack.org/kolla/internal/clustertest"
-	"kolla.openstack.org/kolla/internal/report"
+	"kolla.openstack.org/kolla/internal/dev/clustertest"
+	"kolla.openstack.org/kolla/internal/present/report"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/internal/base/words"
 )
 
 // Carried has the items that the pods of a workload carry on a node, as the pods report.

@@ -13,7 +13,7 @@ import (
 	"github.com/google/renameio/v2"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
-	safe "kolla.openstack.org/kolla/internal/files"
+	safe "kolla.openstack.org/kolla/internal/base/files"
 )
 
 // Format is the version of the plan's structure that this kolla writes, and the

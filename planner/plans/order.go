@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"kolla.openstack.org/kolla/internal/dag"
+	"kolla.openstack.org/kolla/internal/base/dag"
 	"kolla.openstack.org/kolla/lang/addrs"
 )
 

@@ -38,7 +38,7 @@ import (
 	"strings"
 	"time"
 
-	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/internal/dev/clustertest"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )

@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"sigs.k8s.io/yaml"
 
-	"kolla.openstack.org/kolla/internal/golden"
+	"kolla.openstack.org/kolla/internal/dev/golden"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"kolla.openstack.org/kolla/internal/adoption"
+	"kolla.openstack.org/kolla/internal/base/failure"
+	"kolla.openstack.org/kolla/internal/base/files"
+	"kolla.openstack.org/kolla/internal/base/foreign"
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/internal/files"
-	"kolla.openstack.org/kolla/internal/foreign"
+	"kolla.openstack.org/kolla/internal/run/adoption"
 )
 
 // generateFlag is the option to write declarations for imports.

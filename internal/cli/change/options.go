@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"kolla.openstack.org/kolla/internal/base/failure"
+	"kolla.openstack.org/kolla/internal/base/files"
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/engine"
-	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/internal/files"
+	"kolla.openstack.org/kolla/internal/run/engine"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 

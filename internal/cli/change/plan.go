@@ -10,13 +10,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/base/failure"
+	"kolla.openstack.org/kolla/internal/base/files"
+	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/engine"
-	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/internal/files"
-	"kolla.openstack.org/kolla/internal/rollout"
-	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/internal/present/view"
+	"kolla.openstack.org/kolla/internal/run/engine"
+	"kolla.openstack.org/kolla/internal/run/rollout"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/state"
 )

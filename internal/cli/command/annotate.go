@@ -5,9 +5,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"kolla.openstack.org/kolla/internal/annotations"
-	"kolla.openstack.org/kolla/internal/explain"
-	"kolla.openstack.org/kolla/internal/failure"
+	"kolla.openstack.org/kolla/internal/base/failure"
+	"kolla.openstack.org/kolla/internal/cli/explain"
+	"kolla.openstack.org/kolla/internal/present/annotations"
 )
 
 // AnnotationsFlag is -annotations.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"kolla.openstack.org/kolla/internal/compat"
-	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/internal/base/failure"
+	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/cli/compat"
 	"kolla.openstack.org/kolla/lang/addrs"
 )
 

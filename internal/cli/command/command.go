@@ -11,9 +11,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"kolla.openstack.org/kolla/internal/engine"
-	"kolla.openstack.org/kolla/internal/redaction"
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/base/redaction"
+	"kolla.openstack.org/kolla/internal/present/view"
+	"kolla.openstack.org/kolla/internal/run/engine"
 )
 
 // Exit codes, the first two as in Terraform.

@@ -11,10 +11,10 @@ import (
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
-	"kolla.openstack.org/kolla/internal/console"
-	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/internal/view/screen"
+	"kolla.openstack.org/kolla/internal/base/failure"
+	"kolla.openstack.org/kolla/internal/base/foreign"
+	"kolla.openstack.org/kolla/internal/cli/console"
+	"kolla.openstack.org/kolla/internal/present/view/screen"
 	"kolla.openstack.org/kolla/lang/configs"
 )
 

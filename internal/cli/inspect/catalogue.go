@@ -6,9 +6,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/internal/view/tables"
+	"kolla.openstack.org/kolla/internal/present/view/tables"
 	"kolla.openstack.org/kolla/lang/catalogue"
 	"kolla.openstack.org/kolla/providers/openstack"
 )

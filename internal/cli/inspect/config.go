@@ -9,13 +9,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/base/failure"
+	"kolla.openstack.org/kolla/internal/base/foreign"
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/internal/jsonview"
-	"kolla.openstack.org/kolla/internal/view"
-	"kolla.openstack.org/kolla/internal/view/screen"
-	"kolla.openstack.org/kolla/internal/view/tables"
+	"kolla.openstack.org/kolla/internal/present/jsonview"
+	"kolla.openstack.org/kolla/internal/present/view"
+	"kolla.openstack.org/kolla/internal/present/view/screen"
+	"kolla.openstack.org/kolla/internal/present/view/tables"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/openstack"
 )

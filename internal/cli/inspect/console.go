@@ -3,9 +3,9 @@ package inspect
 import (
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/console"
-	"kolla.openstack.org/kolla/internal/failure"
+	"kolla.openstack.org/kolla/internal/cli/console"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 

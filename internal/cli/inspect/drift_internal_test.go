@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"kolla.openstack.org/kolla/internal/drift"
-	"kolla.openstack.org/kolla/internal/view"
+	"kolla.openstack.org/kolla/internal/present/drift"
+	"kolla.openstack.org/kolla/internal/present/view"
 )
 
 // readOnly is a storage without a disk to write to.

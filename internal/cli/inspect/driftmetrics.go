@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"kolla.openstack.org/kolla/internal/drift"
-	"kolla.openstack.org/kolla/internal/files"
-	"kolla.openstack.org/kolla/internal/notify"
+	"kolla.openstack.org/kolla/internal/base/files"
+	"kolla.openstack.org/kolla/internal/present/drift"
+	"kolla.openstack.org/kolla/internal/run/notify"
 )
 
 // metricsTarget is where -metrics puts the metrics. The zero value is nowhere.

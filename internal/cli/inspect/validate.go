@@ -10,10 +10,10 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/jsonview"
-	"kolla.openstack.org/kolla/internal/report"
-	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/internal/present/jsonview"
+	"kolla.openstack.org/kolla/internal/present/report"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/providers/openstack/options"

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"kolla.openstack.org/kolla/internal/cli"
-	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/internal/dev/clustertest"
 )
 
 // TestPlanWritesNothing reads in the API server's audit log what kolla asked for:

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/internal/dev/clustertest"
 )
 
 // TestRequestsOfAnUnchangedCloud reads in the API server's audit log what a plan

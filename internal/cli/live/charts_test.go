@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/internal/dev/clustertest"
 )
 
 // chart writes what openstack-helm's chart of a service consists of: for each job, and the

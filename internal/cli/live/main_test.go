@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"kolla.openstack.org/kolla/internal/clustertest"
+	"kolla.openstack.org/kolla/internal/dev/clustertest"
 )
 
 func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }

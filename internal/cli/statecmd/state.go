@@ -8,10 +8,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kolla.openstack.org/kolla/internal/base/failure"
+	"kolla.openstack.org/kolla/internal/base/foreign"
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/failure"
-	"kolla.openstack.org/kolla/internal/foreign"
-	"kolla.openstack.org/kolla/internal/view/tables"
+	"kolla.openstack.org/kolla/internal/present/view/tables"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/state"
 )

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/check"
 	"kolla.openstack.org/kolla/lang/internal/eval"

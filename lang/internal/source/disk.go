@@ -4,7 +4,7 @@ import (
 	"io/fs"
 	"os"
 
-	"kolla.openstack.org/kolla/internal/files"
+	"kolla.openstack.org/kolla/internal/base/files"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"kolla.openstack.org/kolla/internal/crash"
-	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/internal/base/crash"
+	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/objects"

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"kolla.openstack.org/kolla/internal/podsecurity"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/podsecurity"
 )
 
 // RefusedPods warns of pods that a namespace will refuse after this plan has created it or

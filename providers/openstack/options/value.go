@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/internal/base/words"
 )
 
 var (

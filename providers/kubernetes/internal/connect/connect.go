@@ -24,8 +24,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
-	"kolla.openstack.org/kolla/internal/crash"
-	"kolla.openstack.org/kolla/internal/redaction"
+	"kolla.openstack.org/kolla/internal/base/crash"
+	"kolla.openstack.org/kolla/internal/base/redaction"
 	"kolla.openstack.org/kolla/providers"
 )
 

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/transport"
 
-	"kolla.openstack.org/kolla/internal/redaction"
+	"kolla.openstack.org/kolla/internal/base/redaction"
 )
 
 // redacting makes a transport take secret values out of the text that comes with answers:

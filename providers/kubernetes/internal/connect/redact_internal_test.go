@@ -12,7 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"kolla.openstack.org/kolla/internal/redaction"
+	"kolla.openstack.org/kolla/internal/base/redaction"
 )
 
 // Text of others is cleaned: errors, warnings and logs. Objects stay as they are.

@@ -15,11 +15,11 @@ import (
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/pod-security-admission/api"
 
-	"kolla.openstack.org/kolla/internal/podsecurity"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/openstack/internal/object"
+	"kolla.openstack.org/kolla/providers/podsecurity"
 )
 
 // Fields are the fields that manifests declare for the cloud's namespace.

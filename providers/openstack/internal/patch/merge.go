@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 
-	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/openstack/internal/object"
 )

@@ -15,13 +15,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"kolla.openstack.org/kolla/internal/podsecurity"
-	"kolla.openstack.org/kolla/internal/words"
+	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/openstack/internal/object"
 	"kolla.openstack.org/kolla/providers/openstack/internal/runs"
+	"kolla.openstack.org/kolla/providers/podsecurity"
 )
 
 // Levels are the Pod Security levels of the cloud's namespace and of its pods.

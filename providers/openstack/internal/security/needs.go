@@ -5,9 +5,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/internal/podsecurity"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/openstack/internal/object"
+	"kolla.openstack.org/kolla/providers/podsecurity"
 )
 
 // need is a reason why pods need more than the level restricted.

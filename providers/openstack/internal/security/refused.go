@@ -7,9 +7,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/internal/podsecurity"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/openstack/internal/object"
+	"kolla.openstack.org/kolla/providers/podsecurity"
 )
 
 // CheckPatch warns about a patch that gives pods more than they may have: only blocks and

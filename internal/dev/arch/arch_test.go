@@ -1,0 +1,383 @@
+// Package arch checks which package may import which, and what the documents say of the
+// code.
+package arch_test
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "kolla.openstack.org/kolla"
+
+// allowed lists, for every package, which of ours it may import.
+var allowed = map[string][]string{
+	"cmd/kolla":                               {"internal/cli"},
+	"lang":                                    {"internal/base/words", "lang/configs", "lang/functions", "lang/internal/blocks", "lang/internal/budget", "lang/internal/check", "lang/internal/diag", "lang/internal/eval", "lang/internal/graph", "lang/internal/moves", "lang/internal/services", "lang/internal/settings", "lang/internal/source", "lang/internal/values", "lang/internal/variables", "lang/mark", "lang/schema", "lang/syntax"},
+	"lang/addrs":                              {},
+	"lang/catalogue":                          {"lang/addrs", "lang/configs", "lang/internal/diag", "lang/internal/source", "lang/internal/values", "lang/schema"},
+	"lang/configs":                            {"internal/base/words", "lang/addrs", "lang/internal/diag", "lang/mark"},
+	"lang/draft":                              {"lang/syntax"},
+	"lang/escape":                             {},
+	"lang/functions":                          {"internal/base/files", "internal/base/words", "lang/escape", "lang/internal/budget", "lang/mark", "lang/syntax", "lang/yaml"},
+	"lang/ini":                                {},
+	"lang/internal/blocks":                    {"internal/base/words", "lang/addrs", "lang/configs", "lang/functions", "lang/internal/budget", "lang/internal/diag", "lang/internal/eval", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/schema", "lang/schema/forms", "lang/syntax", "lang/yaml"},
+	"lang/internal/budget":                    {},
+	"lang/internal/check":                     {"internal/base/words", "lang/addrs", "lang/configs", "lang/internal/blocks", "lang/internal/diag", "lang/internal/eval", "lang/internal/settings", "lang/internal/source", "lang/schema", "lang/schema/forms"},
+	"lang/internal/diag":                      {"internal/base/words"},
+	"lang/internal/eval":                      {"internal/base/words", "lang/addrs", "lang/configs", "lang/functions", "lang/internal/budget", "lang/internal/diag", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/schema", "lang/syntax"},
+	"lang/internal/graph":                     {"internal/base/dag", "internal/base/words", "lang/addrs", "lang/configs", "lang/internal/diag", "lang/internal/eval", "lang/internal/source", "lang/internal/values", "lang/schema"},
+	"lang/internal/langtest":                  {"lang/functions", "lang/internal/budget", "lang/internal/diag", "lang/internal/eval", "lang/internal/source", "lang/syntax"},
+	"lang/internal/moves":                     {"internal/base/words", "lang/addrs", "lang/configs", "lang/internal/diag", "lang/internal/eval", "lang/internal/graph", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/schema"},
+	"lang/internal/pods":                      {"internal/base/words", "lang/configs", "lang/internal/blocks", "lang/internal/diag", "lang/internal/eval", "lang/internal/settings", "lang/internal/source", "lang/mark", "lang/schema"},
+	"lang/internal/services":                  {"internal/base/words", "lang/addrs", "lang/catalogue", "lang/configs", "lang/internal/blocks", "lang/internal/check", "lang/internal/diag", "lang/internal/eval", "lang/internal/graph", "lang/internal/moves", "lang/internal/pods", "lang/internal/settings", "lang/internal/source", "lang/internal/values", "lang/internal/variables", "lang/mark", "lang/schema"},
+	"lang/internal/settings":                  {"internal/base/words", "lang/configs", "lang/functions", "lang/ini", "lang/internal/diag", "lang/internal/eval", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/syntax"},
+	"lang/internal/source":                    {"internal/base/files", "internal/base/words", "lang/internal/diag", "lang/schema", "lang/syntax"},
+	"lang/internal/values":                    {"internal/base/words", "lang/configs", "lang/internal/budget", "lang/internal/diag", "lang/mark", "lang/syntax"},
+	"lang/internal/variables":                 {"internal/base/words", "lang/configs", "lang/internal/budget", "lang/internal/diag", "lang/internal/eval", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/schema", "lang/syntax"},
+	"lang/mark":                               {},
+	"lang/schema":                             {"lang/schema/forms"},
+	"lang/schema/forms":                       {"lang/addrs"},
+	"lang/syntax":                             {"internal/base/files", "internal/base/words", "lang/internal/budget"},
+	"lang/yaml":                               {"lang/configs"},
+	"providers":                               {"internal/base/crash", "lang/addrs", "lang/escape", "providers/kinds"},
+	"providers/haproxy":                       {"internal/base/words", "lang/configs"},
+	"providers/kinds":                         {},
+	"providers/kubernetes":                    {"providers", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/dryrun", "providers/kubernetes/internal/list", "providers/kubernetes/internal/readiness", "providers/kubernetes/internal/resources", "providers/kubernetes/internal/write"},
+	"providers/kubernetes/internal/connect":   {"internal/base/crash", "internal/base/files", "internal/base/redaction", "providers"},
+	"providers/kubernetes/internal/dryrun":    {"providers", "providers/kinds", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/resources"},
+	"providers/kubernetes/internal/list":      {"internal/base/crash", "providers", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/resources"},
+	"providers/kubernetes/internal/readiness": {"internal/base/words", "providers", "providers/kinds", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/list", "providers/kubernetes/internal/resources"},
+	"providers/kubernetes/internal/resources": {"providers", "providers/kubernetes/internal/connect"},
+	"providers/kubernetes/internal/watch":     {"providers", "providers/kinds", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/list", "providers/kubernetes/internal/readiness", "providers/kubernetes/internal/resources"},
+	"providers/kubernetes/internal/write":     {"internal/base/words", "providers", "providers/kinds", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/dryrun", "providers/kubernetes/internal/list", "providers/kubernetes/internal/readiness", "providers/kubernetes/internal/resources", "providers/kubernetes/internal/watch"},
+	"providers/openstack":                     {"lang/addrs", "lang/configs", "providers", "providers/openstack/internal/files", "providers/openstack/internal/lifecycle", "providers/openstack/internal/manifests", "providers/openstack/internal/namespace", "providers/openstack/internal/network", "providers/openstack/internal/nodes", "providers/openstack/internal/object", "providers/openstack/internal/patch", "providers/openstack/internal/pods", "providers/openstack/internal/runs", "providers/openstack/internal/secret", "providers/openstack/internal/security", "providers/openstack/internal/uwsgi", "providers/openstack/internal/workloads", "providers/secrets"},
+	"providers/openstack/internal/files":      {"lang/addrs", "lang/configs", "providers", "providers/openstack/internal/object", "providers/openstack/internal/secret"},
+	"providers/openstack/internal/lifecycle":  {"internal/base/words", "lang/addrs", "lang/configs", "providers/openstack/internal/object"},
+	"providers/openstack/internal/manifests":  {"lang/addrs", "lang/configs", "providers", "providers/kinds", "providers/openstack/internal/namespace", "providers/openstack/internal/object", "providers/openstack/internal/security"},
+	"providers/openstack/internal/namespace":  {"lang/configs", "providers", "providers/kinds", "providers/openstack/internal/object", "providers/podsecurity"},
+	"providers/openstack/internal/network":    {"lang/configs", "providers", "providers/openstack/internal/nodes", "providers/openstack/internal/object"},
+	"providers/openstack/internal/nodes":      {"internal/base/words", "lang/addrs", "lang/configs", "providers", "providers/openstack/internal/object"},
+	"providers/openstack/internal/object":     {"lang/addrs", "lang/configs", "providers"},
+	"providers/openstack/internal/patch":      {"internal/base/words", "lang/configs", "providers", "providers/openstack/internal/object", "providers/openstack/internal/security"},
+	"providers/openstack/internal/pods":       {"lang/addrs", "lang/configs", "providers", "providers/openstack/internal/files", "providers/openstack/internal/nodes", "providers/openstack/internal/object", "providers/openstack/internal/secret"},
+	"providers/openstack/internal/runs":       {"lang/addrs", "lang/configs", "providers/openstack/internal/object"},
+	"providers/openstack/internal/secret":     {"lang/addrs", "lang/configs", "lang/escape", "providers", "providers/openstack/internal/object", "providers/secrets"},
+	"providers/openstack/internal/security":   {"internal/base/words", "lang/addrs", "lang/configs", "providers", "providers/kinds", "providers/openstack/internal/object", "providers/openstack/internal/runs", "providers/podsecurity"},
+	"providers/openstack/internal/uwsgi":      {"lang/configs"},
+	"providers/openstack/internal/workloads":  {"lang/addrs", "lang/configs", "providers", "providers/openstack/internal/nodes", "providers/openstack/internal/object", "providers/openstack/internal/patch", "providers/openstack/internal/pods", "providers/openstack/internal/runs", "providers/openstack/internal/security"},
+	"providers/openstack/options":             {"internal/base/words", "lang/configs"},
+	"providers/podsecurity":                   {"providers/kinds"},
+	"providers/secrets":                       {"lang/addrs", "lang/configs", "lang/escape", "providers"},
+	"state":                                   {"internal/base/files"},
+	"state/cluster":                           {"internal/base/crash", "state"},
+	"planner":                                 {"lang/addrs", "lang/configs", "planner/dryrun", "planner/fields", "planner/internal/cutoff", "planner/internal/decision", "planner/internal/impact", "planner/internal/inventory", "planner/internal/outcome", "planner/internal/removal", "planner/internal/rendering", "planner/internal/selection", "planner/internal/sides", "planner/output", "planner/plans", "planner/proof", "planner/trust", "providers", "providers/kinds", "state"},
+	"planner/dryrun":                          {"planner/dryrun/crd", "planner/fields", "planner/plans", "providers", "providers/kinds"},
+	"planner/dryrun/crd":                      {},
+	"planner/extract":                         {},
+	"planner/fields":                          {"lang/addrs", "planner/plans", "planner/proof", "providers", "providers/kinds"},
+	"planner/internal/additions":              {"internal/base/foreign", "planner/dryrun", "planner/fields", "planner/internal/lifecycle", "planner/plans", "planner/proof", "providers", "providers/kinds", "state"},
+	"planner/internal/blame":                  {"planner/fields", "planner/plans", "providers"},
+	"planner/internal/cutoff":                 {"internal/base/crash", "planner/plans", "providers"},
+	"planner/internal/decision":               {"internal/base/crash", "internal/base/words", "lang/addrs", "lang/configs", "planner/dryrun", "planner/fields", "planner/internal/additions", "planner/internal/blame", "planner/internal/inventory", "planner/internal/lifecycle", "planner/internal/objects", "planner/internal/outcome", "planner/internal/ownership", "planner/internal/selection", "planner/internal/trial", "planner/internal/volumes", "planner/plans", "planner/proof", "planner/trust", "providers", "providers/kinds", "providers/secrets", "state"},
+	"planner/internal/impact":                 {"internal/base/words", "lang/addrs", "lang/ini", "planner/fields", "planner/internal/cutoff", "planner/internal/inventory", "planner/internal/lifecycle", "planner/internal/objects", "planner/internal/outcome", "planner/internal/removal", "planner/plans", "planner/proof", "providers", "providers/kinds", "providers/podsecurity"},
+	"planner/internal/inventory":              {"internal/base/crash", "internal/base/words", "lang/addrs", "lang/configs", "planner/fields", "planner/internal/objects", "planner/order", "planner/plans", "planner/proof", "planner/trust", "providers", "providers/kinds", "state"},
+	"planner/internal/lifecycle":              {"lang/addrs", "planner/fields", "providers"},
+	"planner/internal/objects":                {"providers", "providers/kinds"},
+	"planner/internal/outcome":                {"internal/base/words", "lang/addrs", "planner/fields", "planner/internal/inventory", "planner/internal/objects", "planner/plans", "planner/trust", "providers", "providers/kinds"},
+	"planner/internal/ownership":              {"internal/base/foreign", "internal/base/words", "planner/fields", "planner/internal/lifecycle", "planner/internal/objects", "planner/plans", "planner/proof", "providers", "providers/kinds"},
+	"planner/internal/removal":                {"internal/base/words", "lang/addrs", "planner/dryrun", "planner/fields", "planner/internal/inventory", "planner/internal/objects", "planner/internal/outcome", "planner/internal/selection", "planner/order", "planner/plans", "planner/trust", "providers", "providers/kinds"},
+	"planner/internal/rendering":              {"lang/addrs", "planner/dryrun", "planner/fields", "planner/internal/inventory", "planner/internal/objects", "planner/internal/outcome", "planner/internal/selection", "planner/plans", "providers", "providers/kinds", "state"},
+	"planner/internal/selection":              {"internal/base/words", "lang/addrs", "planner/internal/inventory", "planner/plans", "providers", "providers/kinds"},
+	"planner/internal/sides":                  {"internal/base/crash", "lang/addrs", "planner/dryrun", "planner/extract", "planner/fields", "planner/internal/decision", "planner/internal/inventory", "planner/internal/outcome", "planner/internal/removal", "planner/plans", "planner/proof", "providers", "providers/kinds"},
+	"planner/internal/trial":                  {"internal/base/words", "lang/addrs", "planner/dryrun", "planner/internal/inventory", "planner/plans", "providers", "providers/kinds", "providers/podsecurity"},
+	"planner/internal/volumes":                {"internal/base/words", "planner/dryrun", "planner/internal/inventory", "planner/internal/objects", "planner/internal/outcome", "planner/plans", "providers", "providers/kinds"},
+	"planner/live":                            {}, // tests only
+	"planner/order":                           {"internal/base/dag", "lang/addrs", "providers", "providers/kinds"},
+	"planner/output":                          {"lang/configs", "state"},
+	"planner/plans":                           {"internal/base/dag", "internal/base/files", "internal/base/words", "lang/addrs", "lang/configs", "lang/ini", "planner/extract", "planner/output", "providers", "providers/kinds", "state"},
+	"planner/proof":                           {"internal/base/crash", "providers", "providers/kinds", "state"},
+	"planner/trust":                           {"lang/addrs", "providers", "providers/kinds", "providers/secrets", "state"},
+	"examples":                                {},
+	"internal/base/crash":                     {},
+	"internal/base/dag":                       {},
+	"internal/base/failure":                   {},
+	"internal/base/files":                     {"internal/base/failure"},
+	"internal/base/foreign":                   {},
+	"internal/base/redaction":                 {},
+	"internal/base/revision":                  {"internal/base/failure", "internal/base/files"},
+	"internal/base/words":                     {},
+	"internal/present/annotations":            {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/words", "internal/present/report", "lang/configs", "planner/plans"},
+	"internal/present/content":                {"planner/plans", "providers", "providers/kinds", "providers/podsecurity"},
+	"internal/present/drift":                  {"internal/base/files", "internal/base/foreign", "internal/base/words", "internal/present/report", "lang/addrs", "planner/plans", "planner/trust", "providers", "providers/kinds", "state"},
+	"internal/present/graph":                  {"lang/configs"},
+	"internal/present/jsonview":               {"internal/base/foreign", "internal/base/words", "internal/present/report", "internal/present/report/applied", "internal/present/report/effects", "lang", "lang/addrs", "lang/configs", "planner/output", "planner/plans", "providers", "state"},
+	"internal/present/listdiff":               {},
+	"internal/present/publish":                {"internal/base/failure", "internal/base/files", "internal/base/words", "internal/present/jsonview", "internal/present/report", "internal/present/view/html", "internal/present/view/markdown", "internal/present/view/screen", "internal/present/view/terminal", "planner/plans"},
+	"internal/present/report":                 {"internal/base/foreign", "internal/base/words", "internal/present/content", "internal/present/listdiff", "internal/present/report/effects", "internal/present/textdiff", "lang/addrs", "planner/output", "planner/plans", "providers", "state"},
+	"internal/present/report/applied":         {"lang/addrs", "planner/plans"},
+	"internal/present/report/effects":         {"internal/base/words", "lang/addrs", "planner/plans"},
+	"internal/present/textdiff":               {},
+	"internal/present/view":                   {"internal/base/foreign", "internal/base/words", "internal/present/annotations", "internal/present/jsonview", "internal/present/report", "internal/present/report/applied", "internal/present/view/screen", "internal/present/view/terminal", "lang", "lang/addrs", "lang/configs", "lang/mark", "planner/plans", "providers"},
+	"internal/present/view/html":              {"internal/base/foreign", "internal/base/words", "internal/present/drift", "internal/present/report", "internal/present/textdiff", "lang/addrs"},
+	"internal/present/view/markdown":          {"internal/base/foreign", "internal/base/words", "internal/present/drift", "internal/present/report", "internal/present/textdiff", "lang/addrs"},
+	"internal/present/view/screen":            {"internal/base/foreign"},
+	"internal/present/view/tables":            {"internal/base/foreign", "internal/base/words", "internal/present/drift", "lang/addrs", "lang/catalogue", "lang/configs", "state"},
+	"internal/present/view/terminal":          {"internal/base/foreign", "internal/base/words", "internal/present/content", "internal/present/report", "internal/present/textdiff", "internal/present/view/screen", "lang/addrs"},
+	"internal/run/adoption":                   {"lang/addrs", "lang/draft", "planner", "planner/plans", "providers", "providers/kinds", "providers/kubernetes"},
+	"internal/run/approval":                   {"internal/base/redaction", "internal/base/words", "internal/run/executor", "lang/addrs", "lang/configs", "planner/order", "planner/output", "planner/plans", "providers", "providers/kinds", "state"},
+	"internal/run/engine":                     {"internal/base/crash", "internal/base/failure", "internal/base/files", "internal/base/redaction", "internal/base/words", "internal/run/approval", "internal/run/executor", "internal/run/policy", "internal/run/upgrade", "lang", "lang/addrs", "lang/configs", "planner", "planner/extract", "planner/fields", "planner/output", "planner/plans", "planner/trust", "providers", "providers/kinds", "providers/kubernetes", "providers/openstack", "providers/openstack/options", "providers/secrets", "state"},
+	"internal/run/executor":                   {"internal/base/crash", "internal/base/dag", "internal/base/words", "lang/addrs", "planner/fields", "planner/order", "planner/plans", "planner/proof", "planner/trust", "providers", "providers/kinds", "providers/secrets", "state"},
+	"internal/run/notify":                     {"internal/base/crash", "internal/base/failure"},
+	"internal/run/policy":                     {"internal/present/report", "lang/addrs", "lang/configs", "planner/plans"},
+	"internal/run/rights":                     {"internal/base/foreign", "internal/base/words", "lang/configs", "providers", "providers/kinds", "providers/kubernetes", "state"},
+	"internal/run/rollout":                    {"internal/base/crash", "internal/base/failure", "internal/base/words", "lang/addrs", "planner/plans", "providers", "providers/kubernetes", "state"},
+	"internal/run/upgrade":                    {"internal/base/words", "lang/configs", "planner/plans", "providers", "providers/kinds"},
+	"internal/cli":                            {"examples", "internal/base/crash", "internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/redaction", "internal/cli/change", "internal/cli/command", "internal/cli/compat", "internal/cli/completion", "internal/cli/explain", "internal/cli/format", "internal/cli/inspect", "internal/cli/logs", "internal/cli/notices", "internal/cli/statecmd", "internal/present/jsonview", "internal/present/view"},
+	"internal/cli/change":                     {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/words", "internal/cli/command", "internal/cli/explain", "internal/present/jsonview", "internal/present/view", "internal/run/adoption", "internal/run/engine", "internal/run/executor", "internal/run/rollout", "lang/addrs", "lang/configs", "planner/plans", "providers", "state"},
+	"internal/cli/command":                    {"internal/base/crash", "internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/redaction", "internal/base/words", "internal/cli/compat", "internal/cli/console", "internal/cli/explain", "internal/present/annotations", "internal/present/publish", "internal/present/view", "internal/present/view/screen", "internal/run/engine", "lang", "lang/addrs", "lang/configs", "providers/kubernetes", "providers/openstack", "state", "state/cluster"},
+	"internal/cli/compat":                     {},
+	"internal/cli/completion":                 {"internal/base/foreign", "lang", "lang/addrs", "providers/openstack", "state"},
+	"internal/cli/console":                    {"internal/base/foreign", "internal/present/view", "lang"},
+	"internal/cli/explain":                    {"internal/base/crash", "internal/base/failure", "internal/base/files", "internal/base/redaction", "internal/base/words", "internal/present/report/applied", "internal/run/approval", "internal/run/engine", "internal/run/executor", "lang/configs", "planner/plans", "providers", "providers/kubernetes", "state"},
+	"internal/cli/format":                     {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/present/view", "lang/syntax"},
+	"internal/cli/inspect":                    {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/revision", "internal/base/words", "internal/cli/command", "internal/cli/console", "internal/present/drift", "internal/present/graph", "internal/present/jsonview", "internal/present/publish", "internal/present/report", "internal/present/view", "internal/present/view/html", "internal/present/view/markdown", "internal/present/view/screen", "internal/present/view/tables", "internal/run/engine", "internal/run/notify", "internal/run/rights", "lang", "lang/catalogue", "lang/configs", "planner/plans", "providers", "providers/haproxy", "providers/kubernetes", "providers/openstack", "providers/openstack/options", "state"},
+	"internal/cli/live":                       {}, // tests only
+	"internal/cli/logs":                       {"internal/base/failure", "internal/base/foreign", "providers/kubernetes"},
+	"internal/cli/notices":                    {},
+	"internal/cli/statecmd":                   {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/words", "internal/cli/command", "internal/present/view", "internal/present/view/tables", "lang/addrs", "planner", "providers", "state"},
+	"internal/dev/arch":                       {},
+	"internal/dev/clustertest":                {},
+	"internal/dev/golden":                     {"internal/present/textdiff"},
+	"internal/dev/npmtest":                    {},
+	"internal/dev/objecttest":                 {"lang/addrs"},
+	"internal/dev/oslotables":                 {"providers/openstack/options"},
+	"internal/dev/realcloud":                  {}, // tests only
+	"internal/dev/release":                    {},
+}
+
+type room struct {
+	name  string
+	below []string
+}
+
+// rooms lists, from the lowest to the highest, the directories of the packages and the rooms
+// below them that they may import, besides themselves. What is in internal/dev is for tests.
+var rooms = []room{
+	{"internal/base", nil},
+	{"lang", []string{"internal/base"}},
+	{"state", []string{"internal/base"}},
+	{"providers", []string{"internal/base", "lang"}},
+	{"planner", []string{"internal/base", "lang", "state", "providers"}},
+	{"internal/present", []string{"internal/base", "lang", "state", "providers", "planner"}},
+	{"internal/run", []string{"internal/base", "lang", "state", "providers", "planner", "internal/present"}},
+	{"internal/cli", []string{"examples", "internal/base", "lang", "state", "providers", "planner", "internal/present", "internal/run"}},
+	{"cmd", []string{"internal/cli"}},
+	{"examples", nil},
+	{"internal/dev", []string{"lang", "providers", "internal/present"}},
+}
+
+// heavy are modules that kolla's own must not pull in.
+var heavy = []string{"k8s.io/kubernetes", "k8s.io/apiserver", "sigs.k8s.io/controller-runtime", "helm.sh/helm"}
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+func TestImports(t *testing.T) {
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module+"/")
+		may, known := allowed[name]
+		if !known {
+			t.Errorf("package %s is not in the table: decide what it may import", name)
+			continue
+		}
+		for _, path := range p.Imports {
+			ours, ok := strings.CutPrefix(path, module+"/")
+			if ok && !slices.Contains(may, ours) {
+				t.Errorf("%s imports %s; it may import only %v of ours", name, ours, may)
+			}
+		}
+		for _, path := range p.Deps {
+			for _, h := range heavy {
+				if path == h || strings.HasPrefix(path, h+"/") {
+					t.Errorf("%s depends on %s, which is too heavy for it", name, path)
+				}
+			}
+		}
+	}
+}
+
+// TestRooms checks that imports lead from a room to itself and to rooms below it.
+func TestRooms(t *testing.T) {
+	in := func(name, room string) bool { return name == room || strings.HasPrefix(name, room+"/") }
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module+"/")
+		at := slices.IndexFunc(rooms, func(r room) bool { return in(name, r.name) })
+		if at < 0 {
+			t.Errorf("package %s is in no room: %v", name, rooms)
+			continue
+		}
+		room := rooms[at]
+		for _, path := range p.Imports {
+			ours, ok := strings.CutPrefix(path, module+"/")
+			if ok && !in(ours, room.name) && !slices.ContainsFunc(room.below, func(r string) bool { return in(ours, r) }) {
+				t.Errorf("%s imports %s: that is up, out of %s", name, ours, room.name)
+			}
+		}
+	}
+}
+
+// TestOneDoorToTheCluster checks that only providers/kubernetes and its internal packages
+// talk to a cluster.
+func TestOneDoorToTheCluster(t *testing.T) {
+	doors := []string{
+		"k8s.io/client-go/dynamic", "k8s.io/client-go/kubernetes", "k8s.io/client-go/rest",
+		"k8s.io/client-go/discovery", "k8s.io/client-go/tools",
+	}
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module+"/")
+		if name == "providers/kubernetes" || strings.HasPrefix(name, "providers/kubernetes/internal/") || name == "internal/dev/clustertest" {
+			continue
+		}
+		for _, path := range p.Imports {
+			isDoor := func(door string) bool { return path == door || strings.HasPrefix(path, door+"/") }
+			if path == "k8s.io/client-go/kubernetes/scheme" { // types only
+				continue
+			}
+			if slices.ContainsFunc(doors, isDoor) {
+				t.Errorf("%s imports %s; only providers/kubernetes talks to a cluster", name, path)
+			}
+		}
+	}
+}
+
+// TestOneWriter checks that only providers/kubernetes/internal/write calls a client's methods
+// that change objects. Package dryrun calls them too, each time with DryRunAll.
+func TestOneWriter(t *testing.T) {
+	const client = "providers/kubernetes/internal/"
+	changes := regexp.MustCompile(`\.(Create|Update|UpdateStatus|Patch|Apply|ApplyStatus|Delete|DeleteCollection|Put|Post)\(`)
+	files, err := filepath.Glob(filepath.Join(root, client+"*/*.go"))
+	front, frontErr := filepath.Glob(filepath.Join(root, "providers/kubernetes/*.go"))
+	if err := errors.Join(err, frontErr); err != nil || len(files) == 0 || len(front) == 0 {
+		t.Fatalf("found no files: %v", err)
+	}
+	writes := 0
+	for _, file := range append(files, front...) {
+		name, err := filepath.Rel(root, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := read(t, name)
+		calls := len(changes.FindAllString(text, -1))
+		switch {
+		case strings.HasSuffix(name, "_test.go"):
+		case strings.HasPrefix(name, client+"write/"):
+			writes += calls
+		case name == client+"connect/exec.go": // the URL of a command
+			calls -= strings.Count(text, ".Post().Resource(\"pods\")")
+			fallthrough
+		default:
+			if calls != strings.Count(text, "DryRunAll") {
+				t.Errorf("%s has %d calls that may change objects", name, calls)
+			}
+		}
+	}
+	if writes == 0 {
+		t.Error("found no call that changes objects: the pattern is wrong")
+	}
+}
+
+// TestOneParser checks that only lang/syntax parses what may be nested: it refuses what
+// would overflow the stack, which nothing survives.
+func TestOneParser(t *testing.T) {
+	found := 0
+	inspect(t, "lang", func(f *ast.SelectorExpr, at token.Position) {
+		from, _ := f.X.(*ast.Ident)
+		if from == nil || from.Name != "hclsyntax" || f.Sel.Name != "ParseConfig" && f.Sel.Name != "ParseExpression" && f.Sel.Name != "ParseTemplate" {
+			return
+		}
+		found++
+		if at.Filename != filepath.Join(root, "lang/syntax/syntax.go") {
+			t.Errorf("%s: %s is called; syntax.Expression and syntax.Template have bounds", at, f.Sel.Name)
+		}
+	})
+	if found < 3 {
+		t.Errorf("only %d calls of the parser are found", found)
+	}
+}
+
+// inspect calls visit for each node of a type in the sources below a directory.
+func inspect[N ast.Node](t *testing.T, dir string, visit func(n N, at token.Position)) {
+	t.Helper()
+	fset := token.NewFileSet()
+	for _, name := range sources(t, dir) {
+		file, err := parser.ParseFile(fset, filepath.Join(root, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if n, ok := n.(N); ok {
+				visit(n, fset.Position(n.Pos()))
+			}
+			return true
+		})
+	}
+}
+
+// sources are the Go files below directories that are no tests, with their paths from the root
+// of the project.
+func sources(t *testing.T, dirs ...string) []string {
+	t.Helper()
+	var out []string
+	for _, dir := range dirs {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
+			if filepath.Ext(path) == ".go" && !strings.HasSuffix(path, "_test.go") {
+				path, err = filepath.Rel(root, path)
+				out = append(out, path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+func packages(t *testing.T) []goPackage {
+	t.Helper()
+	output, err := exec.Command("go", "list", "-json=ImportPath,Imports,Deps", module+"/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []goPackage
+	decoder := json.NewDecoder(strings.NewReader(string(output)))
+	for {
+		var p goPackage
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("read go list: %v", err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < len(allowed) {
+		t.Errorf("found %d packages, the table has %d: remove what is gone", len(all), len(allowed))
+	}
+	return all
+}

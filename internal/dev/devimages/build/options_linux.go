@@ -1,0 +1,88 @@
+package build
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+
+	"kolla.openstack.org/kolla/internal/dev/devimages/recipe"
+)
+
+// Options are the images to build, their sources and the destination.
+type Options struct {
+	// Out is the directory of the image layout, Cache that of finished layers.
+	Out, Cache string
+	// Binaries is the directory with the programs of the images that hold one.
+	Binaries string
+	// Images are names of recipes; none means all, those of binaries only where there
+	// is a directory of binaries.
+	Images []string
+	// Prefix (registry and namespace) and Tag make the references of the service images.
+	// Empty, they are the recipes'.
+	Prefix, Tag string
+	// Mirror is the URL of a Debian mirror, Security that of its security archive.
+	Mirror, Security string
+	// Progress is told, line by line, what is being done.
+	Progress func(line string)
+}
+
+// choose returns the recipes that the options ask for, when all that they need from the
+// options is there.
+func (o Options) choose() ([]recipe.Image, error) {
+	all := recipe.Images()
+	var chosen []recipe.Image
+	for _, wanted := range o.Images {
+		i := slices.IndexFunc(all, func(image recipe.Image) bool { return image.Name == wanted })
+		if i < 0 {
+			var names []string
+			for _, image := range all {
+				names = append(names, image.Name)
+			}
+			return nil, fmt.Errorf("there is no recipe for an image %q; there are %s", wanted, strings.Join(names, ", "))
+		}
+		chosen = append(chosen, all[i])
+	}
+	if len(o.Images) == 0 {
+		chosen = slices.DeleteFunc(all, func(image recipe.Image) bool {
+			return image.Binary != "" && o.Binaries == ""
+		})
+	}
+	for _, image := range chosen {
+		if err := o.check(image); err != nil {
+			return nil, fmt.Errorf("image %s: %w", image.Name, err)
+		}
+	}
+	return chosen, nil
+}
+
+func (o Options) check(image recipe.Image) error {
+	if _, err := name.NewTag(o.reference(image), name.StrictValidation); err != nil {
+		return fmt.Errorf("prefix and tag make no valid reference: %w", err)
+	}
+	if image.Binary == "" {
+		return nil
+	}
+	if o.Binaries == "" {
+		return errors.New("it holds one program, and no -binaries says where that is")
+	}
+	program := filepath.Join(o.Binaries, image.Binary)
+	info, err := os.Stat(program)
+	if err == nil && (!info.Mode().IsRegular() || info.Mode()&0o111 == 0) {
+		return fmt.Errorf("%s is not a program", program)
+	}
+	return err
+}
+
+// reference returns the full name of an image.
+func (o Options) reference(image recipe.Image) string {
+	if image.Binary != "" {
+		return recipe.BinaryPrefix + "/" + image.Name + ":" + recipe.BinaryTag
+	}
+	return cmp.Or(o.Prefix, recipe.Prefix) + "/" + image.Name + ":" + cmp.Or(o.Tag, recipe.Tag)
+}

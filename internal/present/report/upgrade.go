@@ -1,0 +1,104 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/planner/plans"
+)
+
+// upgrade says that the OpenStack release or the distribution changes, what cannot go back, and
+// what to do before and after.
+func upgrade(plan *plans.Plan) *Upgrade {
+	u := plan.Upgrade
+	if u == nil {
+		return nil
+	}
+	out := &Upgrade{Title: upgradeTitle(u), Grave: u.Backward, Lines: apart(u)}
+	var lasting []string
+	if len(u.Databases) > 0 {
+		lasting = append(lasting, "tables of "+strings.Join(u.Databases, ", "))
+	}
+	for _, v := range u.Versions {
+		lasting = append(lasting, fmt.Sprintf("%s %s → %s", v.Program, v.From, v.To))
+	}
+	if len(lasting) > 0 && !u.Backward {
+		out.Lines = append(out.Lines, "Cannot go back: "+strings.Join(lasting, "; ")+".")
+	}
+	if u.Processors != "" {
+		out.Lines = append(out.Lines, fmt.Sprintf("The new images need processors with %s on all amd64 nodes; pods do not start on others.", u.Processors))
+	}
+	if u.Backward {
+		out.Lines = append(out.Lines, "OpenStack does not support a downgrade: restore the backups that were made before the upgrade.")
+		return out
+	}
+	if changesRelease(u) {
+		out.Lines = append(out.Lines,
+			"Before: an apply of the old release leaves nothing to do, and the databases are backed up.",
+			"After: kolla rollout replaces the pods that wait for it. See docs/upgrades.md.")
+	}
+	return out
+}
+
+// mainStep returns the step that the title names: that of the cloud or, if only services change,
+// that of the first service.
+func mainStep(u *plans.Upgrade) (from, to plans.Images) {
+	if len(u.Services) > 0 && (u.From.Release == "" || u.From == u.To) {
+		return u.Services[0].From, u.Services[0].To
+	}
+	return u.From, u.To
+}
+
+// upgradeTitle says from where to where: "Upgrade of OpenStack 2025.1 → 2025.2, images rocky-9 →
+// rocky-10: 9 services".
+func upgradeTitle(u *plans.Upgrade) string {
+	from, to := mainStep(u)
+	verb := "Upgrade"
+	if u.Backward {
+		verb = "DOWNGRADE"
+	}
+	moves := from.Distro != "" && to.Distro != "" && from.Distro != to.Distro
+	switch {
+	case from.Release == to.Release:
+		return fmt.Sprintf("Other base images for OpenStack %s: %s → %s%s", to.Release, from.Distro, to.Distro, of(u))
+	case moves:
+		return fmt.Sprintf("%s of OpenStack %s → %s, images %s → %s%s", verb, from.Release, to.Release, from.Distro, to.Distro, of(u))
+	}
+	return fmt.Sprintf("%s of OpenStack %s → %s%s", verb, from.Release, to.Release, of(u))
+}
+
+// of counts the services whose images change.
+func of(u *plans.Upgrade) string {
+	switch len(u.Services) {
+	case 0:
+		return ": no images change"
+	case 1:
+		return ": " + u.Services[0].Name
+	}
+	return ": " + words.Count(len(u.Services), "service")
+}
+
+// apart lists the services that change otherwise than the title says.
+func apart(u *plans.Upgrade) []string {
+	from, to := mainStep(u)
+	var out []string
+	for _, s := range u.Services {
+		if s.From != from || s.To != to {
+			out = append(out, fmt.Sprintf("%s: %s → %s", s.Name, s.From, s.To))
+		}
+	}
+	return words.First(out, Similar, "service")
+}
+
+func changesRelease(u *plans.Upgrade) bool {
+	if u.From.Release != u.To.Release {
+		return true
+	}
+	for _, s := range u.Services {
+		if s.From.Release != s.To.Release {
+			return true
+		}
+	}
+	return false
+}

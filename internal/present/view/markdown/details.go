@@ -1,0 +1,294 @@
+package markdown
+
+import (
+	"fmt"
+	"strings"
+
+	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/present/report"
+	"kolla.openstack.org/kolla/internal/present/textdiff"
+)
+
+// detail is a folded part of the page, in two sizes.
+type detail struct {
+	name  string
+	n     int // actions
+	whole string
+	short string // without diffs
+}
+
+// openActions is the number of actions up to which the diffs are not folded.
+const openActions = 5
+
+// details returns the changes by others, and then the actions by block in the order of the plan.
+func details(doc *report.Plan, o Options) []detail {
+	var out []detail
+	for _, section := range []*report.Outside{doc.Drift, doc.Replaced, doc.Yielded} {
+		if section != nil {
+			out = append(out, outside(section, o))
+		}
+	}
+	for i := range doc.Foreign {
+		out = append(out, outside(&doc.Foreign[i], o))
+	}
+	opened := len(doc.Actions) <= openActions
+	for _, actions := range doc.ByBlock() {
+		block := actions[0].Object.Address.Block
+		title := "<b>" + html(block) + "</b>: " + html(report.Tally(actions))
+		out = append(out, detail{
+			name: block, n: len(actions),
+			whole: folded(title, opened, bodies(actions, o)), short: folded(title, opened, heads(actions)),
+		})
+	}
+	return out
+}
+
+// folded returns a diff below a title.
+func folded(title string, opened bool, lines []string) string {
+	tag := "details"
+	if opened {
+		tag = "details open"
+	}
+	return fmt.Sprintf("\n<%s><summary>%s</summary>\n\n%s\n</details>\n", tag, title, fenced("diff", lines))
+}
+
+// outside lists fields that others changed.
+func outside(section *report.Outside, o Options) detail {
+	var whole, short []string
+	for _, object := range section.Objects {
+		head := "@@ " + object.Address.String() + " @@"
+		short, whole = append(short, head), append(whole, head)
+		if object.Gone {
+			whole = append(whole, "- somebody deleted it")
+		}
+		whole = append(whole, fields(object, o)...)
+		if object.Command != "" {
+			whole = append(whole, "# "+object.Command)
+		}
+	}
+	name := strings.TrimSuffix(section.Title, ":")
+	title := html(name) + " (" + words.Count(len(section.Objects), "object") + ")"
+	return detail{name: name, whole: folded(title, false, whole), short: folded(title, false, short)}
+}
+
+// fit keeps what has room: as many whole details as possible, then short ones. A sentence
+// says what is left out.
+func fit(details []detail, room int) string {
+	const note = 400 // bytes for the sentence
+	total := 0
+	for _, d := range details {
+		total += len(d.whole)
+	}
+	if total <= room {
+		return join(details, len(details), len(details))
+	}
+	room -= note
+	short, used := 0, 0
+	for short < len(details) && used+len(details[short].short) <= room {
+		used += len(details[short].short)
+		short++
+	}
+	whole := 0
+	for whole < short && used+len(details[whole].whole)-len(details[whole].short) <= room {
+		used += len(details[whole].whole) - len(details[whole].short)
+		whole++
+	}
+	return join(details, whole, short)
+}
+
+// join puts whole details before short ones.
+func join(details []detail, whole, short int) string {
+	var b strings.Builder
+	actions := 0
+	for i, d := range details {
+		switch {
+		case i < whole:
+			b.WriteString(d.whole)
+		case i < short:
+			b.WriteString(d.short)
+		default:
+			actions += d.n
+		}
+	}
+	if whole < short || actions > 0 {
+		b.WriteString("\n**This page is cut.** ")
+		if whole < short {
+			fmt.Fprintf(&b, "Diffs are left out, from %s on. ", code(details[whole].name))
+		}
+		if actions > 0 {
+			fmt.Fprintf(&b, "%s of %s %s not listed. ", words.Count(actions, "action"), words.Count(len(details)-short, "block"), words.Plural(actions, "is", "are"))
+		}
+		b.WriteString("The plan in the terminal or as JSON has everything.\n")
+	}
+	return b.String()
+}
+
+// heads returns the sentences about actions.
+func heads(actions []*report.Action) []string {
+	var out []string
+	for _, a := range actions {
+		out = append(out, head(a))
+	}
+	return out
+}
+
+func head(a *report.Action) string {
+	return "@@ " + a.Head.Before + a.Object.Address.String() + a.Head.After + a.Head.Danger + " @@"
+}
+
+// bodies returns the diffs of all actions of a block. The same diff of several objects is there
+// once, below all their heads.
+func bodies(actions []*report.Action, o Options) []string {
+	var items []report.Foldable
+	var all [][]string
+	for _, a := range actions {
+		body := body(a, o)
+		all = append(all, body)
+		items = append(items, report.Foldable{Text: strings.Join(body, "\n"), Own: a.AnyName, Create: a.Create, Gone: a.Object.Gone})
+	}
+	var out []string
+	for _, f := range report.Folds(items, o.Full) {
+		for _, i := range f.Members {
+			out = append(out, head(actions[i]))
+		}
+		lines := all[f.Members[0]]
+		if f.Alike {
+			first := actions[f.Members[0]]
+			out = append(out, fmt.Sprintf("# the same in all %d, each with its own name for *", len(f.Members)))
+			lines = strings.Split(first.AnyName(strings.Join(lines, "\n")), "\n")
+		}
+		out = append(out, lines...)
+	}
+	return out
+}
+
+// factWidth is the width of lines about a new object.
+const factWidth = 100
+
+// body has the reasons of an action and the changes of its fields.
+func body(a *report.Action, o Options) []string {
+	var out []string
+	var facts []string
+	if a.Create && !o.Full {
+		for _, line := range a.Facts(factWidth) {
+			facts = append(facts, "+ "+line.Text)
+		}
+	}
+	for _, sentence := range a.Comments {
+		if sentence != report.Once || facts == nil {
+			out = append(out, "# "+sentence)
+		}
+	}
+	if a.Place != "" {
+		out = append(out, "# "+a.Place)
+	}
+	if facts != nil {
+		return append(out, facts...)
+	}
+	return append(out, fields(a.Object, o)...)
+}
+
+// fields returns the changes of an object, with the sign in the first column.
+func fields(object *report.Object, o Options) []string {
+	var out []string
+	prefix := object.Prefix()
+	if o.Full {
+		prefix = ""
+	}
+	for _, f := range report.Divide(object.Fields(), factWidth) {
+		path := f.Path
+		if f.File != "" {
+			path = f.File
+		}
+		path = strings.TrimPrefix(path, prefix)
+		if f.Lines {
+			out = append(out, suffixed("# "+f.FileName(), f.Note))
+			for _, line := range f.Diff() {
+				out = append(out, diffLine(line))
+			}
+			continue
+		}
+		out = append(out, values(f, path, object.Opaque() && !o.Full, o)...)
+	}
+	return out
+}
+
+// diffLine has the sign of a line of a text in the first column.
+func diffLine(l textdiff.Line) string {
+	switch l.Kind {
+	case textdiff.Added:
+		return "+ " + l.Text
+	case textdiff.Removed:
+		return "- " + l.Text
+	case textdiff.Heading:
+		return "@@ " + strings.TrimSpace(l.Text) + " @@"
+	}
+	return "  " + l.Text
+}
+
+// values returns the lines of a field that is no text of several lines on both sides.
+func values(f report.Field, path string, opaque bool, o Options) []string {
+	before, after := "- ", "+ "
+	if f.Sign == report.Given {
+		before, after = "  ", "  "
+	}
+	switch {
+	case f.Sensitive && f.Sign == report.Change:
+		return []string{suffixed("- "+path+": "+report.Masked, f.Note), "+ " + path + ": " + report.Masked}
+	case f.Sensitive && f.Sign == report.Remove:
+		return []string{suffixed(before+path+": "+report.Masked, f.Note)}
+	case f.Sensitive:
+		return []string{suffixed(after+path+": "+report.Masked, f.Note)}
+	case f.Before == nil && f.After == nil:
+		return []string{suffixed(after+path+": "+report.Unknown, f.Note)}
+	}
+	var out []string
+	if f.Before != nil {
+		out = side(before, path, f.Before, opaque, o)
+	}
+	if f.After != nil {
+		out = append(out, side(after, path, f.After, opaque, o)...)
+	}
+	out[0] = suffixed(out[0], f.Note)
+	return out
+}
+
+// maxValue is the number of bytes of a value, and maxLines of its lines, without Full.
+const (
+	maxValue = 1000
+	maxLines = 60
+)
+
+// side is one value of a field: on the line of the path if it is short.
+func side(sign, path string, v any, opaque bool, o Options) []string {
+	line := report.Value(v)
+	var lines []string
+	switch {
+	case report.SeveralLines(v):
+		lines = strings.Split(strings.TrimSuffix(v.(string), "\n"), "\n")
+	case len(line) > factWidth && !opaque:
+		lines = report.Structure(v)
+	}
+	if lines == nil {
+		if len(line) > maxValue && !o.Full {
+			line = fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(line[:maxValue], ""), len(line))
+		}
+		return []string{sign + path + ": " + line}
+	}
+	if len(lines) > maxLines && !o.Full {
+		lines = append(lines[:maxLines:maxLines], fmt.Sprintf("… (%d more lines)", len(lines)-maxLines))
+	}
+	out := []string{sign + path + ":"}
+	for _, l := range lines {
+		out = append(out, sign+"  "+l)
+	}
+	return out
+}
+
+// suffixed puts a remark at the end of a line.
+func suffixed(line, note string) string {
+	if note == "" {
+		return line
+	}
+	return line + "   " + note
+}

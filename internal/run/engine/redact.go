@@ -1,0 +1,233 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"kolla.openstack.org/kolla/internal/base/redaction"
+	"kolla.openstack.org/kolla/internal/run/approval"
+	"kolla.openstack.org/kolla/internal/run/executor"
+	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/planner"
+	"kolla.openstack.org/kolla/planner/extract"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// redactProblems takes secret values out of the words about objects.
+func redactProblems(problems []plans.Problem, secrets *redaction.Values) {
+	for i := range problems {
+		problems[i].Summary, problems[i].Detail = secrets.Mixed(problems[i].Summary), secrets.Mixed(problems[i].Detail)
+	}
+}
+
+// exact are the parts of an action that an apply sends and compares, as the cluster has them.
+type exact struct {
+	changes []plans.Change
+	yields  []plans.Yield
+	removes string
+}
+
+// redactPlan takes secret values out of everything in a plan that others may have written: live
+// values and their keys, what webhooks made of declared ones, and names of field managers. The
+// objects that an apply sends stay as they are. It returns what else an apply needs; see
+// carriedOut.
+func redactPlan(plan *plans.Plan, secrets *redaction.Values) map[addrs.Object]exact {
+	kept := map[addrs.Object]exact{}
+	for i := range plan.Actions {
+		a := &plan.Actions[i]
+		kept[a.Address] = exact{a.Changes, a.Yields, a.Removes}
+		from := author{secrets: secrets, object: a.Object}
+		a.Yields = slices.Clone(a.Yields)
+		for j := range a.Yields {
+			y := &a.Yields[j]
+			y.Path, y.Field, y.Manager = from.path(y.Path), from.path(y.Field), secrets.Text(y.Manager)
+			y.Live, y.Want, y.Value = from.leaves(y.Live), from.leaves(y.Want), from.leaves(y.Value)
+		}
+		if a.Unchanged() && len(a.Yields) == 0 {
+			continue // all that it has is declared
+		}
+		a.Changes, a.Removes = from.changes(a.Changes), from.path(a.Removes)
+		from.values(a.Values)
+		from.reasons(a.Reasons)
+		if a.Evidence.Kind == plans.Unverified {
+			a.Evidence.Detail = secrets.Mixed(a.Evidence.Detail)
+		}
+	}
+	for i := range plan.Foreign {
+		plan.Foreign[i].Fields = (&author{secrets: secrets}).changes(plan.Foreign[i].Fields)
+	}
+	for i := range plan.Impact {
+		for j := range plan.Impact[i].Effects {
+			redactEffect(&plan.Impact[i].Effects[j], secrets)
+		}
+	}
+	return kept
+}
+
+func redactEffect(effect *plans.Effect, secrets *redaction.Values) {
+	texts := func(all []string) {
+		for i := range all {
+			all[i] = secrets.Text(all[i])
+		}
+	}
+	from := author{secrets: secrets}
+	from.reasons(effect.Why)
+	for i := range effect.Causes {
+		cause := &effect.Causes[i]
+		cause.Name, cause.Before, cause.After = secrets.Text(cause.Name), secrets.Text(cause.Before), secrets.Text(cause.After)
+		texts(cause.Settings)
+	}
+	for i := range effect.Carried {
+		carried := &effect.Carried[i]
+		carried.Unknown = secrets.Text(carried.Unknown)
+		texts(carried.Items)
+	}
+}
+
+// carriedOut returns a plan with the exact parts of its actions, for an apply. The names of the
+// writers of yielded fields, which the state records, stay redacted.
+func carriedOut(plan *plans.Plan, kept map[addrs.Object]exact) *plans.Plan {
+	out := *plan
+	out.Actions = slices.Clone(plan.Actions)
+	for i := range out.Actions {
+		a := &out.Actions[i]
+		was, ok := kept[a.Address]
+		if !ok || a.Verb == plans.None {
+			continue
+		}
+		a.Changes, a.Yields, a.Removes = was.changes, slices.Clone(was.yields), was.removes
+		for j, shown := range plan.Actions[i].Yields {
+			a.Yields[j].Path, a.Yields[j].Manager = shown.Path, shown.Manager
+		}
+	}
+	return &out
+}
+
+// redactedError is an error without secret values in its text.
+type redactedError struct {
+	error
+	text string
+}
+
+// Error implements error.
+func (e *redactedError) Error() string { return e.text }
+
+// Unwrap returns the error as it is.
+func (e *redactedError) Unwrap() error { return e.error }
+
+// redactError takes secret values out of the text of an error of an action. Two errors have names
+// that others chose.
+func redactError(err error, object *providers.Object, secrets *redaction.Values) error {
+	if err == nil {
+		return nil
+	}
+	from, text := author{secrets: secrets, object: object}, err.Error()
+	var moved *executor.MovedError
+	if errors.As(err, &moved) {
+		clean := executor.MovedError{Ref: moved.Ref, Changes: from.changes(moved.Changes)}
+		text = strings.ReplaceAll(text, moved.Error(), clean.Error())
+	}
+	var conflict *providers.ConflictError
+	if errors.As(err, &conflict) {
+		clean := providers.ConflictError{Ref: conflict.Ref}
+		for _, c := range conflict.Conflicts {
+			clean.Conflicts = append(clean.Conflicts, providers.Conflict{Manager: secrets.Text(c.Manager), Path: from.path(c.Path)})
+		}
+		text = strings.ReplaceAll(text, conflict.Error(), clean.Error())
+	}
+	return &redactedError{err, secrets.Mixed(text)}
+}
+
+// redactClaim takes secret values out of what an object says of its origin.
+func redactClaim(c *planner.Claimant, secrets *redaction.Values) {
+	for i := range c.Writers {
+		c.Writers[i].Manager = secrets.Text(c.Writers[i].Manager)
+	}
+	for _, clauses := range [][]string{c.Doubts, c.Remarks} {
+		for i := range clauses {
+			clauses[i] = secrets.Mixed(clauses[i])
+		}
+	}
+}
+
+// author tells the values that an object declares from those of others.
+type author struct {
+	secrets  *redaction.Values
+	object   *providers.Object // nil: none is declared
+	declared approval.Open     // nil: not known yet
+}
+
+// changes returns differences without secret values.
+func (a *author) changes(changes []plans.Change) []plans.Change {
+	out := slices.Clone(changes)
+	for i := range out {
+		c := &out[i]
+		c.Path, c.Manager, c.Before, c.After = a.path(c.Path), a.secrets.Text(c.Manager), a.leaves(c.Before), a.leaves(c.After)
+	}
+	return out
+}
+
+// reasons takes secret values out of reasons.
+func (a *author) reasons(reasons []plans.Reason) {
+	for i := range reasons {
+		r := &reasons[i]
+		r.Path, r.Manager, r.Detail = a.path(r.Path), a.secrets.Text(r.Manager), a.secrets.Mixed(r.Detail)
+	}
+}
+
+// values takes secret values out of the sides of an action.
+func (a *author) values(v *plans.Values) {
+	if v == nil {
+		return
+	}
+	for _, part := range []*extract.Part{v.Before, v.After, v.Written} {
+		if part == nil {
+			continue
+		}
+		for _, side := range []*map[string]any{&part.Values, &part.Sensitive, &part.Unknown} {
+			if *side != nil {
+				*side = a.leaves(*side).(map[string]any)
+			}
+		}
+	}
+}
+
+// path takes secret values out of a path, or of a set of fields as JSON. Names that the object
+// declares stay.
+func (a *author) path(text string) string {
+	if text == a.secrets.Text(text) {
+		return text
+	}
+	open := a.open()
+	declared := slices.DeleteFunc(approval.Step.FindAllStringIndex(text, -1), func(at []int) bool {
+		return !open.Has(text[at[0]:at[1]])
+	})
+	return a.secrets.Around(text, declared)
+}
+
+// leaves takes secret values out of the strings of a value. A line that the object declares
+// in the open stays.
+func (a *author) leaves(value any) any { return redaction.Tree(value, a.text) }
+
+func (a *author) text(text string) string {
+	if text == a.secrets.Text(text) {
+		return text
+	}
+	open, lines := a.open(), strings.SplitAfter(text, "\n")
+	for i, line := range lines {
+		if !open[strings.TrimSuffix(line, "\n")] {
+			lines[i] = a.secrets.Text(line)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// open returns what the object declares in the open.
+func (a *author) open() approval.Open {
+	if a.declared == nil {
+		a.declared = approval.OpenIn(a.object)
+	}
+	return a.declared
+}

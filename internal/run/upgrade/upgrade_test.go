@@ -1,0 +1,317 @@
+package upgrade_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/internal/run/upgrade"
+	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
+)
+
+func TestParse(t *testing.T) {
+	for tag, want := range map[string]plans.Images{
+		"2025.1-rocky-9":                 {Release: "2025.1", Distro: "rocky-9"},
+		"2025.2-debian-bookworm-aarch64": {Release: "2025.2", Distro: "debian-bookworm"},
+		"2026.1-rocky-10.patched":        {Release: "2026.1", Distro: "rocky-10"},
+		"2025.1":                         {}, // of other programs, too
+		"2025.2.1":                       {},
+		"2025.3-rocky-10":                {},
+		"master-rocky-10":                {},
+		"2025.2-rc-1":                    {},
+		"latest":                         {},
+		"":                               {},
+		"2025.1-rocky":                   {},
+		"12025.1-rocky-9":                {},
+	} {
+		if got := upgrade.Parse(tag); got != want {
+			t.Errorf("%q: got %v, want %v", tag, got, want)
+		}
+	}
+}
+
+// OpenStack supports the next release, and from a SLURP release the next SLURP release.
+func TestSupported(t *testing.T) {
+	for _, test := range []struct {
+		from, to string
+		ok       bool
+		via      string
+	}{
+		{"2025.1", "2025.1", true, ""},
+		{"2025.1", "2025.2", true, ""},
+		{"2025.1", "2026.1", true, ""},
+		{"2025.2", "2026.1", true, ""},
+		{"2025.2", "2026.2", false, "2026.1"},
+		{"2025.1", "2026.2", false, "2026.1"},
+		{"2024.1", "2026.1", false, "2025.1"},
+		{"2025.2", "2025.1", false, ""},
+		{"2026.1", "2025.1", false, ""},
+	} {
+		ok, via := upgrade.Supported(test.from, test.to)
+		if ok != test.ok || via != test.via {
+			t.Errorf("%s → %s: got %t via %q", test.from, test.to, ok, via)
+		}
+	}
+}
+
+// workload is a Deployment of a service with one container.
+func workload(service, image string) plans.Action {
+	u := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": service, "namespace": "openstack"},
+		"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "main", "image": image}}}}},
+	}}
+	o := &providers.Object{Address: addrs.Object{Block: "service." + service, Kind: "Deployment", Name: service}, Manifest: u}
+	return plans.Action{Address: o.Address, Verb: plans.Update, Object: o, Ref: o.Ref()}
+}
+
+// cluster is what the services of a cloud run and are to run, as image references.
+type cluster struct {
+	installed plans.Images
+	runs      map[string]string // by service
+	wants     map[string]string
+	tag       string
+	forced    []string
+}
+
+const registry = "quay.io/openstack.kolla/"
+
+func find(release string, c cluster) (*plans.Upgrade, []plans.Problem) {
+	at := func(line int) hcl.Range { return hcl.Range{Filename: "cloud.hcl", Start: hcl.Pos{Line: line}} }
+	config := &configs.Config{Cloud: configs.Cloud{Name: "prod", Namespace: "openstack", Release: release, Distro: "rocky-10", Tag: c.tag, ReleaseRange: at(2), TagRange: at(3)}}
+	plan := &plans.Plan{}
+	live := map[providers.Ref]*unstructured.Unstructured{}
+	for service, image := range c.wants {
+		config.Services = append(config.Services, configs.Service{Block: "service." + service, Name: service, ImagesRange: at(7), Databases: make([]configs.Database, len(service)%2)})
+		plan.Actions = append(plan.Actions, workload(service, registry+image))
+		if c.runs[service] != "" {
+			old := workload(service, registry+c.runs[service])
+			live[old.Ref] = old.Object.Manifest
+		}
+	}
+	return upgrade.Find(upgrade.Input{
+		Config: config, Plan: plan, Installed: c.installed, Forced: c.forced,
+		Live: func(r providers.Ref) *unstructured.Unstructured { return live[r] },
+	})
+}
+
+// TestFind looks for changes of the release, wherever the installed one is known from.
+func TestFind(t *testing.T) {
+	images := func(release, distro string) plans.Images { return plans.Images{Release: release, Distro: distro} }
+	const old, current, coming = "keystone:2025.1-rocky-9", "keystone:2025.2-rocky-10", "keystone:2026.1-rocky-10"
+	for name, test := range map[string]struct {
+		release  string
+		cluster  cluster
+		title    string // "FROM → TO: SERVICES"; empty: no upgrade
+		problems string // "cloud.hcl:2: SUMMARY", several with ";"
+	}{
+		"nothing is installed": {"2025.1", cluster{wants: map[string]string{"keystone": old}}, "", ""},
+		"nothing changes": {
+			"2025.2", cluster{installed: images("2025.2", "rocky-10"), runs: map[string]string{"keystone": current}, wants: map[string]string{"keystone": current}}, "", "",
+		},
+		"an upgrade": {
+			"2025.2",
+			cluster{installed: images("2025.1", "rocky-9"), runs: map[string]string{"keystone": old}, wants: map[string]string{"keystone": current}},
+			"2025.1-rocky-9 → 2025.2-rocky-10: keystone", "",
+		},
+		"without the annotation": {
+			"2025.2",
+			cluster{runs: map[string]string{"keystone": old}, wants: map[string]string{"keystone": current}},
+			" → 2025.2-rocky-10: keystone", "",
+		},
+		"without the annotation, one service ahead": {
+			"2025.1",
+			cluster{
+				runs:  map[string]string{"keystone": "keystone:2025.2-rocky-10", "nova": "nova-api:2025.1-rocky-10", "glance": "glance-api:2025.1-rocky-10"},
+				wants: map[string]string{"keystone": "keystone:2025.1-rocky-10", "nova": "nova-api:2025.1-rocky-10", "glance": "glance-api:2025.1-rocky-10"},
+			},
+			" → 2025.1-rocky-10: keystone", "cloud.hcl:2: OpenStack would go back from 2025.2 to 2025.1",
+		},
+		"insisted on no release": {
+			"2025.2", cluster{installed: images("2025.2", "rocky-10"), forced: []string{"yes"}}, "", ": -force-release needs a release",
+		},
+		"insisted on nothing": {
+			"2025.2", cluster{installed: images("2025.2", "rocky-10"), forced: []string{"2025.2"}}, "", "warning: : -force-release=2025.2 forces nothing",
+		},
+		"the distribution of the own tag": {
+			"2025.2",
+			cluster{installed: images("2025.2", "rocky-10"), tag: "2025.2-debian-bookworm-corp1", runs: map[string]string{"keystone": current}, wants: map[string]string{"keystone": "keystone:2025.2-debian-bookworm-corp1"}},
+			"2025.2-rocky-10 → 2025.2-debian-bookworm: keystone", "",
+		},
+		"from SLURP to SLURP": {
+			"2026.1",
+			cluster{installed: images("2025.1", "rocky-9"), runs: map[string]string{"keystone": old}, wants: map[string]string{"keystone": coming}},
+			"2025.1-rocky-9 → 2026.1-rocky-10: keystone", "",
+		},
+		"too far": {
+			"2026.1",
+			cluster{installed: images("2024.2", "rocky-9"), wants: map[string]string{"keystone": coming}},
+			"2024.2-rocky-9 → 2026.1-rocky-10: ", "cloud.hcl:2: OpenStack cannot go from 2024.2 to 2026.1 in one step",
+		},
+		"a downgrade": {
+			"2025.2",
+			cluster{installed: images("2026.1", "rocky-10"), runs: map[string]string{"keystone": coming}, wants: map[string]string{"keystone": current}},
+			"2026.1-rocky-10 → 2025.2-rocky-10: keystone", "cloud.hcl:2: OpenStack would go back from 2026.1 to 2025.2",
+		},
+		"a downgrade without the annotation": {
+			"2025.2",
+			cluster{runs: map[string]string{"keystone": coming}, wants: map[string]string{"keystone": current}},
+			" → 2025.2-rocky-10: keystone", "cloud.hcl:2: OpenStack would go back from 2026.1 to 2025.2",
+		},
+		"the services are gone, and their data are not": {
+			"2025.2",
+			cluster{installed: images("2026.1", "rocky-10"), wants: map[string]string{"keystone": current}},
+			"2026.1-rocky-10 → 2025.2-rocky-10: ", "cloud.hcl:2: OpenStack would go back from 2026.1 to 2025.2",
+		},
+		"insisted": {
+			"2025.2",
+			cluster{installed: images("2026.1", "rocky-10"), wants: map[string]string{"keystone": current}, forced: []string{"2025.2"}},
+			"2026.1-rocky-10 → 2025.2-rocky-10: ", "warning: cloud.hcl:2: OpenStack would go back from 2026.1 to 2025.2",
+		},
+		"insisted on another release": {
+			"2025.2",
+			cluster{installed: images("2026.1", "rocky-10"), wants: map[string]string{"keystone": current}, forced: []string{"2025.1"}},
+			"2026.1-rocky-10 → 2025.2-rocky-10: ", "cloud.hcl:2: OpenStack would go back from 2026.1 to 2025.2;warning: : -force-release=2025.1 forces nothing",
+		},
+		"one service by its images": {
+			"2025.2",
+			cluster{installed: images("2025.2", "rocky-10"), runs: map[string]string{"keystone": current}, wants: map[string]string{"keystone": old}},
+			"2025.2-rocky-10 → 2025.2-rocky-10: keystone", "cloud.hcl:7: OpenStack would go back from 2025.2 to 2025.1",
+		},
+		"by the tag of the cloud": {
+			"2025.2",
+			cluster{installed: images("2025.2", "rocky-10"), tag: "2025.1-rocky-9", runs: map[string]string{"keystone": current}, wants: map[string]string{"keystone": old}},
+			"2025.2-rocky-10 → 2025.1-rocky-9: keystone", "cloud.hcl:3: OpenStack would go back from 2025.2 to 2025.1",
+		},
+		"by the tag of the cloud, without services": {
+			"2025.2",
+			cluster{installed: images("2025.2", "rocky-10"), tag: "2025.1-rocky-9", wants: map[string]string{"keystone": old}},
+			"2025.2-rocky-10 → 2025.1-rocky-9: ", "cloud.hcl:3: OpenStack would go back from 2025.2 to 2025.1",
+		},
+		"a tag of another release, for long": {
+			"2025.1", cluster{tag: "2025.2-rocky-10-corp", runs: map[string]string{"keystone": "keystone:2025.2-rocky-10-corp"}, wants: map[string]string{"keystone": "keystone:2025.2-rocky-10-corp"}}, "", "",
+		},
+		"tags without a release": {
+			"2025.1",
+			cluster{installed: images("2025.2", "rocky-10"), tag: "ours-2", runs: map[string]string{"keystone": "keystone:ours-1"}, wants: map[string]string{"keystone": "keystone:ours-2"}},
+			"2025.2-rocky-10 → 2025.1-rocky-10: ", "cloud.hcl:2: OpenStack would go back from 2025.2 to 2025.1",
+		},
+		"digests": {
+			"2025.2", cluster{installed: images("2025.2", "rocky-10"), runs: map[string]string{"keystone": current + "@sha256:aa"}, wants: map[string]string{"keystone": current + "@sha256:bb"}}, "", "",
+		},
+		"the rest of an upgrade": {
+			"2025.2",
+			cluster{installed: images("2025.2", "rocky-10"), runs: map[string]string{"keystone": old, "glance": "glance-api:2025.2-rocky-10"}, wants: map[string]string{"keystone": current, "glance": "glance-api:2025.2-rocky-10"}},
+			"2025.2-rocky-10 → 2025.2-rocky-10: keystone", "",
+		},
+		"the rest of an upgrade back": {
+			"2025.1",
+			cluster{installed: images("2025.1", "rocky-10"), runs: map[string]string{"keystone": current}, wants: map[string]string{"keystone": "keystone:2025.1-rocky-10"}},
+			"2025.1-rocky-10 → 2025.1-rocky-10: keystone", "cloud.hcl:2: OpenStack would go back from 2025.2 to 2025.1",
+		},
+		"the distribution alone": {
+			"2025.1",
+			cluster{installed: images("2025.1", "rocky-9"), runs: map[string]string{"keystone": old}, wants: map[string]string{"keystone": "keystone:2025.1-rocky-10"}},
+			"2025.1-rocky-9 → 2025.1-rocky-10: keystone", "",
+		},
+		"a service that stays behind is not the cloud": {
+			"2025.2", cluster{installed: images("2025.2", "rocky-10"), runs: map[string]string{"keystone": coming}, wants: map[string]string{"keystone": coming}}, "", "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u, problems := find(test.release, test.cluster)
+			title := ""
+			if u != nil {
+				var names []string
+				for _, s := range u.Services {
+					names = append(names, s.Name)
+				}
+				title = u.From.String() + " → " + u.To.String() + ": " + strings.Join(names, " ")
+			}
+			if title != test.title {
+				t.Errorf("got %q, want %q", title, test.title)
+			}
+			var got []string
+			for _, p := range problems {
+				text := p.Source + ": " + p.Summary
+				if p.Warning {
+					text = "warning: " + text
+				}
+				got = append(got, text)
+			}
+			if text := strings.Join(got, ";"); text != test.problems {
+				t.Errorf("got %q, want %q", text, test.problems)
+			}
+			if u != nil && u.Backward != strings.Contains(test.problems, "go back") {
+				t.Errorf("backward: %t", u.Backward)
+			}
+		})
+	}
+}
+
+// What cannot go back, and what the new images need.
+func TestWhatChanges(t *testing.T) {
+	u, problems := find("2025.2", cluster{
+		installed: plans.Images{Release: "2025.1", Distro: "rocky-9"},
+		runs:      map[string]string{"mariadb": "mariadb-server:2025.1-rocky-9", "rabbitmq": "rabbitmq:2025.1-rocky-9", "keystone": "keystone:2025.1-rocky-9", "nova": "nova-api:2025.1-rocky-9"},
+		wants:     map[string]string{"mariadb": "mariadb-server:2025.2-rocky-10", "rabbitmq": "rabbitmq:2025.2-rocky-10", "keystone": "keystone:2025.2-rocky-10", "nova": "nova-api:2025.1-rocky-9"},
+	})
+	if u == nil || len(problems) > 0 {
+		t.Fatalf("got %+v, %+v", u, problems)
+	}
+	slices.SortFunc(u.Versions, func(a, b plans.VersionChange) int { return strings.Compare(a.Program, b.Program) })
+	if diff := cmp.Diff([]plans.VersionChange{{Program: "MariaDB", From: "10.11", To: "11.4"}, {Program: "RabbitMQ", From: "4.0", To: "4.1"}}, u.Versions); diff != "" {
+		t.Error(diff)
+	}
+	if u.Processors != "x86-64-v3" || !slices.Equal(u.Databases, []string{"mariadb"}) {
+		t.Errorf("got %+v", u)
+	}
+}
+
+// A service that gets images of another distribution needs processors, too.
+func TestProcessorsOfService(t *testing.T) {
+	u, _ := find("2025.2", cluster{
+		installed: plans.Images{Release: "2025.2", Distro: "rocky-10"}, tag: "ours",
+		runs: map[string]string{"nova": "nova-api:2025.2-rocky-9"}, wants: map[string]string{"nova": "nova-api:2025.2-rocky-10"},
+	})
+	if u == nil || u.Processors != "x86-64-v3" {
+		t.Errorf("got %+v", u)
+	}
+}
+
+// Two services that go back by the tag of the cloud are one problem.
+func TestOneProblem(t *testing.T) {
+	_, problems := find("2025.2", cluster{
+		installed: plans.Images{Release: "2025.2", Distro: "rocky-10"}, tag: "2025.1-rocky-9",
+		runs:  map[string]string{"nova": "nova-api:2025.2-rocky-10", "keystone": "keystone:2025.2-rocky-10"},
+		wants: map[string]string{"nova": "nova-api:2025.1-rocky-9", "keystone": "keystone:2025.1-rocky-9"},
+	})
+	if len(problems) != 1 || !strings.HasPrefix(problems[0].Detail, "The cloud runs 2025.2-rocky-10. ") || !strings.Contains(problems[0].Detail, "-force-release=2025.1") {
+		t.Errorf("got %+v", problems)
+	}
+}
+
+func TestOfNamespace(t *testing.T) {
+	u := &unstructured.Unstructured{Object: map[string]any{}}
+	u.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})
+	u.SetAnnotations(map[string]string{providers.AnnotationRelease: "2025.1-almalinux"})
+	if got := upgrade.OfNamespace(u); got != (plans.Images{Release: "2025.1", Distro: "almalinux"}) {
+		t.Errorf("got %+v", got)
+	}
+	for _, text := range []string{"", "none", "2025.3-rocky-9", "2025.1.1-rocky-9", "latest"} {
+		u.SetAnnotations(map[string]string{providers.AnnotationRelease: text})
+		if got := upgrade.OfNamespace(u); got != (plans.Images{}) {
+			t.Errorf("%q: got %+v", text, got)
+		}
+	}
+	if got := upgrade.OfNamespace(nil); got != (plans.Images{}) {
+		t.Errorf("got %+v", got)
+	}
+}
