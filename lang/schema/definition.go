@@ -312,7 +312,7 @@ var OwnLocalsType = &BlockType{
 // PatchType describes the block `patch`.
 var PatchType = &BlockType{
 	Name: "patch", Label: "patch", LabelForm: forms.Patched,
-	Doc: "Changes fields of objects that kolla makes. Use it for fields of Kubernetes that this language has no argument for. The label is KIND/NAME; `*` and `?` in the name match anything, and names that end with a hash are written without it. See [Patches](#patches).",
+	Doc: "Changes fields of objects that kolla makes. Use it for fields of Kubernetes that this language has no argument for. The label is KIND/NAME; `*` and `?` in the name match anything, and names that end with a hash are written without it. See [Patches](../language.md#patches).",
 	Example: `definition "status" {
   workload "web" {
     kind  = "Deployment"

@@ -214,7 +214,7 @@ var JobType = &BlockType{
 	Blocks:     []*BlockType{MountType, VolumeType, resourcesType},
 }
 
-var runsAttribute = Attribute{Name: "runs", Type: TypeString, Default: "change", OneOf: []string{"change", "release", "upgrade", "once"}, Doc: "When the job runs again. change: when its image, config or secrets change. release: when its image changes. upgrade: like release, but not with the first image of the service. once: never. A failed job runs again in any case; see [Jobs](#jobs)."}
+var runsAttribute = Attribute{Name: "runs", Type: TypeString, Default: "change", OneOf: []string{"change", "release", "upgrade", "once"}, Doc: "When the job runs again. change: when its image, config or secrets change. release: when its image changes. upgrade: like release, but not with the first image of the service. once: never. A failed job runs again in any case; see [Jobs](../language.md#jobs)."}
 
 // maxTimeout is a week.
 const maxTimeout = 7 * 24 * 3600

@@ -14,10 +14,10 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// readmeConfig writes the configurations in the README to a directory, as one.
-func readmeConfig(t *testing.T, readme []byte) (dir string, config []byte) {
+// guideConfig writes the configurations in docs/configuration.md to a directory, as one.
+func guideConfig(t *testing.T, guide []byte) (dir string, config []byte) {
 	t.Helper()
-	blocks := regexp.MustCompile("(?ms)^```hcl\n(.*?)^```$").FindAllSubmatch(readme, -1)
+	blocks := regexp.MustCompile("(?ms)^```hcl\n(.*?)^```$").FindAllSubmatch(guide, -1)
 	if len(blocks) < 2 {
 		t.Fatalf("found %d configurations", len(blocks))
 	}
@@ -38,19 +38,19 @@ func readmeConfig(t *testing.T, readme []byte) (dir string, config []byte) {
 	return dir, config
 }
 
-func readReadme(t *testing.T) []byte {
+func readGuide(t *testing.T) []byte {
 	t.Helper()
-	readme, err := os.ReadFile("../../README.md")
+	guide, err := os.ReadFile("../../docs/configuration.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return readme
+	return guide
 }
 
-// TestReadme checks that the configurations in the README are valid, and in
+// TestGuide checks that the configurations in docs/configuration.md are valid, and in
 // canonical form.
-func TestReadme(t *testing.T) {
-	dir, config := readmeConfig(t, readReadme(t))
+func TestGuide(t *testing.T) {
+	dir, config := guideConfig(t, readGuide(t))
 	loaded, diags := lang.Load(dir, lang.Options{Catalogue: openstack.Catalogue()})
 	if len(diags) > 0 {
 		t.Fatal(diags)
@@ -63,15 +63,15 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// TestReadmeOutput checks that the README shows what kolla prints for its
+// TestGuideOutput checks that docs/configuration.md shows what kolla prints for its
 // configuration, where that needs no cluster. A line of dots stands for others.
-func TestReadmeOutput(t *testing.T) {
-	readme := readReadme(t)
-	shown := regexp.MustCompile("(?ms)^```\n\\$ (kolla config [^\n]*)\n(.*?)^```$").FindAllSubmatch(readme, -1)
+func TestGuideOutput(t *testing.T) {
+	guide := readGuide(t)
+	shown := regexp.MustCompile("(?ms)^```\n\\$ (kolla config [^\n]*)\n(.*?)^```$").FindAllSubmatch(guide, -1)
 	if len(shown) == 0 {
 		t.Fatal("no output is shown")
 	}
-	dir, _ := readmeConfig(t, readme)
+	dir, _ := guideConfig(t, guide)
 	t.Chdir(dir)
 	for _, match := range shown {
 		var stdout, stderr bytes.Buffer
