@@ -15,8 +15,6 @@ import (
 	"kolla.openstack.org/kolla/internal/base/redaction"
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/planner/plans"
-	"kolla.openstack.org/kolla/providers/kubernetes"
-	"kolla.openstack.org/kolla/state"
 )
 
 // Error explains an error that ends a command, without the given secret values. version is the
@@ -31,24 +29,14 @@ func explain(err error, version string, secrets *redaction.Values) (summary, det
 	if errors.As(err, &bug) {
 		return crashed(bug, version, secrets)
 	}
-	var f *failure.Error
-	if errors.As(err, &f) {
-		return f.Summary, f.Detail
-	}
-	if summary, detail, ok := engineFailure(err); ok {
+	if summary, detail, ok := failure.Explain(err); ok {
 		return summary, detail
-	}
-	if summary, ok := stateFailure(err); ok {
-		return summary, failure.Sentence(err.Error())
 	}
 	if summary, detail, ok := untrusted(err); ok {
 		return summary, detail
 	}
 	if summary, remedy, ok := planFailure(err); ok {
 		return summary, failure.Sentence(err.Error()) + "." + remedy
-	}
-	if summary, detail, ok := kubernetes.Explain(err); ok {
-		return summary, detail
 	}
 	if summary, detail, ok := filesFailure(err); ok {
 		return summary, detail
@@ -111,50 +99,4 @@ func planFailure(err error) (summary, remedy string, ok bool) {
 		return "The plan is newer than this kolla", "", true
 	}
 	return "", "", false
-}
-
-// stateFailure returns the headline of an error of the state; the error itself says
-// how to go on.
-func stateFailure(err error) (summary string, ok bool) {
-	var (
-		locked  *state.LockedError
-		damaged *state.DamagedError
-		newer   *state.NewerFormatError
-		cluster *state.ClusterError
-		cloud   *state.CloudError
-		stale   *state.StaleError
-		applied *state.AppliedError
-		lost    *state.LockLostError
-		unlock  *state.UnlockError
-		link    *state.LinkError
-		moved   *state.MovedError
-		other   *state.OtherStateError
-	)
-	switch {
-	case errors.As(err, &locked):
-		return "The state is locked", true
-	case errors.As(err, &damaged):
-		return "The state cannot be used", true
-	case errors.As(err, &newer):
-		return "The state is newer than this kolla", true
-	case errors.As(err, &cluster):
-		return "The " + cluster.What + " belongs to another cluster", true
-	case errors.As(err, &cloud):
-		return "The state belongs to another cloud", true
-	case errors.As(err, &stale):
-		return "The plan is stale", true
-	case errors.As(err, &applied):
-		return "The plan was used already", true
-	case errors.As(err, &lost):
-		return "The lock was lost", true
-	case errors.As(err, &moved):
-		return "The state has moved", true
-	case errors.As(err, &other):
-		return "A different state exists", true
-	case errors.As(err, &link):
-		return "A file of the state is a link", true
-	case errors.As(err, &unlock):
-		return "Cannot unlock", true
-	}
-	return "", false
 }

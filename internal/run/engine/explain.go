@@ -1,54 +1,38 @@
-package explain
+package engine
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/run/approval"
-	"kolla.openstack.org/kolla/internal/run/engine"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// engineFailure explains an error of the engine.
-func engineFailure(err error) (summary, detail string, ok bool) {
-	var (
-		notAsPlanned *engine.NotAsPlannedError
-		otherPlan    *engine.OtherPlanError
-		missingData  *engine.MissingDataError
-		unannounced  *engine.UnannouncedError
-		otherValue   *engine.OtherValueError
-	)
-	switch {
-	case errors.Is(err, engine.ErrNoConfiguration):
-		return "The saved plan needs its configuration", "Before kolla applies a saved plan, it plans again and compares the result with the file. This directory contains no configuration. Apply the plan in the directory where it was made, or name that directory with -chdir.", true
-	case errors.As(err, &notAsPlanned):
-		summary, detail = configurationOf(notAsPlanned)
-	case errors.As(err, &otherPlan):
-		summary, detail = "The saved plan differs from a new plan", otherPlanMade(otherPlan)
-	case errors.As(err, &missingData):
-		summary, detail = "Data cannot be read", listData(missingData.Data)
-	case errors.As(err, &unannounced):
-		summary, detail = "The rest of the plan has changes that were not approved", listUnannounced(unannounced.Actions)
-	case errors.As(err, &otherValue):
-		summary = "A sensitive value differs from the planned one"
-		detail = fmt.Sprintf(
-			"The value given now for %s of %s differs from the planned one. Set the variables to the values that the plan was made with, or make a new plan.", otherValue.Path, otherValue.Address)
-	default:
-		return "", "", false
-	}
-	return summary, detail, true
-}
-
-// MissingValues returns a warning about variables of a saved plan that have no value.
-func MissingValues(e *engine.MissingValuesError) (summary, detail string) {
+// Warning returns the words of a warning: which values the variables had.
+func (e *MissingValuesError) Warning() (summary, detail string) {
 	return "Variables of the plan have no value", "Set them again. According to the plan file, the plan was made with:\n\n  " + optionsOf(e.Planned)
 }
 
-// configurationOf explains a configuration that is not the one of a plan.
-func configurationOf(e *engine.NotAsPlannedError) (summary, detail string) {
+// Explain implements failure.Explained.
+func (e *MissingDataError) Explain() (summary, detail string) {
+	return "Data cannot be read", listData(e.Data)
+}
+
+// Explain implements failure.Explained.
+func (e *UnannouncedError) Explain() (summary, detail string) {
+	return "The rest of the plan has changes that were not approved", listUnannounced(e.Actions)
+}
+
+// Explain implements failure.Explained.
+func (e *OtherValueError) Explain() (summary, detail string) {
+	return "A sensitive value differs from the planned one", fmt.Sprintf(
+		"The value given now for %s of %s differs from the planned one. Set the variables to the values that the plan was made with, or make a new plan.", e.Path, e.Address)
+}
+
+// Explain implements failure.Explained.
+func (e *NotAsPlannedError) Explain() (summary, detail string) {
 	switch len(e.Names) {
 	case 0:
 		why, remedy := "Before kolla applies a saved plan, it plans again with the configuration in this directory.", "Make a new plan."
@@ -66,7 +50,7 @@ func configurationOf(e *engine.NotAsPlannedError) (summary, detail string) {
 }
 
 // optionsOf writes values of variables as options.
-func optionsOf(values []engine.Assignment) string {
+func optionsOf(values []Assignment) string {
 	var out []string
 	for _, v := range values {
 		out = append(out, "-var "+words.Quote(v.Name+"="+v.Value))
@@ -77,15 +61,20 @@ func optionsOf(values []engine.Assignment) string {
 // maxListed is the largest number of lines of a list in an error.
 const maxListed = 10
 
-// otherPlanMade says how a saved plan differs from a new one, and how to go on.
-func otherPlanMade(e *engine.OtherPlanError) string {
+// Explain implements failure.Explained.
+func (e *OtherPlanError) Explain() (summary, detail string) {
+	return "The saved plan differs from a new plan", e.detail()
+}
+
+// detail says how the plans differ, and how to go on.
+func (e *OtherPlanError) detail() string {
 	var lines []string
 	for _, d := range e.Differences {
 		lines = append(lines, d.String())
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "kolla planned again with the configuration, the variables and the cluster. The new plan differs from the saved plan:\n\n  %s\n\n",
-		strings.Join(words.First(lines, engine.MaxDifferences, "difference"), "\n  "))
+		strings.Join(words.First(lines, MaxDifferences, "difference"), "\n  "))
 	if approval.OnlyDrift(e.Differences) {
 		b.WriteString("Nothing was changed, and the saved plan can still be applied. The cluster has changed since the plan was made. Make a new plan and review it. Or apply the saved plan with -skip-drifted: kolla then skips the actions of these objects, unless they do less than the plan shows. It also skips the actions that depend on them, and carries out the rest.")
 		return b.String()
@@ -100,8 +89,8 @@ func otherPlanMade(e *engine.OtherPlanError) string {
 	return b.String()
 }
 
-// Differences returns the differences of a refused plan as problems.
-func Differences(e *engine.OtherPlanError) []plans.Problem {
+// Problems returns the differences as problems.
+func (e *OtherPlanError) Problems() []plans.Problem {
 	var out []plans.Problem
 	for _, d := range e.Differences {
 		out = append(out, plans.Problem{Address: d.Address, Source: d.Source, Summary: "A new plan differs from the saved one", Detail: d.Text})
