@@ -7,6 +7,8 @@ FUZZTIME  ?= 30s
 BENCHTIME ?= 1x
 # How many objects make bench measures with, each size on its own.
 BENCH_SIZES ?= 100 1000 5000
+# A git revision of kolla that make bench measures, too.
+BENCH_VS ?=
 # No VCS stamp and no toolchain download: a build is the same in a checkout, in a
 # worktree, and from an archive.
 export GOFLAGS := -buildvcs=false
@@ -180,7 +182,7 @@ bench: build devcluster ## measure kolla beside its peers with BENCH_SIZES objec
 	@mkdir -p bin/peers
 	@echo 'Building the peers: Helm, and a client that does the least that can be done.'
 	cd internal/dev/peers && go build -o ../../../bin/peers/ helm.sh/helm/v4/cmd/helm ./floor ./bench
-	cd internal/dev/peers && ../../../bin/peers/bench -sizes '$(BENCH_SIZES)' -note '$(BENCH_NOTE)' -out ../../../docs/performance.md
+	cd internal/dev/peers && ../../../bin/peers/bench -sizes '$(BENCH_SIZES)' -vs '$(BENCH_VS)' -note '$(BENCH_NOTE)' -out ../../../docs/performance.md
 
 bench-go: devcluster ## run the benchmarks of the Go packages
 	go test -run '^$$' -bench . -benchtime $(BENCHTIME) -benchmem $(PACKAGES)
