@@ -41,7 +41,7 @@ func Compare(ctx context.Context, in Input, base []providers.Object, outputs []c
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := made.plan(seen.inv, nil)
+	plan, err := made.plan(seen.inv)
 	if err != nil {
 		return nil, nil, err
 	}

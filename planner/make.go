@@ -48,7 +48,6 @@ import (
 	"github.com/google/uuid"
 
 	"kolla.openstack.org/kolla/lang/addrs"
-	"kolla.openstack.org/kolla/planner/internal/cutoff"
 	"kolla.openstack.org/kolla/planner/internal/decision"
 	"kolla.openstack.org/kolla/planner/internal/impact"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
@@ -97,16 +96,10 @@ func Make(ctx context.Context, in Input) (*plans.Plan, []plans.Problem, error) {
 	}
 	problems = append(problems, made.problems...)
 
-	var cutOffs map[providers.Ref]*plans.CutOff
-	if in.Shell != nil {
-		if cutOffs, err = cutoff.Ask(ctx, in.Shell, inv.Input.Parallelism, impact.Questions(inv, made.outcomes, made.actions, made.atRisk)); err != nil {
-			return nil, nil, err
-		}
-	}
-	problems = append(problems, removal.RefuseLosses(inv, made.atRisk, cutOffs)...)
+	problems = append(problems, removal.RefuseLosses(inv, made.atRisk)...)
 	problems = append(problems, removal.UnusedPermissions(inv, made.actions, made.kept, problems)...)
 	problems = append(problems, removal.LimitDeletes(inv, made.actions)...)
-	plan, err := made.plan(inv, cutOffs)
+	plan, err := made.plan(inv)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -212,7 +205,7 @@ func converged(ctx context.Context, inv *inventory.Inventory, set selection.Set,
 }
 
 // plan orders the actions and adds everything that the plan says of itself.
-func (d decisions) plan(inv *inventory.Inventory, cutOffs map[providers.Ref]*plans.CutOff) (*plans.Plan, error) {
+func (d decisions) plan(inv *inventory.Inventory) (*plans.Plan, error) {
 	in := &inv.Input
 	if err := plans.CheckSingle(d.actions); err != nil {
 		return nil, err
@@ -258,7 +251,7 @@ func (d decisions) plan(inv *inventory.Inventory, cutOffs map[providers.Ref]*pla
 		Kept:    d.kept,
 		Foreign: foreign,
 		Impact: impact.Of(impact.Facts{
-			Inventory: inv, Outcomes: d.outcomes, Actions: actions, Losses: d.losses, Copied: d.copied, CutOffs: cutOffs,
+			Inventory: inv, Outcomes: d.outcomes, Actions: actions, Losses: d.losses, Copied: d.copied,
 		}),
 
 		Losses:        d.losses,

@@ -147,7 +147,7 @@ var (
 var (
 	carriesType = &BlockType{
 		Name: "carries", Single: true,
-		Doc:     "A command that prints the names of what users lose when the pods go. A plan that deletes the workload, or refuses to, runs it in each running pod and shows the names by node. Only for a DaemonSet or StatefulSet.",
+		Doc:     "A command that prints the names of what users lose when the pods go. An apply that deletes the workload or removes it from a node runs it in each of these pods and shows the names by node before it asks for approval. A plan does not run it. Only for a DaemonSet or StatefulSet.",
 		Example: leavingExample,
 		Attributes: conditional([]Attribute{
 			with(whatAttribute, "What the items are, in a few words: \"running servers\"."),

@@ -189,6 +189,9 @@ func (e *Engine) planRest(ctx context.Context, session *state.Session, made *Pla
 	if more := plans.Unannounced(next.Plan, later); len(more) > 0 {
 		return nil, &UnannouncedError{more}
 	}
+	if err := e.AskPods(ctx, next); err != nil {
+		return nil, err
+	}
 	return next, e.Enforce(next)
 }
 

@@ -14,7 +14,6 @@ import (
 
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/cutoff"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
@@ -31,7 +30,6 @@ type Facts struct {
 	Actions   []plans.Action // all actions of the plan, in order
 	Losses    []plans.Loss
 	Copied    map[providers.Ref]inventory.CopiedValues
-	CutOffs   map[providers.Ref]*plans.CutOff
 }
 
 // Of returns the effects of the plan by block: the lost data first, then the effects of each
@@ -65,34 +63,6 @@ func byAddress(outcomes []*outcome.Outcome) map[addrs.Object]*outcome.Outcome {
 		all[o.Object.Address] = o
 	}
 	return all
-}
-
-// Questions returns the workloads whose pods the plan removes from their nodes, or from some
-// of them. atRisk are objects that a refused plan would delete.
-func Questions(inv *inventory.Inventory, outcomes []*outcome.Outcome, actions []plans.Action, atRisk []removal.AtRisk) []cutoff.Question {
-	snapshot := inv.Input.Snapshot
-	var questions []cutoff.Question
-	for _, g := range atRisk {
-		ref := g.Ref
-		if live := snapshot.Get(ref); cutoff.Asks(ref, live) {
-			questions = append(questions, cutoff.Question{Ref: ref, Live: live})
-		}
-	}
-	known, nodes := byAddress(outcomes), nodesOf(inv, outcomes, actions)
-	for i := range actions {
-		a := &actions[i]
-		live := snapshot.Get(a.Ref)
-		switch {
-		case !cutoff.Asks(a.Ref, live):
-		case a.Verb == plans.Delete && !a.Partial:
-			questions = append(questions, cutoff.Question{Ref: a.Ref, Live: live})
-		default:
-			if left := leftNodes(snapshot, a, afterOf(known[a.Address]), nodes); len(left) > 0 && inv.Owns(live) {
-				questions = append(questions, cutoff.Question{Ref: a.Ref, Live: live, Nodes: left})
-			}
-		}
-	}
-	return questions
 }
 
 func afterOf(o *outcome.Outcome) *unstructured.Unstructured {
@@ -132,7 +102,8 @@ func (d *disturbance) disturbs() []plans.Effect {
 	case kind == kinds.Job:
 		return d.job()
 	case d.action.RunsPodsContinuously():
-		return slices.Concat(d.workload(), d.leaves(), d.cutsOff())
+		left := leftNodes(d.facts.Inventory.Input.Snapshot, d.action, afterOf(d.outcome), d.nodes)
+		return slices.Concat(d.workload(), d.leaves(left), d.cutsOff(left))
 	case d.action.Verb == plans.Replace:
 		return replacement(d.action)
 	case d.action.ValuesCopiedTo != (addrs.Object{}):
@@ -336,8 +307,7 @@ func share(workload *unstructured.Unstructured, n int, up bool, path ...string) 
 }
 
 // leaves returns the effect of leaving nodes. It is grave if others need the pods there.
-func (d *disturbance) leaves() []plans.Effect {
-	nodes := leftNodes(d.facts.Inventory.Input.Snapshot, d.action, afterOf(d.outcome), d.nodes)
+func (d *disturbance) leaves(nodes []string) []plans.Effect {
 	if len(nodes) == 0 {
 		return nil
 	}
@@ -345,11 +315,20 @@ func (d *disturbance) leaves() []plans.Effect {
 	return []plans.Effect{{Kind: plans.EffectLeave, Pods: len(nodes), Items: nodes, Data: loss, Grave: loss != ""}}
 }
 
-// cutsOff returns the effect on the users of the pods that leave their nodes.
-func (d *disturbance) cutsOff() []plans.Effect {
-	c := d.facts.CutOffs[d.action.Ref]
-	if c == nil {
+// cutsOff returns the effect on the users of the pods that leave the nodes, or all nodes. Only an
+// apply asks the pods which items they carry.
+func (d *disturbance) cutsOff(nodes []string) []plans.Effect {
+	deletes := d.action.Verb == plans.Delete && !d.action.Partial
+	if d.live == nil || !deletes && (len(nodes) == 0 || !d.facts.Inventory.Owns(d.live)) {
 		return nil
 	}
-	return []plans.Effect{{Kind: plans.EffectCutOff, Data: c.What, Carried: c.Nodes, Grave: true}}
+	command, err := providers.PodCommandOf(d.live, providers.AnnotationCarries)
+	what := "what it carries"
+	switch {
+	case err == nil && command == nil:
+		return nil
+	case err == nil:
+		what = command.What
+	}
+	return []plans.Effect{{Kind: plans.EffectCutOff, Data: what, Items: nodes, Grave: true}}
 }

@@ -124,7 +124,7 @@ func (m *remover) protect(c removable, data string) {
 		m.result.AtRisk = append(m.result.AtRisk, g)
 		return
 	}
-	problem := refusalOf(m.inv, c.address.Block, []AtRisk{g}, nil)
+	problem := refusalOf(m.inv, c.address.Block, []AtRisk{g})
 	if len(m.occupants(c.ref.Name)) > 0 {
 		problem.Detail = occupiedRemedy(c, m.keepsIn(c.ref.Name))
 	}

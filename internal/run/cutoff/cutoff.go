@@ -1,5 +1,6 @@
-// Package cutoff asks the pods that a plan removes for the items that they carry, such as
-// the servers on a node.
+// Package cutoff asks the pods that a plan removes for the items that they carry, such as the servers
+// on a node. A plan does not know them, because it runs no commands. An apply asks before it shows
+// the plan.
 package cutoff
 
 import (
@@ -20,72 +21,74 @@ import (
 )
 
 const (
+	defaultParallelism = 10
 	// askTimeout limits the time for the answer of a pod.
 	askTimeout = 10 * time.Second
-	// maxCarried limits how many items of a node a plan keeps.
+	// maxCarried limits how many items of a node are kept.
 	maxCarried = 1000
 	// maxCarriedLength limits the length of an item, in runes.
 	maxCarriedLength = 200
 )
 
-// Question asks for the items of the pods of a live workload.
-type Question struct {
-	Ref   providers.Ref
-	Live  *unstructured.Unstructured
-	Nodes []string // only pods on these nodes; nil: all pods
-}
-
-// Asks reports whether the pods of a live workload can be asked. It may be nil.
-func Asks(ref providers.Ref, live *unstructured.Unstructured) bool {
-	return live != nil && plans.RunsPodsContinuously(ref) && live.GetAnnotations()[providers.AnnotationCarries] != ""
-}
-
-// Ask asks all pods. The error is that of a cancelled context only: a pod that cannot be
-// asked gives an unknown answer.
-func Ask(ctx context.Context, shell providers.Shell, parallelism int, questions []Question) (map[providers.Ref]*plans.CutOff, error) {
-	cutOffs := map[providers.Ref]*plans.CutOff{}
-	for _, q := range questions {
-		answer, err := askWorkload(ctx, shell, parallelism, q)
-		if err != nil {
-			return nil, fmt.Errorf("ask the pods that are to go: %w", err)
+// Ask returns the effects of a plan with the items that are cut off. An effect that cuts nothing off
+// is left out. live returns the object that the plan has read, and clean takes secret values out of
+// the answers. The error is that of a cancelled context only: a pod that cannot be asked gives an
+// unknown answer.
+func Ask(ctx context.Context, shell providers.Shell, parallelism int, plan *plans.Plan, live func(providers.Ref) *unstructured.Unstructured, clean func(string) string) ([]plans.Impact, error) {
+	var all []plans.Impact
+	for _, impact := range plan.Impact {
+		var effects []plans.Effect
+		for _, e := range impact.Effects {
+			if e.Kind == plans.EffectCutOff {
+				var err error
+				if e.Carried, err = askWorkload(ctx, shell, parallelism, live(e.Ref), e.Items, clean); err != nil {
+					return nil, fmt.Errorf("ask the pods that are to go: %w", err)
+				}
+				if len(e.Carried) == 0 {
+					continue
+				}
+			}
+			effects = append(effects, e)
 		}
-		if answer != nil {
-			cutOffs[q.Ref] = answer
+		if impact.Effects = effects; len(effects) > 0 {
+			all = append(all, impact)
 		}
 	}
-	return cutOffs, nil
+	return all, nil
 }
 
-// askWorkload returns nil if the pods carry nothing.
-func askWorkload(ctx context.Context, shell providers.Shell, parallelism int, q Question) (*plans.CutOff, error) {
-	command, err := providers.PodCommandOf(q.Live, providers.AnnotationCarries)
+// askWorkload asks the pods of a workload on the nodes, or all pods if there are none. It returns
+// nil if they carry nothing.
+func askWorkload(ctx context.Context, shell providers.Shell, parallelism int, workload *unstructured.Unstructured, nodes []string, clean func(string) string) ([]plans.Carried, error) {
+	command, err := providers.PodCommandOf(workload, providers.AnnotationCarries)
 	if err != nil {
-		return &plans.CutOff{What: "what it carries", Nodes: []plans.Carried{{Unknown: oneLine(err)}}}, nil
+		return []plans.Carried{{Unknown: clean(oneLine(err))}}, nil
 	}
-	pods, err := shell.Pods(ctx, q.Live)
+	pods, err := shell.Pods(ctx, workload)
 	if err != nil {
-		return &plans.CutOff{What: command.What, Nodes: []plans.Carried{{Unknown: oneLine(err)}}}, ctx.Err()
+		return []plans.Carried{{Unknown: clean(oneLine(err))}}, ctx.Err()
 	}
 	pods = slices.DeleteFunc(pods, func(pod providers.Pod) bool {
-		return pod.Node == "" || q.Nodes != nil && !slices.Contains(q.Nodes, pod.Node)
+		return pod.Node == "" || len(nodes) > 0 && !slices.Contains(nodes, pod.Node)
 	})
 	answers := make([]plans.Carried, len(pods))
 	var group errgroup.Group
-	group.SetLimit(parallelism)
+	group.SetLimit(cmp.Or(parallelism, defaultParallelism))
 	for i, pod := range pods {
 		group.Go(crash.Catching(func() error {
-			answers[i] = askPod(ctx, shell, q.Live.GetNamespace(), pod, command)
+			answer := askPod(ctx, shell, workload.GetNamespace(), pod, command)
+			answer.Unknown = clean(answer.Unknown)
+			for j := range answer.Items {
+				answer.Items[j] = clean(answer.Items[j])
+			}
+			answers[i] = answer
 			return nil
 		}))
 	}
 	if err := cmp.Or(group.Wait(), ctx.Err()); err != nil {
 		return nil, err
 	}
-	answers = slices.DeleteFunc(answers, func(c plans.Carried) bool { return len(c.Items) == 0 && c.Unknown == "" })
-	if len(answers) == 0 {
-		return nil, nil
-	}
-	return &plans.CutOff{What: command.What, Nodes: answers}, nil
+	return slices.DeleteFunc(answers, func(c plans.Carried) bool { return len(c.Items) == 0 && c.Unknown == "" }), nil
 }
 
 // askPod returns the answer of one pod.
