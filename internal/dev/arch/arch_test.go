@@ -104,7 +104,7 @@ var allowed = map[string][]string{
 	"planner/live":                            {}, // tests only
 	"planner/order":                           {"internal/base/dag", "lang/addrs", "providers", "providers/kinds"},
 	"planner/output":                          {"lang/configs", "state"},
-	"planner/plans":                           {"internal/base/dag", "internal/base/files", "internal/base/words", "lang/addrs", "lang/configs", "lang/ini", "planner/extract", "planner/output", "providers", "providers/kinds", "state"},
+	"planner/plans":                           {"internal/base/dag", "internal/base/failure", "internal/base/files", "internal/base/words", "lang/addrs", "lang/configs", "lang/ini", "planner/extract", "planner/output", "providers", "providers/kinds", "state"},
 	"planner/proof":                           {"internal/base/crash", "providers", "providers/kinds", "state"},
 	"planner/trust":                           {"lang/addrs", "providers", "providers/kinds", "providers/secrets", "state"},
 	"examples":                                {},
@@ -149,7 +149,7 @@ var allowed = map[string][]string{
 	"internal/cli/compat":                     {},
 	"internal/cli/completion":                 {"internal/base/foreign", "lang", "lang/addrs", "providers/openstack", "state"},
 	"internal/cli/console":                    {"internal/base/foreign", "internal/present/view", "lang"},
-	"internal/cli/explain":                    {"internal/base/crash", "internal/base/failure", "internal/base/files", "internal/base/redaction", "internal/base/words", "internal/present/report/applied", "internal/run/engine", "internal/run/executor", "planner/plans", "providers", "providers/kubernetes", "state"},
+	"internal/cli/explain":                    {"internal/base/crash", "internal/base/failure", "internal/base/redaction", "internal/present/report/applied", "internal/run/engine", "internal/run/executor", "planner/plans", "providers", "providers/kubernetes", "state"},
 	"internal/cli/format":                     {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/present/view", "lang/syntax"},
 	"internal/cli/inspect":                    {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/revision", "internal/base/words", "internal/cli/command", "internal/cli/console", "internal/present/drift", "internal/present/graph", "internal/present/jsonview", "internal/present/publish", "internal/present/report", "internal/present/view", "internal/present/view/html", "internal/present/view/markdown", "internal/present/view/screen", "internal/present/view/tables", "internal/run/engine", "internal/run/notify", "internal/run/rights", "lang", "lang/catalogue", "lang/configs", "planner/plans", "providers", "providers/haproxy", "providers/openstack", "providers/openstack/options", "state"},
 	"internal/cli/live":                       {}, // tests only
