@@ -12,7 +12,6 @@ import (
 
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/blame"
 	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/ownership"
@@ -81,9 +80,9 @@ func replace(ctx context.Context, e *env, s *subject, reasons []plans.Reason) (*
 	if len(added) > 0 {
 		differences = append(differences, added...)
 		slices.SortFunc(differences, func(a, b fields.Difference) int { return strings.Compare(a.Path, b.Path) })
-		out.Action.Reasons = append(slices.Clip(out.Action.Reasons), blame.Drift(added, s.draft.Adopts())...)
+		out.Action.Reasons = append(slices.Clip(out.Action.Reasons), ownership.Drift(added, s.draft.Adopts())...)
 	}
-	ownership.StartOver(ownershipOf(e, s), differences)
+	ownership.StartOver(&s.draft, e.inv.Input.ForceConflicts, differences)
 	out.Action.Changes = fields.Changes(out.WithUnknown(differences))
 	return out, nil
 }

@@ -13,7 +13,6 @@ import (
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/blame"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/ownership"
 	"kolla.openstack.org/kolla/planner/internal/trial"
@@ -128,12 +127,12 @@ func askApply(ctx context.Context, e *env, s *subject, x *prediction) (*outcome.
 	answer, err := e.inv.Input.Reader.DryRun(ctx, manifest, providers.DryRunOptions{Manager: s.draft.Manager, Warn: collect(&x.warned)})
 	var conflict *providers.ConflictError
 	if errors.As(err, &conflict) {
-		settled, undecided := ownership.Arbitrate(ownershipOf(e, s), manifest, conflict.Conflicts)
+		settled, undecided := ownership.Arbitrate(&s.draft, e.inv.Input.ForceConflicts, manifest, conflict.Conflicts)
 		if undecided != nil {
 			return nil, undecided
 		}
 		if len(settled.Refused) > 0 {
-			return refused(s, ownership.Problem(ownershipOf(e, s), settled.Refused)), nil
+			return refused(s, ownership.Problem(&s.draft, settled.Refused)), nil
 		}
 		if manifest, err = contend(s, manifest, settled); err != nil {
 			return nil, err
@@ -232,7 +231,7 @@ func decideByDifference(e *env, s *subject, x *prediction) (*outcome.Outcome, er
 		return nil, err
 	}
 	changes := fields.Changes(shown)
-	reasons = slices.Concat(reasons, blame.Drift(x.removed, s.draft.Adopts()), freed(s.idle, changes), replacedValues(s, valuesIn(e.inv)), renewal(s))
+	reasons = slices.Concat(reasons, ownership.Drift(x.removed, s.draft.Adopts()), freed(s.idle, changes), replacedValues(s, valuesIn(e.inv)), renewal(s))
 	if s.draft.Record.MovedFrom(s.draft.Object.Address) {
 		reasons = append(reasons, plans.Reason{Kind: plans.ReasonMoved, Detail: s.draft.Record.State.Address})
 	}
@@ -299,10 +298,10 @@ func warnTwin(s *subject, cloud string, differences []fields.Difference) {
 }
 
 // originOf collects the facts that decide who changed the object.
-func originOf(s *subject, answer *unstructured.Unstructured) blame.Origin {
+func originOf(s *subject, answer *unstructured.Unstructured) ownership.Origin {
 	held := fields.OwnersOf(s.draft.Live, s.draft.Manager)
 	same := s.draft.Record != nil && s.draft.Record.State.DesiredDigest == s.draft.Object.Digest() && !givenAnew(s, answer, held)
-	return blame.Origin{
+	return ownership.Origin{
 		Live:   held,
 		After:  fields.OwnersOf(answer, s.draft.Manager),
 		Same:   same,

@@ -14,7 +14,7 @@ import (
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/lifecycle"
+	"kolla.openstack.org/kolla/planner/internal/ownership"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -46,7 +46,7 @@ func findUnshown(ctx context.Context, e *env, s *subject) (found []fields.Differ
 	case err != nil:
 		return nil, err
 	}
-	rules, owners := lifecycle.Of(s.draft.Object), fields.OwnersOf(s.draft.Live, s.draft.Manager)
+	rules, owners := ownership.RulesOf(s.draft.Object), fields.OwnersOf(s.draft.Live, s.draft.Manager)
 	ignored, left := rules.Ignored(), rules.LeftTo(owners.Others)
 	paths := missing(nil, stored.Object, s.draft.Live.Object, func(path fieldpath.Path) bool {
 		return fields.CoveredBelow(ignored, fields.Names(path)) || fields.Touches(left, path)

@@ -18,7 +18,7 @@ import (
 
 // causes returns why the pod template changed.
 func (d *disturbance) causes() []plans.Cause {
-	causes := fileCauses(d.facts.Inventory, d.live, d.outcome.After)
+	causes := fileCauses(d.inv, d.live, d.outcome.After)
 	for _, c := range d.action.Changes {
 		if inTemplate(c) && !isFileReference(c.Path) {
 			if cause := templateCause(c); !slices.ContainsFunc(causes, func(other plans.Cause) bool { return reflect.DeepEqual(cause, other) }) {

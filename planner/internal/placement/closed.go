@@ -1,4 +1,4 @@
-package impact
+package placement
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ const maxNodes = 8
 // they are. It considers the nodes that workloads choose by labels.
 func ClosedNodes(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.Problem {
 	var lines, cordoned []string
-	after := nodesOf(inv, outcomes, nil)
+	after := After(inv, outcomes, nil)
 	manager := providers.ManagerOf(inv.Input.Cloud, true)
 	nodes := slices.Clone(inv.Input.Snapshot.All(inventory.Nodes))
 	slices.SortFunc(nodes, func(a, b *unstructured.Unstructured) int { return strings.Compare(a.GetName(), b.GetName()) })

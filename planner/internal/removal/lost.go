@@ -1,4 +1,4 @@
-package impact
+package removal
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// LostData looks for data that was deleted with an object, or that stays behind under another
+// lostData looks for data that was deleted with an object, or that stays behind under another
 // name.
-func LostData(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.Loss {
+func lostData(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.Loss {
 	f := lossFinder{inv: inv, outcomes: outcomes}
 	for _, o := range outcomes {
 		if o.Action.Verb != plans.Create {
@@ -156,12 +156,4 @@ func (f *lossFinder) ranFor(on addrs.Object) []addrs.Object {
 	}
 	slices.SortFunc(jobs, addrs.Object.Compare)
 	return jobs
-}
-
-func namesOf(refs []providers.Ref) []string {
-	var names []string
-	for _, ref := range refs {
-		names = append(names, ref.Name)
-	}
-	return names
 }

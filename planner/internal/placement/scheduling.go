@@ -1,4 +1,4 @@
-package impact
+package placement
 
 import (
 	"slices"
@@ -15,10 +15,10 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// newPods returns the number of pods that a new workload starts. The server's answer for a new
+// NewPods returns the number of pods that a new workload starts. The server's answer for a new
 // DaemonSet has a count of 0 in its status, which means nothing: its pods are the nodes on which
 // they may run. They are not known without the nodes of the cluster.
-func newPods(workload *unstructured.Unstructured, nodes nodesAfter) (n int, known bool) {
+func NewPods(workload *unstructured.Unstructured, nodes Nodes) (n int, known bool) {
 	if workload == nil || workload.GroupVersionKind().GroupKind() != kinds.DaemonSet {
 		return objects.Replicas(workload)
 	}
