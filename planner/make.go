@@ -226,8 +226,8 @@ func assess(inv *inventory.Inventory, d decisions, removed removal.Result) (*pla
 		Cluster: in.Cluster,
 		State:   plans.StateRef{Lineage: in.State.Lineage, Serial: in.State.Serial},
 
-		RefreshOnly:   in.RefreshOnly,
-		Selection:     in.Selection,
+		RefreshOnly: in.RefreshOnly,
+		Selection:   in.Selection,
 
 		Actions: actions,
 		Kept:    removed.Kept,

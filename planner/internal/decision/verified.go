@@ -13,12 +13,14 @@ import (
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/ownership"
 	"kolla.openstack.org/kolla/planner/internal/trial"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -326,4 +328,28 @@ func writtenSince(s *subject) bool {
 	}
 	now := s.since.fingerprint
 	return now.Owned == "" || now.Server == s.draft.Record.State.Fingerprint.Server
+}
+
+// stiff decides about a claim that its storage class does not let grow. Nil: the server refuses
+// something else.
+func stiff(e *env, s *subject, manifest *unstructured.Unstructured, r dryrun.Refusal) *outcome.Outcome {
+	if s.draft.Action.Ref.GVK.GroupKind() != kinds.PersistentVolumeClaim || r.World || r.Denied || r.Permission != nil || r.Unasked != "" || len(r.Immutable) > 0 || e.inv.Input.RefreshOnly {
+		return nil
+	}
+	want, declared := inventory.ClaimSize(manifest.Object)
+	has, known := inventory.ClaimSize(s.draft.Live.Object)
+	if !declared || !known || want.Cmp(has) <= 0 {
+		return nil
+	}
+	return refusedFor(s, fmt.Sprintf("%s cannot grow from %s to %s", s.draft.Action.Ref, &has, &want), trial.GrowthRemedy(s.draft.Live, r, has))
+}
+
+// shrinking says that a claim is declared smaller than it is; empty: it is not.
+func shrinking(s *subject) string {
+	want, declared := inventory.ClaimSize(s.draft.Object.Manifest.Object)
+	has, known := inventory.ClaimSize(s.draft.Live.Object)
+	if s.draft.Action.Ref.GVK.GroupKind() != kinds.PersistentVolumeClaim || !declared || !known || want.Cmp(has) >= 0 {
+		return ""
+	}
+	return fmt.Sprintf("A volume cannot shrink, and this one has %s. ", &has)
 }

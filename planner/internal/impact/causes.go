@@ -11,7 +11,6 @@ import (
 	"kolla.openstack.org/kolla/lang/ini"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -66,7 +65,7 @@ func isFileReference(path string) bool {
 // fileCauses returns the changes in the files of the pods: in the volumes that have another
 // ConfigMap or Secret now.
 func fileCauses(inv *inventory.Inventory, live, then *unstructured.Unstructured) []plans.Cause {
-	before, after := objects.FilesOf(live), objects.FilesOf(then)
+	before, after := inventory.FilesOf(live), inventory.FilesOf(then)
 	var causes []plans.Cause
 	for _, volume := range after.Names {
 		was, is := before.Refs[volume], after.Refs[volume]

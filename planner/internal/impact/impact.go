@@ -15,7 +15,6 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/placement"
 	"kolla.openstack.org/kolla/planner/internal/removal"
@@ -96,7 +95,7 @@ func (d *disturbance) disturbs(copied map[providers.Ref]inventory.CopiedValues) 
 		if r := d.inv.RecordByAddress(d.action.Address); r != nil {
 			recorded = r.State.Holds
 		}
-		if holds := objects.Holds(live, recorded); holds != "" {
+		if holds := inventory.Holds(live, recorded); holds != "" {
 			return []plans.Effect{{Kind: plans.EffectDataDeleted, Data: holds}}
 		}
 	case kind == kinds.Service && slices.ContainsFunc(d.action.Changes, isPort) && live != nil:
@@ -162,13 +161,13 @@ func (d *disturbance) workload() []plans.Effect {
 		n, known := placement.NewPods(cmp.Or(d.outcome.After, d.outcome.Object.Manifest), nodes)
 		return []plans.Effect{{Kind: plans.EffectDeploy, Pods: n, EachNode: !known}}
 	case plans.Delete:
-		n, known := objects.Replicas(d.live)
+		n, known := inventory.Replicas(d.live)
 		return append([]plans.Effect{{Kind: plans.EffectStop, Pods: n, EachNode: !known, Downtime: true}}, volumesLost(d.action)...)
 	case plans.Replace:
 		if d.action.KeepsPods {
 			return append(d.restart(), d.scale()...)
 		}
-		n, _ := objects.Replicas(d.live)
+		n, _ := inventory.Replicas(d.live)
 		return append([]plans.Effect{{Kind: plans.EffectRecreate, Pods: n, Strategy: plans.AllAtOnce, Downtime: n > 0, Why: d.action.Reasons}}, volumesLost(d.action)...)
 	case plans.Update, plans.Adopt:
 		return append(d.restart(), d.scale()...)
@@ -202,9 +201,9 @@ func (d *disturbance) restart() []plans.Effect {
 	if !slices.ContainsFunc(d.action.Changes, inTemplate) {
 		return nil
 	}
-	n, counted := objects.Replicas(d.live)
+	n, counted := inventory.Replicas(d.live)
 	counted = counted || d.action.Evidence.Kind != plans.Rendered
-	if after, known := objects.Replicas(d.outcome.After); known {
+	if after, known := inventory.Replicas(d.outcome.After); known {
 		n = min(n, after)
 	}
 	if n == 0 && counted {
@@ -224,7 +223,7 @@ func (d *disturbance) restart() []plans.Effect {
 // holdsData reports whether the pods of a workload have lasting volumes, as those of databases
 // and queues.
 func holdsData(workload *unstructured.Unstructured) bool {
-	if len(objects.ClaimTemplates(workload)) > 0 {
+	if len(inventory.ClaimTemplates(workload)) > 0 {
 		return true
 	}
 	volumes, _, _ := unstructured.NestedSlice(workload.Object, "spec", "template", "spec", "volumes")
@@ -238,8 +237,8 @@ func inTemplate(c plans.Change) bool { return fields.Within(c.Path, "spec.templa
 
 // scale returns how many pods start or stop.
 func (d *disturbance) scale() []plans.Effect {
-	before, known := objects.Replicas(d.live)
-	after, alsoKnown := objects.Replicas(d.outcome.After)
+	before, known := inventory.Replicas(d.live)
+	after, alsoKnown := inventory.Replicas(d.outcome.After)
 	switch {
 	case !known || !alsoKnown || before == after:
 		return nil

@@ -3,7 +3,8 @@
 //
 // Index checks the input and needs no cluster. Observe and ObserveSelected then make most LIST
 // requests of a plan; package trial lists the pods of a claim that is to be replaced. Later
-// stages look things up. versions.go chooses the old version of an object that stays.
+// stages look things up. versions.go chooses the old version of an object that stays, and objects.go
+// reads facts from one object, declared or live.
 package inventory
 
 import (

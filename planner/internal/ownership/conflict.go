@@ -12,7 +12,7 @@ import (
 	"kolla.openstack.org/kolla/internal/base/foreign"
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
@@ -75,11 +75,11 @@ func setByController(o *outcome.Outcome, path fieldpath.Path) bool {
 // grown reports whether the path is the size of a volume that is larger than declared. It cannot
 // shrink.
 func grown(o *outcome.Outcome, path fieldpath.Path) bool {
-	if o.Object.Ref().GVK.GroupKind() != kinds.PersistentVolumeClaim || fields.Text(path) != objects.ClaimSizePath {
+	if o.Object.Ref().GVK.GroupKind() != kinds.PersistentVolumeClaim || fields.Text(path) != inventory.ClaimSizePath {
 		return false
 	}
-	want, declared := objects.ClaimSize(o.Object.Manifest.Object)
-	has, there := objects.ClaimSize(o.Live.Object)
+	want, declared := inventory.ClaimSize(o.Object.Manifest.Object)
+	has, there := inventory.ClaimSize(o.Live.Object)
 	return declared && there && has.Cmp(want) > 0
 }
 

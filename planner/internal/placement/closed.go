@@ -13,7 +13,6 @@ import (
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -37,7 +36,7 @@ func ClosedNodes(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.
 		for _, bar := range barsOf(node, manager) {
 			var kept []string
 			for _, o := range outcomes {
-				selector := objects.NodeSelector(o.Object.Manifest)
+				selector := inventory.NodeSelector(o.Object.Manifest)
 				if plans.RunsPodsContinuously(o.Object.Ref()) && len(selector) > 0 && covers(after[node.GetName()].GetLabels(), selector) && !bar.passes(o.Object.Manifest) {
 					kept = append(kept, o.Object.Address.String())
 				}

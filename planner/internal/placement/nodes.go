@@ -14,7 +14,6 @@ import (
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -69,11 +68,11 @@ func Left(snapshot *providers.Snapshot, a *plans.Action, o *outcome.Outcome, nod
 	if live == nil || a.Ref.GVK.GroupKind() != kinds.DaemonSet {
 		return nil
 	}
-	is, will := objects.NodeSelector(live), objects.NodeSelector(live)
+	is, will := inventory.NodeSelector(live), inventory.NodeSelector(live)
 	switch a.Verb {
 	case plans.None, plans.Refresh:
 	case plans.Update, plans.Adopt:
-		will = objects.NodeSelector(o.After)
+		will = inventory.NodeSelector(o.After)
 	default:
 		return nil
 	}
@@ -97,7 +96,7 @@ func PassingPods(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.
 		if o.Live == nil || o.After == nil || o.Action.Verb != plans.Update || o.Action.Ref.GVK.GroupKind() != kinds.DaemonSet {
 			continue
 		}
-		before, after := objects.NodeSelector(o.Live), objects.NodeSelector(o.After)
+		before, after := inventory.NodeSelector(o.Live), inventory.NodeSelector(o.After)
 		var names []string
 		for _, node := range inv.Input.Snapshot.All(inventory.Nodes) {
 			then := nodes[node.GetName()].GetLabels()

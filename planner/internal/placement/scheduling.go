@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/klog/v2"
 
-	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
@@ -20,7 +20,7 @@ import (
 // they may run. They are not known without the nodes of the cluster.
 func NewPods(workload *unstructured.Unstructured, nodes Nodes) (n int, known bool) {
 	if workload == nil || workload.GroupVersionKind().GroupKind() != kinds.DaemonSet {
-		return objects.Replicas(workload)
+		return inventory.Replicas(workload)
 	}
 	pod, ok := podOf(workload)
 	if !ok || len(nodes) == 0 {

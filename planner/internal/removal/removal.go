@@ -19,7 +19,6 @@ import (
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/selection"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -239,7 +238,7 @@ func (m *remover) delete(c removable, reason plans.ReasonKind) {
 		}
 		action.DependsOn = append(action.DependsOn, copied.To)
 	} else if !c.partial {
-		action.Holds = objects.Holds(c.live, c.holds)
+		action.Holds = inventory.Holds(c.live, c.holds)
 		if c.namespace() {
 			if occupants := m.occupants(c.ref.Name); len(occupants) > 0 {
 				action.Occupied = true
