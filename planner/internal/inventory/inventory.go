@@ -69,23 +69,8 @@ type Inventory struct {
 // the problems; otherwise the problems are warnings. A destroy ignores problems of the
 // declarations.
 func Index(in Input) (*Inventory, []plans.Problem) {
-	if in.State == nil {
-		in.State = &state.State{}
-	}
-	in.Objects = order.Complete(in.Objects)
-	if in.Parallelism <= 0 {
-		in.Parallelism = 10
-	}
-	inv := &Inventory{
-		Input:      in,
-		Declared:   map[addrs.Object]*providers.Object{},
-		Left:       map[Identity]*Record{},
-		DeleteData: newPermission(in.DeleteData),
-		byIdentity: map[Identity]*providers.Object{},
-		recorded:   map[addrs.Object]*Record{},
-		known:      map[Identity]*Record{},
-	}
-	problems := checkState(&in)
+	inv := newInventory(in)
+	problems := checkState(&inv.Input)
 	unusable, warnings := indexRecords(inv)
 	problems = append(problems, unusable...)
 	declared := slices.Concat(indexDeclared(inv), checkDependencies(inv), checkAdopted(inv), checkMoves(inv), checkTriggers(inv))
@@ -96,6 +81,26 @@ func Index(in Input) (*Inventory, []plans.Problem) {
 		return nil, problems
 	}
 	return inv, warnings
+}
+
+// newInventory returns an inventory without an index.
+func newInventory(in Input) *Inventory {
+	if in.State == nil {
+		in.State = &state.State{}
+	}
+	in.Objects = order.Complete(in.Objects)
+	if in.Parallelism <= 0 {
+		in.Parallelism = 10
+	}
+	return &Inventory{
+		Input:      in,
+		Declared:   map[addrs.Object]*providers.Object{},
+		Left:       map[Identity]*Record{},
+		DeleteData: newPermission(in.DeleteData),
+		byIdentity: map[Identity]*providers.Object{},
+		recorded:   map[addrs.Object]*Record{},
+		known:      map[Identity]*Record{},
+	}
 }
 
 // checkState refuses the state of another cluster or cloud.

@@ -13,13 +13,12 @@ import (
 )
 
 // RenamedSecrets maps the address of each generated Secret whose name changed to the Secret
-// in the cluster that holds its current values. Both Secrets have to be in the snapshot.
+// in the cluster that holds its current values. Both Secrets have to be in the snapshot. Input.Objects
+// need not have more than the Secrets, without their values. The plan names the problems of the input.
 func RenamedSecrets(in Input) map[addrs.Object]providers.Ref {
-	inv, _ := Index(in)
-	if inv == nil {
-		return nil // the plan names the problems
-	}
-	nameServices(inv)
+	inv := newInventory(in)
+	indexRecords(inv)
+	indexDeclared(inv)
 	sources := map[addrs.Object]providers.Ref{}
 	eachRenamed(inv, func(addrs.Object) bool { return true }, func(o *providers.Object, source *unstructured.Unstructured) {
 		sources[o.Address] = secretRef(source)
