@@ -106,7 +106,6 @@ func (e *Engine) execute(ctx context.Context, session *state.Session, plan *plan
 		Writer:      client.Writer(),
 		Shell:       client.Shell(),
 		Session:     session,
-		Reassess:    planner.Reassess,
 		Observe:     observe,
 		Reachable:   client.Reachable,
 		Held:        o.Held,

@@ -12,12 +12,21 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// RefuseLosses refuses the deletion of objects with data. It returns one problem for each block,
+// Refusals returns the problems by which a plan must not be carried out: it would lose data, or deletes
+// more than it may. It also warns of names in -delete-data without an effect. problems are those of
+// the plan so far.
+func (r *Result) Refusals(inv *inventory.Inventory, problems []plans.Problem) []plans.Problem {
+	refused := refuseLosses(inv, r.AtRisk)
+	unused := r.unusedPermissions(inv, slices.Concat(problems, refused))
+	return slices.Concat(refused, unused, LimitDeletes(inv, r.Actions))
+}
+
+// refuseLosses refuses the deletion of objects with data. It returns one problem for each block,
 // because operators usually remove a whole service.
-func RefuseLosses(inv *inventory.Inventory, atRisk []AtRisk) []plans.Problem {
+func refuseLosses(inv *inventory.Inventory, all []AtRisk) []plans.Problem {
 	blocks := map[string][]AtRisk{}
 	var order []string
-	for _, g := range atRisk {
+	for _, g := range all {
 		block := g.Address.Block
 		if blocks[block] == nil {
 			order = append(order, block)
@@ -92,14 +101,14 @@ func destroyed(all []AtRisk) plans.Problem {
 	}
 }
 
-// UnusedPermissions warns of names in -delete-data without an effect. They are probably
+// unusedPermissions warns of names in -delete-data without an effect. They are probably
 // typing errors; the plan and its other problems have the names to suggest.
-func UnusedPermissions(inv *inventory.Inventory, actions []plans.Action, kept []plans.Kept, problems []plans.Problem) []plans.Problem {
+func (r *Result) unusedPermissions(inv *inventory.Inventory, problems []plans.Problem) []plans.Problem {
 	var known []string
-	for _, k := range kept {
+	for _, k := range r.Kept {
 		known = append(known, k.Address.String())
 	}
-	for _, a := range actions {
+	for _, a := range r.Actions {
 		if a.Holds != "" {
 			known = append(known, a.Address.String())
 		}

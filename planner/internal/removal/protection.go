@@ -8,7 +8,6 @@ import (
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -98,7 +97,7 @@ func (m *remover) dataAtRisk(c removable) string {
 			return ""
 		}
 	}
-	data := objects.Holds(c.live, c.holds)
+	data := inventory.Holds(c.live, c.holds)
 	if _, lives := m.copied[c.ref]; lives {
 		data = ""
 	}

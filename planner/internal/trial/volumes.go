@@ -1,8 +1,4 @@
-// Package volumes compares the claims of StatefulSets with the templates that they were made
-// from. A StatefulSet makes each claim once, and never changes it. So kolla itself makes claims
-// as large as declared, where the cluster lets them grow. It reports every other difference: a
-// claim never shrinks, and keeps its storage class and its access modes.
-package volumes
+package trial
 
 import (
 	"context"
@@ -17,17 +13,21 @@ import (
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// Compare adds to the outcomes of StatefulSets the actions by which their claims grow, and the
+// CompareClaims compares the claims of StatefulSets with the templates that they were made from. A
+// StatefulSet makes each claim once, and never changes it. So kolla itself makes claims as large as
+// declared, where the cluster lets them grow. It reports every other difference: a claim never
+// shrinks, and keeps its storage class and its access modes.
+//
+// It adds to the outcomes of StatefulSets the actions by which their claims grow, and the
 // errors about claims that would have to shrink. The problems are warnings about claims that stay
 // as they are. A refresh-only plan gets nothing but warnings, and sends no dry run.
-func Compare(ctx context.Context, inv *inventory.Inventory, outcomes []*outcome.Outcome) ([]plans.Problem, error) {
+func CompareClaims(ctx context.Context, inv *inventory.Inventory, outcomes []*outcome.Outcome) ([]plans.Problem, error) {
 	var warnings []plans.Problem
 	for _, o := range outcomes {
 		unread := inv.Unread(providers.Ref{GVK: inventory.Claims, Namespace: o.Action.Ref.Namespace})
@@ -40,7 +40,7 @@ func Compare(ctx context.Context, inv *inventory.Inventory, outcomes []*outcome.
 			p.Warning = true
 			warnings = append(warnings, p)
 		case hasClaims(o):
-			c := &comparison{inv: inv, set: o, found: map[string][]string{}}
+			c := &claimComparison{inv: inv, set: o, found: map[string][]string{}}
 			if err := c.compare(ctx); err != nil {
 				return nil, err
 			}
@@ -55,14 +55,14 @@ func Compare(ctx context.Context, inv *inventory.Inventory, outcomes []*outcome.
 // hasClaims reports whether the object is a StatefulSet that keeps or takes up the claims with
 // its name.
 func hasClaims(o *outcome.Outcome) bool {
-	if o.Object.Ref().GVK.GroupKind() != kinds.StatefulSet || len(o.Object.Deferred) > 0 || len(objects.ClaimTemplates(o.Object.Manifest)) == 0 {
+	if o.Object.Ref().GVK.GroupKind() != kinds.StatefulSet || len(o.Object.Deferred) > 0 || len(inventory.ClaimTemplates(o.Object.Manifest)) == 0 {
 		return false
 	}
-	return o.Action.Verb != plans.Replace || !objects.TakesVolumesAlong(o.Live)
+	return o.Action.Verb != plans.Replace || !inventory.TakesVolumesAlong(o.Live)
 }
 
-// comparison compares the claims of one StatefulSet.
-type comparison struct {
+// claimComparison compares the claims of one StatefulSet.
+type claimComparison struct {
 	inv *inventory.Inventory
 	set *outcome.Outcome
 	// found has the differences that stay, each with the names of its claims, and order
@@ -72,7 +72,7 @@ type comparison struct {
 }
 
 // stays notes a difference that no apply ends.
-func (c *comparison) stays(claim, difference string) {
+func (c *claimComparison) stays(claim, difference string) {
 	if c.found[difference] == nil {
 		c.order = append(c.order, difference)
 	}
@@ -80,7 +80,7 @@ func (c *comparison) stays(claim, difference string) {
 }
 
 // warnings returns the differences that stay as warnings.
-func (c *comparison) warnings() []plans.Problem {
+func (c *claimComparison) warnings() []plans.Problem {
 	var out []plans.Problem
 	for _, difference := range c.order {
 		names := c.found[difference]
@@ -92,8 +92,8 @@ func (c *comparison) warnings() []plans.Problem {
 	return out
 }
 
-func (c *comparison) compare(ctx context.Context) error {
-	for _, item := range objects.ClaimTemplates(c.set.Object.Manifest) {
+func (c *claimComparison) compare(ctx context.Context) error {
+	for _, item := range inventory.ClaimTemplates(c.set.Object.Manifest) {
 		template, _ := item.(map[string]any)
 		single := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"volumeClaimTemplates": []any{item}}}}
 		single.SetName(c.set.Action.Ref.Name)
@@ -114,7 +114,7 @@ func (c *comparison) compare(ctx context.Context) error {
 }
 
 // compareKind compares what a claim keeps for ever.
-func (c *comparison) compareKind(live *unstructured.Unstructured, template map[string]any) {
+func (c *claimComparison) compareKind(live *unstructured.Unstructured, template map[string]any) {
 	const remedy = "A claim keeps it for ever. To have it as declared, copy the data to a new claim; or declare what the claim has."
 	for _, field := range []struct{ name, words string }{
 		{"storageClassName", "the storage class"},
@@ -144,19 +144,19 @@ func inOrder(value any) string {
 }
 
 // compareSize compares the size of a claim. A smaller claim grows.
-func (c *comparison) compareSize(ctx context.Context, live *unstructured.Unstructured, template map[string]any) error {
-	want, ok := objects.ClaimSize(template)
-	has, known := objects.ClaimSize(live.Object)
+func (c *claimComparison) compareSize(ctx context.Context, live *unstructured.Unstructured, template map[string]any) error {
+	want, ok := inventory.ClaimSize(template)
+	has, known := inventory.ClaimSize(live.Object)
 	if !ok || !known {
 		return nil
 	}
-	bound := objects.Phase(live) == string(corev1.ClaimBound)
+	bound := inventory.Phase(live) == string(corev1.ClaimBound)
 	switch order := want.Cmp(has); {
 	case order < 0:
 		c.larger(live, template, has, want)
 	case order == 0 && bound:
 		c.growing(live, has)
-	case order > 0 && objects.Phase(live) == string(corev1.ClaimLost):
+	case order > 0 && inventory.Phase(live) == string(corev1.ClaimLost):
 		c.stays(live.GetName(), fmt.Sprintf("It asks for %s, and %s is declared. It cannot change, because its volume no longer exists in the cluster.", &has, &want))
 	case order > 0 && !bound:
 		c.stays(live.GetName(), fmt.Sprintf(`It asks for %s, and %s is declared. It has no volume yet, and cannot change before it has one. `+
@@ -174,7 +174,7 @@ func (c *comparison) compareSize(ctx context.Context, live *unstructured.Unstruc
 // smaller reports a claim that is smaller than the StatefulSet in the cluster declares already: an
 // earlier apply did not make it grow. Otherwise the configuration wants to make it grow, which is
 // no drift.
-func (c *comparison) smaller(live *unstructured.Unstructured, template map[string]any, has, want resource.Quantity) {
+func (c *claimComparison) smaller(live *unstructured.Unstructured, template map[string]any, has, want resource.Quantity) {
 	if before := liveSize(c.set.Live, template); before != nil && before.Cmp(want) >= 0 {
 		c.stays(live.GetName(), fmt.Sprintf("It has %s, and %s is declared. kolla plan says whether it can grow.", &has, &want))
 	}
@@ -183,7 +183,7 @@ func (c *comparison) smaller(live *unstructured.Unstructured, template map[strin
 // larger reports a claim that is larger than declared. If the StatefulSet in the cluster still
 // declares more, the configuration wants to shrink it, which is an error. Otherwise somebody else
 // made the claim grow.
-func (c *comparison) larger(live *unstructured.Unstructured, template map[string]any, has, want resource.Quantity) {
+func (c *claimComparison) larger(live *unstructured.Unstructured, template map[string]any, has, want resource.Quantity) {
 	before := liveSize(c.set.Live, template)
 	switch {
 	case before == nil || before.Cmp(want) <= 0:
@@ -212,10 +212,10 @@ func liveSize(set *unstructured.Unstructured, template map[string]any) *resource
 		return nil
 	}
 	name, _, _ := unstructured.NestedString(template, "metadata", "name")
-	for _, item := range objects.ClaimTemplates(set) {
+	for _, item := range inventory.ClaimTemplates(set) {
 		other, _ := item.(map[string]any)
 		if of, _, _ := unstructured.NestedString(other, "metadata", "name"); of == name {
-			if size, ok := objects.ClaimSize(other); ok {
+			if size, ok := inventory.ClaimSize(other); ok {
 				return &size
 			}
 		}
@@ -224,21 +224,21 @@ func liveSize(set *unstructured.Unstructured, template map[string]any) *resource
 }
 
 // growing reports a claim whose volume has not grown to its size yet.
-func (c *comparison) growing(live *unstructured.Unstructured, has resource.Quantity) {
+func (c *claimComparison) growing(live *unstructured.Unstructured, has resource.Quantity) {
 	text, ok, _ := unstructured.NestedString(live.Object, "status", "capacity", "storage")
 	capacity, err := resource.ParseQuantity(text)
 	if !ok || err != nil || capacity.Cmp(has) >= 0 || !providers.VolumeGrows(live) {
 		return
 	}
 	state := "The storage driver makes it grow. The events of the claim say what keeps it from that."
-	if objects.Condition(live, string(corev1.PersistentVolumeClaimFileSystemResizePending)) {
+	if inventory.Condition(live, string(corev1.PersistentVolumeClaimFileSystemResizePending)) {
 		state = "The volume has grown. Its file system grows while its pod runs, or when the pod starts again."
 	}
 	c.stays(live.GetName(), fmt.Sprintf("It asks for %s, and has %s. %s", &has, &capacity, state))
 }
 
 // grow decides to make a claim grow, if the server would let it.
-func (c *comparison) grow(ctx context.Context, live *unstructured.Unstructured, has, want resource.Quantity) error {
+func (c *claimComparison) grow(ctx context.Context, live *unstructured.Unstructured, has, want resource.Quantity) error {
 	evidence := plans.Evidence{Kind: plans.DryRun}
 	_, err := c.inv.Input.Reader.DryRun(ctx, plans.Grown(providers.RefOf(live), want.String()), providers.DryRunOptions{
 		Manager: providers.ManagerOf(c.inv.Input.Cloud, true), Force: true,
@@ -255,7 +255,7 @@ func (c *comparison) grow(ctx context.Context, live *unstructured.Unstructured, 
 		case r.Denied, r.Unasked != "":
 			evidence = r.Unverified()
 		default:
-			c.stays(live.GetName(), fmt.Sprintf("It has %s, and %s is declared. %s", &has, &want, Remedy(live, r, has)))
+			c.stays(live.GetName(), fmt.Sprintf("It has %s, and %s is declared. %s", &has, &want, GrowthRemedy(live, r, has)))
 			return nil
 		}
 	}
@@ -267,7 +267,7 @@ func (c *comparison) grow(ctx context.Context, live *unstructured.Unstructured, 
 		Address: c.inv.AddressFor(ref, live.GetAnnotations(), live.GetLabels()), Verb: plans.Update, Ref: ref,
 		Prior: providers.Precondition{UID: live.GetUID()}, Grows: want.String(), Evidence: evidence,
 		Reasons: []plans.Reason{{Kind: plans.ReasonGrows, Detail: c.set.Action.Ref.String()}},
-		Changes: []plans.Change{{Path: objects.ClaimSizePath, Before: has.String(), After: want.String()}},
+		Changes: []plans.Change{{Path: inventory.ClaimSizePath, Before: has.String(), After: want.String()}},
 	}
 	c.set.Volumes = append(c.set.Volumes, action)
 	switch c.set.Action.Verb {
@@ -277,8 +277,8 @@ func (c *comparison) grow(ctx context.Context, live *unstructured.Unstructured, 
 	return nil
 }
 
-// Remedy says why the server does not let a claim grow, and how to go on.
-func Remedy(live *unstructured.Unstructured, r dryrun.Refusal, has resource.Quantity) string {
+// GrowthRemedy says why the server does not let a claim grow, and how to go on.
+func GrowthRemedy(live *unstructured.Unstructured, r dryrun.Refusal, has resource.Quantity) string {
 	class, _, _ := unstructured.NestedString(live.Object, "spec", "storageClassName")
 	if class == "" {
 		return fmt.Sprintf("The cluster does not let it grow: %s. It has no storage class, so nothing makes its volume grow. Copy the data to a new claim, or declare %s.", r.Text(), &has)
@@ -290,12 +290,12 @@ func Remedy(live *unstructured.Unstructured, r dryrun.Refusal, has resource.Quan
 // grownByOthers warns of a declared claim that is larger than declared. kolla leaves its size as it
 // is (package ownership).
 func grownByOthers(o *outcome.Outcome) []plans.Problem {
-	want, _ := objects.ClaimSize(o.Object.Manifest.Object)
+	want, _ := inventory.ClaimSize(o.Object.Manifest.Object)
 	for _, y := range o.Action.Yields {
-		if y.Path != objects.ClaimSizePath || y.Declared || o.Live == nil {
+		if y.Path != inventory.ClaimSizePath || y.Declared || o.Live == nil {
 			continue
 		}
-		if has, ok := objects.ClaimSize(o.Live.Object); ok && has.Cmp(want) > 0 {
+		if has, ok := inventory.ClaimSize(o.Live.Object); ok && has.Cmp(want) > 0 {
 			p := plans.ProblemOf(o.Object, fmt.Sprintf("%s is larger than declared", o.Action.Ref), tooLarge(has, want))
 			p.Warning, p.Stays = true, true
 			return []plans.Problem{p}

@@ -1,4 +1,4 @@
-package additions_test
+package ownership_test
 
 import (
 	"context"
@@ -8,7 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/planner/internal/additions"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/internal/ownership"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -49,9 +50,9 @@ func TestAggregated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			live := role("all", test.live)
-			o := additions.Object{Declared: &providers.Object{Manifest: role("all", test.declared)}, Live: live}
+			o := &outcome.Outcome{Object: &providers.Object{Manifest: role("all", test.declared)}, Live: live}
 			reader := roles{list: []*unstructured.Unstructured{live, role("part", `, "rules": [`+pods+`,`+pods+`]`)}}
-			given, foreign, err := additions.Aggregated(t.Context(), providers.NewSnapshot(reader), o)
+			given, foreign, err := ownership.Aggregated(t.Context(), providers.NewSnapshot(reader), o)
 			if err != nil || foreign != test.foreign {
 				t.Errorf("foreign %v, want %v: %v", foreign, test.foreign, err)
 			}

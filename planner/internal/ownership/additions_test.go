@@ -1,4 +1,4 @@
-package additions_test
+package ownership_test
 
 import (
 	"testing"
@@ -7,7 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/additions"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/internal/ownership"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -21,13 +22,13 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 }
 
 // owned is an object that kolla made.
-func owned(t *testing.T, declared, live string) additions.Object {
+func owned(t *testing.T, declared, live string) *outcome.Outcome {
 	t.Helper()
-	return additions.Object{
-		Declared: &providers.Object{Manifest: object(t, declared)},
-		Live:     object(t, live),
-		Manager:  providers.FieldManager,
-		Owned:    true,
+	return &outcome.Outcome{
+		Object:  &providers.Object{Manifest: object(t, declared)},
+		Live:    object(t, live),
+		Manager: providers.FieldManager,
+		Ours:    true,
 	}
 }
 
@@ -50,7 +51,7 @@ func TestUnremovable(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			found, err := additions.Unremovable(t.Context(), providers.SnapshotOf(), owned(t, test.declared, test.live))
+			found, err := ownership.Unremovable(t.Context(), providers.SnapshotOf(), owned(t, test.declared, test.live), ownership.History{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +79,7 @@ func TestMayBeStale(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := additions.MayBeStale(owned(t, `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "x"}}`, before), object(t, test.after))
+			got, err := ownership.MayBeStale(owned(t, `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "x"}}`, before), object(t, test.after))
 			if err != nil || got != test.want {
 				t.Errorf("%v, %v; want %v", got, err, test.want)
 			}

@@ -1,4 +1,4 @@
-package impact
+package placement
 
 import (
 	"fmt"
@@ -13,7 +13,6 @@ import (
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -27,7 +26,7 @@ const maxNodes = 8
 // they are. It considers the nodes that workloads choose by labels.
 func ClosedNodes(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.Problem {
 	var lines, cordoned []string
-	after := nodesOf(inv, outcomes, nil)
+	after := After(inv, outcomes, nil)
 	manager := providers.ManagerOf(inv.Input.Cloud, true)
 	nodes := slices.Clone(inv.Input.Snapshot.All(inventory.Nodes))
 	slices.SortFunc(nodes, func(a, b *unstructured.Unstructured) int { return strings.Compare(a.GetName(), b.GetName()) })
@@ -37,7 +36,7 @@ func ClosedNodes(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.
 		for _, bar := range barsOf(node, manager) {
 			var kept []string
 			for _, o := range outcomes {
-				selector := objects.NodeSelector(o.Object.Manifest)
+				selector := inventory.NodeSelector(o.Object.Manifest)
 				if plans.RunsPodsContinuously(o.Object.Ref()) && len(selector) > 0 && covers(after[node.GetName()].GetLabels(), selector) && !bar.passes(o.Object.Manifest) {
 					kept = append(kept, o.Object.Address.String())
 				}

@@ -1,4 +1,4 @@
-package impact
+package removal
 
 import (
 	"fmt"
@@ -8,15 +8,14 @@ import (
 
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
-// LostData looks for data that was deleted with an object, or that stays behind under another
+// lostData looks for data that was deleted with an object, or that stays behind under another
 // name.
-func LostData(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.Loss {
+func lostData(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.Loss {
 	f := lossFinder{inv: inv, outcomes: outcomes}
 	for _, o := range outcomes {
 		if o.Action.Verb != plans.Create {
@@ -25,7 +24,7 @@ func LostData(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.Los
 		if wasDeleted(o) {
 			f.findOf(o)
 		}
-		if objects.OwnVolumes(o.Object.Manifest) != "" {
+		if inventory.OwnVolumes(o.Object.Manifest) != "" {
 			f.findVolumes(o)
 		}
 	}
@@ -55,7 +54,7 @@ func (f *lossFinder) findOf(o *outcome.Outcome) {
 	}
 	loss := plans.Loss{
 		Address: o.Object.Address, Refs: []providers.Ref{o.Action.Ref},
-		Holds: objects.Holds(o.Object.Manifest, o.Object.Holds), Means: o.Object.Loss,
+		Holds: inventory.Holds(o.Object.Manifest, o.Object.Holds), Means: o.Object.Loss,
 	}
 	if o.Action.Ref.GVK == inventory.Claims {
 		loss.Jobs = f.ranFor(o.Object.Address)
@@ -104,9 +103,9 @@ func outlived(inv *inventory.Inventory, o *outcome.Outcome) bool {
 
 // expectedVolumes returns the claims of all replicas of a StatefulSet.
 func expectedVolumes(set *unstructured.Unstructured) []providers.Ref {
-	n, _ := objects.Replicas(set)
+	n, _ := inventory.Replicas(set)
 	var refs []providers.Ref
-	for _, template := range objects.ClaimNames(set) {
+	for _, template := range inventory.ClaimNames(set) {
 		for i := range n {
 			refs = append(refs, providers.Ref{GVK: inventory.Claims, Namespace: set.GetNamespace(), Name: fmt.Sprintf("%s-%s-%d", template, set.GetName(), i)})
 		}
@@ -156,12 +155,4 @@ func (f *lossFinder) ranFor(on addrs.Object) []addrs.Object {
 	}
 	slices.SortFunc(jobs, addrs.Object.Compare)
 	return jobs
-}
-
-func namesOf(refs []providers.Ref) []string {
-	var names []string
-	for _, ref := range refs {
-		names = append(names, ref.Name)
-	}
-	return names
 }

@@ -1,4 +1,4 @@
-package impact
+package placement
 
 import (
 	"cmp"

@@ -1,6 +1,4 @@
-// Package objects reads facts from one object, declared or live: its replicas, its volumes,
-// the files in its pods, and the data that would be lost with it.
-package objects
+package inventory
 
 import (
 	"fmt"

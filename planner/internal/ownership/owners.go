@@ -1,4 +1,4 @@
-package additions
+package ownership
 
 import (
 	"slices"
@@ -11,12 +11,13 @@ import (
 	"kolla.openstack.org/kolla/internal/base/foreign"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // LeavesBehind reports whether an apply would give up fields that others own too. They would
 // stay.
-func LeavesBehind(o Object, applied *unstructured.Unstructured) bool {
+func LeavesBehind(o *outcome.Outcome, applied *unstructured.Unstructured) bool {
 	if !fields.WrittenThrough(o.Live, func(subresource string) bool { return subresource != "status" }) {
 		return false
 	}
@@ -26,7 +27,7 @@ func LeavesBehind(o Object, applied *unstructured.Unstructured) bool {
 }
 
 // WrittenByOthers keeps the paths that others certainly wrote.
-func WrittenByOthers(o Object, paths []fieldpath.Path) []fieldpath.Path {
+func WrittenByOthers(o *outcome.Outcome, paths []fieldpath.Path) []fieldpath.Path {
 	owners := fields.OwnersOf(o.Live, o.Manager)
 	return slices.DeleteFunc(slices.Clone(paths), func(path fieldpath.Path) bool {
 		_, written := owners.Other(path)
@@ -36,7 +37,7 @@ func WrittenByOthers(o Object, paths []fieldpath.Path) []fieldpath.Path {
 
 // Certain keeps the paths that others certainly wrote, or that the server names as immutable:
 // a default of the server is not refused.
-func Certain(o Object, paths []fieldpath.Path, r dryrun.Refusal) []fieldpath.Path {
+func Certain(o *outcome.Outcome, paths []fieldpath.Path, r dryrun.Refusal) []fieldpath.Path {
 	owners := fields.OwnersOf(o.Live, o.Manager)
 	return slices.DeleteFunc(slices.Clone(paths), func(path fieldpath.Path) bool {
 		_, written := owners.Other(path)
@@ -46,12 +47,12 @@ func Certain(o Object, paths []fieldpath.Path, r dryrun.Refusal) []fieldpath.Pat
 
 // Attribute notes who added the fields, and when. A default that was right until the declaration
 // changed has no author.
-func Attribute(o Object, added []fields.Difference) {
-	if o.Adopted {
+func Attribute(o *outcome.Outcome, h History, added []fields.Difference) {
+	if o.Adopts() {
 		return
 	}
 	owners := fields.OwnersOf(o.Live, o.Manager)
-	edited := o.Record != nil && o.Record.DesiredDigest != o.Declared.Digest()
+	edited := o.Record != nil && o.Record.State.DesiredDigest != o.Object.Digest()
 	for i := range added {
 		d := &added[i]
 		at, otherVersion := behind(d.At)
@@ -59,7 +60,7 @@ func Attribute(o Object, added []fields.Difference) {
 		if otherVersion && edited && !written && fields.Touches(owners.Own, at) {
 			continue // an earlier declaration in that version
 		}
-		if written || !o.Clean && !(edited && derived(d.At)) {
+		if written || !h.Clean && !(edited && derived(d.At)) {
 			d.Drift, d.Manager, d.Time = true, by.Manager, by.Time
 		}
 	}
@@ -78,11 +79,11 @@ func behind(path fieldpath.Path) (field fieldpath.Path, ok bool) {
 // Emptied returns the maps of a custom resource that are declared as empty and lose fields;
 // own: also fields of kolla's own. An apply has to remove them first, whoever else owns them;
 // see fields.Bare.
-func Emptied(o Object, removed *fieldpath.Set, own bool) *fieldpath.Set {
+func Emptied(o *outcome.Outcome, removed *fieldpath.Set, own bool) *fieldpath.Set {
 	set := fieldpath.NewSet()
 	find := func(path fieldpath.Path) {
 		for n := 1; n < len(path); n++ {
-			if declared, there := fields.Lookup(o.Declared.Manifest.Object, path[:n]); there && fields.Empty(declared) {
+			if declared, there := fields.Lookup(o.Object.Manifest.Object, path[:n]); there && fields.Empty(declared) {
 				set.Insert(path.Copy())
 				set.Insert(path[:n].Copy())
 			}

@@ -1,4 +1,4 @@
-package additions
+package ownership
 
 import (
 	"context"
@@ -14,21 +14,22 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// Rules is the path of the field that a controller fills in for a ClusterRole with an
+// AggregatedRules is the path of the field that a controller fills in for a ClusterRole with an
 // aggregationRule: the rules of all ClusterRoles that the aggregationRule selects.
-var Rules = fieldpath.MakePathOrDie("rules")
+var AggregatedRules = fieldpath.MakePathOrDie("rules")
 
 // Aggregated returns the rules that the controller gives to the live object. foreign: the object
 // has other rules too. The controller leaves them there if it has none to give.
-func Aggregated(ctx context.Context, snapshot *providers.Snapshot, o Object) (given []any, foreign bool, err error) {
+func Aggregated(ctx context.Context, snapshot *providers.Snapshot, o *outcome.Outcome) (given []any, foreign bool, err error) {
 	kind := o.Live.GroupVersionKind()
 	aggregation, aggregated := o.Live.Object["aggregationRule"].(map[string]any)
 	have, _ := o.Live.Object["rules"].([]any)
-	declared, _ := fields.Lookup(o.Declared.Manifest.Object, Rules)
+	declared, _ := fields.Lookup(o.Object.Manifest.Object, AggregatedRules)
 	if kind.GroupKind() != kinds.ClusterRole || !aggregated || len(have) == 0 || declared != nil && !fields.Empty(declared) {
 		return nil, false, nil
 	}

@@ -1,4 +1,6 @@
-package impact
+// Package placement says on which nodes pods run after a plan: the nodes that they leave, and the nodes
+// and namespaces that do not take them.
+package placement
 
 import (
 	"fmt"
@@ -12,19 +14,19 @@ import (
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// nodesAfter has all nodes as they are after a plan, by name.
-type nodesAfter map[string]*unstructured.Unstructured
+// Nodes has all nodes as they are after a plan, by name.
+type Nodes map[string]*unstructured.Unstructured
 
-func nodesOf(inv *inventory.Inventory, outcomes []*outcome.Outcome, actions []plans.Action) nodesAfter {
+// After returns the nodes after a plan with these decisions and actions.
+func After(inv *inventory.Inventory, outcomes []*outcome.Outcome, actions []plans.Action) Nodes {
 	snapshot := inv.Input.Snapshot
-	nodes := nodesAfter{}
+	nodes := Nodes{}
 	for _, node := range snapshot.All(inventory.Nodes) {
 		nodes[node.GetName()] = node
 	}
@@ -58,19 +60,19 @@ func released(live *unstructured.Unstructured, manager string) *unstructured.Uns
 	return node
 }
 
-// leftNodes returns the nodes that a live DaemonSet has pods on and leaves with this plan: it
+// Left returns the nodes that a live DaemonSet has pods on and leaves with this plan: it
 // asks for other labels, or the nodes lose theirs. The cluster deletes such pods at once,
-// whatever the update strategy is. after is the DaemonSet after an update.
-func leftNodes(snapshot *providers.Snapshot, a *plans.Action, after *unstructured.Unstructured, nodes nodesAfter) []string {
+// whatever the update strategy is. o is the decision about an object that is updated.
+func Left(snapshot *providers.Snapshot, a *plans.Action, o *outcome.Outcome, nodes Nodes) []string {
 	live := snapshot.Get(a.Ref)
 	if live == nil || a.Ref.GVK.GroupKind() != kinds.DaemonSet {
 		return nil
 	}
-	is, will := objects.NodeSelector(live), objects.NodeSelector(live)
+	is, will := inventory.NodeSelector(live), inventory.NodeSelector(live)
 	switch a.Verb {
 	case plans.None, plans.Refresh:
 	case plans.Update, plans.Adopt:
-		will = objects.NodeSelector(after)
+		will = inventory.NodeSelector(o.After)
 	default:
 		return nil
 	}
@@ -88,13 +90,13 @@ func leftNodes(snapshot *providers.Snapshot, a *plans.Action, after *unstructure
 // first gives the node the label that the DaemonSet asks for, and then changes the DaemonSet.
 // Such a pod registers a node that it does not belong to.
 func PassingPods(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.Problem {
-	nodes := nodesOf(inv, outcomes, nil)
+	nodes := After(inv, outcomes, nil)
 	var warnings []plans.Problem
 	for _, o := range outcomes {
 		if o.Live == nil || o.After == nil || o.Action.Verb != plans.Update || o.Action.Ref.GVK.GroupKind() != kinds.DaemonSet {
 			continue
 		}
-		before, after := objects.NodeSelector(o.Live), objects.NodeSelector(o.After)
+		before, after := inventory.NodeSelector(o.Live), inventory.NodeSelector(o.After)
 		var names []string
 		for _, node := range inv.Input.Snapshot.All(inventory.Nodes) {
 			then := nodes[node.GetName()].GetLabels()

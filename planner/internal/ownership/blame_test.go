@@ -1,4 +1,4 @@
-package blame_test
+package ownership_test
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/blame"
+	"kolla.openstack.org/kolla/planner/internal/ownership"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -21,70 +21,70 @@ func TestDifferences(t *testing.T) {
 	at := time.Date(2026, 11, 21, 2, 11, 0, 0, time.UTC)
 	held := fields.Owners{Own: field, Name: "kolla", Time: at}
 	tests := map[string]struct {
-		origin  blame.Origin
+		origin  ownership.Origin
 		want    plans.ReasonKind
 		drift   bool
 		edited  bool
 		manager string
 	}{
 		"held, and the configuration changed": {
-			origin: blame.Origin{Ours: true, Edited: true, Live: fields.Owners{Own: field}, After: fields.Owners{Own: field}},
+			origin: ownership.Origin{Ours: true, Edited: true, Live: fields.Owners{Own: field}, After: fields.Owners{Own: field}},
 			want:   plans.ReasonConfig,
 		},
 		"held, and nothing changed": {
-			origin: blame.Origin{Ours: true, Same: true, Untouched: true, Live: fields.Owners{Own: field}, After: fields.Owners{Own: field}},
+			origin: ownership.Origin{Ours: true, Same: true, Untouched: true, Live: fields.Owners{Own: field}, After: fields.Owners{Own: field}},
 			want:   plans.ReasonUpgrade,
 		},
 		"held, and the object was written to": {
-			origin: blame.Origin{Ours: true, Same: true, Written: true, Live: fields.Owners{Own: field}, After: fields.Owners{Own: field}},
+			origin: ownership.Origin{Ours: true, Same: true, Written: true, Live: fields.Owners{Own: field}, After: fields.Owners{Own: field}},
 			want:   plans.ReasonDrift, drift: true,
 		},
 		"held, and nobody knows what changed": {
-			origin: blame.Origin{Ours: true, Same: true, Live: fields.Owners{Own: field}, After: fields.Owners{Own: field}},
+			origin: ownership.Origin{Ours: true, Same: true, Live: fields.Owners{Own: field}, After: fields.Owners{Own: field}},
 			want:   plans.ReasonUnexplained,
 		},
 		"added, and the object was written to": {
-			origin: blame.Origin{Ours: true, Same: true, Written: true, Live: fields.Owners{Own: field}, After: fields.Owners{Own: none}},
+			origin: ownership.Origin{Ours: true, Same: true, Written: true, Live: fields.Owners{Own: field}, After: fields.Owners{Own: none}},
 			want:   plans.ReasonDrift, drift: true,
 		},
 		"changed under kolla's name": {
-			origin: blame.Origin{Ours: true, Same: true, Impersonated: true, Live: held, After: fields.Owners{Own: field}},
+			origin: ownership.Origin{Ours: true, Same: true, Impersonated: true, Live: held, After: fields.Owners{Own: field}},
 			want:   plans.ReasonDrift, drift: true, manager: "kolla",
 		},
 		"added under kolla's name": {
-			origin: blame.Origin{Ours: true, Same: true, Impersonated: true, Live: held, After: fields.Owners{Own: none}},
+			origin: ownership.Origin{Ours: true, Same: true, Impersonated: true, Live: held, After: fields.Owners{Own: none}},
 			want:   plans.ReasonDrift, drift: true, manager: "kolla",
 		},
 		"added under kolla's name, and the configuration changed": {
-			origin: blame.Origin{Ours: true, Edited: true, Impersonated: true, Live: held, After: fields.Owners{Own: none}},
+			origin: ownership.Origin{Ours: true, Edited: true, Impersonated: true, Live: held, After: fields.Owners{Own: none}},
 			want:   plans.ReasonDrift, drift: true, edited: true, manager: "kolla",
 		},
 		"newly declared, and another field was changed under kolla's name": {
-			origin: blame.Origin{Ours: true, Edited: true, Impersonated: true, Live: fields.Owners{Own: none}, After: fields.Owners{Own: field}},
+			origin: ownership.Origin{Ours: true, Edited: true, Impersonated: true, Live: fields.Owners{Own: none}, After: fields.Owners{Own: field}},
 			want:   plans.ReasonConfig,
 		},
 		"taken by somebody else": {
-			origin: blame.Origin{Ours: true, Same: true, Live: fields.Owners{Own: none, Others: other}, After: fields.Owners{Own: field}},
+			origin: ownership.Origin{Ours: true, Same: true, Live: fields.Owners{Own: none, Others: other}, After: fields.Owners{Own: field}},
 			want:   plans.ReasonDrift, drift: true, manager: "kubectl-edit",
 		},
 		"not held, and the configuration changed": {
-			origin: blame.Origin{Ours: true, Edited: true, Live: fields.Owners{Own: none}, After: fields.Owners{Own: field}},
+			origin: ownership.Origin{Ours: true, Edited: true, Live: fields.Owners{Own: none}, After: fields.Owners{Own: field}},
 			want:   plans.ReasonConfig,
 		},
 		"not held by anybody": {
-			origin: blame.Origin{Ours: true, Same: true, Live: fields.Owners{Own: none}, After: fields.Owners{Own: field}},
+			origin: ownership.Origin{Ours: true, Same: true, Live: fields.Owners{Own: none}, After: fields.Owners{Own: field}},
 			want:   plans.ReasonDrift, drift: true,
 		},
 		"neither held nor wanted": {
-			origin: blame.Origin{Ours: true, Same: true, Untouched: true, Live: fields.Owners{Own: none}, After: fields.Owners{Own: none}},
+			origin: ownership.Origin{Ours: true, Same: true, Untouched: true, Live: fields.Owners{Own: none}, After: fields.Owners{Own: none}},
 			want:   plans.ReasonUpgrade,
 		},
 		"neither held nor wanted, and the configuration changed": {
-			origin: blame.Origin{Ours: true, Edited: true, Untouched: true, Live: fields.Owners{Own: none}, After: fields.Owners{Own: none}},
+			origin: ownership.Origin{Ours: true, Edited: true, Untouched: true, Live: fields.Owners{Own: none}, After: fields.Owners{Own: none}},
 			want:   plans.ReasonUnexplained,
 		},
 		"never kolla's": {
-			origin: blame.Origin{Live: fields.Owners{Own: none, Others: other}, After: fields.Owners{Own: field}},
+			origin: ownership.Origin{Live: fields.Owners{Own: none, Others: other}, After: fields.Owners{Own: field}},
 			want:   plans.ReasonUnowned,
 		},
 	}
@@ -116,7 +116,7 @@ func TestRevision(t *testing.T) {
 		"another": {field, "8cbcf8c28e", plans.ReasonConfig},
 	} {
 		t.Run(name, func(t *testing.T) {
-			origin := blame.Origin{Ours: true, Edited: true, Impersonated: true, Live: fields.Owners{Own: test.live}, After: fields.Owners{Own: field}}
+			origin := ownership.Origin{Ours: true, Edited: true, Impersonated: true, Live: fields.Owners{Own: test.live}, After: fields.Owners{Own: field}}
 			differences := []fields.Difference{{At: path, Change: plans.Change{Path: fields.Text(path), Before: test.before, After: "e03efce7e2"}}}
 			if reasons := origin.Differences(differences); len(reasons) != 1 || reasons[0].Kind != test.want {
 				t.Errorf("reasons %v, want %s", reasons, test.want)

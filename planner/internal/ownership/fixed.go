@@ -1,4 +1,4 @@
-package additions
+package ownership
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/lifecycle"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -31,7 +31,7 @@ var (
 
 // fixedFields lists the undeclared fields that a question to the server must not leave out:
 // those of Unremovable, those that belong to them, and the default class of an Ingress.
-func fixedFields(ctx context.Context, snapshot *providers.Snapshot, o Object) ([]fieldpath.Path, error) {
+func fixedFields(ctx context.Context, snapshot *providers.Snapshot, o *outcome.Outcome, h History) ([]fieldpath.Path, error) {
 	var paths []fieldpath.Path
 	if proof.Headless(o.Live) {
 		paths = []fieldpath.Path{clusterIP, clusterIPs}
@@ -39,7 +39,7 @@ func fixedFields(ctx context.Context, snapshot *providers.Snapshot, o Object) ([
 	for _, field := range proof.AddedToPod(o.Live) {
 		paths = append(paths, fieldpath.MakePathOrDie("spec", field))
 	}
-	class, given := undeclaredClass(o)
+	class, given := undeclaredClass(o, h)
 	if class == "" {
 		return paths, nil
 	}
@@ -69,31 +69,31 @@ var jobFields = []struct {
 }
 
 // Unremovable finds the additions of others that no update can remove.
-func Unremovable(ctx context.Context, snapshot *providers.Snapshot, o Object) ([]fields.Difference, error) {
-	if !o.Owned && !o.Declared.IsJob() {
+func Unremovable(ctx context.Context, snapshot *providers.Snapshot, o *outcome.Outcome, h History) ([]fields.Difference, error) {
+	if !o.Owned() && !o.Object.IsJob() {
 		return nil, nil
 	}
 	var found []fields.Difference
 	owners := fields.OwnersOf(o.Live, o.Manager)
-	ignored, left := lifecycle.Of(o.Declared).Ignored(), lifecycle.Of(o.Declared).LeftTo(owners.Others)
+	ignored, left := RulesOf(o.Object).Ignored(), RulesOf(o.Object).LeftTo(owners.Others)
 	add := func(path fieldpath.Path, after any) {
 		if fields.Covered(ignored, path) || fields.Touches(left, path) {
 			return
 		}
 		d := fields.Difference{At: path, Change: plans.Change{Path: fields.Text(path), After: after}}
 		d.Before, _ = fields.Lookup(o.Live.Object, path)
-		if by, written := owners.Other(path); written || !o.Clean {
+		if by, written := owners.Other(path); written || !h.Clean {
 			d.Drift, d.Manager, d.Time = true, by.Manager, by.Time
 		}
 		found = append(found, d)
 	}
-	if o.Declared.IsJob() && !o.OtherInputs {
+	if o.Object.IsJob() && !o.OtherInputs() {
 		for _, field := range jobFields {
-			want, declared := fields.Lookup(o.Declared.Manifest.Object, field.path)
+			want, declared := fields.Lookup(o.Object.Manifest.Object, field.path)
 			switch {
 			case !declared:
 				want = field.fresh
-			case !o.Versioned:
+			case !o.Versioned():
 				continue // it is compared like any other field
 			}
 			live, _ := fields.Lookup(o.Live.Object, field.path)
@@ -104,15 +104,15 @@ func Unremovable(ctx context.Context, snapshot *providers.Snapshot, o Object) ([
 	}
 	// An address cannot be changed in one update. Two updates can: the first one makes the
 	// Service an ExternalName, which has no address. Any other address may be allocated.
-	if proof.Headless(o.Live) && !lifecycle.Declares(o.Declared, clusterIP) && !lifecycle.Declares(o.Declared, clusterIPs) {
+	if proof.Headless(o.Live) && !Declares(o.Object, clusterIP) && !Declares(o.Object, clusterIPs) {
 		add(clusterIP, plans.Unknown)
 	}
 	for _, field := range proof.AddedToPod(o.Live) {
-		if path := fieldpath.MakePathOrDie("spec", field); !lifecycle.Declares(o.Declared, path) {
+		if path := fieldpath.MakePathOrDie("spec", field); !Declares(o.Object, path) {
 			add(path, nil)
 		}
 	}
-	if class, given := undeclaredClass(o); class != "" && !given {
+	if class, given := undeclaredClass(o, h); class != "" && !given {
 		// The server gives the default class to new objects only.
 		fresh, _, err := defaultClass(ctx, snapshot)
 		if err != nil {
@@ -128,13 +128,13 @@ func Unremovable(ctx context.Context, snapshot *providers.Snapshot, o Object) ([
 // undeclaredClass returns the class of a live Ingress that declares none; empty: it has none.
 // given: as far as anybody knows, the server set the class when the object was created. The
 // default may have been another one then.
-func undeclaredClass(o Object) (class string, given bool) {
-	if o.Declared.Ref().GVK.GroupKind() != kinds.Ingress || lifecycle.Declares(o.Declared, ingressClass) {
+func undeclaredClass(o *outcome.Outcome, h History) (class string, given bool) {
+	if o.Object.Ref().GVK.GroupKind() != kinds.Ingress || Declares(o.Object, ingressClass) {
 		return "", false
 	}
 	class, _, _ = unstructured.NestedString(o.Live.Object, "spec", "ingressClassName")
 	_, written := fields.OwnersOf(o.Live, o.Manager).Other(ingressClass)
-	return class, !written && !o.Written
+	return class, !written && !h.Written
 }
 
 // defaultClass returns the class that a new Ingress without a declared class gets; empty: it

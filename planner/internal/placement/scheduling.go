@@ -1,4 +1,4 @@
-package impact
+package placement
 
 import (
 	"slices"
@@ -11,16 +11,16 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/klog/v2"
 
-	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// newPods returns the number of pods that a new workload starts. The server's answer for a new
+// NewPods returns the number of pods that a new workload starts. The server's answer for a new
 // DaemonSet has a count of 0 in its status, which means nothing: its pods are the nodes on which
 // they may run. They are not known without the nodes of the cluster.
-func newPods(workload *unstructured.Unstructured, nodes nodesAfter) (n int, known bool) {
+func NewPods(workload *unstructured.Unstructured, nodes Nodes) (n int, known bool) {
 	if workload == nil || workload.GroupVersionKind().GroupKind() != kinds.DaemonSet {
-		return objects.Replicas(workload)
+		return inventory.Replicas(workload)
 	}
 	pod, ok := podOf(workload)
 	if !ok || len(nodes) == 0 {

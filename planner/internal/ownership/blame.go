@@ -1,7 +1,4 @@
-// Package blame says why the fields of an object differ from the declaration: the
-// configuration changed, somebody changed the object, or a newer version of kolla or of the
-// server has other defaults.
-package blame
+package ownership
 
 import (
 	"slices"
@@ -11,7 +8,9 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Origin has the facts about one object.
+// Origin has the facts that say why the fields of an object differ from the declaration: the
+// configuration changed, somebody changed the object, or a newer version of kolla or of the server has
+// other defaults.
 type Origin struct {
 	Live, After fields.Owners
 	// Same: the declaration did not change since kolla last applied it.

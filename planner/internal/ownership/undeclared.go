@@ -1,4 +1,4 @@
-package additions
+package ownership
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/lifecycle"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -17,12 +17,12 @@ import (
 
 // Undeclared lists the fields of an applied object that nothing declares and nobody else may
 // set. Most of them are defaults, which only the server knows.
-func Undeclared(ctx context.Context, snapshot *providers.Snapshot, o Object, yields []plans.Yield, after *unstructured.Unstructured, whole bool) ([]fieldpath.Path, error) {
-	manifest, err := fields.Trim(o.Declared.Manifest, yields)
+func Undeclared(ctx context.Context, snapshot *providers.Snapshot, o *outcome.Outcome, h History, yields []plans.Yield, after *unstructured.Unstructured, whole bool) ([]fieldpath.Path, error) {
+	manifest, err := fields.Trim(o.Object.Manifest, yields)
 	if err != nil {
 		return nil, err
 	}
-	ignored := lifecycle.Of(o.Declared).Ignored()
+	ignored := RulesOf(o.Object).Ignored()
 	owners := fields.OwnersOf(o.Live, o.Manager)
 	var yielded []fieldpath.Path
 	for _, y := range yields {
@@ -32,7 +32,7 @@ func Undeclared(ctx context.Context, snapshot *providers.Snapshot, o Object, yie
 		}
 		yielded = append(yielded, path)
 	}
-	fixed, err := fixedFields(ctx, snapshot, o)
+	fixed, err := fixedFields(ctx, snapshot, o, h)
 	if err != nil {
 		return nil, err
 	}
@@ -41,15 +41,15 @@ func Undeclared(ctx context.Context, snapshot *providers.Snapshot, o Object, yie
 		return nil, err
 	}
 	left := func(path fieldpath.Path) bool {
-		if rules && path.Equals(Rules) {
+		if rules && path.Equals(AggregatedRules) {
 			return fields.Covered(ignored, path)
 		}
-		return proof.KeeperOf(after, fields.Names(path)) != proof.Nobody || o.Scaled && fields.Text(path) == replicas ||
+		return proof.KeeperOf(after, fields.Names(path)) != proof.Nobody || o.Action.Scaled && fields.Text(path) == replicas ||
 			fields.Covered(ignored, path) || slices.ContainsFunc(fixed, path.Equals) ||
 			slices.ContainsFunc(yielded, func(y fieldpath.Path) bool { return fields.Overlap(y, path) })
 	}
 	var paths []fieldpath.Path
-	for _, path := range fields.Extras(after, manifest, o.Manager, lifecycle.Of(o.Declared).LeftTo(owners.Others), ignored, whole) {
+	for _, path := range fields.Extras(after, manifest, o.Manager, RulesOf(o.Object).LeftTo(owners.Others), ignored, whole) {
 		value, there := fields.Lookup(after.Object, path)
 		if there && value != nil && !fields.Empty(value) && !fields.RepeatsKey(path) && !left(path) {
 			paths = append(paths, path)
@@ -71,7 +71,7 @@ func derived(path fieldpath.Path) bool {
 // changes. Only a dry run is certain. Most objects have pods, and an upgrade changes their
 // images, so their defaults are known here: they depend on images, on types, and on which
 // fields exist.
-func MayBeStale(o Object, applied *unstructured.Unstructured) (bool, error) {
+func MayBeStale(o *outcome.Outcome, applied *unstructured.Unstructured) (bool, error) {
 	if o.Live == applied {
 		return false, nil
 	}
@@ -91,7 +91,7 @@ func MayBeStale(o Object, applied *unstructured.Unstructured) (bool, error) {
 		case last == "image":
 			policy := append(d.At[:len(d.At)-1].Copy(), fieldpath.MakePathOrDie("imagePullPolicy")...)
 			now, _ := fields.Lookup(applied.Object, policy)
-			return d.Before != nil && now != pullPolicy(d.After) && !lifecycle.Declares(o.Declared, policy)
+			return d.Before != nil && now != pullPolicy(d.After) && !Declares(o.Object, policy)
 		}
 		return (d.Before == nil || d.After == nil) && last != "*"
 	}), nil

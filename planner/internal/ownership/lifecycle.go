@@ -1,6 +1,4 @@
-// Package lifecycle evaluates the lifecycle block of an object: which of its fields the operator
-// leaves to others. Package ownership decides about the other fields.
-package lifecycle
+package ownership
 
 import (
 	"slices"
@@ -12,11 +10,12 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Rules are the rules of one lifecycle block. Without a block there are none.
+// Rules are the rules of one lifecycle block: which fields of an object the operator leaves to others.
+// Without a block there are none.
 type Rules struct{ block providers.Lifecycle }
 
-// Of returns the rules of an object.
-func Of(object *providers.Object) Rules {
+// RulesOf returns the rules of an object.
+func RulesOf(object *providers.Object) Rules {
 	if object.Lifecycle == nil {
 		return Rules{}
 	}
