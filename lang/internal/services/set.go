@@ -127,7 +127,7 @@ func newInstance(c *Set, n *graph.Node, definition *source.Block, home *graph.Mo
 		set: c, report: c.Report, node: n, block: n.Block, written: definition, home: home,
 		absent: map[string]bool{}, used: map[string]bool{},
 	}
-	in.whole, in.strays = eval.Overlay(blocks.WithDefaults(definition, c.defaults()), n.Block)
+	in.whole, in.strays = whole(definition, c.defaults(), n.Block)
 	in.definition = in.whole
 	in.user, in.cloud, in.inner = c.Graph.Env(eval.NewScope(nil)), c.Graph.Env(eval.NewScope(nil)), c.Graph.Env(eval.NewScope(nil))
 	for _, e := range []*eval.Env{in.user, in.cloud, in.inner} {
@@ -162,7 +162,7 @@ func inFrame(in *instance, f *graph.Frame, it eval.Instance) *instance {
 	}
 	if out != in {
 		out.block = eval.Expanded(out.user, in.block)
-		out.whole, out.strays = eval.Overlay(blocks.WithDefaults(eval.Expanded(out.inner, in.written), c.defaults()), out.block)
+		out.whole, out.strays = whole(eval.Expanded(out.inner, in.written), c.defaults(), out.block)
 		out.definition = out.whole
 		for _, e := range []*eval.Env{out.user, out.cloud, out.inner} {
 			e.Scope.Open = out.definition.Incomplete
@@ -170,6 +170,12 @@ func inFrame(in *instance, f *graph.Frame, it eval.Instance) *instance {
 		out.merged = layers(out).Merge()
 	}
 	return out
+}
+
+// whole returns a definition under the cloud's defaults and the service. The defaults may be nil.
+func whole(definition, defaults, service *source.Block) (*source.Block, []eval.Stray) {
+	definition, _ = eval.Merge(definition, blocks.Defaults(definition, defaults), configs.LayerCloud)
+	return eval.Merge(definition, service, configs.LayerService)
 }
 
 // ExpandDefaults expands the dynamic blocks in the cloud's defaults in the root frame.

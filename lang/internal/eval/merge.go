@@ -16,9 +16,10 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// A service overrides blocks of its definition with blocks of the same type and label, and adds
-// others. Overlay merges both before anything is evaluated. Expressions of the service then stand
-// among those of the definition, wrapped in Said, which tells the environment that evaluates them.
+// The cloud's defaults and a service override blocks of a definition with blocks of the same type
+// and label, and add others. Merge puts one layer over another before anything is evaluated.
+// Expressions of the upper layer then stand among those of the definition, wrapped in LayerExpr or
+// MergedExpr, which name the environment that evaluates them.
 
 // LayerExpr is an expression of the service, or of the cloud's defaults, in a block of the
 // definition. The environment of that layer evaluates it.
@@ -49,13 +50,14 @@ func (x *MergedExpr) Variables() []hcl.Traversal {
 	return append(x.Below.Variables(), x.Expression.Variables()...)
 }
 
-// Overlay returns a definition with the overrides of a service. strays are the blocks of the
-// service that override nothing and are not complete, probably because of a spelling mistake.
-func Overlay(definition, service *source.Block) (out *source.Block, strays []Stray) {
-	if !slices.ContainsFunc(service.Blocks, Overrides) {
-		return definition, nil
+// Merge returns a block of a definition with a block of a layer over it, LayerCloud or LayerService.
+// Both stay as they are. Nil as the upper block changes nothing. strays are the blocks of the layer
+// that override nothing and are not complete, probably because of a spelling mistake.
+func Merge(base, top *source.Block, layer string) (out *source.Block, strays []Stray) {
+	if top == nil || !slices.ContainsFunc(top.Blocks, Overrides) {
+		return base, nil
 	}
-	return over(definition, service, Overrides)
+	return over(base, top, layer, Overrides)
 }
 
 // Stray is a block of a service that overrides nothing and is not complete.
@@ -70,12 +72,12 @@ func Overrides(b *source.Block) bool {
 	return schema.DefinitionType.Block(b.Type.Name) == b.Type && b.Type != schema.InputType && (b.Type != schema.SecretType || !IsReserved(b.Label))
 }
 
-// over puts a block over another one of the same type.
-func over(base, top *source.Block, counts func(*source.Block) bool) (out *source.Block, strays []Stray) {
+// over puts the inner blocks of a layer over those of another block of the same type.
+func over(base, top *source.Block, layer string, counts func(*source.Block) bool) (out *source.Block, strays []Stray) {
 	merged := base.WithoutBlocks()
 	for _, child := range base.Blocks {
 		if above := top.One(child.Type.Name, child.Label); above != nil && counts(above) && (child.Label != "" || child.Type.Single) {
-			inner, lost := overBlock(child, above)
+			inner, lost := overBlock(child, above, layer)
 			child, strays = inner, append(strays, lost...)
 		}
 		merged.Add(child)
@@ -86,7 +88,7 @@ func over(base, top *source.Block, counts func(*source.Block) bool) (out *source
 		case len(Lacking(child)) > 0:
 			strays = append(strays, Stray{child, base.Labels(child.Type.Name)})
 		default:
-			merged.Add(own(child))
+			merged.Add(own(child, layer))
 		}
 	}
 	if top.Incomplete != cty.NilVal {
@@ -95,22 +97,19 @@ func over(base, top *source.Block, counts func(*source.Block) bool) (out *source
 	return merged, strays
 }
 
-// overBlock puts a block of a service over a block of its definition.
-func overBlock(base, top *source.Block) (out *source.Block, strays []Stray) {
-	out, strays = over(base, top, func(b *source.Block) bool { return b.Type.Name != schema.LifecycleType.Name })
-	out.Base, out.Top = base, top
-	out.Header, out.Whole = top.Header, top.Whole
+// overBlock puts an inner block of a layer over the block of the definition. Diagnostics name the
+// place in the service, and never that in the cloud's defaults.
+func overBlock(base, top *source.Block, layer string) (out *source.Block, strays []Stray) {
+	out, strays = over(base, top, layer, func(b *source.Block) bool { return b.Type.Name != schema.LifecycleType.Name })
+	if layer == configs.LayerService {
+		out.Base, out.Top = base, top
+		out.Header, out.Whole = top.Header, top.Whole
+	}
 	out.Attributes = maps.Clone(base.Attributes)
 	if out.Attributes == nil {
 		out.Attributes = map[string]*hclsyntax.Attribute{}
 	}
 	dropAlternatives(out, top)
-	OverAttributes(out, top, configs.LayerService)
-	return out, strays
-}
-
-// OverAttributes puts the attributes of a layer over those of a block, which is a copy.
-func OverAttributes(out, top *source.Block, layer string) {
 	for name, attr := range top.Attributes {
 		copied := *attr
 		below := out.Attributes[name]
@@ -122,12 +121,15 @@ func OverAttributes(out, top *source.Block, layer string) {
 		}
 		out.Attributes[name] = &copied
 	}
+	return out, strays
 }
 
-// own returns a block that only the service has.
-func own(b *source.Block) *source.Block {
-	out := Rewritten(b, func(expr hclsyntax.Expression) hclsyntax.Expression { return &LayerExpr{expr, configs.LayerService} })
-	out.Top = b
+// own returns a block that only the layer has.
+func own(b *source.Block, layer string) *source.Block {
+	out := Rewritten(b, func(expr hclsyntax.Expression) hclsyntax.Expression { return &LayerExpr{expr, layer} })
+	if layer == configs.LayerService {
+		out.Top = b
+	}
 	return out
 }
 
