@@ -22,7 +22,7 @@ import (
 // MergedExpr, which name the environment that evaluates them.
 
 // LayerExpr is an expression of the service, or of the cloud's defaults, in a block of the
-// definition. The environment of that layer evaluates it.
+// definition. The environment of that layer evaluates it (Env.Of).
 type LayerExpr struct {
 	hclsyntax.Expression
 	Layer string // configs.LayerService or configs.LayerCloud
@@ -175,42 +175,34 @@ func Lacking(b *source.Block) []string {
 	return out
 }
 
-// Part is an expression with the environment that evaluates it. Parts are merged.
-type Part struct {
-	Layer string // configs.LayerDefinition or configs.LayerService
-	Expr  hclsyntax.Expression
-	Eval  *Env
-}
-
-// Parts returns the parts of an argument, the weakest first.
-func Parts(e *Env, b *source.Block, name string) []Part {
+// Layers returns the expressions of an argument by layer, the weakest first.
+func Layers(b *source.Block, name string) []*LayerExpr {
 	attr := b.Attributes[name]
 	if attr == nil {
 		return nil
 	}
-	return partsOf(e, attr.Expr)
+	return layersOf(attr.Expr)
 }
 
-func partsOf(e *Env, expr hclsyntax.Expression) []Part {
+func layersOf(expr hclsyntax.Expression) []*LayerExpr {
 	switch x := expr.(type) {
 	case *LayerExpr:
-		return []Part{{x.Layer, x.Expression, e.of(x.Layer)}}
+		return []*LayerExpr{x}
 	case *MergedExpr:
-		return append(partsOf(e, x.Below), Part{x.Layer, x.Expression, e.of(x.Layer)})
+		return append(layersOf(x.Below), &LayerExpr{x.Expression, x.Layer})
 	}
-	return []Part{{configs.LayerDefinition, expr, e}}
+	return []*LayerExpr{{expr, configs.LayerDefinition}}
 }
 
-// of returns the environment for the expressions of a layer in blocks of the definition.
-func (e *Env) of(layer string) *Env {
-	out := e.OfService
-	if layer == configs.LayerCloud {
-		out = e.OfCloud
-	}
-	if out == nil {
+// Of returns the environment for the expressions of a layer in blocks of the definition.
+func (e *Env) Of(layer string) *Env {
+	switch {
+	case e.OfService == nil || layer == configs.LayerDefinition:
 		return e
+	case layer == configs.LayerCloud:
+		return e.OfCloud
 	}
-	return out
+	return e.OfService
 }
 
 // EnvOf returns the environment that evaluates an argument.
@@ -218,9 +210,9 @@ func EnvOf(e *Env, b *source.Block, name string) *Env {
 	if attr := b.Attributes[name]; attr != nil {
 		switch x := attr.Expr.(type) {
 		case *LayerExpr:
-			return e.of(x.Layer)
+			return e.Of(x.Layer)
 		case *MergedExpr:
-			return e.of(x.Layer)
+			return e.Of(x.Layer)
 		}
 	}
 	return e
@@ -231,9 +223,9 @@ func EnvOf(e *Env, b *source.Block, name string) *Env {
 func (e *Env) overlaidValue(expr hcl.Expression) (v cty.Value, ok bool) {
 	switch x := expr.(type) {
 	case *LayerExpr:
-		return e.of(x.Layer).Value(x.Expression), true
+		return e.Of(x.Layer).Value(x.Expression), true
 	case *MergedExpr:
-		return joinedValues(e.Value(x.Below), e.of(x.Layer).Value(x.Expression)), true
+		return joinedValues(e.Value(x.Below), e.Of(x.Layer).Value(x.Expression)), true
 	}
 	return cty.NilVal, false
 }

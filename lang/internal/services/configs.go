@@ -23,7 +23,7 @@ import (
 func layers(in *instance) *settings.Files {
 	out := &settings.Files{
 		Whole: in.whole, Enabled: in.definition, Defaults: in.set.inDefaults("config"), Directory: in.set.Directory,
-		Definition: in.inner, Cloud: in.cloud, Service: in.user, Constant: in.set.Constant, Leaves: in.set.Leaves,
+		Constant: in.set.Constant, Leaves: in.set.Leaves,
 	}
 	if in.set.Directory != nil {
 		out.Names = folders(in)
@@ -63,13 +63,11 @@ func makeConfigFiles(in *instance) {
 				in.report.Error(attr.NameRange, "Argument does not fit the format", "%q is raw: only files with values can be made from others.", b.Label)
 			}
 		case "yaml", "json":
-			f.Content, f.Origin = tree(in, b, f.Format)
-			f.Partial = in.merged[b.Label].Partial
+			f.Content, f.Origin, f.Partial = tree(in, b, f.Format)
 		default:
-			f.Options = in.merged[b.Label].Options(func(e *eval.Env, o configs.Option, replaced hcl.Traversal) {
+			f.Options, f.Partial = in.merged[b.Label].Options(in.inner, func(e *eval.Env, o configs.Option, replaced hcl.Traversal) {
 				check.ReplacedHost(in.set.Config, in.set.WarnedHosts, e, o, replaced)
 			})
-			f.Partial = in.merged[b.Label].Partial
 			checkOnly(in, b, f)
 		}
 		for _, part := range []*source.Block{b.Base, b} {
@@ -117,8 +115,8 @@ func hasContent(in *instance, config *source.Block, format string) bool {
 	if format == "raw" {
 		return eval.IsSet(in.inner, config, "content") || len(layers(in).Overrides(config)) > 0
 	}
-	s := in.merged[config.Label]
-	return len(s.Entries()) > 0 || s.Partial
+	entries, partial := in.merged[config.Label].Entries(in.inner)
+	return len(entries) > 0 || partial
 }
 
 // checkOnly warns of names in the argument only that the other file does not have.
@@ -140,18 +138,18 @@ func checkOnly(in *instance, config *source.Block, f configs.ConfigFile) {
 }
 
 // tree returns the content of a file in YAML or JSON.
-func tree(in *instance, config *source.Block, format string) (configs.Text, configs.Origin) {
-	at := blocks.RangeOf(config)
-	origin := configs.Origin{Layer: configs.LayerDefinition, Range: config.Header}
-	value, err := in.user.Functions[format+"encode"].Call([]cty.Value{in.merged[config.Label].Object()})
+func tree(in *instance, config *source.Block, format string) (content configs.Text, origin configs.Origin, partial bool) {
+	origin = configs.Origin{Layer: configs.LayerDefinition, Range: config.Header}
+	object, partial := in.merged[config.Label].Object(in.inner)
+	value, err := in.user.Functions[format+"encode"].Call([]cty.Value{object})
 	if err != nil {
 		in.report.Error(config.Header, "Unsuitable config values", "%s.", words.Sentence(err))
-		return nil, origin
+		return nil, origin, partial
 	}
 	if !value.IsWhollyKnown() && len(values.Deferrals(value)) == 0 {
-		return nil, origin // it was reported
+		return nil, origin, partial // it was reported
 	}
-	return eval.TextOf(in.inner, value, diag.FirstRange(at, in.block.Header)), origin
+	return eval.TextOf(in.inner, value, diag.FirstRange(blocks.RangeOf(config), in.block.Header)), origin, partial
 }
 
 // rangeOfFile returns the strongest place where the user configures a file.

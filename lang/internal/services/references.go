@@ -15,7 +15,7 @@ import (
 func references(in *instance) []graph.Edge {
 	out := []graph.Edge{{To: "cloud", At: in.block.Header}}
 	if eval.MayBeExternal(in.block) { // what its definition refers to counts if it is read
-		out = append(out, edgesWithoutSettings(in.set.Leaves, in.set.Graph.Reach(in.node.Module), in.user, in.block)...)
+		out = append(out, edgesWithoutSettings(in.set.Leaves, in.set.Graph.Reach(in.node.Module), in.block)...)
 		return append(out, graph.DependsOn(in.report, in.node.Module, in.block)...)
 	}
 	out = append(out, ownEdges(in)...)
@@ -28,13 +28,13 @@ func references(in *instance) []graph.Edge {
 
 // innerEdges returns the references of the definition with its overrides.
 func innerEdges(in *instance) []graph.Edge {
-	out := edgesWithoutSettings(in.set.Leaves, in.innerReach, in.inner, in.definition)
+	out := edgesWithoutSettings(in.set.Leaves, in.innerReach, in.definition)
 	if in.home != nil && in.home.Written.Call != nil {
 		out = append(out, graph.Edge{To: in.home.Path() + "*", At: in.block.Header})
 	}
 	out = append(out, defaultEdges(in)...)
 	for _, b := range in.set.inDefaults(schema.PatchType.Name) {
-		out = append(out, edgesWithoutSettings(in.set.Leaves, in.set.Graph.Reach(in.set.Graph.Root), in.cloud, b)...)
+		out = append(out, edgesWithoutSettings(in.set.Leaves, in.set.Graph.Reach(in.set.Graph.Root), b)...)
 	}
 	for _, b := range in.definition.All("config") {
 		if eval.GateOf(b) == eval.GateOpen {
@@ -62,10 +62,10 @@ func ownEdges(in *instance) []graph.Edge {
 		case child.Type == schema.DynamicType:
 			out = append(out, user.BlockEdges(child)...)
 		case !eval.Overrides(child):
-			out = append(out, edgesWithoutSettings(in.set.Leaves, user, in.user, child)...)
+			out = append(out, edgesWithoutSettings(in.set.Leaves, user, child)...)
 		default: // how its objects are treated is not put together with the definition's
 			if l := child.One("lifecycle", ""); l != nil {
-				out = append(out, edgesWithoutSettings(in.set.Leaves, user, in.user, l)...)
+				out = append(out, edgesWithoutSettings(in.set.Leaves, user, l)...)
 			}
 		}
 	}
@@ -74,14 +74,14 @@ func ownEdges(in *instance) []graph.Edge {
 
 // edgesWithoutSettings returns the references in a block without config values, because those are
 // merged with other layers. Config values in a dynamic block count.
-func edgesWithoutSettings(leaves settings.LeafMemo, r graph.Reach, e *eval.Env, b *source.Block) []graph.Edge {
+func edgesWithoutSettings(leaves settings.LeafMemo, r graph.Reach, b *source.Block) []graph.Edge {
 	var out []graph.Edge
 	for _, attr := range b.Ordered() {
 		typ := b.Type.Attribute(attr.Name)
 		switch {
 		case typ != nil && (typ.Type == schema.TypeReferences || typ.Type == schema.TypeSettings):
 		case typ != nil && typ.Type == schema.TypeTexts && eval.IsStacked(attr.Expr):
-			out = append(out, settingsEdges(r, settings.Variables(leaves, e, b, attr.Name))...)
+			out = append(out, settingsEdges(r, settings.Variables(leaves, b, attr.Name))...)
 		default:
 			out = append(out, r.Edges(attr.Expr)...)
 		}
@@ -92,7 +92,7 @@ func edgesWithoutSettings(leaves settings.LeafMemo, r graph.Reach, e *eval.Env, 
 			out = append(out, r.BlockEdges(child)...)
 		case child.Type == schema.OwnLocalsType: // what they refer to counts if they are read
 		case gate == eval.GateOpen:
-			out = append(out, edgesWithoutSettings(leaves, r, e, child)...)
+			out = append(out, edgesWithoutSettings(leaves, r, child)...)
 		case gate == eval.GateUndecided: // what it refers to counts if it is read
 			out = append(out, r.Edges(child.Attributes[schema.EnabledAttribute.Name].Expr)...)
 		}

@@ -124,17 +124,17 @@ func setLabelsAndAnnotations(in *instance) {
 func addPatches(in *instance) {
 	var above []configs.Patch
 	for _, b := range in.definition.All(schema.PatchType.Name) {
-		for _, p := range eval.Parts(in.inner, b, "object") {
-			if p.Layer == configs.LayerService {
-				above = blocks.AddPatch(above, b.Top, p)
+		for _, x := range eval.Layers(b, "object") {
+			if x.Layer == configs.LayerService {
+				above = blocks.AddPatch(above, in.user, b.Top, x)
 			} else {
-				in.out.Patches = blocks.AddPatch(in.out.Patches, firstBlock(b.Base, b), p)
+				in.out.Patches = blocks.AddPatch(in.out.Patches, in.inner, firstBlock(b.Base, b), x)
 			}
 		}
 	}
 	for _, b := range in.set.inDefaults(schema.PatchType.Name) {
 		if attr := b.Attributes["object"]; attr != nil && eval.Bool(in.cloud, b, schema.EnabledAttribute.Name) {
-			in.out.Patches = blocks.AddPatch(in.out.Patches, b, eval.Part{Layer: configs.LayerCloud, Expr: attr.Expr, Eval: in.cloud})
+			in.out.Patches = blocks.AddPatch(in.out.Patches, in.cloud, b, &eval.LayerExpr{Expression: attr.Expr, Layer: configs.LayerCloud})
 		}
 	}
 	in.out.Patches = append(in.out.Patches, above...)
