@@ -215,7 +215,7 @@ type Entry struct {
 
 // evaluation is the evaluation of merged maps.
 type evaluation struct {
-	*Merged
+	depth   int
 	env     *eval.Env // of the definition
 	entries map[string]*Entry
 	partial bool // some keys are not known
@@ -228,7 +228,7 @@ func (s *Merged) Entries(e *eval.Env) (out []*Entry, partial bool) {
 		layer *Layer
 		key   string
 	}
-	v := &evaluation{Merged: s, env: e, entries: make(map[string]*Entry, len(s.Leaves))}
+	v := &evaluation{depth: s.depth, env: e, entries: make(map[string]*Entry, len(s.Leaves))}
 	written := make(map[place]Leaf, len(s.Leaves))
 	for _, x := range s.Leaves {
 		at := place{x.Layer, x.key}
