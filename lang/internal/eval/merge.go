@@ -18,36 +18,40 @@ import (
 
 // The cloud's defaults and a service override blocks of a definition with blocks of the same type
 // and label, and add others. Merge puts one layer over another before anything is evaluated.
-// Expressions of the upper layer then stand among those of the definition, wrapped in LayerExpr or
-// MergedExpr, which name the environment that evaluates them.
+// Expressions of the upper layer then stand among those of the definition, each as a LayerExpr,
+// which names the environment that evaluates it.
 
 // LayerExpr is an expression of the service, or of the cloud's defaults, in a block of the
 // definition. The environment of that layer evaluates it (Env.Of).
 type LayerExpr struct {
 	hclsyntax.Expression
 	Layer string // configs.LayerService or configs.LayerCloud
-}
-
-// UnwrapExpression returns the expression inside, so that HCL finds its kind.
-func (x *LayerExpr) UnwrapExpression() hcl.Expression { return x.Expression }
-
-// MergedExpr is the expression of a layer over a weaker one, if both count: maps are merged by
-// key, and lists of names are joined.
-type MergedExpr struct {
-	hclsyntax.Expression
+	// Below is the expression of weaker layers, if both count: maps are merged by key, and lists
+	// of names are joined.
 	Below hclsyntax.Expression
-	Layer string // of Expression
 }
 
-// IsStacked reports whether both layers of an expression count.
-func IsStacked(expr hcl.Expression) bool {
-	_, ok := expr.(*MergedExpr)
-	return ok
+// UnwrapExpression returns the expression inside, so that HCL finds its kind. Two expressions have
+// no kind.
+func (x *LayerExpr) UnwrapExpression() hcl.Expression {
+	if x.Below != nil {
+		return nil
+	}
+	return x.Expression
 }
 
-// Variables returns the references in both expressions.
-func (x *MergedExpr) Variables() []hcl.Traversal {
+// Variables returns the references in the expressions of all layers.
+func (x *LayerExpr) Variables() []hcl.Traversal {
+	if x.Below == nil {
+		return x.Expression.Variables()
+	}
 	return append(x.Below.Variables(), x.Expression.Variables()...)
+}
+
+// IsStacked reports whether several layers of an expression count.
+func IsStacked(expr hcl.Expression) bool {
+	x, ok := expr.(*LayerExpr)
+	return ok && x.Below != nil
 }
 
 // Merge returns a block of a definition with a block of a layer over it, LayerCloud or LayerService.
@@ -111,14 +115,11 @@ func overBlock(base, top *source.Block, layer string) (out *source.Block, strays
 	}
 	dropAlternatives(out, top)
 	for name, attr := range top.Attributes {
-		copied := *attr
-		below := out.Attributes[name]
-		switch {
-		case below != nil && out.Type.Attribute(name) != nil && stacks(out.Type.Attribute(name)):
-			copied.Expr = &MergedExpr{attr.Expr, below.Expr, layer}
-		default:
-			copied.Expr = &LayerExpr{attr.Expr, layer}
+		copied, over := *attr, &LayerExpr{Expression: attr.Expr, Layer: layer}
+		if below, typ := out.Attributes[name], out.Type.Attribute(name); below != nil && typ != nil && stacks(typ) {
+			over.Below = below.Expr
 		}
+		copied.Expr = over
 		out.Attributes[name] = &copied
 	}
 	return out, strays
@@ -126,7 +127,9 @@ func overBlock(base, top *source.Block, layer string) (out *source.Block, strays
 
 // own returns a block that only the layer has.
 func own(b *source.Block, layer string) *source.Block {
-	out := Rewritten(b, func(expr hclsyntax.Expression) hclsyntax.Expression { return &LayerExpr{expr, layer} })
+	out := Rewritten(b, func(expr hclsyntax.Expression) hclsyntax.Expression {
+		return &LayerExpr{Expression: expr, Layer: layer}
+	})
 	if layer == configs.LayerService {
 		out.Top = b
 	}
@@ -185,13 +188,14 @@ func Layers(b *source.Block, name string) []*LayerExpr {
 }
 
 func layersOf(expr hclsyntax.Expression) []*LayerExpr {
-	switch x := expr.(type) {
-	case *LayerExpr:
+	x, ok := expr.(*LayerExpr)
+	switch {
+	case !ok:
+		return []*LayerExpr{{Expression: expr, Layer: configs.LayerDefinition}}
+	case x.Below == nil:
 		return []*LayerExpr{x}
-	case *MergedExpr:
-		return append(layersOf(x.Below), &LayerExpr{x.Expression, x.Layer})
 	}
-	return []*LayerExpr{{expr, configs.LayerDefinition}}
+	return append(layersOf(x.Below), &LayerExpr{Expression: x.Expression, Layer: x.Layer})
 }
 
 // Of returns the environment for the expressions of a layer in blocks of the definition.
@@ -208,10 +212,7 @@ func (e *Env) Of(layer string) *Env {
 // EnvOf returns the environment that evaluates an argument.
 func EnvOf(e *Env, b *source.Block, name string) *Env {
 	if attr := b.Attributes[name]; attr != nil {
-		switch x := attr.Expr.(type) {
-		case *LayerExpr:
-			return e.Of(x.Layer)
-		case *MergedExpr:
+		if x, ok := attr.Expr.(*LayerExpr); ok {
 			return e.Of(x.Layer)
 		}
 	}
@@ -221,13 +222,14 @@ func EnvOf(e *Env, b *source.Block, name string) *Env {
 // overlaidValue evaluates an expression of a service, alone or merged over that of its
 // definition.
 func (e *Env) overlaidValue(expr hcl.Expression) (v cty.Value, ok bool) {
-	switch x := expr.(type) {
-	case *LayerExpr:
+	x, ok := expr.(*LayerExpr)
+	switch {
+	case !ok:
+		return cty.NilVal, false
+	case x.Below == nil:
 		return e.Of(x.Layer).Value(x.Expression), true
-	case *MergedExpr:
-		return joinedValues(e.Value(x.Below), e.Of(x.Layer).Value(x.Expression)), true
 	}
-	return cty.NilVal, false
+	return joinedValues(e.Value(x.Below), e.Of(x.Layer).Value(x.Expression)), true
 }
 
 // joinedValues puts a value over another one: maps are merged by key, and lists are joined.
@@ -271,7 +273,7 @@ func IsReserved(name string) bool {
 
 // IsNullLiteral reports whether an expression is the literal null.
 func IsNullLiteral(expr hcl.Expression) bool {
-	if x, ok := expr.(*LayerExpr); ok {
+	if x, ok := expr.(*LayerExpr); ok && x.Below == nil {
 		expr = x.Expression
 	}
 	literal, ok := expr.(*hclsyntax.LiteralValueExpr)
