@@ -41,7 +41,7 @@ func evaluate(d *declaration, f *graph.Frame, it eval.Instance) cty.Value {
 	out.Needs = graph.NeedsOf(out.Reasons)
 	out.Undecided = e.Decisions.Open[d.node.ID]
 	s := &service{u, out, made}
-	check.Labels(e.Report, e.Memo, checked(s), u.over.strays)
+	check.Labels(e.Report, e.Memo, checked(s, &s.out), u.over.strays)
 	d.set.services = append(d.set.services, s)
 	d.set.byAddress[u.address] = s
 	return value
@@ -79,18 +79,8 @@ func deploy(u *use, e *eval.Env, out configs.Service) (configs.Service, *pods.Se
 	files, absent := makeConfigFiles(u, e, definition)
 	out.Configs = files
 	in := podsOf(u, e, definition, out.Ports, files, absent, images)
-	own, used := *in, map[string]bool{}
-	own.Image = func(name string) string {
-		used[name] = true
-		return in.Image(name)
-	}
-	for _, b := range definition.All("job") {
-		out.Jobs = append(out.Jobs, pods.Job(&own, b, e))
-	}
-	for _, b := range definition.All("workload") {
-		out.Workloads = append(out.Workloads, workload(u, &own, b, n))
-	}
-	pods.CheckAfter(e.Report, definition, out.Workloads)
+	var used map[string]bool
+	out.Jobs, out.Workloads, used = evaluatePods(u, *in, n)
 	out.NetworkPolicy = u.set.Config.Cloud.NetworkPolicy
 	if eval.IsSet(e.OfService, u.block, "network_policy") {
 		out.NetworkPolicy = eval.Bool(e.OfService, u.block, "network_policy")

@@ -95,7 +95,7 @@ func externalBase(u *use, e *eval.Env, definition *source.Block, given *blocks.E
 		}
 		if len(ports) > 0 {
 			var group eval.Group
-			e, group = withMore(e, "port", u.locals)
+			e, group = withMore(e, definition, "port", u.locals)
 			group[ports[0].Name] = port
 		}
 	}

@@ -19,13 +19,9 @@ import (
 // withInputs returns an environment with the values of the inputs in a definition. Local values can
 // read them.
 func withInputs(d *declaration, e *eval.Env, definition *source.Block, locals []*hclsyntax.Attribute) *eval.Env {
-	all := definition.All(schema.InputType.Name)
-	if len(all) == 0 {
-		return withLocals(e, locals)
-	}
 	user := e.OfService
-	e, group := withMore(e, "input", locals)
-	for _, b := range all {
+	e, group := withMore(withLocals(e, locals), definition, "input", locals)
+	for _, b := range definition.All(schema.InputType.Name) {
 		if _, given := group[b.Label]; !given {
 			group[b.Label] = inputValue(d, user, d.set.input(b))
 		}
@@ -75,15 +71,10 @@ func inputValue(d *declaration, user *eval.Env, v *variables.Variable) cty.Value
 		return cty.DynamicVal
 	}
 	if value.IsKnown() && value.IsNull() && !v.Nullable && (!v.HasDefault() || v.Default.IsNull()) {
-		unsuitableInput(user, attr, v.Name)
+		report.Error(attr.Expr.Range(), fmt.Sprintf("Unsuitable value for input %q", v.Name), "It is null, which the input does not allow (nullable = false).")
 		return cty.DynamicVal
 	}
 	return variables.Checked(report, v, value)
-}
-
-// unsuitableInput reports null for an input that does not allow it.
-func unsuitableInput(e *eval.Env, attr *hclsyntax.Attribute, name string) {
-	e.Report.Error(attr.Expr.Range(), fmt.Sprintf("Unsuitable value for input %q", name), "It is null, which the input does not allow (nullable = false).")
 }
 
 // misspeltInput reports whether the name of an argument of the service is nearly the name of an

@@ -34,7 +34,11 @@ func checkAccess(u *use, e *eval.Env, definition *source.Block, a access) {
 	exposed := eval.IsSet(by.Eval, by.Block, "expose") // an exposure with an error too
 	for _, p := range a.ports {
 		if override := u.block.One("port", p.Name); override != nil && override.Attributes["node_port"] != nil && (!exposed || !p.Exposed) {
-			e.Report.Warn(override.Header, "Node port without effect", "Port %q is not reachable from outside: %s.", p.Name, whyInside(p))
+			why := "the definition does not mean it to be"
+			if p.Exposed {
+				why = "the service has no exposure (expose = exposure.NAME)"
+			}
+			e.Report.Warn(override.Header, "Node port without effect", "Port %q is not reachable from outside: %s.", p.Name, why)
 		}
 	}
 }
@@ -60,12 +64,4 @@ func knowsImages(e *eval.Env, definition *source.Block) bool {
 		pods = append(pods, slices.Concat(b.All("init"), b.All("sidecar"))...)
 	}
 	return definition.Complete() && !slices.ContainsFunc(pods, func(b *source.Block) bool { return !eval.AllKnown(e, b, "image") })
-}
-
-// whyInside says why a port is not reachable from outside.
-func whyInside(p configs.Port) string {
-	if !p.Exposed {
-		return "the definition does not mean it to be"
-	}
-	return "the service has no exposure (expose = exposure.NAME)"
 }

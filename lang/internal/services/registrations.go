@@ -68,13 +68,9 @@ func serverEdges(d *declaration) []graph.Edge {
 func evaluateProvided(u *use, e *eval.Env, definition *source.Block, endpoints []configs.Endpoint) ([]configs.Provided, *eval.Env) {
 	var out []configs.Provided
 	for _, kind := range []string{"queue", "user"} {
-		all := definition.All(kind)
-		if len(all) == 0 {
-			continue
-		}
-		extended, group := withMore(e, kind, u.locals)
-		e = extended
-		for _, b := range all {
+		var group eval.Group
+		e, group = withMore(e, definition, kind, u.locals)
+		for _, b := range definition.All(kind) {
 			p, values := provided(u, e, b)
 			p, value, lacking := provideOn(u, e, definition, b, p, values, out)
 			if len(lacking) > 0 && p.Source == nil {
@@ -228,13 +224,9 @@ func wantedEndpoints(e *eval.Env, registered []*source.Block) []cty.Value {
 
 // evaluateEndpoints evaluates the endpoints of the service, which expressions then can read.
 func evaluateEndpoints(u *use, e *eval.Env, definition *source.Block, a access) ([]configs.Endpoint, *eval.Env) {
-	all := definition.All("endpoint")
-	if len(all) == 0 {
-		return nil, e
-	}
 	var out []configs.Endpoint
-	e, group := withMore(e, "endpoint", u.locals)
-	for _, b := range all {
+	e, group := withMore(e, definition, "endpoint", u.locals)
+	for _, b := range definition.All("endpoint") {
 		x := configs.Endpoint{Type: b.Label, Server: eval.Literal(u.set.Constant, b, "server"), Name: u.decl.written.Label, Port: eval.String(e, b, "port"), Path: eval.String(e, b, "path")}
 		if eval.IsSet(e, b, "name") {
 			x.Name = eval.String(e, b, "name")

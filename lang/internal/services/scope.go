@@ -90,8 +90,12 @@ func cloudWithSelf(e *eval.Env, self map[string]cty.Value) *eval.Env {
 	return &out
 }
 
-// withMore returns an environment with the things of one kind, and a place for more of them.
-func withMore(e *eval.Env, kind string, locals []*hclsyntax.Attribute) (*eval.Env, eval.Group) {
+// withMore returns an environment with the things of one kind, and a place for those in a block.
+// Without any, it is the same environment.
+func withMore(e *eval.Env, b *source.Block, kind string, locals []*hclsyntax.Attribute) (*eval.Env, eval.Group) {
+	if len(b.All(kind)) == 0 {
+		return e, nil
+	}
 	names := maps.Clone(e.Scope.Groups[kind])
 	return withLocals(e.WithGroup(kind, names), locals), names
 }
@@ -142,11 +146,9 @@ func enableBlocks(u *use, e *eval.Env, definition *source.Block, a access, n rep
 	}
 	for _, kind := range kinds {
 		var names eval.Group
+		e, names = withMore(e, u.over.whole, kind, u.locals)
 		for _, name := range u.over.whole.Labels(kind) {
 			if definition.One(kind, name) == nil {
-				if names == nil {
-					e, names = withMore(e, kind, u.locals)
-				}
 				names[name] = absent
 			}
 		}

@@ -17,11 +17,8 @@ import (
 // arguments are evaluated, so secrets can refer to each other in any order.
 func evaluateSecrets(u *use, e *eval.Env, definition *source.Block) ([]configs.Secret, *eval.Env) {
 	own := slices.DeleteFunc(slices.Clone(definition.All("secret")), func(b *source.Block) bool { return isMissing(u, definition, b.Label) })
-	if len(own) == 0 {
-		return nil, e
-	}
 	var out []configs.Secret
-	e, group := withMore(e, "secret", u.locals)
+	e, group := withMore(e, definition, "secret", u.locals)
 	for _, b := range own {
 		group[b.Label] = blocks.SecretValue(u.name, b.Label, eval.String(e, b, "kind"), eval.Awaited(e, b, "kind"))
 	}

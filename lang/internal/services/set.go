@@ -17,11 +17,11 @@
 //
 //   - inputs.go gives the inputs of the definition their values,
 //   - scope.go finds the names and the enabled blocks of the definition,
-//   - access.go evaluates the role, the exposure and the ports, and replicas.go the replicas,
-//   - secrets.go, databases.go and registrations.go evaluate secrets, and things of other services
-//     that the service uses (provided.go),
+//   - access.go evaluates the role, the exposure and the ports, and what others read of them,
+//   - secrets.go, provided.go and registrations.go evaluate secrets, databases and other things
+//     that the service has on other services,
 //   - configs.go makes the config files,
-//   - workloads.go makes jobs and workloads, labels and patches.
+//   - workloads.go makes replicas, jobs and workloads, labels and patches.
 package services
 
 import (
@@ -161,31 +161,29 @@ func (c *Set) Checked() *check.Whole {
 		Incomplete: len(c.Constant.Decisions.Open) > 0, WarnedHosts: c.WarnedHosts,
 	}
 	for i, s := range c.inOrder() {
-		checked := checked(s)
-		checked.Config = &c.Config.Services[i]
-		out.Services = append(out.Services, *checked)
+		out.Services = append(out.Services, *checked(s, &c.Config.Services[i]))
 	}
 	return out
 }
 
 // checked returns a service for the checks.
-func checked(s *service) *check.Service {
-	out := &check.Service{
-		Config: &s.out, Block: s.use.block, Definition: s.pods.Definition, Written: s.use.decl.written,
-		InRoot: s.use.decl.node.Module == s.use.set.Graph.Root, Folders: folders(s.pods.Definition, s.use.block, s.out.Name),
+func checked(s *service, out *configs.Service) *check.Service {
+	checked := &check.Service{
+		Config: out, Block: s.use.block, Definition: s.pods.Definition, Written: s.use.decl.written,
+		InRoot: s.use.decl.node.Module == s.use.set.Graph.Root, Folders: folders(s.pods.Definition, s.use.block, out.Name),
 	}
-	for _, e := range s.out.Endpoints {
+	for _, e := range out.Endpoints {
 		if b := s.pods.Definition.One("endpoint", e.Type); b != nil && ownEndpoint(s.use.decl, s.pods.Definition, b) {
-			out.OwnEndpoints = append(out.OwnEndpoints, e.Type)
+			checked.OwnEndpoints = append(checked.OwnEndpoints, e.Type)
 		}
 	}
-	for _, p := range s.out.Ports {
-		if !p.Exposed || s.out.Exposure == "" || p.NodePort != 0 {
+	for _, p := range out.Ports {
+		if !p.Exposed || out.Exposure == "" || p.NodePort != 0 {
 			continue
 		}
 		if b := s.pods.Definition.One("port", p.Name); b != nil && !eval.AllKnown(s.pods.Env, b, "node_port") {
-			out.OpenNodePorts = append(out.OpenNodePorts, p.Name)
+			checked.OpenNodePorts = append(checked.OpenNodePorts, p.Name)
 		}
 	}
-	return out
+	return checked
 }

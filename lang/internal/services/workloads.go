@@ -1,7 +1,8 @@
 package services
 
 import (
-	"slices"
+	"cmp"
+	"fmt"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -10,6 +11,7 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/pods"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -30,6 +32,24 @@ func podsOf(u *use, e *eval.Env, definition *source.Block, ports []configs.Port,
 		Image: func(name string) string { return image(u.set, images, name) },
 		Host:  func(name string) cty.Value { return hostNamed(u.set, e, name) },
 	}
+}
+
+// evaluatePods evaluates the jobs and workloads. It also returns the names of their images.
+func evaluatePods(u *use, in pods.Service, n replicas) (jobs []configs.Job, workloads []configs.Workload, images map[string]bool) {
+	images = map[string]bool{}
+	full := in.Image
+	in.Image = func(name string) string {
+		images[name] = true
+		return full(name)
+	}
+	for _, b := range in.Definition.All("job") {
+		jobs = append(jobs, pods.Job(&in, b, in.Env))
+	}
+	for _, b := range in.Definition.All("workload") {
+		workloads = append(workloads, workload(u, &in, b, n))
+	}
+	pods.CheckAfter(in.Env.Report, in.Definition, workloads)
+	return jobs, workloads, images
 }
 
 // workload evaluates a workload with its lifecycle.
@@ -68,7 +88,7 @@ func patches(c *Set, e *eval.Env, definition *source.Block) []configs.Patch {
 			if x.Layer == configs.LayerService {
 				above = blocks.AddPatch(above, e.OfService, b.Top, x)
 			} else {
-				out = blocks.AddPatch(out, e, firstBlock(b.Base, b), x)
+				out = blocks.AddPatch(out, e, cmp.Or(b.Base, b), x)
 			}
 		}
 	}
@@ -80,7 +100,67 @@ func patches(c *Set, e *eval.Env, definition *source.Block) []configs.Patch {
 	return append(out, above...)
 }
 
-// firstBlock returns the first block that is not nil.
-func firstBlock(blocks ...*source.Block) *source.Block {
-	return blocks[slices.IndexFunc(blocks, func(b *source.Block) bool { return b != nil })]
+// replicas are the replicas of the workloads.
+type replicas struct {
+	of     map[string]int // by workload
+	forAll *int           // of all workloads, if the service says so
+	capped []string       // workloads with fewer replicas than the service says
+}
+
+// allReplicas returns the replicas of each workload.
+func allReplicas(u *use, e *eval.Env, definition *source.Block) replicas {
+	out := replicas{forAll: replicasForAll(u, e), of: map[string]int{}}
+	for _, b := range definition.All("workload") {
+		n, capped := replicasOf(u, e, b, out.forAll)
+		if out.of[b.Label] = n; capped {
+			out.capped = append(out.capped, fmt.Sprintf("%s runs %d", b.Label, n))
+		}
+	}
+	return out
+}
+
+// replicasForAll returns the replicas that the service wants for all workloads, or nil.
+func replicasForAll(u *use, e *eval.Env) *int {
+	if !eval.IsSet(e.OfService, u.block, "replicas") {
+		return nil
+	}
+	n := eval.Number(e.OfService, u.block, "replicas")
+	if mark.IsDeferred(e.OfService.Value(u.block.Attributes["replicas"].Expr)) {
+		return nil
+	}
+	return &n
+}
+
+// replicasValue returns the replicas of a workload, as expressions read them.
+func replicasValue(u *use, e *eval.Env, workload *source.Block, n replicas) cty.Value {
+	for _, l := range []blocks.Layered{{Block: workload, Eval: e}, {Block: u.block, Eval: e.OfService}} {
+		if !eval.AllKnown(l.Eval, l.Block, "replicas") {
+			return cty.UnknownVal(cty.Number).WithMarks(eval.Awaited(l.Eval, l.Block, "replicas"))
+		}
+	}
+	return cty.NumberIntVal(int64(n.of[workload.Label]))
+}
+
+// replicasOf returns the replicas of a workload: its block in the service says them, or else the
+// argument of the service up to the limit of the workload, or else the definition. A DaemonSet
+// has 0. Capped: the limit counts.
+func replicasOf(u *use, e *eval.Env, b *source.Block, forAll *int) (n int, capped bool) {
+	n = eval.Number(e, b, "replicas")
+	said := eval.EnvOf(e, b, "replicas") == e.OfService && eval.IsSet(e, b, "replicas")
+	if eval.String(e, b, "kind") == "DaemonSet" {
+		if (said || forAll == nil) && b.Attributes["replicas"] != nil {
+			eval.Unsuitable(e, b, "replicas", "A DaemonSet has one pod on each node of its role. Choose the nodes instead.")
+		}
+		return 0, false
+	}
+	maxReplicas := eval.Number(e, b, "max_replicas")
+	switch {
+	case forAll != nil && !said && maxReplicas > 0 && *forAll > maxReplicas:
+		return maxReplicas, true
+	case forAll != nil && !said:
+		return *forAll, false
+	case maxReplicas > 0 && n > maxReplicas:
+		eval.Unsuitable(e, b, "replicas", "Definition %q runs at most %d of workload %q: more would not work together.", u.decl.written.Label, maxReplicas, b.Label)
+	}
+	return n, false
 }
