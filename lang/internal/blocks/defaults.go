@@ -9,70 +9,31 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"kolla.openstack.org/kolla/lang/configs"
-	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// WithDefaults returns a definition, overridden by the cloud's defaults for workloads and volumes.
-// The defaults may be nil.
-func WithDefaults(definition, defaults *source.Block) *source.Block {
+// Defaults returns the cloud's defaults for workloads and volumes as blocks that override those of
+// a definition. It returns nil if there are none. The defaults may be nil.
+func Defaults(definition, defaults *source.Block) *source.Block {
 	if defaults == nil || defaults.One("workload", "") == nil && defaults.Attributes["storage_class"] == nil {
-		return definition
+		return nil
 	}
-	return replaced(definition, func(b *source.Block) *source.Block {
-		if b.Type != schema.WorkloadType {
-			return b
-		}
-		if w := defaults.One("workload", ""); w != nil {
-			b = withDefaults(b, w)
-		}
-		class := defaults.Attributes["storage_class"]
-		if class == nil {
-			return b
-		}
-		return replaced(b, func(b *source.Block) *source.Block {
-			if b.Type.Name != "claim" {
-				return b
+	out := &source.Block{Type: definition.Type}
+	for _, b := range definition.All(schema.WorkloadType.Name) {
+		w := &source.Block{Type: b.Type, Label: b.Label}
+		if all := defaults.One("workload", ""); all != nil {
+			w.Attributes = all.Attributes
+			for _, child := range all.Blocks {
+				w.Add(child)
 			}
-			out := *b
-			out.Attributes = maps.Clone(b.Attributes)
-			eval.OverAttributes(&out, &source.Block{Attributes: map[string]*hclsyntax.Attribute{"storage_class": class}}, configs.LayerCloud)
-			return &out
-		})
-	})
-}
-
-// replaced returns a block whose inner blocks are replaced.
-func replaced(b *source.Block, by func(*source.Block) *source.Block) *source.Block {
-	out := b.WithoutBlocks()
-	for _, child := range b.Blocks {
-		out.Add(by(child))
-	}
-	return out
-}
-
-// withDefaults returns a block of a definition, overridden by a block of the cloud's defaults, at
-// all depths.
-func withDefaults(base, top *source.Block) *source.Block {
-	out := replaced(base, func(b *source.Block) *source.Block {
-		if above := top.One(b.Type.Name, b.Label); above != nil {
-			return withDefaults(b, above)
 		}
-		return b
-	})
-	out.Attributes = maps.Clone(base.Attributes)
-	if out.Attributes == nil {
-		out.Attributes = map[string]*hclsyntax.Attribute{}
-	}
-	eval.OverAttributes(out, top, configs.LayerCloud)
-	for _, child := range top.Blocks {
-		if base.One(child.Type.Name, child.Label) == nil {
-			out.Add(eval.Rewritten(child, func(expr hclsyntax.Expression) hclsyntax.Expression {
-				return &eval.LayerExpr{Expression: expr, Layer: configs.LayerCloud}
-			}))
+		if class := defaults.Attributes["storage_class"]; class != nil {
+			for _, claim := range b.All("claim") {
+				w.Add(&source.Block{Type: claim.Type, Label: claim.Label, Attributes: map[string]*hclsyntax.Attribute{"storage_class": class}})
+			}
 		}
+		out.Add(w)
 	}
 	return out
 }

@@ -6,15 +6,16 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/langtest"
 )
 
-// TestOverlay checks what a block of a service does to the block of its definition with the same
+// TestMerge checks what a block of a service does to the block of its definition with the same
 // name: it replaces arguments, joins maps, drops the alternative of what it says, and adds
 // blocks; what overrides nothing and is not complete is a stray.
-func TestOverlay(t *testing.T) {
+func TestMerge(t *testing.T) {
 	t.Parallel()
 	report := diag.New()
 	root, _ := langtest.Module(t, report, `
@@ -40,9 +41,9 @@ service "web" {
   }
   workload "apo" { replicas = 1 }
 }`)
-	whole, strays := eval.Overlay(root.Document.One("definition", "web"), root.Document.One("service", "web"))
+	whole, strays := eval.Merge(root.Document.One("definition", "web"), root.Document.One("service", "web"), configs.LayerService)
 	e := langtest.Env(report)
-	e.InDefinition, e.OfService = true, langtest.Env(report)
+	e.InDefinition, e.OfService, e.OfCloud = true, langtest.Env(report), langtest.Env(report)
 	api := whole.One("workload", "api")
 	if got := eval.Number(e, api, "replicas"); got != 3 {
 		t.Errorf("replicas: %d", got)

@@ -47,13 +47,13 @@ func (r Reach) Layer(layer string) Reach {
 
 // Edges returns the references in an expression to nodes of the graph.
 func (r Reach) Edges(expr hcl.Expression) []Edge {
-	switch x := expr.(type) {
-	case *eval.LayerExpr:
-		return r.Layer(x.Layer).Edges(x.Expression)
-	case *eval.MergedExpr:
-		return append(r.Edges(x.Below), r.Layer(x.Layer).Edges(x.Expression)...)
-	}
 	var out []Edge
+	if x, ok := expr.(*eval.LayerExpr); ok {
+		if x.Below != nil {
+			out = r.Edges(x.Below)
+		}
+		return append(out, r.Layer(x.Layer).Edges(x.Expression)...)
+	}
 	for _, t := range r.graph.env.Memo.References(expr) {
 		root := t.RootName()
 		if root == "cloud" {

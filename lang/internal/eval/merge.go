@@ -16,46 +16,52 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// A service overrides blocks of its definition with blocks of the same type and label, and adds
-// others. Overlay merges both before anything is evaluated. Expressions of the service then stand
-// among those of the definition, wrapped in Said, which tells the environment that evaluates them.
+// The cloud's defaults and a service override blocks of a definition with blocks of the same type
+// and label, and add others. Merge puts one layer over another before anything is evaluated.
+// Expressions of the upper layer then stand among those of the definition, each as a LayerExpr,
+// which names the environment that evaluates it.
 
 // LayerExpr is an expression of the service, or of the cloud's defaults, in a block of the
-// definition. The environment of that layer evaluates it.
+// definition. The environment of that layer evaluates it (Env.Of).
 type LayerExpr struct {
 	hclsyntax.Expression
 	Layer string // configs.LayerService or configs.LayerCloud
-}
-
-// UnwrapExpression returns the expression inside, so that HCL finds its kind.
-func (x *LayerExpr) UnwrapExpression() hcl.Expression { return x.Expression }
-
-// MergedExpr is the expression of a layer over a weaker one, if both count: maps are merged by
-// key, and lists of names are joined.
-type MergedExpr struct {
-	hclsyntax.Expression
+	// Below is the expression of weaker layers, if both count: maps are merged by key, and lists
+	// of names are joined.
 	Below hclsyntax.Expression
-	Layer string // of Expression
 }
 
-// IsStacked reports whether both layers of an expression count.
-func IsStacked(expr hcl.Expression) bool {
-	_, ok := expr.(*MergedExpr)
-	return ok
+// UnwrapExpression returns the expression inside, so that HCL finds its kind. Two expressions have
+// no kind.
+func (x *LayerExpr) UnwrapExpression() hcl.Expression {
+	if x.Below != nil {
+		return nil
+	}
+	return x.Expression
 }
 
-// Variables returns the references in both expressions.
-func (x *MergedExpr) Variables() []hcl.Traversal {
+// Variables returns the references in the expressions of all layers.
+func (x *LayerExpr) Variables() []hcl.Traversal {
+	if x.Below == nil {
+		return x.Expression.Variables()
+	}
 	return append(x.Below.Variables(), x.Expression.Variables()...)
 }
 
-// Overlay returns a definition with the overrides of a service. strays are the blocks of the
-// service that override nothing and are not complete, probably because of a spelling mistake.
-func Overlay(definition, service *source.Block) (out *source.Block, strays []Stray) {
-	if !slices.ContainsFunc(service.Blocks, Overrides) {
-		return definition, nil
+// IsStacked reports whether several layers of an expression count.
+func IsStacked(expr hcl.Expression) bool {
+	x, ok := expr.(*LayerExpr)
+	return ok && x.Below != nil
+}
+
+// Merge returns a block of a definition with a block of a layer over it, LayerCloud or LayerService.
+// Both stay as they are. Nil as the upper block changes nothing. strays are the blocks of the layer
+// that override nothing and are not complete, probably because of a spelling mistake.
+func Merge(base, top *source.Block, layer string) (out *source.Block, strays []Stray) {
+	if top == nil || !slices.ContainsFunc(top.Blocks, Overrides) {
+		return base, nil
 	}
-	return over(definition, service, Overrides)
+	return over(base, top, layer, Overrides)
 }
 
 // Stray is a block of a service that overrides nothing and is not complete.
@@ -70,12 +76,12 @@ func Overrides(b *source.Block) bool {
 	return schema.DefinitionType.Block(b.Type.Name) == b.Type && b.Type != schema.InputType && (b.Type != schema.SecretType || !IsReserved(b.Label))
 }
 
-// over puts a block over another one of the same type.
-func over(base, top *source.Block, counts func(*source.Block) bool) (out *source.Block, strays []Stray) {
+// over puts the inner blocks of a layer over those of another block of the same type.
+func over(base, top *source.Block, layer string, counts func(*source.Block) bool) (out *source.Block, strays []Stray) {
 	merged := base.WithoutBlocks()
 	for _, child := range base.Blocks {
 		if above := top.One(child.Type.Name, child.Label); above != nil && counts(above) && (child.Label != "" || child.Type.Single) {
-			inner, lost := overBlock(child, above)
+			inner, lost := overBlock(child, above, layer)
 			child, strays = inner, append(strays, lost...)
 		}
 		merged.Add(child)
@@ -86,7 +92,7 @@ func over(base, top *source.Block, counts func(*source.Block) bool) (out *source
 		case len(Lacking(child)) > 0:
 			strays = append(strays, Stray{child, base.Labels(child.Type.Name)})
 		default:
-			merged.Add(own(child))
+			merged.Add(own(child, layer))
 		}
 	}
 	if top.Incomplete != cty.NilVal {
@@ -95,39 +101,38 @@ func over(base, top *source.Block, counts func(*source.Block) bool) (out *source
 	return merged, strays
 }
 
-// overBlock puts a block of a service over a block of its definition.
-func overBlock(base, top *source.Block) (out *source.Block, strays []Stray) {
-	out, strays = over(base, top, func(b *source.Block) bool { return b.Type.Name != schema.LifecycleType.Name })
-	out.Base, out.Top = base, top
-	out.Header, out.Whole = top.Header, top.Whole
+// overBlock puts an inner block of a layer over the block of the definition. Diagnostics name the
+// place in the service, and never that in the cloud's defaults.
+func overBlock(base, top *source.Block, layer string) (out *source.Block, strays []Stray) {
+	out, strays = over(base, top, layer, func(b *source.Block) bool { return b.Type.Name != schema.LifecycleType.Name })
+	if layer == configs.LayerService {
+		out.Base, out.Top = base, top
+		out.Header, out.Whole = top.Header, top.Whole
+	}
 	out.Attributes = maps.Clone(base.Attributes)
 	if out.Attributes == nil {
 		out.Attributes = map[string]*hclsyntax.Attribute{}
 	}
 	dropAlternatives(out, top)
-	OverAttributes(out, top, configs.LayerService)
+	for name, attr := range top.Attributes {
+		copied, over := *attr, &LayerExpr{Expression: attr.Expr, Layer: layer}
+		if below, typ := out.Attributes[name], out.Type.Attribute(name); below != nil && typ != nil && stacks(typ) {
+			over.Below = below.Expr
+		}
+		copied.Expr = over
+		out.Attributes[name] = &copied
+	}
 	return out, strays
 }
 
-// OverAttributes puts the attributes of a layer over those of a block, which is a copy.
-func OverAttributes(out, top *source.Block, layer string) {
-	for name, attr := range top.Attributes {
-		copied := *attr
-		below := out.Attributes[name]
-		switch {
-		case below != nil && out.Type.Attribute(name) != nil && stacks(out.Type.Attribute(name)):
-			copied.Expr = &MergedExpr{attr.Expr, below.Expr, layer}
-		default:
-			copied.Expr = &LayerExpr{attr.Expr, layer}
-		}
-		out.Attributes[name] = &copied
+// own returns a block that only the layer has.
+func own(b *source.Block, layer string) *source.Block {
+	out := Rewritten(b, func(expr hclsyntax.Expression) hclsyntax.Expression {
+		return &LayerExpr{Expression: expr, Layer: layer}
+	})
+	if layer == configs.LayerService {
+		out.Top = b
 	}
-}
-
-// own returns a block that only the service has.
-func own(b *source.Block) *source.Block {
-	out := Rewritten(b, func(expr hclsyntax.Expression) hclsyntax.Expression { return &LayerExpr{expr, configs.LayerService} })
-	out.Top = b
 	return out
 }
 
@@ -173,52 +178,42 @@ func Lacking(b *source.Block) []string {
 	return out
 }
 
-// Part is an expression with the environment that evaluates it. Parts are merged.
-type Part struct {
-	Layer string // configs.LayerDefinition or configs.LayerService
-	Expr  hclsyntax.Expression
-	Eval  *Env
-}
-
-// Parts returns the parts of an argument, the weakest first.
-func Parts(e *Env, b *source.Block, name string) []Part {
+// Layers returns the expressions of an argument by layer, the weakest first.
+func Layers(b *source.Block, name string) []*LayerExpr {
 	attr := b.Attributes[name]
 	if attr == nil {
 		return nil
 	}
-	return partsOf(e, attr.Expr)
+	return layersOf(attr.Expr)
 }
 
-func partsOf(e *Env, expr hclsyntax.Expression) []Part {
-	switch x := expr.(type) {
-	case *LayerExpr:
-		return []Part{{x.Layer, x.Expression, e.of(x.Layer)}}
-	case *MergedExpr:
-		return append(partsOf(e, x.Below), Part{x.Layer, x.Expression, e.of(x.Layer)})
+func layersOf(expr hclsyntax.Expression) []*LayerExpr {
+	x, ok := expr.(*LayerExpr)
+	switch {
+	case !ok:
+		return []*LayerExpr{{Expression: expr, Layer: configs.LayerDefinition}}
+	case x.Below == nil:
+		return []*LayerExpr{x}
 	}
-	return []Part{{configs.LayerDefinition, expr, e}}
+	return append(layersOf(x.Below), &LayerExpr{Expression: x.Expression, Layer: x.Layer})
 }
 
-// of returns the environment for the expressions of a layer in blocks of the definition.
-func (e *Env) of(layer string) *Env {
-	out := e.OfService
-	if layer == configs.LayerCloud {
-		out = e.OfCloud
-	}
-	if out == nil {
+// Of returns the environment for the expressions of a layer in blocks of the definition.
+func (e *Env) Of(layer string) *Env {
+	switch {
+	case e.OfService == nil || layer == configs.LayerDefinition:
 		return e
+	case layer == configs.LayerCloud:
+		return e.OfCloud
 	}
-	return out
+	return e.OfService
 }
 
 // EnvOf returns the environment that evaluates an argument.
 func EnvOf(e *Env, b *source.Block, name string) *Env {
 	if attr := b.Attributes[name]; attr != nil {
-		switch x := attr.Expr.(type) {
-		case *LayerExpr:
-			return e.of(x.Layer)
-		case *MergedExpr:
-			return e.of(x.Layer)
+		if x, ok := attr.Expr.(*LayerExpr); ok {
+			return e.Of(x.Layer)
 		}
 	}
 	return e
@@ -227,13 +222,14 @@ func EnvOf(e *Env, b *source.Block, name string) *Env {
 // overlaidValue evaluates an expression of a service, alone or merged over that of its
 // definition.
 func (e *Env) overlaidValue(expr hcl.Expression) (v cty.Value, ok bool) {
-	switch x := expr.(type) {
-	case *LayerExpr:
-		return e.of(x.Layer).Value(x.Expression), true
-	case *MergedExpr:
-		return joinedValues(e.Value(x.Below), e.of(x.Layer).Value(x.Expression)), true
+	x, ok := expr.(*LayerExpr)
+	switch {
+	case !ok:
+		return cty.NilVal, false
+	case x.Below == nil:
+		return e.Of(x.Layer).Value(x.Expression), true
 	}
-	return cty.NilVal, false
+	return joinedValues(e.Value(x.Below), e.Of(x.Layer).Value(x.Expression)), true
 }
 
 // joinedValues puts a value over another one: maps are merged by key, and lists are joined.
@@ -277,7 +273,7 @@ func IsReserved(name string) bool {
 
 // IsNullLiteral reports whether an expression is the literal null.
 func IsNullLiteral(expr hcl.Expression) bool {
-	if x, ok := expr.(*LayerExpr); ok {
+	if x, ok := expr.(*LayerExpr); ok && x.Below == nil {
 		expr = x.Expression
 	}
 	literal, ok := expr.(*hclsyntax.LiteralValueExpr)
