@@ -3,7 +3,7 @@
 // object is kolla's, and if nothing is lost that the operator did not name. Of the old versions
 // of a ConfigMap or Secret it keeps the previous one (inventory.Versions.Previous). It keeps
 // every existing version if the block has a workload with the strategy OnDelete, or if only a
-// part of the block is selected. It examines no pod.
+// part of the block is selected. It examines no pod. lost.go finds data that is gone already.
 package removal
 
 import (
