@@ -20,11 +20,11 @@ import (
 )
 
 // makeConfigFiles makes the config files. Absent are the optional ones without content.
-func makeConfigFiles(u *use, e *eval.Env, definition *source.Block) (out []configs.ConfigFile, absent map[string]bool) {
+func makeConfigFiles(u *use, e *eval.Env, definition *source.Block, values merged) (out []configs.ConfigFile, absent map[string]bool) {
 	files := configFiles(u.set, u.over.whole, definition, folders(definition, u.block, u.name))
 	absent = map[string]bool{}
 	for _, b := range definition.All("config") {
-		merged := u.over.merged[b.Label]
+		merged := values[b.Label]
 		f := configs.ConfigFile{
 			Name:       b.Label,
 			Format:     files.Format(b),
@@ -46,12 +46,12 @@ func makeConfigFiles(u *use, e *eval.Env, definition *source.Block) (out []confi
 				e.Report.Error(attr.NameRange, "Argument does not fit the format", "%q is raw: only files with values can be made from others.", b.Label)
 			}
 		case "yaml", "json":
-			f.Content, f.Origin, f.Partial = tree(u, e, b, f.Format)
+			f.Content, f.Origin, f.Partial = tree(u, e, b, f.Format, merged)
 		default:
 			f.Options, f.Partial = merged.Options(e, func(e *eval.Env, o configs.Option, replaced hcl.Traversal) {
 				check.ReplacedHost(u.set.Config, u.set.WarnedHosts, e, o, replaced)
 			})
-			checkOnly(u, e, files, b, f)
+			checkOnly(e, files, b, f, values)
 		}
 		for _, part := range []*source.Block{b.Base, b} {
 			if part != nil && part.Attributes[unused] != nil && f.Format != "" {
@@ -103,7 +103,7 @@ func hasContent(e *eval.Env, files *settings.Files, b *source.Block, format stri
 }
 
 // checkOnly warns of names in the argument only that the other file does not have.
-func checkOnly(u *use, e *eval.Env, files *settings.Files, config *source.Block, f configs.ConfigFile) {
+func checkOnly(e *eval.Env, files *settings.Files, config *source.Block, f configs.ConfigFile, values merged) {
 	for _, name := range files.Only(config) {
 		there := slices.ContainsFunc(f.Options, func(o configs.Option) bool { return o.Section == name || o.Section == "" && o.Key == name })
 		if there || f.Partial {
@@ -111,7 +111,7 @@ func checkOnly(u *use, e *eval.Env, files *settings.Files, config *source.Block,
 		}
 		var known []string
 		for _, base := range files.Lineage(config)[1:] {
-			for _, x := range u.over.merged[base.Label].Leaves {
+			for _, x := range values[base.Label].Leaves {
 				known = append(known, x.Path[:min(1, len(x.Path))]...)
 			}
 		}
@@ -121,9 +121,9 @@ func checkOnly(u *use, e *eval.Env, files *settings.Files, config *source.Block,
 }
 
 // tree returns the content of a file in YAML or JSON. Partial: some keys are not known.
-func tree(u *use, e *eval.Env, config *source.Block, format string) (content configs.Text, origin configs.Origin, partial bool) {
+func tree(u *use, e *eval.Env, config *source.Block, format string, merged *settings.Merged) (content configs.Text, origin configs.Origin, partial bool) {
 	origin = configs.Origin{Layer: configs.LayerDefinition, Range: config.Header}
-	object, partial := u.over.merged[config.Label].Object(e)
+	object, partial := merged.Object(e)
 	value, err := e.Functions[format+"encode"].Call([]cty.Value{object})
 	if err != nil {
 		e.Report.Error(config.Header, "Unsuitable config values", "%s.", words.Sentence(err))

@@ -19,8 +19,8 @@ import (
 
 // evaluate evaluates one instance of a service block. It returns the value that expressions read
 // as service.NAME.
-func evaluate(d *declaration, f *graph.Frame, it eval.Instance) cty.Value {
-	u, e, ok := prepare(d, f, it)
+func evaluate(d *declaration, files merged, f *graph.Frame, it eval.Instance) cty.Value {
+	u, e, files, ok := prepare(d, files, f, it)
 	if !ok {
 		return cty.DynamicVal
 	}
@@ -32,7 +32,7 @@ func evaluate(d *declaration, f *graph.Frame, it eval.Instance) cty.Value {
 	if u.external {
 		stages = adopt
 	}
-	out, made, value := stages(u, e, out)
+	out, made, value := stages(u, e, files, out)
 	if open := made.Definition.Incomplete; open != cty.NilVal {
 		value = cty.DynamicVal.WithMarks(values.Deferrals(open))
 	}
@@ -49,7 +49,7 @@ func evaluate(d *declaration, f *graph.Frame, it eval.Instance) cty.Value {
 
 // deploy runs the stages of a service that kolla deploys. out has what is known before them. It
 // returns the service, what the evaluation of pods reads of it, and its value.
-func deploy(u *use, e *eval.Env, out configs.Service) (configs.Service, *pods.Service, cty.Value) {
+func deploy(u *use, e *eval.Env, values merged, out configs.Service) (configs.Service, *pods.Service, cty.Value) {
 	definition := u.over.whole
 	if eval.DeploysNothing(definition) {
 		e.Report.Error(u.block.Header, fmt.Sprintf("Nothing to deploy for service %q", u.block.Label),
@@ -76,7 +76,7 @@ func deploy(u *use, e *eval.Env, out configs.Service) (configs.Service, *pods.Se
 	value, out.Outputs = outputs(e, definition)
 	e = withSelf(u, e, value)
 
-	files, absent := makeConfigFiles(u, e, definition)
+	files, absent := makeConfigFiles(u, e, definition, values)
 	out.Configs = files
 	in := podsOf(u, e, definition, out.Ports, files, absent, images)
 	var used map[string]bool

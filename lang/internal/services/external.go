@@ -34,7 +34,7 @@ func isExternal(user *eval.Env, block *source.Block) bool {
 
 // adopt runs the stages of an external service, as deploy does. The value that expressions read as
 // service.NAME is unknown after an error.
-func adopt(u *use, e *eval.Env, out configs.Service) (configs.Service, *pods.Service, cty.Value) {
+func adopt(u *use, e *eval.Env, _ merged, out configs.Service) (configs.Service, *pods.Service, cty.Value) {
 	_, marks := e.OfService.Value(u.block.Attributes["external"].Expr).Unmark()
 	unknown := cty.DynamicVal.WithMarks(marks) // it may be known after the apply
 	e = withSelf(u, e, unknown)

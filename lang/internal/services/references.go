@@ -12,14 +12,14 @@ import (
 
 // references returns all references of the service and of its definition. References in overridden
 // config values do not count.
-func references(d *declaration) []graph.Edge {
+func references(d *declaration, values merged) []graph.Edge {
 	out := []graph.Edge{{To: "cloud", At: d.node.Block.Header}}
 	if eval.MayBeExternal(d.node.Block) { // what its definition refers to counts if it is read
 		out = append(out, edgesWithoutSettings(d.set.Leaves, d.set.Graph.Reach(d.node.Module), d.node.Block)...)
 		return append(out, graph.DependsOn(d.set.Report, d.node.Module, d.node.Block)...)
 	}
 	out = append(out, ownEdges(d)...)
-	out = append(out, withoutReplaced(d, innerEdges(d))...)
+	out = append(out, withoutReplaced(d, innerEdges(d, values))...)
 	out = append(out, graph.DependsOn(d.set.Report, d.node.Module, d.node.Block)...)
 	out = append(out, d.set.Moves.TriggerEdges(d.node.Module, d.node.Block)...)
 	self := d.node.Block.ID()
@@ -27,7 +27,7 @@ func references(d *declaration) []graph.Edge {
 }
 
 // innerEdges returns the references of the definition with its overrides.
-func innerEdges(d *declaration) []graph.Edge {
+func innerEdges(d *declaration, values merged) []graph.Edge {
 	out := edgesWithoutSettings(d.set.Leaves, d.reach(), d.overlay.whole)
 	if d.home != nil && d.home.Written.Call != nil {
 		out = append(out, graph.Edge{To: d.home.Path() + "*", At: d.node.Block.Header})
@@ -38,7 +38,7 @@ func innerEdges(d *declaration) []graph.Edge {
 	}
 	for _, b := range d.overlay.whole.All("config") {
 		if eval.GateOf(b) == eval.GateOpen {
-			out = append(out, settingsEdges(d.reach(), d.overlay.merged[b.Label])...)
+			out = append(out, settingsEdges(d.reach(), values[b.Label])...)
 		}
 	}
 	for _, b := range d.overlay.whole.All("database") {

@@ -90,12 +90,13 @@ func (c *Set) Add(m *graph.Module) {
 		n := &graph.Node{ID: m.Path() + b.ID(), Module: m, Root: "service", Name: b.Label, Block: b, At: b.Header}
 		n.Evaluate = func(*graph.Frame) cty.Value { return cty.DynamicVal } // the definition is missing
 		if definition, home := graph.DefinitionOf(c.Constant, c.Catalogue, m, b); definition != nil {
-			d := &declaration{set: c, node: n, written: definition, home: home, overlay: overlaid(c, definition, b)}
+			over, values := overlaid(c, definition, b)
+			d := &declaration{set: c, node: n, written: definition, home: home, overlay: over}
 			n.Definition = definition.Label
 			check.Arguments(c.Report, b, definition)
-			n.Needs = references(d)
+			n.Needs = references(d, values)
 			n.Evaluate = func(f *graph.Frame) cty.Value {
-				return f.Repeated(b, func(it eval.Instance) cty.Value { return evaluate(d, f, it) })
+				return f.Repeated(b, func(it eval.Instance) cty.Value { return evaluate(d, values, f, it) })
 			}
 		}
 		c.Graph.Add(n)

@@ -30,15 +30,18 @@ func (d *declaration) reach() graph.Reach {
 // overlay is a definition with the overrides of the cloud's defaults and of a service.
 type overlay struct {
 	whole  *source.Block
-	strays []eval.Stray                // blocks of the service that override nothing
-	merged map[string]*settings.Merged // values of config files, by label
+	strays []eval.Stray // blocks of the service that override nothing
 }
 
+// merged are the values of config files, by label. They are large, so that nothing keeps them after
+// the evaluation of the service block.
+type merged map[string]*settings.Merged
+
 // overlaid puts the cloud's defaults and a service block over a definition.
-func overlaid(c *Set, definition, block *source.Block) *overlay {
+func overlaid(c *Set, definition, block *source.Block) (*overlay, merged) {
 	definition, _ = eval.Merge(definition, blocks.Defaults(definition, c.defaults()), configs.LayerCloud)
 	whole, strays := eval.Merge(definition, block, configs.LayerService)
-	return &overlay{whole, strays, configFiles(c, whole, whole, folders(whole, block, "")).Merge()}
+	return &overlay{whole, strays}, configFiles(c, whole, whole, folders(whole, block, "")).Merge()
 }
 
 // configFiles says how the config files of a service are put together. Enabled is the definition
@@ -72,9 +75,10 @@ type use struct {
 	with map[string]*service
 }
 
-// prepare returns one instance, and the environment of its definition. It is not ok if the instance
-// has no name of its own, which is reported.
-func prepare(d *declaration, f *graph.Frame, it eval.Instance) (u *use, e *eval.Env, ok bool) {
+// prepare returns one instance, the environment of its definition, and its config values, which are
+// those of the declaration if nothing of the instance changes them. It is not ok if the instance has
+// no name of its own, which is reported.
+func prepare(d *declaration, values merged, f *graph.Frame, it eval.Instance) (u *use, e *eval.Env, own merged, ok bool) {
 	c, block, over := d.set, d.node.Block, d.overlay
 	e, with := environment(d, f, it)
 	dynamic := block.HasDynamic || d.written.HasDynamic
@@ -83,20 +87,20 @@ func prepare(d *declaration, f *graph.Frame, it eval.Instance) (u *use, e *eval.
 	}
 	if defaults := c.defaults(); dynamic || defaults != nil && (defaults.HasDynamic || defaults == c.expanded) {
 		block = eval.Expanded(e.OfService, block)
-		over = overlaid(c, eval.Expanded(e, d.written), block)
+		over, values = overlaid(c, eval.Expanded(e, d.written), block)
 	}
 	for _, e := range []*eval.Env{e.OfService, e.OfCloud, e} {
 		e.Scope.Open = over.whole.Incomplete
 	}
 	address, name := d.node.Address(f, it), it.Name(e.OfService, block)
 	if name == "" || !c.Claims.Take(c.Report, "service", name, address, block.Header) {
-		return nil, nil, false
+		return nil, nil, nil, false
 	}
 	if c.Directory != nil && name != block.Label { // it may have files for the name
-		over = &overlay{over.whole, over.strays, configFiles(c, over.whole, over.whole, folders(over.whole, block, name)).Merge()}
+		values = configFiles(c, over.whole, over.whole, folders(over.whole, block, name)).Merge()
 	}
 	return &use{
 		set: c, decl: d, frame: f, block: block, over: over, locals: source.Locals(c.Report, over.whole),
 		name: name, address: address, external: isExternal(e.OfService, block), with: with,
-	}, e, true
+	}, e, values, true
 }
