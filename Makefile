@@ -175,7 +175,7 @@ fuzz: ## fuzz every parser, each for FUZZTIME (30s)
 	done
 
 SOAKS ?= 10
-soak: devcluster ## hold plans against the server with other random changes than make test does, SOAKS times (10)
+soak: devcluster ## compare plans with the server after other random changes than in make test, SOAKS times (10)
 	KOLLA_TEST_STEPS=2000 KOLLA_TEST_SEED=random go test -count=$(SOAKS) -timeout 0 -run TestDifferential ./planner/live
 
 bench: build devcluster ## measure kolla beside its peers with BENCH_SIZES objects, and write docs/performance.md
