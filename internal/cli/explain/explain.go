@@ -13,6 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/base/redaction"
 )
+
 // Error explains an error that ends a command, without the given secret values. version is the
 // version of kolla.
 func Error(err error, version string, secrets *redaction.Values) (summary, detail string) {

@@ -129,15 +129,16 @@ func letterOf(u *url.URL) (*letter, error) {
 
 func (l *letter) send(ctx context.Context, title, text string) error {
 	var dialer net.Dialer
-	connection, err := dialer.DialContext(ctx, "tcp", l.server)
+	wire, err := dialer.DialContext(ctx, "tcp", l.server)
 	if err != nil {
 		return err
 	}
-	defer connection.Close()
-	defer context.AfterFunc(ctx, func() { _ = connection.Close() })()
+	defer func() { _ = wire.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = wire.Close() })() // ends a read that waits
 	settings := &tls.Config{ServerName: l.host}
+	connection := wire
 	if l.tls {
-		connection = tls.Client(connection, settings)
+		connection = tls.Client(wire, settings)
 	}
 	client, err := smtp.NewClient(connection, l.host)
 	if err != nil {

@@ -57,7 +57,7 @@ var titles = map[scenario]string{
 // programs are where the tools are.
 type programs struct {
 	kolla, helm, floor, devcluster string
-	before, commit string // an earlier kolla, and its commit; may be empty
+	before, commit                 string // an earlier kolla, and its commit; may be empty
 }
 
 // buildAt builds the kolla of a git revision, and returns the program and the hash of the commit.
