@@ -43,6 +43,11 @@ type Env struct {
 	// OfService and OfCloud evaluate the expressions that the service and the cloud's defaults
 	// have in blocks of the definition; nil: there are none.
 	OfService, OfCloud *Env
+	// Home is the module of the expressions, if it is another one than that of the definition.
+	Home *source.Module
+	// Around returns the names that expressions of a definition in a module know beside those of
+	// the definition. Nil: they are not known yet.
+	Around func(home *source.Module) *Scope
 }
 
 // Value evaluates an expression. The result is unknown after an error, which is reported.

@@ -16,16 +16,27 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// The cloud's defaults and a service override blocks of a definition with blocks of the same type
-// and label, and add others. Merge puts one layer over another before anything is evaluated.
-// Expressions of the upper layer then stand among those of the definition, wrapped in LayerExpr or
-// MergedExpr, which name the environment that evaluates them.
+// A definition, the cloud's defaults and a service override blocks of a definition with blocks of
+// the same type and label, and add others. One layer is put over another before anything is
+// evaluated. Expressions of the upper layer then stand among those of the definition, wrapped in
+// LayerExpr or MergedExpr, which name the environment that evaluates them.
 
-// LayerExpr is an expression of the service, or of the cloud's defaults, in a block of the
-// definition. The environment of that layer evaluates it.
+// LayerExpr is an expression of another layer, or of another module, in a block of the definition.
+// The environment of that layer or module evaluates it.
 type LayerExpr struct {
 	hclsyntax.Expression
-	Layer string // configs.LayerService or configs.LayerCloud
+	Layer string
+	// Home is the module of a definition that the definition starts from, if it is not its own
+	// module. It is nil for the layers LayerService and LayerCloud.
+	Home *source.Module
+}
+
+// layered returns an expression of a layer.
+func layered(expr hclsyntax.Expression, layer string) hclsyntax.Expression {
+	if layer == configs.LayerDefinition {
+		return expr
+	}
+	return &LayerExpr{Expression: expr, Layer: layer}
 }
 
 // UnwrapExpression returns the expression inside, so that HCL finds its kind.
@@ -36,7 +47,6 @@ func (x *LayerExpr) UnwrapExpression() hcl.Expression { return x.Expression }
 type MergedExpr struct {
 	hclsyntax.Expression
 	Below hclsyntax.Expression
-	Layer string // of Expression
 }
 
 // IsStacked reports whether both layers of an expression count.
@@ -75,21 +85,27 @@ func Overrides(b *source.Block) bool {
 // over puts the inner blocks of a layer over those of another block of the same type.
 func over(base, top *source.Block, layer string, counts func(*source.Block) bool) (out *source.Block, strays []Stray) {
 	merged := base.WithoutBlocks()
+	children := make([]*source.Block, 0, len(base.Blocks)+len(top.Blocks))
 	for _, child := range base.Blocks {
-		if above := top.One(child.Type.Name, child.Label); above != nil && counts(above) && (child.Label != "" || child.Type.Single) {
+		if above := top.One(child.Type.Name, child.Label); above != nil && counts(above) && overridden(child) {
 			inner, lost := overBlock(child, above, layer)
 			child, strays = inner, append(strays, lost...)
 		}
-		merged.Add(child)
+		children = append(children, child)
 	}
-	for _, child := range top.Blocks {
+	for i, child := range top.Blocks {
 		switch {
-		case !counts(child) || (child.Label != "" || child.Type.Single) && base.One(child.Type.Name, child.Label) != nil:
+		case !counts(child) || overridden(child) && base.One(child.Type.Name, child.Label) != nil:
+		case layer == configs.LayerDefinition:
+			children = slices.Insert(children, placeOf(children, top.Blocks, i), child)
 		case len(Lacking(child)) > 0:
 			strays = append(strays, Stray{child, base.Labels(child.Type.Name)})
 		default:
-			merged.Add(own(child, layer))
+			children = append(children, own(child, layer))
 		}
+	}
+	for _, child := range children {
+		merged.Add(child)
 	}
 	if top.Incomplete != cty.NilVal {
 		merged.Incomplete = top.Incomplete
@@ -97,12 +113,57 @@ func over(base, top *source.Block, layer string, counts func(*source.Block) bool
 	return merged, strays
 }
 
+// placeOf returns the place among the blocks of a definition for a block that only the definition
+// above has: after the block of the same type that is before it there, or else before the next one.
+func placeOf(children, above []*source.Block, i int) int {
+	place := func(b *source.Block) int {
+		if typeName(b) != typeName(above[i]) {
+			return -1
+		}
+		return slices.IndexFunc(children, func(child *source.Block) bool {
+			return child == b || overridden(b) && child.Type == b.Type && child.Label == b.Label
+		})
+	}
+	for _, b := range slices.Backward(above[:i]) {
+		if at := place(b); at >= 0 {
+			return at + 1
+		}
+	}
+	for _, b := range above[i+1:] {
+		if at := place(b); at >= 0 {
+			return at
+		}
+	}
+	return len(children)
+}
+
+// typeName returns the name of the type of a block, or of the blocks that a dynamic block stands for.
+func typeName(b *source.Block) string {
+	if b.Type == schema.DynamicType {
+		return b.Label
+	}
+	return b.Type.Name
+}
+
+// overridden reports whether a block of the same type and label is merged with a block. Dynamic
+// blocks have no label of their own.
+func overridden(b *source.Block) bool {
+	return (b.Label != "" || b.Type.Single) && b.Type != schema.DynamicType
+}
+
 // overBlock puts an inner block of a layer over the block of the definition. Diagnostics name the
 // place in the service, and never that in the cloud's defaults.
 func overBlock(base, top *source.Block, layer string) (out *source.Block, strays []Stray) {
-	out, strays = over(base, top, layer, func(b *source.Block) bool { return b.Type.Name != schema.LifecycleType.Name })
-	if layer == configs.LayerService {
+	counts := func(b *source.Block) bool {
+		return b.Type.Name != schema.LifecycleType.Name || layer == configs.LayerDefinition
+	}
+	out, strays = over(base, top, layer, counts)
+	switch layer {
+	case configs.LayerService:
 		out.Base, out.Top = base, top
+		out.Header, out.Whole = top.Header, top.Whole
+	case configs.LayerDefinition:
+		out.Type, out.Label, out.LabelRange, out.Unknown = top.Type, top.Label, top.LabelRange, top.Unknown
 		out.Header, out.Whole = top.Header, top.Whole
 	}
 	out.Attributes = maps.Clone(base.Attributes)
@@ -115,9 +176,9 @@ func overBlock(base, top *source.Block, layer string) (out *source.Block, strays
 		below := out.Attributes[name]
 		switch {
 		case below != nil && out.Type.Attribute(name) != nil && stacks(out.Type.Attribute(name)):
-			copied.Expr = &MergedExpr{attr.Expr, below.Expr, layer}
+			copied.Expr = &MergedExpr{layered(attr.Expr, layer), below.Expr}
 		default:
-			copied.Expr = &LayerExpr{attr.Expr, layer}
+			copied.Expr = layered(attr.Expr, layer)
 		}
 		out.Attributes[name] = &copied
 	}
@@ -126,7 +187,7 @@ func overBlock(base, top *source.Block, layer string) (out *source.Block, strays
 
 // own returns a block that only the layer has.
 func own(b *source.Block, layer string) *source.Block {
-	out := Rewritten(b, func(expr hclsyntax.Expression) hclsyntax.Expression { return &LayerExpr{expr, layer} })
+	out := Rewritten(b, func(expr hclsyntax.Expression) hclsyntax.Expression { return layered(expr, layer) })
 	if layer == configs.LayerService {
 		out.Top = b
 	}
@@ -177,7 +238,7 @@ func Lacking(b *source.Block) []string {
 
 // Part is an expression with the environment that evaluates it. Parts are merged.
 type Part struct {
-	Layer string // configs.LayerDefinition or configs.LayerService
+	Layer string // configs.LayerDefinition, LayerCloud or LayerService
 	Expr  hclsyntax.Expression
 	Eval  *Env
 }
@@ -194,17 +255,20 @@ func Parts(e *Env, b *source.Block, name string) []Part {
 func partsOf(e *Env, expr hclsyntax.Expression) []Part {
 	switch x := expr.(type) {
 	case *LayerExpr:
-		return []Part{{x.Layer, x.Expression, e.of(x.Layer)}}
+		return []Part{{x.Layer, x.Expression, e.of(x)}}
 	case *MergedExpr:
-		return append(partsOf(e, x.Below), Part{x.Layer, x.Expression, e.of(x.Layer)})
+		return append(partsOf(e, x.Below), partsOf(e, x.Expression)...)
 	}
 	return []Part{{configs.LayerDefinition, expr, e}}
 }
 
-// of returns the environment for the expressions of a layer in blocks of the definition.
-func (e *Env) of(layer string) *Env {
+// of returns the environment for an expression of another layer or module.
+func (e *Env) of(x *LayerExpr) *Env {
 	out := e.OfService
-	if layer == configs.LayerCloud {
+	switch {
+	case x.Home != nil:
+		return e.inModule(x.Home)
+	case x.Layer == configs.LayerCloud:
 		out = e.OfCloud
 	}
 	if out == nil {
@@ -213,27 +277,35 @@ func (e *Env) of(layer string) *Env {
 	return out
 }
 
+// inModule returns the environment for expressions of a definition in another module. They know
+// the names of the definition, and around these the names of their own module.
+func (e *Env) inModule(home *source.Module) *Env {
+	out := *e
+	out.Home = home
+	if e.Around != nil {
+		scope := *e.Scope
+		scope.Parent = e.Around(home)
+		out.Scope = &scope
+	}
+	return &out
+}
+
 // EnvOf returns the environment that evaluates an argument.
 func EnvOf(e *Env, b *source.Block, name string) *Env {
-	if attr := b.Attributes[name]; attr != nil {
-		switch x := attr.Expr.(type) {
-		case *LayerExpr:
-			return e.of(x.Layer)
-		case *MergedExpr:
-			return e.of(x.Layer)
-		}
+	if parts := Parts(e, b, name); len(parts) > 0 {
+		return parts[len(parts)-1].Eval
 	}
 	return e
 }
 
-// overlaidValue evaluates an expression of a service, alone or merged over that of its
-// definition.
+// overlaidValue evaluates an expression of another layer or module, alone or merged over a weaker
+// one.
 func (e *Env) overlaidValue(expr hcl.Expression) (v cty.Value, ok bool) {
 	switch x := expr.(type) {
 	case *LayerExpr:
-		return e.of(x.Layer).Value(x.Expression), true
+		return e.of(x).Value(x.Expression), true
 	case *MergedExpr:
-		return joinedValues(e.Value(x.Below), e.of(x.Layer).Value(x.Expression)), true
+		return joinedValues(e.Value(x.Below), e.Value(x.Expression)), true
 	}
 	return cty.NilVal, false
 }

@@ -18,29 +18,40 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// definitionScope has the names that a definition knows, for a service in a frame. Variables,
-// local values and data come from the module of the definition; services, roles and exposures
-// come from the module of the service.
-func definitionScope(in *instance, f *graph.Frame) *eval.Scope {
+// definitionScope has the names that a definition in module home knows, for a service in a frame.
+// Variables, local values and data come from the module of the definition; services, roles and
+// exposures come from the module of the service.
+func definitionScope(c *Set, home *graph.Module, f *graph.Frame) *eval.Scope {
 	out := eval.NewScope(f.Shared)
-	out.Singles["cloud"] = in.set.Graph.Global.Singles["cloud"]
-	if in.home == nil {
-		out.Groups["local"], out.Lazy = in.set.catalogue.Groups["local"], in.set.catalogue.Lazy
-		out.Singles["path"] = in.set.catalogue.Singles["path"]
+	out.Singles["cloud"] = c.Graph.Global.Singles["cloud"]
+	if home == nil {
+		out.Groups["local"], out.Lazy = c.catalogue.Groups["local"], c.catalogue.Lazy
+		out.Singles["path"] = c.catalogue.Singles["path"]
 		return out
 	}
-	home := f
-	for home != nil && home.Module != in.home {
-		home = home.Parent
+	frame := f
+	for frame != nil && frame.Module != home {
+		frame = frame.Parent
 	}
-	if home == nil && len(in.home.Frames) > 0 {
-		home = in.home.Frames[0] // a module that is used for its definitions
+	if frame == nil && len(home.Frames) > 0 {
+		frame = home.Frames[0] // a module that is used for its definitions
 	}
-	if home != nil {
+	if frame != nil {
 		for _, root := range []string{"var", "local", "data", "module"} {
-			out.Groups[root] = home.Scope.Groups[root]
+			out.Groups[root] = frame.Scope.Groups[root]
 		}
-		out.Singles["path"] = home.Scope.Singles["path"]
+		out.Singles["path"] = frame.Scope.Singles["path"]
+	}
+	return out
+}
+
+// aroundBase returns the names that expressions of a definition in another module know beside those
+// of the definition.
+func aroundBase(in *instance, f *graph.Frame, home *source.Module) *eval.Scope {
+	out := definitionScope(in.set, in.set.Graph.Module(home), f)
+	if in.with != nil {
+		out = eval.NewScope(out)
+		out.Groups["service"] = in.inner.Scope.Parent.Groups["service"]
 	}
 	return out
 }

@@ -127,7 +127,7 @@ func newInstance(c *Set, n *graph.Node, definition *source.Block, home *graph.Mo
 		set: c, report: c.Report, node: n, block: n.Block, written: definition, home: home,
 		absent: map[string]bool{}, used: map[string]bool{},
 	}
-	in.whole, in.strays = whole(definition, c.defaults(), n.Block)
+	in.whole, in.strays = whole(c.Report, definition, c.defaults(), n.Block)
 	in.definition = in.whole
 	in.user, in.cloud, in.inner = c.Graph.Env(eval.NewScope(nil)), c.Graph.Env(eval.NewScope(nil)), c.Graph.Env(eval.NewScope(nil))
 	for _, e := range []*eval.Env{in.user, in.cloud, in.inner} {
@@ -155,14 +155,15 @@ func inFrame(in *instance, f *graph.Frame, it eval.Instance) *instance {
 	out.frame = f
 	out.user.Scope.Parent = it.Scope
 	out.cloud.Scope.Parent = c.Graph.Root.Frames[0].Scope
-	out.inner.Scope.Parent = definitionScope(in, f)
+	out.inner.Scope.Parent = definitionScope(c, in.home, f)
+	out.inner.Around = func(home *source.Module) *eval.Scope { return aroundBase(out, f, home) }
 	replaceServices(out)
 	if in.block.HasDynamic || in.written.HasDynamic {
 		giveInputs(out, in.written) // dynamic blocks can read them
 	}
 	if out != in {
 		out.block = eval.Expanded(out.user, in.block)
-		out.whole, out.strays = whole(eval.Expanded(out.inner, in.written), c.defaults(), out.block)
+		out.whole, out.strays = whole(c.Report, eval.Expanded(out.inner, in.written), c.defaults(), out.block)
 		out.definition = out.whole
 		for _, e := range []*eval.Env{out.user, out.cloud, out.inner} {
 			e.Scope.Open = out.definition.Incomplete
@@ -173,9 +174,10 @@ func inFrame(in *instance, f *graph.Frame, it eval.Instance) *instance {
 }
 
 // whole returns a definition under the cloud's defaults and the service. The defaults may be nil.
-func whole(definition, defaults, service *source.Block) (*source.Block, []eval.Stray) {
+func whole(report *diag.Reporter, definition, defaults, service *source.Block) (*source.Block, []eval.Stray) {
 	definition, _ = eval.Merge(definition, blocks.Defaults(definition, defaults), configs.LayerCloud)
-	return eval.Merge(definition, service, configs.LayerService)
+	out, strays := eval.Merge(definition, service, configs.LayerService)
+	return eval.StartBlocks(report, out), strays
 }
 
 // ExpandDefaults expands the dynamic blocks in the cloud's defaults in the root frame.

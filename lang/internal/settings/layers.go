@@ -106,7 +106,13 @@ func (f *Files) Overrides(config *source.Block) []*File {
 	if f.Directory == nil {
 		return nil
 	}
-	return f.Directory.OverridesOf(config.Label, f.Format(config), f.Names, f.Enabled.Labels("config"))
+	var labels []string
+	for _, b := range f.Enabled.All("config") {
+		if eval.GateOf(b) != eval.GateClosed {
+			labels = append(labels, b.Label)
+		}
+	}
+	return f.Directory.OverridesOf(config.Label, f.Format(config), f.Names, labels)
 }
 
 // Replacement returns the content that the config directory has for a raw file, if it has one.

@@ -30,6 +30,9 @@ type Layer struct {
 	Only []string
 }
 
+// Home returns the module of the expression, if it is another one than that of the definition.
+func (l *Layer) Home() *source.Module { return l.Eval.Home }
+
 // values returns the leaves of the layer.
 func (l *Layer) values(read LeafMemo, depth int) []Leaf {
 	out := l.Ready
@@ -95,7 +98,7 @@ type removal struct {
 // Merge merges layers, the weakest first.
 func Merge(read LeafMemo, depth int, layers []*Layer) *Merged {
 	s := &Merged{depth: depth, replaced: map[string]hcl.Traversal{}, layers: layers}
-	stronger := map[string]bool{}
+	stronger, inDefinition := map[string]bool{}, map[string]bool{}
 	for i, l := range slices.Backward(layers) {
 		values := l.values(read, depth)
 		kept := make([]Leaf, 0, len(values)+len(s.Leaves))
@@ -103,11 +106,18 @@ func Merge(read LeafMemo, depth int, layers []*Layer) *Merged {
 			x.Layer = l
 			s.note(x)
 			if x.overridden(stronger) {
-				s.noteReplaced(x)
+				if !x.overridden(inDefinition) {
+					s.noteReplaced(x)
+				}
 				s.hidden = append(s.hidden, x)
 				continue
 			}
 			kept = append(kept, x)
+		}
+		if i > 0 && l.Name == configs.LayerDefinition { // what another definition says below is not what the definition says
+			for _, x := range values {
+				inDefinition[x.key] = true
+			}
 		}
 		if i > 0 { // there are weaker layers
 			for _, x := range kept {
