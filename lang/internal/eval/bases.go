@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -32,12 +33,31 @@ func Bases(report *diag.Reporter, root *source.Module, catalogue *source.Block) 
 	for m := range modules(root) {
 		documents[m] = b.document(m)
 	}
-	out := b.document(b.catalogue)
+	out := b.catalogueOnce()
 	for m, d := range documents {
 		m.Document = d
 	}
 	return out
 }
+
+// catalogueOnce puts together the definitions of the catalogue, and keeps the result if it has no
+// mistakes. Nobody changes it.
+func (s *bases) catalogueOnce() *source.Block {
+	if known, ok := catalogues.Load(s.catalogue.Document); ok {
+		return known.(*source.Block)
+	}
+	own := &bases{report: diag.New(), catalogue: s.catalogue}
+	out := own.document(s.catalogue)
+	if diags := own.report.Sorted(); len(diags) > 0 {
+		s.report.Add(diags...)
+		return out
+	}
+	known, _ := catalogues.LoadOrStore(s.catalogue.Document, out)
+	return known.(*source.Block)
+}
+
+// catalogues has the results of catalogueOnce, by the documents of source.Reader, which keeps them.
+var catalogues sync.Map
 
 // modules goes over a module and all that it uses. The module may be nil.
 func modules(m *source.Module) func(func(*source.Module) bool) {

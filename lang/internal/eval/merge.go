@@ -249,17 +249,40 @@ func Parts(e *Env, b *source.Block, name string) []Part {
 	if attr == nil {
 		return nil
 	}
-	return partsOf(e, attr.Expr)
+	return partsOf(e, attr.Expr, false)
 }
 
-func partsOf(e *Env, expr hclsyntax.Expression) []Part {
+// Layers returns the parts of an argument, the weakest first. Those of definitions of one module are
+// one part, which may be a MergedExpr.
+func Layers(e *Env, b *source.Block, name string) []Part {
+	attr := b.Attributes[name]
+	if attr == nil {
+		return nil
+	}
+	return partsOf(e, attr.Expr, true)
+}
+
+func partsOf(e *Env, expr hclsyntax.Expression, together bool) []Part {
 	switch x := expr.(type) {
 	case *LayerExpr:
 		return []Part{{x.Layer, x.Expression, e.of(x)}}
 	case *MergedExpr:
-		return append(partsOf(e, x.Below), partsOf(e, x.Expression)...)
+		if !together || isLayered(x) {
+			return append(partsOf(e, x.Below, together), partsOf(e, x.Expression, together)...)
+		}
 	}
 	return []Part{{configs.LayerDefinition, expr, e}}
+}
+
+// isLayered reports whether a part of an expression belongs to another layer or module.
+func isLayered(expr hclsyntax.Expression) bool {
+	switch x := expr.(type) {
+	case *LayerExpr:
+		return true
+	case *MergedExpr:
+		return isLayered(x.Below) || isLayered(x.Expression)
+	}
+	return false
 }
 
 // of returns the environment for an expression of another layer or module.
@@ -351,11 +374,15 @@ func IsReserved(name string) bool {
 
 // IsNullLiteral reports whether an expression is the literal null.
 func IsNullLiteral(expr hcl.Expression) bool {
-	if x, ok := expr.(*LayerExpr); ok {
-		expr = x.Expression
+	switch x := expr.(type) {
+	case *LayerExpr:
+		return IsNullLiteral(x.Expression)
+	case *DynamicExpr:
+		return IsNullLiteral(x.Expression)
+	case *hclsyntax.LiteralValueExpr:
+		return x.Val.IsNull()
 	}
-	literal, ok := expr.(*hclsyntax.LiteralValueExpr)
-	return ok && literal.Val.IsNull()
+	return false
 }
 
 // PasswordPrefix is the first part of the names of passwords for databases.

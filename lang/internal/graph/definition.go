@@ -40,12 +40,10 @@ func findDefinition(constant *eval.Env, catalogue *source.Block, m *Module, b *s
 	if attr != nil && !eval.IsNullLiteral(attr.Expr) {
 		name = eval.Literal(constant, b, "definition")
 	}
-	known := usable(catalogue)
 	for home := m; home != nil; home = home.Parent {
 		if d := home.Written.Document.One("definition", name); d != nil {
 			return d, home
 		}
-		known = append(known, usable(home.Written.Document)...)
 	}
 	if d := catalogue.One("definition", name); d != nil {
 		return d, nil
@@ -55,6 +53,10 @@ func findDefinition(constant *eval.Env, catalogue *source.Block, m *Module, b *s
 		return nil, nil
 	case attr == nil && eval.MayBeExternal(b):
 		return &source.Block{Label: name, Header: b.Header, LabelRange: b.LabelRange}, m
+	}
+	known := usable(catalogue)
+	for home := m; home != nil; home = home.Parent {
+		known = append(known, usable(home.Written.Document)...)
 	}
 	at := b.LabelRange
 	if attr != nil {

@@ -72,7 +72,7 @@ func (f *Files) layers(config *source.Block, depth int) []*Layer {
 // weakest first: definition, cloud, config directory, service.
 func (f *Files) ownLayers(config *source.Block, depth int) []*Layer {
 	var definition, cloud, service []*Layer
-	for _, p := range eval.Parts(f.Definition, config, "values") {
+	for _, p := range eval.Layers(f.Definition, config, "values") {
 		l := &Layer{Name: p.Layer, Expr: p.Expr, Eval: p.Eval}
 		if p.Layer == configs.LayerService {
 			service = append(service, l)

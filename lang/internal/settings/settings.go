@@ -98,7 +98,7 @@ type removal struct {
 // Merge merges layers, the weakest first.
 func Merge(read LeafMemo, depth int, layers []*Layer) *Merged {
 	s := &Merged{depth: depth, replaced: map[string]hcl.Traversal{}, layers: layers}
-	stronger, inDefinition := map[string]bool{}, map[string]bool{}
+	stronger := map[string]bool{}
 	for i, l := range slices.Backward(layers) {
 		values := l.values(read, depth)
 		kept := make([]Leaf, 0, len(values)+len(s.Leaves))
@@ -106,22 +106,15 @@ func Merge(read LeafMemo, depth int, layers []*Layer) *Merged {
 			x.Layer = l
 			s.note(x)
 			if x.overridden(stronger) {
-				if !x.overridden(inDefinition) {
-					s.noteReplaced(x)
-				}
+				s.noteReplaced(x)
 				s.hidden = append(s.hidden, x)
 				continue
 			}
 			kept = append(kept, x)
 		}
-		if i > 0 && l.Name == configs.LayerDefinition { // what another definition says below is not what the definition says
-			for _, x := range values {
-				inDefinition[x.key] = true
-			}
-		}
 		if i > 0 { // there are weaker layers
 			for _, x := range kept {
-				if (len(x.Path) == depth || eval.IsNullLiteral(x.Expr)) && !x.isSection(depth) {
+				if x.replaces(depth) && !x.isSection(depth) {
 					stronger[x.key] = true
 				}
 			}
@@ -165,6 +158,9 @@ func (s *Merged) note(x Leaf) {
 // joined makes a map key of a path.
 func joined(path []string) string { return strings.Join(path, "\x00") }
 
+// replaces reports whether the leaf overrides all that weaker layers have at its path.
+func (x Leaf) replaces(depth int) bool { return len(x.Path) == depth || eval.IsNullLiteral(x.Expr) }
+
 // isSection reports whether the cloud's defaults have a section where a file without sections
 // has a value. The section is meant for other files.
 func (x Leaf) isSection(depth int) bool {
@@ -193,9 +189,24 @@ func (m LeafMemo) leavesOf(expr hcl.Expression, depth int) []Leaf {
 	found, ok := m[key]
 	if !ok {
 		found = leaves(expr, depth, nil, nil)
+		if x, merged := expr.(*eval.MergedExpr); merged {
+			found = over(m.leavesOf(x.Below, depth), m.leavesOf(x.Expression, depth), depth)
+		}
 		m[key] = found
 	}
 	return found
+}
+
+// over puts the leaves of a definition over those of the definition that it starts from.
+func over(below, above []Leaf, depth int) []Leaf {
+	stronger := map[string]bool{}
+	for _, x := range above {
+		if x.replaces(depth) {
+			stronger[x.key] = true
+		}
+	}
+	kept := slices.DeleteFunc(slices.Clone(below), func(x Leaf) bool { return x.overridden(stronger) })
+	return append(kept, above...)
 }
 
 func leaves(expr hcl.Expression, depth int, path []string, names []hcl.Range) []Leaf {
@@ -504,7 +515,7 @@ func (s *Merged) place(merged map[string]*Entry, x Leaf, path []string, value ct
 // Variables merges environments: the service's variables override the definition's.
 func Variables(read LeafMemo, e *eval.Env, b *source.Block, name string) *Merged {
 	var layers []*Layer
-	for _, p := range eval.Parts(e, b, name) {
+	for _, p := range eval.Layers(e, b, name) {
 		layers = append(layers, &Layer{Name: p.Layer, Expr: p.Expr, Eval: p.Eval})
 	}
 	return Merge(read, 1, layers)

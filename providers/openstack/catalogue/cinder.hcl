@@ -5,7 +5,12 @@ definition "cinder" {
   description = "Volumes"
 
   input "backends" {
-    type        = map(object({ type = string, pool = optional(string, "volumes"), share = optional(string, ""), settings = optional(map(string), {}) }))
+    type = map(object({
+      type     = string
+      pool     = optional(string, "volumes")
+      share    = optional(string, "")
+      settings = optional(map(string), {})
+    }))
     nullable    = false
     description = "Where volumes are kept, by name: type rbd (pool of service.ceph), nfs (share: HOST:/PATH) or other; settings are options of the driver."
 

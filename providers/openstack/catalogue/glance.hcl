@@ -113,7 +113,11 @@ definition "glance" {
       }, {
       for name, s in input.stores : name => merge(
         s.type == "file" ? { filesystem_store_datadir = "/var/lib/glance/${name == "file" ? "images" : name}" } : {},
-        s.type == "rbd" ? { rbd_store_pool = s.pool, rbd_store_user = input.ceph_user, rbd_store_ceph_conf = "/etc/ceph/ceph.conf" } : {},
+        s.type == "rbd" ? {
+          rbd_store_pool      = s.pool
+          rbd_store_user      = input.ceph_user
+          rbd_store_ceph_conf = "/etc/ceph/ceph.conf"
+        } : {},
         s.settings,
       )
     })

@@ -186,7 +186,11 @@ definition "keystone" {
       passwords = "/run/secrets/passwords"
       env = merge(local.login, {
         PASSWORDS = "/run/secrets/passwords"
-        WANTED    = jsonencode({ owner = registration.owner, users = registration.users, roles = registration.roles })
+        WANTED = jsonencode({
+          owner = registration.owner
+          users = registration.users
+          roles = registration.roles
+        })
       })
 
       mount "admin" { path = "/run/secrets/admin" }

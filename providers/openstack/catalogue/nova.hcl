@@ -5,7 +5,11 @@ definition "nova" {
   description = "Servers: API, scheduler, and the first cell"
 
   input "cells" {
-    type        = list(object({ name = string, transport_url = string, cell_database = string }))
+    type = list(object({
+      name          = string
+      transport_url = string
+      cell_database = string
+    }))
     default     = []
     nullable    = false
     description = "More cells: services of the definition nova-cell."
