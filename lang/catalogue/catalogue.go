@@ -24,7 +24,8 @@ import (
 type Definition struct {
 	Name        string
 	Description string
-	Abstract    bool // only for others to start from; only Source is filled in
+	From        string // name of the definition that it starts from
+	Abstract    bool   // only for others to start from; only Source is filled in then
 	Inputs      []Input
 	Registered  []Registered
 	Ports       []Port
@@ -94,10 +95,11 @@ func Describe(fsys fs.FS) ([]Definition, hcl.Diagnostics) {
 	var out []Definition
 	whole := eval.Bases(d.report, nil, catalogue)
 	for _, b := range catalogue.All("definition") {
-		info := Definition{Name: b.Label, Description: argument(b, "description"), Abstract: eval.IsAbstract(b)}
-		if !info.Abstract {
+		info := Definition{Name: b.Label, Description: argument(b, "description"), Abstract: true}
+		if !eval.IsAbstract(b) {
 			info = d.definition(whole.One("definition", b.Label))
 		}
+		info.From = argument(b, schema.FromAttribute.Name)
 		// A copy outside of the catalogue reads the same files.
 		info.Source = bytes.ReplaceAll(d.wholeSource(catalogue, b), []byte("${path.module}"), []byte(configs.CatalogueDir))
 		out = append(out, info)

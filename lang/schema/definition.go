@@ -57,6 +57,43 @@ var DefinitionType = &BlockType{
   }
 }
 
+# What pages have in common.
+definition "page" {
+  abstract = true
+
+  port "http" {
+    expose = true
+  }
+
+  secret "session" {}
+
+  config "*.conf" {
+    path   = "/etc/${definition.name}/${definition.name}.conf"
+    values = { DEFAULT = { listen = "0.0.0.0:${port.http}", session_key = secret.session.value } }
+  }
+
+  workload "web" {
+    kind   = "Deployment"
+    image  = "registry.example.org/${definition.name}:1"
+    ports  = ["http"]
+    config = ["${definition.name}.conf"]
+  }
+}
+
+# It has the secret, the file news.conf and the workload of the other.
+definition "news" {
+  from        = "page"
+  description = "A page with news"
+
+  port "http" {
+    number = 8081
+  }
+
+  config "news.conf" {
+    values = { DEFAULT = { title = "News" } }
+  }
+}
+
 service "status" {
   role   = role.control
   expose = exposure.public

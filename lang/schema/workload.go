@@ -35,6 +35,12 @@ var WorkloadType = &BlockType{
     command         = ["status", "work"]
   }
 
+  workload "mailer" {
+    from     = "worker"
+    replicas = 1
+    env      = { QUEUE = workload.name }
+  }
+
   workload "web" {
     kind         = "StatefulSet"
     after        = ["worker"]
@@ -205,8 +211,8 @@ var JobType = &BlockType{
 
   # Looks at the data before another release takes them over.
   job "upgrade-check" {
+    from    = "migrate"
     runs    = "upgrade"
-    image   = "registry.example.org/status:1"
     command = ["status", "upgrade-check"]
   }
 }

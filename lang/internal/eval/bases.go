@@ -154,7 +154,7 @@ func (s *bases) definition(d found) *source.Block {
 	for _, top := range slices.Backward(lineage[:len(lineage)-1]) {
 		out = s.over(out, top.at(d.home))
 	}
-	out = StartBlocks(s.report, out)
+	out = StartBlocks(s.report, out, configs.LayerDefinition)
 	out = withoutDisabled(out)
 	s.check(d, lineage, out)
 	return out
@@ -365,11 +365,12 @@ func (s *bases) complete(d found, b *source.Block) {
 		return
 	}
 	for _, name := range Lacking(b) {
-		at, origin := b.Header, ""
-		if !within(at, d.Whole) {
-			at, origin = d.AttributeRange(schema.FromAttribute.Name), fmt.Sprintf(" (%s)", diag.Position(b.Header))
+		doc := b.Type.Attribute(name).Doc
+		if within(b.Header, d.Whole) {
+			s.report.Error(b.Header, "Missing argument", "%s needs the argument %q: %s", b.Described(), name, doc)
+		} else {
+			s.report.Error(d.AttributeRange(schema.FromAttribute.Name), "Missing argument", "%s (%s) has no argument %q, so this definition has to set it: %s", b.Described(), diag.Position(b.Header), name, doc)
 		}
-		s.report.Error(at, "Missing argument", "%s%s needs the argument %q: %s", b.Described(), origin, name, b.Type.Attribute(name).Doc)
 	}
 	for _, child := range b.Blocks {
 		s.complete(d, child)
@@ -381,16 +382,18 @@ func within(inner, outer hcl.Range) bool {
 	return inner.Filename == outer.Filename && outer.Start.Byte <= inner.Start.Byte && inner.End.Byte <= outer.End.Byte
 }
 
-// StartBlocks puts together the workloads and jobs of a definition with those that they start from.
+// StartBlocks puts together the workloads and jobs of a definition with those that they start from, if
+// the layer says so: LayerDefinition, or LayerService in a definition with the overrides of a service.
 // Expressions of these can read the name of the block that they are in as workload.name or job.name.
-func StartBlocks(report *diag.Reporter, definition *source.Block) *source.Block {
-	if !slices.ContainsFunc(definition.Blocks, func(b *source.Block) bool { return from(b) != nil }) {
+func StartBlocks(report *diag.Reporter, definition *source.Block, layer string) *source.Block {
+	starts := func(b *source.Block) bool { return from(b) != nil && layerOf(from(b).Expr) == layer }
+	if !slices.ContainsFunc(definition.Blocks, starts) {
 		return definition
 	}
 	out := definition.WithoutBlocks()
 	for _, b := range definition.Blocks {
 		switch {
-		case from(b) != nil:
+		case starts(b):
 			b = startBlock(report, definition, b)
 		case b.Type == schema.WorkloadType, b.Type == schema.JobType:
 			b = withElement(b, b.Type.Name, b.Label)
@@ -398,6 +401,14 @@ func StartBlocks(report *diag.Reporter, definition *source.Block) *source.Block 
 		out.Add(b)
 	}
 	return out
+}
+
+// layerOf returns the layer of an expression.
+func layerOf(expr hclsyntax.Expression) string {
+	if x, ok := expr.(*LayerExpr); ok {
+		return x.Layer
+	}
+	return configs.LayerDefinition
 }
 
 // startBlock puts a block over the one that it starts from.

@@ -43,8 +43,10 @@ type Env struct {
 	// OfService and OfCloud evaluate the expressions that the service and the cloud's defaults
 	// have in blocks of the definition; nil: there are none.
 	OfService, OfCloud *Env
-	// Home is the module of the expressions, if it is another one than that of the definition.
-	Home *source.Module
+	// Home is the module of the expressions, if it is another one than that of the definition, whose
+	// environment is then definition.
+	Home       *source.Module
+	definition *Env
 	// Around returns the names that expressions of a definition in a module know beside those of
 	// the definition. Nil: they are not known yet.
 	Around func(home *source.Module) *Scope
@@ -54,6 +56,9 @@ type Env struct {
 func (e *Env) Value(expr hcl.Expression) cty.Value {
 	if v, ok := e.Memo.constants[expr]; ok {
 		return v
+	}
+	if e.definition != nil {
+		return e.atHome().Value(expr)
 	}
 	if v, ok := e.reference(expr); ok {
 		return v
@@ -527,6 +532,9 @@ func (e *Env) WithAll(names map[string]cty.Value) *Env {
 	inner.Singles = maps.Clone(inner.Singles)
 	maps.Copy(inner.Singles, names)
 	out.Scope = &inner
+	if e.definition != nil {
+		out.definition = e.definition.WithAll(names)
+	}
 	if e.OfService != nil {
 		out.OfService, out.OfCloud = e.OfService.WithAll(names), e.OfCloud.WithAll(names)
 	}

@@ -300,14 +300,21 @@ func (e *Env) of(x *LayerExpr) *Env {
 	return out
 }
 
-// inModule returns the environment for expressions of a definition in another module. They know
-// the names of the definition, and around these the names of their own module.
+// inModule returns the environment for expressions of a definition in another module.
 func (e *Env) inModule(home *source.Module) *Env {
 	out := *e
-	out.Home = home
-	if e.Around != nil {
-		scope := *e.Scope
-		scope.Parent = e.Around(home)
+	out.Home, out.definition = home, e
+	return &out
+}
+
+// atHome returns the environment of another module as it is now: it knows the names of the
+// definition, and around these the names of the module.
+func (e *Env) atHome() *Env {
+	out := *e.definition
+	out.Home = e.Home
+	if out.Around != nil {
+		scope := *out.Scope
+		scope.Parent = out.Around(e.Home)
 		out.Scope = &scope
 	}
 	return &out

@@ -177,7 +177,7 @@ func inFrame(in *instance, f *graph.Frame, it eval.Instance) *instance {
 func whole(report *diag.Reporter, definition, defaults, service *source.Block) (*source.Block, []eval.Stray) {
 	definition, _ = eval.Merge(definition, blocks.Defaults(definition, defaults), configs.LayerCloud)
 	out, strays := eval.Merge(definition, service, configs.LayerService)
-	return eval.StartBlocks(report, out), strays
+	return eval.StartBlocks(report, out, configs.LayerService), strays
 }
 
 // ExpandDefaults expands the dynamic blocks in the cloud's defaults in the root frame.
