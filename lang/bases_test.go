@@ -127,6 +127,7 @@ definition "paint" { # it takes the place of the one that it starts from
     from = "daemon"
 
     ready { period = 9 }
+    lifecycle { ignore_fields = ["spec.paused"] }
   }
 }
 service "paint" {
@@ -166,6 +167,11 @@ service "paint" {
 	}
 	if diff := cmp.Diff(wantBlocks, got); diff != "" {
 		t.Errorf("jobs and workloads (-want +got):\n%s", diff)
+	}
+	for i, want := range []int{0, 1, 1} {
+		if got := len(s.Workloads[i].Lifecycle.IgnoreFields); got != want {
+			t.Errorf("%s ignores %d fields, want %d", s.Workloads[i].Name, got, want)
+		}
 	}
 	if p := s.Workloads[0].Ready; p.HTTP != "/" || p.Period != 7 || len(p.Exec) != 0 {
 		t.Errorf("api is ready by %+v", p)

@@ -244,6 +244,7 @@ func (s *bases) named(abstract *source.Block, name string, d found) *source.Bloc
 	return s.labelled(out, name, d)
 }
 
+// labelled returns a block in which * in labels is a name.
 func (s *bases) labelled(b *source.Block, name string, d found) *source.Block {
 	out := b.WithoutBlocks()
 	for _, child := range b.Blocks {
@@ -440,6 +441,9 @@ func startBlock(report *diag.Reporter, definition, b *source.Block) *source.Bloc
 		delete(below.Attributes, schema.EnabledAttribute.Name)
 		out, _ = overBlock(&below, withElement(top, b.Type.Name, b.Label), configs.LayerDefinition)
 		out.Base, out.Top = top.Base, top.Top
+		if top.Top != nil && top.Base == nil { // the definition's part of a block of the service
+			out.Base = &below
+		}
 	}
 	delete(out.Attributes, schema.FromAttribute.Name)
 	return out
