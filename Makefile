@@ -7,6 +7,8 @@ FUZZTIME  ?= 30s
 BENCHTIME ?= 1x
 # How many objects make bench measures with, each size on its own.
 BENCH_SIZES ?= 100 1000 5000
+# A git revision of kolla that make bench measures, too.
+BENCH_VS ?=
 # No VCS stamp and no toolchain download: a build is the same in a checkout, in a
 # worktree, and from an archive.
 export GOFLAGS := -buildvcs=false
@@ -173,14 +175,14 @@ fuzz: ## fuzz every parser, each for FUZZTIME (30s)
 	done
 
 SOAKS ?= 10
-soak: devcluster ## hold plans against the server with other random changes than make test does, SOAKS times (10)
+soak: devcluster ## compare plans with the server after other random changes than in make test, SOAKS times (10)
 	KOLLA_TEST_STEPS=2000 KOLLA_TEST_SEED=random go test -count=$(SOAKS) -timeout 0 -run TestDifferential ./planner/live
 
 bench: build devcluster ## measure kolla beside its peers with BENCH_SIZES objects, and write docs/performance.md
 	@mkdir -p bin/peers
 	@echo 'Building the peers: Helm, and a client that does the least that can be done.'
 	cd internal/dev/peers && go build -o ../../../bin/peers/ helm.sh/helm/v4/cmd/helm ./floor ./bench
-	cd internal/dev/peers && ../../../bin/peers/bench -sizes '$(BENCH_SIZES)' -note '$(BENCH_NOTE)' -out ../../../docs/performance.md
+	cd internal/dev/peers && ../../../bin/peers/bench -sizes '$(BENCH_SIZES)' -vs '$(BENCH_VS)' -note '$(BENCH_NOTE)' -out ../../../docs/performance.md
 
 bench-go: devcluster ## run the benchmarks of the Go packages
 	go test -run '^$$' -bench . -benchtime $(BENCHTIME) -benchmem $(PACKAGES)

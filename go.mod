@@ -19,7 +19,6 @@ require (
 	github.com/mattn/go-isatty v0.0.24
 	github.com/mattn/go-runewidth v0.0.31
 	github.com/mattn/go-shellwords v1.0.16
-	github.com/nicholas-fedor/shoutrrr v0.13.2
 	github.com/owenrumney/go-sarif/v3 v3.3.1
 	github.com/prometheus/common v0.71.0
 	github.com/rogpeppe/go-internal v1.16.0

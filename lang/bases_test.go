@@ -51,6 +51,7 @@ func baseCatalogue() fstest.MapFS {
     user    = local.group
 
     ready { exec = ["check", workload.name] }
+    resources { requests = { cpu = "1", memory = "1Gi" } }
   }
 
   workload "api" {
@@ -61,6 +62,7 @@ func baseCatalogue() fstest.MapFS {
       http   = "/"
       period = 7
     }
+    resources { requests = { cpu = "2" } }
   }
 }
 `)},
@@ -123,6 +125,9 @@ definition "paint" { # it takes the place of the one that it starts from
   job "after" {
     image = "after"
   }
+  workload "api" {
+    resources { requests = { memory = null } }
+  }
   workload "worker" {
     from = "daemon"
 
@@ -176,6 +181,9 @@ service "paint" {
 	if p := s.Workloads[0].Ready; p.HTTP != "/" || p.Period != 7 || len(p.Exec) != 0 {
 		t.Errorf("api is ready by %+v", p)
 	}
+	if diff := cmp.Diff(map[string]string{"cpu": "2"}, s.Workloads[0].Pod.Requests); diff != "" {
+		t.Errorf("requests of api (-want +got):\n%s", diff)
+	}
 	if p := s.Workloads[1].Ready; p.Period != 9 || cmp.Diff([]string{"check", "worker"}, p.Exec) != "" {
 		t.Errorf("worker is ready by %+v", p)
 	}
@@ -193,6 +201,13 @@ definition "base" {
   config "a.conf" {
     path   = "/etc/a.conf"
     values = { DEFAULT = { base = var.who, both = var.who } }
+  }
+  dynamic "job" {
+    for_each = [var.who]
+    labels   = ["job-${job.value}"]
+    content {
+      image = "${var.who}-${job.value}"
+    }
   }
   workload "w" {
     kind   = "Deployment"
@@ -224,6 +239,9 @@ service "own" {}
 	s := config.Services[0]
 	if diff := cmp.Diff(map[string]string{"DEFAULT.base": "root", "DEFAULT.both": "edge", "DEFAULT.own": "edge"}, valuesOf(t, s, "a.conf")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
+	}
+	if j := s.Jobs[0]; j.Name != "job-root" || j.Pod.Image != "root-root" {
+		t.Errorf("job %q has image %q", j.Name, j.Pod.Image)
 	}
 	env := map[string]string{}
 	for _, e := range s.Workloads[0].Pod.Env {

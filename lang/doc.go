@@ -25,7 +25,8 @@
 //   - configs is the result; addrs has the addresses of blocks and objects.
 //   - schema defines the permitted blocks, and schema/forms the forms of strings.
 //   - syntax parses one file, internal/source a directory with its modules.
-//   - internal/eval evaluates expressions and arguments, with functions from functions.
+//   - internal/eval puts services over definitions, and evaluates expressions and arguments, with
+//     functions from functions.
 //   - internal/present/graph orders blocks, internal/variables finds the values of variables, and
 //     internal/moves reads addresses in arguments.
 //   - internal/services evaluates services, internal/pods their pods, internal/blocks other blocks.

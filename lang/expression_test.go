@@ -50,7 +50,7 @@ func TestEvaluate(t *testing.T) {
 		}
 	}
 	for expression, want := range map[string]string{
-		`1 +`:                                    "Value missing",
+		`1 +`:                                    "Missing expression",
 		`service.keystne`:                        `There is no service "keystne"`,
 		`upper(service.keystone.admin_password)`: "nothing can be computed from it",
 		`tonumber(var.password)`:                 "",

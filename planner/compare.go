@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/planner/internal/removal"
 	"kolla.openstack.org/kolla/planner/internal/rendering"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -37,14 +38,15 @@ func Compare(ctx context.Context, in Input, base []providers.Object, outputs []c
 	if seen == nil {
 		return nil, problems, err
 	}
-	made, err := converged(ctx, seen.inv, seen.set, rendering.Decide)
+	decided, err := decide(ctx, seen.inv, seen.set, rendering.Decide)
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := made.plan(seen.inv, nil)
+	removed := removal.Undeclared(seen.inv, seen.set, decided.copied, decided.outcomes, decided.actions)
+	plan, err := assess(seen.inv, decided, removed)
 	if err != nil {
 		return nil, nil, err
 	}
 	plan.Elapsed = time.Since(started)
-	return plan, slices.Concat(problems, made.problems), nil
+	return plan, slices.Concat(problems, decided.problems, removed.Problems), nil
 }

@@ -35,9 +35,10 @@
 //   - Changing Input.Objects after Make. The actions of the plan share the manifests.
 //   - Applying a plan of Compare. It shows deletions that an apply would refuse.
 //
-// Each stage of a plan is a package below internal: inventory reads, selection restricts,
-// decision decides about each declared object, removal about objects that are no longer
-// declared, and impact says which services the actions disturb.
+// A plan has three phases, and each gets the results of those before: package decision decides about
+// each declared object, removal about objects that are no longer declared, and impact says which
+// services the actions disturb. Before them, inventory reads and selection restricts. All are below
+// internal.
 package planner
 
 import (
@@ -48,11 +49,11 @@ import (
 	"github.com/google/uuid"
 
 	"kolla.openstack.org/kolla/lang/addrs"
-	"kolla.openstack.org/kolla/planner/internal/cutoff"
 	"kolla.openstack.org/kolla/planner/internal/decision"
 	"kolla.openstack.org/kolla/planner/internal/impact"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/internal/placement"
 	"kolla.openstack.org/kolla/planner/internal/removal"
 	"kolla.openstack.org/kolla/planner/internal/selection"
 	"kolla.openstack.org/kolla/planner/internal/sides"
@@ -86,27 +87,20 @@ func Make(ctx context.Context, in Input) (*plans.Plan, []plans.Problem, error) {
 	}
 	inv, set := seen.inv, seen.set
 
-	var made decisions
+	var decided decisions
+	var removed removal.Result
 	if in.Destroy {
-		made = destroyed(inv, set)
+		removed = removal.Destroy(inv, set)
 	} else {
 		problems = slices.Concat(problems, inventory.CheckImported(inv, set.Has), seen.warnings)
-		if made, err = converged(ctx, inv, set, decision.All); err != nil {
+		if decided, err = decide(ctx, inv, set, decision.All); err != nil {
 			return nil, nil, err
 		}
+		removed = removal.Undeclared(inv, set, decided.copied, decided.outcomes, decided.actions)
 	}
-	problems = append(problems, made.problems...)
-
-	var cutOffs map[providers.Ref]*plans.CutOff
-	if in.Shell != nil {
-		if cutOffs, err = cutoff.Ask(ctx, in.Shell, inv.Input.Parallelism, impact.Questions(inv, made.outcomes, made.actions, made.atRisk)); err != nil {
-			return nil, nil, err
-		}
-	}
-	problems = append(problems, removal.RefuseLosses(inv, made.atRisk, cutOffs)...)
-	problems = append(problems, removal.UnusedPermissions(inv, made.actions, made.kept, problems)...)
-	problems = append(problems, removal.LimitDeletes(inv, made.actions)...)
-	plan, err := made.plan(inv, cutOffs)
+	problems = slices.Concat(problems, decided.problems, removed.Problems)
+	problems = append(problems, removed.Refusals(inv, problems)...)
+	plan, err := assess(inv, decided, removed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -148,51 +142,36 @@ func stops(problems []plans.Problem) bool {
 	return slices.ContainsFunc(problems, func(problem plans.Problem) bool { return !problem.Warning })
 }
 
-// decisions has the results of the stages that decide.
+// decisions are those about the declared objects.
 type decisions struct {
 	outcomes []*outcome.Outcome
 	copied   map[providers.Ref]inventory.CopiedValues
-	losses   []plans.Loss
 	actions  []plans.Action
-	// configChanges is plans.Plan.ConfigChanges.
-	configChanges int
-
-	kept     []plans.Kept
-	atRisk   []removal.AtRisk
 	problems []plans.Problem
 }
 
-// destroyed decides to delete everything.
-func destroyed(inv *inventory.Inventory, set selection.Set) decisions {
-	gone := removal.Destroy(inv, set)
-	return decisions{actions: gone.Actions, kept: gone.Kept, atRisk: gone.AtRisk, problems: gone.Problems}
-}
+// decider decides about the declared objects, with a cluster or between two renderings.
+type decider func(context.Context, *inventory.Inventory, selection.Set) ([]*outcome.Outcome, []plans.Problem, error)
 
-// decide is the stage that decides about the declared objects.
-type decide func(context.Context, *inventory.Inventory, selection.Set) ([]*outcome.Outcome, []plans.Problem, error)
-
-// converged decides how to make the cluster as declared. It first makes renamed Secrets take over
-// the values of the former ones, in the declared objects.
-func converged(ctx context.Context, inv *inventory.Inventory, set selection.Set, all decide) (decisions, error) {
+// decide is the first phase of a plan. It first makes renamed Secrets take over the values of the former
+// ones, in the declared objects.
+func decide(ctx context.Context, inv *inventory.Inventory, set selection.Set, all decider) (decisions, error) {
 	d := decisions{copied: inventory.CopyValues(inv, set.Has)}
 	outcomes, warnings, err := all(ctx, inv, set)
 	if err != nil {
 		return decisions{}, err
 	}
-	d.outcomes, d.losses = outcomes, impact.LostData(inv, outcomes)
-	gone := removal.Undeclared(inv, set, d.copied, outcomes)
+	d.outcomes = outcomes
+	older, closed := outcome.OlderState(outcomes), placement.ClosedNodes(inv, outcomes)
 	if inv.Input.RefreshOnly {
-		refreshed, unowned := outcome.Refreshed(inv, outcomes)
-		d.actions = slices.Concat(refreshed, removal.Gone(inv, set))
-		d.configChanges = outcome.ConfigChanges(outcomes) + gone.Removals()
-		d.problems = slices.Concat(warnings, unowned, outcome.OlderState(outcomes), impact.ClosedNodes(inv, outcomes))
+		var unowned []plans.Problem
+		d.actions, unowned = outcome.Refreshed(inv, outcomes)
+		d.problems = slices.Concat(warnings, unowned, older, closed)
 		return d, nil
 	}
-	d.actions = gone.Actions
-	d.atRisk = gone.AtRisk
-	var decided []plans.Problem
+	d.problems = slices.Concat(warnings, outcome.UnownedConflicts(inv.Input.Cloud, outcomes), older, closed, placement.PassingPods(inv, outcomes))
 	for _, o := range outcomes {
-		decided = append(decided, o.Problems...)
+		d.problems = append(d.problems, o.Problems...)
 		switch {
 		case !o.Withheld:
 			d.actions = append(d.actions, o.Volumes...)
@@ -203,30 +182,27 @@ func converged(ctx context.Context, inv *inventory.Inventory, set selection.Set,
 			})
 		}
 	}
-	d.kept = slices.Concat(gone.Kept, removal.KeptVolumes(inv, d.actions, d.losses))
-	removal.LinkDeletes(inv, d.actions)
-	d.problems = slices.Concat(warnings, outcome.UnownedConflicts(inv.Input.Cloud, outcomes), outcome.OlderState(outcomes),
-		impact.ClosedNodes(inv, outcomes), impact.PassingPods(inv, outcomes),
-		decided, impact.RefusedPods(inv, outcomes), gone.Problems, removal.Orphans(inv))
+	d.problems = append(d.problems, placement.RefusedPods(inv, outcomes)...)
 	return d, nil
 }
 
-// plan orders the actions and adds everything that the plan says of itself.
-func (d decisions) plan(inv *inventory.Inventory, cutOffs map[providers.Ref]*plans.CutOff) (*plans.Plan, error) {
+// assess is the last phase. It orders the actions and adds everything that the plan says of itself.
+func assess(inv *inventory.Inventory, d decisions, removed removal.Result) (*plans.Plan, error) {
 	in := &inv.Input
-	if err := plans.CheckSingle(d.actions); err != nil {
+	actions := removed.Actions
+	if err := plans.CheckSingle(actions); err != nil {
 		return nil, err
 	}
 	if in.Values {
-		values, err := sides.Of(inv, d.outcomes, d.actions)
+		values, err := sides.Of(inv, d.outcomes, actions)
 		if err != nil {
 			return nil, err
 		}
-		for i := range d.actions {
-			d.actions[i].Values = values[i]
+		for i := range actions {
+			actions[i].Values = values[i]
 		}
 	}
-	actions, err := plans.InOrder(d.actions)
+	actions, err := plans.InOrder(actions)
 	if err != nil {
 		return nil, err
 	}
@@ -250,19 +226,19 @@ func (d decisions) plan(inv *inventory.Inventory, cutOffs map[providers.Ref]*pla
 		Cluster: in.Cluster,
 		State:   plans.StateRef{Lineage: in.State.Lineage, Serial: in.State.Serial},
 
-		RefreshOnly:   in.RefreshOnly,
-		ConfigChanges: d.configChanges,
-		Selection:     in.Selection,
+		RefreshOnly: in.RefreshOnly,
+		Selection:   in.Selection,
 
 		Actions: actions,
-		Kept:    d.kept,
+		Kept:    removed.Kept,
 		Foreign: foreign,
-		Impact: impact.Of(impact.Facts{
-			Inventory: inv, Outcomes: d.outcomes, Actions: actions, Losses: d.losses, Copied: d.copied, CutOffs: cutOffs,
-		}),
+		Impact:  impact.Of(inv, d.copied, d.outcomes, actions, removed.Losses),
 
-		Losses:        d.losses,
+		Losses:        removed.Losses,
 		ForeignPolicy: in.ForeignPolicy,
+	}
+	if in.RefreshOnly {
+		plan.ConfigChanges = outcome.ConfigChanges(d.outcomes) + removed.Removals
 	}
 	if err := addOutputsAndChecks(plan, in); err != nil {
 		return nil, err

@@ -23,6 +23,9 @@ func (e *PermissionError) Error() string {
 	return fmt.Sprintf("user %q is not allowed to %s %s %s", e.User, e.Verb, e.resource(), where)
 }
 
+// Explain implements failure.Explained.
+func (e *PermissionError) Explain() (summary, detail string) { return e.Error(), e.Advice() }
+
 // Advice returns the rule to add, the kind of role to add it to, and a command to check it.
 func (e *PermissionError) Advice() string {
 	role, scope := "ClusterRole", ""

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"kolla.openstack.org/kolla/internal/base/failure"
 )
 
 // NewerFormatError reports a file with a structure that this version of kolla does not know.
@@ -20,6 +22,11 @@ func (e *NewerFormatError) Error() string {
 	}
 	return fmt.Sprintf("%s was written by a newer kolla (%s): it has format %d, and this kolla reads formats up to %d; use that version, or a later one",
 		e.File, tool, e.Format, Format)
+}
+
+// Explain implements failure.Explained.
+func (e *NewerFormatError) Explain() (summary, detail string) {
+	return "The state is newer than this kolla", failure.Sentence(e.Error())
 }
 
 // DamagedError reports a file of the state that differs from what kolla wrote: it was
@@ -54,6 +61,11 @@ func (e *DamagedError) Error() string {
 	return b.String()
 }
 
+// Explain implements failure.Explained.
+func (e *DamagedError) Explain() (summary, detail string) {
+	return "The state cannot be used", failure.Sentence(e.Error())
+}
+
 // LinkError reports that a file of the state is a link. kolla would read or write the
 // target of the link.
 type LinkError struct {
@@ -72,6 +84,11 @@ func (e *LinkError) Error() string {
 	return fmt.Sprintf("%s is a symbolic link or is reached through one; kolla's own files never are\nAnybody who can write to the directory can create a link and make kolla write to another file. Remove the link.", e.File)
 }
 
+// Explain implements failure.Explained.
+func (e *LinkError) Explain() (summary, detail string) {
+	return "A file of the state is a link", failure.Sentence(e.Error())
+}
+
 // ClusterError reports that a state or plan belongs to another cluster than the cluster that
 // kolla is connected to. The first line of its text names the mistake, the second the
 // remedy.
@@ -86,6 +103,11 @@ func (e *ClusterError) Error() string {
 		e.What, e.Owner.Server, e.Owner.UID, e.Connected.Server, e.Connected.UID, e.What)
 }
 
+// Explain implements failure.Explained.
+func (e *ClusterError) Explain() (summary, detail string) {
+	return "The " + e.What + " belongs to another cluster", failure.Sentence(e.Error())
+}
+
 // CloudError reports that a state belongs to another cloud than the configuration. Its
 // text has the same form as that of ClusterError.
 type CloudError struct{ State, Configured string }
@@ -93,6 +115,11 @@ type CloudError struct{ State, Configured string }
 func (e *CloudError) Error() string {
 	return fmt.Sprintf("the state belongs to cloud %q, and the configuration describes cloud %q\nA cloud cannot be renamed: its name is in the labels of its objects. Give it its old name back, or use another state (-state) for the new one.",
 		e.State, e.Configured)
+}
+
+// Explain implements failure.Explained.
+func (e *CloudError) Explain() (summary, detail string) {
+	return "The state belongs to another cloud", failure.Sentence(e.Error())
 }
 
 // StaleError reports that the state has changed since the plan was made.
@@ -108,11 +135,21 @@ func (e *StaleError) Error() string {
 	return fmt.Sprintf("the state has changed since the plan was made: the plan has serial %d, the state is at %d; make a new plan", e.PlanSerial, e.Serial)
 }
 
+// Explain implements failure.Explained.
+func (e *StaleError) Explain() (summary, detail string) {
+	return "The plan is stale", failure.Sentence(e.Error())
+}
+
 // AppliedError reports that a plan was applied before.
 type AppliedError struct{ Plan string }
 
 func (e *AppliedError) Error() string {
 	return fmt.Sprintf("plan %s was used already, and a plan is applied once, even if some of it failed; make a new plan for the rest", e.Plan)
+}
+
+// Explain implements failure.Explained.
+func (e *AppliedError) Explain() (summary, detail string) {
+	return "The plan was used already", failure.Sentence(e.Error())
 }
 
 // LockedError reports that another process holds the lock of the state.
@@ -148,6 +185,11 @@ func (e *LockedError) Error() string {
 	return b.String()
 }
 
+// Explain implements failure.Explained.
+func (e *LockedError) Explain() (summary, detail string) {
+	return "The state is locked", failure.Sentence(e.Error())
+}
+
 // LockLostError reports that a session has lost the lock: force-unlock took it away, or it
 // was not renewed in time. The session writes nothing more.
 type LockLostError struct {
@@ -162,6 +204,11 @@ func (e *LockLostError) Error() string {
 	return fmt.Sprintf("lock %s of the state is lost: force-unlock took it away, or it expired; nothing more is written", e.ID)
 }
 
+// Explain implements failure.Explained.
+func (e *LockLostError) Explain() (summary, detail string) {
+	return "The lock was lost", failure.Sentence(e.Error()) + "."
+}
+
 // MovedError reports that a state was moved to another backend.
 type MovedError struct {
 	Place string // where it was
@@ -170,6 +217,11 @@ type MovedError struct {
 
 func (e *MovedError) Error() string {
 	return fmt.Sprintf("the state has moved from %s to %s\nThe configuration there has another backend block. Get that configuration, or move the state back from there with `kolla init -migrate-state`.", e.Place, e.To)
+}
+
+// Explain implements failure.Explained.
+func (e *MovedError) Explain() (summary, detail string) {
+	return "The state has moved", failure.Sentence(e.Error())
 }
 
 // OtherStateError reports that the place of a state has another state, or a version of the
@@ -197,6 +249,11 @@ func (e *OtherStateError) Error() string {
 	return fmt.Sprintf("%s has a newer state: its serial is %d, and that of %s is %d%s", e.Place, e.Serial, incoming, e.OtherSerial, advice)
 }
 
+// Explain implements failure.Explained.
+func (e *OtherStateError) Explain() (summary, detail string) {
+	return "A different state exists", failure.Sentence(e.Error())
+}
+
 // UnlockError reports that force-unlock was given an ID that is not the lock's.
 type UnlockError struct {
 	ID     string
@@ -208,4 +265,9 @@ func (e *UnlockError) Error() string {
 		return fmt.Sprintf("no lock %s to take away: the state is not locked", e.ID)
 	}
 	return fmt.Sprintf("lock %s is not the one that holds the state: that is %s, of %s for %s", e.ID, e.Holder.ID, e.Holder.Who, e.Holder.Operation)
+}
+
+// Explain implements failure.Explained.
+func (e *UnlockError) Explain() (summary, detail string) {
+	return "Cannot unlock", failure.Sentence(e.Error())
 }

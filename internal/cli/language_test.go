@@ -1,7 +1,6 @@
 package cli
 
 import (
-	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
@@ -11,41 +10,49 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// languageGuide is what stands before the blocks in the reference of the language. The
-// line CONTENTS stands for the table of contents, and SECTION NAME for the description of
-// a block.
-//
-//go:embed testdata/language.md
-var languageGuide string
-
-// languageReference is the guide, and a section for each type of block.
-func languageReference() string {
+// languageReference has a page for each type of block that stands at the top of a file or in several
+// others, and a page that lists them, by path.
+func languageReference() map[string]string {
 	r := newReference()
-	for _, block := range slices.Concat(schema.Blocks(), r.shared) {
-		r.section(block)
+	var list strings.Builder
+	list.WriteString("# Blocks\n\nWritten by `make golden` from the schema of the language; [language](../language.md) explains how it\nworks.\n")
+	for _, part := range []struct {
+		title  string
+		blocks []*schema.BlockType
+	}{{"At the top of a file", schema.Blocks()}, {"In other blocks", append(r.shared, schema.DynamicType)}} {
+		fmt.Fprintf(&list, "\n## %s\n\n| block | |\n| --- | --- |\n", part.title)
+		for _, b := range part.blocks {
+			first, _, _ := strings.Cut(b.Doc, ". ")
+			fmt.Fprintf(&list, "| %s | %s. |\n", r.link(r.heading(b), b), cell(strings.TrimSuffix(first, ".")))
+		}
 	}
-	blocks := r.String()
-	r.Reset()
-	r.details(schema.DynamicType)
-	text := strings.Replace(languageGuide, "SECTION dynamic\n", strings.TrimLeft(r.String(), "\n"), 1) + blocks
-	return strings.Replace(text, "CONTENTS\n", tableOfContents(text), 1)
+	pages := map[string]string{blocksPages + "README.md": list.String()}
+	for _, block := range slices.Concat(schema.Blocks(), r.shared, []*schema.BlockType{schema.DynamicType}) {
+		r.section(block)
+		pages[blocksPages+r.page(block)] = r.String()
+		r.Reset()
+	}
+	return pages
 }
+
+const blocksPages = "../../docs/blocks/"
 
 // reference is the description of the blocks.
 type reference struct {
 	strings.Builder
 	in   map[*schema.BlockType][]*schema.BlockType // what each stands in
 	path map[*schema.BlockType]string              // where each stands, not deep: "service workload"
-	// shared are those that stand in several others. They are described at the end.
+	// shared are those that stand in several others. They have pages of their own.
 	shared []*schema.BlockType
-	shown  map[string]string // where each example is
+	shown  map[string]*schema.BlockType // the block whose section has the example
 }
 
 func newReference() *reference {
-	r := &reference{in: map[*schema.BlockType][]*schema.BlockType{}, path: map[*schema.BlockType]string{}, shown: map[string]string{}}
+	r := &reference{in: map[*schema.BlockType][]*schema.BlockType{}, path: map[*schema.BlockType]string{}, shown: map[string]*schema.BlockType{}}
 	for _, b := range schema.Blocks() {
 		r.find(b, b.Name)
 	}
+	r.path[schema.DynamicType] = schema.DynamicType.Name
 	return r
 }
 
@@ -72,25 +79,45 @@ func (r *reference) isShared(b *schema.BlockType) bool { return len(r.in[b]) > 1
 
 // heading is that of the section on a type of block.
 func (r *reference) heading(b *schema.BlockType) string {
+	if len(r.in[b]) == 1 {
+		return r.heading(r.in[b][0]) + " " + b.Name
+	}
 	same := slices.DeleteFunc(slices.Concat(schema.Blocks(), r.shared), func(other *schema.BlockType) bool { return other.Name != b.Name })
-	if r.isShared(b) && len(same) == 1 {
+	if len(same) == 1 {
 		return b.Name
 	}
 	return r.path[b]
 }
 
+// page is the name of the file that describes a type of block.
+func (r *reference) page(b *schema.BlockType) string {
+	for len(r.in[b]) == 1 {
+		b = r.in[b][0]
+	}
+	return anchor(r.heading(b)) + ".md"
+}
+
 func (r *reference) link(text string, b *schema.BlockType) string {
-	return fmt.Sprintf("[`%s`](#%s)", text, anchor(r.heading(b)))
+	target := r.page(b)
+	if len(r.in[b]) == 1 {
+		target += "#" + anchor(r.heading(b))
+	}
+	return fmt.Sprintf("[`%s`](%s)", text, target)
 }
 
 // section describes a type of block, and those that stand in it alone.
 func (r *reference) section(b *schema.BlockType) {
-	level := "###"
-	if strings.Contains(r.heading(b), " ") && !r.isShared(b) {
-		level = "####"
+	level := "##"
+	if len(r.in[b]) != 1 {
+		level = "#"
+	} else {
+		r.WriteString("\n")
 	}
-	fmt.Fprintf(r, "\n%s %s\n", level, r.heading(b))
+	fmt.Fprintf(r, "%s %s\n", level, r.heading(b))
 	r.details(b)
+	if b == schema.DynamicType {
+		return // the content is that of any block
+	}
 	for _, inner := range b.Blocks {
 		if !r.isShared(inner) {
 			r.section(inner)
@@ -133,11 +160,11 @@ func (r *reference) details(b *schema.BlockType) {
 func (r *reference) example(b *schema.BlockType) {
 	switch at := r.shown[b.Example]; {
 	case b.Example == "":
-	case at != "":
-		fmt.Fprintf(r, "\nThe example of [`%s`](#%s) shows it.\n", at, anchor(at))
+	case at != nil:
+		fmt.Fprintf(r, "\nThe example of %s shows it.\n", r.link(r.heading(at), at))
 	default:
 		fmt.Fprintf(r, "\n```hcl\n%s```\n", b.Example)
-		r.shown[b.Example] = r.heading(b)
+		r.shown[b.Example] = b
 	}
 }
 
@@ -206,17 +233,6 @@ func defaultOf(a schema.Attribute) string {
 	return fmt.Sprintf("`%v`", a.Default)
 }
 
-var headings = regexp.MustCompile(`(?m)^(##|###) (.*)$`)
-
-// tableOfContents lists the headings of a document.
-func tableOfContents(text string) string {
-	var b strings.Builder
-	for _, h := range headings.FindAllStringSubmatch(text, -1) {
-		fmt.Fprintf(&b, "%s- [%s](#%s)\n", strings.Repeat("  ", len(h[1])-2), h[2], anchor(h[2]))
-	}
-	return b.String()
-}
-
 // anchor is how links name a heading.
 func anchor(heading string) string {
 	kept := regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(heading), "")
@@ -245,14 +261,18 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestHeadings checks that every heading of the reference can be linked to.
+// TestHeadings checks that every heading of the documents on the language can be linked to.
 func TestHeadings(t *testing.T) {
-	seen := map[string]bool{}
-	for _, h := range regexp.MustCompile(`(?m)^##+ (.*)$`).FindAllStringSubmatch(languageReference(), -1) {
-		if seen[anchor(h[1])] {
-			t.Errorf("there are two headings %q", h[1])
+	pages := languageReference()
+	pages["language.md"] = readText(t, "../../docs/language.md")
+	for name, text := range pages {
+		seen := map[string]bool{}
+		for _, h := range regexp.MustCompile(`(?m)^##+ (.*)$`).FindAllStringSubmatch(text, -1) {
+			if seen[anchor(h[1])] {
+				t.Errorf("%s has two headings %q", name, h[1])
+			}
+			seen[anchor(h[1])] = true
 		}
-		seen[anchor(h[1])] = true
 	}
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,13 +17,21 @@ import (
 // language say of themselves.
 func TestReference(t *testing.T) {
 	app := newApp(command.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
-	for path, want := range map[string]string{
-		"../../docs/commands.md":  commandReference(app),
-		"../../docs/language.md":  languageReference(),
-		"../../docs/functions.md": functionReference(),
-		"../../docs/services.md":  servicesReference(catalogued(t)),
-	} {
+	pages := languageReference()
+	pages["../../docs/commands.md"] = commandReference(app)
+	pages["../../docs/functions.md"] = functionReference()
+	pages["../../docs/services.md"] = servicesReference(catalogued(t))
+	for path, want := range pages {
 		golden.Compare(t, path, []byte(want))
+	}
+	kept, err := filepath.Glob(blocksPages + "*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range kept {
+		if pages[path] == "" {
+			t.Errorf("%s is about a block that does not exist", path)
+		}
 	}
 }
 

@@ -88,7 +88,7 @@ var cloudType = &BlockType{
 var backendType = &BlockType{
 	Name: "backend", Label: "backend", Single: true,
 	LabelForm: forms.Form{Expected: "local or kubernetes", Valid: func(s string) bool { return s == "local" || s == "kubernetes" }},
-	Doc:       "Where the state is kept. `local`, the default, is the file kolla.state.json beside the configuration. `kubernetes` is the cluster itself, for several people and machines: Secrets hold the state, and a Lease is its lock. kolla uses the same credentials as for the rest of the cluster. After a change of this block, `kolla init -migrate-state` moves the state; see [the state](state.md).",
+	Doc:       "Where the state is kept. `local`, the default, is the file kolla.state.json beside the configuration. `kubernetes` is the cluster itself, for several people and machines: Secrets hold the state, and a Lease is its lock. kolla uses the same credentials as for the rest of the cluster. After a change of this block, `kolla init -migrate-state` moves the state; see [the state](../state.md).",
 	Example: `cloud "prod" {
   release = "2025.1"
 

@@ -105,7 +105,7 @@ service "status" {
 `,
 	Attributes: []Attribute{
 		{Name: "description", Type: TypeLiteral, Doc: "Short description of the service."},
-		{Name: "from", Type: TypeLiteral, Doc: "Name of another definition to start from: one of this module, of a module around it, or of the catalogue. The blocks of this definition override its blocks, as those of a service do; see [Definitions that share blocks](#definitions-that-share-blocks)."},
+		{Name: "from", Type: TypeLiteral, Doc: "Name of another definition to start from: one of this module, of a module around it, or of the catalogue. The blocks of this definition override its blocks, as those of a service do; see [Definitions that share blocks](../language.md#definitions-that-share-blocks)."},
 		AbstractAttribute,
 	},
 	Blocks: append([]*BlockType{InputType, OwnLocalsType}, overridable()...),
@@ -360,7 +360,7 @@ var OwnLocalsType = &BlockType{
 // PatchType describes the block `patch`.
 var PatchType = &BlockType{
 	Name: "patch", Label: "patch", LabelForm: forms.Patched,
-	Doc: "Changes fields of objects that kolla makes. Use it for fields of Kubernetes that this language has no argument for. The label is KIND/NAME; `*` and `?` in the name match anything, and names that end with a hash are written without it. See [Patches](#patches).",
+	Doc: "Changes fields of objects that kolla makes. Use it for fields of Kubernetes that this language has no argument for. The label is KIND/NAME; `*` and `?` in the name match anything, and names that end with a hash are written without it. See [Patches](../language.md#patches).",
 	Example: `definition "status" {
   workload "web" {
     kind  = "Deployment"

@@ -6,7 +6,7 @@ import (
 	"kolla.openstack.org/kolla/lang/schema/forms"
 )
 
-const envDoc = "Environment variables. What only a pod knows can be read here: [node and pod](#node-and-pod)."
+const envDoc = "Environment variables. What only a pod knows can be read here: [node and pod](../language.md#node-and-pod)."
 
 const serviceLinksDoc = "Whether the environment of the pods has the variables that Kubernetes makes of every Service of the namespace, such as MARIADB_SERVICE_HOST. DNS names need none of them."
 

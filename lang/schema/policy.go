@@ -7,7 +7,7 @@ var PolicyFileType = &BlockType{Blocks: []*BlockType{policyType}}
 
 var policyType = &BlockType{
 	Name: "policy", Label: "policy", LabelForm: forms.Identifier,
-	Doc: "A rule for plans. kolla evaluates it for each plan, after the plan is made. The condition reads the plan as `plan`, beside variables, local values and everything else in the configuration. A condition that is not known, or that cannot be evaluated, counts as not met. [Policies](policies.md) describes `plan` and has examples. Policies may also stand in files of their own, for `-policy=FILE`.",
+	Doc: "A rule for plans. kolla evaluates it for each plan, after the plan is made. The condition reads the plan as `plan`, beside variables, local values and everything else in the configuration. A condition that is not known, or that cannot be evaluated, counts as not met. [Policies](../policies.md) describes `plan` and has examples. Policies may also stand in files of their own, for `-policy=FILE`.",
 	Example: `policy "no-data-loss" {
   condition     = length(plan.impact.data_at_risk) == 0
   error_message = "Data is lost: ${join(", ", [for e in plan.impact.data_at_risk : e.name])}."

@@ -5,7 +5,7 @@ import "kolla.openstack.org/kolla/lang/schema/forms"
 // ServiceType describes the block `service`.
 var ServiceType = &BlockType{
 	Name: "service", Label: "service", LabelForm: forms.Name,
-	Doc: "One use of a definition in this cloud, with overrides. It may have every block of a definition. kolla merges a block with the one of the definition that has the same type and label, argument by argument and at any depth; see [Overrides](#overrides). It adds a block with another label.",
+	Doc: "One use of a definition in this cloud, with overrides. It may have every block of a definition. kolla merges a block with the one of the definition that has the same type and label, argument by argument and at any depth; see [Overrides](../language.md#overrides). It adds a block with another label.",
 	Example: `service "keystone" {
   role       = role.control
   replicas   = 3

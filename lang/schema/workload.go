@@ -154,7 +154,7 @@ var (
 var (
 	carriesType = &BlockType{
 		Name: "carries", Single: true,
-		Doc:     "A command that prints the names of what users lose when the pods go. A plan that deletes the workload, or refuses to, runs it in each running pod and shows the names by node. Only for a DaemonSet or StatefulSet.",
+		Doc:     "A command that prints the names of what users lose when the pods go. An apply that deletes the workload or removes it from a node runs it in each of these pods and shows the names by node before it asks for approval. A plan does not run it. Only for a DaemonSet or StatefulSet.",
 		Example: leavingExample,
 		Attributes: conditional([]Attribute{
 			with(whatAttribute, "What the items are, in a few words: \"running servers\"."),
@@ -221,7 +221,7 @@ var JobType = &BlockType{
 	Blocks:     []*BlockType{MountType, VolumeType, resourcesType},
 }
 
-var runsAttribute = Attribute{Name: "runs", Type: TypeString, Default: "change", OneOf: []string{"change", "release", "upgrade", "once"}, Doc: "When the job runs again. change: when its image, config or secrets change. release: when its image changes. upgrade: like release, but not with the first image of the service. once: never. A failed job runs again in any case; see [Jobs](#jobs)."}
+var runsAttribute = Attribute{Name: "runs", Type: TypeString, Default: "change", OneOf: []string{"change", "release", "upgrade", "once"}, Doc: "When the job runs again. change: when its image, config or secrets change. release: when its image changes. upgrade: like release, but not with the first image of the service. once: never. A failed job runs again in any case; see [Jobs](../language.md#jobs)."}
 
 // maxTimeout is a week.
 const maxTimeout = 7 * 24 * 3600

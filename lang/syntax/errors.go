@@ -10,13 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// maxErrors is the number of errors of a file that are reworded, which takes the time to read the file.
-// It is more than anybody is shown.
-const maxErrors = 2_000
-
 // explained reduces the errors of HCL's parser to one for each cause: after an unclosed quote,
-// for instance, the parser reports an error in every line. It rewords them for authors of
-// configurations.
+// for instance, the parser reports an error in every line.
 func explained(diags hcl.Diagnostics, tokens hclsyntax.Tokens, hidden bool) hcl.Diagnostics {
 	if len(diags) == 0 {
 		return nil
@@ -31,14 +26,16 @@ func explained(diags hcl.Diagnostics, tokens hclsyntax.Tokens, hidden bool) hcl.
 		diags = append(diags, root)
 	}
 	diags = firstOfLines(diags)
-	s := faulty{tokens, hidden}
-	for i, d := range diags {
-		if d != root && i < maxErrors {
-			s.reword(d)
+	for _, d := range diags {
+		if hidden && slices.Contains(quoting, d.Summary) {
+			d.Detail = ""
 		}
 	}
 	return runs(diags, tokens)
 }
+
+// quoting are the parser's errors whose details quote a part of a string.
+var quoting = []string{"Invalid escape sequence", "Invalid template control keyword"}
 
 // maxBetween is the largest number of other errors between two equal ones that still count as
 // one run.
@@ -124,12 +121,6 @@ func firstOfLines(diags hcl.Diagnostics) hcl.Diagnostics {
 // aboutCharacter reports whether an error comes from the lexer.
 func aboutCharacter(d *hcl.Diagnostic) bool {
 	return d.Summary == "Invalid character" || d.Summary == "Unsupported operator"
-}
-
-// faulty is a source with a syntax error.
-type faulty struct {
-	tokens hclsyntax.Tokens
-	hidden bool // diagnostics must not quote the source
 }
 
 // scan looks for openers without an end.

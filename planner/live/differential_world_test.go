@@ -279,8 +279,7 @@ func (w *world) plan(ctx context.Context, st *state.State) (*plans.Plan, []plans
 // apply carries a plan out, and says what went wrong.
 func (w *world) apply(ctx context.Context, session *state.Session, plan *plans.Plan) (map[addrs.Object]string, error) {
 	result, err := executor.Apply(ctx, plan, executor.Options{
-		Reassess: planner.Reassess,
-		Reader:   w.applying, Writer: w.writer(), Session: session,
+		Reader: w.applying, Writer: w.writer(), Session: session,
 		Parallelism: atOnce, Timeout: patience,
 	})
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
 	"kolla.openstack.org/kolla/internal/run/executor"
-	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -112,7 +111,7 @@ func TestAddedBetweenPlanAndWrite(t *testing.T) {
 				}
 				before = s.get(power.resource, b.namespace, "api").GetGeneration()
 			}}
-			result, err := executor.Apply(t.Context(), plan, executor.Options{Reader: b.client, Writer: writer, Reassess: planner.Reassess, Session: session})
+			result, err := executor.Apply(t.Context(), plan, executor.Options{Reader: b.client, Writer: writer, Session: session})
 			if err != nil {
 				t.Fatal(err)
 			}

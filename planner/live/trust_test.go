@@ -12,7 +12,6 @@ import (
 
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
 	"kolla.openstack.org/kolla/internal/run/executor"
-	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -44,7 +43,7 @@ func (b *bench) carryOut(store *state.Store, writer providers.Writer, want execu
 		b.t.Fatal(err)
 	}
 	b.state = *session.State()
-	result, err := executor.Apply(b.t.Context(), b.plan(), executor.Options{Reader: b.client, Writer: writer, Reassess: planner.Reassess, Session: session})
+	result, err := executor.Apply(b.t.Context(), b.plan(), executor.Options{Reader: b.client, Writer: writer, Session: session})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -30,17 +30,29 @@ type Effect struct {
 	// nodes, it is the loss text of the workload. For items that are cut off, it says what
 	// they are.
 	Data string `json:"data_at_risk,omitempty"`
-	// Items are names: volumes that stay, keys that are dropped, nodes that pods leave.
+	// Items are names: volumes that stay, keys that are dropped, nodes that pods leave. For items
+	// that are cut off, they are the nodes; empty: all nodes of the workload.
 	Items          []string `json:"items,omitempty"`
 	ValuesCopiedTo string   `json:"heir,omitempty"` // for dropped values: the Secret that takes over the others
 	// Causes say why pods restart, and Why says why they are replaced.
 	Causes []Cause  `json:"causes,omitempty"`
 	Why    []Reason `json:"why,omitempty"`
 	Loss   *Loss    `json:"loss,omitempty"`
-	// Carried has the items that are cut off, node by node.
+	// Carried has the items that are cut off, node by node. Only an apply, which asks the pods,
+	// knows them.
 	Carried []Carried `json:"carried,omitempty"`
 	// Grave effects come first in a review: something stops or is lost.
 	Grave bool `json:"grave,omitempty"`
+}
+
+// Carried has the items that the pods of a workload carry on a node, as the pods report.
+type Carried struct {
+	Node  string   `json:"node,omitempty"` // empty: of all nodes, whose pods cannot be listed
+	Items []string `json:"items,omitempty"`
+	// More is how many further items there are at least.
+	More int `json:"more,omitempty"`
+	// Unknown is why the pod could not be asked; empty: it was.
+	Unknown string `json:"unknown,omitempty"`
 }
 
 // EffectKind is the kind of an effect. The zero value is invalid.

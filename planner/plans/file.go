@@ -118,11 +118,11 @@ func LoadTrusted(path string) (*Plan, error) { return load(path, safe.ReadTruste
 func load(path string, read func(string, int64) ([]byte, error)) (*Plan, error) {
 	content, err := read(path, maxFile)
 	if err != nil {
-		return nil, fmt.Errorf("load the plan: %w", err)
+		return nil, explained(fmt.Errorf("load the plan: %w", err))
 	}
 	plan, err := Read(content)
 	if err != nil {
-		return nil, fmt.Errorf("load the plan from %s: %w", path, err)
+		return nil, explained(fmt.Errorf("load the plan from %s: %w", path, err))
 	}
 	return plan, nil
 }
@@ -142,21 +142,21 @@ func Read(content []byte) (*Plan, error) {
 		return nil, ErrNotAPlan
 	}
 	if head.Format > Format {
-		return nil, fmt.Errorf("%w (%s): its format is %d, and this one reads up to %d. Apply it with the kolla that wrote it, or plan again", ErrNewer, head.Tool, head.Format, Format)
+		return nil, fmt.Errorf("%w (%s): its format is %d, and this one reads up to %d. Apply it with the kolla that wrote it, or make a new plan", ErrNewer, head.Tool, head.Format, Format)
 	}
 	text, err = entry(archive, planEntry)
 	if err != nil {
 		return nil, err
 	}
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != head.SHA256 {
-		return nil, fmt.Errorf("%w: its checksum does not match. Plan again", ErrDamaged)
+		return nil, fmt.Errorf("%w: its checksum does not match. Make a new plan", ErrDamaged)
 	}
 	plan := &Plan{}
 	if err := utiljson.Unmarshal(text, plan); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if plan.ID != head.ID || plan.Format != head.Format {
-		return nil, fmt.Errorf("%w: its parts are of different plans. Plan again", ErrDamaged)
+		return nil, fmt.Errorf("%w: its parts are of different plans. Make a new plan", ErrDamaged)
 	}
 	return plan, nil
 }

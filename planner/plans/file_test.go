@@ -150,7 +150,7 @@ func TestReadRefuses(t *testing.T) {
 		"another program's file":   {pack(t, map[string]string{"manifest.json": `{"kind":"tfplan","format":1}`, "plan.json": body}), plans.ErrNotAPlan, ""},
 		"the first half":           {good[:len(good)/2], plans.ErrNotAPlan, ""},
 		"no plan in it":            {pack(t, map[string]string{"manifest.json": head}), plans.ErrNotAPlan, "plan.json"},
-		"an edited plan":           {pack(t, map[string]string{"manifest.json": head, "plan.json": strings.Replace(body, "prod", "test", 1)}), plans.ErrDamaged, "Plan again"},
+		"an edited plan":           {pack(t, map[string]string{"manifest.json": head, "plan.json": strings.Replace(body, "prod", "test", 1)}), plans.ErrDamaged, "Make a new plan"},
 		"parts of different plans": {pack(t, map[string]string{"manifest.json": strings.Replace(head, "5f0c9c9e", "00000000", 1), "plan.json": body}), plans.ErrDamaged, ""},
 		"a flipped bit":            {flipped(good), plans.ErrDamaged, ""},
 	}

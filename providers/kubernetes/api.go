@@ -29,9 +29,10 @@ type Records = write.Records
 // LevelTrace is the level of log records that only help to follow kolla step by step.
 const LevelTrace = connect.LevelTrace
 
-// Explain puts a failure that an operator can do something about into words: a summary in
-// one line, and what to do about it. ok is false for all other errors; their own text is best.
-func Explain(err error) (summary, detail string, ok bool) { return connect.Explain(err) }
+// NoKind returns the error of a kind that the cluster does not have.
+func NoKind(kind schema.GroupVersionKind) error {
+	return resources.NoKind(kind.GroupKind(), kind.Version)
+}
 
 // Cause says in a few words why a server cannot be reached: "connection refused".
 func Cause(err error) string { return connect.Cause(err) }

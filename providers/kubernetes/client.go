@@ -5,8 +5,8 @@
 // commands in pods.
 //
 // Temporary failures (a restarting server, throttling, lost connections, a new etcd leader)
-// are retried with back-off. Explain puts failures into words that an operator can do
-// something about.
+// are retried with back-off. Errors that an operator can do something about are
+// failure.Explained.
 //
 // This package is the front. The work is done by the packages below internal: connect,
 // resources, list, readiness, watch, dryrun and write.
@@ -37,7 +37,7 @@ type Client struct{ access *resources.Access }
 var _ providers.Reader = (*Client)(nil)
 
 // Connect finds the cluster as kubectl does. It sends no request: the first one is that of
-// Identity. Explain words its errors.
+// Identity. Its errors are failure.Explained.
 func Connect(options Options) (*Client, error) {
 	connection, err := connect.Open(options)
 	if err != nil {

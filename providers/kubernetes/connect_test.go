@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
@@ -124,7 +125,7 @@ func TestNoRequestGetsThrough(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()
 			_, err := connectTo(t, kubeconfigOf(t, server.URL)).Identity(ctx)
-			summary, detail, ok := kubernetes.Explain(err)
+			summary, detail, ok := failure.Explain(err)
 			if !ok || !strings.Contains(summary, server.URL) || !strings.Contains(summary, test.summary) || !strings.Contains(detail, test.detail) {
 				t.Errorf("%v is explained as %q: %q", err, summary, detail)
 			}
@@ -182,7 +183,7 @@ func TestConnectChoosesKubeconfigAsKubectlDoes(t *testing.T) {
 // explained checks what Explain makes of an error.
 func explained(t *testing.T, err error, summary, detail string) {
 	t.Helper()
-	gotSummary, gotDetail, ok := kubernetes.Explain(err)
+	gotSummary, gotDetail, ok := failure.Explain(err)
 	if !ok {
 		t.Fatalf("there is no explanation of: %v", err)
 	}

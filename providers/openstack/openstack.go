@@ -55,9 +55,10 @@ type Facts struct {
 	Ours func(address addrs.Object, namespace, name string) bool
 	// Values reads the values of live Secrets; nil without a cluster to ask.
 	Values providers.Values
-	// Former maps the address of each Secret whose name changed to the Secret in the cluster
-	// that holds its current values.
-	Former map[addrs.Object]providers.Ref
+	// Former maps the address of each generated Secret whose name changed to the Secret in the
+	// cluster that holds its current values. It gets all of them, without their values. Nil: no
+	// name changed.
+	Former func(generated []providers.Object) map[addrs.Object]providers.Ref
 	// Made returns the current addresses of the jobs and workloads of a block that have been
 	// made. Nil: unknown, and all services count as made.
 	Made func(block string) []addrs.Object

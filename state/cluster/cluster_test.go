@@ -29,6 +29,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
@@ -902,7 +903,7 @@ func TestFullDatabase(t *testing.T) {
 			mu.Unlock()
 			start := time.Now()
 			err = session.Intend(object("nova"))
-			if summary, detail, ok := kubernetes.Explain(err); !ok || !strings.Contains(summary, "is full") || !strings.Contains(detail, "quota") {
+			if summary, detail, ok := failure.Explain(err); !ok || !strings.Contains(summary, "is full") || !strings.Contains(detail, "quota") {
 				t.Errorf("got %v: %q, %q", err, summary, detail)
 			}
 			if err := session.Close(); err == nil {

@@ -71,9 +71,9 @@ Deletes the objects that kolla created, in reverse dependency order. Objects tha
 A namespace that contains objects that kolla did not create always stays. kolla removes
 its labels from nodes.
 
-For each node, the plan lists the resources that its pods provide to users, such as running
-servers. Before kolla deletes these pods, they clean their nodes: they stop servers, and
-remove bridges and network namespaces. If a pod cannot do this, a warning at the end names
+First kolla asks the pods which resources they provide to users, such as running servers, and
+lists these for each node. Before kolla deletes the pods, they clean their nodes: they stop
+servers, and remove bridges and network namespaces. If a pod cannot do this, a warning at the end names
 the node and the resources that may remain. This needs the right to run commands in pods
 (create pods/exec).`,
 		Flags: append(append(planFlags(), applyFlags()...), deleteDataFlag()),
@@ -112,6 +112,9 @@ func runApply(w *command.Workspace, destroy bool) error {
 		}
 		made, err := makePlan(ctx, w, st)
 		if err != nil {
+			return err
+		}
+		if err := w.Engine().AskPods(ctx, made); err != nil {
 			return err
 		}
 		plan := made.Plan

@@ -13,7 +13,6 @@ import (
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/cli/explain"
 	"kolla.openstack.org/kolla/internal/present/view"
 	"kolla.openstack.org/kolla/internal/run/engine"
 	"kolla.openstack.org/kolla/internal/run/executor"
@@ -146,7 +145,7 @@ func planAgain(ctx context.Context, w *command.Workspace, st *state.State, saved
 	loaded, err := w.Engine().LoadPlanned(ctx, saved, w.Loading)
 	var missing *engine.MissingValuesError
 	if errors.As(err, &missing) {
-		w.Printer.Warn(explain.MissingValues(missing))
+		w.Printer.Warn(missing.Warning())
 	}
 	if err != nil {
 		return nil, nil, err
@@ -162,7 +161,7 @@ func planAgain(ctx context.Context, w *command.Workspace, st *state.State, saved
 	made, held, err := w.Engine().PlanAgain(ctx, saved, loaded, st, options)
 	var other *engine.OtherPlanError
 	if errors.As(err, &other) {
-		w.Printer.Events.Problems(explain.Differences(other))
+		w.Printer.Events.Problems(other.Problems())
 	}
 	return made, held, err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -13,7 +14,6 @@ import (
 
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/base/foreign"
-	"kolla.openstack.org/kolla/internal/cli/console"
 	"kolla.openstack.org/kolla/internal/present/view/screen"
 	"kolla.openstack.org/kolla/lang/configs"
 )
@@ -135,8 +135,14 @@ func (s Streams) askSecret(ctx context.Context, question string) (string, error)
 	restore := func() { _ = term.Restore(fd, before) }
 	// A raw terminal does not return to the beginning of a line by itself.
 	return s.await(ctx, strings.ReplaceAll(question, "\n", "\r\n"), func() (string, error) {
-		line, err := console.HiddenLine(file, s.Err)
+		line, err := term.NewTerminal(struct {
+			io.Reader
+			io.Writer
+		}{file, s.Err}, "").ReadPassword("")
 		restore()
+		if errors.Is(err, io.EOF) { // Ctrl-C or Ctrl-D
+			err = context.Canceled
+		}
 		return line, err
 	}, restore)
 }

@@ -82,8 +82,8 @@ const help = `Type an expression to print its value:
   [for n in ["a", "b"] : upper(n)]
   type(var.sizes)                  the type of a value
 
-Brackets and heredocs continue on the next line. Up and Down recall earlier lines,
-Ctrl-C clears the line, "exit" or Ctrl-D quits.
+Brackets and heredocs continue on the next line. Up and Down recall earlier lines;
+"exit", Ctrl-C or Ctrl-D quits.
 `
 
 func (c *console) prompt() string {
@@ -155,9 +155,6 @@ func (c *console) take(l inputLine) (more bool, err error) {
 			return false, err
 		}
 		return false, end(l.err)
-	case c.Prompts && l.text == discarded:
-		c.pending = nil
-		return true, nil
 	case len(c.pending) == 0 && (word == "exit" || word == "quit"):
 		return false, nil
 	case len(c.pending) == 0 && word == "help":

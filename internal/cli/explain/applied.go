@@ -118,8 +118,7 @@ func failed(outcome executor.Outcome, version string, secrets *redaction.Values)
 		conflict *providers.ConflictError
 		bug      *crash.Error
 	)
-	summary, detail, explained := kubernetes.Explain(outcome.Err)
-	headline, ofState := stateFailure(outcome.Err)
+	summary, detail, explained := failure.Explain(outcome.Err)
 	switch {
 	case errors.As(outcome.Err, &bug):
 		row.Reason, row.Advice = crashed(bug, version, secrets)
@@ -130,8 +129,6 @@ func failed(outcome executor.Outcome, version string, secrets *redaction.Values)
 		for _, c := range conflict.Conflicts {
 			row.Detail = append(row.Detail, secrets.Mixed(c.Path)+" by "+secrets.Text(c.Manager))
 		}
-	case ofState:
-		row.Reason, row.Advice = headline, failure.Sentence(outcome.Err.Error())+"."
 	case explained:
 		row.Reason, row.Advice = summary, detail
 	}

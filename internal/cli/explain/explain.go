@@ -11,14 +11,8 @@ import (
 
 	"kolla.openstack.org/kolla/internal/base/crash"
 	"kolla.openstack.org/kolla/internal/base/failure"
-	"kolla.openstack.org/kolla/internal/base/files"
 	"kolla.openstack.org/kolla/internal/base/redaction"
-	"kolla.openstack.org/kolla/internal/base/words"
-	"kolla.openstack.org/kolla/planner/plans"
-	"kolla.openstack.org/kolla/providers/kubernetes"
-	"kolla.openstack.org/kolla/state"
 )
-
 // Error explains an error that ends a command, without the given secret values. version is the
 // version of kolla.
 func Error(err error, version string, secrets *redaction.Values) (summary, detail string) {
@@ -31,23 +25,7 @@ func explain(err error, version string, secrets *redaction.Values) (summary, det
 	if errors.As(err, &bug) {
 		return crashed(bug, version, secrets)
 	}
-	var f *failure.Error
-	if errors.As(err, &f) {
-		return f.Summary, f.Detail
-	}
-	if summary, detail, ok := engineFailure(err); ok {
-		return summary, detail
-	}
-	if summary, ok := stateFailure(err); ok {
-		return summary, failure.Sentence(err.Error())
-	}
-	if summary, detail, ok := untrusted(err); ok {
-		return summary, detail
-	}
-	if summary, remedy, ok := planFailure(err); ok {
-		return summary, failure.Sentence(err.Error()) + "." + remedy
-	}
-	if summary, detail, ok := kubernetes.Explain(err); ok {
+	if summary, detail, ok := failure.Explain(err); ok {
 		return summary, detail
 	}
 	if summary, detail, ok := filesFailure(err); ok {
@@ -68,6 +46,8 @@ func filesFailure(err error) (summary, detail string, ok bool) {
 	}
 	var remedy string
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		summary, remedy = "File not found", "Check its name."
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		summary, remedy = "No space left", "Free some space on the file system, and run the command again."
 	case errors.Is(err, syscall.EROFS):
@@ -78,83 +58,4 @@ func filesFailure(err error) (summary, detail string, ok bool) {
 		return "", "", false
 	}
 	return summary, fmt.Sprintf("%s. %s", failure.Sentence(err.Error()), remedy), true
-}
-
-// untrusted explains why kolla does not trust a plan file, and what to do next.
-func untrusted(err error) (summary, detail string, ok bool) {
-	var at *fs.PathError
-	if !errors.As(err, &at) {
-		return "", "", false
-	}
-	name := words.Quote(at.Path)
-	switch {
-	case errors.Is(err, files.ErrWritable):
-		return "Others can change the plan file", fmt.Sprintf("%s: %s. Somebody may have changed the plan. If a download set these permissions, review it with kolla show %s, then run chmod go-w %s and apply it. Or make a new plan.", at.Path, at.Err, name, name), true
-	case errors.Is(err, files.ErrNotOwned):
-		return "The plan file belongs to another user", fmt.Sprintf("%s: %s, who can change it at any time. Review it with kolla show, copy it to a file that you own, and apply the copy. Or make a new plan.", at.Path, at.Err), true
-	case errors.Is(err, files.ErrNotRegular), errors.Is(err, files.ErrTooLarge):
-		return "Not a plan file", failure.Sentence(err.Error()) + ".", true
-	}
-	return "", "", false
-}
-
-// planFailure returns the headline of an error of a plan file, and what to do besides.
-func planFailure(err error) (summary, remedy string, ok bool) {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "File not found", " To write a plan file, run kolla plan -out=FILE.", true
-	case errors.Is(err, plans.ErrNotAPlan):
-		return "Not a plan file", "", true
-	case errors.Is(err, plans.ErrDamaged):
-		return "The plan file is damaged", "", true
-	case errors.Is(err, plans.ErrNewer):
-		return "The plan is newer than this kolla", "", true
-	}
-	return "", "", false
-}
-
-// stateFailure returns the headline of an error of the state; the error itself says
-// how to go on.
-func stateFailure(err error) (summary string, ok bool) {
-	var (
-		locked  *state.LockedError
-		damaged *state.DamagedError
-		newer   *state.NewerFormatError
-		cluster *state.ClusterError
-		cloud   *state.CloudError
-		stale   *state.StaleError
-		applied *state.AppliedError
-		lost    *state.LockLostError
-		unlock  *state.UnlockError
-		link    *state.LinkError
-		moved   *state.MovedError
-		other   *state.OtherStateError
-	)
-	switch {
-	case errors.As(err, &locked):
-		return "The state is locked", true
-	case errors.As(err, &damaged):
-		return "The state cannot be used", true
-	case errors.As(err, &newer):
-		return "The state is newer than this kolla", true
-	case errors.As(err, &cluster):
-		return "The " + cluster.What + " belongs to another cluster", true
-	case errors.As(err, &cloud):
-		return "The state belongs to another cloud", true
-	case errors.As(err, &stale):
-		return "The plan is stale", true
-	case errors.As(err, &applied):
-		return "The plan was used already", true
-	case errors.As(err, &lost):
-		return "The lock was lost", true
-	case errors.As(err, &moved):
-		return "The state has moved", true
-	case errors.As(err, &other):
-		return "A different state exists", true
-	case errors.As(err, &link):
-		return "A file of the state is a link", true
-	case errors.As(err, &unlock):
-		return "Cannot unlock", true
-	}
-	return "", false
 }

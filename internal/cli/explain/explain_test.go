@@ -59,7 +59,7 @@ func TestEngine(t *testing.T) {
 			t.Errorf("%v is explained without %q:\n%s\n%s", err, want, summary, detail)
 		}
 	}
-	if _, detail := explain.MissingValues(&engine.MissingValuesError{Planned: planned}); !strings.HasSuffix(detail, "\n\n  -var 'size=a b'") {
+	if _, detail := (&engine.MissingValuesError{Planned: planned}).Warning(); !strings.HasSuffix(detail, "\n\n  -var 'size=a b'") {
 		t.Errorf("missing values are explained with\n%s", detail)
 	}
 }

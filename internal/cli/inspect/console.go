@@ -6,7 +6,6 @@ import (
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/cli/console"
-	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
 // Console is `kolla console`.
@@ -54,7 +53,7 @@ func loadForConsole(w *command.Workspace) error {
 	}
 	if err := w.Connect(w.Flags.Context); err != nil {
 		reason := failure.Sentence(err.Error()) + "."
-		if summary, detail, ok := kubernetes.Explain(err); ok {
+		if summary, detail, ok := failure.Explain(err); ok {
 			reason = failure.Sentence(summary) + ". " + detail
 		}
 		w.Printer.Warn("The cluster is not read", reason+" What would be read from it is not known.")

@@ -16,9 +16,9 @@ func Graph(s command.Streams) *cli.Command {
 		Name:  "graph",
 		Usage: "Print the dependencies as a graph for Graphviz or Mermaid",
 		Description: `
-An arrow points from a block to its dependency: from a service or manifest to those that
-must be ready first, to the roles that it runs on, and to the exposures that make it
-reachable. An external service is dashed; in Mermaid it has another shape. Needs no
+An arrow points from a block to each block that it depends on: from a service or manifest to the
+services and manifests that start before it, to the roles that it runs on, and to the exposures that
+make it reachable. An external service is dashed; in Mermaid it has another shape. Needs no
 cluster. To see the graph, with Graphviz:
 
   kolla graph | dot -Tsvg > cloud.svg

@@ -3,6 +3,7 @@ package live_test
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,8 +12,8 @@ import (
 )
 
 // TestPlanWritesNothing reads in the API server's audit log what kolla asked for:
-// a plan of an empty cluster, of drift and of no change sends nothing that writes,
-// and an apply writes each object once.
+// a plan of an empty cluster, of drift, of no change and of pods that go sends nothing that writes and
+// runs no command in a pod, and an apply writes each object once.
 func TestPlanWritesNothing(t *testing.T) {
 	t.Setenv("KUBECONFIG", clustertest.Kubeconfig())
 	t.Chdir(t.TempDir())
@@ -27,6 +28,22 @@ service "mariadb" {}
 service "memcached" {}
 
 service "keystone" {}
+
+definition "agent" {
+  workload "agent" {
+    kind    = "DaemonSet"
+    image   = "agent"
+    user    = 1000
+    command = ["agent"]
+
+    carries {
+      what    = "guests"
+      command = ["agent", "guests"]
+    }
+  }
+}
+
+service "agent" {}
 `
 	if err := os.WriteFile("cloud.hcl", []byte(config), 0o644); err != nil {
 		t.Fatal(err)
@@ -85,7 +102,16 @@ service "keystone" {}
 	if writes := clustertest.Writes(audit.Kolla()); len(writes) > 0 {
 		t.Errorf("the refresh wrote: %v", writes)
 	}
-	kolla(t, "destroy", "-auto-approve", "-delete-data=*")
+
+	kolla(t, "plan", "-destroy", "-delete-data=*", "-out=gone.plan")
+	if writes := clustertest.Writes(audit.Kolla()); len(writes) > 0 {
+		t.Errorf("the plan of a destroy wrote: %v", writes)
+	}
+	kolla(t, "apply", "-destroy", "-delete-data=*", "gone.plan")
+	asks := func(write string) bool { return strings.HasSuffix(write, "/exec") }
+	if writes := clustertest.Writes(audit.Kolla()); !slices.ContainsFunc(writes, asks) {
+		t.Errorf("the apply of the destroy asked no pod: %v", writes)
+	}
 }
 
 // kolla runs a command line that must succeed.

@@ -62,7 +62,7 @@ func TestArchitecturePage(t *testing.T) {
 	}
 }
 
-// TestDecisions checks that each decision has its three parts on one page, a number of its
+// TestDecisions checks that each decision has its four parts on one page, a number of its
 // own and a line in the index, and that the tests it names exist.
 func TestDecisions(t *testing.T) {
 	const dir = "docs/decisions"
@@ -96,7 +96,7 @@ func TestDecisions(t *testing.T) {
 		for _, heading := range regexp.MustCompile(`(?m)^## (.*)$`).FindAllStringSubmatch(text, -1) {
 			parts = append(parts, heading[1])
 		}
-		if !slices.Equal(parts, []string{"Context", "Decision", "Consequences"}) {
+		if !slices.Equal(parts, []string{"Context", "Decision", "Rejected", "Consequences"}) {
 			t.Errorf("%s has the parts %v", name, parts)
 		}
 		if lines := strings.Count(text, "\n"); lines > decisionLines {

@@ -119,12 +119,13 @@ func (a *AuditLog) Kolla() []Request {
 	}
 }
 
-// Writes lists what changed something: verbs and paths.
+// Writes lists what may have changed something: verbs and paths. A command in a pod is a GET of a
+// subresource.
 func Writes(requests []Request) []string {
 	var writes []string
 	for _, e := range requests {
 		reads := e.Verb == "get" || e.Verb == "list" || e.Verb == "watch"
-		if !reads && !strings.Contains(e.RequestURI, "dryRun=All") {
+		if (!reads || e.ObjectRef.Subresource == "exec") && !strings.Contains(e.RequestURI, "dryRun=All") {
 			path, _, _ := strings.Cut(e.RequestURI, "?")
 			writes = append(writes, e.Verb+" "+path)
 		}

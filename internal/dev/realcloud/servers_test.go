@@ -548,14 +548,16 @@ func serversComeBack(t *testing.T, c *cloud) {
 }
 
 // dataPlaneIsHeld checks that a plan to destroy the cloud keeps the data plane and shows the
-// reason, with the servers that would be cut off.
+// reason, and that a destroy shows the servers that would be cut off before it does anything.
 func dataPlaneIsHeld(t *testing.T, c *cloud) {
 	r := finish(t, c.command(t.Context(), "plan", "-destroy"))
 	t.Log(r.out)
-	wantSaid(t, "plan", r.out, "servers of the node lose their network", "nobody can start, stop or move servers of the node", "running servers that would be cut off")
+	wantSaid(t, "plan", r.out, "servers of the node lose their network", "nobody can start, stop or move servers of the node")
+	r = c.kolla(t, 1, "destroy", "-delete-data=*") // nobody approves it
+	wantSaid(t, "destroy", r.out, "running servers that would be cut off", "No answer")
 	for name, guest := range guests {
 		if guest.ID != "" {
-			wantSaid(t, "plan", r.out, fmt.Sprintf("%s (%s)", name, guest.ID))
+			wantSaid(t, "destroy", r.out, fmt.Sprintf("%s (%s)", name, guest.ID))
 		}
 	}
 }

@@ -24,10 +24,10 @@ func (c *check) shown(saved *plans.Plan, actions []plans.Action) {
 	}
 	for _, impact := range c.Plan.Impact {
 		for _, effect := range impact.Effects {
-			tells := func(e plans.Effect) bool { return alike(e, effect, shows) || e.Shows(effect) }
+			tells := func(e plans.Effect) bool { return alike(e, effect, shows) || covers(e, effect) }
 			if !slices.ContainsFunc(told[impact.Block], tells) {
 				text := fmt.Sprintf("the file does not show what happens to %s of %s: %s%s", effect.Name, impact.Block, effect.Kind, podsOf(effect))
-				more := func(e plans.Effect) bool { e.Pods = effect.Pods; return e.Shows(effect) }
+				more := func(e plans.Effect) bool { e.Pods = effect.Pods; return covers(e, effect) }
 				c.add(addrs.Object{}, slices.ContainsFunc(told[impact.Block], more) || causedBy(effect, actions, out), text)
 			}
 		}
@@ -38,6 +38,20 @@ func (c *check) shown(saved *plans.Plan, actions []plans.Action) {
 			c.differ(addrs.Object{}, "the file does not show a loss of data that a new plan shows")
 		}
 	}
+}
+
+// covers reports whether an effect of the file tells all that an effect of the new plan does: it is
+// of the same kind, and concerns no fewer pods, or the same nodes and more.
+func covers(saved, fresh plans.Effect) bool {
+	if saved.Kind != fresh.Kind || saved.Name != fresh.Name || saved.Ref != fresh.Ref || saved.Data != fresh.Data || fresh.Grave && !saved.Grave {
+		return false
+	}
+	missing := func(name string) bool { return !slices.Contains(saved.Items, name) }
+	if fresh.Kind == plans.EffectCutOff {
+		return len(saved.Items) == 0 || len(fresh.Items) > 0 && !slices.ContainsFunc(fresh.Items, missing)
+	}
+	return !fresh.Grave && saved.Pods >= fresh.Pods && saved.EachNode == fresh.EachNode && saved.Strategy == fresh.Strategy &&
+		(saved.Downtime || !fresh.Downtime) && !slices.ContainsFunc(fresh.Items, missing)
 }
 
 // leftOut returns the actions that are held back, and those that depend on them.
@@ -62,13 +76,10 @@ func (c *check) leftOut(actions []plans.Action) map[addrs.Object]bool {
 // and those that write the nodes that pods leave.
 func causedBy(e plans.Effect, actions []plans.Action, set map[addrs.Object]bool) bool {
 	nodes := map[string]bool{}
-	if e.Kind == plans.EffectLeave {
+	if e.Kind == plans.EffectLeave || e.Kind == plans.EffectCutOff {
 		for _, name := range e.Items {
 			nodes[name] = true
 		}
-	}
-	for _, c := range e.Carried {
-		nodes[c.Node] = true
 	}
 	found := false
 	for i := range actions {

@@ -106,7 +106,6 @@ func (e *Engine) execute(ctx context.Context, session *state.Session, plan *plan
 		Writer:      client.Writer(),
 		Shell:       client.Shell(),
 		Session:     session,
-		Reassess:    planner.Reassess,
 		Observe:     observe,
 		Reachable:   client.Reachable,
 		Held:        o.Held,
@@ -188,6 +187,9 @@ func (e *Engine) planRest(ctx context.Context, session *state.Session, made *Pla
 	}
 	if more := plans.Unannounced(next.Plan, later); len(more) > 0 {
 		return nil, &UnannouncedError{more}
+	}
+	if err := e.AskPods(ctx, next); err != nil {
+		return nil, err
 	}
 	return next, e.Enforce(next)
 }

@@ -43,7 +43,7 @@ func readError(err error) *configs.ReadError {
 		complete  *configs.ReadError
 		ambiguous *kubernetes.AmbiguousKindError
 	)
-	summary, detail, explained := kubernetes.Explain(err)
+	summary, detail, explained := failure.Explain(err)
 	switch {
 	case errors.As(err, &complete):
 		return complete
@@ -77,7 +77,7 @@ func (c *Cluster) find(ctx context.Context, q configs.DataQuery) ([]*unstructure
 		return nil, err
 	}
 	if snapshot.Missing(kind) {
-		return nil, &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
+		return nil, kubernetes.NoKind(kind)
 	}
 	if q.Name != "" {
 		if live := snapshot.Get(providers.Ref{GVK: kind, Namespace: namespace, Name: q.Name}); live != nil {

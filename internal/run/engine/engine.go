@@ -9,6 +9,7 @@
 //	session, err := store.Lock(ctx, state.LockInfo{Operation: "apply"}, time.Minute)
 //	loaded, err := e.Source.Load(ctx, engine.Loading{Cluster: cluster})
 //	made, err := e.Plan(ctx, loaded, session.State(), engine.Options{})
+//	err = e.AskPods(ctx, made)
 //	err = e.Enforce(made) // ErrReported: the plan must not be applied
 //	applied, err := e.Apply(ctx, session, made, engine.ApplyOptions{})
 //	outputs, checks, err := engine.Outcome(made.Plan, applied.Config, session.State())

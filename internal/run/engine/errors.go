@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/run/approval"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
@@ -15,7 +16,8 @@ import (
 var ErrReported = errors.New("stopped by the errors above")
 
 // ErrNoConfiguration is the error of a saved plan in a directory without a configuration.
-var ErrNoConfiguration = errors.New("a saved plan needs its configuration, and this directory has none")
+var ErrNoConfiguration = failure.New("The saved plan needs its configuration",
+	"Before kolla applies a saved plan, it plans again and compares the result with the file. This directory contains no configuration. Apply the plan in the directory where it was made, or name that directory with -chdir.")
 
 // Assignment is a variable, and the value that it had when a plan was saved.
 type Assignment struct {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"kolla.openstack.org/kolla/internal/run/cutoff"
 	"kolla.openstack.org/kolla/internal/run/upgrade"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
@@ -122,6 +123,15 @@ func (e *Engine) Plan(ctx context.Context, loaded Loaded, st *state.State, o Opt
 	}
 }
 
+// AskPods asks the pods that a plan removes for the items that they carry, adds the answers to the plan,
+// and evaluates the policies again. Only an apply may do so, because it runs commands in pods.
+func (e *Engine) AskPods(ctx context.Context, made *PlanResult) (err error) {
+	cluster := e.Cluster
+	made.Plan.Impact, err = cutoff.Ask(ctx, cluster.client.Shell(), e.Parallelism, made.Plan, cluster.Snapshot().Get, cluster.clean)
+	made.judge()
+	return err
+}
+
 // refuse shows problems and warnings. Addresses of warnings become a part of the text, as
 // in a plan.
 func refuse(reporter Reporter, problems []plans.Problem) {
@@ -182,7 +192,6 @@ func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o 
 		Tool:           e.Version,
 		Objects:        objects,
 		Reader:         e.Cluster.client,
-		Shell:          e.Cluster.client.Shell(),
 		Snapshot:       snapshot,
 		State:          st,
 		Cluster:        e.Cluster.Identity(),

@@ -36,6 +36,7 @@ func (m *PlanResult) judge() {
 		return
 	}
 	facts := policy.Facts(m.Plan)
+	m.judged, m.Plan.Policies = nil, nil
 	for _, p := range config.Policies {
 		result := plans.PolicyResult{Name: p.Name, Source: fmt.Sprintf("%s:%d", p.Range.Filename, p.Range.Start.Line), Status: plans.PolicyPassed}
 		if found := p.Judge(facts); found != nil {

@@ -67,22 +67,14 @@ func redactPlan(plan *plans.Plan, secrets *redaction.Values) map[addrs.Object]ex
 }
 
 func redactEffect(effect *plans.Effect, secrets *redaction.Values) {
-	texts := func(all []string) {
-		for i := range all {
-			all[i] = secrets.Text(all[i])
-		}
-	}
 	from := author{secrets: secrets}
 	from.reasons(effect.Why)
 	for i := range effect.Causes {
 		cause := &effect.Causes[i]
 		cause.Name, cause.Before, cause.After = secrets.Text(cause.Name), secrets.Text(cause.Before), secrets.Text(cause.After)
-		texts(cause.Settings)
-	}
-	for i := range effect.Carried {
-		carried := &effect.Carried[i]
-		carried.Unknown = secrets.Text(carried.Unknown)
-		texts(carried.Items)
+		for j := range cause.Settings {
+			cause.Settings[j] = secrets.Text(cause.Settings[j])
+		}
 	}
 }
 

@@ -53,7 +53,7 @@ func TestRedactPlan(t *testing.T) {
 		Foreign: []plans.Foreign{{Fields: []plans.Change{{Path: "data." + value, Before: map[string]any{"a": value}}}}},
 		Impact: []plans.Impact{{Effects: []plans.Effect{{
 			Why:    []plans.Reason{{Manager: value}},
-			Causes: []plans.Cause{{Name: value, Before: value, After: value, Settings: []string{value}}}, Carried: []plans.Carried{{Items: []string{value}, Unknown: value}},
+			Causes: []plans.Cause{{Name: value, Before: value, After: value, Settings: []string{value}}},
 		}}}},
 	}
 	was := plan.Actions[0]

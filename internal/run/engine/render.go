@@ -49,15 +49,15 @@ func (e *Engine) Render(ctx context.Context, config *configs.Config, st *state.S
 		return nil, err
 	}
 	facts := factsOf(ctx, e.Cluster, e.Source, config, st, r)
+	if !r.Destroy {
+		facts.Former = func(generated []providers.Object) map[addrs.Object]providers.Ref {
+			return renamedSecrets(e.Cluster, config, st, generated)
+		}
+	}
 	objects, diags := openstack.Render(config, facts)
 	e.Cluster.Secrets.Declare(config.Cloud.Namespace)
 	for _, o := range objects {
 		e.Cluster.Secrets.Declare(o.Ref().Name, o.Ref().Namespace)
-	}
-	if !r.Destroy {
-		if facts.Former = renamedSecrets(e.Cluster, config, st, objects); len(facts.Former) > 0 {
-			objects, diags = openstack.Render(config, facts)
-		}
 	}
 	shown := e.Source.unreported(diags)
 	if r.Destroy {
@@ -73,14 +73,14 @@ func (e *Engine) Render(ctx context.Context, config *configs.Config, st *state.S
 // renamedSecrets maps each Secret with another name than before to the Secret in the
 // cluster that has its values. Only certificates are rendered differently for it: by their
 // values it is decided whether they, and the certificates that they signed, are renewed.
-func renamedSecrets(cluster *Cluster, config *configs.Config, st *state.State, objects []providers.Object) map[addrs.Object]providers.Ref {
+func renamedSecrets(cluster *Cluster, config *configs.Config, st *state.State, generated []providers.Object) map[addrs.Object]providers.Ref {
 	snapshot := cluster.Snapshot()
-	if !slices.ContainsFunc(objects, func(o providers.Object) bool { return o.Certified() && snapshot.Get(o.Ref()) == nil }) {
+	if !slices.ContainsFunc(generated, func(o providers.Object) bool { return o.Certified() && snapshot.Get(o.Ref()) == nil }) {
 		return nil
 	}
 	return planner.RenamedSecrets(planner.Input{
-		Cloud: config.Cloud.Name, Namespace: config.Cloud.Namespace, Objects: objects, Snapshot: snapshot,
-		State: st, Cluster: cluster.Identity(), Moves: config.Moves, Removals: config.Removals, Imports: config.Imports,
+		Cloud: config.Cloud.Name, Namespace: config.Cloud.Namespace, Objects: generated, Snapshot: snapshot,
+		State: st, Moves: config.Moves,
 	})
 }
 

@@ -44,7 +44,8 @@ func (e *Engine) LoadPlanned(ctx context.Context, saved *plans.Plan, l Loading) 
 }
 
 // PlanAgain makes a saved plan again. It returns the part of the new plan that the saved
-// one contains, and the actions that must not start; see package approval. The error is an
+// one contains, and the actions that must not start; see package approval. It asks the pods as
+// [Engine.AskPods] does, because a saved plan cannot know the answers. The error is an
 // *OtherPlanError if the plans differ. With SkipDrifted, actions that do more to objects that others
 // changed since are held instead.
 func (e *Engine) PlanAgain(ctx context.Context, saved *plans.Plan, loaded Loaded, st *state.State, o Options) (*PlanResult, map[addrs.Object]error, error) {
@@ -76,7 +77,7 @@ func (e *Engine) PlanAgain(ctx context.Context, saved *plans.Plan, loaded Loaded
 			"A plan file holds nothing that could tell them. These are written with the values that were given just now: %s.", strings.Join(uncompared, ", ")))
 	}
 	made.Plan = verdict.Plan
-	return made, verdict.Held, nil
+	return made, verdict.Held, e.AskPods(ctx, made)
 }
 
 // refuseSaved returns an error if the saved plan must not be carried out.

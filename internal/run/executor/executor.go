@@ -4,11 +4,10 @@
 // A caller opens a session of the state, makes the plan, and then calls [Apply]:
 //
 //	result, err := executor.Apply(ctx, plan, executor.Options{
-//		Reader:   client,
-//		Writer:   client.Writer(),
-//		Shell:    client.Shell(),
-//		Session:  session,
-//		Reassess: planner.Reassess,
+//		Reader:  client,
+//		Writer:  client.Writer(),
+//		Shell:   client.Shell(),
+//		Session: session,
 //	})
 //	if err != nil {
 //		return err // nothing was written to the cluster
@@ -43,8 +42,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"kolla.openstack.org/kolla/internal/base/dag"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/order"
@@ -62,10 +59,6 @@ type Options struct {
 	// Shell runs the commands with which pods clean their nodes before their workload is
 	// deleted; nil: these commands do not run.
 	Shell providers.Shell
-	// Reassess returns the changes that an apply of an action would now make to the live
-	// object. It is needed for objects that others write during the apply. Callers set it to
-	// planner.Reassess.
-	Reassess func(ctx context.Context, reader providers.Reader, plan *plans.Plan, a *plans.Action, manifest, live *unstructured.Unstructured, additions bool) ([]plans.Change, error)
 	// Session records each step. The caller that opened it closes it after the apply,
 	// which saves the state.
 	Session *state.Session

@@ -16,7 +16,6 @@ import (
 
 	"kolla.openstack.org/kolla/internal/run/executor"
 	"kolla.openstack.org/kolla/lang/addrs"
-	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -332,7 +331,7 @@ func newApplyAt(t *testing.T, store *state.Store, c *cluster, known ...state.Obj
 			t.Fatal(err)
 		}
 	}
-	a.options = executor.Options{Reader: c, Writer: c, Reassess: planner.Reassess, Session: a.session, Observe: a.observe}
+	a.options = executor.Options{Reader: c, Writer: c, Session: a.session, Observe: a.observe}
 	return a
 }
 

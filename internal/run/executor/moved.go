@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
@@ -137,7 +138,7 @@ func (s *sending) applyBare(ctx context.Context, manifest *unstructured.Unstruct
 // approve returns a *MovedError if an apply would now make changes that the plan does not
 // show. Removing fields that others have added since the plan is such a change.
 func (s *sending) approve(ctx context.Context, manifest, live *unstructured.Unstructured) error {
-	changes, err := s.run.options.Reassess(ctx, s.run.options.Reader, s.run.plan, s.action, manifest, live, s.moved || s.action.Removes != "")
+	changes, err := planner.Reassess(ctx, s.run.options.Reader, s.run.plan, s.action, manifest, live, s.moved || s.action.Removes != "")
 	if err != nil {
 		return err
 	}

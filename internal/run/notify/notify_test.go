@@ -1,6 +1,7 @@
 package notify_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"kolla.openstack.org/kolla/internal/run/notify"
 )
@@ -47,8 +49,85 @@ func TestSend(t *testing.T) {
 		t.Fatalf("the server got %+v", *got)
 	}
 	var body map[string]string
-	if err := json.Unmarshal([]byte((*got)[0].body), &body); err != nil || body["title"] != "drift of prod" || body["message"] != "a \"field\"\nand another" {
+	if err := json.Unmarshal([]byte((*got)[0].body), &body); err != nil || body["title"] != "drift of prod" || body["message"] != "a \"field\"\nand another" || body["text"] != "drift of prod\na \"field\"\nand another" {
 		t.Errorf("the server got %s: %v", (*got)[0].body, err)
+	}
+}
+
+// mailbox is an SMTP server that takes one letter. It answers a command with the status that refused
+// has for it.
+func mailbox(t *testing.T, refused map[string]string) (address string, letter <-chan string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	got := make(chan string, 1)
+	go func() {
+		connection, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer connection.Close()
+		var said strings.Builder
+		say := func(line string) { fmt.Fprintf(connection, "%s\r\n", line) }
+		say("220 mailbox")
+		for in, data := bufio.NewScanner(connection), false; in.Scan(); {
+			line := in.Text()
+			said.WriteString(line + "\n")
+			command, _, _ := strings.Cut(line, " ")
+			switch answer := refused[command]; {
+			case data && line != ".":
+			case answer != "":
+				say(answer)
+			case command == "EHLO":
+				say("250-mailbox")
+				say("250 AUTH PLAIN")
+			case command == "AUTH":
+				say("235 welcome")
+			case command == "DATA":
+				data = true
+				say("354 go on")
+			case command == "QUIT":
+				say("221 bye")
+				got <- said.String()
+			default:
+				data = false
+				say("250 well")
+			}
+		}
+	}()
+	return listener.Addr().String(), got
+}
+
+func TestMail(t *testing.T) {
+	address, letter := mailbox(t, nil)
+	receivers, err := notify.Receivers([]string{"smtp://user:" + secret + "@" + address + "/?from=kolla@example.org&to=ops@example.org,on-call@example.org"})
+	if err != nil || receivers[0].Name != "smtp 1" {
+		t.Fatal(receivers, err)
+	}
+	if err := receivers[0].Send(t.Context(), "drift of prod: ü", "a field\n.and another"); err != nil {
+		t.Fatal(err)
+	}
+	got := <-letter
+	for _, want := range []string{
+		"AUTH PLAIN ", "MAIL FROM:<kolla@example.org>", "RCPT TO:<ops@example.org>\nRCPT TO:<on-call@example.org>\n",
+		"\nTo: ops@example.org, on-call@example.org\n", "\nSubject: =?utf-8?q?drift_of_prod:_=C3=BC?=\n", "\n\na field\n..and another\n.\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in:\n%s", want, got)
+		}
+	}
+	for command, want := range map[string]string{"AUTH": "SMTP status 535", "RCPT": "SMTP status 550", "EHLO": "SMTP status 554"} {
+		address, _ := mailbox(t, map[string]string{command: strings.TrimPrefix(want, "SMTP status ") + " " + secret, "HELO": "554 " + secret})
+		receivers, err := notify.Receivers([]string{"smtp://user:" + secret + "@" + address + "/?from=kolla@example.org&to=ops@example.org"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := receivers[0].Send(t.Context(), "title", "text"); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s refused: %v, want %q", command, err, want)
+		}
 	}
 }
 
@@ -64,12 +143,11 @@ func TestErrorsHaveNoSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		secret:                                     "number 1 has no known service",
-		secret + "://hook":                         "number 1 has no known service",
-		"slak://" + secret + "/x":                  "number 1 has no known service",
-		"slack://" + secret:                        "number 1, of the service slack, is not complete",
-		"teams://" + secret + "@x":                 "number 1, of the service teams, is not complete",
-		"telegram://" + secret + "\x7f@telegram":   "number 1, of the service telegram, is not complete",
+		secret:                                     "number 1 cannot be used",
+		secret + "://hook":                         "number 1 cannot be used",
+		"slack://" + secret + "/x":                 "begins with https:// or http:// for a webhook",
+		"https://" + secret + "\x7f@example.org":   "a URL with a host",
+		"smtp://user:" + secret + "@" + gone:       "needs the addresses",
 		refusing + "/" + secret:                    "notify http 1: the server answered with HTTP status 403",
 		"http://user:" + secret + "@" + gone + "/": "notify http 1: connection refused",
 		"smtp://user:" + secret + "@" + gone + "/?from=a@example.org&to=b@example.org": "notify smtp 1: connection refused",
@@ -132,13 +210,15 @@ func TestSendEndsWithItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	receivers, err := notify.Receivers([]string{"http://" + silent.Addr().String() + "/"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := receivers[0].Send(ctx, "title", "text"); err == nil {
-		t.Error("the message was sent after the end")
+	for _, text := range []string{"http://" + silent.Addr().String() + "/", "smtp://" + silent.Addr().String() + "/?from=a@example.org&to=b@example.org"} {
+		receivers, err := notify.Receivers([]string{text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		if err := receivers[0].Send(ctx, "title", "text"); err == nil || !strings.Contains(err.Error(), "it does not answer in time") {
+			t.Errorf("%s: %v", receivers[0].Name, err)
+		}
 	}
 }

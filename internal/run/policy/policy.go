@@ -155,6 +155,9 @@ func effect(block string, e plans.Effect) configs.EffectFacts {
 		Pods: e.Pods, EachNode: e.EachNode, Strategy: string(e.Strategy), AtATime: e.AtATime, Downtime: e.Downtime,
 		Disruption: e.Data, Items: slices.Clone(e.Items), Grave: e.Grave,
 	}
+	if e.Kind == plans.EffectCutOff { // not its nodes
+		out.Items = nil
+	}
 	for _, on := range e.Carried {
 		out.Items = append(out.Items, on.Items...)
 	}

@@ -65,7 +65,7 @@ func TestFacts(t *testing.T) {
 			{Kind: plans.EffectStop, Pods: 2, Downtime: true},
 			{Kind: plans.EffectLoss, Loss: &plans.Loss{}},
 			{Kind: plans.EffectLoss, Loss: &plans.Loss{Kept: true}},
-			{Kind: plans.EffectCutOff, Data: "servers", Carried: []plans.Carried{{Node: "a", Items: []string{"web-1"}}, {Node: "b", Items: []string{"web-2"}}}},
+			{Kind: plans.EffectCutOff, Data: "servers", Items: []string{"a", "b"}, Carried: []plans.Carried{{Node: "a", Items: []string{"web-1"}}, {Node: "b", Items: []string{"web-2"}}}},
 			{Kind: plans.EffectUnreachable, Downtime: true},
 			{Kind: plans.EffectJob, Name: "sync"},
 			{Kind: plans.EffectDeploy, Pods: 1},

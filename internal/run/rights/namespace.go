@@ -119,7 +119,7 @@ func (b *builder) workloads(namespace string, listed namesByKind) []Rule {
 	}
 	if commands {
 		rules = append(rules, Rule{
-			Why:    "Before pods of some workloads go, a plan asks them for what they carry, and an apply has them clean their node: a command in the container. Newer servers want create for it.",
+			Why:    "Before pods of some workloads go, an apply asks them for what they carry, and has them clean their node: a command in the container. Newer servers want create for it.",
 			Groups: []string{""}, Resources: []string{"pods/exec"}, Verbs: []string{"get", "create"},
 		})
 	}

@@ -75,7 +75,7 @@ func TestPatch(t *testing.T) {
 			root, _ := langtest.Module(t, report, "service \"web\" {\n  patch \"Deployment/api\" {\n    object = "+object+"\n  }\n}\n")
 			b := root.Document.One("service", "web").One("patch", "Deployment/api")
 			got := ""
-			for _, p := range blocks.AddPatch(nil, b, eval.Part{Layer: configs.LayerService, Expr: b.Attributes["object"].Expr, Eval: langtest.Env(report)}) {
+			for _, p := range blocks.AddPatch(nil, langtest.Env(report), b, &eval.LayerExpr{Expression: b.Attributes["object"].Expr, Layer: configs.LayerService}) {
 				got += fmt.Sprint(p.Kind, " ", p.Name, " ", p.Object)
 			}
 			if got != c.want {

@@ -16,12 +16,12 @@ import (
 )
 
 // AddPatch adds a valid layer of a patch to a list.
-func AddPatch(list []configs.Patch, b *source.Block, from eval.Part) []configs.Patch {
-	e, at := from.Eval, from.Expr.Range()
+func AddPatch(list []configs.Patch, e *eval.Env, b *source.Block, from *eval.LayerExpr) []configs.Patch {
+	at := from.Range()
 	if !forms.Patched.Valid(b.Label) {
 		return list // which was reported
 	}
-	v := e.Value(from.Expr)
+	v := e.Value(from.Expression)
 	switch {
 	case !v.IsWhollyKnown():
 		eval.ReportDeferred(e, v, at, "what the patch says")
@@ -32,8 +32,8 @@ func AddPatch(list []configs.Patch, b *source.Block, from eval.Part) []configs.P
 		e.Report.Error(at, "Unsuitable value for \"object\"", "It must be a map, a part of the object, and this is %s.", values.KindOf(v))
 		return list
 	}
-	content, _ := plainValue(e, v, from.Expr, []string{""}, "a patch").(map[string]any)
-	p := configs.Patch{Object: content, Layer: from.Layer, Label: b.LabelRange, Range: at, Places: written{from.Expr}}
+	content, _ := plainValue(e, v, from.Expression, []string{""}, "a patch").(map[string]any)
+	p := configs.Patch{Object: content, Layer: from.Layer, Label: b.LabelRange, Range: at, Places: written{from.Expression}}
 	p.Kind, p.Name, _ = strings.Cut(b.Label, "/")
 	if content == nil || !checkPatch(e.Report, &p) {
 		return list

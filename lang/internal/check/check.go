@@ -19,6 +19,7 @@ type Whole struct {
 	Services []Service       // of Config, in the same order
 	Defaults []*source.Block // config blocks of the cloud's defaults
 	Report   *diag.Reporter
+	Images   map[string]bool // names of the images that the services run
 	// Incomplete: a part of the configuration depends on values that are not known yet.
 	Incomplete bool
 	// WarnedHosts are the places of config values with a warning about their host.
@@ -36,8 +37,7 @@ type Service struct {
 	InRoot     bool          // the service stands in the root module
 	// OwnEndpoints are the types of endpoints that the service registers with itself.
 	OwnEndpoints []string
-	Folders      []string        // of the service in the config directory
-	Images       map[string]bool // names of the images that the service runs
+	Folders      []string // of the service in the config directory
 	// OpenNodePorts are the exposed ports whose node port is not known yet.
 	OpenNodePorts []string
 }

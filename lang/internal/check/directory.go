@@ -105,15 +105,13 @@ func unusedRootFile(whole *Whole, d *settings.Directory, f *settings.File) {
 // Images warns of patterns in the cloud's defaults that match no image of a service.
 func Images(whole *Whole, cloud *source.Block) {
 	patterns := whole.Config.Cloud.Images
-	used, names := map[string]bool{}, map[string]bool{}
-	for _, s := range whole.Services {
-		for name := range s.Images {
-			names[name], used[blocks.ImagePattern(patterns, name)] = true, true
-		}
+	used := map[string]bool{}
+	for name := range whole.Images {
+		used[blocks.ImagePattern(patterns, name)] = true
 	}
 	for _, key := range slices.Sorted(maps.Keys(patterns)) {
-		if !used[key] && len(names) > 0 && !whole.Incomplete {
-			whole.Report.Warn(cloud.AttributeRange("images"), "Default without effect", "No service of this cloud runs an image whose name matches %q.%s", key, words.DidYouMean(key, slices.Sorted(maps.Keys(names))))
+		if !used[key] && len(whole.Images) > 0 && !whole.Incomplete {
+			whole.Report.Warn(cloud.AttributeRange("images"), "Default without effect", "No service of this cloud runs an image whose name matches %q.%s", key, words.DidYouMean(key, slices.Sorted(maps.Keys(whole.Images))))
 		}
 	}
 }

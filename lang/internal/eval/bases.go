@@ -264,20 +264,13 @@ func (s *bases) labelled(b *source.Block, name string, d found) *source.Block {
 // block.
 func withElement(b *source.Block, element, name string) *source.Block {
 	value := cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(name)})
-	var wrapped func(hclsyntax.Expression) hclsyntax.Expression
-	wrapped = func(expr hclsyntax.Expression) hclsyntax.Expression {
-		switch x := expr.(type) {
-		case *LayerExpr:
-			return &LayerExpr{wrapped(x.Expression), x.Layer, x.Home}
-		case *MergedExpr:
-			return &MergedExpr{wrapped(x.Expression), wrapped(x.Below)}
-		}
+	wrap := func(expr hclsyntax.Expression) hclsyntax.Expression {
 		if slices.ContainsFunc(expr.Variables(), func(t hcl.Traversal) bool { return t.RootName() == element }) {
 			return &DynamicExpr{expr, element, value}
 		}
 		return expr
 	}
-	return Rewritten(b, wrapped)
+	return Rewritten(b, func(expr hclsyntax.Expression) hclsyntax.Expression { return inside(expr, wrap) })
 }
 
 // over puts a definition over the one that it starts from. Local values replace those of the same

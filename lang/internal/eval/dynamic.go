@@ -127,7 +127,9 @@ func blocksMade(e *Env, b *source.Block) (out []*source.Block, open cty.Value) {
 			key = value
 		}
 		element := cty.ObjectVal(map[string]cty.Value{"key": key, "value": value})
-		wrap := func(expr hclsyntax.Expression) hclsyntax.Expression { return &DynamicExpr{expr, name, element} }
+		wrap := func(expr hclsyntax.Expression) hclsyntax.Expression {
+			return inside(expr, func(expr hclsyntax.Expression) hclsyntax.Expression { return &DynamicExpr{expr, name, element} })
+		}
 		made := Rewritten(content, wrap)
 		made.Header = b.Header
 		if labels := b.Attributes["labels"]; labels != nil {

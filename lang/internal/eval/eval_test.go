@@ -43,7 +43,7 @@ service "web" {
 }`)
 	whole, strays := eval.Merge(root.Document.One("definition", "web"), root.Document.One("service", "web"), configs.LayerService)
 	e := langtest.Env(report)
-	e.InDefinition, e.OfService = true, langtest.Env(report)
+	e.InDefinition, e.OfService, e.OfCloud = true, langtest.Env(report), langtest.Env(report)
 	api := whole.One("workload", "api")
 	if got := eval.Number(e, api, "replicas"); got != 3 {
 		t.Errorf("replicas: %d", got)

@@ -43,22 +43,17 @@ type Env struct {
 	// OfService and OfCloud evaluate the expressions that the service and the cloud's defaults
 	// have in blocks of the definition; nil: there are none.
 	OfService, OfCloud *Env
-	// Home is the module of the expressions, if it is another one than that of the definition, whose
-	// environment is then definition.
-	Home       *source.Module
-	definition *Env
-	// Around returns the names that expressions of a definition in a module know beside those of
-	// the definition. Nil: they are not known yet.
+	// Around returns the names that expressions of a definition in another module know beside those
+	// of this definition. Nil: no definition is evaluated.
 	Around func(home *source.Module) *Scope
+	// hasLocals: the parent of the scope has local values that the environment evaluates.
+	hasLocals bool
 }
 
 // Value evaluates an expression. The result is unknown after an error, which is reported.
 func (e *Env) Value(expr hcl.Expression) cty.Value {
 	if v, ok := e.Memo.constants[expr]; ok {
 		return v
-	}
-	if e.definition != nil {
-		return e.atHome().Value(expr)
 	}
 	if v, ok := e.reference(expr); ok {
 		return v
@@ -527,16 +522,26 @@ func (e *Env) With(name string, value cty.Value) *Env {
 
 // WithAll returns an environment with several more names.
 func (e *Env) WithAll(names map[string]cty.Value) *Env {
-	out := *e
-	inner := *e.Scope // the same names belong to it
-	inner.Singles = maps.Clone(inner.Singles)
-	maps.Copy(inner.Singles, names)
-	out.Scope = &inner
-	if e.definition != nil {
-		out.definition = e.definition.WithAll(names)
-	}
+	known := maps.Clone(e.Scope.Singles)
+	maps.Copy(known, names)
+	return e.extended(func(s *Scope) { s.Singles = known })
+}
+
+// WithGroup returns an environment with the named things of one kind.
+func (e *Env) WithGroup(kind string, names Group) *Env {
+	known := maps.Clone(e.Scope.Groups)
+	known[kind] = names
+	return e.extended(func(s *Scope) { s.Groups = known })
+}
+
+// extended returns an environment with more names, also for the expressions of the service and of
+// the cloud's defaults: all three know the same of the service.
+func (e *Env) extended(set func(*Scope)) *Env {
+	out, scope := *e, *e.Scope // nobody changes the scope of another environment
+	out.Scope = &scope
+	set(&scope)
 	if e.OfService != nil {
-		out.OfService, out.OfCloud = e.OfService.WithAll(names), e.OfCloud.WithAll(names)
+		out.OfService, out.OfCloud = e.OfService.extended(set), e.OfCloud.extended(set)
 	}
 	return &out
 }

@@ -28,12 +28,18 @@ func (l *Lazy) read(e *Env, name string, at hcl.Range) cty.Value {
 	return l.value
 }
 
-// DeclareLazily adds local values to a scope. The environment evaluates them in that scope.
-func (s *Scope) DeclareLazily(locals []*hclsyntax.Attribute, e *Env) {
-	names := Group{}
-	s.Groups["local"], s.Lazy = names, map[string]*Lazy{}
+// WithLocals returns an environment with local values, in the place of those that it has. It
+// evaluates them itself.
+func (e *Env) WithLocals(locals []*hclsyntax.Attribute) *Env {
+	out, scope, around, names := *e, *e.Scope, NewScope(e.Scope.Parent), Group{}
+	if e.hasLocals {
+		around.Parent = e.Scope.Parent.Parent
+	}
+	around.Groups["local"], around.Lazy, around.Open = names, map[string]*Lazy{}, scope.Open
+	out.Scope, scope.Parent, out.hasLocals = &scope, around, true
 	for _, attr := range locals {
 		names[attr.Name] = cty.DynamicVal
-		s.Lazy["local."+attr.Name] = &Lazy{Evaluate: func() cty.Value { return e.Value(attr.Expr) }}
+		around.Lazy["local."+attr.Name] = &Lazy{Evaluate: func() cty.Value { return out.Value(attr.Expr) }}
 	}
+	return &out
 }

@@ -16,48 +16,80 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// A definition, the cloud's defaults and a service override blocks of a definition with blocks of
-// the same type and label, and add others. One layer is put over another before anything is
-// evaluated. Expressions of the upper layer then stand among those of the definition, wrapped in
-// LayerExpr or MergedExpr, which name the environment that evaluates them.
+// A definition that starts from another one, the cloud's defaults and a service override blocks of
+// a definition with blocks of the same type and label, and add others. One layer is put over another
+// before anything is evaluated. Expressions of the upper layer then stand among those of the
+// definition, each as a LayerExpr, which names the environment that evaluates it.
 
 // LayerExpr is an expression of another layer, or of another module, in a block of the definition.
-// The environment of that layer or module evaluates it.
+// The environment of that layer or module evaluates it (Env.Of).
 type LayerExpr struct {
 	hclsyntax.Expression
-	Layer string
-	// Home is the module of a definition that the definition starts from, if it is not its own
-	// module. It is nil for the layers LayerService and LayerCloud.
+	Layer string // configs.LayerDefinition, LayerCloud or LayerService
+	// Home is the module of an expression of LayerDefinition. Nil: it is the module of the
+	// definition.
 	Home *source.Module
+	// Below is the expression of weaker layers, if both count: maps are merged by key, and lists
+	// of names are joined.
+	Below hclsyntax.Expression
 }
 
-// layered returns an expression of a layer.
+// layered returns an expression as one of a layer.
 func layered(expr hclsyntax.Expression, layer string) hclsyntax.Expression {
 	if layer == configs.LayerDefinition {
-		return expr
+		return expr // it may be a LayerExpr already
 	}
 	return &LayerExpr{Expression: expr, Layer: layer}
 }
 
-// UnwrapExpression returns the expression inside, so that HCL finds its kind.
-func (x *LayerExpr) UnwrapExpression() hcl.Expression { return x.Expression }
-
-// MergedExpr is the expression of a layer over a weaker one, if both count: maps are merged by
-// key, and lists of names are joined.
-type MergedExpr struct {
-	hclsyntax.Expression
-	Below hclsyntax.Expression
+// stacked puts an expression over a weaker one, if both count.
+func stacked(below, above hclsyntax.Expression) *LayerExpr {
+	out := LayerExpr{Expression: above, Layer: configs.LayerDefinition}
+	if x, ok := above.(*LayerExpr); ok {
+		out = *x
+	}
+	if out.Below != nil {
+		below = stacked(below, out.Below)
+	}
+	out.Below = below
+	return &out
 }
 
-// IsStacked reports whether both layers of an expression count.
-func IsStacked(expr hcl.Expression) bool {
-	_, ok := expr.(*MergedExpr)
-	return ok
+// inside returns an expression with other expressions in the place of those of its layers.
+func inside(expr hclsyntax.Expression, other func(hclsyntax.Expression) hclsyntax.Expression) hclsyntax.Expression {
+	x, ok := expr.(*LayerExpr)
+	if !ok {
+		return other(expr)
+	}
+	out := *x
+	out.Expression = other(x.Expression)
+	if x.Below != nil {
+		out.Below = inside(x.Below, other)
+	}
+	return &out
 }
 
-// Variables returns the references in both expressions.
-func (x *MergedExpr) Variables() []hcl.Traversal {
+// UnwrapExpression returns the expression inside, so that HCL finds its kind. Two expressions have
+// no kind.
+func (x *LayerExpr) UnwrapExpression() hcl.Expression {
+	if x.Below != nil {
+		return nil
+	}
+	return x.Expression
+}
+
+// Variables returns the references in the expressions of all layers.
+func (x *LayerExpr) Variables() []hcl.Traversal {
+	if x.Below == nil {
+		return x.Expression.Variables()
+	}
 	return append(x.Below.Variables(), x.Expression.Variables()...)
+}
+
+// IsStacked reports whether several layers of an expression count.
+func IsStacked(expr hcl.Expression) bool {
+	x, ok := expr.(*LayerExpr)
+	return ok && x.Below != nil
 }
 
 // Merge returns a block of a definition with a block of a layer over it, LayerCloud or LayerService.
@@ -173,12 +205,9 @@ func overBlock(base, top *source.Block, layer string) (out *source.Block, strays
 	dropAlternatives(out, top)
 	for name, attr := range top.Attributes {
 		copied := *attr
-		below := out.Attributes[name]
-		switch {
-		case below != nil && out.Type.Attribute(name) != nil && stacks(out.Type.Attribute(name)):
-			copied.Expr = &MergedExpr{layered(attr.Expr, layer), below.Expr}
-		default:
-			copied.Expr = layered(attr.Expr, layer)
+		copied.Expr = layered(attr.Expr, layer)
+		if below, typ := out.Attributes[name], out.Type.Attribute(name); below != nil && typ != nil && stacks(typ) {
+			copied.Expr = stacked(below.Expr, copied.Expr)
 		}
 		out.Attributes[name] = &copied
 	}
@@ -236,108 +265,75 @@ func Lacking(b *source.Block) []string {
 	return out
 }
 
-// Part is an expression with the environment that evaluates it. Parts are merged.
-type Part struct {
-	Layer string // configs.LayerDefinition, LayerCloud or LayerService
-	Expr  hclsyntax.Expression
-	Eval  *Env
-}
-
-// Parts returns the parts of an argument, the weakest first.
-func Parts(e *Env, b *source.Block, name string) []Part {
+// Layers returns the expressions of an argument by layer, the weakest first. Each definition that the
+// definition starts from is a layer of its own.
+func Layers(b *source.Block, name string) []*LayerExpr {
 	attr := b.Attributes[name]
 	if attr == nil {
 		return nil
 	}
-	return partsOf(e, attr.Expr, false)
+	return layersOf(attr.Expr)
 }
 
-// Layers returns the parts of an argument, the weakest first. Those of definitions of one module are
-// one part, which may be a MergedExpr.
-func Layers(e *Env, b *source.Block, name string) []Part {
-	attr := b.Attributes[name]
-	if attr == nil {
-		return nil
-	}
-	return partsOf(e, attr.Expr, true)
-}
-
-func partsOf(e *Env, expr hclsyntax.Expression, together bool) []Part {
-	switch x := expr.(type) {
-	case *LayerExpr:
-		return []Part{{x.Layer, x.Expression, e.of(x)}}
-	case *MergedExpr:
-		if !together || isLayered(x) {
-			return append(partsOf(e, x.Below, together), partsOf(e, x.Expression, together)...)
-		}
-	}
-	return []Part{{configs.LayerDefinition, expr, e}}
-}
-
-// isLayered reports whether a part of an expression belongs to another layer or module.
-func isLayered(expr hclsyntax.Expression) bool {
-	switch x := expr.(type) {
-	case *LayerExpr:
-		return true
-	case *MergedExpr:
-		return isLayered(x.Below) || isLayered(x.Expression)
-	}
-	return false
-}
-
-// of returns the environment for an expression of another layer or module.
-func (e *Env) of(x *LayerExpr) *Env {
-	out := e.OfService
+func layersOf(expr hclsyntax.Expression) []*LayerExpr {
+	x, ok := expr.(*LayerExpr)
 	switch {
-	case x.Home != nil:
-		return e.inModule(x.Home)
-	case x.Layer == configs.LayerCloud:
-		out = e.OfCloud
+	case !ok:
+		return []*LayerExpr{{Expression: expr, Layer: configs.LayerDefinition}}
+	case x.Below == nil:
+		return []*LayerExpr{x}
 	}
-	if out == nil {
+	return append(layersOf(x.Below), &LayerExpr{Expression: x.Expression, Layer: x.Layer, Home: x.Home})
+}
+
+// Of returns the environment for the expressions of a layer in blocks of the definition, or for
+// those of a definition in another module, which it starts from. Home is nil for expressions of the
+// definition's own module.
+func (e *Env) Of(layer string, home *source.Module) *Env {
+	switch {
+	case home != nil && e.Around != nil:
+		return e.inModule(home)
+	case e.OfService == nil || layer == configs.LayerDefinition:
 		return e
+	case layer == configs.LayerCloud:
+		return e.OfCloud
 	}
-	return out
+	return e.OfService
 }
 
-// inModule returns the environment for expressions of a definition in another module.
+// inModule returns the environment for expressions of a definition in another module: it knows the
+// names of this definition, and around these the names of the module.
 func (e *Env) inModule(home *source.Module) *Env {
-	out := *e
-	out.Home, out.definition = home, e
-	return &out
-}
-
-// atHome returns the environment of another module as it is now: it knows the names of the
-// definition, and around these the names of the module.
-func (e *Env) atHome() *Env {
-	out := *e.definition
-	out.Home = e.Home
-	if out.Around != nil {
-		scope := *out.Scope
-		scope.Parent = out.Around(e.Home)
-		out.Scope = &scope
+	out, scope, around := *e, *e.Scope, e.Around(home)
+	if e.hasLocals {
+		locals := *e.Scope.Parent
+		locals.Parent, around = around, &locals
 	}
+	out.Scope, scope.Parent = &scope, around
 	return &out
 }
 
 // EnvOf returns the environment that evaluates an argument.
 func EnvOf(e *Env, b *source.Block, name string) *Env {
-	if parts := Parts(e, b, name); len(parts) > 0 {
-		return parts[len(parts)-1].Eval
+	if attr := b.Attributes[name]; attr != nil {
+		if x, ok := attr.Expr.(*LayerExpr); ok {
+			return e.Of(x.Layer, x.Home)
+		}
 	}
 	return e
 }
 
-// overlaidValue evaluates an expression of another layer or module, alone or merged over a weaker
-// one.
+// overlaidValue evaluates an expression of another layer or module, alone or merged over those of
+// weaker layers.
 func (e *Env) overlaidValue(expr hcl.Expression) (v cty.Value, ok bool) {
-	switch x := expr.(type) {
-	case *LayerExpr:
-		return e.of(x).Value(x.Expression), true
-	case *MergedExpr:
-		return joinedValues(e.Value(x.Below), e.Value(x.Expression)), true
+	x, ok := expr.(*LayerExpr)
+	switch {
+	case !ok:
+		return cty.NilVal, false
+	case x.Below == nil:
+		return e.Of(x.Layer, x.Home).Value(x.Expression), true
 	}
-	return cty.NilVal, false
+	return joinedValues(e.Value(x.Below), e.Of(x.Layer, x.Home).Value(x.Expression)), true
 }
 
 // joinedValues puts a value over another one: maps are merged by key, and lists are joined.
@@ -383,7 +379,7 @@ func IsReserved(name string) bool {
 func IsNullLiteral(expr hcl.Expression) bool {
 	switch x := expr.(type) {
 	case *LayerExpr:
-		return IsNullLiteral(x.Expression)
+		return x.Below == nil && IsNullLiteral(x.Expression)
 	case *DynamicExpr:
 		return IsNullLiteral(x.Expression)
 	case *hclsyntax.LiteralValueExpr:

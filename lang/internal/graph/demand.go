@@ -31,7 +31,7 @@ func (g *Graph) Evaluate() []*Node {
 		for _, f := range n.Module.Frames {
 			run(g, n, f, n.At)
 		}
-		n.finished = true
+		n.finished, n.Evaluate = true, nil // the function may hold much
 		if n.Root == "output" {
 			n.Module.publishAll()
 		}

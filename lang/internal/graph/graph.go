@@ -143,16 +143,6 @@ func (g *Graph) Modules() []*Module {
 	return out
 }
 
-// Module returns the module of a directory, or nil for the catalogue.
-func (g *Graph) Module(written *source.Module) *Module {
-	for _, m := range g.Modules() {
-		if m.Written == written {
-			return m
-		}
-	}
-	return nil
-}
-
 // Add adds a node. A node of a module needs the module block. A service, manifest or data
 // block in the module also needs the dependencies of the module block.
 func (g *Graph) Add(n *Node) *Node {

@@ -40,7 +40,7 @@ func (r Reach) Layer(layer string, home *source.Module) Reach {
 	switch layer {
 	case configs.LayerDefinition:
 		if home != nil {
-			return r.graph.DefinitionReach(r.graph.Module(home), r.shared)
+			return r.graph.DefinitionReach(r.values.Around(home), r.shared)
 		}
 		return r
 	case configs.LayerCloud:
@@ -51,13 +51,13 @@ func (r Reach) Layer(layer string, home *source.Module) Reach {
 
 // Edges returns the references in an expression to nodes of the graph.
 func (r Reach) Edges(expr hcl.Expression) []Edge {
-	switch x := expr.(type) {
-	case *eval.LayerExpr:
-		return r.Layer(x.Layer, x.Home).Edges(x.Expression)
-	case *eval.MergedExpr:
-		return append(r.Edges(x.Below), r.Edges(x.Expression)...)
-	}
 	var out []Edge
+	if x, ok := expr.(*eval.LayerExpr); ok {
+		if x.Below != nil {
+			out = r.Edges(x.Below)
+		}
+		return append(out, r.Layer(x.Layer, x.Home).Edges(x.Expression)...)
+	}
 	for _, t := range r.graph.env.Memo.References(expr) {
 		root := t.RootName()
 		if root == "cloud" {

@@ -19,12 +19,14 @@ import (
 
 // Service is the part of a service that the evaluation of its pods reads.
 type Service struct {
-	Out        *configs.Service // has its name, ports and config files already
-	Label      hcl.Range        // of the user's service block
-	Env        *eval.Env        // evaluates expressions of the definition
-	Definition *source.Block    // the enabled blocks of the definition
-	Whole      *source.Block    // all blocks of the definition
-	Absent     map[string]bool  // names of optional config files without content
+	Name       string
+	Ports      []configs.Port
+	Configs    []configs.ConfigFile
+	Absent     map[string]bool // names of optional config files without content
+	Label      hcl.Range       // of the user's service block
+	Env        *eval.Env       // evaluates expressions of the definition
+	Definition *source.Block   // the enabled blocks of the definition
+	Whole      *source.Block   // all blocks of the definition
 	Leaves     settings.LeafMemo
 	// Image returns the full name of an image. The service or the cloud can replace names.
 	Image func(name string) string

@@ -24,7 +24,7 @@ func environment(s *Service, b *source.Block, e *eval.Env, set string) []configs
 			"name": pod.GetAttr("name"), "ip": pod.GetAttr("ip"), "index": field("pod", "index"), "host": memberHost(s, set),
 		})
 	}
-	return settings.Variables(s.Leaves, e.WithAll(map[string]cty.Value{"node": anyNode, "pod": pod}), b, "env").Environment()
+	return settings.Variables(s.Leaves, b, "env").Environment(e.WithAll(map[string]cty.Value{"node": anyNode, "pod": pod}))
 }
 
 // field returns a value that Kubernetes fills in when the pod starts.

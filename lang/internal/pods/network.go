@@ -36,10 +36,10 @@ func Allow(s *Service, e *eval.Env, b *source.Block) configs.Allow {
 			addPort(&a, n, udp)
 			continue
 		}
-		at := slices.IndexFunc(s.Out.Ports, func(p configs.Port) bool { return p.Name == name })
+		at := slices.IndexFunc(s.Ports, func(p configs.Port) bool { return p.Name == name })
 		switch {
-		case at >= 0 && s.Out.Ports[at].Number != 0:
-			addPort(&a, s.Out.Ports[at].Number, s.Out.Ports[at].UDP)
+		case at >= 0 && s.Ports[at].Number != 0:
+			addPort(&a, s.Ports[at].Number, s.Ports[at].UDP)
 		case at < 0 && s.Definition.Complete() && s.Whole.One("port", name) == nil:
 			e.Report.Undeclared(b.AttributeRange("ports"), "port", name, s.Definition.Labels("port"))
 		}

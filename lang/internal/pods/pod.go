@@ -222,7 +222,7 @@ func podMarks(s *Service, b *source.Block, e *eval.Env, p *configs.Pod) {
 // mount evaluates a mount block: a secret of the definition, or else a secret block beside the
 // services. It is not ok if the secret is not enabled or not known.
 func mount(s *Service, b *source.Block, e *eval.Env) (configs.SecretMount, bool) {
-	m := configs.SecretMount{Service: s.Out.Name, Secret: b.Label, Path: eval.String(e, b, "path")}
+	m := configs.SecretMount{Service: s.Name, Secret: b.Label, Path: eval.String(e, b, "path")}
 	if slices.Contains(s.Definition.Labels("secret"), b.Label) {
 		return m, true
 	}
@@ -249,7 +249,7 @@ func setOf(s *Service, b *source.Block) string {
 	if b.Type != schema.WorkloadType || eval.String(s.Env, b, "kind") != "StatefulSet" {
 		return ""
 	}
-	return s.Out.Name + "-" + b.Label
+	return s.Name + "-" + b.Label
 }
 
 // maxJoined is the maximal length of SERVICE-WORKLOAD. Kubernetes adds a hash to the name of a
@@ -259,8 +259,8 @@ const maxJoined = 52
 
 // checkLength reports a service and a block whose joined names are too long.
 func checkLength(s *Service, b *source.Block) {
-	if len(s.Out.Name)+1+len(b.Label) > maxJoined {
+	if len(s.Name)+1+len(b.Label) > maxJoined {
 		s.Env.Report.Error(s.Label, "Unsuitable name",
-			"%q together with the name of its %s %q is longer than %d characters. Take a shorter one.", s.Out.Name, b.Type.Name, b.Label, maxJoined)
+			"%q together with the name of its %s %q is longer than %d characters. Take a shorter one.", s.Name, b.Type.Name, b.Label, maxJoined)
 	}
 }

@@ -71,19 +71,20 @@ func probe(s *Service, workload *source.Block, name string, ports []string, like
 }
 
 // CheckPort reports a port that is not among the known ports.
-func CheckPort(s *Service, b *source.Block, attribute, name string, known []string) {
+func CheckPort(e *eval.Env, definition, b *source.Block, attribute, name string) {
+	known := definition.Labels("port")
 	switch {
-	case name == "" && !eval.IsSet(s.Env, b, attribute):
-		s.Env.Report.Error(b.Header, "Missing argument", "%s needs the argument %q: %s", b.Described(), attribute, b.Type.Attribute(attribute).Doc)
-	case name != "" && !slices.Contains(known, name) && s.Definition.Complete():
-		s.Env.Report.Undeclared(b.AttributeRange(attribute), "port", name, known)
+	case name == "" && !eval.IsSet(e, b, attribute):
+		e.Report.Error(b.Header, "Missing argument", "%s needs the argument %q: %s", b.Described(), attribute, b.Type.Attribute(attribute).Doc)
+	case name != "" && !slices.Contains(known, name) && definition.Complete():
+		e.Report.Undeclared(b.AttributeRange(attribute), "port", name, known)
 	}
 }
 
 // checkProbePort reports a probe of a port on which the container does not listen.
 func checkProbePort(s *Service, workload, b *source.Block, attribute string, ports []string) {
 	name, known := eval.String(s.Env, b, attribute), s.Definition.Labels("port")
-	CheckPort(s, b, attribute, name, known)
+	CheckPort(s.Env, s.Definition, b, attribute, name)
 	if isUDP(s, name) {
 		s.Env.Report.Error(b.AttributeRange(attribute), "Unsuitable probe", "Port %q is a UDP port: nothing can connect to it. Probe with exec.", name)
 	}
@@ -94,7 +95,7 @@ func checkProbePort(s *Service, workload, b *source.Block, attribute string, por
 
 // isUDP reports whether the service has a UDP port of that name.
 func isUDP(s *Service, port string) bool {
-	return slices.ContainsFunc(s.Out.Ports, func(p configs.Port) bool { return p.Name == port && p.UDP })
+	return slices.ContainsFunc(s.Ports, func(p configs.Port) bool { return p.Name == port && p.UDP })
 }
 
 // headers evaluates the HTTP headers that a probe sends.

@@ -85,7 +85,7 @@ func (m mounted) add(at, what string) {
 // mountedFiles returns the paths of config files, secrets and writable directories.
 func mountedFiles(s *Service, configs []string, mounts []configs.SecretMount, writable []string) mounted {
 	out := mounted{}
-	for _, f := range s.Out.Configs {
+	for _, f := range s.Configs {
 		if slices.Contains(configs, f.Name) {
 			out.add(f.Path, "config "+f.Name)
 			out.add(f.SecretPath, "config "+f.Name)
@@ -161,7 +161,7 @@ func containers(b *source.Block) map[string]*source.Block {
 // checkPaths reports two config files of one pod with the same path.
 func checkPaths(s *Service, pod *source.Block, names []string) {
 	taken := map[string]*source.Block{}
-	for _, f := range s.Out.Configs {
+	for _, f := range s.Configs {
 		if !slices.Contains(names, f.Name) {
 			continue
 		}

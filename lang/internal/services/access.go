@@ -18,65 +18,66 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
+// access says where the pods of a service run, and where its clients find it.
+type access struct {
+	role     string
+	exposure string
+	ports    []configs.Port
+}
+
 // placeOf returns the block that has the role or the exposure of the service: the service block, or
 // else the defaults of the cloud. The exposure of the defaults counts only for services with
 // exposed ports.
-func placeOf(in *instance, name string) blocks.Layered {
-	d := in.set.defaults()
-	if d == nil || in.out.External || in.block.Attributes[name] != nil || name == "expose" && !slices.ContainsFunc(in.out.Ports, isExposed) {
-		return blocks.Layered{Block: in.block, Eval: in.user}
+func placeOf(u *use, e *eval.Env, name string, ports []configs.Port) blocks.Layered {
+	d := u.set.defaults()
+	if d == nil || u.external || u.block.Attributes[name] != nil || name == "expose" && !slices.ContainsFunc(ports, isExposed) {
+		return blocks.Layered{Block: u.block, Eval: e.OfService}
 	}
-	return blocks.Layered{Block: d, Eval: in.cloud}
+	return blocks.Layered{Block: d, Eval: e.OfCloud}
 }
 
 // isExposed reports whether a port is meant to be reachable from outside.
 func isExposed(p configs.Port) bool { return p.Exposed }
 
-// setRole evaluates the role. The defaults of the cloud can read the names of the service.
-func setRole(in *instance) {
-	in.cloud.Scope.Singles["self"] = cty.ObjectVal(nameAttributes(in))
-	by := placeOf(in, "role")
-	in.out.Role = eval.Role(by.Eval, by.Block, "role")
+// evaluateRole evaluates the role. The defaults of the cloud can read the names of the service.
+func evaluateRole(u *use, e *eval.Env) (string, *eval.Env) {
+	e = cloudWithSelf(e, nameAttributes(u, e))
+	by := placeOf(u, e, "role", nil)
+	return eval.Role(by.Eval, by.Block, "role"), e
 }
 
-// setExposure evaluates the exposure, after the ports. The defaults of the cloud can also read
+// evaluateExposure evaluates the exposure, after the ports. The defaults of the cloud can also read
 // the role.
-func setExposure(in *instance) {
-	self := roleAttributes(in)
+func evaluateExposure(u *use, e *eval.Env, role string, ports []configs.Port) (string, *eval.Env) {
+	self := roleAttributes(u, e, role)
 	delete(self, "replicas")
-	in.cloud.Scope.Singles["self"] = cty.ObjectVal(self)
-	by := placeOf(in, "expose")
-	in.out.Exposure = eval.Exposure(by.Eval, by.Block, "expose")
+	e = cloudWithSelf(e, self)
+	by := placeOf(u, e, "expose", ports)
+	return eval.Exposure(by.Eval, by.Block, "expose"), e
 }
 
 // readPlace returns a value that depends on the role or the exposure, as expressions read it.
-func readPlace(in *instance, value cty.Value, name string) cty.Value {
-	by := placeOf(in, name)
+func readPlace(u *use, e *eval.Env, value cty.Value, name string, ports []configs.Port) cty.Value {
+	by := placeOf(u, e, name, ports)
 	return eval.Read(by.Eval, by.Block, value, name)
-}
-
-// wantsExposure reports whether the service has an exposure, or has one with an error.
-func wantsExposure(in *instance) bool {
-	by := placeOf(in, "expose")
-	return eval.IsSet(by.Eval, by.Block, "expose")
 }
 
 // defaultEdges returns the references in the defaults of the cloud that count for the service. The
 // service may not use the role or the exposure of the defaults.
-func defaultEdges(in *instance) []graph.Edge {
-	d := in.set.defaults()
-	if d == nil {
+func defaultEdges(d *declaration) []graph.Edge {
+	defaults := d.set.defaults()
+	if defaults == nil {
 		return nil
 	}
-	cloud := in.set.Graph.Reach(in.set.Graph.Root)
+	cloud := d.set.Graph.Reach(d.set.Graph.Root)
 	var out []graph.Edge
-	for _, attr := range d.Ordered() {
-		if takesDefault(in, attr.Name) {
+	for _, attr := range defaults.Ordered() {
+		if takesDefault(d, attr.Name) {
 			out = append(out, cloud.Edges(attr.Expr)...)
 		}
 	}
-	for _, child := range d.Blocks {
-		if d.HasDynamic {
+	for _, child := range defaults.Blocks {
+		if defaults.HasDynamic {
 			out = append(out, cloud.BlockEdges(child)...)
 		}
 	}
@@ -85,14 +86,14 @@ func defaultEdges(in *instance) []graph.Edge {
 
 // takesDefault reports whether an argument of the defaults may count for the service. It is
 // called before the evaluation.
-func takesDefault(in *instance, name string) bool {
+func takesDefault(d *declaration, name string) bool {
 	switch {
 	case !slices.ContainsFunc(schema.PlaceAttributes, func(a schema.Attribute) bool { return a.Name == name }):
 		return true
-	case in.block.Attributes[name] != nil:
+	case d.node.Block.Attributes[name] != nil:
 		return false
 	}
-	return name != "expose" || slices.ContainsFunc(in.definition.All("port"), func(b *source.Block) bool {
+	return name != "expose" || slices.ContainsFunc(d.overlay.whole.All("port"), func(b *source.Block) bool {
 		return eval.GateOf(b) != eval.GateClosed && b.Attributes["expose"] != nil
 	})
 }
@@ -101,38 +102,40 @@ func takesDefault(in *instance, name string) bool {
 // service uses them.
 func (c *Set) CheckDefaultPlace() {
 	d := c.defaults()
-	for _, in := range c.inOrder() {
-		if d == nil || in.out.External {
+	for _, s := range c.inOrder() {
+		if d == nil || s.out.External {
 			continue
 		}
-		if eval.AllKnown(in.cloud, d, "role") {
-			eval.Role(in.cloud, d, "role")
+		cloud := s.pods.Env.OfCloud
+		if eval.AllKnown(cloud, d, "role") {
+			eval.Role(cloud, d, "role")
 		}
-		if eval.AllKnown(in.cloud, d, "expose") {
-			eval.Exposure(in.cloud, d, "expose")
+		if eval.AllKnown(cloud, d, "expose") {
+			eval.Exposure(cloud, d, "expose")
 		}
 		return
 	}
 }
 
 // portObjects returns the value that expressions read as service.NAME.ports.
-func portObjects(in *instance) cty.Value {
+func portObjects(u *use, e *eval.Env, definition *source.Block, a access) cty.Value {
 	values := map[string]cty.Value{}
-	for i, p := range in.out.Ports {
-		b := in.definition.All("port")[i]
-		host := hostOfPort(in, p.Name)
+	x := exposureNamed(u.set, a.exposure)
+	for i, p := range a.ports {
+		b := definition.All("port")[i]
+		host := hostOfPort(u, e, definition, a.ports, p.Name)
 		address := net.JoinHostPort(host, strconv.Itoa(p.Number))
 		public, reached := host, address
-		if x := exposure(in); x != nil && p.Exposed {
+		if x != nil && p.Exposed {
 			public, reached = x.Host(), net.JoinHostPort(x.Host(), strconv.Itoa(p.AtExposure()))
 		}
-		inside := func(text string) cty.Value { return eval.Read(in.inner, b, inNamespace(in, text), "number") }
+		inside := func(text string) cty.Value { return eval.Read(e, b, inNamespace(u.set, e, text), "number") }
 		outside := func(text string) cty.Value {
-			return eval.Read(in.inner, b, readPlace(in, inNamespace(in, text), "expose"), "number", "expose", "public")
+			return eval.Read(e, b, readPlace(u, e, inNamespace(u.set, e, text), "expose", a.ports), "number", "expose", "public")
 		}
 		values[p.Name] = cty.ObjectVal(map[string]cty.Value{
-			"number":      in.inner.Scope.Groups["port"][p.Name],
-			"host":        inNamespace(in, host),
+			"number":      e.Scope.Groups["port"][p.Name],
+			"host":        inNamespace(u.set, e, host),
 			"address":     inside(address),
 			"url":         inside(p.Scheme() + address),
 			"public_host": outside(public),
@@ -143,117 +146,106 @@ func portObjects(in *instance) cty.Value {
 }
 
 // checkPublic reports a public port number on a port that is not exposed.
-func checkPublic(in *instance, b *source.Block, p configs.Port) {
-	if eval.IsSet(in.inner, b, "public") && eval.AllKnown(in.inner, b, "expose") && !p.Exposed {
-		in.report.Error(b.AttributeRange("public"), "Unsuitable value for \"public\"", "Port %q is not meant to be reached from outside. Write expose = true as well, or take it out.", p.Name)
+func checkPublic(e *eval.Env, b *source.Block, p configs.Port) {
+	if eval.IsSet(e, b, "public") && eval.AllKnown(e, b, "expose") && !p.Exposed {
+		e.Report.Error(b.AttributeRange("public"), "Unsuitable value for \"public\"", "Port %q is not meant to be reached from outside. Write expose = true as well, or take it out.", p.Name)
 	}
 }
 
 // hostOfPort returns the host name of a port. The workload with the first port answers under the
 // name of the service, other workloads under their own names.
-func hostOfPort(in *instance, name string) string {
-	host, main := in.out.Name, true
-	for _, b := range in.definition.All("workload") {
-		ports := portsOf(in, b)
-		if main && slices.Contains(ports, in.out.Ports[0].Name) {
+func hostOfPort(u *use, e *eval.Env, definition *source.Block, all []configs.Port, name string) string {
+	host, main := u.name, true
+	for _, b := range definition.All("workload") {
+		ports := portsOf(e, b)
+		if main && slices.Contains(ports, all[0].Name) {
 			main = false
 			if slices.Contains(ports, name) {
-				host = in.out.Name
+				host = u.name
 				break
 			}
-		} else if slices.Contains(ports, name) && host == in.out.Name {
-			host = in.out.Name + "-" + b.Label
+		} else if slices.Contains(ports, name) && host == u.name {
+			host = u.name + "-" + b.Label
 		}
 	}
-	return host + "." + in.set.Config.Cloud.Namespace
+	return host + "." + u.set.Config.Cloud.Namespace
 }
 
 // portsOf returns the names of the ports of a workload and of its sidecars. Ports that depend on
 // the service itself are left out.
-func portsOf(in *instance, workload *source.Block) []string {
-	out := ownPortsOf(in, workload)
+func portsOf(e *eval.Env, workload *source.Block) []string {
+	out := ownPortsOf(e, workload)
 	for _, sidecar := range workload.All(schema.SidecarType.Name) {
-		out = append(out, ownPortsOf(in, sidecar)...)
+		out = append(out, ownPortsOf(e, sidecar)...)
 	}
 	return out
 }
 
 // ownPortsOf returns the names of the ports of one container.
-func ownPortsOf(in *instance, b *source.Block) []string {
+func ownPortsOf(e *eval.Env, b *source.Block) []string {
 	attr := b.Attributes["ports"]
 	if attr == nil || slices.ContainsFunc(attr.Expr.Variables(), func(t hcl.Traversal) bool { return t.RootName() == "self" || t.RootName() == "local" }) {
 		return nil
 	}
-	return eval.List(in.inner, b, "ports")
+	return eval.List(e, b, "ports")
 }
 
 // hostNamed returns the DNS name of a host in the namespace of the cloud.
-func hostNamed(in *instance, name string) cty.Value {
-	return inNamespace(in, name+"."+in.set.Config.Cloud.Namespace)
+func hostNamed(c *Set, e *eval.Env, name string) cty.Value {
+	return inNamespace(c, e, name+"."+c.Config.Cloud.Namespace)
 }
 
 // members returns the value that expressions read as service.NAME.members: the host names of the
 // pods of each StatefulSet.
-func members(in *instance) cty.Value {
+func members(u *use, e *eval.Env, definition *source.Block, n replicas) cty.Value {
 	out := map[string]cty.Value{}
-	for _, b := range in.definition.All("workload") {
-		if eval.String(in.inner, b, "kind") != "StatefulSet" {
+	for _, b := range definition.All("workload") {
+		if eval.String(e, b, "kind") != "StatefulSet" {
 			continue
 		}
-		if n := replicasValue(in, b); !n.IsKnown() {
+		if n := replicasValue(u, e, b, n); !n.IsKnown() {
 			out[b.Label] = cty.UnknownVal(cty.List(cty.String)).WithMarks(values.Deferrals(n))
 			continue
 		}
-		set := in.out.Name + "-" + b.Label
+		set := u.name + "-" + b.Label
 		hosts := []cty.Value{}
-		for n := range in.replicas[b.Label] {
-			hosts = append(hosts, hostNamed(in, fmt.Sprintf("%s-%d.%s", set, n, set)))
+		for n := range n.of[b.Label] {
+			hosts = append(hosts, hostNamed(u.set, e, fmt.Sprintf("%s-%d.%s", set, n, set)))
 		}
 		out[b.Label] = cty.TupleVal(hosts)
 	}
 	return cty.ObjectVal(out)
 }
 
-// externalPorts returns the value of service.NAME.ports for an external service.
-func externalPorts(in *instance, host cty.Value) cty.Value {
-	values := map[string]cty.Value{}
-	for _, p := range in.out.Ports {
-		number := in.inner.Scope.Groups["port"][p.Name]
-		address := blocks.HostAndPort(host, number)
-		url := blocks.Prefixed("http://", address)
-		values[p.Name] = cty.ObjectVal(map[string]cty.Value{
-			"number": number, "host": host, "address": address, "url": url, "public_host": host, "public_url": url,
-		})
-	}
-	return cty.ObjectVal(values)
-}
-
-// evaluatePorts evaluates the ports.
-func evaluatePorts(in *instance) {
+// evaluatePorts evaluates the ports, which expressions then can read.
+func evaluatePorts(u *use, e *eval.Env, definition *source.Block) ([]configs.Port, *eval.Env) {
 	type taken struct {
 		number int
 		udp    bool
 	}
+	var out []configs.Port
 	numbers := map[taken]string{}
-	for _, b := range in.definition.All("port") {
+	e, group := withMore(e, definition, "port", u.locals)
+	for _, b := range definition.All("port") {
 		p := configs.Port{
 			Name:     b.Label,
-			Number:   eval.Number(in.inner, b, "number"),
-			Exposed:  eval.Bool(in.inner, b, "expose"),
-			NodePort: eval.Number(in.inner, b, "node_port"),
-			UDP:      eval.String(in.inner, b, "protocol") == "udp",
-			Public:   eval.Number(in.inner, b, "public"),
+			Number:   eval.Number(e, b, "number"),
+			Exposed:  eval.Bool(e, b, "expose"),
+			NodePort: eval.Number(e, b, "node_port"),
+			UDP:      eval.String(e, b, "protocol") == "udp",
+			Public:   eval.Number(e, b, "public"),
 			Range:    blocks.RangeOf(b),
 		}
 		at := taken{p.Number, p.UDP}
 		if other, twice := numbers[at]; twice && p.Number != 0 {
-			in.report.Error(b.AttributeRange("number"), "Two ports with one number", "Port %q has the number %d already.", other, p.Number)
+			e.Report.Error(b.AttributeRange("number"), "Two ports with one number", "Port %q has the number %d already.", other, p.Number)
 		}
 		numbers[at] = p.Name
-		checkPublic(in, b, p)
-		in.out.Ports = append(in.out.Ports, p)
-		in.inner.Scope.Groups["port"][p.Name] = eval.Read(in.inner, b, known(p.Number), "number")
+		checkPublic(e, b, p)
+		out = append(out, p)
+		group[p.Name] = eval.Read(e, b, known(p.Number), "number")
 	}
+	return out, e
 }
 
 // known returns a number as a value. Zero stands for a number that could not be evaluated.
@@ -262,4 +254,89 @@ func known(n int) cty.Value {
 		return cty.UnknownVal(cty.Number)
 	}
 	return cty.NumberIntVal(int64(n))
+}
+
+// selfValue returns the value of the service without its outputs.
+func selfValue(u *use, e *eval.Env, definition *source.Block, a access, n replicas) cty.Value {
+	values := roleAttributes(u, e, a.role)
+	if workloads := definition.All("workload"); len(workloads) > 0 {
+		values["replicas"] = replicasValue(u, e, workloads[0], n)
+	}
+	addPortAttributes(values, u, e, definition, a, n)
+	return cty.ObjectVal(values)
+}
+
+// roleAttributes returns the attributes that are known before the ports.
+func roleAttributes(u *use, e *eval.Env, role string) map[string]cty.Value {
+	out := nameAttributes(u, e)
+	out["role"] = readPlace(u, e, cty.StringVal(role), "role", nil)
+	out["replicas"] = cty.NumberIntVal(0)
+	return out
+}
+
+// nameAttributes returns the attributes that are known before the role.
+func nameAttributes(u *use, e *eval.Env) map[string]cty.Value {
+	return map[string]cty.Value{
+		"name":      cty.StringVal(u.name),
+		"namespace": inNamespace(u.set, e, u.set.Config.Cloud.Namespace),
+		"host":      hostNamed(u.set, e, u.name),
+		"external":  cty.False,
+	}
+}
+
+// addPortAttributes adds the attributes about ports.
+func addPortAttributes(out map[string]cty.Value, u *use, e *eval.Env, definition *source.Block, a access, n replicas) {
+	if len(a.ports) > 0 {
+		address := net.JoinHostPort(u.name+"."+u.set.Config.Cloud.Namespace, strconv.Itoa(a.ports[0].Number))
+		first := definition.All("port")[0]
+		out["port"] = e.Scope.Groups["port"][a.ports[0].Name]
+		out["address"] = eval.Read(e, first, inNamespace(u.set, e, address), "number")
+		out["url"] = eval.Read(e, first, inNamespace(u.set, e, a.ports[0].Scheme()+address), "number")
+		out["public_url"] = publicURL(u, e, definition, a, address)
+	}
+	out["ports"], out["members"] = portObjects(u, e, definition, a), members(u, e, definition, n)
+	if !definition.Complete() {
+		for _, name := range []string{"port", "address", "url", "public_url", "ports", "members"} {
+			out[name] = cty.DynamicVal.WithMarks(values.Deferrals(definition.Incomplete))
+		}
+	}
+}
+
+// inNamespace returns a text that contains the namespace of the cloud, as a value.
+func inNamespace(c *Set, e *eval.Env, text string) cty.Value {
+	v := cty.StringVal(text)
+	for _, b := range c.Root.All("cloud") {
+		v = eval.Read(e.OfCloud, b, v, "namespace")
+	}
+	return v
+}
+
+// publicURL returns the URL for clients outside. Without an exposed port it has the internal
+// address.
+func publicURL(u *use, e *eval.Env, definition *source.Block, a access, internal string) cty.Value {
+	v := readPlace(u, e, inNamespace(u.set, e, "http://"+publicAddress(u.set, a, internal)), "expose", a.ports)
+	for _, b := range definition.All("port") {
+		v = eval.Read(e, b, v, "number", "expose", "public")
+	}
+	return v
+}
+
+// publicAddress returns the address of the first exposed port for clients outside, or else the
+// internal address.
+func publicAddress(c *Set, a access, internal string) string {
+	i := slices.IndexFunc(a.ports, isExposed)
+	if x := exposureNamed(c, a.exposure); x != nil && i >= 0 {
+		return net.JoinHostPort(x.Host(), strconv.Itoa(a.ports[i].AtExposure()))
+	}
+	return internal
+}
+
+// exposureNamed returns an exposure, or nil.
+func exposureNamed(c *Set, name string) *configs.Exposure {
+	for i, x := range c.Config.Exposures {
+		if x.Name == name {
+			return &c.Config.Exposures[i]
+		}
+	}
+	return nil
 }

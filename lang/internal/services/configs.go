@@ -19,146 +19,126 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/values"
 )
 
-// layers says how the config files of the service are put together.
-func layers(in *instance) *settings.Files {
-	out := &settings.Files{
-		Whole: in.whole, Enabled: in.definition, Defaults: in.set.inDefaults("config"), Directory: in.set.Directory,
-		Definition: in.inner, Cloud: in.cloud, Service: in.user, Constant: in.set.Constant, Leaves: in.set.Leaves,
-	}
-	if in.set.Directory != nil {
-		out.Names = folders(in)
-	}
-	return out
-}
-
-// folders returns the folders of the service in the config directory. The name in the cluster is
-// among them after its evaluation.
-func folders(in *instance) []string {
-	names := []string{in.definition.Label, in.block.Label, in.out.Name}
-	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
-}
-
-// makeConfigFiles makes the config files.
-func makeConfigFiles(in *instance) {
-	layers := layers(in)
-	for _, b := range in.definition.All("config") {
+// makeConfigFiles makes the config files. Absent are the optional ones without content.
+func makeConfigFiles(u *use, e *eval.Env, definition *source.Block, values merged) (out []configs.ConfigFile, absent map[string]bool) {
+	files := configFiles(u.set, u.over.whole, definition, folders(definition, u.block, u.name))
+	absent = map[string]bool{}
+	for _, b := range definition.All("config") {
+		merged := values[b.Label]
 		f := configs.ConfigFile{
 			Name:       b.Label,
-			Format:     layers.Format(b),
-			Path:       eval.String(in.inner, layers.Inherited(b, "path"), "path"),
-			SecretPath: eval.String(in.inner, layers.Inherited(b, "secret_path"), "secret_path"),
-			Mode:       mode(in, b),
-			Range:      rangeOfFile(in, b),
+			Format:     files.Format(b),
+			Path:       eval.String(e, files.Inherited(b, "path"), "path"),
+			SecretPath: eval.String(e, files.Inherited(b, "secret_path"), "secret_path"),
+			Mode:       mode(e, files.Inherited(b, "mode")),
+			Range:      rangeOfFile(files, b),
 		}
-		if eval.Bool(in.inner, b, "optional") && !hasContent(in, b, f.Format) {
-			in.absent[b.Label] = true
+		if eval.Bool(e, b, "optional") && !hasContent(e, files, b, f.Format, merged) {
+			absent[b.Label] = true
 			continue
 		}
 		unused := "content"
 		switch f.Format {
 		case "raw":
 			unused = "values"
-			f.Content, f.Origin = content(in, b)
+			f.Content, f.Origin = content(e, files, b)
 			if attr := b.Attributes["from"]; attr != nil {
-				in.report.Error(attr.NameRange, "Argument does not fit the format", "%q is raw: only files with values can be made from others.", b.Label)
+				e.Report.Error(attr.NameRange, "Argument does not fit the format", "%q is raw: only files with values can be made from others.", b.Label)
 			}
 		case "yaml", "json":
-			f.Content, f.Origin = tree(in, b, f.Format)
-			f.Partial = in.merged[b.Label].Partial
+			f.Content, f.Origin, f.Partial = tree(u, e, b, f.Format, merged)
 		default:
-			f.Options = in.merged[b.Label].Options(func(e *eval.Env, o configs.Option, replaced hcl.Traversal) {
-				check.ReplacedHost(in.set.Config, in.set.WarnedHosts, e, o, replaced)
+			f.Options, f.Partial = merged.Options(e, func(e *eval.Env, o configs.Option, replaced hcl.Traversal) {
+				check.ReplacedHost(u.set.Config, u.set.WarnedHosts, e, o, replaced)
 			})
-			f.Partial = in.merged[b.Label].Partial
-			checkOnly(in, b, f)
+			checkOnly(e, files, b, f, values)
 		}
 		for _, part := range []*source.Block{b.Base, b} {
 			if part != nil && part.Attributes[unused] != nil && f.Format != "" {
-				in.report.Error(part.Attributes[unused].NameRange, "Argument does not fit the format",
+				e.Report.Error(part.Attributes[unused].NameRange, "Argument does not fit the format",
 					"%q is %s: a raw file has content, and other files have values.", b.Label, f.Format)
 			}
 		}
 		if f.Format == "yaml" || f.Format == "json" {
 			f.Format = "raw" // as which it is written and shown
 		}
-		if eval.Bool(in.inner, layers.Inherited(b, "sensitive"), "sensitive") {
+		if eval.Bool(e, files.Inherited(b, "sensitive"), "sensitive") {
 			f.Hide()
 		}
-		in.out.Configs = append(in.out.Configs, f)
+		out = append(out, f)
 	}
+	return out, absent
 }
 
 // content returns the content of a raw file. The service block is stronger than the config
 // directory, and that is stronger than the definition.
-func content(in *instance, b *source.Block) (configs.Text, configs.Origin) {
-	layers := layers(in)
-	content, replaced := layers.Replacement(b)
+func content(e *eval.Env, files *settings.Files, b *source.Block) (configs.Text, configs.Origin) {
+	content, replaced := files.Replacement(b)
 	of := configs.Origin{Layer: configs.LayerDefinition, Range: b.AttributeRange("content")}
-	if eval.EnvOf(in.inner, b, "content") == in.user && eval.IsSet(in.inner, b, "content") {
+	if eval.EnvOf(e, b, "content") == e.OfService && eval.IsSet(e, b, "content") {
 		of.Layer = configs.LayerService
 	} else if replaced {
-		return content, configs.Origin{Layer: configs.LayerDirectory, Range: layers.RangeInDirectory(b)}
+		return content, configs.Origin{Layer: configs.LayerDirectory, Range: files.RangeInDirectory(b)}
 	}
-	text, given := eval.Text(in.inner, b, "content")
+	text, given := eval.Text(e, b, "content")
 	if !given {
-		in.report.Error(b.Header, "Missing argument", "config %q is raw: it needs the argument \"content\", a text, such as yamlencode({ ... }) or file(\"...\").", b.Label)
+		e.Report.Error(b.Header, "Missing argument", "config %q is raw: it needs the argument \"content\", a text, such as yamlencode({ ... }) or file(\"...\").", b.Label)
 	}
 	return text, of
 }
 
 // mode returns the file mode of a config file, or 0 if nothing says it.
-func mode(in *instance, config *source.Block) int {
-	n, _ := strconv.ParseInt(eval.String(in.inner, layers(in).Inherited(config, "mode"), "mode"), 8, 32) // 0 without the argument
+func mode(e *eval.Env, b *source.Block) int {
+	n, _ := strconv.ParseInt(eval.String(e, b, "mode"), 8, 32) // 0 without the argument
 	return int(n)
 }
 
 // hasContent reports whether an optional config file has content.
-func hasContent(in *instance, config *source.Block, format string) bool {
+func hasContent(e *eval.Env, files *settings.Files, b *source.Block, format string, merged *settings.Merged) bool {
 	if format == "raw" {
-		return eval.IsSet(in.inner, config, "content") || len(layers(in).Overrides(config)) > 0
+		return eval.IsSet(e, b, "content") || len(files.Overrides(b)) > 0
 	}
-	s := in.merged[config.Label]
-	return len(s.Entries()) > 0 || s.Partial
+	entries, partial := merged.Entries(e)
+	return len(entries) > 0 || partial
 }
 
 // checkOnly warns of names in the argument only that the other file does not have.
-func checkOnly(in *instance, config *source.Block, f configs.ConfigFile) {
-	for _, name := range layers(in).Only(config) {
+func checkOnly(e *eval.Env, files *settings.Files, config *source.Block, f configs.ConfigFile, values merged) {
+	for _, name := range files.Only(config) {
 		there := slices.ContainsFunc(f.Options, func(o configs.Option) bool { return o.Section == name || o.Section == "" && o.Key == name })
 		if there || f.Partial {
 			continue
 		}
 		var known []string
-		for _, base := range layers(in).Lineage(config)[1:] {
-			for _, x := range in.merged[base.Label].Leaves {
+		for _, base := range files.Lineage(config)[1:] {
+			for _, x := range values[base.Label].Leaves {
 				known = append(known, x.Path[:min(1, len(x.Path))]...)
 			}
 		}
-		in.report.Warn(config.AttributeRange("only"), "Nothing to take", "%s", words.WithHint(words.DidYouMean(name, known),
+		e.Report.Warn(config.AttributeRange("only"), "Nothing to take", "%s", words.WithHint(words.DidYouMean(name, known),
 			fmt.Sprintf("The file that %q is made from has no %q. It has: %s.", config.Label, name, words.Sorted(known))))
 	}
 }
 
-// tree returns the content of a file in YAML or JSON.
-func tree(in *instance, config *source.Block, format string) (configs.Text, configs.Origin) {
-	at := blocks.RangeOf(config)
-	origin := configs.Origin{Layer: configs.LayerDefinition, Range: config.Header}
-	value, err := in.user.Functions[format+"encode"].Call([]cty.Value{in.merged[config.Label].Object()})
+// tree returns the content of a file in YAML or JSON. Partial: some keys are not known.
+func tree(u *use, e *eval.Env, config *source.Block, format string, merged *settings.Merged) (content configs.Text, origin configs.Origin, partial bool) {
+	origin = configs.Origin{Layer: configs.LayerDefinition, Range: config.Header}
+	object, partial := merged.Object(e)
+	value, err := e.Functions[format+"encode"].Call([]cty.Value{object})
 	if err != nil {
-		in.report.Error(config.Header, "Unsuitable config values", "%s.", words.Sentence(err))
-		return nil, origin
+		e.Report.Error(config.Header, "Unsuitable config values", "%s.", words.Sentence(err))
+		return nil, origin, partial
 	}
 	if !value.IsWhollyKnown() && len(values.Deferrals(value)) == 0 {
-		return nil, origin // it was reported
+		return nil, origin, partial // it was reported
 	}
-	return eval.TextOf(in.inner, value, diag.FirstRange(at, in.block.Header)), origin
+	return eval.TextOf(e, value, diag.FirstRange(blocks.RangeOf(config), u.block.Header)), origin, partial
 }
 
 // rangeOfFile returns the strongest place where the user configures a file.
-func rangeOfFile(in *instance, config *source.Block) hcl.Range {
-	layers := layers(in)
-	if config.Top != nil || len(layers.Overrides(config)) == 0 {
+func rangeOfFile(files *settings.Files, config *source.Block) hcl.Range {
+	if config.Top != nil || len(files.Overrides(config)) == 0 {
 		return blocks.RangeOf(config)
 	}
-	return layers.RangeInDirectory(config)
+	return files.RangeInDirectory(config)
 }

@@ -7,120 +7,111 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/blocks"
+	"kolla.openstack.org/kolla/lang/internal/check"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/graph"
 	"kolla.openstack.org/kolla/lang/internal/pods"
+	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
 )
 
 // evaluate evaluates one instance of a service block. It returns the value that expressions read
 // as service.NAME.
-func evaluate(in *instance, it eval.Instance) cty.Value {
-	s := &in.out
-	s.Block = in.node.Address(in.frame, it)
-	if s.Name = it.Name(in.user, in.block); s.Name == "" || !in.set.Claims.Take(in.report, "service", s.Name, s.Block, in.block.Header) {
+func evaluate(d *declaration, files merged, f *graph.Frame, it eval.Instance) cty.Value {
+	u, e, files, ok := prepare(d, files, f, it)
+	if !ok {
 		return cty.DynamicVal
 	}
-	if in.set.Directory != nil && s.Name != in.block.Label {
-		in.merged = layers(in).Merge() // the config directory may have files for the name
+	out := configs.Service{
+		Block: u.address, Name: u.name, Definition: d.written.Label, DefinedAt: d.written.Header, External: u.external,
+		Lifecycle: blocks.Lifecycle(blocks.Layered{Block: u.block, Eval: e.OfService}), Range: d.node.Block.Header,
 	}
-	s.Lifecycle = blocks.Lifecycle(blocks.Layered{Block: in.block, Eval: in.user})
-	var object cty.Value
-	if isExternal(in) {
-		object = evaluateExternal(in)
-	} else {
-		object = evaluateDeployed(in)
+	stages := deploy
+	if u.external {
+		stages = adopt
 	}
-	if !in.definition.Complete() {
-		object = cty.DynamicVal.WithMarks(values.Deferrals(in.definition.Incomplete))
+	out, made, value := stages(u, e, files, out)
+	if open := made.Definition.Incomplete; open != cty.NilVal {
+		value = cty.DynamicVal.WithMarks(values.Deferrals(open))
 	}
-	checkOverrides(in)
-	eval.Preconditions(in.user, in.block)
-	s.Reasons = in.node.Reasons(in.frame)
-	s.Needs = graph.NeedsOf(s.Reasons)
-	s.Undecided = in.user.Decisions.Open[in.node.ID]
-	in.merged = nil // they are large, and were all read
-	in.set.services = append(in.set.services, in)
-	in.set.byAddress[s.Block] = in
-	return object
+	eval.Preconditions(made.Env.OfService, u.block)
+	out.Reasons = d.node.Reasons(f)
+	out.Needs = graph.NeedsOf(out.Reasons)
+	out.Undecided = e.Decisions.Open[d.node.ID]
+	s := &service{u, out, made}
+	check.Labels(e.Report, e.Memo, checked(s, &s.out), u.over.strays)
+	d.set.services = append(d.set.services, s)
+	d.set.byAddress[u.address] = s
+	return value
 }
 
-// evaluateDeployed runs the stages of a service that kolla deploys.
-func evaluateDeployed(in *instance) cty.Value {
-	s := &in.out
-	if eval.DeploysNothing(in.definition) {
-		in.report.Error(in.block.Header, fmt.Sprintf("Nothing to deploy for service %q", in.block.Label),
-			"Definition %q has no workload: it describes what is there already. Say where:\n\n  external = { host = \"...\" }", s.Definition)
-		setSelf(in, cty.DynamicVal)
-		return cty.DynamicVal
+// deploy runs the stages of a service that kolla deploys. out has what is known before them. It
+// returns the service, what the evaluation of pods reads of it, and its value.
+func deploy(u *use, e *eval.Env, values merged, out configs.Service) (configs.Service, *pods.Service, cty.Value) {
+	definition := u.over.whole
+	if eval.DeploysNothing(definition) {
+		e.Report.Error(u.block.Header, fmt.Sprintf("Nothing to deploy for service %q", u.block.Label),
+			"Definition %q has no workload: it describes what is there already. Say where:\n\n  external = { host = \"...\" }", out.Definition)
+		return out, podsOf(u, withSelf(u, e, cty.DynamicVal), definition, nil, nil, nil, nil), cty.DynamicVal
 	}
-	setRole(in)
-	s.Lifecycle.ReplaceTriggeredBy = in.set.Moves.Triggers(in.frame, in.user, in.block)
-	in.images, s.ImagesRange = eval.Strings(in.user, in.block, "images"), in.block.AttributeRange("images")
-	takeInputs(in)
-	declareLocals(in)
-	enablePorts(in)
-	evaluatePorts(in)
-	setExposure(in)
-	enableBlocks(in)
-	in.replicas = allReplicas(in)
-	setSelf(in, selfValue(in))
-	evaluateSecrets(in)
-	evaluateDatabases(in)
-	evaluateProvided(in)
-	object := outputs(in)
-	setSelf(in, object)
-	makeConfigFiles(in)
-	for _, b := range in.definition.All("job") {
-		s.Jobs = append(s.Jobs, pods.Job(podsOf(in), b, in.inner))
-	}
-	for _, b := range in.definition.All("workload") {
-		s.Workloads = append(s.Workloads, workload(in, b))
-	}
-	pods.CheckAfter(in.report, in.definition, in.out.Workloads)
-	evaluateNetwork(in)
-	setLabelsAndAnnotations(in)
-	addPatches(in)
-	return object
-}
+	out.Role, e = evaluateRole(u, e)
+	out.Lifecycle.ReplaceTriggeredBy = u.set.Moves.Triggers(u.frame, e.OfService, u.block)
+	images := eval.Strings(e.OfService, u.block, "images")
+	out.ImagesRange = u.block.AttributeRange("images")
+	e = takeInputs(u, e)
+	definition, first, e := enablePorts(u, e, out.Role)
+	out.Ports, e = evaluatePorts(u, e, definition)
+	out.Exposure, e = evaluateExposure(u, e, out.Role, out.Ports)
+	a := access{out.Role, out.Exposure, out.Ports}
+	definition, e = enableBlocks(u, e, definition, a, first)
+	n := allReplicas(u, e, definition)
+	e = withSelf(u, e, selfValue(u, e, definition, a, n))
+	out.Secrets, e = evaluateSecrets(u, e, definition)
+	out.Databases, e = evaluateDatabases(u, e, definition)
+	out.Endpoints, e = evaluateEndpoints(u, e, definition, a)
+	out.Provided, e = evaluateProvided(u, e, definition, out.Endpoints)
+	var value cty.Value
+	value, out.Outputs = outputs(e, definition)
+	e = withSelf(u, e, value)
 
-// setSelf sets the value that expressions in the service read as self.
-func setSelf(in *instance, self cty.Value) {
-	for _, e := range []*eval.Env{in.user, in.cloud, in.inner} {
-		e.Scope.Singles["self"] = self
+	files, absent := makeConfigFiles(u, e, definition, values)
+	out.Configs = files
+	in := podsOf(u, e, definition, out.Ports, files, absent, images)
+	var used map[string]bool
+	out.Jobs, out.Workloads, used = evaluatePods(u, *in, n)
+	out.NetworkPolicy = u.set.Config.Cloud.NetworkPolicy
+	if eval.IsSet(e.OfService, u.block, "network_policy") {
+		out.NetworkPolicy = eval.Bool(e.OfService, u.block, "network_policy")
 	}
-	declareLocals(in)
+	for _, b := range definition.All("allow") {
+		out.Allows = append(out.Allows, pods.Allow(in, e, b))
+	}
+	out.Labels, out.Annotations = labelsAndAnnotations(u, e)
+	out.Patches = patches(u.set, e, definition)
+	checkImages(u, e, definition, images, used)
+	checkAccess(u, e, definition, a)
+	checkReplicas(u, e, definition, n, out.Workloads)
+	return out, in, value
 }
 
 // outputs evaluates the outputs of the definition, and returns the value of the service with
 // them.
-func outputs(in *instance) cty.Value {
-	base := in.inner.Scope.Singles["self"].AsValueMap()
+func outputs(e *eval.Env, definition *source.Block) (self cty.Value, out map[string]cty.Value) {
+	base := e.Scope.Singles["self"].AsValueMap()
 	names := slices.Sorted(maps.Keys(base))
-	in.out.Outputs = map[string]cty.Value{}
-	for _, b := range in.definition.All("output") {
+	out = map[string]cty.Value{}
+	for _, b := range definition.All("output") {
 		if slices.Contains(names, b.Label) {
-			in.report.Error(b.LabelRange, "Unsuitable name", "Every service has an attribute %q already.", b.Label)
+			e.Report.Error(b.LabelRange, "Unsuitable name", "Every service has an attribute %q already.", b.Label)
 			continue
 		}
 		v := cty.DynamicVal
 		if attr := b.Attributes["value"]; attr != nil {
-			v = in.inner.Value(attr.Expr)
+			v = e.Value(attr.Expr)
 		}
-		in.out.Outputs[b.Label], base[b.Label] = v, v
+		out[b.Label], base[b.Label] = v, v
 	}
-	return cty.ObjectVal(base)
-}
-
-// evaluateNetwork evaluates which clients may connect to the pods of the service.
-func evaluateNetwork(in *instance) {
-	s := &in.out
-	s.NetworkPolicy = in.set.Config.Cloud.NetworkPolicy
-	if eval.IsSet(in.user, in.block, "network_policy") {
-		s.NetworkPolicy = eval.Bool(in.user, in.block, "network_policy")
-	}
-	for _, b := range in.definition.All("allow") {
-		s.Allows = append(s.Allows, pods.Allow(podsOf(in), in.inner, b))
-	}
+	return cty.ObjectVal(base), out
 }

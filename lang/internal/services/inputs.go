@@ -16,73 +16,72 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// giveInputs gives the inputs in a definition their values. Local values can read them.
-func giveInputs(in *instance, definition *source.Block) {
-	group := in.inner.Scope.Groups["input"]
+// withInputs returns an environment with the values of the inputs in a definition. Local values can
+// read them.
+func withInputs(d *declaration, e *eval.Env, definition *source.Block, locals []*hclsyntax.Attribute) *eval.Env {
+	user := e.OfService
+	e, group := withMore(withLocals(e, locals), definition, "input", locals)
 	for _, b := range definition.All(schema.InputType.Name) {
 		if _, given := group[b.Label]; !given {
-			group[b.Label] = inputValue(in, in.set.input(b))
+			group[b.Label] = inputValue(d, user, d.set.input(b))
 		}
 	}
-	declareLocals(in)
+	return e
 }
 
 // takeInputs gives the inputs of the definition their values and validates them.
-func takeInputs(in *instance) {
-	giveInputs(in, in.definition)
-	for _, b := range in.definition.All(schema.InputType.Name) {
-		v := in.set.input(b)
-		variables.Validate(in.inner, v, inputRange(in, v), nil)
+func takeInputs(u *use, e *eval.Env) *eval.Env {
+	e = withInputs(u.decl, e, u.over.whole, u.locals)
+	for _, b := range u.over.whole.All(schema.InputType.Name) {
+		v := u.set.input(b)
+		variables.Validate(e, v, inputRange(u.block, v), nil)
 	}
+	return e
 }
 
 // inputRange returns the place of the value of an input.
-func inputRange(in *instance, v *variables.Variable) hcl.Range {
-	if attr := in.block.Attributes[v.Name]; attr != nil {
+func inputRange(block *source.Block, v *variables.Variable) hcl.Range {
+	if attr := block.Attributes[v.Name]; attr != nil {
 		return values.Place{Expr: attr.Expr, Key: attr.NameRange}.At()
 	}
-	return in.block.Header
+	return block.Header
 }
 
 // inputValue returns the value of an input. It is null only if the input allows that, and marked if
 // the input is sensitive.
-func inputValue(in *instance, v *variables.Variable) cty.Value {
-	attr := in.block.Attributes[v.Name]
+func inputValue(d *declaration, user *eval.Env, v *variables.Variable) cty.Value {
+	block, report := d.node.Block, user.Report
+	attr := block.Attributes[v.Name]
 	if attr == nil && !v.HasDefault() {
-		if !v.MayLack() && !misspeltInput(in, v.Name) {
-			in.report.Error(in.block.Header, "Missing argument", "Definition %q needs a value for its input %q%s: %s = ....", in.written.Label, v.Name, v.Described(), v.Name)
+		if !v.MayLack() && !misspeltInput(d, v.Name) {
+			report.Error(block.Header, "Missing argument", "Definition %q needs a value for its input %q%s: %s = ....", d.written.Label, v.Name, v.Described(), v.Name)
 		}
 		return cty.DynamicVal
 	}
 	if attr == nil {
-		return variables.Checked(in.report, v, v.Default)
+		return variables.Checked(report, v, v.Default)
 	}
 	if v.Sensitive {
-		in.report.Hide(attr.Expr.Range())
+		report.Hide(attr.Expr.Range())
 	}
-	value := in.user.Value(attr.Expr)
+	value := user.Value(attr.Expr)
 	here := values.Place{Name: v.Name, Expr: attr.Expr, Key: attr.NameRange, Literal: true}
-	value, ok := variables.Fit(in.report, v, value, here, fmt.Sprintf("Unsuitable value for input %q", v.Name), "")
+	value, ok := variables.Fit(report, v, value, here, fmt.Sprintf("Unsuitable value for input %q", v.Name), "")
 	if !ok {
 		return cty.DynamicVal
 	}
 	if value.IsKnown() && value.IsNull() && !v.Nullable && (!v.HasDefault() || v.Default.IsNull()) {
-		unsuitableInput(in.user, attr, v.Name)
+		report.Error(attr.Expr.Range(), fmt.Sprintf("Unsuitable value for input %q", v.Name), "It is null, which the input does not allow (nullable = false).")
 		return cty.DynamicVal
 	}
-	return variables.Checked(in.report, v, value)
-}
-
-// unsuitableInput reports null for an input that does not allow it.
-func unsuitableInput(e *eval.Env, attr *hclsyntax.Attribute, name string) {
-	e.Report.Error(attr.Expr.Range(), fmt.Sprintf("Unsuitable value for input %q", name), "It is null, which the input does not allow (nullable = false).")
+	return variables.Checked(report, v, value)
 }
 
 // misspeltInput reports whether the name of an argument of the service is nearly the name of an
 // input.
-func misspeltInput(in *instance, name string) bool {
-	known := append(schema.ServiceType.AttributeNames(), in.written.Labels(schema.InputType.Name)...)
-	return slices.ContainsFunc(in.block.Ordered(), func(attr *hclsyntax.Attribute) bool {
+func misspeltInput(d *declaration, name string) bool {
+	known := append(schema.ServiceType.AttributeNames(), d.written.Labels(schema.InputType.Name)...)
+	return slices.ContainsFunc(d.node.Block.Ordered(), func(attr *hclsyntax.Attribute) bool {
 		return !slices.Contains(known, attr.Name) && words.Nearest(attr.Name, known) == name
 	})
 }

@@ -7,67 +7,61 @@ import (
 
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/configs"
-	"kolla.openstack.org/kolla/lang/internal/check"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
-// checkOverrides reports overrides that have no effect because the definition lacks their target.
-// It runs after the evaluation of the service.
-func checkOverrides(in *instance) {
-	check.Labels(in.report, in.user.Memo, checked(in), in.strays)
-	checkReplicas(in)
-	for _, name := range slices.Sorted(maps.Keys(in.images)) {
-		if !in.used[name] && knowsImages(in) {
-			in.report.Error(in.block.AttributeRange("images"), fmt.Sprintf("There is no image %q", name), "%s",
-				words.WithHint(words.DidYouMean(name, slices.Sorted(maps.Keys(in.used))), fmt.Sprintf("Service %q runs: %s.", in.out.Name, words.Sorted(slices.Sorted(maps.Keys(in.used))))))
+// checkImages reports images in the service block that the definition does not run.
+func checkImages(u *use, e *eval.Env, definition *source.Block, images map[string]string, used map[string]bool) {
+	for _, name := range slices.Sorted(maps.Keys(images)) {
+		if !used[name] && knowsImages(e, definition) {
+			e.Report.Error(u.block.AttributeRange("images"), fmt.Sprintf("There is no image %q", name), "%s",
+				words.WithHint(words.DidYouMean(name, slices.Sorted(maps.Keys(used))), fmt.Sprintf("Service %q runs: %s.", u.name, words.Sorted(slices.Sorted(maps.Keys(used))))))
 		}
 	}
-	if in.out.Exposure != "" && !slices.ContainsFunc(in.out.Ports, func(p configs.Port) bool { return p.Exposed }) && knowsExposedPorts(in) {
-		in.report.Warn(in.block.AttributeRange("expose"), "Exposure without effect",
-			"Definition %q has no port that is meant to be reached from outside (expose = true in its port block), so that nothing of service %q is.", in.out.Definition, in.out.Name)
+}
+
+// checkAccess reports an exposure and node ports that have no effect.
+func checkAccess(u *use, e *eval.Env, definition *source.Block, a access) {
+	if slices.ContainsFunc(definition.All("port"), func(b *source.Block) bool { return !eval.AllKnown(e, b, "expose") }) || !definition.Complete() {
+		return
 	}
-	for _, p := range in.out.Ports {
-		if override := in.block.One("port", p.Name); override != nil && override.Attributes["node_port"] != nil && (!wantsExposure(in) || !p.Exposed) && knowsExposedPorts(in) {
-			in.report.Warn(override.Header, "Node port without effect", "Port %q is not reachable from outside: %s.", p.Name, whyInside(p))
+	if a.exposure != "" && !slices.ContainsFunc(a.ports, isExposed) {
+		e.Report.Warn(u.block.AttributeRange("expose"), "Exposure without effect",
+			"Definition %q has no port that is meant to be reached from outside (expose = true in its port block), so that nothing of service %q is.", u.decl.written.Label, u.name)
+	}
+	by := placeOf(u, e, "expose", a.ports)
+	exposed := eval.IsSet(by.Eval, by.Block, "expose") // an exposure with an error too
+	for _, p := range a.ports {
+		if override := u.block.One("port", p.Name); override != nil && override.Attributes["node_port"] != nil && (!exposed || !p.Exposed) {
+			why := "the definition does not mean it to be"
+			if p.Exposed {
+				why = "the service has no exposure (expose = exposure.NAME)"
+			}
+			e.Report.Warn(override.Header, "Node port without effect", "Port %q is not reachable from outside: %s.", p.Name, why)
 		}
 	}
 }
 
 // checkReplicas reports replicas in the service block that no workload can have.
-func checkReplicas(in *instance) {
-	if in.forAll == nil || !in.definition.Complete() {
+func checkReplicas(u *use, e *eval.Env, definition *source.Block, n replicas, workloads []configs.Workload) {
+	if n.forAll == nil || !definition.Complete() {
 		return
 	}
-	countable := slices.DeleteFunc(slices.Clone(in.out.Workloads), func(w configs.Workload) bool { return w.Kind == "DaemonSet" })
+	countable := slices.DeleteFunc(slices.Clone(workloads), func(w configs.Workload) bool { return w.Kind == "DaemonSet" })
 	switch {
 	case len(countable) == 0:
-		eval.Unsuitable(in.user, in.block, "replicas", "Definition %q has nothing that replicas could be counted of: a DaemonSet has one pod on each node of its role.", in.out.Definition)
-	case len(in.capped) == len(countable):
-		in.report.Warn(in.block.AttributeRange("replicas"), "Fewer pods than asked for", "No workload of definition %q supports that many replicas: %s.", in.out.Definition, words.Sorted(in.capped))
+		eval.Unsuitable(e.OfService, u.block, "replicas", "Definition %q has nothing that replicas could be counted of: a DaemonSet has one pod on each node of its role.", u.decl.written.Label)
+	case len(n.capped) == len(countable):
+		e.Report.Warn(u.block.AttributeRange("replicas"), "Fewer pods than asked for", "No workload of definition %q supports that many replicas: %s.", u.decl.written.Label, words.Sorted(n.capped))
 	}
-}
-
-// knowsExposedPorts reports whether it is known which ports are exposed.
-func knowsExposedPorts(in *instance) bool {
-	return in.definition.Complete() && !slices.ContainsFunc(in.definition.All("port"), func(b *source.Block) bool {
-		return !eval.AllKnown(in.inner, b, "expose")
-	})
 }
 
 // knowsImages reports whether it is known which images the definition names.
-func knowsImages(in *instance) bool {
-	pods := slices.Concat(in.definition.All("workload"), in.definition.All("job"))
-	for _, b := range in.definition.All("workload") {
+func knowsImages(e *eval.Env, definition *source.Block) bool {
+	pods := slices.Concat(definition.All("workload"), definition.All("job"))
+	for _, b := range definition.All("workload") {
 		pods = append(pods, slices.Concat(b.All("init"), b.All("sidecar"))...)
 	}
-	return in.definition.Complete() && !slices.ContainsFunc(pods, func(b *source.Block) bool { return !eval.AllKnown(in.inner, b, "image") })
-}
-
-// whyInside says why a port is not reachable from outside.
-func whyInside(p configs.Port) string {
-	if !p.Exposed {
-		return "the definition does not mean it to be"
-	}
-	return "the service has no exposure (expose = exposure.NAME)"
+	return definition.Complete() && !slices.ContainsFunc(pods, func(b *source.Block) bool { return !eval.AllKnown(e, b, "image") })
 }

@@ -12,60 +12,60 @@ import (
 
 // references returns all references of the service and of its definition. References in overridden
 // config values do not count.
-func references(in *instance) []graph.Edge {
-	out := []graph.Edge{{To: "cloud", At: in.block.Header}}
-	if eval.MayBeExternal(in.block) { // what its definition refers to counts if it is read
-		out = append(out, edgesWithoutSettings(in.set.Leaves, in.set.Graph.Reach(in.node.Module), in.user, in.block)...)
-		return append(out, graph.DependsOn(in.report, in.node.Module, in.block)...)
+func references(d *declaration, values merged) []graph.Edge {
+	out := []graph.Edge{{To: "cloud", At: d.node.Block.Header}}
+	if eval.MayBeExternal(d.node.Block) { // what its definition refers to counts if it is read
+		out = append(out, edgesWithoutSettings(d.set.Leaves, d.set.Graph.Reach(d.node.Module), d.node.Block)...)
+		return append(out, graph.DependsOn(d.set.Report, d.node.Module, d.node.Block)...)
 	}
-	out = append(out, ownEdges(in)...)
-	out = append(out, withoutReplaced(in, innerEdges(in))...)
-	out = append(out, graph.DependsOn(in.report, in.node.Module, in.block)...)
-	out = append(out, in.set.Moves.TriggerEdges(in.node.Module, in.block)...)
-	self := in.block.ID()
-	return slices.DeleteFunc(out, func(e graph.Edge) bool { return e.To == self || isOwnSecret(in, e) })
+	out = append(out, ownEdges(d)...)
+	out = append(out, withoutReplaced(d, innerEdges(d, values))...)
+	out = append(out, graph.DependsOn(d.set.Report, d.node.Module, d.node.Block)...)
+	out = append(out, d.set.Moves.TriggerEdges(d.node.Module, d.node.Block)...)
+	self := d.node.Block.ID()
+	return slices.DeleteFunc(out, func(e graph.Edge) bool { return e.To == self || isOwnSecret(d, e) })
 }
 
 // innerEdges returns the references of the definition with its overrides.
-func innerEdges(in *instance) []graph.Edge {
-	out := edgesWithoutSettings(in.set.Leaves, in.innerReach, in.inner, in.definition)
-	if in.home != nil && in.home.Written.Call != nil {
-		out = append(out, graph.Edge{To: in.home.Path() + "*", At: in.block.Header})
+func innerEdges(d *declaration, values merged) []graph.Edge {
+	out := edgesWithoutSettings(d.set.Leaves, d.reach(), d.overlay.whole)
+	if d.home != nil && d.home.Written.Call != nil {
+		out = append(out, graph.Edge{To: d.home.Path() + "*", At: d.node.Block.Header})
 	}
-	out = append(out, defaultEdges(in)...)
-	for _, b := range in.set.inDefaults(schema.PatchType.Name) {
-		out = append(out, edgesWithoutSettings(in.set.Leaves, in.set.Graph.Reach(in.set.Graph.Root), in.cloud, b)...)
+	out = append(out, defaultEdges(d)...)
+	for _, b := range d.set.inDefaults(schema.PatchType.Name) {
+		out = append(out, edgesWithoutSettings(d.set.Leaves, d.set.Graph.Reach(d.set.Graph.Root), b)...)
 	}
-	for _, b := range in.definition.All("config") {
+	for _, b := range d.overlay.whole.All("config") {
 		if eval.GateOf(b) == eval.GateOpen {
-			out = append(out, settingsEdges(in.innerReach, in.merged[b.Label])...)
+			out = append(out, settingsEdges(d.reach(), values[b.Label])...)
 		}
 	}
-	for _, b := range in.definition.All("database") {
+	for _, b := range d.overlay.whole.All("database") {
 		if eval.GateOf(b) != eval.GateOpen {
 			continue
 		}
-		if id := in.innerReach.Find("service", serverOf(b)); id != "" {
+		if id := d.reach().Find("service", serverOf(b)); id != "" {
 			out = append(out, graph.Edge{To: id, At: b.Header})
 		}
 	}
-	out = append(out, serverEdges(in)...)
-	return append(out, mountEdges(in)...)
+	out = append(out, serverEdges(d)...)
+	return append(out, mountEdges(d)...)
 }
 
 // ownEdges returns the references in the service block without blocks that override the definition.
-func ownEdges(in *instance) []graph.Edge {
-	user := in.set.Graph.Reach(in.node.Module)
-	out := user.AttributeEdges(in.block)
-	for _, child := range in.block.Blocks {
+func ownEdges(d *declaration) []graph.Edge {
+	user := d.set.Graph.Reach(d.node.Module)
+	out := user.AttributeEdges(d.node.Block)
+	for _, child := range d.node.Block.Blocks {
 		switch {
 		case child.Type == schema.DynamicType:
 			out = append(out, user.BlockEdges(child)...)
 		case !eval.Overrides(child):
-			out = append(out, edgesWithoutSettings(in.set.Leaves, user, in.user, child)...)
+			out = append(out, edgesWithoutSettings(d.set.Leaves, user, child)...)
 		default: // how its objects are treated is not put together with the definition's
 			if l := child.One("lifecycle", ""); l != nil {
-				out = append(out, edgesWithoutSettings(in.set.Leaves, user, in.user, l)...)
+				out = append(out, edgesWithoutSettings(d.set.Leaves, user, l)...)
 			}
 		}
 	}
@@ -74,14 +74,14 @@ func ownEdges(in *instance) []graph.Edge {
 
 // edgesWithoutSettings returns the references in a block without config values, because those are
 // merged with other layers. Config values in a dynamic block count.
-func edgesWithoutSettings(leaves settings.LeafMemo, r graph.Reach, e *eval.Env, b *source.Block) []graph.Edge {
+func edgesWithoutSettings(leaves settings.LeafMemo, r graph.Reach, b *source.Block) []graph.Edge {
 	var out []graph.Edge
 	for _, attr := range b.Ordered() {
 		typ := b.Type.Attribute(attr.Name)
 		switch {
 		case typ != nil && (typ.Type == schema.TypeReferences || typ.Type == schema.TypeSettings):
 		case typ != nil && typ.Type == schema.TypeTexts && eval.IsStacked(attr.Expr):
-			out = append(out, settingsEdges(r, settings.Variables(leaves, e, b, attr.Name))...)
+			out = append(out, settingsEdges(r, settings.Variables(leaves, b, attr.Name))...)
 		default:
 			out = append(out, r.Edges(attr.Expr)...)
 		}
@@ -92,7 +92,7 @@ func edgesWithoutSettings(leaves settings.LeafMemo, r graph.Reach, e *eval.Env, 
 			out = append(out, r.BlockEdges(child)...)
 		case child.Type == schema.OwnLocalsType: // what they refer to counts if they are read
 		case gate == eval.GateOpen:
-			out = append(out, edgesWithoutSettings(leaves, r, e, child)...)
+			out = append(out, edgesWithoutSettings(leaves, r, child)...)
 		case gate == eval.GateUndecided: // what it refers to counts if it is read
 			out = append(out, r.Edges(child.Attributes[schema.EnabledAttribute.Name].Expr)...)
 		}
@@ -104,7 +104,7 @@ func edgesWithoutSettings(leaves settings.LeafMemo, r graph.Reach, e *eval.Env, 
 func settingsEdges(r graph.Reach, s *settings.Merged) []graph.Edge {
 	var out []graph.Edge
 	for _, x := range s.Leaves {
-		out = append(out, r.Layer(x.Layer.Name, x.Layer.Home()).Edges(x.Expr)...)
+		out = append(out, r.Layer(x.Layer.Name, x.Layer.Home).Edges(x.Expr)...)
 	}
 	return out
 }

@@ -15,45 +15,48 @@ import (
 
 // evaluateSecrets evaluates the secrets of the definition. Their values exist before their
 // arguments are evaluated, so secrets can refer to each other in any order.
-func evaluateSecrets(in *instance) {
-	own := slices.DeleteFunc(slices.Clone(in.definition.All("secret")), func(b *source.Block) bool { return isMissing(in, b.Label) })
+func evaluateSecrets(u *use, e *eval.Env, definition *source.Block) ([]configs.Secret, *eval.Env) {
+	own := slices.DeleteFunc(slices.Clone(definition.All("secret")), func(b *source.Block) bool { return isMissing(u, definition, b.Label) })
+	var out []configs.Secret
+	e, group := withMore(e, definition, "secret", u.locals)
 	for _, b := range own {
-		in.inner.Scope.Groups["secret"][b.Label] = blocks.SecretValue(in.out.Name, b.Label, eval.String(in.inner, b, "kind"), eval.Awaited(in.inner, b, "kind"))
+		group[b.Label] = blocks.SecretValue(u.name, b.Label, eval.String(e, b, "kind"), eval.Awaited(e, b, "kind"))
 	}
 	for _, b := range own {
 		if eval.IsReserved(b.Label) {
-			in.report.Error(b.LabelRange, "Unsuitable name", "Names that start with %s are kept for the passwords of databases, queues and users.", words.Sorted(eval.KeptPrefixes))
+			e.Report.Error(b.LabelRange, "Unsuitable name", "Names that start with %s are kept for the passwords of databases, queues and users.", words.Sorted(eval.KeptPrefixes))
 		}
-		s := blocks.Secret(in.inner, b)
-		s.Source = blocks.SecretSource(in.inner, b, s.Keys, in.set.Config.Cloud.Namespace)
+		s := blocks.Secret(e, b)
+		s.Source = blocks.SecretSource(e, b, s.Keys, u.set.Config.Cloud.Namespace)
 		if b.Base != nil && len(b.Top.Attributes) == 0 {
-			withoutSource(in, b.Top)
+			withoutSource(e, b.Top)
 		}
-		given := blocks.IsGiven(in.inner, b)
+		given := blocks.IsGiven(e, b)
 		if given && s.Source == nil && !blocks.SaysSource(b) {
-			in.report.Error(in.block.Header, "Secret that has to be given",
+			e.Report.Error(u.block.Header, "Secret that has to be given",
 				"Definition %q takes secret %q from outside, and kolla makes up no value for it. Say in service %q where it comes from:\n\n%s",
-				in.out.Definition, b.Label, in.block.Label, blocks.ExampleOf(s))
+				u.decl.written.Label, b.Label, u.block.Label, blocks.ExampleOf(s))
 		}
 		if s.Source != nil && b.Base != nil { // what the definition says of it is for others
-			blocks.CheckSecretArguments(in.user, b.Top, s.Kind, true)
+			blocks.CheckSecretArguments(e.OfService, b.Top, s.Kind, true)
 		} else {
-			blocks.CheckSecretArguments(in.inner, b, s.Kind, s.Source != nil || given)
+			blocks.CheckSecretArguments(e, b, s.Kind, s.Source != nil || given)
 		}
-		in.out.Secrets = append(in.out.Secrets, s)
+		out = append(out, s)
 	}
+	return out, e
 }
 
 // isOwnSecret reports whether a reference means a secret of the definition. It takes precedence
 // over a secret block of the same name.
-func isOwnSecret(in *instance, e graph.Edge) bool {
-	return slices.ContainsFunc(in.definition.Labels("secret"), func(name string) bool {
+func isOwnSecret(d *declaration, e graph.Edge) bool {
+	return slices.ContainsFunc(d.overlay.whole.Labels("secret"), func(name string) bool {
 		return strings.HasSuffix("."+e.To, ".secret."+name)
 	})
 }
 
 // mountEdges returns the references to secret blocks that the definition mounts.
-func mountEdges(in *instance) []graph.Edge {
+func mountEdges(d *declaration) []graph.Edge {
 	var out []graph.Edge
 	var within func(*source.Block)
 	within = func(b *source.Block) {
@@ -63,30 +66,30 @@ func mountEdges(in *instance) []graph.Edge {
 			case child.Type != schema.MountType:
 				within(child)
 			default:
-				if id := in.innerReach.Find("secret", child.Label); id != "" {
+				if id := d.reach().Find("secret", child.Label); id != "" {
 					out = append(out, graph.Edge{To: id, At: child.LabelRange})
 				}
 			}
 		}
 	}
-	within(in.definition)
+	within(d.overlay.whole)
 	return out
 }
 
 // sourceOfSecret returns the source of a secret in the service block, or nil.
-func sourceOfSecret(in *instance, name string, keys []string) *configs.SecretSource {
-	b := in.block.One("secret", name)
+func sourceOfSecret(u *use, e *eval.Env, name string, keys []string) *configs.SecretSource {
+	b := u.block.One("secret", name)
 	if b == nil {
 		return nil
 	}
-	source := blocks.SecretSource(in.user, b, keys, in.set.Config.Cloud.Namespace)
+	source := blocks.SecretSource(e.OfService, b, keys, u.set.Config.Cloud.Namespace)
 	if source == nil && !blocks.SaysSource(b) {
-		withoutSource(in, b)
+		withoutSource(e, b)
 	}
 	return source
 }
 
 // withoutSource reports a secret block that has no source.
-func withoutSource(in *instance, b *source.Block) {
-	in.report.Error(b.Header, "Missing argument", "Give the source of the value: one of from_env, from_file, from_secret and value.")
+func withoutSource(e *eval.Env, b *source.Block) {
+	e.Report.Error(b.Header, "Missing argument", "Give the source of the value: one of from_env, from_file, from_secret and value.")
 }

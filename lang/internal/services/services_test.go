@@ -335,3 +335,35 @@ service "a" {
 		t.Errorf("images: %s, %+v", w.Pod.Image, w.Pod.Inits)
 	}
 }
+
+// Instances share the merged values of their definition. Each evaluates them for itself.
+func TestInstancesShareDefinition(t *testing.T) {
+	t.Parallel()
+	config, said := load(t, cloud+`
+definition "a" {
+  config "a.conf" {
+    path   = "/a"
+    values = { DEFAULT = { name = self.name, kept = length([1]) > 0 ? 1 : null } }
+  }
+  workload "w" {
+    image  = "a"
+    kind   = "Deployment"
+    config = ["a.conf"]
+  }
+}
+service "a" {
+  for_each = { x = 1, y = null }
+  config "a.conf" { values = { DEFAULT = { kept = each.value } } }
+}
+`)
+	checkSaid(t, nil, said)
+	var got []string
+	for _, s := range config.Services {
+		for _, o := range s.Configs[0].Options {
+			got = append(got, o.Key+" = "+o.Values[0].Masked())
+		}
+	}
+	if diff := cmp.Diff([]string{"kept = 1", "name = a-x", "name = a-y"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

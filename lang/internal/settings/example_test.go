@@ -9,30 +9,29 @@ import (
 
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
-	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/langtest"
 	"kolla.openstack.org/kolla/lang/internal/settings"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // layer returns the values that a block sets for a config file.
-func layer(env *eval.Env, name, values string) *settings.Layer {
+func layer(name, values string) *settings.Layer {
 	expr, diags := syntax.Expression([]byte(values), "cloud.hcl", hcl.InitialPos)
 	if diags.HasErrors() {
 		log.Fatal(diags)
 	}
-	return &settings.Layer{Name: name, Expr: expr, Eval: env}
+	return &settings.Layer{Name: name, Expr: expr}
 }
 
 // A service overrides one key of its definition and removes another one.
 func ExampleMerge() {
-	env := langtest.Env(diag.New())
-	definition := layer(env, configs.LayerDefinition, `{ api = { workers = "2", debug = "false" }, token = { expiration = "3600" } }`)
-	service := layer(env, configs.LayerService, `{ api = { workers = "8", debug = null } }`)
+	definition := layer(configs.LayerDefinition, `{ api = { workers = "2", debug = "false" }, token = { expiration = "3600" } }`)
+	service := layer(configs.LayerService, `{ api = { workers = "8", debug = null } }`)
 
 	const sections = 2 // an ini file has sections and keys
 	merged := settings.Merge(settings.LeafMemo{}, sections, []*settings.Layer{definition, service})
-	for _, entry := range merged.Entries() {
+	entries, _ := merged.Entries(langtest.Env(diag.New()))
+	for _, entry := range entries {
 		fmt.Println(strings.Join(entry.Path, "."), "=", entry.Value.AsString())
 	}
 

@@ -26,16 +26,13 @@ import (
 // A file with the argument from has all layers of the other file below its own layers.
 // Method ownLayers has this order, and Merge puts the layers together key by key.
 type Files struct {
-	Whole      *source.Block   // the definition with the overrides of the service
-	Defaults   []*source.Block // config blocks of the cloud's defaults
-	Directory  *Directory      // nil: there is no config directory
-	Names      []string        // of the service, as folders of the config directory
-	Enabled    *source.Block   // the enabled blocks of the definition
-	Definition *eval.Env       // evaluates expressions of the definition
-	Cloud      *eval.Env       // evaluates expressions of the cloud's defaults
-	Service    *eval.Env       // evaluates expressions of the service block
-	Constant   *eval.Env       // knows no names
-	Leaves     LeafMemo
+	Whole     *source.Block   // the definition with the overrides of the service
+	Defaults  []*source.Block // config blocks of the cloud's defaults
+	Directory *Directory      // nil: there is no config directory
+	Names     []string        // of the service, as folders of the config directory
+	Enabled   *source.Block   // the enabled blocks of the definition
+	Constant  *eval.Env       // knows no names
+	Leaves    LeafMemo
 }
 
 // Merge merges the layers of all config files. The result has an entry for each label.
@@ -72,9 +69,9 @@ func (f *Files) layers(config *source.Block, depth int) []*Layer {
 // weakest first: definition, cloud, config directory, service.
 func (f *Files) ownLayers(config *source.Block, depth int) []*Layer {
 	var definition, cloud, service []*Layer
-	for _, p := range eval.Layers(f.Definition, config, "values") {
-		l := &Layer{Name: p.Layer, Expr: p.Expr, Eval: p.Eval}
-		if p.Layer == configs.LayerService {
+	for _, x := range eval.Layers(config, "values") {
+		l := &Layer{Name: x.Layer, Home: x.Home, Expr: x.Expression}
+		if x.Layer == configs.LayerService {
 			service = append(service, l)
 		} else {
 			definition = append(definition, l)
@@ -82,7 +79,7 @@ func (f *Files) ownLayers(config *source.Block, depth int) []*Layer {
 	}
 	for _, d := range f.Defaults {
 		if matched, _ := path.Match(d.Label, config.Label); matched && d.Attributes["values"] != nil && depth != AnyDepth {
-			cloud = append(cloud, &Layer{Name: configs.LayerCloud, Expr: d.Attributes["values"].Expr, Eval: f.Cloud})
+			cloud = append(cloud, &Layer{Name: configs.LayerCloud, Expr: d.Attributes["values"].Expr})
 		}
 	}
 	return slices.Concat(definition, cloud, f.directoryLayers(config, depth), service)
@@ -95,7 +92,7 @@ func (f *Files) directoryLayers(config *source.Block, depth int) []*Layer {
 	}
 	var out []*Layer
 	for _, file := range f.Overrides(config) {
-		out = append(out, &Layer{Name: configs.LayerDirectory, Eval: f.Service, Ready: f.Directory.LeavesOf(file, depth)})
+		out = append(out, &Layer{Name: configs.LayerDirectory, Ready: f.Directory.LeavesOf(file, depth)})
 	}
 	return out
 }

@@ -22,16 +22,13 @@ import (
 // Layer is one map of values that is merged with others.
 type Layer struct {
 	Name string
+	Home *source.Module // of an expression in another module than that of the definition
 	Expr hcl.Expression
-	Eval *eval.Env
 	// Ready are the values of a layer without an expression.
 	Ready []Leaf
 	// Only limits the layer to paths with these first names. Nil means all.
 	Only []string
 }
-
-// Home returns the module of the expression, if it is another one than that of the definition.
-func (l *Layer) Home() *source.Module { return l.Eval.Home }
 
 // values returns the leaves of the layer.
 func (l *Layer) values(read LeafMemo, depth int) []Leaf {
@@ -74,7 +71,7 @@ func (x Leaf) nameRange() hcl.Range {
 }
 
 // Merged are maps of values, merged key by key. Overridden values are dropped before the
-// evaluation, so their references are not dependencies.
+// evaluation, so their references are not dependencies. The evaluation leaves them as they are.
 type Merged struct {
 	depth  int // of the maps: AnyDepth, 2 with sections, or 1
 	Leaves []Leaf
@@ -85,7 +82,6 @@ type Merged struct {
 	// overrides.
 	replaced map[string]hcl.Traversal
 	layers   []*Layer
-	Partial  bool   // some keys are not known
 	hidden   []Leaf // overridden by stronger layers, the strongest first
 }
 
@@ -114,7 +110,7 @@ func Merge(read LeafMemo, depth int, layers []*Layer) *Merged {
 		}
 		if i > 0 { // there are weaker layers
 			for _, x := range kept {
-				if x.replaces(depth) && !x.isSection(depth) {
+				if (len(x.Path) == depth || eval.IsNullLiteral(x.Expr)) && !x.isSection(depth) {
 					stronger[x.key] = true
 				}
 			}
@@ -158,9 +154,6 @@ func (s *Merged) note(x Leaf) {
 // joined makes a map key of a path.
 func joined(path []string) string { return strings.Join(path, "\x00") }
 
-// replaces reports whether the leaf overrides all that weaker layers have at its path.
-func (x Leaf) replaces(depth int) bool { return len(x.Path) == depth || eval.IsNullLiteral(x.Expr) }
-
 // isSection reports whether the cloud's defaults have a section where a file without sections
 // has a value. The section is meant for other files.
 func (x Leaf) isSection(depth int) bool {
@@ -189,24 +182,9 @@ func (m LeafMemo) leavesOf(expr hcl.Expression, depth int) []Leaf {
 	found, ok := m[key]
 	if !ok {
 		found = leaves(expr, depth, nil, nil)
-		if x, merged := expr.(*eval.MergedExpr); merged {
-			found = over(m.leavesOf(x.Below, depth), m.leavesOf(x.Expression, depth), depth)
-		}
 		m[key] = found
 	}
 	return found
-}
-
-// over puts the leaves of a definition over those of the definition that it starts from.
-func over(below, above []Leaf, depth int) []Leaf {
-	stronger := map[string]bool{}
-	for _, x := range above {
-		if x.replaces(depth) {
-			stronger[x.key] = true
-		}
-	}
-	kept := slices.DeleteFunc(slices.Clone(below), func(x Leaf) bool { return x.overridden(stronger) })
-	return append(kept, above...)
 }
 
 func leaves(expr hcl.Expression, depth int, path []string, names []hcl.Range) []Leaf {
@@ -236,33 +214,43 @@ type Entry struct {
 	key       string // the path, joined
 }
 
-// Entries evaluates and merges. They are sorted by path.
-func (s *Merged) Entries() []*Entry {
+// evaluation is the evaluation of merged maps.
+type evaluation struct {
+	depth   int
+	env     *eval.Env // of the definition
+	entries map[string]*Entry
+	partial bool // some keys are not known
+}
+
+// Entries evaluates and merges in the environment of the definition. The entries are sorted by
+// path. Partial: some keys are not known.
+func (s *Merged) Entries(e *eval.Env) (out []*Entry, partial bool) {
 	type place struct {
 		layer *Layer
 		key   string
 	}
-	merged := make(map[string]*Entry, len(s.Leaves))
+	v := &evaluation{depth: s.depth, env: e, entries: make(map[string]*Entry, len(s.Leaves))}
 	written := make(map[place]Leaf, len(s.Leaves))
 	for _, x := range s.Leaves {
 		at := place{x.Layer, x.key}
 		if first, twice := written[at]; twice && len(x.Path) == s.depth {
-			x.Layer.Eval.Report.Error(x.nameRange(), fmt.Sprintf("Second value for %q", x.Path[len(x.Path)-1]), "The first is at %s.", diag.Position(first.nameRange()))
+			e.Report.Error(x.nameRange(), fmt.Sprintf("Second value for %q", x.Path[len(x.Path)-1]), "The first is at %s.", diag.Position(first.nameRange()))
 			continue
 		}
 		written[at] = x
-		s.set(merged, x, x.Path, x.Layer.Eval.Value(x.Expr))
+		v.set(x, x.Path, e.Of(x.Layer.Name, x.Layer.Home).Value(x.Expr))
 	}
-	s.checkRemovals()
-	out := slices.AppendSeq(make([]*Entry, 0, len(merged)), maps.Values(merged))
+	s.checkRemovals(e.Report)
+	out = slices.AppendSeq(make([]*Entry, 0, len(v.entries)), maps.Values(v.entries))
 	slices.SortFunc(out, func(a, b *Entry) int { return slices.Compare(a.Path, b.Path) })
-	return out
+	return out, v.partial
 }
 
-// Object evaluates and merges. The result is an object with objects in it.
-func (s *Merged) Object() cty.Value {
+// Object evaluates and merges, as Entries does. The result is an object with objects in it.
+func (s *Merged) Object(e *eval.Env) (object cty.Value, partial bool) {
 	root := map[string]any{}
-	for _, x := range s.Entries() {
+	entries, partial := s.Entries(e)
+	for _, x := range entries {
 		within := root
 		for _, name := range x.Path[:len(x.Path)-1] {
 			inner, ok := within[name].(map[string]any)
@@ -274,7 +262,7 @@ func (s *Merged) Object() cty.Value {
 		}
 		within[x.Path[len(x.Path)-1]] = x.Value
 	}
-	return objectOf(root)
+	return objectOf(root), partial
 }
 
 // objectOf returns a tree of values as one value.
@@ -291,53 +279,54 @@ func objectOf(tree map[string]any) cty.Value {
 }
 
 // set overrides with one evaluated value or map of values.
-func (s *Merged) set(merged map[string]*Entry, x Leaf, path []string, value cty.Value) {
+func (v *evaluation) set(x Leaf, path []string, value cty.Value) {
+	e := v.env.Of(x.Layer.Name, x.Layer.Home)
 	switch {
 	case !x.Layer.counts(path):
 		return
 	case value.IsNull():
-		maps.DeleteFunc(merged, func(_ string, e *Entry) bool {
-			return len(path) <= len(e.Path) && slices.Equal(path, e.Path[:len(path)])
+		maps.DeleteFunc(v.entries, func(_ string, weaker *Entry) bool {
+			return len(path) <= len(weaker.Path) && slices.Equal(path, weaker.Path[:len(path)])
 		})
-	case len(path) == s.depth:
-		if x.Layer.Name == configs.LayerCloud && s.depth == 1 && values.IsMap(value) {
+	case len(path) == v.depth:
+		if x.Layer.Name == configs.LayerCloud && v.depth == 1 && values.IsMap(value) {
 			return // a section, meant for other files
 		}
 		key := x.key
 		if len(path) != len(x.Path) {
 			key = joined(path)
 		}
-		merged[key] = &Entry{path, value, x.Layer.Eval, x.origin(s.depth), merged[key].over(), key}
+		v.entries[key] = &Entry{path, value, e, x.origin(v.depth), v.entries[key].over(), key}
 	case !value.IsKnown():
-		s.Partial = true
-		eval.ReportDeferred(x.Layer.Eval, value, x.Expr.Range(), "which keys there are")
+		v.partial = true
+		eval.ReportDeferred(e, value, x.Expr.Range(), "which keys there are")
 	case values.IsMap(value) && value.HasMark(mark.Sensitive{}):
-		s.Partial = true
-		x.Layer.Eval.Report.Error(x.Expr.Range(), "A secret would be shown",
+		v.partial = true
+		e.Report.Error(x.Expr.Range(), "A secret would be shown",
 			"The map as a whole is sensitive, and its keys would be names in the file. Write the keys out, and let only the values come from the sensitive variable.")
-	case s.depth == AnyDepth && len(path) > 0 && (!values.IsMap(value) || value.LengthInt() == 0):
-		s.place(merged, x, path, value)
+	case v.depth == AnyDepth && len(path) > 0 && (!values.IsMap(value) || value.LengthInt() == 0):
+		v.place(x, path, value)
 	case values.IsMap(value):
 		for _, m := range mark.Members(value) {
-			s.set(merged, x, append(slices.Clip(path), m.Key), m.Value)
+			v.set(x, append(slices.Clip(path), m.Key), m.Value)
 		}
 	case x.Layer.Name == configs.LayerCloud && len(path) == 1:
 		return // not in a section, meant for other files
 	case len(path) == 0:
-		s.Partial = true
-		x.Layer.Eval.Report.Error(x.Expr.Range(), "Unsuitable config values", "They must be a map, and this is %s.", values.KindOf(value))
+		v.partial = true
+		e.Report.Error(x.Expr.Range(), "Unsuitable config values", "They must be a map, and this is %s.", values.KindOf(value))
 	default:
-		s.Partial = true
-		x.Layer.Eval.Report.Error(x.Expr.Range(), "Section expected", "The file has sections: write { SECTION = { KEY = VALUE } }. %q is %s.", path[0], values.KindOf(value))
+		v.partial = true
+		e.Report.Error(x.Expr.Range(), "Section expected", "The file has sections: write { SECTION = { KEY = VALUE } }. %q is %s.", path[0], values.KindOf(value))
 	}
 }
 
 // checkRemovals warns about nulls that remove nothing. Their names are probably misspelled.
-func (s *Merged) checkRemovals() {
+func (s *Merged) checkRemovals(report *diag.Reporter) {
 	for _, r := range s.removals {
 		if !r.effect && len(r.at.Path) > 0 {
 			name := r.at.Path[len(r.at.Path)-1]
-			r.at.Layer.Eval.Report.Warn(r.at.nameRange(), "Nothing to remove", "%s",
+			report.Warn(r.at.nameRange(), "Nothing to remove", "%s",
 				words.WithHint(words.DidYouMean(name, s.keys), fmt.Sprintf("null takes a value away, but nothing sets %q.", strings.Join(r.at.Path, "."))))
 		}
 	}
@@ -400,16 +389,16 @@ func singleLine(report *diag.Reporter, v cty.Value, at hcl.Range) configs.Text {
 
 // Options returns the entries of an INI or properties file. checkHost receives each option that
 // overrides a reference of the definition.
-func (s *Merged) Options(checkHost func(e *eval.Env, o configs.Option, replaced hcl.Traversal)) []configs.Option {
-	entries := s.Entries()
-	out := make([]configs.Option, 0, len(entries))
+func (s *Merged) Options(e *eval.Env, checkHost func(e *eval.Env, o configs.Option, replaced hcl.Traversal)) (out []configs.Option, partial bool) {
+	entries, partial := s.Entries(e)
+	out = make([]configs.Option, 0, len(entries))
 	for _, x := range entries {
 		o := configs.Option{Key: x.Path[len(x.Path)-1], Origin: x.origin, Overrides: s.overridden(x)}
 		if s.depth == 2 {
 			o.Section = x.Path[0]
 		}
 		if !checkOptionName(x.eval.Report, o, s.depth == 2) {
-			s.Partial = true
+			partial = true
 			continue
 		}
 		if x.origin.Layer == configs.LayerDirectory {
@@ -430,7 +419,7 @@ func (s *Merged) Options(checkHost func(e *eval.Env, o configs.Option, replaced 
 			cmp.Compare(a.Key, b.Key),
 		)
 	})
-	return out
+	return out, partial
 }
 
 // checkOptionName reports names that would change the structure of the file.
@@ -454,9 +443,10 @@ func sectionRank(section string) int {
 }
 
 // Environment returns the entries as environment variables.
-func (s *Merged) Environment() []configs.Env {
+func (s *Merged) Environment(e *eval.Env) []configs.Env {
 	var out []configs.Env
-	for _, x := range s.Entries() {
+	entries, _ := s.Entries(e)
+	for _, x := range entries {
 		name := x.Path[0]
 		if name == "" || strings.ContainsAny(name, "=\x00 \t\r\n") {
 			x.eval.Report.Error(x.origin.KeyRange(), "Unsuitable name of an environment variable", "%q cannot be the name of one.", name)
@@ -501,22 +491,22 @@ func depthOf(format string) int {
 
 // place puts a value into a tree. It replaces the values below the path, and a value at a
 // parent of the path.
-func (s *Merged) place(merged map[string]*Entry, x Leaf, path []string, value cty.Value) {
+func (v *evaluation) place(x Leaf, path []string, value cty.Value) {
 	key := joined(path)
-	before := merged[key].over()
-	for other := range merged {
+	before := v.entries[key].over()
+	for other := range v.entries {
 		if other == key || strings.HasPrefix(other, key+"\x00") || strings.HasPrefix(key, other+"\x00") {
-			delete(merged, other)
+			delete(v.entries, other)
 		}
 	}
-	merged[key] = &Entry{path, value, x.Layer.Eval, x.origin(s.depth), before, key}
+	v.entries[key] = &Entry{path, value, v.env.Of(x.Layer.Name, x.Layer.Home), x.origin(v.depth), before, key}
 }
 
 // Variables merges environments: the service's variables override the definition's.
-func Variables(read LeafMemo, e *eval.Env, b *source.Block, name string) *Merged {
+func Variables(read LeafMemo, b *source.Block, name string) *Merged {
 	var layers []*Layer
-	for _, p := range eval.Layers(e, b, name) {
-		layers = append(layers, &Layer{Name: p.Layer, Expr: p.Expr, Eval: p.Eval})
+	for _, x := range eval.Layers(b, name) {
+		layers = append(layers, &Layer{Name: x.Layer, Home: x.Home, Expr: x.Expression})
 	}
 	return Merge(read, 1, layers)
 }

@@ -59,19 +59,19 @@ func TestMerge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			report := diag.New()
-			e := langtest.Env(report)
 			var layers []*settings.Layer
 			for _, layer := range []struct{ name, text string }{{configs.LayerDefinition, c.definition}, {configs.LayerCloud, c.cloud}, {configs.LayerService, c.service}} {
 				if layer.text == "" {
 					continue
 				}
-				l := &settings.Layer{Name: layer.name, Expr: langtest.Expression(t, layer.text), Eval: e}
+				l := &settings.Layer{Name: layer.name, Expr: langtest.Expression(t, layer.text)}
 				if layer.name == configs.LayerCloud {
 					l.Only = c.only
 				}
 				layers = append(layers, l)
 			}
-			if got := text(t, settings.Merge(settings.LeafMemo{}, c.depth, layers).Object()); got != c.want {
+			merged, _ := settings.Merge(settings.LeafMemo{}, c.depth, layers).Object(langtest.Env(report))
+			if got := text(t, merged); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 			if said := langtest.Summaries(report); !slices.Equal(said, append([]string{}, c.said...)) {
@@ -103,10 +103,9 @@ func text(t *testing.T, v cty.Value) string {
 // dependency any more.
 func TestMergeDropsReferences(t *testing.T) {
 	t.Parallel()
-	e := langtest.Env(diag.New())
 	merged := settings.Merge(settings.LeafMemo{}, 2, []*settings.Layer{
-		{Name: configs.LayerDefinition, Expr: langtest.Expression(t, `{ cache = { servers = service.memcached.servers }, database = { connection = service.mariadb.url } }`), Eval: e},
-		{Name: configs.LayerService, Expr: langtest.Expression(t, `{ cache = { servers = "192.0.2.1" } }`), Eval: e},
+		{Name: configs.LayerDefinition, Expr: langtest.Expression(t, `{ cache = { servers = service.memcached.servers }, database = { connection = service.mariadb.url } }`)},
+		{Name: configs.LayerService, Expr: langtest.Expression(t, `{ cache = { servers = "192.0.2.1" } }`)},
 	})
 	var refs []string
 	for _, leaf := range merged.Leaves {
@@ -120,9 +119,9 @@ func TestMergeDropsReferences(t *testing.T) {
 }
 
 // merge merges one layer of the definition.
-func merge(t *testing.T, report *diag.Reporter, depth int, text string) *settings.Merged {
+func merge(t *testing.T, depth int, text string) *settings.Merged {
 	t.Helper()
-	return settings.Merge(settings.LeafMemo{}, depth, []*settings.Layer{{Name: configs.LayerDefinition, Expr: langtest.Expression(t, text), Eval: langtest.Env(report)}})
+	return settings.Merge(settings.LeafMemo{}, depth, []*settings.Layer{{Name: configs.LayerDefinition, Expr: langtest.Expression(t, text)}})
 }
 
 // TestOptions checks the text of config values in a file: commas join the elements of a list, and a
@@ -160,9 +159,9 @@ func TestOptions(t *testing.T) {
 	} {
 		t.Run(title, func(t *testing.T) {
 			report := diag.New()
-			merged := merge(t, report, c.depth, c.values)
+			options, partial := merge(t, c.depth, c.values).Options(langtest.Env(report), nil)
 			var got []string
-			for _, o := range merged.Options(nil) {
+			for _, o := range options {
 				line := o.Section + "/" + o.Key
 				for _, v := range o.Values {
 					if v != nil || len(c.said) == 0 {
@@ -177,8 +176,8 @@ func TestOptions(t *testing.T) {
 			if said := langtest.Summaries(report); !slices.Equal(said, append([]string{}, c.said...)) {
 				t.Errorf("diagnostics: %q, want %q", said, c.said)
 			}
-			if left := len(c.want) == 0; merged.Partial != (left || len(c.said) > 0 && c.said[0] == name[0]) {
-				t.Errorf("partial: %v", merged.Partial)
+			if left := len(c.want) == 0; partial != (left || len(c.said) > 0 && c.said[0] == name[0]) {
+				t.Errorf("partial: %v", partial)
 			}
 		})
 	}
@@ -204,7 +203,7 @@ func TestEnvironment(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			report := diag.New()
 			var got []string
-			for _, e := range merge(t, report, 1, c.values).Environment() {
+			for _, e := range merge(t, 1, c.values).Environment(langtest.Env(report)) {
 				got = append(got, e.Name+"="+e.Value.Masked())
 			}
 			if !slices.Equal(got, c.want) {
@@ -333,9 +332,9 @@ cloud "c" {
 			definition := root.Document.One("definition", "a")
 			files := &settings.Files{
 				Whole: definition, Enabled: definition, Defaults: root.Document.One("cloud", "c").One("defaults", "").All("config"),
-				Definition: e, Cloud: e, Service: e, Constant: e, Leaves: settings.LeafMemo{},
+				Constant: e, Leaves: settings.LeafMemo{},
 			}
-			merged := files.Merge()[c.file].Object()
+			merged, _ := files.Merge()[c.file].Object(e)
 			if got := text(t, merged); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}

@@ -13,11 +13,9 @@ import (
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/selection"
 	"kolla.openstack.org/kolla/planner/internal/trial"
-	"kolla.openstack.org/kolla/planner/internal/volumes"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -57,7 +55,7 @@ func All(ctx context.Context, inv *inventory.Inventory, set selection.Set) ([]*o
 	}
 	warnings := append(outcome.HiddenRules(inv, outcomes), e.stored.warnings()...)
 	reuseVolumes(inv.Input.Snapshot, outcomes)
-	differ, err := volumes.Compare(ctx, inv, outcomes)
+	differ, err := trial.CompareClaims(ctx, inv, outcomes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -109,9 +107,9 @@ func reuseVolumes(snapshot *providers.Snapshot, outcomes []*outcome.Outcome) {
 func takesUpVolumes(o *outcome.Outcome) bool {
 	switch o.Action.Verb {
 	case plans.Create:
-		return objects.OwnVolumes(o.Object.Manifest) != ""
+		return inventory.OwnVolumes(o.Object.Manifest) != ""
 	case plans.Replace:
-		return objects.OwnVolumes(o.Object.Manifest) != "" && !objects.TakesVolumesAlong(o.Live)
+		return inventory.OwnVolumes(o.Object.Manifest) != "" && !inventory.TakesVolumesAlong(o.Live)
 	}
 	return false
 }

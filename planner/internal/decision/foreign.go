@@ -12,10 +12,9 @@ import (
 
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/additions"
-	"kolla.openstack.org/kolla/planner/internal/blame"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/internal/ownership"
 	"kolla.openstack.org/kolla/planner/internal/trial"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
@@ -71,8 +70,8 @@ func findForeign(ctx context.Context, e *env, s *subject, x *prediction) (*outco
 	if out, err := replaceForForeign(ctx, e, s); out != nil || err != nil {
 		return out, err
 	}
-	if s.since.clean && x.invalid == nil && !additions.LeavesBehind(liveFacts(s), x.applied) {
-		if stale, err := additions.MayBeStale(liveFacts(s), x.applied); !stale || err != nil {
+	if s.since.clean && x.invalid == nil && !ownership.LeavesBehind(&s.draft, x.applied) {
+		if stale, err := ownership.MayBeStale(&s.draft, x.applied); !stale || err != nil {
 			return nil, err
 		}
 	}
@@ -114,25 +113,25 @@ func dryRunWithoutForeign(ctx context.Context, in *inventory.Input, s *subject, 
 	if in.ForeignPolicy == plans.IgnoreForeign || !s.draft.Owned() || x.evidence.Kind == plans.Schema {
 		return nil, nil, nil
 	}
-	if paths, err = additions.Undeclared(ctx, in.Snapshot, liveFacts(s), s.draft.Action.Yields, x.applied, false); err != nil || len(paths) == 0 {
+	if paths, err = ownership.Undeclared(ctx, in.Snapshot, &s.draft, historyOf(s), s.draft.Action.Yields, x.applied, false); err != nil || len(paths) == 0 {
 		return nil, nil, err
 	}
 	if x.evidence.Kind == plans.Unverified {
-		paths = additions.WrittenByOthers(liveFacts(s), paths)
+		paths = ownership.WrittenByOthers(&s.draft, paths)
 		x.final = fields.Without(x.applied, paths)
 		return paths, nil, nil
 	}
 	// Fields that the system sets may make no sense without the rest.
-	whole, err := additions.Undeclared(ctx, in.Snapshot, liveFacts(s), s.draft.Action.Yields, x.applied, true)
+	whole, err := ownership.Undeclared(ctx, in.Snapshot, &s.draft, historyOf(s), s.draft.Action.Yields, x.applied, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	rules, _, err := additions.Aggregated(ctx, in.Snapshot, liveFacts(s))
+	rules, _, err := ownership.Aggregated(ctx, in.Snapshot, &s.draft)
 	if err != nil {
 		return nil, nil, err
 	}
 	// Only the server knows that some fields cannot be left out.
-	for _, set := range [][]fieldpath.Path{paths, whole, additions.WrittenByOthers(liveFacts(s), paths), additions.WrittenByOthers(liveFacts(s), whole)} {
+	for _, set := range [][]fieldpath.Path{paths, whole, ownership.WrittenByOthers(&s.draft, paths), ownership.WrittenByOthers(&s.draft, whole)} {
 		if len(set) == 0 || refusal != nil && slices.EqualFunc(set, paths, fieldpath.Path.Equals) {
 			continue
 		}
@@ -141,7 +140,7 @@ func dryRunWithoutForeign(ctx context.Context, in *inventory.Input, s *subject, 
 			return paths, nil, err
 		}
 	}
-	return additions.Certain(liveFacts(s), paths, *refusal), refusal, nil
+	return ownership.Certain(&s.draft, paths, *refusal), refusal, nil
 }
 
 // rejectInvalid refuses an object that the server does not accept for other reasons than the
@@ -159,10 +158,10 @@ func rejectInvalid(ctx context.Context, e *env, s *subject, x *prediction) (*out
 }
 
 // tryWithout asks the server for the object without the paths. rules are those that a
-// controller gives to a ClusterRole again; see additions.Aggregated.
+// controller gives to a ClusterRole again; see ownership.Aggregated.
 func tryWithout(ctx context.Context, reader providers.Reader, s *subject, x *prediction, paths []fieldpath.Path, rules []any) (*dryrun.Refusal, error) {
 	without := fields.Without(x.applied, paths)
-	if slices.ContainsFunc(paths, additions.Rules.Equals) && len(rules) > 0 {
+	if slices.ContainsFunc(paths, ownership.AggregatedRules.Equals) && len(rules) > 0 {
 		without.Object["rules"] = rules
 	}
 	trial := dryrun.WithoutAllocated(without, s.draft.Live)
@@ -186,7 +185,7 @@ func tryWithout(ctx context.Context, reader providers.Reader, s *subject, x *pre
 		if r.Permission != nil {
 			x.evidence = r.Forbidden()
 		}
-		x.final = fields.Without(x.applied, additions.WrittenByOthers(liveFacts(s), paths))
+		x.final = fields.Without(x.applied, ownership.WrittenByOthers(&s.draft, paths))
 		return nil, nil
 	}
 	return &r, nil
@@ -222,7 +221,7 @@ func keepOrReplace(ctx context.Context, e *env, s *subject, x *prediction, paths
 	if err != nil {
 		return nil, err
 	}
-	additions.Attribute(liveFacts(s), added)
+	ownership.Attribute(&s.draft, historyOf(s), added)
 	switch {
 	case e.inv.Input.ForeignPolicy == plans.ReportForeign:
 		report(s, without, added)
@@ -248,7 +247,7 @@ func keepOrReplace(ctx context.Context, e *env, s *subject, x *prediction, paths
 	// Neither the rest of the plan nor the declared fields depend on it.
 	for _, problem := range problems {
 		problem.Warning = true
-		problem.Detail += "\nUntil then they stay there:\n" + additions.Lines(added)
+		problem.Detail += "\nUntil then they stay there:\n" + ownership.Lines(added)
 		s.draft.Problems = append(s.draft.Problems, problem)
 	}
 	report(s, without, added)
@@ -285,7 +284,7 @@ func addedTo(ctx context.Context, e *env, s *subject, yields []plans.Yield, diff
 	if e.inv.Input.ForeignPolicy == plans.IgnoreForeign || !s.draft.Owned() || s.draft.Adopts() {
 		return nil, nil
 	}
-	paths, err := additions.Undeclared(ctx, e.inv.Input.Snapshot, liveFacts(s), yields, s.draft.Live, true)
+	paths, err := ownership.Undeclared(ctx, e.inv.Input.Snapshot, &s.draft, historyOf(s), yields, s.draft.Live, true)
 	if err != nil {
 		return nil, err
 	}
@@ -293,7 +292,7 @@ func addedTo(ctx context.Context, e *env, s *subject, yields []plans.Yield, diff
 		return d.Before == nil || d.Hollow() || !slices.ContainsFunc(paths, func(path fieldpath.Path) bool { return fields.Overlap(path, d.At) }) ||
 			fields.Touches(fields.OwnersOf(s.draft.Live, s.draft.Manager).Own, d.At)
 	})
-	additions.Attribute(liveFacts(s), added)
+	ownership.Attribute(&s.draft, historyOf(s), added)
 	return added, nil
 }
 
@@ -307,9 +306,9 @@ func recordRemovals(in *inventory.Input, s *subject, x *prediction, paths []fiel
 	// The server counts the changes of some objects in such fields.
 	removed = slices.DeleteFunc(removed, func(d fields.Difference) bool {
 		return x.invalid != nil && d.Hollow() ||
-			proof.KeeperOf(x.applied, fields.Names(d.At)) == proof.System && !strings.HasPrefix(d.Path, "spec.") && !d.At.Equals(additions.Rules)
+			proof.KeeperOf(x.applied, fields.Names(d.At)) == proof.System && !strings.HasPrefix(d.Path, "spec.") && !d.At.Equals(ownership.AggregatedRules)
 	})
-	additions.Attribute(liveFacts(s), removed)
+	ownership.Attribute(&s.draft, historyOf(s), removed)
 	if in.ForeignPolicy == plans.ReportForeign {
 		drift := slices.DeleteFunc(slices.Clone(removed), func(d fields.Difference) bool { return !d.Drift })
 		if len(drift) > 0 && x.invalid != nil {
@@ -324,12 +323,12 @@ func recordRemovals(in *inventory.Input, s *subject, x *prediction, paths []fiel
 	if x.invalid == nil {
 		x.removed = removed
 	}
-	claimed := additions.Claimed(paths, removed)
+	claimed := ownership.Claimed(paths, removed)
 	if claimed.Empty() {
 		return nil
 	}
 	if !proof.BuiltIn(s.draft.Action.Ref.GVK) {
-		claimed = claimed.Union(additions.Emptied(liveFacts(s), claimed, x.invalid != nil))
+		claimed = claimed.Union(ownership.Emptied(&s.draft, claimed, x.invalid != nil))
 	}
 	text, err := claimed.ToJSON()
 	if err != nil {
@@ -342,7 +341,7 @@ func recordRemovals(in *inventory.Input, s *subject, x *prediction, paths []fiel
 // replaceForForeign decides about additions that no update can remove: the object is replaced. A
 // Pod or Job would run once more, so its additions are only reported.
 func replaceForForeign(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
-	set, err := additions.Unremovable(ctx, e.inv.Input.Snapshot, liveFacts(s))
+	set, err := ownership.Unremovable(ctx, e.inv.Input.Snapshot, &s.draft, historyOf(s))
 	if err != nil || len(set) == 0 {
 		return nil, err
 	}
@@ -371,6 +370,6 @@ func replaceForForeign(ctx context.Context, e *env, s *subject) (*outcome.Outcom
 	}
 	out.Action.Changes = append(out.Action.Changes, fields.Changes(set)...)
 	slices.SortStableFunc(out.Action.Changes, func(a, b plans.Change) int { return strings.Compare(a.Path, b.Path) })
-	out.Action.Reasons = append(out.Action.Reasons, blame.Drift(set, s.draft.Adopts())...)
+	out.Action.Reasons = append(out.Action.Reasons, ownership.Drift(set, s.draft.Adopts())...)
 	return out, nil
 }

@@ -10,7 +10,6 @@ import (
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/trial"
 	"kolla.openstack.org/kolla/planner/plans"
-	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -30,7 +29,7 @@ func runAgain(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error)
 	if condition := jobCondition(s.draft.Live, batchv1.JobFailed); condition != "" {
 		return replace(ctx, e, s, []plans.Reason{{Kind: plans.ReasonFailedJob, Detail: condition}})
 	}
-	if s.draft.Ours && hasOtherInputs(s) && jobCondition(s.draft.Live, batchv1.JobComplete) == "" {
+	if s.draft.Ours && s.draft.OtherInputs() && jobCondition(s.draft.Live, batchv1.JobComplete) == "" {
 		return replace(ctx, e, s, []plans.Reason{{Kind: plans.ReasonConfig}})
 	}
 	if s.draft.Ours {
@@ -42,13 +41,6 @@ func runAgain(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error)
 		return nil, nil
 	}
 	return matches(s, plans.Evidence{Kind: plans.Recorded, Detail: "its name is made of what it runs"}, state.Fingerprint{}), nil
-}
-
-// hasOtherInputs reports whether the live Job was made from other inputs. It is false for a Job
-// without the annotation.
-func hasOtherInputs(s *subject) bool {
-	want := s.draft.Object.Manifest.GetAnnotations()[providers.AnnotationInputs]
-	return want != "" && s.draft.Live.GetAnnotations()[providers.AnnotationInputs] != want
 }
 
 // jobCondition returns the message of a true condition of a Job, or its type without a

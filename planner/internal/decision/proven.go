@@ -6,9 +6,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"kolla.openstack.org/kolla/planner/internal/additions"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/internal/ownership"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -55,7 +55,7 @@ func proven(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 // compareRecord compares the live object with its record.
 func (s *subject) compareRecord(ctx context.Context, e *env, manifest *unstructured.Unstructured) (err error) {
 	if s.draft.Owned() && e.inv.Input.ForeignPolicy != plans.IgnoreForeign {
-		if _, s.addedRules, err = additions.Aggregated(ctx, e.inv.Input.Snapshot, liveFacts(s)); err != nil {
+		if _, s.addedRules, err = ownership.Aggregated(ctx, e.inv.Input.Snapshot, &s.draft); err != nil {
 			return err
 		}
 	}
@@ -94,11 +94,11 @@ func mayBeAdded(ctx context.Context, e *env, s *subject) (bool, error) {
 	if s.since.clean || !s.draft.Owned() || e.inv.Input.ForeignPolicy == plans.IgnoreForeign {
 		return false, nil
 	}
-	unremovable, err := additions.Unremovable(ctx, e.inv.Input.Snapshot, liveFacts(s))
+	unremovable, err := ownership.Unremovable(ctx, e.inv.Input.Snapshot, &s.draft, historyOf(s))
 	if err != nil || len(unremovable) > 0 {
 		return true, err
 	}
-	paths, err := additions.Undeclared(ctx, e.inv.Input.Snapshot, liveFacts(s), s.draft.Action.Yields, s.draft.Live, false)
+	paths, err := ownership.Undeclared(ctx, e.inv.Input.Snapshot, &s.draft, historyOf(s), s.draft.Action.Yields, s.draft.Live, false)
 	return len(paths) > 0, err
 }
 

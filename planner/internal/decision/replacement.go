@@ -12,8 +12,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/blame"
-	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/ownership"
 	"kolla.openstack.org/kolla/planner/internal/trial"
@@ -81,9 +80,9 @@ func replace(ctx context.Context, e *env, s *subject, reasons []plans.Reason) (*
 	if len(added) > 0 {
 		differences = append(differences, added...)
 		slices.SortFunc(differences, func(a, b fields.Difference) int { return strings.Compare(a.Path, b.Path) })
-		out.Action.Reasons = append(slices.Clip(out.Action.Reasons), blame.Drift(added, s.draft.Adopts())...)
+		out.Action.Reasons = append(slices.Clip(out.Action.Reasons), ownership.Drift(added, s.draft.Adopts())...)
 	}
-	ownership.StartOver(ownershipOf(e, s), differences)
+	ownership.StartOver(&s.draft, e.inv.Input.ForceConflicts, differences)
 	out.Action.Changes = fields.Changes(out.WithUnknown(differences))
 	return out, nil
 }
@@ -120,7 +119,7 @@ func findObstacle(ctx context.Context, e *env, s *subject, why plans.ReasonKind)
 		return obstacle{"must not be replaced", fmt.Sprintf("%s. Remove the protection first if the object should really be replaced.",
 			outcome.Prevention(s.draft.Object.Address.Block, l.Source))}, nil
 	}
-	holds := objects.Holds(s.draft.Live, s.draft.Object.Holds)
+	holds := inventory.Holds(s.draft.Live, s.draft.Object.Holds)
 	if why == plans.ReasonCleaned && s.draft.Action.RunsPodsContinuously() {
 		holds = "" // whoever needs its pods has lost them already
 	}
@@ -138,8 +137,8 @@ func findObstacle(ctx context.Context, e *env, s *subject, why plans.ReasonKind)
 		return obstacle{"holds " + holds, fmt.Sprintf("It is valid under its own name only, so that nobody can try out whether the server would take the new one. Take its declaration away, apply with %s, and declare it again.", words.Option("-delete-data", address.String()))}, nil
 	case kind == kinds.APIService:
 		return obstacle{"cannot be tried out under another name", "Take its declaration away, apply, and declare it again."}, nil
-	case holds == "" && objects.OwnVolumes(s.draft.Live) != "":
-		holds = objects.OwnVolumes(s.draft.Live)
+	case holds == "" && inventory.OwnVolumes(s.draft.Live) != "":
+		holds = inventory.OwnVolumes(s.draft.Live)
 	}
 	if holds != "" && !e.inv.DeleteData.Covers(address) {
 		return obstacle{"holds " + holds, dataRemedy(s)}, nil
@@ -161,7 +160,7 @@ func findObstacle(ctx context.Context, e *env, s *subject, why plans.ReasonKind)
 // each other, and claims of the same names: the cluster cannot add a volume to a pod that runs.
 func canKeepPods(s *subject, why plans.ReasonKind) bool {
 	live, declared := s.draft.Live, s.draft.Object.Manifest
-	if why != plans.ReasonImmutable || live.GroupVersionKind().GroupKind() != kinds.StatefulSet || s.draft.Adopts() || objects.TakesVolumesAlong(live) {
+	if why != plans.ReasonImmutable || live.GroupVersionKind().GroupKind() != kinds.StatefulSet || s.draft.Adopts() || inventory.TakesVolumesAlong(live) {
 		return false
 	}
 	for _, field := range []string{"selector", "serviceName"} {
@@ -176,8 +175,8 @@ func canKeepPods(s *subject, why plans.ReasonKind) bool {
 
 // unusedClaims returns the claims of a StatefulSet that another one does not have.
 func unusedClaims(of, by *unstructured.Unstructured) []string {
-	names := objects.ClaimNames(by)
-	return slices.DeleteFunc(objects.ClaimNames(of), func(name string) bool { return slices.Contains(names, name) })
+	names := inventory.ClaimNames(by)
+	return slices.DeleteFunc(inventory.ClaimNames(of), func(name string) bool { return slices.Contains(names, name) })
 }
 
 // dataRemedy says how to replace an object that holds data, and what happens to the data.
@@ -204,5 +203,5 @@ func dataLost(s *subject) string {
 	if s.draft.Object.Generated() || s.keepsPods {
 		return ""
 	}
-	return objects.Holds(s.draft.Live, s.draft.Object.Holds)
+	return inventory.Holds(s.draft.Live, s.draft.Object.Holds)
 }

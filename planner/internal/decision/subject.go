@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/additions"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/ownership"
 	"kolla.openstack.org/kolla/planner/internal/selection"
@@ -89,24 +88,9 @@ func tokenOf(s *subject) string {
 	return trust.Token(s.draft.Live)
 }
 
-// liveFacts returns the facts that tell additions of others.
-func liveFacts(s *subject) additions.Object {
-	o := additions.Object{
-		Declared:    s.draft.Object,
-		Live:        s.draft.Live,
-		Manager:     s.draft.Manager,
-		Scaled:      s.draft.Action.Scaled,
-		Owned:       s.draft.Owned(),
-		Adopted:     s.draft.Adopts(),
-		Versioned:   s.draft.Versioned(),
-		OtherInputs: s.draft.Object.IsJob() && hasOtherInputs(s),
-		Clean:       s.since.clean,
-		Written:     writtenSince(s),
-	}
-	if s.draft.Record != nil {
-		o.Record = s.draft.Record.State
-	}
-	return o
+// historyOf returns what is known of the writes of others to the live object.
+func historyOf(s *subject) ownership.History {
+	return ownership.History{Clean: s.since.clean, Written: writtenSince(s)}
 }
 
 // act returns the outcome of a decision to do something, or nothing, for the reasons. The
@@ -149,17 +133,4 @@ func updateOrAdopt(s *subject) plans.Verb {
 		return plans.Adopt
 	}
 	return plans.Update
-}
-
-// ownershipOf returns the facts that decide who sets the fields of the live object.
-func ownershipOf(e *env, s *subject) ownership.Object {
-	return ownership.Object{
-		Declared: s.draft.Object,
-		Live:     s.draft.Live,
-		Manager:  s.draft.Manager,
-		Ours:     s.draft.Ours,
-		Adopted:  s.draft.Adopts(),
-		Scaled:   s.draft.Action.Scaled,
-		Force:    e.inv.Input.ForceConflicts,
-	}
 }

@@ -23,7 +23,7 @@ func sentManifest(e *env, s *subject) (*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.draft.Action.Yields, s.idle, err = ownership.Yields(ownershipOf(e, s), manifest); err != nil {
+	if s.draft.Action.Yields, s.idle, err = ownership.Yields(&s.draft, e.inv.Input.ForceConflicts, manifest); err != nil {
 		return nil, err
 	}
 	return fields.Trim(trust.WithToken(manifest, s.draft.Action.Token), s.draft.Action.Yields)

@@ -13,13 +13,14 @@ import (
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/blame"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/ownership"
 	"kolla.openstack.org/kolla/planner/internal/trial"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -128,12 +129,12 @@ func askApply(ctx context.Context, e *env, s *subject, x *prediction) (*outcome.
 	answer, err := e.inv.Input.Reader.DryRun(ctx, manifest, providers.DryRunOptions{Manager: s.draft.Manager, Warn: collect(&x.warned)})
 	var conflict *providers.ConflictError
 	if errors.As(err, &conflict) {
-		settled, undecided := ownership.Arbitrate(ownershipOf(e, s), manifest, conflict.Conflicts)
+		settled, undecided := ownership.Arbitrate(&s.draft, e.inv.Input.ForceConflicts, manifest, conflict.Conflicts)
 		if undecided != nil {
 			return nil, undecided
 		}
 		if len(settled.Refused) > 0 {
-			return refused(s, ownership.Problem(ownershipOf(e, s), settled.Refused)), nil
+			return refused(s, ownership.Problem(&s.draft, settled.Refused)), nil
 		}
 		if manifest, err = contend(s, manifest, settled); err != nil {
 			return nil, err
@@ -232,7 +233,7 @@ func decideByDifference(e *env, s *subject, x *prediction) (*outcome.Outcome, er
 		return nil, err
 	}
 	changes := fields.Changes(shown)
-	reasons = slices.Concat(reasons, blame.Drift(x.removed, s.draft.Adopts()), freed(s.idle, changes), replacedValues(s, valuesIn(e.inv)), renewal(s))
+	reasons = slices.Concat(reasons, ownership.Drift(x.removed, s.draft.Adopts()), freed(s.idle, changes), replacedValues(s, valuesIn(e.inv)), renewal(s))
 	if s.draft.Record.MovedFrom(s.draft.Object.Address) {
 		reasons = append(reasons, plans.Reason{Kind: plans.ReasonMoved, Detail: s.draft.Record.State.Address})
 	}
@@ -299,10 +300,10 @@ func warnTwin(s *subject, cloud string, differences []fields.Difference) {
 }
 
 // originOf collects the facts that decide who changed the object.
-func originOf(s *subject, answer *unstructured.Unstructured) blame.Origin {
+func originOf(s *subject, answer *unstructured.Unstructured) ownership.Origin {
 	held := fields.OwnersOf(s.draft.Live, s.draft.Manager)
 	same := s.draft.Record != nil && s.draft.Record.State.DesiredDigest == s.draft.Object.Digest() && !givenAnew(s, answer, held)
-	return blame.Origin{
+	return ownership.Origin{
 		Live:   held,
 		After:  fields.OwnersOf(answer, s.draft.Manager),
 		Same:   same,
@@ -327,4 +328,28 @@ func writtenSince(s *subject) bool {
 	}
 	now := s.since.fingerprint
 	return now.Owned == "" || now.Server == s.draft.Record.State.Fingerprint.Server
+}
+
+// stiff decides about a claim that its storage class does not let grow. Nil: the server refuses
+// something else.
+func stiff(e *env, s *subject, manifest *unstructured.Unstructured, r dryrun.Refusal) *outcome.Outcome {
+	if s.draft.Action.Ref.GVK.GroupKind() != kinds.PersistentVolumeClaim || r.World || r.Denied || r.Permission != nil || r.Unasked != "" || len(r.Immutable) > 0 || e.inv.Input.RefreshOnly {
+		return nil
+	}
+	want, declared := inventory.ClaimSize(manifest.Object)
+	has, known := inventory.ClaimSize(s.draft.Live.Object)
+	if !declared || !known || want.Cmp(has) <= 0 {
+		return nil
+	}
+	return refusedFor(s, fmt.Sprintf("%s cannot grow from %s to %s", s.draft.Action.Ref, &has, &want), trial.GrowthRemedy(s.draft.Live, r, has))
+}
+
+// shrinking says that a claim is declared smaller than it is; empty: it is not.
+func shrinking(s *subject) string {
+	want, declared := inventory.ClaimSize(s.draft.Object.Manifest.Object)
+	has, known := inventory.ClaimSize(s.draft.Live.Object)
+	if s.draft.Action.Ref.GVK.GroupKind() != kinds.PersistentVolumeClaim || !declared || !known || want.Cmp(has) >= 0 {
+		return ""
+	}
+	return fmt.Sprintf("A volume cannot shrink, and this one has %s. ", &has)
 }

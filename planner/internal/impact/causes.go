@@ -11,14 +11,13 @@ import (
 	"kolla.openstack.org/kolla/lang/ini"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // causes returns why the pod template changed.
 func (d *disturbance) causes() []plans.Cause {
-	causes := fileCauses(d.facts.Inventory, d.live, d.outcome.After)
+	causes := fileCauses(d.inv, d.live, d.outcome.After)
 	for _, c := range d.action.Changes {
 		if inTemplate(c) && !isFileReference(c.Path) {
 			if cause := templateCause(c); !slices.ContainsFunc(causes, func(other plans.Cause) bool { return reflect.DeepEqual(cause, other) }) {
@@ -66,7 +65,7 @@ func isFileReference(path string) bool {
 // fileCauses returns the changes in the files of the pods: in the volumes that have another
 // ConfigMap or Secret now.
 func fileCauses(inv *inventory.Inventory, live, then *unstructured.Unstructured) []plans.Cause {
-	before, after := objects.FilesOf(live), objects.FilesOf(then)
+	before, after := inventory.FilesOf(live), inventory.FilesOf(then)
 	var causes []plans.Cause
 	for _, volume := range after.Names {
 		was, is := before.Refs[volume], after.Refs[volume]

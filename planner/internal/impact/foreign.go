@@ -7,8 +7,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/lifecycle"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/internal/ownership"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -60,7 +60,7 @@ func leftNotes(o *outcome.Outcome) []plans.Change {
 		for _, name := range note.Path {
 			path = append(path, fieldpath.PathElement{FieldName: &name})
 		}
-		if lifecycle.Declares(o.Object, path) {
+		if ownership.Declares(o.Object, path) {
 			continue
 		}
 		if owners == nil {
@@ -90,7 +90,7 @@ func leftField(o *outcome.Outcome, path fieldpath.Path, owners fields.Owners) pl
 // or the lifecycle of the object. A field that only the lifecycle leaves is listed only if it
 // has an owner: nearly all others are defaults, and only the server could tell.
 func leftFields(o *outcome.Outcome) ([]plans.Change, error) {
-	rules := lifecycle.Of(o.Object)
+	rules := ownership.RulesOf(o.Object)
 	kind := o.Action.Ref.GVK.GroupKind()
 	if !proof.Shared(kind) && (!rules.ByOwner() || !fields.WrittenThrough(o.Live, func(subresource string) bool { return subresource != "status" })) {
 		return nil, nil
@@ -105,7 +105,7 @@ func leftFields(o *outcome.Outcome) ([]plans.Change, error) {
 	for _, path := range fields.Extras(o.Live, manifest, o.Manager, fieldpath.NewSet(), ignored, false) {
 		value, _ := fields.Lookup(o.Live.Object, path)
 		_, written := owners.Other(path)
-		if value == nil || fields.Empty(value) || fields.RepeatsKey(path) || lifecycle.Declares(o.Object, path) {
+		if value == nil || fields.Empty(value) || fields.RepeatsKey(path) || ownership.Declares(o.Object, path) {
 			continue
 		}
 		keeper := proof.KeeperOf(o.Live, fields.Names(path))

@@ -1,6 +1,6 @@
 // Package impact says what a plan means for the users of the cloud: the pods that restart,
 // the data that is lost, the nodes that pods leave, and the fields that stay with others. It
-// only adds to a plan and changes no decision, so later stages need nothing of it.
+// only adds to a plan, and no decision depends on it.
 package impact
 
 import (
@@ -14,137 +14,88 @@ import (
 
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/cutoff"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/internal/placement"
 	"kolla.openstack.org/kolla/planner/internal/removal"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// Facts are the results of earlier stages.
-type Facts struct {
-	Inventory *inventory.Inventory
-	Outcomes  []*outcome.Outcome
-	Actions   []plans.Action // all actions of the plan, in order
-	Losses    []plans.Loss
-	Copied    map[providers.Ref]inventory.CopiedValues
-	CutOffs   map[providers.Ref]*plans.CutOff
-}
-
 // Of returns the effects of the plan by block: the lost data first, then the effects of each
-// action.
-func Of(f Facts) []plans.Impact {
-	outcomes := byAddress(f.Outcomes)
+// action. actions are all actions of the plan, in order.
+func Of(inv *inventory.Inventory, copied map[providers.Ref]inventory.CopiedValues, outcomes []*outcome.Outcome, actions []plans.Action, losses []plans.Loss) []plans.Impact {
+	known := map[addrs.Object]*outcome.Outcome{}
+	for _, o := range outcomes {
+		known[o.Object.Address] = o
+	}
 	effects := map[string][]plans.Effect{}
-	for _, l := range f.Losses {
+	for _, l := range losses {
 		effects[l.Address.Block] = append(effects[l.Address.Block], plans.Effect{
 			Kind: plans.EffectLoss, Name: l.Address.Name, Ref: l.Refs[0], Data: l.Holds, Grave: true, Loss: &l,
 		})
 	}
-	nodes := nodesOf(f.Inventory, f.Outcomes, f.Actions)
-	for i := range f.Actions {
-		a := &f.Actions[i]
-		d := disturbance{facts: &f, nodes: nodes, action: a, outcome: outcomes[a.Address], live: f.Inventory.Input.Snapshot.Get(a.Ref)}
-		effects[a.Address.Block] = append(effects[a.Address.Block], d.effects()...)
+	nodes := placement.After(inv, outcomes, actions)
+	for i := range actions {
+		a := &actions[i]
+		d := disturbance{inv: inv, nodes: nodes, action: a, outcome: known[a.Address], live: inv.Input.Snapshot.Get(a.Ref)}
+		disturbs := d.effects(copied)
+		if a.Verb == plans.Delete && a.RunsPodsContinuously() {
+			disturbs = append(disturbs, volumesStay(a, removal.StayingVolumes(inv.Input.Snapshot, d.live, actions, losses))...)
+		}
+		effects[a.Address.Block] = append(effects[a.Address.Block], disturbs...)
 	}
 	var impact []plans.Impact
 	for _, block := range slices.Sorted(maps.Keys(effects)) {
 		if len(effects[block]) > 0 {
-			impact = append(impact, plans.Impact{Block: block, Service: inventory.ServiceName(f.Inventory, block), Effects: effects[block]})
+			impact = append(impact, plans.Impact{Block: block, Service: inventory.ServiceName(inv, block), Effects: effects[block]})
 		}
 	}
 	return impact
 }
 
-func byAddress(outcomes []*outcome.Outcome) map[addrs.Object]*outcome.Outcome {
-	all := map[addrs.Object]*outcome.Outcome{}
-	for _, o := range outcomes {
-		all[o.Object.Address] = o
-	}
-	return all
-}
-
-// Questions returns the workloads whose pods the plan removes from their nodes, or from some
-// of them. atRisk are objects that a refused plan would delete.
-func Questions(inv *inventory.Inventory, outcomes []*outcome.Outcome, actions []plans.Action, atRisk []removal.AtRisk) []cutoff.Question {
-	snapshot := inv.Input.Snapshot
-	var questions []cutoff.Question
-	for _, g := range atRisk {
-		ref := g.Ref
-		if live := snapshot.Get(ref); cutoff.Asks(ref, live) {
-			questions = append(questions, cutoff.Question{Ref: ref, Live: live})
-		}
-	}
-	known, nodes := byAddress(outcomes), nodesOf(inv, outcomes, actions)
-	for i := range actions {
-		a := &actions[i]
-		live := snapshot.Get(a.Ref)
-		switch {
-		case !cutoff.Asks(a.Ref, live):
-		case a.Verb == plans.Delete && !a.Partial:
-			questions = append(questions, cutoff.Question{Ref: a.Ref, Live: live})
-		default:
-			if left := leftNodes(snapshot, a, afterOf(known[a.Address]), nodes); len(left) > 0 && inv.Owns(live) {
-				questions = append(questions, cutoff.Question{Ref: a.Ref, Live: live, Nodes: left})
-			}
-		}
-	}
-	return questions
-}
-
-func afterOf(o *outcome.Outcome) *unstructured.Unstructured {
-	if o == nil {
-		return nil
-	}
-	return o.After
-}
-
 // disturbance is the effect of one action.
 type disturbance struct {
-	facts   *Facts
-	nodes   nodesAfter
+	inv     *inventory.Inventory
+	nodes   placement.Nodes
 	action  *plans.Action
 	outcome *outcome.Outcome           // nil: the object is not declared
 	live    *unstructured.Unstructured // nil: the object does not exist
 }
 
 // effects returns the effects of the action. Those of a deletion are grave.
-func (d *disturbance) effects() []plans.Effect {
-	effects := d.disturbs()
+func (d *disturbance) effects(copied map[providers.Ref]inventory.CopiedValues) []plans.Effect {
+	effects := d.disturbs(copied)
 	deletes := d.action.Verb == plans.Delete && !d.action.Partial || d.action.Verb == plans.Replace && !d.action.KeepsPods
 	for i := range effects {
 		e := &effects[i]
 		e.Name, e.Ref = cmp.Or(e.Name, d.action.Address.Name), d.action.Ref
 		e.Grave = e.Grave || deletes && d.action.Ref.GVK.GroupKind() != kinds.Job
 	}
-	if names := d.volumesStay(); len(names) > 0 {
-		effects = append(effects, plans.Effect{Kind: plans.EffectVolumesStay, Name: d.action.Address.Name, Ref: d.action.Ref, Items: names})
-	}
 	return effects
 }
 
-func (d *disturbance) disturbs() []plans.Effect {
+func (d *disturbance) disturbs(copied map[providers.Ref]inventory.CopiedValues) []plans.Effect {
 	live := d.live
 	switch kind := d.action.Ref.GVK.GroupKind(); {
 	case kind == kinds.Job:
 		return d.job()
 	case d.action.RunsPodsContinuously():
-		return slices.Concat(d.workload(), d.leaves(), d.cutsOff())
+		left := placement.Left(d.inv.Input.Snapshot, d.action, d.outcome, d.nodes)
+		return slices.Concat(d.workload(), d.leaves(left), d.cutsOff(left))
 	case d.action.Verb == plans.Replace:
 		return replacement(d.action)
 	case d.action.ValuesCopiedTo != (addrs.Object{}):
-		if lost := d.facts.Copied[d.action.Ref].Lost; len(lost) > 0 {
+		if lost := copied[d.action.Ref].Lost; len(lost) > 0 {
 			return []plans.Effect{{Kind: plans.EffectValuesDropped, Items: lost, ValuesCopiedTo: d.action.ValuesCopiedTo.Name}}
 		}
 	case d.action.Verb == plans.Delete && !d.action.Partial && kind != kinds.Namespace:
 		recorded := ""
-		if r := d.facts.Inventory.RecordByAddress(d.action.Address); r != nil {
+		if r := d.inv.RecordByAddress(d.action.Address); r != nil {
 			recorded = r.State.Holds
 		}
-		if holds := objects.Holds(live, recorded); holds != "" {
+		if holds := inventory.Holds(live, recorded); holds != "" {
 			return []plans.Effect{{Kind: plans.EffectDataDeleted, Data: holds}}
 		}
 	case kind == kinds.Service && slices.ContainsFunc(d.action.Changes, isPort) && live != nil:
@@ -207,16 +158,16 @@ func (d *disturbance) workload() []plans.Effect {
 		if d.action.Evidence.Kind == plans.Rendered {
 			nodes = nil // the declarations name only some nodes of a cluster
 		}
-		n, known := newPods(cmp.Or(d.outcome.After, d.outcome.Object.Manifest), nodes)
+		n, known := placement.NewPods(cmp.Or(d.outcome.After, d.outcome.Object.Manifest), nodes)
 		return []plans.Effect{{Kind: plans.EffectDeploy, Pods: n, EachNode: !known}}
 	case plans.Delete:
-		n, known := objects.Replicas(d.live)
+		n, known := inventory.Replicas(d.live)
 		return append([]plans.Effect{{Kind: plans.EffectStop, Pods: n, EachNode: !known, Downtime: true}}, volumesLost(d.action)...)
 	case plans.Replace:
 		if d.action.KeepsPods {
 			return append(d.restart(), d.scale()...)
 		}
-		n, _ := objects.Replicas(d.live)
+		n, _ := inventory.Replicas(d.live)
 		return append([]plans.Effect{{Kind: plans.EffectRecreate, Pods: n, Strategy: plans.AllAtOnce, Downtime: n > 0, Why: d.action.Reasons}}, volumesLost(d.action)...)
 	case plans.Update, plans.Adopt:
 		return append(d.restart(), d.scale()...)
@@ -232,12 +183,16 @@ func volumesLost(a *plans.Action) []plans.Effect {
 	return []plans.Effect{{Kind: plans.EffectDataLost, Data: a.Holds}}
 }
 
-// volumesStay returns the names of the volumes that a deleted StatefulSet leaves behind.
-func (d *disturbance) volumesStay() []string {
-	if d.action.Verb != plans.Delete || !d.action.RunsPodsContinuously() {
+// volumesStay returns the effect on the volumes that a deleted StatefulSet leaves behind.
+func volumesStay(a *plans.Action, volumes []providers.Ref) []plans.Effect {
+	if len(volumes) == 0 {
 		return nil
 	}
-	return namesOf(removal.StayingVolumes(d.facts.Inventory.Input.Snapshot, d.live, d.facts.Actions, d.facts.Losses))
+	e := plans.Effect{Kind: plans.EffectVolumesStay, Name: a.Address.Name, Ref: a.Ref}
+	for _, ref := range volumes {
+		e.Items = append(e.Items, ref.Name)
+	}
+	return []plans.Effect{e}
 }
 
 // restart returns which pods restart because their template changes. A restart of the only pod
@@ -246,9 +201,9 @@ func (d *disturbance) restart() []plans.Effect {
 	if !slices.ContainsFunc(d.action.Changes, inTemplate) {
 		return nil
 	}
-	n, counted := objects.Replicas(d.live)
+	n, counted := inventory.Replicas(d.live)
 	counted = counted || d.action.Evidence.Kind != plans.Rendered
-	if after, known := objects.Replicas(d.outcome.After); known {
+	if after, known := inventory.Replicas(d.outcome.After); known {
 		n = min(n, after)
 	}
 	if n == 0 && counted {
@@ -268,7 +223,7 @@ func (d *disturbance) restart() []plans.Effect {
 // holdsData reports whether the pods of a workload have lasting volumes, as those of databases
 // and queues.
 func holdsData(workload *unstructured.Unstructured) bool {
-	if len(objects.ClaimTemplates(workload)) > 0 {
+	if len(inventory.ClaimTemplates(workload)) > 0 {
 		return true
 	}
 	volumes, _, _ := unstructured.NestedSlice(workload.Object, "spec", "template", "spec", "volumes")
@@ -282,8 +237,8 @@ func inTemplate(c plans.Change) bool { return fields.Within(c.Path, "spec.templa
 
 // scale returns how many pods start or stop.
 func (d *disturbance) scale() []plans.Effect {
-	before, known := objects.Replicas(d.live)
-	after, alsoKnown := objects.Replicas(d.outcome.After)
+	before, known := inventory.Replicas(d.live)
+	after, alsoKnown := inventory.Replicas(d.outcome.After)
 	switch {
 	case !known || !alsoKnown || before == after:
 		return nil
@@ -336,8 +291,7 @@ func share(workload *unstructured.Unstructured, n int, up bool, path ...string) 
 }
 
 // leaves returns the effect of leaving nodes. It is grave if others need the pods there.
-func (d *disturbance) leaves() []plans.Effect {
-	nodes := leftNodes(d.facts.Inventory.Input.Snapshot, d.action, afterOf(d.outcome), d.nodes)
+func (d *disturbance) leaves(nodes []string) []plans.Effect {
 	if len(nodes) == 0 {
 		return nil
 	}
@@ -345,11 +299,20 @@ func (d *disturbance) leaves() []plans.Effect {
 	return []plans.Effect{{Kind: plans.EffectLeave, Pods: len(nodes), Items: nodes, Data: loss, Grave: loss != ""}}
 }
 
-// cutsOff returns the effect on the users of the pods that leave their nodes.
-func (d *disturbance) cutsOff() []plans.Effect {
-	c := d.facts.CutOffs[d.action.Ref]
-	if c == nil {
+// cutsOff returns the effect on the users of the pods that leave the nodes, or all nodes. Only an
+// apply asks the pods which items they carry.
+func (d *disturbance) cutsOff(nodes []string) []plans.Effect {
+	deletes := d.action.Verb == plans.Delete && !d.action.Partial
+	if d.live == nil || !deletes && (len(nodes) == 0 || !d.inv.Owns(d.live)) {
 		return nil
 	}
-	return []plans.Effect{{Kind: plans.EffectCutOff, Data: c.What, Carried: c.Nodes, Grave: true}}
+	command, err := providers.PodCommandOf(d.live, providers.AnnotationCarries)
+	what := "what it carries"
+	switch {
+	case err == nil && command == nil:
+		return nil
+	case err == nil:
+		what = command.What
+	}
+	return []plans.Effect{{Kind: plans.EffectCutOff, Data: what, Items: nodes, Grave: true}}
 }

@@ -7,13 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/dev/objecttest"
-	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/impact"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
-	"kolla.openstack.org/kolla/state"
 )
 
 // object decodes a manifest in the namespace openstack.
@@ -70,7 +68,7 @@ func TestOf(t *testing.T) {
 				t.Fatal(problems)
 			}
 			var got []plans.EffectKind
-			for _, i := range impact.Of(impact.Facts{Inventory: inv, Outcomes: []*outcome.Outcome{test.outcome}, Actions: []plans.Action{test.outcome.Action}}) {
+			for _, i := range impact.Of(inv, nil, []*outcome.Outcome{test.outcome}, []plans.Action{test.outcome.Action}, nil) {
 				for _, e := range i.Effects {
 					got = append(got, e.Kind)
 				}
@@ -79,25 +77,5 @@ func TestOf(t *testing.T) {
 				t.Errorf("effects (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-// The data of a claim that somebody deleted is lost. Jobs that filled it have to run again.
-func TestLosses(t *testing.T) {
-	claim := object(t, `{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}}`)
-	job := decidedTo(t, plans.None, object(t, `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "fill"}}`), nil)
-	job.Object.DependsOn = []addrs.Object{objecttest.Address(t, "service.a/PersistentVolumeClaim/data")}
-	job.Record = &inventory.Record{State: &state.Object{Ready: true}}
-	inv, _ := inventory.Index(inventory.Input{Snapshot: providers.SnapshotOf()})
-	for reason, want := range map[plans.ReasonKind]int{plans.ReasonNew: 0, plans.ReasonGone: 1} {
-		created := decidedTo(t, plans.Create, nil, claim)
-		created.Action.Reasons = []plans.Reason{{Kind: reason}}
-		losses := impact.LostData(inv, []*outcome.Outcome{created, job})
-		if len(losses) != want {
-			t.Fatalf("%s: losses %v, want %d", reason, losses, want)
-		}
-		if want == 1 && (len(losses[0].Jobs) != 1 || losses[0].Jobs[0] != job.Object.Address) {
-			t.Errorf("jobs to run again: %v", losses[0].Jobs)
-		}
 	}
 }

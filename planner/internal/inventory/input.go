@@ -22,9 +22,6 @@ type Input struct {
 	// state lacks.
 	Objects []providers.Object
 	Reader  providers.Reader
-	// Shell asks the pods of workloads that will be deleted for the items that they carry;
-	// nil: nobody asks them.
-	Shell providers.Shell
 	// Snapshot has the objects that were listed before. The plan lists the missing ones.
 	Snapshot *providers.Snapshot
 	State    *state.State // nil: nothing was ever applied

@@ -3,7 +3,8 @@
 //
 // Index checks the input and needs no cluster. Observe and ObserveSelected then make most LIST
 // requests of a plan; package trial lists the pods of a claim that is to be replaced. Later
-// stages look things up. versions.go chooses the old version of an object that stays.
+// stages look things up. versions.go chooses the old version of an object that stays, and objects.go
+// reads facts from one object, declared or live.
 package inventory
 
 import (
@@ -68,23 +69,8 @@ type Inventory struct {
 // the problems; otherwise the problems are warnings. A destroy ignores problems of the
 // declarations.
 func Index(in Input) (*Inventory, []plans.Problem) {
-	if in.State == nil {
-		in.State = &state.State{}
-	}
-	in.Objects = order.Complete(in.Objects)
-	if in.Parallelism <= 0 {
-		in.Parallelism = 10
-	}
-	inv := &Inventory{
-		Input:      in,
-		Declared:   map[addrs.Object]*providers.Object{},
-		Left:       map[Identity]*Record{},
-		DeleteData: newPermission(in.DeleteData),
-		byIdentity: map[Identity]*providers.Object{},
-		recorded:   map[addrs.Object]*Record{},
-		known:      map[Identity]*Record{},
-	}
-	problems := checkState(&in)
+	inv := newInventory(in)
+	problems := checkState(&inv.Input)
 	unusable, warnings := indexRecords(inv)
 	problems = append(problems, unusable...)
 	declared := slices.Concat(indexDeclared(inv), checkDependencies(inv), checkAdopted(inv), checkMoves(inv), checkTriggers(inv))
@@ -95,6 +81,26 @@ func Index(in Input) (*Inventory, []plans.Problem) {
 		return nil, problems
 	}
 	return inv, warnings
+}
+
+// newInventory returns an inventory without an index.
+func newInventory(in Input) *Inventory {
+	if in.State == nil {
+		in.State = &state.State{}
+	}
+	in.Objects = order.Complete(in.Objects)
+	if in.Parallelism <= 0 {
+		in.Parallelism = 10
+	}
+	return &Inventory{
+		Input:      in,
+		Declared:   map[addrs.Object]*providers.Object{},
+		Left:       map[Identity]*Record{},
+		DeleteData: newPermission(in.DeleteData),
+		byIdentity: map[Identity]*providers.Object{},
+		recorded:   map[addrs.Object]*Record{},
+		known:      map[Identity]*Record{},
+	}
 }
 
 // checkState refuses the state of another cluster or cloud.

@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang/addrs"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -92,7 +91,7 @@ func UnrecordedObjects(inv *Inventory) []Unrecorded {
 // deleted.
 func VolumesOf(snapshot *providers.Snapshot, set *unstructured.Unstructured) []providers.Ref {
 	var refs []providers.Ref
-	for _, name := range objects.ClaimNames(set) {
+	for _, name := range ClaimNames(set) {
 		pattern := regexp.MustCompile("^" + regexp.QuoteMeta(name+"-"+set.GetName()) + "-[0-9]+$")
 		for _, claim := range snapshot.All(Claims) {
 			if claim.GetNamespace() == set.GetNamespace() && pattern.MatchString(claim.GetName()) {

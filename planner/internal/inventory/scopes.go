@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/state"
@@ -124,7 +123,7 @@ func compared(inv *Inventory) []providers.Scope {
 func claimed(inv *Inventory) []providers.Scope {
 	var scopes []providers.Scope
 	for i := range inv.Input.Objects {
-		if set := inv.Input.Objects[i].Manifest; objects.OwnVolumes(set) != "" && !inv.Input.Destroy {
+		if set := inv.Input.Objects[i].Manifest; OwnVolumes(set) != "" && !inv.Input.Destroy {
 			scopes = append(scopes, providers.Scope{GVK: Claims, Namespace: set.GetNamespace()})
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang/addrs"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/trust"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -77,7 +76,7 @@ func mountedFiles(snapshot *providers.Snapshot) map[providers.Ref]bool {
 	mounted := map[providers.Ref]bool{}
 	for _, kind := range []schema.GroupKind{kinds.Deployment, kinds.StatefulSet, kinds.DaemonSet} {
 		for _, workload := range snapshot.All(kind.WithVersion("v1")) {
-			for _, ref := range objects.FilesOf(workload).Refs {
+			for _, ref := range FilesOf(workload).Refs {
 				mounted[ref] = true
 			}
 		}

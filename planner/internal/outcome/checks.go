@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -33,8 +32,8 @@ func RefuseFewer(outcomes []*Outcome) {
 		if o.Object.ScaleDown == "" || o.Live == nil || !slices.Contains([]plans.Verb{plans.Update, plans.Adopt, plans.Replace}, o.Action.Verb) {
 			continue
 		}
-		before, known := objects.Replicas(o.Live)
-		after, alsoKnown := objects.Replicas(o.After)
+		before, known := inventory.Replicas(o.Live)
+		after, alsoKnown := inventory.Replicas(o.After)
 		if known && alsoKnown && after < before {
 			o.Refuse(plans.ProblemOf(o.Object, fmt.Sprintf("%s cannot go from %d pods to %d", o.Action.Ref, before, after), o.Object.ScaleDown))
 		}

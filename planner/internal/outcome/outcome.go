@@ -59,6 +59,13 @@ func (o *Outcome) Owned() bool {
 // Finished reports whether the object is a Job that an apply has seen complete.
 func (o *Outcome) Finished() bool { return o.Object.IsJob() && o.Record != nil && o.Record.State.Ready }
 
+// OtherInputs reports whether a live Job was made from other inputs. It is false for a Job without
+// the annotation.
+func (o *Outcome) OtherInputs() bool {
+	want := o.Object.Manifest.GetAnnotations()[providers.AnnotationInputs]
+	return want != "" && o.Live.GetAnnotations()[providers.AnnotationInputs] != want
+}
+
 // Versioned reports whether the name of the object contains a hash of its content.
 func (o *Outcome) Versioned() bool { return o.Object.Family != (addrs.Object{}) }
 

@@ -12,8 +12,8 @@ import (
 	"kolla.openstack.org/kolla/internal/base/foreign"
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/lifecycle"
-	"kolla.openstack.org/kolla/planner/internal/objects"
+	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
 	"kolla.openstack.org/kolla/providers"
@@ -41,8 +41,8 @@ var handTools = regexp.MustCompile(`^(kubectl(-.*)?|k9s|rancher|[Ll]ens|OpenLens
 // its kind. In objects of others it takes none without permission.
 //
 // idle: the field is taken because the autoscaler that set it no longer exists.
-func decideField(o Object, by fields.Owner, path fieldpath.Path) (what verdict, idle bool) {
-	rules := lifecycle.Of(o.Declared)
+func decideField(o *outcome.Outcome, force bool, by fields.Owner, path fieldpath.Path) (what verdict, idle bool) {
+	rules := RulesOf(o.Object)
 	switch {
 	case fields.Covered(rules.Ignored(), path):
 		return leave, false
@@ -50,13 +50,13 @@ func decideField(o Object, by fields.Owner, path fieldpath.Path) (what verdict, 
 		return take, false
 	case rules.YieldsTo(by.Manager):
 		return leave, false
-	case o.Force:
+	case force:
 		return take, false
 	case setByController(o, path):
 		return leave, false
 	case o.Ours:
 		return take, by.Scales(path)
-	case o.Adopted && handTools.MatchString(by.Manager):
+	case o.Adopts() && handTools.MatchString(by.Manager):
 		return take, false
 	}
 	return refuse, false
@@ -65,21 +65,21 @@ func decideField(o Object, by fields.Owner, path fieldpath.Path) (what verdict, 
 // setByController reports whether a controller sets the field because of its kind: the replicas of an
 // object with an autoscaler, the certificates for calls to webhooks and converters, and the size of
 // a volume that has grown.
-func setByController(o Object, path fieldpath.Path) bool {
+func setByController(o *outcome.Outcome, path fieldpath.Path) bool {
 	if path[len(path)-1].FieldName != nil && *path[len(path)-1].FieldName == "caBundle" {
 		return proof.KeeperOf(o.Live, fields.Names(path)) == proof.Others
 	}
-	return fields.Text(path) == replicas && o.Scaled || grown(o, path)
+	return fields.Text(path) == replicas && o.Action.Scaled || grown(o, path)
 }
 
 // grown reports whether the path is the size of a volume that is larger than declared. It cannot
 // shrink.
-func grown(o Object, path fieldpath.Path) bool {
-	if o.Declared.Ref().GVK.GroupKind() != kinds.PersistentVolumeClaim || fields.Text(path) != objects.ClaimSizePath {
+func grown(o *outcome.Outcome, path fieldpath.Path) bool {
+	if o.Object.Ref().GVK.GroupKind() != kinds.PersistentVolumeClaim || fields.Text(path) != inventory.ClaimSizePath {
 		return false
 	}
-	want, declared := objects.ClaimSize(o.Declared.Manifest.Object)
-	has, there := objects.ClaimSize(o.Live.Object)
+	want, declared := inventory.ClaimSize(o.Object.Manifest.Object)
+	has, there := inventory.ClaimSize(o.Live.Object)
 	return declared && there && has.Cmp(want) > 0
 }
 
@@ -90,13 +90,13 @@ type Settlement struct {
 	Takes   bool                 // kolla takes the others
 }
 
-// Arbitrate decides about the conflicts of an object.
-func Arbitrate(o Object, manifest *unstructured.Unstructured, conflicts []providers.Conflict) (Settlement, error) {
+// Arbitrate decides about the conflicts of an object. With force, the operator takes all fields.
+func Arbitrate(o *outcome.Outcome, force bool, manifest *unstructured.Unstructured, conflicts []providers.Conflict) (Settlement, error) {
 	owners := fields.OwnersOf(o.Live, o.Manager)
 	var out Settlement
 	for _, conflict := range conflicts {
 		by, path := owners.Found(conflict)
-		switch what, _ := decideField(o, by, path); what {
+		switch what, _ := decideField(o, force, by, path); what {
 		case take:
 			out.Takes = true
 		case leave:
@@ -104,7 +104,7 @@ func Arbitrate(o Object, manifest *unstructured.Unstructured, conflicts []provid
 			if err != nil {
 				return out, err
 			}
-			y.Declared = lifecycle.Of(o.Declared).YieldsTo(by.Manager) || fields.Covered(lifecycle.Of(o.Declared).Ignored(), path)
+			y.Declared = RulesOf(o.Object).YieldsTo(by.Manager) || fields.Covered(RulesOf(o.Object).Ignored(), path)
 			out.Yields = append(out.Yields, y)
 		default:
 			out.Refused = append(out.Refused, conflict)
@@ -117,7 +117,7 @@ func Arbitrate(o Object, manifest *unstructured.Unstructured, conflicts []provid
 const maxConflicts = 10
 
 // Problem says who owns which field, since when, and how to go on.
-func Problem(o Object, conflicts []providers.Conflict) plans.Problem {
+func Problem(o *outcome.Outcome, conflicts []providers.Conflict) plans.Problem {
 	owners := fields.OwnersOf(o.Live, o.Manager)
 	var lines []string
 	var names []string
@@ -130,11 +130,11 @@ func Problem(o Object, conflicts []providers.Conflict) plans.Problem {
 		lines = append(lines, line)
 		names = append(names, fmt.Sprintf("%q", fields.Text(path)))
 	}
-	summary := fmt.Sprintf("fields of %s belong to others", o.Declared.Ref())
+	summary := fmt.Sprintf("fields of %s belong to others", o.Object.Ref())
 	if len(conflicts) == 1 {
-		summary = fmt.Sprintf("a field of %s belongs to %s", o.Declared.Ref(), foreign.Name(conflicts[0].Manager))
+		summary = fmt.Sprintf("a field of %s belongs to %s", o.Object.Ref(), foreign.Name(conflicts[0].Manager))
 	}
-	return plans.ProblemOf(o.Declared, summary, strings.Join(words.First(lines, maxConflicts, "field"), "\n")+fmt.Sprintf(
+	return plans.ProblemOf(o.Object, summary, strings.Join(words.First(lines, maxConflicts, "field"), "\n")+fmt.Sprintf(
 		"\nDo not declare a field that another tool maintains; or decide in the lifecycle block who owns it: ignore_fields = [%s] or yield_to = [%q] leaves it to the other tool, force_conflicts takes it. To take it once, plan with -force-conflicts. -target limits that to this object and its dependencies: -force-conflicts -target='%s'",
-		words.Few(slices.Compact(slices.Sorted(slices.Values(names))), maxConflicts), conflicts[0].Manager, o.Declared.Address))
+		words.Few(slices.Compact(slices.Sorted(slices.Values(names))), maxConflicts), conflicts[0].Manager, o.Object.Address))
 }

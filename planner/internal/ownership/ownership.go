@@ -1,25 +1,18 @@
-// Package ownership decides about declared fields that other field managers own: kolla takes
-// them, leaves them to their owners, such as replicas to an autoscaler
-// (conflict.go: setByController), or asks the operator. Package additions leaves undeclared
-// replicas to an autoscaler.
+// Package ownership decides who sets which field of a live object. Of the declared fields that other
+// field managers own, kolla takes some, leaves some to their owners, such as replicas to an autoscaler
+// (conflict.go: setByController), and asks the operator about the rest. Undeclared fields that a new
+// object would not have are additions of others: the package finds them, who wrote them, and which of
+// them no update can remove. It also says who changed a field (blame.go). It asks nobody; only the
+// default class of an Ingress and aggregated rules are read from the snapshot.
 package ownership
-
-import (
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"kolla.openstack.org/kolla/providers"
-)
 
 // replicas is the path of the field that an autoscaler sets.
 const replicas = "spec.replicas"
 
-// Object has the facts about a live object that decide who sets its declared fields.
-type Object struct {
-	Declared *providers.Object
-	Live     *unstructured.Unstructured
-	Manager  string // the field manager that applies it
-	Ours     bool   // kolla made it, or owned fields of it before
-	Adopted  bool   // kolla takes it over from somebody else
-	Scaled   bool   // an autoscaler sets its replicas
-	Force    bool   // the operator takes all fields
+// History says what is known of the writes to a live object since the last apply or check.
+type History struct {
+	// Clean: the object has the fingerprint of that time.
+	Clean bool
+	// Written: somebody certainly wrote to it.
+	Written bool
 }

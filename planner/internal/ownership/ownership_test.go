@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/ownership"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -33,61 +34,52 @@ func declared(t *testing.T) *providers.Object {
 // The lifecycle of an object counts most, then the options, then who made the object.
 func TestConflicts(t *testing.T) {
 	const takes, yields, refused = "takes", "yields", "refused"
-	ours := func(l providers.Lifecycle) func(o *ownership.Object) {
-		return func(o *ownership.Object) { o.Ours, o.Declared.Lifecycle = true, &l }
+	theirs := func(l providers.Lifecycle) func(o *outcome.Outcome) {
+		return func(o *outcome.Outcome) { o.Object.Lifecycle = &l }
 	}
-	adopted := func(o *ownership.Object) { o.Adopted = true }
+	ours := func(l providers.Lifecycle) func(o *outcome.Outcome) {
+		return func(o *outcome.Outcome) { o.Ours, o.Object.Lifecycle = true, &l }
+	}
+	adopted := theirs(providers.Lifecycle{})
 	tests := map[string]struct {
 		manager string
-		change  func(o *ownership.Object)
+		change  func(o *outcome.Outcome)
 		want    string
+		force   bool
 	}{
-		"a person, in kolla's own object":      {"kubectl-edit", ours(providers.Lifecycle{}), takes},
-		"a controller, in kolla's own object":  {"kube-controller-manager", ours(providers.Lifecycle{}), takes},
-		"another cloud, in kolla's own object": {"kolla:other", ours(providers.Lifecycle{}), takes},
-		"neither made nor adopted":             {"kubectl", func(*ownership.Object) {}, refused},
-		"adopted":                              {"operator", adopted, refused},
-		"adopted, a controller":                {"kube-controller-manager", adopted, refused},
-		"adopted, of kubectl":                  {"kubectl", adopted, takes},
-		"adopted, of its subcommands":          {"kubectl-client-side-apply", adopted, takes},
-		"adopted, of a name like kubectl's":    {"kubectled", adopted, refused},
-		"adopted, of k9s":                      {"k9s", adopted, takes},
-		"adopted, of a browser":                {"Mozilla", adopted, takes},
-		"adopted, before server-side apply":    {"before-first-apply", adopted, takes},
-		"adopted, with -force-conflicts":       {"operator", func(o *ownership.Object) { o.Adopted, o.Force = true, true }, takes},
-		"yield_to":                             {"operator", ours(providers.Lifecycle{YieldTo: []string{"oper*"}}), yields},
-		"yield_to, others":                     {"operator", ours(providers.Lifecycle{YieldTo: []string{"helm"}}), takes},
-		"yield_to and -force-conflicts":        {"operator", func(o *ownership.Object) { ours(providers.Lifecycle{YieldTo: []string{"operator"}})(o); o.Force = true }, yields},
-		"ignored":                              {"operator", ours(providers.Lifecycle{IgnoreFields: []string{"data"}}), yields},
-		"ignored and -force-conflicts": {"operator", func(o *ownership.Object) {
-			ours(providers.Lifecycle{IgnoreFields: []string{"data.key"}})(o)
-			o.Force = true
-		}, yields},
-		"ignored and forced":       {"operator", ours(providers.Lifecycle{IgnoreFields: []string{"data"}, ForceConflicts: true}), yields},
-		"another field is ignored": {"operator", ours(providers.Lifecycle{IgnoreFields: []string{"data.y", "metadata"}}), takes},
-		"forced": {"operator", func(o *ownership.Object) {
-			o.Adopted, o.Declared.Lifecycle = true, &providers.Lifecycle{ForceConflicts: true}
-		}, takes},
-		"forced, and yield_to": {"operator", ours(providers.Lifecycle{ForceConflicts: true, YieldTo: []string{"operator"}}), takes},
-		"the field is forced": {"operator", func(o *ownership.Object) {
-			o.Adopted, o.Declared.Lifecycle = true, &providers.Lifecycle{ForceFields: []string{`data["key"]`}}
-		}, takes},
-		"another field is forced": {"operator", func(o *ownership.Object) {
-			o.Adopted, o.Declared.Lifecycle = true, &providers.Lifecycle{ForceFields: []string{"data.y"}}
-		}, refused},
-		"the owner is forced": {"operator", func(o *ownership.Object) {
-			o.Adopted, o.Declared.Lifecycle = true, &providers.Lifecycle{ForceManagers: []string{"operator"}}
-		}, takes},
-		"another owner is forced": {"operator", func(o *ownership.Object) {
-			o.Adopted, o.Declared.Lifecycle = true, &providers.Lifecycle{ForceManagers: []string{"argocd"}}
-		}, refused},
+		"a person, in kolla's own object":      {"kubectl-edit", ours(providers.Lifecycle{}), takes, false},
+		"a controller, in kolla's own object":  {"kube-controller-manager", ours(providers.Lifecycle{}), takes, false},
+		"another cloud, in kolla's own object": {"kolla:other", ours(providers.Lifecycle{}), takes, false},
+		"neither made nor adopted":             {"kubectl", func(o *outcome.Outcome) { o.Object.Partial = true }, refused, false},
+		"adopted":                              {"operator", adopted, refused, false},
+		"adopted, a controller":                {"kube-controller-manager", adopted, refused, false},
+		"adopted, of kubectl":                  {"kubectl", adopted, takes, false},
+		"adopted, of its subcommands":          {"kubectl-client-side-apply", adopted, takes, false},
+		"adopted, of a name like kubectl's":    {"kubectled", adopted, refused, false},
+		"adopted, of k9s":                      {"k9s", adopted, takes, false},
+		"adopted, of a browser":                {"Mozilla", adopted, takes, false},
+		"adopted, before server-side apply":    {"before-first-apply", adopted, takes, false},
+		"adopted, with -force-conflicts":       {"operator", adopted, takes, true},
+		"yield_to":                             {"operator", ours(providers.Lifecycle{YieldTo: []string{"oper*"}}), yields, false},
+		"yield_to, others":                     {"operator", ours(providers.Lifecycle{YieldTo: []string{"helm"}}), takes, false},
+		"yield_to and -force-conflicts":        {"operator", ours(providers.Lifecycle{YieldTo: []string{"operator"}}), yields, true},
+		"ignored":                              {"operator", ours(providers.Lifecycle{IgnoreFields: []string{"data"}}), yields, false},
+		"ignored and -force-conflicts":         {"operator", ours(providers.Lifecycle{IgnoreFields: []string{"data.key"}}), yields, true},
+		"ignored and forced":                   {"operator", ours(providers.Lifecycle{IgnoreFields: []string{"data"}, ForceConflicts: true}), yields, false},
+		"another field is ignored":             {"operator", ours(providers.Lifecycle{IgnoreFields: []string{"data.y", "metadata"}}), takes, false},
+		"forced":                               {"operator", theirs(providers.Lifecycle{ForceConflicts: true}), takes, false},
+		"forced, and yield_to":                 {"operator", ours(providers.Lifecycle{ForceConflicts: true, YieldTo: []string{"operator"}}), takes, false},
+		"the field is forced":                  {"operator", theirs(providers.Lifecycle{ForceFields: []string{`data["key"]`}}), takes, false},
+		"another field is forced":              {"operator", theirs(providers.Lifecycle{ForceFields: []string{"data.y"}}), refused, false},
+		"the owner is forced":                  {"operator", theirs(providers.Lifecycle{ForceManagers: []string{"operator"}}), takes, false},
+		"another owner is forced":              {"operator", theirs(providers.Lifecycle{ForceManagers: []string{"argocd"}}), refused, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			o := ownership.Object{Declared: declared(t), Live: data(t, test.manager), Manager: providers.FieldManager}
-			test.change(&o)
+			o := &outcome.Outcome{Object: declared(t), Live: data(t, test.manager), Manager: providers.FieldManager}
+			test.change(o)
 			conflicts := []providers.Conflict{{Path: ".data.key", Manager: test.manager}}
-			settled, err := ownership.Arbitrate(o, o.Declared.Manifest, conflicts)
+			settled, err := ownership.Arbitrate(o, test.force, o.Object.Manifest, conflicts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +102,7 @@ func TestConflicts(t *testing.T) {
 
 // The problem of a conflict names the owner, the field and the ways out.
 func TestProblem(t *testing.T) {
-	o := ownership.Object{Declared: declared(t), Live: data(t, "operator"), Manager: providers.FieldManager}
+	o := &outcome.Outcome{Object: declared(t), Live: data(t, "operator"), Manager: providers.FieldManager}
 	problem := ownership.Problem(o, []providers.Conflict{{Path: ".data.key", Manager: "operator"}})
 	for _, want := range []string{`data["key"]`, "operator", "ignore_fields", "yield_to", "-force-conflicts"} {
 		if !strings.Contains(problem.Summary+"\n"+problem.Detail, want) {

@@ -9,17 +9,17 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"kolla.openstack.org/kolla/planner/fields"
-	"kolla.openstack.org/kolla/planner/internal/lifecycle"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Yields finds the declared fields that are not sent: those in ignore_fields, and those of
 // owners who may have them. idle are fields of autoscalers that no longer exist.
-func Yields(o Object, manifest *unstructured.Unstructured) (yields []plans.Yield, idle []plans.Reason, err error) {
-	ignored := lifecycle.Of(o.Declared).Ignored()
+func Yields(o *outcome.Outcome, force bool, manifest *unstructured.Unstructured) (yields []plans.Yield, idle []plans.Reason, err error) {
+	ignored := RulesOf(o.Object).Ignored()
 	rivals := fields.WrittenThrough(o.Live, func(subresource string) bool { return subresource != "status" })
-	if !rivals && len(ignored) == 0 && !o.Scaled {
+	if !rivals && len(ignored) == 0 && !o.Action.Scaled {
 		return nil, nil, nil // by far the most objects, and nothing of them has to be parsed
 	}
 	owners := fields.OwnersOf(o.Live, o.Manager)
@@ -27,7 +27,7 @@ func Yields(o Object, manifest *unstructured.Unstructured) (yields []plans.Yield
 	if err != nil {
 		return nil, nil, err
 	}
-	if replicas := fieldpath.MakePathOrDie("spec", "replicas"); o.Scaled && !slices.ContainsFunc(candidates, replicas.Equals) {
+	if replicas := fieldpath.MakePathOrDie("spec", "replicas"); o.Action.Scaled && !slices.ContainsFunc(candidates, replicas.Equals) {
 		if _, declared := fields.Lookup(manifest.Object, replicas); declared {
 			candidates = append(candidates, replicas)
 		}
@@ -44,17 +44,17 @@ func Yields(o Object, manifest *unstructured.Unstructured) (yields []plans.Yield
 			if !taken && held && !hold(&y, o.Live, manifest, path) {
 				continue
 			}
-		case held, !taken && !(o.Scaled && y.Path == replicas):
+		case held, !taken && !(o.Action.Scaled && y.Path == replicas):
 			continue
 		default:
-			what, unused := decideField(o, by, path)
+			what, unused := decideField(o, force, by, path)
 			if unused {
 				idle = append(idle, plans.Reason{Kind: plans.ReasonIdle, Path: y.Path, Manager: y.Manager})
 			}
 			if what != leave {
 				continue
 			}
-			y.Declared = lifecycle.Of(o.Declared).YieldsTo(by.Manager)
+			y.Declared = RulesOf(o.Object).YieldsTo(by.Manager)
 		}
 		yields = append(yields, y)
 	}
@@ -62,7 +62,7 @@ func Yields(o Object, manifest *unstructured.Unstructured) (yields []plans.Yield
 }
 
 // newYield leaves a field of the manifest to its owner.
-func newYield(o Object, manifest *unstructured.Unstructured, path fieldpath.Path, by fields.Owner) (plans.Yield, error) {
+func newYield(o *outcome.Outcome, manifest *unstructured.Unstructured, path fieldpath.Path, by fields.Owner) (plans.Yield, error) {
 	text, err := fieldpath.NewSet(path).ToJSON()
 	if err != nil {
 		return plans.Yield{}, fmt.Errorf("write down which field %s is: %w", fields.Text(path), err)
@@ -91,12 +91,12 @@ func hold(y *plans.Yield, live, manifest *unstructured.Unstructured, path fieldp
 
 // StartOver removes the drift from fields that a conflict would leave to their owners. A new
 // object has them as declared until their owners set them again.
-func StartOver(o Object, differences []fields.Difference) {
+func StartOver(o *outcome.Outcome, force bool, differences []fields.Difference) {
 	owners := fields.OwnersOf(o.Live, o.Manager)
 	for i := range differences {
 		d := &differences[i]
 		if by, _ := owners.Other(d.At); d.Drift && by.Manager != "" {
-			if what, _ := decideField(o, by, d.At); what == leave {
+			if what, _ := decideField(o, force, by, d.At); what == leave {
 				d.Drift, d.Edited = false, false
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/dev/objecttest"
 	"kolla.openstack.org/kolla/planner/fields"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/ownership"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -42,18 +43,18 @@ func TestFieldsOfControllers(t *testing.T) {
 		size       = `{"f:spec":{"f:resources":{"f:requests":{"f:storage":{}}}}}`
 		configMap  = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {caBundle: x}}"
 	)
-	scaled := func(o *ownership.Object) { o.Scaled = true }
+	scaled := func(o *outcome.Outcome) { o.Action.Scaled = true }
 	tests := map[string]struct {
 		live, fields, path string
 		declared           string // empty: as live
-		change             func(o *ownership.Object)
-		left               bool
+		change             func(o *outcome.Outcome)
+		force, left        bool
 	}{
 		"replicas of an autoscaler":         {live: deployment, fields: replicas, path: ".spec.replicas", change: scaled, left: true},
 		"replicas without one":              {live: deployment, fields: replicas, path: ".spec.replicas"},
-		"replicas of an autoscaler, forced": {live: deployment, fields: replicas, path: ".spec.replicas", change: func(o *ownership.Object) { o.Scaled, o.Force = true, true }},
-		"replicas of an autoscaler, forced by the lifecycle": {live: deployment, fields: replicas, path: ".spec.replicas", change: func(o *ownership.Object) {
-			o.Scaled, o.Declared.Lifecycle = true, &providers.Lifecycle{ForceFields: []string{"spec.replicas"}}
+		"replicas of an autoscaler, forced": {live: deployment, fields: replicas, path: ".spec.replicas", change: scaled, force: true},
+		"replicas of an autoscaler, forced by the lifecycle": {live: deployment, fields: replicas, path: ".spec.replicas", change: func(o *outcome.Outcome) {
+			o.Action.Scaled, o.Object.Lifecycle = true, &providers.Lifecycle{ForceFields: []string{"spec.replicas"}}
 		}},
 		"certificates of a webhook":        {live: webhook, fields: caBundle, path: `.webhooks[name="h"].clientConfig.caBundle`, left: true},
 		"a key that is called the same":    {live: configMap, fields: `{"f:data":{"f:caBundle":{}}}`, path: ".data.caBundle"},
@@ -70,11 +71,11 @@ func TestFieldsOfControllers(t *testing.T) {
 				manifest = objecttest.Read(t, test.declared)
 			}
 			owns(live, "acme-controller", "", test.fields)
-			o := ownership.Object{Declared: &providers.Object{Manifest: manifest}, Live: live, Manager: providers.FieldManager, Ours: true}
+			o := &outcome.Outcome{Object: &providers.Object{Manifest: manifest}, Live: live, Manager: providers.FieldManager, Ours: true}
 			if test.change != nil {
-				test.change(&o)
+				test.change(o)
 			}
-			got, err := ownership.Arbitrate(o, manifest, []providers.Conflict{{Path: test.path, Manager: "acme-controller"}})
+			got, err := ownership.Arbitrate(o, test.force, manifest, []providers.Conflict{{Path: test.path, Manager: "acme-controller"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,10 +98,10 @@ func TestYields(t *testing.T) {
 		replicas = `{"f:spec":{"f:replicas":{}}}`
 		data     = `{"f:data":{"f:x":{}}}`
 	)
-	ignores := func(path string) func(*ownership.Object) {
-		return func(o *ownership.Object) { o.Declared.Lifecycle = &providers.Lifecycle{IgnoreFields: []string{path}} }
+	ignores := func(path string) func(*outcome.Outcome) {
+		return func(o *outcome.Outcome) { o.Object.Lifecycle = &providers.Lifecycle{IgnoreFields: []string{path}} }
 	}
-	yieldsTo := func(o *ownership.Object) { o.Declared.Lifecycle = &providers.Lifecycle{YieldTo: []string{"hpa"}} }
+	yieldsTo := func(o *outcome.Outcome) { o.Object.Lifecycle = &providers.Lifecycle{YieldTo: []string{"hpa"}} }
 	left := func(change func(y *plans.Yield)) []plans.Yield {
 		y := plans.Yield{Path: "spec.replicas", Manager: "hpa", Want: int64(3), Live: int64(5), Field: replicas}
 		change(&y)
@@ -111,18 +112,18 @@ func TestYields(t *testing.T) {
 		owner          string // manager, or manager/subresource; empty: nobody else
 		held           bool   // kolla owns the field
 		fields         string // empty: replicas
-		change         func(o *ownership.Object)
+		change         func(o *outcome.Outcome)
 		yields         []plans.Yield
 		idle           bool
 	}{
 		"nobody else":                     {held: true},
-		"somebody's, in kolla's object":   {owner: "hpa", change: func(o *ownership.Object) { o.Ours = true }},
+		"somebody's, in kolla's object":   {owner: "hpa", change: func(o *outcome.Outcome) { o.Ours = true }},
 		"somebody's, in another object":   {owner: "hpa"}, // sent, so that it becomes a conflict
-		"what a person left in it":        {owner: "kubectl-edit", change: func(o *ownership.Object) { o.Adopted = true }},
+		"what a person left in it":        {owner: "kubectl-edit"},
 		"yield_to":                        {owner: "hpa", change: yieldsTo, yields: left(func(y *plans.Yield) { y.Declared = true })},
 		"yield_to, shared":                {owner: "hpa", held: true, change: yieldsTo},
 		"yield_to, of the status":         {owner: "hpa/status", change: yieldsTo},
-		"yield_to, somebody else":         {owner: "other", change: func(o *ownership.Object) { yieldsTo(o); o.Ours = true }},
+		"yield_to, somebody else":         {owner: "other", change: func(o *outcome.Outcome) { yieldsTo(o); o.Ours = true }},
 		"ignored, of others":              {owner: "hpa", change: ignores("spec.replicas"), yields: left(func(y *plans.Yield) { y.Declared = true })},
 		"ignored, of nobody":              {change: ignores("spec.replicas"), yields: left(func(y *plans.Yield) { y.Declared, y.Manager = true, "" })},
 		"ignored, and kolla's":            {held: true, change: ignores("spec.replicas"), yields: left(func(y *plans.Yield) { y.Declared, y.Manager, y.Value = true, "", int64(5) })},
@@ -130,13 +131,13 @@ func TestYields(t *testing.T) {
 		"ignored, kolla's, missing":       {held: true, live: bare, change: ignores("spec.replicas")},
 		"ignored, kolla's, secret":        {held: true, declared: secret, live: other, fields: data, change: ignores("data.x")},
 		"ignored, of others, secret":      {owner: "hpa", declared: secret, live: other, fields: data, change: ignores("data.x"), yields: []plans.Yield{{Path: `data["x"]`, Manager: "hpa", Want: plans.Masked, Live: plans.Masked, Field: data, Declared: true}}},
-		"something else is ignored":       {owner: "hpa", change: func(o *ownership.Object) { ignores("spec.template")(o); o.Ours = true }},
-		"scaled":                          {owner: "hpa", change: func(o *ownership.Object) { o.Scaled, o.Ours = true, true }, yields: left(func(*plans.Yield) {})},
-		"scaled, not by anybody yet":      {change: func(o *ownership.Object) { o.Scaled, o.Ours = true, true }, yields: left(func(y *plans.Yield) { y.Manager = "" })},
-		"scaled, and kolla's":             {held: true, change: func(o *ownership.Object) { o.Scaled, o.Ours = true, true }},
-		"scaled, replicas are undeclared": {declared: bare, change: func(o *ownership.Object) { o.Scaled, o.Ours = true, true }},
-		"the autoscaler is gone":          {owner: "kube-controller-manager/scale", change: func(o *ownership.Object) { o.Ours = true }, idle: true},
-		"a person scaled":                 {owner: "kubectl/scale", change: func(o *ownership.Object) { o.Ours = true }},
+		"something else is ignored":       {owner: "hpa", change: func(o *outcome.Outcome) { ignores("spec.template")(o); o.Ours = true }},
+		"scaled":                          {owner: "hpa", change: func(o *outcome.Outcome) { o.Action.Scaled, o.Ours = true, true }, yields: left(func(*plans.Yield) {})},
+		"scaled, not by anybody yet":      {change: func(o *outcome.Outcome) { o.Action.Scaled, o.Ours = true, true }, yields: left(func(y *plans.Yield) { y.Manager = "" })},
+		"scaled, and kolla's":             {held: true, change: func(o *outcome.Outcome) { o.Action.Scaled, o.Ours = true, true }},
+		"scaled, replicas are undeclared": {declared: bare, change: func(o *outcome.Outcome) { o.Action.Scaled, o.Ours = true, true }},
+		"the autoscaler is gone":          {owner: "kube-controller-manager/scale", change: func(o *outcome.Outcome) { o.Ours = true }, idle: true},
+		"a person scaled":                 {owner: "kubectl/scale", change: func(o *outcome.Outcome) { o.Ours = true }},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -156,11 +157,11 @@ func TestYields(t *testing.T) {
 			if manager, subresource, _ := strings.Cut(test.owner, "/"); manager != "" {
 				owns(there, manager, subresource, set)
 			}
-			o := ownership.Object{Declared: &providers.Object{Manifest: manifest}, Live: there, Manager: providers.FieldManager}
+			o := &outcome.Outcome{Object: &providers.Object{Manifest: manifest}, Live: there, Manager: providers.FieldManager}
 			if test.change != nil {
-				test.change(&o)
+				test.change(o)
 			}
-			yields, idle, err := ownership.Yields(o, manifest)
+			yields, idle, err := ownership.Yields(o, false, manifest)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -178,14 +179,14 @@ func TestYields(t *testing.T) {
 func TestStartOver(t *testing.T) {
 	tests := map[string]struct {
 		owner  string
-		change func(o *ownership.Object)
+		change func(o *outcome.Outcome)
 		drift  bool
 	}{
-		"an owner who may have it": {owner: "hpa", change: func(o *ownership.Object) { o.Declared.Lifecycle = &providers.Lifecycle{YieldTo: []string{"hpa"}} }},
-		"an autoscaler":            {owner: "hpa", change: func(o *ownership.Object) { o.Scaled = true }},
+		"an owner who may have it": {owner: "hpa", change: func(o *outcome.Outcome) { o.Object.Lifecycle = &providers.Lifecycle{YieldTo: []string{"hpa"}} }},
+		"an autoscaler":            {owner: "hpa", change: func(o *outcome.Outcome) { o.Action.Scaled = true }},
 		"somebody else":            {owner: "kubectl", drift: true},
 		"nobody knows who":         {drift: true},
-		"nobody, and ignored":      {drift: true, change: func(o *ownership.Object) { o.Declared.Lifecycle = &providers.Lifecycle{IgnoreFields: []string{"spec"}} }},
+		"nobody, and ignored":      {drift: true, change: func(o *outcome.Outcome) { o.Object.Lifecycle = &providers.Lifecycle{IgnoreFields: []string{"spec"}} }},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -193,12 +194,12 @@ func TestStartOver(t *testing.T) {
 			if test.owner != "" {
 				owns(live, test.owner, "", `{"f:spec":{"f:replicas":{}}}`)
 			}
-			o := ownership.Object{Declared: &providers.Object{Manifest: live}, Live: live, Manager: providers.FieldManager, Ours: true}
+			o := &outcome.Outcome{Object: &providers.Object{Manifest: live}, Live: live, Manager: providers.FieldManager, Ours: true}
 			if test.change != nil {
-				test.change(&o)
+				test.change(o)
 			}
 			differences := []fields.Difference{{At: fieldpath.MakePathOrDie("spec", "replicas"), Change: plans.Change{Drift: true, Edited: true}}}
-			ownership.StartOver(o, differences)
+			ownership.StartOver(o, false, differences)
 			if got := differences[0]; got.Drift != test.drift || got.Edited != test.drift {
 				t.Errorf("drift %v, edited %v", got.Drift, got.Edited)
 			}

@@ -149,7 +149,7 @@ func TestNamespaces(t *testing.T) {
 			}
 			inv := index(t, in)
 			inv.Inside = map[string]providers.Contents{"extra": test.inside}
-			decide := removal.Undeclared(inv, nil, nil, nil)
+			decide := removal.Undeclared(inv, nil, nil, nil, nil)
 			if in.Destroy {
 				decide = removal.Destroy(inv, nil)
 			}

@@ -12,12 +12,21 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// RefuseLosses refuses the deletion of objects with data. It returns one problem for each block,
-// because operators usually remove a whole service. cutOffs lists who uses the pods of an object.
-func RefuseLosses(inv *inventory.Inventory, atRisk []AtRisk, cutOffs map[providers.Ref]*plans.CutOff) []plans.Problem {
+// Refusals returns the problems by which a plan must not be carried out: it would lose data, or deletes
+// more than it may. It also warns of names in -delete-data without an effect. problems are those of
+// the plan so far.
+func (r *Result) Refusals(inv *inventory.Inventory, problems []plans.Problem) []plans.Problem {
+	refused := refuseLosses(inv, r.AtRisk)
+	unused := r.unusedPermissions(inv, slices.Concat(problems, refused))
+	return slices.Concat(refused, unused, LimitDeletes(inv, r.Actions))
+}
+
+// refuseLosses refuses the deletion of objects with data. It returns one problem for each block,
+// because operators usually remove a whole service.
+func refuseLosses(inv *inventory.Inventory, all []AtRisk) []plans.Problem {
 	blocks := map[string][]AtRisk{}
 	var order []string
-	for _, g := range atRisk {
+	for _, g := range all {
 		block := g.Address.Block
 		if blocks[block] == nil {
 			order = append(order, block)
@@ -27,7 +36,7 @@ func RefuseLosses(inv *inventory.Inventory, atRisk []AtRisk, cutOffs map[provide
 	var problems []plans.Problem
 	for _, block := range order {
 		slices.SortFunc(blocks[block], func(a, b AtRisk) int { return a.Address.Compare(b.Address) })
-		problems = append(problems, refusalOf(inv, block, blocks[block], cutOffs))
+		problems = append(problems, refusalOf(inv, block, blocks[block]))
 	}
 	return problems
 }
@@ -36,10 +45,10 @@ func RefuseLosses(inv *inventory.Inventory, atRisk []AtRisk, cutOffs map[provide
 const renamed = " If you renamed the block, declare its new name in a moved block."
 
 // refusalOf returns the problem of the objects with data of one block.
-func refusalOf(inv *inventory.Inventory, block string, all []AtRisk, cutOffs map[providers.Ref]*plans.CutOff) plans.Problem {
+func refusalOf(inv *inventory.Inventory, block string, all []AtRisk) plans.Problem {
 	first := all[0]
 	if inv.Input.Destroy {
-		return destroyed(all, cutOffs)
+		return destroyed(all)
 	}
 	isExternal := external(inv, block)
 	if len(all) == 1 {
@@ -50,8 +59,7 @@ func refusalOf(inv *inventory.Inventory, block string, all []AtRisk, cutOffs map
 		return plans.Problem{
 			Address: first.Address,
 			Summary: what,
-			Detail: fmt.Sprintf("%s%s To delete it with its data, plan with %s.%s",
-				cutOffFirst(cutOffs[first.Ref]), back, words.Option("-delete-data", first.Address.String()), leftWith(removedBlock(first.Address), "it")),
+			Detail:  fmt.Sprintf("%s To delete it with its data, plan with %s.%s", back, words.Option("-delete-data", first.Address.String()), leftWith(removedBlock(first.Address), "it")),
 		}
 	}
 	what, back := fmt.Sprintf("%d objects of %s are no longer declared, and hold data", len(all), block), "To keep them, put their declarations back."+renamed
@@ -65,44 +73,22 @@ func refusalOf(inv *inventory.Inventory, block string, all []AtRisk, cutOffs map
 		Address: first.Address,
 		Summary: what,
 		Detail: fmt.Sprintf("What would be lost:\n\n%s\n%s To delete all of them, plan with %s. To leave them in the cluster without kolla, declare for each:\n\n%s",
-			listOf(all, cutOffs), back, words.Option("-delete-data", block), removedBlock(first.Address)),
+			listOf(all), back, words.Option("-delete-data", block), removedBlock(first.Address)),
 	}
 }
 
-// listOf lists objects with their data and the users of their pods.
-func listOf(all []AtRisk, cutOffs map[providers.Ref]*plans.CutOff) string {
+// listOf lists objects with their data.
+func listOf(all []AtRisk) string {
 	var list strings.Builder
 	for _, g := range all {
-		fmt.Fprintf(&list, "  %s: %s\n%s", g.Ref, g.Data, cutOffBelow(cutOffs[g.Ref], "    "))
+		fmt.Fprintf(&list, "  %s: %s\n", g.Ref, g.Data)
 	}
 	return list.String()
 }
 
-// cutOffBelow lists the users of the pods in indented lines.
-func cutOffBelow(c *plans.CutOff, indent string) string {
-	if c == nil {
-		return ""
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s:\n", indent, c.Title())
-	for _, line := range c.Lines() {
-		fmt.Fprintf(&b, "%s  %s\n", indent, line)
-	}
-	return b.String()
-}
-
-// cutOffFirst lists the users of the pods in a paragraph of its own.
-func cutOffFirst(c *plans.CutOff) string {
-	text := cutOffBelow(c, "  ")
-	if text == "" {
-		return ""
-	}
-	return "On the nodes:\n\n" + text + "\n"
-}
-
 // destroyed returns the problem of a destroy that would stop workloads which others need. They
 // cannot stay as volumes can, because the objects that they mount would be deleted.
-func destroyed(all []AtRisk, cutOffs map[providers.Ref]*plans.CutOff) plans.Problem {
+func destroyed(all []AtRisk) plans.Problem {
 	name, what := all[0].Address.String(), all[0].Ref.String()
 	if len(all) > 1 {
 		name, what = all[0].Address.Block, all[0].Address.Block
@@ -111,18 +97,18 @@ func destroyed(all []AtRisk, cutOffs map[providers.Ref]*plans.CutOff) plans.Prob
 		Address: all[0].Address,
 		Summary: fmt.Sprintf("%s would be destroyed, and holds what others need", what),
 		Detail: fmt.Sprintf("What would stop:\n\n%s\nTo destroy it as well, plan with %s; to leave its service as it is, with %s.",
-			listOf(all, cutOffs), words.Option("-delete-data", name), words.Option("-exclude", all[0].Address.Block)),
+			listOf(all), words.Option("-delete-data", name), words.Option("-exclude", all[0].Address.Block)),
 	}
 }
 
-// UnusedPermissions warns of names in -delete-data without an effect. They are probably
+// unusedPermissions warns of names in -delete-data without an effect. They are probably
 // typing errors; the plan and its other problems have the names to suggest.
-func UnusedPermissions(inv *inventory.Inventory, actions []plans.Action, kept []plans.Kept, problems []plans.Problem) []plans.Problem {
+func (r *Result) unusedPermissions(inv *inventory.Inventory, problems []plans.Problem) []plans.Problem {
 	var known []string
-	for _, k := range kept {
+	for _, k := range r.Kept {
 		known = append(known, k.Address.String())
 	}
-	for _, a := range actions {
+	for _, a := range r.Actions {
 		if a.Holds != "" {
 			known = append(known, a.Address.String())
 		}

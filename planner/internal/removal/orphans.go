@@ -10,29 +10,29 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Orphans warns of objects with the cloud's label that neither the state nor the
+// orphans warns of objects with the cloud's label that neither the state nor the
 // configuration knows.
-func Orphans(inv *inventory.Inventory) []plans.Problem {
-	var orphans []inventory.Unrecorded
+func orphans(inv *inventory.Inventory) []plans.Problem {
+	var found []inventory.Unrecorded
 	for _, u := range inventory.UnrecordedObjects(inv) {
 		if inv.DeclarationByRef(u.Ref) == nil && u.Live.GetAnnotations()[providers.AnnotationAddress] != "" {
-			orphans = append(orphans, u)
+			found = append(found, u)
 		}
 	}
-	if len(orphans) > outcome.MaxSeparateProblems { // the state was probably lost
+	if len(found) > outcome.MaxSeparateProblems { // the state was probably lost
 		var names []string
-		for _, u := range orphans {
+		for _, u := range found {
 			names = append(names, u.Ref.String())
 		}
 		return []plans.Problem{{
 			Warning: true,
-			Summary: fmt.Sprintf("%d objects are labelled as objects of this cloud, but neither the state nor the configuration knows them", len(orphans)),
+			Summary: fmt.Sprintf("%d objects are labelled as objects of this cloud, but neither the state nor the configuration knows them", len(found)),
 			Detail: fmt.Sprintf("They are %s. They are left alone. "+outcome.RebuildAdvice+" Otherwise, if nothing needs them, delete them with kubectl.",
 				words.Few(names, 6), "them"),
 		}}
 	}
 	var warnings []plans.Problem
-	for _, u := range orphans {
+	for _, u := range found {
 		warnings = append(warnings, plans.Problem{
 			Warning: true,
 			Address: u.Address,

@@ -8,7 +8,6 @@ import (
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -98,7 +97,7 @@ func (m *remover) dataAtRisk(c removable) string {
 			return ""
 		}
 	}
-	data := objects.Holds(c.live, c.holds)
+	data := inventory.Holds(c.live, c.holds)
 	if _, lives := m.copied[c.ref]; lives {
 		data = ""
 	}
@@ -124,7 +123,7 @@ func (m *remover) protect(c removable, data string) {
 		m.result.AtRisk = append(m.result.AtRisk, g)
 		return
 	}
-	problem := refusalOf(m.inv, c.address.Block, []AtRisk{g}, nil)
+	problem := refusalOf(m.inv, c.address.Block, []AtRisk{g})
 	if len(m.occupants(c.ref.Name)) > 0 {
 		problem.Detail = occupiedRemedy(c, m.keepsIn(c.ref.Name))
 	}

@@ -3,12 +3,13 @@
 // object is kolla's, and if nothing is lost that the operator did not name. Of the old versions
 // of a ConfigMap or Secret it keeps the previous one (inventory.Versions.Previous). It keeps
 // every existing version if the block has a workload with the strategy OnDelete, or if only a
-// part of the block is selected. It examines no pod.
+// part of the block is selected. It examines no pod. lost.go finds data that is gone already.
 package removal
 
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,7 +19,6 @@ import (
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/selection"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -28,11 +28,16 @@ import (
 
 // Result has the removals of a plan.
 type Result struct {
+	// Actions are those on declared objects and the removals.
 	Actions []plans.Action
-	Kept    []plans.Kept // objects with data that a destroy does not delete
-	// AtRisk are objects with data. They prevent the plan; see RefuseLosses.
-	AtRisk   []AtRisk
+	Kept    []plans.Kept // objects with data that the plan does not delete
+	// Losses are data that are gone already, or stay behind under another name.
+	Losses   []plans.Loss
 	Problems []plans.Problem
+	// Removals counts the objects that exist and are to be deleted, released or forgotten.
+	Removals int
+	// AtRisk are objects with data. They prevent the plan; see Refusals.
+	AtRisk []AtRisk
 }
 
 // AtRisk is an object that would be deleted although it holds data.
@@ -56,9 +61,26 @@ func newRemover(inv *inventory.Inventory, copied map[providers.Ref]inventory.Cop
 
 // Undeclared decides about the recorded objects without a declaration, and about old versions of
 // declared objects. An object that is declared at another address is only forgotten at the old
-// one. The previous version of an object stays until the next one comes.
-func Undeclared(inv *inventory.Inventory, set selection.Set, copied map[providers.Ref]inventory.CopiedValues, outcomes []*outcome.Outcome) Result {
+// one. The previous version of an object stays until the next one comes. actions are those on the
+// declared objects. A refresh-only plan only forgets the objects that no longer exist.
+func Undeclared(inv *inventory.Inventory, set selection.Set, copied map[providers.Ref]inventory.CopiedValues, outcomes []*outcome.Outcome, actions []plans.Action) Result {
 	m := newRemover(inv, copied)
+	m.undeclared(set, outcomes)
+	r := m.result
+	r.Losses, r.Removals = lostData(inv, outcomes), r.removals()
+	if inv.Input.RefreshOnly {
+		return Result{Actions: slices.Concat(actions, gone(inv, set)), Losses: r.Losses, Removals: r.Removals}
+	}
+	r.Actions = append(r.Actions, actions...)
+	r.Kept = append(r.Kept, KeptVolumes(inv, r.Actions, r.Losses)...)
+	LinkDeletes(inv, r.Actions)
+	r.Problems = append(r.Problems, orphans(inv)...)
+	return r
+}
+
+// undeclared decides about the objects of Undeclared.
+func (m *remover) undeclared(set selection.Set, outcomes []*outcome.Outcome) {
+	inv := m.inv
 	families := inv.Former.Families
 	var undeclared []removable
 	var elsewhere []*inventory.Record
@@ -89,11 +111,10 @@ func Undeclared(inv *inventory.Inventory, set selection.Set, copied map[provider
 		}
 	}
 	m.removeAll(undeclared, plans.ReasonUndeclared)
-	return m.result
 }
 
-// Removals counts the objects that exist and are to be deleted, released or forgotten.
-func (r Result) Removals() int {
+// removals returns Removals.
+func (r *Result) removals() int {
 	n := len(r.AtRisk)
 	for i := range r.Actions {
 		switch a := &r.Actions[i]; {
@@ -106,9 +127,9 @@ func (r Result) Removals() int {
 	return n
 }
 
-// Gone returns the actions of a refresh-only plan that forget undeclared objects which no
+// gone returns the actions of a refresh-only plan that forget undeclared objects which no
 // longer exist.
-func Gone(inv *inventory.Inventory, set selection.Set) []plans.Action {
+func gone(inv *inventory.Inventory, set selection.Set) []plans.Action {
 	m := newRemover(inv, nil)
 	for i := range inv.Records {
 		r := &inv.Records[i]
@@ -217,7 +238,7 @@ func (m *remover) delete(c removable, reason plans.ReasonKind) {
 		}
 		action.DependsOn = append(action.DependsOn, copied.To)
 	} else if !c.partial {
-		action.Holds = objects.Holds(c.live, c.holds)
+		action.Holds = inventory.Holds(c.live, c.holds)
 		if c.namespace() {
 			if occupants := m.occupants(c.ref.Name); len(occupants) > 0 {
 				action.Occupied = true

@@ -15,6 +15,7 @@ import (
 	"kolla.openstack.org/kolla/internal/dev/objecttest"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
+	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/removal"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -195,7 +196,7 @@ func TestUndeclared(t *testing.T) {
 			if test.input != nil {
 				test.input(&in)
 			}
-			got := removal.Undeclared(index(t, in), nil, nil, nil)
+			got := removal.Undeclared(index(t, in), nil, nil, nil, nil)
 			var verb plans.Verb
 			var reason plans.ReasonKind
 			for _, a := range got.Actions {
@@ -353,5 +354,32 @@ func TestMaxDeletes(t *testing.T) {
 				t.Errorf("%q does not say %q", got[0].Detail, ways)
 			}
 		})
+	}
+}
+
+// The data of a claim that somebody deleted is lost. Jobs that filled it have to run again.
+func TestLosses(t *testing.T) {
+	decided := func(verb plans.Verb, kind, name string) *outcome.Outcome {
+		u, at := live(kind, name), objecttest.Address(t, "service.a/"+kind+"/"+name)
+		return &outcome.Outcome{
+			Object: &providers.Object{Address: at, Manifest: u}, Live: u,
+			Action: plans.Action{Address: at, Verb: verb, Ref: providers.RefOf(u)},
+		}
+	}
+	job := decided(plans.None, "Job", "fill")
+	job.Object.Manifest.SetAPIVersion("batch/v1")
+	job.Object.DependsOn = []addrs.Object{objecttest.Address(t, "service.a/PersistentVolumeClaim/data")}
+	job.Record = &inventory.Record{State: &state.Object{Ready: true}}
+	inv := index(t, inventory.Input{})
+	for reason, want := range map[plans.ReasonKind]int{plans.ReasonNew: 0, plans.ReasonGone: 1} {
+		created := decided(plans.Create, "PersistentVolumeClaim", "data")
+		created.Action.Reasons = []plans.Reason{{Kind: reason}}
+		losses := removal.Undeclared(inv, nil, nil, []*outcome.Outcome{created, job}, nil).Losses
+		if len(losses) != want {
+			t.Fatalf("%s: losses %v, want %d", reason, losses, want)
+		}
+		if want == 1 && (len(losses[0].Jobs) != 1 || losses[0].Jobs[0] != job.Object.Address) {
+			t.Errorf("jobs to run again: %v", losses[0].Jobs)
+		}
 	}
 }

@@ -86,7 +86,7 @@ func TestVersions(t *testing.T) {
 			if _, err := inv.ObserveSelected(t.Context(), set.Has); err != nil {
 				t.Fatal(err)
 			}
-			got := removal.Undeclared(inv, set, nil, outcomes).Actions
+			got := removal.Undeclared(inv, set, nil, outcomes, nil).Actions
 			if diff := cmp.Diff(test.want, decided(got)); diff != "" {
 				t.Errorf("actions (-want +got):\n%s", diff)
 			}

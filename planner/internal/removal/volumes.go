@@ -8,7 +8,6 @@ import (
 
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -17,7 +16,7 @@ import (
 // StayingVolumes returns the volumes that a StatefulSet leaves behind when it is deleted. It
 // leaves out the volumes that a loss names: the advice to delete them would be wrong.
 func StayingVolumes(snapshot *providers.Snapshot, set *unstructured.Unstructured, actions []plans.Action, losses []plans.Loss) []providers.Ref {
-	if set.GroupVersionKind().GroupKind() != kinds.StatefulSet || objects.TakesVolumesAlong(set) {
+	if set.GroupVersionKind().GroupKind() != kinds.StatefulSet || inventory.TakesVolumesAlong(set) {
 		return nil
 	}
 	deleted := map[providers.Ref]bool{}

@@ -19,7 +19,6 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/dryrun"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/state"
@@ -111,9 +110,9 @@ func volumesOf(set *unstructured.Unstructured) []*unstructured.Unstructured {
 	if set.GroupVersionKind().GroupKind() != kinds.StatefulSet {
 		return nil
 	}
-	replicas, _ := objects.Replicas(set)
+	replicas, _ := inventory.Replicas(set)
 	var out []*unstructured.Unstructured
-	for _, template := range objects.ClaimNames(set) {
+	for _, template := range inventory.ClaimNames(set) {
 		for i := range replicas {
 			claim := &unstructured.Unstructured{Object: map[string]any{}}
 			claim.SetGroupVersionKind(inventory.Claims)

@@ -10,7 +10,6 @@ import (
 
 	"kolla.openstack.org/kolla/planner/fields"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
-	"kolla.openstack.org/kolla/planner/internal/objects"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/internal/selection"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -74,7 +73,7 @@ func decide(inv *inventory.Inventory, object *providers.Object) (*outcome.Outcom
 		o.Action.Verb, o.Action.Reasons = plans.Update, []plans.Reason{{Kind: plans.ReasonConfig}}
 		if len(fixed) > 0 {
 			o.Action.Verb, o.Action.Reasons = plans.Replace, fixed
-			o.Action.Holds = objects.Holds(o.Live, object.Holds)
+			o.Action.Holds = inventory.Holds(o.Live, object.Holds)
 		}
 	}
 	if moved {

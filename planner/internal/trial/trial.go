@@ -1,6 +1,6 @@
 // Package trial finds out whether the server would accept a new object: by a dry run, under a
 // throw-away name if the old object still exists, or by the schema of a CRD that the plan
-// installs first.
+// installs first. It also finds out which claims of a StatefulSet may grow.
 package trial
 
 import (

@@ -1,7 +1,7 @@
-// Command bench compares kolla with its alternatives: kubectl, Helm, and a client that does
-// only the necessary requests apply the same objects. The runs are separate processes, one
-// after the other, on a local cluster that bench starts. It writes the results to
-// docs/performance.md.
+// Command bench compares kolla with its alternatives: kubectl, Helm, an earlier kolla, and a client
+// that does only the necessary requests apply the same objects. The runs are separate processes that
+// take turns, on a local cluster that bench starts. It writes the results to docs/performance.md, with
+// a picture.
 package main
 
 import (
@@ -30,6 +30,7 @@ func main() {
 type options struct {
 	programs programs
 	only     string // names of tools besides the floor; empty means all
+	before   string // a revision of kolla to measure beside this one; may be empty
 	sizes    []int
 	runs     int
 	note     string
@@ -41,7 +42,8 @@ func parse(args []string) (options, error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	bin := flags.String("bin", "../../../bin", "`DIRECTORY` with kolla, kolla-devcluster, and the peers")
 	sizes := flags.String("sizes", "100 1000", "how many objects, one cloud each")
-	flags.IntVar(&o.runs, "runs", 3, "of what only reads, show the median of so many runs; of 5,000 objects and more, one")
+	flags.IntVar(&o.runs, "runs", 3, "show the median of so many runs; of 5,000 objects and more, of one")
+	flags.StringVar(&o.before, "vs", "", "also measure the kolla of this git `REVISION`")
 	flags.StringVar(&o.only, "only", "", "measure only these `TOOLS` and the floor, such as \"kolla\"")
 	flags.StringVar(&o.note, "note", "", "`SENTENCE` to put beside the results")
 	flags.StringVar(&o.out, "out", "", "write the results to `FILE`, too")
@@ -79,6 +81,11 @@ func run(ctx context.Context, args []string) (err error) {
 		return fmt.Errorf("make a folder to work in: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(parent)) }()
+	if o.before != "" {
+		if o.programs.before, o.programs.commit, err = buildAt(ctx, o.before, parent); err != nil {
+			return err
+		}
+	}
 	c, err := startCluster(ctx, o.programs.devcluster, parent)
 	if err != nil {
 		return err
@@ -100,7 +107,10 @@ func run(ctx context.Context, args []string) (err error) {
 	if o.out == "" {
 		return nil
 	}
-	return os.WriteFile(o.out, []byte(results.text()), 0o644)
+	if err := os.WriteFile(o.out, []byte(results.text()), 0o644); err != nil {
+		return fmt.Errorf("write the results: %w", err)
+	}
+	return os.WriteFile(strings.TrimSuffix(o.out, ".md")+".svg", []byte(results.picture()), 0o644)
 }
 
 // bench measures all tools with the given number of objects.
@@ -111,108 +121,110 @@ type bench struct {
 	parent     string
 }
 
+// subject is a tool with a cloud of its own for each run.
+type subject struct {
+	tool
+	clouds []cloud
+}
+
+// cloud is a namespace with the objects for it.
+type cloud struct {
+	inputs
+	namespace string
+}
+
 // changes returns the number of changed objects in the changed plan.
 func (b *bench) changes() int { return max(1, b.size/100) }
 
+// all measures the life of a cloud. The tools take turns in each step, so that a change of the
+// machine's speed concerns all of them.
 func (b *bench) all(ctx context.Context, p programs) (table, error) {
-	t := table{size: b.size, costs: map[scenario]map[string]cost{}}
-	for s := range titles {
-		t.costs[s] = map[string]cost{}
-	}
-	tools := p.tools(func(inputs) string { return strconv.Itoa(b.changes()) })
-	for i, tool := range tools {
+	t := table{size: b.size, costs: map[scenario]map[string][]cost{}}
+	var subjects []subject
+	for i, tool := range p.tools(strconv.Itoa(b.changes())) {
 		if i > 0 && b.only != "" && !slices.Contains(strings.Fields(b.only), tool.name) {
 			continue
 		}
+		clouds, err := b.begin(ctx, tool, "")
+		if err != nil {
+			return t, err
+		}
 		t.tools = append(t.tools, tool.name)
-		if err := b.one(ctx, tool, t); err != nil {
-			return t, fmt.Errorf("measure %s with %d objects: %w", tool.name, b.size, err)
+		subjects = append(subjects, subject{tool, clouds})
+	}
+	compare := func(how scenario) func(s subject, c cloud) command {
+		return func(s subject, c cloud) command { return s.compare(c.inputs, c.namespace, how) }
+	}
+	apply := func(again bool) func(s subject, c cloud) command {
+		return func(s subject, c cloud) command { return s.apply(c.inputs, c.namespace, again) }
+	}
+	b.round(ctx, t, firstPlan, subjects, compare(firstPlan))
+	b.round(ctx, t, firstApply, subjects, apply(false))
+	b.round(ctx, t, unchangedPlan, subjects, compare(unchangedPlan))
+	b.round(ctx, t, unchangedApply, subjects, apply(true))
+	for _, s := range subjects {
+		for _, c := range s.clouds {
+			if _, err := write(c.dir, c.namespace, objectsFor(c.namespace, b.size, b.changes())); err != nil {
+				return t, err
+			}
 		}
 	}
-	return t, nil
+	b.round(ctx, t, changedPlan, subjects, compare(changedPlan))
+	return t, errors.Join(b.saved(ctx, t, subjects), ctx.Err())
 }
 
-// one measures one tool through the life of a cloud.
-func (b *bench) one(ctx context.Context, tool tool, t table) error {
-	namespace := fmt.Sprintf("%s-%d", strings.ToLower(tool.name), b.size)
-	in, err := b.begin(ctx, tool, namespace)
-	if err != nil {
-		return err
-	}
-	steps := []struct {
-		scenario scenario
-		command  command
-		runs     int
-	}{
-		{firstPlan, tool.compare(in, namespace, firstPlan), b.runs},
-		{firstApply, tool.apply(in, namespace, false), 1},
-		{unchangedPlan, tool.compare(in, namespace, unchangedPlan), b.runs},
-		{unchangedApply, tool.apply(in, namespace, true), b.runs},
-	}
-	for _, step := range steps {
-		c, err := b.repeat(ctx, step.command, step.runs)
+// saved measures the apply of a saved plan, by the tools that have one.
+func (b *bench) saved(ctx context.Context, t table, subjects []subject) error {
+	var able []subject
+	for _, s := range subjects {
+		if s.tool.saved == nil {
+			continue
+		}
+		clouds, err := b.begin(ctx, s.tool, "-saved")
 		if err != nil {
 			return err
 		}
-		b.take(t, step.scenario, tool, c)
+		for _, c := range clouds {
+			if saved := b.measure(ctx, s.save(c.inputs)); saved.err != nil {
+				return fmt.Errorf("save a plan with %s: %w", s.name, saved.err)
+			}
+		}
+		able = append(able, subject{s.tool, clouds})
 	}
-	if err := b.oneSaved(ctx, tool, t); err != nil {
-		return err
-	}
-	if _, err := write(in.dir, namespace, objectsFor(namespace, b.size, b.changes())); err != nil {
-		return err
-	}
-	c, err := b.repeat(ctx, tool.compare(in, namespace, changedPlan), b.runs)
-	if err != nil {
-		return err
-	}
-	b.take(t, changedPlan, tool, c)
+	b.round(ctx, t, savedApply, able, func(s subject, c cloud) command { return s.tool.saved(c.inputs) })
 	return nil
 }
 
-// begin gives the objects to a tool, in a separate namespace.
-func (b *bench) begin(ctx context.Context, tool tool, namespace string) (inputs, error) {
-	in, err := write(filepath.Join(b.parent, namespace), namespace, objectsFor(namespace, b.size, 0))
-	if err == nil && !tool.own {
-		err = b.makeNamespace(ctx, namespace)
+// begin gives the objects to a tool, in a separate namespace for each run.
+func (b *bench) begin(ctx context.Context, tool tool, suffix string) ([]cloud, error) {
+	var clouds []cloud
+	for run := range b.runs {
+		namespace := fmt.Sprintf("%s-%d-%d%s", strings.ToLower(strings.ReplaceAll(tool.name, " ", "-")), b.size, run+1, suffix)
+		in, err := write(filepath.Join(b.parent, namespace), namespace, objectsFor(namespace, b.size, 0))
+		if err == nil && !tool.own {
+			err = b.makeNamespace(ctx, namespace)
+		}
+		if err != nil {
+			return nil, err
+		}
+		clouds = append(clouds, cloud{in, namespace})
 	}
-	return in, err
+	return clouds, nil
 }
 
-// oneSaved measures the apply of a saved plan.
-func (b *bench) oneSaved(ctx context.Context, tool tool, t table) error {
-	if tool.saved == nil {
-		return nil
+// round measures one step of all tools. It waits before each run until the cluster is idle, and
+// prints each cost, because the benchmark takes minutes.
+func (b *bench) round(ctx context.Context, t table, s scenario, subjects []subject, next func(s subject, c cloud) command) {
+	t.costs[s] = map[string][]cost{}
+	for run := range b.runs {
+		for i := range subjects {
+			subject := subjects[(i+run)%len(subjects)]
+			if b.settle(ctx) != nil {
+				return
+			}
+			c := b.measure(ctx, next(subject, subject.clouds[run]))
+			t.costs[s][subject.name] = append(t.costs[s][subject.name], c)
+			fmt.Fprintf(os.Stderr, "%5d %-16s %-22s %s\n", b.size, subject.name, titles[s], c)
+		}
 	}
-	in, err := b.begin(ctx, tool, fmt.Sprintf("%s-%d-saved", strings.ToLower(tool.name), b.size))
-	if err != nil {
-		return err
-	}
-	if _, err := b.repeat(ctx, tool.save(in), 1); err != nil {
-		return err
-	}
-	c, err := b.repeat(ctx, tool.saved(in), 1)
-	if err != nil {
-		return err
-	}
-	b.take(t, savedApply, tool, c)
-	return nil
-}
-
-// repeat waits until the cluster is idle, and returns the median of the runs.
-func (b *bench) repeat(ctx context.Context, cmd command, runs int) (cost, error) {
-	if err := b.settle(ctx); err != nil {
-		return cost{}, err
-	}
-	var costs []cost
-	for range runs {
-		costs = append(costs, b.measure(ctx, cmd))
-	}
-	return median(costs), ctx.Err()
-}
-
-// take puts a cost into the table and prints it, because the benchmark takes minutes.
-func (b *bench) take(t table, s scenario, tool tool, c cost) {
-	t.costs[s][tool.name] = c
-	fmt.Fprintf(os.Stderr, "%5d %-8s %-22s %s\n", b.size, tool.name, titles[s], c)
 }

@@ -18,6 +18,7 @@ import (
 // cost is the cost of one run of a program.
 type cost struct {
 	wall     time.Duration
+	written  time.Duration // until the last write was answered; zero: nothing was written
 	cpu      time.Duration // of the program, in user and kernel mode
 	peak     int64         // bytes of memory at most
 	requests map[string]int
@@ -26,6 +27,9 @@ type cost struct {
 
 // verbs are the verbs of requests, in the order of the report.
 var verbs = []string{"discovery", "get", "list", "watch", "dry-run", "create", "patch", "update", "delete"}
+
+// writing are the verbs that change the cluster.
+var writing = []string{"create", "patch", "update", "delete"}
 
 // measure runs a command, and reads its requests from the audit log.
 func (c *cluster) measure(ctx context.Context, cmd command) cost {
@@ -49,31 +53,36 @@ func (c *cluster) measure(ctx context.Context, cmd command) cost {
 	usage := process.ProcessState.SysUsage().(*syscall.Rusage)
 	spent.cpu = process.ProcessState.UserTime() + process.ProcessState.SystemTime()
 	spent.peak = usage.Maxrss * 1024
-	spent.requests, spent.err = c.requests(from.Size(), cmd.agent)
+	var last time.Time
+	if spent.requests, last, spent.err = c.requests(from.Size(), cmd.agent); !last.IsZero() {
+		spent.written = last.Sub(start)
+	}
 	return spent
 }
 
-// requests counts the requests of the user agent by verb, from an offset in the audit log.
-func (c *cluster) requests(from int64, agent string) (map[string]int, error) {
+// requests counts the requests of the user agent by verb, from an offset in the audit log, and returns
+// the time of the last answer to a write.
+func (c *cluster) requests(from int64, agent string) (counts map[string]int, last time.Time, err error) {
 	time.Sleep(300 * time.Millisecond) // the log is written as the answers go out
 	file, err := os.Open(c.audit)
 	if err != nil {
-		return nil, fmt.Errorf("read the audit log: %w", err)
+		return nil, last, fmt.Errorf("read the audit log: %w", err)
 	}
 	defer file.Close()
 	if _, err := file.Seek(from, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("read the audit log: %w", err)
+		return nil, last, fmt.Errorf("read the audit log: %w", err)
 	}
-	counts := map[string]int{}
+	counts = map[string]int{}
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var event struct {
 			Verb, RequestURI, UserAgent string
 			ObjectRef                   *struct{ Resource string }
+			StageTimestamp              time.Time
 		}
 		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
-			return nil, fmt.Errorf("read the audit log: %w", err)
+			return nil, last, fmt.Errorf("read the audit log: %w", err)
 		}
 		if !strings.HasPrefix(event.UserAgent, agent+"/") {
 			continue
@@ -85,9 +94,12 @@ func (c *cluster) requests(from int64, agent string) (map[string]int, error) {
 		case strings.Contains(event.RequestURI, "dryRun=All"):
 			verb = "dry-run"
 		}
+		if slices.Contains(writing, verb) && event.StageTimestamp.After(last) {
+			last = event.StageTimestamp
+		}
 		counts[verb]++
 	}
-	return counts, lines.Err()
+	return counts, last, lines.Err()
 }
 
 // settle waits until the cluster's own controllers are almost idle.
@@ -114,6 +126,10 @@ func (c *cluster) settle(ctx context.Context) error {
 
 // median returns the run with the median wall time; failures come first.
 func median(costs []cost) cost {
+	if len(costs) == 0 {
+		return cost{}
+	}
+	costs = slices.Clone(costs)
 	if i := slices.IndexFunc(costs, func(c cost) bool { return c.err != nil }); i >= 0 {
 		return costs[i]
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"debug/buildinfo"
 	_ "embed" // for introduction
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,8 +19,8 @@ import (
 // table has the costs of all tools for one number of objects.
 type table struct {
 	size  int
-	tools []string // in the order of the report, the floor first
-	costs map[scenario]map[string]cost
+	tools []string                       // in the order of the report, the floor first
+	costs map[scenario]map[string][]cost // of all runs
 }
 
 // report is the page with all results.
@@ -42,6 +44,7 @@ func (r report) text() string {
 	if r.note != "" {
 		fmt.Fprintf(&b, "%s\n", r.note)
 	}
+	b.WriteString("\n![Seconds by step and tool](performance.svg)\n")
 	for _, t := range r.tables {
 		t.write(&b)
 	}
@@ -49,29 +52,60 @@ func (r report) text() string {
 	return b.String()
 }
 
+// order is the order of the steps in the report.
+var order = []scenario{firstPlan, firstApply, savedApply, unchangedPlan, changedPlan, unchangedApply}
+
 func (t table) write(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## %d objects\n\n| | | seconds | of floor | CPU | memory | requests |\n| --- | --- | ---: | ---: | ---: | ---: | --- |\n", t.size)
-	for _, s := range []scenario{firstPlan, firstApply, savedApply, unchangedPlan, changedPlan, unchangedApply} {
-		floor := t.costs[s][t.tools[0]]
+	fmt.Fprintf(b, "\n## %d objects\n\n| | | seconds | of floor | written | CPU | memory | requests |\n| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |\n", t.size)
+	for _, s := range order {
+		floor := median(t.costs[s][t.tools[0]])
 		for i, name := range t.tools {
 			title := ""
 			if i == 0 {
 				title = titles[s]
 			}
-			if c, ok := t.costs[s][name]; ok {
-				fmt.Fprintf(b, "| %s | %s | %s |\n", title, name, c.row(floor))
+			if runs := t.costs[s][name]; len(runs) > 0 {
+				fmt.Fprintf(b, "| %s | %s | %s |\n", title, name, row(runs, floor))
 			}
 		}
 	}
+	if behind := t.behind(); len(behind) > 0 {
+		fmt.Fprintf(b, "\nkolla is not first: %s.\n", strings.Join(behind, "; "))
+	}
 }
 
-// row returns the cells of a cost.
-func (c cost) row(floor cost) string {
-	if c.err != nil {
-		return "failed | | | | " + strings.ReplaceAll(firstLine(c.err.Error()), "|", "\\|")
+// behind lists the steps in which another tool than the floor and another kolla was faster than kolla.
+func (t table) behind() []string {
+	var out []string
+	for _, s := range order {
+		own := median(t.costs[s]["kolla"])
+		for _, name := range t.tools[1:] {
+			other := median(t.costs[s][name])
+			if !strings.HasPrefix(name, "kolla") && other.err == nil && other.wall > 0 && other.wall < own.wall {
+				out = append(out, fmt.Sprintf("%s, %s takes %.2f of the time", titles[s], name, other.wall.Seconds()/own.wall.Seconds()))
+			}
+		}
 	}
-	return fmt.Sprintf("%.2f | %.1f | %.2f s | %d MiB | %s",
-		c.wall.Seconds(), c.wall.Seconds()/floor.wall.Seconds(), c.cpu.Seconds(), c.peak>>20, c.asked())
+	return out
+}
+
+// row returns the cells of a tool: the run with the median time, and the spread of the times.
+func row(runs []cost, floor cost) string {
+	c := median(runs)
+	if c.err != nil {
+		return "failed | | | | | " + strings.ReplaceAll(firstLine(c.err.Error()), "|", "\\|")
+	}
+	seconds := fmt.Sprintf("%.2f", c.wall.Seconds())
+	if len(runs) > 1 {
+		times := slices.SortedFunc(slices.Values(runs), func(a, b cost) int { return cmp.Compare(a.wall, b.wall) })
+		seconds += fmt.Sprintf(" (%.2f–%.2f)", times[0].wall.Seconds(), times[len(times)-1].wall.Seconds())
+	}
+	written := ""
+	if c.written > 0 {
+		written = fmt.Sprintf("%.2f", c.written.Seconds())
+	}
+	return fmt.Sprintf("%s | %.2f | %s | %.2f s | %d MiB | %s",
+		seconds, c.wall.Seconds()/floor.wall.Seconds(), written, c.cpu.Seconds(), c.peak>>20, c.asked())
 }
 
 func (c cost) String() string {

@@ -1,5 +1,16 @@
 package main
 
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
 // command is one run of a tool.
 type command struct {
 	dir   string // working directory; empty: this program's directory
@@ -44,13 +55,57 @@ var titles = map[scenario]string{
 }
 
 // programs are where the tools are.
-type programs struct{ kolla, helm, floor, devcluster string }
+type programs struct {
+	kolla, helm, floor, devcluster string
+	before, commit string // an earlier kolla, and its commit; may be empty
+}
 
-// tools lists the floor first, because the report compares the others with it.
-func (p programs) tools(changes func(in inputs) string) []tool {
-	kolla := func(in inputs, args ...string) command {
-		return command{dir: in.dir, argv: append([]string{p.kolla}, args...), agent: "kolla"}
+// buildAt builds the kolla of a git revision, and returns the program and the hash of the commit.
+func buildAt(ctx context.Context, revision, parent string) (program, commit string, err error) {
+	tree := filepath.Join(parent, "revision")
+	git := func(args ...string) (string, error) {
+		said, err := exec.CommandContext(ctx, "git", args...).CombinedOutput()
+		if err != nil {
+			return "", fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, said)
+		}
+		return strings.TrimSpace(string(said)), nil
 	}
+	if commit, err = git("rev-parse", "--short", "--verify", revision+"^{commit}"); err != nil {
+		return "", "", err
+	}
+	if _, err := git("worktree", "add", "--detach", tree, commit); err != nil {
+		return "", "", err
+	}
+	defer func() {
+		_, removed := git("worktree", "remove", "--force", tree)
+		err = errors.Join(err, removed)
+	}()
+	program = filepath.Join(parent, "kolla-"+commit)
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "./cmd/kolla")
+	build.Dir, build.Env = tree, append(os.Environ(), "CGO_ENABLED=0")
+	if said, err := build.CombinedOutput(); err != nil {
+		return "", "", fmt.Errorf("build kolla %s: %w: %s", commit, err, said)
+	}
+	return program, commit, nil
+}
+
+// kolla returns the tool for a program. Two versions have the same user agent.
+func kolla(name, program string) tool {
+	run := func(in inputs, args ...string) command {
+		return command{dir: in.dir, argv: append([]string{program}, args...), agent: "kolla"}
+	}
+	return tool{
+		name: name, own: true,
+		compare: func(in inputs, _ string, _ scenario) command { return run(in, "plan", "-compact") },
+		apply:   func(in inputs, _ string, _ bool) command { return run(in, "apply", "-auto-approve", "-compact") },
+		save:    func(in inputs) command { return run(in, "plan", "-compact", "-out=saved.plan") },
+		saved:   func(in inputs) command { return run(in, "apply", "saved.plan") },
+	}
+}
+
+// tools lists the floor first, because the report compares the others with it. changes is the number
+// of changed objects in the changed plan.
+func (p programs) tools(changes string) []tool {
 	kubectl := func(code int, args ...string) command {
 		return command{argv: append([]string{p.devcluster, "kubectl"}, args...), agent: "kubectl", code: code}
 	}
@@ -60,7 +115,7 @@ func (p programs) tools(changes func(in inputs) string) []tool {
 	floor := func(args ...string) command {
 		return command{argv: append([]string{p.floor}, args...), agent: "floor"}
 	}
-	return []tool{
+	tools := []tool{
 		{
 			name: "floor",
 			compare: func(in inputs, _ string, how scenario) command {
@@ -68,7 +123,7 @@ func (p programs) tools(changes func(in inputs) string) []tool {
 				case unchangedPlan:
 					return floor("-f", in.json(), "list")
 				case changedPlan:
-					return floor("-f", in.json(), "-first", changes(in), "list", "dry-run")
+					return floor("-f", in.json(), "-first", changes, "list", "dry-run")
 				}
 				return floor("-f", in.json(), "dry-run")
 			},
@@ -81,13 +136,7 @@ func (p programs) tools(changes func(in inputs) string) []tool {
 			save:  func(in inputs) command { return floor("-f", in.json(), "dry-run") },
 			saved: func(in inputs) command { return floor("-f", in.json(), "apply") },
 		},
-		{
-			name: "kolla", own: true,
-			compare: func(in inputs, _ string, _ scenario) command { return kolla(in, "plan", "-compact") },
-			apply:   func(in inputs, _ string, _ bool) command { return kolla(in, "apply", "-auto-approve", "-compact") },
-			save:    func(in inputs) command { return kolla(in, "plan", "-compact", "-out=saved.plan") },
-			saved:   func(in inputs) command { return kolla(in, "apply", "saved.plan") },
-		},
+		kolla("kolla", p.kolla),
 		{
 			name: "kubectl",
 			compare: func(in inputs, _ string, _ scenario) command {
@@ -105,4 +154,8 @@ func (p programs) tools(changes func(in inputs) string) []tool {
 			apply: func(in inputs, namespace string, _ bool) command { return helm(in, namespace) },
 		},
 	}
+	if p.before != "" {
+		tools = slices.Insert(tools, 2, kolla("kolla "+p.commit, p.before))
+	}
+	return tools
 }

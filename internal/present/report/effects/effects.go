@@ -2,6 +2,7 @@
 package effects
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -54,7 +55,7 @@ func Text(block string, e plans.Effect) string {
 		}
 		return text
 	case plans.EffectCutOff:
-		return e.CutOff()
+		return cutOffText(e)
 	case plans.EffectScaleUp:
 		return pods + " added"
 	case plans.EffectScaleDown:
@@ -99,6 +100,47 @@ func dataText(e plans.Effect) string {
 		return fmt.Sprintf("%s %s, with the data: %s", words.Count(len(e.Items), "volume"), words.Plural(len(e.Items), "stays", "stay"), words.Few(e.Items, 3))
 	}
 	return string(e.Kind)
+}
+
+// cutOffText lists the items that are cut off, node by node: "running servers that would be cut off
+// (2): real-2: web-1, web-2".
+func cutOffText(e plans.Effect) string {
+	const limit = 4
+	if len(e.Carried) == 0 {
+		pods := "the pods"
+		if len(e.Items) > 0 {
+			pods += " on " + words.Few(e.Items, limit)
+		}
+		return fmt.Sprintf("%s that may be cut off: not known until an apply asks %s", e.Data, pods)
+	}
+	n, atLeast := 0, ""
+	var nodes []string
+	for _, c := range e.Carried {
+		n += len(c.Items) + c.More
+		if c.Unknown != "" || c.More > 0 {
+			atLeast = "at least "
+		}
+		nodes = append(nodes, carriedText(c, limit))
+	}
+	title := e.Data + " that may be cut off"
+	if n > 0 {
+		title = fmt.Sprintf("%s that would be cut off (%s%d)", e.Data, atLeast, n)
+	}
+	return title + ": " + strings.Join(words.First(nodes, limit, "node"), "; ")
+}
+
+// carriedText lists at most limit items on a node.
+func carriedText(c plans.Carried, limit int) string {
+	node := cmp.Or(c.Node, "all nodes")
+	if c.Unknown != "" {
+		return fmt.Sprintf("%s: could not be asked: %s", node, c.Unknown)
+	}
+	shown := c.Items[:min(limit, len(c.Items))]
+	text := node + ": " + strings.Join(shown, ", ")
+	if more := len(c.Items) - len(shown) + c.More; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 func restartText(block string, e plans.Effect, pods string) string {

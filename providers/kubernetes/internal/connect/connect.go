@@ -1,6 +1,6 @@
 // Package connect connects to an API server. A Connection has the clients that send requests.
-// Call retries requests while a failure is temporary. Explain puts failures into words. The
-// transport counts requests, logs them, passes warnings on, and notices outages.
+// Call retries requests while a failure is temporary. Errors that an
+// operator can do something about are failure.Explained. The transport counts requests, logs them, passes warnings on, and notices outages.
 package connect
 
 import (

@@ -11,58 +11,42 @@ import (
 	"syscall"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Explain puts a failure that an operator can do something about into words: a summary in
-// one line, and what to do about it. ok is false for all other errors; their own text is
-// best.
-func Explain(err error) (summary, detail string, ok bool) {
-	var (
-		noConfig    *NoConfigError
-		broken      *BrokenConfigError
-		unknown     *UnknownContextError
-		unreachable *UnreachableError
-		unserved    *UnservedError
-		answer      apierrors.APIStatus
-		permission  *providers.PermissionError
-		noKind      *meta.NoKindMatchError
-	)
-	switch {
-	case errors.As(err, &noConfig) && noConfig.Pod:
+// Explain implements failure.Explained.
+func (e *NoConfigError) Explain() (summary, detail string) {
+	if e.Pod {
 		return "no cluster to talk to: this pod has no token of a service account",
-			"Looked for /var/run/secrets/kubernetes.io/serviceaccount/token, and for a kubeconfig at " + strings.Join(noConfig.Searched, ", ") +
-				". Set serviceAccountName, and automountServiceAccountToken to true, in the pod. The rights come from kolla rbac -serviceaccount.", true
-	case errors.As(err, &noConfig):
-		return "no cluster to talk to: no kubeconfig was found",
-			"Looked for " + strings.Join(noConfig.Searched, ", ") + ". Name a file with -kubeconfig or $KUBECONFIG.", true
-	case errors.As(err, &broken):
-		return broken.Error(),
-			"Check the file with: kubectl config view" + flagFor(broken.File), true
-	case errors.As(err, &unknown):
-		return explainContext(unknown)
-	case errors.As(err, &unreachable):
-		return explainUnreachable(unreachable)
-	case errors.As(err, &unserved):
-		return explainUnserved(unserved)
-	case errors.As(err, &answer) && unavailable(answer.Status()):
-		return explainUnserved(&UnservedError{Code: answer.Status().Code, Err: err})
-	case errors.As(err, &permission):
-		return permission.Error(), permission.Advice(), true
-	case apierrors.IsUnauthorized(err):
-		return "the server does not accept the credentials (401 Unauthorized)",
-			"The token or client certificate of the kubeconfig's user has expired, or belongs to another cluster. Log in again, or choose another context with -context.", true
-	case isDatabaseFull(err):
-		return "the database of the cluster is full: etcd accepts no writes",
-			"An administrator of the cluster has to raise the quota of etcd, or to compact and defragment it, and then to clear the alarm: etcdctl alarm disarm. Run the command again then. " + "It happened here: " + err.Error() + ".", true
-	case errors.As(err, &noKind):
-		return fmt.Sprintf("the cluster has no kind %s in %s", noKind.GroupKind.Kind, groupVersions(noKind)),
-			"It is defined by a CustomResourceDefinition that is not installed, or served in another version: see kubectl api-resources.", true
+			"Looked for /var/run/secrets/kubernetes.io/serviceaccount/token, and for a kubeconfig at " + strings.Join(e.Searched, ", ") +
+				". Set serviceAccountName, and automountServiceAccountToken to true, in the pod. The rights come from kolla rbac -serviceaccount."
 	}
-	return "", "", false
+	return "no cluster to talk to: no kubeconfig was found",
+		"Looked for " + strings.Join(e.Searched, ", ") + ". Name a file with -kubeconfig or $KUBECONFIG."
+}
+
+// Explain implements failure.Explained.
+func (e *BrokenConfigError) Explain() (summary, detail string) {
+	return e.Error(), "Check the file with: kubectl config view" + flagFor(e.File)
+}
+
+// advised adds the next step to an answer of the server that concerns more than one object.
+func advised(err error) error {
+	var answer apierrors.APIStatus
+	switch {
+	case errors.As(err, &answer) && unavailable(answer.Status()):
+		return &UnservedError{Code: answer.Status().Code, Err: err}
+	case apierrors.IsUnauthorized(err):
+		return failure.With(err, "the server does not accept the credentials (401 Unauthorized)",
+			"The token or client certificate of the kubeconfig's user has expired, or belongs to another cluster. Log in again, or choose another context with -context.")
+	case isDatabaseFull(err):
+		return failure.With(err, "the database of the cluster is full: etcd accepts no writes",
+			"An administrator of the cluster has to raise the quota of etcd, or to compact and defragment it, and then to clear the alarm: etcdctl alarm disarm. Run the command again then. It happened here: "+err.Error()+".")
+	}
+	return err
 }
 
 func flagFor(file string) string {
@@ -72,68 +56,71 @@ func flagFor(file string) string {
 	return " --kubeconfig " + file
 }
 
-func explainContext(unknown *UnknownContextError) (summary, detail string, ok bool) {
-	summary = fmt.Sprintf("the kubeconfig has no context %q", unknown.Context)
-	if unknown.Context == "" {
+// Explain implements failure.Explained.
+func (e *UnknownContextError) Explain() (summary, detail string) {
+	summary = fmt.Sprintf("the kubeconfig has no context %q", e.Context)
+	if e.Context == "" {
 		summary = "the kubeconfig names no current context"
 	}
-	if len(unknown.Known) == 0 {
-		return summary, "There are no contexts in " + strings.Join(unknown.Files, ", ") + ".", true
+	if len(e.Known) == 0 {
+		return summary, "There are no contexts in " + strings.Join(e.Files, ", ") + "."
 	}
-	return summary, "There are: " + strings.Join(unknown.Known, ", ") + ". Choose one with -context.", true
+	return summary, "There are: " + strings.Join(e.Known, ", ") + ". Choose one with -context."
 }
 
-func explainUnreachable(unreachable *UnreachableError) (summary, detail string, ok bool) {
+// Explain implements failure.Explained.
+func (e *UnreachableError) Explain() (summary, detail string) {
 	var (
 		authority x509.UnknownAuthorityError
 		host      x509.HostnameError
 		invalid   x509.CertificateInvalidError
 		dns       *net.DNSError
 	)
-	err := unreachable.Err
+	err := e.Err
 	cause := "Cause: " + err.Error() + "."
-	server := unreachable.Server
+	server := e.Server
 	switch {
 	case strings.Contains(err.Error(), "getting credentials: "):
-		return "the command that the kubeconfig names for credentials failed", cause, true
+		return "the command that the kubeconfig names for credentials failed", cause
 	case strings.Contains(err.Error(), plainHTTP):
-		return server + " speaks HTTP, not HTTPS", "Check the scheme and the port of the server in the kubeconfig.", true
+		return server + " speaks HTTP, not HTTPS", "Check the scheme and the port of the server in the kubeconfig."
 	case errors.As(err, &authority):
 		return "the certificate of " + server + " is signed by an unknown authority",
-			"The certificate-authority-data of the kubeconfig is of another cluster, or something between here and the server replaces its certificate. " + cause, true
+			"The certificate-authority-data of the kubeconfig is of another cluster, or something between here and the server replaces its certificate. " + cause
 	case errors.As(err, &host):
 		return "the certificate of " + server + " is for another name",
-			"Use an address that the certificate has, or set tls-server-name in the kubeconfig. " + cause, true
+			"Use an address that the certificate has, or set tls-server-name in the kubeconfig. " + cause
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return "the certificate of " + server + " has expired, or is not valid yet", "Renew it, or check the clocks. " + cause, true
+		return "the certificate of " + server + " has expired, or is not valid yet", "Renew it, or check the clocks. " + cause
 	case isCertificateTrouble(err):
-		return "no TLS connection to " + server, cause, true
+		return "no TLS connection to " + server, cause
 	case errors.As(err, &dns):
-		return "the name " + dns.Name + " of the server cannot be resolved", cause, true
+		return "the name " + dns.Name + " of the server cannot be resolved", cause
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nothing listens at " + server, "The API server is down, or the address in the kubeconfig is wrong.", true
+		return "nothing listens at " + server, "The API server is down, or the address in the kubeconfig is wrong."
 	case errors.Is(err, context.DeadlineExceeded), isTimeout(err):
-		return server + " does not answer", "The API server hangs, a firewall drops the packets, or a VPN is down. " + cause, true
+		return server + " does not answer", "The API server hangs, a firewall drops the packets, or a VPN is down. " + cause
 	}
-	return "cannot reach " + server, cause, true
+	return "cannot reach " + server, cause
 }
 
-func explainUnserved(e *UnservedError) (summary, detail string, ok bool) {
+// Explain implements failure.Explained.
+func (e *UnservedError) Explain() (summary, detail string) {
 	cause := "Cause: " + e.Err.Error() + "."
 	server := strings.TrimSuffix("the API server at "+e.Server, " at ")
 	switch {
 	case e.Code == http.StatusTooManyRequests:
 		return server + " is overloaded, and takes no requests of this user",
-			"Wait until other clients ask less, or have an administrator look at its FlowSchemas. Then run the command again. " + cause, true
+			"Wait until other clients ask less, or have an administrator look at its FlowSchemas. Then run the command again. " + cause
 	case e.Code == http.StatusForbidden:
 		return server + " permits not even the first requests",
-			"They read the namespace kube-system and the version of the server. A policy, or a proxy before the server, refuses them. " + cause, true
+			"They read the namespace kube-system and the version of the server. A policy, or a proxy before the server, refuses them. " + cause
 	case e.Code >= http.StatusInternalServerError:
 		return server + " answers no requests",
-			fmt.Sprintf("It is starting, its etcd is down, or a load balancer before it reaches no server (status %d). Look at it with: kubectl get --raw='/readyz?verbose'. Run the command again when it is ready. %s", e.Code, cause), true
+			fmt.Sprintf("It is starting, its etcd is down, or a load balancer before it reaches no server (status %d). Look at it with: kubectl get --raw='/readyz?verbose'. Run the command again when it is ready. %s", e.Code, cause)
 	}
 	return e.Server + " does not answer as an API server of Kubernetes does",
-		"Something else listens there, such as a proxy or a login page, or the address in the kubeconfig is wrong. Compare with: kubectl version. " + cause, true
+		"Something else listens there, such as a proxy or a login page, or the address in the kubeconfig is wrong. Compare with: kubectl version. " + cause
 }
 
 // unavailable reports whether the whole server does not serve, after all attempts. A webhook that
@@ -158,15 +145,4 @@ func isDatabaseFull(err error) bool {
 func isTimeout(err error) bool {
 	var timeout net.Error
 	return errors.As(err, &timeout) && timeout.Timeout()
-}
-
-func groupVersions(noKind *meta.NoKindMatchError) string {
-	if len(noKind.SearchedVersions) == 0 {
-		return "any group"
-	}
-	var versions []string
-	for _, version := range noKind.SearchedVersions {
-		versions = append(versions, noKind.GroupKind.WithVersion(version).GroupVersion().String())
-	}
-	return strings.Join(versions, ", ")
 }

@@ -249,7 +249,7 @@ func (c *Connection) describe(err error) error {
 	case apierrors.IsForbidden(err):
 		return denied(err)
 	}
-	return err
+	return advised(err)
 }
 
 // Get reads one object, and retries as Call does.

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -69,11 +70,11 @@ func TestPatience(t *testing.T) {
 func TestDenialIsNoOutage(t *testing.T) {
 	for _, code := range []int32{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout} {
 		err := &apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Message: `admission webhook "w" denied the request: busy`}}
-		if summary, detail, ok := Explain(err); ok {
+		if summary, detail, ok := failure.Explain(advised(err)); ok {
 			t.Errorf("%d: %s: %s", code, summary, detail)
 		}
 		err.ErrStatus.Message = "busy"
-		if _, _, ok := Explain(err); !ok {
+		if _, _, ok := failure.Explain(advised(err)); !ok {
 			t.Errorf("%d of the server is not explained", code)
 		}
 	}

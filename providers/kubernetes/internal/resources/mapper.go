@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/internal/base/failure"
 )
 
 // Resource is the place of the objects of a kind in the API.
@@ -59,7 +61,7 @@ func newMapper(read func(context.Context) (catalogue, error)) *Mapper {
 }
 
 // Find returns the resource of a kind. A kind that is missing in a catalogue not older than
-// fresh is a *meta.NoKindMatchError.
+// fresh wraps a *meta.NoKindMatchError.
 func (m *Mapper) Find(ctx context.Context, kind schema.GroupVersionKind, fresh time.Duration) (Resource, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -82,7 +84,18 @@ func (m *Mapper) Find(ctx context.Context, kind schema.GroupVersionKind, fresh t
 	if err := m.catalogue.unknown[kind.GroupVersion()]; err != nil {
 		return Resource{}, &GroupDownError{version: kind.GroupVersion(), err: err}
 	}
-	return Resource{}, &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
+	return Resource{}, NoKind(kind.GroupKind(), kind.Version)
+}
+
+// NoKind returns the error of a kind that the cluster does not have in these versions, or in none. It
+// wraps a *meta.NoKindMatchError.
+func NoKind(kind schema.GroupKind, versions ...string) error {
+	where := "any group"
+	if len(versions) > 0 {
+		where = kind.WithVersion(versions[0]).GroupVersion().String()
+	}
+	return failure.With(&meta.NoKindMatchError{GroupKind: kind, SearchedVersions: versions}, fmt.Sprintf("the cluster has no kind %s in %s", kind.Kind, where),
+		"It is defined by a CustomResourceDefinition that is not installed, or served in another version: see kubectl api-resources.")
 }
 
 // Doubt makes the catalogue decide whether the server has a built-in kind.

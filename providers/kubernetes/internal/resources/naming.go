@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
 )
@@ -64,7 +63,7 @@ func (m *Mapper) Named(ctx context.Context, name string) (schema.GroupVersionKin
 		for down, err := range m.catalogue.unknown {
 			return schema.GroupVersionKind{}, Resource{}, &GroupDownError{version: down, err: err}
 		}
-		return schema.GroupVersionKind{}, Resource{}, &meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: name}}
+		return schema.GroupVersionKind{}, Resource{}, NoKind(schema.GroupKind{Kind: name})
 	}
 	return schema.GroupVersionKind{}, Resource{}, &AmbiguousKindError{Kind: name, Groups: groups}
 }

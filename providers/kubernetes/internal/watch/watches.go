@@ -218,7 +218,7 @@ func (shared *sharedWatch) run(ctx context.Context) {
 				shared.watches.fail(shared.place, err)
 			}
 			shared.watches.mu.Unlock()
-			shared.notify(func() { shared.err = err })
+			shared.notify("", func() { shared.err = err })
 			return
 		}
 		shared.watches.mu.Lock()
@@ -228,17 +228,22 @@ func (shared *sharedWatch) run(ctx context.Context) {
 		for _, u := range found.Items {
 			objects[u.GetName()] = slim(u)
 		}
-		shared.notify(func() { shared.objects, shared.version = objects, found.Version })
+		shared.notify("", func() { shared.objects, shared.version = objects, found.Version })
 		shared.follow(ctx, found.Version)
 	}
 }
 
-// notify makes a change, and tells the subscribers about it.
-func (shared *sharedWatch) notify(change func()) {
+// notify makes a change to the object of a name, or to all objects if name is empty, and tells the
+// subscribers that it concerns. Hundreds may wait for objects of one kind.
+func (shared *sharedWatch) notify(name string, change func()) {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	change()
 	for s := range shared.subscribers {
+		// That an object does not exist is known from the version of any other.
+		if name != "" && s.name != "" && s.name != name && shared.objects[s.name] != nil {
+			continue
+		}
 		select {
 		case s.Changed <- struct{}{}:
 		default:
@@ -269,9 +274,9 @@ func (shared *sharedWatch) follow(ctx context.Context, version string) {
 		switch {
 		case ok && (event.Type == watch.Added || event.Type == watch.Modified):
 			shared.watches.access.Connection.Secrets.AddObject(object.Object)
-			shared.notify(func() { shared.objects[object.GetName()], shared.version = slim(object), object.GetResourceVersion() })
+			shared.notify(object.GetName(), func() { shared.objects[object.GetName()], shared.version = slim(object), object.GetResourceVersion() })
 		case ok && event.Type == watch.Deleted:
-			shared.notify(func() { delete(shared.objects, object.GetName()); shared.version = object.GetResourceVersion() })
+			shared.notify(object.GetName(), func() { delete(shared.objects, object.GetName()); shared.version = object.GetResourceVersion() })
 		default: // an error, such as a version that is too old
 			sleep(ctx, watchPause)
 			return

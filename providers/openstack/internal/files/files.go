@@ -60,26 +60,26 @@ func Render(s object.Service, secrets *secret.Set) (Files, []providers.Object, h
 
 // file makes one config file.
 func file(s object.Service, secrets *secret.Set, decl configs.ConfigFile) (mounted []Mounted, objects []providers.Object, diags hcl.Diagnostics) {
-	public, confidential := split(decl)
-	base := s.Dashed(object.Label(decl.Name, true))
-	if confidential == nil || decl.SecretPath != "" {
-		o := ConfigMap(s, base, decl, public)
-		objects = append(objects, o)
-		mounted = append(mounted, Mounted{Object: o.Address, Key: decl.Name, Path: decl.Path, Mode: decl.Mode, Deferred: o.Deferred})
+	for _, part := range Parts(decl) {
+		base := s.Dashed(object.Label(decl.Name, true))
+		if !part.Secret {
+			o := ConfigMap(s, base, decl, part.Content)
+			objects = append(objects, o)
+			mounted = append(mounted, Mounted{Object: o.Address, Key: decl.Name, Path: part.Path, Mode: decl.Mode, Deferred: o.Deferred})
+			continue
+		}
+		key := decl.Name
+		if decl.SecretPath != "" {
+			key = path.Base(part.Path)
+			base += "-secrets"
+		}
+		made, wrong := secrets.Derived(s, base, map[string]configs.Text{key: part.Content}, secret.IntoFile(s.Decl.Definition, decl))
+		o := &made[len(made)-1]
+		o.From(object.Source(decl.Range))
+		mounted = append(mounted, Mounted{Object: o.Address, Secret: true, Key: key, Path: part.Path, Mode: decl.Mode, Deferred: o.Deferred})
+		objects, diags = append(objects, made...), append(diags, wrong...)
 	}
-	if confidential == nil {
-		return mounted, objects, nil
-	}
-	key, at := decl.Name, decl.Path
-	if decl.SecretPath != "" {
-		key, at = path.Base(decl.SecretPath), decl.SecretPath
-		base += "-secrets"
-	}
-	made, diags := secrets.Derived(s, base, map[string]configs.Text{key: confidential}, secret.IntoFile(s.Decl.Definition, decl))
-	o := &made[len(made)-1]
-	o.From(object.Source(decl.Range))
-	mounted = append(mounted, Mounted{Object: o.Address, Secret: true, Key: key, Path: at, Mode: decl.Mode, Deferred: o.Deferred})
-	return mounted, append(objects, made...), diags
+	return mounted, objects, diags
 }
 
 // ConfigMap returns the ConfigMap with a text. base is its name without the hash.

@@ -7,33 +7,6 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
-// split renders the public and the secret part of a file. secret is nil if the file has no
-// secret values. If a file has secret values and cannot be split, all of it is secret.
-func split(decl configs.ConfigFile) (public, secret configs.Text) {
-	if decl.Format == "raw" {
-		if decl.Content.Secret() {
-			return nil, decl.Content
-		}
-		return decl.Content, nil
-	}
-	confidential := func(o configs.Option) bool { return slices.ContainsFunc(o.Values, configs.Text.Secret) }
-	switch {
-	case !slices.ContainsFunc(decl.Options, confidential):
-		return ini(decl.Options), nil
-	case decl.SecretPath == "":
-		return nil, ini(decl.Options)
-	}
-	var open, hidden []configs.Option
-	for _, option := range decl.Options {
-		if confidential(option) {
-			hidden = append(hidden, option)
-		} else {
-			open = append(open, option)
-		}
-	}
-	return ini(open), ini(hidden)
-}
-
 // Part is a config file of a service, or one of the two files that it is split into.
 type Part struct {
 	Path    string
@@ -41,16 +14,28 @@ type Part struct {
 	Secret  bool // stored in a Secret, not in a ConfigMap
 }
 
-// Parts renders the parts of a config file. The public part, if there is one, comes first.
+// Parts renders the parts of a config file. The public part, if there is one, comes first. If a file
+// has secret values and cannot be split, all of it is secret.
 func Parts(decl configs.ConfigFile) []Part {
-	public, secret := split(decl)
-	switch {
-	case secret == nil:
-		return []Part{{Path: decl.Path, Content: public}}
-	case decl.SecretPath == "":
-		return []Part{{Path: decl.Path, Content: secret, Secret: true}}
+	whole := decl.Content
+	var open, hidden []configs.Option
+	for _, option := range decl.Options {
+		if slices.ContainsFunc(option.Values, configs.Text.Secret) {
+			hidden = append(hidden, option)
+		} else {
+			open = append(open, option)
+		}
 	}
-	return []Part{{Path: decl.Path, Content: public}, {Path: decl.SecretPath, Content: secret, Secret: true}}
+	isSecret := hidden != nil || decl.Content.Secret()
+	switch divided := isSecret && decl.SecretPath != ""; {
+	case divided && decl.Format == "raw":
+		return []Part{{Path: decl.Path}, {Path: decl.SecretPath, Content: whole, Secret: true}}
+	case divided:
+		return []Part{{Path: decl.Path, Content: ini(open)}, {Path: decl.SecretPath, Content: ini(hidden), Secret: true}}
+	case decl.Format != "raw":
+		whole = ini(decl.Options)
+	}
+	return []Part{{Path: decl.Path, Content: whole, Secret: isSecret}}
 }
 
 // ini writes options in the INI format of oslo.config. The caller groups the options by

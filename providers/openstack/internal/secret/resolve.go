@@ -106,7 +106,7 @@ func (r *resolver) due(s *Secret, g *providers.Generator) string {
 // formerKey returns the former key of a CA that is renewed under a new name. It is nil for all
 // other secrets.
 func (r *resolver) formerKey(s *Secret) *providers.SecretKey {
-	former, renamed := r.set.facts.Former[s.Address]
+	former, renamed := r.set.former[s.Address]
 	if !renamed || s.renew == "" || s.decl.Cert.CA != nil {
 		return nil
 	}

@@ -20,7 +20,7 @@ type Facts struct {
 	Revision func(address addrs.Object, namespace, name string, given map[string]string) string
 	Ours     func(address addrs.Object, namespace, name string) bool
 	Values   providers.Values
-	Former   map[addrs.Object]providers.Ref
+	Former   func(generated []providers.Object) map[addrs.Object]providers.Ref
 	Given    func(source *configs.SecretSource) (string, error)
 	Now      time.Time
 }
@@ -30,6 +30,7 @@ type Set struct {
 	cloud   object.Cloud
 	facts   Facts
 	secrets map[id]*Secret
+	former  map[addrs.Object]providers.Ref // see Facts
 }
 
 // id identifies a secret block. service is empty for a block outside of services.
@@ -69,6 +70,9 @@ func Names(s *configs.Service) []string {
 // Resolve settles the values of all secrets of the configuration.
 func Resolve(cloud object.Cloud, config *configs.Config, facts Facts) (*Set, hcl.Diagnostics) {
 	r := &resolver{set: &Set{cloud: cloud, facts: facts, secrets: declared(config)}}
+	if facts.Former != nil {
+		r.set.former = facts.Former(r.set.generated())
+	}
 	for _, s := range config.Secrets {
 		r.secret("", s.Name)
 	}
@@ -79,6 +83,28 @@ func Resolve(cloud object.Cloud, config *configs.Config, facts Facts) (*Set, hcl
 		}
 	}
 	return r.set, r.diags
+}
+
+// generated returns the Secrets whose values kolla generates, without these values.
+func (set *Set) generated() []providers.Object {
+	var out []providers.Object
+	for id, s := range set.secrets {
+		if s.decl.Source != nil {
+			continue
+		}
+		g := &providers.Generator{Kind: s.decl.Kind}
+		if s.decl.Cert != nil {
+			g.Cert = &providers.Certificate{}
+		}
+		o := providers.Object{Address: s.Address, Manifest: set.cloud.Secret(s.Address), Data: map[string]providers.SecretData{"": {Generate: g}}}
+		if id.service != "" {
+			labels := o.Manifest.GetLabels()
+			labels[providers.LabelService] = id.service
+			o.Manifest.SetLabels(labels)
+		}
+		out = append(out, o)
+	}
+	return out
 }
 
 // declared returns all secrets of the configuration, without their values.
@@ -116,7 +142,7 @@ func (set *Set) live(s *Secret) map[string][]byte {
 			return own
 		}
 	}
-	former, renamed := set.facts.Former[s.Address]
+	former, renamed := set.former[s.Address]
 	if !renamed {
 		return nil
 	}
