@@ -90,6 +90,7 @@ func LoadConsole(dir string, options Options) (*configs.Config, *Console, hcl.Di
 	if root != nil {
 		catalogue, alsoOK := l.sources.Catalogue(options.Catalogue, configs.CatalogueDir)
 		if l.readPolicies(root.Document) && ok && alsoOK {
+			catalogue = eval.Bases(l.report, root, catalogue)
 			console.evaluator = l.evaluate(root, catalogue)
 		}
 	}

@@ -42,6 +42,9 @@ reached through the VIP. Powers are what a container may do beyond the Pod Secur
 ` + "`restricted`" + `.
 `)
 	for _, d := range definitions {
+		if d.Abstract {
+			continue
+		}
 		fmt.Fprintf(&b, "\n## %s\n\n%s.\n", d.Name, d.Description)
 		facts := [][]string{{"Refers to", code(d.Needs...)}, {"Ports", portList(d.Ports)}, {"Workloads", workloadList(d.Workloads)}, {"Jobs", code(d.Jobs...)}, {"Databases", code(d.Databases...)}}
 		table(&b, []string{"", ""}, facts)

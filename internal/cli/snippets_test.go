@@ -15,6 +15,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/syntax"
 	"kolla.openstack.org/kolla/providers/openstack"
 	oslo "kolla.openstack.org/kolla/providers/openstack/options"
@@ -168,12 +169,13 @@ func hasType(blocks []string, typ string) bool {
 }
 
 // unused are services for the definitions that a file declares and does not use: without
-// one, nothing in a definition is evaluated.
+// one, nothing in a definition is evaluated. No service can use an abstract one.
 func unused(file *hclwrite.File) string {
 	declared := blocksOf(file)
 	var out strings.Builder
 	for _, b := range file.Body().Blocks() {
-		if b.Type() == "definition" && !slices.Contains(declared, "service."+b.Labels()[0]) {
+		abstract := b.Body().GetAttribute(schema.AbstractAttribute.Name) != nil
+		if b.Type() == "definition" && !abstract && !slices.Contains(declared, "service."+b.Labels()[0]) {
 			fmt.Fprintf(&out, "\nservice %q {}\n", b.Labels()[0])
 		}
 	}

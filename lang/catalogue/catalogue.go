@@ -14,6 +14,7 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema"
@@ -23,6 +24,8 @@ import (
 type Definition struct {
 	Name        string
 	Description string
+	From        string // name of the definition that it starts from
+	Abstract    bool   // only for others to start from; only Source is filled in then
 	Inputs      []Input
 	Registered  []Registered
 	Ports       []Port
@@ -90,8 +93,16 @@ func Describe(fsys fs.FS) ([]Definition, hcl.Diagnostics) {
 		return nil, d.report.Sorted()
 	}
 	var out []Definition
+	whole := eval.Bases(d.report, nil, catalogue)
 	for _, b := range catalogue.All("definition") {
-		out = append(out, d.definition(catalogue, b))
+		info := Definition{Name: b.Label, Description: argument(b, "description"), Abstract: true}
+		if !eval.IsAbstract(b) {
+			info = d.definition(whole.One("definition", b.Label))
+		}
+		info.From = argument(b, schema.FromAttribute.Name)
+		// A copy outside of the catalogue reads the same files.
+		info.Source = bytes.ReplaceAll(d.wholeSource(catalogue, b), []byte("${path.module}"), []byte(configs.CatalogueDir))
+		out = append(out, info)
 	}
 	slices.SortFunc(out, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) })
 	return out, d.report.Sorted()
@@ -103,14 +114,13 @@ type describer struct {
 	files  map[string]*hcl.File
 }
 
-func (d *describer) definition(catalogue, b *source.Block) Definition {
+// definition describes a definition that is put together with those that it starts from.
+func (d *describer) definition(b *source.Block) Definition {
 	info := Definition{
 		Name:        b.Label,
 		Description: argument(b, "description"),
 		Databases:   b.Labels("database"),
 		Jobs:        b.Labels("job"),
-		// A copy outside of the catalogue reads the same files.
-		Source: bytes.ReplaceAll(d.wholeSource(catalogue, b), []byte("${path.module}"), []byte(configs.CatalogueDir)),
 	}
 	for _, i := range b.All(schema.InputType.Name) {
 		input := Input{Name: i.Label, Type: "any", Description: argument(i, "description")}

@@ -57,6 +57,43 @@ var DefinitionType = &BlockType{
   }
 }
 
+# What pages have in common.
+definition "page" {
+  abstract = true
+
+  port "http" {
+    expose = true
+  }
+
+  secret "session" {}
+
+  config "*.conf" {
+    path   = "/etc/${definition.name}/${definition.name}.conf"
+    values = { DEFAULT = { listen = "0.0.0.0:${port.http}", session_key = secret.session.value } }
+  }
+
+  workload "web" {
+    kind   = "Deployment"
+    image  = "registry.example.org/${definition.name}:1"
+    ports  = ["http"]
+    config = ["${definition.name}.conf"]
+  }
+}
+
+# It has the secret, the file news.conf and the workload of the other.
+definition "news" {
+  from        = "page"
+  description = "A page with news"
+
+  port "http" {
+    number = 8081
+  }
+
+  config "news.conf" {
+    values = { DEFAULT = { title = "News" } }
+  }
+}
+
 service "status" {
   role   = role.control
   expose = exposure.public
@@ -68,9 +105,20 @@ service "status" {
 `,
 	Attributes: []Attribute{
 		{Name: "description", Type: TypeLiteral, Doc: "Short description of the service."},
+		{Name: "from", Type: TypeLiteral, Doc: "Name of another definition to start from: one of this module, of a module around it, or of the catalogue. The blocks of this definition override its blocks, as those of a service do; see [Definitions that share blocks](../language.md#definitions-that-share-blocks)."},
+		AbstractAttribute,
 	},
 	Blocks: append([]*BlockType{InputType, OwnLocalsType}, overridable()...),
 }
+
+// AbstractAttribute marks a definition that is only for others to start from.
+var AbstractAttribute = Attribute{Name: "abstract", Type: TypeBool, Default: false, Doc: "Whether the definition is only for others to start from, and no service can use it. It may leave out arguments that blocks need. In its labels, `*` stands for the name of the definition that starts from it, and in its expressions definition.name. The value must be literal."}
+
+// NameMark stands for the name of the definition that starts from an abstract one, in labels.
+const NameMark = "*"
+
+// FromAttribute is the workload, or the job, that another one starts from.
+var FromAttribute = Attribute{Name: "from", Type: TypeLiteral, Doc: "Name of another block of this type in the definition to start from. The arguments and blocks of this one override those of the other, except `enabled`, which it does not take over. The other one may read the name of this block as workload.name, or job.name."}
 
 // overridable returns the types of blocks of a definition that a service can override.
 func overridable() []*BlockType {

@@ -12,7 +12,7 @@ const serviceLinksDoc = "Whether the environment of the pods has the variables t
 
 // podAttributes are arguments of jobs and workloads.
 var podAttributes = []Attribute{
-	{Name: "image", Type: TypeString, Required: true, Form: forms.Plain, Doc: "Name of a Kolla image, or a full reference if it contains a slash."},
+	{Name: "image", Type: TypeString, Required: true, Unless: "from", Form: forms.Plain, Doc: "Name of a Kolla image, or a full reference if it contains a slash."},
 	{Name: "user", Type: TypeNumber, Max: 4294967294, Doc: "User and group of the process, as a number: Kolla has a fixed number for the account of each service; 0 is root. By default the image decides."},
 	{Name: "start", Type: TypeString, Default: "direct", OneOf: []string{"direct", "kolla"}, Doc: "How the container starts. direct: kolla runs the command. kolla: the start script of the image runs it."},
 	{Name: "command", Type: TypeList, Doc: "Command that replaces the command of the image."},

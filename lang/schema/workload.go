@@ -35,6 +35,12 @@ var WorkloadType = &BlockType{
     command         = ["status", "work"]
   }
 
+  workload "mailer" {
+    from     = "worker"
+    replicas = 1
+    env      = { QUEUE = workload.name }
+  }
+
   workload "web" {
     kind         = "StatefulSet"
     after        = ["worker"]
@@ -71,7 +77,8 @@ var WorkloadType = &BlockType{
 }
 `,
 	Attributes: conditional(slices.Concat([]Attribute{
-		{Name: "kind", Type: TypeString, Required: true, OneOf: kinds, Doc: "Deployment: identical pods. StatefulSet: pods with names and volumes of their own. DaemonSet: one pod on every node of the role."},
+		FromAttribute,
+		{Name: "kind", Type: TypeString, Required: true, Unless: "from", OneOf: kinds, Doc: "Deployment: identical pods. StatefulSet: pods with names and volumes of their own. DaemonSet: one pod on every node of the role."},
 		{Name: "role", Type: TypeRole, Doc: "Nodes that the workload runs on; by default those of the service."},
 		{Name: "replicas", Type: TypeNumber, Default: 1, Max: forms.MaxReplicas, Doc: "Number of pods, unless the service says otherwise."},
 		{Name: "max_replicas", Type: TypeNumber, Min: 1, Max: forms.MaxReplicas, Doc: "Maximum number of pods."},
@@ -204,13 +211,13 @@ var JobType = &BlockType{
 
   # Looks at the data before another release takes them over.
   job "upgrade-check" {
+    from    = "migrate"
     runs    = "upgrade"
-    image   = "registry.example.org/status:1"
     command = ["status", "upgrade-check"]
   }
 }
 `,
-	Attributes: conditional(slices.Concat([]Attribute{whenAttribute, runsAttribute, attemptsAttribute, jobTimeoutAttribute, nodesAttribute}, podAttributes, NamespaceAttributes, PowerAttributes, []Attribute{ReasonAttribute}, podMarks, mountAttributes)),
+	Attributes: conditional(slices.Concat([]Attribute{FromAttribute, whenAttribute, runsAttribute, attemptsAttribute, jobTimeoutAttribute, nodesAttribute}, podAttributes, NamespaceAttributes, PowerAttributes, []Attribute{ReasonAttribute}, podMarks, mountAttributes)),
 	Blocks:     []*BlockType{MountType, VolumeType, resourcesType},
 }
 

@@ -14,21 +14,18 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// Bounds of the files of the catalogue, in lines, and of a line in them.
+// Bounds of the catalogue: characters of a line, lines of a text, settings of a map on one line, and
+// statements that two places have in common.
 const (
-	maxFile = 260
-	maxLine = 160
-	maxText = 5
+	maxLine     = 160
+	maxText     = 5
+	maxSettings = 2
+	maxAlike    = 9
 )
 
-// longer are files with a bound of their own: a definition is one block, and Nova's has five
-// workloads, which dynamic blocks would hide from the reference.
-var longer = map[string]int{"nova.hcl": 276}
-
-// TestCatalogueLimits checks that each file of the catalogue can be read at a sitting, that
-// scripts in it are files of their own, and that no text stands in two places. A text is
-// what locals can share: the lines of an expression, or of a comment. Blocks such as probes
-// cannot be shared, and may be alike.
+// TestCatalogueLimits checks that scripts in the catalogue are files of their own, that no text stands
+// in two places, and that longer maps have one setting a line. A text is what locals can share: the
+// lines of an expression, or of a comment.
 func TestCatalogueLimits(t *testing.T) {
 	seen := map[string]string{}
 	err := fs.WalkDir(openstack.Catalogue(), ".", func(path string, d fs.DirEntry, err error) error {
@@ -40,9 +37,6 @@ func TestCatalogueLimits(t *testing.T) {
 			return err
 		}
 		lines := strings.Split(strings.TrimSuffix(string(source), "\n"), "\n")
-		if limit := max(maxFile, longer[path]); len(lines) > limit {
-			t.Errorf("%s has %d lines, and may have %d", path, len(lines), limit)
-		}
 		for i, line := range lines {
 			if len([]rune(line)) > maxLine {
 				t.Errorf("%s:%d has more than %d characters", path, i+1, maxLine)
@@ -86,6 +80,12 @@ func texts(t *testing.T, path string, source []byte) []span {
 		switch n := n.(type) {
 		case *hclsyntax.Attribute:
 			out = append(out, span{n.SrcRange.Start.Line, n.SrcRange.End.Line})
+		case *hclsyntax.ObjectConsExpr:
+			for i := 1; i < len(n.Items) && len(n.Items) > maxSettings; i++ {
+				if line := n.Items[i].KeyExpr.Range().Start.Line; line == n.Items[i-1].ValueExpr.Range().End.Line {
+					t.Errorf("%s:%d: a map with more than %d settings has one a line", path, line, maxSettings)
+				}
+			}
 		case *hclsyntax.TemplateExpr:
 			text := n.SrcRange.SliceBytes(source)
 			if bytes.HasPrefix(text, []byte("<<")) && bytes.Count(bytes.TrimSpace(text), []byte("\n"))-1 > maxText {
@@ -105,4 +105,36 @@ func texts(t *testing.T, path string, source []byte) []span {
 		}
 	}
 	return slices.DeleteFunc(out, func(s span) bool { return s.last-s.first < maxText })
+}
+
+// TestCatalogueIsNotRepeated checks that definitions start from others where they are alike: no run of
+// statements stands in two definitions, apart from the name of the service.
+func TestCatalogueIsNotRepeated(t *testing.T) {
+	files, err := fs.Glob(openstack.Catalogue(), "*.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	for _, path := range files {
+		source, err := fs.ReadFile(openstack.Catalogue(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var run []string
+		for i, line := range strings.Split(string(source), "\n") {
+			line = strings.ReplaceAll(strings.Join(strings.Fields(line), " "), strings.TrimSuffix(path, ".hcl"), "NAME")
+			if line == "" || line[0] == '#' || line == "}" {
+				continue
+			}
+			if run = append(run, line); len(run) <= maxAlike {
+				continue
+			}
+			run = run[1:]
+			key, here := strings.Join(run, "\n"), fmt.Sprintf("%s:%d", path, i+1)
+			if other := seen[key]; other != "" {
+				t.Errorf("%s and %s end the same statements; a definition can start from another one:\n%s", other, here, key)
+			}
+			seen[key] = here
+		}
+	}
 }

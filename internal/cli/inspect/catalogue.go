@@ -21,7 +21,7 @@ func Catalogue(s command.Streams) *cli.Command {
 		ArgsUsage: "[NAME]",
 		Description: `
 With a name it prints the definition block of the service. Copy it into a configuration to
-change what overrides cannot change.`,
+change what overrides cannot change, or write one that starts from it: from = "NAME".`,
 		Action: func(c *cli.Context) error {
 			if err := command.AtMost(c, 1); err != nil {
 				return err

@@ -25,7 +25,7 @@ var allowed = map[string][]string{
 	"cmd/kolla":                               {"internal/cli"},
 	"lang":                                    {"internal/base/words", "lang/configs", "lang/functions", "lang/internal/blocks", "lang/internal/budget", "lang/internal/check", "lang/internal/diag", "lang/internal/eval", "lang/internal/graph", "lang/internal/moves", "lang/internal/services", "lang/internal/settings", "lang/internal/source", "lang/internal/values", "lang/internal/variables", "lang/mark", "lang/schema", "lang/syntax"},
 	"lang/addrs":                              {},
-	"lang/catalogue":                          {"lang/addrs", "lang/configs", "lang/internal/diag", "lang/internal/source", "lang/internal/values", "lang/schema"},
+	"lang/catalogue":                          {"lang/addrs", "lang/configs", "lang/internal/diag", "lang/internal/eval", "lang/internal/source", "lang/internal/values", "lang/schema"},
 	"lang/configs":                            {"internal/base/words", "lang/addrs", "lang/internal/diag", "lang/mark"},
 	"lang/draft":                              {"lang/syntax"},
 	"lang/escape":                             {},

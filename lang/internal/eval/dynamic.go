@@ -2,6 +2,7 @@ package eval
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -33,15 +34,36 @@ func (x *DynamicExpr) context(ctx *hcl.EvalContext) *hcl.EvalContext {
 	return child
 }
 
-// Variables returns the references, except those to the element.
+// Variables returns the references, except those to the element. A reference such as
+// database[element.key] is one to the database with that name.
 func (x *DynamicExpr) Variables() []hcl.Traversal {
 	var out []hcl.Traversal
 	for _, t := range x.Expression.Variables() {
-		if t.RootName() != x.name {
+		switch {
+		case t.RootName() == x.name:
+		case len(t) == 1:
+			out = append(out, x.named(t))
+		default:
 			out = append(out, t)
 		}
 	}
 	return out
+}
+
+// named adds the index of a reference to it, if the index depends only on the element.
+func (x *DynamicExpr) named(t hcl.Traversal) hcl.Traversal {
+	_ = hclsyntax.VisitAll(x.Expression, func(n hclsyntax.Node) hcl.Diagnostics {
+		index, ok := n.(*hclsyntax.IndexExpr)
+		if !ok || index.Collection.Range() != t.SourceRange() {
+			return nil
+		}
+		v, diags := syntax.Constant(&DynamicExpr{index.Key, x.name, x.value})
+		if !diags.HasErrors() && v.Type() == cty.String && v.IsKnown() && !v.IsNull() && values.Plain(v) {
+			t = append(slices.Clone(t), hcl.TraverseAttr{Name: v.AsString(), SrcRange: index.SrcRange})
+		}
+		return nil
+	})
+	return t
 }
 
 // UnwrapExpression returns the expression inside, so that HCL finds its kind.
@@ -105,7 +127,9 @@ func blocksMade(e *Env, b *source.Block) (out []*source.Block, open cty.Value) {
 			key = value
 		}
 		element := cty.ObjectVal(map[string]cty.Value{"key": key, "value": value})
-		wrap := func(expr hclsyntax.Expression) hclsyntax.Expression { return &DynamicExpr{expr, name, element} }
+		wrap := func(expr hclsyntax.Expression) hclsyntax.Expression {
+			return inside(expr, func(expr hclsyntax.Expression) hclsyntax.Expression { return &DynamicExpr{expr, name, element} })
+		}
 		made := Rewritten(content, wrap)
 		made.Header = b.Header
 		if labels := b.Attributes["labels"]; labels != nil {

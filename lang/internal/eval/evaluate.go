@@ -43,6 +43,9 @@ type Env struct {
 	// OfService and OfCloud evaluate the expressions that the service and the cloud's defaults
 	// have in blocks of the definition; nil: there are none.
 	OfService, OfCloud *Env
+	// Around returns the names that expressions of a definition in another module know beside those
+	// of this definition. Nil: no definition is evaluated.
+	Around func(home *source.Module) *Scope
 	// hasLocals: the parent of the scope has local values that the environment evaluates.
 	hasLocals bool
 }

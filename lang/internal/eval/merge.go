@@ -16,19 +16,57 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// The cloud's defaults and a service override blocks of a definition with blocks of the same type
-// and label, and add others. Merge puts one layer over another before anything is evaluated.
-// Expressions of the upper layer then stand among those of the definition, each as a LayerExpr,
-// which names the environment that evaluates it.
+// A definition that starts from another one, the cloud's defaults and a service override blocks of
+// a definition with blocks of the same type and label, and add others. One layer is put over another
+// before anything is evaluated. Expressions of the upper layer then stand among those of the
+// definition, each as a LayerExpr, which names the environment that evaluates it.
 
-// LayerExpr is an expression of the service, or of the cloud's defaults, in a block of the
-// definition. The environment of that layer evaluates it (Env.Of).
+// LayerExpr is an expression of another layer, or of another module, in a block of the definition.
+// The environment of that layer or module evaluates it (Env.Of).
 type LayerExpr struct {
 	hclsyntax.Expression
-	Layer string // configs.LayerService or configs.LayerCloud
+	Layer string // configs.LayerDefinition, LayerCloud or LayerService
+	// Home is the module of an expression of LayerDefinition. Nil: it is the module of the
+	// definition.
+	Home *source.Module
 	// Below is the expression of weaker layers, if both count: maps are merged by key, and lists
 	// of names are joined.
 	Below hclsyntax.Expression
+}
+
+// layered returns an expression as one of a layer.
+func layered(expr hclsyntax.Expression, layer string) hclsyntax.Expression {
+	if layer == configs.LayerDefinition {
+		return expr // it may be a LayerExpr already
+	}
+	return &LayerExpr{Expression: expr, Layer: layer}
+}
+
+// stacked puts an expression over a weaker one, if both count.
+func stacked(below, above hclsyntax.Expression) *LayerExpr {
+	out := LayerExpr{Expression: above, Layer: configs.LayerDefinition}
+	if x, ok := above.(*LayerExpr); ok {
+		out = *x
+	}
+	if out.Below != nil {
+		below = stacked(below, out.Below)
+	}
+	out.Below = below
+	return &out
+}
+
+// inside returns an expression with other expressions in the place of those of its layers.
+func inside(expr hclsyntax.Expression, other func(hclsyntax.Expression) hclsyntax.Expression) hclsyntax.Expression {
+	x, ok := expr.(*LayerExpr)
+	if !ok {
+		return other(expr)
+	}
+	out := *x
+	out.Expression = other(x.Expression)
+	if x.Below != nil {
+		out.Below = inside(x.Below, other)
+	}
+	return &out
 }
 
 // UnwrapExpression returns the expression inside, so that HCL finds its kind. Two expressions have
@@ -79,21 +117,27 @@ func Overrides(b *source.Block) bool {
 // over puts the inner blocks of a layer over those of another block of the same type.
 func over(base, top *source.Block, layer string, counts func(*source.Block) bool) (out *source.Block, strays []Stray) {
 	merged := base.WithoutBlocks()
+	children := make([]*source.Block, 0, len(base.Blocks)+len(top.Blocks))
 	for _, child := range base.Blocks {
-		if above := top.One(child.Type.Name, child.Label); above != nil && counts(above) && (child.Label != "" || child.Type.Single) {
+		if above := top.One(child.Type.Name, child.Label); above != nil && counts(above) && overridden(child) {
 			inner, lost := overBlock(child, above, layer)
 			child, strays = inner, append(strays, lost...)
 		}
-		merged.Add(child)
+		children = append(children, child)
 	}
-	for _, child := range top.Blocks {
+	for i, child := range top.Blocks {
 		switch {
-		case !counts(child) || (child.Label != "" || child.Type.Single) && base.One(child.Type.Name, child.Label) != nil:
+		case !counts(child) || overridden(child) && base.One(child.Type.Name, child.Label) != nil:
+		case layer == configs.LayerDefinition:
+			children = slices.Insert(children, placeOf(children, top.Blocks, i), child)
 		case len(Lacking(child)) > 0:
 			strays = append(strays, Stray{child, base.Labels(child.Type.Name)})
 		default:
-			merged.Add(own(child, layer))
+			children = append(children, own(child, layer))
 		}
+	}
+	for _, child := range children {
+		merged.Add(child)
 	}
 	if top.Incomplete != cty.NilVal {
 		merged.Incomplete = top.Incomplete
@@ -101,12 +145,57 @@ func over(base, top *source.Block, layer string, counts func(*source.Block) bool
 	return merged, strays
 }
 
+// placeOf returns the place among the blocks of a definition for a block that only the definition
+// above has: after the block of the same type that is before it there, or else before the next one.
+func placeOf(children, above []*source.Block, i int) int {
+	place := func(b *source.Block) int {
+		if typeName(b) != typeName(above[i]) {
+			return -1
+		}
+		return slices.IndexFunc(children, func(child *source.Block) bool {
+			return child == b || overridden(b) && child.Type == b.Type && child.Label == b.Label
+		})
+	}
+	for _, b := range slices.Backward(above[:i]) {
+		if at := place(b); at >= 0 {
+			return at + 1
+		}
+	}
+	for _, b := range above[i+1:] {
+		if at := place(b); at >= 0 {
+			return at
+		}
+	}
+	return len(children)
+}
+
+// typeName returns the name of the type of a block, or of the blocks that a dynamic block stands for.
+func typeName(b *source.Block) string {
+	if b.Type == schema.DynamicType {
+		return b.Label
+	}
+	return b.Type.Name
+}
+
+// overridden reports whether a block of the same type and label is merged with a block. Dynamic
+// blocks have no label of their own.
+func overridden(b *source.Block) bool {
+	return (b.Label != "" || b.Type.Single) && b.Type != schema.DynamicType
+}
+
 // overBlock puts an inner block of a layer over the block of the definition. Diagnostics name the
 // place in the service, and never that in the cloud's defaults.
 func overBlock(base, top *source.Block, layer string) (out *source.Block, strays []Stray) {
-	out, strays = over(base, top, layer, func(b *source.Block) bool { return b.Type.Name != schema.LifecycleType.Name })
-	if layer == configs.LayerService {
+	counts := func(b *source.Block) bool {
+		return b.Type.Name != schema.LifecycleType.Name || layer == configs.LayerDefinition
+	}
+	out, strays = over(base, top, layer, counts)
+	switch layer {
+	case configs.LayerService:
 		out.Base, out.Top = base, top
+		out.Header, out.Whole = top.Header, top.Whole
+	case configs.LayerDefinition:
+		out.Type, out.Label, out.LabelRange, out.Unknown = top.Type, top.Label, top.LabelRange, top.Unknown
 		out.Header, out.Whole = top.Header, top.Whole
 	}
 	out.Attributes = maps.Clone(base.Attributes)
@@ -115,11 +204,11 @@ func overBlock(base, top *source.Block, layer string) (out *source.Block, strays
 	}
 	dropAlternatives(out, top)
 	for name, attr := range top.Attributes {
-		copied, over := *attr, &LayerExpr{Expression: attr.Expr, Layer: layer}
+		copied := *attr
+		copied.Expr = layered(attr.Expr, layer)
 		if below, typ := out.Attributes[name], out.Type.Attribute(name); below != nil && typ != nil && stacks(typ) {
-			over.Below = below.Expr
+			copied.Expr = stacked(below.Expr, copied.Expr)
 		}
-		copied.Expr = over
 		out.Attributes[name] = &copied
 	}
 	return out, strays
@@ -127,9 +216,7 @@ func overBlock(base, top *source.Block, layer string) (out *source.Block, strays
 
 // own returns a block that only the layer has.
 func own(b *source.Block, layer string) *source.Block {
-	out := Rewritten(b, func(expr hclsyntax.Expression) hclsyntax.Expression {
-		return &LayerExpr{Expression: expr, Layer: layer}
-	})
+	out := Rewritten(b, func(expr hclsyntax.Expression) hclsyntax.Expression { return layered(expr, layer) })
 	if layer == configs.LayerService {
 		out.Top = b
 	}
@@ -178,7 +265,8 @@ func Lacking(b *source.Block) []string {
 	return out
 }
 
-// Layers returns the expressions of an argument by layer, the weakest first.
+// Layers returns the expressions of an argument by layer, the weakest first. Each definition that the
+// definition starts from is a layer of its own.
 func Layers(b *source.Block, name string) []*LayerExpr {
 	attr := b.Attributes[name]
 	if attr == nil {
@@ -195,12 +283,16 @@ func layersOf(expr hclsyntax.Expression) []*LayerExpr {
 	case x.Below == nil:
 		return []*LayerExpr{x}
 	}
-	return append(layersOf(x.Below), &LayerExpr{Expression: x.Expression, Layer: x.Layer})
+	return append(layersOf(x.Below), &LayerExpr{Expression: x.Expression, Layer: x.Layer, Home: x.Home})
 }
 
-// Of returns the environment for the expressions of a layer in blocks of the definition.
-func (e *Env) Of(layer string) *Env {
+// Of returns the environment for the expressions of a layer in blocks of the definition, or for
+// those of a definition in another module, which it starts from. Home is nil for expressions of the
+// definition's own module.
+func (e *Env) Of(layer string, home *source.Module) *Env {
 	switch {
+	case home != nil && e.Around != nil:
+		return e.inModule(home)
 	case e.OfService == nil || layer == configs.LayerDefinition:
 		return e
 	case layer == configs.LayerCloud:
@@ -209,27 +301,39 @@ func (e *Env) Of(layer string) *Env {
 	return e.OfService
 }
 
+// inModule returns the environment for expressions of a definition in another module: it knows the
+// names of this definition, and around these the names of the module.
+func (e *Env) inModule(home *source.Module) *Env {
+	out, scope, around := *e, *e.Scope, e.Around(home)
+	if e.hasLocals {
+		locals := *e.Scope.Parent
+		locals.Parent, around = around, &locals
+	}
+	out.Scope, scope.Parent = &scope, around
+	return &out
+}
+
 // EnvOf returns the environment that evaluates an argument.
 func EnvOf(e *Env, b *source.Block, name string) *Env {
 	if attr := b.Attributes[name]; attr != nil {
 		if x, ok := attr.Expr.(*LayerExpr); ok {
-			return e.Of(x.Layer)
+			return e.Of(x.Layer, x.Home)
 		}
 	}
 	return e
 }
 
-// overlaidValue evaluates an expression of a service, alone or merged over that of its
-// definition.
+// overlaidValue evaluates an expression of another layer or module, alone or merged over those of
+// weaker layers.
 func (e *Env) overlaidValue(expr hcl.Expression) (v cty.Value, ok bool) {
 	x, ok := expr.(*LayerExpr)
 	switch {
 	case !ok:
 		return cty.NilVal, false
 	case x.Below == nil:
-		return e.Of(x.Layer).Value(x.Expression), true
+		return e.Of(x.Layer, x.Home).Value(x.Expression), true
 	}
-	return joinedValues(e.Value(x.Below), e.Of(x.Layer).Value(x.Expression)), true
+	return joinedValues(e.Value(x.Below), e.Of(x.Layer, x.Home).Value(x.Expression)), true
 }
 
 // joinedValues puts a value over another one: maps are merged by key, and lists are joined.
@@ -273,11 +377,15 @@ func IsReserved(name string) bool {
 
 // IsNullLiteral reports whether an expression is the literal null.
 func IsNullLiteral(expr hcl.Expression) bool {
-	if x, ok := expr.(*LayerExpr); ok && x.Below == nil {
-		expr = x.Expression
+	switch x := expr.(type) {
+	case *LayerExpr:
+		return x.Below == nil && IsNullLiteral(x.Expression)
+	case *DynamicExpr:
+		return IsNullLiteral(x.Expression)
+	case *hclsyntax.LiteralValueExpr:
+		return x.Val.IsNull()
 	}
-	literal, ok := expr.(*hclsyntax.LiteralValueExpr)
-	return ok && literal.Val.IsNull()
+	return false
 }
 
 // PasswordPrefix is the first part of the names of passwords for databases.

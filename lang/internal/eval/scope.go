@@ -325,6 +325,10 @@ func hintForForeignName(e *Env, t hcl.Traversal) string {
 		return "This block has count, and not for_each: count.index is the number of the instance."
 	case root == "count" && each:
 		return "This block has for_each, and not count: each.key is the key of the instance, and each.value the value."
+	case root == "definition":
+		return "Only abstract definitions can read definition.name: it is the name of the definition that starts from them."
+	case root == "workload", root == "job":
+		return fmt.Sprintf("%s.name can be read only in a definition with a %s that starts from another one (from = \"NAME\").", root, root)
 	case root == "each":
 		return "The name each means something only in a block with for_each."
 	case root == "count":

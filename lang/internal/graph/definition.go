@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -16,6 +17,19 @@ import (
 // that, in the catalogue, or in a module that the service names. Home is nil for definitions of
 // the catalogue. An external service without a definition gets an empty one.
 func DefinitionOf(constant *eval.Env, catalogue *source.Block, m *Module, b *source.Block) (definition *source.Block, home *Module) {
+	definition, home = findDefinition(constant, catalogue, m, b)
+	if definition != nil && eval.IsAbstract(definition) {
+		at := b.LabelRange
+		if b.Attributes["definition"] != nil {
+			at = b.AttributeRange("definition")
+		}
+		constant.Report.Error(at, fmt.Sprintf("Definition %q is abstract", definition.Label), "No service can use it. It is for definitions that start from it (from = %q), and say what it leaves out.", definition.Label)
+		return nil, nil
+	}
+	return definition, home
+}
+
+func findDefinition(constant *eval.Env, catalogue *source.Block, m *Module, b *source.Block) (definition *source.Block, home *Module) {
 	attr := b.Attributes["definition"]
 	if attr != nil {
 		if t, diags := hcl.AbsTraversalForExpr(attr.Expr); !diags.HasErrors() && t.RootName() == "module" {
@@ -26,12 +40,10 @@ func DefinitionOf(constant *eval.Env, catalogue *source.Block, m *Module, b *sou
 	if attr != nil && !eval.IsNullLiteral(attr.Expr) {
 		name = eval.Literal(constant, b, "definition")
 	}
-	known := catalogue.Labels("definition")
 	for home := m; home != nil; home = home.Parent {
 		if d := home.Written.Document.One("definition", name); d != nil {
 			return d, home
 		}
-		known = append(known, home.Written.Document.Labels("definition")...)
 	}
 	if d := catalogue.One("definition", name); d != nil {
 		return d, nil
@@ -41,6 +53,10 @@ func DefinitionOf(constant *eval.Env, catalogue *source.Block, m *Module, b *sou
 		return nil, nil
 	case attr == nil && eval.MayBeExternal(b):
 		return &source.Block{Label: name, Header: b.Header, LabelRange: b.LabelRange}, m
+	}
+	known := usable(catalogue)
+	for home := m; home != nil; home = home.Parent {
+		known = append(known, usable(home.Written.Document)...)
 	}
 	at := b.LabelRange
 	if attr != nil {
@@ -75,8 +91,13 @@ func moduleDefinition(report *diag.Reporter, m *Module, t hcl.Traversal) (*sourc
 	}
 	definition := home.Written.Document.One("definition", names[2])
 	if definition == nil {
-		report.Undeclared(t.SourceRange(), "definition", names[2], home.Written.Document.Labels("definition"))
+		report.Undeclared(t.SourceRange(), "definition", names[2], usable(home.Written.Document))
 		return nil, nil
 	}
 	return definition, home
+}
+
+// usable returns the names of the definitions that services can use.
+func usable(document *source.Block) []string {
+	return slices.DeleteFunc(document.Labels("definition"), func(name string) bool { return eval.IsAbstract(document.One("definition", name)) })
 }

@@ -37,6 +37,14 @@ func newModule(written *source.Module, parent *Module) *Module {
 	return m
 }
 
+// Around returns the module of a directory: m, or one around it. Nil: it is the catalogue.
+func (m *Module) Around(written *source.Module) *Module {
+	for m != nil && m.Written != written {
+		m = m.Parent
+	}
+	return m
+}
+
 // Path returns the start of the IDs of all nodes in the module.
 func (m *Module) Path() string { return m.Written.Path() }
 

@@ -34,10 +34,14 @@ func (g *Graph) DefinitionReach(home, m *Module) Reach {
 	return Reach{graph: g, values: home, shared: m, around: true}
 }
 
-// Layer returns the reach of the expressions that a layer puts into a block of the definition.
-func (r Reach) Layer(layer string) Reach {
+// Layer returns the reach of the expressions that a layer puts into a block of the definition. Home
+// is nil for expressions of the definition's own module.
+func (r Reach) Layer(layer string, home *source.Module) Reach {
 	switch layer {
 	case configs.LayerDefinition:
+		if home != nil {
+			return r.graph.DefinitionReach(r.values.Around(home), r.shared)
+		}
 		return r
 	case configs.LayerCloud:
 		return r.graph.Reach(r.graph.Root)
@@ -52,7 +56,7 @@ func (r Reach) Edges(expr hcl.Expression) []Edge {
 		if x.Below != nil {
 			out = r.Edges(x.Below)
 		}
-		return append(out, r.Layer(x.Layer).Edges(x.Expression)...)
+		return append(out, r.Layer(x.Layer, x.Home).Edges(x.Expression)...)
 	}
 	for _, t := range r.graph.env.Memo.References(expr) {
 		root := t.RootName()

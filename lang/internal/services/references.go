@@ -104,7 +104,7 @@ func edgesWithoutSettings(leaves settings.LeafMemo, r graph.Reach, b *source.Blo
 func settingsEdges(r graph.Reach, s *settings.Merged) []graph.Edge {
 	var out []graph.Edge
 	for _, x := range s.Leaves {
-		out = append(out, r.Layer(x.Layer.Name).Edges(x.Expr)...)
+		out = append(out, r.Layer(x.Layer.Name, x.Layer.Home).Edges(x.Expr)...)
 	}
 	return out
 }

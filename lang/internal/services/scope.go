@@ -35,36 +35,44 @@ func environment(d *declaration, f *graph.Frame, it eval.Instance) (*eval.Env, m
 		return e
 	}
 	user := under(it.Scope)
-	around, with := replaceServices(d, user, definitionScope(d, f))
-	e := under(around)
+	replaced, with := replaceServices(d, user)
+	around := func(home *graph.Module) *eval.Scope {
+		out := definitionScope(d.set, home, f)
+		if replaced != nil {
+			out.Groups["service"] = replaced
+		}
+		return out
+	}
+	e := under(around(d.home))
+	e.Around = func(home *source.Module) *eval.Scope { return around(d.home.Around(home)) }
 	e.InDefinition, e.OfService, e.OfCloud = true, user, under(d.set.Graph.Root.Frames[0].Scope)
 	return e, with
 }
 
-// definitionScope has the names that a definition knows, for a service in a frame. Variables,
-// local values and data come from the module of the definition; services, roles and exposures
-// come from the module of the service.
-func definitionScope(d *declaration, f *graph.Frame) *eval.Scope {
+// definitionScope has the names that a definition in module home knows, for a service in a frame.
+// Variables, local values and data come from the module of the definition; services, roles and
+// exposures come from the module of the service.
+func definitionScope(c *Set, home *graph.Module, f *graph.Frame) *eval.Scope {
 	out := eval.NewScope(f.Shared)
-	out.Singles["cloud"] = d.set.Graph.Global.Singles["cloud"]
-	if d.home == nil {
-		locals := d.set.catalogue.Parent
+	out.Singles["cloud"] = c.Graph.Global.Singles["cloud"]
+	if home == nil {
+		locals := c.catalogue.Parent
 		out.Groups["local"], out.Lazy = locals.Groups["local"], locals.Lazy
-		out.Singles["path"] = d.set.catalogue.Singles["path"]
+		out.Singles["path"] = c.catalogue.Singles["path"]
 		return out
 	}
-	home := f
-	for home != nil && home.Module != d.home {
-		home = home.Parent
+	frame := f
+	for frame != nil && frame.Module != home {
+		frame = frame.Parent
 	}
-	if home == nil && len(d.home.Frames) > 0 {
-		home = d.home.Frames[0] // a module that is used for its definitions
+	if frame == nil && len(home.Frames) > 0 {
+		frame = home.Frames[0] // a module that is used for its definitions
 	}
-	if home != nil {
+	if frame != nil {
 		for _, root := range []string{"var", "local", "data", "module"} {
-			out.Groups[root] = home.Scope.Groups[root]
+			out.Groups[root] = frame.Scope.Groups[root]
 		}
-		out.Singles["path"] = home.Scope.Singles["path"]
+		out.Singles["path"] = frame.Scope.Singles["path"]
 	}
 	return out
 }
@@ -178,22 +186,19 @@ func withoutReplaced(d *declaration, edges []graph.Edge) []graph.Edge {
 	return slices.DeleteFunc(edges, func(e graph.Edge) bool { return slices.Contains(replaced, e.To) })
 }
 
-// replaceServices replaces services that the definition names. A scope around the definition has
-// the replacements under these names. The result also has them by name; nil: the replacement is not
-// known yet.
-func replaceServices(d *declaration, user *eval.Env, scope *eval.Scope) (*eval.Scope, map[string]*service) {
+// replaceServices returns the replacements of services that the definition names, by these names: the
+// values that expressions read, and the services; a nil service is not known yet.
+func replaceServices(d *declaration, user *eval.Env) (eval.Group, map[string]*service) {
 	block := d.node.Block
 	attr := block.Attributes[schema.WithAttribute.Name]
 	if attr == nil || eval.IsNullLiteral(attr.Expr) || eval.MayBeExternal(block) {
-		return scope, nil
+		return nil, nil
 	}
 	if _, ok := eval.WrittenItems(attr.Expr); !ok {
 		eval.Unsuitable(user, block, attr.Name, "Write \"with\" as a literal map: { NAME = service.OTHER }. kolla derives the order of the services from it.")
-		return scope, nil
+		return nil, nil
 	}
-	around := eval.NewScope(scope)
-	around.Groups["service"] = eval.Group{}
-	with := map[string]*service{}
+	replaced, with := eval.Group{}, map[string]*service{}
 	for _, item := range substitutes(block) {
 		name, ok := values.StaticKey(item.KeyExpr)
 		if !ok {
@@ -210,9 +215,9 @@ func replaceServices(d *declaration, user *eval.Env, scope *eval.Scope) (*eval.S
 		if !ok {
 			value = cty.DynamicVal
 		}
-		around.Groups["service"][name], with[name] = value, other
+		replaced[name], with[name] = value, other
 	}
-	return around, with
+	return replaced, with
 }
 
 // substitute returns the service in a value of the argument with. It is nil if the value is known

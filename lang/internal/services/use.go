@@ -41,6 +41,7 @@ type merged map[string]*settings.Merged
 func overlaid(c *Set, definition, block *source.Block) (*overlay, merged) {
 	definition, _ = eval.Merge(definition, blocks.Defaults(definition, c.defaults()), configs.LayerCloud)
 	whole, strays := eval.Merge(definition, block, configs.LayerService)
+	whole = eval.StartBlocks(c.Report, whole, configs.LayerService)
 	return &overlay{whole, strays}, configFiles(c, whole, whole, folders(whole, block, "")).Merge()
 }
 

@@ -70,7 +70,7 @@ func (f *Files) layers(config *source.Block, depth int) []*Layer {
 func (f *Files) ownLayers(config *source.Block, depth int) []*Layer {
 	var definition, cloud, service []*Layer
 	for _, x := range eval.Layers(config, "values") {
-		l := &Layer{Name: x.Layer, Expr: x.Expression}
+		l := &Layer{Name: x.Layer, Home: x.Home, Expr: x.Expression}
 		if x.Layer == configs.LayerService {
 			service = append(service, l)
 		} else {
@@ -103,7 +103,13 @@ func (f *Files) Overrides(config *source.Block) []*File {
 	if f.Directory == nil {
 		return nil
 	}
-	return f.Directory.OverridesOf(config.Label, f.Format(config), f.Names, f.Enabled.Labels("config"))
+	var labels []string
+	for _, b := range f.Enabled.All("config") {
+		if eval.GateOf(b) != eval.GateClosed {
+			labels = append(labels, b.Label)
+		}
+	}
+	return f.Directory.OverridesOf(config.Label, f.Format(config), f.Names, labels)
 }
 
 // Replacement returns the content that the config directory has for a raw file, if it has one.

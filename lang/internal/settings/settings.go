@@ -22,6 +22,7 @@ import (
 // Layer is one map of values that is merged with others.
 type Layer struct {
 	Name string
+	Home *source.Module // of an expression in another module than that of the definition
 	Expr hcl.Expression
 	// Ready are the values of a layer without an expression.
 	Ready []Leaf
@@ -237,7 +238,7 @@ func (s *Merged) Entries(e *eval.Env) (out []*Entry, partial bool) {
 			continue
 		}
 		written[at] = x
-		v.set(x, x.Path, e.Of(x.Layer.Name).Value(x.Expr))
+		v.set(x, x.Path, e.Of(x.Layer.Name, x.Layer.Home).Value(x.Expr))
 	}
 	s.checkRemovals(e.Report)
 	out = slices.AppendSeq(make([]*Entry, 0, len(v.entries)), maps.Values(v.entries))
@@ -279,7 +280,7 @@ func objectOf(tree map[string]any) cty.Value {
 
 // set overrides with one evaluated value or map of values.
 func (v *evaluation) set(x Leaf, path []string, value cty.Value) {
-	e := v.env.Of(x.Layer.Name)
+	e := v.env.Of(x.Layer.Name, x.Layer.Home)
 	switch {
 	case !x.Layer.counts(path):
 		return
@@ -498,14 +499,14 @@ func (v *evaluation) place(x Leaf, path []string, value cty.Value) {
 			delete(v.entries, other)
 		}
 	}
-	v.entries[key] = &Entry{path, value, v.env.Of(x.Layer.Name), x.origin(v.depth), before, key}
+	v.entries[key] = &Entry{path, value, v.env.Of(x.Layer.Name, x.Layer.Home), x.origin(v.depth), before, key}
 }
 
 // Variables merges environments: the service's variables override the definition's.
 func Variables(read LeafMemo, b *source.Block, name string) *Merged {
 	var layers []*Layer
 	for _, x := range eval.Layers(b, name) {
-		layers = append(layers, &Layer{Name: x.Layer, Expr: x.Expression})
+		layers = append(layers, &Layer{Name: x.Layer, Home: x.Home, Expr: x.Expression})
 	}
 	return Merge(read, 1, layers)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -19,6 +20,11 @@ type decoder struct {
 	// overriding is set inside of a service. Its blocks override those of the definition, so
 	// that required arguments may be missing.
 	overriding bool
+	// partial is set inside of a definition that starts from another one, or that others start
+	// from: required arguments may come from there.
+	partial bool
+	// abstract is set inside of a definition that others start from: its labels may have a *.
+	abstract bool
 }
 
 // Decode checks the blocks of several files as if they were one file.
@@ -90,7 +96,7 @@ func (d decoder) body(into *Block, body hcl.Body) {
 		}
 	}
 	for _, a := range typ.Attributes {
-		if a.Required && attributes[a.Name] == nil && attributes[a.Unless] == nil && !into.Misspelt(a.Name) && !d.overriding {
+		if a.Required && attributes[a.Name] == nil && attributes[a.Unless] == nil && !into.Misspelt(a.Name) && !d.overriding && !d.partial {
 			d.report.Error(into.Header, "Missing argument", "%s needs the argument %q: %s", into.Described(), a.Name, a.Doc)
 		}
 	}
@@ -110,6 +116,11 @@ func (d decoder) block(parent *schema.BlockType, source sourceBlock) *Block {
 		typ = schema.PlainLifecycleType
 	}
 	d.overriding = (d.overriding || parent == schema.ServiceType) && typ != schema.LifecycleType
+	if typ == schema.DefinitionType {
+		attributes, _ := d.content(typ, source.body)
+		d.abstract = attributes[schema.AbstractAttribute.Name] != nil
+		d.partial = d.abstract || attributes[schema.FromAttribute.Name] != nil
+	}
 	out := &Block{Type: typ, Header: source.header, Whole: source.whole}
 	switch {
 	case typ.Label == "" && len(source.labels) > 0:
@@ -121,7 +132,9 @@ func (d decoder) block(parent *schema.BlockType, source sourceBlock) *Block {
 		return nil
 	case typ.Label != "":
 		out.Label, out.LabelRange = source.labels[0], source.labelRanges[0]
-		CheckLabel(d.report, out)
+		if !d.abstract || !strings.Contains(out.Label, schema.NameMark) {
+			CheckLabel(d.report, out)
+		}
 	}
 	d.body(out, source.body)
 	return out

@@ -37,7 +37,9 @@ func (d decoder) dynamic(parent *schema.BlockType, source sourceBlock) *Block {
 			d.report.Error(b.header, "Second content block", "There can be only one content block here.")
 		default:
 			content := &Block{Type: typ, Header: b.header, Whole: b.whole}
-			decoder{d.report, d.overriding || parent == schema.ServiceType}.body(content, b.body)
+			inner := d
+			inner.overriding = d.overriding || parent == schema.ServiceType
+			inner.body(content, b.body)
 			out.Add(content)
 		}
 	}

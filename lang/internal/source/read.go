@@ -2,6 +2,7 @@ package source
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -169,8 +170,32 @@ func (r *Reader) Catalogue(fsys fs.FS, dir string) (document *Block, ok bool) {
 		}
 		bodies = append(bodies, body)
 	}
-	return Decode(r.Report, schema.CatalogueType, bodies), true
+	return r.decodeOnce(bodies), true
 }
+
+// decodeOnce checks the blocks of the catalogue, and keeps the result if it has no mistakes. Nobody
+// changes it.
+func (r *Reader) decodeOnce(bodies []hcl.Body) *Block {
+	key := ""
+	for _, body := range bodies {
+		key += fmt.Sprintf("%p ", body)
+	}
+	if known, ok := catalogues.Load(key); ok {
+		return known.(*Block)
+	}
+	report := diag.New()
+	out := Decode(report, schema.CatalogueType, bodies)
+	if diags := report.Sorted(); len(diags) > 0 {
+		r.Report.Add(diags...)
+		return out
+	}
+	known, _ := catalogues.LoadOrStore(key, out)
+	return known.(*Block)
+}
+
+// catalogues has the results of decodeOnce, by the addresses of the parsed files, which parseOnce
+// keeps.
+var catalogues sync.Map
 
 // definitions has the results of parseOnce, by the name and the content of the file.
 var definitions sync.Map

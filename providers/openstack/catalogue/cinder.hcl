@@ -1,10 +1,16 @@
 # Cinder: the API under uWSGI, scheduler, volume service and, where asked for, backups. Volumes are in the
 # database: a restart costs the requests under way. No pod has powers to attach devices, for LVM and iSCSI.
 definition "cinder" {
+  from        = "api-with-daemons"
   description = "Volumes"
 
   input "backends" {
-    type        = map(object({ type = string, pool = optional(string, "volumes"), share = optional(string, ""), settings = optional(map(string), {}) }))
+    type = map(object({
+      type     = string
+      pool     = optional(string, "volumes")
+      share    = optional(string, "")
+      settings = optional(map(string), {})
+    }))
     nullable    = false
     description = "Where volumes are kept, by name: type rbd (pool of service.ceph), nfs (share: HOST:/PATH) or other; settings are options of the driver."
 
@@ -27,6 +33,7 @@ definition "cinder" {
   }
 
   locals {
+    uid     = 42407
     rbd     = anytrue([for b in input.backends : b.type == "rbd"])
     share   = join("", [for b in input.backends : b.share if b.type == "nfs"])
     backups = input.backup != null
@@ -42,13 +49,12 @@ definition "cinder" {
 
   port "api" {
     number    = 8776
-    expose    = true
     node_port = 30776
   }
 
-  database "cinder" {}
-  queue "cinder" {}
-  user "cinder" { roles = ["admin", "service"] }
+  user "cinder" {
+    roles = ["admin", "service"]
+  }
 
   endpoint "block-storage" {
     port = "api"
@@ -63,30 +69,29 @@ definition "cinder" {
   }
 
   config "cinder.conf" {
-    path        = "/etc/cinder/cinder.conf"
-    secret_path = "/etc/cinder/cinder.conf.d/secrets.conf"
     values = {
-      DEFAULT               = { use_stderr = true, transport_url = queue.cinder.url, glance_api_servers = try(service.glance.url, null) }
-      database              = merge(local.database, { connection = database.cinder.url })
-      keystone_authtoken    = merge(user.cinder.auth, user.cinder.authtoken, { service_type = "block-storage", service_token_roles_required = true })
-      service_user          = merge(user.cinder.auth, { send_service_user_token = true })
-      nova                  = local.auth
-      glance                = cloud.release >= 2025.2 ? local.auth : null
-      barbican              = { auth_endpoint = "${service.keystone.url}/v3", barbican_endpoint_type = "internal" }
-      oslo_messaging_rabbit = queue.cinder.settings
-      oslo_middleware       = local.oslo_middleware
-      oslo_concurrency      = { lock_path = "/var/lib/cinder/tmp" }
-      cinder_sys_admin      = local.helper
-      privsep_osbrick       = local.helper
+      DEFAULT = { glance_api_servers = try(service.glance.url, null) }
+      keystone_authtoken = {
+        service_type                 = "block-storage"
+        service_token_roles_required = true
+      }
+      service_user = merge(user.cinder.auth, { send_service_user_token = true })
+      nova         = local.auth
+      glance       = cloud.release >= 2025.2 ? local.auth : null
+      barbican = {
+        auth_endpoint          = "${service.keystone.url}/v3"
+        barbican_endpoint_type = "internal"
+      }
+      cinder_sys_admin = local.helper
+      privsep_osbrick  = local.helper
     }
   }
 
-  config "cinder-api.conf" {
-    from   = "cinder.conf"
-    values = { oslo_messaging_rabbit = local.rabbit_uwsgi }
-  }
+  config "cinder-api.conf" {}
 
-  config "cinder-scheduler.conf" { from = "cinder.conf" }
+  config "cinder-scheduler.conf" {
+    from = "cinder.conf"
+  }
 
   config "cinder-volume.conf" {
     from   = "cinder.conf"
@@ -126,93 +131,47 @@ definition "cinder" {
     content = file("${path.module}/cinder/sudo.sh")
   }
 
-  config "cinder-api-uwsgi.ini" {
-    path   = "/etc/cinder/cinder-api-uwsgi.ini"
-    values = { uwsgi = merge(local.uwsgi, { http-socket = "0.0.0.0:${port.api}", module = "cinder.wsgi.api:application" }) }
-  }
-
-  config "policy.yaml" {
-    format   = "yaml"
-    path     = "/etc/cinder/policy.yaml"
-    optional = true
-  }
-
-  config "cinder-db.conf" {
-    from   = "cinder.conf"
-    only   = ["database"]
-    values = { DEFAULT = { use_stderr = true }, database = local.database_unlimited }
-  }
-
   job "db-sync" {
-    image   = "cinder-api"
-    user    = 42407
+    from    = "database"
     command = ["cinder-manage", "db", "sync"]
-    config  = ["cinder-db.conf"]
   }
 
   job "db-online" {
+    from    = "database"
     when    = "after"
-    image   = "cinder-api"
-    user    = 42407
     command = ["cinder-manage", "db", "online_data_migrations"]
-    config  = ["cinder-db.conf"]
   }
 
   workload "api" {
-    kind         = "Deployment"
-    image        = "cinder-api"
-    user         = 42407
-    command      = ["uwsgi", "--ini", "/etc/cinder/cinder-api-uwsgi.ini"]
-    ports        = ["api"]
-    config       = ["cinder-api.conf", "cinder-api-uwsgi.ini", "policy.yaml"]
-    writable     = ["/var/lib/cinder"]
-    grace_period = 60
+    config = ["cinder-api.conf", "cinder-api-uwsgi.ini", "policy.yaml"]
 
     resources {
       requests = { cpu = "100m", memory = "512Mi" }
       limits   = { cpu = "2", memory = "2Gi" }
     }
 
-    ready { http = "/healthcheck" }
-
-    live {
-      exec    = concat(local.alive, ["http://127.0.0.1:${port.api}/"])
-      period  = 60
-      timeout = 60
-      retries = 8
+    startup {
+      enabled = false
     }
   }
 
-  # The database knows daemons by the names of their pods. Nothing asks whether they live, as in nova.hcl.
+  # The database knows daemons by the names of their pods.
   workload "scheduler" {
-    kind         = "StatefulSet"
-    image        = "cinder-scheduler"
-    user         = 42407
-    command      = ["cinder-scheduler"]
-    config       = ["cinder-scheduler.conf", "policy.yaml"]
-    writable     = ["/var/lib/cinder"]
-    grace_period = 60
+    from   = "daemon"
+    kind   = "StatefulSet"
+    config = ["cinder-scheduler.conf", "policy.yaml"]
 
     resources {
       requests = { cpu = "50m", memory = "256Mi" }
       limits   = { cpu = "1", memory = "1Gi" }
     }
-
-    startup { retries = 360 }
-    ready {
-      exec   = ["healthcheck_port", "cinder-scheduler", tostring(queue.cinder.port)]
-      period = 30
-    }
   }
 
   workload "volume" {
+    from         = "daemon"
     kind         = "StatefulSet"
-    image        = "cinder-volume"
     max_replicas = 1 # volumes belong to the name of the pod
-    user         = 42407
-    command      = ["cinder-volume"]
     config       = ["cinder-volume.conf", "ceph.conf", "ceph.client.cinder.keyring", "sudo", "policy.yaml"]
-    writable     = ["/var/lib/cinder"]
     grace_period = 120 # a volume that is being made is finished
 
     claim "files" {
@@ -225,36 +184,23 @@ definition "cinder" {
       requests = { cpu = "100m", memory = "384Mi" }
       limits   = { cpu = "2", memory = "2Gi" }
     }
-
-    startup { retries = 360 }
-    ready {
-      exec   = ["healthcheck_port", "cinder-volume", tostring(queue.cinder.port)]
-      period = 30
-    }
   }
 
   workload "backup" {
+    from         = "daemon"
     enabled      = local.backups
     kind         = "StatefulSet"
-    image        = "cinder-backup"
     max_replicas = 1
-    user         = 42407
-    command      = ["cinder-backup"]
     config       = ["cinder-backup.conf", "ceph.conf", "ceph.client.cinder.keyring", "ceph.client.cinder-backup.keyring", "sudo", "policy.yaml"]
-    writable     = ["/var/lib/cinder"]
     grace_period = 120
 
     resources {
       requests = { cpu = "100m", memory = "512Mi" }
       limits   = { cpu = "2", memory = "2Gi" }
     }
-
-    startup { retries = 360 }
-    ready {
-      exec   = ["healthcheck_port", "cinder-backup", tostring(queue.cinder.port)]
-      period = 30
-    }
   }
 
-  output "backups" { value = local.backups }
+  output "backups" {
+    value = local.backups
+  }
 }

@@ -3,6 +3,7 @@
 # other stores nothing is kept but what is being imported: an import that a restart
 # interrupts has to be begun anew.
 definition "glance" {
+  from        = "api"
   description = "Images of disks, from which servers and volumes are made"
 
   input "stores" {
@@ -58,6 +59,7 @@ definition "glance" {
   }
 
   locals {
+    uid = 42415
     types = [
       "cinder", "file", "filesystem", "http", "https", "rbd", "s3", "s3+http", "s3+https", "swift", "swift+config",
       "swift+http", "swift+https", "vmware",
@@ -69,23 +71,21 @@ definition "glance" {
 
   port "api" {
     number    = 9292
-    expose    = true
     node_port = 30292
-  }
-
-  database "glance" {}
-
-  user "glance" {
-    roles = ["admin"]
   }
 
   endpoint "image" {
     port = "api"
   }
 
+  # There is one file.
+  config "glance.conf" {
+    enabled = false
+  }
+
   config "glance-api.conf" {
-    format = "ini"
-    path   = "/etc/glance/glance-api.conf"
+    from = null
+    path = "/etc/glance/glance-api.conf"
     # Where the API looks under uWSGI too, and glance-manage.
     secret_path = "/etc/glance/glance.conf.d/secrets.conf"
     values = merge({
@@ -113,7 +113,11 @@ definition "glance" {
       }, {
       for name, s in input.stores : name => merge(
         s.type == "file" ? { filesystem_store_datadir = "/var/lib/glance/${name == "file" ? "images" : name}" } : {},
-        s.type == "rbd" ? { rbd_store_pool = s.pool, rbd_store_user = input.ceph_user, rbd_store_ceph_conf = "/etc/ceph/ceph.conf" } : {},
+        s.type == "rbd" ? {
+          rbd_store_pool      = s.pool
+          rbd_store_user      = input.ceph_user
+          rbd_store_ceph_conf = "/etc/ceph/ceph.conf"
+        } : {},
         s.settings,
       )
     })
@@ -121,34 +125,27 @@ definition "glance" {
 
   config "glance-api-uwsgi.ini" {
     enabled = local.ini
-    format  = "ini"
-    path    = "/etc/glance/glance-api-uwsgi.ini"
     values = {
       # Uploads come in chunks, which only uWSGI's own router takes in. A process is busy for
       # as long as an image is sent, and pods that are told to stop wait for it. So there are
       # more processes, and no limit of time.
-      uwsgi = merge(local.uwsgi, {
+      uwsgi = {
         http                = "0.0.0.0:${port.api}"
         http-auto-chunked   = true
         http-chunked-input  = true
         http-raw-body       = true
+        http-socket         = null
         http-timeout        = 600
         chunked-input-limit = 67108864
-        socket-timeout      = 30
         processes           = 8
         harakiri            = null
         harakiri-verbose    = null
         worker-reload-mercy = 240
-        module              = "glance.wsgi.api:application"
-      })
+      }
     }
   }
 
-  config "policy.yaml" {
-    format   = "yaml"
-    path     = "/etc/glance/policy.yaml"
-    optional = true
-  }
+  config "policy.yaml" {}
 
   config "glance-image-import.conf" {
     format   = "raw"
@@ -177,36 +174,26 @@ definition "glance" {
     content   = service.ceph.keyrings[input.ceph_user]
   }
 
-  # What the jobs read, so that they do not run again for the rest.
   config "glance-db.conf" {
-    from   = "glance-api.conf"
-    only   = ["database"]
-    values = { DEFAULT = { use_stderr = true }, database = local.database_unlimited }
+    from = "glance-api.conf"
   }
 
   job "db-expand" {
-    image   = "glance-api"
-    user    = 42415
+    from    = "database"
     command = ["sh", "-ec", file("${path.module}/glance/expand.sh")]
-    config  = ["glance-db.conf"]
   }
 
   job "db-contract" {
+    from    = "database"
     when    = "after"
-    image   = "glance-api"
-    user    = 42415
     command = ["glance-manage", "db", "contract"]
-    config  = ["glance-db.conf"]
   }
 
   workload "api" {
     kind         = local.file ? "StatefulSet" : "Deployment"
     max_replicas = local.file ? 1 : null
-    image        = "glance-api"
-    user         = 42415
     command = concat(["sh", "-ec", file("${path.module}/glance/api.sh"), tostring(port.api)],
     local.ini ? ["uwsgi", "--ini", "/etc/glance/glance-api-uwsgi.ini"] : ["glance-api"])
-    ports = ["api"]
     config = [
       "glance-api.conf", "glance-api-uwsgi.ini", "policy.yaml", "glance-image-import.conf",
       "property-protections-rules.conf", "ceph.conf", "ceph.client.glance.keyring",
@@ -225,17 +212,11 @@ definition "glance" {
       limits   = { cpu = "2", memory = local.ini ? "2Gi" : "1Gi" }
     }
 
-    startup {
-      period  = 2
-      retries = 60
-    }
-
-    ready { http = "/healthcheck" }
-
     # Under uWSGI, long uploads may keep all processes busy.
     live {
       tcp     = "api"
       period  = 30
+      timeout = null
       retries = 4
     }
   }

@@ -1,15 +1,18 @@
 # Keystone under uWSGI. Fernet and credential keys are generated Secrets, mounted
 # where Keystone looks for its key repositories.
 definition "keystone" {
+  from        = "database-service"
   description = "Identity: users, projects, tokens, and the catalogue of services"
+
+  locals {
+    uid = 42425
+  }
 
   port "public" {
     number    = 5000
     expose    = true
     node_port = 30500
   }
-
-  database "keystone" {}
 
   secret "admin" {}
 
@@ -26,13 +29,9 @@ definition "keystone" {
   }
 
   config "keystone.conf" {
-    format      = "ini"
-    path        = "/etc/keystone/keystone.conf"
-    secret_path = "/etc/keystone/keystone.conf.d/secrets.conf"
     values = {
       DEFAULT = {
-        debug      = false
-        use_stderr = true
+        debug = false
         # The defaults of oslo.log and Keystone, and one more: the directory of a mounted
         # Secret is open to all of its pod, and Keystone would warn of that at every
         # request.
@@ -44,7 +43,6 @@ definition "keystone" {
           "keystone.common.fernet_utils=ERROR",
         ])
       }
-      database = merge(local.database, { connection = database.keystone.url })
       # As much as bcrypt takes: with more, Keystone warns of that at every login.
       identity = { max_password_length = 72 }
       token = {
@@ -62,13 +60,11 @@ definition "keystone" {
         backend          = "oslo_cache.memcache_pool"
         memcache_servers = service.memcached.servers
       }
-      oslo_middleware = local.oslo_middleware
     }
   }
 
   config "keystone-uwsgi.ini" {
-    format = "ini"
-    path   = "/etc/keystone/keystone-uwsgi.ini"
+    path = "/etc/keystone/keystone-uwsgi.ini"
     values = {
       uwsgi = merge(local.uwsgi, {
         http-socket = "0.0.0.0:${port.public}"
@@ -77,18 +73,7 @@ definition "keystone" {
     }
   }
 
-  config "policy.yaml" {
-    format   = "yaml"
-    path     = "/etc/keystone/policy.yaml"
-    optional = true
-  }
-
-  # What the job reads, so that it does not run again for the rest.
-  config "keystone-db.conf" {
-    from   = "keystone.conf"
-    only   = ["database"]
-    values = { DEFAULT = { use_stderr = true }, database = local.database_unlimited }
-  }
+  config "keystone-db.conf" {}
 
   config "keystone-bootstrap.conf" {
     from   = "keystone.conf"
@@ -97,17 +82,16 @@ definition "keystone" {
   }
 
   job "db-sync" {
+    from    = "database"
     image   = "keystone"
-    user    = 42425
     command = ["keystone-manage", "db_sync"]
-    config  = ["keystone-db.conf"]
   }
 
   # Creates the administrator, the region and Keystone's own endpoints, and brings
   # them up to date when they exist.
   job "bootstrap" {
     image  = "keystone"
-    user   = 42425
+    user   = local.uid
     config = ["keystone-bootstrap.conf"]
 
     # keystone-manage takes the password from its arguments or its environment, which
@@ -130,14 +114,13 @@ definition "keystone" {
   }
 
   workload "api" {
-    kind         = "Deployment"
-    image        = "keystone"
-    user         = 42425
-    command      = ["uwsgi", "--ini", "/etc/keystone/keystone-uwsgi.ini"]
-    ports        = ["public"]
-    config       = ["keystone.conf", "keystone-uwsgi.ini", "policy.yaml"]
-    grace_period = 60
-    drain        = 10 # a token that is being issued cannot be asked for twice
+    from     = "uwsgi"
+    image    = "keystone"
+    command  = ["uwsgi", "--ini", "/etc/keystone/keystone-uwsgi.ini"]
+    ports    = ["public"]
+    config   = ["keystone.conf", "keystone-uwsgi.ini", "policy.yaml"]
+    writable = []
+    drain    = 10 # a token that is being issued cannot be asked for twice
 
     mount "fernet" { path = "/etc/keystone/fernet-keys" }
     mount "credential" { path = "/etc/keystone/credential-keys" }
@@ -147,18 +130,12 @@ definition "keystone" {
       limits   = { cpu = "2", memory = "1Gi" }
     }
 
-    startup {
-      period  = 2
-      retries = 60
+    ready {
+      http = "/v3"
     }
 
-    ready { http = "/v3" }
-
     live {
-      exec    = concat(local.alive, ["http://127.0.0.1:${port.public}/"])
-      period  = 60
-      timeout = 60
-      retries = 8
+      exec = concat(local.alive, ["http://127.0.0.1:${port.public}/"])
     }
   }
 
@@ -204,12 +181,16 @@ definition "keystone" {
   provides "registration" {
     job "users" {
       image     = "keystone"
-      user      = 42425
+      user      = local.uid
       command   = local.register
       passwords = "/run/secrets/passwords"
       env = merge(local.login, {
         PASSWORDS = "/run/secrets/passwords"
-        WANTED    = jsonencode({ owner = registration.owner, users = registration.users, roles = registration.roles })
+        WANTED = jsonencode({
+          owner = registration.owner
+          users = registration.users
+          roles = registration.roles
+        })
       })
 
       mount "admin" { path = "/run/secrets/admin" }
@@ -219,7 +200,7 @@ definition "keystone" {
     job "endpoints" {
       when    = "after"
       image   = "keystone"
-      user    = 42425
+      user    = local.uid
       command = local.register
       env     = merge(local.login, { WANTED = jsonencode({ owner = registration.owner, endpoints = registration.endpoints }) })
 
@@ -230,7 +211,7 @@ definition "keystone" {
     job "cleanup" {
       when    = "gone"
       image   = "keystone"
-      user    = 42425
+      user    = local.uid
       command = local.register
       env     = merge(local.login, { WANTED = jsonencode({ owner = cloud.name, there = registration }) })
 

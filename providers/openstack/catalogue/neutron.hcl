@@ -2,6 +2,7 @@
 # under uWSGI, with workers beside it. Networks are in its database and OVN's: a restart costs
 # the requests that are under way, and no server notices.
 definition "neutron" {
+  from        = "api-with-daemons"
   description = "Networks of servers"
 
   input "physical_networks" {
@@ -32,6 +33,7 @@ definition "neutron" {
   }
 
   locals {
+    uid   = 42435
     sriov = input.sriov != null ? input.sriov : contains(cloud.services, "neutron-sriov")
     split = cloud.release >= 2025.2
     # Connections to OVN are in the environment: see connect.sh.
@@ -44,12 +46,8 @@ definition "neutron" {
 
   port "api" {
     number    = 9696
-    expose    = true
     node_port = 30696
   }
-
-  database "neutron" {}
-  queue "neutron" {}
 
   user "neutron" {
     roles = ["admin", "service"]
@@ -60,13 +58,9 @@ definition "neutron" {
   }
 
   config "neutron.conf" {
-    path        = "/etc/neutron/neutron.conf"
-    secret_path = "/etc/neutron/neutron.conf.d/secrets.conf"
     values = {
       DEFAULT = {
         debug           = false
-        use_stderr      = true
-        transport_url   = queue.neutron.url
         state_path      = "/var/lib/neutron"
         core_plugin     = "ml2"
         service_plugins = input.plugins
@@ -74,17 +68,20 @@ definition "neutron" {
         api_workers     = 2
         rpc_workers     = 1
       }
-      database              = merge(local.database, { connection = database.neutron.url })
-      keystone_authtoken    = merge(user.neutron.auth, user.neutron.authtoken, { service_type = "network", service_token_roles_required = true })
-      nova                  = local.auth
-      placement             = local.auth
-      oslo_concurrency      = { lock_path = "/var/lib/neutron/tmp" }
-      oslo_messaging_rabbit = queue.neutron.settings
-      oslo_middleware       = local.oslo_middleware
+      keystone_authtoken = {
+        service_type                 = "network"
+        service_token_roles_required = true
+      }
+      nova      = local.auth
+      placement = local.auth
     }
   }
 
-  # The name of kolla-ansible's container is that of the overrides for it.
+  # kolla-ansible's container has this name.
+  config "neutron-api.conf" {
+    enabled = false
+  }
+
   config "neutron-server.conf" {
     from   = "neutron.conf"
     values = { oslo_messaging_rabbit = local.split ? local.rabbit_uwsgi : {} }
@@ -113,48 +110,31 @@ definition "neutron" {
 
   config "neutron-api-uwsgi.ini" {
     enabled = local.split
-    path    = "/etc/neutron/neutron-api-uwsgi.ini"
-    values  = { uwsgi = merge(local.uwsgi, { http-socket = "0.0.0.0:${port.api}", module = "neutron.wsgi.api:application", start-time = "%t" }) }
+    values  = { uwsgi = { start-time = "%t" } }
   }
 
-  config "policy.yaml" {
-    format   = "yaml"
-    path     = "/etc/neutron/policy.yaml"
-    optional = true
-  }
-
-  # What the jobs read, so that they do not run again for the rest.
   config "neutron-db.conf" {
-    from   = "neutron.conf"
-    only   = ["database"]
-    values = { DEFAULT = { use_stderr = true, core_plugin = "ml2" }, database = local.database_unlimited }
+    values = { DEFAULT = { core_plugin = "ml2" } }
   }
 
   job "db-expand" {
+    from    = "database"
     image   = "neutron-server"
-    user    = 42435
     command = ["sh", "-ec", file("${path.module}/neutron/expand.sh")]
-    config  = ["neutron-db.conf"]
   }
 
   job "db-contract" {
+    from    = "database"
     when    = "after"
     image   = "neutron-server"
-    user    = 42435
     command = ["neutron-db-manage", "--subproject", "neutron", "upgrade", "--contract"]
-    config  = ["neutron-db.conf"]
   }
 
   workload "api" {
-    kind         = "Deployment"
-    image        = "neutron-server"
-    user         = 42435
-    command      = concat(local.start, local.split ? ["uwsgi", "--ini", "/etc/neutron/neutron-api-uwsgi.ini"] : concat(["neutron-server"], local.files))
-    env          = merge(local.ovn, { OS_NEUTRON_CONFIG_FILES = "/etc/neutron/neutron.conf;/etc/neutron/plugins/ml2/ml2_conf.ini" })
-    ports        = ["api"]
-    config       = ["neutron-server.conf", "ml2_conf.ini", "neutron-api-uwsgi.ini", "policy.yaml"]
-    writable     = ["/var/lib/neutron"]
-    grace_period = 60
+    image   = "neutron-server"
+    command = concat(local.start, local.split ? ["uwsgi", "--ini", "/etc/neutron/neutron-api-uwsgi.ini"] : concat(["neutron-server"], local.files))
+    env     = merge(local.ovn, { OS_NEUTRON_CONFIG_FILES = "/etc/neutron/neutron.conf;/etc/neutron/plugins/ml2/ml2_conf.ini" })
+    config  = ["neutron-server.conf", "ml2_conf.ini", "neutron-api-uwsgi.ini", "policy.yaml"]
 
     resources {
       requests = { cpu = "200m", memory = local.split ? "640Mi" : "512Mi" }
@@ -162,87 +142,51 @@ definition "neutron" {
     }
 
     startup {
-      period  = 2
       retries = 90
     }
-
-    ready { http = "/healthcheck" }
-
-    live {
-      exec    = concat(local.alive, ["http://127.0.0.1:${port.api}/"])
-      period  = 60
-      timeout = 60
-      retries = 8
-    }
   }
 
-  workload "rpc-server" {
-    enabled      = local.split
-    kind         = "StatefulSet"
-    image        = "neutron-server"
-    user         = 42435
-    command      = concat(local.start, ["neutron-rpc-server"], local.files)
-    env          = local.ovn
-    config       = ["neutron.conf", "ml2_conf.ini", "policy.yaml"]
-    writable     = ["/var/lib/neutron"]
-    grace_period = 60
-
-    resources {
-      requests = { cpu = "100m", memory = "256Mi" }
-      limits   = { cpu = "1", memory = "1Gi" }
-    }
-
-    startup { retries = 360 }
-    ready {
-      exec   = ["healthcheck_port", "neutron-rpc-server", tostring(queue.neutron.port)]
-      period = 30
-    }
-  }
-
-  workload "periodic-worker" {
-    enabled      = local.split
-    kind         = "StatefulSet"
-    image        = "neutron-server"
-    user         = 42435
-    command      = concat(local.start, ["neutron-periodic-workers"], local.files)
-    env          = local.ovn
-    config       = ["neutron.conf", "ml2_conf.ini", "policy.yaml"]
-    writable     = ["/var/lib/neutron"]
-    grace_period = 60
+  workload "worker" {
+    from    = "daemon"
+    enabled = false
+    kind    = "StatefulSet"
+    image   = "neutron-server"
+    command = concat(local.start, ["neutron-${workload.name}"], local.files)
+    env     = local.ovn
+    config  = ["neutron.conf", "ml2_conf.ini", "policy.yaml"]
 
     resources {
       requests = { cpu = "50m", memory = "256Mi" }
       limits   = { cpu = "1", memory = "1Gi" }
     }
+  }
 
-    startup { retries = 360 }
+  workload "rpc-server" {
+    from    = "worker"
+    enabled = local.split
+
+    resources {
+      requests = { cpu = "100m" }
+    }
+  }
+
+  workload "periodic-worker" {
+    from    = "worker"
+    enabled = local.split
+    command = concat(local.start, ["neutron-periodic-workers"], local.files)
+
     ready {
-      exec   = ["healthcheck_port", "neutron-periodic-workers", tostring(database.neutron.port)]
-      period = 30
+      exec = ["healthcheck_port", "neutron-periodic-workers", tostring(database.neutron.port)]
     }
   }
 
   # Puts right what OVN's database lacks, one of them at a time.
   workload "ovn-maintenance-worker" {
-    enabled      = local.split
-    kind         = "StatefulSet"
-    image        = "neutron-server"
-    user         = 42435
-    command      = concat(local.start, ["neutron-ovn-maintenance-worker"], local.files)
-    env          = local.ovn
-    config       = ["neutron.conf", "ml2_conf.ini", "policy.yaml"]
-    writable     = ["/var/lib/neutron"]
-    grace_period = 60
+    from    = "worker"
+    enabled = local.split
 
-    resources {
-      requests = { cpu = "50m", memory = "256Mi" }
-      limits   = { cpu = "1", memory = "1Gi" }
-    }
-
-    startup { retries = 360 }
     ready {
-      exec   = ["healthcheck_port", "neutron-ovn-maintenance-worker", tostring(service.ovn.ports.nb.number)]
-      period = 30
+      exec = ["healthcheck_port", "neutron-ovn-maintenance-worker", tostring(service.ovn.ports.nb.number)]
     }
   }
 

@@ -42,14 +42,22 @@ definition "nova-cell" {
     path        = "/etc/nova/nova.conf"
     secret_path = "/etc/nova/nova.conf.d/secrets.conf"
     values = {
-      DEFAULT               = { use_stderr = true, transport_url = queue.nova.url, state_path = "/var/lib/nova" }
-      database              = merge(local.database, { connection = database.nova.url })
-      service_user          = merge(user.nova_cell.auth, { send_service_user_token = true })
-      placement             = local.auth
-      glance                = { valid_interfaces = "internal", region_name = cloud.region }
-      cinder                = merge(user.nova_cell.auth, { catalog_info = "block-storage::internalURL", os_region_name = cloud.region })
-      neutron               = local.auth
-      barbican              = { auth_endpoint = "${service.keystone.url}/v3", barbican_endpoint_type = "internal", barbican_region_name = cloud.region }
+      DEFAULT = {
+        use_stderr    = true
+        transport_url = queue.nova.url
+        state_path    = "/var/lib/nova"
+      }
+      database     = merge(local.database, { connection = database.nova.url })
+      service_user = merge(user.nova_cell.auth, { send_service_user_token = true })
+      placement    = local.auth
+      glance       = { valid_interfaces = "internal", region_name = cloud.region }
+      cinder       = merge(user.nova_cell.auth, { catalog_info = "block-storage::internalURL", os_region_name = cloud.region })
+      neutron      = local.auth
+      barbican = {
+        auth_endpoint          = "${service.keystone.url}/v3"
+        barbican_endpoint_type = "internal"
+        barbican_region_name   = cloud.region
+      }
       conductor             = { workers = 2 }
       upgrade_levels        = { compute = "auto" }
       vnc                   = { novncproxy_host = "0.0.0.0", novncproxy_port = port.vnc }

@@ -54,7 +54,14 @@ definition "nova-compute" {
   }
 
   input "cell" {
-    type        = object({ name = string, transport_url = string, queue_settings = any, queue_port = number, cell_database = string, ports = any })
+    type = object({
+      name           = string
+      transport_url  = string
+      queue_settings = any
+      queue_port     = number
+      cell_database  = string
+      ports          = any
+    })
     default     = null
     description = "Service of the definition nova-cell that the hypervisors belong to; by default the first cell."
   }
@@ -77,31 +84,53 @@ definition "nova-compute" {
     secret_path = "/etc/nova/nova.conf.d/secrets.conf"
     values = {
       DEFAULT = {
-        debug                            = false, use_stderr = true, transport_url = local.cell.transport_url
-        state_path                       = "/var/lib/nova", compute_driver = "libvirt.LibvirtDriver", reserved_host_memory_mb = input.reserved_memory
+        debug                            = false
+        use_stderr                       = true
+        transport_url                    = local.cell.transport_url
+        state_path                       = "/var/lib/nova"
+        compute_driver                   = "libvirt.LibvirtDriver"
+        reserved_host_memory_mb          = input.reserved_memory
         allow_resize_to_same_host        = true
         resume_guests_state_on_host_boot = true # servers that ran go on when their node is back
       }
-      service_user          = merge(user.nova_compute.auth, { send_service_user_token = true })
-      placement             = local.auth, neutron = local.auth, glance = { valid_interfaces = "internal", region_name = cloud.region }
-      cinder                = merge(user.nova_compute.auth, { catalog_info = "block-storage::internalURL", os_region_name = cloud.region })
-      barbican              = { auth_endpoint = "${service.keystone.url}/v3", barbican_endpoint_type = "internal", barbican_region_name = cloud.region }
-      upgrade_levels        = { compute = "auto" }, oslo_concurrency = { lock_path = "/var/lib/nova/tmp" }
+      service_user = merge(user.nova_compute.auth, { send_service_user_token = true })
+      placement    = local.auth
+      neutron      = local.auth
+      glance       = { valid_interfaces = "internal", region_name = cloud.region }
+      cinder       = merge(user.nova_compute.auth, { catalog_info = "block-storage::internalURL", os_region_name = cloud.region })
+      barbican = {
+        auth_endpoint          = "${service.keystone.url}/v3"
+        barbican_endpoint_type = "internal"
+        barbican_region_name   = cloud.region
+      }
+      upgrade_levels        = { compute = "auto" }
+      oslo_concurrency      = { lock_path = "/var/lib/nova/tmp" }
       oslo_messaging_rabbit = local.cell.queue_settings
       filter_scheduler      = local.cell.name == "cell1" ? {} : { track_instance_changes = false } # no scheduler in other cells
       # libvirt compares processors better than Nova when a server moves.
       workarounds = merge({ skip_cpu_compare_on_dest = true }, local.cell.name == "cell1" ? {} : { disable_group_policy_check_upcall = true })
       os_vif_ovs  = { ovsdb_connection = try(service.openvswitch.connection, "unix:/run/openvswitch/db.sock") }
       libvirt = {
-        virt_type             = input.virt_type, cpu_mode = local.cpu.mode, cpu_models = local.cpu.models, connection_uri = "qemu:///system"
-        live_migration_scheme = "tls", live_migration_with_native_tls = true, num_pcie_ports = 16 # so many devices can be attached
-        disk_cachemodes       = input.images_pool != null ? "network=writeback" : null, hw_disk_discard = input.images_pool != null ? "unmap" : null
-        images_type           = input.images_pool != null ? "rbd" : null, images_rbd_pool = input.images_pool
-        images_rbd_ceph_conf  = input.images_pool != null ? "/etc/ceph/ceph.conf" : null
-        rbd_user              = local.rbd ? "cinder" : null, rbd_secret_uuid = local.rbd ? try(service.ceph.secret_uuid, null) : null
+        virt_type                      = input.virt_type
+        cpu_mode                       = local.cpu.mode
+        cpu_models                     = local.cpu.models
+        connection_uri                 = "qemu:///system"
+        live_migration_scheme          = "tls"
+        live_migration_with_native_tls = true
+        num_pcie_ports                 = 16 # so many devices can be attached
+        disk_cachemodes                = input.images_pool != null ? "network=writeback" : null
+        hw_disk_discard                = input.images_pool != null ? "unmap" : null
+        images_type                    = input.images_pool != null ? "rbd" : null
+        images_rbd_pool                = input.images_pool
+        images_rbd_ceph_conf           = input.images_pool != null ? "/etc/ceph/ceph.conf" : null
+        rbd_user                       = local.rbd ? "cinder" : null
+        rbd_secret_uuid                = local.rbd ? try(service.ceph.secret_uuid, null) : null
       }
-      vnc            = { novncproxy_base_url = "${local.cell.ports.vnc.public_url}/vnc_lite.html" }
-      nova_sys_admin = local.helper, vif_plug_ovs_privileged = local.helper, privsep_osbrick = local.helper # no sudo: the pod is root
+      vnc = { novncproxy_base_url = "${local.cell.ports.vnc.public_url}/vnc_lite.html" }
+      # There is no sudo, and none is needed: the pod is root.
+      nova_sys_admin          = local.helper
+      vif_plug_ovs_privileged = local.helper
+      privsep_osbrick         = local.helper
     }
   }
 
@@ -178,7 +207,12 @@ definition "nova-compute" {
     capabilities = input.nfs ? [] : ["CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "KILL", "NET_ADMIN", "SYS_ADMIN"]
     config       = ["nova-compute.conf", "ceph.conf", "ceph.client.cinder.keyring"]
     grace_period = 90
-    env          = { OS_DEFAULT__HOST = node.name, OS_DEFAULT__MY_IP = node.ip, OS_VNC__SERVER_PROXYCLIENT_ADDRESS = node.ip, OS_VNC__SERVER_LISTEN = node.ip }
+    env = {
+      OS_DEFAULT__HOST                   = node.name
+      OS_DEFAULT__MY_IP                  = node.ip
+      OS_VNC__SERVER_PROXYCLIENT_ADDRESS = node.ip
+      OS_VNC__SERVER_LISTEN              = node.ip
+    }
 
     volume "nova" { host = "/var/lib/nova" }
     volume "shares" {

@@ -1,10 +1,15 @@
 # Nova without its hypervisors: the API under uWSGI, metadata for servers, scheduler, conductor
 # and consoles, with cell0 and a first cell, cell1. All is in the databases: no server notices a restart.
 definition "nova" {
+  from        = "api-with-daemons"
   description = "Servers: API, scheduler, and the first cell"
 
   input "cells" {
-    type        = list(object({ name = string, transport_url = string, cell_database = string }))
+    type = list(object({
+      name          = string
+      transport_url = string
+      cell_database = string
+    }))
     default     = []
     nullable    = false
     description = "More cells: services of the definition nova-cell."
@@ -12,11 +17,12 @@ definition "nova" {
 
   port "api" {
     number    = 8774
-    expose    = true
     node_port = 30774
   }
 
-  port "metadata" { number = 8775 }
+  port "metadata" {
+    number = 8775
+  }
 
   port "vnc" {
     number    = 6080
@@ -27,8 +33,10 @@ definition "nova" {
   database "nova_api" {}
   database "nova" {}
   database "nova_cell0" {}
-  queue "nova" {}
-  user "nova" { roles = ["admin", "service"] }
+
+  user "nova" {
+    roles = ["admin", "service"]
+  }
 
   endpoint "compute" {
     port = "api"
@@ -40,39 +48,56 @@ definition "nova" {
   secret "migration" {} # hypervisors authenticate each other with it when servers move
 
   locals {
+    uid   = 42436
     auth  = merge(user.nova.auth, { valid_interfaces = "internal" })
     cells = ["cell0.conf", "cells.conf"] # daemons read them when they start, and never again
   }
 
   config "nova.conf" {
-    path        = "/etc/nova/nova.conf"
-    secret_path = "/etc/nova/nova.conf.d/secrets.conf"
     values = {
-      DEFAULT               = { use_stderr = true, transport_url = queue.nova.url, state_path = "/var/lib/nova", allow_resize_to_same_host = true }
-      api_database          = merge(local.database, { connection = database.nova_api.url })
-      database              = merge(local.database, { connection = database.nova.url })
-      keystone_authtoken    = merge(user.nova.auth, user.nova.authtoken, { service_type = "compute", service_token_roles_required = true })
-      service_user          = merge(user.nova.auth, { send_service_user_token = true })
-      placement             = local.auth
-      glance                = { valid_interfaces = "internal", region_name = cloud.region }
-      cinder                = merge(user.nova.auth, { catalog_info = "block-storage::internalURL", os_region_name = cloud.region })
-      neutron               = merge(local.auth, { service_metadata_proxy = true, metadata_proxy_shared_secret = secret.metadata.value })
-      barbican              = { auth_endpoint = "${service.keystone.url}/v3", barbican_endpoint_type = "internal", barbican_region_name = cloud.region }
-      cache                 = { enabled = true, backend = "oslo_cache.memcache_pool", memcache_servers = service.memcached.servers }
-      conductor             = { workers = 2 }
-      upgrade_levels        = { compute = "auto" }
-      vnc                   = { novncproxy_host = "0.0.0.0", novncproxy_port = port.vnc }
-      oslo_concurrency      = { lock_path = "/var/lib/nova/tmp" }
-      oslo_messaging_rabbit = queue.nova.settings
-      oslo_middleware       = local.oslo_middleware
+      DEFAULT = {
+        state_path                = "/var/lib/nova"
+        allow_resize_to_same_host = true
+      }
+      api_database = merge(local.database, { connection = database.nova_api.url })
+      keystone_authtoken = {
+        service_type                 = "compute"
+        service_token_roles_required = true
+      }
+      service_user = merge(user.nova.auth, { send_service_user_token = true })
+      placement    = local.auth
+      glance = {
+        valid_interfaces = "internal"
+        region_name      = cloud.region
+      }
+      cinder = merge(user.nova.auth, {
+        catalog_info   = "block-storage::internalURL"
+        os_region_name = cloud.region
+      })
+      neutron = merge(local.auth, {
+        service_metadata_proxy       = true
+        metadata_proxy_shared_secret = secret.metadata.value
+      })
+      barbican = {
+        auth_endpoint          = "${service.keystone.url}/v3"
+        barbican_endpoint_type = "internal"
+        barbican_region_name   = cloud.region
+      }
+      cache = {
+        enabled          = true
+        backend          = "oslo_cache.memcache_pool"
+        memcache_servers = service.memcached.servers
+      }
+      conductor      = { workers = 2 }
+      upgrade_levels = { compute = "auto" }
+      vnc = {
+        novncproxy_host = "0.0.0.0"
+        novncproxy_port = port.vnc
+      }
     }
   }
 
-  # The names of kolla-ansible's containers are those of the overrides for them.
-  config "nova-api.conf" {
-    from   = "nova.conf"
-    values = { oslo_messaging_rabbit = local.rabbit_uwsgi }
-  }
+  config "nova-api.conf" {}
 
   config "nova-metadata.conf" {
     from   = "nova.conf"
@@ -81,38 +106,48 @@ definition "nova" {
 
   # Hypervisors that no job has found, as they were down then, are found later.
   config "nova-scheduler.conf" {
-    from   = "nova.conf"
-    values = { scheduler = { workers = 2, discover_hosts_in_cells_interval = 300 } }
+    from = "nova.conf"
+    values = {
+      scheduler = {
+        workers                          = 2
+        discover_hosts_in_cells_interval = 300
+      }
+    }
   }
 
-  config "nova-conductor.conf" { from = "nova.conf" }
-  config "nova-novncproxy.conf" { from = "nova.conf" }
+  config "nova-conductor.conf" {
+    from = "nova.conf"
+  }
+
+  config "nova-novncproxy.conf" {
+    from = "nova.conf"
+  }
 
   config "nova-api-uwsgi.ini" {
-    path = "/etc/nova/nova-api-uwsgi.ini"
-    values = { uwsgi = merge(local.uwsgi, {
-      http-socket = "0.0.0.0:${port.api}"
-      module      = "nova.wsgi.osapi_compute:application"
-      harakiri    = 1860 # it waits for a hypervisor as long as long_rpc_timeout
-    }) }
+    values = {
+      uwsgi = {
+        module   = "nova.wsgi.osapi_compute:application"
+        harakiri = 1860 # it waits for a hypervisor as long as long_rpc_timeout
+      }
+    }
   }
 
   config "nova-metadata-uwsgi.ini" {
-    path   = "/etc/nova/nova-metadata-uwsgi.ini"
-    values = { uwsgi = merge(local.uwsgi, { http-socket = "0.0.0.0:${port.metadata}", module = "nova.wsgi.metadata:application" }) }
+    path = "/etc/nova/nova-metadata-uwsgi.ini"
+    values = {
+      uwsgi = merge(local.uwsgi, {
+        http-socket = "0.0.0.0:${port.metadata}"
+        module      = "nova.wsgi.metadata:application"
+      })
+    }
   }
 
-  config "policy.yaml" {
-    format   = "yaml"
-    path     = "/etc/nova/policy.yaml"
-    optional = true
-  }
-
-  # The jobs read this, and do not run again for the rest.
   config "nova-db.conf" {
-    from   = "nova.conf"
-    only   = ["api_database", "database"]
-    values = { DEFAULT = { use_stderr = true, transport_url = queue.nova.url }, api_database = local.database_unlimited, database = local.database_unlimited }
+    only = ["api_database", "database"]
+    values = {
+      DEFAULT      = { transport_url = queue.nova.url }
+      api_database = local.database_unlimited
+    }
   }
 
   config "cell0.conf" {
@@ -123,132 +158,108 @@ definition "nova" {
   config "cells.conf" {
     enabled = length(input.cells) > 0
     path    = "/etc/nova/cells.conf"
-    values  = { for c in input.cells : c.name => { transport_url = c.transport_url, connection = c.cell_database } }
+    values = { for c in input.cells : c.name => {
+      transport_url = c.transport_url
+      connection    = c.cell_database
+    } }
   }
 
   job "upgrade-check" {
     runs    = "upgrade"
     image   = "nova-api"
-    user    = 42436
+    user    = local.uid
     command = ["sh", "-c", "nova-status upgrade check || [ $? -eq 1 ]"] # 1: warnings
     config  = ["nova.conf"]
   }
 
   job "db-sync" {
-    image    = "nova-api"
-    user     = 42436
-    command  = ["sh", "-ec", file("${path.module}/nova/db-sync.sh"), "sh", file("${path.module}/nova/cells.sh"), "", file("${path.module}/nova/map.py")]
-    config   = concat(["nova-db.conf"], local.cells)
+    from = "database"
+    command = [
+      "sh", "-ec", file("${path.module}/nova/db-sync.sh"),
+      "sh", file("${path.module}/nova/cells.sh"), "", file("${path.module}/nova/map.py"),
+    ]
+    config   = local.cells
     writable = ["/var/lib/nova"]
   }
 
   job "db-online" {
+    from     = "database"
     when     = "after"
-    image    = "nova-api"
-    user     = 42436
     command  = ["sh", "-ec", file("${path.module}/nova/db-online.sh"), "sh", file("${path.module}/nova/cells.sh"), ""]
-    config   = concat(["nova-db.conf"], local.cells)
+    config   = local.cells
     writable = ["/var/lib/nova"]
   }
 
-  # The database knows daemons by the names of their pods. One that is connected to the
-  # queue is ready. When the queue is gone, no restart would help: a start may take an hour.
+  # The database knows daemons by the names of their pods. A start may take an hour.
   workload "conductor" {
+    from         = "daemon"
     kind         = "StatefulSet"
-    image        = "nova-conductor"
-    user         = 42436
-    command      = ["nova-conductor"]
     config       = concat(["nova-conductor.conf"], local.cells)
-    writable     = ["/var/lib/nova"]
     grace_period = 90
 
     resources {
       requests = { cpu = "100m", memory = "384Mi" }
       limits   = { cpu = "2", memory = "1Gi" }
-    }
-
-    startup { retries = 360 }
-    ready {
-      exec   = ["healthcheck_port", "nova-conductor", tostring(queue.nova.port)]
-      period = 30
     }
   }
 
   workload "scheduler" {
+    from         = "daemon"
     kind         = "StatefulSet"
-    image        = "nova-scheduler"
-    user         = 42436
-    command      = ["nova-scheduler"]
     config       = concat(["nova-scheduler.conf"], local.cells)
-    writable     = ["/var/lib/nova"]
     grace_period = 90
 
     resources {
       requests = { cpu = "100m", memory = "384Mi" }
       limits   = { cpu = "2", memory = "1Gi" }
     }
-
-    startup { retries = 360 }
-    ready {
-      exec   = ["healthcheck_port", "nova-scheduler", tostring(queue.nova.port)]
-      period = 30
-    }
   }
 
   workload "api" {
-    kind         = "Deployment"
-    image        = "nova-api"
-    user         = 42436
-    command      = ["uwsgi", "--ini", "/etc/nova/nova-api-uwsgi.ini"]
-    ports        = ["api"]
-    config       = concat(["nova-api.conf", "nova-api-uwsgi.ini", "policy.yaml"], local.cells)
-    writable     = ["/var/lib/nova"]
-    grace_period = 60
+    config = concat(["nova-api.conf", "nova-api-uwsgi.ini", "policy.yaml"], local.cells)
 
     resources {
       requests = { cpu = "100m", memory = "640Mi" }
       limits   = { cpu = "2", memory = "2Gi" }
     }
 
-    ready { http = "/" }
+    startup {
+      enabled = false
+    }
 
-    live {
-      exec    = concat(local.alive, ["http://127.0.0.1:${port.api}/"])
-      period  = 60
-      timeout = 60
-      retries = 8
+    ready {
+      http = "/"
     }
   }
 
   workload "metadata" {
-    kind         = "Deployment"
-    image        = "nova-api"
-    user         = 42436
-    command      = ["uwsgi", "--ini", "/etc/nova/nova-metadata-uwsgi.ini"]
-    ports        = ["metadata"]
-    config       = concat(["nova-metadata.conf", "nova-metadata-uwsgi.ini"], local.cells)
-    writable     = ["/var/lib/nova"]
-    grace_period = 60
+    from   = "uwsgi"
+    image  = "nova-api"
+    ports  = ["metadata"]
+    config = concat(["nova-metadata.conf", "nova-metadata-uwsgi.ini"], local.cells)
 
     resources {
       requests = { cpu = "50m", memory = "512Mi" }
       limits   = { cpu = "2", memory = "2Gi" }
     }
 
-    ready { http = "/" }
+    startup {
+      enabled = false
+    }
+
+    ready {
+      http = "/"
+    }
 
     live {
-      exec    = concat(local.alive, ["http://127.0.0.1:${port.metadata}/"])
-      period  = 60
-      timeout = 60
-      retries = 8
+      exec = concat(local.alive, ["http://127.0.0.1:${port.metadata}/"])
     }
   }
 
   workload "novncproxy" {
     kind     = "Deployment"
     image    = "nova-novncproxy"
-    user     = 42436
+    user     = local.uid
     command  = ["nova-novncproxy"]
     ports    = ["vnc"]
     config   = ["nova-novncproxy.conf"]

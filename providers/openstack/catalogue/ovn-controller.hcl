@@ -7,7 +7,11 @@ definition "ovn-controller" {
   description = "OVN's agent, one on each node that carries traffic of servers"
 
   input "bridges" {
-    type        = map(object({ bridge = string, interface = optional(string), network = optional(string) }))
+    type = map(object({
+      bridge    = string
+      interface = optional(string)
+      network   = optional(string)
+    }))
     default     = {}
     nullable    = false
     description = "Bridges by physical network: { physnet1 = { bridge = \"br-ex\", interface = \"bond1\" } }. Or network = \"203.0.113.0/24\", of its address."

@@ -33,12 +33,12 @@ definition "ovn" {
 
   locals {
     # Servers of the databases resolve names without the search list of the pod.
-    nb     = [for member in self.members.nb : "${member}.svc.${input.cluster_domain}"]
-    sb     = [for member in self.members.sb : "${member}.svc.${input.cluster_domain}"]
-    nb_url = join(",", [for member in local.nb : "tcp:${member}:${port.nb}"])
-    sb_url = join(",", [for member in local.sb : "tcp:${member}:${port.sb}"])
-    leave  = { namespace = self.namespace, service = self.name } # of leave.txt.tmpl
-    spread = self.replicas > 1 ? "required" : "preferred"        # a node that is lost takes one member
+    members = { for db in ["nb", "sb"] : db => [for member in self.members[db] : "${member}.svc.${input.cluster_domain}"] }
+    schemas = { nb = "OVN_Northbound", sb = "OVN_Southbound" }
+    nb_url  = join(",", [for member in local.members.nb : "tcp:${member}:${port.nb}"])
+    sb_url  = join(",", [for member in local.members.sb : "tcp:${member}:${port.sb}"])
+    leave   = { namespace = self.namespace, service = self.name } # of leave.txt.tmpl
+    spread  = self.replicas > 1 ? "required" : "preferred"        # a node that is lost takes one member
   }
 
   # Open vSwitch resolves a name in the background, and looks at the answer when it is the member's
@@ -51,24 +51,53 @@ definition "ovn" {
     content = "server:\n  cache-min-ttl: 30\n"
   }
 
-  workload "nb" {
-    kind         = "StatefulSet"
-    spread       = local.spread
-    scale_down   = templatefile("${path.module}/ovn/leave.txt.tmpl", merge(local.leave, { db = "nb", database = "OVN_Northbound" }))
-    image        = "ovn-nb-db-server"
-    user         = 42476
-    command      = ["sh", "-ec", file("${path.module}/ovn/db.sh"), "db", "nb", "OVN_Northbound"]
-    env          = { MEMBERS = join(" ", local.nb), DATA = "/var/lib/openvswitch/ovn-nb", DB_PORT = port.nb, RAFT_PORT = port.nb-raft }
-    ports        = ["nb", "nb-raft"]
+  # The databases start from this one.
+  workload "database" {
+    enabled = false
+    kind    = "StatefulSet"
+    spread  = local.spread
+    scale_down = templatefile("${path.module}/ovn/leave.txt.tmpl", merge(local.leave, {
+      db       = workload.name
+      database = local.schemas[workload.name]
+    }))
+    image   = "ovn-${workload.name}-db-server"
+    user    = 42476
+    command = ["sh", "-ec", file("${path.module}/ovn/db.sh"), "db", workload.name, local.schemas[workload.name]]
+    env = {
+      MEMBERS   = join(" ", local.members[workload.name])
+      DATA      = "/var/lib/openvswitch/ovn-${workload.name}"
+      DB_PORT   = port[workload.name]
+      RAFT_PORT = port["${workload.name}-raft"]
+    }
+    ports        = [workload.name, "${workload.name}-raft"]
     writable     = ["/run/ovn"]
     grace_period = 60
 
-    own_addresses = true
-
     claim "data" {
-      path = "/var/lib/openvswitch/ovn-nb"
+      path = "/var/lib/openvswitch/ovn-${workload.name}"
       size = "5Gi"
     }
+
+    resources {
+      requests = { cpu = "50m", memory = "128Mi" }
+      limits   = { memory = "2Gi" }
+    }
+
+    startup {
+      exec    = ["ovsdb-client", "list-dbs", "unix:/run/ovn/ovn${workload.name}_db.sock"]
+      period  = 2
+      retries = 90
+    }
+
+    ready {
+      exec    = ["sh", "-ec", file("${path.module}/ovn/ready.sh"), "ready", workload.name, local.schemas[workload.name]]
+      timeout = 10
+    }
+  }
+
+  workload "nb" {
+    from          = "database"
+    own_addresses = true
 
     lifecycle {
       precondition {
@@ -76,67 +105,25 @@ definition "ovn" {
         error_message = "Two members of the databases of \"${self.name}\" are worse than one: while one is away, neither works. Run one or three."
       }
     }
-
-    resources {
-      requests = { cpu = "50m", memory = "128Mi" }
-      limits   = { memory = "2Gi" }
-    }
-
-    startup {
-      exec    = ["ovsdb-client", "list-dbs", "unix:/run/ovn/ovnnb_db.sock"]
-      period  = 2
-      retries = 90
-    }
-
-    ready {
-      exec    = ["sh", "-ec", file("${path.module}/ovn/ready.sh"), "ready", "nb", "OVN_Northbound"]
-      timeout = 10
-    }
   }
 
   workload "sb" {
-    kind         = "StatefulSet"
-    spread       = local.spread
-    scale_down   = templatefile("${path.module}/ovn/leave.txt.tmpl", merge(local.leave, { db = "sb", database = "OVN_Southbound" }))
-    image        = "ovn-sb-db-server"
-    user         = 42476
-    command      = ["sh", "-ec", file("${path.module}/ovn/db.sh"), "db", "sb", "OVN_Southbound"]
-    env          = { MEMBERS = join(" ", local.sb), DATA = "/var/lib/openvswitch/ovn-sb", DB_PORT = port.sb, RAFT_PORT = port.sb-raft }
-    ports        = ["sb", "sb-raft"]
-    writable     = ["/run/ovn"]
-    grace_period = 60
-
-    claim "data" {
-      path = "/var/lib/openvswitch/ovn-sb"
-      size = "5Gi"
-    }
-
-    resources {
-      requests = { cpu = "50m", memory = "128Mi" }
-      limits   = { memory = "2Gi" }
-    }
-
-    startup {
-      exec    = ["ovsdb-client", "list-dbs", "unix:/run/ovn/ovnsb_db.sock"]
-      period  = 2
-      retries = 90
-    }
-
-    ready {
-      exec    = ["sh", "-ec", file("${path.module}/ovn/ready.sh"), "ready", "sb", "OVN_Southbound"]
-      timeout = 10
-    }
+    from = "database"
   }
 
   # All nodes and Neutron read the southbound database here, at one address. So its members only
   # have these clients and northd.
   workload "relay" {
-    kind     = "Deployment"
-    image    = "ovn-sb-db-relay"
-    user     = 42476
-    command  = ["sh", "-ec", file("${path.module}/ovn/relay.sh")]
-    config   = ["unbound.conf"]
-    env      = { SOURCE = local.sb_url, PORT = port.relay, OVS_UNBOUND_CONF = "/etc/ovn/unbound.conf" }
+    kind    = "Deployment"
+    image   = "ovn-sb-db-relay"
+    user    = 42476
+    command = ["sh", "-ec", file("${path.module}/ovn/relay.sh")]
+    config  = ["unbound.conf"]
+    env = {
+      SOURCE           = local.sb_url
+      PORT             = port.relay
+      OVS_UNBOUND_CONF = "/etc/ovn/unbound.conf"
+    }
     ports    = ["relay"]
     writable = ["/run/ovn"]
 

@@ -63,8 +63,16 @@ definition "rabbitmq" {
     content = jsonencode({
       vhosts = [{ name = "/" }]
       users = [
-        { name = "openstack", password = secret.password.value, tags = [] },
-        { name = "admin", password = secret.admin.value, tags = ["administrator"] },
+        {
+          name     = "openstack"
+          password = secret.password.value
+          tags     = []
+        },
+        {
+          name     = "admin"
+          password = secret.admin.value
+          tags     = ["administrator"]
+        },
       ]
       permissions = [{
         user      = "openstack"

@@ -17,6 +17,9 @@ func Catalogue(out io.Writer, definitions []catalogue.Definition) error {
 	table := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tPORTS\tNEEDS\tDESCRIPTION")
 	for _, d := range definitions {
+		if d.Abstract {
+			continue
+		}
 		foreign.Fprintf(table, "%s\t%s\t%s\t%s\n", d.Name, ports(d), strings.Join(d.Needs, ", "), d.Description)
 	}
 	return table.Flush()
@@ -32,6 +35,9 @@ func ports(d catalogue.Definition) string {
 
 // Definition prints a definition, after comments with all that a reader cannot see in it.
 func Definition(out io.Writer, d catalogue.Definition) error {
+	if d.From != "" {
+		foreign.Fprintf(out, "# It starts from the definition of `kolla catalogue %s`.\n\n", d.From)
+	}
 	showInputs(out, d.Inputs)
 	showRegistered(out, d.Registered)
 	showPowers(out, d.Powers)

@@ -1,0 +1,159 @@
+# What services of OpenStack have in common. Definitions of services start from these and say what
+# is special about them. `kolla catalogue NAME` prints one of them.
+
+# A service with a database, whose processes run under uWSGI or as daemons. The definition that
+# starts from it declares local.uid, the number of the service's account in Kolla's images.
+definition "database-service" {
+  abstract    = true
+  description = "Base of services with a database"
+
+  database "*" {}
+
+  config "*.conf" {
+    path        = "/etc/${definition.name}/${definition.name}.conf"
+    secret_path = "/etc/${definition.name}/${definition.name}.conf.d/secrets.conf"
+    values = {
+      DEFAULT         = { use_stderr = true }
+      database        = merge(local.database, { connection = database[definition.name].url })
+      oslo_middleware = local.oslo_middleware
+    }
+  }
+
+  config "policy.yaml" {
+    format   = "yaml"
+    path     = "/etc/${definition.name}/policy.yaml"
+    optional = true
+  }
+
+  # What the jobs read, so that they do not run again for the rest.
+  config "*-db.conf" {
+    from = "${definition.name}.conf"
+    only = ["database"]
+    values = {
+      DEFAULT  = { use_stderr = true }
+      database = local.database_unlimited
+    }
+  }
+
+  # Jobs start from this one.
+  job "database" {
+    enabled = false
+    image   = "${definition.name}-api"
+    user    = local.uid
+    config  = ["${definition.name}-db.conf"]
+  }
+
+  # APIs start from this one. They say which port is asked whether they live.
+  workload "uwsgi" {
+    enabled      = false
+    kind         = "Deployment"
+    image        = "${definition.name}-${workload.name}"
+    user         = local.uid
+    command      = ["uwsgi", "--ini", "/etc/${definition.name}/${definition.name}-${workload.name}-uwsgi.ini"]
+    writable     = ["/var/lib/${definition.name}"]
+    grace_period = 60
+
+    startup {
+      period  = 2
+      retries = 60
+    }
+
+    ready {
+      http = "/healthcheck"
+    }
+
+    live {
+      period  = 60
+      timeout = 60
+      retries = 8
+    }
+  }
+}
+
+# A service with an API under uWSGI, on the port "api". The definition adds an endpoint.
+definition "api" {
+  abstract    = true
+  from        = "database-service"
+  description = "Base of services with an API"
+
+  port "api" {
+    expose = true
+  }
+
+  user "*" {
+    roles = ["admin"]
+  }
+
+  config "*.conf" {
+    values = {
+      keystone_authtoken = merge(user[definition.name].auth, user[definition.name].authtoken)
+      oslo_concurrency   = { lock_path = "/var/lib/${definition.name}/tmp" }
+    }
+  }
+
+  # The names of kolla-ansible's containers are those of the overrides for them.
+  config "*-api.conf" {
+    from = "${definition.name}.conf"
+  }
+
+  config "*-api-uwsgi.ini" {
+    path = "/etc/${definition.name}/${definition.name}-api-uwsgi.ini"
+    values = {
+      uwsgi = merge(local.uwsgi, {
+        http-socket = "0.0.0.0:${port.api}"
+        module      = "${definition.name}.wsgi.api:application"
+      })
+    }
+  }
+
+  workload "api" {
+    from  = "uwsgi"
+    ports = ["api"]
+
+    live {
+      exec = concat(local.alive, ["http://127.0.0.1:${port.api}/"])
+    }
+  }
+}
+
+# An API with daemons that take work from a queue.
+definition "api-with-daemons" {
+  abstract    = true
+  from        = "api"
+  description = "Base of services with an API and daemons"
+
+  queue "*" {}
+
+  config "*.conf" {
+    values = {
+      DEFAULT               = { transport_url = queue[definition.name].url }
+      oslo_messaging_rabbit = queue[definition.name].settings
+    }
+  }
+
+  config "*-api.conf" {
+    values = {
+      oslo_messaging_rabbit = local.rabbit_uwsgi
+    }
+  }
+
+  # Daemons start from this one. One that is connected to the queue is ready. Nothing asks whether
+  # it lives: when the queue is gone no restart helps, and a process that ended starts again.
+  workload "daemon" {
+    enabled      = false
+    image        = "${definition.name}-${workload.name}"
+    user         = local.uid
+    command      = ["${definition.name}-${workload.name}"]
+    writable     = ["/var/lib/${definition.name}"]
+    grace_period = 60
+
+    startup {
+      retries = 360
+    }
+
+    ready {
+      exec   = ["healthcheck_port", "${definition.name}-${workload.name}", tostring(queue[definition.name].port)]
+      period = 30
+    }
+  }
+}
