@@ -36,7 +36,7 @@ func needRoot(t *testing.T) {
 	}
 }
 
-// archive writes a layer and returns a line for each entry.
+// archive writes the archive of a layer and returns a line for each entry.
 func archive(t *testing.T, dir string, options ocitar.Options) []string {
 	t.Helper()
 	var out bytes.Buffer
@@ -108,7 +108,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// What a mounted overlay leaves when files and directories of a layer below go.
+// TestWriteHides checks the archive of an overlay's upper directory after files and directories of
+// a lower layer were deleted.
 func TestWriteHides(t *testing.T) {
 	needRoot(t)
 	upper, lower := t.TempDir(), t.TempDir()
@@ -136,7 +137,8 @@ func TestWriteHides(t *testing.T) {
 	}
 }
 
-// The same files make the same archive, in whatever order they were made.
+// TestWriteIsDeterministic checks that the same files make the same archive, whatever the order in
+// which they were created.
 func TestWriteIsDeterministic(t *testing.T) {
 	var archives [][]byte
 	for _, reversed := range []bool{false, true} {
