@@ -36,7 +36,7 @@ func needRoot(t *testing.T) {
 	}
 }
 
-// archive writes the archive of a layer and returns a line for each entry.
+// archive writes a layer and returns a line for each entry.
 func archive(t *testing.T, dir string, options ocitar.Options) []string {
 	t.Helper()
 	var out bytes.Buffer
@@ -108,8 +108,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestWriteHides checks the archive of an overlay's upper directory after files and directories of
-// a lower layer were deleted.
+// What a mounted overlay leaves when files and directories of a layer below go.
 func TestWriteHides(t *testing.T) {
 	needRoot(t)
 	upper, lower := t.TempDir(), t.TempDir()
@@ -137,8 +136,7 @@ func TestWriteHides(t *testing.T) {
 	}
 }
 
-// TestWriteIsDeterministic checks that the same files make the same archive, whatever the order in
-// which they were created.
+// The same files make the same archive, in whatever order they were made.
 func TestWriteIsDeterministic(t *testing.T) {
 	var archives [][]byte
 	for _, reversed := range []bool{false, true} {

@@ -26,7 +26,7 @@ func TestFixTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The link is newer than began, and its target does not exist.
+	// The link is made now, and points at nothing.
 	if err := os.Symlink("nothing", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
