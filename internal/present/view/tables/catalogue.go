@@ -30,7 +30,7 @@ func ports(d catalogue.Definition) string {
 	return strings.Join(out, ", ")
 }
 
-// Definition prints a definition, after comments with all that a reader cannot see in it.
+// Definition prints a definition, after comments with facts that the definition does not show.
 func Definition(out io.Writer, d catalogue.Definition) error {
 	showInputs(out, d.Inputs)
 	showRegistered(out, d.Registered)
