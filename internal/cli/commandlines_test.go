@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/cli/command"
 )
 
-// inline matches a command of kolla within a line of text.
+// inline matches a kolla command within a line of text.
 var inline = regexp.MustCompile("`(kolla [^`]*)`")
 
 // TestCommandLines checks that the commands and options that the documents name exist.
@@ -21,7 +21,7 @@ func TestCommandLines(t *testing.T) {
 	app := newApp(command.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
 	for _, name := range documents(t) {
 		if filepath.Base(name) == "commands.md" {
-			continue // written from the commands
+			continue // generated from the commands
 		}
 		for _, line := range commandLines(readText(t, name)) {
 			if wrong := wrongWith(app, strings.Fields(line)[1:]); wrong != "" {
@@ -31,14 +31,14 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
-// commandLines are the commands of kolla in a document.
+// commandLines returns the kolla commands in a document.
 func commandLines(text string) []string {
 	var out []string
 	for _, match := range fenced.FindAllStringSubmatch(text, -1) {
 		if match[1] == "hcl" || match[1] == "json" {
 			continue
 		}
-		prompt := "" // where there is one, other lines are output
+		prompt := "" // in a block with a prompt, all other lines are output
 		if strings.Contains("\n"+match[2], "\n$ ") {
 			prompt = "$ "
 		}
@@ -56,7 +56,7 @@ func commandLines(text string) []string {
 	return out
 }
 
-// wrongWith says what of a command line does not exist.
+// wrongWith names the first word of a command line that is not a command or option, or returns "".
 func wrongWith(app *cli.App, words []string) string {
 	flags, commands := app.Flags, app.Commands
 	takesValue := false
@@ -91,7 +91,7 @@ func flagNamed(flags []cli.Flag, name string) cli.Flag {
 	return nil
 }
 
-// TestWrongWith checks that what does not exist is found.
+// TestWrongWith checks that unknown commands and options are found.
 func TestWrongWith(t *testing.T) {
 	app := newApp(command.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
 	for line, want := range map[string]string{

@@ -62,16 +62,17 @@ func sameValue(a, b string) bool {
 	return a == b
 }
 
-// argumentsVariable holds options for every command, and with _COMMAND for one.
+// argumentsVariable contains options for every command. With the suffix _COMMAND it contains
+// options for one command.
 const argumentsVariable = "KOLLA_CLI_ARGS"
 
-// withEnvironment puts the options of KOLLA_CLI_ARGS and KOLLA_CLI_ARGS_COMMAND behind the
-// command. Options of the command line come after them, and win.
+// withEnvironment inserts the options of KOLLA_CLI_ARGS and KOLLA_CLI_ARGS_COMMAND after the
+// command. Options on the command line come later, so they take precedence.
 func withEnvironment(args []string, commands []*cli.Command) ([]string, error) {
 	at := 1
 	for at < len(args) && strings.HasPrefix(args[at], "-") {
 		if slices.Contains([]string{chdirFlag, string(logs.CPU), string(logs.Memory), string(logs.Trace)}, strings.TrimLeft(args[at], "-")) {
-			at++ // its value
+			at++ // the option's value
 		}
 		at++
 	}

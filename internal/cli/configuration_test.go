@@ -14,7 +14,8 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// guideConfig writes the configurations in docs/configuration.md to a directory, as one.
+// guideConfig writes the configurations in docs/configuration.md to a directory, as one
+// configuration.
 func guideConfig(t *testing.T, guide []byte) (dir string, config []byte) {
 	t.Helper()
 	blocks := regexp.MustCompile("(?ms)^```hcl\n(.*?)^```$").FindAllSubmatch(guide, -1)
@@ -63,8 +64,8 @@ func TestGuide(t *testing.T) {
 	}
 }
 
-// TestGuideOutput checks that docs/configuration.md shows what kolla prints for its
-// configuration, where that needs no cluster. A line of dots stands for others.
+// TestGuideOutput checks that docs/configuration.md shows the output of kolla for its
+// configuration, as far as no cluster is needed. A line of dots stands for omitted lines.
 func TestGuideOutput(t *testing.T) {
 	guide := readGuide(t)
 	shown := regexp.MustCompile("(?ms)^```\n\\$ (kolla config [^\n]*)\n(.*?)^```$").FindAllSubmatch(guide, -1)

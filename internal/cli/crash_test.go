@@ -14,8 +14,8 @@ import (
 	"kolla.openstack.org/kolla/internal/cli/explain"
 )
 
-// TestCrash checks that a panic reaches nobody but as a message, with the stack where
-// only who reports it finds it.
+// TestCrash checks that a panic is reported as an error, without the panic's text. The stack goes
+// to a file for the bug report.
 func TestCrash(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)

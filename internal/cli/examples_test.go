@@ -41,14 +41,14 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// describedBlock is a type of block where it stands.
+// describedBlock is a type of block with its path.
 type describedBlock struct {
 	*schema.BlockType
 	path string // "service workload"
 }
 
-// described are all types of blocks, in the order of the reference. What stands in several
-// is given once, where it stands first.
+// described returns all types of blocks, in the order of the reference. A type that is allowed in
+// several blocks is returned once, with its first path.
 func described() []describedBlock {
 	var out []describedBlock
 	seen := map[*schema.BlockType]bool{}
@@ -67,12 +67,12 @@ func described() []describedBlock {
 	return out
 }
 
-// The same argument may stand in several types of blocks, such as for_each.
+// Several types of blocks may have the same argument, such as for_each.
 func keyOfArgument(a schema.Attribute) string { return fmt.Sprintf("%s: %s %s", a.Name, a.Type, a.Doc) }
 
 func keyOfBlock(b *schema.BlockType) string { return fmt.Sprintf("%s %q: %s", b.Name, b.Label, b.Doc) }
 
-// noteShown notes what a body shows.
+// noteShown adds the blocks and arguments of a body to shown.
 func noteShown(shown map[string]bool, typ *schema.BlockType, body *hclwrite.Body) {
 	for _, a := range typ.Attributes {
 		if body.GetAttribute(a.Name) != nil {
@@ -92,7 +92,7 @@ func noteShown(shown map[string]bool, typ *schema.BlockType, body *hclwrite.Body
 	}
 }
 
-// TestReadings checks that what the schema says can be read is what can be read.
+// TestReadings checks that expressions can read exactly the attributes that the schema lists.
 func TestReadings(t *testing.T) {
 	const config = `definition "probe" {
   port "http" {

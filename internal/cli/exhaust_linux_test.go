@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// asProgram is the variable that makes the test binary the program itself.
+// asProgram is the environment variable that turns the test binary into kolla.
 const asProgram = "KOLLA_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -24,23 +24,23 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Limits of the program in TestExhaustion. The first two end it.
+// Limits of kolla in TestExhaustion. The system enforces the first two.
 const (
 	addressSpace = 3 << 20 // KiB
 	processor    = 90      // seconds
 	resident     = 1 << 20 // KiB
 )
 
-// Values that are as large as they may be, for the expressions of TestExhaustion.
+// Values of the maximum size, for the expressions of TestExhaustion.
 const (
 	text16M = `big = join(format("%9999s", ""), range(1000), range(600))`
 	list90k = `long = flatten([for i in range(300) : range(300)])`
 	list50k = `loop = flatten([for i in range(50) : range(1000)])`
 )
 
-// TestExhaustion checks that a small configuration that would need more memory or time than a
-// machine has is an error, at the line that ends with "# here". Without such a line it is valid.
-// With KOLLA_TEST_LONG=1, as in make test-all, it tries more of them.
+// TestExhaustion tests small configurations that would need more memory or time than a machine has.
+// It checks that each is an error, at the line that ends with "# here". A configuration without
+// such a line is valid. With KOLLA_TEST_LONG=1, as in make test-all, it tests more configurations.
 func TestExhaustion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -209,7 +209,7 @@ func repeated(n int, format string) []string {
 	return out
 }
 
-// aliases returns anchors in YAML that each refer to the one before nine times.
+// aliases returns YAML anchors. Each refers nine times to the one before.
 func aliases(names string) string {
 	var b strings.Builder
 	for i := 1; i < len(names); i++ {
@@ -218,7 +218,7 @@ func aliases(names string) string {
 	return b.String()
 }
 
-// makeFiles makes the files that the expressions of TestExhaustion read.
+// makeFiles creates the files that the expressions of TestExhaustion read.
 func makeFiles(dir string) error {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	errs := []error{
@@ -235,7 +235,7 @@ func makeFiles(dir string) error {
 	return errors.Join(errs...)
 }
 
-// exhaust validates a configuration with local values, in a process of its own.
+// exhaust validates a configuration with local values in a separate process.
 func exhaust(t *testing.T, files, locals string) {
 	t.Helper()
 	dir := t.TempDir()

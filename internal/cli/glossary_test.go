@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestGlossary checks that the words of the glossary are in order, and each is there once, in one
-// table.
+// TestGlossary checks that the glossary is one table, and that its words are sorted and unique.
 func TestGlossary(t *testing.T) {
 	text, last := readText(t, "../../docs/glossary.md"), ""
 	if strings.Contains(text, "|\n\n|") {

@@ -13,7 +13,8 @@ import (
 	"kolla.openstack.org/kolla/internal/cli"
 )
 
-// TestInterruptEndsReads interrupts commands that read what never ends or never comes.
+// TestInterruptEndsReads checks that an interruption ends commands that wait for input or for a
+// program.
 func TestInterruptEndsReads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -23,7 +24,7 @@ func TestInterruptEndsReads(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(dir, "kubeconfig"))
 	for name, content := range map[string]string{
 		"cloud.hcl": "cloud \"c\" {\n  release = \"2025.1\"\n}\n",
-		// The program that it names is asked for credentials, and says nothing.
+		// The kubeconfig names a program that never prints credentials.
 		"kubeconfig": `
 apiVersion: v1
 kind: Config

@@ -10,8 +10,8 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
-// languageReference has a page for each type of block that stands at the top of a file or in several
-// others, and a page that lists them, by path.
+// languageReference returns the pages of the reference by path: a page for each type of block at
+// the top of a file or shared by several blocks, and a page that lists them.
 func languageReference() map[string]string {
 	r := newReference()
 	var list strings.Builder
@@ -37,14 +37,14 @@ func languageReference() map[string]string {
 
 const blocksPages = "../../docs/blocks/"
 
-// reference is the description of the blocks.
+// reference writes the description of the blocks.
 type reference struct {
 	strings.Builder
-	in   map[*schema.BlockType][]*schema.BlockType // what each stands in
-	path map[*schema.BlockType]string              // where each stands, not deep: "service workload"
-	// shared are those that stand in several others. They have pages of their own.
+	in   map[*schema.BlockType][]*schema.BlockType // the outer blocks of each type
+	path map[*schema.BlockType]string              // the shortest path of each type: "service workload"
+	// shared lists the types that are allowed in several blocks. They have their own pages.
 	shared []*schema.BlockType
-	shown  map[string]*schema.BlockType // the block whose section has the example
+	shown  map[string]*schema.BlockType // by example: the block whose section contains it
 }
 
 func newReference() *reference {
@@ -56,7 +56,7 @@ func newReference() *reference {
 	return r
 }
 
-// find notes where a type of block stands, and those in it.
+// find records the outer blocks and the path of a type of block, and of the types in it.
 func (r *reference) find(b *schema.BlockType, path string) {
 	known := r.path[b]
 	if known == "" || strings.Count(path, " ") < strings.Count(known, " ") {
@@ -74,10 +74,10 @@ func (r *reference) find(b *schema.BlockType, path string) {
 	}
 }
 
-// isShared reports whether a type of block stands in several others.
+// isShared reports whether a type is allowed in several blocks.
 func (r *reference) isShared(b *schema.BlockType) bool { return len(r.in[b]) > 1 }
 
-// heading is that of the section on a type of block.
+// heading returns the heading of the section on a type of block.
 func (r *reference) heading(b *schema.BlockType) string {
 	if len(r.in[b]) == 1 {
 		return r.heading(r.in[b][0]) + " " + b.Name
@@ -89,7 +89,7 @@ func (r *reference) heading(b *schema.BlockType) string {
 	return r.path[b]
 }
 
-// page is the name of the file that describes a type of block.
+// page returns the name of the file that describes a type of block.
 func (r *reference) page(b *schema.BlockType) string {
 	for len(r.in[b]) == 1 {
 		b = r.in[b][0]
@@ -105,7 +105,7 @@ func (r *reference) link(text string, b *schema.BlockType) string {
 	return fmt.Sprintf("[`%s`](%s)", text, target)
 }
 
-// section describes a type of block, and those that stand in it alone.
+// section describes a type of block, and the types that are allowed only in it.
 func (r *reference) section(b *schema.BlockType) {
 	level := "##"
 	if len(r.in[b]) != 1 {
@@ -116,7 +116,7 @@ func (r *reference) section(b *schema.BlockType) {
 	fmt.Fprintf(r, "%s %s\n", level, r.heading(b))
 	r.details(b)
 	if b == schema.DynamicType {
-		return // the content is that of any block
+		return // the content is that of the generated block
 	}
 	for _, inner := range b.Blocks {
 		if !r.isShared(inner) {
@@ -125,7 +125,7 @@ func (r *reference) section(b *schema.BlockType) {
 	}
 }
 
-// details are what a section says of its block.
+// details describes the arguments and the label of a block.
 func (r *reference) details(b *schema.BlockType) {
 	header := b.Name
 	if b.Label != "" {
@@ -156,7 +156,7 @@ func (r *reference) details(b *schema.BlockType) {
 	r.readings(b)
 }
 
-// example shows how the block is written, once where several have the same.
+// example writes an example, or a link to the block that already shows the same example.
 func (r *reference) example(b *schema.BlockType) {
 	switch at := r.shown[b.Example]; {
 	case b.Example == "":
@@ -168,7 +168,7 @@ func (r *reference) example(b *schema.BlockType) {
 	}
 }
 
-// inner says which blocks stand in a block.
+// inner lists the blocks that are allowed in a block.
 func (r *reference) inner(b *schema.BlockType) {
 	var links []string
 	for _, inner := range b.Blocks {
@@ -179,7 +179,7 @@ func (r *reference) inner(b *schema.BlockType) {
 	}
 }
 
-// readings say what expressions read of a block.
+// readings lists the attributes of a block that expressions can read.
 func (r *reference) readings(b *schema.BlockType) {
 	if len(b.Reads) == 0 {
 		return
@@ -190,10 +190,10 @@ func (r *reference) readings(b *schema.BlockType) {
 	}
 }
 
-// cell is a text in a table.
+// cell escapes a text for a table.
 func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 
-// typeNames are types of arguments in an operator's words, where they have others.
+// typeNames maps types of arguments to the operator's terms, where these differ.
 var typeNames = map[schema.AttributeType]string{
 	schema.TypeNumber:     "whole number",
 	schema.TypeAny:        "any value",
@@ -233,13 +233,13 @@ func defaultOf(a schema.Attribute) string {
 	return fmt.Sprintf("`%v`", a.Default)
 }
 
-// anchor is how links name a heading.
+// anchor returns the anchor of a heading.
 func anchor(heading string) string {
 	kept := regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(heading), "")
 	return strings.ReplaceAll(kept, " ", "-")
 }
 
-// TestLinks checks that links within the documents lead to something that is there.
+// TestLinks checks that links within the documents lead to existing files and headings.
 func TestLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:]*)(#[^)]*)?\)`)
 	for _, name := range documents(t) {
@@ -261,7 +261,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestHeadings checks that every heading of the documents on the language can be linked to.
+// TestHeadings checks that no document on the language has two headings with the same anchor.
 func TestHeadings(t *testing.T) {
 	pages := languageReference()
 	pages["language.md"] = readText(t, "../../docs/language.md")

@@ -10,8 +10,8 @@ import (
 	"kolla.openstack.org/kolla/internal/present/view/screen"
 )
 
-// TestLogOnATerminal checks that no live view is shown between the lines of a log on the
-// same terminal, and that one is where the log goes into a file.
+// TestLogOnATerminal checks that there is no live view if the log goes to the same terminal, and
+// that there is one if the log goes to a file.
 func TestLogOnATerminal(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	terminal := openTerminal(t).program

@@ -26,12 +26,12 @@ var collectLess = sync.OnceFunc(func() {
 	}
 })
 
-// percentFor returns the percentage for a program that uses so many bytes.
+// percentFor returns the percentage for the given number of bytes in use.
 func percentFor(live uint64) int {
 	return int(min(maxPercent, max(minPercent, spare*100/max(live, 1))))
 }
 
-// inUse returns how many bytes the last collection left in use.
+// inUse returns the number of bytes in use after the last collection.
 func inUse() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
@@ -41,7 +41,7 @@ func inUse() uint64 {
 // afterCollection calls f now and after each collection. The runtime calls a finalizer after the
 // collection that finds its object unused; each finalizer makes the next such object.
 func afterCollection(f func()) {
-	type garbage struct{ _ *byte } // with a pointer, so that it is allocated by itself
+	type garbage struct{ _ *byte } // contains a pointer, so that it gets its own allocation
 	var again func(*garbage)
 	again = func(*garbage) {
 		f()

@@ -15,13 +15,13 @@ import (
 	"kolla.openstack.org/kolla/internal/cli/command"
 )
 
-// terminal is one with a person in front of it.
+// terminal is a pseudoterminal with a simulated user.
 type terminal struct {
 	keyboard, program *os.File
-	screen            shared // what the program prints and what the terminal echoes
+	screen            shared // output of the program and echo of the terminal
 }
 
-// shared is a buffer that is written while it is read.
+// shared is a buffer that can be read during a write.
 type shared struct {
 	mutex sync.Mutex
 	bytes.Buffer
@@ -72,7 +72,7 @@ func openTerminal(t *testing.T) *terminal {
 	return term
 }
 
-// after waits for a text on the screen, then types.
+// after waits for a text on the screen, then types an answer.
 func (term *terminal) after(t *testing.T, text string, typed string) {
 	t.Helper()
 	term.sees(t, text)
@@ -92,7 +92,7 @@ func (term *terminal) sees(t *testing.T, text string) {
 	t.Fatalf("%q is not on the screen:\n%s", text, term.screen.String())
 }
 
-// echoes reports whether the terminal shows what is typed.
+// echoes reports whether the terminal shows typed characters.
 func (term *terminal) echoes(t *testing.T) bool {
 	t.Helper()
 	settings, err := unix.IoctlGetTermios(int(term.program.Fd()), unix.TCGETS)
@@ -102,7 +102,7 @@ func (term *terminal) echoes(t *testing.T) bool {
 	return settings.Lflag&unix.ECHO != 0
 }
 
-// runs starts a command whose configuration needs values.
+// runs starts a command that asks for the values of variables.
 func (term *terminal) runs(ctx context.Context, t *testing.T) <-chan int {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -134,8 +134,8 @@ variable "token" {
 	return code
 }
 
-// TestPromptAgain checks that a wrong answer is asked for again, with the reason, and that
-// sensitive ones are not shown.
+// TestPromptAgain checks that a wrong answer is rejected with the reason and a new question, and
+// that sensitive answers are not shown.
 func TestPromptAgain(t *testing.T) {
 	term := openTerminal(t)
 	code := term.runs(context.Background(), t)
@@ -156,8 +156,7 @@ func TestPromptAgain(t *testing.T) {
 	}
 }
 
-// TestPromptEnds checks that who ends a question is told so once, and gets the terminal
-// back as it was.
+// TestPromptEnds checks that an interrupted question prints one error, and restores the terminal.
 func TestPromptEnds(t *testing.T) {
 	for name, end := range map[string]struct {
 		typed, want string

@@ -13,8 +13,8 @@ import (
 	"kolla.openstack.org/kolla/internal/dev/golden"
 )
 
-// TestReference checks that the references in docs are what the commands and the
-// language say of themselves.
+// TestReference checks that the references in docs match the commands, the functions, the services
+// and the schema.
 func TestReference(t *testing.T) {
 	app := newApp(command.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
 	pages := languageReference()

@@ -18,8 +18,7 @@ func catalogued(t *testing.T) []catalogue.Definition {
 	return definitions
 }
 
-// TestPowersHaveReasons checks that the catalogue says of every container with powers what
-// they are for.
+// TestPowersHaveReasons checks that the catalogue gives a reason for the powers of every container.
 func TestPowersHaveReasons(t *testing.T) {
 	for _, d := range catalogued(t) {
 		for _, p := range d.Powers {
@@ -73,7 +72,7 @@ reached through the VIP. Powers are what a container may do beyond the Pod Secur
 	return b.String()
 }
 
-// table writes rows, without those of two cells that have nothing in the second.
+// table writes rows. It omits rows of two cells whose second cell is empty.
 func table(b *strings.Builder, head []string, rows [][]string) {
 	var lines []string
 	for _, row := range rows {
@@ -91,7 +90,7 @@ func table(b *strings.Builder, head []string, rows [][]string) {
 	fmt.Fprintf(b, "\n| %s |\n|%s\n%s", strings.Join(head, " | "), strings.Repeat(" --- |", len(head)), strings.Join(lines, ""))
 }
 
-// code are texts as Markdown shows code.
+// code formats texts as code in Markdown.
 func code(texts ...string) string {
 	var out []string
 	for _, text := range texts {

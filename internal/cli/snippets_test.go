@@ -24,19 +24,19 @@ import (
 // fenced matches the blocks of code in a document, with their language.
 var fenced = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
 
-// TestSnippets checks that the configurations in the documents are valid, and in
-// canonical form. One that declares a cloud and services is whole, and stands alone. All
-// others stand in testdata/surroundings.
+// TestSnippets checks that the configurations in the documents are valid and in canonical form. A
+// configuration with a cloud and services is complete. All others are loaded together with
+// testdata/surroundings.
 func TestSnippets(t *testing.T) {
 	found := 0
 	for _, name := range documents(t) {
 		switch filepath.Base(name) {
 		case "configuration.md":
-			continue // its configurations are one: see TestGuide
+			continue // TestGuide checks its configurations as a whole
 		case "hypervisors.md":
-			continue // its configurations are one: see TestAccelerated of providers/openstack
+			continue // TestAccelerated of providers/openstack checks its configurations as a whole
 		case "tutorial.md":
-			continue // one after the other: see TestTutorial of cmd/kolla
+			continue // TestTutorial of cmd/kolla checks its configurations in order
 		}
 		text := readText(t, name)
 		for _, match := range fenced.FindAllStringSubmatchIndex(text, -1) {
@@ -54,7 +54,7 @@ func TestSnippets(t *testing.T) {
 	}
 }
 
-// documents are the files that operators read.
+// documents returns the files that operators read.
 func documents(t *testing.T) []string {
 	t.Helper()
 	names := []string{"../../README.md"}
@@ -68,7 +68,7 @@ func documents(t *testing.T) []string {
 	return names
 }
 
-// besides is a file that another one names.
+// besides resolves a path relative to another file.
 func besides(name, relative string) string { return filepath.Join(filepath.Dir(name), relative) }
 
 func exists(name string) bool {
@@ -85,7 +85,7 @@ func readText(t *testing.T, name string) string {
 	return string(text)
 }
 
-// checkSnippet loads a snippet, and makes its objects.
+// checkSnippet loads a snippet and renders its objects.
 func checkSnippet(t *testing.T, kind, snippet string) *configs.Config {
 	t.Helper()
 	dir := t.TempDir()
@@ -138,7 +138,7 @@ func loadSnippet(t *testing.T, dir string, options lang.Options) *configs.Config
 	return config
 }
 
-// blocksOf are the blocks of a file, as TYPE.LABEL.
+// blocksOf returns the blocks of a file as TYPE.LABEL.
 func blocksOf(file *hclwrite.File) []string {
 	var out []string
 	for _, b := range file.Body().Blocks() {
@@ -147,7 +147,7 @@ func blocksOf(file *hclwrite.File) []string {
 	return out
 }
 
-// jsonBlocks are the blocks of a file in JSON.
+// jsonBlocks returns the blocks of a JSON file as TYPE.LABEL.
 func jsonBlocks(t *testing.T, snippet string) []string {
 	t.Helper()
 	var out []string
@@ -156,7 +156,7 @@ func jsonBlocks(t *testing.T, snippet string) []string {
 		t.Fatal(err)
 	}
 	for typ, content := range blocks {
-		labels, _ := content.(map[string]any) // a comment has none
+		labels, _ := content.(map[string]any) // a comment has no label
 		for label := range labels {
 			out = append(out, typ+"."+label)
 		}
@@ -168,8 +168,8 @@ func hasType(blocks []string, typ string) bool {
 	return slices.ContainsFunc(blocks, func(b string) bool { return strings.HasPrefix(b, typ+".") })
 }
 
-// unused are services for the definitions that a file declares and does not use: without
-// one, nothing in a definition is evaluated. No service can use an abstract one.
+// unused returns a service for each definition that the file declares and does not use. Without a
+// service, a definition is not evaluated. No service can use an abstract definition.
 func unused(file *hclwrite.File) string {
 	declared := blocksOf(file)
 	var out strings.Builder
@@ -182,7 +182,7 @@ func unused(file *hclwrite.File) string {
 	return out.String()
 }
 
-// replaceIn takes away from a file what is declared elsewhere.
+// replaceIn removes the declared blocks from a file.
 func replaceIn(t *testing.T, name string, declared []string) {
 	t.Helper()
 	file, diags := hclwrite.ParseConfig([]byte(readText(t, name)), name, hcl.InitialPos)

@@ -11,9 +11,8 @@ import (
 	"testing"
 )
 
-// BenchmarkValidate runs the whole of `kolla validate` on clouds of 20 to 2,000 services,
-// ten to a file. It says what one service costs, which is the same for all sizes of a
-// cloud, and how much memory the program took in all.
+// BenchmarkValidate runs `kolla validate` on clouds of 20 to 2,000 services, ten per file. It
+// reports the time per service, which is the same for all sizes, and the memory of the program.
 func BenchmarkValidate(b *testing.B) {
 	clouds := []struct {
 		name        string
@@ -21,7 +20,7 @@ func BenchmarkValidate(b *testing.B) {
 	}{
 		{"mixed", []string{"mariadb", "rabbitmq", "memcached", "keystone"}},
 		{"small", []string{"mariadb", "rabbitmq", "memcached"}},
-		{"keystones", []string{"keystone"}}, // the largest there is
+		{"keystones", []string{"keystone"}}, // the largest definition
 	}
 	for _, cloud := range clouds {
 		for _, services := range []int{20, 200, 2000} {
@@ -45,7 +44,7 @@ func BenchmarkValidate(b *testing.B) {
 	}
 }
 
-// writeCloud writes, into the current directory, a cloud of services that each override something of their own.
+// writeCloud writes a cloud to the current directory. Each service overrides a setting of its own.
 func writeCloud(tb testing.TB, services int, definitions []string) {
 	tb.Helper()
 	write(tb, "cloud.hcl", `

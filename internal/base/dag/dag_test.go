@@ -143,7 +143,7 @@ func TestWalkIsBoundedAndParallel(t *testing.T) {
 				close(full)
 			}
 		}
-		<-full // no visit returns before the walk has reached its full width once
+		<-full // no visit returns before three visits have run at the same time
 		return nil
 	})
 	if err != nil {
@@ -227,7 +227,8 @@ func FuzzOrder(f *testing.F) {
 	})
 }
 
-// peel removes nodes without dependencies until none is left, and returns the remaining nodes.
+// peel removes nodes without dependencies as long as there are any. It reports whether nodes
+// remain, which are then part of a cycle or depend on one.
 func peel(left map[byte][]byte) (cyclic bool) {
 	for {
 		before := len(left)
@@ -281,8 +282,8 @@ func BenchmarkWalk(b *testing.B) {
 	}
 }
 
-// A visit that only waits leaves its place to other visits. Its dependents still wait for its
-// end.
+// TestIdleVisitsTakeNoPlace checks that an idle visit does not count towards the parallelism, and
+// that its dependents still wait until it ends.
 func TestIdleVisitsTakeNoPlace(t *testing.T) {
 	g := &dag.Graph[string]{}
 	g.Add("waits", "works", "waits too", "after")
@@ -319,8 +320,9 @@ func TestIdleVisitsTakeNoPlace(t *testing.T) {
 	}
 }
 
-// A line orders nodes that could be visited at the same time. It waits until visits are idle,
-// not until they end, and a failure does not stop it.
+// TestLine checks that a line orders nodes that could otherwise be visited at the same time. The
+// next stage waits until the visits are idle, not until they end. A failed visit does not stop the
+// line.
 func TestLine(t *testing.T) {
 	g := &dag.Graph[string]{}
 	g.Add("other", "work", "last", "config", "account", "role", "binding", "late config")
@@ -335,7 +337,7 @@ func TestLine(t *testing.T) {
 	var got []string
 	lateBegan := make(chan struct{})
 	results, err := g.Walk(t.Context(), 10, func(_ context.Context, node string, idle func()) error {
-		time.Sleep(time.Millisecond) // so that the first visit is not first by chance
+		time.Sleep(time.Millisecond) // gives a wrong order time to show
 		mu.Lock()
 		got = append(got, node)
 		mu.Unlock()
@@ -344,7 +346,7 @@ func TestLine(t *testing.T) {
 			return errors.New("refused")
 		case "config":
 			idle()
-			<-lateBegan // "last" does not wait for the end of this visit
+			<-lateBegan // this visit ends after "last" has begun
 		case "late config":
 			close(lateBegan)
 		}
@@ -368,8 +370,8 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// The number of heavy nodes that are visited at the same time is limited, idle or not. They do
-// not occupy the places of other nodes.
+// TestHeavyNodesHaveTheirOwnBound checks that the number of concurrent visits of heavy nodes is
+// limited, idle or not, and that these do not count towards the parallelism of other nodes.
 func TestHeavyNodesHaveTheirOwnBound(t *testing.T) {
 	g := &dag.Graph[int]{}
 	const heavy, light = 6, 20

@@ -18,7 +18,7 @@ import (
 	"kolla.openstack.org/kolla/internal/base/files"
 )
 
-// within runs what must not wait for anybody.
+// within runs a function that must not block, and fails the test if it does.
 func within(t *testing.T, what string, f func() error) error {
 	t.Helper()
 	done := make(chan error, 1)
@@ -73,12 +73,13 @@ func TestWhatIsNoRegularFile(t *testing.T) {
 	}
 }
 
-// output is a file of notes.
+// output is an output file that contains notes.
 func output(path string) files.Output {
 	return files.Output{Path: path, Option: "-out", Content: "notes", Ours: files.Begins("# ours")}
 }
 
-// TestOutput checks that only files with the same content are replaced.
+// TestOutput checks that a file is replaced only if it is empty or has the content that kolla
+// writes.
 func TestOutput(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a")
 	for content, ours := range map[string]bool{"": true, "# ours\nx": true, "# ours": true, "# ou": false, "theirs": false} {
@@ -141,7 +142,8 @@ func TestReadTrusted(t *testing.T) {
 			t.Errorf("mode %o: error is %v, want %v", mode, err, want)
 		}
 	}
-	// Whoever is not root has a file of root's, which is trusted, and none of others.
+	// A user who is not root cannot create files of other users. Files of root exist, and are
+	// trusted.
 	if os.Geteuid() != 0 {
 		if _, err := files.ReadTrusted("/etc/passwd", 1<<20); err != nil {
 			t.Errorf("a file of root's is refused: %v", err)
@@ -171,7 +173,8 @@ func TestReadAllEndsWithTheContext(t *testing.T) {
 	}
 }
 
-// TestDirFollowsNoLinks tries each method on links, at the end of a path and on the way.
+// TestDirFollowsNoLinks tries each method on a link at the end of a path and on a link in the
+// middle.
 func TestDirFollowsNoLinks(t *testing.T) {
 	for name, f := range map[string]func(d files.Dir, name string) error{
 		"Read":    func(d files.Dir, name string) error { _, err := d.Read(name, 10); return err },
@@ -195,7 +198,7 @@ func TestDirFollowsNoLinks(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = f(files.In(inside), at)
-			// A link itself may be replaced, renamed and removed: nothing is behind it then.
+			// Replace, Rename and Remove change the link itself, and do not follow it.
 			itself := strings.HasSuffix(at, "link") && (name == "Replace" || name == "Rename" || name == "Remove")
 			if (err == nil) != itself {
 				t.Errorf("%s(%q): error is %v", name, at, err)

@@ -85,7 +85,7 @@ func TestWord(t *testing.T) {
 func TestForges(t *testing.T) {
 	for line, want := range map[string]bool{
 		"Plan: 0 to add":                       true,
-		"  Plan: 0 to add":                     false, // further in it is no line of kolla's
+		"  Plan: 0 to add":                     false, // indented, so it is not a line of kolla's
 		"No changes.":                          true,
 		"Error: x":                             true,
 		"Apply complete! x":                    true,
@@ -115,8 +115,8 @@ func TestFprintf(t *testing.T) {
 	}
 }
 
-// FuzzJSON checks that a string is the same to who reads the document, and that nothing
-// in the document is hidden.
+// FuzzJSON checks that readers get the original strings from a document, and that the document
+// contains no hidden characters.
 func FuzzJSON(f *testing.F) {
 	for _, s := range []string{"", "a", "\u202e\u2028\x7f\U000e0041", "\n::x\n##vso[y]", `\"##[`, "<b>&", "\xff"} {
 		f.Add(s)

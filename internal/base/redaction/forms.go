@@ -21,8 +21,8 @@ type form struct {
 	word      bool // it only counts as a whole word
 	// sensitive: it is of a value that was declared to be secret.
 	sensitive bool
-	// before and after are how many characters beside the text depend on the value too: groups
-	// of base64 do not begin and end where the value does.
+	// before and after are the numbers of characters beside the text that also depend on the value:
+	// groups of base64 do not begin and end together with the value.
 	before, after int
 }
 
@@ -33,9 +33,9 @@ const (
 	huge         = 64 << 10
 )
 
-// partsOf returns the parts of a value that give it away, each as plain text: the value itself,
-// the lines of a file, the values of JSON, and passwords in lines and URLs. A huge value counts
-// as a whole only, beside its passwords.
+// partsOf returns the parts of a value that reveal it, as plain text: the value itself, the lines
+// of a file, the values of JSON, and passwords in lines and URLs. A huge value counts only as a
+// whole, in addition to its passwords.
 func partsOf(value string) []form {
 	trimmed := strings.TrimSpace(value)
 	if match := pem.FindStringSubmatch(trimmed); match != nil {
@@ -47,10 +47,10 @@ func partsOf(value string) []form {
 	}
 	var parts []form
 	if trimmed != value {
-		parts = append(parts, form{text: value, word: len(value) < unmistakable}) // its base64 ends otherwise
+		parts = append(parts, form{text: value, word: len(value) < unmistakable}) // its base64 has another end
 	}
 	if leaves, ok := leavesOf(trimmed); ok {
-		whole := form{text: trimmed, word: len(trimmed) < unmistakable} // no pieces: its names are not secret
+		whole := form{text: trimmed, word: len(trimmed) < unmistakable} // without pieces, because its names are not secret
 		return append(append(parts, whole), leaves...)
 	}
 	parts = append(parts, word(trimmed))
@@ -75,17 +75,17 @@ func word(text string) form {
 	return form{text: text, minLength: minPiece(text), word: len(text) < unmistakable}
 }
 
-// pem matches a key between its marks, which are the same for all keys.
+// pem matches a key between its BEGIN and END lines, which are the same for all keys.
 var pem = regexp.MustCompile(`(?s)^-----[^\n]*-----\r?\n(.*\S.*)\n-----[^\n]*-----$`)
 
-// ordinary matches lines that give nothing away: comments, sections, marks, rules and keys of YAML.
+// ordinary matches lines that reveal nothing: comments, sections, marks, rules and keys of YAML.
 var ordinary = regexp.MustCompile(`^(?:[#;\[].*|-----.*-----|[-=*_~+ ]+|(?:- )?["']?[A-Za-z_./-]+["']?:(?: *[|>{\[][+-]?)?)$`)
 
-// notInKeys are characters that the lines of a key or of a list of passwords do not have.
+// notInKeys are characters that do not occur in a line of a key or of a list of passwords.
 const notInKeys = " \t:={}"
 
-// minPiece returns the minimum length of a piece of a value that counts. Texts with blanks are
-// made of words that others use too, and URLs of public names.
+// minPiece returns the minimum length of a piece that counts. Texts with blanks consist of words
+// that others use too, and URLs consist of public names, so their short pieces do not count.
 func minPiece(text string) int {
 	switch {
 	case strings.Contains(text, "://"), strings.Contains(text, "\n"), len(text) < 7, len(text) > huge:
@@ -105,7 +105,8 @@ func minLinePiece(line string) int {
 	return longPiece
 }
 
-// leavesOf returns the parts of the strings in JSON, and what they are the base64 of.
+// leavesOf returns the parts of the strings in a JSON text, and the passwords that these encode in
+// base64.
 func leavesOf(text string) (leaves []form, ok bool) {
 	if len(text) > huge || !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
 		return nil, false
@@ -126,8 +127,8 @@ func leavesOf(text string) (leaves []form, ok bool) {
 	return appendLeaves(leaves, document, false), true
 }
 
-// appendLeaves appends the leaves of a value. Below a name that does not look like a secret's,
-// short leaves do not count, and of the others only long pieces.
+// appendLeaves appends the leaves of a value. If no name above a string looks like a secret's,
+// short strings do not count, and only long pieces of the others do.
 func appendLeaves(leaves []form, value any, secret bool) []form {
 	switch value := value.(type) {
 	case map[string]any:
@@ -185,8 +186,8 @@ func spellings(part form) []form {
 
 func unquoted(text string) string { return text[1 : len(text)-1] }
 
-// inJSON returns a text as a string of JSON, without the quotes. Go escapes the signs of HTML
-// in it, others do not.
+// inJSON returns a text as a JSON string, without the quotes. Go escapes the HTML characters in it,
+// other programs do not.
 func inJSON(text string, likeGo bool) string {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -197,8 +198,8 @@ func inJSON(text string, likeGo bool) string {
 	return b.String()[1 : b.Len()-2] // between quotes, before a line break
 }
 
-// encodings returns a part in base64, at each of the three places where it can begin within a
-// longer text, and in hexadecimal.
+// encodings returns a part in hexadecimal and in base64. Base64 depends on the offset of the part
+// in a longer text, so it has three forms.
 func encodings(part form) []form {
 	text := part.text
 	minLength := unmistakable

@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// index finds forms, and pieces of them, in a text. Four bytes at regular places of each form
-// are its seeds. Where a seed is in the text, the match is extended to both sides as far as form
-// and text agree. So the time for a text hardly depends on how many values there are.
+// index finds forms, and pieces of them, in a text. Four bytes at regular places of each form are
+// its seeds. If a seed occurs in the text, the match is extended on both sides as far as form and
+// text agree. So the time for a text hardly depends on the number of values.
 type index struct {
 	forms []form
 	known map[form]bool
 	seeds []seed
 	heads map[uint32]int32 // the last seed of each kind, from 1
-	// filter has a bit for the hash of each seed. Most bytes of a text need no look at seeds.
+	// filter has a bit for the hash of each seed. For most bytes of a text, it excludes a seed.
 	filter [1 << 14]uint64
 }
 
@@ -50,9 +50,9 @@ func (x *index) add(value string, sensitive bool) {
 	}
 }
 
-// plant adds the seeds of a form: so many that each piece that counts has one. Equal bytes, such
-// as the dashes of a key in PEM, are in many texts. They are no seeds, and the places before and
-// after them are.
+// plant adds the seeds of a form, so that each piece that counts contains one. Four equal bytes,
+// such as the dashes of a PEM key, occur in many texts. They are no seeds. Instead, the places
+// before and after them are.
 func (x *index) plant(f form) {
 	number := int32(len(x.forms))
 	x.forms = append(x.forms, f)
@@ -76,7 +76,7 @@ func (x *index) plant(f form) {
 	x.sow(number, max(last, 0))
 }
 
-// isEven reports whether the bytes of a seed are equal.
+// isEven reports whether all bytes of a seed are equal.
 func isEven(text string) bool {
 	return text[0] == text[1] && text[1] == text[2] && text[2] == text[3]
 }
@@ -104,14 +104,14 @@ func hashOf(key uint32) uint32 { return key * 2654435761 >> 12 }
 // span is a part of a text.
 type span struct{ start, end int }
 
-// beats reports whether a span is longer than another span, or as long and earlier. The order of
-// the forms does not matter.
+// beats reports whether a span is longer than another one, or equally long and earlier. It makes
+// the result independent of the order of the forms.
 func (s span) beats(other span) bool {
 	length, others := s.end-s.start, other.end-other.start
 	return length > others || length == others && s.start < other.start
 }
 
-// find returns the parts of a text that have to go, in order and apart from each other.
+// find returns the parts of a text to mask, in order and without overlaps.
 func (x *index) find(text string, counts func(match) bool) []span {
 	var spans []span
 	for i := 0; i+seedSize <= len(text); i++ {
@@ -149,7 +149,7 @@ type match struct {
 	text string
 }
 
-// stride is how many bytes extend compares at once.
+// stride is the number of bytes that extend compares at once.
 const stride = 256
 
 // extend makes a match around equal places of a form and a text.
@@ -182,12 +182,11 @@ func (m match) piece() bool {
 	length := m.end - m.start
 	switch {
 	case m.of.word && (length == len(m.of.text) || !m.isWord()):
-		return false // as a part of a word
+		return false // a part of a word
 	case m.of.minLength > 0 && length >= m.of.minLength:
 		return !m.common()
 	}
-	// The end of the text is a sign of a cut for a value itself only, and not after a word that
-	// others use too.
+	// The end of the text counts as a cut only for a value itself, and not after a common word.
 	edge := m.of.minLength > 0 && !(m.letters() && (m.isWord() || m.inLetters()))
 	before, after := m.text[:m.start], m.text[m.end:]
 	begins, ends := m.at == 0, m.at+length == len(m.of.text)
@@ -198,8 +197,8 @@ func (m match) piece() bool {
 // wordy matches words without digits and without changes of case, such as "nova_compute".
 var wordy = regexp.MustCompile(`^(?:[A-Z]?[a-z]*|[A-Z]+)(?:[-_.](?:[A-Z]?[a-z]*|[A-Z]+))*$`)
 
-// common reports whether a piece may as well be words of others, such as "password": it is a part
-// of longer words in the text, or a small part of the value, or a short word of it.
+// common reports whether a piece may be an ordinary word, such as "password": it is a part of
+// longer words in the text, a small part of the value, or a short word of it.
 func (m match) common() bool {
 	length := m.end - m.start
 	if length >= longPiece || !wordy.MatchString(m.text[m.start:m.end]) {
@@ -218,8 +217,8 @@ func (m match) within(texts []string) bool {
 	return false
 }
 
-// wide returns the match without blanks around it, together with the characters of base64 beside
-// it that depend on the value too.
+// wide returns the match without blanks around it, and with the adjacent base64 characters that
+// also depend on the value.
 func (m match) wide() span {
 	s := m.span
 	for s.start < s.end && m.text[s.start] == ' ' {
@@ -241,7 +240,7 @@ func (m match) wide() span {
 	return s
 }
 
-// isWord reports whether no word goes on before or after the match.
+// isWord reports whether the match is not a part of a longer word.
 func (m match) isWord() bool {
 	before, _ := utf8.DecodeLastRuneInString(m.text[:m.start])
 	after, _ := utf8.DecodeRuneInString(m.text[m.end:])
@@ -262,7 +261,7 @@ var escape = regexp.MustCompile(`(?:\\(?:[abefnrtv0]|x[[:xdigit:]]{2}|u[[:xdigit
 
 const maxEscape = 24
 
-// name returns the text around the match up to where a name of an object ends.
+// name returns the match, extended to the whole name of an object around it.
 func (m match) name() string {
 	start, end := m.start, m.end
 	for start > 0 && inName(m.text[start-1]) {
@@ -283,8 +282,8 @@ func (m match) letters() bool {
 	return !strings.ContainsFunc(m.text[m.start:m.end], func(r rune) bool { return r < 'a' || r > 'z' })
 }
 
-// inWord reports whether a character is a part of a word. Letters without case are not: in their
-// scripts, words have no blanks between them.
+// inWord reports whether a character is a part of a word. Letters without case do not count:
+// scripts with such letters have no blanks between words.
 func inWord(r rune) bool {
 	return r == '-' || r == '_' || unicode.In(r, unicode.Lu, unicode.Ll, unicode.Nd)
 }
@@ -293,19 +292,21 @@ func isBase64(c byte) bool {
 	return c < 0x80 && (unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c))) || strings.IndexByte("+/-_", c) >= 0
 }
 
-// cutBefore reports whether a mark says that a text was cut off where this part of it ends.
+// cutBefore reports whether the text ends with a mark such as "...", so that the part before it was
+// cut off.
 func cutBefore(text string) bool {
 	return strings.HasSuffix(text, "...") || strings.HasSuffix(text, "...|") || strings.HasSuffix(text, "…")
 }
 
-// cutAfter reports whether a mark says that a text was cut off where this part of it begins.
+// cutAfter reports whether the text begins with a mark such as "...", so that the part after it was
+// cut off.
 func cutAfter(text string) bool {
 	text = strings.TrimLeft(text, quotes)
 	return strings.HasPrefix(text, "...") || strings.HasPrefix(text, "…") ||
 		len(text) > 1 && strings.IndexByte("[(<", text[0]) >= 0 && strings.HasPrefix(strings.ToLower(text[1:]), "trunc")
 }
 
-// isEnd reports whether nothing but quotes is in the rest of a text.
+// isEnd reports whether the rest of a text contains only quotes.
 func isEnd(text string) bool { return strings.TrimLeft(text, quotes) == "" }
 
 const quotes = ` "'|`

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Lines of dashes are in many texts and many values. They cost nothing.
+// TestDashesCostNothing checks that the index does not search for lines of dashes. They are part of
+// many texts and values.
 func TestDashesCostNothing(t *testing.T) {
 	x := newIndex()
 	for i := range 100 {

@@ -10,13 +10,13 @@ import (
 var (
 	// userinfo matches the password of a URL.
 	userinfo = regexp.MustCompile(`(?:://|,)[^:/@\s,]*:([^@/\s,]+)@`)
-	// assignment matches a name and the sign before its value.
+	// assignment matches a name and the characters between it and its value.
 	assignment = regexp.MustCompile(`(?i)(?:^|[^\w./@-])(identified by|[\w.-]+)(["']?[ \t]*(?:=>|:=|[:=])[ \t]*|[ \t]+["'])`)
-	// opening matches all that may come before the first name of a line.
+	// opening matches the text before the first name of a line.
 	opening = regexp.MustCompile(`^[ \t]*(?:export[ \t]+|set[ \t]+)?(?:-[ \t]+)?[{"' \t]*$`)
 	// secretName matches names whose values are secret.
 	secretName = regexp.MustCompile(`(?i:pass(?:w|phr|code)|[_-]pwd|secret|token|credential|identified by)|(?i:pass|key)s?(?:[^a-z]|$)|[Pp]wd`)
-	// keystone is no key.
+	// keystone matches a name that contains "key" and is not secret.
 	keystone = regexp.MustCompile(`(?i)keystone`)
 	// statement matches a password after a word, as in .netrc and in the configuration of Redis.
 	statement = regexp.MustCompile(`(?i)^(?:(?:machine[ \t]+\S+|default)[ \t].*?)?\b(?:password|requirepass|masterauth)[ \t]+(\S+)(?:[ \t]+(?:login|account)[ \t]+\S+)*$`)
@@ -24,11 +24,11 @@ var (
 	pair = regexp.MustCompile(`^[\w.@+-]+:([^\s:/]{8,}|(?:\$|\{\w+\})[^\s:]{8,})(?::.*)?$`)
 )
 
-// isSecret reports whether the value of a name is secret, by the name.
+// isSecret reports whether a name looks like that of a secret value.
 func isSecret(name string) bool { return secretName.MatchString(keystone.ReplaceAllString(name, "")) }
 
-// passwordsIn returns the passwords in a line: of URLs, after a user, and after names that look
-// like a secret's.
+// passwordsIn returns the passwords in a line: in URLs, after a user, and after names that look
+// like those of secret values.
 func passwordsIn(line string) []form {
 	var parts []form
 	for _, match := range userinfo.FindAllStringSubmatch(line, -1) {
@@ -64,8 +64,8 @@ func passwordsIn(line string) []form {
 	return parts
 }
 
-// assigned returns the value that a text begins with, and the length of its word. The value of the
-// first name of a line may have blanks and go on to the end.
+// assigned returns the value at the start of a text, and the length of its word. The value of the
+// first name of a line may contain blanks and extend to the end of the line.
 func assigned(text string, first bool) (parts []form, length int) {
 	if first && len(text) <= huge {
 		parts = append(parts, word(strings.Trim(text, `"'`)))

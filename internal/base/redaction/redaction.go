@@ -1,11 +1,11 @@
-// Package redaction takes secret values out of text of others. The API server, webhooks,
-// policies, controllers and the programs in containers quote what they were given: in errors,
-// warnings, events, conditions and logs.
+// Package redaction masks secret values in foreign text. The API server, webhooks, policies,
+// controllers and the programs in containers quote their input in errors, warnings, events,
+// conditions and logs.
 //
-// A [Values] has the secret values of one run. Whoever sends or reads a Secret, or evaluates a
-// sensitive value, adds the value. Whoever takes in a text of others passes it through
-// [Values.Text]. A text in which words of kolla's own stand beside those of others goes
-// through [Values.Mixed], which leaves short words alone.
+// A [Values] contains the secret values of one run. Code that sends or reads a Secret, or
+// evaluates a sensitive value, adds the value. Code that receives a foreign text passes it
+// through [Values.Text]. A text that also contains kolla's own words goes through
+// [Values.Mixed], which does not mask short words.
 //
 //	values.AddObject(secret.Object)
 //	...
@@ -14,13 +14,13 @@
 // A value is recognized in the forms in which programs quote it (forms.go), by the passwords in
 // it (passwords.go), and in pieces (index.go). These rules keep messages readable:
 //
-//   - Values of fewer than 4 characters, and the words true, false and null, are not looked for.
-//   - Values of fewer than 8 characters count only as a whole word.
-//   - A value that is the name of an object that the configuration declares is not taken out,
-//     unless it was added as a sensitive one.
-//   - A piece of a value counts if it has at least 8 characters (6 or 7 of a value of fewer than
-//     16), or 5 where the text was cut off. Pieces that are made of words of names, or of usual
-//     words such as "password", stay. So do words within longer ones.
+//   - Values of fewer than 4 characters, and the words true, false and null, are not masked.
+//   - Values of fewer than 8 characters are masked only as a whole word.
+//   - A value that is the name of a declared object is not masked, unless it was added as a
+//     sensitive one.
+//   - A piece of a value is masked if it has at least 8 characters (6 or 7 if the value has fewer
+//     than 16), or 5 if the text was cut off there. Pieces that consist of words of names, or of
+//     usual words such as "password", are not masked. Nor are words within longer words.
 package redaction
 
 import (
@@ -30,40 +30,39 @@ import (
 	"sync"
 )
 
-// Mask stands for a value that must not be seen.
+// Mask replaces a secret value.
 const Mask = "(sensitive value)"
 
-// shortest is the least length of a value that is looked for, in bytes.
+// shortest is the minimum length of a secret value, in bytes. Shorter ones are not masked.
 const shortest = 4
 
-// Types of Secrets without values that anybody quotes: those in which kolla keeps its state, and
-// those in which Helm keeps its releases, compressed.
+// Types of Secrets whose values nobody quotes: kolla's state, and Helm's compressed releases.
 const (
 	stateType   = "kolla.openstack.org/state"
 	releaseType = "helm.sh/release.v1"
 )
 
-// Values are the secret values that a run of kolla has sent, read or evaluated. The zero value
-// has none. A nil *Values has none either, and takes none. Several goroutines may use it.
+// Values are the secret values that a run of kolla has sent, read or evaluated. The zero value is
+// empty. A nil *Values is empty, too, and ignores added values. Several goroutines may use it.
 type Values struct {
-	mu   sync.RWMutex // searches share it
+	mu   sync.RWMutex // searches hold it for reading
 	seen map[entry]bool
-	// pending are the values that the index does not have yet. Most runs get no text that
-	// has to be searched, and so never build the index.
+	// pending are the values that are not in the index yet. Most runs search no text, so they never
+	// build the index.
 	pending  []entry
 	index    *index
 	declared map[string]bool // names of declared objects
-	words    map[string]bool // names of all objects, and the words that they are made of
+	words    map[string]bool // names of all objects, and the words in them
 }
 
 // entry is a value as it was added.
 type entry struct {
 	text      string
 	encoded   bool // in base64
-	sensitive bool // by declaration; no name makes it public
+	sensitive bool // declared as sensitive; no name makes it public
 }
 
-// Add adds a value that was declared to be secret.
+// Add adds a value that was declared as sensitive.
 func (v *Values) Add(value string) { v.add(entry{text: value, sensitive: true}) }
 
 func (v *Values) add(e entry) {
@@ -82,8 +81,8 @@ func (v *Values) add(e entry) {
 	v.pending = append(v.pending, e)
 }
 
-// AddObject adds the values of an object that is a Secret, except for those of kolla's state and
-// of Helm. The words of the name and the namespace of any object are public as pieces of values.
+// AddObject adds the values of a Secret, except for those of kolla's state and of Helm. It makes
+// the words in the name and namespace of any object public as pieces of values.
 func (v *Values) AddObject(object map[string]any) {
 	if v == nil {
 		return
@@ -113,7 +112,7 @@ func (v *Values) addNames(object map[string]any) {
 	}
 }
 
-// addWords makes a name public as a piece. The caller holds the lock.
+// addWords makes a name, and the words in it, public as pieces. The caller holds the lock.
 func (v *Values) addWords(name string) {
 	if v.words[name] {
 		return
@@ -127,8 +126,8 @@ func (v *Values) addWords(name string) {
 	}
 }
 
-// Declare makes names of objects that the configuration declares public. A value of a Secret that
-// is one of them, such as the user "keystone", is not taken out of a text.
+// Declare makes the names of declared objects public. A value of a Secret that equals such a name,
+// for example the user "keystone", is not masked.
 func (v *Values) Declare(names ...string) {
 	if v == nil {
 		return
@@ -148,7 +147,7 @@ func wordsOf(name string) []string {
 	return strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-._ ", r) })
 }
 
-// usual has words that messages about a cloud use, and that values are often made of.
+// usual contains words that are common in messages about a cloud, and in values.
 var usual = func() map[string]bool {
 	words := map[string]bool{}
 	for _, word := range strings.Fields(`access account admin administrator agent application authentication
@@ -164,8 +163,8 @@ var usual = func() map[string]bool {
 	return words
 }()
 
-// isPublic reports whether a match is the name of a declared object, or is within one, or is a
-// piece that consists of words of names or of messages.
+// isPublic reports whether a match is the name of a declared object or a part of one, or a piece
+// that consists of words of names or of usual words.
 func (v *Values) isPublic(m match) bool {
 	text := m.text[m.start:m.end]
 	if m.whole() {
@@ -176,12 +175,12 @@ func (v *Values) isPublic(m match) bool {
 		!slices.ContainsFunc(words, func(word string) bool { return !v.words[word] && !usual[strings.ToLower(word)] })
 }
 
-// Text returns a text of others with Mask in place of each secret value, and of each piece of
-// one. A piece that public contains, such as the path of the request, stays.
+// Text returns a foreign text with Mask in place of each secret value, and of each piece of one. A
+// piece that also occurs in public, such as the path of the request, stays.
 func (v *Values) Text(text string, public ...string) string { return v.Around(text, nil, public...) }
 
-// Around is Text for a text with parts that stay, such as the words of the API server that kolla
-// reads. Each part is a pair of indexes, as package regexp returns them.
+// Around is Text for a text with parts that are not masked, such as the words of the API server
+// that kolla parses. Each part is a pair of indexes, as in package regexp.
 func (v *Values) Around(text string, parts [][]int, public ...string) string {
 	return v.redact(text, func(m match) bool {
 		return (m.whole() || m.piece() && !m.within(public)) &&
@@ -189,13 +188,13 @@ func (v *Values) Around(text string, parts [][]int, public ...string) string {
 	})
 }
 
-// Mixed is Text for a text that also has words of kolla's own, or declared values. Only whole
-// values count, of at least 8 characters.
+// Mixed is Text for a text that also contains kolla's own words or declared values. It masks only
+// whole values of at least 8 characters.
 func (v *Values) Mixed(text string) string {
 	return v.redact(text, func(m match) bool { return m.whole() && len(m.of.text) >= unmistakable })
 }
 
-// redact puts Mask in place of the matches that count.
+// redact replaces the matches that count by Mask.
 func (v *Values) redact(text string, counts func(match) bool) string {
 	if v == nil || len(text) < shortest {
 		return text
@@ -240,7 +239,7 @@ func (v *Values) complete() {
 	v.pending = nil
 }
 
-// Tree applies a function, such as Text, to all strings of a value of JSON.
+// Tree applies a function, such as Text, to all strings of a JSON value.
 func Tree(value any, text func(string) string) any {
 	switch value := value.(type) {
 	case string:

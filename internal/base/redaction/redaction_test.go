@@ -15,7 +15,7 @@ import (
 	"kolla.openstack.org/kolla/internal/base/redaction"
 )
 
-// long has all characters that some program escapes.
+// long contains all characters that some format escapes.
 const long = "it's <50%> of $HOME & \"K8s\"\\/?=+ü"
 
 func values(all ...string) *redaction.Values {
@@ -96,7 +96,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Each kind of value has a text that quotes the value, and a text that only looks similar.
+// TestTextWithParts tests kinds of values: each has a text that quotes the value, or a text that
+// only looks similar.
 func TestTextWithParts(t *testing.T) {
 	const mask = redaction.Mask
 	const line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC"
@@ -171,7 +172,8 @@ func TestTextKeepsPublicPieces(t *testing.T) {
 	}
 }
 
-// Only what the configuration declares makes a whole value public.
+// TestNamesOfDeclaredObjectsArePublic checks that a whole value is public only if the configuration
+// declares it as a name.
 func TestNamesOfDeclaredObjectsArePublic(t *testing.T) {
 	v := &redaction.Values{}
 	v.AddObject(map[string]any{"apiVersion": "v1", "kind": "Secret", "stringData": map[string]any{
@@ -198,7 +200,8 @@ func TestNamesOfDeclaredObjectsArePublic(t *testing.T) {
 	}
 }
 
-// Words of any name stay where they are pieces of a value.
+// TestWordsOfNamesArePublicPieces checks that the name of any object is not masked where it is only
+// a piece of a value.
 func TestWordsOfNamesArePublicPieces(t *testing.T) {
 	v := values("openstack-mariadb-4Xq1")
 	v.AddObject(map[string]any{"kind": "Service", "metadata": map[string]any{"name": "mariadb", "namespace": "openstack"}})
@@ -244,7 +247,7 @@ func TestAddObject(t *testing.T) {
 	}
 }
 
-// The order of the values, and the order of the keys of a Secret, do not change the result.
+// TestOrder checks that the order in which values are added does not change the result.
 func TestOrder(t *testing.T) {
 	all := []string{
 		"a b c\nabcdefgh12345678\n", "abcdefgh12345678", "export TOKEN=abcdefgh12345678", "abcdefgh12345678 and more of it",
@@ -261,7 +264,7 @@ func TestOrder(t *testing.T) {
 				t.Errorf("%q: %q, want %q", chosen, got, want)
 			}
 			v := values(chosen[0])
-			v.Text(text) // the others are added after a search
+			v.Text(text) // the other values are added after a search
 			for _, value := range chosen[1:] {
 				v.Add(value)
 			}
@@ -276,7 +279,8 @@ func TestOrder(t *testing.T) {
 	try(nil, all)
 }
 
-// A piece of another value does not take more of the text with it.
+// TestLongestMatch checks that a match with a piece of another value does not mask more of the
+// text.
 func TestLongestMatch(t *testing.T) {
 	for _, all := range [][]string{{"hunter2-hunter2", "hunter3-hunter3"}, {"hunter3-hunter3", "hunter2-hunter2"}} {
 		if got, want := values(all...).Text("was-hunter3-hunter3"), "was-"+redaction.Mask; got != want {
@@ -285,7 +289,8 @@ func TestLongestMatch(t *testing.T) {
 	}
 }
 
-// A sensitive value is no name, also if it was read before it was declared.
+// TestSensitiveInAnyOrder checks that a sensitive value is masked although it is also a declared
+// name, whichever came first.
 func TestSensitiveInAnyOrder(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		v := &redaction.Values{}
@@ -303,8 +308,8 @@ func TestSensitiveInAnyOrder(t *testing.T) {
 	}
 }
 
-// FuzzText checks that no value, and no form of it, is left in a text that quotes it; that the rest
-// of the text stays in its order; and that characters that no form has stay, all of them.
+// FuzzText checks that no form of a value is left in a text that quotes it, that the rest of the
+// text keeps its order, and that characters that no form of the value contains are not lost.
 func FuzzText(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"hunter2-hunter2", "weak: ", "!"}, {long, "", ""}, {"aaaaaaaaaaaaaaaa", "aaa", "aaaa"}, {"line one\nline two", "\n", "\t"}, {"abababababab", "ab", "aba"},
@@ -336,8 +341,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// isRest reports whether all between the masks is in a text, in order, and nothing of the text
-// is lost where no mask is.
+// isRest reports whether got is text with some parts replaced by masks.
 func isRest(got, text string) bool {
 	parts := strings.Split(got, redaction.Mask)
 	if !strings.HasPrefix(text, parts[0]) || !strings.HasSuffix(text, parts[len(parts)-1]) {
@@ -353,8 +357,8 @@ func isRest(got, text string) bool {
 	return true
 }
 
-// foreignTo returns a text of the same length from characters that neither a value nor any form of
-// it has.
+// foreignTo returns a text of the same length. It consists of characters that no form of the value
+// contains.
 func foreignTo(value, text string) string {
 	var others []byte
 	for c := byte(1); c < ' '; c++ {
@@ -372,7 +376,7 @@ func foreignTo(value, text string) string {
 	return string(out)
 }
 
-// BenchmarkText has as many values as a large cloud, and a text as long as a log.
+// BenchmarkText masks the values of a large cloud in a text as long as a log.
 func BenchmarkText(b *testing.B) {
 	v := &redaction.Values{}
 	for i := range 5000 {
@@ -397,7 +401,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkTextWithDashes has as many keys as a large cloud, and a text with tables.
+// BenchmarkTextWithDashes masks the keys of a large cloud in a text with tables.
 func BenchmarkTextWithDashes(b *testing.B) {
 	for name, line := range map[string]string{
 		"tables": "+" + strings.Repeat("-", 60) + "+" + strings.Repeat("-", 60) + "+\n",
@@ -415,7 +419,7 @@ func BenchmarkTextWithDashes(b *testing.B) {
 	}
 }
 
-// pems returns values like keys in PEM.
+// pems returns values that look like PEM-encoded keys.
 func pems(count int) []string {
 	all := make([]string, count)
 	for i := range all {

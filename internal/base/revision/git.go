@@ -19,7 +19,7 @@ import (
 
 // find returns the repository of a directory without asking git.
 func find(dir string) (*Repository, error) {
-	named, err := filepath.Abs(dir) // with the links by which the user came here, if $PWD has them
+	named, err := filepath.Abs(dir) // contains the links through which the user came, if $PWD does
 	r := &Repository{}
 	if err == nil {
 		r.dir, err = filepath.EvalSymlinks(named)
@@ -30,7 +30,7 @@ func find(dir string) (*Repository, error) {
 	if r.root, r.gitDir, err = closest(r.dir); err != nil {
 		return nil, err
 	}
-	// A branch can make a link to another clone. Links within the clone are found by refuseLinks.
+	// A branch can contain a link to another clone. refuseLinks finds links within the clone.
 	if came, _, err := closest(named); err == nil {
 		if real, err := filepath.EvalSymlinks(came); err == nil && real != r.root {
 			return nil, failure.New("The directory is a link", fmt.Sprintf("%s, in the clone %s, leads to another clone, %s. Work in the directory itself.", named, came, r.root))
@@ -39,13 +39,13 @@ func find(dir string) (*Repository, error) {
 	return r, refuseSubmodule(r)
 }
 
-// refuseSubmodule refuses a repository that another one, further up, has as a submodule: the
-// branch that is looked at can make a submodule of any directory.
+// refuseSubmodule refuses a repository that is a submodule of one in a parent directory: the branch
+// of the outer repository can make any directory a submodule.
 func refuseSubmodule(r *Repository) error {
 	for dir := r.root; dir != filepath.Dir(dir); {
 		dir = filepath.Dir(dir)
 		outer, err := gitDirOf(filepath.Join(dir, ".git"))
-		if err != nil { // such as one of another user
+		if err != nil { // for example, it belongs to another user
 			outer = filepath.Join(dir, ".git")
 		}
 		if outer != "" && within(commonDir(outer), commonDir(r.gitDir)) {
@@ -55,7 +55,7 @@ func refuseSubmodule(r *Repository) error {
 	return nil
 }
 
-// errNoEntry: no directory on the way up has an entry ".git".
+// errNoEntry means that neither the directory nor a parent has an entry ".git".
 var errNoEntry = noRepository("the directory is in no work tree of git")
 
 // closest returns the first directory with a repository, from dir upwards, and the directory of
@@ -162,22 +162,24 @@ func within(dir, path string) bool {
 	return strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// maxAnswer bounds the memory for an answer of git: the list of about 500,000 files.
+// maxAnswer limits the memory for the output of git: the list of about 500,000 files.
 const maxAnswer = 64 << 20
 
-// errPartial: git looked for an object that a partial clone lacks.
+// errPartial means that a partial clone lacks an object.
 var errPartial = errors.New("the clone is partial and lacks it")
 
 // run runs a command of git that reads objects or the index, and returns its output and its
 // messages. The error has the message of git.
 //
-// Nothing in the work tree can steer it. The repository is given, so that git does not look for
-// one, and its owner does not matter: in containers of CI, the owner is often another user. The
-// settings of the user, of the system and of the environment do not count. Those of the repository
-// do, as git needs its formats, and they may include a file of the work tree: the command line
-// overrides the settings with which these commands would start a program, and no transport is
-// permitted, not even to fetch an object that a partial clone lacks.
-// TestNoSettingStartsAProgram tries all settings that git has.
+// Nothing in the work tree can influence git:
+//
+//   - The repository is given, so git does not look for one. Its owner does not matter: in
+//     containers of CI, the owner is often another user.
+//   - The settings of the user, of the system and of the environment have no effect.
+//   - The settings of the repository have an effect, because git needs its formats. They may
+//     include a file of the work tree. So the command line overrides the settings with which
+//     these commands would start a program. TestNoSettingStartsAProgram tries all settings of git.
+//   - No transport is permitted, not even to fetch an object that a partial clone lacks.
 func (r *Repository) run(parent context.Context, stdin string, args ...string) (out []byte, messages string, err error) {
 	program, err := r.program()
 	if err != nil {
@@ -192,7 +194,7 @@ func (r *Repository) run(parent context.Context, stdin string, args ...string) (
 	cmd.Dir = r.dir
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), steers), environment...)
 	cmd.Stdin = strings.NewReader(stdin)
-	cmd.WaitDelay = time.Second // for programs that git started
+	cmd.WaitDelay = time.Second // for child processes of git
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()
@@ -213,7 +215,7 @@ func (r *Repository) run(parent context.Context, stdin string, args ...string) (
 		return nil, "", parent.Err()
 	case err != nil:
 		return nil, "", err
-	case ended != nil && strings.Contains(stderr.String(), "promisor"): // the source of a partial clone
+	case ended != nil && strings.Contains(stderr.String(), "promisor"): // git's word for the source of a partial clone
 		return nil, "", errPartial
 	case ended != nil && stderr.Len() > 0:
 		ended = errors.New(reason(stderr.String()))
@@ -221,14 +223,14 @@ func (r *Repository) run(parent context.Context, stdin string, args ...string) (
 	return out, stderr.String(), ended
 }
 
-// steers reports whether a variable changes what git does, or which libraries it loads: an empty
-// entry in the path of libraries is the current directory.
+// steers reports whether a variable changes what git does, or which libraries it loads. An empty
+// element in the library path is the current directory.
 func steers(variable string) bool {
 	return strings.HasPrefix(variable, "GIT_") || strings.HasPrefix(variable, "LD_") || strings.HasPrefix(variable, "DYLD_")
 }
 
-// environment is what git gets in place of its variables: no settings but those of the
-// repository, no transport at all, and messages in English.
+// environment replaces git's variables: only the settings of the repository, no transport, and
+// messages in English.
 var environment = []string{
 	"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_ALLOW_PROTOCOL=", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C",
 }

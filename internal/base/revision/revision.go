@@ -69,7 +69,7 @@ func fields(list []byte) []string {
 	return strings.FieldsFunc(string(list), func(r rune) bool { return r == 0 })
 }
 
-// fullName is the name of a commit. It always means the commit, whatever refs there are.
+// fullName matches the full name of a commit. It names the commit even if a ref has the same name.
 var fullName = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // Tree returns the files of a revision: a branch, a tag, a commit, or anything else with which git
@@ -124,7 +124,7 @@ func (r *Repository) Tree(ctx context.Context, name string) (*Tree, error) {
 	return t, nil
 }
 
-// refuseTag refuses a tag where a branch is probably meant: a fetch brings tags of others.
+// refuseTag refuses a tag whose name looks like a branch: a fetch brings tags of strangers.
 func (r *Repository) refuseTag(ctx context.Context, name string) error {
 	if strings.HasPrefix(name, "tags/") || strings.HasPrefix(name, "refs/") || !strings.Contains(name, "/") && !strings.HasSuffix(name, "HEAD") {
 		return nil
@@ -139,15 +139,15 @@ func (r *Repository) refuseTag(ctx context.Context, name string) error {
 	return nil
 }
 
-// lastLine returns the last line of an answer: git may repeat an option before it.
+// lastLine returns the last line of git's output, because git may print an option before it.
 func lastLine(answer []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(answer)), "\n")
 	return lines[len(lines)-1]
 }
 
-// refuseLinks refuses a revision that has a directory where the work tree has a link to the
-// directory of the configuration, or to one above it. The branch has replaced it, and the user
-// may have come through the link: the revision would be read at another place.
+// refuseLinks refuses a revision in which a link of the work tree is a directory, if the link leads
+// to the directory of the configuration or to a parent. The branch has replaced the directory by a
+// link, and the user may have come through it: the revision would be read at another place.
 func (t *Tree) refuseLinks() error {
 	list, _, err := t.repository.run(t.ctx, "", "ls-files", "-z", "--full-name", "--stage", ":/")
 	if err != nil {
@@ -166,7 +166,7 @@ func (t *Tree) refuseLinks() error {
 	return nil
 }
 
-// within returns the path in the repository of a path that is absolute, or relative to the
+// within returns the path in the repository of a name that is absolute or relative to the
 // directory.
 func (r *Repository) within(name string) (string, error) {
 	full := filepath.Join(r.dir, filepath.FromSlash(name))
@@ -180,8 +180,8 @@ func (r *Repository) within(name string) (string, error) {
 	return path.Clean(rel), nil
 }
 
-// real replaces the beginning of an absolute path that leads into the work tree through links.
-// Links in the work tree itself stay: those of the revision count.
+// real resolves the links at the beginning of an absolute path that leads into the work tree. Links
+// within the work tree stay, because the links of the revision count.
 func (r *Repository) real(full string) string {
 	separator := string(filepath.Separator)
 	for end := 0; end < len(full); {

@@ -16,8 +16,8 @@ import (
 	"kolla.openstack.org/kolla/internal/base/revision"
 )
 
-// repository makes a repository with a commit, and changes into a directory of it. Its files
-// are gone afterwards, so that only the commit has them.
+// repository makes a repository with a commit, and changes into a directory of it. It removes the
+// files from the disk, so that only the commit contains them.
 func repository(t *testing.T) *revision.Tree {
 	t.Helper()
 	root := t.TempDir()
@@ -63,7 +63,8 @@ func repository(t *testing.T) *revision.Tree {
 	return tree
 }
 
-// TestTree reads files, directories and links of a commit whose files are not on the disk.
+// TestTree checks that files, directories and links are read from a commit although they are not on
+// the disk.
 func TestTree(t *testing.T) {
 	tree := repository(t)
 	for name, want := range map[string]string{
@@ -101,7 +102,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestAbsolute finds absolute paths of the work tree in the revision.
+// TestAbsolute checks that absolute paths in the work tree name files of the revision.
 func TestAbsolute(t *testing.T) {
 	tree := repository(t)
 	here, err := os.Getwd()
@@ -130,7 +131,7 @@ func TestAbsolute(t *testing.T) {
 	}
 }
 
-// TestInterrupted says that it was interrupted, whatever git was doing.
+// TestInterrupted checks the error after an interruption.
 func TestInterrupted(t *testing.T) {
 	repository(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -168,7 +169,7 @@ func TestNoTree(t *testing.T) {
 	}
 }
 
-// TestNoGit says what is missing.
+// TestNoGit checks the errors if the directory is in no repository, and if git is not installed.
 func TestNoGit(t *testing.T) {
 	if _, err := revision.Find(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "No git repository") {
 		t.Errorf("outside of a repository: %v", err)
@@ -180,7 +181,7 @@ func TestNoGit(t *testing.T) {
 	}
 }
 
-// TestUntracked lists the files of the directory that git does not have.
+// TestUntracked checks that untracked files of the directory are listed, even if git ignores them.
 func TestUntracked(t *testing.T) {
 	repository(t)
 	for _, name := range []string{"kolla.vars.hcl", "other.txt", "tracked.vars.hcl", "below/x.vars.hcl"} {

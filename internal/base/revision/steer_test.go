@@ -14,14 +14,14 @@ import (
 	"kolla.openstack.org/kolla/internal/base/revision"
 )
 
-// reviewed is a clone whose work tree has the branch of a stranger.
+// reviewed is a clone whose work tree contains the branch of a stranger.
 type reviewed struct {
 	root   string
-	canary string // a program that a stranger wants to run
-	ran    string // a file that it writes
+	canary string // a program that the stranger wants to run
+	ran    string // a file that the program writes
 }
 
-// review makes such a clone, with the revision "origin/main", and changes into a directory of it.
+// review makes a clone with the revision "origin/main", and changes into a directory of it.
 func review(t *testing.T) reviewed {
 	t.Helper()
 	outside := t.TempDir()
@@ -48,7 +48,7 @@ func write(t *testing.T, name, content string) {
 	}
 }
 
-// gitIn runs git as its user would.
+// gitIn runs git like a developer would.
 func gitIn(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=dev", "-c", "user.email=dev@example.org", "-c", "protocol.file.allow=always"}, args...)...)
@@ -71,7 +71,8 @@ func (r reviewed) commit(t *testing.T) {
 	r.git(t, "commit", "-q", "-m", "change")
 }
 
-// use uses the repository in every way that there is, and returns what it says.
+// use calls every method of the repository. It returns a file of the revision and the untracked
+// files.
 func use(t *testing.T) (content string, untracked []string, err error) {
 	t.Helper()
 	r, err := revision.Find(t.Context(), ".")
@@ -87,7 +88,8 @@ func use(t *testing.T) (content string, untracked []string, err error) {
 	return string(data), untracked, errors.Join(err, listed)
 }
 
-// want fails if the repository is not the one of the reviewer, or if the program ran.
+// want fails the test if use returns files other than the reviewer's, or if the stranger's program
+// ran.
 func (r reviewed) want(t *testing.T) {
 	t.Helper()
 	write(t, filepath.Join(r.root, "prod", "mine.vars.hcl"), "")
@@ -105,8 +107,8 @@ func (r reviewed) quiet(t *testing.T) {
 	}
 }
 
-// TestPlantedRepository checks that a directory with the files of a repository is content. Git
-// itself takes it for a repository, with the settings and the branches that it brings.
+// TestPlantedRepository checks that a directory that looks like a repository is treated as content.
+// Git itself uses it as a repository, with its settings and branches.
 func TestPlantedRepository(t *testing.T) {
 	r := review(t)
 	planted := r.plant(t)
@@ -115,7 +117,7 @@ func TestPlantedRepository(t *testing.T) {
 	r.lures(t, "ls-files", "--others")
 }
 
-// plant commits the files of another repository below the directory, as ordinary files.
+// plant commits the files of another repository to the directory, as ordinary files.
 func (r reviewed) plant(t *testing.T) reviewed {
 	t.Helper()
 	other := t.TempDir()
@@ -134,7 +136,7 @@ func (r reviewed) plant(t *testing.T) reviewed {
 	return r
 }
 
-// TestEnvironmentDoesNotSteer checks that variables of git do not count.
+// TestEnvironmentDoesNotSteer checks that environment variables of git have no effect.
 func TestEnvironmentDoesNotSteer(t *testing.T) {
 	r := review(t)
 	other := t.TempDir()
@@ -151,8 +153,8 @@ func TestEnvironmentDoesNotSteer(t *testing.T) {
 	r.want(t)
 }
 
-// TestProgramOfTheTree checks that a program of the work tree with the name of git does not run,
-// although PATH has its directory.
+// TestProgramOfTheTree checks that a program named git in the work tree does not run, although its
+// directory is in PATH.
 func TestProgramOfTheTree(t *testing.T) {
 	for name, path := range map[string]string{"relative": ".", "empty": "", "absolute": "ROOT/prod", "link": "ROOT/../link"} {
 		t.Run(name, func(t *testing.T) {
@@ -175,15 +177,15 @@ func TestProgramOfTheTree(t *testing.T) {
 	}
 }
 
-// TestSettingsOfTheUser checks that settings outside of the repository do not count.
+// TestSettingsOfTheUser checks that the user's git configuration has no effect.
 func TestSettingsOfTheUser(t *testing.T) {
 	r := review(t)
 	write(t, filepath.Join(os.Getenv("HOME"), ".gitconfig"), "[core]\n\tbare = no-such\n")
 	r.want(t)
 }
 
-// TestAmbiguousNames refuses names that mean several revisions. A fetch brings tags of strangers,
-// and git prefers them to branches.
+// TestAmbiguousNames checks that a name of several revisions is refused. A fetch brings tags of
+// strangers, and git prefers tags to branches.
 func TestAmbiguousNames(t *testing.T) {
 	r := review(t)
 	commit := r.git(t, "rev-parse", "origin/main")
@@ -208,8 +210,8 @@ func TestAmbiguousNames(t *testing.T) {
 	}
 }
 
-// TestLinkInPlaceOfTheDirectory refuses a directory that the branch has made a link: the revision
-// would be read at the place to which the link leads.
+// TestLinkInPlaceOfTheDirectory checks that a directory is refused if the branch replaced it by a
+// link: the revision would be read at the target of the link.
 func TestLinkInPlaceOfTheDirectory(t *testing.T) {
 	for name, target := range map[string]string{"inside": "old", "outside": "OTHER"} {
 		t.Run(name, func(t *testing.T) {
@@ -220,7 +222,7 @@ func TestLinkInPlaceOfTheDirectory(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.commit(t)
-			// The base has both directories.
+			// The base revision contains both directories.
 			r.git(t, "rm", "-q", "--cached", "prod")
 			r.git(t, "read-tree", "--prefix=prod/", r.git(t, "rev-parse", "HEAD~1:prod"))
 			r.git(t, "update-ref", "refs/remotes/origin/main", r.git(t, "commit-tree", "-m", "both", r.git(t, "write-tree")))
@@ -231,9 +233,9 @@ func TestLinkInPlaceOfTheDirectory(t *testing.T) {
 					t.Errorf("%s: it has %q, %v", how, content, err)
 				}
 			}
-			t.Chdir(filepath.Join(r.root, "prod")) // and $PWD
+			t.Chdir(filepath.Join(r.root, "prod")) // also sets $PWD
 			refused("through the link")
-			if name == "inside" { // of another clone, only $PWD knows it
+			if name == "inside" { // if the target is in another clone, only $PWD contains the link
 				t.Chdir(filepath.Join(r.root, "old"))
 				refused("without the name of the link")
 			}
@@ -241,7 +243,7 @@ func TestLinkInPlaceOfTheDirectory(t *testing.T) {
 	}
 }
 
-// TestOtherLinks reads through links that no branch made.
+// TestOtherLinks checks that a link to the clone is followed if no branch contains it.
 func TestOtherLinks(t *testing.T) {
 	r := review(t)
 	link := filepath.Join(t.TempDir(), "clone")
@@ -252,7 +254,7 @@ func TestOtherLinks(t *testing.T) {
 	r.want(t)
 }
 
-// TestOnlyATag refuses a tag where a branch is probably meant.
+// TestOnlyATag checks that a tag is refused if its name looks like a branch.
 func TestOnlyATag(t *testing.T) {
 	r := review(t)
 	commit := r.git(t, "rev-parse", "origin/main")
@@ -281,16 +283,16 @@ func TestOnlyATag(t *testing.T) {
 	}
 }
 
-// TestOuterRepositoryOfOthers passes over a directory above that looks like a broken or foreign
-// repository.
+// TestOuterRepositoryOfOthers checks that a broken or foreign repository in a parent directory of
+// the clone is ignored.
 func TestOuterRepositoryOfOthers(t *testing.T) {
 	r := review(t)
 	write(t, filepath.Join(filepath.Dir(r.root), ".git"), "gitdir: "+filepath.Join(r.root, "gone")+"\n")
 	r.want(t)
 }
 
-// TestPathsThatGitRefuses refuses a revision with paths that git would not check out. A fetch
-// accepts them.
+// TestPathsThatGitRefuses checks that a revision is refused if it contains paths that git would not
+// check out. A fetch accepts such paths.
 func TestPathsThatGitRefuses(t *testing.T) {
 	for _, name := range []string{"..", ".", ".git", ".GIT", "twice"} {
 		r := review(t)
@@ -316,14 +318,15 @@ func TestPathsThatGitRefuses(t *testing.T) {
 	}
 }
 
-// TestReplacedObjects checks that a commit has the files that its name stands for.
+// TestReplacedObjects checks that replacements of objects (git replace) have no effect.
 func TestReplacedObjects(t *testing.T) {
 	r := review(t)
 	r.git(t, "replace", r.git(t, "rev-parse", "origin/main"), "HEAD")
 	r.want(t)
 }
 
-// TestSubmodule refuses a submodule, because a branch decides which repository it is.
+// TestSubmodule checks that a submodule is refused, because the branch of the outer repository
+// decides which repository it is.
 func TestSubmodule(t *testing.T) {
 	r := review(t)
 	other := t.TempDir()
@@ -337,7 +340,7 @@ func TestSubmodule(t *testing.T) {
 		t.Errorf("origin/main of a submodule: %v", err)
 	}
 
-	// The same below the place of another submodule.
+	// The outer directory looks like another submodule.
 	write(t, filepath.Join(r.root, "sub", ".git"), "gitdir: ../.git/modules/gone\n")
 	gitIn(t, r.root, "init", "-q", "--bare", filepath.Join(r.root, ".git", "modules", "gone"))
 	if _, _, err := use(t); err == nil || !strings.Contains(err.Error(), "is a submodule of "+r.root) {
@@ -347,7 +350,7 @@ func TestSubmodule(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// The same for a submodule of a linked work tree.
+	// A submodule of a linked work tree is refused, too.
 	r.commit(t)
 	linked := filepath.Join(t.TempDir(), "linked")
 	r.git(t, "worktree", "add", "-q", linked)
@@ -358,8 +361,8 @@ func TestSubmodule(t *testing.T) {
 	}
 }
 
-// TestLinkedWorkTree reads from a work tree that `git worktree add` made, and through a link to
-// a directory.
+// TestLinkedWorkTree checks that files are read from a work tree that `git worktree add` made, and
+// through a link to a directory.
 func TestLinkedWorkTree(t *testing.T) {
 	r := review(t)
 	link := filepath.Join(t.TempDir(), "link")
@@ -376,8 +379,8 @@ func TestLinkedWorkTree(t *testing.T) {
 	}
 }
 
-// TestOwner reads the repository of another user: CI often runs as root in the clone of
-// another user, and git alone would refuse it.
+// TestOwner checks that the repository of another user can be read. CI often runs as root in the
+// clone of another user, and git alone would refuse the clone.
 func TestOwner(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("NOT RUN: only root can give files away")
@@ -392,8 +395,8 @@ func TestOwner(t *testing.T) {
 	r.want(t)
 }
 
-// TestTooManyFiles ends for a revision whose few objects stand for more files than fit into
-// memory.
+// TestTooManyFiles checks that a revision is refused if its few objects expand to more files than
+// fit into memory.
 func TestTooManyFiles(t *testing.T) {
 	r := review(t)
 	mktree := func(entries string) string {
@@ -406,7 +409,7 @@ func TestTooManyFiles(t *testing.T) {
 		return strings.TrimSpace(string(out))
 	}
 	tree := r.git(t, "rev-parse", "HEAD^{tree}")
-	long := strings.Repeat("x", 200) // the limit is reached sooner
+	long := strings.Repeat("x", 200) // reaches the limit sooner
 	for range 9 {
 		var level strings.Builder
 		for i := range 10 {
@@ -420,13 +423,13 @@ func TestTooManyFiles(t *testing.T) {
 	}
 }
 
-// typed are settings that git reads at its start and refuses, or that say where the repository
-// is. No value of them is a program.
+// typed lists settings that git validates at its start, or that name the repository. None of them
+// can name a program.
 var typed = []string{"extensions.", "core.repositoryformatversion", "core.bare", "core.worktree", "include.path", "includeif."}
 
-// TestNoSettingStartsAProgram gives every setting that git has the name of a program. The
-// repository includes them from a file of the work tree, as some projects tell their developers
-// to do. All hooks, filters and drivers are programs too.
+// TestNoSettingStartsAProgram sets every setting of git to the name of a program. The repository
+// includes the settings from a file of the work tree, because some projects ask their developers to
+// do so. All hooks, filters and drivers are programs, too.
 func TestNoSettingStartsAProgram(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -443,7 +446,7 @@ func TestNoSettingStartsAProgram(t *testing.T) {
 			section, option := key[:strings.LastIndex(key, ".")], key[strings.LastIndex(key, ".")+1:]
 			section, sub, _ := strings.Cut(section, ".")
 			if strings.HasPrefix(option, "<") || strings.HasPrefix(option, "*") {
-				option = "ls-files" // of pager and alias
+				option = "ls-files" // for pager and alias
 			}
 			header := "[" + section + "]"
 			if sub != "" {
@@ -474,8 +477,8 @@ func TestNoSettingStartsAProgram(t *testing.T) {
 	r.want(t)
 }
 
-// TestPartialClone checks that git fetches no object that a partial clone lacks. The settings of
-// such a clone name programs.
+// TestPartialClone checks that git does not fetch objects that a partial clone lacks. The settings
+// of such a clone can name programs.
 func TestPartialClone(t *testing.T) {
 	for name, remote := range map[string]string{
 		"transport": "url = ext::CANARY", "upload-pack": "url = ROOT/.git\n uploadpack = CANARY", "ssh": "url = ssh://127.0.0.1/x", "helper": "url = x\n vcs = canary",
@@ -511,7 +514,7 @@ func TestPartialClone(t *testing.T) {
 				t.Errorf("the missing object has %q, %v", content, err)
 			}
 			r.quiet(t)
-			// As a git that does not know this variable yet.
+			// This git ignores the variable, like an old version.
 			write(t, filepath.Join(filepath.Dir(r.canary), "git"), "#!/bin/sh\nunset GIT_NO_LAZY_FETCH\nexec "+git+" \"$@\"\n")
 			if content, _, err := use(t); err == nil || content != "" {
 				t.Errorf("with an old git, the missing object has %q, %v", content, err)
@@ -522,7 +525,7 @@ func TestPartialClone(t *testing.T) {
 	}
 }
 
-// lures logs whether git alone starts the program of the stranger.
+// lures logs a line if git without kolla's options does not start the stranger's program.
 func (r reviewed) lures(t *testing.T, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "git", args...)
@@ -533,7 +536,7 @@ func (r reviewed) lures(t *testing.T, args ...string) {
 	}
 }
 
-// accepts reports whether git starts with a setting.
+// accepts reports whether git accepts a setting.
 func (r reviewed) accepts(t *testing.T, setting string) bool {
 	t.Helper()
 	name := filepath.Join(filepath.Dir(r.canary), "setting")
@@ -542,7 +545,7 @@ func (r reviewed) accepts(t *testing.T, setting string) bool {
 		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "include.path=" + name}, args...)...)
 		cmd.Dir = r.root
 		err := cmd.Run()
-		_ = os.Remove(r.ran) // it may well have run it
+		_ = os.Remove(r.ran) // git may have started the program
 		if err != nil {
 			return false
 		}

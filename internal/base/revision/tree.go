@@ -36,11 +36,11 @@ type entry struct {
 	target string // of the link
 }
 
-// missing is the size of a file whose content is not in the clone.
+// missing is the size of a file whose content is missing in the clone.
 const missing = -1
 
-// add adds a file. It refuses paths that git would not check out: objects of strangers can have
-// them.
+// add adds a file. It refuses paths that git would not check out: commits of strangers may contain
+// such paths.
 func (t *Tree) add(file string, e *entry) error {
 	for part := range strings.SplitSeq(file, "/") {
 		if part == "" || part == "." || part == ".." || strings.EqualFold(part, ".git") {
@@ -65,7 +65,7 @@ func (t *Tree) add(file string, e *entry) error {
 	return nil
 }
 
-// readLinks reads where all links lead to, at once.
+// readLinks reads the targets of all links with one command.
 func (t *Tree) readLinks() error {
 	const maxLink = 4096 // as on Linux
 	var links []*entry
@@ -93,7 +93,7 @@ func (t *Tree) readLinks() error {
 	return nil
 }
 
-// maxLinks is how many links a path may have, as on Linux.
+// maxLinks is the maximum number of links in a path, as on Linux.
 const maxLinks = 40
 
 // resolve returns the path in the repository of a name, without links.
@@ -195,7 +195,7 @@ func (t *Tree) Stat(name string) (fs.FileInfo, error) {
 	return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
 }
 
-// ReadDir lists a directory. Links in it are entries of the type that they lead to.
+// ReadDir lists a directory. The type of a link is that of its target.
 func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	full, err := t.resolve(name)
 	if err == nil && t.children[full] == nil {
@@ -208,7 +208,7 @@ func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	for _, child := range slices.Sorted(slices.Values(t.children[full])) {
 		about, err := t.Stat(path.Join(name, child))
 		if err != nil {
-			about = info{name: child, mode: fs.ModeSymlink | 0o777} // whoever reads it gets the error
+			about = info{name: child, mode: fs.ModeSymlink | 0o777} // reading the link returns the error
 		}
 		out = append(out, fs.FileInfoToDirEntry(about))
 	}
@@ -247,5 +247,6 @@ func (i info) Mode() fs.FileMode  { return i.mode }
 func (i info) ModTime() time.Time { return time.Time{} }
 func (i info) IsDir() bool        { return i.mode.IsDir() }
 
-// Sys returns the path in the repository, without links: two names of one directory have the same.
+// Sys returns the path in the repository, without links. Two names of the same directory have the
+// same path.
 func (i info) Sys() any { return i.path }

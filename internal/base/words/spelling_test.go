@@ -14,14 +14,14 @@ func TestDidYouMean(t *testing.T) {
 		"memcache":    ` Did you mean "memcached"?`,
 		"maria":       ` Did you mean "mariadb"?`,
 		"nova":        "",
-		"memcach":     ` Did you mean "memcached"?`, // and not "cache"
-		"cachefs1":    "",                           // a word in it is not enough
-		"cahce":       ` Did you mean "cache"?`,     // two letters have changed places
+		"memcach":     ` Did you mean "memcached"?`, // although "cache" is also known
+		"cachefs1":    "",                           // it only contains a known word
+		"cahce":       ` Did you mean "cache"?`,     // two letters are swapped
 		"kmv":         ` Did you mean "kvm"?`,
-		"gpu_devices": "", // another beginning
+		"gpu_devices": "", // the beginning differs
 		"event":       "",
 		"eystone":     ` Did you mean "keystone"?`,
-		"db3":         "", // two are equally close
+		"db3":         "", // "db1" and "db2" are equally close
 		"":            "",
 		"keystone2":   ` Did you mean "keystone"?`,
 	} {

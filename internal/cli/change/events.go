@@ -14,7 +14,8 @@ import (
 	"kolla.openstack.org/kolla/internal/present/jsonview"
 )
 
-// approvable refuses an apply with -json that needs approval: nobody would see the question.
+// approvable refuses an apply with -json that needs approval, because nobody would see the
+// question.
 func approvable(c *cli.Context, saved bool) error {
 	if !c.Bool("json") || c.Bool("auto-approve") || saved {
 		return nil
@@ -43,7 +44,7 @@ func withEvents(s command.Streams, c *cli.Context, run func(*command.Workspace) 
 		}
 	}
 	ctx, stop := context.WithCancel(c.Context)
-	defer stop() // ends reads of which nobody needs the results
+	defer stop() // ends reads whose results are not needed
 	c.Context = ctx
 	w := command.NewWorkspace(s, c)
 	if out == nil {

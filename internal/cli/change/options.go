@@ -78,8 +78,7 @@ func completeSelection(w *command.Workspace, o *engine.Options) error {
 	return nil
 }
 
-// checkAdopt refuses values of -adopt that nobody means as an address, such as the next
-// option.
+// checkAdopt refuses values of -adopt that cannot be addresses, such as the next option.
 func checkAdopt(addresses []string) error {
 	for _, text := range addresses {
 		switch {

@@ -21,8 +21,8 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// powerOptions let a plan do more than the configuration says. An apply of a saved plan
-// needs them again. Otherwise somebody could edit the file to destroy the cloud.
+// powerOptions let a plan do more than the configuration says. An apply of a saved plan needs them
+// again. Otherwise anyone who can edit the file could destroy the cloud.
 var powerOptions = []string{"destroy", "adopt", "force-conflicts", "replace", "delete-data", "override-policy", "allow-unverified", "force-release"}
 
 // narrowOptions restrict a plan. A saved plan has them in its file.
@@ -47,7 +47,7 @@ func powers(c *cli.Context) []string {
 	return slices.Compact(out)
 }
 
-// checkNarrow refuses narrowOptions beside a saved plan.
+// checkNarrow refuses narrowOptions together with a saved plan.
 func checkNarrow(c *cli.Context, file string) error {
 	for _, name := range narrowOptions {
 		if c.IsSet(name) {
@@ -79,8 +79,8 @@ func checkPowers(c *cli.Context, file string, plan *plans.Plan) error {
 		strings.Join(lacking, " "), strings.Join(lacking, " "), words.Quote(file)))
 }
 
-// checkSkip refuses -skip-drifted for a plan whose rest is planned during the apply. That would plan
-// again what was left out.
+// checkSkip refuses -skip-drifted for a plan whose rest is planned during the apply, because that
+// would plan the skipped actions again.
 func checkSkip(c *cli.Context, plan *plans.Plan) error {
 	waiting := plan.Waiting()
 	if !c.Bool(skipDriftedFlag) || len(waiting) == 0 {

@@ -20,11 +20,11 @@ import (
 	"kolla.openstack.org/kolla/state/cluster"
 )
 
-// backendFile remembers where the state is if it is in the cluster, so that a changed backend
-// block cannot begin a second state.
+// backendFile records the place of a state in the cluster, so that a changed backend block cannot
+// start a second state.
 var backendFile = filepath.Join(".kolla", "backend.json")
 
-// place says where a state is in a cluster.
+// place is the place of a state in a cluster.
 type place struct {
 	Namespace string `json:"namespace"`
 	Cloud     string `json:"cloud"`
@@ -34,8 +34,8 @@ func (p place) String() string {
 	return fmt.Sprintf("the Secrets kolla-state.%s in namespace %s", p.Cloud, p.Namespace)
 }
 
-// remembered returns the place of the state as this directory knows it; nil: it was never in
-// a cluster.
+// remembered returns the recorded place of the state. It is nil if the state was never in a
+// cluster.
 func remembered() (*place, error) {
 	raw, err := files.In(".").Read(backendFile, files.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -51,7 +51,7 @@ func remembered() (*place, error) {
 	return &p, nil
 }
 
-// remember writes down that the state is at a place in a cluster; nil: that it is in a file.
+// remember records the place of the state in a cluster. Nil means that the state is in a file.
 func remember(p *place) error {
 	here := files.In(".")
 	if p == nil {
@@ -70,17 +70,18 @@ func remember(p *place) error {
 	return here.Replace(backendFile, append(raw, '\n'))
 }
 
-// backends has two places of the state: the configured place, and the place that commands in
+// backends contains two places of the state: the configured place, and the place that commands in
 // this directory used last.
 type backends struct {
 	configured, known *place // in a cluster; nil: in a file
-	// given is the configured backend as the configuration has it.
+	// given is the backend as configured.
 	given configs.Backend
-	// left reports that there is a state file although the state should be in the cluster.
+	// left reports that there is a state file although the state is configured to be in the
+	// cluster.
 	left bool
 }
 
-// unreadable is the error of a configuration that does not say where the state is.
+// unreadable is the error of a configuration whose backend cannot be determined.
 type unreadable struct {
 	diags hcl.Diagnostics
 	files map[string]*hcl.File
@@ -88,8 +89,7 @@ type unreadable struct {
 
 func (e *unreadable) Error() string { return e.diags.Error() }
 
-// backends finds out where the state is. The error may be an *unreadable, which is not shown
-// yet.
+// backends determines where the state is. It does not show the diagnostics of an *unreadable error.
 func (w *Workspace) backends() (backends, error) {
 	given, sources, diags := lang.Backend(".")
 	if diags.HasErrors() {
@@ -107,13 +107,14 @@ func (w *Workspace) backends() (backends, error) {
 	st, err := state.Open(w.stateFile()).Read()
 	var damaged *state.DamagedError
 	if errors.As(err, &damaged) && damaged.Missing {
-		return b, nil // it has moved, and its backups stay
+		return b, nil // the state was moved, and its backups stay
 	}
 	b.left = err != nil || !st.Fresh()
 	return b, nil
 }
 
-// report shows why a configuration is unreadable. It returns all other errors as they are.
+// report shows the diagnostics of an unreadable configuration. It returns all other errors
+// unchanged.
 func (w *Workspace) report(err error) error {
 	var e *unreadable
 	if !errors.As(err, &e) {
@@ -150,7 +151,8 @@ func (w *Workspace) openStore(ctx context.Context) error {
 	return err
 }
 
-// StateNamespace returns the namespace of the state, after OpenStore; empty: it is in a file.
+// StateNamespace returns the namespace of the state, or "" if the state is in a file. OpenStore
+// must have been called.
 func (w *Workspace) StateNamespace() string {
 	if w.shared == nil {
 		return ""
@@ -158,7 +160,7 @@ func (w *Workspace) StateNamespace() string {
 	return w.shared.Namespace
 }
 
-// storeAt opens the store at a place; nil: the file.
+// storeAt opens the store at a place, or the file if the place is nil.
 func (w *Workspace) storeAt(ctx context.Context, p *place, cloudNamespace string) (*state.Store, error) {
 	if p == nil {
 		return state.Open(w.stateFile()), nil
@@ -188,8 +190,8 @@ func (w *Workspace) ReadState(ctx context.Context) (*state.State, error) {
 	return w.Store.Read()
 }
 
-// Migrate moves the state from where it is known to be to where the configuration keeps it.
-// -state names the file at the end of the move that is a file.
+// Migrate moves the state from its known place to the configured place. If one of them is a file,
+// -state names it.
 func (w *Workspace) Migrate(ctx context.Context) error {
 	b, err := w.backends()
 	if err != nil {
@@ -231,10 +233,10 @@ func (w *Workspace) Migrate(ctx context.Context) error {
 		switch {
 		case failed != nil:
 			err = failed
-		case st.Fresh(): // a file of that name, in somebody else's directory
+		case st.Fresh(): // a file with that name in another user's directory
 			return failure.New("The state is a file on another machine", fmt.Sprintf("Somebody moved it from %s to a file %q with kolla init -migrate-state. Copy that file here; or, where it is, move the state back into the cluster.", source.Path(), before.To))
 		default:
-			err = nil // somebody else has moved it there
+			err = nil // another user has moved the state there
 		}
 	}
 	if err != nil {

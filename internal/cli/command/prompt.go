@@ -133,7 +133,7 @@ func (s Streams) askSecret(ctx context.Context, question string) (string, error)
 		return "", fmt.Errorf("read from the terminal: %w", err)
 	}
 	restore := func() { _ = term.Restore(fd, before) }
-	// A raw terminal does not return to the beginning of a line by itself.
+	// A raw terminal needs the carriage return.
 	return s.await(ctx, strings.ReplaceAll(question, "\n", "\r\n"), func() (string, error) {
 		line, err := term.NewTerminal(struct {
 			io.Reader

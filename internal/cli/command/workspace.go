@@ -31,11 +31,11 @@ type Workspace struct {
 	Cluster *engine.Cluster
 	// Loading says how LoadConfig loads the configuration. A command sets it first.
 	Loading engine.Loading
-	// Outputs are the places, beside the terminal, to which a plan is written.
+	// Outputs are additional places to which a plan is written.
 	Outputs publish.Outputs
-	// Valueless: variables need no values, and nobody is asked for them.
+	// Valueless: variables need no values, so there are no questions for them.
 	Valueless bool
-	// Undeclared: imports need no declaration yet.
+	// Undeclared: imports do not need a declaration yet.
 	Undeclared bool
 
 	Config  *configs.Config    // after LoadConfig
@@ -44,7 +44,7 @@ type Workspace struct {
 	Store   *state.Store       // after Open or Locked
 
 	questions *questions
-	shared    *place // of the state; nil: it is in a file
+	shared    *place // the place of the state; nil: a file
 }
 
 // NewWorkspace returns the workspace of a command. It opens nothing.
@@ -224,7 +224,8 @@ func (w *Workspace) WithLock(ctx context.Context, operation string, work func(*s
 	return work(session)
 }
 
-// WarnOfAbandoned warns of a run that was killed. next says who goes on. Nil: there was none.
+// WarnOfAbandoned warns of a run that was killed. next is a clause about the continuation. It does
+// nothing if last is nil.
 func WarnOfAbandoned(printer *view.Printer, last *state.LockInfo, next string) {
 	if last == nil {
 		return
@@ -234,7 +235,8 @@ func WarnOfAbandoned(printer *view.Printer, last *state.LockInfo, next string) {
 			last.Who, last.Created.Local().Format("2006-01-02 15:04"), next))
 }
 
-// WarnOfHolder warns that another kolla holds the lock, and may change the cluster. Nil: none does.
+// WarnOfHolder warns that another kolla holds the lock and may change the cluster. It does nothing
+// if holder is nil.
 func WarnOfHolder(printer *view.Printer, holder *state.LockInfo) {
 	if holder == nil {
 		return

@@ -98,7 +98,7 @@ func (c *console) prompt() string {
 
 // lines is a source of lines.
 type lines interface {
-	// next shows the prompt, and sends a line as soon as it is there.
+	// next shows the prompt, and sends a line when it is complete.
 	next(prompt string) <-chan inputLine
 	// release restores the terminal while next waits for a line.
 	release()
@@ -123,8 +123,8 @@ func (p *plainLines) next(prompt string) <-chan inputLine {
 
 func (p *plainLines) release() {}
 
-// readLines reads in the background: nothing can end a read from a terminal. The read goes
-// on until the program ends. The last line that it sends has an error.
+// readLines reads in the background, because nothing can interrupt a read from a terminal. It
+// continues until the program ends. The last value that it sends has an error.
 func readLines(in io.Reader) <-chan inputLine {
 	lines := make(chan inputLine)
 	go func() {
@@ -213,14 +213,14 @@ func isBlank(expression string) bool {
 	return true
 }
 
-// goesOn reports whether an expression ends within brackets or a heredoc, so that the next
-// line belongs to it. An empty line ends an expression within brackets.
+// goesOn reports whether an expression ends within brackets or a heredoc, so that the next line is
+// a part of it. An empty line ends an expression within brackets.
 func goesOn(expression string, emptyLine bool) bool {
 	tokens, _ := hclsyntax.LexExpression([]byte(expression+"\n"), name, hcl.InitialPos)
 	brackets, heredocs := 0, 0
 	for _, token := range tokens {
 		switch token.Type {
-		case hclsyntax.TokenQuotedNewline: // a quote is missing: more lines cannot mend that
+		case hclsyntax.TokenQuotedNewline: // a closing quote is missing, and more lines do not help
 			return false
 		case hclsyntax.TokenOParen, hclsyntax.TokenOBrack, hclsyntax.TokenOBrace, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
 			brackets++

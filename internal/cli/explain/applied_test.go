@@ -19,7 +19,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// failing is a round in which many actions fail.
+// failing returns an apply with n failed actions.
 func failing(n int, why func(i int) error) *engine.ApplyResult {
 	result := &executor.Result{}
 	for i := range n {
@@ -29,7 +29,8 @@ func failing(n int, why func(i int) error) *engine.ApplyResult {
 	return &engine.ApplyResult{Rounds: []engine.Round{{Plan: &plans.Plan{}, Result: result}}}
 }
 
-// A lost lock fails everything that is left. It is one error, with the number of objects.
+// TestLostLockIsOneError checks that a lost lock is reported as one error, with the number of
+// failed objects. It fails all remaining actions.
 func TestLostLockIsOneError(t *testing.T) {
 	all := failing(1400, func(int) error { return &state.LockLostError{ID: "42"} })
 	result := explain.Applied(all, "v1", nil)
@@ -48,7 +49,8 @@ func TestLostLockIsOneError(t *testing.T) {
 	}
 }
 
-// Objects that are not ready have reasons and logs of their own.
+// TestOtherFailuresStayApart checks that every object that is not ready is reported. Each has its
+// own reason and log.
 func TestOtherFailuresStayApart(t *testing.T) {
 	result := explain.Applied(failing(3, func(i int) error {
 		return &providers.NotReadyError{Reason: "the job failed", Detail: []string{fmt.Sprintf("log %d", i)}}
@@ -56,14 +58,14 @@ func TestOtherFailuresStayApart(t *testing.T) {
 	if len(result.Failed) != 3 {
 		t.Errorf("%d failures of 3: %+v", len(result.Failed), result.Failed)
 	}
-	// So do equal words about several objects.
+	// Equal errors of several objects are also reported for each object.
 	result = explain.Applied(failing(3, func(int) error { return errors.New("denied the request: no") }), "v1", nil)
 	if len(result.Failed) != 3 {
 		t.Errorf("%d failures of 3: %+v", len(result.Failed), result.Failed)
 	}
 }
 
-// No words of an error show a secret value, wherever they come from.
+// TestErrorsWithoutSecrets checks that no error shows a secret value.
 func TestErrorsWithoutSecrets(t *testing.T) {
 	secrets := &redaction.Values{}
 	secrets.Add("hunter2-hunter2")

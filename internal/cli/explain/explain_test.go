@@ -16,7 +16,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
-// TestFiles checks that what the system refuses comes with a remedy.
+// TestFiles checks that an error of the operating system is explained with a remedy.
 func TestFiles(t *testing.T) {
 	for errno, want := range map[syscall.Errno][]string{
 		syscall.ENOSPC: {"Error: No space left", "Free some space"},
@@ -41,7 +41,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestEngine checks that errors of the engine come with the option that helps.
+// TestEngine checks that an error of the engine is explained with the option that helps.
 func TestEngine(t *testing.T) {
 	planned := []engine.Assignment{{Name: "size", Value: "a b"}}
 	for want, err := range map[string]error{

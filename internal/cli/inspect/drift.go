@@ -160,7 +160,7 @@ func openHistory(printer *view.Printer, keep drift.Storage) (history *drift.Hist
 	return history, false
 }
 
-// withoutHistory says what is different without a history.
+// withoutHistory describes the effect of a missing history.
 const withoutHistory = "Without it, each look treats all drift as new, and notifies of it."
 
 // saveHistory saves the history. A failure is only a warning: a job in a cluster may have no
@@ -248,7 +248,7 @@ func cloudOf(w *command.Workspace, history *drift.History) string {
 	return history.Cloud
 }
 
-// showDrift prints a look. limit is that of a page of Markdown.
+// showDrift prints a look. limit is the maximum size of a page of Markdown.
 func showDrift(out io.Writer, look *drift.Look, format string, limit int, zone *time.Location) (err error) {
 	switch format {
 	case "json":
@@ -311,8 +311,8 @@ func timeOf(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, failure.New(fmt.Sprintf("-since=%s is not a time", text), "It is a duration before now, such as 90m, 12h, 7d or 2w, or a time, such as 2026-11-20, \"2026-11-20 03:00\" or 2026-11-20T03:00:00Z.")
 }
 
-// notifyReceivers tells the receivers that do not know the drift yet. It returns an error for each
-// one that could not be told, and that is told by a later look.
+// notifyReceivers notifies the receivers that do not know the drift yet. It returns an error for
+// each receiver that it could not notify. A later look tries again.
 func notifyReceivers(ctx context.Context, receivers []notify.Receiver, history *drift.History, look *drift.Look) (failed []error) {
 	set := history.Set()
 	for _, r := range receivers {

@@ -12,14 +12,14 @@ import (
 	"kolla.openstack.org/kolla/internal/present/view"
 )
 
-// readOnly is a storage without a disk to write to.
+// readOnly is a storage on a read-only disk.
 type readOnly struct{}
 
 func (readOnly) Load() ([]byte, error) { return nil, fs.ErrNotExist }
 func (readOnly) Save([]byte) error     { return errors.New("read-only file system") }
 func (readOnly) String() string        { return ".kolla/drift.json" }
 
-// TestHistoryOnAReadOnlyDisk checks that a job without a disk to write to gets one warning.
+// TestHistoryOnAReadOnlyDisk checks that a job with a read-only disk gets one warning.
 func TestHistoryOnAReadOnlyDisk(t *testing.T) {
 	var out, warnings bytes.Buffer
 	printer := view.New(&out, &warnings, true)

@@ -21,7 +21,7 @@ type metricsTarget struct {
 	gateway string // its URL
 }
 
-// targetOf reads -metrics. A file that holds no metrics of kolla is refused.
+// targetOf reads -metrics. It refuses a file that contains other content than metrics of kolla.
 func targetOf(text string) (metricsTarget, error) {
 	if strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") {
 		return metricsTarget{gateway: text}, nil
@@ -41,8 +41,8 @@ func (m metricsTarget) write(ctx context.Context, look *drift.Look) error {
 	return nil
 }
 
-// failed writes that a look failed. The other metrics stay as they were. looked is the time
-// of the last look that succeeded; zero: it is not known.
+// failed writes that a look failed, and keeps the other metrics. looked is the time of the last
+// successful look; zero: the time is unknown.
 func (m metricsTarget) failed(ctx context.Context, cloud string, looked time.Time) error {
 	switch {
 	case m.gateway != "":
@@ -57,7 +57,8 @@ func (m metricsTarget) failed(ctx context.Context, cloud string, looked time.Tim
 	return nil
 }
 
-// replace writes the file in one step. node_exporter, which has another user, can read it.
+// replace writes the file in one step, with permissions that let node_exporter, another user, read
+// it.
 func (m metricsTarget) replace(text []byte) error {
 	return m.file.Write(text, renameio.IgnoreUmask())
 }

@@ -57,8 +57,8 @@ func renderOffline(w *command.Workspace) ([]providers.Object, error) {
 	return objects, nil
 }
 
-// warnIncomplete names the objects that lack values from the cluster, so that nobody applies
-// them as they are.
+// warnIncomplete names the objects that lack values from the cluster, so that they are not applied
+// as they are.
 func warnIncomplete(printer *view.Printer, objects []providers.Object) {
 	var lines []string
 	for _, o := range objects {

@@ -80,7 +80,7 @@ func runValidate(w *command.Workspace) error {
 	return nil
 }
 
-// asErrors makes errors of warnings, and counts these.
+// asErrors turns warnings into errors, and counts them.
 func asErrors(diags hcl.Diagnostics) (strict hcl.Diagnostics, warnings int) {
 	for _, d := range diags {
 		if d.Severity == hcl.DiagWarning {
@@ -96,7 +96,7 @@ func asErrors(diags hcl.Diagnostics) (strict hcl.Diagnostics, warnings int) {
 // validate returns the configuration, the number of its objects, and all errors and warnings
 // that need no cluster.
 func validate(w *command.Workspace) (*configs.Config, int, hcl.Diagnostics) {
-	config, diags, _ := w.Source.Read(w.Flags.Context, w.Loading) // asks for no values
+	config, diags, _ := w.Source.Read(w.Flags.Context, w.Loading) // does not ask for values
 	if diags.HasErrors() {
 		return config, 0, append(diags, options.CheckPart(config)...)
 	}

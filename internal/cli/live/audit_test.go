@@ -11,9 +11,9 @@ import (
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
 )
 
-// TestPlanWritesNothing reads in the API server's audit log what kolla asked for:
-// a plan of an empty cluster, of drift, of no change and of pods that go sends nothing that writes and
-// runs no command in a pod, and an apply writes each object once.
+// TestPlanWritesNothing checks in the API server's audit log that a plan sends no write request and
+// runs no command in a pod: a plan of an empty cluster, of drift, of no changes, and of a destroy.
+// It also checks that an apply writes each object once.
 func TestPlanWritesNothing(t *testing.T) {
 	t.Setenv("KUBECONFIG", clustertest.Kubeconfig())
 	t.Chdir(t.TempDir())
@@ -80,7 +80,7 @@ service "agent" {}
 	}
 
 	clustertest.Kubectl(t, "-n", "audited", "scale", "deployment", "keystone-api", "--replicas=3")
-	// A dry run of an object whose status changes meanwhile is sent again.
+	// kolla repeats a dry run if the status of the object changes meanwhile.
 	clustertest.Kubectl(t, "-n", "audited", "rollout", "status", "deployment/keystone-api")
 	kolla(t, "plan")
 	planned := audit.Kolla()
@@ -114,7 +114,7 @@ service "agent" {}
 	}
 }
 
-// kolla runs a command line that must succeed.
+// kolla runs a command that must succeed.
 func kolla(t *testing.T, args ...string) {
 	t.Helper()
 	var out bytes.Buffer

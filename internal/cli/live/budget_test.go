@@ -8,9 +8,9 @@ import (
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
 )
 
-// TestRequestsOfAnUnchangedCloud reads in the API server's audit log what a plan
-// and an apply of an unchanged cloud ask for: each LIST once, and at most seven
-// things more: which cluster it is, and which policies and webhooks there are.
+// TestRequestsOfAnUnchangedCloud checks in the API server's audit log the requests of a plan and an
+// apply of an unchanged cloud: each LIST once, and at most seven other requests, which identify the
+// cluster and list policies and webhooks.
 func TestRequestsOfAnUnchangedCloud(t *testing.T) {
 	t.Setenv("KUBECONFIG", clustertest.Kubeconfig())
 	dir := t.TempDir()
@@ -49,8 +49,7 @@ func TestRequestsOfAnUnchangedCloud(t *testing.T) {
 	}
 }
 
-// TestRequestsOfData reads in the audit log that what data blocks read is listed with
-// everything else, once.
+// TestRequestsOfData checks in the audit log that objects of data blocks need no LIST of their own.
 func TestRequestsOfData(t *testing.T) {
 	t.Setenv("KUBECONFIG", clustertest.Kubeconfig())
 	dir := t.TempDir()

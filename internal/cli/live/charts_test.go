@@ -10,9 +10,9 @@ import (
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
 )
 
-// chart writes what openstack-helm's chart of a service consists of: for each job, and the
-// workload, an account with a role of its own, scripts and configuration that are mounted,
-// and an init container that waits for others. The kinds come in the worst order.
+// chart returns manifests like those of openstack-helm's chart of a service. Each job and the
+// workload have a service account with its own role, mounted scripts and configuration, and an init
+// container that waits for other services. The kinds are in the worst order.
 func chart(service, workload string, jobs ...string) string {
 	const pod = `
       serviceAccountName: SERVICE-NAME
@@ -94,9 +94,8 @@ spec:`+strings.ReplaceAll(pod, "\n    ", "\n")+account, "check", "Always")
 	return b.String()
 }
 
-// TestChartsGoOutInOneGo applies what the charts of five services consist of as one
-// manifest: more jobs than there are places, each in need of objects that come later by
-// name.
+// TestChartsGoOutInOneGo applies the charts of five services as one manifest. It has more jobs than
+// the parallelism, and each job needs objects whose names sort later.
 func TestChartsGoOutInOneGo(t *testing.T) {
 	t.Setenv("KUBECONFIG", clustertest.Kubeconfig())
 	const namespace = "t-charts"
@@ -132,8 +131,8 @@ func TestChartsGoOutInOneGo(t *testing.T) {
 
 var uri = regexp.MustCompile(`^/apis?/(?:[a-z0-9.]+/)?v1/(?:namespaces/[^/]+/)?([a-z]+)/`)
 
-// written lists the resources of a namespace in the order in which they came first, each as
-// often as others came between.
+// written lists the resources of the writes in a namespace, in order. A resource is listed again if
+// others were written in between.
 func written(events []clustertest.Request, namespace string, of []string) []string {
 	var order []string
 	for _, e := range events {

@@ -1,6 +1,6 @@
-// Package live_test holds tests of command lines against a real API server that run within the test:
-// they count requests, and change what a command reads. They have a cluster of their own, so that
-// nobody else's requests are in its audit log.
+// Package live_test runs command lines in the test process against a real API server. The tests
+// count requests, and change objects that a command reads. They have their own cluster, so that its
+// audit log contains only their requests.
 package live_test
 
 import (

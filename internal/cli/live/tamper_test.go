@@ -29,12 +29,12 @@ import (
 // tampering is an edit of a saved plan.
 type tampering struct {
 	edit func(*plans.Plan)
-	// want is what the refusal says. Empty: the field gives no power, because an apply
-	// does not read it. All such edits are made to one plan, which is applied.
+	// want is a part of the error. If it is empty, the edit has no effect, because an apply does
+	// not read the field. All such edits are made to one plan, which is applied.
 	want string
 }
 
-// on is an edit of the action with an address that ends so.
+// on edits the action whose address ends with the given text.
 func on(address string, edit func(*plans.Action)) func(*plans.Plan) {
 	return func(p *plans.Plan) {
 		for i := range p.Actions {
@@ -126,7 +126,7 @@ var actionFields = map[string]tampering{
 	}), ""},
 }
 
-// attacks are edits that go together, so that the file agrees with itself.
+// attacks are combined edits, after which the file is consistent.
 var attacks = map[string]tampering{
 	"another value, and shown": {on("/changed", func(a *plans.Action) {
 		set(a.Object.Manifest, "evil", "data", "value")
@@ -186,9 +186,9 @@ func namespaceUID() types.UID { return types.UID(publicUID) }
 
 var publicUID string // of the namespace kube-public
 
-// TestTamperedPlans edits each field of a saved plan, with a checksum that is right, and
-// checks that an apply refuses the file and writes nothing; or that the field decides
-// nothing. An address, a field and a verb count only as far as a new plan has them too.
+// TestTamperedPlans edits each field of a saved plan, with a correct checksum. It checks that an
+// apply refuses the file and writes nothing, or that the edit has no effect. An action counts only
+// if a new plan has the same address, fields and verb.
 func TestTamperedPlans(t *testing.T) {
 	for name, fields := range map[string]map[string]tampering{"Plan": planFields, "Action": actionFields} {
 		typ := map[string]reflect.Type{"Plan": reflect.TypeFor[plans.Plan](), "Action": reflect.TypeFor[plans.Action]()}[name]
@@ -246,8 +246,8 @@ func TestTamperedPlans(t *testing.T) {
 	mustRun(t, "destroy", "-auto-approve", "-delete-data=*")
 }
 
-// withoutPower applies a plan in which all is edited that decides nothing, and expects
-// what the plan itself would have done.
+// withoutPower applies a plan with all edits that should have no effect, and checks that the apply
+// does what the original plan shows.
 func withoutPower(t *testing.T, namespace string) {
 	t.Helper()
 	mustRun(t, "plan", "-input=false", "-out=good.plan")
@@ -304,7 +304,7 @@ manifest "changed" {
 	}
 }
 
-// save writes a plan file with an edited plan, whose checksum is right.
+// save writes an edited plan to a file, with a correct checksum.
 func save(t *testing.T, good []byte, file string, edit func(*plans.Plan)) {
 	t.Helper()
 	plan, err := plans.Read(good)

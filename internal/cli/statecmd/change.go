@@ -216,9 +216,9 @@ func targetsOf(asked []string) ([]addrs.Target, error) {
 	return targets, nil
 }
 
-// changing runs work while it holds the lock of the state, and prints what work says when the
-// state is saved. It needs neither a configuration that is complete nor, for a state in a
-// file, a cluster.
+// changing runs work while it holds the lock of the state, and prints the text that work returns
+// after the state is saved. It needs no complete configuration. If the state is in a file, it needs
+// no cluster.
 func changing(s command.Streams, c *cli.Context, operation string, work func(*state.Session) (string, error)) error {
 	w := command.NewWorkspace(s, c)
 	if err := w.OpenStore(c.Context); err != nil {

@@ -1,5 +1,4 @@
-// Package arch checks which package may import which, and what the documents say of the
-// code.
+// Package arch checks which package may import which, and whether the documents match the code.
 package arch_test
 
 import (
@@ -20,7 +19,7 @@ import (
 
 const module = "kolla.openstack.org/kolla"
 
-// allowed lists, for every package, which of ours it may import.
+// allowed lists, for every package, which of kolla's packages it may import.
 var allowed = map[string][]string{
 	"cmd/kolla":                               {"internal/cli"},
 	"lang":                                    {"internal/base/words", "lang/configs", "lang/functions", "lang/internal/blocks", "lang/internal/budget", "lang/internal/check", "lang/internal/diag", "lang/internal/eval", "lang/internal/graph", "lang/internal/moves", "lang/internal/services", "lang/internal/settings", "lang/internal/source", "lang/internal/values", "lang/internal/variables", "lang/mark", "lang/schema", "lang/syntax"},
@@ -183,7 +182,7 @@ var rooms = []room{
 	{"internal/dev", []string{"lang", "providers", "internal/present"}},
 }
 
-// heavy are modules that kolla's own must not pull in.
+// heavy lists modules on which kolla's packages must not depend.
 var heavy = []string{"k8s.io/kubernetes", "k8s.io/apiserver", "sigs.k8s.io/controller-runtime", "helm.sh/helm"}
 
 type goPackage struct {
@@ -282,7 +281,7 @@ func TestOneWriter(t *testing.T) {
 		case strings.HasSuffix(name, "_test.go"):
 		case strings.HasPrefix(name, client+"write/"):
 			writes += calls
-		case name == client+"connect/exec.go": // the URL of a command
+		case name == client+"connect/exec.go": // the URL of the exec request
 			calls -= strings.Count(text, ".Post().Resource(\"pods\")")
 			fallthrough
 		default:
@@ -296,8 +295,8 @@ func TestOneWriter(t *testing.T) {
 	}
 }
 
-// TestOneParser checks that only lang/syntax parses what may be nested: it refuses what
-// would overflow the stack, which nothing survives.
+// TestOneParser checks that only lang/syntax calls parsers of nested input: it limits the nesting,
+// because a program cannot recover from a stack overflow.
 func TestOneParser(t *testing.T) {
 	found := 0
 	inspect(t, "lang", func(f *ast.SelectorExpr, at token.Position) {
@@ -333,8 +332,8 @@ func inspect[N ast.Node](t *testing.T, dir string, visit func(n N, at token.Posi
 	}
 }
 
-// sources are the Go files below directories that are no tests, with their paths from the root
-// of the project.
+// sources returns the paths of the Go files below directories, without tests. The paths begin at
+// the root of the project.
 func sources(t *testing.T, dirs ...string) []string {
 	t.Helper()
 	var out []string

@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	architectureBytes = 8 << 10 // what somebody reads before the first change
+	architectureBytes = 8 << 10 // must stay short enough to read before a first change
 	decisionLines     = 60      // a page
 )
 
 var (
-	// linked is a link to something in the project: its text, and where it leads.
+	// linked matches a link to a file of the project: its text and its target.
 	linked = regexp.MustCompile(`\[([^\]]+)\]\(([^)#:]+)(?:#[^)]*)?\)`)
-	// named is a function, method or type in the text of a link, with or without the
-	// package or type that it belongs to.
+	// named matches the text of a link that names a function, a method or a type, with or without
+	// its package or receiver.
 	named = regexp.MustCompile("^`(?:[A-Za-z]+\\.)?([A-Za-z]+)`$")
-	// drawn is the path of a package in the picture.
+	// drawn matches the path of a package in the picture.
 	drawn = regexp.MustCompile(`\b(?:lang|planner|providers|internal)(?:/[a-z]+)*\b|\bstate\b`)
-	// decided is the name of the file of a decision.
+	// decided matches the name of a decision's file.
 	decided = regexp.MustCompile(`^[0-9]{3}-[a-z0-9-]+\.md$`)
 )
 
@@ -111,8 +111,8 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// checkLinks checks that the links of a document lead to files, and that a linked file
-// declares the function or type that the text of the link names.
+// checkLinks checks that the links of a document lead to files, and that a linked file declares the
+// function or type in the text of the link.
 func checkLinks(t *testing.T, name string) {
 	t.Helper()
 	for _, link := range linked.FindAllStringSubmatch(read(t, name), -1) {

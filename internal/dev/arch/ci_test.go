@@ -111,7 +111,7 @@ type workflow struct {
 	}
 }
 
-// exampleFiles are the files in examples/ci that match a pattern.
+// exampleFiles returns the files in examples/ci that match a pattern.
 func exampleFiles(t *testing.T, pattern string) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(root, "examples", "ci", pattern))

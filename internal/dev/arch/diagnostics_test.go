@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// ungolden are the diagnostics that no golden file has, by the start of summary or
-// detail, with the reason.
+// ungolden maps the diagnostics without a golden file, by the start of summary or detail, to the
+// reasons.
 var ungolden = map[string]string{
 	"Cannot read the catalogue":                    "the catalogue is a part of the program",
 	"Function %q has no result for such arguments": "no function panics that is known",
@@ -51,8 +51,8 @@ func TestEveryDiagnostic(t *testing.T) {
 	}
 }
 
-// written is a diagnostic as the source has it. Summary and detail are format strings;
-// a detail that is put together otherwise is empty.
+// written is a diagnostic in the source. Summary and detail are format strings. The detail is empty
+// if it is not a format string.
 type written struct {
 	at              string
 	summary, detail string
@@ -69,7 +69,7 @@ func (d written) excused() bool {
 	return false
 }
 
-// diagnosticsIn finds all calls in lang that report something.
+// diagnosticsIn finds all calls in lang that report a diagnostic.
 func diagnosticsIn(t *testing.T) []written {
 	t.Helper()
 	var out []written
@@ -83,13 +83,13 @@ func diagnosticsIn(t *testing.T) []written {
 	return out
 }
 
-// reporting are the functions that report, with the place of the summary among their
-// arguments; the detail follows.
+// reporting maps functions that report a diagnostic to the index of the summary among their
+// arguments. The detail is the next argument.
 var reporting = map[string]int{
 	"Error": 1, "error": 1, "Warn": 1, "Alert": 1, "Unsuitable": 2, "Undeclared": 1, "syntaxError": 1, "Spend": 3, "UnmetCondition": 4,
 }
 
-// reported reads a call of a function that reports.
+// reported parses a call of such a function.
 func reported(call *ast.CallExpr) (d written, ok bool) {
 	var name string
 	switch f := call.Fun.(type) {
@@ -126,7 +126,7 @@ func reported(call *ast.CallExpr) (d written, ok bool) {
 	return d, true
 }
 
-// format is a text or the format of a Sprintf.
+// format returns a string literal, or the format of a Sprintf.
 func format(expr ast.Expr) (text string, ok bool) {
 	switch expr := expr.(type) {
 	case *ast.BasicLit:
@@ -142,7 +142,7 @@ func format(expr ast.Expr) (text string, ok bool) {
 
 var verb = regexp.MustCompile(`%[0-9]*[a-zU]`)
 
-// pattern matches what a format can give.
+// pattern returns a regular expression for the results of a format.
 func pattern(format string) string {
 	parts := verb.Split(format, -1)
 	for i, part := range parts {

@@ -7,18 +7,17 @@ import (
 	"unicode"
 )
 
-// fenced matches the blocks of code in a document.
+// fenced matches the code blocks in a document.
 var fenced = regexp.MustCompile("(?ms)^```[a-z]*\n(.*?)^```$")
 
-// literal matches the texts in a Go file.
+// literal matches string literals in a Go file.
 var literal = regexp.MustCompile("\"(?:[^\"\\\\\n]|\\\\.)*\"|`[^`]*`")
 
 // placeholder matches the verbs of a format, such as %s.
 var placeholder = regexp.MustCompile(`%[+#]?[vsdqw]`)
 
-// TestTroubleshooting checks that the messages that the page quotes are those of the code:
-// each piece between two names stands in a text of a Go file, and in the order of the
-// message.
+// TestTroubleshooting checks that the code contains the messages that the page quotes: each piece
+// between two placeholders is in a string literal of a Go file.
 func TestTroubleshooting(t *testing.T) {
 	texts := strings.ToLower(strings.Join(messageTexts(t), "\n"))
 	found := 0
@@ -41,7 +40,7 @@ func TestTroubleshooting(t *testing.T) {
 	}
 }
 
-// messageTexts are the texts in all Go files that are no tests.
+// messageTexts returns the string literals of all Go files that are not tests.
 func messageTexts(t *testing.T) []string {
 	t.Helper()
 	var texts []string
@@ -53,14 +52,14 @@ func messageTexts(t *testing.T) []string {
 	return texts
 }
 
-// TestOptionsOfMessages checks that an option which a problem of a plan names can be given to
-// both commands that make a plan.
+// TestOptionsOfMessages checks that kolla plan and kolla apply have every option that a problem of
+// a plan names.
 func TestOptionsOfMessages(t *testing.T) {
 	option := regexp.MustCompile(`(?:^"|[ (])-([a-z]+(?:-[a-z]+)*)[=, .:]`)
 	named := map[string]string{}
 	for _, path := range sources(t, "planner/internal") {
 		for _, text := range literal.FindAllString(read(t, path), -1) {
-			if text[0] == '`' { // it names options of kubectl
+			if text[0] == '`' { // raw strings name options of kubectl
 				continue
 			}
 			for _, match := range option.FindAllStringSubmatch(text, -1) {

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// starters are the packages in the program that can start another program, with what starts it
-// in kolla.
+// starters lists the packages of kolla that can start other programs, with the programs that they
+// start in kolla.
 var starters = map[string]string{
 	module + "/internal/base/revision":             "git, for kolla diff",
 	"k8s.io/client-go/plugin/pkg/client/auth/exec": "the credential plugin of the kubeconfig",
@@ -22,7 +22,7 @@ var starters = map[string]string{
 	"github.com/mattn/go-shellwords":               "nothing: kolla does not set ParseBacktick",
 }
 
-// TestPrograms checks the inventory of docs/security.md: which code can start a program.
+// TestPrograms checks the inventory in docs/security.md: which code can start a program.
 func TestPrograms(t *testing.T) {
 	for _, system := range []string{"linux", "darwin"} {
 		list := exec.Command("go", "list", "-deps", "-f", `{{$p := .ImportPath}}{{range .Imports}}{{if eq . "os/exec"}}{{println $p}}{{end}}{{end}}`, module+"/cmd/kolla")
@@ -37,7 +37,7 @@ func TestPrograms(t *testing.T) {
 			t.Errorf("on %s these packages import os/exec: %q, want %q. Add a new one to docs/security.md, with what in the work tree of a stranger can steer it.", system, got, want)
 		}
 	}
-	// What starts programs without that package, or makes one of the above start one.
+	// Code that starts programs without os/exec, or that makes one of the packages above start one.
 	others := regexp.MustCompile(`\.(StartProcess|ForkExec)\b|\b(syscall|unix)\.Exec\b|SYS_(EXECVE|FORK|CLONE)|ParseBacktick|"plugin"`)
 	tools := regexp.MustCompile(`^(bin/|internal/dev/)|/testdata/|_test\.go$`)
 	files := 0

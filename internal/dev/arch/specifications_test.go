@@ -13,12 +13,12 @@ import (
 )
 
 var (
-	// specified is a row about a requirement: number, requirement, state, evidence.
+	// specified matches a row about a requirement: number, requirement, state and evidence.
 	specified = regexp.MustCompile(`(?m)^\| ([0-9]+) \| ([^|]+) \| ([a-z ]+) \| ([^|]+) \|$`)
-	// evidence is how docs/specifications.md names a test: the directory of the package,
-	// the test, and a part of the test.
+	// evidence matches a test named in docs/specifications.md: the directory of the package, the
+	// test, and a part of the test.
 	evidence = regexp.MustCompile("`(?:([a-z0-9/]+)/)?((?:Test|Fuzz)[A-Za-z0-9_]+)(?:/([a-z0-9_]+))?`")
-	// counted is a row about a state: the state, its meaning, how many requirements have it.
+	// counted matches a row about a state: the state, its meaning, and the number of requirements.
 	counted = regexp.MustCompile(`(?m)^\| ([a-z ]+) \| [^|]+ \| ([0-9]+) \|$`)
 )
 
@@ -60,13 +60,13 @@ func TestSpecificationsPage(t *testing.T) {
 	}
 }
 
-// headers counts the rows of a page that are no requirement: heads of tables, the lines
-// below them, and the states.
+// headers counts the rows of a page that are not requirements: heads of tables, the lines below
+// them, and the states.
 func headers(page string) int {
 	return strings.Count(page, "\n| # |") + strings.Count(page, "\n| state |") + strings.Count(page, "\n| --- |") + len(counted.FindAllString(page, -1))
 }
 
-// packagesOf maps the name of each test to the directories of the packages that have it.
+// packagesOf maps the name of each test to the directories of the packages that contain it.
 func packagesOf(t *testing.T) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
@@ -82,13 +82,13 @@ func packagesOf(t *testing.T) map[string][]string {
 	return out
 }
 
-// cases are the files that parts of these tests are named after.
+// cases maps tests to the files of their cases.
 var cases = map[string]string{
 	"TestScripts":     "cmd/kolla/testdata/script/%s.txtar",
 	"TestDiagnostics": "lang/testdata/diagnostics/%s",
 }
 
-// find looks for a named test, and for the part of it.
+// find checks that a named test exists, with the named part.
 func find(packages map[string][]string, dir, test, part string) error {
 	if file := cases[test]; file != "" && dir == "" && part != "" {
 		_, err := os.Stat(filepath.Join(root, fmt.Sprintf(file, part)))
@@ -109,7 +109,7 @@ func find(packages map[string][]string, dir, test, part string) error {
 	return findStep(filepath.Join(root, at[0]), part)
 }
 
-// findStep looks for a step of a test, as steps are written in internal/dev/realcloud.
+// findStep checks that a test has a step. Steps are written as in internal/dev/realcloud.
 func findStep(dir, part string) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 	if err != nil {

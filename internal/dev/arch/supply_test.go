@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// root is where the files of the project are.
+// root is the root directory of the project.
 const root = "../../.."
 
 var (
-	// namedTest is how docs/security.md names tests and scripts.
+	// namedTest matches a test or a script named in docs/security.md.
 	namedTest = regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9_]+)(?:/([a-z0-9_]+))?`")
 	declared  = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Za-z0-9_]+)\(`)
 	comment   = regexp.MustCompile(`(?s)<!--.*?-->`)
@@ -57,7 +57,7 @@ func TestSecurityPage(t *testing.T) {
 	}
 }
 
-// testsOf are the names of all tests and fuzz tests of kolla's own module.
+// testsOf returns the names of all tests and fuzz tests of the project.
 func testsOf(t *testing.T) map[string]bool {
 	t.Helper()
 	tests := map[string]bool{}
@@ -69,7 +69,7 @@ func testsOf(t *testing.T) map[string]bool {
 	return tests
 }
 
-// testFiles are the sources of all tests, by the name of the file.
+// testFiles returns the sources of all tests, by file name.
 func testFiles(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -95,8 +95,8 @@ func testFiles(t *testing.T) map[string]string {
 	return files
 }
 
-// TestShippedBuild checks that what make builds for users names no directory of the
-// machine that it was built on.
+// TestShippedBuild checks that the released program contains no directory names of the machine that
+// built it.
 func TestShippedBuild(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {
@@ -108,10 +108,10 @@ func TestShippedBuild(t *testing.T) {
 	}
 }
 
-// TestVulnerabilities checks what make check makes of govulncheck's answers.
+// TestVulnerabilities checks how make check handles the results of govulncheck.
 func TestVulnerabilities(t *testing.T) {
 	tests := map[string]struct {
-		answer string // what the tool does
+		answer string // the script that stands in for govulncheck
 		code   int
 		says   string
 	}{

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// exposed is the highest exposure that the service of examples/drift may have, by
-// systemd-analyze security: 0.0 is the best, and 10.0 has no protection.
+// exposed is the maximum exposure level of the service in examples/drift, by systemd-analyze
+// security. 0.0 is the best, and 10.0 means no protection.
 const exposed = "1.2"
 
 // TestDriftUnits checks examples/drift/systemd with systemd's own tools: the units are valid,
@@ -21,7 +21,7 @@ func TestDriftUnits(t *testing.T) {
 		t.Skip("NOT RUN: there is no systemd-analyze")
 	}
 	dir := t.TempDir()
-	program := filepath.Join(dir, "kolla") // verify wants it to exist
+	program := filepath.Join(dir, "kolla") // systemd-analyze verify needs the file
 	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/open-policy-agent/conftest/policy"
 )
 
-// documents are the plans by their names.
+// documents returns the plans by name.
 func documents(t *testing.T) map[string][]byte {
 	t.Helper()
 	names, err := filepath.Glob("testdata/*.json")
@@ -32,7 +32,7 @@ func documents(t *testing.T) map[string][]byte {
 	return out
 }
 
-// parse reads a plan as services do that get it from a run task.
+// parse reads a plan like the services that get plans from run tasks.
 func parse(t *testing.T, content []byte) *tfjson.Plan {
 	t.Helper()
 	plan := &tfjson.Plan{}
@@ -42,7 +42,7 @@ func parse(t *testing.T, content []byte) *tfjson.Plan {
 	return plan
 }
 
-// deleted are the addresses of the objects that a plan deletes or replaces.
+// deleted returns the addresses of the objects that a plan deletes or replaces.
 func deleted(plan *tfjson.Plan) []string {
 	var out []string
 	for _, c := range plan.ResourceChanges {
@@ -53,8 +53,8 @@ func deleted(plan *tfjson.Plan) []string {
 	return out
 }
 
-// TestTerraformJSON checks that HashiCorp's own package reads the plans, and that each
-// change has the sides that its actions need.
+// TestTerraformJSON checks that HashiCorp's own package reads the plans, and that a change has no
+// values before a creation and none after a deletion.
 func TestTerraformJSON(t *testing.T) {
 	var all []*tfjson.ResourceChange
 	for name, content := range documents(t) {
@@ -81,7 +81,7 @@ func TestTerraformJSON(t *testing.T) {
 	}
 }
 
-// TestConftest has conftest judge the plans with the Rego of docs/policies.md.
+// TestConftest evaluates the Rego policies of docs/policies.md on the plans with conftest.
 func TestConftest(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/policies.md")
 	if err != nil {

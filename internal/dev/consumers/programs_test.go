@@ -24,7 +24,8 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 )
 
-// program is the path of a program of others. The test does not run without it.
+// program returns the path of a third-party program. It skips the test if the program is not
+// installed.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -34,8 +35,8 @@ func program(t *testing.T, name string) string {
 	return path
 }
 
-// run gives the standard output of a program and its exit code. The program sees nothing of the
-// environment but the PATH and what is added.
+// run returns the standard output and the exit code of a program. The program gets an environment
+// of PATH, HOME and the given variables.
 func run(t *testing.T, env []string, path string, args ...string) (string, int) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), path, args...)
@@ -68,7 +69,7 @@ func changes(plan *tfjson.Plan) map[string][]string {
 	return sorted(out)
 }
 
-// sorted sorts the lists, and leaves out empty ones.
+// sorted sorts the lists and removes empty ones.
 func sorted(lists map[string][]string) map[string][]string {
 	for name, list := range lists {
 		slices.Sort(list)
@@ -79,8 +80,8 @@ func sorted(lists map[string][]string) map[string][]string {
 	return lists
 }
 
-// TestTfcmt has tfcmt read the plans of -format=tfcmt. It must find in the text all changes of
-// the same plan as JSON.
+// TestTfcmt checks that tfcmt finds in the plans of -format=tfcmt all changes that are in the same
+// plans as JSON.
 func TestTfcmt(t *testing.T) {
 	tfcmt := program(t, "tfcmt")
 	config := filepath.Join(t.TempDir(), "tfcmt.yaml")
@@ -91,7 +92,7 @@ func TestTfcmt(t *testing.T) {
 	for name, content := range documents(t) {
 		t.Run(name, func(t *testing.T) {
 			output := filepath.Join(t.TempDir(), "comment")
-			// tfcmt wants a token, also if it writes to a file.
+			// tfcmt needs a token even if it writes to a file.
 			_, code := run(t, []string{"GITHUB_TOKEN=unused"}, tfcmt, "-owner", "o", "-repo", "r", "-pr", "1", "-config", config,
 				"-output", output, "plan", "--", "sh", "-c", `cat "$0"; exit 2`, filepath.Join("testdata", "tfcmt", name+".txt"))
 			if code != 2 {
@@ -111,7 +112,7 @@ func TestTfcmt(t *testing.T) {
 			}
 			plan := parse(t, content)
 			want := changes(plan)
-			delete(want, "import") // an object that is imported and changes is among the updated ones
+			delete(want, "import") // tfcmt lists an imported object that changes among the updated ones
 			lists := sorted(map[string][]string{
 				"add": got.CreatedResources, "update": got.UpdatedResources, "delete": got.DeletedResources, "recreate": got.ReplacedResources,
 			})
@@ -158,8 +159,8 @@ func outputChanges(plan *tfjson.Plan) map[string][]string {
 	return sorted(out)
 }
 
-// TestTfSummarize has tf-summarize make its tables of the plans. All objects and outputs that
-// change must be in the right rows.
+// TestTfSummarize checks that the tables of tf-summarize contain all changed objects and outputs,
+// in the right rows.
 func TestTfSummarize(t *testing.T) {
 	summarize := program(t, "tf-summarize")
 	for name, content := range documents(t) {
@@ -182,7 +183,7 @@ func TestTfSummarize(t *testing.T) {
 					table = tables[cell]
 					continue
 				}
-				if word != "" { // empty: the same as above, and so is an empty value
+				if word != "" { // an empty cell repeats the one above; so does an empty value
 					change = word
 				}
 				if cell != "" {
@@ -199,7 +200,7 @@ func TestTfSummarize(t *testing.T) {
 	}
 }
 
-// TestWoodpecker has Woodpecker's linter check examples/ci/woodpecker.
+// TestWoodpecker checks examples/ci/woodpecker with Woodpecker's linter.
 func TestWoodpecker(t *testing.T) {
 	woodpecker := program(t, "woodpecker-cli")
 	names, err := filepath.Glob("../../../examples/ci/woodpecker/*.yaml")

@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/dev/golden"
 )
 
-// recorder keeps the failures of a comparison.
+// recorder records the failures of a comparison.
 type recorder struct {
 	testing.TB
 	failures string
@@ -25,7 +25,7 @@ func (r *recorder) Errorf(format string, args ...any) {
 	r.failures += fmt.Sprintf(format, args...)
 }
 
-// setUpdate sets -update for a test.
+// setUpdate sets the flag -update for a test.
 func setUpdate(t *testing.T, value string) {
 	t.Helper()
 	before := flag.Lookup("update").Value.String()
@@ -53,7 +53,8 @@ ports:
 - 6
 `
 
-// TestCompareChanges writes the changes to a base into a file, and compares them with the file.
+// TestCompareChanges writes the changes relative to a base to a file, and compares them with the
+// file.
 func TestCompareChanges(t *testing.T) {
 	for name, c := range map[string]struct{ old, replacement, want string }{
 		"none": {},
@@ -128,8 +129,8 @@ func TestCompareChanges(t *testing.T) {
 	}
 }
 
-// TestStaleChanges checks that a file of other changes fails the test, with both in the message. The
-// same changes do not fail if the base changes elsewhere.
+// TestStaleChanges checks that a file with different changes fails the test, and that the message
+// shows both. The same changes pass if the base changes in other places.
 func TestStaleChanges(t *testing.T) {
 	setUpdate(t, "false")
 	path := filepath.Join(t.TempDir(), "want.diff")
@@ -155,7 +156,7 @@ func TestStaleChanges(t *testing.T) {
 	}
 }
 
-// TestStaleObject checks that the message names the object in which the changes are others.
+// TestStaleObject checks that the message names the object whose changes differ.
 func TestStaleObject(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "want.diff")
 	changed := strings.NewReplacer("Service/a", "Service/c", "- 5", "- 7").Replace(base)
@@ -169,8 +170,8 @@ func TestStaleObject(t *testing.T) {
 	}
 }
 
-// TestLongReport checks that a failed comparison of long texts shows the first changes and how many
-// lines follow.
+// TestLongReport checks that the report on long texts shows the first differences and the number of
+// further lines.
 func TestLongReport(t *testing.T) {
 	setUpdate(t, "false")
 	path := filepath.Join(t.TempDir(), "want.txt")

@@ -52,7 +52,7 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// metrics are the names of the metrics of kolla drift.
+// metrics returns the names of kolla drift's metrics.
 func metrics(t *testing.T) []string {
 	t.Helper()
 	var names []string
@@ -62,7 +62,7 @@ func metrics(t *testing.T) []string {
 	return names
 }
 
-// TestOpenMetrics has Prometheus's parser of OpenMetrics read texts of kolla drift: one with
+// TestOpenMetrics parses texts of kolla drift with Prometheus's parser of OpenMetrics: one with
 // special characters, one after a failure, and the sample.
 func TestOpenMetrics(t *testing.T) {
 	texts, err := filepath.Glob("../drift/testdata/*.prom")
@@ -94,7 +94,7 @@ func TestOpenMetrics(t *testing.T) {
 	}
 }
 
-// used are the metrics that an expression reads.
+// used returns the metrics that an expression reads.
 func used(t *testing.T, text string) []string {
 	t.Helper()
 	expr, err := prom.ParseExpr(text)
@@ -111,8 +111,8 @@ func used(t *testing.T, text string) []string {
 	return names
 }
 
-// alerts reads the rules. All have a summary, a description and a severity, and read metrics
-// of kolla drift only.
+// alerts reads the rules. It checks that all have a summary, a description and a severity, and read
+// only metrics of kolla drift.
 func alerts(t *testing.T) map[string]rulefmt.Rule {
 	t.Helper()
 	groups, errs := rulefmt.ParseFile(rulesFile, false, model.UTF8Validation, prom, logger)
@@ -143,7 +143,7 @@ func TestAlerts(t *testing.T) {
 	tested := map[string]bool{}
 	for _, test := range []struct {
 		name, alert, series string
-		quiet, fires        time.Duration // zero: it never fires
+		quiet, fires        time.Duration // fires is zero if the alert never fires
 		summary             string
 	}{
 		{
@@ -246,7 +246,7 @@ func TestDashboard(t *testing.T) {
 		}
 		ids[panel.ID] = true
 		for _, target := range panel.Targets {
-			text := strings.ReplaceAll(target.Expr, "$cloud", ".*") // as Grafana does for all clouds
+			text := strings.ReplaceAll(target.Expr, "$cloud", ".*") // as Grafana does if all clouds are selected
 			for _, name := range used(t, text) {
 				shown[name] = true
 			}
@@ -269,8 +269,8 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// scraped serves the sample on loopback, as node_exporter does with a file, and returns the
-// storage of a Prometheus that has read it.
+// scraped serves the sample on loopback, like node_exporter serves a file. It returns the storage
+// of a Prometheus that has scraped it.
 func scraped(t *testing.T) *teststorage.TestStorage {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -9,7 +9,7 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack/options"
 )
 
-// nova makes what introspect.py would print of one distribution.
+// nova returns the output of introspect.py for one distribution.
 func nova(t *testing.T, version, opts string) snapshot {
 	t.Helper()
 	var a asked
@@ -32,7 +32,7 @@ const (
 
 func TestCombined(t *testing.T) {
 	first := nova(t, "31.0.0", kept+","+gone+","+before)
-	first.WrittenOptions = append(first.WrittenOptions, "gone") // and not in the second
+	first.WrittenOptions = append(first.WrittenOptions, "gone") // only in the first package
 	one := 1.0
 	for _, test := range []struct {
 		name   string
@@ -83,8 +83,8 @@ func TestCombined(t *testing.T) {
 	}
 }
 
-// TestCombineReleases checks that a service has tables for the releases that a package of
-// the time speaks for.
+// TestCombineReleases checks for which releases a service has tables: those for which a package of
+// that time exists.
 func TestCombineReleases(t *testing.T) {
 	has := func(names ...string) *introspection {
 		out := &introspection{Distributions: map[string]*asked{}, Plugins: map[string]map[string][]string{"password": {"username": {"user-name"}}}}

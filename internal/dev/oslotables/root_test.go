@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestForget checks that limits and choices which depend on the machine are not known, and
-// that the others stay.
+// TestForget checks that limits and choices that depend on the machine are dropped, and that all
+// others stay.
 func TestForget(t *testing.T) {
 	declared := func(cpus, fewest, order string) string {
 		return `[{"DEFAULT": {"opts": [

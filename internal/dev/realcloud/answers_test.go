@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// TestCloud brings up one cloud, checks it from inside and outside, and breaks it in several
-// ways.
+// TestCloud creates one cloud, checks it from inside and outside, and breaks it in several ways.
 func TestCloud(t *testing.T) {
 	c := newCloud(t, "real-keystone", 3, imagesWithKolla(t))
 	take(t, c, []step{{"apply", applies}})
@@ -36,7 +35,7 @@ func TestCloud(t *testing.T) {
 	})
 }
 
-// applies starts four services in dependency order and checks the order.
+// applies starts four services, and checks the order in which they become ready.
 func applies(t *testing.T, c *cloud) {
 	c.kolla(t, 0, "fmt", "-check")
 	c.kolla(t, 0, "validate")

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// uwsgi are the APIs that uWSGI runs in 2025.1, without Nova's metadata, with what an administrator
-// asks of them.
+// uwsgi maps the APIs that uWSGI runs in 2025.1, except Nova's metadata, to a request of an
+// administrator.
 var uwsgi = map[string]string{
 	"keystone-api": "5000/v3/users", "placement-api": "8780/resource_providers", "barbican-api": "9311/v1/secrets",
 	"heat-api": "8004/v1/PROJECT/stacks", "heat-api-cfn": "8000/", "horizon-web": "8080/auth/login/", "cinder-api": "8776/v3/PROJECT/volumes/detail", "nova-api": "8774/v2.1/servers/detail",
 }
 
-// apisStandLoad sends requests without a pause to Nova's API and to its metadata API. For most of
-// the former, the API asks a hypervisor. A process whose thread hangs never answers again, so
+// apisStandLoad sends requests without a pause to Nova's API and to its metadata API. For most
+// requests, Nova's API asks a hypervisor. A process whose thread hangs never answers again, so
 // every process must answer afterwards. Then the step measures all APIs.
 func apisStandLoad(t *testing.T, c *cloud) {
 	project := c.value(t, "project", "show", "admin", "-f", "value", "-c", "id")
@@ -54,7 +54,7 @@ func apisStandLoad(t *testing.T, c *cloud) {
 		r := ask(name, 5, request{Method: http.MethodGet, URL: "http://" + vip + ":" + strings.ReplaceAll(uwsgi[name], "PROJECT", project)})
 		took := time.Since(began)
 		measured(t, name+", requests a second and the slowest", fmt.Sprintf("%.1f, %s", float64(r.Requests)/took.Seconds(), r.Slowest))
-		if memory := c.memoryOf(t, name); memory > 0 { // else the processes are another user's
+		if memory := c.memoryOf(t, name); memory > 0 { // zero: the processes belong to another user
 			measured(t, name+", memory of a pod", fmt.Sprintf("%d MB", memory>>20))
 		}
 		if r.Failed > 0 {
@@ -64,8 +64,8 @@ func apisStandLoad(t *testing.T, c *cloud) {
 	}
 }
 
-// metadata asks Nova's metadata API for a server, as the agents of Neutron do, with eight
-// clients, and prints how many answers were right, and the others.
+// metadata queries Nova's metadata API about a server, like the agents of Neutron do, with eight
+// clients. It prints the number of right and wrong answers, and some of the wrong ones.
 const metadata = `
 import configparser, hashlib, hmac, sys, threading, time, urllib.request
 server, project = sys.argv[1:]
@@ -89,7 +89,7 @@ threads = [threading.Thread(target=ask) for _ in range(8)]
 print(len(right), len(wrong), wrong[:3])
 `
 
-// metadataStandsLoad sends such requests, for the same purpose as apisStandLoad.
+// metadataStandsLoad sends requests to the metadata API, for the same purpose as apisStandLoad.
 func (c *cloud) metadataStandsLoad(t *testing.T, server, project string) {
 	t.Helper()
 	began := time.Now()
@@ -102,10 +102,10 @@ func (c *cloud) metadataStandsLoad(t *testing.T, server, project string) {
 	c.allAnswer(t, "nova-metadata", began)
 }
 
-// answered is the beginning of a line that uWSGI logs for each request.
+// answered matches the beginning of the line that uWSGI logs for each request.
 var answered = regexp.MustCompile(`\[pid: ([0-9]+)\|`)
 
-// allAnswer checks that each process of an API has answered a request since a time.
+// allAnswer checks that each process of an API has answered a request since the given time.
 func (c *cloud) allAnswer(t *testing.T, deployment string, since time.Time) {
 	t.Helper()
 	log := c.kubectl(t, "logs", "deployment/"+deployment, "--since-time="+since.UTC().Format(time.RFC3339))

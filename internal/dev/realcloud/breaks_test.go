@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// podsComeBack checks that deleted pods come back without kolla, and that a plan is empty.
+// podsComeBack checks that deleted pods come back without kolla, and that the next plan is empty.
 func podsComeBack(t *testing.T, c *cloud) {
 	c.kubectl(t, "delete", "pods", "-l", "app.kubernetes.io/name=keystone", "--wait=false")
 	c.kubectl(t, "rollout", "status", "deployment/keystone-api", "--timeout="+patience.String())
@@ -16,7 +16,7 @@ func podsComeBack(t *testing.T, c *cloud) {
 	c.noChanges(t)
 }
 
-// jobStaysDone checks that finished jobs do not run again after somebody deleted them.
+// jobStaysDone checks that finished jobs do not run again after they were deleted.
 func jobStaysDone(t *testing.T, c *cloud) {
 	for _, job := range strings.Fields(c.kubectl(t, "get", "jobs", "-o", "name")) {
 		c.kubectl(t, "delete", job)
@@ -37,7 +37,7 @@ func configRollsOut(t *testing.T, c *cloud) {
 	result := c.underLoad(t, func() {
 		time.Sleep(2 * time.Second)
 		c.kolla(t, 0, "apply", "-auto-approve")
-		// Old pods still stop after the new ones are ready.
+		// Old pods stop after the new ones are ready, so the load must continue for a while.
 		time.Sleep(10 * time.Second)
 	})
 	measured(t, "requests during the rollout, and of them failed", fmt.Sprintf("%d, %d (slowest %s)", result.Requests, result.Failed, result.Slowest))

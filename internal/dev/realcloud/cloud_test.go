@@ -70,8 +70,8 @@ func emptyCloud(t *testing.T, nodes int, flags ...string) *cloud {
 
 var oneLine = regexp.MustCompile(`(?m)^(service ".+" \{) ?(.*?) ?\}$`)
 
-// spread splits services that are written in one line into several lines, so that edits can add
-// arguments to them.
+// spread splits service blocks on a single line into several lines, so that edits can add
+// arguments.
 func spread(text string) string { return oneLine.ReplaceAllString(text, "$1\n  $2\n}") }
 
 // text returns the configuration.

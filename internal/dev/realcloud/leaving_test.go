@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// traces lists things on a node that a cloud's pods create and that outlive the pods.
+// traces lists the things on a node that pods of a cloud create and that outlive the pods.
 type traces struct {
 	Interfaces []string // with their addresses; without interfaces of pods and of the pod network
 	Namespaces []string // network namespaces
@@ -23,7 +23,7 @@ type traces struct {
 	Processes  []string // of servers and of the network
 }
 
-// outliving matches the programs of such processes.
+// outliving matches the names of programs that outlive pods.
 var outliving = regexp.MustCompile(`^(qemu-.*|virtlogd|libvirtd|nova-compute|ovs.*|ovn.*|haproxy)$`)
 
 // traces returns the traces on a node.

@@ -26,7 +26,7 @@ type load struct {
 	Slowest  string   `json:"slowest"`
 }
 
-// orders tells the process which clients to run.
+// orders is the input of the process: the clients to run.
 type orders struct {
 	// Pause is the time before each request. Without it, two processors have no time for
 	// anything else.
@@ -36,24 +36,24 @@ type orders struct {
 
 // client sends its requests in turn, each over a new connection.
 type client struct {
-	Name     string    `json:"name"` // of the result; several clients may share one
+	Name     string    `json:"name"` // the key of the result; several clients may share one
 	Login    *login    `json:"login"`
 	Requests []request `json:"requests"`
 }
 
-// login is how a client gets a token. It gets another one after some requests.
+// login is the request for a token. A client gets a new token after some requests.
 type login struct {
 	URL  string `json:"url"`
 	Body string `json:"body"`
-	User string `json:"user"` // the ID of the user that the token has to be for
+	User string `json:"user"` // the ID of the user in the token
 }
 
-// request is a request with the answer that it must get.
+// request is a request with the expected answer.
 type request struct {
 	Method string `json:"method"`
 	URL    string `json:"url"`
 	Body   string `json:"body"`
-	Status int    `json:"status"` // 0: any below 400, such as 300 of a list of versions
+	Status int    `json:"status"` // 0: any below 400, such as 300 for a list of versions
 	Says   string `json:"says"`   // a part of the answer
 }
 
@@ -88,7 +88,7 @@ type results struct {
 	slowest map[string]time.Duration
 }
 
-// add adds a request that began at a time.
+// add records a request and the time that it took.
 func (r *results) add(name string, began time.Time, err error) {
 	const kept = 5
 	r.mu.Lock()
@@ -108,8 +108,8 @@ func (r *results) add(name string, began time.Time, err error) {
 	}
 }
 
-// run sends the requests of a client until it is stopped. number says which request is the
-// first.
+// run sends the requests of a client until stop is closed. number is the index of the first
+// request.
 func (c client) run(number int, pause time.Duration, stop chan struct{}, r *results) {
 	const each = 20 // requests with one token
 	over := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
@@ -132,7 +132,7 @@ func (c client) run(number int, pause time.Duration, stop chan struct{}, r *resu
 	}
 }
 
-// do gets a token.
+// do requests a token.
 func (l login) do(over *http.Client) (string, error) {
 	const issued = http.StatusCreated
 	response, err := request{http.MethodPost, l.URL, l.Body, issued, `"id": "` + l.User + `"`}.do(over, "")
@@ -142,7 +142,8 @@ func (l login) do(over *http.Client) (string, error) {
 	return response.Get("X-Subject-Token"), nil
 }
 
-// do sends a request, and returns the header of the answer if it is as it must be.
+// do sends a request. It returns the header of the answer, or an error if the answer is not the
+// expected one.
 func (r request) do(over *http.Client, token string) (http.Header, error) {
 	message, err := http.NewRequest(r.Method, r.URL, strings.NewReader(strings.ReplaceAll(r.Body, "UNIQUE", rand.Text())))
 	if err != nil {

@@ -110,8 +110,8 @@ func serversBoot(t *testing.T, c *cloud) {
 	}
 }
 
-// interfaceComesUp again after the interface of a server was taken down, as the userspace
-// datapath sometimes does when it adds one.
+// interfaceComesUp sets the interface of a server up again if it was set down. The userspace
+// datapath sometimes does that when it adds an interface.
 func interfaceComesUp(t *testing.T, c *cloud) {
 	pid, err := c.processOf(guests["guest-1"].Host)
 	if err != nil {
@@ -194,8 +194,8 @@ func (c *cloud) answers(t *testing.T, name string) {
 	}
 }
 
-// explain logs what may say why a server does not answer: what Nova and its console say, and the
-// pods of its node with the ends of their logs.
+// explain logs possible reasons why a server does not answer: its status in Nova, its console, the
+// pods of its node, and the ends of their logs.
 func (c *cloud) explain(t *testing.T, name string) {
 	t.Helper()
 	node := guests[name].Host
@@ -232,8 +232,8 @@ func (c *cloud) screen(t *testing.T, name, port string) {
 	}
 }
 
-// insideIsNotCompared holds what README.md says of changes inside of the services: a plan compares
-// objects of Kubernetes, and does not see them.
+// insideIsNotCompared checks a statement of README.md: a plan compares objects of Kubernetes, so it
+// does not see changes inside of the services.
 func insideIsNotCompared(t *testing.T, c *cloud) {
 	pod := "pod/" + strings.Fields(c.podsOf(t, "ovn-controller"))[0]
 	c.kubectl(t, "exec", pod, "--", "ovs-vsctl", "set", "Open_vSwitch", ".", "external-ids:by-hand=1")

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// unpacked are the files of a tar archive, with their headers.
+// unpacked returns the files of a tar archive and their headers.
 func unpacked(t *testing.T, archive io.Reader) (files map[string][]byte, headers map[string]*tar.Header) {
 	t.Helper()
 	files, headers = map[string][]byte{}, map[string]*tar.Header{}
@@ -36,9 +36,9 @@ func unpacked(t *testing.T, archive io.Reader) (files map[string][]byte, headers
 	}
 }
 
-// TestImage checks that the container image is a valid OCI image layout, that it has nothing
-// but kolla and the files that kolla needs, that it does not run as root, and that it is the
-// same each time.
+// TestImage checks that the container image is a valid OCI image layout, that it contains only
+// kolla and the files that kolla needs, that it does not run as root, and that the build is
+// reproducible.
 func TestImage(t *testing.T) {
 	programs := map[string][]byte{"arm64": []byte("for arm"), "amd64": []byte("for amd")}
 	var archive, again bytes.Buffer

@@ -15,7 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestPack checks that an archive has what it is given, and nothing of who packs it or when.
+// TestPack checks that an archive contains the given files, and no data about the user or the time
+// of the build.
 func TestPack(t *testing.T) {
 	var archive bytes.Buffer
 	if err := pack(&archive, "kolla_1", []file{{"kolla", []byte("program"), true}, {"LICENSE", []byte("text"), false}}); err != nil {
@@ -58,8 +59,8 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// TestBill checks that the list has all modules of a program, those that are replaced by
-// what replaces them, and that each thing that it refers to is in it.
+// TestBill checks that the software bill of materials lists all modules of a program, with replaced
+// modules replaced, and that all references resolve.
 func TestBill(t *testing.T) {
 	made := &debug.BuildInfo{
 		GoVersion: "go1.26.8",

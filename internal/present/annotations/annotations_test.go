@@ -19,8 +19,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// sample has errors and warnings of all sorts: on one line, on several, in the catalogue,
-// outside of the repository, without a place, and with characters that formats escape.
+// sample contains errors and warnings of all sorts: on one line, on several lines, in the
+// catalogue, outside of the repository, without a place, and with characters that formats escape.
 func sample() *annotations.Log {
 	l := &annotations.Log{}
 	at := func(file string, line, col, endLine, endCol int) *hcl.Range {
@@ -46,7 +46,7 @@ func sample() *annotations.Log {
 	return l
 }
 
-// inRepository changes to a directory below the root of a repository.
+// inRepository changes to a subdirectory of a repository.
 func inRepository(t *testing.T) {
 	t.Helper()
 	root := t.TempDir()
@@ -58,7 +58,7 @@ func inRepository(t *testing.T) {
 	t.Chdir(filepath.Join(root, "clouds", "prod"))
 }
 
-// written writes the sample in a format, and returns the result.
+// written writes the sample in a format and returns the result.
 func written(t *testing.T, value string) string {
 	t.Helper()
 	list, err := annotations.Targets([]string{value})
@@ -113,7 +113,7 @@ func TestGitHub(t *testing.T) {
 
 func sortPlaces(text string) string {
 	lines := strings.Split(text, "\n")
-	// The order has a check of its own.
+	// Another test checks the order.
 	for i := range lines {
 		for j := i; j > 0 && lines[j] < lines[j-1]; j-- {
 			lines[j], lines[j-1] = lines[j-1], lines[j]
@@ -122,7 +122,7 @@ func sortPlaces(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// gitlabSchema is what docs.gitlab.com/ci/testing/code_quality says of a report.
+// gitlabSchema is the schema of a report according to docs.gitlab.com/ci/testing/code_quality.
 const gitlabSchema = `{
   "type": "array",
   "items": {
@@ -219,7 +219,7 @@ func TestSARIF(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	report.Runs[0].NewlineSequences = []string{"\n"} // the library adds an empty list, which is not valid
+	report.Runs[0].NewlineSequences = []string{"\n"} // the library adds an empty list, which the schema does not allow
 	if err := report.Validate(); err != nil {
 		t.Errorf("%v\n%s", err, text)
 	}
@@ -241,7 +241,8 @@ func TestSARIF(t *testing.T) {
 	}
 }
 
-// TestTargets refuses values that cannot be meant, and files that have something else.
+// TestTargets checks that wrong formats are refused, and that a file with other content is not
+// overwritten.
 func TestTargets(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("cloud.hcl", []byte("cloud \"x\" {}\n"), 0o600); err != nil {

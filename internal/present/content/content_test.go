@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// object reads a manifest that somebody brings.
+// object parses the manifest of an object in a manifest block.
 func object(t testing.TB, manifest string) *providers.Object {
 	t.Helper()
 	u := &unstructured.Unstructured{}
@@ -23,8 +23,7 @@ func object(t testing.TB, manifest string) *providers.Object {
 	return &providers.Object{Address: addrs.Object{Block: "manifest.third", Kind: u.GetKind(), Name: u.GetName()}, Manifest: u}
 }
 
-// written joins the lines. An exclamation mark stands before each line that weakens
-// security.
+// written joins the lines. It marks each line that weakens security with an exclamation mark.
 func written(lines []content.Line) string {
 	var out []string
 	for _, l := range lines {
@@ -184,8 +183,8 @@ binaryData: {blob: AAAA}`, `
 	}
 }
 
-// TestScriptsOfServices checks that scripts of definitions are counted, as config files
-// are, and those that somebody brings are shown.
+// TestScriptsOfServices checks that the lines of a service's script are counted, as those of a
+// config file are. Scripts in manifests are shown.
 func TestScriptsOfServices(t *testing.T) {
 	job := object(t, `{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {template: {spec: {containers: [{name: a, image: i, command: [sh, -c, "a\nb"]}]}}}}`)
 	job.Address.Block = "service.web"

@@ -14,7 +14,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// outlined is what is shown of an object of a kind without words of its own.
+// outlined returns the lines about an object of a kind that has no description of its own.
 func outlined(spec any, width int) string {
 	u := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "example.org/v1", "kind": "Thing", "metadata": map[string]any{"name": "a"}, "spec": map[string]any{"it": spec},
@@ -26,8 +26,8 @@ func outlined(spec any, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// FuzzOutline checks that an object of an unknown kind is shown whole: what is shown is
-// YAML of the same content, however narrow the screen is.
+// FuzzOutline checks that an object of an unknown kind is shown completely. The lines are YAML with
+// the same content, however narrow the screen is.
 func FuzzOutline(f *testing.F) {
 	f.Add(`{"rules": [{"apiGroups": ["*"], "verbs": ["get", "-", "a: b"]}, {}], "empty": [], "text": "a\nb\n"}`, 40)
 	f.Add(`["a, b", "[x]", "{y}", "true", "1", "", " ", "~", "a #b", 1.5, null, true, ["- a", "a\n\nb"]]`, 20)
@@ -35,7 +35,7 @@ func FuzzOutline(f *testing.F) {
 	f.Add(`"tabs\tand\rmore"`, 30)
 	f.Fuzz(func(t *testing.T, text string, width int) {
 		var want any
-		// What a terminal would act on is escaped where it is printed.
+		// Characters with an effect on a terminal are escaped when they are printed.
 		unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
 		if json.Unmarshal([]byte(text), &want) != nil || strings.Contains(text, `\u`) || strings.ContainsFunc(text, unprintable) {
 			return
@@ -51,8 +51,7 @@ func FuzzOutline(f *testing.F) {
 	})
 }
 
-// trimmed is a value without the ends of texts of several lines, which are not shown, and
-// with numbers as JSON has them.
+// trimmed removes newlines at the end of strings, because they are not shown.
 func trimmed(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -73,7 +72,7 @@ func trimmed(v any) any {
 	return v
 }
 
-// TestOpaqueValues checks that only what says nothing to people is shortened.
+// TestOpaqueValues checks that only values that people cannot read are shortened.
 func TestOpaqueValues(t *testing.T) {
 	key := strings.Repeat("QUJD", 100)
 	if got := outlined(map[string]any{"caBundle": key}, 80); !strings.Contains(got, "…(400 characters)…") || strings.Contains(got, key) {

@@ -14,7 +14,7 @@ import (
 	"kolla.openstack.org/kolla/internal/present/content"
 )
 
-// confined is a pod that is as confined as Kubernetes allows, with room for more.
+// confined is a pod with all restrictions of Kubernetes. Tests replace parts of it.
 const confined = `
 apiVersion: v1
 kind: Pod
@@ -71,8 +71,8 @@ func TestWeaknesses(t *testing.T) {
 	}
 }
 
-// TestStandards checks that what Kubernetes itself refuses at the level baseline weakens
-// security here, whatever it is: its own pods that break one rule each.
+// TestStandards checks that every pod that the level baseline refuses is shown as a weakness. The
+// pods are Kubernetes' own test data, each of which breaks one rule.
 func TestStandards(t *testing.T) {
 	pods := refused(t)
 	if len(pods) < 20 {
@@ -85,7 +85,7 @@ func TestStandards(t *testing.T) {
 		}
 		weak := false
 		for _, l := range content.Of(object(t, string(manifest)), 200) {
-			// These are said of any pod that rules nothing out.
+			// These lines are shown for any pod without restrictions.
 			common := strings.HasPrefix(l.Text, "has a token") || strings.HasPrefix(l.Text, "may run") || strings.HasPrefix(l.Text, "may gain")
 			weak = weak || l.Weak && !common
 		}
@@ -95,7 +95,7 @@ func TestStandards(t *testing.T) {
 	}
 }
 
-// refused are the files with the pods that Kubernetes tests its newest level with.
+// refused returns the files with the pods of Kubernetes' tests for the newest version of the level.
 func refused(t *testing.T) []string {
 	t.Helper()
 	output, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/pod-security-admission").Output()

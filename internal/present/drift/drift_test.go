@@ -42,7 +42,7 @@ func refOf(group, kind, name string) providers.Ref {
 	return providers.Ref{GVK: schema.GroupVersionKind{Group: group, Version: "v1", Kind: kind}, Namespace: "openstack", Name: name}
 }
 
-// samplePlan is a refresh-only plan with drift of each sort.
+// samplePlan is a refresh-only plan with all kinds of drift.
 func samplePlan() *plans.Plan {
 	written := now.Add(-50 * time.Minute)
 	return &plans.Plan{
@@ -75,7 +75,7 @@ func samplePlan() *plans.Plan {
 	}
 }
 
-// sample is a look that found the older half of its drift two days ago.
+// sample is a look whose older half of drift was found two days ago.
 func sample() *drift.Look {
 	look := drift.Of(samplePlan())
 	look.Requests = 12
@@ -137,7 +137,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// looked is a look with one drifted field.
+// looked returns a look with one drifted field, and more fields if paths are given.
 func looked(when time.Time, value any, more ...string) *drift.Look {
 	look := &drift.Look{Cloud: "prod", At: when}
 	for _, path := range append([]string{"spec.replicas"}, more...) {
@@ -183,7 +183,7 @@ func TestHistory(t *testing.T) {
 		t.Errorf("the history has a value, or cannot be read: %v\n%s", err, text)
 	}
 
-	// Drift of an object that cannot be compared is not gone.
+	// Drift of an object that cannot be compared stays in the history.
 	unknown := empty(now.Add(4 * day))
 	unknown.NotCompared = []drift.NotCompared{{Address: at("service.glance/Deployment/glance-api")}}
 	if add(unknown).Set() == "" {
@@ -196,7 +196,7 @@ func TestHistory(t *testing.T) {
 	if n := len(h.Since(now.Add(6 * day))); n != 0 {
 		t.Errorf("%d entries since a later time", n)
 	}
-	// Drift that returns is new, and the old entry is kept for 90 days.
+	// Drift that returns is a new entry. The old entry is kept for 90 days.
 	returned := looked(now.Add(6*day), "hunter2")
 	if h = add(returned); len(h.Entries) != 2 || !returned.Fields[0].Since.Equal(now.Add(6*day)) {
 		t.Errorf("drift that returned: %+v", h.Entries)
@@ -207,7 +207,7 @@ func TestHistory(t *testing.T) {
 	if h = add(looked(now.Add(96*day), "hunter2")); len(h.Entries) != 1 || !h.Entries[0].Gone.IsZero() {
 		t.Errorf("after 91 days: %+v", h.Entries)
 	}
-	// Another cloud has a history of its own.
+	// Another cloud starts a new history.
 	other := looked(now.Add(97*day), "x")
 	other.Cloud = "other"
 	if h = add(other); h.Cloud != "other" || len(h.Entries) != 1 || !h.Entries[0].First.Equal(other.At) {
@@ -215,8 +215,8 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestLooksAtTheSameTime checks that a history is whole at any time although several looks read
-// and write it, and that they leave nothing else behind.
+// TestLooksAtTheSameTime checks that a history stays valid while several looks read and write it,
+// and that no temporary files are left.
 func TestLooksAtTheSameTime(t *testing.T) {
 	dir := t.TempDir()
 	var wg sync.WaitGroup
@@ -248,8 +248,8 @@ func TestLooksAtTheSameTime(t *testing.T) {
 	}
 }
 
-// TestHistoryIsBounded checks that a history does not grow without end, and that it forgets
-// what is gone before what is there.
+// TestHistoryIsBounded checks that a history has a maximum size, and that entries of drift that is
+// gone are removed first.
 func TestHistoryIsBounded(t *testing.T) {
 	paths := func(prefix string, n int) []string {
 		var out []string
@@ -272,7 +272,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestSecretsHaveNoHash checks that nobody can check guesses of a secret against the history.
+// TestSecretsHaveNoHash checks that a secret value cannot be guessed by means of the history.
 func TestSecretsHaveNoHash(t *testing.T) {
 	look := looked(now, "hunter2")
 	look.Fields[0].Sensitive = true
@@ -396,7 +396,7 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("the text begins or ends otherwise:\n%s", text)
 	}
 
-	// After failures all is as it was, but for the failure.
+	// Failures change nothing else in the metrics.
 	want["kolla_drift_failed"+cloud] = 1
 	for range 2 {
 		text = drift.FailedMetrics(text, look.Cloud, time.Time{})

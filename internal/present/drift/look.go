@@ -35,7 +35,7 @@ type Look struct {
 	// Pending counts the objects that the configuration changes; see
 	// plans.Plan.ConfigChanges.
 	Pending int
-	// Orphans are the objects that kolla does not manage. Nil: nobody asked for them.
+	// Orphans are the objects that kolla does not manage. It is nil if they were not requested.
 	Orphans *Orphans
 }
 

@@ -41,13 +41,13 @@ func (m *metrics) head(g gauge) {
 	fmt.Fprintf(m, "# HELP %s %s\n# TYPE %s gauge\n", g.name, g.help, g.name)
 }
 
-// whole is a gauge of the whole cloud.
+// whole writes a gauge of the whole cloud.
 func (m *metrics) whole(g gauge, value float64) {
 	m.head(g)
 	fmt.Fprintf(m, "%s{cloud=%s} %s\n", g.name, label(m.cloud), number(value))
 }
 
-// byService is a gauge with a sample for each service, also if it is zero.
+// byService writes a gauge with a sample for each service, even if it is zero.
 func (m *metrics) byService(g gauge, services []string, values map[string]int) {
 	m.head(g)
 	for _, service := range services {
@@ -55,14 +55,14 @@ func (m *metrics) byService(g gauge, services []string, values map[string]int) {
 	}
 }
 
-// label returns a quoted value of a label.
+// label quotes a label's value.
 func label(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(strings.ToValidUTF8(s, "\uFFFD")) + `"`
 }
 
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// seconds returns a time in seconds since 1970, to the millisecond.
+// seconds formats a time as seconds since 1970, to the millisecond.
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
 // Metrics returns the metrics of a look that succeeded.

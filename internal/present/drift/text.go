@@ -9,7 +9,7 @@ import (
 	"kolla.openstack.org/kolla/internal/present/report"
 )
 
-// Summary returns the verdict in one sentence.
+// Summary returns the result in one sentence.
 func (l *Look) Summary() string {
 	drifted, uncompared := l.Drifted(), len(l.NotCompared)
 	switch {

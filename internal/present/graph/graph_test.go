@@ -11,7 +11,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
-// hostileGraph has names that mean something in the languages of graphs.
+// hostileGraph has names with special characters of the graph languages.
 func hostileGraph() *configs.Config {
 	at := func(line int) hcl.Range {
 		return hcl.Range{Filename: `dir\cloud.hcl`, Start: hcl.Pos{Line: line}}
@@ -94,7 +94,7 @@ func TestGraphMermaid(t *testing.T) {
 	}
 }
 
-// TestGraphOfMissing checks that what is needed is drawn even where nothing declares it.
+// TestGraphOfMissing checks that a needed block is drawn even if it is not declared.
 func TestGraphOfMissing(t *testing.T) {
 	config := &configs.Config{Services: []configs.Service{{Block: "service.a", Needs: []string{"module.x.service.b"}}}}
 	var b strings.Builder

@@ -30,7 +30,7 @@ type Events struct {
 
 	mu    sync.Mutex
 	out   io.Writer
-	err   error                // the first one of writing
+	err   error                // the first write error
 	files map[string]*hcl.File // the configuration that problems refer to
 }
 
@@ -178,7 +178,7 @@ func (e *Events) Plan(plan *plans.Plan) {
 		if a.Verb == plans.None || a.Verb == plans.Refresh {
 			continue
 		}
-		if a.MovedTo() != "" { // it is there once more, under its new address
+		if a.MovedTo() != "" { // the plan also has an action at the new address
 			continue
 		}
 		kind, action := "planned_change", uiAction(a)

@@ -17,7 +17,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// short are events in a short form: level, type and message.
+// short formats events as level, type and message.
 func short(all []m) []string {
 	var out []string
 	for _, e := range all {
@@ -26,7 +26,7 @@ func short(all []m) []string {
 	return out
 }
 
-// TestApplying checks the events of an apply, and what they say beside their messages.
+// TestApplying checks the events of an apply, with their fields.
 func TestApplying(t *testing.T) {
 	made, broken, waiting, idle, again := action(t, plans.Create), action(t, plans.Update), action(t, plans.Delete), action(t, plans.None), action(t, plans.Replace)
 	for i, a := range []*plans.Action{&made, &broken, &waiting, &idle, &again} {
@@ -99,7 +99,7 @@ func TestApplied(t *testing.T) {
 	}
 	tests := map[string]struct {
 		result      applied.Result
-		diagnostics []string // the address, the line, the detail
+		diagnostics []string // address, line, detail
 		operation   string
 	}{
 		"none":         {applied.Result{Added: 1}, nil, "apply"},
@@ -128,8 +128,8 @@ func TestApplied(t *testing.T) {
 	}
 }
 
-// TestPlaces checks which part of the configuration a diagnostic quotes, and which line a problem
-// is about.
+// TestPlaces checks the part of the configuration that a diagnostic quotes, and the line of a
+// problem.
 func TestPlaces(t *testing.T) {
 	const text = "service \"a\" {\n  x = é + 1\n}\n"
 	parsed, diags := hclsyntax.ParseConfig([]byte(text), "cloud.hcl", hcl.InitialPos)
@@ -179,7 +179,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// place is the place of a diagnostic and its quotation.
+// place formats the place of a diagnostic and its quotation.
 func place(d any) string {
 	r, s := within(d, "range"), within(d, "snippet")
 	between := func(v any, from, to string) any {
@@ -198,7 +198,7 @@ func place(d any) string {
 	return got
 }
 
-// TestNoEvents checks that nil events can be written to.
+// TestNoEvents checks that methods of nil events do nothing.
 func TestNoEvents(t *testing.T) {
 	var none *jsonview.Events
 	none.Plan(planOf(action(t, plans.Update)))
@@ -216,12 +216,12 @@ func TestNoEvents(t *testing.T) {
 	}
 }
 
-// broken is a writer that fails.
+// broken is a writer whose writes fail.
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-// TestErr checks that the first error of writing is kept.
+// TestErr checks that the first write error is kept.
 func TestErr(t *testing.T) {
 	if err := jsonview.New(broken{}, "v1").Err(); err == nil || err.Error() != "write events: write JSON: no space left" {
 		t.Errorf("got %v", err)

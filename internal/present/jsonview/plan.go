@@ -48,12 +48,12 @@ type planJSON struct {
 	ResourceDrift   []resourceChangeJSON    `json:"resource_drift,omitempty"`
 	ResourceChanges []resourceChangeJSON    `json:"resource_changes"`
 	OutputChanges   map[string]changeJSON   `json:"output_changes"`
-	Variables       map[string]variableJSON `json:"variables,omitempty"` // without what is sensitive
+	Variables       map[string]variableJSON `json:"variables,omitempty"` // without sensitive values
 	Checks          []Check                 `json:"checks,omitempty"`
 	PriorState      priorStateJSON          `json:"prior_state"`
 	Configuration   configurationJSON       `json:"configuration"`
 	Timestamp       string                  `json:"timestamp"`
-	Applyable       bool                    `json:"applyable"` // there is something to do, and nothing denies it
+	Applyable       bool                    `json:"applyable"` // there are changes, and no policy denies them
 	Complete        bool                    `json:"complete"`  // nothing was left out
 	Errored         bool                    `json:"errored"`   // admission denied a dry run: the plan shows the rest
 	Kolla           planExtensionJSON       `json:"kolla"`
@@ -147,7 +147,7 @@ type planExtensionJSON struct {
 	Upgrade  *plans.Upgrade       `json:"upgrade,omitempty"`
 	Policies []plans.PolicyResult `json:"policies,omitempty"`
 	Losses   []plans.Loss         `json:"losses,omitempty"`
-	Foreign  []plans.Foreign      `json:"foreign,omitempty"` // what others set, and what stays
+	Foreign  []plans.Foreign      `json:"foreign,omitempty"` // fields that others added and that stay
 	Compared plans.Tally          `json:"compared"`
 }
 
@@ -157,7 +157,7 @@ type countsJSON struct {
 	Destroy int `json:"destroy"`
 	Import  int `json:"import"`
 	Forget  int `json:"forget"`
-	Move    int `json:"move,omitempty"` // nothing happens to them but that they have another address
+	Move    int `json:"move,omitempty"` // objects that only get another address
 	// Deferred counts the actions that are not fully known yet.
 	Deferred int `json:"deferred,omitempty"`
 	Prune    int `json:"prune,omitempty"` // old versions, counted nowhere else
@@ -170,7 +170,7 @@ type actionJSON struct {
 	Reasons        []plans.Reason    `json:"reasons,omitempty"`
 	Changes        []plans.Change    `json:"changes,omitempty"`
 	Yields         []yieldJSON       `json:"yields,omitempty"`
-	WaitsFor       []string          `json:"waits_for,omitempty"` // data that are read in the course of the apply
+	WaitsFor       []string          `json:"waits_for,omitempty"` // data blocks that are read during the apply
 	Forced         bool              `json:"forced,omitempty"`
 	Pending        bool              `json:"pending,omitempty"`
 	Partial        bool              `json:"partial,omitempty"`
@@ -178,7 +178,7 @@ type actionJSON struct {
 	Releases       bool              `json:"releases,omitempty"`
 	KeepsPods      bool              `json:"keeps_pods,omitempty"`
 	Holds          string            `json:"holds,omitempty"`
-	ValuesCopiedTo string            `json:"heir,omitempty"` // takes the values of a Secret along that goes
+	ValuesCopiedTo string            `json:"heir,omitempty"` // the Secret to which the values of this deleted Secret are copied
 	Supersedes     string            `json:"supersedes,omitempty"`
 	Source         string            `json:"source,omitempty"`
 	DependsOn      []addrs.Object    `json:"depends_on,omitempty"`
@@ -188,7 +188,7 @@ type actionJSON struct {
 // yieldJSON is a declared value that is not applied.
 type yieldJSON struct {
 	Path    string `json:"path"`
-	Manager string `json:"manager,omitempty"` // who looks after it; empty: nobody
+	Manager string `json:"manager,omitempty"` // the field manager that owns the field; may be empty
 	Want    any    `json:"declared,omitempty"`
 	Live    any    `json:"live,omitempty"`
 }
@@ -230,7 +230,7 @@ func (p *planJSON) add(a *plans.Action, others outside) {
 	switch {
 	case a.Prunes():
 		p.Kolla.Prunes = append(p.Kolla.Prunes, resourceChangeOf(a))
-	case a.MovedTo() != "": // it is there once more, under its new address
+	case a.MovedTo() != "": // the plan also has an action at the new address
 	default:
 		p.ResourceChanges = append(p.ResourceChanges, resourceChangeOf(a))
 	}

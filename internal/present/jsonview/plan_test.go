@@ -18,10 +18,10 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// m is a shorter name for what objects are made of.
+// m is a short name for the type of JSON objects.
 type m = map[string]any
 
-// action is an action on service.a/Service/a.
+// action returns an action on service.a/Service/a.
 func action(t *testing.T, verb plans.Verb, reasons ...plans.Reason) plans.Action {
 	t.Helper()
 	return plans.Action{
@@ -32,12 +32,12 @@ func action(t *testing.T, verb plans.Verb, reasons ...plans.Reason) plans.Action
 
 func because(kind plans.ReasonKind) plans.Reason { return plans.Reason{Kind: kind} }
 
-// planOf is a plan with one action.
+// planOf returns a plan with one action.
 func planOf(a plans.Action) *plans.Plan {
 	return &plans.Plan{Values: true, Actions: []plans.Action{a}}
 }
 
-// document is a plan as programs read it.
+// document returns the decoded JSON document of a plan.
 func document(t *testing.T, plan *plans.Plan) m {
 	t.Helper()
 	var out bytes.Buffer
@@ -51,7 +51,7 @@ func document(t *testing.T, plan *plans.Plan) m {
 	return read
 }
 
-// within returns the value below the keys of a document; nil: there is none.
+// within returns the value at a path of keys in a document, or nil.
 func within(v any, keys ...any) any {
 	for _, key := range keys {
 		switch at := v.(type) {
@@ -70,7 +70,7 @@ func within(v any, keys ...any) any {
 	return v
 }
 
-// events are the events that something writes.
+// events returns the events that a function writes.
 func events(t *testing.T, write func(*jsonview.Events)) []m {
 	t.Helper()
 	var out bytes.Buffer
@@ -86,7 +86,7 @@ func events(t *testing.T, write func(*jsonview.Events)) []m {
 	return all
 }
 
-// TestActions checks what a plan and its events say of each kind of action, in Terraform's words.
+// TestActions checks how a plan and its events describe each kind of action, in Terraform's terms.
 func TestActions(t *testing.T) {
 	const (
 		id    = "apiVersion=v1,kind=Service,namespace=openstack,name=a"
@@ -102,7 +102,7 @@ func TestActions(t *testing.T) {
 		event   string // the type, the action, the reason; empty: there is no such event
 		id      string // of an import
 		before  string // the address before
-		paths   any    // that demand the replacement
+		paths   any    // the fields that require the replacement
 	}{
 		"none":                {verb: plans.None, plan: "resource_changes [no-op]"},
 		"refresh":             {verb: plans.Refresh, plan: "resource_changes [no-op]"},
@@ -178,7 +178,7 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// words joins what there is with spaces.
+// words joins all values that are not nil with spaces.
 func words(parts ...any) string {
 	var out []string
 	for _, p := range parts {
@@ -189,7 +189,8 @@ func words(parts ...any) string {
 	return strings.Join(out, " ")
 }
 
-// TestSides checks what a change has before and after it, and which of it is hidden or not known.
+// TestSides checks the values of a change before and after it, and which of them are sensitive or
+// unknown.
 func TestSides(t *testing.T) {
 	part := func(values m) *extract.Part { return &extract.Part{Values: values} }
 	object := func(data m) m {
@@ -209,10 +210,10 @@ func TestSides(t *testing.T) {
 		verb    plans.Verb
 		reasons []plans.Reason
 		changes []plans.Change
-		foreign []plans.Change // that stay
+		foreign []plans.Change // added fields that stay
 		values  *plans.Values
 		list    string
-		want    *sides // nil: the list does not have the object
+		want    *sides // nil: the object is not in the list
 	}{
 		"no values": {verb: plans.Update, list: "resource_changes", want: &sides{Actions: []string{"update"}}},
 		"created":   {verb: plans.Create, values: &plans.Values{After: part(bare)}, list: "resource_changes", want: &sides{Actions: []string{"create"}, After: bare}},
@@ -275,7 +276,7 @@ func TestSides(t *testing.T) {
 			}
 			for _, marks := range []*any{&test.want.Unknown, &test.want.Sensitive, &test.want.SensitiveTo} {
 				if *marks == nil {
-					*marks = none // an object also where it is empty
+					*marks = none // an empty object, not null
 				}
 			}
 			if diff := cmp.Diff(*test.want, got); diff != "" {
@@ -314,7 +315,7 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-// TestPlanAsAWhole checks what tells plans apart.
+// TestPlanAsAWhole checks the fields that describe the whole plan.
 func TestPlanAsAWhole(t *testing.T) {
 	drifted := action(t, plans.Refresh)
 	drifted.Changes = []plans.Change{{Path: "x", Drift: true}}
@@ -365,13 +366,13 @@ func TestPlanNeedsValues(t *testing.T) {
 	}
 }
 
-// TestKeys checks where Terraform has modules and keys: in a plan, in its values and in events.
+// TestKeys checks modules and keys in Terraform's fields: in a plan, in its values and in events.
 func TestKeys(t *testing.T) {
 	const west = `module.edge["west"]`
 	tests := map[string]struct {
 		module, index any // of the object
 		modules       []string
-		resource      string // the address in the module, of an event
+		resource      string // in an event: the address within the module
 	}{
 		"service.plain/Deployment/plain":                                     {resource: "service.plain/Deployment/plain"},
 		"service.numbered[1]/Deployment/numbered-1":                          {index: 1.0, resource: "service.numbered[1]/Deployment/numbered-1"},

@@ -96,7 +96,7 @@ func (a *Applying) overdue(now time.Time) {
 	}
 }
 
-// goesOn writes that an action is in progress. The caller holds mu.
+// goesOn writes that an action is still running. The caller holds mu.
 func (a *Applying) goesOn(p *pulse, now time.Time) {
 	elapsed := now.Sub(p.begun)
 	a.hook("apply_progress", p.action, elapsed,

@@ -10,8 +10,8 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// The state in the shape of `terraform show -json`. Values of objects are only what names
-// them: the state holds no others.
+// The state in the format of `terraform show -json`. Values of objects only identify them, because
+// the state contains no other values.
 type (
 	wholeState struct {
 		FormatVersion string       `json:"format_version"`
@@ -37,7 +37,7 @@ type (
 		DependsOn []string       `json:"depends_on,omitempty"`
 		Kolla     recordMore     `json:"kolla"`
 	}
-	// stateMore and recordMore are what kolla says beyond Terraform.
+	// stateMore and recordMore are kolla's additions to Terraform's format.
 	stateMore struct {
 		Cloud   string        `json:"cloud"`
 		Cluster state.Cluster `json:"cluster"`

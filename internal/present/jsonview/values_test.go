@@ -18,7 +18,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// written is what something writes, without spaces.
+// written returns the output of a function as compact JSON.
 func written(t *testing.T, write func(io.Writer) error) string {
 	t.Helper()
 	var out, compact bytes.Buffer
@@ -31,8 +31,8 @@ func written(t *testing.T, write func(io.Writer) error) string {
 	return compact.String()
 }
 
-// TestOutputChanges checks what a plan says of an output, and that no value of a sensitive output
-// is in it, whatever the plan has.
+// TestOutputChanges checks how a plan describes an output, and that it never contains the value of
+// a sensitive output.
 func TestOutputChanges(t *testing.T) {
 	number := func(value string) *state.Output {
 		return &state.Output{Name: "x", Type: json.RawMessage(`"number"`), Value: json.RawMessage(value)}
@@ -41,7 +41,7 @@ func TestOutputChanges(t *testing.T) {
 	secret := &state.Output{Name: "x", Sensitive: true, Value: json.RawMessage(`"hunter2"`)}
 	tests := map[string]struct {
 		change output.Change
-		want   string // of the plan
+		want   string // in the plan
 		event  string
 	}{
 		"new":               {output.Change{After: number("3")}, `{"actions":["create"],"after":3,"after_sensitive":false,"after_unknown":false,"before":null,"before_sensitive":false}`, "create"},
@@ -77,7 +77,7 @@ func TestOutputChanges(t *testing.T) {
 	}
 }
 
-// TestOutputValues checks what `kolla output -json` prints of a value.
+// TestOutputValues checks how `kolla output -json` prints a value.
 func TestOutputValues(t *testing.T) {
 	tests := map[string]struct {
 		output configs.Output
@@ -104,7 +104,7 @@ func TestOutputValues(t *testing.T) {
 	}
 }
 
-// TestConfigFiles checks what the JSON of a config file says of a value and of its origin.
+// TestConfigFiles checks how the JSON of a config file describes values and their origins.
 func TestConfigFiles(t *testing.T) {
 	origin := func(layer string, line int) configs.Origin {
 		return configs.Origin{Layer: layer, Range: hcl.Range{Filename: "cloud.hcl", Start: hcl.Pos{Line: line}}}
@@ -116,7 +116,7 @@ func TestConfigFiles(t *testing.T) {
 	overrides[0].Overrides = []configs.Override{{Origin: origin(configs.LayerCloud, 2), Text: "2", Known: true}, {Origin: origin(configs.LayerDefinition, 1)}}
 	tests := map[string]struct {
 		file configs.ConfigFile
-		want string // of the file
+		want string // in the file
 	}{
 		"a value":     {configs.ConfigFile{Format: "ini", Options: option(configs.Plain("1"))}, `"values":[{"section":"api","key":"x","values":["1"],"sensitive":false,"origin":{"layer":"service","filename":"cloud.hcl","line":3}}]`},
 		"a list":      {configs.ConfigFile{Format: "ini", Options: option(configs.Plain("1"), configs.Plain("2"))}, `"values":[{"section":"api","key":"x","values":["1","2"],"sensitive":false,"origin":{"layer":"service","filename":"cloud.hcl","line":3}}]`},
@@ -142,7 +142,8 @@ func TestConfigFiles(t *testing.T) {
 	}
 }
 
-// TestState checks that a state without a lineage has no values, and where others have theirs.
+// TestState checks that a state without a lineage has no values, and where the values of other
+// states are.
 func TestState(t *testing.T) {
 	object := state.Object{Address: `module.m.service.a["k"]/Service/a`, APIVersion: "v1", Kind: "Service", Namespace: "openstack", Name: "a", UID: "u", Ready: true, Holds: "data"}
 	secret := state.Output{Name: "s", Sensitive: true, Value: json.RawMessage(`"hunter2"`)}

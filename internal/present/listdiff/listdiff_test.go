@@ -22,7 +22,7 @@ func decode(t testing.TB, text string) []any {
 	return out
 }
 
-// written returns pairs as a text such as "0-0 1-. .-1".
+// written formats pairs as a text such as "0-0 1-. .-1".
 func written(pairs []listdiff.Pair) string {
 	var out []string
 	at := func(i int) string {

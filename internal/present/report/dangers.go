@@ -87,7 +87,7 @@ func Weakens(a *plans.Action) bool {
 	if a.Object == nil || riskOf(a) == Leaves || !creates(a) && !given {
 		return false
 	}
-	const width = 80 // of lines that nobody sees
+	const width = 80 // any width, because the lines are not shown
 	return slices.ContainsFunc(content.Of(a.Object, width), func(fact content.Line) bool { return fact.Weak })
 }
 

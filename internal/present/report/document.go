@@ -137,7 +137,7 @@ type Destroyed struct {
 // Sign is the change of an object, a field or an output.
 type Sign int
 
-// The signs. Given marks a field of others that stays as it is.
+// The signs. Given marks a field of another manager that does not change.
 const (
 	NoSign Sign = iota
 	Add
@@ -153,7 +153,7 @@ type Object struct {
 	// Family is the name of an object that has versions, without the version. It is also
 	// the name of its only file.
 	Family  string
-	Gone    bool   // somebody deleted it
+	Gone    bool   // another client deleted the object
 	Command string // to be copied; may be empty
 
 	changes []plans.Change
@@ -216,7 +216,7 @@ type Field struct {
 type Output struct {
 	Name          string
 	Sign          Sign
-	Before, After string // the text that Sign does not need is empty
+	Before, After string // depending on Sign, one of the texts may be empty
 }
 
 // Message is an error or a warning about a plan.

@@ -19,7 +19,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// The texts in place of values that are not shown.
+// Texts that replace values.
 const (
 	Masked  = plans.Masked
 	Unknown = plans.Unknown
@@ -46,7 +46,7 @@ func (o *Object) Prefix() string {
 	return ""
 }
 
-// Opaque reports whether long values of the object, such as a schema, say nothing to people.
+// Opaque reports whether long values of the object, such as a schema, are not readable.
 func (o *Object) Opaque() bool { return o.Address.Kind == "CustomResourceDefinition" }
 
 // Fields returns the changes of the object.
@@ -150,7 +150,7 @@ func (o *Object) element(c plans.Change) Field {
 	return out
 }
 
-// orNull distinguishes null from a value that does not exist.
+// orNull distinguishes null from a missing value.
 func orNull(v any) any {
 	if v == nil {
 		return Literal("null")

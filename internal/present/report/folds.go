@@ -14,26 +14,26 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Foldable is an object in a list of objects. Objects about which a renderer says the same
-// can be told together.
+// Foldable is an object in a list of objects. Objects for which a renderer has the same text can be
+// folded into one entry.
 type Foldable struct {
-	// Text is the text of a renderer about the object, without its address.
+	// Text is the renderer's text about the object, without the address.
 	Text string
-	// Own replaces the names of the object in a text; nil: its names are not compared.
+	// Own replaces the names of the object in a text. If it is nil, names are not replaced.
 	Own func(string) string
 	// Create: the object is new. New objects are listed one by one.
 	Create bool
 	Gone   bool // somebody deleted it
 }
 
-// Fold stands for objects that are told together.
+// Fold is a group of objects with one text.
 type Fold struct {
 	Members []int // the indexes of the objects
 	Alike   bool  // the texts differ in the objects' own names
 }
 
-// Folds puts objects with the same text together, and then many objects whose texts differ
-// only in their own names. With full, it only does the former.
+// Folds groups objects with the same text. Then it groups many objects whose texts differ only in
+// their own names, unless full is set.
 func Folds(items []Foldable, full bool) []Fold {
 	var out []Fold
 	for i := range items {
@@ -63,8 +63,8 @@ func Folds(items []Foldable, full bool) []Fold {
 	return alike
 }
 
-// join puts folds with the same key together if there are at least minMembers. Folds without a
-// key stay alone.
+// join merges folds with the same key if they are at least minMembers. It does not merge folds
+// without a key.
 func join(folds []Fold, minMembers int, key func(Fold) (string, bool)) []Fold {
 	keys := make([]string, len(folds))
 	members := map[string]int{}
@@ -92,12 +92,12 @@ func join(folds []Fold, minMembers int, key func(Fold) (string, bool)) []Fold {
 	return out
 }
 
-// names are the names of the objects of a plan, by block.
+// names contains the names of the objects of a plan, by block.
 type names struct {
-	// versions are names of objects that have versions, with the name without the version.
-	// Longer names come first.
+	// versions maps a block to the names of its versioned objects, each with the name without the
+	// version. Longer names come first.
 	versions map[string][][2]string
-	// services are the names of services in the cluster.
+	// services maps a block to the name of the service in the cluster.
 	services map[string]string
 }
 
@@ -127,7 +127,7 @@ func namesOf(plan *plans.Plan) *names {
 	return n
 }
 
-// own returns the names by which texts call the object with an address, longer ones first.
+// own returns the names of an object that may occur in texts, longer ones first.
 func (n *names) own(a addrs.Object) []string {
 	out := []string{n.of(a.Block)}
 	if a.Name != "" && !strings.Contains(a.Name, out[0]) {
@@ -137,8 +137,8 @@ func (n *names) own(a addrs.Object) []string {
 	return out
 }
 
-// of returns the name from which the objects of a block get theirs: the name of the service in
-// the cluster, or its default if the plan has no object with the label of the service.
+// of returns the name on which the names of a block's objects are based: the name of the service in
+// the cluster, or the default if the plan has no object with the label of the service.
 func (n *names) of(block string) string {
 	if name := n.services[block]; name != "" {
 		return name
@@ -150,8 +150,8 @@ func (n *names) of(block string) string {
 	return parts.Name
 }
 
-// AnyName replaces in a text the names that only this object has: a star stands for the
-// names of the object and of its block, and the name of a version loses the version.
+// AnyName replaces names that only this object has in a text: a star replaces the names of the
+// object and its block, and a version loses its hash.
 func (a *Action) AnyName(text string) string {
 	for _, version := range a.names.versions[a.Object.Address.Block] {
 		text = strings.ReplaceAll(text, version[0], version[1]+"-…")
@@ -159,7 +159,7 @@ func (a *Action) AnyName(text string) string {
 	return starred(text, a.own...)
 }
 
-// starred replaces names by a star where they are words of a text.
+// starred replaces names by a star if they are whole words of a text.
 func starred(text string, names ...string) string {
 	for _, name := range names {
 		text = starWord(text, name)
@@ -190,5 +190,5 @@ func starWord(text, name string) string {
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// sortedKeys returns the keys of a map in their order.
+// sortedKeys returns the sorted keys of a map.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -27,8 +27,8 @@ func action(t *testing.T, verb plans.Verb, at string, changes ...plans.Change) p
 	}
 }
 
-// TestOf reads a document as a renderer does: the verdict, the dangers, the actions by risk
-// and their fields, without a terminal.
+// TestOf reads a document like a renderer: the summary, the dangers, the actions by risk, and their
+// fields.
 func TestOf(t *testing.T) {
 	now := time.Date(2026, 11, 21, 3, 1, 0, 0, time.UTC)
 	claim := action(t, plans.Delete, "service.db/PersistentVolumeClaim/data")
@@ -76,7 +76,8 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestFolds tells objects together that read the same, and many that differ in their names.
+// TestFolds checks that objects with the same text are folded, and also many objects whose texts
+// differ only in their names.
 func TestFolds(t *testing.T) {
 	own := func(name string) func(string) string {
 		return func(s string) string { return strings.ReplaceAll(s, name, "*") }

@@ -13,8 +13,8 @@ type ServiceChange int
 
 // The changes, from the smallest to the greatest.
 const (
-	Unchanged   ServiceChange = iota // every object stays as it is
-	NotCompared                      // some objects could not be compared, the others stay
+	Unchanged   ServiceChange = iota // no object changes
+	NotCompared                      // some objects could not be compared, and no other changes
 	Modified                         // objects change, and no pod restarts
 	Restarted                        // pods restart
 	Created                          // all objects are new
@@ -49,7 +49,7 @@ func services(plan *plans.Plan) []Service {
 	for _, all := range actions {
 		for _, a := range all {
 			for _, on := range a.DependsOn {
-				if a.Verb == plans.Delete { // it waits for what needs it
+				if a.Verb == plans.Delete { // a deletion depends on the deletions of the dependents
 					need(on.Block, a.Address.Block)
 				} else {
 					need(a.Address.Block, on.Block)

@@ -12,8 +12,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestServices checks the picture of a cloud: each block with its change, and with the blocks
-// that it needs.
+// TestServices checks the picture of a cloud: each block with its change and with the blocks that
+// it needs.
 func TestServices(t *testing.T) {
 	needing := func(a plans.Action, on ...plans.Action) plans.Action {
 		for _, needed := range on {
@@ -57,7 +57,7 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// TestEvidence checks that each action says how its result is known.
+// TestEvidence checks that each action shows how its result is known.
 func TestEvidence(t *testing.T) {
 	tried := action(t, plans.Create, "service.a/Deployment/a")
 	tried.Evidence = plans.Evidence{Kind: plans.Surrogate, Detail: "tried in the namespace \"x\""}

@@ -79,7 +79,7 @@ func of(u *plans.Upgrade) string {
 	return ": " + words.Count(len(u.Services), "service")
 }
 
-// apart lists the services that change otherwise than the title says.
+// apart lists the services whose change differs from the title.
 func apart(u *plans.Upgrade) []string {
 	from, to := mainStep(u)
 	var out []string

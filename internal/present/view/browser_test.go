@@ -28,7 +28,7 @@ var devices = map[string]device{
 	"desk":  {Width: 1280, Height: 900, Scale: 1},
 }
 
-// modes are the ways in which each page is looked at.
+// modes lists the combinations of screen size and colour scheme.
 var modes = []struct{ size, scheme string }{{"phone", "light"}, {"phone", "dark"}, {"desk", "light"}, {"desk", "dark"}}
 
 type device struct {
@@ -61,7 +61,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("accessibility", func(t *testing.T) { accessible(t, b) })
 }
 
-// everyPage opens all pages at each width, in light and dark, folded and unfolded.
+// everyPage checks all pages at each width, in light and dark, folded and unfolded.
 func everyPage(t *testing.T, b *browser) {
 	pages, err := filepath.Glob(filepath.Join(b.dir, "*.html"))
 	if err != nil || len(pages) == 0 {
@@ -85,7 +85,7 @@ func everyPage(t *testing.T, b *browser) {
 	b.call(t, "Emulation.setDeviceMetricsOverride", devices["desk"], nil)
 }
 
-// filters uses each filter.
+// filters checks each filter.
 func filters(t *testing.T, b *browser) {
 	b.open(t, "first.html")
 	const visible = `[...document.querySelectorAll("details.action")].filter((d) => d.checkVisibility()).length`
@@ -128,7 +128,8 @@ func filters(t *testing.T, b *browser) {
 	b.silent(t, "filters")
 }
 
-// keyboard reaches the actions of a service from the picture, although a filter hides them.
+// keyboard checks that a box of the picture leads to the actions of its service, even if a filter
+// hides them.
 func keyboard(t *testing.T, b *browser) {
 	b.open(t, "first.html")
 	b.eval(t, `{ const f = document.getElementById("filter"); f.elements.text.value = "no such text"; f.dispatchEvent(new Event("input")); } document.querySelector("svg.wide a[href='#" + document.querySelector("[data-block='service.keystone']").id + "']").focus()`, nil)
@@ -146,7 +147,7 @@ func keyboard(t *testing.T, b *browser) {
 	t.Error("Enter on the box of keystone does not lead to its actions")
 }
 
-// withoutScript opens a page in a browser that runs no script.
+// withoutScript checks a page in a browser that runs no scripts.
 func withoutScript(t *testing.T, b *browser) {
 	b.call(t, "Emulation.setScriptExecutionDisabled", map[string]any{"value": true}, nil)
 	defer b.call(t, "Emulation.setScriptExecutionDisabled", map[string]any{"value": false}, nil)
@@ -162,7 +163,8 @@ func withoutScript(t *testing.T, b *browser) {
 	}
 }
 
-// policyHolds adds elements to a page as an injected text might: none of them acts.
+// policyHolds adds elements to a page like an injection would, and checks that the browser blocks
+// them.
 func policyHolds(t *testing.T, b *browser) {
 	b.open(t, "first.html")
 	b.requests = nil
@@ -183,7 +185,7 @@ func policyHolds(t *testing.T, b *browser) {
 	b.requests = nil
 }
 
-// sizeable opens a page of 1,000 changed objects, and measures.
+// sizeable checks how long a page of 1,000 changed objects takes.
 func sizeable(t *testing.T, b *browser) {
 	page := webPage(thousand(), html.Options{})
 	b.write(t, "thousand.html", page)
@@ -220,24 +222,25 @@ func accessible(t *testing.T, b *browser) {
 	}
 }
 
-// axeCore checks the pages. Its licence is not Apache's, so it is not a part of the project.
+// axeCore is the accessibility checker. It is not part of the project, because its licence differs
+// from Apache's.
 var axeCore = npmtest.Package{
 	Name: "axe-core", Version: "4.14.1",
 	Checksum: "sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
 }
 
-// browser is a Chromium, which takes commands of the DevTools protocol through a pipe.
+// browser is a Chromium that takes commands of the DevTools protocol through a pipe.
 type browser struct {
 	in       *os.File
 	out      *bufio.Reader
 	dir, url string // of the pages
 	session  string
-	last     int // the number of the last command
-	loads    int // pages that were loaded
+	last     int // the ID of the last command
+	loads    int // the number of loaded pages
 	requests []string
 }
 
-// startBrowser starts a Chromium without a network. The test does not run without a Chromium.
+// startBrowser starts a Chromium without network access. It skips the test if there is no Chromium.
 func startBrowser(t *testing.T) *browser {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute) // ends a test that would hang
@@ -287,7 +290,7 @@ func startBrowser(t *testing.T) *browser {
 	return b
 }
 
-// chromium is the command that starts a Chromium, and the URL of a directory for it.
+// chromium returns the command that starts a Chromium, and the URL of a directory for it.
 func chromium(ctx context.Context, dir string, arguments []string) (cmd *exec.Cmd, url string, err error) {
 	program := os.Getenv(chromiumVariable)
 	if program == "" {
@@ -299,7 +302,7 @@ func chromium(ctx context.Context, dir string, arguments []string) (cmd *exec.Cm
 		profile := filepath.Join(dir, "profile")
 		return exec.CommandContext(ctx, program, append(arguments, "--user-data-dir="+profile)...), "file://" + dir, err
 	}
-	// Its own namespaces end with it, and have no network.
+	// Chromium runs in its own namespaces, which have no network and end with it.
 	const furnish = `root=$1 pages=$2; shift 2; mount -t tmpfs tmpfs "$root/tmp" && mount --rbind /dev "$root/dev" &&
 		mount -t proc proc "$root/proc" && mount --bind "$pages" "$root/mnt" && HOME=/tmp exec chroot "$root" /usr/bin/chromium "$@"`
 	argv := append([]string{"--mount", "--net", "--pid", "--fork", "--kill-child", "sh", "-c", furnish, "sh", program, dir}, arguments...)
@@ -326,13 +329,13 @@ func (b *browser) open(t *testing.T, name string) {
 	}
 }
 
-// prefer chooses light or dark.
+// prefer sets the preferred colour scheme.
 func (b *browser) prefer(t *testing.T, scheme string) {
 	t.Helper()
 	b.call(t, "Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
-// fits checks that the page is not broader than the screen.
+// fits checks that the page is not wider than the screen.
 func (b *browser) fits(t *testing.T, name, size string) {
 	t.Helper()
 	var broad []string
@@ -342,7 +345,7 @@ func (b *browser) fits(t *testing.T, name, size string) {
 	}
 }
 
-// silent checks that pages asked for nothing but themselves, and did nothing that is forbidden.
+// silent checks that the pages sent no requests and violated no policy.
 func (b *browser) silent(t *testing.T, name string) {
 	t.Helper()
 	var violations []string
@@ -351,14 +354,14 @@ func (b *browser) silent(t *testing.T, name string) {
 		t.Errorf("%s: the browser refuses %q", name, violations)
 	}
 	for _, url := range b.requests {
-		if !strings.HasPrefix(url, b.url) && !strings.HasPrefix(url, "data:") { // that asks nobody
+		if !strings.HasPrefix(url, b.url) && !strings.HasPrefix(url, "data:") { // a data URL sends no request
 			t.Errorf("%s: a request for %s", name, url)
 		}
 	}
 	b.requests = nil
 }
 
-// pictures keeps screenshots in the directory that KOLLA_TEST_SCREENSHOTS names.
+// pictures saves screenshots to the directory in KOLLA_TEST_SCREENSHOTS.
 func (b *browser) pictures(t *testing.T, name string) {
 	t.Helper()
 	dir := os.Getenv("KOLLA_TEST_SCREENSHOTS")
@@ -372,7 +375,7 @@ func (b *browser) pictures(t *testing.T, name string) {
 	}
 }
 
-// clip is the beginning of the page.
+// clip is the upper part of the page.
 func (b *browser) clip(t *testing.T) map[string]any {
 	t.Helper()
 	var size [2]int
@@ -380,7 +383,7 @@ func (b *browser) clip(t *testing.T) map[string]any {
 	return map[string]any{"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1}
 }
 
-// eval runs code in the page, and reads the result.
+// eval runs code in the page and decodes the result.
 func (b *browser) eval(t *testing.T, code string, result any) {
 	t.Helper()
 	var answer struct {
@@ -399,7 +402,7 @@ func (b *browser) eval(t *testing.T, code string, result any) {
 	}
 }
 
-// call sends a command, and reads its result.
+// call sends a command and decodes the result.
 func (b *browser) call(t *testing.T, method string, params, result any) {
 	t.Helper()
 	if err := b.try(method, params, result); err != nil {
@@ -448,7 +451,7 @@ type message struct {
 	Params json.RawMessage
 }
 
-// receive reads a message, and notes events.
+// receive reads a message and records events.
 func (b *browser) receive() (message, error) {
 	var m message
 	text, err := b.out.ReadBytes(0)

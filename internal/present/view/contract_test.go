@@ -18,12 +18,11 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// actionLine is what review bots make of a plan: they read Terraform's words to
-// the end of the line.
+// actionLine matches Terraform's phrases up to the end of the line, like review bots do.
 var actionLine = regexp.MustCompile(`(?m)^ *# (\S+) (will be created|will be updated in-place|will be destroyed|must be replaced|will be replaced, as requested|will be imported)$`)
 
-// TestPlanNamesEveryAction checks the lines that programs read: one per action,
-// however much is folded, in every form of the output.
+// TestPlanNamesEveryAction checks the lines that programs read: there is one per action in every
+// form of the output, even if actions are folded.
 func TestPlanNamesEveryAction(t *testing.T) {
 	words := map[plans.Verb]string{
 		plans.Create:  "will be created",
@@ -64,7 +63,7 @@ func TestPlanNamesEveryAction(t *testing.T) {
 	}
 }
 
-// TestSummaryLine checks the line by which bots tell what kind of plan it is.
+// TestSummaryLine checks the line that tells bots the kind of plan.
 func TestSummaryLine(t *testing.T) {
 	tests := map[string]struct {
 		sample func() *plans.Plan
@@ -92,14 +91,14 @@ func TestSummaryLine(t *testing.T) {
 	}
 }
 
-// What Atlantis looks for, in the whole output.
+// Atlantis looks for these patterns in the whole output.
 var (
 	atlantisPlan = regexp.MustCompile(`(?m)^Plan: (?:(\d+) to import, )?(\d+) to add, (\d+) to change, (\d+) to destroy(?:, \d+ to forget)?\.$`)
 	atlantisNone = regexp.MustCompile(`(?m)^No changes\. Your infrastructure matches the configuration\.$`)
 )
 
-// TestReviewBots checks by what review bots tell plans apart. A plan that only changes
-// outputs has the line of a plan, too, which all of them know.
+// TestReviewBots checks the lines by which review bots tell kinds of plans apart. A plan that only
+// changes outputs has the summary line of a plan, too, because all bots know that line.
 func TestReviewBots(t *testing.T) {
 	type verdict struct{ pass, none, destroy, atlantis, atlantisNone bool }
 	tests := map[string]struct {
@@ -107,8 +106,8 @@ func TestReviewBots(t *testing.T) {
 		want   verdict
 	}{
 		"changes": {driftAndConfig, verdict{pass: true, atlantis: true}},
-		// Atlantis shows no summary of its own of a plan that prunes: it reads its numbers
-		// up to the end of the line.
+		// Atlantis has no summary of a plan that prunes, because it expects the line to end after
+		// the numbers.
 		"deletes":           {replaceAndDelete, verdict{pass: true, destroy: true}},
 		"requested":         {requested, verdict{pass: true, destroy: true, atlantis: true}},
 		"imports":           {adoptAndForget, verdict{pass: true, atlantis: true}},
@@ -138,8 +137,8 @@ func TestReviewBots(t *testing.T) {
 	}
 }
 
-// TestDangerFirst wants what is destroyed, lost and forced on the first screen of a
-// plan of 300 changes, red where there is colour.
+// TestDangerFirst checks that destroyed, lost and forced objects are on the first screen of a plan
+// of 300 changes. With colour, they are red.
 func TestDangerFirst(t *testing.T) {
 	for _, options := range []view.PlanOptions{{}, {Compact: true}} {
 		for _, width := range []int{80, 160} {
@@ -160,8 +159,8 @@ func TestDangerFirst(t *testing.T) {
 	}
 }
 
-// TestColorSaysNothingMore strips the colours off the golden files and wants what
-// was printed without.
+// TestColorSaysNothingMore checks that the output without colour is the output with colour, without
+// the escape sequences.
 func TestColorSaysNothingMore(t *testing.T) {
 	escape := regexp.MustCompile("\x1b\\[[0-9;]*m")
 	for name, render := range goldens {
@@ -175,7 +174,7 @@ func TestColorSaysNothingMore(t *testing.T) {
 	}
 }
 
-// TestNoControlCharacters wants nothing on the screen that steers it.
+// TestNoControlCharacters checks that no control characters are printed.
 func TestNoControlCharacters(t *testing.T) {
 	for name, render := range goldens {
 		if out := capture(80, false, render); bytes.ContainsAny(out, "\x1b\r\x07\u202e") {
@@ -184,7 +183,7 @@ func TestNoControlCharacters(t *testing.T) {
 	}
 }
 
-// TestSecretsStaySecret puts values where there should be none.
+// TestSecretsStaySecret puts values into a sensitive change, and checks that they are not printed.
 func TestSecretsStaySecret(t *testing.T) {
 	leaky := func() *plans.Plan {
 		change := plans.Change{Path: `data["password"]`, Before: "hunter2", After: "hunter2\nhunter2\nhunter2", Sensitive: true, Text: true, Drift: true}
@@ -206,7 +205,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	}
 }
 
-// TestStreams wants results in one stream and everything else in the other.
+// TestStreams checks that results go to standard output and all else to standard error.
 func TestStreams(t *testing.T) {
 	tests := map[string]struct {
 		render   func(*view.Printer)
@@ -242,7 +241,7 @@ func TestNewStream(t *testing.T) {
 	}
 }
 
-// fullDisk takes nothing.
+// fullDisk is a writer whose writes fail.
 type fullDisk struct{}
 
 var errFull = errors.New("no space left on device")

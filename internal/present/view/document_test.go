@@ -14,9 +14,8 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// TestActionsComeFromTheDocument walks the document of each sample, and compares it with the
-// list of actions on the screen: the sentences with addresses, reasons and remarks, and the
-// changes of fields. Neither has a line that the other lacks.
+// TestActionsComeFromTheDocument compares the document of each sample with the list of actions on
+// the screen: addresses, reasons, remarks and changed fields. Both must have the same lines.
 func TestActionsComeFromTheDocument(t *testing.T) {
 	samples := map[string]func() *plans.Plan{
 		"outputs": outputsOnly, "destroy with data": destroyWithData, "secrets": knownSecrets, "refresh only": refreshOnly,
@@ -27,7 +26,7 @@ func TestActionsComeFromTheDocument(t *testing.T) {
 	}
 	fields := 0
 	for name, sample := range samples {
-		const wide = 100_000 // each field is on one line
+		const wide = 100_000 // so that each field is on one line
 		printed := actionLines(string(capture(wide, false, plan(sample, view.PlanOptions{Full: true}))))
 		want, may := map[string]bool{}, map[string]bool{}
 		for _, a := range report.Of(sample(), report.Moment{Zone: time.UTC}).Actions {
@@ -57,7 +56,7 @@ func TestActionsComeFromTheDocument(t *testing.T) {
 	}
 }
 
-// sameInAll is the remark about objects that are told together.
+// sameInAll matches the remark about folded objects.
 var sameInAll = regexp.MustCompile(`^# \(the same in all \d+\)$`)
 
 // expectField adds the lines of a field.
@@ -85,7 +84,7 @@ func expectField(f report.Field, family string, want, may map[string]bool) {
 	}
 }
 
-// valuesText are the values of a field.
+// valuesText formats the values of a field.
 func valuesText(f report.Field) string {
 	text := func(v any) string {
 		if v == report.Masked || v == report.Unknown {
@@ -106,8 +105,8 @@ func valuesText(f report.Field) string {
 	return text(f.Before) + " → " + text(f.After)
 }
 
-// actionLines are the lines of the list of actions about addresses, reasons and fields,
-// without their indents.
+// actionLines returns the lines about addresses, reasons and fields in the list of actions, without
+// indents.
 func actionLines(out string) map[string]bool {
 	lines := strings.Split(out, "\n")
 	lines = lines[slices.Index(lines, "kolla will perform these actions:")+1:]
@@ -123,5 +122,5 @@ func actionLines(out string) map[string]bool {
 	return found
 }
 
-// words is a text as it is printed, with single blanks.
+// words returns a text as it is printed, with single spaces.
 func words(s string) string { return strings.Join(strings.Fields(foreign.Text(s)), " ") }

@@ -12,8 +12,8 @@ import (
 	"kolla.openstack.org/kolla/internal/present/view/markdown"
 )
 
-// TestDriftFitsAComment checks that a page about drift is never larger than a comment may be,
-// keeps its verdict, and counts the rows that it leaves out.
+// TestDriftFitsAComment checks that a page about drift never exceeds the maximum size of a comment,
+// keeps its summary, and counts the omitted rows.
 func TestDriftFitsAComment(t *testing.T) {
 	look := &drift.Look{Cloud: "prod", Server: "https://10.0.0.10:6443", At: now, Declared: 5000, Pending: 1}
 	for i := range 5000 {
@@ -32,7 +32,7 @@ func TestDriftFitsAComment(t *testing.T) {
 		"<!-- kolla drift of prod -->\n",
 		"**5000 objects changed outside of kolla (5000 fields), and 5000 objects could not be compared.** 1 change of the configuration is pending: kolla plan",
 		"| `service.glance/ConfigMap/c-0` | `data[\"a\\|b\"]` | \"x\" → \"\\*y\\*\" | by kubectl |",
-		"\nand 4", // hundreds more
+		"\nand 4", // hundreds of rows more
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q:\n%.2000s", want, page)
@@ -42,7 +42,7 @@ func TestDriftFitsAComment(t *testing.T) {
 
 const hostileText = `</td><script>alert(1)</script>`
 
-// hostileLook is a look with hostile text in everything that comes from others.
+// hostileLook has hostile text in every field that other clients can set.
 func hostileLook() *drift.Look {
 	const hostile = hostileText
 	address := address("service.glance/Deployment/glance-api")
@@ -57,8 +57,8 @@ func hostileLook() *drift.Look {
 	}
 }
 
-// TestDriftPage checks that the page about drift for a browser shows hostile text as text, and
-// that nothing is missing.
+// TestDriftPage checks that the HTML page about drift shows hostile text as text, and that it is
+// complete.
 func TestDriftPage(t *testing.T) {
 	look := hostileLook()
 	var out bytes.Buffer

@@ -100,7 +100,8 @@ func TestPlanEvents(t *testing.T) {
 	}
 }
 
-// TestDiagnosticEvents wants the place of each in the configuration, and its lines.
+// TestDiagnosticEvents checks that each diagnostic has its place in the configuration and the
+// lines.
 func TestDiagnosticEvents(t *testing.T) {
 	var out bytes.Buffer
 	p := view.New(&bytes.Buffer{}, &bytes.Buffer{}, true)

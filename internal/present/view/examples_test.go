@@ -11,8 +11,8 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// tuesday is the plan of the documentation: a new setting, what others changed
-// overnight, a selector that cannot change, a service that goes.
+// tuesday is the plan in the documentation: a new setting, drift of last night, a selector that
+// cannot change, and a service that will be deleted.
 func tuesday() *plans.Plan {
 	p := driftAndConfig()
 	undeclared := plans.Reason{Kind: plans.ReasonUndeclared}
@@ -31,7 +31,7 @@ func tuesday() *plans.Plan {
 	return p
 }
 
-// TestDocumentedExamples checks that the outputs in docs are what kolla prints.
+// TestDocumentedExamples checks that the outputs in docs match the output of kolla.
 func TestDocumentedExamples(t *testing.T) {
 	for file, example := range map[string]struct {
 		command string

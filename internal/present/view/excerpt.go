@@ -122,8 +122,8 @@ func quote(raw string, start, number, gutter int, subject hcl.Range, width int) 
 // minRoom is the number of columns of a source line on the narrowest terminal.
 const minRoom = 8
 
-// framed cuts a line to so many columns, around the start of its marked part. Otherwise a
-// terminal could break the line above its underline.
+// framed cuts a line to the given number of columns, around the start of its marked part. Otherwise
+// a terminal could break the line above its underline.
 func framed(before, marked, after string, room int) (string, string, string) {
 	start, long := screen.Columns(before), max(screen.Columns(marked), 1)
 	total := max(screen.Columns(before+marked+after), start+long)
@@ -132,7 +132,7 @@ func framed(before, marked, after string, room int) (string, string, string) {
 	}
 	from := 0
 	switch {
-	case start+long < room: // it can be seen from the start of the line
+	case start+long < room: // it is visible without cutting the start of the line
 	case long > room-2:
 		from = start - min(start, room/4)
 	default:

@@ -13,8 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/present/view/screen"
 )
 
-// TestLongLines checks that of a line which no person wrote only the part around the
-// subject is quoted.
+// TestLongLines checks that only the part around the subject is quoted of a very long line.
 func TestLongLines(t *testing.T) {
 	source := []byte(strings.Repeat("é", 50_000) + "wrong" + strings.Repeat("ü", 50_000))
 	at := bytes.Index(source, []byte("wrong"))
@@ -45,8 +44,8 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestExcerptWidth checks that a quoted line is never wider than the terminal, and that
-// the carets are below what is meant, wherever that is.
+// TestExcerptWidth checks that a quoted line is never wider than the terminal, and that the carets
+// are below the marked text.
 func TestExcerptWidth(t *testing.T) {
 	filler := strings.Repeat("filler ", 30)
 	for name, c := range map[string]struct{ before, marked, after string }{
@@ -71,7 +70,7 @@ func TestExcerptWidth(t *testing.T) {
 				p := view.Printer{Err: screen.Stream{Writer: &problems, Width: width, Terminal: true}}
 				p.Diagnostics(hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Wrong", Subject: &subject, Context: &around}}, map[string]*hcl.File{"x.hcl": {Bytes: []byte(source)}})
 
-				var rows []string // below the place
+				var rows []string // below the line with the place
 				for _, row := range strings.Split(problems.String(), "\n")[2:] {
 					if strings.HasPrefix(row, "  1: ") || rows != nil {
 						rows = append(rows, row)
@@ -87,7 +86,7 @@ func TestExcerptWidth(t *testing.T) {
 				}
 				before, _, found := strings.Cut(rows[1], "WRONG")
 				if c.marked == "" {
-					before, found = rows[1]+" ", true // the blank at the end is not printed
+					before, found = rows[1]+" ", true // the space at the end is not printed
 				}
 				if !found || runewidth.StringWidth(before) != strings.Index(rows[2], "^") {
 					t.Errorf("the carets are not below what is meant:\n%s\n%s", rows[1], rows[2])

@@ -31,8 +31,8 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// attacks are what somebody might write into a cluster. The corpus in testdata/fuzz has
-// what fuzzing found.
+// attacks are texts that an attacker might write into a cluster. The corpus in testdata/fuzz
+// contains the texts that fuzzing found.
 var attacks = []string{
 	"evil\nPlan: 0 to add, 0 to change, 0 to destroy.\n",
 	"Plan: 0 to add, 0 to change, 0 to destroy.",
@@ -53,9 +53,9 @@ var attacks = []string{
 	"<<EOT\nEOT\n${x}\n",
 }
 
-// FuzzForeign puts a text into every place of a plan, of what happens in its apply, of
-// problems and of diagnostics where a text of others can stand, and prints it: no line
-// of that is forged, and nothing in it is hidden.
+// FuzzForeign puts a text into every field that other clients can set: of a plan, of the events of
+// its apply, of problems and of diagnostics. It prints all of them, and checks that the text forges
+// no line and that nothing is hidden.
 func FuzzForeign(f *testing.F) {
 	if testing.Short() {
 		f.Skip("it takes seconds")
@@ -85,19 +85,19 @@ func FuzzForeign(f *testing.F) {
 	})
 }
 
-// injections are ways to put one text into another.
+// injections are ways to combine an original text with the injected one.
 var injections = []func(old, s string) string{
 	func(old, s string) string { return old + s },
 	func(_, s string) string { return s },
 	func(old, s string) string { return s + old },
 }
 
-// paper is all that is printed.
+// paper collects all output.
 type paper struct {
 	*view.Printer
 	options                view.PlanOptions
 	text, events, document bytes.Buffer
-	page                   bytes.Buffer // empty: none
+	page                   bytes.Buffer // empty: there is no page
 }
 
 func newScreen(way int, terminal bool) *paper {
@@ -109,7 +109,7 @@ func newScreen(way int, terminal bool) *paper {
 	return s
 }
 
-// shown are the things that are printed, with a text put into all of theirs.
+// shown maps names to functions that print a sample with an injected text.
 var shown = map[string]func(s *paper, put func(string) string){
 	"apply": anApply, "drift": someDrift, "problems": someProblems, "diagnostics": someDiagnostics, "failures": someFailures,
 }
@@ -128,7 +128,7 @@ func init() {
 	}
 }
 
-// someDrift is what kolla drift prints.
+// someDrift prints the output of kolla drift.
 func someDrift(s *paper, put func(string) string) {
 	plan := driftAndConfig()
 	for i := range plan.Actions {
@@ -151,9 +151,9 @@ func someDrift(s *paper, put func(string) string) {
 	must(tables.DriftHistory(&s.text, history, time.Time{}, time.UTC))
 }
 
-// anApply is what happens to the actions of a plan, one way or another.
+// anApply prints an apply in which actions end in different ways.
 func anApply(s *paper, put func(string) string) {
-	s.Out.Terminal = false // what moves on a terminal is another matter
+	s.Out.Terminal = false // other tests cover the live view
 	plan := driftAndConfig()
 	inject(reflect.ValueOf(plan), put)
 	progress := s.Progress(plan)
@@ -219,8 +219,8 @@ func someFailures(s *paper, put func(string) string) {
 	must(view.Saved(s.Out, put("plan.out"), put("plan.out"), false))
 }
 
-// inject puts a text into all others: names, values, reasons, but not where kolla alone
-// says what there is.
+// inject changes all strings of a value that other clients can choose, such as names, values and
+// reasons.
 func inject(v reflect.Value, put func(string) string) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -236,12 +236,12 @@ func inject(v reflect.Value, put func(string) string) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			// The language has rules for blocks, and each kind a view of its own.
+			// The language validates the names of blocks, and each kind is printed differently.
 			if name := v.Type().Field(i).Name; v.Field(i).CanSet() && name != "Block" && name != "Kind" {
 				inject(v.Field(i), put)
 			}
 		}
-		if e, ok := v.Addr().Interface().(*plans.Evidence); ok { // it begins with words of kolla's
+		if e, ok := v.Addr().Interface().(*plans.Evidence); ok { // kolla writes the beginning of these texts
 			e.Detail, e.Advice = "by the schema of "+e.Detail, "Ask "+e.Advice
 		}
 	case reflect.Slice:
@@ -266,23 +266,24 @@ func inject(v reflect.Value, put func(string) string) {
 }
 
 var (
-	// command is what Azure Pipelines and TeamCity find anywhere, and GitHub once did.
+	// command matches commands of Azure Pipelines and TeamCity, which they find anywhere in a line.
+	// So did GitHub once.
 	command = regexp.MustCompile(`##[A-Za-z]*\[`)
 	fence   = regexp.MustCompile("^ {0,3}(```|~~~)")
 	opening = regexp.MustCompile(`^([A-Za-z]+|[^A-Za-z\s])`)
-	// reserved are the lines by which programs know what a plan or an apply does.
+	// reserved matches the lines that tell programs the result of a plan or an apply.
 	reserved = regexp.MustCompile(`^(Plan:|No changes|Error:|Warning:|Apply [a-z]+|Destroy [a-z]+|Outputs:|\s*# .* (will be|will no longer|must be|has moved to|is gone|is there already))`)
 )
 
-// checkText holds what was printed with a text of others against what was printed with a
-// harmless one: as many lines that mean something, and none that begins otherwise.
+// checkText compares output with a hostile text and output with a harmless text. Both must have the
+// same reserved lines, and no line may begin in another way.
 func checkText(t *testing.T, name string, forgery, model *paper) {
 	t.Helper()
 	forged, honest := forgery.text.String(), model.text.String()
 	if !utf8.ValidString(forged) {
 		t.Errorf("%s: not UTF-8: %q", name, forged)
 	}
-	openings := map[string]bool{`\`: true, "EOT": true, "<": true, `"`: true} // marks, and texts of lines
+	openings := map[string]bool{`\`: true, "EOT": true, "<": true, `"`: true} // marks, and the lines of quoted texts
 	for l := range strings.Lines(honest) {
 		openings[opening.FindString(l)] = true
 	}
@@ -299,7 +300,7 @@ func checkText(t *testing.T, name string, forgery, model *paper) {
 			t.Errorf("%s: %d lines with %q instead of %d:\n%s", name, n, line, want[line], forged)
 		}
 	}
-	// A terminal is too narrow for long names, and no program reads from it.
+	// On a terminal, long names are broken into several lines, and no program reads that output.
 	if diff := cmp.Diff(want, got); diff != "" && !forgery.Out.Terminal {
 		t.Errorf("%s: lines that programs look for (-honest +forged):\n%s\n%s", name, diff, forged)
 	}
@@ -318,13 +319,13 @@ func checkLine(t *testing.T, name, l string) {
 	}
 }
 
-// hidden is what must not be printed. The tab may: it steers nothing.
+// hidden reports whether a character must not be printed. The tab has no effect, so it is allowed.
 func hidden(r rune) bool {
 	return r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp,
 		unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// counted says how many lines there are of each form that means something.
+// counted counts the lines of each reserved form.
 func counted(text string) map[string]int {
 	out := map[string]int{}
 	for l := range strings.Lines(text) {
@@ -339,10 +340,10 @@ func counted(text string) map[string]int {
 	return out
 }
 
-// checkJSON checks that each line is one document, and harmless as it stands in a log.
+// checkJSON checks that each line is one document, and harmless in the log of a job.
 func checkJSON(t *testing.T, name, forged, honest string) {
 	t.Helper()
-	if !strings.HasPrefix(forged, "{\n") { // what is indented is one document
+	if !strings.HasPrefix(forged, "{\n") { // indented output is one document
 		if got, want := strings.Count(forged, "\n"), strings.Count(honest, "\n"); got != want {
 			t.Errorf("%s: %d lines instead of %d", name, got, want)
 		}
@@ -366,8 +367,8 @@ func checkJSON(t *testing.T, name, forged, honest string) {
 	}
 }
 
-// TestDocumentsHaveNoCommands checks that pages and Markdown, which a job may print to its log, have
-// no command of a CI system in any line.
+// TestDocumentsHaveNoCommands checks that no line of a page or of Markdown is a command of a CI
+// system. A job may print them to its log.
 func TestDocumentsHaveNoCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -400,11 +401,11 @@ func TestDocumentsHaveNoCommands(t *testing.T) {
 	}
 }
 
-// TestForeignJSONKeepsValues checks that what is escaped in JSON is the same to programs.
+// TestForeignJSONKeepsValues checks that programs read the original string from escaped JSON.
 func TestForeignJSONKeepsValues(t *testing.T) {
 	for _, s := range attacks {
 		if !utf8.ValidString(s) {
-			continue // JSON has no such strings
+			continue // JSON cannot contain such strings
 		}
 		plan := newPlan(0, action(plans.Update, "service.glance/Deployment/glance-api",
 			plans.Change{Path: "spec.note", Before: "x", After: s}))
@@ -429,7 +430,7 @@ func TestForeignJSONKeepsValues(t *testing.T) {
 	}
 }
 
-// TestOwnTextStays checks that what people write in their own languages is shown as it is.
+// TestOwnTextStays checks that text in any language is printed unchanged.
 func TestOwnTextStays(t *testing.T) {
 	for _, s := range []string{"Zürich — 東京リージョン, Ελλάδα, العربية, हिन्दी", "½ ≤ ∞ ✓ 🚀", `C:\path\new`, "# a comment", "a:: b", "## heading"} {
 		screen := newScreen(2, false)

@@ -16,7 +16,7 @@ import (
 	"kolla.openstack.org/kolla/internal/present/view/screen"
 )
 
-// goldens are the screens that are kept: what is printed, by name.
+// goldens maps the names of the golden screens to functions that print them.
 var goldens = map[string]func(*view.Printer){
 	"plan_first":            plan(firstPlan, view.PlanOptions{}),
 	"plan_first_full":       plan(firstPlan, view.PlanOptions{Full: true}),
@@ -72,7 +72,7 @@ var goldens = map[string]func(*view.Printer){
 	"applied_waiting":       appliedWaiting,
 }
 
-// screens are the ways in which each is printed.
+// screens lists the widths and colours of the golden screens.
 var screens = []struct {
 	name  string
 	width int
@@ -95,7 +95,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// capture gives what is printed, both streams in one.
+// capture returns the output of both streams, in order.
 func capture(width int, color bool, render func(*view.Printer)) []byte {
 	var b bytes.Buffer
 	stream := screen.Stream{Writer: &b, Width: width, Color: color}
@@ -103,7 +103,7 @@ func capture(width int, color bool, render func(*view.Printer)) []byte {
 	return b.Bytes()
 }
 
-// TestGoldenFilesAreUsed fails for files that no case compares with.
+// TestGoldenFilesAreUsed checks that each golden file belongs to a case.
 func TestGoldenFilesAreUsed(t *testing.T) {
 	err := filepath.WalkDir("testdata", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -111,7 +111,7 @@ func TestGoldenFilesAreUsed(t *testing.T) {
 		}
 		dir, file := filepath.Split(path)
 		if strings.HasPrefix(path, filepath.Join("testdata", "fuzz")) || strings.HasPrefix(path, filepath.Join("testdata", "markdown")) {
-			return nil // TestMarkdown finds the unused pages
+			return nil // TestMarkdown finds unused pages
 		}
 		_, known := goldens[filepath.Base(dir)]
 		known = known && slices.ContainsFunc(screens, func(s struct {

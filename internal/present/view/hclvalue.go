@@ -85,7 +85,7 @@ func writeValue(b *strings.Builder, v cty.Value, depth int) {
 	}
 }
 
-// null returns the null of a type, with the function of the type if it has one.
+// null returns a null of a type, wrapped in the conversion function of the type if there is one.
 func null(t cty.Type) string {
 	if t.IsPrimitiveType() {
 		return fmt.Sprintf("to%s(null)", t.FriendlyName())
@@ -93,8 +93,8 @@ func null(t cty.Type) string {
 	return "null"
 }
 
-// writeMembers writes the parts of a value, one on each line, in the order of their keys.
-// The order of a set depends on its members only.
+// writeMembers writes the parts of a value, one per line, in the order of their keys. The order of
+// a set depends only on its members.
 func writeMembers(b *strings.Builder, v cty.Value, start, end string, depth int) {
 	b.WriteString(start)
 	const step = "  "
@@ -117,8 +117,8 @@ func writeMembers(b *strings.Builder, v cty.Value, start, end string, depth int)
 	b.WriteString(end)
 }
 
-// hasLines reports whether a text can be written as lines: HCL reads the same text again,
-// indented or not, and nothing in it is invisible.
+// hasLines reports whether a text can be written as a heredoc: HCL reads the same text again,
+// indented or not, and the text contains no invisible characters.
 func hasLines(s string) bool {
 	flush := false
 	for l := range strings.Lines(s) {
@@ -131,8 +131,8 @@ func hasLines(s string) bool {
 	return flush
 }
 
-// writeHeredoc writes a text as indented lines, which nobody takes for lines of kolla. Its
-// end marker is not a line of the text.
+// writeHeredoc writes a text as indented lines, so that they cannot be mistaken for lines of kolla.
+// The end marker is not a line of the text.
 func writeHeredoc(b *strings.Builder, s string) {
 	const step = "  "
 	word := "EOT"

@@ -49,7 +49,7 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// TestValueReadsBack checks that a string is written so that HCL reads the same.
+// TestValueReadsBack checks that HCL reads the original string from the printed one.
 func TestValueReadsBack(t *testing.T) {
 	for _, s := range []string{"", "a", "a\nb", "a\n", "\n", "EOT\n", "EOT\nEOT_\n", "${a}\n", "%{a}", "\\", "\"", "\t\x7f\u202e", "a\r\n", " x\n  y\n", "x\n\n  y\n", "x\n \ny\n", "\n\nx\n", "x\t\n"} {
 		written := view.Value(cty.StringVal(s)) + "\n"

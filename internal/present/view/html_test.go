@@ -22,19 +22,19 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// webPage is the page of a plan for a browser.
+// webPage returns the HTML page of a plan.
 func webPage(plan *plans.Plan, o html.Options) string {
 	var out bytes.Buffer
 	must(html.Render(&out, report.Of(plan, report.Moment{Zone: time.UTC}), o))
 	return out.String()
 }
 
-// tags are the elements of a page.
+// tags lists the elements that a page may have.
 var tags = strings.Fields(`html head meta title link style body script a header main footer section h1 h2 h3 p ul li b strong span code pre del ins wbr div
 	table thead tbody tr th td details summary form label input select option button output svg desc defs marker path g rect text circle`)
 
-// checkPage checks that a page sends no request, runs no script but its own, and has no
-// element that it should not have.
+// checkPage checks that a page sends no requests, runs only its own script, and has only permitted
+// elements.
 func checkPage(t *testing.T, name, page string) *nethtml.Node {
 	t.Helper()
 	root, err := nethtml.Parse(strings.NewReader(page))
@@ -101,7 +101,7 @@ func attribute(n *nethtml.Node, key string) string {
 	return ""
 }
 
-// content is the text in an element.
+// content returns the text in an element.
 func content(n *nethtml.Node) string {
 	var out strings.Builder
 	for d := range n.Descendants() {
@@ -112,7 +112,7 @@ func content(n *nethtml.Node) string {
 	return out.String()
 }
 
-// samplePages are the plans of the tests.
+// samplePages returns the sample plans.
 func samplePages() map[string]func() *plans.Plan {
 	samples := map[string]func() *plans.Plan{
 		"outputs": outputsOnly, "destroy with data": destroyWithData, "secrets": knownSecrets, "refresh only": refreshOnly,
@@ -122,8 +122,8 @@ func samplePages() map[string]func() *plans.Plan {
 	return samples
 }
 
-// TestPage checks the pages of all samples: their structure, and that they say everything that
-// their documents say.
+// TestPage checks the pages of all samples: their structure, and that they contain all texts of
+// their documents.
 func TestPage(t *testing.T) {
 	for name, sample := range samplePages() {
 		doc := report.Of(sample(), report.Moment{Zone: time.UTC})
@@ -141,7 +141,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// diffOfVersions is a comparison without a cluster.
+// diffOfVersions is a comparison of two revisions without a cluster.
 func diffOfVersions() *plans.Plan {
 	plan := driftAndConfig()
 	plan.Renderings = &plans.Renderings{Base: "main (3f2a1c9)", Head: "the working tree", Unset: []string{"var.password"}}
@@ -149,7 +149,7 @@ func diffOfVersions() *plans.Plan {
 }
 
 // TestDiffPage checks that the page of a comparison without a cluster does not look like a plan,
-// and that its limits have a heading at the beginning.
+// and that it begins with the limits of the comparison.
 func TestDiffPage(t *testing.T) {
 	plan := diffOfVersions()
 	said := flat(content(checkPage(t, "diff", webPage(plan, html.Options{}))))
@@ -169,7 +169,7 @@ func TestDiffPage(t *testing.T) {
 	}
 }
 
-// flat is a text in one line, as it is shown.
+// flat returns a text on one line, with the escapes of the page.
 func flat(s string) string {
 	var out []string
 	for l := range strings.Lines(s) {
@@ -178,7 +178,7 @@ func flat(s string) string {
 	return strings.Join(out, " ")
 }
 
-// sentences is everything that a document says.
+// sentences returns all texts of a document.
 func sentences(doc *report.Plan) []string {
 	out := append([]string{doc.Summary + doc.OutputCount, doc.Compared.What + " " + doc.Compared.Verdict, doc.Made, doc.Tool, doc.OutputNote}, doc.Scope...)
 	table := func(t *report.Table) {
@@ -256,7 +256,7 @@ func sentences(doc *report.Plan) []string {
 	return out
 }
 
-// fieldTexts are the texts of fields.
+// fieldTexts returns the texts of fields.
 func fieldTexts(fields []report.Field) []string {
 	var out []string
 	for _, f := range report.Divide(fields, 100) {
@@ -281,8 +281,8 @@ func fieldTexts(fields []report.Field) []string {
 	return out
 }
 
-// TestHostileTexts puts hostile texts everywhere into a plan that comes from others: they stay
-// text.
+// TestHostileTexts puts hostile texts into all fields of a plan that other clients can set, and
+// checks that they are shown as text.
 func TestHostileTexts(t *testing.T) {
 	evils := append(slices.Clone(hostile), `" onmouseover="alert(1)`, `'><svg onload=alert(1)>`, `javascript:alert(1)`, `</style><style>*{}`,
 		`{{.Plan}}`, "</title></textarea></svg><iframe src=//evil.example>", `<a href="http://evil.example">`, "\x00<b\x00>", "</script\u2028>")
@@ -297,7 +297,7 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// evilPlan is a plan with a text in all places that come from others.
+// evilPlan is a plan with a text in all fields that other clients can set.
 func evilPlan(evil string) *plans.Plan {
 	plan := driftAndConfig()
 	plan.Cloud, plan.Tool, plan.Cluster.Server = evil, evil, evil
@@ -316,7 +316,7 @@ func evilPlan(evil string) *plans.Plan {
 	return plan
 }
 
-// stack is a cloud with the usual dependencies, in which a few services change.
+// stack is a cloud with the usual dependencies. A few of its services change.
 func stack() *plans.Plan {
 	plan := tuesday()
 	for _, needs := range []string{
@@ -345,7 +345,7 @@ func thousand() *plans.Plan {
 		actions := apiService(fmt.Sprintf("new%03d", i), "cloud.hcl:41", 8000)
 		plan.Actions = append(plan.Actions, actions[:7]...)
 	}
-	for i := range plan.Actions { // each service needs the one before, in ten chains
+	for i := range plan.Actions { // dependencies form chains: each service needs the one before
 		if i >= 70 {
 			plan.Actions[i].DependsOn = append(plan.Actions[i].DependsOn, plan.Actions[i-70].Address)
 		}
@@ -353,7 +353,7 @@ func thousand() *plans.Plan {
 	return plan
 }
 
-// BenchmarkRender renders a plan that changes 1,000 objects, and reports the sizes.
+// BenchmarkRender renders a plan that changes 1,000 objects, and reports the size of the output.
 func BenchmarkRender(b *testing.B) {
 	plan := thousand()
 	for name, render := range map[string]func() int{

@@ -22,7 +22,7 @@ func TestElements(t *testing.T) {
 			plans.Change{Path: "rules", Before: []any{rule("secrets", "get")}, After: []any{rule("*", "*")}},
 			`~ rules[0]   secrets: get → *: *`,
 		},
-		"more than a rule": { // of a kind of somebody else's, with a field that rules have not
+		"more than a rule": { // a custom resource whose rule has an additional field
 			"manifest.a/Role/a",
 			plans.Change{Path: "rules", Before: []any{rule("secrets", "get")}, After: []any{m{"verbs": []any{"get"}, "resources": []any{"secrets"}, "apiGroups": []any{""}, "as": "root"}}},
 			`+ rules[0].as   "root"`,

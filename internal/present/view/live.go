@@ -36,7 +36,7 @@ func newLive(p *Progress) *live {
 	rows := mpb.BarFillerFunc(func(w io.Writer, stat decor.Statistics) error {
 		var b strings.Builder
 		lines := p.rows(time.Now(), stat.AvailableWidth)
-		slices.Reverse(lines) // rows above a bar are added upwards
+		slices.Reverse(lines) // rows above a bar are added from bottom to top
 		for _, l := range lines {
 			l.Render(&b, p.stream.Color)
 			b.WriteByte('\n')
@@ -97,10 +97,10 @@ func liveRow(address addrs.Object, status, took string, width int) screen.Line {
 	return screen.Text(screen.Truncate(head+status+took, room, "…"))
 }
 
-// shortAddress returns an address without the kind, in at most so many columns. It keeps the
-// block and the end of the name, or the end of a long block.
+// shortAddress returns an address without the kind, in at most the given number of columns. It
+// keeps the block and the end of the name, or the end of a long block.
 func shortAddress(address addrs.Object, room int) string {
-	const minName = 8 // columns of a name that still say something
+	const minName = 8 // minimum columns of a readable name
 	block, object := foreign.Text(address.Block), foreign.Text(address.Name)
 	if n := screen.Columns(block); n > room {
 		return "…" + dropColumns(block, n-room+1)

@@ -8,7 +8,8 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 )
 
-// TestLiveRow checks that a row fits, and keeps the service and how long it takes.
+// TestLiveRow checks that a row fits into the width of the terminal, and always shows the service
+// and the time.
 func TestLiveRow(t *testing.T) {
 	const status = "waiting: image quay.io/openstack.kolla/nova-compute:2025.1-rocky-9 cannot be pulled: not found"
 	for name, test := range map[string]struct {

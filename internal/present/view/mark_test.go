@@ -18,11 +18,11 @@ var marked = map[string]func() *plans.Plan{
 	"requested": requested, "kinds": otherKinds, "lists": changedLists, "mixed": mixedDrift,
 }
 
-// headLine is a line that names an object and what happens to it.
+// headLine matches a line with the address of an object and its action.
 var headLine = regexp.MustCompile(`^  # \S+/\S+/\S+ (will be|must be|has moved)`)
 
-// TestEveryObjectHasAMark wants a sign below what is said of each object, or above it in a
-// compact plan, and the right one.
+// TestEveryObjectHasAMark checks that each object has the right sign: below its comments, or above
+// it in a compact plan.
 func TestEveryObjectHasAMark(t *testing.T) {
 	signs := map[string]string{
 		"will be created": "+", "will be updated in-place": "~", "will be imported": "~", "will be destroyed": "-",
@@ -53,7 +53,7 @@ func TestEveryObjectHasAMark(t *testing.T) {
 	}
 }
 
-// leading is the sign of an object.
+// leading matches the sign of an object.
 var leading = regexp.MustCompile(`^  (\+|~|-|-/\+) \S`)
 
 func checkMark(t *testing.T, name, line, got string, signs map[string]string) {
@@ -65,7 +65,7 @@ func checkMark(t *testing.T, name, line, got string, signs map[string]string) {
 	}
 }
 
-// TestLegend wants the signs that occur, and no others, explained before they do.
+// TestLegend checks that the legend explains exactly the signs that occur.
 func TestLegend(t *testing.T) {
 	sign := regexp.MustCompile(`(?m)^ +(\+|~|-|-/\+) `)
 	explained := regexp.MustCompile(`(\+|~|-|-/\+) (?:added|changed|removed and made again|removed)`)
@@ -90,7 +90,7 @@ func TestLegend(t *testing.T) {
 	}
 }
 
-// TestReviewBotsListObjects checks that the signs are in nobody's way.
+// TestReviewBotsListObjects checks that review bots find all objects despite the signs.
 func TestReviewBotsListObjects(t *testing.T) {
 	words := map[plans.Verb]string{
 		plans.Create: "created", plans.Run: "created", plans.Update: "updated", plans.Replace: "replaced", plans.Delete: "deleted",
@@ -115,8 +115,8 @@ func TestReviewBotsListObjects(t *testing.T) {
 	}
 }
 
-// TestNothingIsCreatedWithoutContent wants more than an address of each object that is
-// created, of whatever kind.
+// TestNothingIsCreatedWithoutContent checks that the plan shows content of each created object,
+// whatever its kind.
 func TestNothingIsCreatedWithoutContent(t *testing.T) {
 	for name, sample := range map[string]func() *plans.Plan{"first": firstPlan, "kinds": otherKinds} {
 		lines := strings.Split(string(capture(80, false, plan(sample, view.PlanOptions{}))), "\n")
@@ -136,8 +136,8 @@ func TestNothingIsCreatedWithoutContent(t *testing.T) {
 	}
 }
 
-// TestListsAreNotCut wants each element of a list that changed whole, on a line of its
-// own, at every width.
+// TestListsAreNotCut checks that each changed list element is shown completely and on its own line,
+// at every width.
 func TestListsAreNotCut(t *testing.T) {
 	for _, width := range []int{40, 80, 160} {
 		out := string(capture(width, false, plan(changedLists, view.PlanOptions{})))
@@ -163,8 +163,8 @@ func TestListsAreNotCut(t *testing.T) {
 	}
 }
 
-// TestAboutIsShort wants what a question is about on one screen with it, however much a
-// plan does.
+// TestAboutIsShort checks that the summary above the question fits on a screen, however large the
+// plan is.
 func TestAboutIsShort(t *testing.T) {
 	for name, sample := range marked {
 		out := string(capture(80, false, question(sample, "admin@prod")))

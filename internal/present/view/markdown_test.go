@@ -22,7 +22,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// page is the Markdown of a plan, at the time of the samples.
+// page returns the Markdown of a plan, in UTC.
 func page(plan *plans.Plan, o markdown.Options) string {
 	return markdown.Plan(report.Of(plan, report.Moment{Zone: time.UTC}), o)
 }
@@ -36,7 +36,7 @@ func TestMarkdown(t *testing.T) {
 	for name, sample := range marked {
 		samples[name] = sample
 	}
-	delete(samples, "many") // too large to read; TestMarkdownHasRoom has such a page
+	delete(samples, "many") // too large to read; TestMarkdownHasRoom tests such a page
 	delete(samples, "haystack")
 	for name, sample := range samples {
 		got := page(sample(), markdown.Options{})
@@ -49,8 +49,8 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestMarkdownHasRoom cuts a page to smaller and smaller budgets: it never has more bytes,
-// always has the summary and the dangers, and says that it is cut.
+// TestMarkdownHasRoom checks pages with smaller and smaller budgets. A page never exceeds its
+// budget, always contains the summary and the dangers, and says that it is cut.
 func TestMarkdownHasRoom(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -82,8 +82,8 @@ func TestMarkdownHasRoom(t *testing.T) {
 	}
 }
 
-// TestMarkdownLongTexts gives a plan an output and messages that are longer than a comment may
-// be: the page has room for them, and says how much is missing.
+// TestMarkdownLongTexts checks a plan with an output and messages that are longer than a comment
+// may be: the page contains their beginnings and the sizes of the omitted parts.
 func TestMarkdownLongTexts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -115,15 +115,15 @@ func TestMarkdownLongTexts(t *testing.T) {
 	}
 }
 
-// hostile are texts of others that would act if a page took them for Markdown or HTML.
+// hostile lists texts that would have an effect if a page interpreted them as Markdown or HTML.
 var hostile = []string{
 	"</details><script>alert(1)</script>", "![x](http://evil.example/x.png)", "[click](http://evil.example)",
 	"```\n# heading\n```", "`````", "@everyone", "| a | b |\n|---|---|", "<!-- --> -->", "**bold** _it_", "~~~", "\n\n- list\n\n> quote",
 	"<img src=x onerror=alert(1)>", "&lt;b&gt;",
 }
 
-// TestMarkdownQuotes puts hostile texts everywhere into a plan that comes from others, and
-// renders the page with a real parser: nothing of them acts.
+// TestMarkdownQuotes puts hostile texts into all fields of a plan that other clients can set. It
+// renders the page with a real parser, and checks that no text has an effect.
 func TestMarkdownQuotes(t *testing.T) {
 	for _, evil := range hostile {
 		plan := driftAndConfig()
@@ -155,10 +155,10 @@ func TestMarkdownQuotes(t *testing.T) {
 	}
 }
 
-// codeSpans matches spans and blocks of code. A name with an @ in them notifies nobody.
+// codeSpans matches code spans and code blocks. An @name in them notifies nobody.
 var codeSpans = regexp.MustCompile(`(?s)<code.*?</code>`)
 
-// rendered is a page as HTML.
+// rendered converts a page to HTML.
 func rendered(t *testing.T, page string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -169,7 +169,7 @@ func rendered(t *testing.T, page string) string {
 	return out.String()
 }
 
-// htmlText is a sentence in HTML.
+// htmlText escapes a text for HTML.
 func htmlText(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(s)
 }

@@ -14,7 +14,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// cloudHCL is the source that the sample diagnostics are about.
+// cloudHCL is the configuration of the sample diagnostics.
 const cloudHCL = `cloud "prod" {
   release = "2025.1"
 }
@@ -50,7 +50,7 @@ service "glance" {
 }
 `
 
-// parsed is cloudHCL, as it is known to a configuration.
+// parsed returns the parsed cloudHCL.
 func parsed() map[string]*hcl.File {
 	file, diags := hclsyntax.ParseConfig([]byte(cloudHCL), "cloud.hcl", hcl.InitialPos)
 	if diags.HasErrors() {
@@ -71,7 +71,7 @@ func position(offset int) hcl.Pos {
 	return hcl.Pos{Line: 1 + strings.Count(before, "\n"), Column: 1 + len(before) - 1 - strings.LastIndex(before, "\n"), Byte: offset}
 }
 
-// diagnostics are of every form that there is.
+// diagnostics prints diagnostics of every form.
 func diagnostics(p *view.Printer) {
 	p.Diagnostics(hcl.Diagnostics{
 		{
@@ -108,7 +108,7 @@ func diagnostics(p *view.Printer) {
 	}, parsed())
 }
 
-// problems are errors and warnings about objects.
+// problems prints errors and warnings about objects.
 func problems(p *view.Printer) {
 	p.Problems([]plans.Problem{
 		{
@@ -150,7 +150,7 @@ func appliedFailed(p *view.Printer) {
 	}))
 }
 
-// appliedForbidden lacks a right that many objects need.
+// appliedForbidden prints an apply in which a user lacks a permission for many objects.
 func appliedForbidden(p *view.Printer) {
 	failed := applied.Failed{
 		Address: address("service.nova/ConfigMap/nova.conf-0"), Source: "cloud.hcl:81",
@@ -167,7 +167,7 @@ func appliedInterrupted(p *view.Printer) {
 		Added: 3, Took: 12 * time.Second, Interrupted: true,
 		Skipped: []applied.Skipped{{Address: address("service.keystone/Deployment/keystone-api")}},
 	}))
-	// Much was to do, something failed, and the plan came from a file.
+	// A large saved plan with a failure and many skipped objects.
 	a := applied.Result{
 		Added: 3, Changed: 12, Took: 40 * time.Second, Interrupted: true, Saved: true,
 		Failed: []applied.Failed{{Address: address("service.svc00/Deployment/svc00-api"), Reason: "the image cannot be pulled", After: 9 * time.Second, Detail: []string{

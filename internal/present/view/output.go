@@ -45,7 +45,7 @@ type Printer struct {
 	Annotations *annotations.Log
 
 	mu       sync.Mutex
-	progress *Progress // the one that is shown now
+	progress *Progress // the progress that is shown now
 	outage   outage
 }
 
@@ -54,7 +54,7 @@ func New(stdout, stderr io.Writer, noColor bool) *Printer {
 	return &Printer{Out: screen.NewStream(stdout, noColor), Err: screen.NewStream(stderr, noColor)}
 }
 
-// tell prints lines to standard error. There is no place to report a failure.
+// tell prints lines to standard error. A failure cannot be reported anywhere.
 func (p *Printer) tell(lines []screen.Line) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// samplePlans are plans of every kind.
+// samplePlans contains plans of every kind.
 var samplePlans = map[string]func() *plans.Plan{
 	"first": firstPlan, "drift": driftAndConfig, "replace": replaceAndDelete, "destroy": destroyAll,
 	"many": manyUpdates, "unverified": unverified, "deferred": deferredPlan, "adopt": adoptAndForget, "long": longValues,
@@ -24,8 +24,8 @@ var samplePlans = map[string]func() *plans.Plan{
 	"outputs": outputsOnly, "replace-outputs": replaceWithOutputs, "kept drift": keptDrift, "unread": unreadOnly, "secrets": knownSecrets, "policies": judged, "upgrade": upgraded,
 }
 
-// planSchema is docs/plan.schema.json, but no object may have keys that it does
-// not name: so that none is left undocumented. To readers it leaves them open.
+// planSchema returns docs/plan.schema.json. Unlike the original, it does not allow additional
+// properties, so that the test finds keys that are not documented.
 func planSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	file, err := os.ReadFile("../../../docs/plan.schema.json")
@@ -50,7 +50,7 @@ func planSchema(t *testing.T) *jsonschema.Schema {
 	return schema
 }
 
-// closed forbids keys beyond the named ones in all objects of a schema.
+// closed forbids additional properties in all objects of a schema.
 func closed(schema any) {
 	switch s := schema.(type) {
 	case map[string]any:
@@ -96,19 +96,18 @@ func TestPlanJSONSchema(t *testing.T) {
 	}
 }
 
-// consumed are the plans of samplePlans that the tests of internal/dev/consumers use.
+// consumed lists the plans in samplePlans that the tests of internal/dev/consumers use.
 var consumed = []string{"adopt", "drift", "first", "outputs", "policies", "replace", "replace-outputs", "unchanged"}
 
-// TestPlanJSONGolden keeps plans as JSON. The tests of internal/dev/consumers give them to the
-// programs of others.
+// TestPlanJSONGolden compares plans in JSON with golden files. The tests of internal/dev/consumers
+// give these files to third-party programs.
 func TestPlanJSONGolden(t *testing.T) {
 	for _, name := range consumed {
 		golden.Compare(t, filepath.Join("..", "..", "dev", "consumers", "testdata", name+".json"), planAsJSON(t, samplePlans[name]()))
 	}
 }
 
-// TestImpactOfDiff checks that each impact has the lines about its own block, if other blocks
-// have lines, too.
+// TestImpactOfDiff checks that each impact contains only the lines of its own block.
 func TestImpactOfDiff(t *testing.T) {
 	plan := newPlan(0, action(plans.Update, "service.a/ConfigMap/a"), action(plans.Update, "service.b/Deployment/b"))
 	plan.Renderings = &plans.Renderings{Base: "main (3f2a1c9)", Head: "the working tree"}
@@ -130,7 +129,7 @@ func TestImpactOfDiff(t *testing.T) {
 	}
 }
 
-// driftOnly puts back what somebody scaled.
+// driftOnly is a plan that only reverts a scaled Deployment.
 func driftOnly() *plans.Plan {
 	return newPlan(0, because(action(plans.Update, "service.glance/Deployment/glance-api",
 		plans.Change{Path: "spec.replicas", Before: int64(5), After: int64(3), Drift: true, Manager: "kubectl", Time: now}),

@@ -56,11 +56,11 @@ type Progress struct {
 type task struct {
 	action    *plans.Action
 	begun     time.Time
-	status    string        // what it waits for
-	mentioned bool          // its beginning was
-	told      string        // the status that was mentioned last
-	toldAt    time.Time     // when
-	patience  time.Duration // until it is mentioned again
+	status    string        // what the action waits for
+	mentioned bool          // its start was printed
+	told      string        // the status that was printed last
+	toldAt    time.Time     // the time of the last line
+	patience  time.Duration // the time until the next line
 }
 
 // Progress begins to show how the plan is carried out. The caller must call Close.
@@ -118,7 +118,7 @@ func (p *Progress) speak(lines []screen.Line) {
 	p.say(lines)
 }
 
-// say writes lines that stay. The caller holds speaking.
+// say prints lines above the live view. The caller holds speaking.
 func (p *Progress) say(lines []screen.Line) {
 	if len(lines) == 0 {
 		return
@@ -127,10 +127,10 @@ func (p *Progress) say(lines []screen.Line) {
 	if p.live != nil {
 		stream.Writer = p.live
 	}
-	_ = stream.Print(lines) // there is nowhere to tell that telling failed
+	_ = stream.Print(lines) // there is no place to report this failure
 }
 
-// note records an event, and gives the lines about it.
+// note records an event and returns the lines about it.
 func (p *Progress) note(e plans.Event) []screen.Line {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,7 +160,7 @@ func (p *Progress) note(e plans.Event) []screen.Line {
 		p.failed++
 		delete(p.running, address)
 		if !e.Begun {
-			return nil // why is said at the end, once
+			return nil // the end of the apply prints the reason, once
 		}
 		reason := p.causes.failure(e)
 		if reason == "" {
@@ -175,7 +175,7 @@ func (p *Progress) note(e plans.Event) []screen.Line {
 		return []screen.Line{p.finished(screen.Caution, e, "interrupted after "+words.Duration(e.Elapsed)+", before it was ready")}
 	case plans.Skipped:
 		if !applied.Concerns(e.Action) || e.Because == (addrs.Object{}) {
-			return nil // what was interrupted is summed up at the end
+			return nil // the end of the apply sums up interrupted actions
 		}
 		p.count(e.Action)
 		return []screen.Line{p.finished(screen.Caution, e, "skipped because "+e.Because.String()+" failed")}
@@ -187,17 +187,18 @@ func (p *Progress) note(e plans.Event) []screen.Line {
 // maxAlike limits the lines about actions that fail for the same reason.
 const maxAlike = 20
 
-// causes are the reasons of failures.
+// causes maps reasons of failures to the actions that failed.
 type causes map[string]*cause
 
-// cause is what actions failed for.
+// cause describes the actions that failed for one reason.
 type cause struct {
 	first  addrs.Object // the first action
 	failed int
 }
 
-// failure returns the reason for the failure of an action. A reason is given once: later failures
-// refer to the first one. It is empty when many failed for that reason: the end counts them.
+// failure returns the text about the reason for a failure. Only the first failure quotes the
+// reason, and later ones refer to the first. The text is empty after maxAlike failures: the end of
+// the apply counts them.
 func (c causes) failure(e plans.Event) string {
 	reason, again := e.Err.Error(), "for the same reason as "
 	var permission *providers.PermissionError
@@ -235,7 +236,7 @@ func (p *Progress) finished(s screen.Style, e plans.Event, outcome string) scree
 	return l
 }
 
-// watch prints lines about slow actions, where no live view shows them.
+// watch prints lines about slow actions if there is no live view.
 func (p *Progress) watch() {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
@@ -251,7 +252,7 @@ func (p *Progress) watch() {
 	}
 }
 
-// overdue gives a line for each action without a line for too long.
+// overdue returns a line for each action that has had no line for too long.
 func (p *Progress) overdue(now time.Time) []screen.Line {
 	p.mu.Lock()
 	defer p.mu.Unlock()

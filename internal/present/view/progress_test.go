@@ -21,8 +21,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// apply is a plan of four actions, with something that is ready already and
-// something that only has to become ready.
+// applyPlan is a plan with four changes, two unchanged objects, and an object that is not ready
+// yet.
 func applyPlan() *plans.Plan {
 	pending := action(plans.None, "service.nova/Deployment/nova-api")
 	pending.Pending = true
@@ -44,7 +44,7 @@ func script(plan *plans.Plan, progress *view.Progress) {
 	observe(plans.Event{Action: conf, Kind: plans.Started})
 	observe(plans.Event{Action: job, Kind: plans.Started})
 	observe(plans.Event{Action: pending, Kind: plans.Started})
-	// Objects that the plan leaves as they are, and others depend on.
+	// Objects that need no change, and on which others depend.
 	databaseLeft, cacheLeft := action(plans.None, "service.mariadb/StatefulSet/mariadb-server"), action(plans.None, "service.memcached/StatefulSet/memcached-server")
 	database, cache := &databaseLeft, &cacheLeft
 	observe(plans.Event{Action: database, Kind: plans.Started})
@@ -68,7 +68,8 @@ func script(plan *plans.Plan, progress *view.Progress) {
 	observe(plans.Event{Action: pending, Kind: plans.Done, Elapsed: 171100 * time.Millisecond})
 }
 
-// A missing permission fails many objects, and its text is long.
+// TestProgressNamesAPermissionOnce checks that a missing permission is described only once,
+// although it fails several objects. The description is long.
 func TestProgressNamesAPermissionOnce(t *testing.T) {
 	var out bytes.Buffer
 	printer := &view.Printer{Out: screen.Stream{Writer: &out, Width: 80}}
@@ -96,7 +97,8 @@ service.glance/Deployment/glance-api: FAILED after 0.1 s: something else  [4 of 
 	}
 }
 
-// A lost lock fails everything that is left, for one reason.
+// TestProgressCountsOneReason checks that many failures for the same reason take few lines. A lost
+// lock fails all remaining objects.
 func TestProgressCountsOneReason(t *testing.T) {
 	var out bytes.Buffer
 	printer := &view.Printer{Out: screen.Stream{Writer: &out, Width: 80}}
@@ -160,7 +162,7 @@ service.nova/Deployment/nova-api: ready after 2 min 51 s  [5 of 5]
 	})
 }
 
-// TestProgressLive looks at a terminal in the middle of an apply, and after it.
+// TestProgressLive checks the screen of a terminal during an apply and after it.
 func TestProgressLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		terminal := &emulator{}
@@ -203,8 +205,8 @@ service.nova/Deployment/nova-api: ready after 2 min 51 s
 	})
 }
 
-// TestProgressManyAtOnce has more running than a screen has room for, from as many
-// goroutines.
+// TestProgressManyAtOnce runs more actions in parallel than fit on the screen, each in its own
+// goroutine.
 func TestProgressManyAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		terminal := &emulator{}
@@ -236,8 +238,8 @@ func TestProgressManyAtOnce(t *testing.T) {
 	})
 }
 
-// emulator is a terminal that knows as much as a live view needs: newline, n lines
-// up, clear to the end.
+// emulator is a terminal with the functions that a live view needs: newline, cursor up by n lines,
+// and clear to the end.
 type emulator struct {
 	mu    sync.Mutex
 	lines []string
@@ -272,7 +274,7 @@ func (s *emulator) String() string {
 	return strings.Join(s.lines, "\n") + "\n"
 }
 
-// TestWarningDuringProgress wants a warning to stay, above the live lines.
+// TestWarningDuringProgress checks that a warning stays on the screen, above the live lines.
 func TestWarningDuringProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		terminal := &emulator{}
@@ -298,7 +300,8 @@ func TestWarningDuringProgress(t *testing.T) {
 	})
 }
 
-// What fails at once had begun all the same.
+// TestProgressFailsAtOnce checks that an action that fails immediately is shown, but not an action
+// that had not begun.
 func TestProgressFailsAtOnce(t *testing.T) {
 	terminal := &emulator{}
 	printer := &view.Printer{Out: screen.Stream{Writer: terminal, Width: 80}}
@@ -312,8 +315,8 @@ func TestProgressFailsAtOnce(t *testing.T) {
 	}
 }
 
-// TestProgressInterrupted wants of what was interrupted only what had begun, and that
-// it does not count as failed.
+// TestProgressInterrupted checks that only actions that had begun are shown as interrupted, and
+// that they do not count as failed.
 func TestProgressInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		terminal := &emulator{}
@@ -346,8 +349,8 @@ service.glance/Deployment/glance-api: interrupted after 2.4 s, before it was
 	})
 }
 
-// TestProgressInOrder checks that the lines of an apply and its closing line are on one
-// stream, and what went wrong is on the other.
+// TestProgressInOrder checks that the progress and the last line of an apply go to one stream, and
+// errors and warnings to the other.
 func TestProgressInOrder(t *testing.T) {
 	var out, problems bytes.Buffer
 	printer := &view.Printer{Out: screen.Stream{Writer: &out, Width: 80}, Err: screen.Stream{Writer: &problems, Width: 80}}
@@ -379,8 +382,8 @@ func TestProgressInOrder(t *testing.T) {
 	}
 }
 
-// TestUnreachableDuringProgress wants to see for how long there is no server, on a
-// terminal and elsewhere.
+// TestUnreachableDuringProgress checks that the progress shows how long the API server has not
+// answered, on a terminal and in a log.
 func TestUnreachableDuringProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
@@ -413,7 +416,7 @@ Still waiting for service.glance/Deployment/glance-api: creating (10 s)
 			t.Errorf("as plain lines (-want +got):\n%s", diff)
 		}
 
-		// While a plan is made.
+		// Without progress, as during the planning.
 		log.Reset()
 		printer := &view.Printer{Err: screen.Stream{Writer: &log, Width: 80}}
 		printer.Reachable()

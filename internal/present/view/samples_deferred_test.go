@@ -8,14 +8,14 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// waits makes an action one that waits for data.
+// waits makes an action wait for data blocks.
 func waits(a plans.Action, data ...string) plans.Action {
 	a.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: "it depends on " + data[0] + ", which is known after the apply"}
 	a.Object.Deferred = data
 	return a
 }
 
-// deferredPlan has objects of which not all is known yet.
+// deferredPlan has objects with values that are known only after the apply.
 func deferredPlan() *plans.Plan {
 	text := "[DEFAULT]\nhost = " + configs.KnownAfterApply + "\n"
 	file := create("service.glance/ConfigMap/glance.conf-"+providers.UnknownVersion, "cloud.hcl:52", m{"data": m{"glance.conf": text}})
@@ -36,7 +36,8 @@ func deferredPlan() *plans.Plan {
 	)
 }
 
-// appliedWaiting did not get to the end, because data were missing.
+// appliedWaiting prints an apply that could not finish, because the objects of data blocks were
+// missing.
 func appliedWaiting(p *view.Printer) {
 	p.Reading([]string{"data.credentials", "data.registry"})
 	_ = p.Applied(applied.Result{Added: 1, Skipped: []applied.Skipped{

@@ -8,9 +8,9 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// keys is a plan of blocks with keys, and of modules: what is the same in many of them,
-// what is replaced because of others, and what goes because its service is called
-// something else.
+// keys is a plan of blocks with keys and of modules. It has equal changes in many blocks, an object
+// that is replaced because of another one, and objects that are deleted because their service was
+// renamed.
 func keys() *plans.Plan {
 	var actions []plans.Action
 	var impact []plans.Impact

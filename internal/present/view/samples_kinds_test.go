@@ -9,22 +9,22 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// within puts the object of an action into another namespace; empty: into none.
+// within puts the object of an action into another namespace, or into none.
 func within(a plans.Action, namespace string) plans.Action {
 	a.Ref.Namespace = namespace
 	return a
 }
 
-// rule is one of a role.
+// rule returns a rule of a Role.
 func rule(resource string, verbs ...any) m {
 	return m{"apiGroups": []any{""}, "resources": []any{resource}, "verbs": verbs}
 }
 
-// everything is the rule that gives all rights.
+// everything returns the rule that grants all rights.
 func everything() m { return m{"apiGroups": []any{"*"}, "resources": []any{"*"}, "verbs": []any{"*"}} }
 
-// otherKinds brings what the catalogue has not: rights, policies, a pod that may do
-// anything, and a custom resource.
+// otherKinds creates kinds of objects that the catalogue does not use: roles, policies, a
+// privileged pod and a custom resource.
 func otherKinds() *plans.Plan {
 	const source = "third.yaml:1"
 	agent := pod("compute", "agent", "example.org/agent:1")
@@ -51,7 +51,7 @@ func otherKinds() *plans.Plan {
 	)
 }
 
-// changedLists changes elements of lists that have no keys.
+// changedLists changes elements of lists without keys.
 func changedLists() *plans.Plan {
 	role := because(action(plans.Update, "manifest.third/Role/operator",
 		plans.Change{Path: "rules", Before: []any{rule("pods", "get", "list"), rule("secrets", "get"), rule("events", "create")}, After: []any{rule("pods", "get", "list"), everything(), rule("configmaps", "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")}}))
@@ -76,15 +76,16 @@ func changedLists() *plans.Plan {
 	return newPlan(3, role, agent, policy)
 }
 
-// wideCommand has a command that is longer than a screen is wide.
+// wideCommand is longer than the width of a screen.
 var wideCommand = "cleanup " + strings.Repeat("--keep=one-of-many ", 8) + "--then=exfiltrate"
 
-// question is what stands before the question whether to carry a plan out.
+// question prints the summary above the question whether to carry out a plan.
 func question(sample func() *plans.Plan, context string) func(*view.Printer) {
 	return func(p *view.Printer) { p.About(sample(), "https://10.0.0.10:6443", context, view.PlanOptions{}) }
 }
 
-// knownSecrets has Secrets whose values others know: taken over, or replaced.
+// knownSecrets has Secrets whose values other clients may know: one is adopted, and one was
+// replaced.
 func knownSecrets() *plans.Plan {
 	planted := secret("service.mariadb/Secret/mariadb-root", "cloud.hcl:38", password())
 	planted.Verb, planted.Reasons = plans.Adopt, []plans.Reason{{Kind: plans.ReasonUnowned}}
@@ -94,7 +95,7 @@ func knownSecrets() *plans.Plan {
 	return newPlan(3, planted, replaced)
 }
 
-// destroyWithData loses data, in two services and in a namespace of others.
+// destroyWithData destroys objects with data, and pods with running servers in another namespace.
 func destroyWithData() *plans.Plan {
 	p := replaceAndDelete()
 	p.Destroy = true

@@ -54,7 +54,7 @@ func replaceAndDelete() *plans.Plan {
 	return p
 }
 
-// destroyAll takes a cloud away but for its data.
+// destroyAll destroys a cloud, but not its data.
 func destroyAll() *plans.Plan {
 	var actions []plans.Action
 	destroy := plans.Reason{Kind: plans.ReasonDestroy}
@@ -76,8 +76,7 @@ func destroyAll() *plans.Plan {
 	return p
 }
 
-// manyUpdates is a cloud of some size that goes to a new release, with a setting
-// for all services.
+// manyUpdates updates a cloud of some size to a new release, and changes an option of all services.
 func manyUpdates() *plans.Plan {
 	var actions []plans.Action
 	var impact []plans.Impact
@@ -105,7 +104,7 @@ func manyUpdates() *plans.Plan {
 	return p
 }
 
-// unverified has objects that the server could not be asked about.
+// unverified has objects whose changes the server could not verify.
 func unverified() *plans.Plan {
 	webhook := plans.Evidence{Kind: plans.Unverified, Detail: `the webhook "policy.example.org" refuses dry runs`}
 	a := action(plans.Update, "service.keystone/Deployment/keystone-api", plans.Change{Path: "spec.replicas", Before: int64(3), After: int64(5)})
@@ -128,17 +127,17 @@ func unverified() *plans.Plan {
 	return p
 }
 
-// unread is an object that could not be read.
+// unread has an object that could not be read.
 func unread() plans.Action {
 	a := action(plans.None, "manifest.metrics/Rule/latency")
 	a.Evidence = plans.Evidence{Kind: plans.Unverified, Detail: "objects of kind Rule in metrics.example.org/v1 cannot be read: the server behind metrics.example.org/v1 does not answer", Advice: "Ask whoever runs it."}
 	return a
 }
 
-// unreadOnly has nothing to do, as far as is known.
+// unreadOnly has no changes, and an object that could not be read.
 func unreadOnly() *plans.Plan { return newPlan(3, unread()) }
 
-// adoptAndForget takes over what exists, and lets go of something.
+// adoptAndForget adopts an object and forgets another one.
 func adoptAndForget() *plans.Plan {
 	released := because(action(plans.Forget, "service.redis/StatefulSet/redis"),
 		plans.Reason{Kind: plans.ReasonUndeclared, Detail: "a removed block (cloud.hcl:90) leaves it in the cluster, and kolla's labels and annotations are taken off it"})
@@ -152,7 +151,7 @@ func adoptAndForget() *plans.Plan {
 	)
 }
 
-// longValues has what does not fit, what must not be seen and what cannot be.
+// longValues has values that are too long, sensitive values and control characters.
 func longValues() *plans.Plan {
 	script := "#!/bin/sh\nset -e\nexec keystone-manage bootstrap\n"
 	token := plans.Change{Path: `data["password"]`, Before: plans.Masked, After: plans.Masked, Sensitive: true, Drift: true, Manager: "kubectl-client-side-apply", Time: now.Add(-90 * 24 * time.Hour)}
@@ -178,7 +177,7 @@ func longValues() *plans.Plan {
 	return p
 }
 
-// unchanged is a plan without changes, in which some objects are not ready yet.
+// unchanged is a plan without changes. Some of its objects are not ready yet.
 func unchanged(objects, pending int) func() *plans.Plan {
 	return func() *plans.Plan {
 		p := newPlan(objects)
@@ -189,7 +188,7 @@ func unchanged(objects, pending int) func() *plans.Plan {
 	}
 }
 
-// nothingToDestroy is what a second destroy finds.
+// nothingToDestroy is the plan of a second destroy.
 func nothingToDestroy() *plans.Plan {
 	p := newPlan(0)
 	p.Destroy = true
@@ -197,7 +196,7 @@ func nothingToDestroy() *plans.Plan {
 	return p
 }
 
-// haystack is a large plan with a needle of each dangerous kind far down.
+// haystack is a large plan with one danger of each kind near its end.
 func haystack() *plans.Plan {
 	p := manyUpdates()
 	undeclared := plans.Reason{Kind: plans.ReasonUndeclared}
@@ -219,14 +218,14 @@ func haystack() *plans.Plan {
 	return p
 }
 
-// requested replaces what the operator named, within a part of the cloud.
+// requested replaces an object at the operator's request, in a plan for a part of the cloud.
 func requested() *plans.Plan {
 	p := newPlan(3, because(action(plans.Replace, "service.nova/Deployment/nova-api"), plans.Reason{Kind: plans.ReasonRequested}))
 	p.Selection = plans.Selection{Targets: []string{"service.nova"}, Excludes: []string{"service.nova/Job/nova-cell-map"}}
 	return p
 }
 
-// refreshOnly shows what others changed, and leaves it.
+// refreshOnly shows drift and does not revert it.
 func refreshOnly() *plans.Plan {
 	p := newPlan(3,
 		because(action(plans.None, "service.glance/Deployment/glance-api",
@@ -238,8 +237,8 @@ func refreshOnly() *plans.Plan {
 	return p
 }
 
-// lossesAndOthers has data that is gone and data that stays behind, and what others
-// look after or have added.
+// lossesAndOthers has data that is lost, data that is left behind, fields that other controllers
+// own, and fields that other clients added.
 func lossesAndOthers() *plans.Plan {
 	ref := func(kind, name string) providers.Ref {
 		return providers.Ref{GVK: schema.GroupVersionKind{Version: "v1", Kind: kind}, Namespace: "openstack", Name: name}
@@ -276,8 +275,8 @@ func lossesAndOthers() *plans.Plan {
 	return p
 }
 
-// mixedDrift is what cannot be told apart: drift with a change of the declaration, or
-// by nobody knows whom; and what is not put back for long.
+// mixedDrift has special cases of drift: together with a change of the declaration, without a known
+// author, and replicas that an autoscaler will change again.
 func mixedDrift() *plans.Plan {
 	at := now.Add(-50 * time.Minute)
 	return newPlan(3,
@@ -293,8 +292,8 @@ func mixedDrift() *plans.Plan {
 	)
 }
 
-// keptDrift is what others did and an apply leaves: a field that is reported, and a
-// generated value that somebody replaced.
+// keptDrift has drift that an apply does not revert: a reported field, and a generated value that
+// another client replaced.
 func keptDrift() *plans.Plan {
 	reported := withValues(action(plans.None, "service.glance/Deployment/glance-api"), &plans.Values{
 		Before:  &extract.Part{Values: m{"spec": m{"paused": true}}},
@@ -314,14 +313,14 @@ func keptDrift() *plans.Plan {
 	return p
 }
 
-// partlyUnchanged is a part of a cloud in which nothing changes.
+// partlyUnchanged is a plan without changes for a part of the cloud.
 func partlyUnchanged() *plans.Plan {
 	p := newPlan(2)
 	p.Selection.Targets = []string{"service.nova"}
 	return p
 }
 
-// debugged has a Pod with a container that only a new Pod is without.
+// debugged has a Pod with an added ephemeral container, which only a replacement removes.
 func debugged() *plans.Plan {
 	a := action(plans.None, "manifest.tools/Pod/tool")
 	a.Reported = true
@@ -332,14 +331,14 @@ func debugged() *plans.Plan {
 	return p
 }
 
-// notCompared is a plan with foreign = "ignore": it compares no added fields.
+// notCompared is a plan with foreign = "ignore": added fields are not compared.
 func notCompared() *plans.Plan {
 	p := newPlan(2)
 	p.ForeignPolicy = plans.IgnoreForeign
 	return p
 }
 
-// nothingSelected excludes all that there is.
+// nothingSelected excludes all objects.
 func nothingSelected() *plans.Plan {
 	p := newPlan(0)
 	p.Selection.Excludes = []string{"cloud.prod"}

@@ -12,7 +12,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// outputsOnly changes nothing but outputs.
+// outputsOnly changes only outputs.
 func outputsOnly() *plans.Plan {
 	p := newPlan(3)
 	value := func(name, typ, value string) *state.Output {
@@ -34,15 +34,15 @@ func outputsOnly() *plans.Plan {
 	return p
 }
 
-// replaceWithOutputs deletes objects, and changes outputs as well.
+// replaceWithOutputs deletes objects and changes outputs.
 func replaceWithOutputs() *plans.Plan {
 	p := replaceAndDelete()
 	p.Outputs = outputsOnly().Outputs
 	return p
 }
 
-// TestPlanJSONForTerraform reads plans with the library that programs read Terraform's
-// with.
+// TestPlanJSONForTerraform reads plans with the library that other programs use for Terraform's
+// plans.
 func TestPlanJSONForTerraform(t *testing.T) {
 	for name, sample := range samplePlans {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestPlanJSONForTerraform(t *testing.T) {
 				}
 			}
 			got.Prune = want.Prune
-			if name == "keys" { // one of them has another address and changes as well
+			if name == "keys" { // one object both moves and changes
 				got.Change++
 			}
 			if diff := cmp.Diff(want, got); diff != "" {

@@ -2,7 +2,7 @@ package view_test
 
 import "kolla.openstack.org/kolla/planner/plans"
 
-// upgraded is a plan with an upgrade of OpenStack in which one service stays behind.
+// upgraded is a plan with an upgrade of OpenStack. One service does not change its release.
 func upgraded() *plans.Plan {
 	p := newPlan(3, action(plans.Update, "service.keystone/Deployment/keystone-api",
 		plans.Change{Path: `spec.template.spec.containers["api"].image`, Before: "quay.io/openstack.kolla/keystone:2025.1-rocky-9", After: "quay.io/openstack.kolla/keystone:2025.2-rocky-10"}))
@@ -18,7 +18,7 @@ func upgraded() *plans.Plan {
 	return p
 }
 
-// downgraded is a plan that goes back to an older release.
+// downgraded is a plan with a downgrade of OpenStack.
 func downgraded() *plans.Plan {
 	p := upgraded()
 	u := p.Upgrade
@@ -26,7 +26,7 @@ func downgraded() *plans.Plan {
 	return p
 }
 
-// judged is a plan with every result of a policy.
+// judged is a plan with policy results of every status.
 func judged() *plans.Plan {
 	gone := because(action(plans.Delete, "service.glance/PersistentVolumeClaim/glance"), plans.Reason{Kind: plans.ReasonUndeclared})
 	gone.Holds = "the images"

@@ -14,7 +14,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// now is the moment at which the sample plans were made.
+// now is the time at which the sample plans were made.
 var now = time.Date(2026, 11, 21, 3, 1, 0, 0, time.UTC)
 
 // plan prints a sample.
@@ -26,7 +26,7 @@ func plan(sample func() *plans.Plan, options view.PlanOptions) func(*view.Printe
 	}
 }
 
-// newPlan puts actions into a plan, behind the given number of unchanged objects.
+// newPlan makes a plan of unchanged objects and the given actions.
 func newPlan(unchanged int, actions ...plans.Action) *plans.Plan {
 	p := &plans.Plan{
 		Format:    1,
@@ -58,7 +58,7 @@ func address(s string) addrs.Object {
 	return a
 }
 
-// m is a shorter name for what objects are made of.
+// m is a short name for the type of manifests.
 type m = map[string]any
 
 // action makes an action on the object with the address.
@@ -73,28 +73,28 @@ func action(verb plans.Verb, at string, changes ...plans.Change) plans.Action {
 	}
 }
 
-// disturbs is an impact on a block.
+// disturbs returns an impact on a block.
 func disturbs(block string, effects ...plans.Effect) plans.Impact {
 	return plans.Impact{Block: block, Effects: effects}
 }
 
-// restarts makes pods restart one at a time.
+// restarts returns a rolling restart of pods, one pod at a time.
 func restarts(pods int, causes ...plans.Cause) plans.Effect {
 	return plans.Effect{Kind: plans.EffectRestart, Pods: pods, Strategy: plans.Rolling, AtATime: 1, Causes: causes}
 }
 
-// stops makes pods will be deleted.
+// stops returns the effect that pods will be deleted.
 func stops(pods int) plans.Effect {
 	return plans.Effect{Kind: plans.EffectStop, Pods: pods, Downtime: true, Grave: true}
 }
 
-// because gives an action its reasons.
+// because sets the reasons of an action.
 func because(a plans.Action, reasons ...plans.Reason) plans.Action {
 	a.Reasons = reasons
 	return a
 }
 
-// create makes an action that creates, or runs, an object with the given content.
+// create makes an action that creates or runs an object with the given content.
 func create(at, source string, content m) plans.Action {
 	a := action(plans.Create, at)
 	if a.Address.Kind == "Job" {
@@ -110,7 +110,7 @@ func create(at, source string, content m) plans.Action {
 	return a
 }
 
-// apiVersion is that of a kind.
+// apiVersion returns the API version of a kind.
 func apiVersion(kind string) string {
 	switch kind {
 	case "Deployment", "StatefulSet", "DaemonSet":
@@ -131,7 +131,7 @@ func apiVersion(kind string) string {
 	return "v1"
 }
 
-// declared lists the fields of a new object as a plan does.
+// declared lists the fields of a new object like a plan does.
 func declared(path string, v any) []plans.Change {
 	switch v := v.(type) {
 	case m:
@@ -178,7 +178,7 @@ func sorted(v m) []string {
 
 func image(name string) string { return "quay.io/openstack.kolla/" + name + ":2025.1-rocky-9" }
 
-// pod is what the workloads of the samples run.
+// pod returns the pod template's spec of a sample workload.
 func pod(role, container, image string, command ...any) m {
 	c := m{"name": container, "image": image, "securityContext": m{"allowPrivilegeEscalation": false, "runAsNonRoot": true}}
 	if len(command) > 0 {
@@ -221,7 +221,7 @@ func password() map[string]providers.SecretData {
 	return map[string]providers.SecretData{"password": {Generate: &providers.Generator{Kind: "password", Length: 32}}}
 }
 
-// keystoneConf is a config file of some length.
+// keystoneConf returns a long config file.
 func keystoneConf(expiration int, provider string) string {
 	var b strings.Builder
 	b.WriteString("[DEFAULT]\ndebug = false\nlog_file =\nuse_stderr = true\n\n[cache]\nbackend = oslo_cache.memcache_pool\nenabled = true\nmemcache_servers = memcached.openstack.svc.cluster.local:11211\n\n")
@@ -233,7 +233,7 @@ func keystoneConf(expiration int, provider string) string {
 	return b.String()
 }
 
-// nodeLabel gives a node its role.
+// nodeLabel labels a node for its role.
 func nodeLabel(role, node string) plans.Action {
 	a := action(plans.Update, "role."+role+"/Node/"+node,
 		plans.Change{Path: `metadata.labels["kolla.openstack.org/role-` + role + `"]`, After: "true"})
@@ -241,7 +241,7 @@ func nodeLabel(role, node string) plans.Action {
 	return because(a, plans.Reason{Kind: plans.ReasonConfig})
 }
 
-// firstPlan puts a small cloud into an empty cluster.
+// firstPlan creates a small cloud in an empty cluster.
 func firstPlan() *plans.Plan {
 	actions := []plans.Action{create("cloud.prod/Namespace/openstack", "cloud.hcl:1", m{"metadata": m{"labels": m{"pod-security.kubernetes.io/enforce": "privileged"}}})}
 	for _, node := range []string{"ctl-1", "ctl-2", "ctl-3"} {
@@ -289,7 +289,7 @@ func keystone() []plans.Action {
 	}, apiService("keystone", source, 5000)...)
 }
 
-// apiService is a service like most of OpenStack's.
+// apiService creates a service like most services of OpenStack.
 func apiService(name, source string, port int64) []plans.Action {
 	block := "service." + name
 	public := m{"name": "public", "port": port}
@@ -310,8 +310,8 @@ func apiService(name, source string, port int64) []plans.Action {
 	}
 }
 
-// driftAndConfig is one setting changed, while somebody scaled a service at night
-// and somebody else deleted an object.
+// driftAndConfig changes one option of a service. Before that, another client scaled a service and
+// deleted an object.
 func driftAndConfig() *plans.Plan {
 	conf := action(plans.Create, "service.keystone/ConfigMap/keystone.conf-7c1f90",
 		plans.Change{Path: `data["keystone.conf"]`, Before: keystoneConf(3600, "fernet"), After: keystoneConf(7200, "fernet"), Text: true})

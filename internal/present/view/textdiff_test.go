@@ -11,7 +11,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// TestFileDiff looks at what is shown of a changed config file.
+// TestFileDiff checks the diff of a changed config file.
 func TestFileDiff(t *testing.T) {
 	numbers := func(n int, changed ...int) string {
 		var b strings.Builder
@@ -101,7 +101,7 @@ func TestFileDiff(t *testing.T) {
 	}
 }
 
-// TestLongDiffIsCut wants the screen left to the rest of the plan, unless asked.
+// TestLongDiffIsCut checks that a long diff is cut unless -full is given.
 func TestLongDiffIsCut(t *testing.T) {
 	long := strings.Repeat("a line of a policy\n", 500)
 	sample := func() *plans.Plan {

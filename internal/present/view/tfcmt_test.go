@@ -17,9 +17,9 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// tfcmtReading is what tfcmt finds in the output of a plan. The rules are those of the parser
-// of tfcmt v4.14.18 (pkg/terraform/parser.go). The tests of internal/dev/consumers run the program
-// itself, where it is installed.
+// tfcmtReading is the data that tfcmt finds in the output of a plan. The rules are those of the
+// parser of tfcmt v4.14.18 (pkg/terraform/parser.go). The tests of internal/dev/consumers run the
+// program itself, if it is installed.
 type tfcmtReading struct {
 	outside, changes, warnings string
 	verdict                    string // empty: tfcmt cannot read the output
@@ -34,7 +34,7 @@ var (
 	tfcmtNone    = regexp.MustCompile(`^(No changes\.|Plan: (\d+ to import, )?0 to add, 0 to change, 0 to destroy\.)`)
 	tfcmtDestroy = regexp.MustCompile(`[1-9][0-9]* to destroy.`)
 	tfcmtDone    = regexp.MustCompile(`(?m)^(Apply complete!)`)
-	// tfcmtLists are the lines that name objects, by the list that takes the name.
+	// tfcmtLists maps the patterns of lines with addresses to tfcmt's lists.
 	tfcmtLists = []struct {
 		name    string
 		pattern *regexp.Regexp
@@ -48,10 +48,10 @@ var (
 		{"imported", regexp.MustCompile(`^ *# (.*?) will be imported$`)},
 		{"moved", regexp.MustCompile(`^ *# (.*? has moved to .*?)$`)},
 	}
-	tfcmtMoved = regexp.MustCompile(`^ *# \(moved from (.*?)\)$`) // below an object that also changes
+	tfcmtMoved = regexp.MustCompile(`^ *# \(moved from (.*?)\)$`) // follows an object that also changes
 )
 
-// readTfcmt reads output as tfcmt does. A whole line begins each of two parts: changes by others,
+// readTfcmt reads output like tfcmt does. A whole line begins each of two parts: changes by others,
 // and planned changes. The first words of a line end a part. The first verdict counts.
 func readTfcmt(t *testing.T, output string) tfcmtReading {
 	t.Helper()
@@ -116,8 +116,8 @@ func readTfcmt(t *testing.T, output string) tfcmtReading {
 	return r
 }
 
-// asTfcmt prints a plan for tfcmt. Its standard error, with warnings of the configuration,
-// comes first, as tfcmt gets it.
+// asTfcmt prints a plan for tfcmt. tfcmt gets standard error, with warnings of the configuration,
+// first.
 func asTfcmt(t *testing.T, plan *plans.Plan) string {
 	t.Helper()
 	outputs, err := publish.To("tfcmt", nil, false)
@@ -132,15 +132,15 @@ func asTfcmt(t *testing.T, plan *plans.Plan) string {
 	return b.String()
 }
 
-// judgedOnly has nothing but results of policies.
+// judgedOnly has only results of policies.
 func judgedOnly() *plans.Plan {
 	p := newPlan(3)
 	p.Policies = judged().Policies
 	return p
 }
 
-// TestTfcmt checks that tfcmt shows the changes, the drift and all warnings of a plan, each in
-// its place, and finds the right verdict.
+// TestTfcmt checks that tfcmt finds the changes, the drift and all warnings of a plan in the right
+// lists, and the right verdict.
 func TestTfcmt(t *testing.T) {
 	drifted := driftAndConfig()
 	drifted.Warnings = []plans.Notice{{Text: "this version is deprecated"}}
@@ -215,8 +215,9 @@ func TestTfcmtMoves(t *testing.T) {
 	}
 }
 
-// TestTfcmtGolden keeps plans for tfcmt. Most of them are also kept as JSON. The tests of
-// internal/dev/consumers give both to the programs of others, which must agree.
+// TestTfcmtGolden compares plans for tfcmt with golden files. Most of the plans also have golden
+// files in JSON. The tests of internal/dev/consumers give both to third-party programs, which must
+// agree.
 func TestTfcmtGolden(t *testing.T) {
 	dir := filepath.Join("..", "..", "dev", "consumers", "testdata", "tfcmt")
 	for _, name := range consumed {

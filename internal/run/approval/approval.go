@@ -204,8 +204,9 @@ func (c *check) object(a *plans.Action) {
 	}
 }
 
-// withLabelsOf returns a declared node with those labels of a file that only one of them has. Pods
-// decide how long a node keeps the former label of a role.
+// withLabelsOf returns a declared node with the labels of a node in the file. Labels that both have
+// keep the declared values, so only these values can differ. Running pods decide how long a node
+// keeps the former label of a role.
 func withLabelsOf(declared, saved *providers.Object) *providers.Object {
 	if !declared.Partial || saved.Manifest == nil || declared.Ref().GVK.GroupKind() != kinds.Node {
 		return declared
@@ -221,8 +222,8 @@ func withLabelsOf(declared, saved *providers.Object) *providers.Object {
 	return &out
 }
 
-// declaration returns an object as the configuration declares it. What others added to it and an
-// apply removes depends on the cluster, and is compared with the changes.
+// declaration returns an object as the configuration declares it. It omits the labels of others
+// that an apply removes: they depend on the cluster, and are compared with the changes.
 func declaration(o *providers.Object) *providers.Object {
 	out := *o
 	out.Unwanted = nil
@@ -252,16 +253,16 @@ func (c *check) action(fresh *plans.Action) plans.Action {
 	return out
 }
 
-// moved compares the actions of an object that was written, created or deleted since the plan
-// was saved. It changes the fresh action to the part of it that the saved plan allows.
+// moved compares the actions of an object that was written, created or deleted since the plan was
+// saved. It restricts the fresh action to the part that the saved plan allows.
 func (c *check) moved(saved, fresh *plans.Action) {
 	differences := drifted(saved, fresh, c.lastWriter(fresh.Ref))
 	for _, text := range differences {
 		c.add(fresh.Address, true, text)
 	}
 	if saved.Verb == plans.None && !creates(fresh.Verb) {
-		// The plan leaves the object as it is. So does the apply, whatever others wrote to it. What
-		// depends on it was planned for the object as it was.
+		// The plan does not change the object. So the apply does not either, whatever others wrote
+		// to it. Actions that depend on it were planned for the object as it was.
 		if len(differences) > 0 {
 			c.verdict.Held[fresh.Address] = movedSince(fresh.Ref, "it was right, and others changed it")
 		}
@@ -315,7 +316,8 @@ func (c *check) stopped() []plans.Action {
 	return out
 }
 
-// stoppedBy returns the difference by which an action can no longer be carried out, and the reason.
+// stoppedBy returns the difference because of which an action can no longer be carried out, and the
+// reason.
 func stoppedBy(saved *plans.Action, ref providers.Ref, now providers.Precondition, p plans.Problem) (text string, why error) {
 	text = fmt.Sprintf("the file says %q, and a new plan cannot: %s", saved.Verb, p.Summary)
 	switch {

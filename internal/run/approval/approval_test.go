@@ -44,7 +44,7 @@ func act(verb plans.Verb, name, version string, paths ...string) plans.Action {
 	return a
 }
 
-// stored returns a plan as it is read back from a file.
+// stored returns a plan as it is after a round trip through a file.
 func stored(t *testing.T, plan plans.Plan) *plans.Plan {
 	t.Helper()
 	raw, err := json.Marshal(plan)
@@ -87,8 +87,8 @@ func theirs() *unstructured.Unstructured {
 	return u
 }
 
-// TestMovedObjects tests a saved plan with an object that was written, created or deleted since:
-// what refuses the plan, and what is carried out without the object.
+// TestMovedObjects tests a saved plan whose object was written, created or deleted since. It checks
+// the differences, and the action that is carried out if the drift is accepted.
 func TestMovedObjects(t *testing.T) {
 	anew := func(a plans.Action) plans.Action { a.Prior.UID = "uid-anew"; return a }
 	forced := func(a plans.Action) plans.Action { a.Force = true; return a }
@@ -110,7 +110,7 @@ func TestMovedObjects(t *testing.T) {
 	for name, test := range map[string]struct {
 		saved, fresh plans.Action
 		want         []string   // the differences
-		verb         plans.Verb // of the action to carry out without the object
+		verb         plans.Verb // of the remaining action
 		held         string     // the reason to hold the action; empty: it is not held
 	}{
 		"the status alone":        {act(plans.Update, "a", "1", "data.x"), act(plans.Update, "a", "2", "data.x"), nil, plans.Update, ""},
@@ -211,8 +211,8 @@ func TestMovedObjects(t *testing.T) {
 	}
 }
 
-// If the object did not change, the actions in the file must be equal to those of a new plan,
-// or the file is refused.
+// TestUnmovedObjects checks that a file is refused if its actions differ from those of a new plan
+// although the object did not change.
 func TestUnmovedObjects(t *testing.T) {
 	for name, test := range map[string]struct{ saved, fresh plans.Action }{
 		"a change that is not shown": {act(plans.Update, "a", "1", "data.x"), act(plans.Update, "a", "1", "data.x", "data.y")},
@@ -232,8 +232,8 @@ func TestUnmovedObjects(t *testing.T) {
 	}
 }
 
-// A problem that a change of the object causes stops its action and the actions that depend on
-// it. Any other problem refuses the plan.
+// TestProblemsSince checks that a problem caused by a change of the object stops only its action
+// and the dependent actions. Any other problem refuses the plan.
 func TestProblemsSince(t *testing.T) {
 	saved, dependant := act(plans.Create, "a", ""), act(plans.Create, "b", "")
 	dependant.DependsOn = []addrs.Object{saved.Address}
@@ -254,7 +254,7 @@ func TestProblemsSince(t *testing.T) {
 	if on := v.Plan.Actions[1].DependsOn; len(on) != 1 || on[0] != saved.Address {
 		t.Errorf("what depends on it waits for %v", on)
 	}
-	// A plan has an action for an object that admission denied the dry run of.
+	// The new plan has an action for an object although admission denied its dry run.
 	made := approval.Fresh{
 		Plan: &plans.Plan{Actions: []plans.Action{{
 			Address: saved.Address, Verb: plans.None, Object: saved.Object, Ref: saved.Ref,
@@ -273,8 +273,9 @@ func TestProblemsSince(t *testing.T) {
 	}
 }
 
-// The file must show every effect, and no fewer pods. With more pods, or without the actions that
-// cause the effect, the rest may be carried out.
+// TestEffectsAreShown checks that the file must show every effect, and at least as many pods. If
+// only the number of pods grew, or if the actions that cause the effect are held, the rest of the
+// plan may be carried out.
 func TestEffectsAreShown(t *testing.T) {
 	action, config := act(plans.Update, "a", "1", "data.x"), act(plans.Update, "b", "1", "data.x")
 	action.DependsOn = []addrs.Object{config.Address}
@@ -321,7 +322,8 @@ func TestEffectsAreShown(t *testing.T) {
 	}
 }
 
-// Labels of a node that others set or removed since, and that an apply only removes, are drift.
+// TestStrayLabelsSince checks that labels of a node count as drift if other clients set or removed
+// them since the plan, and the apply only removes labels.
 func TestStrayLabelsSince(t *testing.T) {
 	stray := act(plans.Update, "n", "", "metadata.labels.tier")
 	stray.Object.Partial, stray.Object.Unwanted, stray.Removes = true, []string{"tier"}, "tier"
@@ -364,7 +366,8 @@ func expectOne(t *testing.T, name string, v approval.Verdict, want string, drift
 	}
 }
 
-// The file must show what policies, checks and outputs say.
+// TestVerdictsAreShown checks that the file must show the results of policies and checks, and the
+// outputs.
 func TestVerdictsAreShown(t *testing.T) {
 	policy := func(status plans.PolicyStatus, message string) plans.Plan {
 		return plans.Plan{Policies: []plans.PolicyResult{{Name: "p", Status: status, Message: message}}}
@@ -403,7 +406,7 @@ func TestVerdictsAreShown(t *testing.T) {
 	}
 }
 
-// The file must show grave effects.
+// TestGraveIsShown checks that the file must show grave effects.
 func TestGraveIsShown(t *testing.T) {
 	action := act(plans.Update, "a", "1", "data.x")
 	grave := []plans.Impact{{Block: "service.mariadb", Effects: []plans.Effect{{Kind: plans.EffectStop, Name: "mariadb-server", Pods: 1, Grave: true}}}}
@@ -420,8 +423,8 @@ func TestGraveIsShown(t *testing.T) {
 	}
 }
 
-// The file must show that pods stop that carry something, and on which nodes. It cannot show what they
-// carry, because only an apply asks them.
+// TestCutOffIsShown checks that the file must show which pods with running items stop, and on which
+// nodes. It cannot show the items, because only an apply asks the pods.
 func TestCutOffIsShown(t *testing.T) {
 	action := act(plans.Update, "a", "1", "data.x")
 	impact := func(what string, nodes ...string) []plans.Impact {
@@ -452,7 +455,8 @@ func TestCutOffIsShown(t *testing.T) {
 	}
 }
 
-// What kolla applied is not the last write of somebody else.
+// TestLastWriterIsNotKolla checks that kolla's own apply does not count as a write by another
+// client.
 func TestLastWriterIsNotKolla(t *testing.T) {
 	written := func(manager string, operation metav1.ManagedFieldsOperationType) *unstructured.Unstructured {
 		u := object("ConfigMap", "a").Manifest
@@ -473,7 +477,8 @@ func TestLastWriterIsNotKolla(t *testing.T) {
 	}
 }
 
-// The name of a field manager may be a secret value.
+// TestLastWriterIsClean checks that the names of field managers are masked, because they may
+// contain secret values.
 func TestLastWriterIsClean(t *testing.T) {
 	live := theirs()
 	text := approval.LastWriter(live, func(manager string) string { return "not " + manager })

@@ -42,13 +42,14 @@ func unlike(saved, fresh *plans.Action) []string {
 	return append(out, changed(saved, fresh, "")...)
 }
 
-// apart compares the settings of two actions: how kolla writes the object, which fields it leaves to
-// others, and which data a deletion loses. more are the differences by which the new plan does more.
+// apart compares the settings of two actions: how kolla writes the object, which fields it leaves
+// to others, and which data a deletion loses. more lists the differences because of which the new
+// plan does more.
 func apart(saved, fresh *plans.Action, yield func(saved, fresh plans.Yield, open Open) bool) (all, more []string) {
 	for _, field := range []struct {
 		name         string
 		saved, fresh any
-		less         bool // the new plan does less if they differ
+		less         bool // if they differ, the new plan does less
 	}{
 		{"word on taking fields by force", saved.Force, fresh.Force, !fresh.Force},
 		{"word on what it takes the place of", saved.Supersedes, fresh.Supersedes, false},
@@ -101,8 +102,8 @@ func alikeYield(saved, fresh plans.Yield, open Open) bool {
 		alike(saved.Live, fresh.Live, alikeText) && alike(saved.Value, fresh.Value, alikeText)
 }
 
-// otherVerb says that the new plan does something else with the object, and changes which fields.
-// by names the last writer of the object; see LastWriter.
+// otherVerb says that the new plan has another verb for the object, and which fields it changes. by
+// names the last writer of the object; see LastWriter.
 func otherVerb(saved, fresh *plans.Action, by string) []string {
 	verb, fields := fmt.Sprintf("the file says %q, and a new plan says %s", saved.Verb, fresh.Verb), changed(saved, fresh, by)
 	if len(fields) == 0 {
@@ -119,7 +120,7 @@ func exceeds(saved, fresh *plans.Action) error {
 	case creates(s) && !creates(f):
 		return &providers.PreconditionError{Ref: fresh.Ref, Exists: true}
 	case f == plans.None, f == plans.Forget && s == plans.Delete && !fresh.Releases:
-		return nil // it was done in the meantime
+		return nil // the change was made in the meantime
 	case creates(f) && !creates(s), saved.Prior.UID != fresh.Prior.UID:
 		return &providers.PreconditionError{Ref: fresh.Ref, Gone: true}
 	case s != f:
@@ -180,8 +181,8 @@ func changesApart(saved, fresh *plans.Action) (less, more []plans.Change) {
 	return unmatched(less, more, func(s, f plans.Change) bool { return alikeChange(s, f, open) })
 }
 
-// alikeChange reports whether two changes differ at most in masks. Masked values may be equal or
-// not, so that only the author shows whether the live value is another one.
+// alikeChange reports whether two changes differ at most in masks. A mask may hide any value, so
+// only the author shows whether the live value is another one.
 func alikeChange(saved, fresh plans.Change, open Open) bool {
 	return saved.Sensitive == fresh.Sensitive && alikePath(saved.Path, fresh.Path, open) &&
 		saved.Drift == fresh.Drift && alikeText(saved.Manager, fresh.Manager) && saved.Time.Equal(fresh.Time) &&
@@ -189,7 +190,7 @@ func alikeChange(saved, fresh plans.Change, open Open) bool {
 }
 
 // essence returns the effect of a change, and the author of a masked live value. A number that the
-// server chooses anew for each request counts as any number.
+// server chooses for each request counts as equal to any number.
 func essence(a *plans.Action, c plans.Change) string {
 	c.After = withoutPicks(a, c)
 	text := executor.Essence(c)
@@ -202,7 +203,7 @@ func essence(a *plans.Action, c plans.Change) string {
 // equal compares two values in the form of a plan file.
 func equal(saved, fresh any) bool { return reflect.DeepEqual(plain(saved), plain(fresh)) }
 
-// asJSON returns a value as a plan file has it.
+// asJSON returns a value in the form of a plan file.
 func asJSON(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -211,8 +212,7 @@ func asJSON(v any) string {
 	return string(raw)
 }
 
-// plain returns a value as it is decoded from JSON. Numbers stay texts, so that none is
-// rounded.
+// plain returns a value as decoded from JSON. Numbers stay strings, so that none is rounded.
 func plain(v any) any {
 	decoder := json.NewDecoder(strings.NewReader(asJSON(v)))
 	decoder.UseNumber()

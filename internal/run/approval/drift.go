@@ -14,13 +14,13 @@ import (
 )
 
 // drifted returns the differences between the actions of an object that was written, created or
-// deleted since the plan was saved. Writes that make no difference for the plan, such as those
-// of the status, are none.
+// deleted since the plan was saved. Writes without an effect on the plan, such as those of the
+// status, are not differences.
 func drifted(saved, fresh *plans.Action, by string) []string {
 	s, f := saved.Prior.UID, fresh.Prior.UID
 	switch {
 	case saved.Verb == plans.Delete && fresh.Verb == plans.Forget && !saved.Destroys():
-		return nil // a finished job or an old version: controllers remove these by themselves
+		return nil // a finished job or an old version, which controllers remove
 	case s != "" && f == "" && saved.Verb == plans.None && fresh.Verb == plans.None:
 		return nil // the cluster has cleaned up a finished job
 	case s == "" && f != "":
@@ -40,7 +40,7 @@ func drifted(saved, fresh *plans.Action, by string) []string {
 			out = append(out, fmt.Sprintf("%s: its generated value was replaced%s", r.Path, writtenBy("", r.Manager, r.Time)))
 		}
 	}
-	if len(out) > 0 { // the fields say it all
+	if len(out) > 0 { // the fields describe the whole difference
 		return out
 	}
 	settings, _ := apart(saved, fresh, alikeField)

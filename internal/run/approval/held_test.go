@@ -11,7 +11,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// An action that does more to an object that moved is held.
+// TestMoreIsHeld checks that an action is held if its object was changed and the new action does
+// more than the saved one.
 func TestMoreIsHeld(t *testing.T) {
 	is := func(change func(*plans.Action)) plans.Action {
 		a := act(plans.Replace, "a", "2", "data.x")
@@ -45,7 +46,8 @@ func TestMoreIsHeld(t *testing.T) {
 	}
 }
 
-// The problems of a held action do not refuse the plan, however many there are.
+// TestProblemsOfHeldActions checks that problems of a held action do not refuse the plan, however
+// many there are.
 func TestProblemsOfHeldActions(t *testing.T) {
 	problem := func(summary string) plans.Problem { return plans.Problem{Address: address("a"), Summary: summary} }
 	live := theirs()
@@ -63,14 +65,15 @@ func TestProblemsOfHeldActions(t *testing.T) {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}
-	// The action is not held, because nothing more is done.
+	// The new action does nothing more, so it is not held.
 	v := check(t, saved, act(plans.Update, "a", "9", "data.x"), problem("one"))
 	if len(v.Problems) != 1 {
 		t.Errorf("got %+v", v)
 	}
 }
 
-// Pods decide how long a node keeps the former label of a role.
+// TestFormerLabelsOfNodes checks changes of the time when a node loses the former label of a role.
+// The time depends on running pods.
 func TestFormerLabelsOfNodes(t *testing.T) {
 	node := func(labels map[string]string, changes ...plans.Change) plans.Action {
 		o := object("Node", "n")

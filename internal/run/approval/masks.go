@@ -12,11 +12,11 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Open has the names and the lines of texts that an object declares in the open. Plans never mask
-// them.
+// Open contains the names and the lines of texts that an object declares and that are not secret.
+// Plans never mask them.
 type Open map[string]bool
 
-// OpenIn returns what an object declares in the open; nil: there is no object.
+// OpenIn returns the open names and lines of an object, or nil without an object.
 func OpenIn(o *providers.Object) Open {
 	if o == nil || o.Manifest == nil {
 		return nil
@@ -28,7 +28,7 @@ func OpenIn(o *providers.Object) Open {
 		}
 		return text
 	})
-	for key := range o.Data { // the manifest of a Secret does not have them
+	for key := range o.Data { // the manifest of a Secret does not contain its keys
 		open["data"], open[key] = true, true
 	}
 	return open
@@ -61,19 +61,20 @@ func (o Open) Has(step string) bool {
 	return o[strings.TrimPrefix(name, "f:")]
 }
 
-// mask stands for plans.Masked. No text of JSON has this byte.
+// mask replaces plans.Masked. No JSON text contains this byte.
 const mask = "\xff"
 
 func masked(text string) string { return strings.ReplaceAll(text, plans.Masked, mask) }
 
-// alikeText reports whether two texts may be the same: a mask stands for any text. Each plan masks
-// the secret values that it has read, and the new plan may have read others.
+// alikeText reports whether two texts may be equal: a mask stands for any text. Each plan masks the
+// secret values that it has read, and the new plan may have read other ones.
 func alikeText(a, b string) bool { return a == b || match(masked(a), masked(b)) }
 
-// shows reports whether the file shows a text of the new plan: the file must not mask more of it.
+// shows reports whether the file shows a text of the new plan: the file must not mask more than the
+// new plan.
 func shows(saved, fresh string) bool { return saved == fresh || match(saved, masked(fresh)) }
 
-// match compares two texts. Each mask in them stands for any text that is not empty.
+// match compares two texts. Each mask stands for any text that is not empty.
 func match(a, b string) bool {
 	if !strings.Contains(a, mask) && !strings.Contains(b, mask) {
 		return a == b

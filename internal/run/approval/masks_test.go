@@ -8,8 +8,8 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// A plan masks the secret values that it knows, and the new plan may know others. A mask stands for
-// any text, and the text beside it is compared.
+// TestMasksStandForAnyText checks that a mask matches any text, and that the text around it is
+// compared. A plan masks the secret values that it knows, and the new plan may know other ones.
 func TestMasksStandForAnyText(t *testing.T) {
 	change := func(path string, before, after any) plans.Action {
 		a := act(plans.Update, "a", "1")
@@ -80,7 +80,8 @@ func TestMasksStandForAnyText(t *testing.T) {
 	}
 }
 
-// Of an object that moved, a masked value may be another one. Only its author shows whether it is.
+// TestMasksOfMovedObjects tests a masked value of an object that was changed since. Only field
+// manager and time show whether the value was written again.
 func TestMasksOfMovedObjects(t *testing.T) {
 	change := func(version, before, manager string, hour int) plans.Action {
 		a := act(plans.Update, "a", version)

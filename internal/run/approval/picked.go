@@ -8,7 +8,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// pick stands for a value that the server chooses anew for each request.
+// pick replaces a value that the server chooses for each request.
 const pick = "picked by the server"
 
 // withoutPicks returns the new value of a change without the ports and addresses that the server
@@ -67,7 +67,7 @@ func setsNodePort(spec map[string]any, name string) bool {
 	return false
 }
 
-// portName names a port as in a path: "443/TCP".
+// portName returns the name of a port in a path: "443/TCP".
 func portName(port map[string]any) string {
 	protocol := port["protocol"]
 	if protocol == nil {

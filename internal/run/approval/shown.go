@@ -40,8 +40,8 @@ func (c *check) shown(saved *plans.Plan, actions []plans.Action) {
 	}
 }
 
-// covers reports whether an effect of the file tells all that an effect of the new plan does: it is
-// of the same kind, and concerns no fewer pods, or the same nodes and more.
+// covers reports whether an effect in the file includes an effect of the new plan: it has the same
+// kind, and concerns at least as many pods and at least the same nodes.
 func covers(saved, fresh plans.Effect) bool {
 	if saved.Kind != fresh.Kind || saved.Name != fresh.Name || saved.Ref != fresh.Ref || saved.Data != fresh.Data || fresh.Grave && !saved.Grave {
 		return false
@@ -54,7 +54,7 @@ func covers(saved, fresh plans.Effect) bool {
 		(saved.Downtime || !fresh.Downtime) && !slices.ContainsFunc(fresh.Items, missing)
 }
 
-// leftOut returns the actions that are held back, and those that depend on them.
+// leftOut returns the held actions and their dependents.
 func (c *check) leftOut(actions []plans.Action) map[addrs.Object]bool {
 	out := map[addrs.Object]bool{}
 	for address := range c.verdict.Held {
@@ -72,8 +72,8 @@ func (c *check) leftOut(actions []plans.Action) map[addrs.Object]bool {
 	return out
 }
 
-// causedBy reports whether only actions of the set cause an effect: those that write its object,
-// and those that write the nodes that pods leave.
+// causedBy reports whether only actions of the set cause an effect: actions that write its object,
+// and actions that write the nodes that pods leave.
 func causedBy(e plans.Effect, actions []plans.Action, set map[addrs.Object]bool) bool {
 	nodes := map[string]bool{}
 	if e.Kind == plans.EffectLeave || e.Kind == plans.EffectCutOff {
@@ -104,8 +104,8 @@ func podsOf(e plans.Effect) string {
 	return " (" + words.Count(e.Pods, "pod") + ")"
 }
 
-// judged compares the results of policies and checks, and the outputs. A policy that denies the
-// new plan is left to the caller, which shows where it is.
+// judged compares the results of policies and checks, and the outputs. A policy that denies the new
+// plan is left to the caller, which shows its place.
 func (c *check) judged(saved *plans.Plan) {
 	for _, p := range c.Plan.Policies {
 		if p.Status == plans.PolicyWarned || p.Status == plans.PolicyOverridden {
@@ -152,7 +152,7 @@ func outputValue(c output.Change) any {
 	return plain(c.After.Value)
 }
 
-// valueOf returns the new value of an output, as far as it is shown.
+// valueOf returns the new value of an output, unless it is hidden.
 func valueOf(c output.Change, at *position) string {
 	switch {
 	case c.After == nil:

@@ -45,7 +45,7 @@ func differing(saved, fresh any) (path string, there, here any) {
 	return "", saved, fresh
 }
 
-// step returns a key as a step of a path. A key in the file may be any text.
+// step returns a key as a step of a path. A key in the file may contain any text.
 func step(key string) string {
 	odd := func(r rune) bool {
 		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
@@ -67,8 +67,8 @@ func describe(path string, saved, fresh any) string {
 	return fmt.Sprintf("%s%s (%s instead of %s)", field, at, at.show(saved), at.show(fresh))
 }
 
-// instead says which change of a field one plan has in place of that of the other plan: "4 → 1
-// instead of 5 → 1". Nil: a plan does not change the field.
+// instead describes the changes of a field in two plans: "4 → 1 instead of 5 → 1". A nil change
+// means that the plan does not change the field.
 func instead(fresh, saved *plans.Change) string {
 	var at *position
 	if fresh != nil && saved != nil {
@@ -93,13 +93,13 @@ func instead(fresh, saved *plans.Change) string {
 	return fmt.Sprintf("%s%s: %s instead of %s", only.Path, at, show(fresh), show(saved))
 }
 
-// position is a place in a text: the line and the character in it, from 0.
+// position is a position in a text: the line and the character, from 0.
 type position struct {
 	line, column int
 	several      bool // the text has several lines
 }
 
-// String returns the position behind the name of a field: ", line 250".
+// String returns the position for use after the name of a field: ", line 250".
 func (p *position) String() string {
 	if p == nil || !p.several {
 		return ""
@@ -107,7 +107,7 @@ func (p *position) String() string {
 	return fmt.Sprintf(", line %d", p.line+1)
 }
 
-// differAt returns where two values begin to differ; nil: they are equal.
+// differAt returns the first position at which two values differ, or nil if they are equal.
 func differAt(a, b any) *position {
 	one, other := written(a), written(b)
 	if one == other {
@@ -127,7 +127,7 @@ func differAt(a, b any) *position {
 	return p
 }
 
-// first returns the position that comes first. Either may be nil.
+// first returns the earlier position. Either may be nil.
 func first(a, b *position) *position {
 	if a == nil || b != nil && (b.line < a.line || b.line == a.line && b.column < a.column) {
 		return b
@@ -135,7 +135,7 @@ func first(a, b *position) *position {
 	return a
 }
 
-// written returns a text as it is, and another value as JSON.
+// written returns a string unchanged, and any other value as JSON.
 func written(v any) string {
 	if text, ok := v.(string); ok || v == nil {
 		return text
@@ -143,8 +143,8 @@ func written(v any) string {
 	return asJSON(v)
 }
 
-// show returns the line of a value in which the position is, as JSON. Of a long line it returns 60
-// characters around the position.
+// show returns the line of a value at the position, as JSON. It returns only 60 characters of a
+// long line.
 func (p *position) show(v any) string {
 	const maxLength = 60
 	if p == nil {

@@ -9,7 +9,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// The server chooses other node ports and addresses for each dry run. It does not choose declared ones.
+// TestPickedByTheServer checks that node ports and addresses that the server chooses for each dry
+// run are not compared. Declared ones are.
 func TestPickedByTheServer(t *testing.T) {
 	service := func(path string, after any) plans.Action {
 		o := object("Service", "a")
@@ -57,7 +58,8 @@ func TestPickedByTheServer(t *testing.T) {
 	}
 }
 
-// Of long texts, a difference shows the line, or the part of it, where they begin to differ.
+// TestLongTextsShowWhereTheyDiffer checks that a difference of long texts shows the first differing
+// line, or a part of it.
 func TestLongTextsShowWhereTheyDiffer(t *testing.T) {
 	change := func(before, after any) plans.Action {
 		a := act(plans.Update, "a", "1")

@@ -17,12 +17,12 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// shell has pods that answer as the test wants.
+// shell has pods whose answers the test chooses.
 type shell struct {
 	pods    []providers.Pod
 	answers map[string]string // by pod
 	fail    map[string]error
-	broken  error // of listing the pods
+	broken  error // the error of listing the pods
 
 	mu    sync.Mutex
 	asked []string
@@ -39,8 +39,8 @@ func (s *shell) Exec(_ context.Context, pod types.NamespacedName, container stri
 	return s.answers[pod.Name], s.fail[pod.Name]
 }
 
-// TestCutOff checks that an apply names what the pods that go carry, and the pods that could not be
-// asked.
+// TestCutOff checks that the impact names the items of the pods that stop, and the pods that could
+// not be asked.
 func TestCutOff(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(s *shell, set *unstructured.Unstructured, e *plans.Effect)

@@ -22,8 +22,8 @@ type ApplyOptions struct {
 	Timeout time.Duration
 	// Held are the actions that must not start. They fail with the given errors.
 	Held map[addrs.Object]error
-	// Progress is called before a round begins. It returns a function that gets the
-	// events of the round, and one to call at its end. Nil: nobody wants the events.
+	// Progress is called before a round begins. It returns a function for the events of the round,
+	// and a function that is called at the end of the round. It may be nil.
 	Progress func(*plans.Plan) (observe func(plans.Event), done func())
 	// Reading is called with the names of data blocks before they are read. May be nil.
 	Reading func(blocks []string)
@@ -147,7 +147,7 @@ func afterApply(cluster *Cluster, l Loading) Loading {
 	return l
 }
 
-// readAgain is the time between two attempts to read data that do not exist yet.
+// readAgain is the pause between two attempts to read missing data.
 const readAgain = time.Second
 
 // planRest reads the data that a plan waits for, and plans the actions that depend on

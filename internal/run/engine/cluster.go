@@ -27,8 +27,8 @@ type Cluster struct {
 	identity providers.Identity
 
 	mu       sync.Mutex
-	snapshot *providers.Snapshot // nil: nothing was read yet
-	unread   error               // why no data can be read; nil: they can
+	snapshot *providers.Snapshot // nil: nothing has been read yet
+	unread   error               // the reason why no data can be read; nil: data can be read
 }
 
 // NewCluster returns the cluster that the options describe. It connects when it is needed.
@@ -55,7 +55,7 @@ func (c *Cluster) Connect(ctx context.Context) error {
 	return err
 }
 
-// clean takes secret values out of a text of others.
+// clean masks secret values in a foreign text.
 func (c *Cluster) clean(text string) string { return c.Secrets.Text(text) }
 
 // Identity returns the identity of the cluster, once Connect has returned.
@@ -71,7 +71,7 @@ func (c *Cluster) Snapshot() *providers.Snapshot {
 	return c.snapshot
 }
 
-// Forget drops all that was read, so that the next read asks the server again.
+// Forget drops all objects that were read, so that the next read asks the server again.
 func (c *Cluster) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,7 +85,7 @@ func (c *Cluster) unreadable() error {
 	return c.unread
 }
 
-// giveUp makes the later reads of data fail at once.
+// giveUp makes later reads of data fail immediately.
 func (c *Cluster) giveUp(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -31,7 +31,7 @@ func (c *Cluster) Read(ctx context.Context, q configs.DataQuery) ([]map[string]a
 	read := readError(err)
 	var unreachable *kubernetes.UnreachableError
 	if c.client == nil || errors.As(err, &unreachable) {
-		c.giveUp(read) // the other data blocks need not wait for the same error
+		c.giveUp(read) // reads of other data blocks then fail at once, with the same error
 	}
 	return nil, read
 }
@@ -121,8 +121,8 @@ func includes(labels, wanted map[string]string) bool {
 	return true
 }
 
-// overtaken returns the data blocks that have to wait, because the plan changes the
-// objects that they read. It returns nil if all of them wait already.
+// overtaken returns the data blocks that have to wait, because the plan changes the objects that
+// they read. It returns nil if all of them already wait.
 func overtaken(loaded Loaded, plan *plans.Plan) map[string]bool {
 	later := map[string]bool{}
 	for name := range loaded.Loading.Later {

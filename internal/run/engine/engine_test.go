@@ -16,7 +16,8 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// configuration has a ConfigMap that a data block reads, and another one with its value.
+// configuration has a ConfigMap, a data block that reads it, and a second ConfigMap with a value
+// from the data block.
 const configuration = `
 cloud "c" {
   release   = "2025.1"
@@ -52,7 +53,7 @@ output "url" {
 }
 `
 
-// reporter fails the test for everything that an operator would see.
+// reporter fails the test for every message to the operator.
 type reporter struct{ t *testing.T }
 
 func (r reporter) Diagnostics(diags hcl.Diagnostics, _ map[string]*hcl.File) {
@@ -69,8 +70,8 @@ func (r reporter) Problems(problems []plans.Problem) {
 
 func (r reporter) Warn(summary, detail string) { r.t.Error(summary, detail) }
 
-// reconcile loads, plans and applies, as a program in a loop does. It returns the plan and
-// the number of rounds of the apply.
+// reconcile loads, plans and applies once, like a program that runs in a loop. It returns the plan
+// and the number of rounds of the apply.
 func reconcile(t *testing.T, dir string, options engine.Options) (*plans.Plan, int) {
 	t.Helper()
 	ctx, report := t.Context(), reporter{t}

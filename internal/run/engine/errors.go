@@ -75,8 +75,8 @@ func (e *OtherPlanError) Error() string {
 	return fmt.Sprintf("the saved plan differs from a new one in %d places", len(e.Differences))
 }
 
-// MissingDataError is the error of data blocks that the rest of a plan waits for, and that
-// the cluster does not have in time.
+// MissingDataError means that the cluster did not have the objects of data blocks in time, and that
+// the rest of a plan waits for them.
 type MissingDataError struct {
 	Data []configs.Data
 }
@@ -90,7 +90,7 @@ func (e *MissingDataError) Error() string {
 	return "the cluster does not have the data of " + strings.Join(blocks, ", ")
 }
 
-// UnannouncedError is the error of a rest with actions that nobody has approved.
+// UnannouncedError means that the rest of a plan has actions that nobody has approved.
 type UnannouncedError struct {
 	Actions []*plans.Action
 }
@@ -100,8 +100,7 @@ func (e *UnannouncedError) Error() string {
 	return fmt.Sprintf("the rest of the plan has %d changes that nobody has approved", len(e.Actions))
 }
 
-// OtherValueError is the error of a sensitive value that does not have the effect that a
-// saved plan shows.
+// OtherValueError means that a sensitive value does not have the effect that a saved plan shows.
 type OtherValueError struct {
 	Address addrs.Object
 	Path    string // data["password"]

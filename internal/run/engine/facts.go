@@ -83,7 +83,7 @@ func before(st *state.State, address addrs.Object) string {
 	return fmt.Sprintf("%s %d", st.Lineage, st.Serial)
 }
 
-// nodes returns the nodes of the cluster. Their pods and the workloads are listed when somebody asks.
+// nodes returns the nodes of the cluster. It lists their pods and the workloads only on request.
 func nodes(ctx context.Context, snapshot *providers.Snapshot, namespace string, st *state.State) []openstack.Node {
 	pods := sync.OnceValues(func() (map[string][]openstack.Pod, bool) { return podsByNode(ctx, snapshot, namespace) })
 	selectors := sync.OnceValues(func() ([]map[string]string, bool) { return nodeSelectors(ctx, snapshot, namespace) })
@@ -110,9 +110,9 @@ func nodes(ctx context.Context, snapshot *providers.Snapshot, namespace string, 
 	return out
 }
 
-// labelManagers returns the labels that field managers own, by manager; named: only those of this
-// one. The entries of a kubelet are large. An update under the name of a manager that applies gets
-// another name: kolla does not update nodes, so somebody else wrote it.
+// labelManagers returns the labels of a node by field manager, or only those of one manager if
+// named is set, because the entries of a kubelet are large. Kolla applies and never updates nodes,
+// so an update under the name of a manager that applies is by another client and gets another name.
 func labelManagers(u *unstructured.Unstructured, named string) map[string][]string {
 	out := map[string][]string{}
 	for _, entry := range u.GetManagedFields() {

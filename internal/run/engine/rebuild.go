@@ -15,8 +15,8 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// Claimants finds the objects in the cluster that the state does not know, and that look
-// like objects of this cloud. Objects with Doubts do not look like kolla's.
+// Claimants finds objects in the cluster that the state does not know and that look like objects of
+// this cloud. Objects with Doubts do not look like kolla's.
 func (e *Engine) Claimants(ctx context.Context, config *configs.Config, st *state.State) ([]planner.Claimant, error) {
 	objects, err := e.Render(ctx, config, st, RenderOptions{AcceptRecovered: true})
 	// Objects that cannot be rendered any more are found by their label.

@@ -15,23 +15,23 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// redactProblems takes secret values out of the words about objects.
+// redactProblems masks secret values in problems.
 func redactProblems(problems []plans.Problem, secrets *redaction.Values) {
 	for i := range problems {
 		problems[i].Summary, problems[i].Detail = secrets.Mixed(problems[i].Summary), secrets.Mixed(problems[i].Detail)
 	}
 }
 
-// exact are the parts of an action that an apply sends and compares, as the cluster has them.
+// exact contains the unmasked parts of an action that an apply sends and compares.
 type exact struct {
 	changes []plans.Change
 	yields  []plans.Yield
 	removes string
 }
 
-// redactPlan takes secret values out of everything in a plan that others may have written: live
-// values and their keys, what webhooks made of declared ones, and names of field managers. The
-// objects that an apply sends stay as they are. It returns what else an apply needs; see
+// redactPlan masks secret values in all parts of a plan that other clients may have written: live
+// values and their keys, values that webhooks changed, and names of field managers. It does not
+// change the objects that an apply sends. It returns the unmasked parts that an apply needs; see
 // carriedOut.
 func redactPlan(plan *plans.Plan, secrets *redaction.Values) map[addrs.Object]exact {
 	kept := map[addrs.Object]exact{}
@@ -46,7 +46,7 @@ func redactPlan(plan *plans.Plan, secrets *redaction.Values) map[addrs.Object]ex
 			y.Live, y.Want, y.Value = from.leaves(y.Live), from.leaves(y.Want), from.leaves(y.Value)
 		}
 		if a.Unchanged() && len(a.Yields) == 0 {
-			continue // all that it has is declared
+			continue // all its values are declared
 		}
 		a.Changes, a.Removes = from.changes(a.Changes), from.path(a.Removes)
 		from.values(a.Values)
@@ -79,7 +79,7 @@ func redactEffect(effect *plans.Effect, secrets *redaction.Values) {
 }
 
 // carriedOut returns a plan with the exact parts of its actions, for an apply. The names of the
-// writers of yielded fields, which the state records, stay redacted.
+// writers of yielded fields stay masked, because the state records them.
 func carriedOut(plan *plans.Plan, kept map[addrs.Object]exact) *plans.Plan {
 	out := *plan
 	out.Actions = slices.Clone(plan.Actions)
@@ -106,11 +106,11 @@ type redactedError struct {
 // Error implements error.
 func (e *redactedError) Error() string { return e.text }
 
-// Unwrap returns the error as it is.
+// Unwrap returns the original error.
 func (e *redactedError) Unwrap() error { return e.error }
 
-// redactError takes secret values out of the text of an error of an action. Two errors have names
-// that others chose.
+// redactError masks secret values in the text of an action's error. Two types of errors contain
+// names that other clients chose.
 func redactError(err error, object *providers.Object, secrets *redaction.Values) error {
 	if err == nil {
 		return nil
@@ -132,7 +132,7 @@ func redactError(err error, object *providers.Object, secrets *redaction.Values)
 	return &redactedError{err, secrets.Mixed(text)}
 }
 
-// redactClaim takes secret values out of what an object says of its origin.
+// redactClaim masks secret values in the description of an object's origin.
 func redactClaim(c *planner.Claimant, secrets *redaction.Values) {
 	for i := range c.Writers {
 		c.Writers[i].Manager = secrets.Text(c.Writers[i].Manager)
@@ -144,14 +144,14 @@ func redactClaim(c *planner.Claimant, secrets *redaction.Values) {
 	}
 }
 
-// author tells the values that an object declares from those of others.
+// author distinguishes the values that an object declares from those of other clients.
 type author struct {
 	secrets  *redaction.Values
-	object   *providers.Object // nil: none is declared
-	declared approval.Open     // nil: not known yet
+	object   *providers.Object // nil: no object is declared
+	declared approval.Open     // nil: not computed yet
 }
 
-// changes returns differences without secret values.
+// changes returns changes with secret values masked.
 func (a *author) changes(changes []plans.Change) []plans.Change {
 	out := slices.Clone(changes)
 	for i := range out {
@@ -161,7 +161,7 @@ func (a *author) changes(changes []plans.Change) []plans.Change {
 	return out
 }
 
-// reasons takes secret values out of reasons.
+// reasons masks secret values in reasons.
 func (a *author) reasons(reasons []plans.Reason) {
 	for i := range reasons {
 		r := &reasons[i]
@@ -169,7 +169,7 @@ func (a *author) reasons(reasons []plans.Reason) {
 	}
 }
 
-// values takes secret values out of the sides of an action.
+// values masks secret values in the values of an action.
 func (a *author) values(v *plans.Values) {
 	if v == nil {
 		return
@@ -186,8 +186,8 @@ func (a *author) values(v *plans.Values) {
 	}
 }
 
-// path takes secret values out of a path, or of a set of fields as JSON. Names that the object
-// declares stay.
+// path masks secret values in a path, or in a set of fields as JSON. Names that the object declares
+// are not masked.
 func (a *author) path(text string) string {
 	if text == a.secrets.Text(text) {
 		return text
@@ -199,8 +199,8 @@ func (a *author) path(text string) string {
 	return a.secrets.Around(text, declared)
 }
 
-// leaves takes secret values out of the strings of a value. A line that the object declares
-// in the open stays.
+// leaves masks secret values in the strings of a value. A line that the object declares openly is
+// not masked.
 func (a *author) leaves(value any) any { return redaction.Tree(value, a.text) }
 
 func (a *author) text(text string) string {
@@ -216,7 +216,7 @@ func (a *author) text(text string) string {
 	return strings.Join(lines, "")
 }
 
-// open returns what the object declares in the open.
+// open returns the names and lines that the object declares openly.
 func (a *author) open() approval.Open {
 	if a.declared == nil {
 		a.declared = approval.OpenIn(a.object)

@@ -21,8 +21,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// A plan keeps no secret value that others wrote into an object, and everything that the
-// configuration declares in the open.
+// TestRedactPlan checks that a plan contains no secret value that another client wrote into an
+// object, and that everything the configuration declares stays readable.
 func TestRedactPlan(t *testing.T) {
 	const value = "hunter2-hunter2"
 	secrets := &redaction.Values{}
@@ -81,10 +81,10 @@ func TestRedactPlan(t *testing.T) {
 	if part := plan.Actions[0].Values.Before; part.Sensitive[redaction.Mask] != true || part.Unknown[redaction.Mask] != true || part.Values[redaction.Mask] != "1" {
 		t.Errorf("the shapes of the sides differ: %+v", part)
 	}
-	// An apply sends and compares what is there.
+	// An apply sends and compares the real values.
 	is := carriedOut(plan, kept).Actions[0]
 	for i, y := range is.Yields {
-		// The state records the path and the manager.
+		// The state records path and manager, so they stay masked.
 		if text := y.Path + y.Manager; strings.Contains(text, "hunter2") || strings.Count(text, redaction.Mask) != 2 {
 			t.Errorf("a record has %s", text)
 		}
@@ -101,7 +101,8 @@ func TestRedactPlan(t *testing.T) {
 	}
 }
 
-// The keys of a Secret and of elements of lists are declared, also if a secret value is the same text.
+// TestDeclaredNamesStay checks that declared keys of Secrets and list elements are not masked, even
+// if a secret value is the same text.
 func TestDeclaredNamesStay(t *testing.T) {
 	secrets := &redaction.Values{}
 	for _, value := range []string{"password", "data", "admin", "hunter2-hunter2"} {
@@ -134,7 +135,8 @@ func TestDeclaredNamesStay(t *testing.T) {
 	}
 }
 
-// The names that others chose are not a part of the text of an error.
+// TestRedactError checks that errors do not contain names that other clients chose, if these are
+// secret values.
 func TestRedactError(t *testing.T) {
 	secrets := &redaction.Values{}
 	for _, value := range []string{"hunter2-hunter2", "s3cret"} {

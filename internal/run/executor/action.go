@@ -93,8 +93,8 @@ func (r *run) waitsFor(index int) bool {
 	}
 }
 
-// becomesReadyAtOnce reports whether the object is ready as soon as it is written. So is a
-// partial object: only kolla's fields of it matter.
+// becomesReadyAtOnce reports whether the object is ready as soon as it is written. A partial object
+// is, because only kolla's fields of it matter.
 func becomesReadyAtOnce(o *providers.Object) bool {
 	return o.Partial || kinds.ReadyAtOnce(o.Ref().GVK.GroupKind())
 }
@@ -107,7 +107,7 @@ type step struct {
 	started time.Time
 	waits   bool // the step waits until the object is ready
 	idle    func()
-	claimed bool // a write has claimed additions, whether or not its apply went well
+	claimed bool // a write has claimed added fields, whether or not its apply succeeded
 }
 
 // manager returns the field manager under which objects are applied.
@@ -136,8 +136,8 @@ func (s *step) do(ctx context.Context) error {
 	}
 }
 
-// confirm leaves the object as it is, and records its present declaration: the
-// dependencies matter when it is deleted one day. It does not add an object to the state.
+// confirm does not change the object. It records the present declaration, because the dependencies
+// matter for a later deletion. It does not add an object to the state.
 func (s *step) confirm(ctx context.Context) error {
 	if s.waits {
 		if err := s.wait(ctx); err != nil {
@@ -341,15 +341,15 @@ func (e *UnknownError) Error() string {
 	return e.Ref.String() + " is not deleted: the state does not know it by its UID; make a new plan"
 }
 
-// isRecorded reports whether the state has the object that the action deletes. It is checked
-// again here, whatever the plan says. Volume claims of a StatefulSet have no record, so
-// they count as known.
+// isRecorded reports whether the state knows the object that the action deletes. The plan may be
+// wrong, so the check is repeated here. Volume claims of a StatefulSet have no record, so they
+// count as known.
 func isRecorded(known state.Object, a *plans.Action) bool {
 	return a.Ref.GVK.GroupKind() == kinds.PersistentVolumeClaim || known.Token != "" || known.UID != "" && known.UID == string(a.Prior.UID)
 }
 
-// delete deletes the live object with the planned UID. Writes to it since the plan do not
-// matter.
+// delete deletes the live object with the planned UID. It does not matter whether the object was
+// written since the plan.
 func (s *step) delete(ctx context.Context) error {
 	ctx, cancel := withGracePeriod(providers.ReportingRetries(ctx, s.waiting), s.run.options.Timeout)
 	defer cancel()
@@ -365,9 +365,9 @@ func (s *step) delete(ctx context.Context) error {
 	return err
 }
 
-// journaled records the intent, and then calls write. It undoes the intent if it is
-// certain that nothing was written and no pod has cleaned its node. A claim leaves the fields as
-// they were, but not the fingerprint.
+// journaled records the intent, and then calls write. It undoes the intent if it is certain that
+// nothing was written and no pod has cleaned its node. A claim does not change fields, but it
+// invalidates the fingerprint.
 func (s *step) journaled(record state.Object, write func() error) error {
 	before, known := s.run.options.Session.Object(record.Address)
 	if e, announced := s.run.intents.begin(s.action.Address); announced {
@@ -389,8 +389,8 @@ func (s *step) journaled(record state.Object, write func() error) error {
 	return errors.Join(err, s.run.options.Session.Forget(record.Address))
 }
 
-// refused reports whether the error means that the server has written nothing. After any
-// other error the object may have been written.
+// refused reports whether the error means that the server has written nothing. After any other
+// error the object may have been written.
 func refused(err error) bool {
 	var (
 		conflict     *providers.ConflictError
@@ -429,7 +429,7 @@ func (s *step) waitFor(ctx context.Context, timeout time.Duration) error {
 	return s.run.options.Writer.Wait(ctx, s.action.Ref, s.waiting)
 }
 
-// waiting reports the reason of the wait: the object is not ready, or a request is made again.
+// waiting reports why the action waits: the object is not ready, or a request is repeated.
 func (s *step) waiting(status string) {
 	s.run.tell(plans.Event{Action: s.action, Kind: plans.Waiting, Elapsed: time.Since(s.started), Status: status})
 }

@@ -24,7 +24,7 @@ type intents struct {
 type pendingIntent struct {
 	token  string
 	before state.Object // the record before the intent
-	known  bool         // there was one
+	known  bool         // there was a record before
 }
 
 // recordIntents records the intents of a plan.
@@ -55,8 +55,8 @@ func recordIntents(session *state.Session, plan *plans.Plan, held map[addrs.Obje
 	return in, session.Intend(records...)
 }
 
-// begin ends the announcement of an action: from now on the action decides what the state
-// says. ok is false if the action was not announced.
+// begin removes the intent of an action, because the action now records its own steps. ok is false
+// if no intent was recorded ahead.
 func (in *intents) begin(a addrs.Object) (e pendingIntent, ok bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -65,14 +65,14 @@ func (in *intents) begin(a addrs.Object) (e pendingIntent, ok bool) {
 	return e, ok
 }
 
-// token returns the token of an announced creation; empty: it was not announced.
+// token returns the token of a creation with an intent; empty: there is no intent.
 func (in *intents) token(a addrs.Object) string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.open[a].token
 }
 
-// retract takes back the intents of actions that never began.
+// retract removes the intents of actions that never began.
 func (in *intents) retract(session *state.Session) error {
 	var before []state.Object
 	var unknown []string

@@ -15,12 +15,12 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// remote is a backend in memory that counts as far away.
+// remote is an in-memory backend that reports a large lag, like a remote one.
 type remote struct {
 	mu      sync.Mutex
 	parts   map[state.Part][]byte
 	appends int
-	lost    error // what the lock says
+	lost    error // the error of Check
 }
 
 func newRemote() *remote { return &remote{parts: map[state.Part][]byte{}} }
@@ -82,8 +82,8 @@ func (j remoteJournal) Append(lines []byte) error {
 
 func (j remoteJournal) Close() error { return nil }
 
-// All creations are in the journal before the first of them is sent, with few requests, and a
-// process that is killed then knows them all.
+// TestAnnounced checks that the journal contains all creations before the first of them is sent,
+// that this takes few requests, and that the state knows all of them after the process is killed.
 func TestAnnounced(t *testing.T) {
 	far := newRemote()
 	a := newApplyAt(t, state.New(far), newCluster(live("Deployment old")), recorded("Deployment old", true))
@@ -127,7 +127,8 @@ func TestAnnounced(t *testing.T) {
 	}
 }
 
-// An intent of an action that never began does not outlive the apply.
+// TestAnnouncedInVain checks that the intent of an action that never began is removed at the end of
+// the apply.
 func TestAnnouncedInVain(t *testing.T) {
 	a := newApplyAt(t, state.New(newRemote()), newCluster(live("Deployment old")), recorded("Deployment old", true))
 	refused := errors.New("no")
@@ -152,7 +153,8 @@ func TestAnnouncedInVain(t *testing.T) {
 	diff(t, "old", &want, a.known(t, "Deployment old"))
 }
 
-// An apply whose lock is lost stops before its next object, announced or not.
+// TestLockIsLost checks that an apply that loses its lock stops before the next object, whether or
+// not the journal has an intent for it.
 func TestLockIsLost(t *testing.T) {
 	for name, verb := range map[string]plans.Verb{"announced": plans.Create, "not announced": plans.Delete} {
 		t.Run(name, func(t *testing.T) {

@@ -26,7 +26,7 @@ func diff(t *testing.T, what string, want, got any) {
 	}
 }
 
-// calls and what they are bound to, for each verb.
+// TestVerbs checks the requests of each verb, their preconditions, and the state afterwards.
 func TestVerbs(t *testing.T) {
 	node := live("Node ctl-1")
 	tests := map[string]struct {
@@ -86,7 +86,8 @@ func TestGivingAPartUpNamesNoField(t *testing.T) {
 	}, got.Object)
 }
 
-// A plan may not say that kolla owns only a part; then the state's word counts.
+// TestPartsAreNeverDeleted checks that an object is not deleted if only the state, and not the
+// plan, records that kolla owns just a part of it.
 func TestPartsAreNeverDeleted(t *testing.T) {
 	known := recorded("ConfigMap shared", true)
 	known.Partial = true
@@ -99,7 +100,7 @@ func TestOrderAndReadiness(t *testing.T) {
 	a := newApply(t, newCluster())
 	var ready []string
 	a.onWait = func(_ context.Context, ref providers.Ref, report func(string)) error {
-		if ref.Name != "sync" { // that is ready when it is first looked at
+		if ref.Name != "sync" { // sync is ready at the first check
 			report("0 of 1 ready")
 		}
 		ready = append(ready, ref.Name)
@@ -131,8 +132,8 @@ func TestOrderAndReadiness(t *testing.T) {
 	}
 }
 
-// What matches already costs a request only where something to be written
-// depends on it.
+// TestChecksOfWhatMatches checks that an unchanged object costs a request only if an object that
+// will be written depends on it.
 func TestChecksOfWhatMatches(t *testing.T) {
 	tests := map[string]struct {
 		actions []plans.Action
@@ -216,7 +217,7 @@ func TestFailuresStopOnlyTheirBranch(t *testing.T) {
 		t.Errorf("got %v, want the reason", result.Outcomes[0].Err)
 	}
 	skipped := len(a.events) - 3
-	slices.Sort(a.events[:skipped]) // those that wait do so side by side
+	slices.Sort(a.events[:skipped]) // actions that only wait run in parallel
 	diff(t, "events", []string{
 		"done beside",
 		"failed bad: Deployment openstack/bad is not ready: image cannot be pulled",
@@ -232,7 +233,8 @@ func TestFailuresStopOnlyTheirBranch(t *testing.T) {
 	}
 }
 
-// A panic is a failure like any other: what is under way beside it is recorded.
+// TestPanicsStopOnlyTheirBranch checks that a panic fails only its own action and its dependents,
+// and that the state records the actions that run in parallel.
 func TestPanicsStopOnlyTheirBranch(t *testing.T) {
 	a := newApply(t, newCluster())
 	a.onWait = func(_ context.Context, ref providers.Ref, _ func(string)) error {
@@ -256,7 +258,7 @@ func TestPanicsStopOnlyTheirBranch(t *testing.T) {
 	}
 }
 
-// The state knows of a write before it happens.
+// TestIntentComesFirst checks that the state records a write before the request is sent.
 func TestIntentComesFirst(t *testing.T) {
 	a := newApply(t, newCluster())
 	a.onApply = func(context.Context, providers.Ref, providers.ApplyOptions) error {
@@ -288,7 +290,8 @@ func TestNothingIsWrittenThatCannotBeTakenDown(t *testing.T) {
 	}
 }
 
-// A refusal is certain: nothing was written. After anything else, nobody knows.
+// TestWhatIsKnownAfterAFailedWrite checks that the state treats a refused request as not written.
+// After any other error the object may have been written.
 func TestWhatIsKnownAfterAFailedWrite(t *testing.T) {
 	ref := act(plans.Create, "Deployment api").Ref
 	resource := schema.GroupResource{Group: "apps", Resource: "deployments"}
@@ -341,7 +344,8 @@ func TestDeletionThatFails(t *testing.T) {
 	}
 }
 
-// What needs no write is still known by what the configuration now says of it.
+// TestMatchingObjectsAreRefreshed checks that the state gets the new digest and dependencies of an
+// object that needs no write.
 func TestMatchingObjectsAreRefreshed(t *testing.T) {
 	a := newApply(t, newCluster(), recorded("Deployment db", true), recorded("Job gone", true))
 	gone := act(plans.None, "Job gone")
@@ -360,8 +364,8 @@ func TestMatchingObjectsAreRefreshed(t *testing.T) {
 	}
 }
 
-// A plan without anything to do is applied once, and not after another one, as any
-// plan.
+// TestEmptyPlan checks that a plan without changes can be applied only once, and not after another
+// plan was applied. The same rules hold for every plan.
 func TestEmptyPlan(t *testing.T) {
 	a := newApply(t, newCluster())
 	plan, other := a.plan(act(plans.None, "Deployment db")), a.plan()
@@ -455,7 +459,7 @@ func TestAPlanIsAppliedOnce(t *testing.T) {
 	diff(t, "calls", []string{"apply ConfigMap openstack/conf if new"}, a.calls)
 }
 
-// Many actions at once: for the race detector.
+// TestManyAtOnce runs many actions in parallel, for the race detector.
 func TestManyAtOnce(t *testing.T) {
 	a := newApply(t, newCluster())
 	a.onWait = func(_ context.Context, _ providers.Ref, report func(string)) error {

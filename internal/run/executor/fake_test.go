@@ -21,21 +21,21 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// cluster stands in for a cluster: it takes what it is given, and can be told to
-// fail. calls are the requests in the order in which they were answered.
+// cluster is a fake cluster. It accepts every write unless a hook returns an error. calls lists the
+// requests in the order in which they were answered.
 type cluster struct {
 	identity providers.Identity
-	// What happens before an answer; nil: nothing.
+	// Hooks that run before the answer, or nil.
 	onApply   func(ctx context.Context, ref providers.Ref, options providers.ApplyOptions) error
 	onDelete  func(ctx context.Context, ref providers.Ref) error
 	onWait    func(ctx context.Context, ref providers.Ref, report func(string)) error
 	onList    func(kind schema.GroupVersionKind) error
 	onRelease func() error
-	// contents are the answers to Contents, of which the last one stays.
+	// contents are the answers to Contents, in order. The last one repeats.
 	contents []providers.Contents
-	// onDryRun changes the answer, or fails; nil: as it is.
+	// onDryRun changes the answer to a dry run or returns an error. It may be nil.
 	onDryRun func(after *unstructured.Unstructured) error
-	// onAnswer changes the answer to an apply; nil: as it is.
+	// onAnswer changes the answer to an apply. It may be nil.
 	onAnswer func(live *unstructured.Unstructured)
 
 	mu      sync.Mutex
@@ -97,7 +97,7 @@ func (c *cluster) Namespaced(context.Context, schema.GroupVersionKind) (bool, er
 	return true, nil
 }
 
-// DryRun lays the object over the live one, field by field of its spec.
+// DryRun copies each field of the object's spec into the live object.
 func (c *cluster) DryRun(_ context.Context, object *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
 	c.called("dry-run %s", providers.RefOf(object))
 	c.mu.Lock()
@@ -142,8 +142,8 @@ func (c *cluster) Apply(ctx context.Context, object *unstructured.Unstructured, 
 	return answer, nil
 }
 
-// movedOn is an answer for onApply: the object has another version by now than the
-// write is bound to.
+// movedOn is a hook for onApply. It returns a PreconditionError if the live object has another
+// version than the precondition of the write.
 func (c *cluster) movedOn(_ context.Context, ref providers.Ref, options providers.ApplyOptions) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -154,7 +154,7 @@ func (c *cluster) movedOn(_ context.Context, ref providers.Ref, options provider
 	return &providers.PreconditionError{Ref: ref, Live: live.DeepCopy()}
 }
 
-// Contents is what was put there for the test; each call takes one answer.
+// Contents returns the next of the prepared answers.
 func (c *cluster) Contents(_ context.Context, namespace string) (providers.Contents, error) {
 	c.called("contents %s", namespace)
 	c.mu.Lock()
@@ -169,7 +169,7 @@ func (c *cluster) Contents(_ context.Context, namespace string) (providers.Conte
 	return answer, nil
 }
 
-// Claim gives the object another version.
+// Claim changes the resource version of the object.
 func (c *cluster) Claim(_ context.Context, ref providers.Ref, precondition providers.Precondition, manager, fields string) (*unstructured.Unstructured, error) {
 	c.called("claim %s of %s as %s", fields, ref, manager)
 	live := &unstructured.Unstructured{Object: map[string]any{}}
@@ -227,7 +227,7 @@ func bound(options providers.ApplyOptions) string {
 	return ""
 }
 
-// kinds that the tests use.
+// kinds maps the names of the kinds that the tests use.
 var kinds = map[string]schema.GroupVersionKind{
 	"Deployment":            {Group: "apps", Version: "v1", Kind: "Deployment"},
 	"DaemonSet":             {Group: "apps", Version: "v1", Kind: "DaemonSet"},
@@ -241,7 +241,7 @@ var kinds = map[string]schema.GroupVersionKind{
 	"Namespace":             {Version: "v1", Kind: "Namespace"},
 }
 
-// parse makes an object from "Deployment api".
+// parse makes an object from a text such as "Deployment api".
 func parse(text string) *providers.Object {
 	kind, name, _ := strings.Cut(text, " ")
 	u := &unstructured.Unstructured{Object: map[string]any{}}
@@ -258,8 +258,8 @@ func address(text string) addrs.Object {
 	return addrs.Object{Block: "service.test", Kind: kind, Name: name}
 }
 
-// act makes an action on an object, "Deployment api", that depends on others.
-// What there has to be a live object for has the UID "uid-api".
+// act makes an action on an object, such as "Deployment api", with dependencies. If the verb needs
+// a live object, the action expects the UID "uid-api".
 func act(verb plans.Verb, text string, dependencies ...string) plans.Action {
 	object := parse(text)
 	a := plans.Action{Address: object.Address, Verb: verb, Object: object, Ref: object.Ref()}
@@ -283,7 +283,7 @@ func pending(a plans.Action) plans.Action {
 	return a
 }
 
-// live is an object as the cluster has it.
+// live returns an object as it is in the cluster.
 func live(text string) *unstructured.Unstructured {
 	u := parse(text).Manifest
 	u.SetUID(types.UID("uid-" + u.GetName()))
@@ -292,7 +292,7 @@ func live(text string) *unstructured.Unstructured {
 
 var lastWrite = time.Date(2026, 11, 21, 2, 11, 5, 0, time.UTC)
 
-// recorded is an object as an earlier apply recorded it.
+// recorded returns an object as an earlier apply recorded it in the state.
 func recorded(text string, ready bool) state.Object {
 	o := parse(text)
 	apiVersion, kind := o.Ref().GVK.ToAPIVersionAndKind()
@@ -309,7 +309,7 @@ type apply struct {
 	session *state.Session
 	options executor.Options
 	events  []string
-	ready   []string // done, and waited for
+	ready   []string // names of the objects that the apply waited for
 }
 
 // newApply opens a state with the given objects.
@@ -335,7 +335,7 @@ func newApplyAt(t *testing.T, store *state.Store, c *cluster, known ...state.Obj
 	return a
 }
 
-// observe needs no lock: it is called from one goroutine at a time.
+// observe needs no lock, because events come one at a time.
 func (a *apply) observe(e plans.Event) {
 	kinds := map[plans.EventKind]string{
 		plans.Started: "started", plans.Waiting: "waiting", plans.Done: "done",
@@ -375,7 +375,7 @@ func (a *apply) run(ctx context.Context, t *testing.T, actions ...plans.Action) 
 	return result
 }
 
-// known is what the state, as a plan would read it, has of an object.
+// known returns the record of an object in the stored state, or nil.
 func (a *apply) known(t *testing.T, text string) *state.Object {
 	t.Helper()
 	s, err := a.store.Read()
@@ -385,7 +385,7 @@ func (a *apply) known(t *testing.T, text string) *state.Object {
 	return s.Find(address(text).String())
 }
 
-// outcomes writes a result as lines: "api: failed, written".
+// outcomes formats a result as lines such as "api: failed, written".
 func outcomes(r *executor.Result) []string {
 	names := map[executor.Status]string{
 		executor.Applied: "applied", executor.Failed: "failed",

@@ -7,9 +7,9 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// grow makes a claim of a StatefulSet ask for a larger volume, and waits until the volume has
-// grown. The state has no record of such a claim, and needs none: if the apply is killed, the next
-// plan compares the claim again.
+// grow requests a larger volume for a claim of a StatefulSet, and waits until the volume has grown.
+// The state does not record such a claim: if the apply is killed, the next plan compares the claim
+// again.
 func (s *step) grow(ctx context.Context) error {
 	write, cancel := withGracePeriod(ctx, s.run.options.Timeout)
 	defer cancel()

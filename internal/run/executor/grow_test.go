@@ -12,15 +12,16 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// growing is an action that makes the claim of a StatefulSet grow.
+// growing is an action that grows the claim of a StatefulSet.
 func growing() plans.Action {
 	a := act(plans.Update, "PersistentVolumeClaim data")
 	a.Object, a.Grows = nil, "2Gi"
 	return a
 }
 
-// TestGrow checks that a claim grows before what depends on it is written, bound to its UID, and
-// that the state gets no record of it: kolla would delete the claim as undeclared.
+// TestGrow checks that a claim grows before the objects that depend on it are written, that the
+// write is bound to the claim's UID, and that the state does not record the claim: kolla would
+// delete the claim as undeclared.
 func TestGrow(t *testing.T) {
 	a := newApply(t, newCluster(live("PersistentVolumeClaim data"), live("Deployment api")), recorded("Deployment api", true))
 	a.onApply = func(_ context.Context, ref providers.Ref, options providers.ApplyOptions) error {
@@ -45,7 +46,7 @@ func TestGrow(t *testing.T) {
 	}
 }
 
-// TestGrowFails checks that nothing follows on a volume that does not grow.
+// TestGrowFails checks that actions that depend on a claim are skipped if its volume does not grow.
 func TestGrowFails(t *testing.T) {
 	a := newApply(t, newCluster(live("PersistentVolumeClaim data"), live("Deployment api")), recorded("Deployment api", true))
 	a.onWait = func(context.Context, providers.Ref, func(string)) error {
@@ -57,7 +58,7 @@ func TestGrowFails(t *testing.T) {
 	}
 }
 
-// TestOnlyVolumes checks that no plan can change other objects by these actions.
+// TestOnlyVolumes checks that a plan cannot use these actions to change objects of other kinds.
 func TestOnlyVolumes(t *testing.T) {
 	another, create, update := growing(), growing(), act(plans.Update, "StatefulSet db")
 	another.Ref.GVK = kinds["ConfigMap"]
@@ -81,7 +82,7 @@ func TestOnlyVolumes(t *testing.T) {
 	}
 }
 
-// TestKeepsPods checks that a StatefulSet is made again around its pods.
+// TestKeepsPods checks that a StatefulSet can be recreated without deleting its pods.
 func TestKeepsPods(t *testing.T) {
 	a := newApply(t, newCluster(live("StatefulSet db")), recorded("StatefulSet db", true))
 	again := act(plans.Replace, "StatefulSet db")

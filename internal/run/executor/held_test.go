@@ -9,7 +9,8 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// A held action is not begun, what depends on it is skipped, and the rest goes on.
+// TestHeld checks that a held action fails without a request, that its dependents are skipped, and
+// that all other actions run.
 func TestHeld(t *testing.T) {
 	moved := errors.New("somebody changed it")
 	held, dependant, other := act(plans.Create, "ConfigMap held"), act(plans.Create, "ConfigMap dependant"), act(plans.Create, "ConfigMap other")

@@ -50,8 +50,8 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 	})
 }
 
-// New objects become ready side by side, whatever the parallelism. What is changed
-// does so one after the other, if that is what it says.
+// TestWaitingTakesNoPlace checks that new objects become ready in parallel, whatever the
+// parallelism. Changed objects do so one after the other if the parallelism is one.
 func TestWaitingTakesNoPlace(t *testing.T) {
 	tests := map[string]struct {
 		verb plans.Verb
@@ -133,7 +133,7 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
-// TestOwnTimeout checks that an object with a timeout of its own is waited for that long.
+// TestOwnTimeout checks that the timeout of an object replaces the default timeout.
 func TestOwnTimeout(t *testing.T) {
 	for seconds, want := range map[int]time.Duration{90: 90 * time.Second, 3600: time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestOwnTimeout(t *testing.T) {
 	}
 }
 
-// TestNothingBeginsWithoutAServer lets the server go away after the first action.
+// TestNothingBeginsWithoutAServer makes the server unreachable after the first action.
 func TestNothingBeginsWithoutAServer(t *testing.T) {
 	gone := errors.New("the server is gone")
 	tests := map[string]struct {

@@ -147,7 +147,7 @@ func (d *nodeCleanup) runCommand(ctx context.Context, pod providers.Pod) error {
 }
 
 // waitForPodsGone waits until the pods are gone from all nodes that are up. Until then they could
-// make things there again.
+// make new things on the nodes.
 func (d *nodeCleanup) waitForPodsGone(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()

@@ -18,13 +18,13 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// shell has pods on nodes, which end some time after their workload is deleted.
+// shell has pods on nodes. The pods end some time after their workload is deleted.
 type shell struct {
 	*cluster
 	pods  []providers.Pod
-	fails map[string][]error // of each try, by pod
+	fails map[string][]error // by pod: the errors of its first attempts
 	ends  time.Duration
-	hangs string // a pod whose command does not end
+	hangs string // the name of a pod whose command does not end
 
 	mu      sync.Mutex
 	deleted time.Time
@@ -62,7 +62,7 @@ func (s *shell) Exec(ctx context.Context, pod types.NamespacedName, container st
 	return "", nil
 }
 
-// leaves is a DaemonSet that has its pods clean their nodes.
+// leaves returns a DaemonSet whose pods run a command to clean their nodes.
 func leaves(command string) *unstructured.Unstructured {
 	u := live("DaemonSet ovs")
 	u.SetAnnotations(map[string]string{providers.AnnotationLeave: command})
@@ -77,9 +77,9 @@ func newShell(c *cluster) *shell {
 	}}
 }
 
-// TestPodsCleanTheirNodes checks that pods run their command before their workload is
-// deleted, that what depends on the deletion waits until they are gone, and that no failure
-// there stops it.
+// TestPodsCleanTheirNodes checks that pods run their command before their workload is deleted, that
+// actions that depend on the deletion wait until the pods are gone, and that a failed command does
+// not stop the deletion.
 func TestPodsCleanTheirNodes(t *testing.T) {
 	const deleted = "delete DaemonSet openstack/ovs if uid-ovs"
 	unreachable := errors.New("no route")
@@ -177,8 +177,8 @@ func TestPodsCleanTheirNodes(t *testing.T) {
 	}
 }
 
-// TestCleanedAndNotDeleted checks that the state keeps in mind that pods have cleaned their
-// nodes when the server then refuses to delete their workload.
+// TestCleanedAndNotDeleted checks that the state records that the pods have cleaned their nodes,
+// even if the server then refuses to delete their workload.
 func TestCleanedAndNotDeleted(t *testing.T) {
 	c := newCluster(leaves(cleans))
 	c.onDelete = func(context.Context, providers.Ref) error { return &providers.PreconditionError{} }
@@ -195,8 +195,8 @@ func TestCleanedAndNotDeleted(t *testing.T) {
 	}
 }
 
-// TestReplacementDoesNotClean checks that pods leave their nodes as they are where others
-// come, or where the object is another one by now.
+// TestReplacementDoesNotClean checks that pods do not clean their nodes if their workload is
+// replaced, or if the live workload has another UID.
 func TestReplacementDoesNotClean(t *testing.T) {
 	set := leaves(cleans)
 	c := newCluster(set)
@@ -217,8 +217,8 @@ func TestReplacementDoesNotClean(t *testing.T) {
 	diff(t, "calls", []string{"delete DaemonSet openstack/ovs if uid-ovs"}, a.calls)
 }
 
-// TestInterruptedCleaning checks that an interruption while pods clean their nodes deletes
-// nothing, so that the next apply does both.
+// TestInterruptedCleaning checks that nothing is deleted if the apply is interrupted while pods
+// clean their nodes. The next apply cleans the nodes again and deletes the workload.
 func TestInterruptedCleaning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

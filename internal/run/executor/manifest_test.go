@@ -15,7 +15,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// inManifest has the actions be about objects of a manifest.
+// inManifest makes the actions belong to objects of a manifest.
 func inManifest(actions ...plans.Action) []plans.Action {
 	for i := range actions {
 		a := &actions[i]
@@ -32,7 +32,8 @@ func inManifest(actions ...plans.Action) []plans.Action {
 	return actions
 }
 
-// Jobs of a manifest that wait for others of it hold no place, however many they are.
+// TestJobsOfAManifestMayWaitForEachOther checks that waiting jobs of a manifest do not count
+// towards the parallelism, however many they are.
 func TestJobsOfAManifestMayWaitForEachOther(t *testing.T) {
 	for _, verb := range []plans.Verb{plans.Run, plans.Update} {
 		t.Run(string(verb), func(t *testing.T) {
@@ -65,7 +66,8 @@ func TestJobsOfAManifestMayWaitForEachOther(t *testing.T) {
 	}
 }
 
-// The objects of a manifest go out by kind, whatever the order of the plan.
+// TestObjectsOfAManifestGoOutByKind checks that the objects of a manifest are written by kind,
+// whatever the order of the plan.
 func TestObjectsOfAManifestGoOutByKind(t *testing.T) {
 	a := newApply(t, newCluster())
 	var mu sync.Mutex
@@ -98,16 +100,16 @@ func TestObjectsOfAManifestGoOutByKind(t *testing.T) {
 	diff(t, "kinds", []string{"ServiceAccount", "Secret", "ConfigMap", "Job"}, got)
 }
 
-// What waits for something else in the plan does not fail for that, however long it
-// takes; what waits for nothing else fails in its time, and so do two that wait for each
-// other.
+// TestTimeOfAManifest checks when an object of a manifest times out. An object that depends on
+// others in the plan does not time out while these become ready. An object that depends on nothing
+// fails after its timeout, and so do two objects that wait for each other.
 func TestTimeOfAManifest(t *testing.T) {
 	const never = 1000 * time.Hour
 	tests := map[string]struct {
-		ready map[string]time.Duration // after how long, from the begin of the apply
-		late  map[string]time.Duration // when Kubernetes gives a Deployment up
+		ready map[string]time.Duration // since the start of the apply
+		late  map[string]time.Duration // when Kubernetes reports that a Deployment exceeded its progress deadline
 		want  []string
-		took  time.Duration // at most
+		took  time.Duration // upper limit
 	}{
 		"on others that take their time": {
 			ready: map[string]time.Duration{"a": 45 * time.Minute, "b": 9 * time.Minute, "c": 40 * time.Minute},
@@ -165,7 +167,7 @@ func TestTimeOfAManifest(t *testing.T) {
 				}
 				actions := inManifest(act(plans.Create, "Deployment a"), act(plans.Create, "Deployment b"))
 				c := act(plans.Create, "Deployment c")
-				c.Object.Timeout = 3600 // has its own
+				c.Object.Timeout = 3600 // its own timeout
 				result := a.run(t.Context(), t, append(actions, c)...)
 				diff(t, "outcomes", test.want, outcomes(result))
 				if took := time.Since(start); took > test.took {

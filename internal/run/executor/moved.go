@@ -53,7 +53,8 @@ type sending struct {
 // those of the plan. A change of the status is enough to give an object another version.
 func (s *sending) apply(ctx context.Context, manifest *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	if s.removesLabels() {
-		// The write is bound to no version of the plan, and the label may be another cloud's by now.
+		// The write is not bound to a version of the plan, and the label may belong to another
+		// cloud by now.
 		live, err := s.run.options.Reader.Get(ctx, s.action.Ref)
 		if err == nil {
 			err = s.approve(ctx, manifest, live)

@@ -21,7 +21,7 @@ import (
 func TestMoved(t *testing.T) {
 	const planned, drifted = 3, 5
 	tests := map[string]struct {
-		spec map[string]any // of the live object by now
+		spec map[string]any // of the live object at the time of the apply
 		want []string
 		err  string
 	}{
@@ -45,7 +45,7 @@ func TestMoved(t *testing.T) {
 			if _, ok := test.spec["paused"]; !ok {
 				delete(action.Object.Manifest.Object["spec"].(map[string]any), "paused")
 			}
-			// As it comes out of a plan file: numbers are floats, and there is blame.
+			// Like in a plan file: numbers are floats, and drift has a field manager.
 			action.Changes = []plans.Change{{Path: "spec.replicas", Before: float64(drifted), After: float64(planned), Drift: true, Manager: "kubectl"}}
 			result := a.run(t.Context(), t, action)
 			diff(t, "outcomes", test.want, outcomes(result))
@@ -59,8 +59,9 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// A controller writes a status many times a second, as that of a quota whose objects are
-// just being made.
+// TestMovedManyTimes checks that an apply survives an object whose version changes with every
+// attempt. Controllers write some statuses many times a second, such as that of a quota whose
+// objects are being created.
 func TestMovedManyTimes(t *testing.T) {
 	now := live("Deployment api")
 	now.Object["spec"] = map[string]any{"replicas": int64(5)}
@@ -81,7 +82,8 @@ func TestMovedManyTimes(t *testing.T) {
 	diff(t, "outcomes", []string{"api: applied, written"}, outcomes(a.run(t.Context(), t, action)))
 }
 
-// A Secret gets a key whose value is made at apply, and a checksum of it.
+// TestMovedWithValuesThatWereUnknown tests a Secret that gets a checksum and a key whose value is
+// generated during the apply.
 func TestMovedWithValuesThatWereUnknown(t *testing.T) {
 	const checksum = `metadata.annotations["kolla.openstack.org/checksum"]`
 	newPassword := plans.Change{Path: `data["password"]`, After: plans.Unknown, Sensitive: true}
@@ -113,7 +115,8 @@ func TestMovedWithValuesThatWereUnknown(t *testing.T) {
 	}
 }
 
-// The version of a Node changes all the time.
+// TestPartsAreBoundToTheObjectOnly checks that the precondition has no version, because the version
+// of a Node changes all the time.
 func TestPartsAreBoundToTheObjectOnly(t *testing.T) {
 	a := newApply(t, newCluster(live("Node ctl-1")))
 	action := act(plans.Update, "Node ctl-1")
@@ -122,7 +125,8 @@ func TestPartsAreBoundToTheObjectOnly(t *testing.T) {
 	diff(t, "calls", []string{"apply Node ctl-1 if uid-ctl-1"}, a.calls)
 }
 
-// Fields are taken from others by force only as far as the plan shows it.
+// TestPartsAreTakenAsShown checks that an apply forces only the ownership of fields that the plan
+// shows.
 func TestPartsAreTakenAsShown(t *testing.T) {
 	label := func(name string) plans.Change {
 		return plans.Change{Path: "spec." + name, Before: "theirs", After: "ours", Drift: true, Manager: "kubectl"}
@@ -151,15 +155,15 @@ func TestPartsAreTakenAsShown(t *testing.T) {
 	}
 }
 
-// What could only be predicted for the plan is predicted again. What the server
-// answered for the plan, it has to answer again.
+// TestMovedWithoutDryRuns checks that a change that the plan could only predict is predicted again,
+// and that a change that the server confirmed for the plan must be confirmed again.
 func TestMovedWithoutDryRuns(t *testing.T) {
 	webhook := errors.New(`admission webhook "w.example.org" does not support dry run`)
 	refusal := apierrors.NewBadRequest(webhook.Error())
 	tests := map[string]struct {
 		evidence plans.EvidenceKind
 		answer   error
-		replicas int64 // of the live object by now
+		replicas int64 // of the live object at the time of the apply
 		want     []string
 	}{
 		"predicted":           {plans.Unverified, refusal, 5, []string{"api: applied, written"}},
@@ -185,7 +189,7 @@ func TestMovedWithoutDryRuns(t *testing.T) {
 	}
 }
 
-// What is gone is not looked at again.
+// TestMovedAndGone checks that an update of a deleted object fails without another attempt.
 func TestMovedAndGone(t *testing.T) {
 	a := newApply(t, newCluster())
 	a.onApply = func(_ context.Context, ref providers.Ref, _ providers.ApplyOptions) error {
@@ -218,8 +222,9 @@ func TestAlwaysMovingIsGivenUp(t *testing.T) {
 	}
 }
 
-// A claim of additions changes who owns fields. If the apply after it is refused, the next plan must
-// not take that for a write of somebody else under kolla's name.
+// TestRefusedAfterAClaim checks that the state drops the fingerprint if an apply is refused after
+// it claimed added fields. A claim changes the owner of fields. The next plan must not mistake that
+// for a write by another client under kolla's name.
 func TestRefusedAfterAClaim(t *testing.T) {
 	for name, removes := range map[string]string{"no claim": "", "a claim": `{"f:spec":{"f:extra":{}}}`} {
 		t.Run(name, func(t *testing.T) {
@@ -240,7 +245,8 @@ func TestRefusedAfterAClaim(t *testing.T) {
 	}
 }
 
-// A label of a node is removed only with the value and the author that the plan shows.
+// TestRemovedLabelIsThePlannedOne checks that a label of a node is removed only if it still has the
+// value and the field manager that the plan shows.
 func TestRemovedLabelIsThePlannedOne(t *testing.T) {
 	for name, test := range map[string]struct {
 		value, manager string

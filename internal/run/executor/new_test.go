@@ -11,8 +11,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// What somebody else made stays as it is, even if they made it while the apply was
-// under way.
+// TestUnownedObjectsAreNotTakenOver checks that an apply leaves objects of other clients unchanged,
+// even if they were created during the apply.
 func TestUnownedObjectsAreNotTakenOver(t *testing.T) {
 	tests := map[string]struct {
 		live   *unstructured.Unstructured
@@ -59,8 +59,8 @@ func TestUnownedObjectsAreNotTakenOver(t *testing.T) {
 	}
 }
 
-// Only values of Secrets are read before anything is written: that nothing is there
-// yet, the server sees to itself.
+// TestCreatingReadsNothing checks that an apply reads nothing but values of Secrets before it
+// writes: the server itself checks that a new object does not exist yet.
 func TestCreatingReadsNothing(t *testing.T) {
 	a := newApply(t, newCluster())
 	result := a.run(t.Context(), t,
@@ -76,7 +76,8 @@ func TestCreatingReadsNothing(t *testing.T) {
 	}, a.calls)
 }
 
-// What Kubernetes itself makes in a new namespace is no stranger's.
+// TestWhatComesByItself checks that an apply may take over an object that Kubernetes creates in
+// every namespace.
 func TestWhatComesByItself(t *testing.T) {
 	for what, taken := range map[string]bool{"ServiceAccount default": false, "ServiceAccount other": true} {
 		a := newApply(t, newCluster())

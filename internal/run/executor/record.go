@@ -49,8 +49,8 @@ func RecordUnchanged(session *state.Session, plan *plans.Plan) error {
 	return session.Record(records...)
 }
 
-// leaveVolumes records the volumes that stay when the plan deletes their StatefulSets:
-// nothing in the cluster shows later whose they were.
+// leaveVolumes records the volumes that stay when the plan deletes their StatefulSets, because
+// nothing in the cluster shows later to which cloud they belong.
 func leaveVolumes(session *state.Session, plan *plans.Plan) error {
 	var records []state.Object
 	for _, kept := range plan.Kept {
@@ -67,8 +67,7 @@ func leaveVolumes(session *state.Session, plan *plans.Plan) error {
 	return session.Record(records...)
 }
 
-// recordOf returns the record of an action's object, as far as it is known before the
-// write.
+// recordOf returns the record of an action's object before the write.
 func recordOf(a *plans.Action) state.Object {
 	apiVersion, kind := a.Ref.GVK.ToAPIVersionAndKind()
 	record := state.Object{

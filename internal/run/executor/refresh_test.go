@@ -11,9 +11,9 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// TestRefresh wants UID and readiness in the state, whatever was known before, and
-// nothing written to the cluster. What the configuration says of a known object
-// counts only once it is applied.
+// TestRefresh checks that a refresh updates UID and readiness in the state, and writes nothing to
+// the cluster. It does not change the recorded digest of a known object, because only an apply
+// carries out the configuration.
 func TestRefresh(t *testing.T) {
 	notReady := &providers.NotReadyError{Reason: "0 of 1 replicas"}
 	remade := act(plans.Refresh, "Deployment old")
@@ -22,7 +22,7 @@ func TestRefresh(t *testing.T) {
 		action plans.Action
 		known  []state.Object
 		wait   error
-		want   state.Object // the parts that count
+		want   state.Object // only the fields that are compared
 		fails  bool
 	}{
 		"ready by now":        {act(plans.Refresh, "Deployment old"), []state.Object{recorded("Deployment old", false)}, nil, state.Object{UID: "uid-old", Ready: true, DesiredDigest: "earlier"}, false},

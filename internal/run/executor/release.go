@@ -7,9 +7,9 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// forget removes the object from the state. If the plan says so, it first removes kolla's
-// marks from the live object. If that fails, the record stays: without it, a later plan
-// would take the object for kolla's.
+// forget removes the object from the state. If the plan says so, it first removes kolla's labels
+// and annotations from the live object. If that fails, the record stays: otherwise a later plan
+// would mistake the object for kolla's.
 func (s *step) forget(ctx context.Context) error {
 	address := s.action.Address.String()
 	if !s.action.Releases {

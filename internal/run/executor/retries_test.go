@@ -8,7 +8,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestSaysWhyAWriteIsRepeated checks that each repeated write is an event with its reason.
+// TestSaysWhyAWriteIsRepeated checks that each repeated write causes an event with the reason.
 func TestSaysWhyAWriteIsRepeated(t *testing.T) {
 	a := newApply(t, newCluster(live("ConfigMap old")), recorded("ConfigMap old", true))
 	repeat := func(ctx context.Context) error {

@@ -13,7 +13,8 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// What is created carries the token that the journal had before, and a new one each time.
+// TestTokensOfIntents checks that a created object carries the token that the journal recorded
+// before the write, and that each object gets a new token.
 func TestTokensOfIntents(t *testing.T) {
 	a := newApply(t, newCluster(live("Deployment there")), recorded("Deployment there", true), recorded("Job again", true))
 	announced := map[string]string{}
@@ -57,7 +58,8 @@ func TestTokensOfIntents(t *testing.T) {
 	}
 }
 
-// Whatever a plan says, nothing is deleted that the state does not know by its UID.
+// TestDeletesWhatTheStateKnows checks that an apply only deletes objects that the state knows by
+// UID, or by the token of an interrupted apply, whatever the plan says.
 func TestDeletesWhatTheStateKnows(t *testing.T) {
 	other := recorded("ConfigMap web", true)
 	other.UID = "uid-other"
@@ -87,7 +89,8 @@ func TestDeletesWhatTheStateKnows(t *testing.T) {
 	}
 }
 
-// A Secret that somebody put in the place of the planned one gives no values.
+// TestValuesOfAStranger checks that no values are read from a Secret that another client created in
+// place of the planned one.
 func TestValuesOfAStranger(t *testing.T) {
 	planted := liveSecret("db", "swordfish")
 	planted.SetUID("uid-planted")

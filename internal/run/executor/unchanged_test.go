@@ -13,15 +13,15 @@ import (
 
 var fingerprint = state.Fingerprint{Owned: "ab12", Server: "v1.37.1"}
 
-// checked is an action without anything to do, whose plan found something out.
+// checked is an action without changes, with the fingerprint that the plan found.
 func checked(text string) plans.Action {
 	a := act(plans.None, text)
 	a.Fingerprint = fingerprint
 	return a
 }
 
-// What the plan found out of the objects that it leaves alone goes into the state,
-// in one write to the disk; what is known already does not.
+// TestRecordUnchanged checks that the fingerprints of unchanged objects are written to the state in
+// one write, and that a second call writes nothing.
 func TestRecordUnchanged(t *testing.T) {
 	a := newApply(t, newCluster(), recorded("ConfigMap a", true), recorded("ConfigMap b", true))
 	plan := a.plan(checked("ConfigMap a"), checked("ConfigMap unknown"), pending(checked("ConfigMap b")))
@@ -47,8 +47,8 @@ func TestRecordUnchanged(t *testing.T) {
 	}
 }
 
-// A refresh knows nothing better of what it leaves as it is: what was checked stays, and
-// what is declared was not applied.
+// TestRefreshRecordsNothing checks that a refresh-only plan keeps the recorded fingerprints. Its
+// configuration was not applied.
 func TestRefreshRecordsNothing(t *testing.T) {
 	drifted := recorded("ConfigMap drifted", true)
 	drifted.Fingerprint = fingerprint
@@ -62,8 +62,9 @@ func TestRefreshRecordsNothing(t *testing.T) {
 	diff(t, "the state", before, a.session.State())
 }
 
-// An apply with something else to do takes it down as well, and of what it writes
-// the server's answer. A record without a fingerprint takes an earlier one back.
+// TestApplyRecordsFingerprints checks that an apply with changes also records the fingerprints of
+// unchanged objects, and computes the fingerprint of a written object from the server's answer. An
+// action without a fingerprint clears the recorded one.
 func TestApplyRecordsFingerprints(t *testing.T) {
 	known := recorded("ConfigMap stale", true)
 	known.Fingerprint = state.Fingerprint{Owned: "old", Server: "v1.36.0"}
@@ -89,8 +90,9 @@ func TestApplyRecordsFingerprints(t *testing.T) {
 	}
 }
 
-// What somebody may have added to an object since the plan looked at it, or where the plan
-// could not look, is for the next plan to find: there is no fingerprint then.
+// TestNoFingerprintOfWhatNobodyLookedAt checks that no fingerprint is recorded if another client
+// may have added fields since the plan, or if the plan could not check for such fields. The next
+// plan must look for them.
 func TestNoFingerprintOfWhatNobodyLookedAt(t *testing.T) {
 	tests := map[string]struct {
 		adjust func(*plans.Action, *cluster)

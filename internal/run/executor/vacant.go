@@ -36,10 +36,10 @@ const (
 	collectionPauseMost = 8 * time.Second
 )
 
-// checkNamespaceEmpty checks the contents of a namespace just before its deletion: others may have
-// created objects since the plan. It waits for dependents of deleted objects to go. It
-// does nothing for other kinds of objects, and for a namespace that the operator named to
-// be deleted with all its contents.
+// checkNamespaceEmpty checks the contents of a namespace just before its deletion, because others
+// may have created objects since the plan. It waits until the garbage collector has deleted
+// dependents of deleted objects. It does nothing for other kinds of objects, and for a namespace
+// that the operator named to be deleted with all its contents.
 func checkNamespaceEmpty(ctx context.Context, r *run, a *plans.Action) error {
 	if a.Ref.GVK.GroupKind() != kinds.Namespace || a.Occupied {
 		return nil

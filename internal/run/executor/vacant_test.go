@@ -16,7 +16,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// inside is an object in a namespace that is to be deleted, and whose it is.
+// inside returns an object with the given owners in a namespace that is deleted.
 func inside(kind, name string, owners ...types.UID) metav1.PartialObjectMetadata {
 	o := metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "db", Name: name, UID: types.UID("uid-" + name)}}
 	o.APIVersion, o.Kind = "v1", kind
@@ -26,14 +26,15 @@ func inside(kind, name string, owners ...types.UID) metav1.PartialObjectMetadata
 	return o
 }
 
-// Between the plan and the deletion of a namespace something may have come into it.
+// TestNamespaceIsLookedInto checks that an apply looks for objects that were created in a namespace
+// after the plan, before it deletes the namespace.
 func TestNamespaceIsLookedInto(t *testing.T) {
 	holds := func(objects ...metav1.PartialObjectMetadata) providers.Contents {
 		return providers.Contents{Objects: objects}
 	}
 	tests := map[string]struct {
 		contents []providers.Contents
-		want     string // part of the error; empty: it is deleted
+		want     string // part of the error; empty: the namespace is deleted
 		looks    int
 	}{
 		"nothing":                       {looks: 1},
@@ -79,8 +80,8 @@ func TestNamespaceIsLookedInto(t *testing.T) {
 	}
 }
 
-// What a removed block leaves in the cluster is written to once more, and only then
-// forgotten.
+// TestRelease checks that an object of a removed block that stays in the cluster is written once
+// more to release its fields, and that the state forgets it only after that.
 func TestRelease(t *testing.T) {
 	release := func(text string) plans.Action {
 		a := act(plans.Forget, text)
@@ -117,7 +118,8 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// What is about to be collected is waited for by its own kind, less and less often.
+// TestCollectionIsAwaited checks that an apply lists only the kind of an object that waits for
+// garbage collection, at growing intervals.
 func TestCollectionIsAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pod := live("Pod x")
@@ -143,7 +145,8 @@ func TestCollectionIsAwaited(t *testing.T) {
 	})
 }
 
-// A namespace that the operator named goes with what is in it.
+// TestNamedNamespaceIsNotLookedInto checks that a namespace that the operator named is deleted with
+// its contents.
 func TestNamedNamespaceIsNotLookedInto(t *testing.T) {
 	c := newCluster(live("Namespace db"))
 	c.contents = []providers.Contents{{Objects: []metav1.PartialObjectMetadata{inside("ConfigMap", "theirs")}}}

@@ -17,8 +17,8 @@ import (
 
 var secretKind = kinds.Secret.WithVersion("v1")
 
-// values has the values of Secrets in the cluster: those at the start of the apply, and
-// those that the apply has written.
+// values contains the values of Secrets in the cluster: those at the start of the apply, and those
+// that the apply has written.
 type values struct {
 	reader   providers.Reader
 	snapshot *providers.Snapshot

@@ -12,7 +12,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// generated is an action on a Secret with one password.
+// generated is an action on a Secret with a generated password.
 func generated(verb plans.Verb, name string) plans.Action {
 	a := act(verb, "Secret "+name)
 	a.Object.Data = map[string]providers.SecretData{
@@ -21,7 +21,7 @@ func generated(verb plans.Verb, name string) plans.Action {
 	return a
 }
 
-// derived is an action on a Secret made from the password of another.
+// derived is an action on a Secret with a URL that contains the password of another Secret.
 func derived(verb plans.Verb, name, from string) plans.Action {
 	a := act(verb, "Secret "+name, "Secret "+from)
 	a.Object.Data = map[string]providers.SecretData{
@@ -96,7 +96,7 @@ func TestNoPlaceholderIsEverWritten(t *testing.T) {
 	a := newApply(t, newCluster())
 	result := a.run(t.Context(), t, derived(plans.Create, "conf", "db"))
 	diff(t, "outcomes", []string{"conf: failed"}, outcomes(result))
-	// What others make may have come since: it is looked for once more.
+	// Another client may have created the Secret since, so the executor lists Secrets once more.
 	diff(t, "calls", []string{"list Secret openstack", "list Secret openstack"}, a.calls)
 	if err := result.Outcomes[0].Err; !strings.Contains(err.Error(), "url") {
 		t.Errorf("%q does not name the key", err)

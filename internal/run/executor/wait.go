@@ -12,8 +12,8 @@ import (
 const (
 	// lateness is the pause between checks of a workload that Kubernetes has given up on.
 	lateness = 5 * time.Second
-	// aloneness is how long a step must be the only one before it counts as alone: the
-	// next action starts a moment after the previous one ended.
+	// aloneness is how long a step must be the only running one before it counts as alone, because
+	// the next action starts a moment after the previous one ended.
 	aloneness = time.Second
 )
 
@@ -23,13 +23,13 @@ type tally struct {
 	mu      sync.Mutex
 	going   int           // running steps, without those whose time has run out
 	done    int           // steps that succeeded
-	last    time.Time     // when the last of these succeeded
+	last    time.Time     // when the last step succeeded
 	changed chan struct{} // closed and replaced when a count changes
 }
 
 func newTally() *tally { return &tally{changed: make(chan struct{})} }
 
-// change calls how with the counts locked, and wakes those that wait for a change.
+// change calls how with the lock held, and wakes all steps that wait for a change.
 func (t *tally) change(how func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

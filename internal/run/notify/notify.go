@@ -157,7 +157,7 @@ func (l *letter) send(ctx context.Context, title, text string) error {
 	return errors.Join(l.hand(client, title, text), ctx.Err())
 }
 
-// hand hands the letter over.
+// hand sends the mail over the connection.
 func (l *letter) hand(client *smtp.Client, title, text string) error {
 	if err := client.Mail(l.from); err != nil {
 		return err
@@ -231,8 +231,8 @@ func request(ctx context.Context, method, target, contentType string, body []byt
 	return nil
 }
 
-// causeOf puts an error into own words: the text of an error may quote a URL, or the answer of
-// a server.
+// causeOf describes an error in kolla's words, because the text of an error may quote a URL or the
+// answer of a server.
 func causeOf(err error) error {
 	var (
 		status      statusError

@@ -18,7 +18,7 @@ import (
 
 const secret = "T0pSecretToken"
 
-// received is what a server got.
+// received is a request that a server got.
 type received struct{ method, path, query, user, contentType, body string }
 
 // server answers with a status, and quotes the request in its answer.
@@ -54,8 +54,8 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// mailbox is an SMTP server that takes one letter. It answers a command with the status that refused
-// has for it.
+// mailbox is an SMTP server that accepts one message. It answers a command with the status in
+// refused, if there is one.
 func mailbox(t *testing.T, refused map[string]string) (address string, letter <-chan string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -131,7 +131,7 @@ func TestMail(t *testing.T) {
 	}
 }
 
-// TestErrorsHaveNoSecrets checks that no part of a URL is in an error.
+// TestErrorsHaveNoSecrets checks that no error contains a part of a URL.
 func TestErrorsHaveNoSecrets(t *testing.T) {
 	refusing, _ := server(t, http.StatusForbidden)
 	closed, err := net.Listen("tcp", "127.0.0.1:0")

@@ -72,9 +72,9 @@ func service(block string) string {
 	return ""
 }
 
-// verb returns the verb of an action. A delete is only the delete of an object that has something
-// to lose, or a Job: the delete of an old version is a prune, and an object of which kolla
-// gives up its fields is updated.
+// verb returns the verb of an action. Only the deletion of an object with something to lose, or of
+// a Job, counts as a delete: the deletion of an old version is a prune, and an object whose fields
+// kolla gives up is updated.
 func verb(a *plans.Action) string {
 	switch {
 	case a.Prunes():

@@ -148,7 +148,7 @@ func TestFactsHoldNoValues(t *testing.T) {
 	}
 }
 
-// TestEndpoints checks that a changed way to a service is an endpoint that changes.
+// TestEndpoints checks that a changed address of a service counts as a changed endpoint.
 func TestEndpoints(t *testing.T) {
 	host := plans.Change{Path: "spec.rules[0].host", Before: "a.example.org", After: "b.example.org"}
 	ingress := action(t, plans.Update, "networking.k8s.io", "manifest.web/Ingress/web", host)
@@ -164,7 +164,7 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// TestRights checks which changes of roles and bindings give more rights.
+// TestRights checks which changes of roles and bindings grant more rights.
 func TestRights(t *testing.T) {
 	rule := func(verbs ...any) map[string]any {
 		return map[string]any{"apiGroups": []any{""}, "resources": []any{"pods"}, "verbs": verbs}
@@ -216,7 +216,7 @@ func TestRights(t *testing.T) {
 
 var fenced = regexp.MustCompile("(?ms)^```hcl\n(.*?)^```$")
 
-// TestExamples judges plans by the policies of docs/policies.md.
+// TestExamples evaluates the policies of docs/policies.md on plans.
 func TestExamples(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/policies.md")
 	if err != nil {

@@ -58,7 +58,7 @@ func without(verbs []string, some ...string) []string {
 	return slices.DeleteFunc(slices.Clone(verbs), func(verb string) bool { return slices.Contains(some, verb) })
 }
 
-// split divides namespaces into those that hold a Role of these, and those without.
+// split divides namespaces into those with a Role from this package and those without.
 func (b *builder) split(names []string) (held, free []string) {
 	for _, name := range names {
 		if slices.Contains(b.namespaces(), name) {

@@ -20,7 +20,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// of are objects by their YAML.
+// of parses objects from YAML.
 func of(t *testing.T, documents ...string) []providers.Object {
 	t.Helper()
 	var objects []providers.Object
@@ -34,7 +34,7 @@ func of(t *testing.T, documents ...string) []providers.Object {
 	return objects
 }
 
-// texts are the rules, one per line: "ns: group/resource[names]: verbs".
+// texts formats the rules, one per line: "ns: group/resource[names]: verbs".
 func texts(roles []rights.Role) string {
 	var b strings.Builder
 	for _, role := range roles {
@@ -56,13 +56,13 @@ func resource(kind schema.GroupVersionKind) string {
 	return kubernetes.GuessedResource(kind)
 }
 
-// always are the rules of every plan.
+// always lists the rules that every plan needs.
 const always = `: /namespaces[kube-system]: get
 : /namespaces: list
 : admissionregistration.k8s.io/mutatingadmissionpolicies,mutatingadmissionpolicybindings,mutatingwebhookconfigurations: list
 `
 
-// lookedFor are the rules for the kinds that a destroy looks for in its own namespaces, beside
+// lookedFor returns the rules for the kinds that a destroy lists in its own namespaces, except
 // ConfigMaps.
 func lookedFor() []string {
 	groups := map[string][]string{}

@@ -9,11 +9,11 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// A rollout that has lost the lock of the state deletes no pod.
+// TestLostLock checks that a rollout that has lost the state's lock deletes no pod.
 func TestLostLock(t *testing.T) {
 	lost := errors.New("the lock is lost")
 	r := rollout.Rollout{Address: "service.a/DaemonSet/a", Pods: []providers.Pod{{Name: "a-1"}, {Name: "a-2"}}, AtATime: 1}
-	// Without a client, an attempt to delete a pod would crash.
+	// There is no client, so an attempt to delete a pod would panic.
 	err := r.Run(providers.Fenced(t.Context(), func() error { return lost }), nil, time.Minute, rollout.Report{
 		Pod: func(pod providers.Pod, text string) { t.Errorf("%s: %s", pod.Name, text) },
 	})

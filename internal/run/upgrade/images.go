@@ -19,7 +19,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// release is the form of a release.
+// release matches a release.
 var release = regexp.MustCompile(`^20\d\d\.[12]$`)
 
 // Parse reads a tag. The result is zero if the tag has no release and distribution.
@@ -80,8 +80,8 @@ func split(release string) (year int, first bool) {
 	return year, n == "1"
 }
 
-// versions are the versions of programs in the images of each release that convert their data
-// and cannot go back.
+// versions lists the programs in the images of each release that convert their data and cannot go
+// back, with their versions.
 var versions = []struct {
 	image, program string
 	releases       map[string]string
@@ -101,7 +101,7 @@ func versionChange(image string, from, to plans.Images) plans.VersionChange {
 	return plans.VersionChange{}
 }
 
-// processors returns the level of x86-64 that a distribution needs beyond the first.
+// processors returns the x86-64 level that a distribution needs; empty: the first level.
 func processors(distro string) string {
 	switch distro {
 	case "rocky-9", "centos-9":

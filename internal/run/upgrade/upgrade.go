@@ -17,7 +17,7 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// Input is what the releases are found in.
+// Input contains the sources of the releases.
 type Input struct {
 	Config *configs.Config
 	Plan   *plans.Plan
@@ -80,12 +80,12 @@ func same(from, to plans.Images) bool {
 	return from.Release == to.Release && (from.Distro == "" || to.Distro == "" || from.Distro == to.Distro)
 }
 
-// own returns the tag of the images that the cloud decides about.
+// own returns the cloud's tag, or the default tag of its release and distribution.
 func (f *finder) own() string {
 	return cmp.Or(f.Config.Cloud.Tag, plans.Images{Release: f.Config.Cloud.Release, Distro: f.Config.Cloud.Distro}.String())
 }
 
-// decides returns the place of the value that decides about the images of the cloud.
+// decides returns the place of the value that determines the images of the cloud.
 func (f *finder) decides() hcl.Range {
 	if release, _ := configs.ParseTag(f.Config.Cloud.Tag); release != "" {
 		return f.Config.Cloud.TagRange
@@ -93,7 +93,7 @@ func (f *finder) decides() hcl.Range {
 	return f.Config.Cloud.ReleaseRange
 }
 
-// finder collects what a plan changes.
+// finder collects the changes of a plan.
 type finder struct {
 	Input
 	upgrade *plans.Upgrade
@@ -144,7 +144,7 @@ func (f *finder) add(service *configs.Service, from, to plans.Images) {
 }
 
 // judge adds a change that OpenStack does not support. Several services with the same change are
-// one.
+// one problem.
 func (f *finder) judge(s step) {
 	f.upgrade.Backward = f.upgrade.Backward || s.to.Release < s.from.Release
 	if ok, _ := Supported(s.from.Release, s.to.Release); ok {
@@ -163,14 +163,14 @@ func (f *finder) judge(s step) {
 	f.refused = append(f.refused, s)
 }
 
-// processors adds what a change of the distribution needs.
+// processors adds the processor level that a change of the distribution needs.
 func (f *finder) processors(from, to plans.Images) {
 	if from.Distro != "" && processors(to.Distro) > processors(from.Distro) {
 		f.upgrade.Processors = max(f.upgrade.Processors, processors(to.Distro))
 	}
 }
 
-// problems words the changes that are not supported.
+// problems describes the unsupported changes.
 func (f *finder) problems() []plans.Problem {
 	var out []plans.Problem
 	for _, s := range f.refused {

@@ -22,7 +22,7 @@ func TestParse(t *testing.T) {
 		"2025.1-rocky-9":                 {Release: "2025.1", Distro: "rocky-9"},
 		"2025.2-debian-bookworm-aarch64": {Release: "2025.2", Distro: "debian-bookworm"},
 		"2026.1-rocky-10.patched":        {Release: "2026.1", Distro: "rocky-10"},
-		"2025.1":                         {}, // of other programs, too
+		"2025.1":                         {}, // tags of other programs also look like this
 		"2025.2.1":                       {},
 		"2025.3-rocky-10":                {},
 		"master-rocky-10":                {},
@@ -38,7 +38,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// OpenStack supports the next release, and from a SLURP release the next SLURP release.
+// TestSupported checks the supported upgrades: to the next release, and from a SLURP release to the
+// next SLURP release.
 func TestSupported(t *testing.T) {
 	for _, test := range []struct {
 		from, to string
@@ -72,7 +73,7 @@ func workload(service, image string) plans.Action {
 	return plans.Action{Address: o.Address, Verb: plans.Update, Object: o, Ref: o.Ref()}
 }
 
-// cluster is what the services of a cloud run and are to run, as image references.
+// cluster describes a cloud: the images that its services run now and will run.
 type cluster struct {
 	installed plans.Images
 	runs      map[string]string // by service
@@ -102,7 +103,8 @@ func find(release string, c cluster) (*plans.Upgrade, []plans.Problem) {
 	})
 }
 
-// TestFind looks for changes of the release, wherever the installed one is known from.
+// TestFind checks that changes of the release are found, whichever source the installed release is
+// known from.
 func TestFind(t *testing.T) {
 	images := func(release, distro string) plans.Images { return plans.Images{Release: release, Distro: distro} }
 	const old, current, coming = "keystone:2025.1-rocky-9", "keystone:2025.2-rocky-10", "keystone:2026.1-rocky-10"
@@ -256,7 +258,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// What cannot go back, and what the new images need.
+// TestWhatChanges checks which programs convert their data, which services change their tables, and
+// which processors the new images need.
 func TestWhatChanges(t *testing.T) {
 	u, problems := find("2025.2", cluster{
 		installed: plans.Images{Release: "2025.1", Distro: "rocky-9"},
@@ -275,7 +278,8 @@ func TestWhatChanges(t *testing.T) {
 	}
 }
 
-// A service that gets images of another distribution needs processors, too.
+// TestProcessorsOfService checks that the required processors are reported even if only one service
+// gets images of another distribution.
 func TestProcessorsOfService(t *testing.T) {
 	u, _ := find("2025.2", cluster{
 		installed: plans.Images{Release: "2025.2", Distro: "rocky-10"}, tag: "ours",
@@ -286,7 +290,8 @@ func TestProcessorsOfService(t *testing.T) {
 	}
 }
 
-// Two services that go back by the tag of the cloud are one problem.
+// TestOneProblem checks that one problem is reported if the tag of the cloud moves two services to
+// an older release.
 func TestOneProblem(t *testing.T) {
 	_, problems := find("2025.2", cluster{
 		installed: plans.Images{Release: "2025.2", Distro: "rocky-10"}, tag: "2025.1-rocky-9",

@@ -19,8 +19,8 @@ import (
 //go:embed testdata/workloads.yaml
 var workloads string
 
-// TestCluster goes through the life of one cluster; each step finds it as the
-// step before has left it.
+// TestCluster goes through the life of one cluster. Each step continues with the cluster of the
+// step before.
 func TestCluster(t *testing.T) {
 	c := devcluster{dir: filepath.Join(t.TempDir(), "cluster")}
 	c.up(t, "-nodes", "2", "-node", "ctl-1=tier=control", "-audit")
@@ -138,8 +138,7 @@ func outcomesHappen(t *testing.T, c devcluster) {
 	if got := c.get(t, "{.status.availableReplicas}", "deployment/crash"); got != "" {
 		t.Errorf("the crashing Deployment has %s available replicas", got)
 	}
-	// Its delay counts from the creation of the pod, so it lies in the future
-	// or just behind.
+	// The delay counts from the creation of the pod, so it may already be over.
 	c.wait(t, "condition=Available", "deployment/slow")
 	created := c.get(t, "{.items[0].metadata.creationTimestamp}", "pods", "-l", "app=slow")
 	became := c.get(t, `{.items[0].status.conditions[?(@.type=="Ready")].lastTransitionTime}`, "pods", "-l", "app=slow")
@@ -157,7 +156,7 @@ func parseTime(t *testing.T, text string) time.Time {
 	return parsed
 }
 
-// podRecovers: the annotation of a pod can be changed while it lives.
+// podRecovers checks that a change of the outcome annotation takes effect while the pod runs.
 func podRecovers(t *testing.T, c devcluster) {
 	c.kubectl(t, "annotate", "pod", "-l", "app=crash", "devcluster.kolla/outcome-")
 	c.wait(t, "condition=Available", "deployment/crash")
@@ -223,8 +222,8 @@ func secondStartIsRefused(t *testing.T, c devcluster) {
 	}
 }
 
-// besideAnother starts a second cluster, in a directory whose path is longer
-// than that of a socket may be, and ends it by closing its standard input.
+// besideAnother starts a second cluster and ends it by closing its standard input. The path of its
+// directory is longer than the path of a socket may be.
 func besideAnother(t *testing.T, c devcluster) {
 	other := devcluster{dir: filepath.Join(t.TempDir(), "a longer path "+strings.Repeat("x", 100), "cluster")}
 	stdin, cmd := other.untilEOF(t, "-nodes", "0", "-delete")
@@ -266,8 +265,8 @@ func componentRestarts(t *testing.T, c devcluster) {
 	c.kubectl(t, "rollout", "status", "deployment/web", "--timeout="+patience.String())
 }
 
-// supervisorKilled: its components end with it, but for one that hangs, which
-// the next start has to see to.
+// supervisorKilled checks that all components end with the supervisor. A component that hangs is
+// the exception: the next start must kill it.
 func supervisorKilled(t *testing.T, c devcluster) {
 	before, _ := c.status(t)
 	hung := before.pid(t, "kube-scheduler")
@@ -345,7 +344,7 @@ func deleted(t *testing.T, c devcluster) {
 	}
 }
 
-// listensOnLoopbackOnly looks up what every process of the cluster listens on.
+// listensOnLoopbackOnly checks the sockets of every process of the cluster.
 func listensOnLoopbackOnly(t *testing.T, c devcluster) {
 	found, _ := c.status(t)
 	inodes := map[string]bool{}
@@ -399,7 +398,8 @@ func sockets(t *testing.T, table string) []socket {
 	return all
 }
 
-// loopback: addresses are in hexadecimal and in the machine's byte order.
+// loopback reports whether the socket is on the loopback network. Addresses are hexadecimal, in the
+// machine's byte order.
 func (s socket) loopback(t *testing.T) bool {
 	t.Helper()
 	address, _, _ := strings.Cut(s.local, ":")

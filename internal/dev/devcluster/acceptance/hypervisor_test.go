@@ -16,8 +16,8 @@ import (
 //go:embed testdata/hypervisor.yaml
 var hypervisorWorkloads string
 
-// TestRealHypervisors: real nodes have what hypervisors need of a machine. Each step
-// finds the cluster as the step before has left it.
+// TestRealHypervisors checks that real nodes have all that hypervisors need of a machine. Each step
+// continues with the cluster of the step before.
 func TestRealHypervisors(t *testing.T) {
 	needsRealNodes(t)
 	before := traces(t)
@@ -58,21 +58,21 @@ func TestRealHypervisors(t *testing.T) {
 	}
 }
 
-// in runs a shell command in the pod of a DaemonSet on a node.
+// in runs a shell command in the pod of a DaemonSet on a node, and returns the output.
 func (c devcluster) in(t *testing.T, app, node, script string) string {
 	t.Helper()
 	pod := c.get(t, "{.items[0].metadata.name}", "pods", "-l", "app="+app, "--field-selector", "spec.nodeName="+node)
 	return strings.TrimSpace(c.kubectl(t, "exec", pod, "--", "sh", "-c", script))
 }
 
-// renew deletes the pod of a DaemonSet on a node and waits for the next.
+// renew deletes the pod of a DaemonSet on a node and waits for its replacement.
 func (c devcluster) renew(t *testing.T, app, node string) {
 	t.Helper()
 	c.kubectl(t, "delete", "pod", "-l", "app="+app, "--field-selector", "spec.nodeName="+node, "--timeout="+patience.String())
 	c.kubectl(t, "rollout", "status", "daemonset/"+app, "--timeout="+patience.String())
 }
 
-// onNode is a command in some of a node's namespaces: flags of nsenter.
+// onNode returns a command that runs in some of a node's namespaces. flags are those of nsenter.
 func (c devcluster) onNode(t *testing.T, node, flags string, argv ...string) *exec.Cmd {
 	t.Helper()
 	found, _ := c.status(t)
@@ -80,7 +80,8 @@ func (c devcluster) onNode(t *testing.T, node, flags string, argv ...string) *ex
 	return exec.Command("nsenter", append(args, argv...)...)
 }
 
-// wantSeen has the test binary listen in one place and connect to it from another.
+// wantSeen makes the test binary listen in one place and connect from another. It checks the
+// address that the listener sees.
 func wantSeen(t *testing.T, listener, dialer *exec.Cmd, address, want string) {
 	t.Helper()
 	listener.Env = append(os.Environ(), peerVariable+"=listen")
@@ -113,8 +114,8 @@ func tunnelNetwork(t *testing.T, c devcluster) {
 	wantSeen(t, c.onNode(t, "real-2", "--net", self), c.onNode(t, "real-1", "--net", self), "10.201.0.12", "10.201.0.11")
 }
 
-// providerNetwork: nodes have no address there until something on them takes one, and machines
-// outside have one.
+// providerNetwork checks the provider network: nodes have no address in it until a program on them
+// adds one, and machines outside have one.
 func providerNetwork(t *testing.T, c devcluster) {
 	self, err := os.Executable()
 	if err != nil {
@@ -126,7 +127,8 @@ func providerNetwork(t *testing.T, c devcluster) {
 	c.in(t, "switch", "real-1", "ip address add 10.202.0.50/24 dev eth2")
 	outside := exec.Command(binary, "outside", "-dir", c.dir, "-provider", "10.202.0.1", self)
 	wantSeen(t, c.onNode(t, "real-1", "--net", self), outside, "10.202.0.50", "10.202.0.1")
-	// A machine that others know keeps its hardware address when it starts again.
+	// The hardware address is derived from the address, so it stays the same after a restart. Other
+	// machines have it in their caches.
 	for range 2 {
 		r := run(t, "outside", "-dir", c.dir, "-address", "10.200.0.77", "-provider", "10.202.0.1", "ip", "link", "show", "eth2")
 		if want := "link/ether 02:32:0a:c8:00:4d "; r.code != 0 || !strings.Contains(r.stdout, want) {
@@ -156,7 +158,7 @@ func noKVM(t *testing.T, c devcluster) {
 	}
 }
 
-// orphansAreReaped by the first process of the node.
+// orphansAreReaped checks that the first process of a node reaps orphaned processes.
 func orphansAreReaped(t *testing.T, c devcluster) {
 	out, err := c.onNode(t, "real-1", "-m -p", "sh", "-c", "sleep 0.2 >/dev/null & echo $!").Output()
 	if err != nil {
@@ -182,8 +184,8 @@ func namespacesOutlivePods(t *testing.T, c devcluster) {
 	}
 }
 
-// leavePod starts a process that leaves all cgroups of its pod, as libvirt does, for
-// one that it makes at the root.
+// leavePod moves a process to a cgroup at the root, outside of all cgroups of its pod, like libvirt
+// does.
 const leavePod = `
 set -e
 for hierarchy in /sys/fs/cgroup/*; do
@@ -209,7 +211,8 @@ func guestsOutlivePods(t *testing.T, c devcluster) {
 	}
 }
 
-// foldersOfTheNode outlive pods, and those in /var a reboot too.
+// foldersOfTheNode checks that directories of a node outlive pods, and that those in /var also
+// outlive a reboot.
 func foldersOfTheNode(t *testing.T, c devcluster) {
 	c.in(t, "switch", "real-2", "touch /run/openvswitch/kept /var/lib/openvswitch/kept")
 	const look = "ls /run/openvswitch/kept /var/lib/openvswitch/kept 2>/dev/null || true"
@@ -230,7 +233,7 @@ func foldersOfTheNode(t *testing.T, c devcluster) {
 	}
 }
 
-// powerCut: a node stays off until it is switched on.
+// powerCut checks that a node stays off until it is switched on.
 func powerCut(t *testing.T, c devcluster) {
 	must(t, run(t, "off", "-dir", c.dir, "real-2"))
 	ready := func(want string) {

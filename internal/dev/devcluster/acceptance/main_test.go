@@ -63,11 +63,11 @@ func testMain(m *testing.M) (int, error) {
 	return m.Run(), nil
 }
 
-// patience is how long a test waits for what takes seconds where nothing else runs. It ends
-// a test that would hang; it is no measure of speed.
+// patience limits the time that a test waits. Most waits take seconds on an idle machine. The limit
+// ends a test that would hang; it is no measure of speed.
 const patience = 4 * time.Minute
 
-// result is what a finished command left.
+// result is the result of a finished command.
 type result struct {
 	stdout, stderr string
 	code           int
@@ -80,7 +80,7 @@ func run(t *testing.T, args ...string) result {
 
 func runInput(t *testing.T, input string, args ...string) result {
 	t.Helper()
-	// Not the test's own context, which has ended when cleanups run.
+	// The context of the test has already ended when cleanups run.
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
@@ -95,7 +95,7 @@ func runInput(t *testing.T, input string, args ...string) result {
 	return result{stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode()}
 }
 
-// must fails the test unless the command ends well.
+// must fails the test if the exit code is not 0, and returns the standard output.
 func must(t *testing.T, r result) string {
 	t.Helper()
 	if r.code != 0 {
@@ -107,7 +107,7 @@ func must(t *testing.T, r result) string {
 // devcluster is a cluster under test.
 type devcluster struct{ dir string }
 
-// up starts the cluster in the background and sees to its end.
+// up starts the cluster in the background.
 func (c devcluster) up(t *testing.T, flags ...string) {
 	t.Helper()
 	must(t, run(t, append([]string{"up", "-dir", c.dir, "-detach"}, flags...)...))
@@ -123,7 +123,7 @@ func (c devcluster) apply(t *testing.T, manifest string) {
 	must(t, runInput(t, manifest, "kubectl", "-dir", c.dir, "apply", "-f", "-"))
 }
 
-// wait waits until kubectl wait is content.
+// wait runs kubectl wait.
 func (c devcluster) wait(t *testing.T, condition string, objects ...string) {
 	t.Helper()
 	c.kubectl(t, append([]string{"wait", "--timeout=" + patience.String(), "--for=" + condition}, objects...)...)
@@ -183,13 +183,13 @@ func (i info) pid(t *testing.T, component string) int {
 	return 0
 }
 
-// gone waits until none of the processes runs.
+// gone waits until all processes have ended.
 func gone(t *testing.T, pids ...int) {
 	t.Helper()
 	eventually(t, func() error { return goneNow(pids...) })
 }
 
-// goneNow is an error if one of the processes runs.
+// goneNow returns an error if one of the processes runs.
 func goneNow(pids ...int) error {
 	for _, pid := range pids {
 		if ours(pid) {
@@ -205,7 +205,7 @@ func ours(pid int) bool {
 	return err == nil && strings.Contains(string(line), "kolla-devcluster")
 }
 
-// eventually repeats a check until it holds.
+// eventually repeats a check until it returns no error.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
@@ -221,7 +221,7 @@ func eventually(t *testing.T, check func() error) {
 	}
 }
 
-// end stops a cluster whatever state the test left it in.
+// end stops a cluster in any state, and fails the test if processes are left.
 func (c devcluster) end(t *testing.T) {
 	t.Helper()
 	found, _ := c.status(t)
@@ -234,7 +234,7 @@ func (c devcluster) end(t *testing.T) {
 	}
 }
 
-// untilEOF starts a cluster that ends with the returned pipe.
+// untilEOF starts a cluster that stops when the returned pipe is closed.
 func (c devcluster) untilEOF(t *testing.T, flags ...string) (io.WriteCloser, *exec.Cmd) {
 	t.Helper()
 	cmd := exec.Command(binary, append([]string{"up", "-dir", c.dir, "-until-eof"}, flags...)...)

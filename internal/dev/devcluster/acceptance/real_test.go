@@ -19,8 +19,8 @@ import (
 //go:embed testdata/real.yaml
 var realWorkloads string
 
-// needsRealNodes leaves a test out where real nodes cannot be. `make test-real`
-// sets the variable, after it has seen to all that they need.
+// needsRealNodes skips a test if real nodes are not available. `make test-real` prepares all that
+// the nodes need and then sets the variable.
 func needsRealNodes(t *testing.T) {
 	t.Helper()
 	if os.Getenv("KOLLA_REAL") == "" {
@@ -28,8 +28,8 @@ func needsRealNodes(t *testing.T) {
 	}
 }
 
-// TestRealNodes goes through the life of one cluster with real nodes; each step
-// finds it as the step before has left it.
+// TestRealNodes goes through the life of one cluster with real nodes. Each step continues with the
+// cluster of the step before.
 func TestRealNodes(t *testing.T) {
 	needsRealNodes(t)
 	before := traces(t)
@@ -66,7 +66,7 @@ func TestRealNodes(t *testing.T) {
 	wantNoCgroup(t, cgroup)
 }
 
-// traces are what a machine could leave behind on the computer it runs on.
+// traces returns the settings of the computer that real nodes could change.
 func traces(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -94,7 +94,7 @@ func traces(t *testing.T) string {
 	return all.String()
 }
 
-// cgroup is the one with the machines of a cluster.
+// cgroup returns the cgroup that contains the machines of a cluster.
 func (c devcluster) cgroup(t *testing.T) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(c.dir, "machines", "real-1", "etc", "settings.json"))
@@ -108,7 +108,7 @@ func (c devcluster) cgroup(t *testing.T) string {
 	return filepath.Dir(settings.Cgroup)
 }
 
-// wantNoCgroup looks for a cgroup in all hierarchies.
+// wantNoCgroup checks that no hierarchy has a cgroup with the name.
 func wantNoCgroup(t *testing.T, name string) {
 	t.Helper()
 	for _, pattern := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/*"} {
@@ -144,7 +144,7 @@ func volumesAreFolders(t *testing.T, c devcluster) {
 	}
 }
 
-// reachedFromOutside asks the node that does not have the pod.
+// reachedFromOutside sends requests to the node that does not run the pod.
 func reachedFromOutside(t *testing.T, c devcluster) {
 	other := "10.200.0.11"
 	if strings.TrimSpace(c.get(t, "{.items[0].status.hostIP}", "pods", "-n", "kube-system", "-l", "k8s-app=kube-dns")) == other {
@@ -175,8 +175,8 @@ func reachedFromOutside(t *testing.T, c devcluster) {
 	}
 }
 
-// namesResolve asks the cluster's DNS from outside: for a Service, and for a name
-// that only another name server could know.
+// namesResolve queries the cluster's DNS from outside: for a Service, and for a name that only
+// another name server could know.
 func namesResolve(t *testing.T, c devcluster) {
 	self, err := os.Executable()
 	if err != nil {
@@ -193,7 +193,7 @@ func namesResolve(t *testing.T, c devcluster) {
 	}
 }
 
-// lookupVariable makes the test binary look up a name with the cluster's DNS.
+// lookupVariable turns the test binary into a program that looks up a name with the cluster's DNS.
 const lookupVariable = "DEVCLUSTER_TEST_LOOKUP"
 
 func lookup(name string) {
@@ -205,7 +205,7 @@ func lookup(name string) {
 	fmt.Println(resolver.LookupHost(ctx, name))
 }
 
-// podsSeeEachOther under their own addresses, on different nodes.
+// podsSeeEachOther checks that pods on different nodes see each other's own addresses.
 func podsSeeEachOther(t *testing.T, c devcluster) {
 	address, want := c.podOn(t, "real-1", "{.items[0].status.podIP}"), c.podOn(t, "real-2", "{.items[0].status.podIP}")
 	wantSeen(t, c.inPod(t, "real-1"), c.inPod(t, "real-2"), address, want)
@@ -216,7 +216,7 @@ func (c devcluster) podOn(t *testing.T, node, path string) string {
 	return c.get(t, path, "pods", "-l", "app=everywhere", "--field-selector", "spec.nodeName="+node)
 }
 
-// inPod is this test binary on the network of the pod that is on every node.
+// inPod returns a command that runs this test binary in the network namespace of the pod on a node.
 func (c devcluster) inPod(t *testing.T, node string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -237,14 +237,14 @@ func (c devcluster) inPod(t *testing.T, node string) *exec.Cmd {
 	return nil
 }
 
-// peerVariable makes the test binary one end of a connection: "listen", or the
+// peerVariable turns the test binary into one end of a connection. The value is "listen" or the
 // address to connect to.
 const (
 	peerVariable = "DEVCLUSTER_TEST_PEER"
 	peerPort     = "9999"
 )
 
-// peer prints, when it listens, the address that it is asked from.
+// peer connects to an address, or listens and prints the address of the client.
 func peer(address string) error {
 	if address != "listen" {
 		conn, err := net.DialTimeout("tcp", address, 2*time.Second)
@@ -268,7 +268,7 @@ func peer(address string) error {
 	return nil
 }
 
-// nodeReboots: everything that ran on it is killed, and runs again.
+// nodeReboots checks that a reboot of a node kills all its processes, and that its pods run again.
 func nodeReboots(t *testing.T, c devcluster) {
 	node := c.get(t, "{.spec.nodeName}", "pod/keeper-0")
 	_, before, _ := strings.Cut(c.get(t, "{.status.containerStatuses[0].containerID}", "pod/keeper-0"), "://")
@@ -292,7 +292,7 @@ func nodeReboots(t *testing.T, c devcluster) {
 	}
 }
 
-// cgroupsOf are the cgroups of a container.
+// cgroupsOf returns the cgroups of a container.
 func cgroupsOf(t *testing.T, container string) []string {
 	t.Helper()
 	var out []string
@@ -300,7 +300,7 @@ func cgroupsOf(t *testing.T, container string) []string {
 		if err == nil && filepath.Base(path) == container {
 			out = append(out, path)
 		}
-		return nil // others come and go
+		return nil // cgroups come and go during the walk
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -308,7 +308,8 @@ func cgroupsOf(t *testing.T, container string) []string {
 	return out
 }
 
-// networkRestarts: the machines find it again, those outside of the cluster too.
+// networkRestarts checks that all machines are connected again after a restart of the network, also
+// machines outside of the cluster.
 func networkRestarts(t *testing.T, c devcluster) {
 	cmd := exec.Command(binary, "outside", "-dir", c.dir, "-address", "10.200.0.101",
 		"sh", "-c", "echo here; while read -r line; do curl -s -m 2 -o /dev/null http://10.200.0.1:5000/v2/ && exit 7; sleep 0.5; done")
@@ -334,8 +335,9 @@ func networkRestarts(t *testing.T, c devcluster) {
 	c.kubectl(t, "-n", "kube-system", "logs", "deployment/coredns", "--tail=1")
 }
 
-// realSupervisorKilled: everything on the machines ends with it, nothing is left of
-// them even where nobody ever starts the cluster again, and who does finds its pods.
+// realSupervisorKilled checks that all processes on the machines end with the supervisor, and that
+// no cgroup is left even if the cluster is never started again. Then it starts the cluster and
+// checks that its pods run again.
 func realSupervisorKilled(t *testing.T, c devcluster) {
 	if processesIn(t, c.dir) == 0 {
 		t.Error("no process is found to run on the machines")
@@ -356,7 +358,7 @@ func realSupervisorKilled(t *testing.T, c devcluster) {
 	c.kubectl(t, "rollout", "status", "daemonset/everywhere", "statefulset/keeper", "--timeout="+patience.String())
 }
 
-// stopped: what runs outside of the cluster, on its network, is told to end, too.
+// stopped checks that a stop also ends programs outside of the cluster that use its network.
 func stopped(t *testing.T, c devcluster) {
 	outside := map[string]int{
 		"trap 'exit 5' TERM; echo here; while :; do sleep 0.1; done": 5,
@@ -388,8 +390,7 @@ func stopped(t *testing.T, c devcluster) {
 	}
 }
 
-// processesIn counts processes that see a file system of the machines in a
-// cluster's directory.
+// processesIn counts processes that see a file system of the machines in a cluster's directory.
 func processesIn(t *testing.T, dir string) int {
 	t.Helper()
 	tables, err := filepath.Glob("/proc/[0-9]*/mountinfo")
@@ -405,9 +406,9 @@ func processesIn(t *testing.T, dir string) int {
 	return n
 }
 
-// TestRealNodesLater: a cluster that had only simulated nodes gets a real one, and
-// leaves nothing behind when its directory, in which a path of mount options would
-// not be understood, is taken away from it.
+// TestRealNodesLater adds a real node to a cluster that had only simulated nodes. The path of the
+// cluster's directory contains a comma, which mount options would misread. Then it moves the
+// directory away, and checks that no process or cgroup is left.
 func TestRealNodesLater(t *testing.T) {
 	needsRealNodes(t)
 	c := devcluster{dir: filepath.Join(t.TempDir(), "a cluster, or two")}
@@ -429,7 +430,7 @@ func TestRealNodesLater(t *testing.T) {
 	wantNoCgroup(t, cgroup)
 }
 
-// TestRealNodesMissing: what is missing is said before anything is made.
+// TestRealNodesMissing checks that missing requirements are reported before a directory is created.
 func TestRealNodesMissing(t *testing.T) {
 	needsRealNodes(t)
 	const nobody = 65534

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestMistakes: each is told from the others, and nothing is left behind.
+// TestMistakes checks that each mistake has its own message and exit code, and that no command
+// changes a directory.
 func TestMistakes(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "file")

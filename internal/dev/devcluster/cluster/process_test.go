@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestProcessIsNotMistaken: a process that has got the id of another one is
-// neither taken for it nor signalled.
+// TestProcessIsNotMistaken checks that a process with a reused PID does not count as the original
+// process, and gets no signal.
 func TestProcessIsNotMistaken(t *testing.T) {
 	cmd := exec.Command("sleep", "60")
 	if err := cmd.Start(); err != nil {

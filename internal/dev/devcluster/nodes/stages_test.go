@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/kwok/pkg/utils/lifecycle"
 )
 
-// world plays stages on objects as the simulator does, without a cluster.
+// world plays stages on objects like the simulator, but without a cluster.
 type world struct {
 	lifecycle lifecycle.Lifecycle
 	renderer  gotpl.Renderer
@@ -33,14 +33,14 @@ func newWorld(t *testing.T, ref internalversion.StageResourceRef) world {
 	return world{lifecycle: life, renderer: gotpl.NewRenderer(funcs)}
 }
 
-// played is a stage that was played, and after which delay.
+// played is a stage that was played, with its delay.
 type played struct {
 	Stage string
 	Delay time.Duration
 }
 
-// play plays stages until none matches. More than a few mean that one matches
-// what it has brought about; more than one at a time would be chosen by chance.
+// play plays stages until none matches. It fails if the stages do not end, and if two stages match
+// at once, because the simulator would choose one of them at random.
 func play[T any](t *testing.T, w world, object *T, meta *metav1.ObjectMeta) []played {
 	t.Helper()
 	var all []played
@@ -69,7 +69,7 @@ func play[T any](t *testing.T, w world, object *T, meta *metav1.ObjectMeta) []pl
 	return nil
 }
 
-// apply does the steps of a stage and reports whether they deleted the object.
+// apply runs the steps of a stage and reports whether they deleted the object.
 func (w world) apply(t *testing.T, stage *lifecycle.Stage, object any) (deleted bool) {
 	t.Helper()
 	_, err := stage.DoSteps(0, nil, object, w.renderer,
@@ -84,7 +84,7 @@ func (w world) apply(t *testing.T, stage *lifecycle.Stage, object any) (deleted 
 			if err != nil {
 				return err
 			}
-			// Into a new object, or what the patch took away would stay.
+			// The target must be new, because json.Unmarshal keeps fields that the patch removed.
 			result := reflect.New(reflect.TypeOf(object).Elem())
 			if err := json.Unmarshal(after, result.Interface()); err != nil {
 				return err
@@ -150,7 +150,7 @@ func TestPodStages(t *testing.T) {
 	}
 }
 
-// TestPodChangesItsMind changes the annotation of a pod that has settled.
+// TestPodChangesItsMind changes the annotation of a pod after its last stage.
 func TestPodChangesItsMind(t *testing.T) {
 	w := newWorld(t, podRef)
 	for _, outcome := range []string{OutcomeCrash, OutcomeImagePull, OutcomeNotReady, "misspelt"} {

@@ -15,7 +15,7 @@ import (
 
 func TestEnsure(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pki")
-	// What a process that was killed meanwhile has left.
+	// A process that was killed may have left this directory.
 	if err := os.MkdirAll(filepath.Join(dir+".new", "rest"), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 	"kolla.openstack.org/kolla/internal/dev/devimages/recipe"
 )
 
-// maxBytes is what all images and their cache may take on disk.
+// maxBytes limits the disk space of all images and their cache.
 const maxBytes = 5_000_000_000
 
 func TestAcceptance(t *testing.T) {
@@ -61,7 +61,7 @@ func TestAcceptance(t *testing.T) {
 	}
 }
 
-// works runs a test in each image that has a layer as its topmost one.
+// works runs a test in each image that has the layer on top.
 func (b builder) works(t *testing.T, layer string, works func(container)) {
 	var root string
 	for _, image := range recipe.Images() {
@@ -69,7 +69,7 @@ func (b builder) works(t *testing.T, layer string, works func(container)) {
 			continue
 		}
 		fresh := root == ""
-		if fresh { // the others have the same layers
+		if fresh { // all of these images have the same layers
 			root = filepath.Join(t.TempDir(), "root")
 			if err := imageset.Unpack(t.Context(), b.out, root, []string{image.Name}); err != nil {
 				t.Fatal(err)
@@ -85,14 +85,13 @@ func (b builder) works(t *testing.T, layer string, works func(container)) {
 	}
 }
 
-// builder is the program, the directories that it is run with, and the images that it is to
-// build; none: all.
+// builder contains the program, its directories and the images to build. No images: all of them.
 type builder struct {
 	program, out, cache string
 	images              []string
 }
 
-// build is the arguments of a build.
+// build returns the arguments of a build.
 func (b builder) build() []string {
 	return append([]string{"build", "-out", b.out, "-cache", b.cache}, b.images...)
 }
@@ -114,7 +113,7 @@ func newBuilder(t *testing.T) builder {
 	return b
 }
 
-// run runs the program, and returns what it says.
+// run runs the program and returns its output.
 func (b builder) run(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := exec.Command(b.program, args...).CombinedOutput()
@@ -124,8 +123,8 @@ func (b builder) run(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// killed kills a build in the middle: nothing of it goes on, and the next one removes
-// what it has left.
+// killed kills a build in the middle. It checks that no process of the build goes on, and that the
+// next build removes the leftovers.
 func (b builder) killed(t *testing.T) {
 	cache := t.TempDir()
 	cmd := exec.Command(b.program, "build", "-out", filepath.Join(cache, "out"), "-cache", cache, "memcached")
@@ -149,7 +148,7 @@ func (b builder) killed(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // it was killed
+	_ = cmd.Wait() // the error says that it was killed
 
 	eventually(t, func() error { return nobodyUses(cache) })
 	if err := os.WriteFile(filepath.Join(cache, "pause"), nil, 0o755); err != nil {
@@ -161,8 +160,8 @@ func (b builder) killed(t *testing.T) {
 	}
 }
 
-// nobodyUses returns an error where a process has a mount below a directory, or names it
-// among its arguments.
+// nobodyUses returns an error if a process has a mount below the directory, or the directory in its
+// arguments.
 func nobodyUses(dir string) error {
 	for _, name := range []string{"mountinfo", "cmdline"} {
 		files, err := filepath.Glob("/proc/[0-9]*/" + name)
@@ -170,7 +169,7 @@ func nobodyUses(dir string) error {
 			return err
 		}
 		for _, file := range files {
-			content, _ := os.ReadFile(file) // some have ended
+			content, _ := os.ReadFile(file) // some processes have ended
 			if bytes.Contains(content, []byte(dir)) {
 				return fmt.Errorf("%s: %q", file, content)
 			}
@@ -198,7 +197,7 @@ func (b builder) notRoot(t *testing.T) {
 	}
 }
 
-// built builds the images, within the space that there is.
+// built builds the images and checks the disk space that they take.
 func (b builder) built(t *testing.T) {
 	began := time.Now()
 	out := b.run(t, b.build()...)
@@ -230,7 +229,7 @@ func bytesBelow(t *testing.T, dir string) int64 {
 	return sum
 }
 
-// unchanged builds again: at once, and the same.
+// unchanged builds again, and checks that nothing is made and that the index is the same.
 func (b builder) unchanged(t *testing.T) {
 	index := filepath.Join(b.out, "index.json")
 	before, err := os.ReadFile(index)
@@ -249,7 +248,7 @@ func (b builder) unchanged(t *testing.T) {
 	}
 }
 
-// eventually waits until something holds, and ends a test that would hang.
+// eventually repeats a check until it returns no error. It ends a test that would hang.
 func eventually(t *testing.T, holds func() error) {
 	t.Helper()
 	const pause = 200 * time.Millisecond

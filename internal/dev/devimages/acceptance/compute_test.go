@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// mayBecomeRoot looks for what sudo lets a service's user run as root.
+// mayBecomeRoot checks that sudo lets the user run these commands as root, and no shell.
 func (c container) mayBecomeRoot(user string, commands ...string) {
 	c.Helper()
 	for _, command := range commands {
@@ -47,7 +47,7 @@ novncproxy_host = 127.0.0.1
 		c.succeeds("qemu-img", "--version")
 		c.says("nova", config, "true", program, "Timed out waiting for nova-conductor")
 	default:
-		// They look for Placement first, and nobody has said where that is.
+		// These services look for Placement first, and the configuration does not contain it.
 		c.says("nova", config, sync, program, "No authentication information found for placement API")
 	}
 }
@@ -84,15 +84,15 @@ firewall_driver = noop
 			"Physical Devices mappings: {'physnet2': ['eth9']}")
 		return
 	}
-	// SQLite is not for Neutron's migrations.
+	// Neutron's migrations do not support SQLite.
 	c.configure("true", "neutron", config)
 	c.once()
 	c.succeeds("neutron-db-manage", "--subproject", "neutron", "heads")
 	c.answers("neutron", config, "true", "neutron-server --config-file /etc/neutron/neutron.conf", "http://127.0.0.1:9696/")
 }
 
-// ovn starts Open vSwitch and OVN's databases as Kolla's images do, and has one program
-// after the other talk to them.
+// ovn starts Open vSwitch and OVN's databases like Kolla's images, and runs their clients one after
+// the other.
 func ovn(c container) {
 	start := "/usr/share/ovn/scripts/ovn-ctl "
 	switch c.image {
@@ -126,8 +126,7 @@ func ovn(c container) {
 	}
 }
 
-// starts starts the image, which runs as root, and waits until a program beside it
-// succeeds.
+// starts starts the image as root and waits until a program in the container succeeds.
 func (c container) starts(args ...string) running {
 	c.Helper()
 	r := c.start()
@@ -136,8 +135,8 @@ func (c container) starts(args ...string) running {
 	return r
 }
 
-// machine is a virtual machine in QEMU's own network, where the address of the metadata
-// service is the host.
+// machine is a virtual machine in QEMU's user network, where the address of the metadata service is
+// the host.
 const machine = `
 <domain type='qemu' xmlns:qemu='http://libvirt.org/schemas/domain/qemu/1.0'>
   <name>guest</name>
@@ -162,8 +161,8 @@ const machine = `
 </domain>
 `
 
-// metadataServer answers the first request for each file after ten seconds: the guest has
-// asked again by then.
+// metadataServer delays the first answer for each file by ten seconds. By then the guest has asked
+// again.
 const metadataServer = `
 import http.server, time
 asked = set()
@@ -176,9 +175,9 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 http.server.ThreadingHTTPServer(("", 80), Handler).serve_forever()
 `
 
-// libvirt starts libvirtd and, with it, the guest: it gets an address, although its network comes
-// late, and its metadata, and runs its user data, which writes to a volume and reads it. The power
-// button ends it.
+// libvirt starts libvirtd and the guest. It checks that the guest gets an address although its
+// network comes late, that it gets its metadata, that its user data writes to a volume and reads
+// it, and that the power button shuts it down.
 func (b builder) libvirt(c container) {
 	disk, err := os.ReadFile(filepath.Join(b.out, "guest.qcow2"))
 	if err != nil {
@@ -226,7 +225,7 @@ cgroup_controllers = []
 	}
 	link("off")
 	r.becomes("grep", "-F", "guest: up", "/var/lib/nova/console.log")
-	time.Sleep(30 * time.Second) // as after a power cut of its node
+	time.Sleep(30 * time.Second) // like after a power cut of the node
 	link("on")
 	console := []string{
 		"guest: lease eth0 169.254.0.10/16", "guest: no meta_data.json (1)", `guest: metadata {"uuid": "7d1b"`, "guest: no user_data (1)", "guest: ready",

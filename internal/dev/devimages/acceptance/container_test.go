@@ -20,8 +20,8 @@ import (
 	"kolla.openstack.org/kolla/internal/dev/devimages/imageset"
 )
 
-// container is an unpacked image, whose programs run in namespaces of their own, with
-// nothing of a network but a loopback interface.
+// container is an unpacked image. Its programs run in their own namespaces, with only a loopback
+// interface.
 type container struct {
 	*testing.T
 	image  string // its name
@@ -29,7 +29,7 @@ type container struct {
 	config v1.Config
 }
 
-// config is what an image says about how it is run.
+// config returns the configuration of an image.
 func config(t *testing.T, out, image string) v1.Config {
 	t.Helper()
 	entries, err := imageset.List(out)
@@ -54,9 +54,9 @@ func config(t *testing.T, out, image string) v1.Config {
 	return v1.Config{}
 }
 
-// inside is what a runtime does before it starts a program: $1 is the root directory, $2
-// are the only directories that can be written to (empty: all of them can), what follows
-// is run in it.
+// inside prepares a container like a runtime does, then runs a program in it. $1 is the root
+// directory. $2 lists the only writable directories; empty: all are writable. The remaining
+// arguments are the program.
 const inside = `
 root=$1
 writable=$2
@@ -86,8 +86,8 @@ test -z "$writable" || mount -o remount,bind,ro "$root"
 exec chroot "$root" "$@"
 `
 
-// command is a program in the container, as a user; none means the image's. The image's
-// environment is extended by env.
+// command returns a program in the container. The user is the image's if it is empty. env extends
+// the environment of the image.
 func (c container) command(user string, env []string, args ...string) *exec.Cmd {
 	if user == "" {
 		user = c.config.User
@@ -98,8 +98,8 @@ func (c container) command(user string, env []string, args ...string) *exec.Cmd 
 	return c.confined("", []string{"--reuid=" + user, "--regid=" + user, "--init-groups"}, user, env, args...)
 }
 
-// confined is a program in the container. writable are the only directories that can be
-// written to, empty means all; privileges are setpriv's options.
+// confined returns a program in the container. writable lists the only writable directories; empty:
+// all are writable. privileges are options of setpriv.
 func (c container) confined(writable string, privileges []string, user string, env []string, args ...string) *exec.Cmd {
 	script := []string{
 		"--mount", "--pid", "--net", "--uts", "--ipc", "--fork", "--kill-child",
@@ -110,7 +110,7 @@ func (c container) confined(writable string, privileges []string, user string, e
 	script = append(script, c.config.Env...)
 	script = append(script, env...)
 	cmd := exec.Command("unshare", append(script, args...)...)
-	// The programs end with the test, whatever becomes of it.
+	// The cleanup kills the whole process group.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
@@ -119,7 +119,7 @@ func (c container) home(user string) string {
 	return c.account(user)[5]
 }
 
-// account is the line of a user in /etc/passwd.
+// account returns the fields of a user's line in /etc/passwd.
 func (c container) account(user string) []string {
 	c.Helper()
 	for line := range strings.SplitSeq(c.read("etc/passwd"), "\n") {
@@ -140,7 +140,7 @@ func (c container) read(name string) string {
 	return string(content)
 }
 
-// succeeds runs a program to its end as root.
+// succeeds runs a program as root and fails the test if the program fails.
 func (c container) succeeds(args ...string) {
 	c.Helper()
 	if out, err := c.command("root", nil, args...).CombinedOutput(); err != nil {
@@ -148,7 +148,7 @@ func (c container) succeeds(args ...string) {
 	}
 }
 
-// configure writes what Kolla mounts into a container: config.json and files beside it.
+// configure writes the files that Kolla mounts into a container: config.json and the config files.
 func (c container) configure(command, owner string, files map[string]string) {
 	c.Helper()
 	type file struct {
@@ -178,7 +178,7 @@ func (c container) configure(command, owner string, files map[string]string) {
 	}
 }
 
-// once runs the image with nothing but an environment, to its end.
+// once runs the image with an environment and without options, and waits until it ends.
 func (c container) once(env ...string) {
 	c.Helper()
 	out, err := c.service(env...).CombinedOutput()
@@ -196,12 +196,12 @@ func (c container) service(env ...string) *exec.Cmd {
 // running is a container whose service runs.
 type running struct {
 	container
-	pid int // of its first process
+	pid int // of the container's first process
 	log *os.File
 	end chan error
 }
 
-// logged is what it has printed so far.
+// logged returns the output so far.
 func (r running) logged() string {
 	r.Helper()
 	content, err := os.ReadFile(r.log.Name())
@@ -211,15 +211,15 @@ func (r running) logged() string {
 	return string(content)
 }
 
-// start runs the image, with nothing but an environment, until the test ends.
+// start runs the image with an environment and without options, until the test ends.
 func (c container) start(env ...string) running {
 	c.Helper()
 	return c.begin(c.service(env...))
 }
 
-// direct runs a program until the test ends in the way of a hardened pod: as the service's
-// user, with no capability and no way to get any, the root directory read-only but for
-// some directories, and without Kolla's start script. files are mounted by a runtime.
+// direct runs a program like in a hardened pod, until the test ends: as the service's user, without
+// capabilities and any way to gain some, with a read-only root directory except for some
+// directories, and without Kolla's start script. files are the files that a runtime would mount.
 func (c container) direct(user, writable string, files map[string]string, args ...string) running {
 	c.Helper()
 	for name, content := range files {
@@ -259,7 +259,7 @@ func (c container) begin(cmd *exec.Cmd) running {
 	return r
 }
 
-// exec runs a program beside the service, as a user; none means the image's.
+// exec runs a program in the container of the service. The user is the image's if it is empty.
 func (r running) exec(user string, args ...string) error {
 	if user == "" {
 		user = r.config.User
@@ -276,7 +276,7 @@ func (r running) exec(user string, args ...string) error {
 	return nil
 }
 
-// becomes waits until a program beside the service succeeds.
+// becomes waits until a program in the container of the service succeeds.
 func (r running) becomes(args ...string) {
 	r.Helper()
 	eventually(r.T, func() error {
@@ -292,7 +292,7 @@ func (r running) becomes(args ...string) {
 	})
 }
 
-// stops asks the service to stop, and waits until it has.
+// stops sends SIGTERM to the service and waits until it ends.
 func (r running) stops(limit time.Duration) {
 	r.Helper()
 	if err := syscall.Kill(r.pid, syscall.SIGTERM); err != nil {
@@ -305,7 +305,8 @@ func (r running) stops(limit time.Duration) {
 	}
 }
 
-// clean looks for what no image should hold.
+// clean checks that the image contains no machine IDs, logs, caches and similar files, and that
+// users have Kolla's IDs.
 func (c container) clean() {
 	for _, name := range []string{
 		"etc/machine-id", "etc/resolv.conf", "etc/hostname", "etc/iscsi/initiatorname.iscsi",

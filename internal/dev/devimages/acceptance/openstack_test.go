@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
-// patience is for machines that have other things to do. It proves no speed.
+// patience limits the time that a test waits. The limit is long enough for a busy machine; it is no
+// measure of speed.
 const patience = 5 * time.Minute
 
-// uwsgi is the configuration of an API under uWSGI, as Kolla has it. what says what it
-// serves: lines of the file.
+// uwsgi returns the configuration of an API under uWSGI, like Kolla's. what contains the lines that
+// name the application.
 func uwsgi(port int, what string) string {
 	return fmt.Sprintf(`
 [uwsgi]
@@ -27,7 +28,7 @@ die-on-term = true
 `, port, what)
 }
 
-// daemon is a configuration of a service that talks to nobody but itself. section is that
+// daemon returns the configuration of a service that needs no other service. section is the section
 // of its database.
 func daemon(name, section string) string {
 	return fmt.Sprintf(`
@@ -41,8 +42,8 @@ lock_path = /var/lib/%[2]s/tmp
 `, section, name)
 }
 
-// commands looks for the programs that every image of an OpenStack service has, and for
-// the service's own in the virtual environment.
+// commands checks that the image has the programs of every OpenStack service, and that the given
+// programs are in the virtual environment.
 func (c container) commands(programs ...string) {
 	c.Helper()
 	c.succeeds("openstack", "--version")
@@ -52,8 +53,8 @@ func (c container) commands(programs ...string) {
 	}
 }
 
-// answers starts a service the hardened way, its database made first, and waits until it
-// answers a request.
+// answers creates the database, starts the service as in a hardened pod, and waits until it answers
+// a request.
 func (c container) answers(user string, files map[string]string, sync, serve, url string) {
 	c.Helper()
 	r := c.direct(user, "/var/lib/"+user, files, "sh", "-euc", "mkdir -p ~/tmp\n"+sync+"\nexec "+serve)
@@ -63,8 +64,8 @@ func (c container) answers(user string, files map[string]string, sync, serve, ur
 	}
 }
 
-// says starts a service the hardened way, its database made first, and waits until its
-// log says something.
+// says creates the database, starts the service as in a hardened pod, and waits until its log
+// contains a text.
 func (c container) says(user string, files map[string]string, sync, serve, want string) {
 	c.Helper()
 	r := c.direct(user, "/var/lib/"+user, files, "sh", "-euc", "mkdir -p ~/tmp\n"+sync+"\nexec "+serve)
@@ -82,7 +83,7 @@ func (c container) says(user string, files map[string]string, sync, serve, want 
 	})
 }
 
-// bootstraps runs the bootstrap branch of an image in Kolla's way.
+// bootstraps runs the bootstrap branch of an image, like Kolla does.
 func (c container) bootstraps(user string, files map[string]string) {
 	c.Helper()
 	c.configure("true", user, files)
@@ -189,8 +190,8 @@ volume_backend_name = fake
 	}
 }
 
-// horizon starts with and without plugins, and has the static files of both: its pages
-// refer to files by what is in them, and a page that refers to one that is not there
+// horizon checks that Horizon starts with and without plugins, and that the image has the static
+// files of both. File names contain a hash of the content, and a page that refers to a missing file
 // fails.
 func horizon(c container) {
 	c.commands("manage.py")
@@ -241,7 +242,7 @@ done
 		r.stops(30 * time.Second)
 	}
 
-	// Other paths need other files.
+	// A page below another path needs other static files.
 	files[settings] = strings.Replace(files[settings], "WEBROOT = '/'", "WEBROOT = '/other/'", 1)
 	c.configure("true", "horizon", files)
 	out, err := c.service().CombinedOutput()

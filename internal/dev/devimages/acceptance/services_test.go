@@ -18,7 +18,7 @@ func memcached(c container) {
 		c.Error("healthcheck_port finds a connection that nobody has made")
 	}
 
-	// What Kolla's tools ask before they restart a container.
+	// Kolla's tools run this check before they restart a container.
 	if err := r.exec("root", "kolla_set_configs", "--check"); err != nil {
 		c.Error(err)
 	}
@@ -29,7 +29,8 @@ func memcached(c container) {
 	r.stops(10 * time.Second)
 }
 
-// ceph has the programs that make one; a cloud with a Ceph is in internal/dev/realcloud.
+// ceph checks that the image has the programs of a Ceph cluster. A test in internal/dev/realcloud
+// uses them in a cloud.
 func ceph(c container) {
 	for _, program := range []string{"ceph", "ceph-authtool", "ceph-mgr", "ceph-mon", "ceph-osd", "rbd"} {
 		c.succeeds(program, "--version")
@@ -70,7 +71,7 @@ func rabbitmq(c container) {
 	r := c.start()
 	r.becomes("healthcheck_rabbitmq")
 	r.becomes("healthcheck_listen", "beam.smp", "5672")
-	// Debian's own start script would neither pass the signal on nor print the log.
+	// Debian's own start script neither passes the signal on nor prints the log.
 	r.stops(60 * time.Second)
 	if !strings.Contains(r.logged(), "Server startup complete") {
 		c.Errorf("the log does not go to the standard output:\n%s", r.logged())
@@ -101,7 +102,7 @@ need-app = true
 	c.succeeds("keystone-manage", "fernet_setup", "--keystone-user", "keystone", "--keystone-group", "keystone")
 	c.succeeds("/var/lib/kolla/venv/bin/python3", "-c", "import keystone, sys; assert sys.prefix == '/var/lib/kolla/venv'")
 	r := c.start()
-	r.config.User = "root" // as the image says, by saying nothing
+	r.config.User = "root" // the image sets no user
 	r.becomes("healthcheck_curl", "http://127.0.0.1:5000/v3")
 	if err := r.exec("root", "healthcheck_curl", "http://127.0.0.1:5000/nowhere"); err == nil {
 		c.Error("healthcheck_curl takes an error for an answer")

@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/dev/devimages/recipe"
 )
 
-// binary returns the layer of an image that holds one program, at the root.
+// binary returns the layer of an image with a single program in the root directory.
 func (b *builder) binary(image recipe.Image) (cache.Layer, error) {
 	file, err := os.Open(filepath.Join(b.Binaries, image.Binary))
 	if err != nil {

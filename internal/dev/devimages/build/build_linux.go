@@ -68,7 +68,8 @@ type builder struct {
 	update bool                   // the package lists have to be renewed
 }
 
-// maker stands for the program that makes layers and its settings, in their keys.
+// maker returns a hash of the program that makes layers, and of its settings. It is a part of every
+// layer's key.
 func (b *builder) maker() string {
 	sum := sha256.New()
 	for _, sources := range []embed.FS{rootfs.Sources, ocitar.Sources} {
@@ -88,7 +89,7 @@ func (b *builder) maker() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// keyed is a layer with what names its outcome.
+// keyed is a layer with its key.
 type keyed struct {
 	recipe.Layer
 	key string
@@ -104,7 +105,7 @@ func (b *builder) chain(name string) []keyed {
 	return chain
 }
 
-// needs reports the missing requirements of this machine, if it has to build a layer.
+// needs returns an error if a layer has to be built and this machine lacks requirements.
 func (b *builder) needs(ctx context.Context, images []recipe.Image) error {
 	for _, image := range images {
 		if image.Layer == "" {
@@ -153,7 +154,7 @@ func (b *builder) image(ctx context.Context, image recipe.Image) (imageset.Image
 	return made, err
 }
 
-// file puts the file of a layer beside the images.
+// file copies the file of a layer to the directory beside the images.
 func (b *builder) file(ctx context.Context, image recipe.Image) error {
 	layers, err := b.stack(ctx, image.Layer)
 	if err != nil {
@@ -169,7 +170,7 @@ func (b *builder) file(ctx context.Context, image recipe.Image) error {
 	return renameio.WriteFile(filepath.Join(b.Out, image.File), content, 0o644)
 }
 
-// stack returns a layer and the ones below it, lowest first.
+// stack returns a layer and the layers below it, lowest first.
 func (b *builder) stack(ctx context.Context, name string) ([]cache.Layer, error) {
 	var layers []cache.Layer
 	for _, layer := range b.chain(name) {
@@ -192,7 +193,7 @@ func imageLayer(layer cache.Layer, comment string) imageset.Layer {
 	}
 }
 
-// layer returns a layer from the cache, or makes it upon the ones below.
+// layer returns a layer from the cache, or builds it on top of the layers below.
 func (b *builder) layer(ctx context.Context, layer keyed, below []cache.Layer) (cache.Layer, error) {
 	if done, ok := b.layers[layer.Name]; ok {
 		return done, nil
@@ -213,7 +214,7 @@ func (b *builder) make(ctx context.Context, layer keyed, below []cache.Layer) (c
 	if err != nil {
 		return cache.Layer{}, err
 	}
-	defer func() { _ = os.RemoveAll(work) }() // else the next build does
+	defer func() { _ = os.RemoveAll(work) }() // otherwise the next build does
 	log, err := b.cache.Log(layer.Name)
 	if err != nil {
 		return cache.Layer{}, err
@@ -233,7 +234,7 @@ func (b *builder) make(ctx context.Context, layer keyed, below []cache.Layer) (c
 	}
 	err = rootfs.Make(ctx, spec, b.cache.Lock(), log, func(line string) { b.say(layer.Name, line) })
 	if ctx.Err() != nil {
-		return cache.Layer{}, err // whoever stopped it knows why
+		return cache.Layer{}, err // the user who stopped the build knows the reason
 	}
 	if err != nil {
 		return cache.Layer{}, withLog(err, log)
@@ -245,7 +246,7 @@ func (b *builder) make(ctx context.Context, layer keyed, below []cache.Layer) (c
 	return b.pack(layer, spec)
 }
 
-// pack puts a layer that was made into the cache.
+// pack adds a layer to the cache.
 func (b *builder) pack(layer keyed, spec rootfs.Spec) (cache.Layer, error) {
 	began := time.Now()
 	var files string

@@ -15,7 +15,7 @@ import (
 	"kolla.openstack.org/kolla/internal/dev/devimages/imageset"
 )
 
-// workshop is a build whose images hold binaries: nothing is installed for them.
+// workshop is a build of images that contain a single binary, so no packages are installed.
 type workshop struct {
 	t       *testing.T
 	options build.Options
@@ -54,7 +54,7 @@ func (w workshop) run() {
 	}
 }
 
-// only returns the image of a layout that has one.
+// only returns the only image of the layout.
 func (w workshop) only() (reference string, image v1.Image) {
 	w.t.Helper()
 	entries, err := imageset.List(w.options.Out)
@@ -89,7 +89,8 @@ func TestBinaryImage(t *testing.T) {
 	}
 }
 
-// Nothing is made that was made before, and what changed is made anew.
+// TestUnchanged checks that a second build makes nothing again, and that a changed program changes
+// its image.
 func TestUnchanged(t *testing.T) {
 	w := newWorkshop(t)
 	w.program("pause", "the program")
@@ -125,7 +126,7 @@ func digest(t *testing.T, image v1.Image) v1.Hash {
 	return d
 }
 
-// Mistakes are found before anything is made.
+// TestMistakes checks that mistakes are reported before any directory is created.
 func TestMistakes(t *testing.T) {
 	tests := map[string]struct {
 		change func(*build.Options)
@@ -156,7 +157,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// A layer of the cache is not copied where the file system can share it.
+// TestBlobsAreShared checks that the layout hard-links layers of the cache, if the file system can.
 func TestBlobsAreShared(t *testing.T) {
 	w := newWorkshop(t)
 	w.program("pause", string(bytes.Repeat([]byte{1}, 1000)))

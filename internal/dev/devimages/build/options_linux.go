@@ -16,24 +16,24 @@ import (
 
 // Options are the images to build, their sources and the destination.
 type Options struct {
-	// Out is the directory of the image layout, Cache that of finished layers.
+	// Out is the directory of the image layout, and Cache is the directory of the layers.
 	Out, Cache string
-	// Binaries is the directory with the programs of the images that hold one.
+	// Binaries is the directory with the programs of the images that contain a single binary.
 	Binaries string
-	// Images are names of recipes; none means all, those of binaries only where there
-	// is a directory of binaries.
+	// Images are names of recipes. If it is empty, all images are built, but those of binaries only
+	// if Binaries is set.
 	Images []string
-	// Prefix (registry and namespace) and Tag make the references of the service images.
-	// Empty, they are the recipes'.
+	// Prefix (registry and namespace) and Tag are parts of the references of the service images. If
+	// they are empty, the defaults of package recipe apply.
 	Prefix, Tag string
-	// Mirror is the URL of a Debian mirror, Security that of its security archive.
+	// Mirror is the URL of a Debian mirror, and Security is the URL of its security archive.
 	Mirror, Security string
-	// Progress is told, line by line, what is being done.
+	// Progress is called with each line about the progress.
 	Progress func(line string)
 }
 
-// choose returns the recipes that the options ask for, when all that they need from the
-// options is there.
+// choose returns the recipes for the options. It returns an error if the options lack something
+// that a recipe needs.
 func (o Options) choose() ([]recipe.Image, error) {
 	all := recipe.Images()
 	var chosen []recipe.Image

@@ -20,7 +20,7 @@ type Blob struct {
 	Length int64   `json:"length"` // of the archive before compression, in bytes
 }
 
-// writeBlob writes the file name with what write writes, compressed.
+// writeBlob writes the output of write to a file, compressed.
 func writeBlob(name string, write func(io.Writer) error) (Blob, error) {
 	file, err := os.Create(name)
 	if err != nil {
@@ -28,7 +28,7 @@ func writeBlob(name string, write func(io.Writer) error) (Blob, error) {
 	}
 	defer file.Close()
 	compressed := counter{to: file, hash: sha256.New()}
-	// The fastest level: the images are unpacked on the machine that makes them.
+	// This is the fastest level, because the images are unpacked on the machine that makes them.
 	encoder, err := zstd.NewWriter(&compressed, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		return Blob{}, err
@@ -49,7 +49,7 @@ func writeBlob(name string, write func(io.Writer) error) (Blob, error) {
 	}, file.Close()
 }
 
-// counter hashes and counts what passes through.
+// counter computes the hash and the length of the data that is written through it.
 type counter struct {
 	to     io.Writer
 	hash   hash.Hash

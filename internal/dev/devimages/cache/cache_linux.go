@@ -1,4 +1,4 @@
-// Package cache keeps finished layers in a directory, by a key of their inputs.
+// Package cache stores layers in a directory, by a key of their inputs.
 package cache
 
 import (
@@ -25,8 +25,8 @@ type Cache struct {
 // Layer is a finished layer.
 type Layer struct {
 	Blob
-	// Files is the directory with the layer's files in overlayfs' form; empty where
-	// they were not kept.
+	// Files is the directory with the layer's files in overlayfs' form. It is empty if the files
+	// were not kept.
 	Files string `json:"-"`
 }
 
@@ -36,8 +36,8 @@ const (
 	facts     = "layer.json"
 )
 
-// Open makes the directory if there is none, waits until no other process uses it, and
-// removes what killed builds have left. waiting is called once if there is a wait.
+// Open creates the directory if there is none, waits until no other process uses it, and removes
+// the leftovers of killed builds. It calls waiting once if it has to wait.
 func Open(ctx context.Context, dir string, waiting func()) (*Cache, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -87,25 +87,24 @@ func (c *Cache) removeLeftovers() error {
 	return errors.Join(os.RemoveAll(tmp), os.Mkdir(tmp, 0o755))
 }
 
-// Close lets others use the directory.
+// Close releases the lock.
 func (c *Cache) Close() { c.lock.Close() }
 
-// Lock returns the open lock file. The lock is held for as long as anybody has it open.
+// Lock returns the open lock file. The lock is held until the last process closes it.
 func (c *Cache) Lock() *os.File { return c.lock }
 
-// Apt returns the directory that keeps package lists and packages.
+// Apt returns the directory with package lists and packages.
 func (c *Cache) Apt() string { return filepath.Join(c.dir, "apt") }
 
-// Work makes an empty directory on the cache's file system; it does not outlive the
-// next Open.
+// Work creates an empty directory on the cache's file system. The next Open removes it.
 func (c *Cache) Work() (string, error) { return os.MkdirTemp(filepath.Join(c.dir, "tmp"), "") }
 
-// Log makes an empty log file.
+// Log creates an empty log file.
 func (c *Cache) Log(name string) (*os.File, error) {
 	return os.Create(filepath.Join(c.dir, "log", name+".log"))
 }
 
-// Find returns the layer of this name and key, if there is one.
+// Find returns the layer with the name and key, if there is one.
 func (c *Cache) Find(name, key string) (Layer, bool, error) {
 	dir := c.layerDir(name, key)
 	encoded, err := os.ReadFile(filepath.Join(dir, facts))
@@ -130,9 +129,9 @@ func (c *Cache) layerDir(name, key string) string {
 	return filepath.Join(c.dir, "layers", name+"@"+key)
 }
 
-// Add keeps the layer whose archive write writes, and removes other layers of the name.
-// files is a directory on the cache's file system that is moved to the layer; it may be
-// empty. What is there after a crash is the whole layer, or nothing.
+// Add stores the layer whose archive write writes, and removes other layers with the name. files is
+// a directory on the cache's file system, which is moved to the layer. It may be empty. After a
+// crash, the whole layer is stored or nothing.
 func (c *Cache) Add(name, key, files string, write func(io.Writer) error) (Layer, error) {
 	layer, err := c.add(name, key, files, write)
 	if err != nil {
@@ -146,7 +145,7 @@ func (c *Cache) add(name, key, files string, write func(io.Writer) error) (Layer
 	if err != nil {
 		return Layer{}, err
 	}
-	defer func() { _ = os.RemoveAll(work) }() // else the next Open does
+	defer func() { _ = os.RemoveAll(work) }() // otherwise the next Open does
 	blob, err := writeBlob(filepath.Join(work, blobName), write)
 	if err != nil {
 		return Layer{}, err

@@ -82,7 +82,7 @@ func TestAddAndFind(t *testing.T) {
 	}
 }
 
-// A cache holds one version of each layer.
+// TestAddReplaces checks that a cache keeps only one version of each layer.
 func TestAddReplaces(t *testing.T) {
 	c := open(t, t.TempDir())
 	for _, key := range []string{"old", "new"} {
@@ -102,7 +102,7 @@ func TestAddReplaces(t *testing.T) {
 	}
 }
 
-// What fails half way is not there, neither now nor later.
+// TestAddFails checks that a layer whose writer fails is neither found nor left on disk.
 func TestAddFails(t *testing.T) {
 	dir := t.TempDir()
 	c := open(t, dir)
@@ -129,14 +129,14 @@ func TestOpenRemovesLeftovers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Close() // as if it were killed
+	c.Close() // like a build that is killed
 	open(t, dir)
 	if _, err := os.Stat(work); !os.IsNotExist(err) {
 		t.Errorf("what a killed build left is still there (%v)", err)
 	}
 }
 
-// Two builds do not use one cache at the same time.
+// TestOpenWaits checks that a second build waits while another one uses the cache.
 func TestOpenWaits(t *testing.T) {
 	dir := t.TempDir()
 	first := open(t, dir)

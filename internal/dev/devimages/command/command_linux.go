@@ -153,7 +153,7 @@ func megabytes(bytes int64) int64 { return (bytes + 1e6 - 1) / 1e6 }
 
 func parse(flags *flag.FlagSet, arguments string, args []string, stdout io.Writer) error {
 	flags.SetOutput(io.Discard)
-	flags.Usage = func() {} // a mistake is one line
+	flags.Usage = func() {} // a usage error is one line
 	err := flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintf(stdout, "usage: kolla-devimages %s %s\n", flags.Name(), arguments)

@@ -15,21 +15,20 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// NameAnnotation is the annotation of a manifest in the index that holds the full
-// reference of the image.
+// NameAnnotation is the annotation in the index with the full reference of an image.
 const NameAnnotation = "io.containerd.image.name"
 
-// Layer is a layer whose archive, compressed by zstd, is in a file.
+// Layer is a layer whose archive is in a file, compressed with zstd.
 type Layer struct {
 	Path      string
 	Hash      v1.Hash // of the file
 	Length    int64   // of the file
 	PlainHash v1.Hash // of the uncompressed archive
-	// Comment says in the image's history what the layer is.
+	// Comment describes the layer in the history of the image.
 	Comment string
 }
 
-// The methods that partial.CompressedToLayer asks for.
+// The methods that partial.CompressedToLayer needs.
 
 // Digest returns the hash of the file.
 func (l Layer) Digest() (v1.Hash, error) { return l.Hash, nil }
@@ -40,7 +39,7 @@ func (l Layer) DiffID() (v1.Hash, error) { return l.PlainHash, nil }
 // Size returns the length of the file.
 func (l Layer) Size() (int64, error) { return l.Length, nil }
 
-// MediaType returns the type of an archive compressed by zstd.
+// MediaType returns the type of an archive that is compressed with zstd.
 func (l Layer) MediaType() (types.MediaType, error) { return types.OCILayerZStd, nil }
 
 // Compressed opens the file.
@@ -48,12 +47,12 @@ func (l Layer) Compressed() (io.ReadCloser, error) { return os.Open(l.Path) }
 
 // Image is an image of the set.
 type Image struct {
-	// Reference is the full name: registry, name and tag.
+	// Reference is the full name: registry, namespace, name and tag.
 	Reference string
 	Config    v1.Config
-	// Layers are the lowest first.
+	// Layers are ordered from the lowest to the topmost.
 	Layers []Layer
-	// Architecture is Go's and OCI's name of the processor.
+	// Architecture is the name of the processor architecture in Go and OCI.
 	Architecture string
 }
 
@@ -91,7 +90,7 @@ func (i Image) build() (v1.Image, error) {
 type Entry struct {
 	Reference string
 	Digest    v1.Hash
-	// Layers are the lowest first.
+	// Layers are ordered from the lowest to the topmost.
 	Layers []v1.Descriptor
 }
 
@@ -104,7 +103,7 @@ func (e Entry) Size() int64 {
 	return sum
 }
 
-// List reads the images of a layout, by name.
+// List returns the images of a layout, sorted by name.
 func List(dir string) ([]Entry, error) {
 	index, err := readIndex(dir)
 	if err != nil {

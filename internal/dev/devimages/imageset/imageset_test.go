@@ -17,7 +17,7 @@ import (
 	"kolla.openstack.org/kolla/internal/dev/devimages/imageset"
 )
 
-// layers makes layers in a cache of the test's own.
+// layers makes layers in a cache of its own.
 type layers struct {
 	t     *testing.T
 	cache *cache.Cache
@@ -33,7 +33,7 @@ func newLayers(t *testing.T) layers {
 	return layers{t, c}
 }
 
-// layer makes a layer with one file of its name.
+// layer makes a layer with one file. The file has the name of the layer.
 func (l layers) layer(name, content string) imageset.Layer {
 	l.t.Helper()
 	made, err := l.cache.Add(name, content, "", func(w io.Writer) error {
@@ -71,8 +71,8 @@ func write(t *testing.T, dir string, images ...imageset.Image) {
 	}
 }
 
-// stored reads a layout with a library that has no part in the writing, checks every
-// digest and size in it, and returns the images by name.
+// stored reads a layout with another library than the one that wrote it, checks every digest and
+// size, and returns the images by name.
 func stored(t *testing.T, dir string) map[string]v1.Image {
 	t.Helper()
 	index, err := layout.ImageIndexFromPath(dir)
@@ -98,7 +98,8 @@ func stored(t *testing.T, dir string) map[string]v1.Image {
 	return images
 }
 
-// checkLayers reads an image's layers, and compares them with what the image says.
+// checkLayers reads the layers of an image and compares their hashes with the manifest and the
+// configuration.
 func checkLayers(t *testing.T, image v1.Image) {
 	t.Helper()
 	all, err := image.Layers()
@@ -149,7 +150,7 @@ func TestWrite(t *testing.T) {
 	if len(images) != 2 || images["r.test/ns/a:1"] == nil || images["r.test/ns/b:1"] == nil {
 		t.Fatalf("images are %v", images)
 	}
-	// Two configurations, two manifests, two layers: the shared one is there once.
+	// Two configurations, two manifests and two layers: the shared layer is stored once.
 	if got := blobs(t, dir); got != 6 {
 		t.Errorf("%d blobs, want 6", got)
 	}
@@ -170,7 +171,7 @@ func TestWriteReplacesAndKeeps(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, image("r.test/ns/a:1", l.layer("a", "old")), image("r.test/ns/b:1", l.layer("b", "b")))
 	before := stored(t, dir)["r.test/ns/b:1"]
-	// What a killed build may leave.
+	// A build that is killed may leave such a file.
 	if err := os.WriteFile(filepath.Join(dir, "blobs", "sha256", ".torn"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +190,8 @@ func TestWriteReplacesAndKeeps(t *testing.T) {
 	}
 }
 
-// A blob of the right name and the wrong length was cut off.
+// TestWriteMendsATornBlob checks that a blob with the right name and the wrong length is written
+// again.
 func TestWriteMendsATornBlob(t *testing.T) {
 	l := newLayers(t)
 	dir := t.TempDir()
@@ -281,7 +283,7 @@ func TestUnpack(t *testing.T) {
 	if err := unpack("a", "b"); err != nil {
 		t.Fatal(err)
 	}
-	has(map[string]string{"base": "shared", "a": "aaa", "b": "bbb", "mine": "mine"}) // left as it is
+	has(map[string]string{"base": "shared", "a": "aaa", "b": "bbb", "mine": "mine"}) // unchanged
 
 	if err := unpack("a"); err != nil {
 		t.Fatal(err)

@@ -15,14 +15,13 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
-// madeOf ends the name of the file beside an unpacked file system that says which
-// images it is made of.
+// madeOf is the suffix of a file beside an unpacked file system. The file lists the images that
+// were unpacked.
 const madeOf = ".made-of"
 
-// Unpack makes the directory to the file system of images of the layout in dir, which
-// are named as recipes name them, each laid over the one before. It is left as it is
-// where it is of these very images, and replaced as a whole where not. It takes root,
-// and the program tar.
+// Unpack writes the file systems of images in the layout dir to a directory, one over the other.
+// The names of the images are those of the recipes. If the directory already contains exactly these
+// images, it is not changed; otherwise it is replaced. Unpack needs root, and the program tar.
 func Unpack(ctx context.Context, dir, to string, names []string) error {
 	digests, err := find(dir, names)
 	if err != nil {
@@ -41,7 +40,7 @@ func Unpack(ctx context.Context, dir, to string, names []string) error {
 	return os.WriteFile(to+madeOf, []byte(made.String()), 0o644)
 }
 
-// find returns the digests of images by their names.
+// find returns the digests of the images with the names.
 func find(dir string, names []string) ([]v1.Hash, error) {
 	entries, err := List(dir)
 	if err != nil {
@@ -86,7 +85,7 @@ func unpackAll(ctx context.Context, dir, to string, digests []v1.Hash) error {
 	return os.Rename(unfinished, to)
 }
 
-// unpack has tar write an image's file system, with owners, modes and attributes.
+// unpack writes the file system of an image with tar, including owners, modes and attributes.
 func unpack(ctx context.Context, dir string, digest v1.Hash, to string) error {
 	index, err := layout.ImageIndexFromPath(dir)
 	if err != nil {

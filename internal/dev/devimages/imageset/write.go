@@ -18,9 +18,9 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Write puts images into the layout in dir, which it makes if there is none. Images of
-// the same reference are replaced, others stay; blobs that no image has any more are
-// removed. Until the index is replaced at the end, the layout is what it was.
+// Write adds images to the layout in dir, and creates the layout if there is none. It replaces
+// images with the same reference, keeps all others, and removes blobs that no image uses any more.
+// The layout does not change until the index is replaced at the end.
 func Write(dir string, images []Image) error {
 	index, err := readIndex(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -100,8 +100,8 @@ func writeImage(dir string, image Image) (*v1.Descriptor, error) {
 	return descriptor, nil
 }
 
-// placeFile makes a layer's file a blob: as a second name of it where the file system
-// allows, else as a copy.
+// placeFile adds a layer's file to the blobs: as a hard link if the file system allows it, or else
+// as a copy.
 func placeFile(name string, layer Layer) error {
 	info, err := os.Stat(name)
 	if err == nil && info.Size() == layer.Length {
@@ -129,8 +129,7 @@ func placeFile(name string, layer Layer) error {
 	return pending.CloseAtomicallyReplace()
 }
 
-// removeUnused removes the blobs that nothing in the index refers to, and what a killed
-// build left among them.
+// removeUnused removes blobs that the index does not refer to, and leftovers of a killed build.
 func removeUnused(dir string, index *v1.IndexManifest) error {
 	used := map[string]bool{}
 	for _, descriptor := range index.Manifests {

@@ -11,13 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// stub is a program that only notes how it was called. There is no domain in Keystone.
+// stub is a program that only logs its calls. Its Keystone has no domains.
 const stub = `#!/bin/sh
 echo "${0##*/} $*" >>"$CALLS"
 case "$*" in "domain show"*) exit 1 ;; esac
 `
 
-// What the images do for Kolla's variables before they start a service, or instead.
+// TestExtendStart checks what the images do for Kolla's variables, before or instead of the start
+// of the service.
 func TestExtendStart(t *testing.T) {
 	domain := []string{
 		"openstack domain show heat_user_domain",
@@ -28,7 +29,7 @@ func TestExtendStart(t *testing.T) {
 	novaSync := []string{"nova-manage api_db sync", "nova-manage db sync --local_cell"}
 	for _, test := range []struct {
 		layer, env string
-		want       []string // "started": the service is
+		want       []string // "started": the service starts
 	}{
 		{"barbican", "", []string{"started"}},
 		{"barbican", "KOLLA_BOOTSTRAP=", []string{"barbican-db-manage upgrade"}},
@@ -68,8 +69,8 @@ func TestExtendStart(t *testing.T) {
 	}
 }
 
-// extendStart runs a layer's kolla_extend_start as kolla_start does, with programs that
-// only note how they are called, and returns these calls.
+// extendStart runs a layer's kolla_extend_start like kolla_start does, with stubs in place of all
+// programs, and returns their calls.
 func extendStart(t *testing.T, layer string, env []string) []string {
 	t.Helper()
 	dir := t.TempDir()

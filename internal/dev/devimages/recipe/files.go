@@ -17,16 +17,16 @@ import (
 //go:embed all:files
 var files embed.FS
 
-// File is a file that a layer brings.
+// File is a file in a layer.
 type File struct {
 	// Path is relative to the root directory, with slashes.
 	Path string
-	// Mode is 0755 in a directory of programs and 0644 elsewhere. The owner is root.
+	// Mode is 0755 in directories of programs and 0644 in others. The owner is root.
 	Mode    fs.FileMode
 	Content []byte
 }
 
-// Files returns the files that the layer brings, by path.
+// Files returns the files of the layer, sorted by path.
 func (l Layer) Files() []File {
 	var all []File
 	root := path.Join("files", l.Name, "root")
@@ -51,8 +51,8 @@ func (l Layer) Files() []File {
 	return all
 }
 
-// Setup returns the script that is run with "sh -eu" in the new root directory when
-// packages and files are there. It may be empty.
+// Setup returns a script that runs with "sh -eu" in the new root directory, after packages and
+// files are installed. It may be empty.
 func (l Layer) Setup() string {
 	script, err := files.ReadFile(path.Join("files", l.Name, "setup.sh"))
 	if err != nil {
@@ -61,9 +61,9 @@ func (l Layer) Setup() string {
 	return string(script)
 }
 
-// Key names what comes out of the layer's recipe: two layers with the same key are
-// taken for the same. parent is the key of the layer below, and maker stands for the
-// program that follows the recipe and for its settings.
+// Key returns a hash of the layer's recipe. Layers with the same key count as equal. parent is the
+// key of the layer below, and maker identifies the program that builds the layer, with its
+// settings.
 func (l Layer) Key(parent, maker string) string {
 	inputs := struct {
 		Layer  Layer

@@ -10,8 +10,7 @@ import (
 )
 
 const (
-	// Suite is the Debian release that the packages come from; it holds OpenStack
-	// 2025.1.
+	// Suite is the Debian release of the packages. It contains OpenStack 2025.1.
 	Suite = "trixie"
 	// Release is the OpenStack release of the images.
 	Release = "2025.1"
@@ -19,9 +18,9 @@ const (
 	Tag = Release + "-debian-" + Suite
 	// Prefix is the default registry and namespace of the images.
 	Prefix = "kolla.test/openstack.kolla"
-	// BinaryPrefix is the registry and namespace of the images that hold one binary.
+	// BinaryPrefix is the registry and namespace of the images that contain a single binary.
 	BinaryPrefix = "kolla.test/devcluster"
-	// BinaryTag is the tag of the images that hold one binary.
+	// BinaryTag is the tag of the images that contain a single binary.
 	BinaryTag = "dev"
 )
 
@@ -30,8 +29,8 @@ type Layer struct {
 	Name string
 	// Parent is the layer below; empty for the lowest one.
 	Parent string
-	// Packages are Debian packages. Their dependencies are installed too, but not their
-	// recommendations.
+	// Packages are Debian packages. Their dependencies are installed too, but not the packages that
+	// they recommend.
 	Packages []string
 }
 
@@ -68,7 +67,7 @@ func Layers() []Layer {
 				"qemu-utils",
 			},
 		},
-		// What reaches Ceph's block devices.
+		// The clients of Ceph's block devices.
 		{
 			Name:     "rbd",
 			Parent:   "openstack-shared",
@@ -108,8 +107,8 @@ func Layers() []Layer {
 				"neutron-rpc-server", "neutron-sriov-agent", "openvswitch-common",
 			},
 		},
-		// nova-compute and the console proxy come without what their packages depend on:
-		// QEMU, libvirt and node.js.
+		// nova-compute and the console proxy do not need QEMU, libvirt and node.js, on which their
+		// packages depend.
 		{
 			Name:   "nova",
 			Parent: "rbd",
@@ -118,15 +117,15 @@ func Layers() []Layer {
 			},
 		},
 		{Name: "placement", Parent: "openstack-base", Packages: []string{"placement-api"}},
-		// The Ceph outside of the cluster. It is upon what its clients have.
+		// The Ceph cluster outside of the cloud. Its layer is above the one with the clients.
 		{Name: "ceph", Parent: "rbd", Packages: []string{"ceph-mgr", "ceph-mon", "ceph-osd"}},
-		// The browser that looks at Horizon from outside of the cluster.
+		// The browser that opens Horizon from outside of the cluster.
 		{
 			Name:     "chromium",
 			Parent:   "base",
 			Packages: []string{"chromium-driver", "fonts-dejavu-core", "python3-selenium"},
 		},
-		// What makes the disk of the virtual machines of tests, and the disk.
+		// The programs that make the disk of the tests' virtual machines, and the disk.
 		{
 			Name:   "guest",
 			Parent: "openstack-shared",
@@ -155,8 +154,8 @@ func Layers() []Layer {
 	}
 }
 
-// Chain returns the layer called name and the ones below it, lowest first.
-// It panics where there is no such layer.
+// Chain returns the layer with the name and the layers below it, lowest first. It panics if there
+// is no such layer.
 func Chain(name string) []Layer {
 	var chain []Layer
 	all := Layers()
@@ -174,26 +173,28 @@ func Chain(name string) []Layer {
 
 // Image is one container image.
 type Image struct {
-	// Name is Kolla's, without registry, namespace and tag.
+	// Name is the name of Kolla's image, without registry, namespace and tag.
 	Name string
-	// Layer is the topmost layer; empty where the image holds one binary.
+	// Layer is the topmost layer. It is empty if the image contains a single binary.
 	Layer string
-	// Binary is the file that the image holds, at its root; empty where it has layers.
+	// Binary is the name of the single binary in the root directory. It is empty if the image has
+	// layers.
 	Binary string
-	// File is a file in the root directory of the layer. It is all that comes out, beside
-	// the images; empty for an image.
+	// File is a file in the root directory of the layer. If it is set, the build writes only this
+	// file, beside the images.
 	File string
-	// User is the user of the entry point; empty means root.
+	// User is the user of the entry point. If it is empty, the user is root.
 	User       string
 	Env        []string
 	Entrypoint []string
 	Cmd        []string
 }
 
-// searched is the PATH of programs.
+// searched is the default PATH.
 const searched = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Images returns all images, by name: those of the services first, then those of one binary.
+// Images returns all images, sorted by name: first the images of services, then those of single
+// binaries.
 func Images() []Image {
 	return []Image{
 		openstack("barbican-api", "barbican", "barbican"),
@@ -239,15 +240,15 @@ func Images() []Image {
 	}
 }
 
-// openstack returns an image of an OpenStack service: its programs are looked for in Kolla's
-// virtual environment first.
+// openstack returns the image of an OpenStack service. Kolla's virtual environment comes first in
+// its PATH.
 func openstack(name, layer, user string) Image {
 	image := service(name, layer, user)
 	image.Env[0] = "PATH=/var/lib/kolla/venv/bin:" + searched
 	return image
 }
 
-// service returns an image in the way of Kolla's.
+// service returns an image with the same settings as Kolla's.
 func service(name, layer, user string) Image {
 	return Image{
 		Name:       name,

@@ -29,14 +29,14 @@ func TestImagesHaveLayersOrOneBinary(t *testing.T) {
 			t.Errorf("image %s has to be made of either layers or one binary", image.Name)
 		}
 		if image.Layer != "" {
-			recipe.Chain(image.Layer) // panics where there is none
+			recipe.Chain(image.Layer) // panics if there is no such layer
 		}
 	}
 }
 
-// Registration jobs run in the image of the service itself, with openstacksdk and the
-// openstack command; programs are looked for in Kolla's virtual environment first. The
-// users are those of Kolla's images.
+// TestOpenStackImages checks the users, the PATH and the packages of images. Registration jobs run
+// in the image of the service itself, so the image needs the openstack command and openstacksdk.
+// Kolla's virtual environment comes first in PATH. The users are those of Kolla's images.
 func TestOpenStackImages(t *testing.T) {
 	users := map[string]string{
 		"barbican-api":               "barbican",
@@ -89,7 +89,8 @@ func TestOpenStackImages(t *testing.T) {
 	}
 }
 
-// A package that two layers name, one of them not below the other, is stored twice.
+// TestNoPackageIsInTwoLayers checks that no package is stored twice. That happens if two layers
+// list it and neither is below the other.
 func TestNoPackageIsInTwoLayers(t *testing.T) {
 	small := []string{"haproxy"}
 	first := map[string]string{}
@@ -132,7 +133,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// Two layers are taken for the same by their keys.
+// TestKey checks that a layer gets another key if its recipe, parent or maker changes. Layers with
+// the same key count as equal.
 func TestKey(t *testing.T) {
 	layer := recipe.Layer{Name: "memcached", Parent: "base", Packages: []string{"memcached"}}
 	key := layer.Key("parent", "maker")
@@ -168,7 +170,7 @@ func TestUsers(t *testing.T) {
 		}
 		seen[id] = name
 	}
-	// What the catalogue runs its pods as.
+	// The catalogue runs its pods as these users.
 	for id, name := range map[string]string{
 		"42403": "barbican", "42407": "cinder", "42415": "glance", "42418": "heat", "42420": "horizon",
 		"42425": "keystone", "42434": "mysql", "42439": "rabbitmq", "42457": "memcached",
@@ -201,7 +203,7 @@ func check(t *testing.T, name, script string) {
 	}
 }
 
-// file returns a file that a layer brings.
+// file returns a file of a layer.
 func file(t *testing.T, layer, name string) []byte {
 	t.Helper()
 	chain := recipe.Chain(layer)

@@ -12,13 +12,12 @@ import (
 	"testing"
 )
 
-// container is a directory that kolla_set_configs takes for the file system of a
-// container.
+// container is a directory that kolla_set_configs uses as the file system of a container.
 type container struct {
 	t      *testing.T
 	root   string
 	script string
-	owner  string // "user:group" of whoever runs the test
+	owner  string // "user:group" of the user who runs the test
 }
 
 func newContainer(t *testing.T) container {
@@ -53,7 +52,7 @@ func (c container) write(name, content string) {
 	}
 }
 
-// object is one JSON object.
+// object is a JSON object.
 type object = map[string]any
 
 // configure writes config.json and runs the script; it returns the exit code and the log.
@@ -76,7 +75,7 @@ func (c container) configure(config object, strategy string, args ...string) (co
 	return cmd.ProcessState.ExitCode(), out.String()
 }
 
-// wantCode fails the test where an exit code is another one.
+// wantCode fails the test if the exit code is not want.
 func (c container) wantCode(want int) func(code int, log string) {
 	return func(code int, log string) {
 		c.t.Helper()
@@ -86,7 +85,7 @@ func (c container) wantCode(want int) func(code int, log string) {
 	}
 }
 
-// has compares what is in the container: for each path "MODE CONTENT", or "none".
+// has compares files in the container. For each path, want contains "MODE CONTENT" or "none".
 func (c container) has(want map[string]string) {
 	c.t.Helper()
 	for name, want := range want {
@@ -154,7 +153,7 @@ func TestSetConfigsCopies(t *testing.T) {
 		"etc/svc/kept":              "0644 new",
 		"etc/svc/other":             "0644 the image's",
 		"var/lib/svc/tmp":           "0750",
-		// What was overwritten is kept.
+		// The script keeps the files that it replaced.
 		"etc/kolla/defaults/etc/svc/my.conf":    "0644 the image's",
 		"etc/kolla/defaults/etc/svc/tree/old":   "0644 the image's",
 		"etc/kolla/defaults/etc/svc/other":      "none",
@@ -162,7 +161,8 @@ func TestSetConfigsCopies(t *testing.T) {
 	})
 }
 
-// A container that is started again with another configuration is as if it were new.
+// TestSetConfigsAgain checks that a restart of a container with another configuration gives the
+// same result as a new container.
 func TestSetConfigsAgain(t *testing.T) {
 	c := newContainer(t)
 	const staging = "var/lib/kolla/config_files/"

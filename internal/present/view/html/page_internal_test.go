@@ -13,8 +13,8 @@ import (
 	"kolla.openstack.org/kolla/internal/present/textdiff"
 )
 
-// TestDraw checks the picture: a service is above those that it needs, an arrow that others
-// imply is left out, and dependencies in a circle do not matter.
+// TestDraw checks the picture: a service is above the services that it needs, an arrow that follows
+// from other arrows is omitted, and cyclic dependencies cause no error.
 func TestDraw(t *testing.T) {
 	services := []report.Service{
 		{Block: "service.alone"},
@@ -58,7 +58,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// checkPath checks that an arrow passes no other box: its vertical lines are beside the boxes.
+// checkPath checks that an arrow crosses no other box: its vertical lines are beside the boxes.
 func checkPath(t *testing.T, p picture, e edge) {
 	t.Helper()
 	x, passed := 0, 0
@@ -86,8 +86,8 @@ func checkPath(t *testing.T, p picture, e edge) {
 	}
 }
 
-// TestRows puts replaced lines beside their replacements, and marks the difference, which a
-// long line does not hide.
+// TestRows checks that replaced lines are beside their replacements, and that the difference is
+// marked and visible even in a long line.
 func TestRows(t *testing.T) {
 	got := rows(textdiff.Of("[a]\nsize = 5\nold = 1\n[b]\nsame = 1\nlast = x\n", "[a]\nsize = 50\n[b]\nsame = 1\nlast = y\nnew = 1\n"), Options{})
 	want := []row{

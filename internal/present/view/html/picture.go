@@ -9,7 +9,7 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 )
 
-// picture is a drawing of the services. Each row needs rows below it.
+// picture is a drawing of the services. A service is above the services that it needs.
 type picture struct {
 	ID            string
 	Width, Height int
@@ -23,7 +23,7 @@ type box struct {
 	X, Y          int
 	Label, Small  string // Label is shortened
 	Title         string
-	Anchor        string // of the section of the service; may be empty
+	Anchor        string // of the section about the service; may be empty
 	Class, Sign   string
 	Grave         bool
 	Width, Height int
@@ -43,8 +43,8 @@ const (
 	maxLabel            = 17     // characters of a label
 )
 
-// draw puts services into layers: each is above those that it needs. A layer has rows of at
-// most so many columns. anchors are the sections of the services, by block.
+// draw puts services into layers: each service is above those that it needs. A layer has rows of at
+// most the given number of columns. anchors maps blocks to the sections about them.
 func draw(id string, services []report.Service, anchors map[string]string, columns int) picture {
 	g := graphOf(services)
 	p := picture{ID: id, Boxes: make([]box, len(services))}
@@ -82,11 +82,11 @@ func draw(id string, services []report.Service, anchors map[string]string, colum
 	return p
 }
 
-// shelf is the place of a row of boxes.
+// shelf is the position of a row of boxes.
 type shelf struct{ top, left, right int }
 
-// path leads from a box to another. It goes through the gaps of the rows between them, so that
-// it does not seem to end at a box of these.
+// path returns a path from a box to another one. It passes through gaps of the rows in between, so
+// that it does not seem to end at one of their boxes.
 func path(from, to box, between []shelf) string {
 	x, y := from.X+boxWidth/2, from.Y+boxHeight
 	endX, endY := to.X+boxWidth/2, to.Y-5
@@ -98,7 +98,7 @@ func path(from, to box, between []shelf) string {
 	}
 	for _, row := range between {
 		straight := x + (endX-x)*(row.top-y)/(endY-y)
-		gap := row.left - besides/2 // the first one, on the left of the row
+		gap := row.left - besides/2 // the gap to the left of the row
 		for next := gap; next <= row.right; next += boxWidth + besides {
 			if abs(next-straight) < abs(gap-straight) {
 				gap = next
@@ -114,7 +114,7 @@ func path(from, to box, between []shelf) string {
 
 func abs(n int) int { return max(n, -n) }
 
-// boxOf returns the box of a service, without its place.
+// boxOf returns the box of a service, without a position.
 func boxOf(s report.Service, anchor string) box {
 	parts := addrs.SplitBlock(s.Block)
 	b := box{Label: parts.Name, Small: s.Summary, Title: s.Block + ": " + s.Summary, Anchor: anchor, Grave: s.Grave, Width: boxWidth, Height: boxHeight}
@@ -132,18 +132,18 @@ func boxOf(s report.Service, anchor string) box {
 	return b
 }
 
-// looks are the marks of boxes.
+// looks maps changes to the marks of boxes.
 var looks = map[report.ServiceChange]mark{
 	report.Unchanged: {"", "stays"}, report.NotCompared: {"?", "unread"}, report.Modified: {"~", "alters"},
 	report.Restarted: {"↻", "restarts"}, report.Created: {"+", "begins"}, report.Deleted: {"−", "ends"},
 }
 
-// graph has services by their indexes.
+// graph contains services by index.
 type graph struct {
-	// needs are the dependencies without those that others imply, and without one of each
-	// circle.
+	// needs contains the dependencies that do not follow from others, without one dependency of
+	// each cycle.
 	needs  [][]int
-	layers [][]int // the first layer needs nothing
+	layers [][]int // services in the first layer need nothing
 }
 
 func graphOf(services []report.Service) graph {
@@ -193,8 +193,7 @@ func graphOf(services []report.Service) graph {
 	return g
 }
 
-// arrange makes the layers. Services without any dependency get a layer of their own, below
-// the others.
+// arrange fills the layers. Services without any dependency get their own layer, below all others.
 func (g *graph) arrange(depth []int) {
 	needed := make([][]int, len(depth))
 	for i, needs := range g.needs {

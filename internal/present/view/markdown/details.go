@@ -71,10 +71,10 @@ func outside(section *report.Outside, o Options) detail {
 	return detail{name: name, whole: folded(title, false, whole), short: folded(title, false, short)}
 }
 
-// fit keeps what has room: as many whole details as possible, then short ones. A sentence
-// says what is left out.
+// fit returns as many whole details as fit, then short ones. If it omits any, it adds a sentence
+// that says so.
 func fit(details []detail, room int) string {
-	const note = 400 // bytes for the sentence
+	const note = 400 // bytes for that sentence
 	total := 0
 	for _, d := range details {
 		total += len(d.whole)
@@ -96,7 +96,7 @@ func fit(details []detail, room int) string {
 	return join(details, whole, short)
 }
 
-// join puts whole details before short ones.
+// join writes whole details, then short ones.
 func join(details []detail, whole, short int) string {
 	var b strings.Builder
 	actions := 0
@@ -123,7 +123,7 @@ func join(details []detail, whole, short int) string {
 	return b.String()
 }
 
-// heads returns the sentences about actions.
+// heads returns the headlines of actions.
 func heads(actions []*report.Action) []string {
 	var out []string
 	for _, a := range actions {
@@ -136,8 +136,8 @@ func head(a *report.Action) string {
 	return "@@ " + a.Head.Before + a.Object.Address.String() + a.Head.After + a.Head.Danger + " @@"
 }
 
-// bodies returns the diffs of all actions of a block. The same diff of several objects is there
-// once, below all their heads.
+// bodies returns the diffs of all actions of a block. If several objects have the same diff, it is
+// written once, below all their headlines.
 func bodies(actions []*report.Action, o Options) []string {
 	var items []report.Foldable
 	var all [][]string
@@ -165,7 +165,7 @@ func bodies(actions []*report.Action, o Options) []string {
 // factWidth is the width of lines about a new object.
 const factWidth = 100
 
-// body has the reasons of an action and the changes of its fields.
+// body returns the reasons of an action and the changes of its fields.
 func body(a *report.Action, o Options) []string {
 	var out []string
 	var facts []string
@@ -213,7 +213,7 @@ func fields(object *report.Object, o Options) []string {
 	return out
 }
 
-// diffLine has the sign of a line of a text in the first column.
+// diffLine returns a line of a text diff with its sign in the first column.
 func diffLine(l textdiff.Line) string {
 	switch l.Kind {
 	case textdiff.Added:
@@ -226,7 +226,7 @@ func diffLine(l textdiff.Line) string {
 	return "  " + l.Text
 }
 
-// values returns the lines of a field that is no text of several lines on both sides.
+// values returns the lines of a field that does not have multi-line text on both sides.
 func values(f report.Field, path string, opaque bool, o Options) []string {
 	before, after := "- ", "+ "
 	if f.Sign == report.Given {
@@ -253,13 +253,13 @@ func values(f report.Field, path string, opaque bool, o Options) []string {
 	return out
 }
 
-// maxValue is the number of bytes of a value, and maxLines of its lines, without Full.
+// Without Full, maxValue limits the bytes of a value, and maxLines its lines.
 const (
 	maxValue = 1000
 	maxLines = 60
 )
 
-// side is one value of a field: on the line of the path if it is short.
+// side returns one value of a field. A short value is on the line of the path.
 func side(sign, path string, v any, opaque bool, o Options) []string {
 	line := report.Value(v)
 	var lines []string
@@ -285,7 +285,7 @@ func side(sign, path string, v any, opaque bool, o Options) []string {
 	return out
 }
 
-// suffixed puts a remark at the end of a line.
+// suffixed appends a remark to a line.
 func suffixed(line, note string) string {
 	if note == "" {
 		return line

@@ -51,7 +51,7 @@ func Drift(look *drift.Look, zone *time.Location, budget int) string {
 	return head + body + foot
 }
 
-// driftTable is a table with its rows as they are written.
+// driftTable is a table with its formatted rows.
 type driftTable struct {
 	title string
 	head  []string
@@ -68,7 +68,7 @@ func row(cells ...string) string {
 	return "| " + strings.Join(cells, " | ") + " |\n"
 }
 
-// fit returns the table in at most so many bytes.
+// fit returns the table in at most budget bytes.
 func (t driftTable) fit(budget int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s\n\n%s|%s\n", t.title, row(t.head...), strings.Repeat(" --- |", len(t.head)))

@@ -147,9 +147,8 @@ func (l Line) marked(such func(string) bool) Line {
 	return out
 }
 
-// sealed puts a backslash before a line that imitates one of kolla's own lines. In these,
-// the text that programs look for ("Plan:", or "  # " before an address) is a run by
-// itself.
+// sealed puts a backslash before a line that imitates one of kolla's own lines. In kolla's own
+// lines, the text that programs look for ("Plan:", or "  # " before an address) is a separate run.
 func (l Line) sealed() Line {
 	for i, s := range l {
 		if strings.TrimSpace(s.Text) == "" {
@@ -230,9 +229,9 @@ func Wrap(s string, width int) []string {
 // Further is the additional indent after a line break.
 const Further = 4
 
-// broken breaks lines at blanks that are wider than a terminal, and indents the rest. The
-// terminal itself would break them anywhere. A faint remark or a word stays in one piece if
-// a row has room for it. A longer address breaks between its parts.
+// broken breaks lines that are wider than a terminal at blanks, and indents the rest, because the
+// terminal itself would break them anywhere. A faint remark or a word stays in one piece if a row
+// has room for it. A longer address breaks between its parts.
 func broken(lines []Line, width int) []Line {
 	var out []Line
 	for _, l := range lines {
@@ -260,19 +259,19 @@ func (l Line) broken(width int) []Line {
 		}
 	}
 	rows := slices.Concat(b.rows, []Line{b.row})
-	for i := range rows[1:] { // no headline goes on
+	for i := range rows[1:] { // a continuation must not look like a headline
 		rows[1+i] = rows[1+i].marked(foreign.Forges)
 	}
 	return rows
 }
 
-// breaker fills one row after the other.
+// breaker fills rows one after the other.
 type breaker struct {
 	width int
 	rows  []Line
-	row   Line // the last one
-	used  int  // its columns
-	colon int  // columns of a colon that follows, and begins no row
+	row   Line // the last row
+	used  int  // the columns of the last row
+	colon int  // columns of a colon that follows; a colon must not begin a row
 }
 
 // put adds text that should stay in one piece. It begins a new row if this one is full.

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// On a terminal, lines break between words, and addresses that no row has room for
-// between their parts.
+// TestBroken checks that lines break between words, and that an address breaks between its parts if
+// it is longer than a line.
 func TestBroken(t *testing.T) {
 	const address = `module.site["east"].service.note-proxy/Deployment/note-proxy-east-openstack`
 	tests := map[string]struct {

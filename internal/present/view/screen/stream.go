@@ -65,8 +65,8 @@ func (s Stream) Print(lines []Line) error {
 // ProseWidth returns the width of running text.
 func (s Stream) ProseWidth() int { return max(min(s.Width, proseWidth), 20) }
 
-// Inner returns the width of running text that is indented by so many columns. Without a
-// terminal, the indent does not reduce it.
+// Inner returns the width of running text that is indented by the given number of columns. Without
+// a terminal, the indent does not reduce the width.
 func (s Stream) Inner(indent int) int {
 	if s.Terminal {
 		return max(s.ProseWidth()-indent, 20)
@@ -87,7 +87,7 @@ func (s Stream) Quoting(words string) []Line {
 	return out
 }
 
-// Prose indents running text by so many columns. It breaks the text at blanks on a
+// Prose indents running text by the given number of columns. It breaks the text at blanks on a
 // terminal only.
 func (s Stream) Prose(words string, indent int) string {
 	width := math.MaxInt

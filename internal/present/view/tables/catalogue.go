@@ -33,7 +33,7 @@ func ports(d catalogue.Definition) string {
 	return strings.Join(out, ", ")
 }
 
-// Definition prints a definition, after comments with all that a reader cannot see in it.
+// Definition prints a definition, after comments with facts that the definition does not show.
 func Definition(out io.Writer, d catalogue.Definition) error {
 	if d.From != "" {
 		foreign.Fprintf(out, "# It starts from the definition of `kolla catalogue %s`.\n\n", d.From)

@@ -7,8 +7,8 @@ import (
 	"kolla.openstack.org/kolla/lang/catalogue"
 )
 
-// TestShowInputs checks that the inputs of a definition come as comments, so that what is
-// printed can be copied.
+// TestShowInputs checks that the inputs of a definition are printed as comments, so that the output
+// can be used as a configuration.
 func TestShowInputs(t *testing.T) {
 	var out bytes.Buffer
 	showInputs(&out, []catalogue.Input{
@@ -26,7 +26,7 @@ func TestShowInputs(t *testing.T) {
 	}
 }
 
-// TestShowPowers checks the same of what has powers.
+// TestShowPowers checks that workloads with powers are printed as comments.
 func TestShowPowers(t *testing.T) {
 	var out bytes.Buffer
 	showPowers(&out, []catalogue.Powers{

@@ -23,12 +23,12 @@ const alignLimit = 48
 type fields struct {
 	width  int
 	full   bool
-	named  string // the file that needs no name, because the object is its name
-	prefix string // the common beginning of paths, which is left out
-	opaque bool   // structures say nothing to people
+	named  string // the name of the file that is not printed, because it is the name of the object
+	prefix string // the common beginning of paths, which is omitted
+	opaque bool   // long structures are not readable
 }
 
-// fields returns the way to render fields of an object.
+// fields returns a renderer for the fields of an object.
 func (p page) fields(o *report.Object) fields {
 	r := fields{width: p.width, full: p.options.Full, named: o.Family, opaque: o.Opaque()}
 	if !r.full {
@@ -58,7 +58,7 @@ func (r fields) render(all []report.Field) []screen.Line {
 	return out
 }
 
-// parts replaces fields by their parts: lists always, structures without room for the whole.
+// parts replaces fields by their parts: lists always, and structures that are too long for a line.
 func (r fields) parts(all []report.Field) []report.Field {
 	var out []report.Field
 	for _, f := range all {
@@ -293,8 +293,8 @@ func (r fields) long(s string, n, column int) []string {
 	return wrapWords(s, width)
 }
 
-// fewLines is how many lines each of two texts may take before only the differences are
-// shown.
+// fewLines is the maximum number of lines of two texts that are shown whole. Of longer ones, only
+// the differences are shown.
 const fewLines = 3
 
 // pair shows two long values, each on separate lines. It shows only the differences of two

@@ -10,30 +10,30 @@ import (
 	"kolla.openstack.org/kolla/internal/present/view/screen"
 )
 
-// item is the text about one object, or about several with the same text: their heads below
-// each other, and the rest once.
+// item is the text about one object, or about several objects with the same text: their headlines,
+// and then the text once.
 type item struct {
 	heads []screen.Line // "# ADDRESS will be ...", one for each object
-	// own is about a single object; together replaces it for several objects.
+	// own is the text about a single object; together replaces it for several objects.
 	own, together []screen.Line
 	comments      []screen.Line
-	objects       []*report.Action // those that have a sign
+	objects       []*report.Action // objects that have a sign
 	body          []screen.Line
-	// fact is the body if it is a single fact, which may have room beside the object.
+	// fact is the body if it is a single fact. It may be printed beside the object.
 	fact   screen.Line
 	create bool // listed with other new objects of the block
 	gone   bool
 	block  string
 	within string // the place of the block in the configuration
-	// names replaces the object's own names in a text; nil: they are not compared.
+	// names replaces the object's own names in a text. If it is nil, names are not replaced.
 	names func(string) string
-	alike bool // the body is the same but for such names
+	alike bool // the bodies differ only in such names
 	width int
 	// relocation is set if the text only says that the object moves.
 	relocation report.Relocation
 }
 
-// lines puts heads and body together.
+// lines returns the headlines and the body.
 func (it item) lines() []screen.Line {
 	out := append([]screen.Line{}, it.heads...)
 	own := it.own
@@ -211,7 +211,7 @@ func relocationHead(r report.Relocation) screen.Line {
 	return screen.Text("  # ").Then(screen.Text(r.From+" has moved to "), screen.Styled(screen.Bold, r.To))
 }
 
-// fold puts items with the same text into the first of them.
+// fold merges items with the same text into the first of them.
 func fold(items []item, full bool) []item {
 	foldables := make([]report.Foldable, len(items))
 	for i, it := range items {
@@ -233,7 +233,8 @@ func fold(items []item, full bool) []item {
 	return out
 }
 
-// said returns the text about an object without its address. Objects with different signs differ.
+// said returns the text about an object without its address. Objects with different signs have
+// different texts.
 func (it item) said() string {
 	sign := ""
 	for _, a := range it.objects {

@@ -12,9 +12,9 @@ import (
 	"kolla.openstack.org/kolla/internal/present/view/screen"
 )
 
-// look is a sign as it is printed. Review bots read the line with the address from its start
-// up to its end ("  # ADDRESS will be created"), so the sign of an object is on the next
-// line, as in Terraform's plans.
+// look is the printed form of a sign. Review bots read the line with the address from its start to
+// its end ("  # ADDRESS will be created"), so the sign of an object is on the next line, as in
+// Terraform's plans.
 type look struct {
 	text, means string
 	style       screen.Style
@@ -94,7 +94,7 @@ func objectLine(all []*report.Action, width int) screen.Line {
 	return screen.Styled(m.style, m.text).Then(screen.Text(" " + what + more)).Indent(2)
 }
 
-// factStyle makes facts that weaken security conspicuous.
+// factStyle highlights facts that weaken security.
 func factStyle(fact content.Line) screen.Style {
 	if fact.Weak {
 		return screen.Caution
@@ -102,7 +102,7 @@ func factStyle(fact content.Line) screen.Style {
 	return screen.Plain
 }
 
-// told returns the facts about a new object. Without a terminal, each is on one line.
+// told returns the facts about a new object. Without a terminal, each fact is on its own line.
 func (p page) told(facts []content.Line) []screen.Line {
 	var out []screen.Line
 	width := math.MaxInt

@@ -14,7 +14,7 @@ type Message struct {
 	Detail  string
 }
 
-// DetailIndent is the indent of details: words of others never start a line.
+// DetailIndent is the indent of details, so that foreign text never starts a line.
 const DetailIndent = 2
 
 // Problem returns a message about a plan. A long list of places is shortened.

@@ -12,9 +12,8 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// TestRelocated checks that objects of a block that only move are one line, where they are
-// many; that -full lists them; and that what also changes, or gets another name, is told
-// by itself.
+// TestRelocated checks that many objects that only move with their block are one line, and that
+// -full lists them. Objects that also change or get another name are always listed.
 func TestRelocated(t *testing.T) {
 	moved := func(from, to string, changes ...plans.Change) plans.Action {
 		address, err := addrs.ParseObject(to)
@@ -36,7 +35,7 @@ func TestRelocated(t *testing.T) {
 		moved("service.few/ConfigMap/e", "service.some/ConfigMap/e"))
 	for name, test := range map[string]struct {
 		options terminal.Options
-		lines   int // of moves
+		lines   int // with moves
 		says    string
 	}{
 		"plan":    {terminal.Options{}, 3, "  # service.web has moved to service.site\n  # (7 objects keep their names; -full lists them)\n"},

@@ -79,7 +79,7 @@ func (p page) paths(o *report.Object) []string {
 	return out
 }
 
-// replaced lists generated values that others replaced and that kolla keeps.
+// replaced lists generated values that other clients replaced and that kolla keeps.
 func replaced(p page) []screen.Line {
 	return owned(p, p.doc.Replaced, func(report.Field) string { return "" })
 }

@@ -57,7 +57,7 @@ func Plan(doc *report.Plan, options Options, stream screen.Stream) []screen.Line
 	)
 }
 
-// saved says which saved plan it is, and when it was made.
+// saved describes the saved plan and the time when it was made.
 func saved(p page) []screen.Line {
 	if !p.options.Saved {
 		return nil
@@ -119,7 +119,7 @@ func upgrade(p page) []screen.Line {
 	return out
 }
 
-// cautious is running text that quotes others, in the colour of a warning.
+// cautious returns running text that quotes others, in the colour of a warning.
 func (p page) cautious(words string) []screen.Line {
 	var out []screen.Line
 	for _, l := range p.out.Quoting(words) {
@@ -128,7 +128,7 @@ func (p page) cautious(words string) []screen.Line {
 	return out
 }
 
-// prose is running text of kolla's own.
+// prose returns running text of kolla.
 func prose(words string, width int, style screen.Style) []screen.Line {
 	var out []screen.Line
 	for _, part := range screen.Wrap(words, width) {
@@ -172,7 +172,7 @@ func destroyed(p page) []screen.Line {
 	}
 	out := []screen.Line{screen.Styled(screen.Danger, d.Title)}
 	switch {
-	case p.doc.Destroy: // the actions are nothing but this list
+	case p.doc.Destroy: // the plan has no other actions
 		for _, part := range screen.Wrap(d.Kinds, p.width-2) {
 			out = append(out, screen.Text("  "+part))
 		}
@@ -210,7 +210,7 @@ func why(a *report.Action) screen.Line {
 	return screen.Text(a.Why)
 }
 
-// lostWith names lost data where it has no room beside the objects.
+// lostWith names lost data if there is no room for it beside the objects.
 func lostWith(p page) []screen.Line {
 	var rows [][2]screen.Line
 	for _, a := range p.doc.Destroyed.Actions {
@@ -251,7 +251,7 @@ func kept(p page) []screen.Line {
 	return out
 }
 
-// impact says which services are disturbed. It tells the same about many services once.
+// impact lists the disturbed services. Many services with the same disturbance are one entry.
 func impact(p page) []screen.Line {
 	rows := p.doc.Disturbances(p.options.Full)
 	if len(rows) == 0 {
@@ -283,8 +283,8 @@ func impact(p page) []screen.Line {
 	return out
 }
 
-// grave lists the dangers of a comparison without a cluster that are not in its impact: no
-// question follows it that could name them.
+// grave lists the dangers of a comparison without a cluster that its impact does not contain. A
+// comparison has no question that could name them.
 func grave(p page) []screen.Line {
 	var rest []string
 	if p.doc.Rendered {
@@ -367,8 +367,8 @@ func pending(p page) []screen.Line {
 	return append(prose(p.doc.Pending.Text, p.out.ProseWidth(), screen.Caution), p.some(p.doc.Pending.Addresses)...)
 }
 
-// warnings returns those of the planner and of the server. They come late, because a screen
-// shows the end of a plan.
+// warnings returns the warnings of the planner and of the server. They are near the end, because a
+// screen shows the end of a plan.
 func warnings(p page) []screen.Line {
 	var out []screen.Line
 	for i, m := range p.doc.Warnings {
@@ -429,7 +429,7 @@ func summary(p page) []screen.Line {
 	return []screen.Line{out.Then(screen.Text(" " + rest))}
 }
 
-// columns puts the second part of each row below the others' where that fits.
+// columns aligns the second parts of rows if they fit.
 func (p page) columns(rows [][2]screen.Line) []screen.Line {
 	first := 0
 	for _, row := range rows {

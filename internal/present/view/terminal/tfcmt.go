@@ -36,8 +36,8 @@ func Tfcmt(doc *report.Plan, options Options, stream screen.Stream) []screen.Lin
 	return append(out, nil, screen.Text(tfcmtRule))
 }
 
-// tfcmtVerdict gives the summary and the outputs in Terraform's order. tfcmt judges a plan by
-// the first of the two: if outputs come first, it says that only outputs change, and does not
+// tfcmtVerdict returns the summary and the outputs in Terraform's order. tfcmt judges a plan by the
+// first of the two. If outputs came first, it would say that only outputs change, and would not
 // warn of deletions.
 func tfcmtVerdict(p page) (first, last []screen.Line) {
 	if len(p.doc.Actions) == 0 {
