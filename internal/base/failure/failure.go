@@ -57,8 +57,7 @@ func (e *advised) Unwrap() error { return e.error }
 // Explain implements Explained.
 func (e *advised) Explain() (summary, detail string) { return e.advice.Explain() }
 
-// Sentence makes the text of an error begin with a capital letter. The name of a file at
-// the beginning stays as it is.
+// Sentence capitalizes the first letter of an error text, unless the text begins with a file name.
 func Sentence(text string) string {
 	first, _, _ := strings.Cut(text, " ")
 	if text == "" || strings.ContainsAny(first, "./") {

@@ -161,8 +161,8 @@ func tidy(text string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n") + "\n"
 }
 
-// classify determines the licences of a module. An unknown licence is an error: somebody must
-// check whether it is compatible with kolla's.
+// classify determines the licences of a module. An unknown licence is an error, because a
+// maintainer must check whether it is compatible with kolla's.
 func (m *module) classify(t *testing.T) {
 	t.Helper()
 	for name, text := range m.texts {

@@ -166,8 +166,8 @@ type room struct {
 	below []string
 }
 
-// rooms lists, from the lowest to the highest, the directories of the packages and the rooms
-// below them that they may import, besides themselves. What is in internal/dev is for tests.
+// rooms lists the directories of the packages from the lowest to the highest, each with the rooms
+// below it that it may import, in addition to itself. Packages in internal/dev are only for tests.
 var rooms = []room{
 	{"internal/base", nil},
 	{"lang", []string{"internal/base"}},

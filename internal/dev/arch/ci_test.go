@@ -16,9 +16,9 @@ import (
 	"kolla.openstack.org/kolla/internal/dev/npmtest"
 )
 
-// TestCI checks that CI runs what people run, targets of make, and nothing that somebody
-// else may change: actions by their commit, images by their version. All of them have the
-// same Go.
+// TestCI checks that CI runs the same make targets as developers. It also checks that actions are
+// pinned to commits and images to versions, so that others cannot change them, and that all jobs
+// use the same Go.
 func TestCI(t *testing.T) {
 	text := func(name string) string {
 		content, err := os.ReadFile(filepath.Join(root, name))
@@ -96,7 +96,8 @@ func TestCI(t *testing.T) {
 	}
 }
 
-// workflow is a workflow of GitHub Actions or Gitea Actions, as far as it is checked.
+// workflow contains the parts of a workflow of GitHub Actions or Gitea Actions that the tests
+// check.
 type workflow struct {
 	On          any
 	Permissions *map[string]string
@@ -222,7 +223,7 @@ func TestGitLabSchema(t *testing.T) {
 	}
 }
 
-// gitlabJob is a job in .gitlab-ci.yml, as far as it is checked.
+// gitlabJob contains the parts of a job in .gitlab-ci.yml that the tests check.
 type gitlabJob struct {
 	Stage         string            `json:"stage"`
 	Timeout       string            `json:"timeout"`
@@ -277,8 +278,8 @@ func TestExampleGitLab(t *testing.T) {
 	}
 }
 
-// TestExampleWoodpecker checks examples/ci/woodpecker: there are no keys but those that
-// Woodpecker has, every workflow names its events, and secrets are only for plan and apply.
+// TestExampleWoodpecker checks examples/ci/woodpecker: all keys are Woodpecker's, every workflow
+// names its events, and only plan and apply get secrets.
 func TestExampleWoodpecker(t *testing.T) {
 	for _, name := range exampleFiles(t, "woodpecker/*.yaml") {
 		var w struct {

@@ -29,7 +29,7 @@ type Request struct {
 	} `json:"responseStatus"`
 }
 
-// settling is how long the log may take to have a request that was answered.
+// settling is how long the log may take to contain an answered request.
 const settling = 200 * time.Millisecond
 
 // Requests returns all requests in the API server's audit log, or none if the tests did not start
@@ -43,7 +43,7 @@ func Requests() ([]Request, error) {
 	return requests, err
 }
 
-// readAudit reads the log from an offset, and returns the offset of what comes next.
+// readAudit reads the log from an offset, and returns the offset of the next line.
 func readAudit(path string, offset int64) (requests []Request, next int64, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -56,7 +56,7 @@ func readAudit(path string, offset int64) (requests []Request, next int64, err e
 	lines := bufio.NewReader(file)
 	for {
 		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) { // a line may be half-written
+		if errors.Is(err, io.EOF) { // the last line may be incomplete
 			return requests, offset, nil
 		}
 		if err != nil {
@@ -71,15 +71,15 @@ func readAudit(path string, offset int64) (requests []Request, next int64, err e
 	}
 }
 
-// AuditLog is the API server's audit log, which is read from where it was left.
+// AuditLog is the API server's audit log, with the position up to which it was read.
 type AuditLog struct {
 	t      testing.TB
 	offset int64
 	read   time.Time // when the last call of Kolla returned
 }
 
-// TailAudit returns the audit log from its present end on. It fails the test if this process did
-// not start the cluster, because there is no log then.
+// TailAudit returns the audit log from its present end on. It fails the test if another process
+// started the cluster, because there is no log then.
 func TailAudit(t testing.TB) *AuditLog {
 	t.Helper()
 	if shared.audit == "" {
@@ -92,9 +92,9 @@ func TailAudit(t testing.TB) *AuditLog {
 	return &AuditLog{t: t, offset: info.Size()}
 }
 
-// Kolla returns the requests of kolla since the last call. The API server notes a request after
-// it has answered, so the log counts as complete when nothing of kolla was added for a moment. It
-// notes a watch after the end of the watch, possibly during the next command. So watches of
+// Kolla returns kolla's requests since the last call. The API server writes a request to the log
+// after it has answered. So the log counts as complete when it has had no new request of kolla for
+// a moment. The server logs a watch at its end, possibly during the next command, so watches of
 // earlier commands do not count.
 func (a *AuditLog) Kolla() []Request {
 	a.t.Helper()
@@ -119,8 +119,8 @@ func (a *AuditLog) Kolla() []Request {
 	}
 }
 
-// Writes lists what may have changed something: verbs and paths. A command in a pod is a GET of a
-// subresource.
+// Writes lists the requests that may have changed something: verbs and paths. A command in a pod is
+// a GET of a subresource.
 func Writes(requests []Request) []string {
 	var writes []string
 	for _, e := range requests {

@@ -213,7 +213,7 @@ func indented(series string) string {
 	return out.String()
 }
 
-// dashboard is a dashboard of Grafana, as far as it is checked.
+// dashboard contains the parts of a Grafana dashboard that the tests check.
 type dashboard struct {
 	Title, UID string
 	Templating struct {

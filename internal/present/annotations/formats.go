@@ -36,7 +36,7 @@ var formats = []format{
 	{name: "sarif", begins: `{` + "\n" + `  "$schema": "` + sarifSchema + `"`, write: sarif},
 }
 
-// Targets reads the values of -annotations. A file that has something else is refused.
+// Targets reads the values of -annotations. It refuses a file that has other content.
 func Targets(values []string) (List, error) {
 	var out List
 	for _, value := range values {
@@ -163,7 +163,7 @@ type gitlabLines struct {
 	End   int `json:"end"`
 }
 
-// gitlab writes a code quality report. GitLab wants a place of each entry.
+// gitlab writes a code quality report. GitLab needs a place for each entry.
 func gitlab(w io.Writer, notes []note, _ string) error {
 	out := []gitlabNote{}
 	prints := fingerprints(notes)

@@ -160,8 +160,8 @@ func (h *History) Write(to Storage) error {
 	return to.Save(append(text, '\n'))
 }
 
-// Add adds a look, and sets Since in its fields. Drift of an object that could not be
-// compared stays as it was. A history of another cloud begins anew.
+// Add adds a look, and sets Since in its fields. Entries of an object that could not be compared do
+// not change. A look at another cloud starts a new history.
 func (h *History) Add(look *Look) {
 	if h.Cloud != look.Cloud {
 		*h = History{Format: historyFormat, Cloud: look.Cloud}
@@ -254,7 +254,7 @@ func (h *History) Since(t time.Time) []Entry {
 	return out
 }
 
-// valueHash returns the hash of a live value. A sensitive value, which is masked, has none.
+// valueHash returns the hash of a live value, or "" for a sensitive value, which is masked.
 func valueHash(f Field) string {
 	if f.Sensitive || f.After == nil {
 		return ""

@@ -77,7 +77,7 @@ type NotCompared struct {
 	Advice  string // how to get an answer; may be empty
 }
 
-// Of reads a refresh-only plan, whose changes are those of others.
+// Of reads a refresh-only plan. Its changes are those of other clients.
 func Of(plan *plans.Plan) *Look {
 	look := &Look{
 		Cloud: plan.Cloud, Server: plan.Cluster.Server, Tool: plan.Tool, At: plan.Created, Took: plan.Elapsed,

@@ -65,7 +65,7 @@ func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 // seconds formats a time as seconds since 1970, to the millisecond.
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
-// Metrics returns the metrics of a look that succeeded.
+// Metrics returns the metrics of a successful look.
 func Metrics(look *Look) []byte {
 	fields, uncompared := map[string]int{}, map[string]int{}
 	for _, f := range look.Fields {
@@ -91,16 +91,16 @@ func Metrics(look *Look) []byte {
 	return m.Bytes()
 }
 
-// Failure returns the only metric of a failed look that is new.
+// Failure returns the metric that a failed look sets.
 func Failure(cloud string) []byte {
 	m := metrics{cloud: cloud}
 	m.whole(gaugeFailed, 1)
 	return m.Bytes()
 }
 
-// FailedMetrics returns the metrics after a failed look: those of the last success, which former
-// has, and the failure. Without former metrics, looked is the time of the last success; zero:
-// it is not known.
+// FailedMetrics returns the metrics after a failed look: the metrics of the last success, from
+// former, and the failure. Without former metrics, looked is the time of the last success; zero:
+// the time is unknown.
 func FailedMetrics(former []byte, cloud string, looked time.Time) []byte {
 	m := metrics{cloud: cloud}
 	for line := range strings.Lines(string(former)) {

@@ -23,8 +23,8 @@ func outsideOf(plan *plans.Plan) outside {
 	return o
 }
 
-// changes lists the changes of others to an object, from the value that kolla wrote to the
-// live value: changes that an apply undoes, changes that the plan only reports, and
+// changes lists the changes that other clients made to an object, from kolla's value to the live
+// value. It includes changes that an apply reverts, changes that the plan only reports, and
 // replaced generated values, which kolla keeps.
 func (o outside) changes(a *plans.Action) []plans.Change {
 	var out []plans.Change
@@ -34,8 +34,8 @@ func (o outside) changes(a *plans.Action) []plans.Change {
 	return out
 }
 
-// drift gives the changes of others to an object in Terraform's format; ok is false without
-// any.
+// drift returns the changes that other clients made to an object, in Terraform's format. ok is
+// false if there are none.
 func (o outside) drift(a *plans.Action) (r resourceChangeJSON, ok bool) {
 	seen := *a
 	seen.Verb, seen.Object, seen.Changes = plans.Update, nil, o.changes(a)

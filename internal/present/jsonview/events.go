@@ -215,7 +215,7 @@ func (e *Events) Plan(plan *plans.Plan) {
 	}
 }
 
-// driftEvents returns the events about changes of others.
+// driftEvents returns events about the changes of other clients.
 func driftEvents(plan *plans.Plan) []event {
 	var out []event
 	others := outsideOf(plan)

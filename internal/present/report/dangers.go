@@ -91,8 +91,8 @@ func Weakens(a *plans.Action) bool {
 	return slices.ContainsFunc(content.Of(a.Object, width), func(fact content.Line) bool { return fact.Weak })
 }
 
-// Readdresses reports whether the configuration changes the way to an existing service. The
-// impact of a plan names those that are replaced.
+// Readdresses reports whether the configuration changes the address of an existing service. It does
+// not count services that are replaced, because the impact of the plan names them.
 func Readdresses(a *plans.Action) bool {
 	kind := a.Ref.GVK.Kind
 	if !slices.Contains([]string{"Service", "Ingress", "Gateway", "HTTPRoute", "TLSRoute", "TCPRoute"}, kind) {

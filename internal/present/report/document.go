@@ -196,8 +196,8 @@ type Action struct {
 // is the end of the sentence if it is dangerous.
 type Head struct{ Before, After, Danger string }
 
-// Field is the change of a field. Before and After are JSON values; nil means that there is
-// no value on this side.
+// Field is the change of a field. Before and After are JSON values; nil means that there is no
+// value before or after the change.
 type Field struct {
 	Path          string
 	File          string // the name, if the field is a file; otherwise empty

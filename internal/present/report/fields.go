@@ -118,8 +118,8 @@ func (o *Object) member(c plans.Change) Field {
 	return out
 }
 
-// element returns a change of a list whose elements have no keys, with a part for each element. A
-// list of which only the order changes has no parts.
+// element returns a change of a list whose elements have no keys, with a part for each element. If
+// only the order of the list changes, it has no parts.
 func (o *Object) element(c plans.Change) Field {
 	before, was := c.Before.([]any)
 	after, is := c.After.([]any)
@@ -248,8 +248,8 @@ func (f Field) Diff() []textdiff.Line {
 	return textdiff.Of(before, after)
 }
 
-// hasLines reports whether a change is shown line by line. A file of one line is like any
-// other value.
+// hasLines reports whether a change is shown line by line. A one-line file is shown like any other
+// value.
 func hasLines(c plans.Change) bool {
 	switch {
 	case c.Sensitive:

@@ -21,9 +21,9 @@ type Foldable struct {
 	Text string
 	// Own replaces the names of the object in a text. If it is nil, names are not replaced.
 	Own func(string) string
-	// Create: the object is new. New objects are listed one by one.
+	// Create: the object is new. New objects are not folded.
 	Create bool
-	Gone   bool // somebody deleted it
+	Gone   bool // another client deleted it
 }
 
 // Fold is a group of objects with one text.

@@ -129,7 +129,7 @@ func riskOf(a *plans.Action) Risk {
 	}
 }
 
-// Relocation means that the objects of one block are now those of another block.
+// Relocation is a move of the objects of one block to another block.
 type Relocation struct{ From, To string }
 
 // relocationOf returns the relocation of an object that only moves, and keeps its kind and name;

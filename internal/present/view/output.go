@@ -39,9 +39,9 @@ type Printer struct {
 	Zone *time.Location
 	// CompactWarnings omits the details of warnings.
 	CompactWarnings bool
-	// Events also gets what is printed, for programs. Nil: no events are wanted.
+	// Events also gets all output, for programs. It is nil if no events are wanted.
 	Events *jsonview.Events
-	// Annotations also gets errors and warnings, for code review. Nil: none are wanted.
+	// Annotations also gets errors and warnings, for code review. It may be nil.
 	Annotations *annotations.Log
 
 	mu       sync.Mutex

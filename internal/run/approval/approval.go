@@ -30,7 +30,7 @@ type Fresh struct {
 	// Live returns the object that the new plan has read from the cluster, or nil if it does
 	// not exist.
 	Live func(providers.Ref) *unstructured.Unstructured
-	// Clean takes secret values out of text of others, such as names of field managers. Nil:
+	// Clean masks secret values in foreign text, such as names of field managers. It is nil if
 	// there are no secret values.
 	Clean func(string) string
 }

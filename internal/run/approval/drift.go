@@ -84,9 +84,9 @@ func writtenBy(kind, manager string, at time.Time) string {
 	return fmt.Sprintf(", %swritten by %q at %s", kind, manager, at.UTC().Format("2006-01-02 15:04:05 UTC"))
 }
 
-// LastWriter names the field manager that wrote to an object last, other than kolla's applies, and
-// not to its status: ", last written by "kubectl" at 2026-11-26 14:10:07 UTC". It is empty if the
-// object is nil or there is no such manager. clean takes secret values out of the name.
+// LastWriter names the field manager that wrote to an object last: ", last written by "kubectl" at
+// 2026-11-26 14:10:07 UTC". Kolla's applies and writes to the status do not count. The result is
+// empty if the object is nil or there is no such manager. clean masks secret values in the name.
 func LastWriter(live *unstructured.Unstructured, clean func(string) string) string {
 	if live == nil {
 		return ""

@@ -42,7 +42,7 @@ type NotAsPlannedError struct {
 	// Names are the variables that have another value than in the plan. If there are none,
 	// the files differ.
 	Names []string
-	// Planned has the values of these variables in the plan, as far as they are known.
+	// Planned contains the known values of these variables in the plan.
 	Planned []Assignment
 	// Rest: the configuration is for the rest of a plan, which waits for data. Otherwise it
 	// is for a saved plan.

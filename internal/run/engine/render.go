@@ -36,7 +36,7 @@ type RenderOptions struct {
 	AcceptRecovered bool
 }
 
-// Render makes the objects of a configuration, for the cluster as it is. The error is
+// Render makes the objects of a configuration for the present state of the cluster. The error is
 // ErrReported if there are errors; it then returns the other objects.
 func (e *Engine) Render(ctx context.Context, config *configs.Config, st *state.State, r RenderOptions) ([]providers.Object, error) {
 	snapshot := e.Cluster.Snapshot()

@@ -18,9 +18,9 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// LoadPlanned loads the configuration of a saved plan, with the current values of its
-// variables. The values in the file are only compared: a variable may name an image, and
-// whoever can write the file must not decide about images.
+// LoadPlanned loads the configuration of a saved plan, with the current values of its variables.
+// The values in the file are only compared: a variable may name an image, and a user who can only
+// write the file must not choose images.
 func (e *Engine) LoadPlanned(ctx context.Context, saved *plans.Plan, l Loading) (Loaded, error) {
 	config, diags, err := e.Source.Read(ctx, l)
 	switch {

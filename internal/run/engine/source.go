@@ -17,8 +17,9 @@ import (
 type Source struct {
 	// Dir is the directory of the configuration. Names of secret files are relative to it.
 	Dir string
-	// Evaluate evaluates the configuration. The given options say which data it may read;
-	// Evaluate adds all others. It returns an error if nobody answers for a variable.
+	// Evaluate evaluates the configuration. The given options determine which data it may read, and
+	// Evaluate adds all other options. It returns an error if a variable has no value and the
+	// question for it is not answered.
 	Evaluate func(lang.Options) (*configs.Config, hcl.Diagnostics, error)
 	Reporter Reporter
 

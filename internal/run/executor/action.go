@@ -261,9 +261,9 @@ func (s *step) send(ctx context.Context, sent *sending, manifest *unstructured.U
 		}
 		options.Precondition, options.New = providers.Precondition{}, true
 	case s.action.Object.Partial && !s.action.Force:
-		// Others change the rest of the object all the time, such as the heartbeats of a
-		// Node, so the write is not bound to a version. With Force it is, because others
-		// may own more fields by now than the plan shows.
+		// Other clients change the rest of the object all the time, such as the heartbeats of a
+		// Node, so the write is not bound to a version. A write with Force is, because other
+		// clients may own more fields by now than the plan shows.
 		options.Precondition.ResourceVersion = ""
 	case options.Precondition == providers.Precondition{}:
 		options.New = !comesByItself(s.action.Ref)

@@ -88,8 +88,8 @@ func (s *sending) removesLabels() bool {
 	return s.action.Object != nil && len(s.action.Object.Unwanted) > 0
 }
 
-// fingerprint returns a hash of the fields that kolla applied and of the additions of others. A
-// change of the status does not change it.
+// fingerprint returns a hash of the fields that kolla applied and of the fields that other clients
+// added. A change of the status does not change the hash.
 func (s *sending) fingerprint(live *unstructured.Unstructured, manager string) string {
 	return s.run.rules.Fingerprint(live, nil, manager, s.run.terms(s.action)).Owned
 }

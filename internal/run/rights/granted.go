@@ -93,9 +93,9 @@ func (b *builder) bound(binding *unstructured.Unstructured) []Rule {
 	}}
 }
 
-// parameters returns the rule for an admission policy with parameters. The server wants users who
-// write it to be able to read all objects of their kind, and users who write a binding of it to
-// be able to get or list those that the binding names.
+// parameters returns the rule for an admission policy with parameters. The server requires users
+// who write the policy to have read access to all objects of the parameters' kind. Users who write
+// a binding need get or list access to the objects that the binding names.
 func (b *builder) parameters(policy *unstructured.Unstructured) []Rule {
 	apiVersion, _, _ := unstructured.NestedString(policy.Object, "spec", "paramKind", "apiVersion")
 	kind, _, _ := unstructured.NestedString(policy.Object, "spec", "paramKind", "kind")

@@ -128,7 +128,7 @@ func Outdated(listed *providers.Snapshot, o *state.Object) int {
 	return count("status", "replicas") - count("status", "updatedReplicas")
 }
 
-// replacesOnRequest reports whether a workload keeps its pods until somebody deletes them.
+// replacesOnRequest reports whether a workload keeps outdated pods until they are deleted.
 func replacesOnRequest(workload *unstructured.Unstructured) bool {
 	strategy, _, _ := unstructured.NestedString(workload.Object, "spec", "updateStrategy", "type")
 	return strategy == "OnDelete"

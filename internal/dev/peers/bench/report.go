@@ -74,7 +74,8 @@ func (t table) write(b *strings.Builder) {
 	}
 }
 
-// behind lists the steps in which another tool than the floor and another kolla was faster than kolla.
+// behind lists the steps in which a tool other than the floor or an earlier kolla was faster than
+// kolla.
 func (t table) behind() []string {
 	var out []string
 	for _, s := range order {

@@ -1,7 +1,6 @@
-// Command floor does the least that any tool could do with the same objects and the
-// same answers: bare LISTs, or one server-side apply an object, as a dry run or in
-// earnest. It has no rate limit, asks for no discovery, and looks at nothing that
-// comes back.
+// Command floor sends only the requests that any tool needs for the same objects and answers:
+// LISTs, or one server-side apply per object, with or without dry run. It has no rate limit, does
+// no discovery, and ignores the content of the answers.
 package main
 
 import (
@@ -95,13 +94,13 @@ func read(file string) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// resourceOf is right for the kinds of the benchmark.
+// resourceOf returns the resource of a kind. It is right for the kinds of the benchmark.
 func resourceOf(object *unstructured.Unstructured) schema.GroupVersionResource {
 	kind := object.GroupVersionKind()
 	return kind.GroupVersion().WithResource(strings.ToLower(kind.Kind) + "s")
 }
 
-// scopes returns where objects are, one a kind.
+// scopes returns the scope of each kind's objects.
 func scopes(client *dynamic.DynamicClient, objects []*unstructured.Unstructured) map[schema.GroupVersionResource]dynamic.ResourceInterface {
 	scopes := map[schema.GroupVersionResource]dynamic.ResourceInterface{}
 	for _, object := range objects {

@@ -25,8 +25,8 @@ type row struct {
 // Sides reports whether a row has lines on both sides.
 func (r row) Sides() bool { return len(r.Old) > 0 && len(r.New) > 0 }
 
-// line is a line of one side. Differs is the part that its counterpart does not have; empty:
-// all of the line is in Head.
+// line is a line on one side. Differs is the part that the line on the other side does not have. If
+// it is empty, the whole line is in Head.
 type line struct{ Head, Differs, Tail string }
 
 const (
@@ -185,7 +185,7 @@ func values(f report.Field, opaque bool, o Options) []row {
 	return []row{r}
 }
 
-// side returns the lines of one value of a field.
+// side returns the lines of a field's value on one side.
 func side(v any, opaque bool, o Options) []string {
 	if v == nil {
 		return nil

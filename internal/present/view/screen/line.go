@@ -62,13 +62,13 @@ func paint(attributes ...color.Attribute) *color.Color {
 	return c
 }
 
-// Text makes a line of one plain run.
+// Text makes a line with one plain run.
 func Text(s string) Line { return Line{{Text: s}} }
 
-// Textf makes a line of one formatted plain run.
+// Textf makes a line with one formatted plain run.
 func Textf(format string, args ...any) Line { return Text(fmt.Sprintf(format, args...)) }
 
-// Styled makes a line of one run.
+// Styled makes a line with one run.
 func Styled(s Style, t string) Line { return Line{{Text: t, Style: s}} }
 
 // Then appends the runs of other lines.
@@ -107,8 +107,8 @@ func (l Line) String() string {
 	return b.String()
 }
 
-// Render writes the line without trailing blanks. All lines go through Render, which makes
-// text of others harmless.
+// Render writes the line without trailing blanks. All lines go through Render, which makes foreign
+// text harmless.
 func (l Line) Render(b *strings.Builder, colored bool) {
 	l = l.marked(foreign.Acts)
 	last := len(l) - 1

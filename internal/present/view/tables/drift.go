@@ -35,7 +35,7 @@ func Drift(out io.Writer, look *drift.Look, zone *time.Location) error {
 	return nil
 }
 
-// signs stand before the fields, so that no text of others begins a line.
+// signs precede the fields, so that no foreign text begins a line.
 var signs = map[drift.Change]string{drift.Changed: "~", drift.Added: "+", drift.Removed: "-", drift.Deleted: "-"}
 
 // driftFields lists the fields by object.

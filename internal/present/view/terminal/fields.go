@@ -279,8 +279,8 @@ const maxValue = 1000
 // unreadable matches keys, certificates and checksums.
 var unreadable = regexp.MustCompile(`^[A-Za-z0-9+/=_"…-]{200,}$`)
 
-// long breaks a long value into lines that begin at a column; n is the length of the value.
-// It only shortens values that people cannot read, and those that fill the screen.
+// long breaks a long value into lines that begin at a column. n is the length of the value. It only
+// shortens values that people cannot read, and values that would fill the screen.
 func (r fields) long(s string, n, column int) []string {
 	width := max(r.width-column, 40)
 	switch {
@@ -313,8 +313,8 @@ func (r fields) pair(f report.Field, column int) (before, after []string) {
 	return r.long(b, m, column), r.long(a, n, column)
 }
 
-// whole shows a text of several lines or a structure on several lines; nil for a value of
-// one line. Only with full is a long structure shown completely.
+// whole returns a multi-line text or a structure on several lines, or nil for a one-line value. A
+// long structure is complete only with full.
 func whole(v any, full bool) []string {
 	if report.SeveralLines(v) {
 		return strings.Split(strings.TrimSuffix(v.(string), "\n"), "\n")

@@ -51,7 +51,7 @@ func driftInShort(p page) []screen.Line {
 	return append(out, deleted...)
 }
 
-// drifted renders the changes of others to an object.
+// drifted renders the changes that other clients made to an object.
 func drifted(p page, o *report.Object) item {
 	it := item{heads: []screen.Line{driftHead(o)}, gone: o.Gone}
 	if o.Gone {

@@ -14,10 +14,10 @@ const (
 	tfcmtRule    = "─────────────────────────────────────────────────────────────────────────────"
 )
 
-// Tfcmt renders a plan for tfcmt, which makes a comment for code review of it. Warnings come
-// first: tfcmt takes everything from the first warning, perhaps one above this page, to the
-// first rule. What a policy says about a plan without changes counts as a change: tfcmt shows
-// no other part of such a plan.
+// Tfcmt renders a plan for tfcmt, which turns it into a comment for code review. Warnings come
+// first: tfcmt takes everything from the first warning, perhaps one above this page, to the first
+// rule. Results of policies count as changes in a plan without changes, because tfcmt shows no
+// other part of such a plan.
 func Tfcmt(doc *report.Plan, options Options, stream screen.Stream) []screen.Line {
 	p := page{doc: doc, options: options, out: stream, width: stream.Width}
 	out := append(sections(warnings(p)), screen.Text(tfcmtRule))
