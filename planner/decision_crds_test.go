@@ -31,8 +31,8 @@ spec:
 `, colours))
 }
 
-// What the server says of an object by a definition that the plan changes counts, as
-// long as it is not about what the definition says.
+// TestAnswersByADefinitionThatChanges checks dry runs of an object whose CRD the same plan changes.
+// The plan ignores a refusal by the old schema, and reports all other refusals.
 func TestAnswersByADefinitionThatChanges(t *testing.T) {
 	wrong := invalid("colour", `Unsupported value: "green"`)
 	for name, test := range map[string]struct {

@@ -9,7 +9,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// Fewer pods are refused where members have to leave before, and only then.
+// TestFewerPods checks that a plan refuses fewer pods only if members have to leave first.
 func TestFewerPods(t *testing.T) {
 	const at = "service.db/StatefulSet/db"
 	for name, test := range map[string]struct {

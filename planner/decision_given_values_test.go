@@ -12,8 +12,9 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// That the value of a sensitive variable changed shows in no digest, and is a change
-// of the configuration all the same. What somebody else wrote is not.
+// TestReasonOfAnotherSensitiveValue checks that a changed sensitive variable counts as a change of
+// the configuration, although no digest contains its value. A value that another manager wrote is
+// drift.
 func TestReasonOfAnotherSensitiveValue(t *testing.T) {
 	const at = "manifest.a/Secret/a"
 	value := map[string]any{"given": "b25l", "fixed": "Zml4ZWQ="}

@@ -66,7 +66,8 @@ func TestWhatIsKollas(t *testing.T) {
 	}
 }
 
-// Of many objects that are only labelled one message tells.
+// TestALostState checks that one message reports all objects that carry the cloud's label and are
+// not in the state.
 func TestALostState(t *testing.T) {
 	c := &cluster{}
 	var objects []providers.Object
@@ -81,7 +82,8 @@ func TestALostState(t *testing.T) {
 	}
 }
 
-// A refresh forgets what is gone, and no object whose label somebody changed.
+// TestRefreshKeepsWhatIsThere checks that a refresh-only plan keeps the record of an object whose
+// cloud label was changed.
 func TestRefreshKeepsWhatIsThere(t *testing.T) {
 	s := situation{
 		at: atConfigMap, manifest: configMap, record: known,
@@ -97,8 +99,8 @@ func TestRefreshKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
-// Of many objects of another cloud one message tells, at the namespace if that is one of
-// them.
+// TestAnotherCloudsNamespace checks that one message reports all objects of another cloud. If their
+// namespace is one of these objects, the message names the namespace first.
 func TestAnotherCloudsNamespace(t *testing.T) {
 	for _, withNamespace := range []bool{false, true} {
 		things := []*unstructured.Unstructured{thing("v1", "ConfigMap", "c-0"), thing("v1", "ConfigMap", "c-1"), thing("v1", "ConfigMap", "c-2"), thing("v1", "ConfigMap", "c-3")}
@@ -124,8 +126,9 @@ func TestAnotherCloudsNamespace(t *testing.T) {
 	}
 }
 
-// Nothing is read from a Secret that has the name of a declared one and is not kolla's:
-// neither for itself nor for what is derived from it, nor is it sent anywhere.
+// TestUnownedObjectsAreNotRead checks that a plan does not read values from a Secret that is not
+// kolla's, although it has the name of a declared Secret. No value gets into derived values or into
+// requests.
 func TestUnownedObjectsAreNotRead(t *testing.T) {
 	const value = "swordfish"
 	planted := thing("v1", "Secret", "root")
@@ -149,7 +152,7 @@ func TestUnownedObjectsAreNotRead(t *testing.T) {
 		t.Errorf("sent to the server: %q", text)
 	}
 
-	// Named, it is taken over as it is, and the plan says what that means.
+	// With -adopt, the Secret is taken over with its values, and the plan says what that means.
 	in := input(c, root, url)
 	in.Adopt = []string{"service.db/Secret/root"}
 	_, problems, err := planner.Make(t.Context(), in)

@@ -38,8 +38,8 @@ func unchanged(t *testing.T) (*world, planner.Input) {
 	return w, in
 }
 
-// That a server refuses an object, by a quota that is new, says nothing about whether it would
-// change: kolla was not wrong.
+// TestRefusalsAreNoContradiction checks that -verify=full does not call a fingerprint wrong if the
+// server refuses the dry run, for example because of a new quota.
 func TestRefusalsAreNoContradiction(t *testing.T) {
 	for name, refused := range map[string]error{
 		"quota":      refusal(http.StatusForbidden, metav1.StatusReasonForbidden, "exceeded quota"),
@@ -70,8 +70,8 @@ func TestChangesAreAContradiction(t *testing.T) {
 	}
 }
 
-// Who may not see what changes objects pays with a request for each, and is told
-// once.
+// TestHiddenMutatorsAreSaid checks that each object costs a dry run if the user cannot list
+// webhooks, and that one warning names the missing permission.
 func TestHiddenMutatorsAreSaid(t *testing.T) {
 	w, in := unchanged(t)
 	w.cluster.answer = func(*unstructured.Unstructured, providers.DryRunOptions) (*unstructured.Unstructured, error) {
@@ -93,8 +93,8 @@ func TestHiddenMutatorsAreSaid(t *testing.T) {
 	}
 }
 
-// scaled is a Deployment whose replicas an autoscaler has set, which names it with
-// the version.
+// scaled returns a plan's input with a Deployment whose replicas an autoscaler has set. The
+// autoscaler's scaleTargetRef has the given version.
 func scaled(t *testing.T, version string) planner.Input {
 	t.Helper()
 	manifest := thing("apps/v1", "Deployment", "x")
@@ -121,7 +121,7 @@ func scaled(t *testing.T, version string) planner.Input {
 	return w.input(declared("manifest.a/Deployment/x", manifest))
 }
 
-// An autoscaler does not mind which version of a kind it names.
+// TestAutoscalersNameAnyVersion checks that scaleTargetRef may name any version of a group.
 func TestAutoscalersNameAnyVersion(t *testing.T) {
 	for _, version := range []string{"apps/v1", "apps/v1beta2"} {
 		a := find(t, mustPlan(t, scaled(t, version)), "manifest.a/Deployment/x")
@@ -134,7 +134,8 @@ func TestAutoscalersNameAnyVersion(t *testing.T) {
 	}
 }
 
-// Without the autoscalers nobody knows whether one still has a field.
+// TestAutoscalersThatCannotBeListed checks that the replicas are left alone if the user cannot list
+// autoscalers, and that any other error stops the plan.
 func TestAutoscalersThatCannotBeListed(t *testing.T) {
 	in := scaled(t, "apps/v1")
 	broken := errors.New("connection lost")

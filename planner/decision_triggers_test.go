@@ -95,7 +95,7 @@ func TestReplaceTriggeredBy(t *testing.T) {
 	}
 }
 
-// The guards are those of -replace.
+// TestTriggeredGuards checks that replace_triggered_by has the same guards as -replace.
 func TestTriggeredGuards(t *testing.T) {
 	const base = "manifest.base/ConfigMap/base"
 	change := func() providers.Object {
@@ -127,7 +127,8 @@ func TestTriggeredGuards(t *testing.T) {
 	}
 }
 
-// An object that there is not is told of once.
+// TestTriggerThatIsNotDeclared checks that one message reports a trigger that is not declared,
+// although two objects name it.
 func TestTriggerThatIsNotDeclared(t *testing.T) {
 	w := &world{}
 	text := mustNotPlan(t, w.input(
@@ -140,8 +141,8 @@ func TestTriggerThatIsNotDeclared(t *testing.T) {
 	}
 }
 
-// The rest of an apply replaces the objects that an earlier round announced, although their
-// triggers do not change any more.
+// TestTriggeredInAnEarlierRound checks that a later round of an apply replaces the objects that an
+// earlier round announced, although their triggers no longer change.
 func TestTriggeredInAnEarlierRound(t *testing.T) {
 	const (
 		base = "manifest.base/ConfigMap/base"

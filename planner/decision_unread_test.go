@@ -23,7 +23,7 @@ func hide(kind string) func(*planner.Input) {
 	}
 }
 
-// What cannot be read is decided by what the state knows of it.
+// TestUnread checks that a plan decides by the state's records about objects that cannot be read.
 func TestUnread(t *testing.T) {
 	const deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: openstack}, spec: {template: {spec: {containers: [{name: c, image: i}]}}}}"
 	const at = "service.a/Deployment/d"
@@ -111,7 +111,8 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// Which permission is missing is told with what could not be read, not besides.
+// TestUnreadForWantOfPermission checks that a missing permission is reported in the evidence of the
+// object that could not be read, and not as a separate problem.
 func TestUnreadForWantOfPermission(t *testing.T) {
 	missing := &providers.PermissionError{User: "ann", Verb: "list", Resource: "deployments", Group: "apps", Namespace: "openstack"}
 	test := situation{
@@ -131,7 +132,8 @@ func TestUnreadForWantOfPermission(t *testing.T) {
 	}
 }
 
-// A definition that could not be read, and is declared as before, says nothing new.
+// TestUnreadDefinition checks that a CRD that cannot be read counts as unchanged if its declaration
+// is unchanged.
 func TestUnreadDefinition(t *testing.T) {
 	const at = "manifest.w/CustomResourceDefinition/widgets.example.org"
 	definition, widget := declared(at, widgets(t, "red")), objecttest.Read(t, "{apiVersion: example.org/v1, kind: Widget, metadata: {name: w, namespace: openstack}, colour: red}")
@@ -145,7 +147,8 @@ func TestUnreadDefinition(t *testing.T) {
 	}
 }
 
-// A namespace is not deleted with what nobody can see in it.
+// TestUnreadObjectsKeepTheirNamespace checks that a namespace is not deleted while it contains
+// objects that cannot be read.
 func TestUnreadObjectsKeepTheirNamespace(t *testing.T) {
 	namespace := namespaceOf("old")
 	namespace.SetLabels(map[string]string{providers.LabelCloud: "prod"})
@@ -174,7 +177,8 @@ func TestUnreadObjectsKeepTheirNamespace(t *testing.T) {
 	}
 }
 
-// Who may not see pods cannot have a claim replaced, and is told about that claim.
+// TestUnreadUsersOfAClaim checks that a claim is not replaced if the user cannot list the pods that
+// may use it.
 func TestUnreadUsersOfAClaim(t *testing.T) {
 	const at = "service.a/PersistentVolumeClaim/data"
 	in := situation{at: at, manifest: "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: openstack}}", live: asItIs, record: known, input: hide("/Pod")}.make(t)

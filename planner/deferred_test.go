@@ -18,15 +18,15 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// later is an object of which not all is known, as it is declared.
+// later is a declared object with values that are known after apply.
 func later(at string, manifest *unstructured.Unstructured, dependsOn ...string) providers.Object {
 	o := declared(at, manifest, dependsOn...)
 	o.Deferred = []string{"data.registry"}
 	return o
 }
 
-// deferredWorld is a cloud with two versions of a file, the second in use, of which the
-// next is not known yet.
+// deferredWorld is a cloud with two versions of a file. The second version is in use, and the next
+// version is known after apply.
 func deferredWorld(t *testing.T) (*world, []providers.Object) {
 	w := &world{}
 	for _, n := range []int{1, 2} {
@@ -55,7 +55,7 @@ func deferredWorld(t *testing.T) (*world, []providers.Object) {
 	}
 }
 
-// fileOf is the first file that a workload mounts.
+// fileOf returns the first file that a workload mounts.
 func fileOf(u *unstructured.Unstructured) string {
 	volumes, _, _ := unstructured.NestedSlice(u.Object, "spec", "template", "spec", "volumes")
 	for _, v := range volumes {
@@ -66,8 +66,9 @@ func fileOf(u *unstructured.Unstructured) string {
 	return ""
 }
 
-// What is not known yet is planned as far as that goes, without the server; nothing of
-// which it may take the place goes; and what depends on it waits with it.
+// TestDeferred checks objects with values that are known after apply. They are planned without the
+// server, as far as their values are known. The file versions that they may supersede stay, and the
+// objects that depend on them wait.
 func TestDeferred(t *testing.T) {
 	w, objects := deferredWorld(t)
 	plan := mustPlan(t, w.input(objects...))
@@ -143,7 +144,8 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// Values of a Secret that are known later are no less secret now.
+// TestDeferredSecret checks that a Secret with values that are known after apply hides its other
+// values.
 func TestDeferredSecret(t *testing.T) {
 	w := &world{}
 	o := later("manifest.copy/Secret/copy", thing("v1", "Secret", "copy"))
@@ -173,7 +175,7 @@ func TestDeferredReplace(t *testing.T) {
 	}
 }
 
-// A plan of the rest may do what was shown, and nothing else.
+// TestUnannounced checks that the plan of the rest does nothing but the actions that were shown.
 func TestUnannounced(t *testing.T) {
 	w, objects := deferredWorld(t)
 	_, rest := mustPlan(t, w.input(objects...)).Divide()
@@ -228,8 +230,8 @@ func TestUnannounced(t *testing.T) {
 	}
 }
 
-// What nobody can tell yet is no part of a restricted plan: neither what is declared of
-// it nor what is there of it.
+// TestUndecided checks that a restricted plan leaves out blocks whose instances are not known yet:
+// the declared objects as well as the existing ones.
 func TestUndecided(t *testing.T) {
 	for _, undecided := range []string{"module.edge.service.redis", "module.edge.*"} {
 		w := &world{}
@@ -252,8 +254,8 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// As long as nobody can tell which roles there are, nodes keep the labels that they have
-// of them, whether other roles have the node or not. Other labels come nonetheless.
+// TestUndecidedRoles checks that nodes keep their labels of roles that are not known yet, whether
+// or not another role has the node. Other labels are added.
 func TestUndecidedRoles(t *testing.T) {
 	node := func(name string, labels map[string]string) *unstructured.Unstructured {
 		u := thing("v1", "Node", name)
@@ -296,8 +298,8 @@ func TestUndecidedRoles(t *testing.T) {
 	}
 }
 
-// Secrets of blocks that nobody can tell yet are not taken for gone; a destroy asks
-// nobody what is declared.
+// TestUndecidedSecrets checks that Secrets of blocks whose instances are not known yet are kept,
+// except by a destroy.
 func TestUndecidedSecrets(t *testing.T) {
 	for _, destroy := range []bool{false, true} {
 		w := &world{}
@@ -318,7 +320,8 @@ func TestUndecidedSecrets(t *testing.T) {
 	}
 }
 
-// What is not known yet has no value, but a place.
+// TestDeferredValues checks that fields that are known after apply are listed as unknown, without
+// values.
 func TestDeferredValues(t *testing.T) {
 	w, objects := deferredWorld(t)
 	in := w.input(objects...)

@@ -20,8 +20,8 @@ const (
 	byMutation = `configmaps "a" is forbidden: policy 'p' with binding 'b' denied request: no dry runs`
 )
 
-// A webhook chooses the code of its denial, and a policy the reason. None of these codes says
-// that the server is unwell.
+// TestDeniedDryRuns checks denials by webhooks and policies. A webhook chooses the code of its
+// denial, and a policy chooses the reason. No such code means that the server is unhealthy.
 func TestDeniedDryRuns(t *testing.T) {
 	denials := map[string]error{
 		"403":              refusal(http.StatusForbidden, metav1.StatusReasonForbidden, byWebhook),
@@ -96,8 +96,8 @@ func TestDeniedDryRuns(t *testing.T) {
 	}
 }
 
-// A field that cannot change takes a replacement. If its dry run is denied, the object might be
-// deleted and not created again.
+// TestDeniedReplacement checks that an object is not replaced if the dry run of the new object is
+// denied: the object might be deleted and not created again.
 func TestDeniedReplacement(t *testing.T) {
 	s := situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known, answer: func(_ *unstructured.Unstructured, o providers.DryRunOptions) (*unstructured.Unstructured, error) {
 		if o.Surrogate {
@@ -115,7 +115,8 @@ func TestDeniedReplacement(t *testing.T) {
 	}
 }
 
-// Nobody writes an object that is as declared, as far as one can tell. It stops nothing.
+// TestDeniedDryRunsOfUnchangedObjects checks that a denied dry run does not refuse a plan if
+// nothing suggests that the object changes. No apply writes such an object.
 func TestDeniedDryRunsOfUnchangedObjects(t *testing.T) {
 	s := situation{at: atConfigMap, manifest: configMap, live: asItIs, record: known, answer: says(refusal(http.StatusForbidden, metav1.StatusReasonForbidden, byWebhook))}
 	in := s.make(t)

@@ -35,8 +35,8 @@ func served(t *testing.T) *unstructured.Unstructured {
 	return u
 }
 
-// What the server would fill in again is left out of a draft, and nothing else; and all
-// of it stays where the server does not say so.
+// TestDraft checks that a draft leaves out exactly those fields that the server would fill in
+// again. If a dry run is refused, the draft keeps all these fields.
 func TestDraft(t *testing.T) {
 	// The server gives everything but the session affinity.
 	answer := func(sent *unstructured.Unstructured) *unstructured.Unstructured {
@@ -100,7 +100,7 @@ func TestDraft(t *testing.T) {
 	}
 }
 
-// What a controller assigns is no part of a declaration.
+// TestDraftWithoutAssigned checks that a draft leaves out the fields that controllers assign.
 func TestDraftWithoutAssigned(t *testing.T) {
 	claim := thing("v1", "PersistentVolumeClaim", "data")
 	claim.Object["spec"] = ownedFields{"volumeName": "pv-1", "storageClassName": "fast"}

@@ -27,8 +27,8 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// cluster is a Reader whose server says what the test wants. It knows nothing of
-// server-side apply: that is tested against a real server.
+// cluster is a Reader with objects and answers that the test sets. It does not implement
+// server-side apply: planner/live tests that with a real API server.
 type cluster struct {
 	mu      sync.Mutex // one question at a time: what a test answers with need not lock
 	objects []*unstructured.Unstructured
@@ -101,7 +101,7 @@ func (c *cluster) DryRun(_ context.Context, object *unstructured.Unstructured, o
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if options.Over != nil {
-		// What nothing declares is the server's own, unless the test says otherwise.
+		// Fields that nothing declares belong to the server, unless the test says otherwise.
 		if c.without == nil {
 			return options.Over.DeepCopy(), nil
 		}
@@ -130,7 +130,7 @@ var (
 	then = time.Date(2026, 11, 21, 2, 11, 0, 0, time.UTC)
 )
 
-// address reads an address that is known to be one.
+// address parses an address and panics if it is invalid.
 func address(text string) addrs.Object {
 	a, err := addrs.ParseObject(text)
 	if err != nil {
@@ -139,8 +139,7 @@ func address(text string) addrs.Object {
 	return a
 }
 
-// input is what a plan for the cloud "prod" is made from. Its namespace is there
-// already, and not declared.
+// input is the input of a plan for the cloud "prod". The namespace exists and is not declared.
 func input(c *cluster, objects ...providers.Object) planner.Input {
 	c.objects = append(c.objects, namespaceOf("openstack"))
 	return planner.Input{
@@ -173,7 +172,7 @@ func declared(at string, manifest *unstructured.Unstructured, dependsOn ...strin
 	return o
 }
 
-// of labels an object as one of a service.
+// of sets the label of a service on an object.
 func of(service string, u *unstructured.Unstructured) *unstructured.Unstructured {
 	u.SetLabels(map[string]string{providers.LabelService: service})
 	return u
@@ -193,7 +192,7 @@ func live(manifest *unstructured.Unstructured, uid types.UID) *unstructured.Unst
 	return u
 }
 
-// recorded is what the state knows of a live object.
+// recorded is the state's record of a live object.
 func recorded(at string, u *unstructured.Unstructured) state.Object {
 	return state.Object{
 		Address:    at,
@@ -207,7 +206,7 @@ func recorded(at string, u *unstructured.Unstructured) state.Object {
 	}
 }
 
-// token has an object carry the token that it was created with.
+// token sets the token that the object was created with.
 func token(u *unstructured.Unstructured, token string) {
 	annotations := u.GetAnnotations()
 	if annotations == nil {
@@ -227,7 +226,7 @@ func owns(u *unstructured.Unstructured, manager string, operation metav1.Managed
 	}))
 }
 
-// mustPlan makes a plan, and fails the test if there is any problem with it.
+// mustPlan makes a plan, and fails the test if the plan has any problem.
 func mustPlan(t *testing.T, in planner.Input) *plans.Plan {
 	t.Helper()
 	plan, problems, err := planner.Make(t.Context(), in)
@@ -237,8 +236,7 @@ func mustPlan(t *testing.T, in planner.Input) *plans.Plan {
 	return plan
 }
 
-// mustNotPlan makes a plan that has problems, and returns their summaries and
-// details as text.
+// mustNotPlan makes a plan that has problems, and returns their summaries and details as text.
 func mustNotPlan(t *testing.T, in planner.Input) string {
 	t.Helper()
 	_, problems, err := planner.Make(t.Context(), in)
@@ -285,7 +283,7 @@ func kinds(reasons []plans.Reason) []plans.ReasonKind {
 	return list
 }
 
-// refusal is an answer of the API server that says no.
+// refusal is an error response of the API server.
 func refusal(code int32, reason metav1.StatusReason, message string, causes ...metav1.StatusCause) error {
 	return fmt.Errorf("dry run: %w", &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message,
@@ -298,7 +296,7 @@ func invalid(field, message string) error {
 		metav1.StatusCause{Type: metav1.CauseTypeFieldValueInvalid, Field: field, Message: message})
 }
 
-// text is the whole plan as JSON.
+// text returns the whole plan as JSON.
 func text(t *testing.T, plan *plans.Plan) string {
 	t.Helper()
 	raw, err := json.Marshal(plan)
@@ -308,7 +306,7 @@ func text(t *testing.T, plan *plans.Plan) string {
 	return string(raw)
 }
 
-// everything names all objects, to be taken over.
+// everything returns the addresses of all objects, for -adopt.
 func everything(objects []providers.Object) []string {
 	var names []string
 	for _, o := range objects {

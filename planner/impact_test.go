@@ -187,8 +187,8 @@ func nodeWith(t *testing.T, name, taint string, labels map[string]string) *unstr
 	return node
 }
 
-// The answer of the server to a new DaemonSet has a status that counts no pods. The plan counts
-// the nodes instead, as they are after it.
+// TestPodsOfANewDaemonSet checks that a plan counts the nodes that a new DaemonSet selects. The
+// status of a new DaemonSet counts no pods. It counts the nodes as they are after the apply.
 func TestPodsOfANewDaemonSet(t *testing.T) {
 	compute := map[string]string{"role": "compute"}
 	only := func(key, operator string, values ...any) func(*testing.T, *unstructured.Unstructured) {
@@ -279,7 +279,7 @@ func TestPodsOfANewDaemonSet(t *testing.T) {
 	}
 }
 
-// A Job that starts no pods does not run.
+// TestImpactOfASuspendedJob checks that a Job that starts no pods has no impact.
 func TestImpactOfASuspendedJob(t *testing.T) {
 	suspended, none := thing("batch/v1", "Job", "suspended"), thing("batch/v1", "Job", "none")
 	put(t, suspended, true, "spec", "suspend")
@@ -310,7 +310,7 @@ func TestImpactOfAWorkloadWithoutPods(t *testing.T) {
 	}
 }
 
-// Which settings of which file make pods restart.
+// TestImpactOfAConfigFile checks that the impact names the changed settings and their file.
 func TestImpactOfAConfigFile(t *testing.T) {
 	tests := map[string]struct{ before, after, says string }{
 		"a setting": {
@@ -352,7 +352,7 @@ func TestImpactOfAConfigFile(t *testing.T) {
 	}
 }
 
-// grave is an impact of nothing but what stops or is lost.
+// grave is an impact in which every line is grave.
 func grave(block string, lines ...string) report.Impact {
 	return report.Impact{Block: block, Lines: lines, Grave: lines}
 }
@@ -399,7 +399,7 @@ func TestImpactOfOtherActions(t *testing.T) {
 	}
 }
 
-// Images are told by what differs in them.
+// TestImpactOfAnImage checks that the impact names the parts in which two images differ.
 func TestImpactOfAnImage(t *testing.T) {
 	tests := map[string]struct{ before, after, says string }{
 		"tag":               {"quay.io/kolla/keystone:1", "quay.io/kolla/keystone:2", "keystone:1 → keystone:2"},
@@ -492,7 +492,8 @@ func TestImpactOfARequestedReplacement(t *testing.T) {
 	}
 }
 
-// Restarting the only pod of what holds data is grave: nothing answers meanwhile.
+// TestImpactOnADatabase checks that the restart of a workload's only pod is grave if the workload
+// holds data: there is downtime.
 func TestImpactOnADatabase(t *testing.T) {
 	tests := map[string]struct {
 		kind     string

@@ -10,8 +10,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// The server names fields by index, in its own words, or not at all; a plan by keys,
-// and only what changes.
+// TestCauses checks that refused fields are named as in a plan: by the keys of list elements, and
+// only if they change. The server names fields by index, in its own words, or not at all.
 func TestCauses(t *testing.T) {
 	const before, after = `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "namespace": "n"}, "spec": {
 		"paused": false, "replicas": 1, "selector": {"matchLabels": {"app": "one"}}, "template": {"metadata": {"annotations": {"example.org/a.b": "1"}}, "spec": {"containers": [

@@ -21,8 +21,8 @@ func service(t *testing.T, spec string) *unstructured.Unstructured {
 	return u
 }
 
-// Addresses and ports that a dry run made up are not sent back to the server. Those that the
-// Service has stay.
+// TestWithoutAllocated checks that addresses and ports that a dry run made up are not sent back to
+// the server. The addresses and ports of the live Service stay.
 func TestWithoutAllocated(t *testing.T) {
 	for name, test := range map[string]struct{ live, answer, want string }{
 		"placeholders": {

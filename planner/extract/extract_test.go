@@ -81,7 +81,8 @@ func TestTakeNothing(t *testing.T) {
 	}
 }
 
-// TestTakeOrder takes the order of a list of which nothing else is wanted.
+// TestTakeOrder checks that the order of a list can be taken without the other fields of its
+// elements.
 func TestTakeOrder(t *testing.T) {
 	order, err := extract.OrderAt(fieldpath.MakePathOrDie("l"))
 	if err != nil {

@@ -239,8 +239,8 @@ func TestDiffOfFilesAndSecrets(t *testing.T) {
 	}
 }
 
-// FuzzDiff: an object does not differ from itself, and two objects differ in the
-// same places from either side.
+// FuzzDiff checks that an object does not differ from itself, and that the differences of two
+// objects have the same paths in both directions.
 func FuzzDiff(f *testing.F) {
 	seed(f, "testdata/diff/*.json")
 	f.Fuzz(func(t *testing.T, content []byte) {
@@ -268,7 +268,7 @@ func FuzzDiff(f *testing.F) {
 	})
 }
 
-// seed adds files to a corpus; that there are none is a mistake.
+// seed adds files to a corpus. It fails if no file matches.
 func seed(f *testing.F, pattern string) {
 	paths, err := filepath.Glob(pattern)
 	if err != nil || len(paths) == 0 {

@@ -9,7 +9,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// What a manager does not own, in all shapes that managedFields have, each as a whole.
+// TestExtras checks which fields a manager does not own, for all shapes of managedFields. A field
+// that the manager does not own is listed once, without the fields below it.
 func TestExtras(t *testing.T) {
 	tests := map[string]struct {
 		owned, others string // FieldsV1
@@ -58,7 +59,8 @@ func TestExtras(t *testing.T) {
 	}
 }
 
-// What is declared as empty and was filled goes first; the rest stays.
+// TestBare checks that fields that are declared as empty and were filled are removed, and that all
+// other fields stay.
 func TestBare(t *testing.T) {
 	manifest := objecttest.Read(t, `{apiVersion: example.org/v1, kind: Thing, metadata: {name: a}, spec: {keep: 1, empty: {}}}`)
 	for fields, want := range map[string]bool{

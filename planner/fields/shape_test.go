@@ -44,8 +44,8 @@ spec:
   - {name: b, count: 1}
 `
 
-// Of a kind whose schema nobody has at hand, the server's account of the fields tells
-// which lists have merge keys.
+// TestDiffOfACustomResource checks that managedFields show which lists of a custom resource have
+// merge keys.
 func TestDiffOfACustomResource(t *testing.T) {
 	cases := map[string]struct {
 		change []string // old, new, old, new

@@ -116,7 +116,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// Each object gets its own copy of a default that is a map.
+// TestDefaultsAreNotShared checks that each object gets its own copy of a default that is a map.
 func TestDefaultsAreNotShared(t *testing.T) {
 	schema := schemaOf(t, "{type: object, properties: {spec: {type: object, default: {a: {b: 1}}, properties: {a: {type: object, properties: {b: {type: integer}}}}}}}")
 	first := schema.Complete(widget(t, ""))
