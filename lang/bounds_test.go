@@ -17,6 +17,9 @@ import (
 // is compared with the golden files. What is generated is after the start of cloud.hcl,
 // unless it begins with the name of a file.
 func TestBounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	const root = "testdata/bounds"
 	deep := func(open, inner, closing string, n int) string {
 		return strings.Repeat(open, n) + inner + strings.Repeat(closing, n)

@@ -145,6 +145,9 @@ func FuzzDocuments(f *testing.F) {
 
 // TestManyDocuments checks that a text has a limited number of documents, however they are separated.
 func TestManyDocuments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for _, part := range []string{"{}", "--- a\n"} {
 		if got, wrong := yaml.Documents([]byte(strings.Repeat(part, 50_000))); len(got) < 49_999 || len(wrong) > 0 {
 			t.Errorf("%q: %d documents, %v", part, len(got), wrong)

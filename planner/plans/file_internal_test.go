@@ -39,6 +39,9 @@ func TestSaveOfMoreThanLoadTakes(t *testing.T) {
 // that are right. It measures what is allocated: how long that takes depends on the
 // machine.
 func TestReadBombs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	many := func(n int, open, item, end string) string {
 		return open + strings.Repeat(item+",", n-1) + item + end
 	}

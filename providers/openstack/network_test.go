@@ -29,12 +29,11 @@ type end struct {
 	ownNode bool
 }
 
-// open reports what a policy engine has to do by the rules of NetworkPolicies: nothing
-// is said of a pod that no policy selects; of another one, its node may connect, and
-// who is in the from of an ingress rule, or in one without, on the ports of the rule.
+// open reports whether a policy engine lets a pod connect to a port of another pod. Everybody may
+// connect to a pod that no policy selects. To any other pod may connect its node, and each peer of an
+// ingress rule on the ports of the rule. A rule without peers is for everybody.
 // https://kubernetes.io/docs/concepts/services-networking/network-policies/
 func open(t *testing.T, policies []networking.NetworkPolicy, from, to end, protocol v1.Protocol, port int) bool {
-	t.Helper()
 	if from.ownNode {
 		return true
 	}
@@ -61,7 +60,6 @@ func onPort(ports []networking.NetworkPolicyPort, protocol v1.Protocol, port int
 }
 
 func isFrom(t *testing.T, namespace string, peers []networking.NetworkPolicyPeer, from end) bool {
-	t.Helper()
 	return len(peers) == 0 || slices.ContainsFunc(peers, func(p networking.NetworkPolicyPeer) bool {
 		switch {
 		case p.IPBlock != nil:
@@ -81,7 +79,6 @@ func isFrom(t *testing.T, namespace string, peers []networking.NetworkPolicyPeer
 var read sync.Map // *metav1.LabelSelector to labels.Selector
 
 func selects(t *testing.T, selector *metav1.LabelSelector, of map[string]string) bool {
-	t.Helper()
 	s, known := read.Load(selector)
 	if !known {
 		parsed, err := metav1.LabelSelectorAsSelector(selector)

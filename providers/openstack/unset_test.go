@@ -57,7 +57,7 @@ func TestUnset(t *testing.T) {
 			u.before = u.complaintsNow()
 			for name, source := range u.files {
 				for i, p := range u.places(t, name, source) {
-					if testing.Short() && i%4 > 0 {
+					if testing.Short() && i%16 > 0 {
 						continue
 					}
 					u.try(t, name, source, p)
