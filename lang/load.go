@@ -21,6 +21,7 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/graph"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/moves"
 	"kolla.openstack.org/kolla/lang/internal/services"
 	"kolla.openstack.org/kolla/lang/internal/settings"
@@ -90,7 +91,7 @@ func LoadConsole(dir string, options Options) (*configs.Config, *Console, hcl.Di
 	if root != nil {
 		catalogue, alsoOK := l.sources.Catalogue(options.Catalogue, configs.CatalogueDir)
 		if l.readPolicies(root.Document) && ok && alsoOK {
-			catalogue = eval.Bases(l.report, root, catalogue)
+			catalogue = layers.Bases(l.report, root, catalogue)
 			console.evaluator = l.evaluate(root, catalogue)
 		}
 	}

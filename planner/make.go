@@ -35,9 +35,10 @@
 //   - Changing Input.Objects after Make. The actions of the plan share the manifests.
 //   - Applying a plan of Compare. It shows deletions that an apply would refuse.
 //
-// A plan has three phases, and each gets the results of those before: package decision decides about
-// each declared object, removal about objects that are no longer declared, and impact says which
-// services the actions disturb. Before them, inventory reads and selection restricts. All are below
+// A plan has three phases. Each phase gets the results of the phases before it. Package decision
+// decides about each declared object. Package removal decides about objects that are no longer
+// declared. Package impact names the services that the actions disturb. Before these phases, package
+// inventory reads the objects, and package selection applies -target and -exclude. All are below
 // internal.
 package planner
 

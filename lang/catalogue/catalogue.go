@@ -14,7 +14,7 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
-	"kolla.openstack.org/kolla/lang/internal/eval"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema"
@@ -93,10 +93,10 @@ func Describe(fsys fs.FS) ([]Definition, hcl.Diagnostics) {
 		return nil, d.report.Sorted()
 	}
 	var out []Definition
-	whole := eval.Bases(d.report, nil, catalogue)
+	whole := layers.Bases(d.report, nil, catalogue)
 	for _, b := range catalogue.All("definition") {
 		info := Definition{Name: b.Label, Description: argument(b, "description"), Abstract: true}
-		if !eval.IsAbstract(b) {
+		if !layers.IsAbstract(b) {
 			info = d.definition(whole.One("definition", b.Label))
 		}
 		info.From = argument(b, schema.FromAttribute.Name)

@@ -43,8 +43,8 @@ func unlike(saved, fresh *plans.Action) []string {
 }
 
 // apart compares the settings of two actions: how kolla writes the object, which fields it leaves
-// to others, and which data a deletion loses. more lists the differences because of which the new
-// plan does more.
+// to other managers, and which data a deletion loses. more lists the differences that make the new
+// plan do more.
 func apart(saved, fresh *plans.Action, yield func(saved, fresh plans.Yield, open Open) bool) (all, more []string) {
 	for _, field := range []struct {
 		name         string

@@ -8,8 +8,8 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/blocks"
 	"kolla.openstack.org/kolla/lang/internal/diag"
-	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/langtest"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 )
 
 // TestLifecycle checks that the most special of several lifecycle blocks with an argument sets it.
@@ -75,7 +75,7 @@ func TestPatch(t *testing.T) {
 			root, _ := langtest.Module(t, report, "service \"web\" {\n  patch \"Deployment/api\" {\n    object = "+object+"\n  }\n}\n")
 			b := root.Document.One("service", "web").One("patch", "Deployment/api")
 			got := ""
-			for _, p := range blocks.AddPatch(nil, langtest.Env(report), b, &eval.LayerExpr{Expression: b.Attributes["object"].Expr, Layer: configs.LayerService}) {
+			for _, p := range blocks.AddPatch(nil, langtest.Env(report), b, &layers.LayerExpr{Expression: b.Attributes["object"].Expr, Layer: configs.LayerService}) {
 				got += fmt.Sprint(p.Kind, " ", p.Name, " ", p.Object)
 			}
 			if got != c.want {

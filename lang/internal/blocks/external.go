@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty/gocty"
 
 	"kolla.openstack.org/kolla/lang/internal/eval"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema/forms"
@@ -63,7 +64,7 @@ func writtenItems(expr hcl.Expression) []hclsyntax.ObjectConsItem {
 	if condition, ok := expr.(*hclsyntax.ConditionalExpr); ok {
 		return append(writtenItems(condition.TrueResult), writtenItems(condition.FalseResult)...)
 	}
-	items, _ := eval.WrittenItems(expr)
+	items, _ := layers.WrittenItems(expr)
 	return items
 }
 

@@ -10,13 +10,14 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/eval"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema/forms"
 )
 
 // AddPatch adds a valid layer of a patch to a list.
-func AddPatch(list []configs.Patch, e *eval.Env, b *source.Block, from *eval.LayerExpr) []configs.Patch {
+func AddPatch(list []configs.Patch, e *eval.Env, b *source.Block, from *layers.LayerExpr) []configs.Patch {
 	at := from.Range()
 	if !forms.Patched.Valid(b.Label) {
 		return list // which was reported
@@ -54,7 +55,7 @@ func (w written) Find(field string) (at hcl.Range, ok bool) {
 // that is written out, and the rest of the path.
 func findWritten(expr hcl.Expression, field string, at hcl.Range) (last hcl.Range, rest string) {
 	last, rest = at, field
-	items, _ := eval.WrittenItems(expr)
+	items, _ := layers.WrittenItems(expr)
 	for _, item := range items {
 		key, ok := values.StaticKey(item.KeyExpr)
 		if !ok {

@@ -12,6 +12,7 @@ import (
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/eval"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
@@ -119,7 +120,7 @@ func ExampleOf(s configs.Secret) string {
 // SaysSource reports whether a block has a source for its value.
 func SaysSource(b *source.Block) bool {
 	return slices.ContainsFunc(schema.SourceAttributes, func(a schema.Attribute) bool {
-		return b.Attributes[a.Name] != nil && !eval.IsNullLiteral(b.Attributes[a.Name].Expr)
+		return b.Attributes[a.Name] != nil && !layers.IsNullLiteral(b.Attributes[a.Name].Expr)
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/eval"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -20,21 +21,21 @@ import (
 // Labels reports blocks of a service whose labels are probably misspelt: they override nothing
 // in the definition, and nothing in the service uses them. Strays are the blocks that override
 // nothing and are not complete.
-func Labels(report *diag.Reporter, memo *eval.Memo, s *Service, strays []eval.Stray) {
+func Labels(report *diag.Reporter, memo *eval.Memo, s *Service, strays []layers.Stray) {
 	checkStrays(report, s, strays)
 	checkUnread(report, memo, s)
 	checkMisspelt(report, memo, s)
 }
 
 // checkStrays reports blocks that override nothing and are not complete.
-func checkStrays(report *diag.Reporter, s *Service, strays []eval.Stray) {
+func checkStrays(report *diag.Reporter, s *Service, strays []layers.Stray) {
 	for _, stray := range strays {
 		if s.Config.External || !s.Definition.Complete() {
 			continue // it is refused, or it may come
 		}
 		b := stray.Block
 		report.Error(b.LabelRange, fmt.Sprintf("There is no %s %q", b.Type.Label, b.Label), "%s", words.WithHint(words.DidYouMean(b.Label, stray.Known),
-			fmt.Sprintf("Definition %q has: %s. Another one needs: %s.", s.Config.Definition, words.Sorted(stray.Known), words.Sorted(eval.Lacking(b)))))
+			fmt.Sprintf("Definition %q has: %s. Another one needs: %s.", s.Config.Definition, words.Sorted(stray.Known), words.Sorted(layers.Lacking(b)))))
 	}
 }
 
@@ -97,7 +98,7 @@ func checkMisspelt(report *diag.Reporter, memo *eval.Memo, s *Service) {
 		known := s.Written.Labels(k.kind)
 		for _, b := range s.Block.All(k.kind) {
 			near := words.Nearest(b.Label, known)
-			if near == "" || slices.Contains(known, b.Label) || len(eval.Lacking(b)) > 0 {
+			if near == "" || slices.Contains(known, b.Label) || len(layers.Lacking(b)) > 0 {
 				continue
 			}
 			enabled := s.Definition.One(k.kind, b.Label) != nil

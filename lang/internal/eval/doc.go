@@ -5,7 +5,6 @@
 // and convert it to a Go value. A Scope holds the names that expressions can read. Values that
 // are not there yet come through the interface Names: package lang implements it with its graph.
 //
-// The package also knows the shapes that a block takes: the instances of a repeated block, the
-// blocks that a dynamic block stands for, the blocks that are enabled, and a definition with
-// the overrides of a service.
+// The package also evaluates the shape of a block: the instances of a repeated block, the blocks that a
+// dynamic block stands for, and the blocks that are enabled. Package layers merges blocks before that.
 package eval

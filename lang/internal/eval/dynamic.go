@@ -1,78 +1,17 @@
 package eval
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/internal/budget"
 	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema"
-	"kolla.openstack.org/kolla/lang/syntax"
 )
-
-// DynamicExpr is an expression in a dynamic block. It can also read the element of the loop.
-type DynamicExpr struct {
-	hclsyntax.Expression
-	name  string
-	value cty.Value
-}
-
-// Value evaluates the expression with the element in scope.
-func (x *DynamicExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	return x.Expression.Value(x.context(ctx))
-}
-
-func (x *DynamicExpr) context(ctx *hcl.EvalContext) *hcl.EvalContext {
-	child := ctx.NewChild()
-	child.Variables = map[string]cty.Value{x.name: x.value}
-	return child
-}
-
-// Variables returns the references, except those to the element. A reference such as
-// database[element.key] is one to the database with that name.
-func (x *DynamicExpr) Variables() []hcl.Traversal {
-	var out []hcl.Traversal
-	for _, t := range x.Expression.Variables() {
-		switch {
-		case t.RootName() == x.name:
-		case len(t) == 1:
-			out = append(out, x.named(t))
-		default:
-			out = append(out, t)
-		}
-	}
-	return out
-}
-
-// named adds the index of a reference to it, if the index depends only on the element.
-func (x *DynamicExpr) named(t hcl.Traversal) hcl.Traversal {
-	_ = hclsyntax.VisitAll(x.Expression, func(n hclsyntax.Node) hcl.Diagnostics {
-		index, ok := n.(*hclsyntax.IndexExpr)
-		if !ok || index.Collection.Range() != t.SourceRange() {
-			return nil
-		}
-		v, diags := syntax.Constant(&DynamicExpr{index.Key, x.name, x.value})
-		if !diags.HasErrors() && v.Type() == cty.String && v.IsKnown() && !v.IsNull() && values.Plain(v) {
-			t = append(slices.Clone(t), hcl.TraverseAttr{Name: v.AsString(), SrcRange: index.SrcRange})
-		}
-		return nil
-	})
-	return t
-}
-
-// UnwrapExpression returns the expression inside, so that HCL finds its kind.
-func (x *DynamicExpr) UnwrapExpression() hcl.Expression { return x.Expression }
-
-// Around wraps a part of this expression.
-func (x *DynamicExpr) Around(inner hclsyntax.Expression) hclsyntax.Expression {
-	return &DynamicExpr{inner, x.name, x.value}
-}
 
 // Expanded returns the block with the blocks that its dynamic blocks stand for.
 func Expanded(e *Env, b *source.Block) *source.Block {
@@ -128,9 +67,9 @@ func blocksMade(e *Env, b *source.Block) (out []*source.Block, open cty.Value) {
 		}
 		element := cty.ObjectVal(map[string]cty.Value{"key": key, "value": value})
 		wrap := func(expr hclsyntax.Expression) hclsyntax.Expression {
-			return inside(expr, func(expr hclsyntax.Expression) hclsyntax.Expression { return &DynamicExpr{expr, name, element} })
+			return layers.WithElement(expr, name, element)
 		}
-		made := Rewritten(content, wrap)
+		made := layers.Rewritten(content, wrap)
 		made.Header = b.Header
 		if labels := b.Attributes["labels"]; labels != nil {
 			if expr := wrap(labels.Expr); !setLabel(e, made, expr) {
@@ -174,37 +113,4 @@ func setLabel(e *Env, b *source.Block, expr hclsyntax.Expression) bool {
 	}
 	b.Label, b.LabelRange = list.Index(cty.Zero).AsString(), expr.Range()
 	return source.CheckLabel(e.Report, b)
-}
-
-// Rewritten returns a copy of a block with other expressions, at any depth.
-func Rewritten(b *source.Block, expression func(hclsyntax.Expression) hclsyntax.Expression) *source.Block {
-	out := b.WithoutBlocks()
-	out.Attributes = maps.Clone(b.Attributes)
-	for name, attr := range b.Attributes {
-		copied := *attr
-		copied.Expr = expression(attr.Expr)
-		out.Attributes[name] = &copied
-	}
-	for _, child := range b.Blocks {
-		out.Add(Rewritten(child, expression))
-	}
-	return out
-}
-
-// WrittenItems returns the entries of a map literal.
-func WrittenItems(expr hcl.Expression) ([]hclsyntax.ObjectConsItem, bool) {
-	switch expr := syntax.Written(expr).(type) {
-	case *hclsyntax.ParenthesesExpr:
-		return WrittenItems(expr.Expression)
-	case *hclsyntax.ObjectConsExpr:
-		return expr.Items, true
-	case *DynamicExpr:
-		items, ok := WrittenItems(expr.Expression)
-		var out []hclsyntax.ObjectConsItem
-		for _, item := range items {
-			out = append(out, hclsyntax.ObjectConsItem{KeyExpr: expr.Around(item.KeyExpr), ValueExpr: expr.Around(item.ValueExpr)})
-		}
-		return out, ok
-	}
-	return nil, false
 }

@@ -10,11 +10,12 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/langtest"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 )
 
-// TestMerge checks what a block of a service does to the block of its definition with the same
-// name: it replaces arguments, joins maps, drops the alternative of what it says, and adds
-// blocks; what overrides nothing and is not complete is a stray.
+// TestMerge checks the values of a definition's block with a service's block of the same name over it.
+// The service's block replaces arguments, joins maps, drops the alternative of its arguments, and adds
+// blocks. A block that overrides nothing and is not complete is a stray.
 func TestMerge(t *testing.T) {
 	t.Parallel()
 	report := diag.New()
@@ -41,7 +42,7 @@ service "web" {
   }
   workload "apo" { replicas = 1 }
 }`)
-	whole, strays := eval.Merge(root.Document.One("definition", "web"), root.Document.One("service", "web"), configs.LayerService)
+	whole, strays := layers.Merge(root.Document.One("definition", "web"), root.Document.One("service", "web"), configs.LayerService)
 	e := langtest.Env(report)
 	e.InDefinition, e.OfService, e.OfCloud = true, langtest.Env(report), langtest.Env(report)
 	api := whole.One("workload", "api")

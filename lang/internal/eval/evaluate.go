@@ -18,6 +18,7 @@ import (
 	"kolla.openstack.org/kolla/lang/functions"
 	"kolla.openstack.org/kolla/lang/internal/budget"
 	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
@@ -319,11 +320,11 @@ func makesSensitive(expr hcl.Expression) bool {
 func elementsAround(expr hcl.Expression) []cty.Value {
 	var out []cty.Value
 	for {
-		inner, ok := expr.(*DynamicExpr)
+		inner, ok := expr.(*layers.DynamicExpr)
 		if !ok {
 			return out
 		}
-		out = append(out, inner.value)
+		out = append(out, inner.Element)
 		expr = inner.Expression
 	}
 }

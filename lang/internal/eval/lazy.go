@@ -28,8 +28,7 @@ func (l *Lazy) read(e *Env, name string, at hcl.Range) cty.Value {
 	return l.value
 }
 
-// WithLocals returns an environment with local values, in the place of those that it has. It
-// evaluates them itself.
+// WithLocals returns an environment with other local values. The new environment evaluates them.
 func (e *Env) WithLocals(locals []*hclsyntax.Attribute) *Env {
 	out, scope, around, names := *e, *e.Scope, NewScope(e.Scope.Parent), Group{}
 	if e.hasLocals {

@@ -13,6 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
 )
@@ -369,7 +370,7 @@ func DeploysNothing(b *source.Block) bool {
 // still be null.
 func MayBeExternal(b *source.Block) bool {
 	attr := b.Attributes["external"]
-	return attr != nil && !IsNullLiteral(attr.Expr)
+	return attr != nil && !layers.IsNullLiteral(attr.Expr)
 }
 
 // mayBeMissing reports whether a reference to a missing service stands within try or can.

@@ -9,6 +9,7 @@ import (
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/eval"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
@@ -18,7 +19,7 @@ import (
 // the catalogue. An external service without a definition gets an empty one.
 func DefinitionOf(constant *eval.Env, catalogue *source.Block, m *Module, b *source.Block) (definition *source.Block, home *Module) {
 	definition, home = findDefinition(constant, catalogue, m, b)
-	if definition != nil && eval.IsAbstract(definition) {
+	if definition != nil && layers.IsAbstract(definition) {
 		at := b.LabelRange
 		if b.Attributes["definition"] != nil {
 			at = b.AttributeRange("definition")
@@ -37,7 +38,7 @@ func findDefinition(constant *eval.Env, catalogue *source.Block, m *Module, b *s
 		}
 	}
 	name := b.Label
-	if attr != nil && !eval.IsNullLiteral(attr.Expr) {
+	if attr != nil && !layers.IsNullLiteral(attr.Expr) {
 		name = eval.Literal(constant, b, "definition")
 	}
 	for home := m; home != nil; home = home.Parent {
@@ -99,5 +100,5 @@ func moduleDefinition(report *diag.Reporter, m *Module, t hcl.Traversal) (*sourc
 
 // usable returns the names of the definitions that services can use.
 func usable(document *source.Block) []string {
-	return slices.DeleteFunc(document.Labels("definition"), func(name string) bool { return eval.IsAbstract(document.One("definition", name)) })
+	return slices.DeleteFunc(document.Labels("definition"), func(name string) bool { return layers.IsAbstract(document.One("definition", name)) })
 }

@@ -15,13 +15,14 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/eval"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
 // DependsOn reads the argument depends_on of a block in a module, without evaluation.
 func DependsOn(report *diag.Reporter, m *Module, b *source.Block) []Edge {
 	attr := b.Attributes["depends_on"]
-	if attr == nil || eval.IsNullLiteral(attr.Expr) {
+	if attr == nil || layers.IsNullLiteral(attr.Expr) {
 		return nil
 	}
 	items, diags := hcl.ExprList(attr.Expr)

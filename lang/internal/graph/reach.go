@@ -8,6 +8,7 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/eval"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -52,7 +53,7 @@ func (r Reach) Layer(layer string, home *source.Module) Reach {
 // Edges returns the references in an expression to nodes of the graph.
 func (r Reach) Edges(expr hcl.Expression) []Edge {
 	var out []Edge
-	if x, ok := expr.(*eval.LayerExpr); ok {
+	if x, ok := expr.(*layers.LayerExpr); ok {
 		if x.Below != nil {
 			out = r.Edges(x.Below)
 		}

@@ -11,6 +11,7 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/graph"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
@@ -27,7 +28,7 @@ func (r *Reader) Triggers(f *graph.Frame, e *eval.Env, blocks ...*source.Block) 
 			continue
 		}
 		l := b.One("lifecycle", "")
-		if l == nil || l.Attributes[schema.TriggersName] == nil || eval.IsNullLiteral(l.Attributes[schema.TriggersName].Expr) {
+		if l == nil || l.Attributes[schema.TriggersName] == nil || layers.IsNullLiteral(l.Attributes[schema.TriggersName].Expr) {
 			continue
 		}
 		out = nil
@@ -46,7 +47,7 @@ func (r *Reader) TriggerEdges(m *graph.Module, b *source.Block) []graph.Edge {
 	var out []graph.Edge
 	for _, l := range lifecyclesIn(b) {
 		attr := l.Attributes[schema.TriggersName]
-		if attr == nil || eval.IsNullLiteral(attr.Expr) {
+		if attr == nil || layers.IsNullLiteral(attr.Expr) {
 			continue
 		}
 		items, diags := hcl.ExprList(attr.Expr)
@@ -126,7 +127,7 @@ func reference(expr hcl.Expression, e *eval.Env) (t hcl.Traversal, isReference, 
 	}
 	var source hcl.Expression
 	around := func(inner hclsyntax.Expression) hcl.Expression { return inner }
-	if x, is := expr.(*eval.DynamicExpr); is {
+	if x, is := expr.(*layers.DynamicExpr); is {
 		expr, around = x.Expression, func(inner hclsyntax.Expression) hcl.Expression { return x.Around(inner) }
 	}
 	switch x := expr.(type) {

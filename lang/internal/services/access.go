@@ -13,6 +13,7 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/blocks"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/graph"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema"
@@ -94,7 +95,7 @@ func takesDefault(d *declaration, name string) bool {
 		return false
 	}
 	return name != "expose" || slices.ContainsFunc(d.overlay.whole.All("port"), func(b *source.Block) bool {
-		return eval.GateOf(b) != eval.GateClosed && b.Attributes["expose"] != nil
+		return layers.GateOf(b) != layers.GateClosed && b.Attributes["expose"] != nil
 	})
 }
 

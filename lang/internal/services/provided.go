@@ -14,6 +14,7 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/blocks"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/eval"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/pods"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
@@ -147,7 +148,7 @@ func evaluateDatabases(u *use, e *eval.Env, definition *source.Block) ([]configs
 			Server: eval.String(e, b, "server"),
 			Password: configs.SecretRef{
 				Service: u.name,
-				Secret:  eval.PasswordPrefix + strings.ReplaceAll(b.Label, "_", "-"),
+				Secret:  layers.PasswordPrefix + strings.ReplaceAll(b.Label, "_", "-"),
 				Key:     "password",
 			},
 			Range: blocks.RangeOf(b),

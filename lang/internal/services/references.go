@@ -5,6 +5,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/graph"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/settings"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
@@ -37,12 +38,12 @@ func innerEdges(d *declaration, values merged) []graph.Edge {
 		out = append(out, edgesWithoutSettings(d.set.Leaves, d.set.Graph.Reach(d.set.Graph.Root), b)...)
 	}
 	for _, b := range d.overlay.whole.All("config") {
-		if eval.GateOf(b) == eval.GateOpen {
+		if layers.GateOf(b) == layers.GateOpen {
 			out = append(out, settingsEdges(d.reach(), values[b.Label])...)
 		}
 	}
 	for _, b := range d.overlay.whole.All("database") {
-		if eval.GateOf(b) != eval.GateOpen {
+		if layers.GateOf(b) != layers.GateOpen {
 			continue
 		}
 		if id := d.reach().Find("service", serverOf(b)); id != "" {
@@ -61,7 +62,7 @@ func ownEdges(d *declaration) []graph.Edge {
 		switch {
 		case child.Type == schema.DynamicType:
 			out = append(out, user.BlockEdges(child)...)
-		case !eval.Overrides(child):
+		case !layers.Overrides(child):
 			out = append(out, edgesWithoutSettings(d.set.Leaves, user, child)...)
 		default: // how its objects are treated is not put together with the definition's
 			if l := child.One("lifecycle", ""); l != nil {
@@ -80,20 +81,20 @@ func edgesWithoutSettings(leaves settings.LeafMemo, r graph.Reach, b *source.Blo
 		typ := b.Type.Attribute(attr.Name)
 		switch {
 		case typ != nil && (typ.Type == schema.TypeReferences || typ.Type == schema.TypeSettings):
-		case typ != nil && typ.Type == schema.TypeTexts && eval.IsStacked(attr.Expr):
+		case typ != nil && typ.Type == schema.TypeTexts && layers.IsStacked(attr.Expr):
 			out = append(out, settingsEdges(r, settings.Variables(leaves, b, attr.Name))...)
 		default:
 			out = append(out, r.Edges(attr.Expr)...)
 		}
 	}
 	for _, child := range b.Blocks {
-		switch gate := eval.GateOf(child); {
+		switch gate := layers.GateOf(child); {
 		case child.Type == schema.DynamicType:
 			out = append(out, r.BlockEdges(child)...)
 		case child.Type == schema.OwnLocalsType: // what they refer to counts if they are read
-		case gate == eval.GateOpen:
+		case gate == layers.GateOpen:
 			out = append(out, edgesWithoutSettings(leaves, r, child)...)
-		case gate == eval.GateUndecided: // what it refers to counts if it is read
+		case gate == layers.GateUndecided: // what it refers to counts if it is read
 			out = append(out, r.Edges(child.Attributes[schema.EnabledAttribute.Name].Expr)...)
 		}
 	}

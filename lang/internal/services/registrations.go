@@ -15,6 +15,7 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/graph"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/pods"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
@@ -53,7 +54,7 @@ func ownEndpoint(d *declaration, definition, b *source.Block) bool {
 func serverEdges(d *declaration) []graph.Edge {
 	var out []graph.Edge
 	for _, b := range slices.Concat(d.overlay.whole.All("queue"), blocksToRegister(d, d.overlay.whole)) {
-		if eval.GateOf(b) != eval.GateOpen {
+		if layers.GateOf(b) != layers.GateOpen {
 			continue
 		}
 		if id := d.reach().Find("service", eval.Literal(d.set.Constant, b, "server")); id != "" {

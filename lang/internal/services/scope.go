@@ -14,6 +14,7 @@ import (
 	"kolla.openstack.org/kolla/lang/catalogue"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/graph"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema"
@@ -170,7 +171,7 @@ func substitutes(block *source.Block) []hclsyntax.ObjectConsItem {
 	if attr == nil {
 		return nil
 	}
-	items, _ := eval.WrittenItems(attr.Expr)
+	items, _ := layers.WrittenItems(attr.Expr)
 	return items
 }
 
@@ -191,10 +192,10 @@ func withoutReplaced(d *declaration, edges []graph.Edge) []graph.Edge {
 func replaceServices(d *declaration, user *eval.Env) (eval.Group, map[string]*service) {
 	block := d.node.Block
 	attr := block.Attributes[schema.WithAttribute.Name]
-	if attr == nil || eval.IsNullLiteral(attr.Expr) || eval.MayBeExternal(block) {
+	if attr == nil || layers.IsNullLiteral(attr.Expr) || eval.MayBeExternal(block) {
 		return nil, nil
 	}
-	if _, ok := eval.WrittenItems(attr.Expr); !ok {
+	if _, ok := layers.WrittenItems(attr.Expr); !ok {
 		eval.Unsuitable(user, block, attr.Name, "Write \"with\" as a literal map: { NAME = service.OTHER }. kolla derives the order of the services from it.")
 		return nil, nil
 	}

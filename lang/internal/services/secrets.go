@@ -9,6 +9,7 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/blocks"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/graph"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -23,8 +24,8 @@ func evaluateSecrets(u *use, e *eval.Env, definition *source.Block) ([]configs.S
 		group[b.Label] = blocks.SecretValue(u.name, b.Label, eval.String(e, b, "kind"), eval.Awaited(e, b, "kind"))
 	}
 	for _, b := range own {
-		if eval.IsReserved(b.Label) {
-			e.Report.Error(b.LabelRange, "Unsuitable name", "Names that start with %s are kept for the passwords of databases, queues and users.", words.Sorted(eval.KeptPrefixes))
+		if layers.IsReserved(b.Label) {
+			e.Report.Error(b.LabelRange, "Unsuitable name", "Names that start with %s are kept for the passwords of databases, queues and users.", words.Sorted(layers.KeptPrefixes))
 		}
 		s := blocks.Secret(e, b)
 		s.Source = blocks.SecretSource(e, b, s.Keys, u.set.Config.Cloud.Namespace)
@@ -62,7 +63,7 @@ func mountEdges(d *declaration) []graph.Edge {
 	within = func(b *source.Block) {
 		for _, child := range b.Blocks {
 			switch {
-			case eval.GateOf(child) != eval.GateOpen:
+			case layers.GateOf(child) != layers.GateOpen:
 			case child.Type != schema.MountType:
 				within(child)
 			default:

@@ -9,6 +9,7 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/blocks"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/graph"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/settings"
 	"kolla.openstack.org/kolla/lang/internal/source"
 )
@@ -30,7 +31,7 @@ func (d *declaration) reach() graph.Reach {
 // overlay is a definition with the overrides of the cloud's defaults and of a service.
 type overlay struct {
 	whole  *source.Block
-	strays []eval.Stray // blocks of the service that override nothing
+	strays []layers.Stray // blocks of the service that override nothing
 }
 
 // merged are the values of config files, by label. They are large, so that nothing keeps them after
@@ -39,9 +40,9 @@ type merged map[string]*settings.Merged
 
 // overlaid puts the cloud's defaults and a service block over a definition.
 func overlaid(c *Set, definition, block *source.Block) (*overlay, merged) {
-	definition, _ = eval.Merge(definition, blocks.Defaults(definition, c.defaults()), configs.LayerCloud)
-	whole, strays := eval.Merge(definition, block, configs.LayerService)
-	whole = eval.StartBlocks(c.Report, whole, configs.LayerService)
+	definition, _ = layers.Merge(definition, blocks.Defaults(definition, c.defaults()), configs.LayerCloud)
+	whole, strays := layers.Merge(definition, block, configs.LayerService)
+	whole = layers.StartBlocks(c.Report, whole, configs.LayerService)
 	return &overlay{whole, strays}, configFiles(c, whole, whole, folders(whole, block, "")).Merge()
 }
 

@@ -9,6 +9,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/blocks"
 	"kolla.openstack.org/kolla/lang/internal/eval"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/pods"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/mark"
@@ -84,7 +85,7 @@ func labelsAndAnnotations(u *use, e *eval.Env) (labels, annotations map[string]s
 func patches(c *Set, e *eval.Env, definition *source.Block) []configs.Patch {
 	var out, above []configs.Patch
 	for _, b := range definition.All(schema.PatchType.Name) {
-		for _, x := range eval.Layers(b, "object") {
+		for _, x := range layers.Of(b, "object") {
 			if x.Layer == configs.LayerService {
 				above = blocks.AddPatch(above, e.OfService, b.Top, x)
 			} else {
@@ -94,7 +95,7 @@ func patches(c *Set, e *eval.Env, definition *source.Block) []configs.Patch {
 	}
 	for _, b := range c.inDefaults(schema.PatchType.Name) {
 		if attr := b.Attributes["object"]; attr != nil && eval.Bool(e.OfCloud, b, schema.EnabledAttribute.Name) {
-			out = blocks.AddPatch(out, e.OfCloud, b, &eval.LayerExpr{Expression: attr.Expr, Layer: configs.LayerCloud})
+			out = blocks.AddPatch(out, e.OfCloud, b, &layers.LayerExpr{Expression: attr.Expr, Layer: configs.LayerCloud})
 		}
 	}
 	return append(out, above...)

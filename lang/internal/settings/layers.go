@@ -12,6 +12,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/ini"
 	"kolla.openstack.org/kolla/lang/internal/eval"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
@@ -69,7 +70,7 @@ func (f *Files) layers(config *source.Block, depth int) []*Layer {
 // weakest first: definition, cloud, config directory, service.
 func (f *Files) ownLayers(config *source.Block, depth int) []*Layer {
 	var definition, cloud, service []*Layer
-	for _, x := range eval.Layers(config, "values") {
+	for _, x := range layers.Of(config, "values") {
 		l := &Layer{Name: x.Layer, Home: x.Home, Expr: x.Expression}
 		if x.Layer == configs.LayerService {
 			service = append(service, l)
@@ -105,7 +106,7 @@ func (f *Files) Overrides(config *source.Block) []*File {
 	}
 	var labels []string
 	for _, b := range f.Enabled.All("config") {
-		if eval.GateOf(b) != eval.GateClosed {
+		if layers.GateOf(b) != layers.GateClosed {
 			labels = append(labels, b.Label)
 		}
 	}
@@ -228,7 +229,7 @@ func formatOfName(b *source.Block) string {
 // means all sections.
 func (f *Files) Only(config *source.Block) []string {
 	attr := config.Attributes["only"]
-	if attr == nil || eval.IsNullLiteral(attr.Expr) {
+	if attr == nil || layers.IsNullLiteral(attr.Expr) {
 		return nil
 	}
 	if len(attr.Expr.Variables()) > 0 {

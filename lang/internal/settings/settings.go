@@ -14,6 +14,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/eval"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
@@ -92,10 +93,10 @@ type removal struct {
 }
 
 // Merge merges layers, the weakest first.
-func Merge(read LeafMemo, depth int, layers []*Layer) *Merged {
-	s := &Merged{depth: depth, replaced: map[string]hcl.Traversal{}, layers: layers}
+func Merge(read LeafMemo, depth int, all []*Layer) *Merged {
+	s := &Merged{depth: depth, replaced: map[string]hcl.Traversal{}, layers: all}
 	stronger := map[string]bool{}
-	for i, l := range slices.Backward(layers) {
+	for i, l := range slices.Backward(all) {
 		values := l.values(read, depth)
 		kept := make([]Leaf, 0, len(values)+len(s.Leaves))
 		for _, x := range values {
@@ -110,7 +111,7 @@ func Merge(read LeafMemo, depth int, layers []*Layer) *Merged {
 		}
 		if i > 0 { // there are weaker layers
 			for _, x := range kept {
-				if (len(x.Path) == depth || eval.IsNullLiteral(x.Expr)) && !x.isSection(depth) {
+				if (len(x.Path) == depth || layers.IsNullLiteral(x.Expr)) && !x.isSection(depth) {
 					stronger[x.key] = true
 				}
 			}
@@ -132,7 +133,7 @@ func (s *Merged) noteReplaced(x Leaf) {
 // note records the removals, and the values that they can remove.
 func (s *Merged) note(x Leaf) {
 	if x.Layer.Name == configs.LayerService {
-		if eval.IsNullLiteral(x.Expr) {
+		if layers.IsNullLiteral(x.Expr) {
 			s.removals = append(s.removals, &removal{at: x})
 		}
 		return
@@ -157,7 +158,7 @@ func joined(path []string) string { return strings.Join(path, "\x00") }
 // isSection reports whether the cloud's defaults have a section where a file without sections
 // has a value. The section is meant for other files.
 func (x Leaf) isSection(depth int) bool {
-	_, section := eval.WrittenItems(x.Expr)
+	_, section := layers.WrittenItems(x.Expr)
 	return section && depth == 1 && x.Layer.Name == configs.LayerCloud
 }
 
@@ -188,7 +189,7 @@ func (m LeafMemo) leavesOf(expr hcl.Expression, depth int) []Leaf {
 }
 
 func leaves(expr hcl.Expression, depth int, path []string, names []hcl.Range) []Leaf {
-	items, ok := eval.WrittenItems(expr)
+	items, ok := layers.WrittenItems(expr)
 	if !ok || len(path) == depth || depth == AnyDepth && len(items) == 0 && len(path) > 0 {
 		return []Leaf{newLeaf(path, names, expr)}
 	}
@@ -504,9 +505,9 @@ func (v *evaluation) place(x Leaf, path []string, value cty.Value) {
 
 // Variables merges environments: the service's variables override the definition's.
 func Variables(read LeafMemo, b *source.Block, name string) *Merged {
-	var layers []*Layer
-	for _, x := range eval.Layers(b, name) {
-		layers = append(layers, &Layer{Name: x.Layer, Home: x.Home, Expr: x.Expression})
+	var all []*Layer
+	for _, x := range layers.Of(b, name) {
+		all = append(all, &Layer{Name: x.Layer, Home: x.Home, Expr: x.Expression})
 	}
-	return Merge(read, 1, layers)
+	return Merge(read, 1, all)
 }

@@ -88,7 +88,7 @@ func tokenOf(s *subject) string {
 	return trust.Token(s.draft.Live)
 }
 
-// historyOf returns what is known of the writes of others to the live object.
+// historyOf describes the writes to the live object since the last apply or check.
 func historyOf(s *subject) ownership.History {
 	return ownership.History{Clean: s.since.clean, Written: writtenSince(s)}
 }

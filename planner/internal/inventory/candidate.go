@@ -52,7 +52,7 @@ func TargetsOf(names []string) []addrs.Target {
 }
 
 // Identity names an object without the version of its kind. An object that was applied as
-// autoscaling/v1 and one that is declared as autoscaling/v2 can have the same Identity.
+// autoscaling/v1 keeps its Identity if the configuration declares it as autoscaling/v2.
 type Identity struct {
 	Kind            schema.GroupKind
 	Namespace, Name string

@@ -9,10 +9,10 @@ package ownership
 // replicas is the path of the field that an autoscaler sets.
 const replicas = "spec.replicas"
 
-// History says what is known of the writes to a live object since the last apply or check.
+// History describes the writes to a live object since the last apply or check.
 type History struct {
-	// Clean: the object has the fingerprint of that time.
+	// Clean: the object has the same fingerprint as at that time.
 	Clean bool
-	// Written: somebody certainly wrote to it.
+	// Written: another client has certainly written to the object.
 	Written bool
 }

@@ -71,8 +71,8 @@ func write(t *testing.T, dir string, images ...imageset.Image) {
 	}
 }
 
-// stored reads a layout with another library than the one that wrote it, checks every digest and
-// size, and returns the images by name.
+// stored reads a layout and returns the images by name. It checks every digest and size. The library
+// that reads is not the library that wrote the layout.
 func stored(t *testing.T, dir string) map[string]v1.Image {
 	t.Helper()
 	index, err := layout.ImageIndexFromPath(dir)

@@ -1,96 +1,17 @@
-package eval
+package layers
 
 import (
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/source"
-	"kolla.openstack.org/kolla/lang/internal/values"
-	"kolla.openstack.org/kolla/lang/mark"
 	"kolla.openstack.org/kolla/lang/schema"
 )
-
-// A definition that starts from another one, the cloud's defaults and a service override blocks of
-// a definition with blocks of the same type and label, and add others. One layer is put over another
-// before anything is evaluated. Expressions of the upper layer then stand among those of the
-// definition, each as a LayerExpr, which names the environment that evaluates it.
-
-// LayerExpr is an expression of another layer, or of another module, in a block of the definition.
-// The environment of that layer or module evaluates it (Env.Of).
-type LayerExpr struct {
-	hclsyntax.Expression
-	Layer string // configs.LayerDefinition, LayerCloud or LayerService
-	// Home is the module of an expression of LayerDefinition. Nil: it is the module of the
-	// definition.
-	Home *source.Module
-	// Below is the expression of weaker layers, if both count: maps are merged by key, and lists
-	// of names are joined.
-	Below hclsyntax.Expression
-}
-
-// layered returns an expression as one of a layer.
-func layered(expr hclsyntax.Expression, layer string) hclsyntax.Expression {
-	if layer == configs.LayerDefinition {
-		return expr // it may be a LayerExpr already
-	}
-	return &LayerExpr{Expression: expr, Layer: layer}
-}
-
-// stacked puts an expression over a weaker one, if both count.
-func stacked(below, above hclsyntax.Expression) *LayerExpr {
-	out := LayerExpr{Expression: above, Layer: configs.LayerDefinition}
-	if x, ok := above.(*LayerExpr); ok {
-		out = *x
-	}
-	if out.Below != nil {
-		below = stacked(below, out.Below)
-	}
-	out.Below = below
-	return &out
-}
-
-// inside returns an expression with other expressions in the place of those of its layers.
-func inside(expr hclsyntax.Expression, other func(hclsyntax.Expression) hclsyntax.Expression) hclsyntax.Expression {
-	x, ok := expr.(*LayerExpr)
-	if !ok {
-		return other(expr)
-	}
-	out := *x
-	out.Expression = other(x.Expression)
-	if x.Below != nil {
-		out.Below = inside(x.Below, other)
-	}
-	return &out
-}
-
-// UnwrapExpression returns the expression inside, so that HCL finds its kind. Two expressions have
-// no kind.
-func (x *LayerExpr) UnwrapExpression() hcl.Expression {
-	if x.Below != nil {
-		return nil
-	}
-	return x.Expression
-}
-
-// Variables returns the references in the expressions of all layers.
-func (x *LayerExpr) Variables() []hcl.Traversal {
-	if x.Below == nil {
-		return x.Expression.Variables()
-	}
-	return append(x.Below.Variables(), x.Expression.Variables()...)
-}
-
-// IsStacked reports whether several layers of an expression count.
-func IsStacked(expr hcl.Expression) bool {
-	x, ok := expr.(*LayerExpr)
-	return ok && x.Below != nil
-}
 
 // Merge returns a block of a definition with a block of a layer over it, LayerCloud or LayerService.
 // Both stay as they are. Nil as the upper block changes nothing. strays are the blocks of the layer
@@ -265,127 +186,12 @@ func Lacking(b *source.Block) []string {
 	return out
 }
 
-// Layers returns the expressions of an argument by layer, the weakest first. Each definition that the
-// definition starts from is a layer of its own.
-func Layers(b *source.Block, name string) []*LayerExpr {
-	attr := b.Attributes[name]
-	if attr == nil {
-		return nil
-	}
-	return layersOf(attr.Expr)
-}
-
-func layersOf(expr hclsyntax.Expression) []*LayerExpr {
-	x, ok := expr.(*LayerExpr)
-	switch {
-	case !ok:
-		return []*LayerExpr{{Expression: expr, Layer: configs.LayerDefinition}}
-	case x.Below == nil:
-		return []*LayerExpr{x}
-	}
-	return append(layersOf(x.Below), &LayerExpr{Expression: x.Expression, Layer: x.Layer, Home: x.Home})
-}
-
-// Of returns the environment for the expressions of a layer in blocks of the definition, or for
-// those of a definition in another module, which it starts from. Home is nil for expressions of the
-// definition's own module.
-func (e *Env) Of(layer string, home *source.Module) *Env {
-	switch {
-	case home != nil && e.Around != nil:
-		return e.inModule(home)
-	case e.OfService == nil || layer == configs.LayerDefinition:
-		return e
-	case layer == configs.LayerCloud:
-		return e.OfCloud
-	}
-	return e.OfService
-}
-
-// inModule returns the environment for expressions of a definition in another module: it knows the
-// names of this definition, and around these the names of the module.
-func (e *Env) inModule(home *source.Module) *Env {
-	out, scope, around := *e, *e.Scope, e.Around(home)
-	if e.hasLocals {
-		locals := *e.Scope.Parent
-		locals.Parent, around = around, &locals
-	}
-	out.Scope, scope.Parent = &scope, around
-	return &out
-}
-
-// EnvOf returns the environment that evaluates an argument.
-func EnvOf(e *Env, b *source.Block, name string) *Env {
-	if attr := b.Attributes[name]; attr != nil {
-		if x, ok := attr.Expr.(*LayerExpr); ok {
-			return e.Of(x.Layer, x.Home)
-		}
-	}
-	return e
-}
-
-// overlaidValue evaluates an expression of another layer or module, alone or merged over those of
-// weaker layers.
-func (e *Env) overlaidValue(expr hcl.Expression) (v cty.Value, ok bool) {
-	x, ok := expr.(*LayerExpr)
-	switch {
-	case !ok:
-		return cty.NilVal, false
-	case x.Below == nil:
-		return e.Of(x.Layer, x.Home).Value(x.Expression), true
-	}
-	return joinedValues(e.Value(x.Below), e.Of(x.Layer, x.Home).Value(x.Expression)), true
-}
-
-// joinedValues puts a value over another one: maps are merged by key, and lists are joined.
-// null removes the whole value, and a value of another type replaces it.
-func joinedValues(below, above cty.Value) cty.Value {
-	switch {
-	case !above.IsKnown() || above.IsNull():
-		return above
-	case !below.IsKnown():
-		return below
-	case below.IsNull():
-		return above
-	case values.IsMap(below) && values.IsMap(above):
-		merged := map[string]cty.Value{}
-		for _, v := range []cty.Value{below, above} {
-			for _, m := range mark.Members(v) {
-				merged[m.Key] = m.Value
-			}
-		}
-		maps.DeleteFunc(merged, func(_ string, v cty.Value) bool { return v.IsNull() })
-		return cty.ObjectVal(merged)
-	case values.IsList(below) && values.IsList(above):
-		var all []cty.Value
-		for _, v := range slices.Concat(mark.Elements(below), mark.Elements(above)) {
-			if !slices.ContainsFunc(all, v.RawEquals) {
-				all = append(all, v)
-			}
-		}
-		return cty.TupleVal(all)
-	}
-	return above
-}
-
 // KeptPrefixes are the first parts of the names of passwords for databases, queues and users.
 var KeptPrefixes = []string{PasswordPrefix, "queue-", "user-"}
 
 // IsReserved reports whether the name of a secret is reserved for a password.
 func IsReserved(name string) bool {
 	return slices.ContainsFunc(KeptPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
-}
-
-// IsNullLiteral reports whether an expression is the literal null.
-func IsNullLiteral(expr hcl.Expression) bool {
-	switch x := expr.(type) {
-	case *LayerExpr:
-		return x.Below == nil && IsNullLiteral(x.Expression)
-	case *DynamicExpr:
-		return IsNullLiteral(x.Expression)
-	case *hclsyntax.LiteralValueExpr:
-		return x.Val.IsNull()
-	}
-	return false
 }
 
 // PasswordPrefix is the first part of the names of passwords for databases.

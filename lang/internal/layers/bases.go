@@ -1,4 +1,4 @@
-package eval
+package layers
 
 import (
 	"fmt"
@@ -19,10 +19,6 @@ import (
 	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
-
-// Definitions and their workloads and jobs may start from others: `from = "api"`. Both are put
-// together before anything is evaluated, with the rules by which a service overrides its
-// definition. What the evaluation sees is a definition without `from`.
 
 // Bases puts together the definitions of the modules and those of the catalogue with the definitions
 // that they start from. It changes the documents of the modules, and returns that of the catalogue.
@@ -378,7 +374,7 @@ func within(inner, outer hcl.Range) bool {
 
 // StartBlocks puts together the workloads and jobs of a definition with those that they start from, if
 // the layer says so: LayerDefinition, or LayerService in a definition with the overrides of a service.
-// Expressions of these can read the name of the block that they are in as workload.name or job.name.
+// Expressions in a workload or job can read its name as workload.name or job.name.
 func StartBlocks(report *diag.Reporter, definition *source.Block, layer string) *source.Block {
 	starts := func(b *source.Block) bool { return from(b) != nil && layerOf(from(b).Expr) == layer }
 	if !slices.ContainsFunc(definition.Blocks, starts) {
@@ -395,14 +391,6 @@ func StartBlocks(report *diag.Reporter, definition *source.Block, layer string) 
 		out.Add(b)
 	}
 	return out
-}
-
-// layerOf returns the layer of an expression.
-func layerOf(expr hclsyntax.Expression) string {
-	if x, ok := expr.(*LayerExpr); ok {
-		return x.Layer
-	}
-	return configs.LayerDefinition
 }
 
 // startBlock puts a block over the one that it starts from.
