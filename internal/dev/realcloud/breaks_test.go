@@ -91,7 +91,7 @@ func applyWaitsForDatabase(t *testing.T, c *cloud) {
 	t.Cleanup(func() { c.cluster.Kubectl(t, "uncordon", "real-1") })
 	c.kubectl(t, "delete", "pod", "mariadb-server-0")
 	c.edit(t, "default     = 7200", "default     = 3600")
-	cmd := c.command(t.Context(), "apply", "-auto-approve")
+	cmd := c.command(t, "apply", "-auto-approve")
 	out := &lockedBuffer{}
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
@@ -141,7 +141,7 @@ func oldPodsServe(t *testing.T, c *cloud) {
 // controlPlaneComesBack checks that an apply survives a restart of the API server.
 func controlPlaneComesBack(t *testing.T, c *cloud) {
 	c.edit(t, "default     = 3600", "default     = 1800")
-	cmd := c.command(t.Context(), "apply", "-auto-approve")
+	cmd := c.command(t, "apply", "-auto-approve")
 	out := &lockedBuffer{}
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {

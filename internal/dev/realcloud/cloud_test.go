@@ -62,10 +62,33 @@ func emptyCloud(t *testing.T, nodes int, flags ...string) *cloud {
 	for i := range cap(addresses) {
 		addresses <- fmt.Sprintf("10.200.0.%d", 110+i)
 	}
-	return &cloud{
+	c := &cloud{
 		cluster: clustertest.StartReal(t, nodes, flags...), dir: t.TempDir(), root: root, proxyLog: &lockedBuffer{},
 		addresses: addresses, clients: make(chan *clients, cap(addresses)), whole: t,
 	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the pods:\n%s", c.kubectl(t, "get", "pods", "-A", "-o", "wide"))
+			t.Logf("what happened last:\n%s", c.kubectl(t, "get", "events", "-A", "--sort-by=.lastTimestamp", "--field-selector=type!=Normal"))
+		}
+	})
+	return c
+}
+
+// lastWords is how long before the end of a test its commands are interrupted, so that they say
+// what they wait for.
+const lastWords = time.Minute
+
+// interruptible returns a context for a command of a test. The command is interrupted before the
+// time of the whole test is over.
+func (c *cloud) interruptible(t *testing.T) context.Context {
+	deadline, ok := c.whole.Deadline()
+	if !ok {
+		return t.Context()
+	}
+	ctx, cancel := context.WithDeadline(t.Context(), deadline.Add(-lastWords))
+	t.Cleanup(cancel)
+	return ctx
 }
 
 var oneLine = regexp.MustCompile(`(?m)^(service ".+" \{) ?(.*?) ?\}$`)
@@ -125,8 +148,10 @@ type result struct {
 	took time.Duration
 }
 
-func (c *cloud) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, filepath.Join(c.root, "bin", "kolla"), args...)
+func (c *cloud) command(t *testing.T, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(c.interruptible(t), filepath.Join(c.root, "bin", "kolla"), args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = lastWords / 2
 	cmd.Dir = c.dir
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.cluster.Kubeconfig(), "NO_COLOR=1")
 	return cmd
@@ -135,7 +160,7 @@ func (c *cloud) command(ctx context.Context, args ...string) *exec.Cmd {
 // kolla runs kolla and fails the test if the exit code is not want.
 func (c *cloud) kolla(t *testing.T, want int, args ...string) result {
 	t.Helper()
-	r := finish(t, c.command(t.Context(), args...))
+	r := finish(t, c.command(t, args...))
 	t.Logf("kolla %s took %s", strings.Join(args, " "), r.took.Round(100*time.Millisecond))
 	if r.code != want {
 		t.Fatalf("kolla %s: exit code %d, want %d\n%s", strings.Join(args, " "), r.code, want, r.out)
@@ -151,7 +176,7 @@ func finish(t *testing.T, cmd *exec.Cmd) result {
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		t.Fatalf("run %s: %v", cmd, err)
+		t.Fatalf("run %s: %v\n%s", cmd, err, out.String())
 	}
 	return result{out.String(), cmd.ProcessState.ExitCode(), time.Since(began)}
 }
@@ -184,7 +209,7 @@ func (c *cloud) outside(t *testing.T, env []string, argv ...string) result {
 	t.Helper()
 	address := <-c.addresses
 	defer func() { c.addresses <- address }()
-	cmd, err := c.cluster.Outside(t.Context(), address, filepath.Join(c.root, "bin", "outside"), argv...)
+	cmd, err := c.cluster.Outside(c.interruptible(t), address, filepath.Join(c.root, "bin", "outside"), argv...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -352,7 +352,7 @@ const providerAddress = "10.200.0.104"
 // providerCommand returns a command that the gateway of the external network runs.
 func (c *cloud) providerCommand(t *testing.T, argv ...string) *exec.Cmd {
 	t.Helper()
-	cmd, err := c.cluster.OnProvider(t.Context(), providerAddress, externalGateway, filepath.Join(c.root, "bin", "outside"), argv...)
+	cmd, err := c.cluster.OnProvider(c.interruptible(t), providerAddress, externalGateway, filepath.Join(c.root, "bin", "outside"), argv...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -550,7 +550,7 @@ func serversComeBack(t *testing.T, c *cloud) {
 // dataPlaneIsHeld checks that a plan to destroy the cloud keeps the data plane and shows the
 // reason, and that a destroy shows the servers that would be cut off before it does anything.
 func dataPlaneIsHeld(t *testing.T, c *cloud) {
-	r := finish(t, c.command(t.Context(), "plan", "-destroy"))
+	r := finish(t, c.command(t, "plan", "-destroy"))
 	t.Log(r.out)
 	wantSaid(t, "plan", r.out, "servers of the node lose their network", "nobody can start, stop or move servers of the node")
 	r = c.kolla(t, 1, "destroy", "-delete-data=*") // nobody approves it

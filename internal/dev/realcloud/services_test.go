@@ -406,7 +406,7 @@ func passwordsRollOut(t *testing.T, c *cloud) {
 	if strings.Contains(plan, "replaced-by-the-operator") {
 		t.Error("the plan shows a password")
 	}
-	cmd := c.command(t.Context(), "apply", "-auto-approve")
+	cmd := c.command(t, "apply", "-auto-approve")
 	out := &lockedBuffer{}
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {

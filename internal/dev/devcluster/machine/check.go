@@ -28,6 +28,7 @@ func Check(home string) error {
 	return errors.Join(
 		checkPrograms("iptables", "mount", "umount"),
 		checkOverlay(home),
+		checkDisk(home, minDisk),
 		checkBridge(),
 		checkIptables(),
 		checkCgroups(),
@@ -72,6 +73,26 @@ func checkOverlay(home string) error {
 		return fmt.Errorf("overlayfs cannot be mounted in %s (%w): it needs a kernel with CONFIG_OVERLAY_FS and a file system that is not itself an overlay; choose another directory", home, err)
 	}
 	return unix.Unmount(merged, 0)
+}
+
+const (
+	// minDisk is what the images and data of three nodes with all services need, with some room.
+	minDisk = 10 << 30
+	// evictionDisk is the free space below which a kubelet takes no pods and deletes some.
+	evictionDisk = 500 << 20
+)
+
+// checkDisk fails if fewer than least bytes are free. On a full disk a kubelet deletes its pods, and
+// a cloud never becomes ready.
+func checkDisk(home string, least uint64) error {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(home, &fs); err != nil {
+		return fmt.Errorf("find the free space of %s: %w", home, err)
+	}
+	if free := fs.Bavail * uint64(fs.Bsize); free < least {
+		return fmt.Errorf("%s has %.1f GB of free space, and real nodes need %.1f GB; make room, or choose another directory (TMPDIR for tests)", home, float64(free)/1e9, float64(least)/1e9)
+	}
+	return nil
 }
 
 func checkBridge() error {

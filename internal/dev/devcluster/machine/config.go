@@ -94,7 +94,7 @@ cgroupRoot: %[3]s
 clusterDNS: [%[4]s]
 clusterDomain: cluster.local
 containerRuntimeEndpoint: unix://%[5]s
-evictionHard: {memory.available: 50Mi, nodefs.available: "1%%", imagefs.available: "1%%"}
+evictionHard: {memory.available: 50Mi, nodefs.available: "%[9]d", imagefs.available: "%[9]d"}
 failCgroupV1: false
 failSwapOn: false
 healthzPort: 0
@@ -110,7 +110,7 @@ tlsCertFile: %[7]s
 tlsPrivateKeyFile: %[8]s
 volumePluginDir: /var/lib/kubelet/volumeplugins
 `, s.Address, etcFile(CAFile), s.rootCgroup(), s.ClusterDNS, containerdSocket, etcFile(unresolvableFile),
-		etcFile(KubeletCertFile), etcFile(KubeletKeyFile))
+		etcFile(KubeletCertFile), etcFile(KubeletKeyFile), evictionDisk)
 }
 
 func (s Settings) kubeletFlags() []string {

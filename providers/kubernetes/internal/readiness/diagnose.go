@@ -1,6 +1,7 @@
 package readiness
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -212,7 +213,7 @@ func (q Inquiry) diagnoseClaim(ctx context.Context, namespace, name string) (*Fi
 func (q Inquiry) deepen(ctx context.Context, pod *corev1.Pod, found *Finding) *Finding {
 	switch found.Cause {
 	case causeUnschedulable:
-		if reason := q.unmatchedSelector(ctx, pod); reason != "" {
+		if reason := q.noNode(ctx, pod); reason != "" {
 			found.Detail = append(found.Detail, found.Reason)
 			found.Reason = reason
 		} else if claim := q.unboundClaim(ctx, pod); claim != nil {
@@ -235,16 +236,13 @@ func (q Inquiry) deepen(ctx context.Context, pod *corev1.Pod, found *Finding) *F
 	return found
 }
 
-// unmatchedSelector names the labels of the pod's node selector that no node has.
-func (q Inquiry) unmatchedSelector(ctx context.Context, pod *corev1.Pod) string {
-	if len(pod.Spec.NodeSelector) == 0 {
-		return ""
-	}
+// noNode says why no node of the cluster may take the pod; empty: by its labels and taints one may.
+func (q Inquiry) noNode(ctx context.Context, pod *corev1.Pod) string {
 	nodes, err := q.Source.Nodes(ctx)
 	if err != nil {
 		return ""
 	}
-	return unmatched(pod.Spec.NodeSelector, nodes)
+	return cmp.Or(unmatched(pod.Spec.NodeSelector, nodes), barred(pod, nodes))
 }
 
 func (q Inquiry) unboundClaim(ctx context.Context, pod *corev1.Pod) *Finding {

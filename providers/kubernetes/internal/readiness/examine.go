@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
 )
 
 // examine returns the problem that the status of a pod shows; nil: none.
@@ -154,14 +155,59 @@ func unmatched(selector map[string]string, nodes []*corev1.Node) string {
 }
 
 func anyNode(nodes []*corev1.Node, labels map[string]string) bool {
-	return slices.ContainsFunc(nodes, func(node *corev1.Node) bool {
-		for key, value := range labels {
-			if node.Labels[key] != value {
-				return false
-			}
+	return slices.ContainsFunc(nodes, func(node *corev1.Node) bool { return hasLabels(node, labels) })
+}
+
+func hasLabels(node *corev1.Node, labels map[string]string) bool {
+	for key, value := range labels {
+		if node.Labels[key] != value {
+			return false
 		}
-		return true
-	})
+	}
+	return true
+}
+
+// conditions has the meaning of the taints by which Kubernetes reports the condition of a node.
+var conditions = map[string]string{
+	corev1.TaintNodeDiskPressure:       "low on disk space",
+	corev1.TaintNodeMemoryPressure:     "low on memory",
+	corev1.TaintNodePIDPressure:        "low on process ids",
+	corev1.TaintNodeNetworkUnavailable: "without a network",
+	corev1.TaintNodeNotReady:           "down",
+	corev1.TaintNodeUnreachable:        "down",
+	corev1.TaintNodeOutOfService:       "out of service",
+	corev1.TaintNodeUnschedulable:      "cordoned",
+}
+
+// barred says which taints keep the pod from the nodes of its selector; empty: one of the nodes has
+// no such taint. (The scheduler only counts such nodes, without their names and taints.)
+func barred(pod *corev1.Pod, nodes []*corev1.Node) string {
+	byReason := map[string][]string{}
+	for _, node := range nodes {
+		if !hasLabels(node, pod.Spec.NodeSelector) || !slices.Contains([]string{"", node.Name}, nodeOf(pod)) {
+			continue
+		}
+		bar := slices.IndexFunc(node.Spec.Taints, func(taint corev1.Taint) bool {
+			return taint.Effect != corev1.TaintEffectPreferNoSchedule && !tolerates(&pod.Spec, &taint)
+		})
+		if bar < 0 {
+			return ""
+		}
+		reason := "tainted with " + node.Spec.Taints[bar].ToString()
+		if condition := conditions[node.Spec.Taints[bar].Key]; condition != "" {
+			reason = condition
+		}
+		byReason[reason] = append(byReason[reason], node.Name)
+	}
+	var reasons []string
+	for _, reason := range slices.Sorted(maps.Keys(byReason)) {
+		reasons = append(reasons, nodesAre(byReason[reason], reason))
+	}
+	return strings.Join(reasons, "; ")
+}
+
+func tolerates(pod *corev1.PodSpec, taint *corev1.Taint) bool {
+	return slices.ContainsFunc(pod.Tolerations, func(t corev1.Toleration) bool { return t.ToleratesTaint(klog.Background(), taint, false) })
 }
 
 // oneLine makes one line of a message, and shortens it.

@@ -106,6 +106,40 @@ func TestUnmatched(t *testing.T) {
 	}
 }
 
+func TestBarred(t *testing.T) {
+	node := func(name string, taints ...corev1.Taint) *corev1.Node {
+		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"in": name[:1]}}, Spec: corev1.NodeSpec{Taints: taints}}
+	}
+	full := corev1.Taint{Key: corev1.TaintNodeDiskPressure, Effect: corev1.TaintEffectNoSchedule}
+	theirs := corev1.Taint{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoExecute}
+	preferred := corev1.Taint{Key: "old", Effect: corev1.TaintEffectPreferNoSchedule}
+	nodes := []*corev1.Node{node("a1", full), node("a2", full), node("b1", theirs), node("c1", preferred), node("d1", theirs, full), node("d2", full)}
+	for _, c := range []struct {
+		in         string
+		tolerating string
+		want       string
+	}{
+		{"a", "", "nodes a1, a2 are low on disk space"},
+		{"b", "", "node b1 is tainted with gpu=yes:NoExecute"},
+		{"b", "gpu", ""},
+		{"c", "", ""},
+		{"d", "", "node d2 is low on disk space; node d1 is tainted with gpu=yes:NoExecute"},
+		{"d", "gpu", "nodes d1, d2 are low on disk space"},
+		{"", "", ""}, // one node is free
+	} {
+		pod := &corev1.Pod{}
+		if c.in != "" {
+			pod.Spec.NodeSelector = map[string]string{"in": c.in}
+		}
+		if c.tolerating != "" {
+			pod.Spec.Tolerations = []corev1.Toleration{{Key: c.tolerating, Operator: corev1.TolerationOpExists}}
+		}
+		if got := barred(pod, nodes); got != c.want {
+			t.Errorf("in %q, tolerating %q: got %q, want %q", c.in, c.tolerating, got, c.want)
+		}
+	}
+}
+
 func TestClip(t *testing.T) {
 	if got := oneLine("a\n\tb  c "); got != "a b c" {
 		t.Errorf("got %q", got)

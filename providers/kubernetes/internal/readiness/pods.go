@@ -196,11 +196,14 @@ func maxUnavailable(daemonSet *unstructured.Unstructured) string {
 }
 
 // AreDown returns "node a is down", or the same for several nodes.
-func AreDown(nodes []string) string {
+func AreDown(nodes []string) string { return nodesAre(nodes, "down") }
+
+// nodesAre returns "node a is STATE", or the same for several nodes.
+func nodesAre(nodes []string, state string) string {
 	if len(nodes) == 1 {
-		return fmt.Sprintf("node %s is down", nodes[0])
+		return fmt.Sprintf("node %s is %s", nodes[0], state)
 	}
-	return fmt.Sprintf("nodes %s are down", words.Few(nodes, 3))
+	return fmt.Sprintf("nodes %s are %s", words.Few(nodes, 3), state)
 }
 
 // observedPause is the pause between reads of a workload that its controller has not seen
