@@ -23,7 +23,7 @@ policy "few-restarts" {
 	Reads: []Reading{
 		{"cloud", "Name of the cloud."},
 		{"namespace", "Namespace of the cloud."},
-		{"destroy", "Whether the plan takes the cloud down."},
+		{"destroy", "Whether the plan destroys the cloud."},
 		{"refresh_only", "Whether the plan only updates the state."},
 		{"restricted", "Whether -target or -exclude restricts the plan."},
 		{"counts", "Numbers of the summary line: add, change, destroy, import, forget, move, prune, deferred."},

@@ -103,7 +103,7 @@ type Removal struct {
 	Holds string `json:"holds,omitempty"`
 	// ValuesCopiedTo, of the Delete of a Secret: the Secret of another name that takes over its
 	// values.
-	ValuesCopiedTo addrs.Object `json:"heir,omitzero"`
+	ValuesCopiedTo addrs.Object `json:"values_copied_to,omitzero"`
 	// Occupied, of the Delete of a Namespace: the operator allowed to delete it with all
 	// its contents.
 	Occupied bool `json:"occupied,omitempty"`

@@ -33,7 +33,7 @@ type Effect struct {
 	// Items are names: volumes that stay, keys that are dropped, nodes that pods leave. For items
 	// that are cut off, they are the nodes; empty: all nodes of the workload.
 	Items          []string `json:"items,omitempty"`
-	ValuesCopiedTo string   `json:"heir,omitempty"` // for dropped values: the Secret that takes over the others
+	ValuesCopiedTo string   `json:"values_copied_to,omitempty"` // for dropped values: the Secret that takes over the others
 	// Causes say why pods restart, and Why says why they are replaced.
 	Causes []Cause  `json:"causes,omitempty"`
 	Why    []Reason `json:"why,omitempty"`

@@ -36,7 +36,7 @@ and carries out the rest. It exits with 1 if it skipped an action.
 
 After one interrupt (Ctrl-C), it finishes the current writes and stops. After an interrupt
 or a kill, run it again to continue.`,
-		Flags: append(append(append(planFlags(), changeFlags()...), applyFlags()...), deleteDataFlag(), destroyFlag("take the cloud down, as kolla destroy does, or apply a saved plan that does"),
+		Flags: append(append(append(planFlags(), changeFlags()...), applyFlags()...), deleteDataFlag(), destroyFlag("destroy the cloud, as kolla destroy does, or apply a saved plan that does"),
 			&cli.BoolFlag{Name: skipDriftedFlag, Usage: "with a plan file: skip objects that others changed, unless the action does less than the plan shows, and carry out the rest"}),
 		Action: func(c *cli.Context) error {
 			if err := command.AtMost(c, 1); err != nil {
@@ -63,7 +63,7 @@ or a kill, run it again to continue.`,
 func Destroy(s command.Streams) *cli.Command {
 	return &cli.Command{
 		Name:  "destroy",
-		Usage: "Take the cloud down; data stays unless you name it",
+		Usage: "Destroy the cloud; data stays unless you name it",
 		Description: `
 Deletes the objects that kolla created, in reverse dependency order. Objects that hold data
 (volumes, generated secrets and their namespace) stay, unless you name them with

@@ -39,7 +39,7 @@ unchanged object that is not ready is shown, but is no change. Objects that coul
 compared are an error without -allow-unverified. A plan that a policy denies is an error.`,
 		Flags: append(append(append(planFlags(), changeFlags()...), command.FormatFlags()...),
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for kolla apply FILE"},
-			destroyFlag("plan to take the cloud down"),
+			destroyFlag("plan to destroy the cloud"),
 			deleteDataFlag(),
 			&cli.StringFlag{Name: generateFlag, Usage: "write manifests for import blocks with an undeclared target to the new `FILE`, and plan with them"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there are changes"},

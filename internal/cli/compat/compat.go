@@ -53,7 +53,7 @@ var advice = map[string]string{
 	"kolla genpwd":            "Passwords and keys are generated at apply, and stay in the cluster.",
 	"kolla certificates":      "A secret block of the kind x509 makes a certificate.",
 	"kolla post-deploy":       "Nothing is left to do after kolla apply. The administrator's password is in the Secret keystone-admin.",
-	"kolla stop":              "kolla has no command that only stops services. kolla destroy takes the cloud down; data stays unless it is named.",
+	"kolla stop":              "kolla has no command that only stops services. kolla destroy deletes the cloud; data stays unless you name it.",
 	"kolla mariadb-backup":    "kolla makes no backups of data.",
 	"kolla mariadb-recovery":  "kolla runs one MariaDB, which Kubernetes starts again by itself.",
 

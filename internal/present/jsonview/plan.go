@@ -178,7 +178,7 @@ type actionJSON struct {
 	Releases       bool              `json:"releases,omitempty"`
 	KeepsPods      bool              `json:"keeps_pods,omitempty"`
 	Holds          string            `json:"holds,omitempty"`
-	ValuesCopiedTo string            `json:"heir,omitempty"` // the Secret to which the values of this deleted Secret are copied
+	ValuesCopiedTo string            `json:"values_copied_to,omitempty"` // the Secret to which the values of this deleted Secret are copied
 	Supersedes     string            `json:"supersedes,omitempty"`
 	Source         string            `json:"source,omitempty"`
 	DependsOn      []addrs.Object    `json:"depends_on,omitempty"`

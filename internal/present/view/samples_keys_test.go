@@ -27,16 +27,16 @@ func keys() *plans.Plan {
 		actions = append(actions, update)
 		impact = append(impact, disturbs(block, restarts(3, plans.Cause{Kind: plans.CauseFile, Name: fmt.Sprintf("site-%s.conf", key)})))
 	}
-	heir := secret("service.store[0]/Secret/vault-admin", "cloud.hcl:31", map[string]providers.SecretData{
+	successor := secret("service.store[0]/Secret/vault-admin", "cloud.hcl:31", map[string]providers.SecretData{
 		"password": {Carried: true, Parts: []providers.DataPart{{From: &providers.SecretKey{Namespace: "openstack", Name: "store-0-admin", Key: "password"}}}},
 	})
 	inherited := action(plans.Delete, "service.store[0]/Secret/store-0-admin")
-	inherited.ValuesCopiedTo = heir.Address
+	inherited.ValuesCopiedTo = successor.Address
 	renamed := plans.Reason{Kind: plans.ReasonRenamed}
 	actions = append(actions,
 		because(action(plans.Replace, `service.redis["cache"]/Deployment/redis-cache`), plans.Reason{Kind: plans.ReasonTriggered, Detail: `module.edge["a"]`}),
 		because(action(plans.Delete, "service.store[0]/Deployment/store-0"), renamed),
-		heir,
+		successor,
 		because(inherited, renamed),
 		because(action(plans.Forget, "service.old/ConfigMap/old"), plans.Reason{Kind: plans.ReasonMoved, Detail: `service.old["x"]/ConfigMap/old`}),
 		because(action(plans.Forget, "service.old/ConfigMap/older"), plans.Reason{Kind: plans.ReasonMoved, Detail: `service.old["x"]/ConfigMap/older`}),

@@ -24,7 +24,7 @@ import (
 
 // Options say which plan to make. The zero value is a plan for all of the cloud.
 type Options struct {
-	// Destroy plans to take the cloud down.
+	// Destroy plans to destroy the cloud.
 	Destroy bool
 	// RefreshOnly plans to change nothing but the state.
 	RefreshOnly bool
