@@ -115,7 +115,7 @@ func applyWaitsForDatabase(t *testing.T, c *cloud) {
 	case <-time.After(patience):
 		t.Fatalf("the apply does not end:\n%s", out)
 	}
-	wantSaid(t, "apply", said, "Still waiting for service.mariadb/StatefulSet/mariadb-server", "no node can take the pod")
+	wantSaid(t, "apply", said, "Still waiting for service.mariadb/StatefulSet/mariadb-server", "no node can take the pod: node real-1 is cordoned")
 	c.token(t)
 	c.noChanges(t)
 }

@@ -1,7 +1,6 @@
 package readiness
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -236,13 +235,19 @@ func (q Inquiry) deepen(ctx context.Context, pod *corev1.Pod, found *Finding) *F
 	return found
 }
 
-// noNode says why no node of the cluster may take the pod; empty: by its labels and taints one may.
+// noNode says why no node of the cluster may take the pod; empty: by labels and taints, a node may.
 func (q Inquiry) noNode(ctx context.Context, pod *corev1.Pod) string {
 	nodes, err := q.Source.Nodes(ctx)
 	if err != nil {
 		return ""
 	}
-	return cmp.Or(unmatched(pod.Spec.NodeSelector, nodes), barred(pod, nodes))
+	if reason := unmatched(pod.Spec.NodeSelector, nodes); reason != "" {
+		return reason
+	}
+	if reason := barred(pod, nodes); reason != "" {
+		return unschedulable + reason
+	}
+	return ""
 }
 
 func (q Inquiry) unboundClaim(ctx context.Context, pod *corev1.Pod) *Finding {

@@ -10,12 +10,14 @@ import (
 	"k8s.io/klog/v2"
 )
 
+const unschedulable = "no node can take the pod: "
+
 // examine returns the problem that the status of a pod shows; nil: none.
 func examine(pod *corev1.Pod) *Finding {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
 			message, _, _ := strings.Cut(condition.Message, " preemption:")
-			return &Finding{Cause: causeUnschedulable, Pod: pod.Name, Reason: "no node can take the pod: " + oneLine(message)}
+			return &Finding{Cause: causeUnschedulable, Pod: pod.Name, Reason: unschedulable + oneLine(message)}
 		}
 	}
 	statuses := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)

@@ -204,7 +204,7 @@ func fits(typ *schema.Scalar, value any) bool {
 
 // unsuitable reports a value whose type is not the type of the field, and keeps the old value.
 func (m *merging) unsuitable(atom schema.Atom, l layers, field string) any {
-	want := "a text"
+	want := "a string"
 	switch {
 	case atom.Map != nil:
 		want = "a map"
