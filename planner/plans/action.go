@@ -209,7 +209,7 @@ func (a *Action) Has(kinds ...ReasonKind) bool {
 }
 
 // Destroys reports whether the action deletes an object with something to lose. Jobs, old versions,
-// and StatefulSets that are replaced around their pods have nothing to lose.
+// and StatefulSets that are replaced while their pods keep running have nothing to lose.
 func (a *Action) Destroys() bool {
 	if a.Ref.GVK.GroupKind() == kinds.Job {
 		return false

@@ -17,11 +17,11 @@ import (
 
 // server accepts new objects, and answers a change of a live object with refusal.
 type server struct {
-	providers.Reader // nil: nothing else is asked
+	providers.Reader // nil: the test sends no other questions
 	refusal          error
 	refusesNew       error
 	pods             []*unstructured.Unstructured
-	hidden           error // of the pods
+	hidden           error // the error of a list of pods
 }
 
 func (s *server) DryRun(_ context.Context, object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error) {
@@ -57,7 +57,7 @@ type verdict struct {
 	reason   plans.ReasonKind
 	evidence plans.EvidenceKind
 	problem  string // part of its summary; empty: none
-	keeps    bool   // its pods
+	keeps    bool   // the pods are kept
 	holds    string // the data that is lost
 }
 
@@ -276,8 +276,8 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestPodsStay checks that a StatefulSet is replaced around its pods if the new one can adopt them
-// with their volumes.
+// TestPodsStay checks that a StatefulSet is replaced while its pods keep running, if the new one can
+// adopt them with their volumes.
 func TestPodsStay(t *testing.T) {
 	spec := func(change func(spec map[string]any)) map[string]any {
 		s := map[string]any{

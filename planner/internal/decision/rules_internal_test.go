@@ -121,7 +121,7 @@ func TestWrittenSince(t *testing.T) {
 	recorded := state.Fingerprint{Owned: "1", Server: "s"}
 	tests := map[string]struct {
 		since comparison
-		uid   string // of the record; empty: as live
+		uid   string // of the record; empty: the live UID
 		known state.Fingerprint
 		want  bool
 	}{

@@ -118,7 +118,7 @@ func TestYields(t *testing.T) {
 	}{
 		"nobody else":                     {held: true},
 		"somebody's, in kolla's object":   {owner: "hpa", change: func(o *outcome.Outcome) { o.Ours = true }},
-		"somebody's, in another object":   {owner: "hpa"}, // sent, so that it becomes a conflict
+		"somebody's, in another object":   {owner: "hpa"}, // sent, which causes a conflict
 		"what a person left in it":        {owner: "kubectl-edit"},
 		"yield_to":                        {owner: "hpa", change: yieldsTo, yields: left(func(y *plans.Yield) { y.Declared = true })},
 		"yield_to, shared":                {owner: "hpa", held: true, change: yieldsTo},

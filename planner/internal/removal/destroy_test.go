@@ -41,7 +41,7 @@ func TestDestroy(t *testing.T) {
 		live    []*unstructured.Unstructured
 		records []state.Object
 		allowed string
-		removed string // a removed block that leaves it
+		removed string // a removed block that leaves the object
 		want    []string
 		kept    []string
 		atRisk  bool
