@@ -26,8 +26,7 @@ import (
 )
 
 // BenchmarkUnchangedPlan compares a plan without changes with the minimum work: the same LISTs by a
-// minimal client, in parallel. It reports the CPU time and the growth of the heap's peak per
-// object.
+// minimal client, in parallel. It reports the CPU time and the peak growth of the heap per object.
 func BenchmarkUnchangedPlan(b *testing.B) {
 	for _, count := range []int{1000, 5000} {
 		b.Run(strconv.Itoa(count), func(b *testing.B) { benchmarkUnchangedPlan(b, count) })
@@ -151,8 +150,7 @@ func measure(b *testing.B, count int, work func()) {
 	b.ReportMetric(float64(busy.Milliseconds())/float64(b.N), "cpu-ms/op")
 }
 
-// processorTime returns the CPU time of this process. Other processes on the machine do not affect
-// it.
+// processorTime returns the CPU time of this process, which other processes do not affect.
 func processorTime(b *testing.B) time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

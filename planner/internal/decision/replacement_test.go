@@ -276,8 +276,8 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestPodsStay checks that a StatefulSet is replaced while its pods keep running, if the new one can
-// adopt them with their volumes.
+// TestPodsStay checks that a StatefulSet is replaced while its pods keep running, if the new
+// StatefulSet can adopt them with their volumes.
 func TestPodsStay(t *testing.T) {
 	spec := func(change func(spec map[string]any)) map[string]any {
 		s := map[string]any{

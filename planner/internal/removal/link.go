@@ -107,7 +107,7 @@ func linkOperators(inv *inventory.Inventory, actions []plans.Action) {
 			}
 		}
 	}
-	before := map[string][]*plans.Action{} // deletions before the deletions of a block's workloads, by the block
+	before := map[string][]*plans.Action{} // by the block whose workloads go later
 	for i := range actions {
 		a := &actions[i]
 		kind := a.Ref.GVK.GroupKind()
