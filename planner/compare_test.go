@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// rendered is an object as the provider makes it, with the label of the cloud.
+// rendered returns an object as a provider renders it, with the label of the cloud.
 func rendered(at string, object map[string]any) providers.Object {
 	u := &unstructured.Unstructured{Object: object}
 	a := address(at)
@@ -29,7 +29,7 @@ func textMap(at, value string) providers.Object {
 	return rendered(at, map[string]any{"apiVersion": "v1", "data": map[string]any{"file": value}})
 }
 
-// compared compares two renderings.
+// compared returns the plan between two renderings.
 func compared(t *testing.T, base, head []providers.Object, change ...func(*planner.Input)) *plans.Plan {
 	t.Helper()
 	in := planner.Input{Cloud: "prod", Namespace: "openstack", Objects: head, Values: true, Now: now}
@@ -43,8 +43,7 @@ func compared(t *testing.T, base, head []providers.Object, change ...func(*plann
 	return plan
 }
 
-// TestCompare checks what becomes of objects between two renderings, and that the values of
-// both are there for programs.
+// TestCompare checks the actions between two renderings, and that the plan has the values of both.
 func TestCompare(t *testing.T) {
 	family := func(o providers.Object) providers.Object {
 		o.Family = address("service.a/ConfigMap/a.conf")
@@ -85,8 +84,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestCompareSecrets checks that a change of a given value shows, that a change of a generated
-// one does not, and that no value is anywhere.
+// TestCompareSecrets checks that a plan shows a change of a given value, but not of a generated
+// one, and contains no secret values.
 func TestCompareSecrets(t *testing.T) {
 	secret := func(at, given string, length int) providers.Object {
 		o := rendered(at, map[string]any{"apiVersion": "v1", "type": "Opaque"})
@@ -113,8 +112,8 @@ func TestCompareSecrets(t *testing.T) {
 	}
 }
 
-// TestCompareFixed checks that fields which the server does not change in place need a
-// replacement, with the data that is lost.
+// TestCompareFixed checks that a change of an immutable field needs a replacement, and that the
+// plan names the lost data.
 func TestCompareFixed(t *testing.T) {
 	set := func(size, image string) providers.Object {
 		return rendered("service.db/StatefulSet/db", map[string]any{"apiVersion": "apps/v1", "spec": map[string]any{
@@ -169,7 +168,8 @@ func TestCompareRenamed(t *testing.T) {
 	}
 }
 
-// TestComparePrevented checks that prevent_destroy is a problem, and that the plan is shown.
+// TestComparePrevented checks that prevent_destroy causes a problem, and that there still is a
+// plan.
 func TestComparePrevented(t *testing.T) {
 	o := textMap("service.a/ConfigMap/kept", "1")
 	o.Lifecycle = &providers.Lifecycle{PreventDestroy: true, Source: "cloud.hcl:9"}
@@ -179,8 +179,8 @@ func TestComparePrevented(t *testing.T) {
 	}
 }
 
-// TestCompareJobs checks that a Job of a manifest runs again between two renderings only if its pods
-// do something else.
+// TestCompareJobs checks that a Job of a manifest runs again between two renderings only if the
+// work of its pods changes.
 func TestCompareJobs(t *testing.T) {
 	job := func(image, label string) []providers.Object {
 		return []providers.Object{rendered("manifest.a/Job/a", map[string]any{"apiVersion": "batch/v1", "spec": map[string]any{"template": map[string]any{

@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// carrier is a live DaemonSet whose pods carry something for others.
+// carrier is a DaemonSet whose pods carry items of others.
 const carrier = "service.ovn/DaemonSet/ovn"
 
 func carriers(t *testing.T) (*world, *unstructured.Unstructured) {
@@ -29,7 +29,7 @@ func carriers(t *testing.T) (*world, *unstructured.Unstructured) {
 	return w, set
 }
 
-// cutOffIn returns the line of a plan about what is cut off.
+// cutOffIn returns the line of a plan about items that are cut off.
 func cutOffIn(t *testing.T, in planner.Input) string {
 	t.Helper()
 	plan, problems, err := planner.Make(t.Context(), in)
@@ -47,12 +47,12 @@ func cutOffIn(t *testing.T, in planner.Input) string {
 	return got
 }
 
-// TestNothingIsAsked checks that a plan that takes a workload away says that users may lose what its
-// pods carry, and that only an apply knows more.
+// TestNothingIsAsked checks that a plan that deletes a workload warns about the items that its pods
+// carry, and that only an apply asks the pods for details.
 func TestNothingIsAsked(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(set *unstructured.Unstructured)
-		want   string // empty: nothing
+		want   string // empty: no line
 	}{
 		"carries": {want: "running servers that may be cut off: not known until an apply asks the pods"},
 		"nonsense": {
@@ -78,8 +78,8 @@ func TestNothingIsAsked(t *testing.T) {
 	}
 }
 
-// TestOthersAreNotAsked checks that a plan that leaves a workload where it is has no pods to ask, and
-// one that takes it from a node names this node.
+// TestOthersAreNotAsked checks that a plan that moves no pods asks none, and that a plan that takes
+// a workload from a node names the node.
 func TestOthersAreNotAsked(t *testing.T) {
 	const asks = "running servers that may be cut off: not known until an apply asks the pods on "
 	for name, test := range map[string]struct {

@@ -16,7 +16,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// forged is a live object with all that kolla writes on its own, the token included.
+// forged gives an object all marks that kolla writes, including the token.
 func forged(u *unstructured.Unstructured) {
 	token(u, "token-1")
 	annotations := u.GetAnnotations()

@@ -16,7 +16,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// unchanged is a cloud of one ConfigMap that is known by its fingerprint.
+// unchanged returns a cloud with one ConfigMap that its fingerprint proves unchanged.
 func unchanged(t *testing.T) (*world, planner.Input) {
 	t.Helper()
 	const at = "manifest.a/ConfigMap/x"

@@ -14,7 +14,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// triggered declares an object that is replaced with others.
+// triggered adds replace_triggered_by to an object.
 func triggered(o providers.Object, by ...string) providers.Object {
 	o.Lifecycle = &providers.Lifecycle{ReplaceTriggeredBy: by, Source: "cloud.hcl:7"}
 	return o
@@ -55,7 +55,7 @@ func TestReplaceTriggeredBy(t *testing.T) {
 			w.cluster.answer = func(object *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
 				answer := object.DeepCopy()
 				for _, u := range w.cluster.objects {
-					if providers.RefOf(u) == providers.RefOf(object) { // what is not declared stays
+					if providers.RefOf(u) == providers.RefOf(object) { // undeclared fields stay
 						answer.SetLabels(u.GetLabels())
 						answer.SetAnnotations(u.GetAnnotations())
 					}

@@ -13,7 +13,7 @@ import (
 
 type ownedFields = map[string]any
 
-// served is a Service as the server has it.
+// served returns a Service as the server stores it.
 func served(t *testing.T) *unstructured.Unstructured {
 	t.Helper()
 	u := thing("v1", "Service", "web")
@@ -38,7 +38,7 @@ func served(t *testing.T) *unstructured.Unstructured {
 // TestDraft checks that a draft leaves out exactly those fields that the server would fill in
 // again. If a dry run is refused, the draft keeps all these fields.
 func TestDraft(t *testing.T) {
-	// The server gives everything but the session affinity.
+	// The server fills in all fields except the session affinity.
 	answer := func(sent *unstructured.Unstructured) *unstructured.Unstructured {
 		u := sent.DeepCopy()
 		for field, value := range (ownedFields{"type": "ClusterIP", "ipFamilyPolicy": "SingleStack", "internalTrafficPolicy": "Cluster", "sessionAffinity": "ClientIP"}) {

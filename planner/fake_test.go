@@ -30,18 +30,18 @@ import (
 // cluster is a Reader with objects and answers that the test sets. It does not implement
 // server-side apply: planner/live tests that with a real API server.
 type cluster struct {
-	mu      sync.Mutex // one question at a time: what a test answers with need not lock
+	mu      sync.Mutex // serializes calls, so that the functions of a test need no lock
 	objects []*unstructured.Unstructured
-	missing schema.GroupKind   // a kind that it does not have
-	hidden  schema.GroupKind   // a kind that it does not show
-	because error              // why; nil: it is down
-	unread  []providers.Unread // kinds that Contents cannot tell of
-	looks   []string           // the namespaces that Contents was asked for
-	fail    map[string]error   // what LISTs of a kind end with
-	// answer is asked for dry runs; nil: every object is accepted as it is sent.
+	missing schema.GroupKind   // a kind that the cluster does not have
+	hidden  schema.GroupKind   // a kind that the user cannot list
+	because error              // why; nil: the API server of the kind is down
+	unread  []providers.Unread // kinds that Contents cannot list
+	looks   []string           // the namespaces that Contents was called for
+	fail    map[string]error   // the errors of LISTs by kind
+	// answer answers dry runs; nil: the server accepts every object as it is sent.
 	answer func(object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error)
-	// without is asked what an object would be without what others added; nil: all of it
-	// is the server's own.
+	// without answers dry runs that remove the additions of others; nil: there are no such
+	// additions.
 	without func(object *unstructured.Unstructured) (*unstructured.Unstructured, error)
 }
 
@@ -101,7 +101,7 @@ func (c *cluster) DryRun(_ context.Context, object *unstructured.Unstructured, o
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if options.Over != nil {
-		// Fields that nothing declares belong to the server, unless the test says otherwise.
+		// All undeclared fields are the server's own, unless the test says otherwise.
 		if c.without == nil {
 			return options.Over.DeepCopy(), nil
 		}
@@ -114,7 +114,7 @@ func (c *cluster) DryRun(_ context.Context, object *unstructured.Unstructured, o
 			return nil, err
 		}
 	}
-	// As of the object that it compared with.
+	// The answer has the resource version of the compared object.
 	answer = answer.DeepCopy()
 	for _, u := range c.objects {
 		if providers.RefOf(u) == providers.RefOf(object) && !options.Surrogate && answer.GetResourceVersion() == "" {
@@ -139,7 +139,7 @@ func address(text string) addrs.Object {
 	return a
 }
 
-// input is the input of a plan for the cloud "prod". The namespace exists and is not declared.
+// input returns the input of a plan for the cloud "prod". The namespace exists and is not declared.
 func input(c *cluster, objects ...providers.Object) planner.Input {
 	c.objects = append(c.objects, namespaceOf("openstack"))
 	return planner.Input{
@@ -163,7 +163,7 @@ func namespaceOf(name string) *unstructured.Unstructured {
 	return u
 }
 
-// declared is a desired object.
+// declared returns a desired object.
 func declared(at string, manifest *unstructured.Unstructured, dependsOn ...string) providers.Object {
 	o := providers.Object{Address: address(at), Manifest: manifest, Source: "cloud.hcl:41"}
 	for _, on := range dependsOn {
@@ -178,7 +178,7 @@ func of(service string, u *unstructured.Unstructured) *unstructured.Unstructured
 	return u
 }
 
-// live makes a live object of a manifest, with the label of the cloud.
+// live returns a live object for a manifest, with the label of the cloud.
 func live(manifest *unstructured.Unstructured, uid types.UID) *unstructured.Unstructured {
 	u := manifest.DeepCopy()
 	u.SetUID(uid)
@@ -192,7 +192,7 @@ func live(manifest *unstructured.Unstructured, uid types.UID) *unstructured.Unst
 	return u
 }
 
-// recorded is the state's record of a live object.
+// recorded returns the state's record of a live object.
 func recorded(at string, u *unstructured.Unstructured) state.Object {
 	return state.Object{
 		Address:    at,
@@ -206,7 +206,7 @@ func recorded(at string, u *unstructured.Unstructured) state.Object {
 	}
 }
 
-// token sets the token that the object was created with.
+// token sets the token that the object got at its creation.
 func token(u *unstructured.Unstructured, token string) {
 	annotations := u.GetAnnotations()
 	if annotations == nil {
@@ -236,7 +236,7 @@ func mustPlan(t *testing.T, in planner.Input) *plans.Plan {
 	return plan
 }
 
-// mustNotPlan makes a plan that has problems, and returns their summaries and details as text.
+// mustNotPlan makes a plan that has problems, and returns their summaries and details as a string.
 func mustNotPlan(t *testing.T, in planner.Input) string {
 	t.Helper()
 	_, problems, err := planner.Make(t.Context(), in)
@@ -255,7 +255,7 @@ func mustNotPlan(t *testing.T, in planner.Input) string {
 	return strings.Join(text, "\n")
 }
 
-// find returns the action on an address.
+// find returns the action with an address.
 func find(t *testing.T, plan *plans.Plan, at string) plans.Action {
 	t.Helper()
 	i := slices.IndexFunc(plan.Actions, func(a plans.Action) bool { return a.Address == address(at) })
@@ -283,7 +283,7 @@ func kinds(reasons []plans.Reason) []plans.ReasonKind {
 	return list
 }
 
-// refusal is an error response of the API server.
+// refusal returns an error response of the API server.
 func refusal(code int32, reason metav1.StatusReason, message string, causes ...metav1.StatusCause) error {
 	return fmt.Errorf("dry run: %w", &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message,

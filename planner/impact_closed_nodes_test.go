@@ -20,10 +20,10 @@ func TestClosedNodes(t *testing.T) {
 	for name, test := range map[string]struct {
 		kind       string
 		spec       map[string]any // of the node
-		ours       string         // taints that the cloud put there
+		ours       string         // taints that kolla put there
 		tolerates  map[string]any
 		selector   map[string]any
-		want, also string // nothing: no warning
+		want, also string // empty: no warning
 	}{
 		"open":                {},
 		"cordoned":            {spec: map[string]any{"unschedulable": true}, want: "node-1 is cordoned (by kubectl-cordon, 2026-11-21 02:11 UTC): no new pods of " + at, also: "kubectl uncordon node-1"},

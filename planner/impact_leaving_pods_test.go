@@ -15,8 +15,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestImpactOnNodesThatPodsLeave checks that a plan names the nodes from which it takes the
-// pods of a DaemonSet, and what follows, whatever the update strategy is.
+// TestImpactOnNodesThatPodsLeave checks that a plan names the nodes that the pods of a DaemonSet
+// leave, and the consequences, with any update strategy.
 func TestImpactOnNodesThatPodsLeave(t *testing.T) {
 	const at = "service.ovn/DaemonSet/ovn"
 	set := func(label string) *unstructured.Unstructured {
@@ -34,7 +34,7 @@ func TestImpactOnNodesThatPodsLeave(t *testing.T) {
 	role := map[string]string{"role": "true"}
 	for name, test := range map[string]struct {
 		set   string
-		nodes map[string]map[string]string // that are declared
+		nodes map[string]map[string]string // the declared nodes with their labels
 		loss  string
 		want  []string
 		grave bool
@@ -122,8 +122,8 @@ func TestPodsInPassing(t *testing.T) {
 	}
 }
 
-// TestCleanedNodes checks that a workload whose pods have cleaned their nodes is made again
-// when it was not deleted, although others need it: they have lost it already.
+// TestCleanedNodes checks that a plan replaces a workload whose pods have cleaned their nodes, but
+// that was not deleted. Other workloads need it, but they have already lost it.
 func TestCleanedNodes(t *testing.T) {
 	const at = "service.ovn/DaemonSet/ovn"
 	for name, cleaned := range map[string]bool{"cleaned": true, "not cleaned": false} {

@@ -15,8 +15,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// workload is a Deployment, StatefulSet or DaemonSet of three pods that reads
-// a config file, given by the name of its ConfigMap.
+// workload returns a Deployment, StatefulSet or DaemonSet with three pods, which reads a config
+// file from a ConfigMap.
 func workload(kind, name string) *unstructured.Unstructured {
 	u := thing("apps/v1", kind, name)
 	u.Object["spec"] = map[string]any{
@@ -56,7 +56,7 @@ func TestImpactOfAWorkload(t *testing.T) {
 	const because = ": image keystone:1 → keystone:2"
 	tests := map[string]struct {
 		kind string
-		was  func(*testing.T, *unstructured.Unstructured) // nil: it is new
+		was  func(*testing.T, *unstructured.Unstructured) // nil: the object is new
 		want func(*testing.T, *unstructured.Unstructured)
 		says []string
 	}{
@@ -177,7 +177,7 @@ func TestImpactOfAWorkload(t *testing.T) {
 	}
 }
 
-// nodeWith is a node with labels and a taint, such as "dedicated:NoSchedule".
+// nodeWith returns a node with labels and a taint, such as "dedicated:NoSchedule".
 func nodeWith(t *testing.T, name, taint string, labels map[string]string) *unstructured.Unstructured {
 	node := thing("v1", "Node", name)
 	node.SetLabels(labels)
@@ -292,7 +292,8 @@ func TestImpactOfASuspendedJob(t *testing.T) {
 	}
 }
 
-// A workload whose pods nobody has counted, or that has none, has no number in the plan.
+// TestImpactOfAWorkloadWithoutPods checks that the impact gives no number of pods for a workload
+// that has none.
 func TestImpactOfAWorkloadWithoutPods(t *testing.T) {
 	w := &world{}
 	none := workload("Deployment", "api")
@@ -352,7 +353,7 @@ func TestImpactOfAConfigFile(t *testing.T) {
 	}
 }
 
-// grave is an impact in which every line is grave.
+// grave returns an impact in which every line is grave.
 func grave(block string, lines ...string) report.Impact {
 	return report.Impact{Block: block, Lines: lines, Grave: lines}
 }

@@ -12,8 +12,8 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// scaler puts an autoscaler into the cluster, applied in an older version of its kind
-// than what is declared. The server shows it in both.
+// scaler adds an autoscaler to the cluster that was applied in an older version of its kind than
+// the declared one. The server shows the object in both versions.
 func scaler(w *world) {
 	w.add("manifest.a/HorizontalPodAutoscaler/x", thing("autoscaling/v1", "HorizontalPodAutoscaler", "x"))
 	newer := w.last().DeepCopy()
@@ -21,7 +21,7 @@ func scaler(w *world) {
 	w.cluster.objects = append(w.cluster.objects, newer)
 }
 
-// An object is the same one in whatever version of its kind it is written.
+// TestOneObjectInTwoVersions checks that an object is the same in every version of its kind.
 func TestOneObjectInTwoVersions(t *testing.T) {
 	tests := map[string]struct {
 		at      string
@@ -57,8 +57,8 @@ func TestDeclaredInTwoVersions(t *testing.T) {
 	}
 }
 
-// Of a plan that would write one object twice nothing is done: here the server shows
-// one object in two groups.
+// TestOneActionAnObject checks that a plan fails if it would write one object twice. Here the
+// server shows one object in two API groups.
 func TestOneActionAnObject(t *testing.T) {
 	w := &world{}
 	w.add("manifest.a/Event/x", thing("v1", "Event", "x"))
@@ -73,10 +73,11 @@ func TestOneActionAnObject(t *testing.T) {
 	}
 }
 
-// end is one end of a moved block that moves one object.
+// end returns one end of a moved block for one object.
 func end(at string) addrs.Target { return addrs.Target{Block: address(at).Block, Object: address(at)} }
 
-// What is moved to another name is another object: one is made, the other one goes.
+// TestMovedToAnotherName checks that a moved object with another name is another object: the plan
+// creates the new one and deletes the old one.
 func TestMovedToAnotherName(t *testing.T) {
 	const was, is = "manifest.a/ConfigMap/web", "manifest.b/ConfigMap/site"
 	w := &world{}
@@ -95,8 +96,8 @@ func TestMovedToAnotherName(t *testing.T) {
 	}
 }
 
-// Of two records that are to have one address, one stays where it is, and the plan
-// says so.
+// TestMovesToOneAddress checks that a plan does not move a record to an address that is taken, and
+// warns about it.
 func TestMovesToOneAddress(t *testing.T) {
 	const a, b, to = "manifest.a/ConfigMap/a", "manifest.b/ConfigMap/b", "manifest.c/ConfigMap/c"
 	tests := map[string]struct {
@@ -129,7 +130,8 @@ func TestMovesToOneAddress(t *testing.T) {
 	}
 }
 
-// A killed apply leaves records of one object at both ends of a move.
+// TestMoveThatWasKilled checks a state in which a killed apply left records of one object at both
+// ends of a move.
 func TestMoveThatWasKilled(t *testing.T) {
 	const was, is = "manifest.old/ConfigMap/a", "manifest.new/ConfigMap/a"
 	w := &world{}
@@ -149,8 +151,8 @@ func TestMoveThatWasKilled(t *testing.T) {
 	}
 }
 
-// The address of an object does not name the namespace of the cloud. What is there in
-// the old one is not lost sight of when that changes.
+// TestAnotherNamespace checks that a plan does not forget objects in the old namespace when the
+// cloud's namespace changes. The address of an object does not contain the namespace.
 func TestAnotherNamespace(t *testing.T) {
 	w := &world{}
 	there := thing("v1", "ConfigMap", "a")
@@ -168,8 +170,8 @@ func TestAnotherNamespace(t *testing.T) {
 	}
 }
 
-// An earlier apply recorded a cluster-scoped object with the namespace of its manifest. The plan
-// finds the object, and moves its record to the right address.
+// TestNamespaceOfAClusterScopedObject checks that a plan finds a cluster-scoped object that an
+// earlier apply recorded with a namespace, and moves its record to the right address.
 func TestNamespaceOfAClusterScopedObject(t *testing.T) {
 	const was, is = "manifest.a/ClusterRole/kube-system/a", "manifest.a/ClusterRole/a"
 	role := thing("rbac.authorization.k8s.io/v1", "ClusterRole", "a")

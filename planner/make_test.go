@@ -30,7 +30,7 @@ const (
 	atNode      = "role.control/Node/ctl-1"
 )
 
-// situation is one object: what is declared, what is live, what is recorded.
+// situation is one object: its declaration, the live object and its record.
 type situation struct {
 	at       string
 	manifest string
@@ -72,13 +72,13 @@ func known(*state.Object) {}
 
 func versioned(o *providers.Object) { o.Family = address("service.a/Job/sync") }
 
-// forRelease has a job run again with another image only.
+// forRelease lets a job run again only with another image.
 func forRelease(o *providers.Object) {
 	versioned(o)
 	o.Manifest.SetAnnotations(map[string]string{providers.AnnotationInputs: "these"})
 }
 
-// withImage has the pods of a job run another image, and withTTL changes what becomes of it.
+// withImage changes the image of a job, and withTTL its time to live.
 func withImage(in *planner.Input) {
 	in.Objects[0].Manifest.Object["spec"] = map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"image": "new"}}}}}
 }
@@ -105,7 +105,7 @@ func says(err error) func(*unstructured.Unstructured, providers.DryRunOptions) (
 	}
 }
 
-// unlessNew refuses changes, and accepts new objects.
+// unlessNew rejects changes, and accepts new objects.
 func unlessNew(err error) func(*unstructured.Unstructured, providers.DryRunOptions) (*unstructured.Unstructured, error) {
 	return func(u *unstructured.Unstructured, o providers.DryRunOptions) (*unstructured.Unstructured, error) {
 		if o.Surrogate {
@@ -457,7 +457,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// All problems are named at once.
+// TestProblemsAreCollected checks that one plan reports all problems.
 func TestProblemsAreCollected(t *testing.T) {
 	c := &cluster{answer: says(invalid("data", "is wrong"))}
 	in := input(c,
@@ -483,7 +483,8 @@ func TestFailureOfTheWorld(t *testing.T) {
 	}
 }
 
-// Between the LIST and the dry run somebody else wrote to the object.
+// TestObjectThatMoves checks an object to which another client writes between the LIST and the dry
+// run.
 func TestObjectThatMoves(t *testing.T) {
 	in := situation{
 		at: atConfigMap, manifest: configMap, record: known,
@@ -503,8 +504,8 @@ func TestObjectThatMoves(t *testing.T) {
 	}
 }
 
-// Then the object is read again: what an apply would change beside what kolla owns is told
-// from what others wrote meanwhile.
+// TestObjectThatMovedIsReadAgain checks that a plan reads such an object again, so that it can tell
+// the changes of an apply from the other client's write.
 func TestObjectThatMovedIsReadAgain(t *testing.T) {
 	moved := func(u *unstructured.Unstructured) *unstructured.Unstructured {
 		u = live(u, "uid-1")
@@ -535,7 +536,8 @@ func TestObjectThatMovedIsReadAgain(t *testing.T) {
 	}
 }
 
-// What the server quotes of an object does not get into a plan or a message.
+// TestLongValuesAreNotQuoted checks that the server's quotes of an object get into neither a plan
+// nor a message.
 func TestLongValuesAreNotQuoted(t *testing.T) {
 	long := invalid("spec.template", `Invalid value: {"Env":[{"Name":"PASSWORD","Value":"hunter2: it is"}],"DNSPolicy":"ClusterFirst","RestartPolicy":"Never"}: field is immutable`)
 	plan := mustPlan(t, situation{at: atJob, manifest: job, live: asItIs, record: known, answer: unlessNew(long)}.make(t))
@@ -548,7 +550,8 @@ func TestLongValuesAreNotQuoted(t *testing.T) {
 	}
 }
 
-// An object of a kind, and in a namespace, that the same plan creates.
+// TestOrderOfWhatDependsOnThePlan checks the order of objects whose kind or namespace the same plan
+// creates.
 func TestOrderOfWhatDependsOnThePlan(t *testing.T) {
 	c := &cluster{missing: schema.GroupKind{Group: "example.org", Kind: "Widget"}}
 	surrogates := map[string]bool{}
@@ -612,7 +615,7 @@ func TestCycle(t *testing.T) {
 	}
 }
 
-// Nothing that is secret gets into a plan, whatever happens to the Secret.
+// TestNoSecretInAPlan checks that a plan contains no secret values, whatever happens to the Secret.
 func TestNoSecretInAPlan(t *testing.T) {
 	const generated, given, derived = "c2VjcmV0LWdlbmVyYXRlZA==", "secret-given", "secret-generated"
 	source := objecttest.Read(t, "{apiVersion: v1, kind: Secret, metadata: {name: source, namespace: openstack}, data: {password: "+generated+"}}")

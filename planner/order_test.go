@@ -16,8 +16,8 @@ const (
 	atAccount = "manifest.m/ServiceAccount/check"
 )
 
-// What an object names is there before it, is recorded as its dependency, comes with it when
-// it is targeted, and is deleted after it.
+// TestOrderOfWhatIsNamed checks that an object's reference to another object counts as a
+// dependency: for the order of creation and deletion, in the state, and for -target.
 func TestOrderOfWhatIsNamed(t *testing.T) {
 	pod := objecttest.Read(t, "{apiVersion: v1, kind: Pod, metadata: {name: check, namespace: openstack}, spec: {serviceAccountName: check}}")
 	account := objecttest.Read(t, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: check, namespace: openstack}}")
@@ -45,7 +45,8 @@ func TestOrderOfWhatIsNamed(t *testing.T) {
 	}
 }
 
-// What is read from objects is never the cause of an error.
+// TestOrderThatContradictsTheDeclaredOne checks that references in objects never cause an error,
+// even if they contradict the declared dependencies.
 func TestOrderThatContradictsTheDeclaredOne(t *testing.T) {
 	pod := objecttest.Read(t, "{apiVersion: v1, kind: Pod, metadata: {name: check, namespace: openstack}, spec: {serviceAccountName: check}}")
 	account := objecttest.Read(t, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: check, namespace: openstack}}")
@@ -54,7 +55,7 @@ func TestOrderThatContradictsTheDeclaredOne(t *testing.T) {
 		t.Errorf("order (-want +got):\n%s", diff)
 	}
 
-	// Records of two applies, of which the later was of the account alone.
+	// The records come from two applies. The later one was only of the account.
 	var w world
 	w.add(atPod, pod, atAccount)
 	w.add(atAccount, account, atPod)

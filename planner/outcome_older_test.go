@@ -29,7 +29,8 @@ func warningsOf(t *testing.T, in planner.Input, summary string) []plans.Problem 
 	return found
 }
 
-// TestOlderState checks that later writes under kolla's own name are not only called drift.
+// TestOlderState checks that a plan warns about later writes under kolla's own name, and does not
+// only call them drift.
 func TestOlderState(t *testing.T) {
 	const at = "manifest.m/ConfigMap/m"
 	for name, test := range map[string]struct {

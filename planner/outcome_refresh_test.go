@@ -15,20 +15,20 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// edited is a live object whose data somebody changed after kolla applied it.
+// edited changes the data of a live object as another client would after an apply.
 func edited(u *unstructured.Unstructured) {
 	u.Object["data"] = map[string]any{"x": "2"}
 	u.SetManagedFields([]metav1.ManagedFieldsEntry{ownerOf("kubectl-edit", metav1.ManagedFieldsOperationUpdate)})
 }
 
-// labelled is the server's answer to an apply that changes nothing.
+// labelled answers an apply that changes nothing.
 func labelled(u *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
 	u = u.DeepCopy()
 	u.SetLabels(map[string]string{providers.LabelCloud: "prod"})
 	return u, nil
 }
 
-// takenBack is the server's answer to an apply that takes the data back.
+// takenBack answers an apply that takes the data back.
 func takenBack(u *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
 	u = u.DeepCopy()
 	u.SetManagedFields([]metav1.ManagedFieldsEntry{ownerOf("kolla", metav1.ManagedFieldsOperationApply)})
@@ -96,8 +96,8 @@ func TestRefreshOnly(t *testing.T) {
 	}
 }
 
-// TestConfigChanges checks that a refresh-only plan counts the changes of the configuration,
-// and not those of others.
+// TestConfigChanges checks that a refresh-only plan counts the changes of the configuration, but
+// not changes by others.
 func TestConfigChanges(t *testing.T) {
 	reverted := func(u *unstructured.Unstructured, o providers.DryRunOptions) (*unstructured.Unstructured, error) {
 		u, _ = takenBack(u, o)

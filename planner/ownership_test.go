@@ -20,8 +20,8 @@ const (
 	nothing       = `{}`
 )
 
-// Who is to blame for spec.replicas being 5 instead of 3, by who owns the field
-// before and after, and by whether the configuration changed.
+// TestBlame checks which manager a plan blames for 5 instead of 3 replicas. It depends on the
+// owners of the field before and after, and on whether the configuration changed.
 func TestBlame(t *testing.T) {
 	type entry struct {
 		manager   string
@@ -120,7 +120,7 @@ func TestBlame(t *testing.T) {
 	}
 }
 
-// Reasons are named once, whatever number of fields they are for.
+// TestReasonsAreCollected checks that an action names each reason once, for any number of fields.
 func TestReasonsAreCollected(t *testing.T) {
 	manifest := objecttest.Read(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: openstack}, data: {w: \"1\", x: \"1\", y1: \"1\", z: \"1\"}}")
 	was := live(manifest, "uid-1")
@@ -144,8 +144,8 @@ func TestReasonsAreCollected(t *testing.T) {
 	}
 }
 
-// Whose a field is, the tests of planner/internal/ownership say. A plan takes it, leaves it, or
-// is refused.
+// TestConflicts checks that a plan takes a field, leaves it, or is refused. The tests of
+// planner/internal/ownership check who owns a field.
 func TestConflicts(t *testing.T) {
 	unknown := func(in *planner.Input, _ *unstructured.Unstructured) {
 		in.State.Objects = nil
@@ -155,7 +155,7 @@ func TestConflicts(t *testing.T) {
 		manager string
 		adjust  func(*planner.Input, *unstructured.Unstructured)
 		taken   bool
-		left    bool // to its owner, and not sent
+		left    bool // the field is left to its owner and not sent
 	}{
 		"in kolla's own object": {manager: "kube-controller-manager", taken: true},
 		"by force": {
@@ -222,7 +222,7 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// treated gives the object a lifecycle.
+// treated sets the lifecycle of the object.
 func treated(l providers.Lifecycle) func(*planner.Input, *unstructured.Unstructured) {
 	return func(in *planner.Input, _ *unstructured.Unstructured) { in.Objects[0].Lifecycle = &l }
 }

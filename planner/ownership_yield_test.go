@@ -16,7 +16,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// What is left to others goes through a plan file.
+// TestYieldsAreSaved checks that a plan file keeps the fields that are left to others.
 func TestYieldsAreSaved(t *testing.T) {
 	before := plans.Yield{Path: "spec.replicas", Manager: "hpa", Time: then, Field: `{"f:spec":{"f:replicas":{}}}`, Value: int64(3), Declared: true}
 	raw, err := json.Marshal(before)
@@ -33,8 +33,8 @@ func TestYieldsAreSaved(t *testing.T) {
 	}
 }
 
-// A replacement has a field as declared until whoever looks after it sets it again:
-// nothing has drifted.
+// TestReplaceOfAYield checks that a replacement has the declared value of a field until its
+// controller sets it again. This is not drift.
 func TestReplaceOfAYield(t *testing.T) {
 	manifest := workload("Deployment", "api")
 	was := live(manifest, "uid-1")
@@ -134,8 +134,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// An import of what is not there does not stand in the way of a plan that does not
-// import it.
+// TestImportsOfOthers checks that an import of a missing object does not block a plan that does not
+// need the import.
 func TestImportsOfOthers(t *testing.T) {
 	const at = "manifest.a/ConfigMap/a"
 	for name, change := range map[string]func(*planner.Input){

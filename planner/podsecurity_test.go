@@ -11,7 +11,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// enforcing is a namespace with a Pod Security level.
+// enforcing returns a namespace with a Pod Security level.
 func enforcing(labels map[string]string) *unstructured.Unstructured {
 	u := namespaceOf("openstack")
 	u.SetUID("")
@@ -27,7 +27,7 @@ func TestPodSecurity(t *testing.T) {
 	put(t, bare, true, "spec", "hostPID")
 	tests := map[string]struct {
 		was    map[string]string // labels of the namespace in the cluster; nil: it is new
-		labels map[string]string // and of the declared one
+		labels map[string]string // labels of the declared namespace
 		pods   *unstructured.Unstructured
 		says   []string // summary, and parts of the detail; nil: nothing
 	}{

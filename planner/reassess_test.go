@@ -12,8 +12,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestReassessForeignClass checks that an apply that meets a class which somebody gave to an
-// Ingress after the plan looks up the default class, which the plan did not need.
+// TestReassessForeignClass checks that an apply looks up the default class if another client set
+// the class of an Ingress after the plan. The plan did not need the default class.
 func TestReassessForeignClass(t *testing.T) {
 	const at = "manifest.m/Ingress/front"
 	manifest := objecttest.Read(t, `

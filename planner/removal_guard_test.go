@@ -9,12 +9,12 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// A limit of the operator counts objects that are made again under another name. Without a
-// limit they count if no moved block says that they are.
+// TestRenamesCount checks that objects that are created again under another name count as
+// deletions. With a moved block, they count only if the operator set a limit.
 func TestRenamesCount(t *testing.T) {
 	tests := map[string]struct {
 		moves   []addrs.Move
-		max     int // -1: none was given
+		max     int // -1: no limit
 		refused bool
 	}{
 		"by a count":                    {max: -1, refused: true},

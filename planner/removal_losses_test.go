@@ -16,7 +16,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// database is a StatefulSet of two pods with a volume each.
+// database returns a StatefulSet of two pods with a volume each.
 func database(t *testing.T, name string) *unstructured.Unstructured {
 	t.Helper()
 	u := thing("apps/v1", "StatefulSet", name)
@@ -31,7 +31,7 @@ func claim(name string) providers.Ref {
 	return providers.RefOf(thing("v1", "PersistentVolumeClaim", name))
 }
 
-// password is a Secret whose values are generated.
+// password returns a Secret with generated values.
 func password(at, name string) providers.Object {
 	o := declared(at, thing("v1", "Secret", name))
 	o.Holds, o.Loss = "generated values", "nobody can log in"
@@ -39,16 +39,16 @@ func password(at, name string) providers.Object {
 	return o
 }
 
-// gone has the cluster lose what was added last.
+// gone removes the object from the cluster that was added last.
 func (w *world) gone() { w.cluster.objects = w.cluster.objects[:len(w.cluster.objects)-1] }
 
 func TestLosses(t *testing.T) {
 	const db = "service.db/StatefulSet/db"
 	tests := map[string]struct {
-		// build fills the cluster and the state, and says what is declared.
+		// build fills the cluster and the state, and returns the declared objects.
 		build  func(*testing.T, *world) []providers.Object
 		want   []plans.Loss
-		impact []string // of service.db, what the losses say
+		impact []string // the lines of service.db about the losses
 	}{
 		"a generated Secret": {
 			build: func(_ *testing.T, w *world) []providers.Object {
@@ -141,15 +141,15 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-// filler is a job.
+// filler returns the Job that fills the database.
 func filler(dependsOn ...string) providers.Object {
 	return declared("service.db/Job/fill", thing("batch/v1", "Job", "fill"), dependsOn...)
 }
 
 func digest(o providers.Object) string { return o.Digest() }
 
-// A service under another name takes its generated values along, so that they are no
-// loss, and leaves its volumes behind.
+// TestLossesOfAMove checks that a renamed service keeps its generated values, so that they are not
+// lost, and leaves its volumes behind.
 func TestLossesOfAMove(t *testing.T) {
 	w := &world{}
 	w.add("service.db/StatefulSet/db-server", of("db", database(t, "db-server")))
@@ -173,7 +173,7 @@ func TestLossesOfAMove(t *testing.T) {
 	if diff := cmp.Diff(want, plan.Losses); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)
 	}
-	// They are no candidates for deletion, and are told of once.
+	// The volumes are not offered for deletion, and are reported once.
 	if len(plan.Kept) > 0 {
 		t.Errorf("kept %+v", plan.Kept)
 	}
@@ -189,8 +189,9 @@ func TestLossesOfAMove(t *testing.T) {
 	}
 }
 
-// A refresh forgets what is gone, and says what that will mean; the apply after it still
-// knows that the volumes are gone, by what was applied on top of them.
+// TestLossesThatARefreshForgets checks that a refresh forgets missing objects and names the
+// consequences. The next apply still knows about the lost volumes, because a recorded Job depends
+// on them.
 func TestLossesThatARefreshForgets(t *testing.T) {
 	const db = "service.db/StatefulSet/db"
 	w := &world{}

@@ -12,8 +12,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// A namespace in which an operator runs somebody's database outlives a destroy, and so
-// does one of which nobody knows what is in it.
+// TestDestroyOfANamespace checks that a destroy keeps a namespace in which an operator runs another
+// database, or whose contents cannot be listed.
 func TestDestroyOfANamespace(t *testing.T) {
 	const at = "cloud.prod/Namespace/db"
 	database := func(w *world) {
@@ -56,7 +56,8 @@ func TestDestroyOfANamespace(t *testing.T) {
 	}
 }
 
-// To look into a namespace costs a request for each kind that there is.
+// TestOnlySelectedNamespacesAreLookedInto checks that a plan lists the contents of selected
+// namespaces only. This needs one request per kind.
 func TestOnlySelectedNamespacesAreLookedInto(t *testing.T) {
 	for target, want := range map[string][]string{"cloud.prod/Namespace/db": {"db"}, "service.a/ConfigMap/a": nil} {
 		w := &world{}

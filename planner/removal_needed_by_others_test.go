@@ -9,8 +9,8 @@ import (
 	"kolla.openstack.org/kolla/planner"
 )
 
-// TestWhatOthersNeed checks that a workload whose stop costs others something is held like
-// data, by what the state recorded of it or by what is declared.
+// TestWhatOthersNeed checks that a workload that others need is protected like data, according to
+// the state or the declaration.
 func TestWhatOthersNeed(t *testing.T) {
 	const at, other, holds = "service.ovn/DaemonSet/ovn-controller", "service.ovn/ConfigMap/ovn", "what others need (running servers lose their network)"
 	tests := map[string]struct {
@@ -74,7 +74,8 @@ func TestWhatOthersNeed(t *testing.T) {
 	}
 }
 
-// What somebody deleted in the cluster runs again, and nothing is lost.
+// TestWhatOthersNeedIsGone checks that such a workload runs again without a loss after another
+// client deleted it.
 func TestWhatOthersNeedIsGone(t *testing.T) {
 	const at = "service.ovn/DaemonSet/ovn-controller"
 	w := &world{}

@@ -13,14 +13,14 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// What a removed block lets go is freed of all that marks it as kolla's, together with
-// the volumes that it asked for; unless it is somebody else's by now.
+// TestRemovedButNotDestroyed checks that a removed block with destroy = false takes kolla's marks
+// off an object and its volumes, unless the object is no longer kolla's.
 func TestRemovedButNotDestroyed(t *testing.T) {
 	const at, claimAt = "service.db/StatefulSet/db", "service.db/PersistentVolumeClaim/data-db-0"
 	tests := map[string]struct {
 		change  func(w *world)
 		destroy bool
-		want    []string // addresses that are released
+		want    []string // addresses of the released objects
 		as      string   // part of the reason
 	}{
 		"kolla's":               {want: []string{at, claimAt}, as: "a removed block (cloud.hcl:9) leaves it in the cluster, and kolla's labels and annotations are taken off it"},
@@ -66,8 +66,9 @@ func TestRemovedButNotDestroyed(t *testing.T) {
 	}
 }
 
-// What a StatefulSet asked for stays with it, also when it alone is let go, and when it
-// was let go long ago and asks for more: its templates have the labels for ever.
+// TestVolumesGoWithTheirSet checks that the volumes of a released StatefulSet stay with it, even if
+// it was released earlier. Its claim templates keep kolla's labels, so that new claims have them
+// too.
 func TestVolumesGoWithTheirSet(t *testing.T) {
 	const at = "service.db/StatefulSet/db"
 	build := func() *world {

@@ -18,7 +18,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// thing is a manifest of any kind.
+// thing returns a manifest of any kind.
 func thing(apiVersion, kind, name string) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{}}
 	u.SetAPIVersion(apiVersion)
@@ -74,7 +74,8 @@ func TestUndeclaredData(t *testing.T) {
 	}
 }
 
-// What a service holds is refused at once, with one way to go on for all of it.
+// TestUndeclaredService checks that one problem covers all data of an undeclared service, with one
+// option to delete the data.
 func TestUndeclaredService(t *testing.T) {
 	build := func() *world {
 		w := &world{}
@@ -131,7 +132,7 @@ func TestUndeclaredNamespace(t *testing.T) {
 		named  bool
 		known  bool   // to the state
 		want   string // of the problem; empty: it is deleted
-		holds  string // what goes with it
+		holds  string // the data that is deleted with it
 	}{
 		"somebody's object, not named": {inside: inside("ConfigMap", "theirs"), want: "ConfigMap extra/theirs (): To keep it, put its declaration back. To delete it, first delete or move what is in it. To delete it with all that is in it, plan with -delete-data=" + at + " ("},
 		"kolla's own":                  {named: true, known: true, inside: live(inside("ConfigMap", "ours"), "uid-ours"), want: "ConfigMap extra/ours (): To keep it, put its declaration back. To delete it, first delete or move what is in it. To leave it in the cluster without kolla, declare:\n\n  removed {"},
@@ -167,7 +168,7 @@ func TestUndeclaredNamespace(t *testing.T) {
 	}
 }
 
-// An object that only got another address is neither deleted nor lost.
+// TestMoved checks that an object that only gets another address is neither deleted nor lost.
 func TestMoved(t *testing.T) {
 	w := &world{}
 	w.add("service.old/ConfigMap/a", thing("v1", "ConfigMap", "a"))
@@ -185,7 +186,8 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// What is undeclared goes after what did without it has been told to.
+// TestDeleteAfterUpdate checks that an undeclared object is deleted after the update of the objects
+// that used it.
 func TestDeleteAfterUpdate(t *testing.T) {
 	w := &world{}
 	w.add("service.cache/ConfigMap/cache", thing("v1", "ConfigMap", "cache"))
@@ -223,7 +225,7 @@ func TestOrphans(t *testing.T) {
 
 const family = "service.keystone/ConfigMap/keystone.conf"
 
-// generation is one version of a config file, with its expiration.
+// generation returns one version of a config file, which differs in its expiration.
 func generation(n int) *unstructured.Unstructured {
 	u := thing("v1", "ConfigMap", fmt.Sprintf("keystone.conf-%d", n))
 	u.Object["data"] = map[string]any{"keystone.conf": fmt.Sprintf("[token]\nexpiration = %d\n", n)}
@@ -235,7 +237,7 @@ func atGeneration(n int) string { return fmt.Sprintf("%s-%d", family, n) }
 func TestFamilies(t *testing.T) {
 	tests := map[string]struct {
 		recorded []int // generations in the state, oldest first
-		absent   []int // of those, deleted by somebody
+		absent   []int // those of recorded that another client deleted
 		desired  int   // 0: the service is no longer declared
 		want     []string
 		supersedes,
@@ -311,7 +313,8 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// A small cloud: a namespace, a database with a volume, and what uses it.
+// smallCloud returns a cloud with a namespace, a database with a volume, and objects that use the
+// database.
 func smallCloud() *world {
 	w := &world{}
 	w.add("cloud.prod/Namespace/openstack", thing("v1", "Namespace", "openstack")).Holds = "everything in it"
@@ -330,7 +333,7 @@ func smallCloud() *world {
 
 func destroy(w *world, deleteData ...string) planner.Input {
 	in := w.input()
-	// The namespace is in the state already.
+	// The state already has the namespace.
 	w.cluster.objects = w.cluster.objects[:len(w.cluster.objects)-1]
 	in.Destroy = true
 	in.DeleteData = deleteData
@@ -405,8 +408,7 @@ func set(list []string) map[string]bool {
 	return m
 }
 
-// checkDeleteOrder fails the test where something is deleted before what depends
-// on it, or is in it.
+// checkDeleteOrder fails the test if an object is deleted before its dependants or its contents.
 func checkDeleteOrder(t *testing.T, plan *plans.Plan, objects []state.Object) {
 	t.Helper()
 	at := map[string]int{}
@@ -437,8 +439,8 @@ func TestDeleteDataThatMatchesNothing(t *testing.T) {
 	}
 }
 
-// What is labelled as the cloud's, with an address and kolla's field manager, is not
-// deleted unless the state knows its UID.
+// TestDestroyLeavesForgeries checks that a destroy does not delete an object whose UID is not in
+// the state, even if it has the cloud's label, an address and kolla's field manager.
 func TestDestroyLeavesForgeries(t *testing.T) {
 	w := &world{}
 	w.add(atConfigMap, thing("v1", "ConfigMap", "a"))
@@ -476,8 +478,8 @@ func TestDestroyLeavesForgeries(t *testing.T) {
 	}
 }
 
-// A destroy without a state finds what carries the cloud's label, deletes nothing, and
-// does not say that nothing is there.
+// TestDestroyWithoutAState checks that a destroy without a state deletes nothing, but reports the
+// objects with the cloud's label.
 func TestDestroyWithoutAState(t *testing.T) {
 	w := smallCloud()
 	w.state.Objects = nil

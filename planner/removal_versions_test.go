@@ -15,7 +15,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// mounting is a workload that shows a generation of the file to its pods.
+// mounting returns a workload whose pods mount a generation of the file.
 func mounting(t *testing.T, generation int) *unstructured.Unstructured {
 	u := workload("Deployment", "api")
 	put(t, u, []any{map[string]any{"name": "conf", "configMap": map[string]any{"name": fmt.Sprintf("keystone.conf-%d", generation)}}},
@@ -23,16 +23,16 @@ func mounting(t *testing.T, generation int) *unstructured.Unstructured {
 	return u
 }
 
-// A version of a file that is there already, and comes into use again: what it takes
-// the place of is the one in use, not the one that was written last. And of the old
-// ones the one in use is kept, so that there is a way back.
+// TestFamiliesInUse checks changes between versions of a file, some of which already exist. The
+// version in use counts as the previous version, and not the one that was written last. It is kept,
+// so that the operator can go back.
 func TestFamiliesInUse(t *testing.T) {
 	tests := map[string]struct {
 		recorded []int
 		used     int
 		desired  int
 		want     []string
-		before   int // what the change is shown against
+		before   int // the version that the change is compared with
 	}{
 		"back to the one before":        {recorded: []int{1, 2}, used: 2, desired: 1, want: []string{"none 1"}, before: 2},
 		"back to an older one":          {recorded: []int{1, 2, 3}, used: 2, desired: 1, want: []string{"none 1", "delete 3"}, before: 2},

@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// databaseSet is a StatefulSet whose replicas have volumes of their own.
+// databaseSet returns a StatefulSet in which each replica has its own volume.
 func databaseSet(name, size string) *unstructured.Unstructured {
 	u := thing("apps/v1", "StatefulSet", name)
 	u.Object["spec"] = map[string]any{
@@ -26,7 +26,7 @@ func databaseSet(name, size string) *unstructured.Unstructured {
 	return u
 }
 
-// stored is a cloud with a database and its volumes, which the state does not know.
+// stored returns a cloud with a database and its volumes, which the state does not know.
 func stored(t *testing.T, fate string) *world {
 	w := &world{}
 	set := databaseSet("db", "1Gi")
@@ -66,8 +66,8 @@ func TestVolumesStay(t *testing.T) {
 	}
 }
 
-// The cluster deletes the volumes of such a StatefulSet with it, so that it holds
-// data itself.
+// TestVolumesThatGoWithTheirSet checks that a StatefulSet holds data if the cluster deletes its
+// volumes together with it.
 func TestVolumesThatGoWithTheirSet(t *testing.T) {
 	in := stored(t, "Delete").input()
 	if got := mustNotPlan(t, in); !strings.Contains(got, "holds the data on the volumes of its replicas") || !strings.Contains(got, "-delete-data=service.store/StatefulSet/db.") {
@@ -94,7 +94,8 @@ func TestVolumesDoNotMove(t *testing.T) {
 	}
 }
 
-// What is made again takes up what volumes there are, whatever it declares of them.
+// TestVolumesAreTakenUp checks that a replaced StatefulSet uses the existing volumes again,
+// whatever it declares about them.
 func TestVolumesAreTakenUp(t *testing.T) {
 	tests := map[string]struct {
 		fate string
@@ -130,7 +131,8 @@ func TestVolumesAreTakenUp(t *testing.T) {
 	}
 }
 
-// Which file of which volume changed: volumes are compared by their names.
+// TestImpactOfVolumes checks that the impact names the changed file in a volume. The planner
+// compares volumes by name.
 func TestImpactOfVolumes(t *testing.T) {
 	shows := func(t *testing.T, volumes ...any) *unstructured.Unstructured {
 		u := workload("Deployment", "api")
@@ -181,7 +183,8 @@ func TestImpactOfVolumes(t *testing.T) {
 	}
 }
 
-// A volume that goes does not stay, also where the state has it twice.
+// TestVolumesThatGoAreNotKept checks that a deleted volume is not listed as kept, even if the state
+// has it twice.
 func TestVolumesThatGoAreNotKept(t *testing.T) {
 	w := &world{}
 	w.add("service.db/StatefulSet/db", database(t, "db"))

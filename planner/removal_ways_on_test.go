@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// An operator who removes data is told of all ways on.
+// TestWaysOnFromUndeclaredData checks that the problem of undeclared data lists all options of the
+// operator.
 func TestWaysOnFromUndeclaredData(t *testing.T) {
 	w := &world{}
 	w.add("manifest.data/PersistentVolumeClaim/data", thing("v1", "PersistentVolumeClaim", "data"))

@@ -29,9 +29,8 @@ const (
 	stillUsesIt = "service.api/ConfigMap/user"
 )
 
-// tiers is a cloud of which some things are new, and some are to go: the api needs
-// the db, which needs a namespace; of what is recorded and not declared, two
-// depend on a third.
+// tiers returns a cloud with new objects and objects to delete. The api needs the db, which needs a
+// namespace. Two recorded objects depend on a third one, which is no longer declared.
 func tiers(t *testing.T) planner.Input {
 	t.Helper()
 	inside := func(kind, name string) *unstructured.Unstructured {
@@ -114,7 +113,8 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// A destroy with a target says why it deletes objects that the operator did not name.
+// TestDestroySaysWhatDepends checks that a destroy with a target says why it deletes objects that
+// the operator did not name.
 func TestDestroySaysWhatDepends(t *testing.T) {
 	tests := map[string]struct {
 		target string
@@ -147,7 +147,8 @@ func TestDestroySaysWhatDepends(t *testing.T) {
 	}
 }
 
-// A destroy that spares what others need takes the others all the same.
+// TestDestroyExcept checks that a destroy keeps an excluded object and its dependencies, and
+// deletes the other objects.
 func TestDestroyExcept(t *testing.T) {
 	tests := map[string]struct {
 		exclude string
@@ -177,7 +178,8 @@ func TestDestroyExcept(t *testing.T) {
 	}
 }
 
-// A target that is excluded again, by itself or by what it depends on, is a slip.
+// TestExcludedTarget checks that a target that is excluded, by itself or through a dependency,
+// causes a warning.
 func TestExcludedTarget(t *testing.T) {
 	in := tiers(t)
 	in.Selection = plans.Selection{Targets: []string{apiAddress, "service.cache"}, Excludes: []string{"service.db", keyedA}}
@@ -194,13 +196,13 @@ func TestExcludedTarget(t *testing.T) {
 	}
 }
 
-// failures are the problems that are no warnings.
+// failures returns the problems that are not warnings.
 func failures(problems []plans.Problem) []plans.Problem {
 	return slices.DeleteFunc(slices.Clone(problems), func(p plans.Problem) bool { return p.Warning })
 }
 
-// TestVersionsStayMounted wants no version deleted that a workload outside of the
-// selection may mount: only one apply of the whole block shows that none does.
+// TestVersionsStayMounted checks that a plan deletes no version that a workload outside of the
+// selection may mount. Only a plan of the whole block shows that no workload mounts it.
 func TestVersionsStayMounted(t *testing.T) {
 	for name, test := range map[string]struct {
 		targets []string
@@ -284,7 +286,7 @@ func TestUnknownAddresses(t *testing.T) {
 	}
 }
 
-// Objects are looked at side by side, and all of them ask what may be deleted.
+// TestReplaceMany checks parallel decisions that all read the list of deletable data.
 func TestReplaceMany(t *testing.T) {
 	w := &world{}
 	var objects []providers.Object

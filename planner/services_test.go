@@ -13,8 +13,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// A service keeps its generated values under whatever address and name it goes on, and
-// its volumes are known to be left behind.
+// TestServicesUnderOtherNames checks that a service keeps its generated values under another
+// address and name, and that the plan reports the volumes that are left behind.
 func TestServicesUnderOtherNames(t *testing.T) {
 	tests := map[string]struct {
 		was, is         string // blocks
@@ -77,7 +77,8 @@ func TestServicesUnderOtherNames(t *testing.T) {
 	}
 }
 
-// A secret block has one Secret, called as the block says.
+// TestSecretBlocksUnderOtherNames checks renamed secret blocks. A secret block has one Secret, with
+// the name of the block.
 func TestSecretBlocksUnderOtherNames(t *testing.T) {
 	tests := map[string]struct {
 		was, is         string
@@ -106,7 +107,8 @@ func TestSecretBlocksUnderOtherNames(t *testing.T) {
 	}
 }
 
-// Of what is not taken along, the impact says that it is lost.
+// TestValuesOfARenameThatAreLost checks that the impact names the values that are not copied to the
+// new Secret.
 func TestValuesOfARenameThatAreLost(t *testing.T) {
 	w := &world{}
 	w.add("service.a/Secret/a-root", of("a", thing("v1", "Secret", "a-root"))).Holds = "generated values"
@@ -122,7 +124,8 @@ func TestValuesOfARenameThatAreLost(t *testing.T) {
 	}
 }
 
-// What is not selected takes nothing along, so that the old Secret stays.
+// TestValuesOfARenameThatIsNotSelected checks that an excluded new Secret gets no values, so that
+// the old Secret stays.
 func TestValuesOfARenameThatIsNotSelected(t *testing.T) {
 	w := &world{}
 	w.add("service.a/Secret/a-root", of("a", thing("v1", "Secret", "a-root"))).Holds = "generated values"
@@ -139,8 +142,8 @@ func TestValuesOfARenameThatIsNotSelected(t *testing.T) {
 
 func move(from, to string) addrs.Move { return addrs.Move{From: target(from), To: target(to)} }
 
-// Without a moved block, no Secret gets the values of another block or another key, or of a
-// block that got a count.
+// TestValuesOfOthersStay checks that, without a moved block, no Secret gets the values of another
+// block or another key, or of a block that now has a count.
 func TestValuesOfOthersStay(t *testing.T) {
 	tests := map[string]struct{ was, is, wasName, isName string }{
 		"another service": {"service.a", "service.b", "a", "b"},
@@ -162,8 +165,8 @@ func TestValuesOfOthersStay(t *testing.T) {
 	}
 }
 
-// Objects that the state has lost get the block of the service that they are labelled
-// with, whatever its address is.
+// TestBlockOfLostObjects checks that objects that the state has lost belong to the block of the
+// service in their label, whatever its address is.
 func TestBlockOfLostObjects(t *testing.T) {
 	w := &world{}
 	w.add(`module.edge["west"].service.redis["a"]/StatefulSet/west-redis`, of("west-redis", database(t, "west-redis")))
@@ -185,7 +188,7 @@ func TestBlockOfLostObjects(t *testing.T) {
 	}
 }
 
-// Of several removed blocks the most special one counts.
+// TestRemovedInstances checks that the most specific removed block counts.
 func TestRemovedInstances(t *testing.T) {
 	w := &world{}
 	for _, key := range []string{"a", "b", "c"} {
@@ -210,7 +213,7 @@ func TestRemovedInstances(t *testing.T) {
 	}
 }
 
-// target reads an address that is known to be one.
+// target parses a valid address.
 func target(text string) addrs.Target {
 	t, err := addrs.ParseTarget(text)
 	if err != nil {

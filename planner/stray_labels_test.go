@@ -14,7 +14,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// stray is a plan of a node without a role, whose label an apply removes.
+// stray plans a node without a role, whose label an apply removes, and returns the action.
 func stray(t *testing.T, adjust func(*cluster, *planner.Input)) plans.Action {
 	t.Helper()
 	o := declared(atNode, objecttest.Read(t, "{apiVersion: v1, kind: Node, metadata: {name: ctl-1}}"))
@@ -35,7 +35,7 @@ func TestStrayLabelIsRemoved(t *testing.T) {
 	if a.Verb != plans.Update || a.Removes == "" || len(a.Changes) != 1 || a.Changes[0].Path != "metadata.labels.role" || !a.Changes[0].Drift || a.Changes[0].Manager != "kubelet" {
 		t.Errorf("%+v", a)
 	}
-	// Also if the state says that the node was as declared.
+	// The label is also removed if the state says that the node matched its declaration.
 	a = stray(t, func(c *cluster, in *planner.Input) {
 		r := recorded(atNode, c.objects[0])
 		r.Partial, r.DesiredDigest = true, in.Objects[0].Digest()
@@ -50,7 +50,8 @@ func TestStrayLabelIsRemoved(t *testing.T) {
 	}
 }
 
-// The label stays, and nothing is recorded of the node.
+// TestStrayLabelIsReported checks that the label stays if the plan only reports it, and that the
+// state gets no record of the node.
 func TestStrayLabelIsReported(t *testing.T) {
 	a := stray(t, func(_ *cluster, in *planner.Input) { in.ForeignPolicy = plans.ReportForeign })
 	if a.Verb != plans.None || !a.Reported || a.Pending {
@@ -58,7 +59,9 @@ func TestStrayLabelIsReported(t *testing.T) {
 	}
 }
 
-// Others may label any node. The user may have rights on the nodes with roles only.
+// TestStrayLabelDoesNotStopAnApply checks that a missing permission on a node without a role does
+// not stop an apply. Others may label any node, and the user may have rights on the nodes with
+// roles only.
 func TestStrayLabelDoesNotStopAnApply(t *testing.T) {
 	a := stray(t, func(c *cluster, _ *planner.Input) {
 		c.answer = says(&providers.PermissionError{User: "jane", Verb: "patch", Resource: "nodes", Err: refusal(http.StatusForbidden, metav1.StatusReasonForbidden, `User "jane" cannot patch resource "nodes"`)})

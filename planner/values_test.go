@@ -25,11 +25,11 @@ import (
 
 var converter = applyconfigurations.NewTypeConverter(scheme.Scheme)
 
-// server merges as the API server does, with the library that this has it from, but
-// without defaults and validation.
+// server merges objects as the API server does, with the same library, but without defaults and
+// validation.
 type server struct{ t *testing.T }
 
-// apply is a server-side apply of the manifest to the object; nil: there is none.
+// apply returns the result of a server-side apply; object nil: the apply creates the object.
 func (s server) apply(object, manifest *unstructured.Unstructured) *unstructured.Unstructured {
 	s.t.Helper()
 	fields := managedfieldstest.NewFakeFieldManager(converter, manifest.GroupVersionKind())
@@ -43,7 +43,7 @@ func (s server) apply(object, manifest *unstructured.Unstructured) *unstructured
 	return out.(*unstructured.Unstructured)
 }
 
-// update has another manager write the whole object.
+// update returns the result of an update of the whole object by another manager.
 func (s server) update(live, object *unstructured.Unstructured) *unstructured.Unstructured {
 	s.t.Helper()
 	fields := managedfieldstest.NewFakeFieldManager(converter, live.GroupVersionKind())
@@ -73,7 +73,8 @@ func (c chance) list(element func(name string) any, names ...string) []any {
 
 func (c chance) value() string { return fmt.Sprint(c.IntN(3)) }
 
-// container has lists that are keyed by one field, by two, and atomic ones.
+// container returns a container with lists that have one key field, with lists that have two, and
+// with atomic lists.
 func (c chance) container(name string) any {
 	return map[string]any{
 		"name": name, "image": "image:" + c.value(), "args": c.list(func(n string) any { return n }, "-v", "-x", "-d"),
@@ -90,7 +91,7 @@ func (c chance) port(n string) any {
 	return map[string]any{"containerPort": map[string]int64{"53": 53, "80": 80}[number], "protocol": protocol, "name": "p" + c.value()}
 }
 
-// deployment has labels, a set of finalizers, and everything of containers.
+// deployment returns a Deployment with labels, a set of finalizers, and random containers.
 func (c chance) deployment() *unstructured.Unstructured {
 	u := thing("apps/v1", "Deployment", "api")
 	labels := map[string]any{}
@@ -115,7 +116,7 @@ func (c chance) deployment() *unstructured.Unstructured {
 	return u
 }
 
-// clusterRole is made of an atomic list.
+// clusterRole returns a ClusterRole with an atomic list.
 func (c chance) clusterRole() *unstructured.Unstructured {
 	u := thing("rbac.authorization.k8s.io/v1", "ClusterRole", "role")
 	u.SetNamespace("")
@@ -125,7 +126,7 @@ func (c chance) clusterRole() *unstructured.Unstructured {
 	return u
 }
 
-// mix takes parts of a, and the rest of b.
+// mix returns parts of a, and the rest of b.
 func (c chance) mix(a, b any) any {
 	x, isMap := a.(map[string]any)
 	y, both := b.(map[string]any)
@@ -151,9 +152,9 @@ func (c chance) mix(a, b any) any {
 	return out
 }
 
-// TestValuesAreThoseOfTheServer makes plans for random objects that others have changed:
-// what is before is a part of the live object, what is after a part of the server's
-// answer, and the difference of the two makes one of the other.
+// TestValuesAreThoseOfTheServer makes plans for random objects that others have changed. It checks
+// that before is part of the live object, that after is part of the server's answer, and that their
+// difference changes the live object into the answer.
 func TestValuesAreThoseOfTheServer(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -206,7 +207,7 @@ func showAll(live, answer *unstructured.Unstructured, a plans.Action) string {
 	return cmp.Diff(plain(live), plain(answer)) + "\nvalues:\n" + cmp.Diff(a.Values.Before, a.Values.After) + fmt.Sprintf("\nchanges: %+v", a.Changes)
 }
 
-// plain is an object without what a server writes down of it.
+// plain returns an object without the metadata and status that a server adds.
 func plain(u *unstructured.Unstructured) *unstructured.Unstructured {
 	u = u.DeepCopy()
 	u.SetManagedFields(nil)
@@ -219,8 +220,7 @@ func plain(u *unstructured.Unstructured) *unstructured.Unstructured {
 	return u
 }
 
-// falsehood says what of the values is not true of an object that becomes another one;
-// empty: nothing.
+// falsehood says what is wrong with the values of a change from live to answer; empty: nothing.
 func falsehood(live, answer *unstructured.Unstructured, v *plans.Values) string {
 	live, answer = plain(live), plain(answer)
 	after := v.After
@@ -258,7 +258,7 @@ func falsehood(live, answer *unstructured.Unstructured, v *plans.Values) string 
 	return ""
 }
 
-// patched is the live object with the difference between two parts of it and another.
+// patched returns the live object with the difference between before and after.
 func patched(live *unstructured.Unstructured, before, after map[string]any) (*typed.TypedValue, error) {
 	var types []*typed.TypedValue
 	for _, object := range []map[string]any{live.Object, before, after} {
@@ -275,8 +275,8 @@ func patched(live *unstructured.Unstructured, before, after map[string]any) (*ty
 	return types[0].RemoveItems(c.Removed).Merge(types[2])
 }
 
-// partOf finds what of a value is not in another, where lists are in the same order; empty:
-// all of it is.
+// partOf finds the first field of part that whole lacks, with lists in the same order; empty: whole
+// has all fields.
 func partOf(part, whole any, path string) string {
 	switch part := part.(type) {
 	case map[string]any:
@@ -311,7 +311,7 @@ func partOf(part, whole any, path string) string {
 	return ""
 }
 
-// TestValuesOfAnAddedMount checks what was false when values were put together from paths.
+// TestValuesOfAnAddedMount checks a list of mounts that values made from paths would get wrong.
 func TestValuesOfAnAddedMount(t *testing.T) {
 	s := server{t}
 	was, is := thing("apps/v1", "Deployment", "api"), thing("apps/v1", "Deployment", "api")
@@ -367,8 +367,8 @@ func TestValuesOfOthers(t *testing.T) {
 	}
 }
 
-// TestValuesKeepNoSecrets has no value of a Secret in them: neither kolla's nor what
-// others keep beside it, known or not yet.
+// TestValuesKeepNoSecrets checks that values contain no value of a Secret: neither kolla's, known
+// or not, nor those that others added.
 func TestValuesKeepNoSecrets(t *testing.T) {
 	const at = "service.a/Secret/a"
 	s := server{t}

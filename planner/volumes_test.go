@@ -16,7 +16,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// claimOf is the bound claim of the replica 0 of the StatefulSet db.
+// claimOf returns the bound claim of replica 0 of the StatefulSet db.
 func claimOf(t *testing.T, size string) *unstructured.Unstructured {
 	u := live(thing("v1", "PersistentVolumeClaim", "data-db-0"), "uid of the claim")
 	u.SetLabels(map[string]string{providers.LabelCloud: "prod", providers.LabelService: "store"})
@@ -26,8 +26,7 @@ func claimOf(t *testing.T, size string) *unstructured.Unstructured {
 	return u
 }
 
-// TestVolumesGrow checks what becomes of a claim that is not as the StatefulSet declares it: of
-// 2Gi.
+// TestVolumesGrow checks claims whose size differs from the StatefulSet's declaration of 2Gi.
 func TestVolumesGrow(t *testing.T) {
 	const at = "service.store/StatefulSet/db"
 	forbidden := refusal(http.StatusForbidden, metav1.StatusReasonForbidden, `persistentvolumeclaims "data-db-0" is forbidden: the storageclass must support resize`)
@@ -39,9 +38,9 @@ func TestVolumesGrow(t *testing.T) {
 		set   func(t *testing.T, live *unstructured.Unstructured)
 		input func(in *planner.Input)
 		err   error  // of the dry run of the claim
-		grows bool   // by an action
-		says  string // in a warning that the claim stays as it is
-		error string // in an error
+		grows bool   // an action grows the claim
+		says  string // part of a warning that the claim does not change
+		error string // part of an error
 		// evidence of the action, if the dry run failed.
 		evidence string
 		// hidden: the cluster does not show claims.
@@ -170,14 +169,14 @@ func TestVolumesGrow(t *testing.T) {
 	}
 }
 
-// claimManifest declares the claim of the cluster by itself.
+// claimManifest returns a separate declaration of the cluster's claim.
 func claimManifest(in *planner.Input) *unstructured.Unstructured {
 	u := thing("v1", "PersistentVolumeClaim", "data-db-0")
 	in.Adopt = append(in.Adopt, "manifest.c/PersistentVolumeClaim/data-db-0")
 	return u
 }
 
-// declares has the claim template of the StatefulSet declare a field, before and now.
+// declares sets a field in the claim template of the StatefulSet, before and now.
 func declares(value any, field string) func(*planner.Input) {
 	return func(in *planner.Input) {
 		template := in.Objects[0].Manifest.Object["spec"].(map[string]any)["volumeClaimTemplates"].([]any)[0].(map[string]any)

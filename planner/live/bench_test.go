@@ -25,9 +25,8 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// BenchmarkUnchangedPlan measures a plan in which nothing changed beside the floor:
-// the same LISTs by a minimal client, in parallel. It reports the time of processors,
-// and the peak of the heap over what was there before, for each object.
+// BenchmarkUnchangedPlan compares a plan without changes with the minimum work: the same LISTs by a
+// minimal client, in parallel. It reports the CPU time and the peak growth of the heap per object.
 func BenchmarkUnchangedPlan(b *testing.B) {
 	for _, count := range []int{1000, 5000} {
 		b.Run(strconv.Itoa(count), func(b *testing.B) { benchmarkUnchangedPlan(b, count) })
@@ -54,7 +53,7 @@ func benchmarkUnchangedPlan(b *testing.B, count int) {
 	})
 }
 
-// fill makes so many objects: as many Deployments as ConfigMaps.
+// fill creates count objects: half Deployments, half ConfigMaps.
 func (b *bench) fill(count int) {
 	b.t.Helper()
 	for i := range count / 2 {
@@ -83,11 +82,11 @@ func (b *bench) fill(count int) {
 	if err := group.Wait(); err != nil {
 		b.t.Fatal(err)
 	}
-	// Let the controllers finish with what was made.
+	// Let the controllers finish their work on the new objects.
 	time.Sleep(3 * time.Second)
 }
 
-// listAll is what nothing that compares with the cluster can do without.
+// listAll makes the LISTs that any comparison with the cluster needs.
 func listAll(b *testing.B, namespace string) {
 	config := clustertest.Config(b)
 	client := dynamic.NewForConfigOrDie(config)
@@ -151,8 +150,7 @@ func measure(b *testing.B, count int, work func()) {
 	b.ReportMetric(float64(busy.Milliseconds())/float64(b.N), "cpu-ms/op")
 }
 
-// processorTime is how long this process has kept processors busy, which other
-// processes on the machine have no part in.
+// processorTime returns the CPU time of this process, which other processes do not affect.
 func processorTime(b *testing.B) time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
@@ -161,7 +159,7 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// heap is how much of the heap is in use, told without stopping the program.
+// heap returns the used size of the heap without stopping the program.
 func heap() uint64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}}
 	metrics.Read(samples)

@@ -17,7 +17,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// gadgets is a definition with all that the schema of a custom resource can say.
+// gadgets is a definition that uses every feature of custom resource schemas.
 const gadgets = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -95,10 +95,10 @@ spec:
                 oneOf: [{required: [a]}, {required: [b]}]
 `
 
-// droppedField has a field that the server does not refuse, but does not keep either.
+// droppedField has a field that the server accepts but drops.
 const droppedField = "{colour: red, free: {strict: {b: 1}}}"
 
-// gadgetSpecs are specifications of every sort, right and wrong.
+// gadgetSpecs are valid and invalid specs of every sort.
 var gadgetSpecs = map[string]string{
 	"least":                         "{colour: red}",
 	"everything at its default":     "{colour: red, size: 7, port: http, tuning: {depth: 2, width: 3}}",
@@ -138,9 +138,9 @@ var gadgetSpecs = map[string]string{
 	"both of them":                  "{colour: red, either: {a: 1, b: 2}}",
 }
 
-// What the schema of a definition says of an object is what the server says of it
-// once it has the definition: the same objects are accepted, with the same defaults,
-// and the same fields are at fault.
+// TestSchemaAgreesWithTheServer checks that the schema of a definition and a server that has the
+// definition agree about objects: both accept the same objects, set the same defaults and blame the
+// same fields.
 func TestSchemaAgreesWithTheServer(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	definition := parse(t, gadgets)
@@ -187,7 +187,7 @@ func TestSchemaAgreesWithTheServer(t *testing.T) {
 	})
 }
 
-// parse reads an object.
+// parse parses the YAML of an object.
 func parse(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	raw, err := yaml.YAMLToJSON([]byte(text))
@@ -201,8 +201,8 @@ func parse(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-// define puts a definition into the cluster until the end of the test, and waits
-// until it is in force.
+// define puts a definition into the cluster until the end of the test, and waits until the
+// definition is established.
 func define(t *testing.T, b *bench, text string) {
 	t.Helper()
 	u := parse(t, text)
@@ -227,12 +227,12 @@ const (
 	atGadget  = "manifest.w/Gadget/g"
 )
 
-// gadget is an object of the definition's second version.
+// gadget returns the YAML of a Gadget in the definition's second version.
 func gadget(b *bench, spec string) string {
 	return "{apiVersion: crd.example.org/v2, kind: Gadget, metadata: {name: g, namespace: " + b.namespace + "}, spec: " + spec + "}"
 }
 
-// problems makes a plan and returns it with its problems, as text.
+// problems makes a plan, and returns it with its problems as a string.
 func (b *bench) problems() (*plans.Plan, string) {
 	b.t.Helper()
 	plan, problems, err := planner.Make(b.t.Context(), b.input())
@@ -246,7 +246,7 @@ func (b *bench) problems() (*plans.Plan, string) {
 	return plan, strings.Join(lines, "\n")
 }
 
-// holds fails the test unless the text has all the parts.
+// holds fails the test unless text contains all parts.
 func holds(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
@@ -256,8 +256,8 @@ func holds(t *testing.T, text string, parts ...string) {
 	}
 }
 
-// An object of a kind that the same plan creates is checked and completed by the
-// definition, and is in the end what the plan said.
+// TestObjectOfAKindThatIsNew checks that the plan validates and completes an object with the
+// definition of its kind in the same plan, and that the applied object matches the plan.
 func TestObjectOfAKindThatIsNew(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	t.Cleanup(func() {
@@ -283,14 +283,14 @@ func TestObjectOfAKindThatIsNew(t *testing.T) {
 	}
 	b.settled()
 
-	// Now that the cluster has the kind, it is the judge.
+	// The cluster has the kind now, so the server checks the object.
 	if a := b.action(b.plan(), atGadget); a.Evidence.Kind == plans.Schema {
 		t.Errorf("evidence is %+v", a.Evidence)
 	}
 }
 
-// All that a definition of the same plan has against an object is named at once, with
-// the line of the declaration; and it stands in the way of the plan.
+// TestObjectThatANewKindRefuses checks that the plan reports, as an error, all faults that a
+// definition in the same plan finds in an object, with the line of the declaration.
 func TestObjectThatANewKindRefuses(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.declare(atGadgets, gadgets)
@@ -307,7 +307,7 @@ func TestObjectThatANewKindRefuses(t *testing.T) {
 	_, found = b.problems()
 	holds(t, found, "warning=false CustomResourceDefinition/gadgets.crd.example.org does not accept Gadget", `apiVersion: Unsupported value: "v3": supported values: "v1", "v2"`)
 
-	// A schema that no server takes says nothing about objects.
+	// A definition that the server rejects says nothing about objects.
 	b.declare(atGadgets, strings.Replace(gadgets, "colour: {type: string, enum: [red, blue]}", "colour: {enum: [red, blue]}", 1))
 	b.declare(atGadget, gadget(b, "{colour: red}"))
 	plan, got := b.problems()
@@ -327,8 +327,8 @@ func TestObjectThatANewKindRefuses(t *testing.T) {
 	holds(t, got, "warning=true CustomResourceDefinition/gadgets.crd.example.org does not keep spec.free.strict.b of Gadget")
 }
 
-// Where a plan changes a definition, the server knows only the one of now. What is
-// true after the apply is what the new one says.
+// TestObjectOfAKindThatChanges checks objects whose definition the plan changes. The server knows
+// only the present definition, but the new one decides about the object after the apply.
 func TestObjectOfAKindThatChanges(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	define(t, b, gadgets)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// change changes what is declared of an object, and says how.
+// change changes the declaration of an object, and describes the change.
 func (x *thing) change(g *generator) string {
 	switch g.IntN(6) {
 	case 0:
@@ -29,7 +29,7 @@ func (x *thing) change(g *generator) string {
 	return "declare another " + path
 }
 
-// label changes the labels and annotations that are declared.
+// label changes the declared labels and annotations.
 func (x *thing) label(g *generator) {
 	metadata, _ := x.wanted["metadata"].(map[string]any)
 	labels, _ := metadata["labels"].(map[string]any)
@@ -44,8 +44,8 @@ func (x *thing) label(g *generator) {
 	}
 }
 
-// takeOver sets one field to what another object has there, or removes it if that
-// has none, and returns its path.
+// takeOver sets one field to its value in another object, or removes the field if the other object
+// lacks it. It returns the field's path.
 func takeOver(g *generator, into, from map[string]any, depth int) string {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(merge(into, from))), func(name string) bool {
 		return name == "apiVersion" || name == "kind" || name == "metadata"
@@ -79,7 +79,7 @@ func takeOver(g *generator, into, from map[string]any, depth int) string {
 	return name
 }
 
-// reorder shuffles the lists of objects.
+// reorder shuffles the lists in value.
 func reorder(g *generator, value any) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -121,7 +121,7 @@ func respell(g *generator, value any) {
 	}
 }
 
-// spellOther gives another spelling where the field is one that takes any.
+// spellOther returns another spelling of the value if the field accepts any spelling.
 func spellOther(g *generator, field string, value any) any {
 	switch v := value.(type) {
 	case int64:
@@ -144,10 +144,10 @@ func spellOther(g *generator, field string, value any) any {
 	return value
 }
 
-// copied is a deep copy.
+// copied returns a deep copy.
 func copied(content map[string]any) map[string]any { return runtime.DeepCopyJSON(content) }
 
-// describe tells in short what is declared.
+// describe returns a short description of a declaration.
 func describe(content map[string]any) string {
 	if content == nil {
 		return "nothing"

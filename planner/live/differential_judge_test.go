@@ -19,23 +19,22 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// verdict is what a dry run that the test makes itself says of an object.
+// verdict is the result of the test's own dry run of an object.
 type verdict struct {
 	absent   bool     // there is no such object
 	conflict bool     // another manager owns a field that would change
-	refused  error    // the server does not take it
+	refused  error    // the server rejects the object
 	differs  []string // top-level fields that would change: "spec", "metadata.labels"
-	detail   string   // how they would
-	// added are the top-level fields that a fresh object made of the declaration would
-	// have otherwise.
+	detail   string   // the fields that differ, before and after
+	// added are the top-level fields in which the object, once applied, would differ from a fresh
+	// object with the same declaration.
 	added []string
-	// unborn: the server would not take a fresh object made of the declaration. What
-	// others added to this one is all that makes it valid.
+	// unborn: the server would reject a fresh object with the declaration. Only the fields that
+	// others added make the present object valid.
 	unborn bool
-	// headless: it is a Service without an address that should have one, which only a new one
-	// gets.
+	// headless: the object is a Service that lacks its cluster IP. Only a new Service gets one.
 	headless bool
-	// live and answer are what was compared; nil: nothing was.
+	// live and answer are the compared objects; nil: nothing was compared.
 	live, answer *unstructured.Unstructured
 }
 
@@ -46,7 +45,7 @@ func (w *world) judge(ctx context.Context, x *thing) (v verdict, err error) {
 		if v.absent = apierrors.IsNotFound(err); err != nil && !v.absent {
 			return v, fmt.Errorf("get %s: %w", x, err)
 		}
-		token := "" // of what kolla has created, and sends again
+		token := "" // the token of an object that kolla created; kolla sends the token again
 		if !v.absent {
 			token = trust.Token(live)
 		}
@@ -91,8 +90,7 @@ func isOwned(err error) bool {
 		})
 }
 
-// compare finds the fields that differ, but for what the server writes down of
-// each write.
+// compare finds the fields that differ, except the metadata that the server updates at every write.
 func (v *verdict) compare(live, answer *unstructured.Unstructured) {
 	before, after := plain(live), plain(answer)
 	var details []string
@@ -105,19 +103,19 @@ func (v *verdict) compare(live, answer *unstructured.Unstructured) {
 	v.detail = strings.Join(details, "\n")
 }
 
-// unlike are kinds of which no fresh object can be tried out: what others can change in
-// them is not up to the declaration, or they are only valid under their own name.
+// unlike are the kinds for which the test makes no fresh object: others can change fields that the
+// declaration does not decide, or the object is only valid under its own name.
 var unlike = []string{"Pod", "Job", "Lease"}
 
-// kept are the fields that the server or controllers may give an object for good.
+// kept are the fields that the server or controllers may set permanently.
 var kept = map[string][][]string{
 	"Service":               {{"spec", "clusterIP"}, {"spec", "clusterIPs"}, {"spec", "ipFamilies"}, {"spec", "ipFamilyPolicy"}, {"spec", "healthCheckNodePort"}},
 	"ServiceAccount":        {{"secrets"}, {"imagePullSecrets"}},
 	"PersistentVolumeClaim": {{"spec", "volumeName"}, {"spec", "storageClassName"}, {"spec", "volumeMode"}, {"spec", "dataSource"}, {"spec", "dataSourceRef"}},
 }
 
-// freshen finds what of the object, as an apply would leave it, a fresh one would have
-// otherwise: somebody must have put it there.
+// freshen finds the fields in which the object, once applied, would differ from a fresh one.
+// Another client must have set them.
 func (w *world) freshen(ctx context.Context, x *thing, v *verdict, answer *unstructured.Unstructured) error {
 	if slices.Contains(unlike, x.kind.Kind) {
 		return nil
@@ -126,7 +124,7 @@ func (w *world) freshen(ctx context.Context, x *thing, v *verdict, answer *unstr
 	fresh.SetName(x.name + "-fresh")
 	fresh, err := w.at(x).Apply(ctx, fresh.GetName(), fresh, metav1.ApplyOptions{FieldManager: providers.FieldManager, DryRun: []string{metav1.DryRunAll}})
 	if err != nil {
-		// Others are a quota, or a port of the node that the object has itself.
+		// Other errors come from a quota, or from a node port that the object itself uses.
 		v.unborn = apierrors.IsInvalid(err)
 		return nil
 	}
@@ -140,8 +138,8 @@ func (w *world) freshen(ctx context.Context, x *thing, v *verdict, answer *unstr
 	return nil
 }
 
-// full is a value without the fields that are empty, where nothing says the same. Elements
-// of lists stay: a rule of a policy that is empty holds for everybody.
+// full returns a value without its empty fields, which mean the same as missing ones. Elements of
+// lists stay: an empty rule of a policy applies to everybody.
 func full(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -172,7 +170,7 @@ func full(value any) any {
 	return value
 }
 
-// content is an object without its metadata and status, and without what is kept.
+// content returns an object without its metadata, its status and the fields in kept.
 func content(u *unstructured.Unstructured) map[string]any {
 	u = u.DeepCopy()
 	for _, path := range kept[u.GetKind()] {
@@ -190,7 +188,7 @@ func content(u *unstructured.Unstructured) map[string]any {
 	return u.Object
 }
 
-// plain is an object by top-level field, with metadata one level deeper.
+// plain returns the top-level fields of an object, with metadata split one level deeper.
 func plain(u *unstructured.Unstructured) map[string]any {
 	fields := maps.Clone(u.Object)
 	metadata, _ := fields["metadata"].(map[string]any)
@@ -219,8 +217,8 @@ func inJSON(v any) string {
 	return string(text)
 }
 
-// disagrees says where the plan's verdict on an object is not the server's; empty:
-// nowhere. A nil action is that of an object with a problem.
+// disagrees says how the plan's verdict on an object differs from the server's; empty: it does not.
+// The action is nil if the plan has a problem with the object.
 func (v *verdict) disagrees(a *plans.Action, problem string) string {
 	switch {
 	case a == nil && problem == "":
@@ -232,7 +230,7 @@ func (v *verdict) disagrees(a *plans.Action, problem string) string {
 	case v.refused != nil:
 		return ""
 	case a == nil && (len(v.added) > 0 || v.unborn || v.headless):
-		return "" // what others added cannot be taken out
+		return "" // the fields that others added cannot be removed
 	case a == nil:
 		return "the server takes it"
 	case v.absent && over(a):
@@ -259,13 +257,13 @@ func (v *verdict) disagrees(a *plans.Action, problem string) string {
 	return ""
 }
 
-// over reports whether the action is on a Job that was seen complete and has been
-// cleaned up: it is not run again.
+// over reports whether the action is on a completed Job that has been cleaned up. Such a Job does
+// not run again.
 func over(a *plans.Action) bool {
 	return a.Verb == plans.None && a.Object.IsJob() && a.Evidence.Kind == plans.Recorded
 }
 
-// topsOf are the top-level fields of changes, as a verdict has them.
+// topsOf returns the top-level fields of changes, in the form that verdict uses.
 func topsOf(changes []plans.Change) []string {
 	tops := map[string]bool{}
 	for _, c := range changes {

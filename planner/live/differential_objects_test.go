@@ -16,11 +16,11 @@ type kind struct {
 	cluster  bool // not in a namespace
 	// quiet: no controller writes to such objects, not even their status.
 	quiet bool
-	// scale and status are the subresources that others write through.
+	// scale and status report whether other clients write through these subresources.
 	scale, status bool
 	copies        int
-	// content makes everything but what identifies the object. Two calls give two
-	// objects that are alike enough to take a part of one over into the other.
+	// content returns an object without its identity. The results of two calls are similar enough
+	// to copy a part of one into the other.
 	content func(g *generator) map[string]any
 }
 
@@ -28,8 +28,8 @@ func (k *kind) gvr() schema.GroupVersionResource {
 	return k.GroupVersion().WithResource(k.resource)
 }
 
-// kindsOf are the kinds of a world; group is the API group of its own custom
-// resources. The definitions of these come first.
+// kindsOf returns the kinds of a world; group is the API group of the world's custom resources.
+// Their definitions come first.
 func kindsOf(group string) []*kind {
 	in := func(group, version, name string) schema.GroupVersionKind {
 		return schema.GroupVersionKind{Group: group, Version: version, Kind: name}
@@ -67,8 +67,8 @@ func kindsOf(group string) []*kind {
 	}
 }
 
-// generator makes random values. The fields that it gives a value are drawn from
-// small sets, so that what is made twice overlaps.
+// generator makes random values. It draws the values of fields from small sets, so that values
+// often repeat.
 type generator struct{ *rand.Rand }
 
 func (g *generator) maybe() bool { return g.IntN(2) == 0 }
@@ -77,14 +77,14 @@ func (g *generator) rarely() bool { return g.IntN(8) == 0 }
 
 func pick[T any](g *generator, values ...T) T { return values[g.IntN(len(values))] }
 
-// some draws from the names, in any order, at least so many of them.
+// some draws at least so many of the names, in random order.
 func (g *generator) some(least int, names ...string) []string {
 	drawn := slices.Clone(names)
 	g.Shuffle(len(drawn), func(i, j int) { drawn[i], drawn[j] = drawn[j], drawn[i] })
 	return drawn[:least+g.IntN(len(drawn)-least+1)]
 }
 
-// number gives a whole number as a JSON or an HCL decoder would.
+// number returns a whole number with the type that a JSON or an HCL decoder would use.
 func (g *generator) number(n int) any {
 	if g.rarely() {
 		return float64(n)
@@ -92,7 +92,7 @@ func (g *generator) number(n int) any {
 	return int64(n)
 }
 
-// text is what may be in a value that is free.
+// text returns a string for a field without restrictions.
 func (g *generator) text() string {
 	return pick(g, "", "x", "y", "a longer text", "zwölf Ströme", "名前", "💾 \u202e", "true", "1", "0x1F", "null", "~", "a: b\nc: d\n", "tab\there", `"quoted"`, " leading")
 }
@@ -105,15 +105,15 @@ func (g *generator) memory() any {
 	return pick[any](g, "1Gi", "1.0Gi", "1024Mi", "1073741824", "128974848", "129e6", "129M", "123Mi", "1e3", "1k", int64(1000))
 }
 
-// intOrPercent is a field that takes both.
+// intOrPercent returns a value for a field that accepts integers and percentages.
 func (g *generator) intOrPercent() any {
 	return pick[any](g, int64(1), int64(0), "25%", "100%", int64(2))
 }
 
-// port is a target port: a number or a name.
+// port returns a target port: a number or a name.
 func (g *generator) port() any { return pick[any](g, int64(80), int64(8080), "http", "metrics") }
 
-// with sets a field in half of the cases.
+// with sets the field with a probability of one half.
 func (g *generator) with(m map[string]any, field string, value any) {
 	if g.maybe() {
 		m[field] = value
@@ -150,7 +150,7 @@ func configMap(g *generator) map[string]any {
 	return m
 }
 
-// secret has its values as text; see world.object.
+// secret has its values in plain text; see world.encoded.
 func secret(g *generator) map[string]any {
 	m := map[string]any{"data": g.texts("password", "token", "key")}
 	if g.rarely() {
@@ -352,7 +352,7 @@ func endpointSlice(g *generator) map[string]any {
 	return m
 }
 
-// widget has one field of each sort that a schema can say something about.
+// widget has a field for every sort of schema.
 func widget(g *generator) map[string]any {
 	spec := map[string]any{}
 	g.with(spec, "size", g.number(pick(g, 1, 7)))
@@ -393,7 +393,7 @@ func (g *generator) object(depth int) map[string]any {
 	return m
 }
 
-// anything is any JSON value but null, which kolla never sends.
+// anything returns any JSON value except null, which kolla never sends.
 func (g *generator) anything(depth int) any {
 	if depth > 0 && g.maybe() {
 		if g.maybe() {

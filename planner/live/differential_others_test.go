@@ -16,19 +16,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// finalizer keeps an object for one step, as other controllers' do.
+// finalizer keeps an object for one step, as finalizers of other controllers do.
 const finalizer = "example.org/keep"
 
-// people and strangers are field managers: fields that the former take are always
-// taken back.
+// people and strangers are field managers. kolla always takes back the fields that people take.
 var (
 	people    = []string{"kubectl-edit", "kubectl-patch", "k9s"}
 	strangers = []string{"autoscaler", "argocd", "before-first-apply"}
 )
 
-// meddle lets somebody else write to the object, and says what was done. What the
-// server refuses is not done. With steady, the declaration has not changed either,
-// so that the object is not going to be deleted.
+// meddle lets another client write to the object, and describes the write. The server may reject
+// it. With steady, the declaration has not changed in this round, so the object is not going to be
+// deleted.
 func (w *world) meddle(ctx context.Context, x *thing, g *generator, steady bool) (string, error) {
 	manager := pick(g, people...)
 	if w.force && g.maybe() {
@@ -85,8 +84,7 @@ func (w *world) patch(ctx context.Context, x *thing, manager, patch string, subr
 	return err
 }
 
-// applied applies metadata, and nothing else, as another manager. Of some kinds
-// this makes an object.
+// applied applies only metadata as another manager. For some kinds, this creates the object.
 func (w *world) applied(ctx context.Context, x *thing, manager string, metadata map[string]any) error {
 	u := &unstructured.Unstructured{Object: map[string]any{"metadata": metadata}}
 	u.SetGroupVersionKind(x.kind.GroupVersionKind)
@@ -95,8 +93,8 @@ func (w *world) applied(ctx context.Context, x *thing, manager string, metadata 
 	return err
 }
 
-// reapply applies the declaration, or what it could have been, as another manager:
-// from then on both own fields.
+// reapply applies the declaration, or a variant of it, as another manager. From then on, both
+// managers own fields.
 func (w *world) reapply(ctx context.Context, x *thing, manager string, g *generator) (string, error) {
 	u := w.sent(x)
 	what := "apply the same"
@@ -109,8 +107,8 @@ func (w *world) reapply(ctx context.Context, x *thing, manager string, g *genera
 	return what, err
 }
 
-// empower sets what nothing declares in many objects, and what gives power over them: the
-// class of an Ingress, and where the images of a workload come from.
+// empower sets a field that few declarations set and that gives power over the object: the class of
+// an Ingress, or the source of a workload's images.
 func (w *world) empower(ctx context.Context, x *thing, manager string) (string, error) {
 	switch x.kind.Kind {
 	case "Ingress":
@@ -136,7 +134,7 @@ func (w *world) writeStatus(ctx context.Context, x *thing, manager string) error
 	return w.patch(ctx, x, manager, `{"status":{"conditions":[{"type":"Foreign","status":"True","reason":"Test","message":"ü","lastTransitionTime":"2026-01-01T00:00:00Z","lastProbeTime":null}]}}`, "status")
 }
 
-// remove deletes the object, and returns when it is gone.
+// remove deletes the object, and waits until it is gone.
 func (w *world) remove(ctx context.Context, x *thing) error {
 	background := metav1.DeletePropagationBackground
 	zero := int64(0)
@@ -150,7 +148,7 @@ func (w *world) remove(ctx context.Context, x *thing) error {
 	})
 }
 
-// update reads the object, changes something in it, and writes it back whole.
+// update reads the object, changes part of it, and writes the whole object back.
 func (w *world) update(ctx context.Context, x *thing, manager string, g *generator) (string, error) {
 	live, err := w.at(x).Get(ctx, x.name, metav1.GetOptions{})
 	if err != nil {
@@ -161,8 +159,7 @@ func (w *world) update(ctx context.Context, x *thing, manager string, g *generat
 	return "update: " + what, err
 }
 
-// disturb changes or removes something, anywhere but in what identifies the
-// object, and says what.
+// disturb changes or removes a part of the object, except its identity, and describes the change.
 func disturb(g *generator, object map[string]any) string {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(object)), func(name string) bool {
 		return slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, name)
@@ -211,7 +208,7 @@ func disturb(g *generator, object map[string]any) string {
 	return "remove " + where
 }
 
-// another value of the same type.
+// another returns a different value of the same type.
 func another(v any) any {
 	switch v := v.(type) {
 	case string:

@@ -8,9 +8,9 @@ import (
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
 )
 
-// Two policies that label what is in the namespace of the test: everything, as long
-// as the namespace has a label; and always what has one itself, which is among those
-// that others put on and take off objects.
+// policies are two policies that add labels in the namespace of the test. The first one labels
+// every object while the namespace has a label. The second one labels the objects with the label
+// tier=green, which other clients add and remove.
 const policies = `
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicy
@@ -48,8 +48,8 @@ metadata: {name: $NS-green}
 spec: {policyName: $NS-green}
 `
 
-// TestDifferentialUnderPolicies does the same where policies change objects, and
-// start and stop to match them.
+// TestDifferentialUnderPolicies runs the differential test while policies change objects, and start
+// and stop matching them.
 func TestDifferentialUnderPolicies(t *testing.T) {
 	namespace := clustertest.Namespace(t)
 	w := newWorld(t, clustertest.Kubeconfig(), namespace, seedOf(t), os.Getenv(onlyVariable))
@@ -66,7 +66,7 @@ func TestDifferentialUnderPolicies(t *testing.T) {
 		clustertest.Kubectl(t, "label", "namespace", namespace, change)
 		labels(t, b.client, namespace, "mutated", selected)
 	}
-	flip() // the server knows the policies then
+	flip() // wait for the server to know the policies
 	w.ahead = settling
 	w.govern = func() {
 		if random.IntN(3) == 0 {

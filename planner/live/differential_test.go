@@ -24,32 +24,30 @@ import (
 
 // Settings of the differential test.
 const (
-	// seedVariable is where chance begins: a number, or "random". A run prints its own.
+	// seedVariable is the seed of the random numbers: a number, or "random". A run prints its seed.
 	seedVariable = "KOLLA_TEST_SEED"
-	// stepsVariable is how many changes are made to objects in all.
+	// stepsVariable is the total number of changes to objects.
 	stepsVariable = "KOLLA_TEST_STEPS"
-	// onlyVariable, such as "Deployment/deployment-1", leaves one object alone in
-	// the world.
+	// onlyVariable, such as "Deployment/deployment-1", limits the world to one object.
 	onlyVariable = "KOLLA_TEST_ONLY"
 
 	defaultSteps = 300
 
-	// defaultSeed is the same in all runs: a change is told by what it changed, and not by
-	// chance. make soak looks for more.
+	// defaultSeed is the same in all runs, so that a failure comes from a change of the code and
+	// not from chance. make soak tries other seeds.
 	defaultSeed = 1
 
-	// patience is how long an apply waits for the cluster's own controllers. They
-	// take finalizers off, and watch an API server that went away several times
-	// again only after up to a minute (the backoff of client-go's reflectors).
+	// patience is how long an apply waits for the cluster's own controllers. They remove
+	// finalizers. After several restarts of the API server, they can take up to a minute to watch
+	// it again (the backoff of client-go's reflectors).
 	patience = 2 * time.Minute
 )
 
-// TestDifferential lets random things happen to random objects: their declarations
-// change, others write to them, scale them, delete them. After each round it makes
-// a plan, and asks the server about each object by itself: the two must agree on
-// what an apply would do. Then it applies the plan, after which another plan must
-// have nothing to do. No plan writes anything. With force, others also touch each object while
-// the plan is applied.
+// TestDifferential makes random changes to random objects: it changes their declarations, and other
+// clients write to them, scale them and delete them. After each round, it makes a plan, and asks
+// the server about each object separately: plan and server must agree on the changes of an apply.
+// Then it applies the plan, and another plan must have nothing to do. Plans must not write
+// anything. With force, others also touch each object during the apply.
 func TestDifferential(t *testing.T) {
 	steps := setting(t, stepsVariable, defaultSteps)
 	for _, force := range []bool{false, true} {
@@ -63,10 +61,10 @@ func TestDifferential(t *testing.T) {
 	t.Cleanup(func() { checkAudit(t) }) // after the parallel tests
 }
 
-// TestDifferentialAcrossRestarts does the same with an API server that is killed
-// while the plan is made.
+// TestDifferentialAcrossRestarts runs the differential test with an API server that is killed
+// during the plan.
 func TestDifferentialAcrossRestarts(t *testing.T) {
-	t.Parallel() // it has a server of its own
+	t.Parallel() // the test has its own server
 	cluster := clustertest.Start(t)
 	const namespace = "restarts"
 	cluster.Kubectl(t, "create", "namespace", namespace)
@@ -103,16 +101,16 @@ func seedOf(t *testing.T) uint64 {
 	return uint64(seed)
 }
 
-// failure is something that must not be, with one object.
+// failure is a violated expectation about one object.
 type failure struct {
-	thing *thing // nil: with none in particular
+	thing *thing // nil: no object in particular
 	text  string
 }
 
 func (f *failure) Error() string { return f.text }
 
-// live goes on until so many steps were made, and fails the test with what led to
-// the first failure, and whether one object alone is enough for it.
+// live runs rounds until the world has made so many steps. At the first failure, it fails the test
+// with the history of the object, and reports whether the object also fails alone.
 func (w *world) live(steps int) {
 	w.t.Helper()
 	start := time.Now()
@@ -130,7 +128,7 @@ func (w *world) live(steps int) {
 	w.t.Logf("%d steps in %d rounds with %d objects took %s; verdicts: %v", w.steps, round, len(w.things), time.Since(start).Round(time.Millisecond), w.proofs)
 }
 
-// alone reports how the same goes with one object only.
+// alone reports the result of the same rounds with only one object.
 func (w *world) alone(x *thing, rounds int) string {
 	if len(w.things) == 1 || w.disrupt != nil || w.govern != nil {
 		return ""
@@ -145,15 +143,15 @@ func (w *world) alone(x *thing, rounds int) string {
 	return "Alone it does not fail."
 }
 
-// story tells what happened to the object last.
+// story returns the last entries of the object's log.
 func (x *thing) story(more string) string {
 	const last = 12
 	return fmt.Sprintf("%s\n%s\nIt is now declared: %s", more, strings.Join(x.log[max(0, len(x.log)-last):], "\n"), describe(x.wanted))
 }
 
-// round lets something happen to the objects, and holds plan and apply against it.
+// round changes the objects, then checks a plan and an apply.
 func (w *world) round(ctx context.Context, round int) (err error) {
-	// The first round is for the definitions of the custom resources.
+	// The first round only creates the definitions of the custom resources.
 	if round > 0 {
 		if err := w.happen(ctx, round); err != nil {
 			return err
@@ -184,13 +182,13 @@ func (w *world) round(ctx context.Context, round int) (err error) {
 		return fmt.Errorf("not applied: %v", failed)
 	}
 	if round == 0 {
-		// Another process learns of the new kinds at once; this client would not.
+		// A new process would see the new kinds at once; this client would not.
 		w.planning = connect(w.t, w.kubeconfig, planAgent)
 	}
 	return w.settled(ctx, session.State())
 }
 
-// happen changes declarations, and lets others write.
+// happen changes declarations, and lets other clients write to objects.
 func (w *world) happen(ctx context.Context, round int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -219,7 +217,7 @@ func (w *world) happen(ctx context.Context, round int) error {
 	return group.Wait()
 }
 
-// redeclare changes the declaration, or takes it away.
+// redeclare changes or removes the declaration.
 func (x *thing) redeclare(round int) {
 	switch {
 	case x.wanted == nil:
@@ -234,8 +232,8 @@ func (x *thing) redeclare(round int) {
 	}
 }
 
-// agreed makes a plan with whose every verdict the server agrees. What the server
-// refuses to have is changed back, or made anew.
+// agreed makes a plan on which the server agrees about every object. Where the server rejects an
+// object, agreed reverts the declaration, or deletes the object, and plans again.
 func (w *world) agreed(ctx context.Context, round int, session *state.Session) (*plans.Plan, error) {
 	const attempts = 5
 	var left []plans.Problem
@@ -274,7 +272,7 @@ func (w *world) agreed(ctx context.Context, round int, session *state.Session) (
 	return nil, fmt.Errorf("there are problems after %d attempts to correct them: %+v", attempts, left)
 }
 
-// check compares each verdict of a plan with what the server says.
+// check compares each verdict of a plan with the server's.
 func (w *world) check(ctx context.Context, plan *plans.Plan, problems []plans.Problem) error {
 	actions, trouble := byAddress(plan), textOf(problems)
 	var mu sync.Mutex
@@ -331,8 +329,8 @@ func summary(a *plans.Action, problem string) string {
 	return fmt.Sprintf("%s, force %t, by %s %s, because of %+v\n%s", a.Verb, a.Force, a.Evidence.Kind, a.Evidence.Detail, a.Reasons, lines(a.Changes))
 }
 
-// repair changes back what was declared and is refused; where that was not it,
-// the object that stands in the way is deleted.
+// repair reverts the declarations that the server rejects. If the declaration had not changed, it
+// deletes the object.
 func (w *world) repair(ctx context.Context, round int, problems []plans.Problem) error {
 	trouble := textOf(problems)
 	for _, x := range w.things {
@@ -399,7 +397,7 @@ func checkAudit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(requests) == 0 {
-		return // the cluster was given, without its log
+		return // an external cluster, whose audit log is not available
 	}
 	plans := slices.DeleteFunc(requests, func(r clustertest.Request) bool { return r.UserAgent != planAgent })
 	if len(plans) == 0 {

@@ -12,9 +12,9 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// untrue says what of the values of an action is not so by the server: that before is
-// part of the live object, and after part of the answer, and that the two differ by what
-// these differ by. Empty: all of it is so.
+// untrue says which values of an action disagree with the server; empty: none. Before must be part
+// of the live object, after must be part of the answer, and both pairs must differ in the same
+// fields.
 func (v *verdict) untrue(a *plans.Action) string {
 	if a == nil || v.answer == nil || a.Deferred() {
 		return ""
@@ -33,10 +33,10 @@ func (v *verdict) untrue(a *plans.Action) string {
 		after = before
 	}
 	if text := missing("before", before.Values, v.live); text != "" || len(v.added) > 0 {
-		return text // what others added goes, of which the answer says nothing
+		return text // the plan removes fields that others added; the answer still has them
 	}
 	if text := missing("after", after.Values, v.answer); text != "" || a.Ref.GVK.GroupKind() == kinds.Secret {
-		return text // values of Secrets differ unseen
+		return text // the values of Secrets are masked, so a difference is not visible
 	}
 	// managedFields show which lists have keys.
 	is, err := fields.Diff(managedAs(before.Values, v.live), managedAs(after.Values, v.answer))
@@ -56,7 +56,7 @@ func managedAs(values map[string]any, u *unstructured.Unstructured) *unstructure
 	return out
 }
 
-// missing says where a value is not that of the object; empty: nowhere.
+// missing says where a value differs from the object; empty: nowhere.
 func missing(name string, part map[string]any, u *unstructured.Unstructured) string {
 	if where := partOf(part, u.Object, name); where != "" {
 		return fmt.Sprintf("%s is not so: it has %s, and the object is %s", where, inJSON(part), inJSON(u.Object))
@@ -64,8 +64,8 @@ func missing(name string, part map[string]any, u *unstructured.Unstructured) str
 	return ""
 }
 
-// partOf finds what of a value is not in another, with lists in the same order; empty:
-// all of it is.
+// partOf finds the first field of part that whole lacks, with lists in the same order; empty: whole
+// has all fields.
 func partOf(part, whole any, path string) string {
 	switch part := part.(type) {
 	case map[string]any:

@@ -1,7 +1,6 @@
 package live_test
 
-// podSpec makes a specification of pods that fit no node, so that nothing has to
-// be waited for.
+// podSpec returns the spec of pods that fit no node, so that the test need not wait for them.
 func podSpec(g *generator) map[string]any {
 	spec := map[string]any{
 		"nodeSelector": map[string]any{"example.org/none": "such"},
@@ -122,8 +121,8 @@ func (g *generator) template(app string) map[string]any {
 	return map[string]any{"metadata": metadata, "spec": podSpec(g)}
 }
 
-// app is the label of the pods of a workload. It is in its selector, which cannot
-// be changed.
+// app returns the label of a workload's pods. The label is in the workload's selector, which is
+// immutable.
 func (g *generator) app() string {
 	if g.IntN(20) == 0 {
 		return "b"
@@ -135,7 +134,7 @@ func pod(g *generator) map[string]any { return map[string]any{"spec": podSpec(g)
 
 func podTemplate(g *generator) map[string]any { return map[string]any{"template": g.template("a")} }
 
-// workload is what Deployments, StatefulSets and DaemonSets have in common.
+// workload returns the fields that Deployments, StatefulSets and DaemonSets share.
 func (g *generator) workload() map[string]any {
 	app := g.app()
 	spec := map[string]any{
@@ -194,7 +193,7 @@ func daemonSet(g *generator) map[string]any {
 	return map[string]any{"spec": spec}
 }
 
-// job makes jobs that do not run: what has run cannot be compared any more.
+// job returns a Job that does not run: kolla cannot compare a Job that has run.
 func job(g *generator) map[string]any {
 	return map[string]any{"spec": g.jobSpec()}
 }

@@ -35,31 +35,31 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// User agents, by which the audit log tells the plans from the rest.
+// The audit log distinguishes plans from other requests by these user agents.
 const (
 	planAgent  = "kolla-differential-plan"
 	applyAgent = "kolla-differential-apply"
 )
 
-// atOnce is how many objects are looked at or written to at a time.
+// atOnce is how many objects the test reads or writes in parallel.
 const atOnce = 16
 
-// world is a cloud of random objects and everybody who writes to them.
+// world is a cloud of random objects, and the clients that write to them.
 type world struct {
 	t          *testing.T
 	kubeconfig string
 	namespace  string
 	seed       uint64
-	// force plans with -force-conflicts, and lets strangers take fields and make objects
-	// without the cloud's label. All that strangers make is adopted.
+	// force plans with -force-conflicts, and lets strangers take fields and create objects without
+	// the cloud's label. kolla adopts all objects that strangers create.
 	force bool
 	// disrupt, if set, runs beside the first plan of each round.
 	disrupt func()
-	// govern, if set, runs before the plan of each round.
+	// govern, if set, runs at the start of each round, before its plan.
 	govern func()
-	// crowded: somebody touches each object between the writes of an apply.
+	// crowded: another client touches each object between the writes of an apply.
 	crowded bool
-	// ahead is how much later it is for a plan than it is.
+	// ahead is how far the clock of a plan is ahead of the real time.
 	ahead time.Duration
 
 	planning, applying *kubernetes.Client
@@ -72,19 +72,19 @@ type world struct {
 	proofs             map[plans.EvidenceKind]int
 }
 
-// thing is one object, and what happened to it. It draws from a generator of its
-// own, so that the same happens to it when it is alone in the world.
+// thing is one object with its history. It has its own random numbers, so that the same happens to
+// it when it is alone in the world.
 type thing struct {
 	kind   *kind
 	key    string // "ConfigMap/configmap-1"
 	name   string
 	world  *world
 	random *generator
-	// wanted is the declaration; nil while there is none. The values of a Secret
-	// are in it as text.
+	// wanted is the declaration; nil: the object is not declared. It has the values of a Secret in
+	// plain text.
 	wanted map[string]any
 	before map[string]any // the declaration before the last change
-	held   bool           // a finalizer of the test's is on it
+	held   bool           // the test has put a finalizer on the object
 	log    []string
 }
 
@@ -98,8 +98,8 @@ func (x *thing) note(round int, text string) {
 	x.log = append(x.log, fmt.Sprintf("round %d: %s", round, text))
 }
 
-// newWorld makes the objects of a seed, none of which is declared yet. With only,
-// the key of one, it makes no other.
+// newWorld makes the objects of a seed, none of which is declared yet. If only is not empty, it
+// makes just the object with this key.
 func newWorld(t *testing.T, kubeconfig, namespace string, seed uint64, only string) *world {
 	t.Helper()
 	w := &world{t: t, kubeconfig: kubeconfig, namespace: namespace, seed: seed, proofs: map[plans.EvidenceKind]int{}}
@@ -157,7 +157,7 @@ func (w *world) add(k *kind, key string) {
 	w.things = append(w.things, x)
 }
 
-// declare makes a declaration at random.
+// declare returns a random declaration.
 func (x *thing) declare(g *generator) map[string]any {
 	content := x.kind.content(g)
 	content["apiVersion"], content["kind"] = x.kind.GroupVersion().String(), x.kind.Kind
@@ -184,7 +184,7 @@ func (w *world) define(name, text string) {
 
 var definitionResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// leave deletes what is not in the namespace of the test.
+// leave deletes the objects outside the namespace of the test.
 func (w *world) leave() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), 30*time.Second)
 	defer cancel()
@@ -201,7 +201,7 @@ func (w *world) leave() {
 	}
 }
 
-// at is where the object is found.
+// at returns the client for the object.
 func (w *world) at(x *thing) dynamic.ResourceInterface {
 	if x.kind.cluster {
 		return w.objects.Resource(x.kind.gvr())
@@ -209,7 +209,7 @@ func (w *world) at(x *thing) dynamic.ResourceInterface {
 	return w.objects.Resource(x.kind.gvr()).Namespace(w.namespace)
 }
 
-// sent is the declaration as the server is to get it.
+// sent returns the declaration in the form that the server gets.
 func (w *world) sent(x *thing) *unstructured.Unstructured {
 	if x.wanted == nil {
 		return &unstructured.Unstructured{Object: w.encoded(x.kind, x.declare(x.random))}
@@ -217,8 +217,8 @@ func (w *world) sent(x *thing) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: w.encoded(x.kind, x.wanted)}
 }
 
-// encoded is a copy of the declaration, with the values of a Secret in base64. Of
-// none, kolla says nothing.
+// encoded returns a copy of the declaration, with the values of a Secret in base64. If a Secret has
+// no values, kolla leaves out the field.
 func (w *world) encoded(k *kind, content map[string]any) map[string]any {
 	content = copied(content)
 	values, _ := content["data"].(map[string]any)
@@ -233,7 +233,7 @@ func (w *world) encoded(k *kind, content map[string]any) map[string]any {
 	return content
 }
 
-// desired are the declarations as kolla is given them.
+// desired returns the declarations in the form that kolla gets.
 func (w *world) desired() []providers.Object {
 	objects := slices.Clone(w.defined)
 	for _, x := range w.things {
@@ -253,7 +253,7 @@ func (w *world) desired() []providers.Object {
 	return objects
 }
 
-// plan compares everything.
+// plan compares all objects with the cluster.
 func (w *world) plan(ctx context.Context, st *state.State) (*plans.Plan, []plans.Problem, error) {
 	plan, problems, err := planner.Make(ctx, planner.Input{
 		Cloud: w.namespace, Namespace: w.namespace, Objects: w.desired(),
@@ -263,7 +263,8 @@ func (w *world) plan(ctx context.Context, st *state.State) (*plans.Plan, []plans
 		MaxDeletes: new(math.MaxInt), VerifyAll: w.seed%3 == 0, Values: true,
 	})
 	if plan != nil {
-		// What cannot be taken out is left there for now: here it is to be made room for.
+		// Fields that cannot be removed only cause a warning. Make it an error here, so that repair
+		// makes room for the object.
 		for i := range problems {
 			at := problems[i].Address
 			reported := slices.ContainsFunc(plan.Foreign, func(f plans.Foreign) bool { return f.Reported && f.Address == at })
@@ -276,7 +277,7 @@ func (w *world) plan(ctx context.Context, st *state.State) (*plans.Plan, []plans
 	return plan, slices.DeleteFunc(problems, func(p plans.Problem) bool { return p.Warning }), err
 }
 
-// apply carries a plan out, and says what went wrong.
+// apply carries out a plan, and returns the failures by address.
 func (w *world) apply(ctx context.Context, session *state.Session, plan *plans.Plan) (map[addrs.Object]string, error) {
 	result, err := executor.Apply(ctx, plan, executor.Options{
 		Reader: w.applying, Writer: w.writer(), Session: session,
@@ -294,8 +295,7 @@ func (w *world) apply(ctx context.Context, session *state.Session, plan *plans.P
 	return failed, nil
 }
 
-// impatient waits for kinds to be defined, and for nothing else: random objects
-// are seldom ready.
+// impatient only waits for kinds to be established: random objects seldom become ready.
 type impatient struct{ providers.Writer }
 
 func (i impatient) Wait(ctx context.Context, ref providers.Ref, report func(string)) error {
@@ -313,8 +313,8 @@ func (w *world) writer() providers.Writer {
 	return &crowd{Writer: writer, world: w, touched: map[providers.Ref]bool{}}
 }
 
-// crowd touches each object once: after its claim, or before its apply if there is no claim. The
-// object gets another version, and nothing else changes.
+// crowd touches each object once: after its claim, or before its apply if there is no claim. A
+// touch changes only the object's resource version.
 type crowd struct {
 	providers.Writer
 	world   *world
@@ -365,7 +365,7 @@ func (c *crowd) touch(ctx context.Context, ref providers.Ref) error {
 	return nil
 }
 
-// versions are the resource versions of the objects that no controller writes to.
+// versions returns the resource versions of the objects to which no controller writes.
 func (w *world) versions(ctx context.Context) (map[string]string, error) {
 	versions := map[string]string{}
 	var (
@@ -404,7 +404,7 @@ func (w *world) versions(ctx context.Context) (map[string]string, error) {
 	return versions, group.Wait()
 }
 
-// everything names all objects.
+// everything returns the addresses of all objects.
 func everything(objects []providers.Object) []string {
 	var names []string
 	for _, o := range objects {

@@ -21,16 +21,16 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// spoofed is a field manager that looks like a controller, and is whoever says so.
+// spoofed is a field manager that looks like a controller. Any client can use such a name.
 const spoofed = "evil-controller"
 
-// power is the declaration of an object with the name NAME, and what somebody may write
-// into it that gives them power over the cloud.
+// power is the declaration of an object with the name NAME, and the writes to it that give a
+// stranger power over the cloud.
 type power struct {
 	resource schema.GroupVersionResource
 	address  string
 	declared string
-	writes   map[string]string // JSON patches, by what they change
+	writes   map[string]string // JSON patches, keyed by the field that they change
 }
 
 // named gives the object a name.
@@ -40,7 +40,7 @@ func (p power) named(name string) power {
 	return p
 }
 
-// powers are declarations by kind.
+// powers maps each kind to its declaration and writes.
 var powers = map[string]power{
 	"Deployment": {
 		resource: schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"},
@@ -188,10 +188,10 @@ spec:
 	},
 }
 
-// atOdds are writes that the server does not have together with what is declared.
+// atOdds are writes that the server rejects in combination with the declaration.
 var atOdds = []string{"privileged", "another volume of the name", "container", "image"}
 
-// stranger writes to objects as anybody could.
+// stranger writes to objects as any client could.
 type stranger struct {
 	t       *testing.T
 	objects dynamic.Interface
@@ -225,8 +225,8 @@ func (s stranger) get(resource schema.GroupVersionResource, namespace, name stri
 	return live
 }
 
-// hide takes the stranger's name off the object again, and gives what it took back to
-// kolla: whoever may write to an object may write who owns its fields.
+// hide removes the stranger's name from the object, and gives the taken fields back to kolla: a
+// client that may write an object may also write its managedFields.
 func (s stranger) hide(resource schema.GroupVersionResource, namespace, name string, before *unstructured.Unstructured) {
 	s.t.Helper()
 	for {
@@ -248,17 +248,17 @@ func (s stranger) hide(resource schema.GroupVersionResource, namespace, name str
 // manners are the ways in which a stranger leaves an object that he wrote to.
 var manners = []string{"written", "hidden", "wiped"}
 
-// harmed is an object of a kind in powers that a stranger wrote to.
+// harmed is an object to which a stranger wrote.
 type harmed struct {
 	name   string // of the subtest
 	manner string
 	at     string
 	ref    providers.Ref
-	before *unstructured.Unstructured // what it was before
+	before *unstructured.Unstructured // the object before the write
 }
 
-// Whoever writes a field that gives power over the cloud, and under whatever name: it is
-// drift at every plan until it is put back, and an apply puts it back.
+// TestPowersAreDrift checks that a write to a field that gives power over the cloud is drift under
+// any field manager: every plan shows it until an apply reverts it.
 func TestPowersAreDrift(t *testing.T) {
 	for kind, power := range powers {
 		t.Run(kind, func(t *testing.T) {
@@ -328,14 +328,14 @@ func TestPowersAreDrift(t *testing.T) {
 	}
 }
 
-// isDrift fails the test unless the action puts the object back, and names who wrote to it
-// where that can be known.
+// isDrift fails the test unless the action reverts the write, and names the writer if the server
+// knows the name.
 func (h harmed) isDrift(t *testing.T, a plans.Action) {
 	if a.Verb != plans.Update || len(a.Changes) == 0 {
 		t.Fatalf("action is %s by %s:\n%s", a.Verb, a.Evidence.Kind, lines(a.Changes))
 	}
 	for _, c := range a.Changes {
-		// Nobody owns what is not there, or what the server added to it.
+		// A missing field has no owner, nor has a field that the server added.
 		known := h.manner == "written" && c.Before != nil && !strings.HasSuffix(c.Path, ".nodePort")
 		if !c.Drift || known && (c.Manager != spoofed || time.Since(c.Time) > time.Hour) {
 			t.Errorf("not told as drift by %s: %+v", spoofed, c)
@@ -343,8 +343,8 @@ func (h harmed) isDrift(t *testing.T, a plans.Action) {
 	}
 }
 
-// What an earlier write left is still found when the state was lost, and when something
-// else was applied since.
+// TestPowersAreDriftForAnEmptyState checks that a plan finds an earlier write without the state's
+// fingerprint, even after another write.
 func TestPowersAreDriftForAnEmptyState(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	power := powers["Deployment"].named("api")
@@ -353,7 +353,7 @@ func TestPowersAreDriftForAnEmptyState(t *testing.T) {
 	s := newStranger(t)
 	before := s.get(power.resource, b.namespace, "api")
 	s.patch(power.resource, b.namespace, "api", power.writes["pull policy"])
-	s.hide(power.resource, b.namespace, "api", before) // no default, so that nobody has to have written it
+	s.hide(power.resource, b.namespace, "api", before) // not a default: a stranger wrote it
 	s.patch(power.resource, b.namespace, "api", power.writes["container"])
 	for i := range b.state.Objects {
 		b.state.Objects[i].Fingerprint.Owned = ""
@@ -400,7 +400,7 @@ spec:
             - {rule: "!has(oldSelf.seal) || has(self.seal)", message: the seal is immutable}
 `
 
-// newShelves is a bench whose cluster has shelves, of a group of their own.
+// newShelves returns a bench whose cluster has the kind Shelf in its own API group.
 func newShelves(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t, clustertest.Namespace(t))
@@ -413,8 +413,8 @@ func newShelves(t *testing.T) *bench {
 	return b
 }
 
-// What others added to a custom resource, and the server does not have together with what
-// is declared, is taken out too; and stands in the way of nothing else.
+// TestCustomResourcesAtOdds checks that a plan removes the fields that others added to a custom
+// resource, even if the server rejects them in combination with the declaration.
 func TestCustomResourcesAtOdds(t *testing.T) {
 	const at = "manifest.a/Shelf/a"
 	for name, manner := range map[string]string{"written": "", "hidden": "hidden", "wiped": "wiped"} {
@@ -448,8 +448,8 @@ func TestCustomResourcesAtOdds(t *testing.T) {
 	}
 }
 
-// What the server does not let go is reported, and stands in the way of nothing: neither of
-// the object's own changes nor of the rest of the plan.
+// TestAddedForGood checks that the plan reports a field that the server does not let kolla remove.
+// The field must not block the object's other changes.
 func TestAddedForGood(t *testing.T) {
 	const at = "manifest.a/Shelf/a"
 	for _, field := range []string{"lock", "seal"} {

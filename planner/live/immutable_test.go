@@ -24,17 +24,17 @@ type change struct {
 	before, after string
 	// meanwhile happens to the object in the cluster before it is planned again.
 	meanwhile func(b *bench)
-	paths     []string // what cannot change
-	// refused is what keeps it from being replaced until the operator names it; empty:
-	// nothing does.
+	paths     []string // the immutable fields
+	// refused is the reason why kolla does not replace the object until the operator names it;
+	// empty: kolla replaces it.
 	refused string
-	lost    string // with the object, once it is named
-	keeps   bool   // its pods
+	lost    string // the data that are lost with the object once the operator has named it
+	keeps   bool   // the object's pods survive
 }
 
-// Each kind words in its own way what cannot change. Whatever it is, the plan names
-// the field, has the server's word that the new object would be taken, and once it is
-// applied there is nothing left to do.
+// TestImmutable checks changes of immutable fields, for which each kind has its own message. The
+// plan names the fields, a dry run proves that the server accepts the new object, and after the
+// apply nothing is left to do.
 func TestImmutable(t *testing.T) {
 	for name, test := range immutables {
 		t.Run(name, func(t *testing.T) {
@@ -80,8 +80,8 @@ func TestImmutable(t *testing.T) {
 	}
 }
 
-// compares fails the test if a comparison without the server says of another field that it
-// cannot change, or does not know those of the usual kinds.
+// compares fails the test if a comparison without the server names another field as immutable, or
+// misses the immutable fields of the usual kinds.
 func (b *bench) compares(base []providers.Object, paths []string) {
 	b.t.Helper()
 	plan, _, err := planner.Compare(b.t.Context(), planner.Input{Cloud: b.cloud(), Namespace: b.namespace, Objects: b.objects, Now: time.Now()}, base, nil)
@@ -101,11 +101,11 @@ func (b *bench) compares(base []providers.Object, paths []string) {
 	}
 }
 
-// optionsIn matches the options that a message names.
+// optionsIn matches the command-line options in a message.
 var optionsIn = regexp.MustCompile(`-[a-z]+(?:-[a-z]+)*=\S+`)
 
-// refused fails the test unless the plan is refused because the object holds
-// something, naming the fields and the one option that allows it.
+// refused fails the test unless the plan refuses to replace the object because it holds data. The
+// message must name the fields and the one option that allows the replacement.
 func (b *bench) refused(holds string, paths []string) {
 	b.t.Helper()
 	in := b.input()
@@ -127,7 +127,8 @@ func (b *bench) refused(holds string, paths []string) {
 	}
 }
 
-// What a replacement could not be made of is no replacement: the old object stays.
+// TestReplacementThatIsNotTaken checks that kolla does not replace an object if the server rejects
+// the new one: the old object stays.
 func TestReplacementThatIsNotTaken(t *testing.T) {
 	tests := map[string]struct{ other, before, after, want string }{
 		"node port of a headless Service": {
@@ -191,7 +192,8 @@ func TestReplacementThatIsNotTaken(t *testing.T) {
 	}
 }
 
-// A claim that pods have would only be gone when they are.
+// TestClaimInUse checks that kolla does not replace a claim that pods use. It would only be gone
+// once the pods are.
 func TestClaimInUse(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	in := func(text string) string { return strings.ReplaceAll(text, "$NS", b.namespace) }
@@ -216,8 +218,8 @@ func TestClaimInUse(t *testing.T) {
 	b.settled()
 }
 
-// A namespace is not replaced while it contains objects; what the refusal says to do
-// instead takes all of it down.
+// TestNamespaceIsNotReplaced checks that kolla does not replace a namespace that contains objects.
+// The steps in the refusal delete the whole namespace.
 func TestNamespaceIsNotReplaced(t *testing.T) {
 	const atNamespace = "cloud.c/Namespace/n"
 	b := newBench(t, clustertest.Namespace(t)+"-own")
@@ -245,7 +247,8 @@ func TestNamespaceIsNotReplaced(t *testing.T) {
 	}
 }
 
-// A definition is valid under its own name only, so that there is nothing to try out.
+// TestDefinitionIsNotReplaced checks that kolla does not replace a definition. A definition is
+// valid only under its own name, so a dry run of a new one is impossible.
 func TestDefinitionIsNotReplaced(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	const at = "manifest.w/CustomResourceDefinition/gears.live.example.org"
@@ -270,7 +273,7 @@ func TestDefinitionIsNotReplaced(t *testing.T) {
 	}
 }
 
-// Not all that looks as if it were for good is: these change in place.
+// TestMutableAfterAll checks that some fields that look immutable change in place.
 func TestMutableAfterAll(t *testing.T) {
 	tests := map[string]struct{ before, after string }{
 		"selector of a PodDisruptionBudget": {
@@ -315,7 +318,7 @@ func immutablePaths(a plans.Action) []string {
 	return paths
 }
 
-// bound has a claim look as if there was a volume for it.
+// bound makes a claim look as if it had a volume.
 func bound(b *bench) {
 	clustertest.Kubectl(b.t, "patch", "-n", b.namespace, "pvc/a", "--subresource=status", "--type=merge",
 		`-p={"status":{"phase":"Bound","capacity":{"storage":"2Gi"},"accessModes":["ReadWriteOnce"]}}`)
@@ -329,12 +332,12 @@ func clusterWide(apiVersion, kind, rest string) string {
 	return "{apiVersion: " + apiVersion + ", kind: " + kind + ", metadata: {name: $NS}, " + rest + "}"
 }
 
-// ofPods is the specification of something that makes pods labelled app.
+// ofPods returns the spec of a workload whose pods have the label app.
 func ofPods(app, image, rest string) string {
 	return "spec: {" + rest + " selector: {matchLabels: {app: " + app + "}}, template: {metadata: {labels: {app: " + app + "}}, spec: {nodeSelector: {no: node}, containers: [{name: c, image: " + image + "}]}}}"
 }
 
-// template is a claim template of a StatefulSet, with what else it specifies.
+// template returns a claim template of a StatefulSet and the rest of its spec.
 func template(size, rest string) string {
 	return "replicas: 0, serviceName: a, " + rest + " volumeClaimTemplates: [" + claimTemplate("d", size) + "],"
 }
@@ -529,7 +532,8 @@ var immutables = map[string]change{
 	},
 }
 
-// What becomes of a custom resource that is deleted, only its operator knows.
+// TestCustomResourceIsNotReplacedUnasked checks that kolla does not replace a custom resource
+// without permission. Only its operator knows what a deletion does.
 func TestCustomResourceIsNotReplacedUnasked(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	const at = "manifest.d/Database/d"

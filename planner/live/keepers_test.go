@@ -34,7 +34,7 @@ var (
 	serviceAccounts = schema.GroupVersionResource{Version: "v1", Resource: "serviceaccounts"}
 )
 
-// made applies one object, and returns a bench on which it is settled.
+// made applies one object, and returns a bench whose plan has nothing to do.
 func made(t *testing.T, at, text string) (*bench, stranger) {
 	t.Helper()
 	b := newBench(t, clustertest.Namespace(t))
@@ -44,8 +44,8 @@ func made(t *testing.T, at, text string) (*bench, stranger) {
 	return b, newStranger(t)
 }
 
-// drifts fails the test unless plans show a change of the path, as drift by the stranger,
-// and have an apply make it.
+// drifts fails the test unless plans show a change of the path as drift by the stranger, and would
+// revert it.
 func (b *bench) drifts(at, path string, verb plans.Verb) plans.Change {
 	b.t.Helper()
 	var found plans.Change
@@ -61,8 +61,8 @@ func (b *bench) drifts(at, path string, verb plans.Verb) plans.Change {
 	return found
 }
 
-// listed returns what a plan lists of the object that others added and that stays, and
-// fails the test if the plan would change the object.
+// listed returns the additions to the object that the plan leaves to others. It fails the test if
+// the plan would change the object.
 func (b *bench) listed(at string) []plans.Foreign {
 	b.t.Helper()
 	plan := b.plan()
@@ -72,8 +72,7 @@ func (b *bench) listed(at string) []plans.Foreign {
 	return slices.DeleteFunc(plan.Foreign, func(f plans.Foreign) bool { return f.Address != address(at) })
 }
 
-// leaves fails the test unless plans list the paths as left to the stranger, and nothing
-// as drift.
+// leaves fails the test unless plans list the paths as left to the stranger, and show no drift.
 func (b *bench) leaves(at string, paths ...string) {
 	b.t.Helper()
 	var got []string
@@ -97,7 +96,8 @@ const (
 	steal     = `[{"op":"add","path":"/spec/ingressClassName","value":"evil"}]`
 )
 
-// Whose class an Ingress has that declares none, that controller serves it.
+// TestForeignIngressClass checks that a class that a stranger sets on an Ingress is drift. The
+// controller of the class would serve the Ingress.
 func TestForeignIngressClass(t *testing.T) {
 	for _, hidden := range []bool{false, true} {
 		b, s := made(t, atIngress, front)
@@ -118,7 +118,8 @@ func TestForeignIngressClass(t *testing.T) {
 	}
 }
 
-// The default class is the server's; it gives it to new objects only.
+// TestDefaultIngressClass checks that the default class stays on an Ingress. The server sets it
+// only on new objects.
 func TestDefaultIngressClass(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	class := b.namespace + "-class"
@@ -134,7 +135,7 @@ func TestDefaultIngressClass(t *testing.T) {
 	if has() != class {
 		t.Fatalf("its class is %v", has())
 	}
-	b.state.Objects[0].Fingerprint.Owned = "" // nothing is known of it
+	b.state.Objects[0].Fingerprint.Owned = "" // forget who owns the fields
 	b.settled()
 	s.patch(ingresses, b.namespace, "front", steal)
 	c := b.drifts(atIngress, "spec.ingressClassName", plans.Replace)
@@ -146,19 +147,19 @@ func TestDefaultIngressClass(t *testing.T) {
 	if has() != class {
 		t.Errorf("its class is %v", has())
 	}
-	// The object was written to, so that the plan has to know the default.
+	// After a write to the object, the plan must find out the default class.
 	s.patch(ingresses, b.namespace, "front", `[{"op":"add","path":"/spec/rules","value":[{"host":"evil.example.org"}]}]`)
 	b.drifts(atIngress, "spec.rules", plans.Update)
 	b.apply(b.plan())
 	b.settled()
-	// It was the default when the Ingress was made.
+	// The class is no longer the default, but it was when the Ingress was created.
 	clustertest.Kubectl(t, "annotate", "ingressclass", class, "ingressclass.kubernetes.io/is-default-class-")
 	b.state.Objects[0].Fingerprint.Owned = ""
 	b.settled()
 }
 
-// A Service loses its address by two updates, and gets one back only when it is made
-// again.
+// TestForeignHeadless checks a Service that lost its cluster IP through two updates. Only a new
+// Service gets one.
 func TestForeignHeadless(t *testing.T) {
 	const at = "manifest.m/Service/api"
 	b, s := made(t, at, "{apiVersion: v1, kind: Service, metadata: {name: api}, spec: {selector: {app: api}, ports: [{port: 80}]}}")
@@ -173,7 +174,7 @@ func TestForeignHeadless(t *testing.T) {
 	if a := b.action(plan, at); a.Verb != plans.None || !a.Reported || len(plan.Foreign) != 1 || plan.Foreign[0].Fields[0].Path != "spec.clusterIP" {
 		t.Errorf("action is %s, reported is %+v", a.Verb, plan.Foreign)
 	}
-	// Its lifecycle block may leave it as it is.
+	// The lifecycle block can leave the Service without a cluster IP.
 	b.objects[0].Lifecycle = &providers.Lifecycle{IgnoreFields: []string{"spec.clusterIP", "spec.clusterIPs"}}
 	b.leaves(at, "spec.clusterIP")
 	b.objects[0].Lifecycle = nil
@@ -188,7 +189,7 @@ func TestForeignHeadless(t *testing.T) {
 	}
 }
 
-// A Service that is declared as headless is no matter for the server.
+// TestDeclaredHeadless checks that a plan leaves a Service alone that is declared as headless.
 func TestDeclaredHeadless(t *testing.T) {
 	const at = "manifest.m/Service/api"
 	b, _ := made(t, at, "{apiVersion: v1, kind: Service, metadata: {name: api}, spec: {clusterIP: None, selector: {app: api}, ports: [{port: 80}]}}")
@@ -196,7 +197,8 @@ func TestDeclaredHeadless(t *testing.T) {
 	b.settled()
 }
 
-// kubectl debug adds to a Pod what stays in it for as long as it is there.
+// TestEphemeralContainers checks containers that kubectl debug adds to a Pod. They stay for the
+// life of the Pod.
 func TestEphemeralContainers(t *testing.T) {
 	const at = "manifest.m/Pod/tool"
 	b, s := made(t, at, "{apiVersion: v1, kind: Pod, metadata: {name: tool}, spec: {containers: [{name: tool, image: 'tool:1'}]}}")
@@ -220,8 +222,8 @@ func TestEphemeralContainers(t *testing.T) {
 	}
 }
 
-// tells fails the test unless plans count the object, and list that the stranger wrote these
-// fields, which no update takes out.
+// tells fails the test unless plans count the object as drifted, and list these fields as written
+// by the stranger and not removable by an update.
 func (b *bench) tells(at string, paths ...string) {
 	b.t.Helper()
 	for range 2 {
@@ -241,8 +243,8 @@ func (b *bench) tells(at string, paths ...string) {
 	}
 }
 
-// What can be changed in a Job that is there is shown, whether its name says what it runs or
-// not. To put it back is to run it again, which only the operator can want.
+// TestForeignJob checks that plans show writes to an existing Job, whether its name depends on its
+// content or not. To revert them means to run the Job again, which only the operator can decide.
 func TestForeignJob(t *testing.T) {
 	const at = "manifest.m/Job/sync"
 	for name, family := range map[string]string{"by its name": at, "by what it runs": ""} {
@@ -259,7 +261,7 @@ func TestForeignJob(t *testing.T) {
 			jobs := schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
 			s.patch(jobs, b.namespace, "sync", `[{"op":"replace","path":"/spec/parallelism","value":50},{"op":"add","path":"/spec/ttlSecondsAfterFinished","value":3600}]`)
 			b.tells(at, "spec.parallelism", "spec.ttlSecondsAfterFinished")
-			if family != "" { // else it is compared like any other field
+			if family != "" { // otherwise kolla compares the field like any other
 				s.patch(jobs, b.namespace, "sync", `[{"op":"replace","path":"/spec/backoffLimit","value":9}]`)
 				b.tells(at, "spec.backoffLimit", "spec.parallelism", "spec.ttlSecondsAfterFinished")
 			}
@@ -267,7 +269,8 @@ func TestForeignJob(t *testing.T) {
 	}
 }
 
-// A name that yield_to trusts has what it wrote, and not what others wrote beside it.
+// TestYieldToByLeaf checks that yield_to leaves a manager only the fields that this manager wrote,
+// and not fields that others wrote beside them.
 func TestYieldToByLeaf(t *testing.T) {
 	power := powers["Deployment"].named("api")
 	b := newBench(t, clustertest.Namespace(t))
@@ -293,7 +296,7 @@ func TestYieldToByLeaf(t *testing.T) {
 	apply(spoofed, `{minReadySeconds: 1, template: {spec: {dnsConfig: {nameservers: ["192.0.2.1"]}}}}`)
 	b.leaves(power.address, "spec.minReadySeconds", "spec.template.spec.dnsConfig")
 	apply("another", `{template: {spec: {dnsConfig: {searches: [evil.example.org]}}}}`)
-	// It wrote first, and is not the one whose write counts.
+	// The trusted manager wrote first, but the later write counts.
 	apply(spoofed, `{minReadySeconds: 1, template: {spec: {dnsConfig: {nameservers: ["192.0.2.2"]}}}}`)
 	c := b.drifts(power.address, "spec.template.spec.dnsConfig.searches", plans.Update)
 	if c.Manager != "another" {
@@ -304,7 +307,8 @@ func TestYieldToByLeaf(t *testing.T) {
 	b.leaves(power.address, "spec.minReadySeconds", "spec.template.spec.dnsConfig")
 }
 
-// Controllers of tokens write into accounts.
+// TestSecretsOfAccounts checks that plans leave fields of ServiceAccounts alone that token
+// controllers write.
 func TestSecretsOfAccounts(t *testing.T) {
 	const at = "manifest.m/ServiceAccount/api"
 	b, s := made(t, at, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: api}}")
@@ -323,7 +327,8 @@ func TestSecretsOfAccounts(t *testing.T) {
 	b.drifts(at, "automountServiceAccountToken", plans.Update)
 }
 
-// cert-manager and others write the certificates that the API server calls webhooks with.
+// TestCertificatesOfWebhooks checks that plans leave CA bundles of webhooks alone. cert-manager and
+// others write the certificates that the API server uses to call webhooks.
 func TestCertificatesOfWebhooks(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	name := b.namespace + "-hook"
@@ -337,8 +342,8 @@ func TestCertificatesOfWebhooks(t *testing.T) {
 	b.settled()
 }
 
-// What operators add to objects of their kinds is drift like anything else, until the
-// lifecycle leaves it to them.
+// TestAdditionsToCustomResources checks that additions by operators to custom resources are drift,
+// unless the lifecycle block leaves them to the operator.
 func TestAdditionsToCustomResources(t *testing.T) {
 	const at = "manifest.m/Widget/w"
 	b := newBench(t, clustertest.Namespace(t))
@@ -374,8 +379,8 @@ func manifestFile(t *testing.T, text string) string {
 	return path
 }
 
-// The server warns of pods that a namespace does not want. A plan that takes a container
-// out does not warn of it.
+// TestWarningsAreOfWhatAnApplyGives checks that a plan repeats the server's warnings about pods
+// only for the object that results from the apply, not for a container that the plan removes.
 func TestWarningsAreOfWhatAnApplyGives(t *testing.T) {
 	var mu sync.Mutex
 	var elsewhere []kubernetes.Warning
@@ -392,11 +397,11 @@ func TestWarningsAreOfWhatAnApplyGives(t *testing.T) {
 	b.client = client
 	clustertest.Kubectl(t, "label", "namespace", b.namespace, "pod-security.kubernetes.io/warn=baseline")
 	s.patch(power.resource, b.namespace, "api", `[{"op":"add","path":"/spec/template/spec/containers/-","value":{"name":"miner","image":"miner:1","securityContext":{"privileged":true}}}]`)
-	b.apply(b.plan()) // which has no problem, and so no warning
+	b.apply(b.plan()) // this plan has no problem, and so must not cause a warning
 	if len(elsewhere) > 0 {
 		t.Errorf("the server warned of %q", elsewhere)
 	}
-	// Of what is declared it does warn.
+	// The server does warn about the declared object.
 	s.patch(power.resource, b.namespace, "api", `[{"op":"add","path":"/spec/template/spec/hostPID","value":true}]`)
 	b.declare(power.address, strings.Replace(power.declared, "      tolerations: []\n", "      tolerations: []\n      hostNetwork: true\n", 1)).Manifest.SetNamespace(b.namespace)
 	plan, problems, err := planner.Make(t.Context(), b.input())
@@ -412,7 +417,7 @@ func TestWarningsAreOfWhatAnApplyGives(t *testing.T) {
 	}
 }
 
-// certificate makes a certificate, as a webhook's configuration has it.
+// certificate returns a certificate in the form that a webhook's configuration uses.
 func certificate(t *testing.T) string {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)

@@ -1,5 +1,5 @@
-// Package live_test makes plans against a real API server: what server-side apply
-// says of an object is only known there.
+// Package live_test makes plans against a real API server: only a real server knows the results of
+// server-side apply.
 package live_test
 
 import (
@@ -28,7 +28,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }
 
-// bench is one cloud in a namespace of its own, with a state that a test keeps.
+// bench is one cloud with its own namespace and a state that the test keeps.
 type bench struct {
 	t         testing.TB
 	client    *kubernetes.Client
@@ -36,12 +36,11 @@ type bench struct {
 	cluster   providers.Identity
 	state     state.State
 	objects   []providers.Object
-	// ahead is how much later it is for a plan than it is.
+	// ahead is how far the clock of a plan is ahead of the real time.
 	ahead time.Duration
 }
 
-// newBench makes a cloud. Its namespace has the name of the test, and is there
-// already unless the test says otherwise.
+// newBench returns a cloud in the namespace, which need not exist.
 func newBench(t testing.TB, namespace string) *bench {
 	t.Helper()
 	client, err := kubernetes.Connect(kubernetes.Options{Kubeconfig: clustertest.Kubeconfig()})
@@ -55,7 +54,7 @@ func newBench(t testing.TB, namespace string) *bench {
 	return &bench{t: t, client: client, namespace: namespace, cluster: identity}
 }
 
-// declare adds a desired object, in place of one of the same address.
+// declare adds a desired object, or replaces the one with the same address.
 func (b *bench) declare(at, text string, dependsOn ...string) *providers.Object {
 	b.t.Helper()
 	var content map[string]any
@@ -90,7 +89,7 @@ func (b *bench) declare(at, text string, dependsOn ...string) *providers.Object 
 	return &b.objects[len(b.objects)-1]
 }
 
-// cloud is unique: namespaces of other tests carry other labels.
+// cloud returns a unique name: the label of this cloud differs from those of other tests.
 func (b *bench) cloud() string { return b.namespace }
 
 func address(text string) addrs.Object {
@@ -109,7 +108,7 @@ func (b *bench) input() planner.Input {
 	}
 }
 
-// plan makes a plan, and fails the test if there is any problem with it.
+// plan makes a plan, and fails the test if the plan has any problem.
 func (b *bench) plan() *plans.Plan {
 	b.t.Helper()
 	plan, problems, err := planner.Make(b.t.Context(), b.input())
@@ -119,7 +118,7 @@ func (b *bench) plan() *plans.Plan {
 	return plan
 }
 
-// problem makes a plan that has a problem, and returns it as text.
+// problem makes a plan that must have one problem, and returns the problem as a string.
 func (b *bench) problem(in planner.Input) string {
 	b.t.Helper()
 	_, problems, err := planner.Make(b.t.Context(), in)
@@ -129,7 +128,7 @@ func (b *bench) problem(in planner.Input) string {
 	return problems[0].Summary + "\n" + problems[0].Detail
 }
 
-// apply does what a plan says, in its order and without much ado.
+// apply carries out the actions of a plan in order, without the executor.
 func (b *bench) apply(plan *plans.Plan) {
 	b.t.Helper()
 	writer := b.client.Writer()
@@ -140,7 +139,7 @@ func (b *bench) apply(plan *plans.Plan) {
 	b.state.Cluster.UID = b.cluster.UID
 	for _, a := range plan.Actions {
 		if a.Verb == plans.Delete || a.Verb == plans.Replace {
-			// Controllers may have written to it since.
+			// Controllers may have written to the object since the plan.
 			if err := writer.Delete(b.t.Context(), a.Ref, providers.DeleteOptions{Precondition: providers.Precondition{UID: a.Prior.UID}}); err != nil {
 				b.t.Fatalf("%s %s: %v", a.Verb, a.Address, err)
 			}
@@ -180,7 +179,7 @@ func (b *bench) apply(plan *plans.Plan) {
 	}
 }
 
-// recordOf is what an apply takes down of an object.
+// recordOf returns the state's record of an applied object.
 func recordOf(o *providers.Object, live *unstructured.Unstructured, rules *proof.Rules) state.Object {
 	return state.Object{
 		Address: o.Address.String(), APIVersion: live.GetAPIVersion(), Kind: live.GetKind(),
@@ -199,7 +198,7 @@ func (b *bench) forget(at addrs.Object) {
 	}
 }
 
-// action returns the action on an address.
+// action returns the action with an address.
 func (b *bench) action(plan *plans.Plan, at string) plans.Action {
 	b.t.Helper()
 	for _, a := range plan.Actions {
@@ -211,7 +210,7 @@ func (b *bench) action(plan *plans.Plan, at string) plans.Action {
 	return plans.Action{}
 }
 
-// settled fails the test unless a plan has nothing to do, and the server agrees.
+// settled fails the test unless a plan, with and without -verify=full, has nothing to do.
 func (b *bench) settled() {
 	b.t.Helper()
 	verified := b.input()
@@ -229,7 +228,7 @@ func (b *bench) settled() {
 	}
 }
 
-// lines shows changes, one per line.
+// lines formats changes, one per line.
 func lines(changes []plans.Change) string {
 	var out strings.Builder
 	for _, c := range changes {
@@ -238,7 +237,7 @@ func lines(changes []plans.Change) string {
 	return out.String()
 }
 
-// yieldsOf is what the state is to know of the fields that an action leaves to others.
+// yieldsOf returns the state's record of the fields that an action leaves to others.
 func yieldsOf(a plans.Action) []state.Yield {
 	var known []state.Yield
 	for _, y := range a.Yields {

@@ -18,7 +18,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// interfered has somebody else write before the first write, and no wait.
+// interfered lets another client write before the first write, and does not wait for readiness.
 type interfered struct {
 	providers.Writer
 	before func()
@@ -43,8 +43,9 @@ func (i *interfered) Apply(ctx context.Context, object *unstructured.Unstructure
 
 func (i *interfered) Wait(context.Context, providers.Ref, func(string)) error { return nil }
 
-// What somebody adds to an object after its plan was approved is not in the plan: the
-// object is not written. What controllers keep there stands in nobody's way.
+// TestAddedBetweenPlanAndWrite checks that an apply does not write an object to which another
+// client added fields after the approval of the plan. Status updates and labels do not stop the
+// apply.
 func TestAddedBetweenPlanAndWrite(t *testing.T) {
 	const (
 		more      = `[{"op":"add","path":"/spec/template/spec/containers/-","value":{"name":"more","image":"more:1"}}]`

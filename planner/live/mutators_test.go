@@ -16,8 +16,8 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
-// A policy that labels the ConfigMaps of the namespaces that it selects. Only the
-// test's own has its name for a label.
+// policy is a policy that labels the ConfigMaps of the selected namespaces. Only the test's own
+// namespace has its name as a label.
 const policy = `
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicy
@@ -37,7 +37,7 @@ metadata: {name: $NS}
 spec: {policyName: $NS}
 `
 
-// A webhook that does nothing, since it cannot be reached.
+// webhook is a webhook that cannot be reached, and so changes nothing.
 const webhook = `
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingWebhookConfiguration
@@ -53,12 +53,12 @@ webhooks:
   rules: [{apiGroups: [""], apiVersions: [v1], operations: [UPDATE], resources: [configmaps]}]
 `
 
-const everyNamespace = "kubernetes.io/metadata.name" // selects the one of its name
+const everyNamespace = "kubernetes.io/metadata.name" // selects only the namespace with this name
 
-// settling is for how long a change of a mutator may be unknown to some server.
+// settling is how long a server may take to notice a changed policy or webhook.
 const settling = 10 * time.Minute
 
-// mutator makes a mutator, or changes it, and deletes it when the test ends.
+// mutator creates or changes a policy or webhook, and deletes it when the test ends.
 func (b *bench) mutator(text, selectBy, label string) {
 	b.t.Helper()
 	file := filepath.Join(b.t.TempDir(), "mutator.yaml")
@@ -70,7 +70,7 @@ func (b *bench) mutator(text, selectBy, label string) {
 	clustertest.Kubectl(b.t, "apply", "-f", file)
 }
 
-// labels waits until the server gives a label to new ConfigMaps, or does not.
+// labels waits until the server adds a label to new ConfigMaps (want), or no longer adds it.
 func labels(t *testing.T, client *kubernetes.Client, namespace, label string, want bool) {
 	t.Helper()
 	probe := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
@@ -88,8 +88,8 @@ func labels(t *testing.T, client *kubernetes.Client, namespace, label string, wa
 	t.Fatalf("the server does not come to label what is new with %s: %t", label, want)
 }
 
-// verbIs fails the test unless a plan says so of the ConfigMap, by the evidence, and
-// a plan that asks the server about everything says the same.
+// verbIs fails the test unless a plan has this verb and evidence for the ConfigMap, and a plan with
+// -verify=full has the same verb.
 func (b *bench) verbIs(verb plans.Verb, evidence plans.EvidenceKind) {
 	b.t.Helper()
 	verified := b.input()
@@ -106,8 +106,8 @@ func (b *bench) verbIs(verb plans.Verb, evidence plans.EvidenceKind) {
 	}
 }
 
-// What a policy may change goes to the server, until the answer is known for the
-// object and the policy as they are.
+// TestPoliciesSendToTheServer checks that a plan asks the server about an object that a policy may
+// change, until the state knows the answer for the present object and policy.
 func TestPoliciesSendToTheServer(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.ahead = settling
@@ -130,7 +130,7 @@ func TestPoliciesSendToTheServer(t *testing.T) {
 		b.settled()
 
 		clustertest.Kubectl(t, "annotate", "-n", b.namespace, "configmap/keystone.conf", "--overwrite", "note="+label)
-		b.verbIs(plans.None, plans.DryRun) // a policy may look at that
+		b.verbIs(plans.None, plans.DryRun) // a policy may read the changed label
 		b.recheck()
 		b.evidence(plans.Fingerprint)
 	}
@@ -143,14 +143,15 @@ func TestPoliciesSendToTheServer(t *testing.T) {
 	b.settled()
 }
 
-// Whether a policy matches is up to the labels of the namespace, too.
+// TestSelectorsStartAndStopToMatch checks that a plan considers the labels of the namespace, which
+// a policy may select by.
 func TestSelectorsStartAndStopToMatch(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.ahead = settling
 	b.declare(atConf, conf(b, "x"))
 	b.mutator(policy, "inject", "sidecar")
 	clustertest.Kubectl(t, "label", "namespace", b.namespace, "inject="+b.namespace)
-	labels(t, b.client, b.namespace, "sidecar", true) // the policy is known
+	labels(t, b.client, b.namespace, "sidecar", true) // wait for the server to know the policy
 	clustertest.Kubectl(t, "label", "namespace", b.namespace, "inject-")
 	labels(t, b.client, b.namespace, "sidecar", false)
 	b.apply(b.plan())
@@ -172,21 +173,22 @@ func TestSelectorsStartAndStopToMatch(t *testing.T) {
 	b.settled()
 }
 
-// A plan that is made before the server goes by a new policy must not have later ones
-// believe its answer.
+// TestNothingIsKnownByAServerThatLags checks that later plans do not trust an answer that the
+// server gave before it knew a new policy.
 func TestNothingIsKnownByAServerThatLags(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.declare(atConf, conf(b, "x"))
 	b.apply(b.plan())
 	b.mutator(policy, everyNamespace, "late")
-	b.recheck() // at once
+	b.recheck() // without waiting for the server to know the policy
 	labels(t, b.client, b.namespace, "late", true)
 	b.ahead = settling
 	b.verbIs(plans.Update, plans.DryRun)
 }
 
-// The server is asked about what a webhook sees, and about nothing else, until it has
-// said that nothing would change; then again when the webhook's configuration does.
+// TestWebhooksSendToTheServer checks that a plan asks the server only about objects that a webhook
+// sees, until the server has reported no change. It asks again after a change of the webhook's
+// configuration.
 func TestWebhooksSendToTheServer(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.ahead = settling

@@ -18,11 +18,11 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
-// controllerManager is the name of the local cluster's controllers: they are part of
-// its one program.
+// controllerManager is the field manager of the local cluster's controllers, which are all part of
+// one program.
 const controllerManager = "kolla-devcluster"
 
-// replicas reads how many pods the Deployment keystone-api has to have.
+// replicas returns the declared number of pods in the Deployment keystone-api.
 func (b *bench) replicas() int64 {
 	b.t.Helper()
 	list, err := b.client.List(b.t.Context(), schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, b.namespace)
@@ -33,7 +33,7 @@ func (b *bench) replicas() int64 {
 	return n
 }
 
-// autoscale has an autoscaler keep at least so many pods, and waits until it does.
+// autoscale creates an autoscaler with a minimum number of pods, and waits until it has scaled.
 func (b *bench) autoscale(least string) {
 	b.t.Helper()
 	clustertest.Kubectl(b.t, "autoscale", "-n", b.namespace, "deployment/keystone-api", "--min="+least, "--max=9")
@@ -46,8 +46,8 @@ func (b *bench) autoscale(least string) {
 	b.t.Fatalf("the autoscaler leaves %d replicas", b.replicas())
 }
 
-// An autoscaler gets the replicas, kolla says so and leaves them to it, also while
-// it changes something else; and when the autoscaler is gone, kolla has them again.
+// TestAutoscaler checks that kolla leaves the replicas to an autoscaler and says so, even when it
+// changes other fields. Once the autoscaler is gone, kolla sets the replicas again.
 func TestAutoscaler(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.declare(atAPI, api(b, "keystone:1", "keystone"))
@@ -89,8 +89,8 @@ func TestAutoscaler(t *testing.T) {
 	b.settled()
 }
 
-// Replicas that nothing declares are an autoscaler's while it is there, also at 0, and
-// every plan lists them.
+// TestAutoscalerOfUndeclaredReplicas checks that undeclared replicas belong to an existing
+// autoscaler, even at 0, and that every plan lists them.
 func TestAutoscalerOfUndeclaredReplicas(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.declare(atAPI, strings.Replace(api(b, "keystone:1", "keystone"), "  replicas: 3\n", "", 1))
@@ -101,7 +101,7 @@ func TestAutoscalerOfUndeclaredReplicas(t *testing.T) {
 		if a := b.action(plan, atAPI); a.Verb != plans.None || len(plan.Foreign) != 1 || plan.Foreign[0].Fields[0].Path != "spec.replicas" {
 			t.Fatalf("action is %s, left to others is %+v:\n%s", a.Verb, plan.Foreign, lines(a.Changes))
 		}
-		// Of a scale to 0 the API server does not write down who did it.
+		// The API server does not record who scaled to 0.
 		clustertest.Kubectl(t, "scale", "-n", b.namespace, "deployment/keystone-api", "--replicas=0")
 	}
 	clustertest.Kubectl(t, "delete", "-n", b.namespace, "hpa/keystone-api")
@@ -110,7 +110,8 @@ func TestAutoscalerOfUndeclaredReplicas(t *testing.T) {
 	}
 }
 
-// An autoscaler may scale what declares replicas to 0, and has them then too.
+// TestAutoscalerAtZero checks that declared replicas stay with an autoscaler when it is scaled to
+// 0.
 func TestAutoscalerAtZero(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.declare(atAPI, api(b, "keystone:1", "keystone"))
@@ -122,7 +123,8 @@ func TestAutoscalerAtZero(t *testing.T) {
 	}
 }
 
-// What is ignored is left where it is, also in what nothing else declares.
+// TestIgnoredBelowWhatOthersAdded checks that a plan leaves an ignored field alone inside a field
+// that others added.
 func TestIgnoredBelowWhatOthersAdded(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.declare(atAPI, api(b, "keystone:1", "keystone")).Lifecycle = &providers.Lifecycle{IgnoreFields: []string{"spec.template.spec.dnsConfig.nameservers"}}
@@ -136,7 +138,8 @@ func TestIgnoredBelowWhatOthersAdded(t *testing.T) {
 	}
 }
 
-// What is ignored is sent for a new object, and from then on is as it is.
+// TestIgnoredFields checks that kolla sends an ignored field with a new object, and never changes
+// it afterwards.
 func TestIgnoredFields(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	ignoring := func(image string, replicas string, fields ...string) {
@@ -150,7 +153,7 @@ func TestIgnoredFields(t *testing.T) {
 	}
 	b.settled()
 
-	// kolla alone owns the field, and keeps it as it is.
+	// kolla is the only owner of the field, and keeps its value.
 	ignoring("keystone:2", "4", "spec.replicas")
 	b.apply(b.plan())
 	if n := b.replicas(); n != 3 {
@@ -158,7 +161,7 @@ func TestIgnoredFields(t *testing.T) {
 	}
 	b.settled()
 
-	// Somebody takes it, and has it from then on.
+	// Another client takes the field, and keeps it from then on.
 	clustertest.Kubectl(t, "scale", "-n", b.namespace, "deployment/keystone-api", "--replicas=6")
 	b.settled()
 	ignoring("keystone:3", "4", "spec.replicas")
@@ -168,7 +171,7 @@ func TestIgnoredFields(t *testing.T) {
 	}
 	b.settled()
 
-	// Fields of list elements, and all below a field.
+	// Ignore a field of a list element, and all fields below a field.
 	clustertest.Kubectl(t, "set", "image", "-n", b.namespace, "deployment/keystone-api", "api=keystone:9")
 	clustertest.Kubectl(t, "set", "resources", "-n", b.namespace, "deployment/keystone-api", "--requests=cpu=200m")
 	ignoring("keystone:4", "4", "spec.replicas", `spec.template.spec.containers["api"].image`, "spec.template.spec.containers[*].resources")
@@ -183,8 +186,8 @@ func TestIgnoredFields(t *testing.T) {
 	b.settled()
 }
 
-// A whole container that somebody else has can be left to them, and one that only
-// kolla has stays.
+// TestIgnoredElement checks that kolla leaves a whole ignored container to its other owner, and
+// keeps a container that only kolla owns.
 func TestIgnoredElement(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	text := strings.Replace(api(b, "keystone:1", "keystone"), "      containers:\n", "      containers:\n      - {name: proxy, image: proxy:1}\n", 1)
@@ -200,7 +203,8 @@ func TestIgnoredElement(t *testing.T) {
 	b.settled()
 }
 
-// What somebody else has had from the beginning is decided by the lifecycle.
+// TestForeignOwner checks that the lifecycle block decides about fields that another client has
+// owned from the beginning.
 func TestForeignOwner(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.declare(atConf, conf(b, "x"))
@@ -227,8 +231,7 @@ func TestForeignOwner(t *testing.T) {
 	b.settled()
 }
 
-// restless is a cluster whose controllers write to an object whenever somebody has looked
-// at it, for some time.
+// restless is a cluster whose controllers write to an object after each of the first dry runs.
 type restless struct {
 	*kubernetes.Client
 	write func()
@@ -250,7 +253,8 @@ func TestRemovalWhileControllersWrite(t *testing.T) {
 	clustertest.Kubectl(t, "patch", "-n", b.namespace, "deployment/keystone-api", `-p={"spec":{"template":{"spec":{"dnsConfig":{"searches":["evil.example"]}}}}}`)
 	in := b.input()
 	revision := 100
-	// Controllers of the cluster answer these writes with their own, and the ten attempts are for both.
+	// Controllers of the cluster answer these writes with their own writes. The limit of ten
+	// attempts covers both.
 	in.Reader = &restless{Client: b.client, left: 4, write: func() {
 		revision++
 		clustertest.Kubectl(t, "patch", "-n", b.namespace, "deployment/keystone-api", "--subresource=status", fmt.Sprintf(`-p={"status":{"collisionCount":%d}}`, revision))

@@ -20,7 +20,7 @@ const (
 	atConf = "service.keystone/ConfigMap/keystone.conf"
 )
 
-// api is a Deployment as kolla declares one; $NS, $IMAGE and $APP are filled in.
+// api returns a Deployment as kolla declares it; $NS, $IMAGE and $APP are filled in.
 func api(b *bench, image, app string) string {
 	return strings.NewReplacer("$NS", b.namespace, "$IMAGE", image, "$APP", app).Replace(`
 apiVersion: apps/v1
@@ -106,8 +106,8 @@ func TestDriftByScale(t *testing.T) {
 	b.settled()
 }
 
-// The server dates what is written to the object itself, and not what goes through
-// its subresource "scale".
+// TestDriftHasADate checks that drift has a time. The server records the time of writes to the
+// object itself, but not of writes through the subresource "scale".
 func TestDriftHasADate(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.declare(atAPI, api(b, "keystone:1", "keystone"))
@@ -120,7 +120,7 @@ func TestDriftHasADate(t *testing.T) {
 	}
 }
 
-// What somebody takes away has nobody's name on it.
+// TestDriftByRemoval checks that drift by a removed field names no manager.
 func TestDriftByRemoval(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.declare(atConf, conf(b, "x"))
@@ -135,7 +135,8 @@ func TestDriftByRemoval(t *testing.T) {
 	b.settled()
 }
 
-// What somebody adds and kolla never declared is nobody's business.
+// TestForeignFieldsStay checks that a plan leaves a field alone that another client added and kolla
+// never declared.
 func TestForeignFieldsStay(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.declare(atAPI, api(b, "keystone:1", "keystone"))
@@ -144,7 +145,7 @@ func TestForeignFieldsStay(t *testing.T) {
 	b.settled()
 }
 
-// What somebody else has taken is put back, whatever they call themselves.
+// TestTakenBySomebodyElse checks that a plan takes fields back from any other manager.
 func TestTakenBySomebodyElse(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.declare(atAPI, api(b, "keystone:1", "keystone"))
@@ -186,7 +187,7 @@ func selector(app string) map[string]any {
 	return map[string]any{"matchLabels": map[string]any{"app": app}}
 }
 
-// A whole cloud can be planned before its namespace exists.
+// TestNamespaceIsNotYetThere checks that a plan works before the namespace exists.
 func TestNamespaceIsNotYetThere(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t)+"-new")
 	t.Cleanup(func() {
@@ -246,8 +247,8 @@ spec:
                   properties: {name: {type: string}, count: {type: integer}}
 `
 
-// A custom resource is planned together with the definition of its kind, and
-// compared once the cluster knows the kind.
+// TestCustomResource checks that kolla plans a custom resource together with the definition of its
+// kind, and compares it once the cluster knows the kind.
 func TestCustomResource(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	t.Cleanup(func() {
@@ -315,8 +316,8 @@ func TestAdopt(t *testing.T) {
 	b.settled()
 }
 
-// An object that matches but for a spelling is taken over from its owner, though
-// nothing in it changes.
+// TestAdoptAnotherSpelling checks that kolla takes an object over from its owner if only a spelling
+// differs, although no value changes.
 func TestAdoptAnotherSpelling(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	theirs := strings.Replace(api(b, "keystone:1", "keystone"), "1024Mi", "1Gi", 1)
@@ -340,7 +341,7 @@ func TestAdoptAnotherSpelling(t *testing.T) {
 	b.settled()
 }
 
-// The labels of a node are kolla's, the node is not.
+// TestNode checks that kolla owns the labels of a Node, but not the Node.
 func TestNode(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	node := "{apiVersion: v1, kind: Node, metadata: {name: node-1, labels: {example.org/" + b.namespace + ": \"true\"}}}"

@@ -25,17 +25,15 @@ import (
 
 const atService = "service.keystone/Service/keystone"
 
-// declareCloud declares one object of several shapes: lists with keys of several
-// fields, atomic lists and maps, a file, empty maps, quantities as nobody spells
-// them.
+// declareCloud declares objects of several shapes: lists with composite keys, atomic lists and
+// maps, a file, empty maps, and quantities in unusual spellings.
 func declareCloud(b *bench) {
 	b.declare(atConf, conf(b, "x"))
 	b.declare(atAPI, strings.NewReplacer("1024Mi", "1073741824", "containers:", "volumes: [{name: tmp, emptyDir: {}}]\n      containers:").Replace(api(b, "keystone:1", "keystone")))
 	b.declare(atService, "{apiVersion: v1, kind: Service, metadata: {name: keystone, namespace: "+b.namespace+"}, spec: {selector: {app: keystone}, ports: [{name: a, port: 80, protocol: TCP}, {name: b, port: 80, protocol: UDP}]}}")
 }
 
-// evidence fails the test unless all objects are unchanged, and known by the kind
-// of evidence.
+// evidence fails the test unless all objects are unchanged according to this kind of evidence.
 func (b *bench) evidence(want plans.EvidenceKind) {
 	b.t.Helper()
 	for _, a := range b.plan().Actions {
@@ -45,7 +43,7 @@ func (b *bench) evidence(want plans.EvidenceKind) {
 	}
 }
 
-// recheck does to the state what an apply without anything to do does.
+// recheck updates the state as an apply without changes does.
 func (b *bench) recheck() {
 	b.t.Helper()
 	for _, a := range b.plan().Actions {
@@ -81,8 +79,8 @@ func TestUnchangedIsKnownByWhatIsOwned(t *testing.T) {
 	b.declare(atAPI, strings.Replace(api(b, "keystone:1", "keystone"), "1024Mi", "1Gi", 1))
 	b.apply(b.plan())
 	known := slices.Clone(b.state.Objects)
-	// Who added to a Deployment, and what is a default in it, only the server can tell. Of a
-	// ConfigMap there is nothing but what is declared.
+	// Only the server can tell which fields of a Deployment others added and which are defaults. A
+	// ConfigMap has only declared fields.
 	b.state.Objects[1].Fingerprint = state.Fingerprint{}
 	b.state.Objects[0].Fingerprint = state.Fingerprint{}
 	for at, want := range map[string]plans.EvidenceKind{atAPI: plans.DryRun, atConf: plans.Ownership} {
@@ -109,7 +107,8 @@ func TestUnchangedIsKnownByWhatIsOwned(t *testing.T) {
 	}
 }
 
-// What the server spells or fills in otherwise is for the server to compare.
+// TestDoubtIsForTheServer checks that a plan asks the server about fields that the server
+// normalizes or defaults.
 func TestDoubtIsForTheServer(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.declare(atAPI, strings.Replace(api(b, "keystone:1", "keystone"), "1024Mi", "1073741824", 1))
@@ -121,7 +120,8 @@ func TestDoubtIsForTheServer(t *testing.T) {
 	b.evidence(plans.Fingerprint)
 }
 
-// An edit of what kolla owns goes to the server, whoever made it and however.
+// TestEditsAreForTheServer checks that a plan asks the server after any edit of fields that kolla
+// owns.
 func TestEditsAreForTheServer(t *testing.T) {
 	edits := map[string][]string{
 		"a value":             {"set", "image", "deployment/keystone-api", "api=keystone:9"},
@@ -177,8 +177,9 @@ func TestEditsAreForTheServer(t *testing.T) {
 	}
 }
 
-// Somebody else may own a declared field with the declared value. Nothing changes
-// then, but what kolla owns says nothing about it.
+// TestSharedFieldsAreForTheServer checks that a plan asks the server when another manager owns a
+// declared field with the declared value. Nothing changes, but the fields that kolla owns do not
+// prove it.
 func TestSharedFieldsAreForTheServer(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.declare(atConf, conf(b, "x"))
@@ -195,8 +196,8 @@ func TestSharedFieldsAreForTheServer(t *testing.T) {
 	}
 }
 
-// What a webhook sees is told by the plurals of kinds. Those of all kinds of
-// Kubernetes are regular, but for one, which the planner knows.
+// TestPluralsAreRegular checks that the plurals of Kubernetes' kinds are regular, except one, which
+// the planner knows. The planner matches webhooks by plural.
 func TestPluralsAreRegular(t *testing.T) {
 	config := clustertest.Config(t)
 	_, lists, err := discovery.NewDiscoveryClientForConfigOrDie(config).ServerGroupsAndResourcesWithContext(t.Context())
@@ -225,10 +226,10 @@ func TestPluralsAreRegular(t *testing.T) {
 	}
 }
 
-// A server that was restarted, and has read its objects from its storage, shows
-// them as they were.
+// TestUnchangedOverARestart checks that a restarted server, which has read its objects from
+// storage, returns them unchanged.
 func TestUnchangedOverARestart(t *testing.T) {
-	t.Parallel() // it has a server of its own
+	t.Parallel() // the test has its own server
 	own := clustertest.Start(t)
 	client, err := kubernetes.Connect(kubernetes.Options{Kubeconfig: own.Kubeconfig()})
 	if err != nil {
@@ -247,8 +248,7 @@ func TestUnchangedOverARestart(t *testing.T) {
 	b.settled()
 }
 
-// Two wrongs do not go unnoticed: -verify=full finds what a state says of an object
-// that is not so.
+// TestVerifyAllFindsAWrongState checks that -verify=full finds a wrong record in the state.
 func TestVerifyAllFindsAWrongState(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.declare(atConf, conf(b, "x"))
@@ -267,7 +267,7 @@ func TestVerifyAllFindsAWrongState(t *testing.T) {
 			b.state.Objects[0].Fingerprint = rules.Written(u, "kolla", proof.Terms{})
 		}
 	}
-	b.evidence(plans.Fingerprint) // it believes the state
+	b.evidence(plans.Fingerprint) // without -verify=full the plan believes the state
 	in := b.input()
 	in.VerifyAll = true
 	got := b.problem(in)
@@ -278,8 +278,8 @@ func TestVerifyAllFindsAWrongState(t *testing.T) {
 	}
 }
 
-// An unchanged cloud costs a LIST a kind and namespace, by pages of 500, and at
-// most five requests beside.
+// TestRequestsOfAnUnchangedCloud checks that a plan of an unchanged cloud needs one LIST per kind,
+// namespace and page of 500, and at most five other requests.
 func TestRequestsOfAnUnchangedCloud(t *testing.T) {
 	for name, count := range map[string]int{"41 objects": 20, "1001 objects": 500} {
 		t.Run(name, func(t *testing.T) {
@@ -297,7 +297,7 @@ func TestRequestsOfAnUnchangedCloud(t *testing.T) {
 			fresh.state, fresh.objects = b.state, b.objects
 			fresh.evidence(plans.Fingerprint)
 			got := fresh.client.Requests()
-			// Namespaces, Services, Deployments, ConfigMaps (one more of which is the
+			// The kinds are Namespaces, Services, Deployments, ConfigMaps (including one of the
 			// cluster's own), and two kinds of admission.
 			lists := 2 + (count+499)/500 + (count+1+499)/500 + 2
 			others := 0
@@ -313,8 +313,8 @@ func TestRequestsOfAnUnchangedCloud(t *testing.T) {
 	}
 }
 
-// Kinds that are not Kubernetes' own cost two requests more, for all of them: for what kinds there
-// are, and in which version each is stored.
+// TestRequestsOfCustomResources checks that custom resources of all kinds need only two more
+// requests: for the kinds that exist, and for their storage versions.
 func TestRequestsOfCustomResources(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	create(t, "customresourcedefinition", strings.ReplaceAll(definition, "live.example.org", "requests.example.org"))
@@ -333,8 +333,8 @@ func TestRequestsOfCustomResources(t *testing.T) {
 	if a := fresh.action(fresh.plan(), at); a.Verb != plans.None || a.Evidence.Kind != plans.Ownership {
 		t.Errorf("decided %s by %q", a.Verb, a.Evidence.Kind)
 	}
-	// Namespaces, ConfigMaps, Widgets, their definitions and two kinds of admission; the two
-	// that say which cluster it is, and one for the kinds that it has.
+	// The LISTs are for Namespaces, ConfigMaps, Widgets, their definitions and two kinds of
+	// admission. Two more requests identify the cluster, and one finds its kinds.
 	want := map[string]int{"list": 6, "get": 2, "discovery": 1}
 	if diff := cmp.Diff(want, fresh.client.Requests()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)

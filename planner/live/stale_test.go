@@ -11,7 +11,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// podsOf is a declaration of the kind with pods.
+// podsOf returns the declaration of a workload of the given kind.
 func podsOf(kind, image, more string) string {
 	return "{apiVersion: apps/v1, kind: " + kind + ", metadata: {name: a}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: '" + image + "'}]}}" + more + "}}"
 }
@@ -24,12 +24,13 @@ func serviceWith(more string) string {
 	return "{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {selector: {a: b}, ports: [{port: 80}]" + more + "}}"
 }
 
-// A default that the server made of what is declared otherwise now goes with it, in the same
-// apply: the object becomes what a new one would be. Nobody has added that, so it is no drift.
+// TestStaleDefaults checks that an apply also removes a default that the server derived from an
+// earlier declaration, so that the object equals a new one. Nobody added the field, so it is not
+// drift.
 func TestStaleDefaults(t *testing.T) {
 	tests := map[string]struct {
 		before, after string
-		want          string // one of the changes
+		want          string // the path of one of the changes
 	}{
 		"policy types, without egress": {closed(", egress: [{}]"), closed(""), "spec.policyTypes"},
 		"policy types, with egress":    {closed(""), closed(", egress: [{}]"), "spec.policyTypes"},
@@ -91,7 +92,7 @@ func TestStaleDefaults(t *testing.T) {
 	}
 }
 
-// Where no default can be stale, a changed object costs one dry run.
+// TestRequestsOfAChange checks that a changed object needs one dry run if no default can be stale.
 func TestRequestsOfAChange(t *testing.T) {
 	const at = "manifest.a/Deployment/a"
 	b := newBench(t, clustertest.Namespace(t))
@@ -110,7 +111,7 @@ func TestRequestsOfAChange(t *testing.T) {
 		b.declare(at, test.declared).Manifest.SetNamespace(b.namespace)
 		var got int64
 		for version := ""; version != who.get(powers["Deployment"].resource, b.namespace, "a").GetResourceVersion(); {
-			// Controllers may write to its status meanwhile, and then it is asked once more.
+			// Controllers may write the status in the meantime, which causes one more dry run.
 			version = who.get(powers["Deployment"].resource, b.namespace, "a").GetResourceVersion()
 			before := b.client.Requests()["patch (dry-run)"]
 			b.plan()

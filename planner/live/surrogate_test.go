@@ -11,7 +11,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// withNamespace gives the bench a namespace that only its plan makes.
+// withNamespace returns a bench whose namespace does not exist until the plan creates it.
 func withNamespace(t *testing.T, labels string) *bench {
 	t.Helper()
 	b := newBench(t, clustertest.Namespace(t)+"-new")
@@ -22,7 +22,7 @@ func withNamespace(t *testing.T, labels string) *bench {
 	return b
 }
 
-// noMore is a quota that lets nothing of a resource into a namespace.
+// noMore creates a quota that allows no more objects of a resource in a namespace.
 func noMore(t *testing.T, namespace, resource string) {
 	t.Helper()
 	name := "no-" + strings.ReplaceAll(strings.ReplaceAll(resource, "/", "-"), ".", "-")
@@ -33,7 +33,8 @@ func noMore(t *testing.T, namespace, resource string) {
 	})
 }
 
-// What another namespace does not let in, the object's own may.
+// TestWhatTheOtherNamespaceRefuses checks that a plan allows an object that only the surrogate
+// namespace rejects.
 func TestWhatTheOtherNamespaceRefuses(t *testing.T) {
 	b := withNamespace(t, "")
 	noMore(t, providers.SurrogateNamespace, "count/deployments.apps")
@@ -53,7 +54,8 @@ func TestWhatTheOtherNamespaceRefuses(t *testing.T) {
 	}
 }
 
-// The evidence says what of the object's namespace was not in force.
+// TestWhatTheOtherNamespaceLacks checks that the evidence names the rules of the object's own
+// namespace that were not in force.
 func TestWhatTheOtherNamespaceLacks(t *testing.T) {
 	b := withNamespace(t, "pod-security.kubernetes.io/enforce: baseline")
 	b.declare(atAPI, api(b, "keystone:1", "keystone"))
@@ -65,8 +67,8 @@ func TestWhatTheOtherNamespaceLacks(t *testing.T) {
 	}
 }
 
-// A replacement is tried where it is to be: what is allowed elsewhere does not
-// matter.
+// TestReplacementIsTriedInItsNamespace checks that the dry run of a replacement uses its own
+// namespace: rules of other namespaces do not matter.
 func TestReplacementIsTriedInItsNamespace(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.declare(atAPI, api(b, "keystone:1", "keystone"))
@@ -83,7 +85,7 @@ func TestReplacementIsTriedInItsNamespace(t *testing.T) {
 	holds(t, b.problem(b.input()), "does not accept a new Deployment", "exceeded quota", "leave room for one more in the quota")
 }
 
-// A namespace on its way out takes nothing in, and is not there tomorrow.
+// TestNamespaceThatIsGoing checks that a plan fails for a namespace that is being deleted.
 func TestNamespaceThatIsGoing(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	clustertest.Kubectl(t, "-n", b.namespace, "create", "configmap", "holds-it")

@@ -18,8 +18,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestTaints checks that kolla puts taints on a Node and takes them off again, and leaves
-// those of others alone, which are in the same list.
+// TestTaints checks that kolla adds taints to a Node, removes them again, and leaves other taints
+// in the same list alone.
 func TestTaints(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	name := b.namespace
@@ -75,7 +75,7 @@ func TestTaints(t *testing.T) {
 		var got []string
 		for _, taint := range taints {
 			fields := taint.(map[string]any)
-			if key := fields["key"].(string); !strings.Contains(key, "kubernetes.io") { // by its controllers
+			if key := fields["key"].(string); !strings.Contains(key, "kubernetes.io") { // set by controllers
 				got = append(got, fmt.Sprint(key, "=", fields["value"], ":", fields["effect"]))
 			}
 		}
@@ -98,7 +98,7 @@ func TestTaints(t *testing.T) {
 	expect("a=<nil>:NoSchedule", "b=1:PreferNoSchedule", "others=x:NoSchedule")
 	b.settled()
 
-	// By hand.
+	// Another client edits the taints.
 	clustertest.Kubectl(t, "taint", "node", name, "a:NoSchedule-", "more=y:NoSchedule")
 	changed("spec.taints")
 	apply()
@@ -115,7 +115,7 @@ func TestTaints(t *testing.T) {
 	expect("more=y:NoSchedule", "others=x:NoSchedule")
 	b.settled()
 
-	// No longer a node of any role.
+	// The node has no role any more.
 	declare("a:NoSchedule")
 	apply()
 	b.objects = nil

@@ -17,7 +17,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// deadly writes, and then nothing more is heard of the server.
+// deadly carries out each write, and reports it as failed.
 type deadly struct{ providers.Writer }
 
 func (d deadly) Apply(ctx context.Context, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
@@ -62,8 +62,8 @@ func (b *bench) carryOut(store *state.Store, writer providers.Writer, want execu
 	b.state = *read
 }
 
-// What an apply has created when it is killed is known by the token of its journal, to
-// the next plan and to nobody else.
+// TestKilledBeforeTheResult checks that the next plan recognizes objects that a killed apply
+// created, by the token in its journal.
 func TestKilledBeforeTheResult(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.declare(atConf, conf(b, "x"))
@@ -93,7 +93,7 @@ func TestKilledBeforeTheResult(t *testing.T) {
 	}
 	b.settled()
 
-	// Whatever is done to the object, the token stays on it and is no change.
+	// The token stays on the object after later changes, and is not a change itself.
 	b.declare(atConf, conf(b, "z"))
 	b.carryOut(store, b.client.Writer(), executor.Applied)
 	if token := clustertest.Kubectl(t, "get", "-n", b.namespace, "configmap/keystone.conf", "-o", `jsonpath={.metadata.annotations.kolla\.openstack\.org/intent}`); token == "" {
@@ -102,8 +102,9 @@ func TestKilledBeforeTheResult(t *testing.T) {
 	b.settled()
 }
 
-// Somebody who takes the name of what a killed apply was about to make is not believed,
-// although they call themselves kolla and write all that they can know.
+// TestForgedAfterAKill checks that a plan does not trust a forged object with the name that a
+// killed apply was about to create, even if it names kolla as its manager and copies all public
+// fields.
 func TestForgedAfterAKill(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.secret()
@@ -115,7 +116,7 @@ func TestForgedAfterAKill(t *testing.T) {
 		t.Errorf("problem is %q", got)
 	}
 
-	// Nor does a token count that the state does not wait for any more.
+	// A token that the state no longer waits for does not count either.
 	clustertest.Kubectl(t, "delete", "-n", b.namespace, "secret/admin")
 	b.carryOut(store, b.client.Writer(), executor.Applied)
 	token := clustertest.Kubectl(t, "get", "-n", b.namespace, "secret/admin", "-o", `jsonpath={.metadata.annotations.kolla\.openstack\.org/intent}`)
@@ -126,7 +127,7 @@ func TestForgedAfterAKill(t *testing.T) {
 	}
 }
 
-// forge makes the Secret as kolla would, with a token.
+// forge creates the Secret with a token, as kolla would.
 func (b *bench) forge(token string) {
 	b.t.Helper()
 	file := filepath.Join(b.t.TempDir(), "forged.yaml")

@@ -23,7 +23,7 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
-// create puts an object into the cluster until the end of the test.
+// create creates an object in the cluster until the end of the test.
 func create(t *testing.T, kind, text string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "object.yaml")
@@ -35,8 +35,8 @@ func create(t *testing.T, kind, text string) {
 	clustertest.Kubectl(t, "apply", "-f", file)
 }
 
-// between has the client of the bench speak to the server through a proxy, that
-// answers some requests itself, and returns the messages of the server's warnings.
+// between puts a proxy between the bench's client and the server. The proxy answers the requests
+// for which answer returns true.
 func (b *bench) between(answer func(w http.ResponseWriter, r *http.Request) bool) {
 	b.t.Helper()
 	config := clustertest.Config(b.t)
@@ -65,7 +65,7 @@ users: [{name: nobody, user: {}}]
 `, server.URL))
 }
 
-// connect has the bench speak to the server by another kubeconfig.
+// connect connects the bench's client with another kubeconfig.
 func (b *bench) connect(kubeconfig string) {
 	b.t.Helper()
 	file := filepath.Join(b.t.(*testing.T).TempDir(), "kubeconfig")
@@ -79,7 +79,7 @@ func (b *bench) connect(kubeconfig string) {
 	b.client = client
 }
 
-// status answers as an API server does that refuses.
+// status answers with an API server's error.
 func status(w http.ResponseWriter, code int, reason, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
@@ -88,14 +88,13 @@ func status(w http.ResponseWriter, code int, reason, message string) {
 
 const atOther = "service.keystone/ServiceAccount/other"
 
-// declareOther declares an object that nothing is wrong with.
+// declareOther declares an object without problems.
 func (b *bench) declareOther() {
 	b.declare(atOther, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: other, namespace: "+b.namespace+"}}")
 }
 
-// unverified fails the test unless the plan has the action on the address, not
-// verified for the reason, and the object that nothing is wrong with is planned as
-// ever.
+// unverified fails the test unless the plan has this action for the address, not verified for these
+// reasons, and plans the object without problems as usual.
 func (b *bench) unverified(plan *plans.Plan, at string, verb plans.Verb, reasons ...string) {
 	b.t.Helper()
 	a := b.action(plan, at)
@@ -112,7 +111,7 @@ func (b *bench) unverified(plan *plans.Plan, at string, verb plans.Verb, reasons
 	}
 }
 
-// gate is a webhook that nobody answers for.
+// gate is a webhook without a server.
 const gate = `
 apiVersion: admissionregistration.k8s.io/v1
 kind: %sWebhookConfiguration
@@ -128,7 +127,8 @@ webhooks:
   rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps]}]
 `
 
-// A webhook that nobody answers for may be part of what the plan is to mend.
+// TestWebhookThatIsDown checks that a plan goes on when a webhook does not answer. The plan may
+// repair the webhook.
 func TestWebhookThatIsDown(t *testing.T) {
 	for _, kind := range []string{"Mutating", "Validating"} {
 		t.Run(kind, func(t *testing.T) {
@@ -153,8 +153,8 @@ func TestWebhookThatIsDown(t *testing.T) {
 	}
 }
 
-// A webhook of another day may say that it has side effects. No server takes a new
-// one of that sort, so that the answer is not the server's own.
+// TestWebhookWithSideEffects checks a webhook that declares side effects. New servers accept no
+// such webhook, so the test gives the answer itself.
 func TestWebhookWithSideEffects(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	b.between(func(w http.ResponseWriter, r *http.Request) bool {
@@ -171,7 +171,8 @@ func TestWebhookWithSideEffects(t *testing.T) {
 
 const ruleObject = "{apiVersion: down.example.org/v1, kind: Rule, metadata: {name: r, namespace: %s}, spec: {a: 1}}"
 
-// The server behind an API group may be down; the group's kinds are not missing then.
+// TestGroupThatIsDown checks that a plan treats the kinds of an API group whose server is down as
+// unavailable, not as missing.
 func TestGroupThatIsDown(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	create(t, "apiservice", fmt.Sprintf(`
@@ -201,8 +202,8 @@ spec:
 	b.leavesAlone(at)
 }
 
-// leavesAlone holds what becomes of an object that was applied once and cannot be
-// read now: nothing is done to it that nobody asked for, and the state keeps it.
+// leavesAlone fails the test unless a plan leaves an applied object alone that it cannot read now:
+// it makes only requested changes.
 func (b *bench) leavesAlone(at string) {
 	b.t.Helper()
 	object := b.objects[slices.IndexFunc(b.objects, func(o providers.Object) bool { return o.Address == address(at) })]
@@ -243,8 +244,8 @@ func (b *bench) leavesAlone(at string) {
 	}
 }
 
-// What the user may not list is planned as far as that goes, and the rule to add is
-// named.
+// TestListIsForbidden checks that a plan goes on without a LIST that the user may not make, and
+// says which permission is missing.
 func TestListIsForbidden(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	clustertest.Kubectl(t, "create", "clusterrole", b.namespace, "--verb=get,list", "--resource=namespaces,serviceaccounts")
@@ -266,7 +267,7 @@ func TestListIsForbidden(t *testing.T) {
 	}
 	b.advised(plan, at, "kubectl auth can-i list leases.coordination.k8s.io")
 
-	// Without the namespaces there is no plan.
+	// There is no plan without access to namespaces.
 	clustertest.Kubectl(t, "delete", "clusterrolebinding", b.namespace)
 	clustertest.Eventually(t, 10*time.Second, "jane may not list namespaces", func() bool {
 		_, _, err := planner.Make(t.Context(), b.input())
@@ -275,17 +276,17 @@ func TestListIsForbidden(t *testing.T) {
 	clustertest.Kubectl(t, "create", "clusterrolebinding", b.namespace, "--clusterrole="+b.namespace, "--user=jane")
 }
 
-// as has the bench speak to the server for somebody else.
+// as lets the bench impersonate another user.
 func (b *bench) as(user string) {
 	b.t.Helper()
 	text := clustertest.Kubectl(b.t, "config", "view", "--raw", "--flatten")
 	b.connect(strings.Replace(text, "  user:\n", "  user:\n    as: "+user+"\n", 1))
 }
 
-// One kind may fail where others do not, such as one that its API server, or the
-// webhook that converts it, is too weak for.
+// TestListFails checks that a plan goes on when the LIST of one kind fails, for example because its
+// API server or its conversion webhook is overloaded.
 func TestListFails(t *testing.T) {
-	t.Parallel() // its client tries again for seconds
+	t.Parallel() // the client retries for seconds
 	b := newBench(t, clustertest.Namespace(t))
 	b.between(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, "/leases") {
@@ -300,8 +301,8 @@ func TestListFails(t *testing.T) {
 	b.unverified(b.plan(), at, plans.Create, "objects of kind Lease in coordination.k8s.io/v1 cannot be read in namespace "+b.namespace, "the server is currently unable to handle the request")
 }
 
-// A kind that nobody has may come by something that the plan brings. Until then
-// nothing is known of its objects, and the operator is told.
+// TestKindThatDoesNotExist checks objects of a missing kind. Another object in the plan may bring
+// the kind. Until then, kolla knows nothing about its objects, and tells the operator.
 func TestKindThatDoesNotExist(t *testing.T) {
 	b := newBench(t, clustertest.Namespace(t))
 	const at = "manifest.r/Rule/r"
@@ -321,7 +322,7 @@ func TestKindThatDoesNotExist(t *testing.T) {
 	b.advised(plan, at, "if something that it depends on brings its kind")
 }
 
-// advised wants it said how somebody could be asked about an object.
+// advised fails the test unless the evidence about an object has this advice.
 func (b *bench) advised(plan *plans.Plan, at, want string) {
 	b.t.Helper()
 	for _, a := range plan.Actions {

@@ -12,12 +12,12 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// caBundle is a certificate that nobody has the key of.
+// caBundle is a certificate whose private key nobody has.
 const caBundle = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJjRENDQVJXZ0F3SUJBZ0lVY3BLVVVqcitjREpmTzduUWFFTWZtRFZ6OTFNd0NnWUlLb1pJemowRUF3SXcKRERFS01BZ0dBMVVFQXd3QmVEQWdGdzB5TmpFeE1qSXhNRE0xTkRaYUdBOHlNVEkyTVRBeU9URXdNelUwTmxvdwpEREVLTUFnR0ExVUVBd3dCZURCWk1CTUdCeXFHU000OUFnRUdDQ3FHU000OUF3RUhBMElBQkZyMzJaN3lhbDk0CnZYb3FPTm1QQm9CaHhHeW93UmdOZmhYZk1ibVBwSXpJeHF5a0lJOC9PckYxM25yUUhhd3J4dzdlVlJuUUVoenIKMExWaGppWEhHenFqVXpCUk1CMEdBMVVkRGdRV0JCUytQWTRDeTJTNmI1RGt0bXE0QzlCb2lTYXRNakFmQmdOVgpIU01FR0RBV2dCUytQWTRDeTJTNmI1RGt0bXE0QzlCb2lTYXRNakFQQmdOVkhSTUJBZjhFQlRBREFRSC9NQW9HCkNDcUdTTTQ5QkFNQ0Ewa0FNRVlDSVFEZ1QyMUZkVm82K3cwN3djYTFOQVZkZ3I0bkthWUJhM2lnQ1R0SDl6eHgKbFFJaEFJZ0RTYWpKQXRFcytaRHVYUDF6RjF5TFY0MVJhcGNKNVkvNktadmtXZXFhCi0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0K"
 
-// A converter that others give to a definition goes with its certificate, which would be
-// left to others if kolla declared the converter: the server does not have the one without
-// the other.
+// TestForeignConverter checks that a plan removes a converter that others added to a definition,
+// together with its certificate. A plan leaves a certificate alone if kolla declares the converter,
+// but the server rejects a certificate without a converter.
 func TestForeignConverter(t *testing.T) {
 	const at = "manifest.a/CustomResourceDefinition/shelves"
 	converter := `{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"caBundle":"` + caBundle + `","service":{"namespace":"evil","name":"evil"}}}}`
@@ -50,8 +50,8 @@ func TestForeignConverter(t *testing.T) {
 	}
 }
 
-// What makes an object immutable is taken off it by making the object anew: the plan shows
-// who added it and what else they did, and a refresh-only plan does too.
+// TestForeignImmutable checks that kolla replaces an object that others made immutable. The plan,
+// also with -refresh-only, shows who did it and what else they changed.
 func TestForeignImmutable(t *testing.T) {
 	tests := map[string]struct {
 		kind, patch string

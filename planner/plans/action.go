@@ -22,10 +22,10 @@ type Verb string
 
 // The verbs.
 const (
-	None    Verb = "none"    // matches already
-	Create  Verb = "create"  // not there yet
+	None    Verb = "none"    // matches the declaration
+	Create  Verb = "create"  // does not exist yet
 	Update  Verb = "update"  // changed in place
-	Replace Verb = "replace" // deleted and made again, because a field cannot change
+	Replace Verb = "replace" // deleted and created again, because a field is immutable
 	Delete  Verb = "delete"  // no longer declared; for a Partial object, kolla gives up its fields
 	Run     Verb = "run"     // a Job that has not run for these inputs
 	Adopt   Verb = "adopt"   // exists, and is taken over or only recorded, with or without changes
@@ -77,11 +77,11 @@ type Action struct {
 	// then relative to that member. With None, this object exists already and is used
 	// again.
 	Supersedes addrs.Object `json:"supersedes,omitzero"`
-	// Grows, of an Update of a claim that a StatefulSet made: the size that it grows to,
-	// "2Gi". There is no Object then.
+	// Grows, of an Update of a claim that a StatefulSet created: the new size, "2Gi". There is no
+	// Object then.
 	Grows string `json:"grows,omitempty"`
-	// KeepsPods, of the Replace of a StatefulSet: it is made again around its pods, which keep
-	// running with their volumes.
+	// KeepsPods, of the Replace of a StatefulSet: the pods keep running with their volumes, and the
+	// new StatefulSet adopts them.
 	KeepsPods bool `json:"keeps_pods,omitempty"`
 	Removal
 	// DependsOn are the actions of the plan that must be done, with their objects ready,
@@ -208,8 +208,8 @@ func (a *Action) Has(kinds ...ReasonKind) bool {
 	return slices.ContainsFunc(a.Reasons, func(r Reason) bool { return slices.Contains(kinds, r.Kind) })
 }
 
-// Destroys reports whether the action deletes an object with something to lose. Jobs,
-// old versions, and StatefulSets that are made again around their pods have nothing to lose.
+// Destroys reports whether the action deletes an object with something to lose. Jobs, old versions,
+// and StatefulSets that are replaced while their pods keep running have nothing to lose.
 func (a *Action) Destroys() bool {
 	if a.Ref.GVK.GroupKind() == kinds.Job {
 		return false
@@ -343,8 +343,8 @@ type Yield struct {
 	Path    string    `json:"path"`              // in the form of Change.Path
 	Manager string    `json:"manager,omitempty"` // the owner of the field; empty: nobody
 	Time    time.Time `json:"time,omitzero"`     // when the owner last wrote
-	// Field is the same path as a set in the form of managedFields. Path is text, and does
-	// not show which fields form the key of an element.
+	// Field is the same path as a set in the form of managedFields. Path is a string, and does not
+	// show which fields form the key of an element.
 	Field string `json:"field"`
 	// Value is sent instead of the declared value if only kolla owns the field: without it,
 	// the server would remove the field. It is the live value.
@@ -360,7 +360,7 @@ type Yield struct {
 // Known returns the part of the yield that the state records.
 func (y Yield) Known() state.Yield { return state.Yield{Path: y.Path, Manager: y.Manager} }
 
-// Texts in place of a value that a plan does not contain.
+// Strings in place of a value that a plan does not contain.
 const (
 	// Masked is written for a value that must not be seen.
 	Masked = "(sensitive value)"

@@ -10,7 +10,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Kinds that nobody could list count, but for those whose APIService the plan deletes.
+// TestUnlisted checks that kinds that could not be listed count, except kinds whose APIService the
+// plan deletes.
 func TestUnlisted(t *testing.T) {
 	contents := providers.Contents{Unread: []providers.Unread{
 		{Version: schema.GroupVersion{Group: "a.example.org", Version: "v1"}, What: "perhaps a Widget"},

@@ -7,8 +7,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestDeclared checks that a change of a config file is shown with the places of the
-// values that changed, and with that of the file where one of them has none.
+// TestDeclared checks that a change of a config file names the places of the changed values. If a
+// value has no place, the change also names the place of the file.
 func TestDeclared(t *testing.T) {
 	const before = "[a]\nx = 1\ny = 1\nz = 1\n"
 	places := map[string]string{"[a] x": "config/own.conf:2", "[a] y": "cloud.hcl:7", "[a] w": "cloud.hcl:7"}

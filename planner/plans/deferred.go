@@ -91,7 +91,7 @@ func asShown(shown, next *Action) bool {
 	return !slices.ContainsFunc(next.Changes, func(c Change) bool { return !paths[c.Path] })
 }
 
-// Writes reports whether an action that is meant creates or changes an object.
+// Writes reports whether an action for which meant is true creates or changes an object.
 func (p *Plan) Writes(meant func(*Action) bool) bool {
 	return slices.ContainsFunc(p.Actions, func(a Action) bool {
 		switch a.Verb {

@@ -86,7 +86,7 @@ type Strategy string
 // The strategies.
 const (
 	Rolling   Strategy = "rolling"     // some at a time
-	AllAtOnce Strategy = "all-at-once" // no old pod is left meanwhile
+	AllAtOnce Strategy = "all-at-once" // all old pods stop first
 	OnRequest Strategy = "on-request"  // each one when `kolla rollout`, or somebody, deletes it
 )
 

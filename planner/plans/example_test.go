@@ -10,9 +10,9 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// A program reads a saved plan and lists its changes.
+// Example reads a saved plan and lists its changes.
 func Example() {
-	var file bytes.Buffer // what plans.Save writes to a disk
+	var file bytes.Buffer // the content that plans.Save writes to a disk
 	if err := plans.Write(&file, &plans.Plan{
 		Format: plans.Format,
 		Cloud:  "prod",
@@ -54,7 +54,7 @@ func Example() {
 	// to change: 1
 }
 
-// A file of another program is not a plan.
+// ExampleRead shows that a file of another program is not a plan.
 func ExampleRead() {
 	_, err := plans.Read([]byte("PK, but no archive"))
 	reason, _, _ := strings.Cut(err.Error(), ":")

@@ -38,7 +38,7 @@ func explained(err error) error {
 	return err
 }
 
-// again adds the way out to a text that does not have it.
+// again adds the next step to an error text that lacks it.
 func again(text string) string {
 	if strings.HasSuffix(text, "Make a new plan.") {
 		return text

@@ -20,8 +20,8 @@ import (
 // newest that it reads.
 const Format = 1
 
-// A plan file is a zip archive of two entries: the plan, and a manifest by which
-// it is known for what it is before it is read.
+// A plan file is a zip archive of two entries: the plan, and a manifest that identifies the file
+// before the plan is read.
 const (
 	planEntry     = "plan.json"
 	manifestEntry = "manifest.json"
@@ -38,7 +38,7 @@ type manifest struct {
 
 const manifestKind = "kolla plan"
 
-// Save writes a plan file, readable by its owner only: all of it, or nothing.
+// Save writes a plan file that only its owner can read. It writes the whole file or nothing.
 func Save(path string, plan *Plan) error {
 	var b bytes.Buffer
 	if err := Write(&b, plan); err != nil {
@@ -65,7 +65,7 @@ func Write(w io.Writer, plan *Plan) error {
 	if err != nil {
 		return fmt.Errorf("write plan %s: %w", plan.ID, err)
 	}
-	if _, err := new(meter).Write(content); err != nil { // nobody could read it
+	if _, err := new(meter).Write(content); err != nil { // Load would reject the plan
 		return fmt.Errorf("write plan %s: %w; plan a part of the cloud with -target", plan.ID, err)
 	}
 	sum := sha256.Sum256(content)
@@ -102,17 +102,17 @@ func Write(w io.Writer, plan *Plan) error {
 var (
 	// ErrNotAPlan: the file is something else, or only a part of a plan file.
 	ErrNotAPlan = errors.New("not a kolla plan file, or not all of one")
-	// ErrDamaged: it is a plan file whose content was changed.
+	// ErrDamaged: it is a plan file with changed content.
 	ErrDamaged = errors.New("the plan file is damaged")
-	// ErrNewer: it was written by a newer kolla.
+	// ErrNewer: a newer kolla wrote the file.
 	ErrNewer = errors.New("the plan file was written by a newer kolla")
 )
 
-// Load reads a plan file, to show it.
+// Load reads a plan file in order to show the plan.
 func Load(path string) (*Plan, error) { return load(path, safe.Read) }
 
-// LoadTrusted is Load for a plan that is to be carried out: nobody but the user and root
-// may have written the file.
+// LoadTrusted is Load for a plan that will be carried out: only the user and root may have written
+// the file.
 func LoadTrusted(path string) (*Plan, error) { return load(path, safe.ReadTrusted) }
 
 func load(path string, read func(string, int64) ([]byte, error)) (*Plan, error) {

@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// What is saved can be loaded, and what could not be is not saved.
+// TestSaveOfMoreThanLoadTakes checks that Save does not write a plan that Load would reject as too
+// large.
 func TestSaveOfMoreThanLoadTakes(t *testing.T) {
 	plan := &Plan{Format: Format, ID: "x", Cloud: strings.Repeat("c", 1<<12)}
 	var packed bytes.Buffer
@@ -35,9 +36,8 @@ func TestSaveOfMoreThanLoadTakes(t *testing.T) {
 	}
 }
 
-// TestReadBombs reads plan files that were made to exhaust the memory, with checksums
-// that are right. It measures what is allocated: how long that takes depends on the
-// machine.
+// TestReadBombs reads plan files with valid checksums that would exhaust the memory. It measures
+// allocated bytes and not time, which depends on the machine.
 func TestReadBombs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -78,7 +78,7 @@ func TestReadBombs(t *testing.T) {
 	}
 }
 
-// bomb packs a plan as tightly as it goes.
+// bomb packs a plan as tightly as possible.
 func bomb(t *testing.T, content string) []byte {
 	t.Helper()
 	head, err := json.Marshal(manifest{Kind: manifestKind, Format: Format, ID: "x", SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(content)))})

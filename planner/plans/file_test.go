@@ -26,7 +26,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// savedPlan has a value in every field of a plan that a file must bring back.
+// savedPlan has a value in every field that a plan file must restore.
 func savedPlan(t testing.TB) *plans.Plan {
 	secret := declared("service.a/Secret/a", objecttest.Read(t, "{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: openstack}}"), "service.b/ConfigMap/b")
 	secret.Family = address("service.a/Secret/family")
@@ -107,7 +107,7 @@ func TestSaveAndLoad(t *testing.T) {
 	if got.Actions[0].Object.Digest() != digest {
 		t.Error("the object has another digest after it was read back")
 	}
-	// What must not reach a disk comes back as a mark that it was there.
+	// A value that must not be stored comes back as a mark.
 	want.Actions[0].Object.Data["given"] = providers.SecretData{Parts: []providers.DataPart{{Omitted: true}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("plan (-saved +loaded):\n%s", diff)
@@ -124,7 +124,7 @@ func TestSaveWhereNothingCanBeWritten(t *testing.T) {
 	}
 }
 
-// The content of plan.json is a format that others read.
+// TestPlanFormat checks the format of plan.json, which other programs read.
 func TestPlanFormat(t *testing.T) {
 	const path = "testdata/plan/format-1.json"
 	got := unpack(t, packed(t, savedPlan(t)), "plan.json")
@@ -174,7 +174,8 @@ func flipped(content []byte) []byte {
 	return content
 }
 
-// The file is what a kolla of the future might write: this one says whose it is.
+// TestLoadFromTheFuture checks that a plan file of a future kolla is rejected with the version of
+// that kolla.
 func TestLoadFromTheFuture(t *testing.T) {
 	const path = "testdata/plan/format-2.plan"
 	if golden.Update() {
@@ -198,14 +199,14 @@ func TestLoadOfNoFile(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever file is read, there is either a plan or an error.
+// FuzzRead checks that reading any file gives a plan or an error.
 func FuzzRead(f *testing.F) {
 	seed(f, "testdata/plan/*.plan")
 	f.Add(packed(f, savedPlan(f)))
 	f.Fuzz(readAndWrite)
 }
 
-// FuzzReadPlan is FuzzRead behind the checksum.
+// FuzzReadPlan is FuzzRead with a valid checksum around the content.
 func FuzzReadPlan(f *testing.F) {
 	seed(f, "testdata/plan/*.json")
 	f.Fuzz(func(t *testing.T, content []byte) {
@@ -221,7 +222,7 @@ func FuzzReadPlan(f *testing.F) {
 	})
 }
 
-// seed adds files to a corpus; that there are none is a mistake.
+// seed adds files to a corpus. An empty list of files is an error.
 func seed(f *testing.F, pattern string) {
 	paths, err := filepath.Glob(pattern)
 	if err != nil || len(paths) == 0 {
@@ -236,8 +237,7 @@ func seed(f *testing.F, pattern string) {
 	}
 }
 
-// readAndWrite wants of a plan that can be read that it can be written, and read
-// again.
+// readAndWrite checks that a plan that can be read can also be written, and read again.
 func readAndWrite(t *testing.T, content []byte) {
 	plan, err := plans.Read(content)
 	if err != nil {

@@ -14,36 +14,35 @@ import (
 var (
 	// maxFile bounds the file itself, in bytes.
 	maxFile int64 = 32 << 20
-	// maxEntry bounds what is unpacked, in bytes.
+	// maxEntry bounds the unpacked bytes.
 	maxEntry = 1 << 27
-	// maxItems bounds how many actions and other items the lists of a plan have.
+	// maxItems bounds the number of actions and other items in the lists of a plan.
 	maxItems = 50_000
-	// maxValues bounds all values in it. A plan of 1,000 objects has some 140,000.
+	// maxValues bounds the number of all values. A plan of 1,000 objects has some 140,000.
 	maxValues = 2_000_000
 )
 
 const (
-	// maxDepth bounds the nesting of values: that of a configuration, and the levels that a
-	// plan has around it.
+	// maxDepth bounds the nesting of values: the nesting of a configuration, plus the levels of the
+	// plan around it.
 	maxDepth = 600
-	// minBytesPerValue is the lowest average size of a value; plans have 20 bytes. Values
-	// without content cost more memory than they take bytes.
+	// minBytesPerValue is the lowest average size of a value; plans have 20 bytes. Small values
+	// need much more memory than their bytes.
 	minBytesPerValue = 6
-	// valuesNotLimitedBySize is how many values are allowed whatever their size.
+	// valuesNotLimitedBySize is the number of values that are allowed whatever their size.
 	valuesNotLimitedBySize = 10_000
 )
 
 // errTooMuch is the error of a plan that exceeds the bounds.
 var errTooMuch = errors.New("it holds more than the plan of any cloud")
 
-// meter counts what there is in a text of JSON, without building anything of it. It sees
-// the text in pieces.
+// meter counts the values in a JSON document without decoding it. It gets the document in pieces.
 type meter struct {
 	bytes, values, items, depth int
 	quoted, escaped             bool
 }
 
-// Write counts one piece of the text.
+// Write counts the values in one piece.
 func (m *meter) Write(text []byte) (int, error) {
 	m.bytes += len(text)
 	for _, c := range text {
@@ -93,7 +92,7 @@ func entry(archive *zip.Reader, name string) ([]byte, error) {
 	}
 	defer file.Close()
 	var content bytes.Buffer
-	if info, err := file.Stat(); err == nil { // as the file claims
+	if info, err := file.Stat(); err == nil { // the size that the archive claims
 		content.Grow(int(min(max(info.Size(), 0), 1<<24)))
 	}
 	if _, err := io.Copy(&content, io.TeeReader(file, &meter{})); err != nil {

@@ -35,7 +35,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// What only has to become ready is there as it is declared.
+// TestChanges checks that waiting for an unchanged object to become ready is not a change.
 func TestChanges(t *testing.T) {
 	tests := map[string]struct {
 		actions []plans.Action

@@ -21,20 +21,20 @@ type Problem struct {
 	// allow to write the object without one. The plan shows everything else, and cannot be
 	// applied.
 	DryRun bool
-	Target string // of a target that names no objects: the target, as it was given
+	Target string // a target that names no objects, as the operator gave it
 }
 
 // Notice is a warning of the server or of the planner that belongs to the plan.
 type Notice struct {
-	Address addrs.Object `json:"address,omitzero"`  // of the object that it is about; zero: of none in the plan
-	Source  string       `json:"source,omitempty"`  // where that is declared, "cloud.hcl:41"
+	Address addrs.Object `json:"address,omitzero"`  // of its object; zero: of no object in the plan
+	Source  string       `json:"source,omitempty"`  // where the object is declared, "cloud.hcl:41"
 	Summary string       `json:"summary,omitempty"` // one line; empty: the server says Text
 	Text    string       `json:"text"`
 	// Stays: an object is not as declared, and no apply makes it so.
 	Stays bool `json:"stays,omitempty"`
 }
 
-// NoticeOf makes a notice of a warning of the planner.
+// NoticeOf returns a notice with the planner's warning.
 func NoticeOf(p Problem) Notice {
 	return Notice{Address: p.Address, Source: p.Source, Summary: p.Summary, Text: p.Detail, Stays: p.Stays}
 }

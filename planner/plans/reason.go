@@ -14,8 +14,8 @@ type ReasonKind string
 const (
 	ReasonNew         ReasonKind = "new"         // declared, not in the cluster
 	ReasonConfig      ReasonKind = "config"      // the configuration changed
-	ReasonDrift       ReasonKind = "drift"       // somebody changed the object in the cluster
-	ReasonGone        ReasonKind = "gone"        // kolla made it, somebody deleted it
+	ReasonDrift       ReasonKind = "drift"       // another client changed the object in the cluster
+	ReasonGone        ReasonKind = "gone"        // kolla created it, another client deleted it
 	ReasonUnfinished  ReasonKind = "unfinished"  // an apply deleted it, and did not get further
 	ReasonCleaned     ReasonKind = "cleaned"     // its pods cleaned their nodes, but the apply did not delete it
 	ReasonUndeclared  ReasonKind = "undeclared"  // no longer in the configuration
@@ -23,13 +23,13 @@ const (
 	ReasonRenamed     ReasonKind = "renamed"     // of a Delete: its block, or without Detail its service, has the other name Detail
 	ReasonSuperseded  ReasonKind = "superseded"  // an older member of a family, no longer needed
 	ReasonImmutable   ReasonKind = "immutable"   // Path cannot be changed in place
-	ReasonFailedJob   ReasonKind = "failed-job"  // the run failed and is made again
+	ReasonFailedJob   ReasonKind = "failed-job"  // the run failed, and starts again
 	ReasonIdle        ReasonKind = "idle"        // Manager owns Path, but no longer maintains it
 	ReasonReplaced    ReasonKind = "replaced"    // Manager replaced the generated value at Path, which is kept
-	ReasonRenewed     ReasonKind = "renewed"     // generated values are made anew, because of Detail
+	ReasonRenewed     ReasonKind = "renewed"     // new values are generated, because of Detail
 	ReasonReuse       ReasonKind = "reuse"       // it uses the volumes Detail, which exist already
 	ReasonGrows       ReasonKind = "grows"       // of a claim: its StatefulSet, Detail, declares a larger volume
-	ReasonUnowned     ReasonKind = "unowned"     // exists, made by somebody else
+	ReasonUnowned     ReasonKind = "unowned"     // exists, created by another client
 	ReasonMoved       ReasonKind = "moved"       // declared under the address Detail before; of a Forget: declared there now
 	ReasonDefinition  ReasonKind = "definition"  // the definition of its kind, Detail, changes by this plan
 	ReasonUpgrade     ReasonKind = "defaults"    // neither HCL nor cluster changed: a newer kolla or server wants it

@@ -26,7 +26,7 @@ type mutator struct {
 	// unsteady: the result depends on more than the configuration and the object, so
 	// equal identities do not mean equal results.
 	unsteady bool
-	scopes   []scope // an object has to be in all of them
+	scopes   []scope // an object must be in all of them
 }
 
 // scope selects the objects that a mutator applies to.
@@ -125,7 +125,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// speaksOf reports whether a string anywhere in a value matches.
+// speaksOf reports whether any string in a value matches.
 func speaksOf(value any, words *regexp.Regexp) bool {
 	switch value := value.(type) {
 	case string:
@@ -142,8 +142,8 @@ func speaksOf(value any, words *regexp.Regexp) bool {
 	return false
 }
 
-// scopeOf reads the scope of a webhook, a policy or a binding. An unreadable selector
-// counts as one that selects everything.
+// scopeOf reads the scope of a webhook, a policy or a binding. An unreadable selector selects
+// everything.
 func scopeOf(content map[string]any, rules string) scope {
 	s := scope{rules: mapsIn(content[rules])}
 	text, _ := content["namespaceSelector"].(map[string]any)
@@ -167,8 +167,8 @@ func listAdmission(ctx context.Context, reader providers.Reader, version, kind s
 	return list, err
 }
 
-// identityOf returns a text that changes when the object's specification changes or the
-// object is created again.
+// identityOf returns a string that changes when the object's specification changes or the object is
+// created again.
 func identityOf(u *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s %d", u.GetKind(), u.GetUID(), u.GetGeneration())
 }

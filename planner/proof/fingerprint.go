@@ -19,7 +19,7 @@ import (
 // Terms are the settings under which an object is compared. Other terms give another
 // fingerprint.
 type Terms struct {
-	// Leave identifies the policy for undeclared fields. Any text will do.
+	// Leave identifies the policy for undeclared fields. Any string will do.
 	Leave string
 	// Scaled: something else sets spec.replicas.
 	Scaled bool
@@ -29,9 +29,8 @@ type Terms struct {
 	Partial bool
 }
 
-// TermsOf returns the terms for an object that is declared so; nil is for one that is not
-// declared. scaled: something else sets spec.replicas. ignoreForeign: undeclared fields of
-// others do not count.
+// TermsOf returns the terms for a declared object; nil: the object is not declared. scaled:
+// something else sets spec.replicas. ignoreForeign: undeclared fields of others do not count.
 func TermsOf(object *providers.Object, scaled, ignoreForeign bool) Terms {
 	if object == nil {
 		return Terms{}
@@ -227,7 +226,7 @@ func (p *printer) flush() {
 	p.buffer = p.buffer[:0]
 }
 
-// value writes a value with everything in it.
+// value writes a value with all its contents.
 func (p *printer) value(value any) {
 	switch value := value.(type) {
 	case nil:

@@ -21,9 +21,9 @@ import (
 //	i:INDEX  an element of a list, by its position
 //	.        the map or element itself is in the set
 //
-// A set without keys is a leaf: the field with everything in it. The schema of the kind
-// decides which lists have keys and which maps are leaves. The set shows this, so walking
-// it together with the object needs no schema.
+// A set without keys is a leaf: the field with all its contents. The schema of the kind decides
+// which lists have keys and which maps are leaves. The set shows this, so walking it together with
+// the object needs no schema.
 type owned map[string]any
 
 // appliedBy returns the fields of a live object that the manager owns by server-side

@@ -10,7 +10,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// decoded reads an object as a client does.
+// decoded decodes an object as a client does.
 func decoded(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	u := &unstructured.Unstructured{}
@@ -20,7 +20,7 @@ func decoded(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-// thing is a live object with the content, of which kolla owns the fields.
+// thing returns a live object with this content, in which kolla owns these fields.
 func thing(t *testing.T, content, fields string) *unstructured.Unstructured {
 	t.Helper()
 	return decoded(t, `{"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "a", "managedFields": [
@@ -29,14 +29,14 @@ func thing(t *testing.T, content, fields string) *unstructured.Unstructured {
 	]}, `+strings.TrimPrefix(content, "{"))
 }
 
-// What is owned, in all forms that the server writes it in.
+// forms are owned fields in all forms that the server writes.
 var forms = map[string]struct {
 	fields string
 	live   string
-	// same are live contents in which kolla's own is the same, other ones in which it
-	// is not.
+	// same are live contents in which kolla's fields are the same, other are contents in which they
+	// differ.
 	same, other []string
-	want        string // what is declared, if an apply of it certainly changes nothing
+	want        string // a declaration whose apply certainly changes nothing
 }{
 	"scalar": {
 		fields: `{"f:spec": {"f:a": {}}}`,
@@ -109,7 +109,8 @@ var forms = map[string]struct {
 	},
 }
 
-// Whatever is added or changed in an object gives it another fingerprint.
+// TestFingerprintIsOfAll checks that every addition to an object, and every change of it, changes
+// the fingerprint.
 func TestFingerprintIsOfAll(t *testing.T) {
 	for name, test := range forms {
 		t.Run(name, func(t *testing.T) {
@@ -150,7 +151,7 @@ func TestHoldingAllThatIsDeclared(t *testing.T) {
 				if Holds(thing(t, content, test.fields), manifest(t, test.want), "kolla") {
 					t.Errorf("%s holds %s", content, test.want)
 				}
-				// What is declared is not what is owned.
+				// The declared fields differ from the owned fields.
 				if test.other[0] != content && Holds(thing(t, test.live, test.fields), manifest(t, content), "kolla") {
 					t.Errorf("%s holds %s", test.live, content)
 				}
@@ -159,7 +160,8 @@ func TestHoldingAllThatIsDeclared(t *testing.T) {
 	}
 }
 
-// Whatever is declared beyond or short of what is owned is for the server.
+// TestNotHoldingWhatIsDeclared checks that a plan must ask the server if the declared fields and
+// the owned fields differ.
 func TestNotHoldingWhatIsDeclared(t *testing.T) {
 	const list = `{"f:l": {"k:{\"n\":1}": {".": {}, "f:n": {}}, "k:{\"n\":2}": {".": {}, "f:n": {}}}}`
 	tests := map[string]struct{ fields, live, want string }{
@@ -192,7 +194,8 @@ func TestNotHoldingWhatIsDeclared(t *testing.T) {
 	}
 }
 
-// Where it is not certain what kolla owns there is no fingerprint.
+// TestNoFingerprint checks that there is no fingerprint if it is not certain which fields kolla
+// owns.
 func TestNoFingerprint(t *testing.T) {
 	entry := func(change string) string {
 		fields := map[string]any{"manager": "kolla", "operation": "Apply", "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:a": map[string]any{}}}
@@ -221,8 +224,8 @@ func TestNoFingerprint(t *testing.T) {
 	}
 }
 
-// No value of a Secret, and nothing made of one, goes into what is stored; that it
-// is there does.
+// TestFingerprintSaysNothingOfSecrets checks that a fingerprint depends on the keys of a Secret,
+// and not on its values or on data that is derived from them.
 func TestFingerprintSaysNothingOfSecrets(t *testing.T) {
 	secret := func(data, checksum, kind string) string {
 		u := decoded(t, `{"apiVersion": "v1", "kind": "Secret", "type": "`+kind+`", "metadata": {"annotations": {"`+providers.AnnotationChecksum+`": "`+checksum+`"}, "managedFields": [
@@ -243,7 +246,8 @@ func TestFingerprintSaysNothingOfSecrets(t *testing.T) {
 	}
 }
 
-// What the fingerprint says nothing of is compared.
+// TestValuesOfSecretsAreCompared checks that kolla compares the values that a fingerprint does not
+// cover.
 func TestValuesOfSecretsAreCompared(t *testing.T) {
 	const live = `{"apiVersion": "v1", "kind": "Secret", "metadata": {"annotations": {"kolla.openstack.org/checksum": "one"}}, "data": {"password": "YQ==", "theirs": "Yg=="}}`
 	for text, want := range map[string]bool{

@@ -70,8 +70,8 @@ func ReadRules(ctx context.Context, reader providers.Reader, cluster providers.I
 	return r, nil
 }
 
-// Hidden reports whether the user may not list the mutators. The server then has to be
-// asked about every object.
+// Hidden reports whether the user may not list the mutators. The planner must then ask the server
+// about every object.
 func (r *Rules) Hidden() bool { return r.hidden }
 
 // Undisturbed reports whether it is certain that no mutator changes an apply to the

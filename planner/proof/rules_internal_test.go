@@ -19,7 +19,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// admitting is a Reader with what changes objects, by kind and version.
+// admitting is a Reader with webhooks and policies, by version and kind.
 type admitting struct {
 	providers.Reader
 	objects map[string][]*unstructured.Unstructured // "v1 MutatingWebhookConfiguration"
@@ -51,15 +51,14 @@ var (
 	before = now.Add(-time.Hour)
 )
 
-// object is one that was made at a time, with a UID and a generation, and the rest
-// of it as JSON.
+// object returns an object with a creation time, a UID and a generation. The rest of it is JSON.
 func object(t *testing.T, kind, name string, generation int, made time.Time, rest string) *unstructured.Unstructured {
 	t.Helper()
 	return decoded(t, fmt.Sprintf(`{"apiVersion": "admissionregistration.k8s.io/v1", "kind": %q, "metadata": {"name": %q, "uid": "uid-%[2]s", "generation": %d, "creationTimestamp": %q}, %s}`,
 		kind, name, generation, made.Format(time.RFC3339), rest))
 }
 
-// hook is a configuration of webhooks, policyOf one of policies with a binding.
+// hook returns a Reader with webhooks, policyOf one with a policy and its binding.
 func hook(t *testing.T, webhook string) *admitting {
 	return &admitting{objects: map[string][]*unstructured.Unstructured{
 		"v1 " + hookKind: {object(t, hookKind, "h", 1, before, `"webhooks": [{"rules": []}, {`+webhook+`}]`)},
@@ -82,7 +81,7 @@ func rulesOf(t *testing.T, a *admitting) *Rules {
 	return r
 }
 
-// one is a live object of a kind, all of whose content kolla owns.
+// one returns a live object of a kind. kolla owns all its content.
 func one(t *testing.T, kind schema.GroupVersionKind, resourceVersion string) *unstructured.Unstructured {
 	t.Helper()
 	version, name := kind.ToAPIVersionAndKind()
@@ -122,7 +121,7 @@ func TestWhichKindsAMutatorSees(t *testing.T) {
 				bindingKind: policyOf(t, `"matchConstraints": {"resourceRules": [`+everything+`]}`, `, "matchResources": {"resourceRules": [`+test.rule+`]}`),
 			} {
 				if kind == bindingKind && test.rule == "7" {
-					continue // no rule at all: as far as the policy goes
+					continue // without rules, the policy decides
 				}
 				r := rulesOf(t, a)
 				for _, gvk := range []schema.GroupVersionKind{deployments, configMaps, widgets} {
@@ -139,7 +138,8 @@ func TestWhichKindsAMutatorSees(t *testing.T) {
 	}
 }
 
-// A webhook is known by its configuration, unless that looks at more than the object.
+// TestWebhooksAreKnownByTheirConfiguration checks that a webhook is known by its configuration,
+// unless its result depends on more than the object.
 func TestWebhooksAreKnownByTheirConfiguration(t *testing.T) {
 	fingerprint := func(webhook string, generation int64, labels string) state.Fingerprint {
 		a := hook(t, webhook)
@@ -162,7 +162,8 @@ func TestWebhooksAreKnownByTheirConfiguration(t *testing.T) {
 	}
 }
 
-// The hash is another one whenever something that may matter is.
+// TestAdmissionIsKnownByIdentities checks that the hash changes with everything that may affect
+// admission.
 func TestAdmissionIsKnownByIdentities(t *testing.T) {
 	const spec = `"matchConstraints": {"resourceRules": [` + everything + `]}`
 	fingerprint := func(policy, binding int, resourceVersion string) state.Fingerprint {
@@ -185,8 +186,8 @@ func TestAdmissionIsKnownByIdentities(t *testing.T) {
 	}
 }
 
-// A selector starts and stops to match with the labels of the namespace, which the
-// API servers need a moment to know.
+// TestNamespacesAreSelected checks that a selector follows the labels of the namespace. API servers
+// need a moment to notice changed labels.
 func TestNamespacesAreSelected(t *testing.T) {
 	const selector = `"namespaceSelector": {"matchLabels": {"inject": "yes"}}`
 	const rules = `"resourceRules": [` + everything + `]`
@@ -236,7 +237,7 @@ func TestNamespacesAreSelected(t *testing.T) {
 	}
 }
 
-// What a policy makes of an object may be up to more than the two of them.
+// TestUnsteadyPolicies checks policies whose result depends on more than the policy and the object.
 func TestUnsteadyPolicies(t *testing.T) {
 	const constraints = `"matchConstraints": {"resourceRules": [` + everything + `]}`
 	live := one(t, deployments, "1")
@@ -258,8 +259,8 @@ func TestUnsteadyPolicies(t *testing.T) {
 	}
 }
 
-// A server that does not go by a new policy yet would have a fingerprint recorded that
-// is wrong for good.
+// TestNewPoliciesSettleFirst checks that kolla records no fingerprint right after a policy changed.
+// A server that does not know the policy yet would give a wrong answer.
 func TestNewPoliciesSettleFirst(t *testing.T) {
 	const constraints = `"matchConstraints": {"resourceRules": [` + everything + `]}`
 	live := one(t, deployments, "1")
@@ -286,7 +287,8 @@ func TestNewPoliciesSettleFirst(t *testing.T) {
 	}
 }
 
-// After a write nobody knows what one more would do, where mutators see it.
+// TestWrittenIsCertainWithoutMutatorsOnly checks that the result of another apply is certain after
+// a write only if no mutator sees the object.
 func TestWrittenIsCertainWithoutMutatorsOnly(t *testing.T) {
 	live := one(t, deployments, "1")
 	for name, test := range map[string]struct {
@@ -328,8 +330,8 @@ func TestAdmissionThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Servers from before policies were final may have them in another version, and so
-// may servers that do as if they were older.
+// TestPoliciesOfOlderServers checks that kolla finds policies in older API versions on old servers,
+// and on servers that emulate an old version.
 func TestPoliciesOfOlderServers(t *testing.T) {
 	a := policyOf(t, `"matchConstraints": {"resourceRules": [`+everything+`]}`, "")
 	for _, kind := range []string{policyKind, bindingKind} {
@@ -359,7 +361,8 @@ func TestChecksAreOfBuiltInKinds(t *testing.T) {
 	}
 }
 
-// A server that does as if it was older is another one.
+// TestChecksAreOfTheEmulatedVersion checks that a server that emulates an older version counts as
+// another server.
 func TestChecksAreOfTheEmulatedVersion(t *testing.T) {
 	emulating := server
 	emulating.Emulates = "1.36"

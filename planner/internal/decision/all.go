@@ -26,7 +26,7 @@ type env struct {
 	inv      *inventory.Inventory
 	ask      *trial.Asker
 	replaced []addrs.Target // of -replace
-	// triggered are the objects that are replaced because of others.
+	// triggered are the objects that are replaced because of their replace_triggered_by.
 	triggered map[addrs.Object]plans.Reason
 	stored    storedVersions
 }

@@ -41,11 +41,11 @@ func stepsFor(s *subject) []step {
 	switch {
 	case len(s.draft.Object.Deferred) == 0:
 		return []step{
-			unread,    // the cluster did not show the object
+			unread,    // the object could not be read
 			absent,    // it does not exist: create it
 			leaving,   // it is being deleted
 			notOurs,   // it exists, and kolla did not make it
-			requested, // -replace or replace_triggered_by asks for another one
+			requested, // -replace or replace_triggered_by demands a new object
 			runAgain,  // a Job runs again, or does not
 			proven,    // its fingerprint proves that nothing changed
 			verified,  // a dry run shows the change
@@ -98,14 +98,14 @@ func absent(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 	answered(out, answer)
 	shown := manifest
 	if answer.Evidence.Kind == plans.Schema {
-		shown = answer.After // with the defaults, which nobody can look up yet
+		shown = answer.After // with the defaults, which the server does not know yet
 	}
 	differences, err := fields.Compare(nil, shown)
 	out.Action.Changes = fields.Changes(out.WithUnknown(differences))
 	return out, err
 }
 
-// leaving refuses an object that is being deleted. Nobody knows how it would change.
+// leaving refuses an object that is being deleted: its changes cannot be predicted.
 func leaving(_ context.Context, _ *env, s *subject) (*outcome.Outcome, error) {
 	if s.draft.Live.GetDeletionTimestamp() == nil {
 		return nil, nil
@@ -182,8 +182,8 @@ func notOurs(_ context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 	return nil, nil
 }
 
-// unowned returns the outcome of an object that is in the way. outcome.UnownedConflicts has its
-// problem.
+// unowned returns the outcome of an object that blocks the plan because it is not kolla's.
+// outcome.UnownedConflicts has its problem.
 func unowned(s *subject) *outcome.Outcome {
 	out := s.draft
 	out.Unowned, out.Withheld = true, true

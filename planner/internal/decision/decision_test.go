@@ -20,7 +20,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// declared is an object of service.a in the namespace openstack.
+// declared returns an object of service.a in the namespace openstack.
 func declared(t *testing.T, apiVersion, kind, name string) providers.Object {
 	t.Helper()
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
@@ -29,7 +29,7 @@ func declared(t *testing.T, apiVersion, kind, name string) providers.Object {
 	return providers.Object{Address: objecttest.Address(t, "service.a/"+kind+"/"+name), Manifest: u}
 }
 
-// question is an object, and everything that is known of it.
+// question is an object, with all facts about it.
 type question struct {
 	object providers.Object
 	live   *unstructured.Unstructured // nil: it does not exist
@@ -37,7 +37,7 @@ type question struct {
 	input  inventory.Input
 }
 
-// exists makes the object live, and known to the state.
+// exists makes the object live, and adds it to the state.
 func (q *question) exists() {
 	q.live = q.object.Manifest.DeepCopy()
 	q.live.SetUID("uid")
@@ -45,7 +45,7 @@ func (q *question) exists() {
 	q.record.UID = "uid"
 }
 
-// existed makes the object known to the state.
+// existed adds the object to the state.
 func (q *question) existed() {
 	ref := q.object.Ref()
 	apiVersion, kind := ref.GVK.ToAPIVersionAndKind()
@@ -80,7 +80,8 @@ func decided(t *testing.T, q question) *outcome.Outcome {
 	return outcomes[0]
 }
 
-// The cheap steps decide without the server.
+// TestDecisionsWithoutTheServer checks the decisions of the cheap steps, which do not ask the
+// server.
 func TestDecisionsWithoutTheServer(t *testing.T) {
 	tests := map[string]struct {
 		kind     string // with the group: "batch/v1 Job"
@@ -195,7 +196,8 @@ func TestDecisionsWithoutTheServer(t *testing.T) {
 	}
 }
 
-// An object that somebody else made is in the way. The operator can take it over.
+// TestUnowned checks that an object that another client created blocks the plan. The operator can
+// take it over.
 func TestUnowned(t *testing.T) {
 	q := question{object: declared(t, "v1", "ConfigMap", "x")}
 	q.exists()
@@ -214,7 +216,8 @@ func TestUnowned(t *testing.T) {
 	}
 }
 
-// The action of a live object is bound to the object that the plan saw.
+// TestPrecondition checks that the action on a live object is bound to the version that the plan
+// saw.
 func TestPrecondition(t *testing.T) {
 	q := question{object: declared(t, "v1", "ConfigMap", "x")}
 	q.exists()

@@ -52,8 +52,8 @@ func deferred(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error)
 	return assumeNew(s, manifest, plans.ReasonNew, evidence)
 }
 
-// replaceLater plans to replace a live object. The server is asked when all of the object is
-// known.
+// replaceLater plans to replace a live object. The apply asks the server once all values of the
+// object are known.
 func replaceLater(ctx context.Context, e *env, s *subject, why plans.Reason, evidence plans.Evidence) (*outcome.Outcome, error) {
 	o, err := findObstacle(ctx, e, s, why.Kind)
 	if err != nil {
@@ -150,8 +150,8 @@ func unread(_ context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 	return out, nil
 }
 
-// assumeNew plans to create an object that nobody can ask the server about. The apply refuses
-// if the object exists.
+// assumeNew plans to create an object about which the server cannot be asked. The apply refuses if
+// the object exists.
 func assumeNew(s *subject, manifest *unstructured.Unstructured, reason plans.ReasonKind, evidence plans.Evidence) (*outcome.Outcome, error) {
 	verb := plans.Create
 	if s.draft.Object.IsJob() {

@@ -42,11 +42,11 @@ type prediction struct {
 	raced bool
 	// again: the plan exists, and a write bound to the live object is about to follow.
 	again bool
-	// warned has the warnings of the server about applied, and finally those about final.
+	// warned has the server's warnings about applied, and finally has those about final.
 	warned, finally []string
 }
 
-// collect appends the warnings of the server, each text once.
+// collect appends the warnings of the server, without duplicates.
 func collect(into *[]string) func(string) {
 	*into = nil
 	return func(text string) {
@@ -104,10 +104,10 @@ func removeUnwanted(in *inventory.Input, s *subject, x *prediction) error {
 	return recordRemovals(in, s, x, paths)
 }
 
-// dryRunWithoutForeign asks the server for the object without its undeclared fields. Defaults
-// return, and so do fields that a webhook sets with every write. Somebody added the rest. paths are
-// the fields that the question left out; without any, there was no question. A refusal is why the
-// server does not accept the object without them.
+// dryRunWithoutForeign asks the server for the object without its undeclared fields. The answer
+// contains defaults again, and fields that a webhook sets with every write. Others added the
+// remaining fields. paths are the fields that were left out; if there are none, no question was
+// sent. refusal says why the server rejects the object without these fields.
 func dryRunWithoutForeign(ctx context.Context, in *inventory.Input, s *subject, x *prediction) (paths []fieldpath.Path, refusal *dryrun.Refusal, err error) {
 	x.final = x.applied
 	if in.ForeignPolicy == plans.IgnoreForeign || !s.draft.Owned() || x.evidence.Kind == plans.Schema {
@@ -121,7 +121,8 @@ func dryRunWithoutForeign(ctx context.Context, in *inventory.Input, s *subject, 
 		x.final = fields.Without(x.applied, paths)
 		return paths, nil, nil
 	}
-	// Fields that the system sets may make no sense without the rest.
+	// Fields that the system sets may be invalid without the additions. Then whole maps are left
+	// out.
 	whole, err := ownership.Undeclared(ctx, in.Snapshot, &s.draft, historyOf(s), s.draft.Action.Yields, x.applied, true)
 	if err != nil {
 		return nil, nil, err
@@ -130,7 +131,7 @@ func dryRunWithoutForeign(ctx context.Context, in *inventory.Input, s *subject, 
 	if err != nil {
 		return nil, nil, err
 	}
-	// Only the server knows that some fields cannot be left out.
+	// Some fields cannot be left out, and only the server knows which ones.
 	for _, set := range [][]fieldpath.Path{paths, whole, ownership.WrittenByOthers(&s.draft, paths), ownership.WrittenByOthers(&s.draft, whole)} {
 		if len(set) == 0 || refusal != nil && slices.EqualFunc(set, paths, fieldpath.Path.Equals) {
 			continue
@@ -157,8 +158,8 @@ func rejectInvalid(ctx context.Context, e *env, s *subject, x *prediction) (*out
 	return refused(s, trial.Rejection(s.draft.Object, *x.invalid)), nil
 }
 
-// tryWithout asks the server for the object without the paths. rules are those that a
-// controller gives to a ClusterRole again; see ownership.Aggregated.
+// tryWithout asks the server for the object without the paths. rules are the rules that a
+// controller gives back to a ClusterRole; see ownership.Aggregated.
 func tryWithout(ctx context.Context, reader providers.Reader, s *subject, x *prediction, paths []fieldpath.Path, rules []any) (*dryrun.Refusal, error) {
 	without := fields.Without(x.applied, paths)
 	if slices.ContainsFunc(paths, ownership.AggregatedRules.Equals) && len(rules) > 0 {
@@ -166,7 +167,7 @@ func tryWithout(ctx context.Context, reader providers.Reader, s *subject, x *pre
 	}
 	trial := dryrun.WithoutAllocated(without, s.draft.Live)
 	former := dryRunBase(s.draft.Live, x.applied)
-	if x.invalid == nil && !x.again { // else it was predicted of a version that may be an old one
+	if x.invalid == nil && !x.again { // else the prediction may come from an old version
 		former.SetResourceVersion(x.applied.GetResourceVersion())
 	}
 	answer, err := reader.DryRun(ctx, trial.Manifest, providers.DryRunOptions{Manager: s.draft.Manager, Over: former, Warn: collect(&x.finally)})
@@ -244,7 +245,8 @@ func keepOrReplace(ctx context.Context, e *env, s *subject, x *prediction, paths
 			problems[0].Detail += " " + trial.WithoutDryRun(s.draft.Object)
 		}
 	}
-	// Neither the rest of the plan nor the declared fields depend on it.
+	// The problems are warnings: neither the rest of the plan nor the declared fields depend on the
+	// additions.
 	for _, problem := range problems {
 		problem.Warning = true
 		problem.Detail += "\nUntil then they stay there:\n" + ownership.Lines(added)
@@ -259,8 +261,8 @@ func report(s *subject, without *unstructured.Unstructured, added []fields.Diffe
 	s.draft.Reported, s.draft.Unreported, s.draft.Action.Reported = append(s.draft.Reported, added...), without, true
 }
 
-// foreignVersusNew returns the additions by comparison with a dry run under a throw-away name. If
-// the server refuses that, it returns otherwise.
+// foreignVersusNew finds the additions by comparison with a dry run under a throw-away name. If the
+// server rejects this dry run, the result is otherwise.
 func foreignVersusNew(ctx context.Context, e *env, s *subject, otherwise []fields.Difference) ([]fields.Difference, error) {
 	manifest, err := resolve(e, s)
 	if err != nil {
@@ -303,7 +305,7 @@ func recordRemovals(in *inventory.Input, s *subject, x *prediction, paths []fiel
 	if err != nil {
 		return err
 	}
-	// The server counts the changes of some objects in such fields.
+	// The server only counts changes in some of these fields, such as metadata.generation.
 	removed = slices.DeleteFunc(removed, func(d fields.Difference) bool {
 		return x.invalid != nil && d.Hollow() ||
 			proof.KeeperOf(x.applied, fields.Names(d.At)) == proof.System && !strings.HasPrefix(d.Path, "spec.") && !d.At.Equals(ownership.AggregatedRules)

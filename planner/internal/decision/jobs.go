@@ -67,8 +67,8 @@ func sameRun(s *subject) bool {
 	return s.draft.Versioned() || known.DesiredDigest == s.draft.Object.Digest() || known.RunDigest != "" && known.RunDigest == s.draft.Object.RunDigest()
 }
 
-// ran decides about a Job whose changes the server takes for a new Job only. If it has finished,
-// and would do the same again, it stays. Nil: it is replaced.
+// ran decides about a Job with changes that the server accepts only for a new Job. The Job stays if
+// it has finished and another run would do the same. Nil: it is replaced.
 func ran(s *subject, reasons []plans.Reason) *outcome.Outcome {
 	if !s.draft.Object.IsJob() || !s.draft.Record.Is(s.draft.Live) || !sameRun(s) || jobCondition(s.draft.Live, batchv1.JobComplete) == "" {
 		return nil

@@ -107,8 +107,8 @@ func namespaceOf(e *env, s *subject) *unstructured.Unstructured {
 	return e.inv.Input.Snapshot.Get(providers.Ref{GVK: inventory.Namespaces, Name: s.draft.Action.Ref.Namespace})
 }
 
-// asRecorded reports whether the last apply or check saw the same declaration, the same live
-// object, the same rules, and the same fields left to the same others.
+// asRecorded reports whether the last apply or check saw the same declaration, the same live object
+// and the same rules, and left the same fields to the same managers.
 func asRecorded(s *subject) bool {
 	return s.draft.Record != nil && s.draft.Record.Is(s.draft.Live) &&
 		s.since.fingerprint.Known() && s.since.fingerprint.Equal(s.draft.Record.State.Fingerprint) &&

@@ -17,11 +17,11 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Reassess returns the changes that an apply of an action of the plan would now make to the
-// live object. With additions, the apply also removes all fields that others have added by
-// now; that takes one more dry run. If the server has another version of the object by then,
-// there are no changes. Reassess predicts the changes if the plan could only predict them.
-// manifest contains the values of Secrets.
+// Reassess returns the changes that an apply of an action of the plan would now make to the live
+// object. With additions, the apply also removes all fields that others have added since; this
+// takes one more dry run. There are no changes if the server has another version of the object by
+// then. If the plan could only predict the changes, so does Reassess. manifest contains the values
+// of Secrets.
 func Reassess(ctx context.Context, reader providers.Reader, plan *plans.Plan, a *plans.Action, manifest, live *unstructured.Unstructured, additions bool) ([]plans.Change, error) {
 	s := &subject{draft: outcome.Outcome{Object: a.Object, Manager: providers.ManagerOf(plan.Cloud, a.Object.Partial), Live: live, Action: *a}}
 	s.draft.Action.Removes = ""
@@ -58,9 +58,9 @@ func Reassess(ctx context.Context, reader providers.Reader, plan *plans.Plan, a 
 	return fields.Changes(append(differences, x.removed...)), nil
 }
 
-// predictable reports whether to predict an apply that the server refuses in a dry run: a
-// webhook cannot be asked or denies dry runs, as for the plan; or the object is not valid with the fields that
-// the apply removes.
+// predictable reports whether to predict an apply that the server refuses in a dry run. This is so
+// if a webhook cannot be asked or denies dry runs, as for the plan, or if the object is invalid
+// with the fields that the apply removes.
 func predictable(x *prediction, removes bool, refused error) bool {
 	r := dryrun.Classify(refused)
 	if x.evidence.Kind == plans.Unverified && (r.Unasked != "" || r.Denied) {

@@ -22,7 +22,7 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// requested decides about objects that have to be replaced because of -replace or of the
+// requested decides about objects that must be replaced because of -replace or of the
 // configuration.
 func requested(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 	why, ok := demanded(e, s.draft.Object)
@@ -110,7 +110,7 @@ func (o obstacle) about(s *subject, reasons []plans.Reason) (summary, detail str
 	return fmt.Sprintf("-replace=%s: it %s", s.draft.Object.Address, o.what), o.remedy
 }
 
-// findObstacle finds what stands in the way of a replacement.
+// findObstacle finds the obstacle to a replacement; zero: there is none.
 func findObstacle(ctx context.Context, e *env, s *subject, why plans.ReasonKind) (obstacle, error) {
 	if s.keepsPods {
 		return obstacle{}, nil
@@ -154,10 +154,10 @@ func findObstacle(ctx context.Context, e *env, s *subject, why plans.ReasonKind)
 	return obstacle{"is in use by " + words.Few(users, 3), "Kubernetes does not let go of it until then: stop what uses it, and apply again."}, nil
 }
 
-// canKeepPods reports whether a StatefulSet can be made again around its pods. They keep running
-// with their volumes, because the new StatefulSet takes up pods with its labels, and restarts them
-// only for another template. So it needs the same selector, the same Service, by which they know
-// each other, and claims of the same names: the cluster cannot add a volume to a pod that runs.
+// canKeepPods reports whether a StatefulSet can be replaced while its pods keep running with their
+// volumes. The new StatefulSet adopts pods with its labels, and restarts them only if the template
+// differs. It needs the same selector, the same Service, through which the pods find each other,
+// and claims with the same names: the cluster cannot add a volume to a running pod.
 func canKeepPods(s *subject, why plans.ReasonKind) bool {
 	live, declared := s.draft.Live, s.draft.Object.Manifest
 	if why != plans.ReasonImmutable || live.GroupVersionKind().GroupKind() != kinds.StatefulSet || s.draft.Adopts() || inventory.TakesVolumesAlong(live) {
@@ -173,7 +173,7 @@ func canKeepPods(s *subject, why plans.ReasonKind) bool {
 	return len(unusedClaims(live, declared))+len(unusedClaims(declared, live)) == 0
 }
 
-// unusedClaims returns the claims of a StatefulSet that another one does not have.
+// unusedClaims returns the claim names of one StatefulSet that the other lacks.
 func unusedClaims(of, by *unstructured.Unstructured) []string {
 	names := inventory.ClaimNames(by)
 	return slices.DeleteFunc(inventory.ClaimNames(of), func(name string) bool { return slices.Contains(names, name) })

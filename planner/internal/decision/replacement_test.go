@@ -15,13 +15,13 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// server accepts new objects. It answers with refusal to a change of a live one.
+// server accepts new objects, and answers a change of a live object with refusal.
 type server struct {
-	providers.Reader // nil: nothing else is asked
+	providers.Reader // nil: the test sends no other questions
 	refusal          error
 	refusesNew       error
 	pods             []*unstructured.Unstructured
-	hidden           error // of the pods
+	hidden           error // the error of a list of pods
 }
 
 func (s *server) DryRun(_ context.Context, object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error) {
@@ -38,26 +38,26 @@ func (s *server) List(context.Context, schema.GroupVersionKind, string) ([]*unst
 	return s.pods, s.hidden
 }
 
-// refusal is an answer of the API server that says no.
+// refusal returns an error response of the API server.
 func refusal(code int32, reason metav1.StatusReason, message string, causes ...metav1.StatusCause) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message, Details: &metav1.StatusDetails{Causes: causes},
 	}}
 }
 
-// invalid refuses the value of a field.
+// invalid returns the error response for the value of a field.
 func invalid(field, message string) error {
 	return refusal(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, field+": "+message,
 		metav1.StatusCause{Type: metav1.CauseTypeFieldValueInvalid, Field: field, Message: message})
 }
 
-// verdict is what a test compares of an outcome.
+// verdict is the part of an outcome that a test compares.
 type verdict struct {
 	verb     plans.Verb // empty: it is refused
 	reason   plans.ReasonKind
 	evidence plans.EvidenceKind
 	problem  string // part of its summary; empty: none
-	keeps    bool   // its pods
+	keeps    bool   // the pods are kept
 	holds    string // the data that is lost
 }
 
@@ -81,8 +81,8 @@ func (want verdict) check(t *testing.T, q question) {
 	}
 }
 
-// What the server refuses to change is replaced only if it says that the field cannot change, and
-// if the object is kolla's and loses no data.
+// TestRefusedChanges checks that kolla replaces an object only if the server says that a field is
+// immutable, and if the object is kolla's and loses no data.
 func TestRefusedChanges(t *testing.T) {
 	immutable := invalid("spec.x", "field is immutable")
 	webhook := refusal(http.StatusForbidden, metav1.StatusReasonForbidden, `admission webhook "w" denied the request: no`)
@@ -132,8 +132,8 @@ func TestRefusedChanges(t *testing.T) {
 	}
 }
 
-// The operator has an object replaced with -replace, unless data would be lost that he did not
-// name, or the cluster could not make it again.
+// TestRequestedReplacements checks that -replace replaces an object, unless data would be lost that
+// the operator did not name, or the cluster would reject the new object.
 func TestRequestedReplacements(t *testing.T) {
 	set := func(fate string) func(*question) {
 		return func(q *question) {
@@ -222,7 +222,8 @@ func TestRequestedReplacements(t *testing.T) {
 	}
 }
 
-// A Job runs again if it failed, or if its inputs changed before it was done.
+// TestJobs checks that a Job runs again if it failed, or if its inputs changed before it was
+// complete.
 func TestJobs(t *testing.T) {
 	status := func(kind, value string) map[string]any {
 		return map[string]any{"conditions": []any{map[string]any{"type": "Suspended", "status": "True"}, map[string]any{"type": kind, "status": value}}}
@@ -275,7 +276,8 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// A StatefulSet is made again around its pods if the new one takes them up with their volumes.
+// TestPodsStay checks that a StatefulSet is replaced while its pods keep running, if the new
+// StatefulSet can adopt them with their volumes.
 func TestPodsStay(t *testing.T) {
 	spec := func(change func(spec map[string]any)) map[string]any {
 		s := map[string]any{

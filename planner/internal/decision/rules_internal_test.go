@@ -19,7 +19,8 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// An apply in the declared version loses the fields that only the stored version has.
+// TestMissing checks which fields an apply in the declared version would lose, because only the
+// stored version has them.
 func TestMissing(t *testing.T) {
 	divides := func(fieldpath.Path) bool { return true }
 	tests := map[string]struct {
@@ -63,7 +64,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// A plan compares with the version that the server stores, if it can ask for it.
+// TestStoredIn checks that a plan compares with the version that the server stores, if it can ask
+// for this version.
 func TestStoredIn(t *testing.T) {
 	const versions = "versions: [{name: v1, served: true, storage: false}, {name: v2, served: true, storage: true}]"
 	tests := map[string]struct{ spec, want string }{
@@ -84,7 +86,8 @@ func TestStoredIn(t *testing.T) {
 	}
 }
 
-// The patch of a dry run removes the fields of the live object and of the applied one.
+// TestDryRunBase checks that the patch of a dry run removes the fields of the live object and of
+// the applied object.
 func TestDryRunBase(t *testing.T) {
 	tests := map[string]struct{ live, applied, want string }{
 		"the applied values": {"{spec: {a: 1}}", "{spec: {a: 2}}", "{spec: {a: 2}}"},
@@ -111,14 +114,14 @@ func TestDryRunBase(t *testing.T) {
 	}
 }
 
-// Somebody certainly wrote to an object since the last apply if its fingerprint differs, as the
-// same server computes it.
+// TestWrittenSince checks that another client certainly wrote to an object since the last apply if
+// its fingerprint differs on the same server.
 func TestWrittenSince(t *testing.T) {
 	live := objecttest.Read(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, uid: u}}")
 	recorded := state.Fingerprint{Owned: "1", Server: "s"}
 	tests := map[string]struct {
 		since comparison
-		uid   string // of the record; empty: as live
+		uid   string // of the record; empty: the live UID
 		known state.Fingerprint
 		want  bool
 	}{
@@ -146,7 +149,7 @@ func TestWrittenSince(t *testing.T) {
 	}
 }
 
-// found is an object of service.a that exists, kolla made, and matches, with its outcome.
+// found returns the outcome of an unchanged object of service.a that kolla created.
 func found(t *testing.T, kind, name string) *outcome.Outcome {
 	t.Helper()
 	apiVersion := "apps/v1"
@@ -162,8 +165,9 @@ func found(t *testing.T, kind, name string) *outcome.Outcome {
 	}
 }
 
-// An object with replace_triggered_by is replaced if this plan, or an earlier round of its apply,
-// changes what it names, and if it would stay otherwise.
+// TestTriggeredBy checks that an object with replace_triggered_by is replaced if this plan, or an
+// earlier round of its apply, changes one of its triggers. A new, adopted or refused object is not
+// affected, nor is an object that the plan replaces for another reason.
 func TestTriggeredBy(t *testing.T) {
 	const conf = "service.a/Deployment/conf"
 	changed := []plans.Change{{Path: "spec.x"}}
@@ -222,8 +226,8 @@ func TestTriggeredBy(t *testing.T) {
 
 func create(o *outcome.Outcome) { o.Action.Verb = plans.Create }
 
-// What matches is only recorded, if it is new to the state, and else waited for, if it was not
-// ready.
+// TestMatches checks that an apply only records a matching object that is new to the state, and
+// waits for a recorded one that was not ready.
 func TestMatches(t *testing.T) {
 	tests := map[string]struct {
 		change  func(o *outcome.Outcome)

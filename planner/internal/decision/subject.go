@@ -14,12 +14,12 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// subject is a declared object and everything that is known of it while the steps decide.
+// subject is a declared object with all facts about it that the steps need or find.
 type subject struct {
 	// draft has the facts about the object, and the notes of the steps so far. Each outcome
 	// begins as a copy of it.
 	draft outcome.Outcome
-	// keepsPods: the object is a StatefulSet that is made again around its pods.
+	// keepsPods: the object is a StatefulSet that is replaced while its pods keep running.
 	keepsPods bool
 	// idle are fields of controllers that no longer use them.
 	idle []plans.Reason
@@ -36,8 +36,8 @@ type subject struct {
 
 // comparison is the live object compared with its record.
 type comparison struct {
-	done bool // false: the other fields say nothing yet
-	// fingerprint is that of the live object; zero: it has none.
+	done bool // false: the other fields are not set yet
+	// fingerprint is the live object's fingerprint; zero: it has none.
 	fingerprint state.Fingerprint
 	// clean: the record has this fingerprint, so every field is as the last apply or plan
 	// found or left it.
@@ -79,8 +79,8 @@ func subjectOf(e *env, object *providers.Object) *subject {
 	return s
 }
 
-// tokenOf returns the token that the live object has since its creation, also if somebody
-// removed or replaced it there.
+// tokenOf returns the token that the live object got at its creation, even if somebody removed or
+// replaced the token since.
 func tokenOf(s *subject) string {
 	if s.draft.Record.Is(s.draft.Live) && s.draft.Record.State.Carried != "" {
 		return s.draft.Record.State.Carried
@@ -101,14 +101,14 @@ func act(s *subject, verb plans.Verb, reasons ...plans.Reason) *outcome.Outcome 
 	return &out
 }
 
-// refused returns the outcome of an object that nothing can be done about.
+// refused returns the outcome of an object with a problem that prevents any action.
 func refused(s *subject, problem plans.Problem) *outcome.Outcome {
 	out := s.draft
 	out.Refuse(problem)
 	return &out
 }
 
-// refusedFor is refused with the words of the problem.
+// refusedFor is refused with a problem of this summary and detail.
 func refusedFor(s *subject, summary, detail string) *outcome.Outcome {
 	return refused(s, plans.ProblemOf(s.draft.Object, summary, detail))
 }

@@ -10,8 +10,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// replaceTriggered decides again about objects with replace_triggered_by: this plan changes
-// the objects that they name. It repeats that until nothing new follows.
+// replaceTriggered decides again about objects with replace_triggered_by if this plan changes the
+// objects that they name. It repeats this until no further object is affected.
 func replaceTriggered(ctx context.Context, e *env, outcomes []*outcome.Outcome) error {
 	for again := !e.inv.Input.RefreshOnly; again; {
 		again = false
@@ -46,8 +46,8 @@ func changedObjects(outcomes []*outcome.Outcome) []inventory.Candidate {
 	return out
 }
 
-// triggeredBy returns why the object has to be replaced; not ok: it does not have to be, or is
-// new anyway.
+// triggeredBy returns why the object has to be replaced. ok is false if it need not be, or if it
+// is created or replaced anyway.
 func triggeredBy(e *env, o *outcome.Outcome, changed []inventory.Candidate) (why plans.Reason, ok bool) {
 	if o.Live == nil && !o.Finished() {
 		return plans.Reason{}, false
@@ -69,8 +69,8 @@ func triggeredBy(e *env, o *outcome.Outcome, changed []inventory.Candidate) (why
 }
 
 // demanded returns why an object has to be replaced although the server could update it: the
-// operator named it, replace_triggered_by does, or its pods have cleaned their nodes for a
-// deletion that did not happen.
+// operator named it, its replace_triggered_by names a changed object, or its pods have cleaned
+// their nodes for a deletion that did not happen.
 func demanded(e *env, object *providers.Object) (why plans.Reason, ok bool) {
 	if inventory.CandidateOf(object).NamedBy(e.replaced...) {
 		return plans.Reason{Kind: plans.ReasonRequested}, true

@@ -55,7 +55,7 @@ func verified(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error)
 	return out, nil
 }
 
-// predict asks the server what an apply would make of the object. The outcome is nil unless the
+// predict asks the server for the result of an apply to the object. The outcome is nil unless the
 // answers decide without a comparison.
 func predict(ctx context.Context, e *env, s *subject) (*prediction, *outcome.Outcome, error) {
 	contention := providers.Contend()
@@ -85,9 +85,9 @@ func predict(ctx context.Context, e *env, s *subject) (*prediction, *outcome.Out
 	}
 }
 
-// passOn adds the warnings of the server to the problems. Warnings about an object that is
-// replaced, or that fields are removed from, may be about the additions of others, so other
-// warnings count then.
+// passOn adds the warnings of the server to the problems. Warnings about an object that is replaced
+// may be about the additions of others, so they are dropped. If the action removes fields, only the
+// warnings about the object without these fields count.
 func passOn(out *outcome.Outcome, x *prediction) {
 	if out.Action.Verb == plans.Replace {
 		return
@@ -199,7 +199,7 @@ func contend(s *subject, manifest *unstructured.Unstructured, settled ownership.
 func decideByDifference(e *env, s *subject, x *prediction) (*outcome.Outcome, error) {
 	becomes := x.applied
 	if x.invalid != nil {
-		becomes = x.final // what is in between never comes about
+		becomes = x.final // the intermediate result never exists
 	}
 	differences, err := fields.Compare(s.draft.Live, becomes)
 	if err != nil {
@@ -309,7 +309,7 @@ func originOf(s *subject, answer *unstructured.Unstructured) ownership.Origin {
 		Same:   same,
 		Edited: s.draft.Record != nil && !same,
 		Ours:   !s.draft.Adopts(),
-		// Judged by the same server, with no other change than that of the object.
+		// Only the same server can judge this, and only if nothing but the object changed.
 		Written:      writtenSince(s),
 		Impersonated: s.since.impersonated,
 		Untouched:    s.since.clean && !s.since.altered,

@@ -140,7 +140,7 @@ func (d *disturbance) job() []plans.Effect {
 	return nil
 }
 
-// idle reports whether a Job starts no pods: it is suspended, or none may run at a time.
+// idle reports whether a Job starts no pods: it is suspended, or its parallelism is 0.
 func idle(job *unstructured.Unstructured) bool {
 	if job == nil {
 		return false
@@ -220,8 +220,8 @@ func (d *disturbance) restart() []plans.Effect {
 	return []plans.Effect{e}
 }
 
-// holdsData reports whether the pods of a workload have lasting volumes, as those of databases
-// and queues.
+// holdsData reports whether the pods of a workload have lasting volumes, as databases and queues
+// have.
 func holdsData(workload *unstructured.Unstructured) bool {
 	if len(inventory.ClaimTemplates(workload)) > 0 {
 		return true
@@ -264,7 +264,7 @@ func pace(workload *unstructured.Unstructured, n int) (strategy plans.Strategy, 
 	}
 	surge := share(workload, n, true, "spec", field, "rollingUpdate", "maxSurge")
 	unavailable := share(workload, n, false, "spec", field, "rollingUpdate", "maxUnavailable")
-	if kind != kinds.Deployment && surge == 0 { // there, one has to go before one comes
+	if kind != kinds.Deployment && surge == 0 { // then a pod stops before a new one starts
 		unavailable = max(1, unavailable)
 	}
 	at = min(n, max(1, surge+unavailable))

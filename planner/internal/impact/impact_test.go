@@ -27,7 +27,7 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 
 const workload = `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "api"}, "spec": {"replicas": 3}}`
 
-// decidedTo is a decision about the object of service.a.
+// decidedTo returns a decision about an object of service.a.
 func decidedTo(t *testing.T, verb plans.Verb, live, after *unstructured.Unstructured, changes ...plans.Change) *outcome.Outcome {
 	t.Helper()
 	u := live

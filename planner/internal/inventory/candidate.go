@@ -27,7 +27,7 @@ func (c Candidate) NamedBy(targets ...addrs.Target) bool {
 	})
 }
 
-// Names returns all texts that name the object.
+// Names returns all names of the object in options.
 func (c Candidate) Names() []string {
 	parts := addrs.SplitBlock(c.Address.Block)
 	names := []string{parts.All(), c.Address.Block, c.Address.String()}

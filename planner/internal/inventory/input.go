@@ -57,8 +57,8 @@ type Input struct {
 	// Undecided has the blocks that a restricted plan leaves out; see
 	// configs.Config.Undecided.
 	Undecided []string
-	// Replace has the addresses of objects to delete and create again without need. A Job
-	// runs again.
+	// Replace has the addresses of objects to delete and create again although they could stay. A
+	// Job runs again.
 	Replace []string
 	// Triggered has the objects that an earlier round of the same apply decided to replace
 	// because of their replace_triggered_by, and did not get to: for the family of each

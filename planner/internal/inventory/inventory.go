@@ -1,5 +1,5 @@
-// Package inventory joins the three things that are known of an object: its declaration, its
-// record in the state, and the live object in the cluster.
+// Package inventory joins the three sources of an object: its declaration, its record in the state,
+// and the live object in the cluster.
 //
 // Index checks the input and needs no cluster. Observe and ObserveSelected then make most LIST
 // requests of a plan; package trial lists the pods of a claim that is to be replaced. Later
@@ -25,7 +25,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// Kinds with rules of their own, in the versions that are read.
+// These kinds have special rules. kolla reads them in these versions.
 var (
 	Namespaces   = kinds.Namespace.WithVersion("v1")
 	Secrets      = kinds.Secret.WithVersion("v1")
@@ -42,11 +42,11 @@ type Inventory struct {
 	Input Input
 	// Declared has the declared objects by their addresses.
 	Declared map[addrs.Object]*providers.Object
-	// Records are those of the state, in its order, without the volumes in Left.
+	// Records are the records of the state, in its order, without the volumes in Left.
 	Records []Record
 	// Left has the volumes that earlier applies left behind.
 	Left map[Identity]*Record
-	// DeleteData is what the operator allowed to delete.
+	// DeleteData is the operator's permission to delete data.
 	DeleteData *Permission
 
 	// Rules are the webhooks and policies of the cluster; nil of a destroy. Observe sets
@@ -171,9 +171,9 @@ func (inv *Inventory) Successor(r *Record) addrs.Object {
 	return r.Address
 }
 
-// AddressFor returns an address for an object that the state does not know. The block is
-// that of the object's own annotation, unless the annotation was copied from another object;
-// otherwise it is that of the service in the label.
+// AddressFor returns an address for an object that the state does not know. The block comes from
+// the object's annotation, unless the annotation was copied from another object, and otherwise from
+// the service in the label.
 func (inv *Inventory) AddressFor(ref providers.Ref, annotations, labels map[string]string) addrs.Object {
 	address := addrs.Object{Block: "cloud." + inv.Input.Cloud, Kind: ref.GVK.Kind, Name: ref.Name}
 	if service := labels[providers.LabelService]; service != "" {

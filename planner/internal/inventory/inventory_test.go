@@ -14,7 +14,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// declared is a ConfigMap with the address.
+// declared returns a ConfigMap with the address.
 func declared(t *testing.T, at string) providers.Object {
 	t.Helper()
 	a := objecttest.Address(t, at)
@@ -70,8 +70,8 @@ func TestIndexRefuses(t *testing.T) {
 	}
 }
 
-// A moved block gives a record its new address. The record belongs to the declared object,
-// and not to another object that took over the old address.
+// TestIndexMoves checks that a moved block gives a record its new address. The record then belongs
+// to the declared object, and not to another object at the old address.
 func TestIndexMoves(t *testing.T) {
 	move := addrs.Move{From: inventory.TargetsOf([]string{"service.old"})[0], To: inventory.TargetsOf([]string{"service.new"})[0]}
 	inv, problems := inventory.Index(inventory.Input{

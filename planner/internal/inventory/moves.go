@@ -15,10 +15,9 @@ func (inv *Inventory) Moved(address addrs.Object) addrs.Object {
 	return addrs.ApplyMoves(inv.Input.Moves, address)
 }
 
-// moveRecords gives the records their addresses after all moves, and takes the namespace away from
-// the address of a cluster-scoped object. A record whose new address
-// is taken keeps its old address. That is worth a warning, unless an interrupted apply has
-// left two records of the same object.
+// moveRecords gives the records their addresses after all moves, and removes the namespace from the
+// address of a cluster-scoped object. A record whose new address is taken keeps its old address.
+// This causes a warning, unless an interrupted apply has left two records of the same object.
 func moveRecords(inv *Inventory) (warnings []plans.Problem) {
 	taken := map[addrs.Object]*Record{}
 	for i := range inv.Records {

@@ -17,7 +17,7 @@ import (
 )
 
 // Observe lists all kinds that the configuration and the state name. Afterwards it finds the
-// services that have another name now, and the labels of nodes that have to stay.
+// services that have another name now, and the labels of nodes that must stay.
 func (inv *Inventory) Observe(ctx context.Context) error {
 	in := &inv.Input
 	group, inner := errgroup.WithContext(ctx)

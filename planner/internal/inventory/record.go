@@ -45,9 +45,9 @@ func (r *Record) Absence() plans.ReasonKind {
 	return plans.ReasonGone
 }
 
-// NowIn returns the block that now has the place of an object that will be deleted under its
-// old name and created under a new one: a moved block says so, or its service has another
-// name. Empty: no block does.
+// NowIn returns the block of the new object if a moved block or a renamed service makes kolla
+// create the object under another name and delete the old one. If a moved block changes the name in
+// the address, NowIn returns a sentence about the new object instead. Empty: neither is so.
 func (r *Record) NowIn() string {
 	switch was := r.RecordedAddress(); {
 	case !r.Moved && !r.Renamed:
@@ -58,7 +58,7 @@ func (r *Record) NowIn() string {
 	return r.Address.Block
 }
 
-// Is reports whether the record is that of the live object, by its UID. The record may be nil.
+// Is reports whether the record belongs to the live object, by its UID. The record may be nil.
 func (r *Record) Is(live *unstructured.Unstructured) bool {
 	return r != nil && r.State.UID == string(live.GetUID())
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // RenamedSecrets maps the address of each generated Secret whose name changed to the Secret
-// in the cluster that holds its current values. Both Secrets have to be in the snapshot. Input.Objects
+// in the cluster that holds its current values. Both Secrets must be in the snapshot. Input.Objects
 // need not have more than the Secrets, without their values. The plan names the problems of the input.
 func RenamedSecrets(in Input) map[addrs.Object]providers.Ref {
 	inv := newInventory(in)
@@ -67,7 +67,7 @@ func eachRenamed(inv *Inventory, selected func(addrs.Object) bool, do func(o *pr
 }
 
 // copyFrom makes the data of a Secret come from the former one, which can be deleted then.
-// Values that have to be renewed are generated at once; a CA keeps its key.
+// Values that must be renewed are generated at once; a CA keeps its key.
 func copyFrom(o *providers.Object, source *unstructured.Unstructured) (copied CopiedValues, any bool) {
 	ref, values := secretRef(source), providers.ValuesOf(source)
 	kept := func(key string) bool {

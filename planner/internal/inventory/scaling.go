@@ -30,8 +30,8 @@ type scaling struct {
 // Scaled reports whether an autoscaler sets the replicas of the object, also after the plan.
 func (inv *Inventory) Scaled(ref providers.Ref) bool { return inv.scaling.scaled[versionless(ref)] }
 
-// Unscaled returns the actions that take the object from its autoscalers; nil: there are none,
-// or it has others.
+// Unscaled returns the actions that take the object from its autoscalers; nil: no action does, or
+// another autoscaler remains.
 func (inv *Inventory) Unscaled(ref providers.Ref) []addrs.Object {
 	return inv.scaling.ended[versionless(ref)]
 }
@@ -78,7 +78,8 @@ func readAutoscalers(ctx context.Context, inv *Inventory, selected func(addrs.Ob
 	return scalingBy(inv, in.Snapshot.All(autoscalers), selected), nil, nil
 }
 
-// scalingBy returns what the plan makes of the targets of the live autoscalers.
+// scalingBy returns the targets of autoscalers after the plan, and those that the plan takes from
+// the live autoscalers.
 func scalingBy(inv *Inventory, live []*unstructured.Unstructured, selected func(addrs.Object) bool) scaling {
 	s := scaling{scaled: map[providers.Ref]bool{}, ended: map[providers.Ref][]addrs.Object{}}
 	for _, scaler := range live {
@@ -90,7 +91,7 @@ func scalingBy(inv *Inventory, live []*unstructured.Unstructured, selected func(
 		}
 	}
 	for i := range inv.Input.Objects {
-		// A new autoscaler may take the place of another one.
+		// A new autoscaler may replace a live one.
 		o := &inv.Input.Objects[i]
 		if o.Ref().GVK.GroupKind() != autoscalers.GroupKind() || inv.Input.RefreshOnly || !selected(o.Address) {
 			continue
@@ -156,7 +157,7 @@ func otherReplicas(manifest, live *unstructured.Unstructured) bool {
 	return there && fmt.Sprint(is) != fmt.Sprint(want)
 }
 
-// versionless removes the version: an autoscaler may name another one.
+// versionless removes the version, because an autoscaler may name another version of the kind.
 func versionless(ref providers.Ref) providers.Ref {
 	ref.GVK.Version = ""
 	return ref

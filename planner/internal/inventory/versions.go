@@ -15,7 +15,7 @@ import (
 
 // Versions has the recorded members of one family that are no longer declared.
 type Versions struct {
-	// Members begins with those in use, and then with the newest.
+	// Members are sorted: those that workloads mount come first, then newer ones before older ones.
 	Members []*Record
 	// Previous is the first member that is still in the cluster and that the state proves to be
 	// kolla's (trust.Same); nil: there is none. The declared member replaces it.
@@ -64,7 +64,7 @@ func formerVersions(inv *Inventory, selected func(addrs.Object) bool) Former {
 	return Former{Families: families, Mounted: used}
 }
 
-// rank sorts used members first.
+// rank sorts mounted members first.
 func rank(used bool) int {
 	if used {
 		return 0

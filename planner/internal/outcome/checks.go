@@ -25,7 +25,7 @@ func HiddenRules(inv *inventory.Inventory, outcomes []*Outcome) []plans.Problem 
 	}}
 }
 
-// RefuseFewer refuses to remove pods that have to leave in another way first, such as
+// RefuseFewer refuses to remove pods that must first leave in another way, such as
 // members of a cluster, which would count as members that are down.
 func RefuseFewer(outcomes []*Outcome) {
 	for _, o := range outcomes {

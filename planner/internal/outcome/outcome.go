@@ -24,7 +24,7 @@ type Outcome struct {
 	Live    *unstructured.Unstructured // nil: the object does not exist
 	Ours    bool                       // kolla made the live object, or owned fields of it before
 	// Unowned: the live object has the label of another cloud, or it is not kolla's and the
-	// operator did not name it. It is in the way.
+	// operator did not name it. It blocks the plan.
 	Unowned bool
 
 	// Withheld: problems, or an unowned object, prevent the action. It has no verb then.
@@ -95,7 +95,7 @@ const MaxSeparateProblems = 3
 // RebuildAdvice says how to go on if the state is wrong.
 const RebuildAdvice = "If kolla made %s and the state was lost or is an old copy, run kolla state rebuild. It shows who made which object and when, and asks."
 
-// RebuildCommand says the same, with the command in a line of its own.
+// RebuildCommand says the same, with the command on a separate line.
 const RebuildCommand = "If kolla made %s and the state was lost or is an old copy, rebuild the state:\n\n  kolla state rebuild\n\nIt shows who made which object and when, and asks."
 
 // WithUnknown marks the values of a Secret that only the apply makes, and the annotations

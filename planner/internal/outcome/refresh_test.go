@@ -14,8 +14,8 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// A refresh-only plan changes the state only: it forgets missing objects, and notes those
-// that are not ready or have another UID in the state.
+// TestRefreshed checks that a refresh-only plan only changes the state: it forgets missing objects,
+// and records other UIDs and objects that are not ready.
 func TestRefreshed(t *testing.T) {
 	at, err := addrs.ParseObject("service.a/ConfigMap/a")
 	if err != nil {

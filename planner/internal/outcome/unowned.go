@@ -92,7 +92,7 @@ func refsOf(subjects []*Outcome) []string {
 	return names
 }
 
-// unownedConflict returns the problem of one object that is in the way.
+// unownedConflict returns the problem of one object that blocks the plan.
 func unownedConflict(s *Outcome, cloud string) plans.Problem {
 	owner := s.Live.GetLabels()[providers.LabelCloud]
 	switch {

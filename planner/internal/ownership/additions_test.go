@@ -21,7 +21,7 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-// owned is an object that kolla made.
+// owned returns the outcome of an object that kolla created.
 func owned(t *testing.T, declared, live string) *outcome.Outcome {
 	t.Helper()
 	return &outcome.Outcome{
@@ -32,7 +32,8 @@ func owned(t *testing.T, declared, live string) *outcome.Outcome {
 	}
 }
 
-// No update removes some fields: a Service keeps having no address, for example.
+// TestUnremovable checks fields that no update removes, for example the missing address of a
+// headless Service.
 func TestUnremovable(t *testing.T) {
 	const service = `{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "x"}, "spec": {}}`
 	const job = `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "x"}, "spec": {}}`
@@ -66,7 +67,8 @@ func TestUnremovable(t *testing.T) {
 	}
 }
 
-// An apply of other images may leave a default that a new object would not have.
+// TestMayBeStale checks whether an apply with other images may leave a default that a new object
+// would not have.
 func TestMayBeStale(t *testing.T) {
 	const before = `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "x"}, "spec": {"template": {"spec": {"containers": [{"name": "a", "image": "a:1", "imagePullPolicy": "IfNotPresent"}]}}}}`
 	tests := map[string]struct {

@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// roles are the ClusterRoles of a cluster.
+// roles is a Reader with the ClusterRoles of a cluster.
 type roles struct {
 	providers.Reader
 	list []*unstructured.Unstructured
@@ -23,8 +23,8 @@ func (r roles) List(context.Context, schema.GroupVersionKind, string) ([]*unstru
 	return r.list, nil
 }
 
-// The controller gives a ClusterRole the rules of all that its aggregationRule selects. Any other
-// rule is one of somebody else.
+// TestAggregated checks that the controller's rules of an aggregated ClusterRole are those of all
+// ClusterRoles that its aggregationRule selects. Another client added any other rule.
 func TestAggregated(t *testing.T) {
 	const (
 		pods  = `{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}`

@@ -45,8 +45,8 @@ type Origin struct {
 //
 // A lost revision of a Secret is drift too, although the declaration then has another one.
 // Everything else is the effect of defaults and webhooks. That is certain only if neither the
-// configuration nor the object changed. An object that never was kolla's has no drift: its reason is that kolla does not own
-// it.
+// configuration nor the object changed. An object that never was kolla's has no drift: its reason
+// is that kolla does not own it.
 func (o Origin) Differences(differences []fields.Difference) []plans.Reason {
 	var found reasons
 	for i := range differences {

@@ -12,8 +12,9 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Who changed a field follows from its owners before and after the apply, and from whether
-// the declaration changed. The rows are those of the table of Differences.
+// TestDifferences checks that the author of a change follows from the field's owners before and
+// after the apply, and from whether the declaration changed. The rows are those of the table of
+// Differences.
 func TestDifferences(t *testing.T) {
 	path := fieldpath.MakePathOrDie("spec", "replicas")
 	field, none := fieldpath.NewSet(path), fieldpath.NewSet()
@@ -102,8 +103,8 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// kolla computes the revision of a Secret's values. Its loss is drift. Another revision follows
-// from other values, whoever wrote them.
+// TestRevision checks changes of the revision of a Secret's values, which kolla computes. A missing
+// revision is drift. A different revision follows from different values, whoever wrote them.
 func TestRevision(t *testing.T) {
 	path := fieldpath.MakePathOrDie("metadata", "annotations", providers.AnnotationRevision)
 	field, none := fieldpath.NewSet(path), fieldpath.NewSet()

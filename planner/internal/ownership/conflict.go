@@ -25,9 +25,9 @@ type verdict int
 
 const (
 	_      verdict = iota
-	take           // kolla sets it, and says so
-	leave          // it is not sent any more
-	refuse         // no plan until the operator decides
+	take           // kolla sets the field, and says so
+	leave          // kolla does not send the field any more
+	refuse         // there is no plan until the operator decides
 )
 
 // handTools matches the field managers of tools that people use by hand. kolla overwrites fields
@@ -35,10 +35,10 @@ const (
 // leaves a field to others; see setByController.
 var handTools = regexp.MustCompile(`^(kubectl(-.*)?|k9s|rancher|[Ll]ens|OpenLens|freelens|headlamp|node-fetch|Mozilla|dashboard|before-first-apply)$`)
 
-// decideField decides about one field that somebody else owns. The lifecycle of the object
-// counts more than the options of the command, and these count more than the kind of the
-// field. In its own objects kolla takes back every field except those that a controller has by
-// its kind. In objects of others it takes none without permission.
+// decideField decides about one field that somebody else owns. The lifecycle of the object counts
+// more than the options of the command, and these count more than the kind of the field. In its own
+// objects kolla takes back every field except those that setByController leaves to controllers. In
+// objects of others it takes no field without permission.
 //
 // idle: the field is taken because the autoscaler that set it no longer exists.
 func decideField(o *outcome.Outcome, force bool, by fields.Owner, path fieldpath.Path) (what verdict, idle bool) {

@@ -29,8 +29,8 @@ var (
 	clusterIPs   = fieldpath.MakePathOrDie("spec", "clusterIPs")
 )
 
-// fixedFields lists the undeclared fields that a question to the server must not leave out:
-// those of Unremovable, those that belong to them, and the default class of an Ingress.
+// fixedFields lists the undeclared fields that a question to the server must not leave out: the
+// fields of Unremovable, the fields that depend on them, and the default class of an Ingress.
 func fixedFields(ctx context.Context, snapshot *providers.Snapshot, o *outcome.Outcome, h History) ([]fieldpath.Path, error) {
 	var paths []fieldpath.Path
 	if proof.Headless(o.Live) {

@@ -66,8 +66,8 @@ func Attribute(o *outcome.Outcome, h History, added []fields.Difference) {
 	}
 }
 
-// behind returns the path of the field that a path stands for in another version of the kind; ok
-// is false if it stands for itself.
+// behind returns the field of another version of the kind that an annotation stands for; ok is
+// false if the path is no such annotation.
 func behind(path fieldpath.Path) (field fieldpath.Path, ok bool) {
 	names := fields.Names(path)
 	if len(names) != 3 || names[1] != "annotations" || kinds.FieldBehind(names[2]) == "" {
@@ -76,9 +76,9 @@ func behind(path fieldpath.Path) (field fieldpath.Path, ok bool) {
 	return fieldpath.MakePathOrDie("spec", kinds.FieldBehind(names[2])), true
 }
 
-// Emptied returns the maps of a custom resource that are declared as empty and lose fields;
-// own: also fields of kolla's own. An apply has to remove them first, whoever else owns them;
-// see fields.Bare.
+// Emptied returns the maps of a custom resource that are declared as empty and lose fields. own:
+// the maps that lose kolla's own fields count too. An apply must remove the maps first, whoever
+// else owns them; see fields.Bare.
 func Emptied(o *outcome.Outcome, removed *fieldpath.Set, own bool) *fieldpath.Set {
 	set := fieldpath.NewSet()
 	find := func(path fieldpath.Path) {
@@ -96,7 +96,7 @@ func Emptied(o *outcome.Outcome, removed *fieldpath.Set, own bool) *fieldpath.Se
 	return set
 }
 
-// Claimed returns the fields that kolla has to own before its apply can remove them: the paths
+// Claimed returns the fields that kolla must own before its apply can remove them: the paths
 // that differ, and the parents that would be left empty.
 func Claimed(paths []fieldpath.Path, removed []fields.Difference) *fieldpath.Set {
 	set := fieldpath.NewSet()

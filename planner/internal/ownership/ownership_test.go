@@ -11,7 +11,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// data is a ConfigMap with a field that a field manager owns.
+// data returns a ConfigMap with a field that a field manager owns.
 func data(t *testing.T, manager string) *unstructured.Unstructured {
 	t.Helper()
 	u := &unstructured.Unstructured{}
@@ -31,7 +31,8 @@ func declared(t *testing.T) *providers.Object {
 	return &providers.Object{Manifest: u}
 }
 
-// The lifecycle of an object counts most, then the options, then who made the object.
+// TestConflicts checks that the object's lifecycle decides a conflict, then the options, then the
+// creator of the object.
 func TestConflicts(t *testing.T) {
 	const takes, yields, refused = "takes", "yields", "refused"
 	theirs := func(l providers.Lifecycle) func(o *outcome.Outcome) {
@@ -100,7 +101,7 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// The problem of a conflict names the owner, the field and the ways out.
+// TestProblem checks that the problem of a conflict names the owner, the field and the solutions.
 func TestProblem(t *testing.T) {
 	o := &outcome.Outcome{Object: declared(t), Live: data(t, "operator"), Manager: providers.FieldManager}
 	problem := ownership.Problem(o, []providers.Conflict{{Path: ".data.key", Manager: "operator"}})

@@ -15,8 +15,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Undeclared lists the fields of an applied object that nothing declares and nobody else may
-// set. Most of them are defaults, which only the server knows.
+// Undeclared lists the fields of an applied object that are not declared and that nobody else
+// may set. Most of them are defaults, which only the server knows.
 func Undeclared(ctx context.Context, snapshot *providers.Snapshot, o *outcome.Outcome, h History, yields []plans.Yield, after *unstructured.Unstructured, whole bool) ([]fieldpath.Path, error) {
 	manifest, err := fields.Trim(o.Object.Manifest, yields)
 	if err != nil {

@@ -20,7 +20,7 @@ func Yields(o *outcome.Outcome, force bool, manifest *unstructured.Unstructured)
 	ignored := RulesOf(o.Object).Ignored()
 	rivals := fields.WrittenThrough(o.Live, func(subresource string) bool { return subresource != "status" })
 	if !rivals && len(ignored) == 0 && !o.Action.Scaled {
-		return nil, nil, nil // by far the most objects, and nothing of them has to be parsed
+		return nil, nil, nil // true of most objects; saves parsing their owners
 	}
 	owners := fields.OwnersOf(o.Live, o.Manager)
 	candidates, err := fields.Contested(manifest, owners, len(ignored) > 0)

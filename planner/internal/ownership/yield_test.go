@@ -18,8 +18,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// owns adds an owner of fields. The manager "kolla" applies them; others update them, through a
-// subresource after a "/".
+// owns adds an owner of fields. The manager "kolla" applies them; others update them. A subresource
+// follows the manager after a "/".
 func owns(u *unstructured.Unstructured, manager, subresource, fieldsV1 string) {
 	operation := metav1.ManagedFieldsOperationUpdate
 	if manager == providers.FieldManager {
@@ -31,8 +31,8 @@ func owns(u *unstructured.Unstructured, manager, subresource, fieldsV1 string) {
 	}))
 }
 
-// A field that has a controller by its kind is left to the controller, unless the operator or the
-// lifecycle takes it.
+// TestFieldsOfControllers checks that kolla leaves a field to its usual controller, unless the
+// options or the lifecycle take it.
 func TestFieldsOfControllers(t *testing.T) {
 	const (
 		deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 3}}"
@@ -86,8 +86,8 @@ func TestFieldsOfControllers(t *testing.T) {
 	}
 }
 
-// A declared field is not sent if somebody else may have it, or if ignore_fields keeps a value
-// that is not as declared.
+// TestYields checks that kolla does not send a declared field that another client may own, or whose
+// other value ignore_fields keeps.
 func TestYields(t *testing.T) {
 	const (
 		declared = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 3, paused: true}}"
@@ -118,7 +118,7 @@ func TestYields(t *testing.T) {
 	}{
 		"nobody else":                     {held: true},
 		"somebody's, in kolla's object":   {owner: "hpa", change: func(o *outcome.Outcome) { o.Ours = true }},
-		"somebody's, in another object":   {owner: "hpa"}, // sent, so that it becomes a conflict
+		"somebody's, in another object":   {owner: "hpa"}, // sent, which causes a conflict
 		"what a person left in it":        {owner: "kubectl-edit"},
 		"yield_to":                        {owner: "hpa", change: yieldsTo, yields: left(func(y *plans.Yield) { y.Declared = true })},
 		"yield_to, shared":                {owner: "hpa", held: true, change: yieldsTo},
@@ -175,7 +175,8 @@ func TestYields(t *testing.T) {
 	}
 }
 
-// A new object has a field as declared until its owner sets it again: nothing has drifted.
+// TestStartOver checks that a new object has the declared value of a field until the field's owner
+// sets it again. This is not drift.
 func TestStartOver(t *testing.T) {
 	tests := map[string]struct {
 		owner  string

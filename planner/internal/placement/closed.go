@@ -79,12 +79,12 @@ type bar struct {
 	taint  corev1.Taint
 }
 
-// barsOf returns the cordon of a node, and the taints that this cloud did not put there. Taints by
-// which Kubernetes reports the condition of a node are no decisions of others.
+// barsOf returns the cordon of a node, and the taints that this cloud did not put there. It leaves
+// out taints with which Kubernetes reports the condition of a node: nobody decided them.
 func barsOf(node *unstructured.Unstructured, manager string) []bar {
 	var live corev1.Node
 	if runtime.DefaultUnstructuredConverter.FromUnstructured(node.Object, &live) != nil {
-		return nil // the server has other Nodes than this kolla knows
+		return nil // the server's Nodes differ from those that kolla knows
 	}
 	owners := fields.OwnersOf(node, manager)
 	by := func(field string) string {

@@ -16,7 +16,8 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// A destroy deletes what the state proves to be kolla's. Labels prove nothing.
+// TestDestroy checks that a destroy deletes the objects that the state proves to be kolla's. Labels
+// prove nothing.
 func TestDestroy(t *testing.T) {
 	set := of("apps/v1", live("StatefulSet", "db"))
 	set.Object["spec"] = map[string]any{
@@ -40,7 +41,7 @@ func TestDestroy(t *testing.T) {
 		live    []*unstructured.Unstructured
 		records []state.Object
 		allowed string
-		removed string // a removed block that leaves it
+		removed string // a removed block that leaves the object
 		want    []string
 		kept    []string
 		atRisk  bool
@@ -100,8 +101,8 @@ func TestDestroy(t *testing.T) {
 	}
 }
 
-// A namespace is deleted only if all in it is deleted with it, or if the operator named it and
-// nothing in it is kolla's.
+// TestNamespaces checks that a namespace is deleted only if all its contents are deleted too, or if
+// the operator named it and it contains nothing of kolla's.
 func TestNamespaces(t *testing.T) {
 	const at = "service.a/Namespace/extra"
 	inside := func(name string, labels map[string]string) providers.Contents {

@@ -11,19 +11,18 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// fewDeletes is how many deletions always need no permission: removing a small part of a
+// fewDeletes is the number of deletions that never need permission: removing a small part of a
 // small cloud is ordinary work.
 const fewDeletes = 3
 
 // LimitDeletes refuses a plan that deletes more objects than it may. Without a limit of the
-// operator, the limit is half of the objects in the state. More than that happens in an
-// empty directory, with the wrong variables, or after an accident with the configuration,
-// and hardly ever on purpose. A destroy has no limit of its own.
+// operator, the limit is half of the objects in the state. More deletions than that are hardly ever
+// intended: they come from an empty directory, wrong variables, or an accident with the
+// configuration. A destroy has no limit of its own.
 //
-// Old versions, Jobs, and fields that kolla gives up do not count, because nothing is lost
-// with them. Neither do, without a limit of the operator, objects that a moved block or
-// another name of their service creates again. Replacements count, because the object is
-// deleted for them.
+// Old versions, Jobs, and fields that kolla gives up do not count, because nothing is lost with
+// them. Objects that are created again because of a moved block or a renamed service count only if
+// the operator set a limit. Replacements count, because they delete the object.
 func LimitDeletes(inv *inventory.Inventory, actions []plans.Action) []plans.Problem {
 	in := &inv.Input
 	meant := map[addrs.Object]bool{}

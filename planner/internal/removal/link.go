@@ -85,10 +85,10 @@ func linkScaled(inv *inventory.Inventory, actions []plans.Action) {
 	}
 }
 
-// linkOperators lets the deletion of the workloads of a block wait for the deletion of the
-// custom objects that the block defines: a controller removes their finalizers, and without
-// it the objects and their namespace would stay forever. It also waits for the deletion of
-// the block's webhooks and APIServices, which without a backend refuse requests of everybody.
+// linkOperators lets the deletion of the workloads of a block wait for the deletion of the custom
+// objects that the block defines: a controller removes their finalizers, and without the controller
+// the objects and their namespace would stay forever. It also waits for the deletion of the block's
+// webhooks and APIServices. Without a backend, they make the server refuse requests.
 func linkOperators(inv *inventory.Inventory, actions []plans.Action) {
 	defined := map[schema.GroupKind]string{} // the block of the definition, by the kind
 	deletes := map[addrs.Object]*plans.Action{}
@@ -107,7 +107,7 @@ func linkOperators(inv *inventory.Inventory, actions []plans.Action) {
 			}
 		}
 	}
-	before := map[string][]*plans.Action{} // deletions before those of the workloads, by the block of the workloads
+	before := map[string][]*plans.Action{} // by the block whose workloads go later
 	for i := range actions {
 		a := &actions[i]
 		kind := a.Ref.GVK.GroupKind()
@@ -147,7 +147,7 @@ func waitsFor(actions map[addrs.Object]*plans.Action, a *plans.Action, other add
 	return waits(a)
 }
 
-// contains reports whether an object of the kind has to be deleted after other objects.
+// contains reports whether an object of the kind must be deleted after other objects.
 func contains(kind schema.GroupKind) bool {
 	switch kind {
 	case kinds.Namespace, kinds.PersistentVolumeClaim, kinds.CustomResourceDefinition:
@@ -156,7 +156,7 @@ func contains(kind schema.GroupKind) bool {
 	return false
 }
 
-// outlives reports whether a has to be deleted after b because of their kinds.
+// outlives reports whether a must be deleted after b because of their kinds.
 func outlives(inv *inventory.Inventory, a, b *plans.Action) bool {
 	switch a.Ref.GVK.GroupKind() {
 	case kinds.Namespace: // its deletion waits for the servers of all kinds

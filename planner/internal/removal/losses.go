@@ -12,9 +12,9 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Refusals returns the problems by which a plan must not be carried out: it would lose data, or deletes
-// more than it may. It also warns of names in -delete-data without an effect. problems are those of
-// the plan so far.
+// Refusals returns the problems that prevent a plan: it would lose data, or deletes more objects
+// than it may. It also warns of names in -delete-data without an effect. problems are the problems
+// of the plan so far.
 func (r *Result) Refusals(inv *inventory.Inventory, problems []plans.Problem) []plans.Problem {
 	refused := refuseLosses(inv, r.AtRisk)
 	unused := r.unusedPermissions(inv, slices.Concat(problems, refused))

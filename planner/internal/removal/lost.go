@@ -68,7 +68,7 @@ func (f *lossFinder) findOf(o *outcome.Outcome) {
 // volumes that belong to its former name.
 func (f *lossFinder) findVolumes(o *outcome.Outcome) {
 	if f.inv.Unread(providers.Ref{GVK: inventory.Claims, Namespace: o.Action.Ref.Namespace}) != nil {
-		return // nobody knows whether they exist
+		return // it is not known whether they exist
 	}
 	snapshot := f.inv.Input.Snapshot
 	if left := formerVolumes(f.inv, o); len(left) > 0 && !f.inv.Input.RefreshOnly && len(inventory.VolumesOf(snapshot, o.Object.Manifest)) == 0 {

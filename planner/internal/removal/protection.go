@@ -67,12 +67,12 @@ func wholeBlock(inv *inventory.Inventory, block string, holds func(address addrs
 	})
 }
 
-// leftWith says with which block kolla leaves something in the cluster and forgets it.
+// leftWith returns the advice to leave an object in the cluster with this removed block.
 func leftWith(block, what string) string {
 	return fmt.Sprintf(" To leave %s in the cluster without kolla, declare:\n\n%s", what, block)
 }
 
-// removedBlock returns the block by which kolla leaves an object to its operator.
+// removedBlock returns the removed block that leaves an object in the cluster.
 func removedBlock(address addrs.Object) string {
 	return removedBlockFrom(strconv.Quote(address.String()))
 }
@@ -81,8 +81,8 @@ func removedBlockFrom(from string) string {
 	return fmt.Sprintf("  removed {\n    from = %s\n    lifecycle {\n      destroy = false\n    }\n  }", from)
 }
 
-// protected returns the data that would be lost with an object; empty: none, or the operator
-// named the object.
+// dataAtRisk returns the data that would be lost with an object; empty: none, or the operator named
+// the object.
 func (m *remover) dataAtRisk(c removable) string {
 	if c.partial {
 		return ""

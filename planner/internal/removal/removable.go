@@ -23,7 +23,7 @@ type removable struct {
 	bare        bool                       // a volume without labels, because its StatefulSet gives it none
 	partial     bool
 	holds       string           // data that would be lost, as declared
-	nowIn       string           // the block that has its place now; see Record.NowIn
+	nowIn       string           // the block of the new object; see Record.NowIn
 	absence     plans.ReasonKind // why it no longer exists
 	preventedAt string           // where prevent_destroy was declared at the last apply
 	because     string           // of a destroy with -target, for an object that the operator did not name
@@ -47,8 +47,8 @@ func removableOf(inv *inventory.Inventory, r *inventory.Record) removable {
 
 func (c removable) namespace() bool { return c.ref.GVK.GroupKind() == kinds.Namespace }
 
-// notOurs explains why the live object is not the object that kolla made. It returns an empty text
-// if kolla made it. An object without the label counts as released by its operator.
+// notOurs explains why the live object is not the object that kolla made; empty: it is. An object
+// without the label counts as released by its operator.
 func (c removable) notOurs(cloud string) string {
 	label := c.live.GetLabels()[providers.LabelCloud]
 	switch {

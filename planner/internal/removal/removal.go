@@ -44,7 +44,7 @@ type Result struct {
 type AtRisk struct {
 	Ref     providers.Ref
 	Address addrs.Object
-	Data    string // that would be lost
+	Data    string // the data that would be lost
 }
 
 // remover collects a Result.

@@ -22,7 +22,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// live is an object in the cluster with the label of the cloud. Its UID is its name.
+// live returns an object in the cluster with the label of the cloud. Its UID is its name.
 func live(kind, name string) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{}}
 	u.SetAPIVersion("v1")
@@ -34,7 +34,7 @@ func live(kind, name string) *unstructured.Unstructured {
 	return u
 }
 
-// record is the record of such an object.
+// record returns the state's record of such an object.
 func record(kind, name string) state.Object {
 	return state.Object{Address: "service.a/" + kind + "/" + name, APIVersion: "v1", Kind: kind, Namespace: "openstack", Name: name, UID: name}
 }
@@ -58,14 +58,14 @@ func of(apiVersion string, u *unstructured.Unstructured) *unstructured.Unstructu
 	return u
 }
 
-// recordOf is the record of a live object.
+// recordOf returns the record of a live object.
 func recordOf(u *unstructured.Unstructured) state.Object {
 	r := record(u.GetKind(), u.GetName())
 	r.APIVersion, r.Namespace = u.GetAPIVersion(), u.GetNamespace()
 	return r
 }
 
-// target is the address of a block, or of an object.
+// target parses the address of a block or an object.
 func target(t *testing.T, text string) addrs.Target {
 	t.Helper()
 	if strings.Contains(text, "/") {
@@ -75,7 +75,7 @@ func target(t *testing.T, text string) addrs.Target {
 	return addrs.Target{Block: text}
 }
 
-// decided are the actions of a result: "delete x".
+// decided lists actions: "delete x".
 func decided(actions []plans.Action) []string {
 	var out []string
 	for _, a := range actions {
@@ -85,8 +85,8 @@ func decided(actions []plans.Action) []string {
 	return out
 }
 
-// An undeclared object is deleted only if it is the recorded one, has the label, is not
-// protected, and holds no data that the operator did not name.
+// TestUndeclared checks that an undeclared object is deleted only if it is the recorded one, has
+// the label, is not protected, and holds no data that the operator did not name.
 func TestUndeclared(t *testing.T) {
 	const configMap, claim, secret = "ConfigMap", "PersistentVolumeClaim", "Secret"
 	carries := func(u *unstructured.Unstructured) {
@@ -218,8 +218,8 @@ func TestUndeclared(t *testing.T) {
 	}
 }
 
-// A deletion waits for the deletion of whatever would be stuck, or break others, without its
-// object.
+// TestLinkDeletes checks that a deletion waits for the deletion of objects that would be stuck, or
+// break others, without its object.
 func TestLinkDeletes(t *testing.T) {
 	const apps, registration = "apps/v1", "admissionregistration.k8s.io/v1"
 	definition := of("apiextensions.k8s.io/v1", live("CustomResourceDefinition", "widgets.example.org"))
@@ -294,8 +294,8 @@ func TestLinkDeletes(t *testing.T) {
 	}
 }
 
-// A plan may delete half of the recorded objects, or as many as the operator allowed. What
-// loses nothing does not count.
+// TestMaxDeletes checks that a plan may delete half of the recorded objects, or the number that the
+// operator allowed. Deletions without a loss do not count.
 func TestMaxDeletes(t *testing.T) {
 	number := func(n int) *int { return &n }
 	superseded := func(a *plans.Action) { a.Reasons = []plans.Reason{{Kind: plans.ReasonSuperseded}} }
@@ -357,7 +357,8 @@ func TestMaxDeletes(t *testing.T) {
 	}
 }
 
-// The data of a claim that somebody deleted is lost. Jobs that filled it have to run again.
+// TestLosses checks that the data of a deleted claim is lost, and that jobs that filled the claim
+// must run again.
 func TestLosses(t *testing.T) {
 	decided := func(verb plans.Verb, kind, name string) *outcome.Outcome {
 		u, at := live(kind, name), objecttest.Address(t, "service.a/"+kind+"/"+name)

@@ -46,7 +46,7 @@ func blocksOf(outcomes []*outcome.Outcome) map[string]*block {
 }
 
 // removeVersions deletes the former versions of an object after everything in its block is
-// done. The previous version stays, in case the new one has to be taken back. With keepAll,
+// done. The previous version stays, in case the operator goes back to it. With keepAll,
 // every version that exists stays, because old pods may mount it. No version of a Job stays: a
 // state that still knows an old run would count it as done when its inputs return. Nothing is
 // deleted while the new version is not known.

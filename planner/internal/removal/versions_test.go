@@ -19,7 +19,8 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// The previous version of a file stays, and all that pods may still mount.
+// TestVersions checks that a plan keeps the previous version of a file, and all versions that pods
+// may still mount.
 func TestVersions(t *testing.T) {
 	tests := map[string]struct {
 		recorded []string // the newest first
@@ -99,7 +100,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// A deleted StatefulSet leaves its volumes behind, unless the cluster or the plan deletes them.
+// TestKeptVolumes checks that a deleted StatefulSet leaves its volumes behind, unless the cluster
+// or the plan deletes them.
 func TestKeptVolumes(t *testing.T) {
 	tests := map[string]struct {
 		fate    string // of the volumes, when the StatefulSet is deleted

@@ -47,7 +47,7 @@ func NewCluster(cloud string, rendered []providers.Object) (*Cluster, error) {
 	return c, nil
 }
 
-// State knows all objects of the cluster.
+// State returns a state that knows all objects of the cluster.
 func (c *Cluster) State() *state.State { return &c.state }
 
 // applied returns an object as if it had been applied. The value of each key of a Secret is a
@@ -76,7 +76,7 @@ func placeholder(data providers.SecretData) string {
 	}
 	text, err := json.Marshal([]any{described, certificate})
 	if err != nil {
-		panic(err) // both consist of texts and numbers
+		panic(err) // both consist of strings and numbers
 	}
 	for _, part := range described {
 		text = append(append(text, 0), part.Sensitive...)

@@ -17,8 +17,8 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// Decide says what becomes of each selected object. It asks no server: it knows the most
-// common fields that cannot change in place, and no defaults.
+// Decide decides about each selected object. It asks no server: it knows the most common immutable
+// fields, and no defaults.
 func Decide(_ context.Context, inv *inventory.Inventory, set selection.Set) ([]*outcome.Outcome, []plans.Problem, error) {
 	var out []*outcome.Outcome
 	for _, object := range set.Objects(inv.Input.Objects) {
@@ -85,7 +85,7 @@ func decide(inv *inventory.Inventory, object *providers.Object) (*outcome.Outcom
 	return o, nil
 }
 
-// bare returns an object without fields: one that exists, and of which kolla owns nothing.
+// bare returns an object that exists without any fields of kolla's.
 func bare(manifest *unstructured.Unstructured) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{}}
 	u.SetGroupVersionKind(manifest.GroupVersionKind())
@@ -94,7 +94,7 @@ func bare(manifest *unstructured.Unstructured) *unstructured.Unstructured {
 	return u
 }
 
-// fixed are fields that the API server does not change in place, by kind.
+// fixed are the immutable fields by kind.
 var fixed = map[schema.GroupKind][]string{
 	kinds.Deployment:            {"spec.selector"},
 	kinds.DaemonSet:             {"spec.selector"},

@@ -190,8 +190,7 @@ func unknownNames(option string, given []string, candidates []inventory.Candidat
 	return problems
 }
 
-// similar suggests an address: that of the block with the name, or one with a similar
-// spelling.
+// similar suggests the address of the block with this name, or an address with a similar spelling.
 func similar(name string, known []string) string {
 	for _, address := range known {
 		if strings.HasSuffix(address, "."+name) && !strings.Contains(address, "/") {

@@ -41,8 +41,8 @@ func input(t *testing.T) inventory.Input {
 	}
 }
 
-// A selection contains everything that its objects need: dependencies of objects that stay,
-// and dependants of objects that will be deleted.
+// TestOf checks that a selection contains the dependencies of objects that stay, and the dependants
+// of objects that will be deleted.
 func TestOf(t *testing.T) {
 	tests := map[string]struct {
 		selection plans.Selection

@@ -1,4 +1,4 @@
-// Package sides takes the values of each object before and after its action, for plans with
+// Package sides returns the values of each object before and after its action, for plans with
 // values.
 package sides
 
@@ -76,8 +76,8 @@ func valuesOf(inv *inventory.Inventory, a *plans.Action, o *outcome.Outcome) (*p
 	return v.values(), nil
 }
 
-// unseenValues returns the values of an object that was not read: those last declared, if
-// the state knows the object. Of a deleted object only the name is known.
+// unseenValues returns the values of an object that was not read: the declared values if the state
+// knows the object. Of an object without a declaration, only the name is known.
 func unseenValues(inv *inventory.Inventory, v viewpoint, o *outcome.Outcome) (*plans.Values, error) {
 	switch {
 	case o == nil || o.Action.Object == nil || v.action.Object == nil:
@@ -106,7 +106,7 @@ func unseenValues(inv *inventory.Inventory, v viewpoint, o *outcome.Outcome) (*p
 	return &plans.Values{Before: v.named(extract.Part{}), After: declared}, nil
 }
 
-// viewpoint is one object with everything that decides about its values.
+// viewpoint is one object with all facts that decide about its values.
 type viewpoint struct {
 	action  *plans.Action
 	manager string
@@ -125,9 +125,9 @@ type viewpoint struct {
 	hidden map[string]bool
 }
 
-// choose selects the fields: those that kolla owns before or after the action, those that
-// change, and the declared ones that are left to others. Of a new object all written fields
-// count, also those of a webhook.
+// choose selects the fields: those that kolla owns before or after the action, those that change,
+// and the declared fields that are left to others. For a new object it selects all written fields,
+// including those of webhooks.
 func (v *viewpoint) choose() error {
 	ours := func(e extract.Entry) bool {
 		return e.Manager == v.manager && e.Operation == string(metav1.ManagedFieldsOperationApply) && e.Subresource == ""
@@ -212,10 +212,10 @@ func (v *viewpoint) addChanges() error {
 	return nil
 }
 
-// joined returns a list of names as one text.
+// joined returns a list of names as one string.
 func joined(names []string) string { return strings.Join(names, "\x00") }
 
-// values takes all parts.
+// values takes the selected fields of all sides.
 func (v *viewpoint) values() *plans.Values {
 	out := &plans.Values{}
 	if v.live != nil {
@@ -252,8 +252,8 @@ func (v *viewpoint) stripped(u *unstructured.Unstructured) *unstructured.Unstruc
 	return fields.Stripped(u)
 }
 
-// take takes the fields of one side. next: it is the object after the action, of which not
-// everything may be known.
+// take takes the selected fields of one side. next: u is the object after the action, with values
+// that may be unknown.
 func (v *viewpoint) take(u *unstructured.Unstructured, next bool) *extract.Part {
 	secret := v.action.Ref.GVK.GroupKind() == kinds.Secret
 	mask := extract.Mask{

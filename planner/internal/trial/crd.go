@@ -56,8 +56,8 @@ func (a *Asker) createUndefined(answer *Answer, object *providers.Object) {
 	}
 }
 
-// foresee checks a new object against the CRD that the plan brings. The answer already has
-// the object by the version of the server, or as declared.
+// foresee checks a new object against the CRD that the plan brings. The answer already has the
+// object as the server's version makes it, or as declared.
 func foresee(answer *Answer, object *providers.Object, crd *dryrun.CRD, manifest *unstructured.Unstructured) {
 	f, err := crd.Check(manifest, manifest)
 	if err != nil {
@@ -70,7 +70,7 @@ func foresee(answer *Answer, object *providers.Object, crd *dryrun.CRD, manifest
 	}
 	answer.Evidence = f.Evidence
 	answer.Problems = append(answer.Problems, dropped(object, crd, f)...)
-	// Nobody owns the fields that the schema adds.
+	// Fields that the schema adds have no owner.
 	f.After.SetManagedFields(answer.After.GetManagedFields())
 	answer.After = f.After
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // Replace asks whether the server would accept an object in place of the live one: under a
-// throw-away name, and without values that only one of the two can have. If nobody can tell,
+// throw-away name, and without values that only one of the two can have. If nothing can tell,
 // the object is not replaced, because it would already be deleted when the server refuses.
 // Only -replace and the failure of a Job, with which nothing is lost, justify that risk.
 func (a *Asker) Replace(ctx context.Context, object *providers.Object, manifest, live *unstructured.Unstructured, reasons []plans.Reason) (Answer, error) {

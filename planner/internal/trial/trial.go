@@ -26,7 +26,7 @@ import (
 type Asker struct {
 	inv      *inventory.Inventory
 	selected func(addrs.Object) bool
-	crds     map[schema.GroupKind]*dryrun.CRD // that the plan creates or changes
+	crds     map[schema.GroupKind]*dryrun.CRD // CRDs that the plan creates or changes
 	limits   map[string][]string              // declared limits of the objects in a namespace
 }
 
@@ -49,15 +49,15 @@ func (a *Asker) Expect(kind schema.GroupKind, crd *dryrun.CRD) { a.crds[kind] = 
 // CRD returns the CRD that the plan brings for a kind; nil: it brings none.
 func (a *Asker) CRD(kind schema.GroupKind) *dryrun.CRD { return a.crds[kind] }
 
-// Answer is the result of a question.
+// Answer is the result of a question about an object.
 type Answer struct {
 	// After is the object as it would be: as the server or a schema answers, or as declared
-	// if nobody can answer.
+	// if there is no answer.
 	After    *unstructured.Unstructured
 	Evidence plans.Evidence
 	// Refused: the object would not be accepted. Problems says why.
 	Refused  bool
-	Problems []plans.Problem // also warnings
+	Problems []plans.Problem // including warnings
 }
 
 func (a *Answer) refuse(problem plans.Problem) {
@@ -145,8 +145,8 @@ func (a *Asker) unanswered(answer *Answer, object *providers.Object, r dryrun.Re
 	}
 }
 
-// Rejection says why the server rejects an object. A missing permission is worded in the same
-// way for all objects, so that it is one problem.
+// Rejection says why the server rejects an object. The wording of a missing permission is the same
+// for all objects, so that it is one problem.
 func Rejection(object *providers.Object, r dryrun.Refusal) plans.Problem {
 	if r.Permission != nil {
 		return plans.ProblemOf(object, r.Permission.Error(), "A dry run needs this right; nothing is written by it.\n"+r.Permission.Advice())

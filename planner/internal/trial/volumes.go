@@ -113,7 +113,7 @@ func (c *claimComparison) compare(ctx context.Context) error {
 	return nil
 }
 
-// compareKind compares what a claim keeps for ever.
+// compareKind compares the immutable fields of a claim.
 func (c *claimComparison) compareKind(live *unstructured.Unstructured, template map[string]any) {
 	const remedy = "A claim keeps it for ever. To have it as declared, copy the data to a new claim; or declare what the claim has."
 	for _, field := range []struct{ name, words string }{
@@ -129,7 +129,7 @@ func (c *claimComparison) compareKind(live *unstructured.Unstructured, template 
 	}
 }
 
-// inOrder returns a text, or the texts of a list in order.
+// inOrder formats a value, or the elements of a list in order.
 func inOrder(value any) string {
 	list, isList := value.([]any)
 	if !isList {
