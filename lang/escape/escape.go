@@ -94,7 +94,7 @@ func refusing(wrong func(rune) bool, why string) func(string) (string, error) {
 
 func intoJSON(s string) (string, error) {
 	if !utf8.ValidString(s) {
-		return "", errors.New("it is not a text in UTF-8, which JSON and YAML need")
+		return "", errors.New("it is not UTF-8 text, which JSON and YAML need")
 	}
 	out, err := json.Marshal(s)
 	if err != nil {

@@ -57,7 +57,7 @@ type sourceLine struct {
 func Read(name string, source []byte, sections bool) ([]*Assignment, hcl.Diagnostics) {
 	in := &reader{name: name, sections: sections, index: map[[2]string]*Assignment{}}
 	if !utf8.Valid(source) {
-		in.error(hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}, "Unreadable config file", "The file is not a text in UTF-8.")
+		in.error(hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}, "Unreadable config file", "The file is not UTF-8 text.")
 		return nil, in.diags
 	}
 	offset := 0

@@ -132,7 +132,7 @@ func Within(v cty.Value, place func(text, within string) string) (cty.Value, err
 }
 
 // ErrComputed means that a value was computed from a generated secret.
-var ErrComputed = errors.New("the value of a generated secret is not known until apply, so it can be put into a text, but nothing can be computed from it")
+var ErrComputed = errors.New("the value of a generated secret is not known until apply, so it can be part of a string, but expressions cannot compute with it")
 
 // Split calls literal with each text between the tokens of a string, and secret with the secret
 // of each token, in order. It returns ErrComputed if the string contains a damaged token,

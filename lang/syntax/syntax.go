@@ -49,7 +49,7 @@ func Read(name string) ([]byte, error) {
 }
 
 // Parse checks the syntax of one file. It returns the source for quotes in diagnostics, even if
-// the source has errors, unless the source is not a text.
+// the source has errors, unless the source is not text.
 func Parse(name string, source []byte) (map[string]*hcl.File, hcl.Diagnostics) {
 	return parseSource(name, source, false)
 }
@@ -152,7 +152,7 @@ func syntaxError(at hcl.Range, summary, detail string, args ...any) *hcl.Diagnos
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: &at}
 }
 
-// noText returns an error if a file is too large or is not a text in UTF-8, else nil.
+// noText returns an error if a file is too large or not UTF-8 text, else nil.
 func noText(name string, source []byte, start hcl.Pos) *hcl.Diagnostic {
 	if d := checkSize(source, name, start); d != nil {
 		return d

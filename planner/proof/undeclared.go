@@ -157,9 +157,6 @@ func keptBeside(pod *unstructured.Unstructured, added []string) *kept {
 	return &kept{fields: map[string]*kept{"spec": spec}}
 }
 
-// Kinds whose kept fields depend on the object.
-var ()
-
 // fieldsKeptIn returns the kept fields of one object; nil: there are none.
 func fieldsKeptIn(u *unstructured.Unstructured) *kept {
 	kind := u.GroupVersionKind().GroupKind()

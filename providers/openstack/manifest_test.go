@@ -32,8 +32,8 @@ func TestValuesOfSecretsInManifests(t *testing.T) {
 		"no value":           {fields: `data = { a = null }, stringData = null`, values: map[string]string{}},
 		"lines":              {fields: `data = { a = "b25\nl\n" }`, values: map[string]string{"a": "one"}},
 		"not base64":         {fields: `data = { a = "b25l", b = "hunter2!" }`, want: []string{"not base64", `data["b"] of Secret openstack/a`}},
-		"a number":           {fields: `data = { a = "b25l", b = 5 }`, want: []string{"no text", `data["b"] of Secret openstack/a`}},
-		"a number, as it is": {fields: `stringData = { a = "one", b = 5 }`, want: []string{"no text", `stringData["b"] of Secret openstack/a`}},
+		"a number":           {fields: `data = { a = "b25l", b = 5 }`, want: []string{"not a string", `data["b"] of Secret openstack/a`}},
+		"a number, as it is": {fields: `stringData = { a = "one", b = 5 }`, want: []string{"not a string", `stringData["b"] of Secret openstack/a`}},
 		"a list":             {fields: `data = ["b25l"]`, want: []string{"without keys", "data of Secret openstack/a"}},
 	}
 	for name, test := range tests {

@@ -107,7 +107,7 @@ func (x *External) Text(name string) (cty.Value, bool) {
 	text, err := convert.Convert(x.Given[name], cty.String)
 	if bare, _ := text.Unmark(); err != nil || bare.IsKnown() && bare.AsString() == "" {
 		_, at := x.pair(name)
-		x.unsuitable(at, "%s must be a text.", name)
+		x.unsuitable(at, "%s must be a string.", name)
 		return cty.NilVal, false
 	}
 	return text, true

@@ -64,7 +64,7 @@ func (s Size) within(limit Size) error {
 var (
 	errDepth  = fmt.Errorf("lists and maps can be nested at most %d deep", maxDepth)
 	errSet    = fmt.Errorf("a set can have at most %d elements", maxSet)
-	errDigits = fmt.Errorf("a text can begin with at most %d digits", maxDigits)
+	errDigits = fmt.Errorf("a string can begin with at most %d digits", maxDigits)
 )
 
 // SizeOf returns the size of a value that an expression makes, or an error if the value is too

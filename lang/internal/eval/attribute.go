@@ -164,7 +164,7 @@ func checkForm(e *Env, b *source.Block, name, where, s string) bool {
 		return true
 	}
 	if root, rest, ok := strings.Cut(s, "."); ok && rest != "" && (slices.Contains(NamedKinds, root) || root == "each" || root == "count") {
-		Unsuitable(e, b, name, "%q%s is a text, because it stands in quotes. To refer to something take them away: %s.", s, where, s)
+		Unsuitable(e, b, name, "%q%s is a string, because it is in quotes. A reference has no quotes: %s.", s, where, s)
 		return false
 	}
 	Unsuitable(e, b, name, "%q%s is not %s.", s, where, form.Expected)

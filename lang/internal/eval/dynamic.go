@@ -108,7 +108,7 @@ func setLabel(e *Env, b *source.Block, expr hclsyntax.Expression) bool {
 	}
 	list, err := budget.Convert(v, cty.List(cty.String))
 	if err != nil || list.IsNull() || list.LengthInt() != 1 || list.Index(cty.Zero).IsNull() {
-		e.Report.Error(expr.Range(), "Unsuitable value for \"labels\"", "It must be a list of one text, the name of the %s.", b.Type.Label)
+		e.Report.Error(expr.Range(), "Unsuitable value for \"labels\"", "It must be a list of one string, the name of the %s.", b.Type.Label)
 		return false
 	}
 	b.Label, b.LabelRange = list.Index(cty.Zero).AsString(), expr.Range()

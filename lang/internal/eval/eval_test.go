@@ -117,7 +117,7 @@ func TestValue(t *testing.T) {
 		`role.control`:          {"Reference where there can be none"},
 		`nothing("a")`:          {`There is no function "nothing"`},
 		`{ a = 1 }.b`:           {"Unsupported attribute"},
-		`"a${[1]}"`:             {"Unsuitable value in a text"},
+		`"a${[1]}"`:             {"Unsuitable value in a string"},
 		`[for x in missing: x]`: {"Reference where there can be none"},
 	} {
 		t.Run(text, func(t *testing.T) {

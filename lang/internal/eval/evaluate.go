@@ -245,7 +245,7 @@ func addEvaluation(e *Env, diags hcl.Diagnostics, expr hcl.Expression, refs []hc
 		}
 		detail := strings.ReplaceAll(d.Detail, "?.", "?") // HCL ends the sentences of functions
 		if addedText(d, expr, ctx) {
-			detail = "A number is needed here, and this is a text. Texts are joined within quotes, \"${A}${B}\", or with join and format."
+			detail = "A number is needed here, and this is a string. Strings are joined within quotes, \"${A}${B}\", or with join and format."
 		}
 		clean := &hcl.Diagnostic{Severity: d.Severity, Summary: d.Summary, Detail: detail, Subject: d.Subject, Context: d.Context}
 		if d.Expression != nil && d.EvalContext != nil {
@@ -267,7 +267,7 @@ func noText(e *Env, d *hcl.Diagnostic) bool {
 	if v, _ = v.Unmark(); diags.HasErrors() || v.IsNull() || !values.IsMap(v) && !values.IsList(v) {
 		return false
 	}
-	const summary = "Unsuitable value in a text"
+	const summary = "Unsuitable value in a string"
 	t, diags := hcl.AbsTraversalForExpr(d.Expression)
 	switch {
 	case !diags.HasErrors() && wholeThing(t, v):
@@ -276,7 +276,7 @@ func noText(e *Env, d *hcl.Diagnostic) bool {
 			attribute = "host"
 		}
 		whole := keyed(t)
-		e.Report.Error(*d.Subject, summary, "%s is the whole %s, and no text: write %s.%s. It has: %s.", whole, nouns[t.RootName()], whole, attribute, words.Sorted(slices.Sorted(maps.Keys(v.Type().AttributeTypes()))))
+		e.Report.Error(*d.Subject, summary, "%s is the whole %s, and not a string: write %s.%s. It has: %s.", whole, nouns[t.RootName()], whole, attribute, words.Sorted(slices.Sorted(maps.Keys(v.Type().AttributeTypes()))))
 	case values.IsList(v):
 		e.Report.Error(*d.Subject, summary, "This is a list, and no text. join(\", \", LIST) makes one of it, and jsonencode(LIST) JSON.")
 	default:

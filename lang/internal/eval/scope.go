@@ -292,7 +292,7 @@ func ReportMissingDependency(e *Env, typ, name, refersAt string) {
 func unknownRoot(e *Env, t hcl.Traversal) {
 	root := t.RootName()
 	if len(e.Scope.roots()) == 0 {
-		e.Report.Error(t.SourceRange(), "Reference where there can be none", "This value is needed before anything else is evaluated, so it cannot refer to %q. A text stands in quotes.", root)
+		e.Report.Error(t.SourceRange(), "Reference where there can be none", "This value is needed before anything else is evaluated, so it cannot refer to %q. Strings must be in quotes.", root)
 		return
 	}
 	if hint := hintForForeignName(e, t); hint != "" {
@@ -412,6 +412,6 @@ func onlyInPod(e *Env, at hcl.Range, refs []hcl.Traversal) bool {
 	if i < 0 {
 		return false
 	}
-	e.Report.Error(at, "Known only where a pod runs", "%s is known only where the pod runs, so it can be put into a text, but nothing can be computed from it. Let the command in the pod do that.", Written(refs[i]))
+	e.Report.Error(at, "Known only where a pod runs", "%s is known only where the pod runs, so it can be part of a string, but expressions cannot compute with it. Let the command in the pod do that.", Written(refs[i]))
 	return true
 }

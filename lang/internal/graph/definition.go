@@ -77,7 +77,7 @@ func moduleDefinition(report *diag.Reporter, m *Module, t hcl.Traversal) (*sourc
 		}
 	}
 	if len(names) != 3 || len(t) != 4 || names[1] != "definition" {
-		report.Error(t.SourceRange(), "Unsuitable value for \"definition\"", "A definition of a module is named as module.NAME.definition.NAME, any other one as a text in quotes.")
+		report.Error(t.SourceRange(), "Unsuitable value for \"definition\"", "A definition of a module is named as module.NAME.definition.NAME, any other one as a string in quotes.")
 		return nil, nil
 	}
 	home := m.Calling(names[0])

@@ -170,7 +170,7 @@ func computedKey(e *eval.Env, expr hcl.Expression) (key cty.Value, ok bool) {
 	case !eval.CheckNotSecret(e, v, expr.Range(), "an address"):
 		return v, false
 	case v.IsNull() || v.Type() != cty.String && v.Type() != cty.Number:
-		e.Report.Error(expr.Range(), "Not an address", "A key is a text or a whole number, and this is %s.", values.KindOf(v))
+		e.Report.Error(expr.Range(), "Not an address", "A key must be a string or a whole number, and this is %s.", values.KindOf(v))
 		return v, false
 	}
 	return v, true

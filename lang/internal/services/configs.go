@@ -82,7 +82,7 @@ func content(e *eval.Env, files *settings.Files, b *source.Block) (configs.Text,
 	}
 	text, given := eval.Text(e, b, "content")
 	if !given {
-		e.Report.Error(b.Header, "Missing argument", "config %q is raw: it needs the argument \"content\", a text, such as yamlencode({ ... }) or file(\"...\").", b.Label)
+		e.Report.Error(b.Header, "Missing argument", "config %q is raw: it needs the argument \"content\", a string such as yamlencode({ ... }) or file(\"...\").", b.Label)
 	}
 	return text, of
 }

@@ -121,7 +121,7 @@ func (f *Files) Replacement(config *source.Block) (content configs.Text, ok bool
 	}
 	file := files[len(files)-1]
 	if !utf8.Valid(file.Source) {
-		f.Constant.Report.Error(file.Start(), "Unreadable config file", "The file is not a text in UTF-8.")
+		f.Constant.Report.Error(file.Start(), "Unreadable config file", "The file is not UTF-8 text.")
 		return nil, true
 	}
 	if at, found := ini.Template(file.Name, file.Source); found {

@@ -91,7 +91,7 @@ var (
 		},
 	}
 	Plain = Form{
-		"a text without spaces",
+		"a string without spaces",
 		func(s string) bool { return s != "" && !strings.ContainsAny(s, " \t\r\n") },
 	}
 	Tag = Form{
@@ -125,7 +125,7 @@ var (
 		func(s string) bool { return len(validation.IsQualifiedName(s)) == 0 },
 	}
 	LabelValue = Form{
-		"a text of at most 63 letters, digits, dots, dashes and underscores, with a letter or digit at both ends",
+		"a string of at most 63 letters, digits, dots, dashes and underscores, with a letter or digit at both ends",
 		func(s string) bool { return len(validation.IsValidLabelValue(s)) == 0 },
 	}
 	CIDR = Form{

@@ -118,7 +118,7 @@ func takeData(u *unstructured.Unstructured, at hcl.Range) (map[string]providers.
 			}
 			switch {
 			case !isText:
-				diags = append(diags, object.Error(at, "A value of a Secret that is no text", fmt.Sprintf("%s[%q] of %s has to be a string. tostring(...) makes one.", field, key, providers.RefOf(u))))
+				diags = append(diags, object.Error(at, "Value of a Secret is not a string", fmt.Sprintf("%s[%q] of %s has to be a string. tostring(...) makes one.", field, key, providers.RefOf(u))))
 			case err != nil:
 				diags = append(diags, object.Error(at, "A value of a Secret that is not base64", fmt.Sprintf("data[%q] of %s cannot be decoded. base64encode(...) makes what belongs there; under stringData the value stands as it is.", key, providers.RefOf(u))))
 			default:
