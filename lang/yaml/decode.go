@@ -50,6 +50,13 @@ func (d Document) Decode() (map[string]any, *Error) {
 	return object, nil
 }
 
+// Decode decodes documents. contents and wrong have an element for each document.
+func Decode(documents []Document) (contents []map[string]any, wrong []*Error) {
+	contents, wrong = make([]map[string]any, len(documents)), make([]*Error, len(documents))
+	each(len(documents), func(i int) { contents[i], wrong[i] = documents[i].Decode() })
+	return contents, wrong
+}
+
 // CheckKeys reports a key that occurs twice in a map: one of the values would be lost. A key of a
 // merged map may occur again.
 func (d Document) CheckKeys() *Error {

@@ -49,7 +49,7 @@ var allowed = map[string][]string{
 	"lang/schema":                             {"lang/schema/forms"},
 	"lang/schema/forms":                       {"lang/addrs"},
 	"lang/syntax":                             {"internal/base/files", "internal/base/words", "lang/internal/budget"},
-	"lang/yaml":                               {"lang/configs"},
+	"lang/yaml":                               {"internal/base/crash", "lang/configs"},
 	"providers":                               {"internal/base/crash", "lang/addrs", "lang/escape", "providers/kinds"},
 	"providers/haproxy":                       {"internal/base/words", "lang/configs"},
 	"providers/kinds":                         {},

@@ -192,12 +192,13 @@ func manifestFile(report *diag.Reporter, b *source.Block, name string, from Mani
 	full := from.Reader.Path(name)
 	from.Sources[full] = &hcl.File{Body: hcl.EmptyBody(), Bytes: source}
 	documents, wrong := yaml.Documents(source)
+	contents, undecodable := yaml.Decode(documents)
 	var out []configs.ManifestObject
-	for _, doc := range documents {
-		content, err := doc.Decode()
-		if err != nil {
+	for n, doc := range documents {
+		if err := undecodable[n]; err != nil {
 			wrong = append(wrong, err)
 		}
+		content := contents[n]
 		if content == nil {
 			continue
 		}

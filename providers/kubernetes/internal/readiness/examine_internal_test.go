@@ -66,7 +66,7 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// TestHopeless: only the registry's own word ends the wait, and not at once.
+// TestHopeless checks that only an answer of the registry makes a wait hopeless.
 func TestHopeless(t *testing.T) {
 	for message, want := range map[string]bool{
 		"rpc error: code = NotFound desc = failed to resolve image: example.org/api:2: not found":                   true,
