@@ -57,7 +57,7 @@ func makeTogether(o *providers.Object, own map[string][]byte, live providers.Val
 	}
 }
 
-// publicOf completes a key pair from its private key; nil: the text is no private key.
+// publicOf adds the public key to a private key. It returns nil if it cannot read the private key.
 func publicOf(private []byte) map[string][]byte {
 	signer, err := ssh.ParsePrivateKey(private)
 	if err != nil {
