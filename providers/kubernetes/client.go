@@ -36,8 +36,8 @@ type Client struct{ access *resources.Access }
 
 var _ providers.Reader = (*Client)(nil)
 
-// Connect finds the cluster as kubectl does. It sends no request: the first one is that of
-// Identity. Its errors are failure.Explained.
+// Connect finds the cluster as kubectl does. It sends no request: Identity sends the first one. Its
+// errors are failure.Explained.
 func Connect(options Options) (*Client, error) {
 	connection, err := connect.Open(options)
 	if err != nil {
@@ -116,8 +116,8 @@ func (c *Client) Resource(ctx context.Context, kind schema.GroupVersionKind) (na
 	return found.GVR.Resource, err
 }
 
-// Workload reads a StatefulSet or DaemonSet once its controller has seen its present
-// specification. It is not known before which pods are outdated.
+// Workload reads a StatefulSet or DaemonSet once its controller has seen its present specification.
+// Before that, it is not known which pods are outdated.
 func (c *Client) Workload(ctx context.Context, ref providers.Ref) (*unstructured.Unstructured, error) {
 	return readiness.ObservedWorkload(ctx, c.access, ref)
 }

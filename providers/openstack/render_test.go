@@ -209,8 +209,8 @@ func TestRevisions(t *testing.T) {
 	}
 }
 
-// TestRevisionsOfMountedSecrets checks that a job that mounts a Secret runs again when the values of
-// the Secret change. Such jobs set passwords of users in Keystone, in databases and in queues.
+// TestRevisionsOfMountedSecrets checks that a job that mounts a Secret runs again when the values
+// of the Secret change. Such jobs set passwords of users in Keystone, in databases and in queues.
 func TestRevisionsOfMountedSecrets(t *testing.T) {
 	rotated := facts()
 	rotated.Revision = func(addrs.Object, string, string, map[string]string) string { return "rotated" }

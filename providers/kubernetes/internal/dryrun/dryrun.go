@@ -102,7 +102,7 @@ func Send(ctx context.Context, c *connect.Connection, target dynamic.ResourceInt
 	})
 }
 
-// operation is one of a JSON patch (RFC 6902).
+// operation is one operation of a JSON patch (RFC 6902).
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`

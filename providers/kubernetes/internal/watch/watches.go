@@ -240,7 +240,8 @@ func (shared *sharedWatch) notify(name string, change func()) {
 	defer shared.mu.Unlock()
 	change()
 	for s := range shared.subscribers {
-		// That an object does not exist is known from the version of any other.
+		// A subscriber whose object does not exist is told, too: the version of any other object
+		// may confirm that.
 		if name != "" && s.name != "" && s.name != name && shared.objects[s.name] != nil {
 			continue
 		}

@@ -181,8 +181,8 @@ func write(ctx context.Context, a *resources.Access, ref providers.Ref, object *
 	return applied, err
 }
 
-// raced reports whether somebody else wrote the object at the same moment, or the object
-// does not meet the precondition.
+// raced reports whether another program wrote the object at the same moment, or the object does not
+// meet the precondition.
 func raced(ref providers.Ref, err error) bool {
 	return (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)) && connect.ConflictOf(ref, err) == nil
 }
@@ -193,9 +193,9 @@ func misshapen(err error) bool {
 }
 
 // recheck finds out why a write with a precondition was refused. It returns a
-// *providers.PreconditionError; or the live object, if an earlier attempt created it and the
-// answer was lost; or neither, if the write may be tried again. An object that somebody else
-// created differs at least in the owners of its fields.
+// *providers.PreconditionError; or the live object, if an earlier attempt created it and the answer
+// was lost; or neither, if the write may be tried again. An object that another program created
+// differs at least in the owners of its fields.
 func recheck(ctx context.Context, a *resources.Access, target dynamic.ResourceInterface, payload *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	ref := providers.RefOf(payload)
 	live, err := a.Get(ctx, target, payload.GetName())
@@ -220,7 +220,7 @@ func recheck(ctx context.Context, a *resources.Access, target dynamic.ResourceIn
 	would, err := dryrun.Send(ctx, a.Connection, target, again, options.Manager, options.Force)
 	switch {
 	case err == nil && live.GetResourceVersion() != would.GetResourceVersion():
-		return nil, nil // somebody wrote it in between, for example its status
+		return nil, nil // another program wrote it in between, for example its status
 	case err == nil && equality.Semantic.DeepEqual(live.Object, would.Object):
 		return live, nil
 	case err == nil || apierrors.IsConflict(err) || apierrors.IsInvalid(err):
