@@ -360,7 +360,7 @@ func (s *Session) Close() error {
 	}
 	s.closed = true
 	err := s.save()
-	if s.journal != nil { // it keeps what could not be saved
+	if s.journal != nil { // the journal keeps unsaved changes
 		err = errors.Join(err, s.journal.syncAll(), s.journal.close())
 	}
 	return errors.Join(err, s.lock.Release())

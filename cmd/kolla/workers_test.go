@@ -211,7 +211,7 @@ func serve(client *net.UnixConn, gone func()) {
 	}()
 	code := cli.Run(ctx, request.Args, files[0], files[1], files[2])
 	done.Store(true)
-	_, _ = client.Write([]byte{byte(code)}) // it fails if the client is gone
+	_, _ = client.Write([]byte{byte(code)}) // the write fails if the client is gone
 }
 
 // enter gives this process the directory and the environment of a client.

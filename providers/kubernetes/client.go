@@ -70,10 +70,10 @@ func (c *Client) Reachable(ctx context.Context, patience time.Duration) error {
 	return c.access.Connection.Reachable(ctx, patience)
 }
 
-// List reads all objects of a kind, in one namespace or (empty, or a kind without
-// namespaces) in the whole cluster. It is a consistent read: it sees everything that was
-// written before it began. A kind that the server does not have is an error that satisfies
-// meta.IsNoMatchError. Any other answer than the list is a *providers.UnreadableError.
+// List reads all objects of a kind, in one namespace or (empty, or a kind without namespaces) in
+// the whole cluster. It is a consistent read: it sees everything that was written before it began.
+// If the server does not have the kind, the error satisfies meta.IsNoMatchError. If the server
+// refuses to list this kind only, the error is a *providers.UnreadableError.
 func (c *Client) List(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {
 	return list.Readable(ctx, c.access, kind, namespace)
 }
@@ -138,9 +138,9 @@ func (c *Client) Pods(ctx context.Context, workload *unstructured.Unstructured) 
 	return readiness.Pods(ctx, readiness.NewServer(c.access), workload)
 }
 
-// DryRun asks the server for the result of an apply. Fields that others own are a
-// *providers.ConflictError, unless Force is set. A fault that the server finds in the object
-// is an apierrors.APIStatus. With Surrogate, the answer and errors contain the object's own
+// DryRun asks the server for the result of an apply. If other managers own fields, the error is a
+// *providers.ConflictError, unless Force is set. If the server finds a fault in the object, the
+// error is an apierrors.APIStatus. With Surrogate, the answer and errors contain the object's own
 // name and namespace.
 func (c *Client) DryRun(ctx context.Context, object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error) {
 	return dryrun.Run(ctx, c.access, object, options)

@@ -315,7 +315,7 @@ func TestRegisterGone(t *testing.T) {
 		t.Errorf("a second run: %v, it changed %q", err, writes)
 	}
 
-	k, there = gone(true) // the removed block says that the service is to be kept
+	k, there = gone(true) // a removed block keeps the entries of the service
 	writes, _, err = k.register("prod", there, map[string]string{})
 	if err != nil || slices.ContainsFunc(writes, func(w string) bool { return !strings.HasPrefix(w, "PATCH ") }) || k.things["users"]["nova"]["kolla_owner"] != "" {
 		t.Errorf("let go: %v, it changed %q", err, writes)

@@ -37,8 +37,8 @@ func TestGolden(t *testing.T) {
 		"multinode":  "../../examples/multinode",
 		"wide":       "testdata/wide",
 		"secrets":    "testdata/secrets",
-		"defaults":   "testdata/defaults",   // what the cloud says for all services
-		"patched":    "testdata/patched",    // defaults for all services
+		"defaults":   "testdata/defaults",   // defaults for all services
+		"patched":    "testdata/patched",    // patches in all places
 		"registered": "testdata/registered", // users, queues and endpoints
 		"later":      "testdata/later",      // objects that depend on unread data
 	}

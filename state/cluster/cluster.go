@@ -78,8 +78,8 @@ type Backend struct {
 
 var _ state.Backend = (*Backend)(nil)
 
-// New returns the backend of a state. It goes on sending requests after ctx is cancelled,
-// because an interrupted apply still has to save its results.
+// New returns the backend of a state. It continues to send requests after ctx is cancelled, because
+// an interrupted apply must still save its results.
 func New(ctx context.Context, client Client, o Options) *Backend {
 	if o.Duration <= 0 {
 		o.Duration = 30 * time.Second

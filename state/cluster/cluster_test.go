@@ -473,7 +473,7 @@ func TestHolderWithAFastClock(t *testing.T) {
 	t.Parallel()
 	place := newPlace(t)
 	place.Duration = time.Second
-	first := place.with(&mortal{Client: place.client, left: 2}).lock() // it is killed at its first renewal
+	first := place.with(&mortal{Client: place.client, left: 2}).lock() // the process is killed at its first renewal
 	lease, err := place.client.Lease(t.Context(), "kolla-state.prod")
 	must(t, err)
 	later := metav1.NewMicroTime(time.Now().Add(time.Hour))
@@ -491,7 +491,7 @@ func TestKilledHolder(t *testing.T) {
 	t.Parallel()
 	place := newPlace(t)
 	place.Duration = time.Second
-	first := place.with(&mortal{Client: place.client, left: 3}).lock() // it is killed at its second renewal
+	first := place.with(&mortal{Client: place.client, left: 3}).lock() // the process is killed at its second renewal
 	clustertest.Eventually(t, 20*time.Second, "the holder looks killed", func() bool {
 		holder, err := place.store().Holder()
 		return err == nil && holder == nil

@@ -49,8 +49,8 @@ type lock struct {
 	lost  error
 }
 
-// take takes the lock. The clocks of two machines may differ. So a Lease counts as expired
-// only when this process has seen no renewal of it for as long as it lasts.
+// take takes the lock. The clocks of two machines may differ. So a Lease counts as expired only
+// when this process has seen no renewal for the whole duration of the Lease.
 func (e *lease) take(info state.LockInfo) (*lock, error) {
 	l := &lock{of: e, info: info.Complete(), good: time.Now()}
 	present, err := e.site.client.Lease(e.site.ctx, e.site.name())
@@ -103,8 +103,8 @@ func (e *lease) makeNamespace() error {
 	return nil
 }
 
-// remains returns how long a Lease has to be watched until it is expired; at most zero: it
-// is expired.
+// remains returns the time for which a Lease must still be watched until it counts as expired. Zero
+// or less: it is expired.
 func (e *lease) remains(l *coordinationv1.Lease) time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -229,7 +229,7 @@ func (l *lock) refresh() error {
 		case failed != nil && !apierrors.IsNotFound(failed):
 			err = failed
 		case failed == nil && sameHolder(live, l.info):
-			written, err = live, nil // somebody has added a label
+			written, err = live, nil // another client has changed something else, such as a label
 		default:
 			lost := &state.LockLostError{ID: l.info.ID}
 			if failed == nil {
@@ -279,7 +279,7 @@ func (l *lock) Release() error {
 	l.renewing.Lock()
 	defer l.renewing.Unlock()
 	if l.lost != nil {
-		return nil // it is somebody else's
+		return nil // another process has the Lease
 	}
 	_, err := l.of.putLease(free(l.lease))
 	for apierrors.IsConflict(err) {

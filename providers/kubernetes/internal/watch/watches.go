@@ -252,7 +252,7 @@ func (shared *sharedWatch) notify(name string, change func()) {
 	}
 }
 
-// follow records the events of one watch. It returns when the objects have to be listed again.
+// follow records the events of one watch. It returns when the objects must be listed again.
 func (shared *sharedWatch) follow(ctx context.Context, version string) {
 	start := time.Now()
 	options := metav1.ListOptions{ResourceVersion: version, TimeoutSeconds: ptr.To(int64(watchTime.Seconds())), FieldSelector: shared.place.Selector()}

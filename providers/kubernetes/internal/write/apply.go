@@ -45,11 +45,11 @@ func New(a *resources.Access) *Writer {
 	return &Writer{access: a, watches: watch.New(a), versions: map[providers.Ref]string{}}
 }
 
-// Apply makes a server-side apply, and returns the resulting object. Fields that others own
-// are a *providers.ConflictError, unless Force is set. An object that does not meet the
-// precondition, or that exists although it has to be new, is a *providers.PreconditionError.
-// Apply waits for a kind whose definition is seconds old, and for a definition that this
-// client has changed.
+// Apply makes a server-side apply, and returns the resulting object. If other managers own fields,
+// the error is a *providers.ConflictError, unless Force is set. If the object does not meet the
+// precondition, or exists although it must be new, the error is a *providers.PreconditionError.
+// Apply waits for a kind whose definition is seconds old, and for a definition that this client has
+// changed.
 func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	ref := providers.RefOf(object)
 	ctx = connect.About(ctx, ref)

@@ -78,7 +78,7 @@ func (h holder) foreign() []string {
 	return slices.DeleteFunc(slices.Clone(h.finalizers), isSystem)
 }
 
-// String names the object, with what each of its finalizers waits for.
+// String names the object, and says for each of its finalizers what it waits for.
 func (h holder) String() string {
 	var parts []string
 	for _, finalizer := range h.finalizers {
