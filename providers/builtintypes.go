@@ -20,7 +20,7 @@ import (
 var builtinTypes []byte
 
 func init() {
-	// Fields have defaults of these types.
+	// gob must know the types of the default values of fields.
 	gob.Register(map[any]any{})
 	gob.Register([]any{})
 }

@@ -11,8 +11,9 @@ import (
 // provisioner is the annotation of a claim with the driver that makes its volume.
 const provisioner = "volume.kubernetes.io/storage-provisioner"
 
-// VolumeGrows reports whether the volume of a claim grows to what the claim asks for. A driver that
-// made the volume does so; other volumes may stay smaller for ever.
+// VolumeGrows reports whether the volume of a claim will grow to the size in the claim. A volume
+// that a driver made will grow. Any other volume may stay smaller for ever, unless its growth has
+// begun.
 func VolumeGrows(claim *unstructured.Unstructured) bool {
 	var c corev1.PersistentVolumeClaim
 	if runtime.DefaultUnstructuredConverter.FromUnstructured(claim.Object, &c) != nil {

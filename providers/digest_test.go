@@ -49,7 +49,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// jobOf is a Job by its spec.
+// jobOf returns a Job with the specification.
 func jobOf(t *testing.T, spec string) *providers.Object {
 	t.Helper()
 	u := &unstructured.Unstructured{}

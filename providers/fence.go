@@ -11,8 +11,8 @@ func Fenced(ctx context.Context, check func() error) context.Context {
 	return context.WithValue(ctx, fenceKey{}, check)
 }
 
-// CheckFence returns the error of the context's check; nil: the context has none, or the process
-// holds the lock.
+// CheckFence returns the error of the context's check. It returns nil if the context has no check,
+// or if the process holds the lock.
 func CheckFence(ctx context.Context) error {
 	if check, ok := ctx.Value(fenceKey{}).(func() error); ok {
 		return check()

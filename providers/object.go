@@ -76,8 +76,8 @@ const (
 	// the object after an apply was killed. Once the state has the UID, the token proves
 	// nothing.
 	AnnotationIntent = "kolla.openstack.org/intent"
-	// AnnotationInputs is on Jobs of services. It is a hash of everything that is declared of the
-	// Job, and shows that an unfinished run is outdated.
+	// AnnotationInputs is on Jobs of services. It is a hash of the whole declaration of the Job. If
+	// the hash has changed, an unfinished run is outdated.
 	AnnotationInputs = "kolla.openstack.org/inputs"
 	// AnnotationMaxUnavailable is on workloads whose pods are replaced on request. It says how
 	// many pods may be missing then: a number, or a share such as "25%".
@@ -89,11 +89,12 @@ const (
 	// AnnotationRevision is on Secrets from which other Secrets are derived. It names their
 	// current values without revealing them. The names of the derived Secrets depend on it.
 	AnnotationRevision = "kolla.openstack.org/revision"
-	// AnnotationSecret and the name of a Secret are on pods that mount its values. It is the
-	// revision of the values: the name of the Secret does not change with them.
+	// AnnotationSecret, followed by the name of a Secret, is on pods that mount the Secret. It
+	// contains the revision of the values, because the name of the Secret does not change with
+	// them.
 	AnnotationSecret = "kolla.openstack.org/secret-"
-	// AnnotationChecksum is on the same Secrets. It shows whether the values have been replaced
-	// since the revision was recorded.
+	// AnnotationChecksum is on Secrets with AnnotationRevision. It shows whether the values have
+	// been replaced since the revision was recorded.
 	AnnotationChecksum = "kolla.openstack.org/checksum"
 	// AnnotationNotAfter is on Secrets with a certificate: the end of its validity, in the
 	// format of RFC 3339.
@@ -151,8 +152,8 @@ type Object struct {
 	Causes map[string]string `json:"causes,omitempty"`
 }
 
-// OnlyRemoves reports whether kolla owns nothing of a partial object and only removes labels of
-// others. Afterwards nothing is declared of it.
+// OnlyRemoves reports whether kolla owns no field of a partial object, and an apply only removes
+// labels of other programs. After the apply, the object has no declaration.
 func (o *Object) OnlyRemoves() bool {
 	return len(o.Unwanted) > 0 && len(o.Manifest.GetLabels())+len(o.Manifest.GetAnnotations()) == 0
 }
@@ -200,7 +201,7 @@ func RefOf(u *unstructured.Unstructured) Ref {
 // Ref returns the reference of the object.
 func (o *Object) Ref() Ref { return RefOf(o.Manifest) }
 
-// String returns a text like "Deployment openstack/keystone-api".
+// String returns, for example, "Deployment openstack/keystone-api".
 func (r Ref) String() string {
 	if r.Namespace == "" {
 		return r.GVK.Kind + " " + r.Name

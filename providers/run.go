@@ -12,16 +12,16 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Fields of a Job, of its pods and of their containers that say what a run does. All others say
-// how, where and how often it is tried, or what becomes of it afterwards.
+// These fields of a Job, its pods and their containers determine the work of a run. All other
+// fields determine how, where and how often the run is tried, or what happens after it.
 var (
 	jobWork       = []string{"completions", "completionMode"}
 	podWork       = []string{"volumes", "hostAliases", "serviceAccountName"}
 	containerWork = []string{"image", "command", "args", "workingDir", "env", "envFrom", "volumeMounts", "volumeDevices", "lifecycle"}
 )
 
-// contents are prefixes of annotations of pods that stand for the content of other objects. Helm
-// charts have "checksum/config".
+// contents are prefixes of pod annotations that identify the content of other objects, such as
+// "checksum/config" in Helm charts.
 var contents = []string{"checksum/", AnnotationSecret}
 
 // defaults are values that the server gives to fields of Jobs, volumes and variables.
@@ -55,7 +55,7 @@ func (o *Object) RunDigest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// picked returns some fields without those that are empty or have their default.
+// picked returns the named fields, except those that are empty or have their default value.
 func picked(from map[string]any, names []string) map[string]any {
 	out := map[string]any{}
 	for _, name := range names {
@@ -66,8 +66,8 @@ func picked(from map[string]any, names []string) map[string]any {
 	return out
 }
 
-// undefaulted returns the value of a field without empty values and defaults in it; nil: nothing
-// is left. A volume with nothing in it is left out: it starts empty in every run.
+// undefaulted removes empty values and defaults from the value of a field. It returns nil if
+// nothing is left. An emptyDir never counts, because it starts empty in every run.
 func undefaulted(name string, value any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -105,8 +105,7 @@ func undefaulted(name string, value any) any {
 	return value
 }
 
-// contentsOf returns the annotations of a pod template that stand for the content of other
-// objects.
+// contentsOf returns the annotations of a pod template that identify the content of other objects.
 func contentsOf(template map[string]any) map[string]string {
 	annotations, _, _ := unstructured.NestedStringMap(template, "metadata", "annotations")
 	maps.DeleteFunc(annotations, func(key, _ string) bool {

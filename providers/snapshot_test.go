@@ -63,7 +63,7 @@ func TestSnapshot(t *testing.T) {
 				if found := snapshot.Get(providers.Ref{GVK: kind, Name: "a"}) != nil; found != (test.err == nil) {
 					t.Errorf("%s: found %v", first, found)
 				}
-				// What could be done without before may be needed now.
+				// A later Load must return the error, even if Try accepted it before.
 				if err := snapshot.Load(t.Context(), scope); test.unread && !errors.Is(err, test.err) {
 					t.Errorf("load after %s: %v", first, err)
 				}

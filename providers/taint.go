@@ -135,8 +135,8 @@ func taintText(taint any) string {
 	return key + ":" + effect
 }
 
-// TaintsOfCloud returns the taints that a cloud has put on a Node, as "KEY=VALUE:EFFECT". manager is
-// that of the cloud's partial objects.
+// TaintsOfCloud returns the taints that a cloud has put on a Node, as "KEY=VALUE:EFFECT". manager
+// is the field manager of the cloud's partial objects.
 func TaintsOfCloud(node *unstructured.Unstructured, manager string) []string {
 	return taintsIn(node, manager)
 }

@@ -8,7 +8,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestKeepTaints checks that a Node keeps the taints of roles that nobody can tell yet.
+// TestKeepTaints checks that KeepTaints keeps the taints of the live Node, and that the manifest
+// decides about the value of a common taint.
 func TestKeepTaints(t *testing.T) {
 	node := func(taints string) *unstructured.Unstructured {
 		u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Node"}}

@@ -41,8 +41,8 @@ type ApplyOptions struct {
 // DeleteOptions are the options of a deletion.
 type DeleteOptions struct {
 	Precondition Precondition
-	// Orphan: what the object made stays, such as its pods. Otherwise it is deleted in the
-	// background.
+	// Orphan keeps the dependents of the object, such as its pods. Without Orphan, they are deleted
+	// in the background.
 	Orphan bool
 }
 

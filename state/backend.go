@@ -10,23 +10,23 @@ type Backend interface {
 	// Name returns the name of a part for messages, such as its path.
 	Name(p Part) string
 
-	// Load reads a part. The error is fs.ErrNotExist if there is none.
+	// Load reads a part. The error is fs.ErrNotExist if the part does not exist.
 	Load(p Part) ([]byte, error)
 	// Replace gives a part new content, as a whole or not at all. The content survives a
 	// loss of power once Replace has returned.
 	Replace(p Part, content []byte) error
-	// Remove deletes a part. It is no error if there is none.
+	// Remove deletes a part. It is no error if the part does not exist.
 	Remove(p Part) error
-	// SetAside keeps a part that cannot be used under another name, for somebody to look
-	// at. It is no error if there is none.
+	// SetAside keeps a part that cannot be used under another name, so that a person can look at
+	// it. It is no error if the part does not exist.
 	SetAside(p Part) error
 	// Retire takes the state out of use because it has moved to the place with the given
 	// name. Backups stay.
 	Retire(to string) error
 	// Journal returns a writer of the journal, which must not exist yet.
 	Journal() JournalWriter
-	// Lag is how long a line of the journal may wait for others, so that one request takes
-	// all of them; zero: not at all. Lines of intents never wait.
+	// Lag is the time that a line of the journal may wait for further lines, so that one request
+	// writes all of them; zero: lines do not wait. Lines of intents never wait.
 	Lag() time.Duration
 
 	// Keep adds a version of the state to the backups, and drops the oldest ones.
@@ -38,8 +38,8 @@ type Backend interface {
 
 	// Lock takes the lock at once, or returns a *LockedError.
 	Lock(info LockInfo) (Lock, error)
-	// Holder returns the present holder of the lock; nil: the lock is free. left is the
-	// last holder if it has ended without releasing the lock, and nobody has it now.
+	// Holder returns the present holder of the lock; nil: the lock is free. left is the last holder
+	// if it has ended without releasing the lock, and nobody holds the lock now.
 	Holder() (holder, left *LockInfo, err error)
 	// ForceUnlock takes the lock with the ID away from its holder.
 	ForceUnlock(id string) error
@@ -63,7 +63,7 @@ type JournalWriter interface {
 	Close() error
 }
 
-// Lock is the lock of a backend, held.
+// Lock is a lock of a backend that this process holds.
 type Lock interface {
 	// Check returns a *LockLostError if the lock was taken away.
 	Check() error
@@ -79,8 +79,8 @@ type Backup struct {
 	Path    string // its name in messages
 	Serial  uint64
 	Written time.Time
-	ID      string // by which the backend knows it
-	File    bool   // Path is that of a file
+	ID      string // identifies the backup in its backend
+	File    bool   // Path is the path of a file
 
 	lineage string // of the state in it
 }

@@ -14,7 +14,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// steps is an apply, step by step.
+// steps returns the steps of an apply.
 func steps() []func(*state.Session) error {
 	again := object("glance")
 	again.DesiredDigest = "another digest"
@@ -33,8 +33,8 @@ func steps() []func(*state.Session) error {
 	}
 }
 
-// started is a store with one object, and an apply of it that goes through all
-// steps; seen are the states before the first step and after each.
+// started returns a store with one object, and the session of an apply after all steps. seen are
+// the states before the first step and after each step.
 func started(t *testing.T, dir string) (store *state.Store, session *state.Session, seen []*state.State) {
 	t.Helper()
 	store = state.Open(filepath.Join(dir, state.DefaultFile))
@@ -50,7 +50,8 @@ func started(t *testing.T, dir string) (store *state.Store, session *state.Sessi
 	return store, session, seen
 }
 
-// sane checks that a store that crashed is read as want, and goes on from there.
+// sane checks that a store has the state want after a crash, and that a session can continue from
+// it.
 func sane(t *testing.T, store *state.Store, want *state.State) {
 	t.Helper()
 	same(t, "read", want, read(t, store))
@@ -64,7 +65,8 @@ func sane(t *testing.T, store *state.Store, want *state.State) {
 	}
 }
 
-// A kill between any two steps, and in the middle of any line.
+// TestJournalCutAnywhere checks the state after a kill between any two steps, or in the middle of
+// any line.
 func TestJournalCutAnywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -81,7 +83,7 @@ func TestJournalCutAnywhere(t *testing.T) {
 	for n := range len(journal) + 1 {
 		must(t, os.WriteFile(crashed.Path(), file, 0o600))
 		must(t, os.WriteFile(cut, journal[:n], 0o600))
-		// A line counts when it is all there, with or without its end.
+		// A line counts if it is complete, with or without its line end.
 		complete := bytes.Count(append(bytes.Clone(journal), ' ')[:n+1], []byte("\n"))
 		want := seen[max(0, complete-1)]
 		same(t, fmt.Sprintf("cut after %d bytes", n), want, read(t, crashed))
@@ -113,8 +115,8 @@ func TestFirstJournalCutAnywhere(t *testing.T) {
 	}
 }
 
-// A kill while the session is being closed: between the backups, the file and
-// the removal of the journal.
+// TestKilledWhileSaving checks the state after a kill while the session is closed: after writing
+// the backup, or after writing the file, but before removing the journal.
 func TestKilledWhileSaving(t *testing.T) {
 	tests := map[string]func(t *testing.T, store *state.Store, oldFile, journal []byte){
 		"backup written, file not": func(t *testing.T, store *state.Store, oldFile, journal []byte) {
@@ -199,10 +201,11 @@ func TestJournalOfTheFuture(t *testing.T) {
 	}
 }
 
-// childDir makes the test binary the process that is killed.
+// childDir is the environment variable that makes the test binary the process to kill. Its value is
+// the directory of the state.
 const childDir = "KOLLA_STATE_TEST_CHILD"
 
-// childAsks has it wait with the lock, as one that asks for approval.
+// childAsks makes that process wait with the lock, as a command that asks for approval does.
 const childAsks = "KOLLA_STATE_TEST_ASKS"
 
 func TestMain(m *testing.M) {
@@ -213,7 +216,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child records objects until it is killed, and says so of each.
+// child records objects until it is killed. It prints the address of each recorded object.
 func child(dir string) error {
 	session, err := state.Open(filepath.Join(dir, state.DefaultFile)).Lock(
 		neverDone{}, state.LockInfo{Operation: "apply", Version: "1.0.0"}, 0)
@@ -233,7 +236,8 @@ func child(dir string) error {
 	}
 }
 
-// A process that was killed before it had begun has left nothing to go on from.
+// TestKilledBeforeItBegan checks that a process that was killed before its first write is not
+// reported as abandoned.
 func TestKilledBeforeItBegan(t *testing.T) {
 	dir := t.TempDir()
 	command := exec.CommandContext(t.Context(), os.Args[0])

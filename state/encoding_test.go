@@ -65,8 +65,8 @@ func TestGoldenRoundTrip(t *testing.T) {
 	}
 }
 
-// The documentation promises that anybody can check the checksum: it is that of the
-// file without its checksum, with sorted keys and no white space, as jq prints it.
+// TestChecksumIsThatOfTheDocumentation checks that anybody can compute the checksum as documented:
+// from the file without its checksum, with sorted keys and no white space, as jq prints it.
 func TestChecksumIsThatOfTheDocumentation(t *testing.T) {
 	stored, err := os.ReadFile(filepath.Join("testdata", "state.json"))
 	if err != nil {
@@ -162,7 +162,8 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// A state from before objects had checks is read, and written back as it was.
+// TestFileOfThePast checks that a state from before objects had fingerprints is read, and written
+// back unchanged.
 func TestFileOfThePast(t *testing.T) {
 	file := filepath.Join("testdata", "state-1.0.json")
 	stored, err := os.ReadFile(file)

@@ -35,7 +35,7 @@ type DamagedError struct {
 	File    string
 	Problem string // what is wrong with it
 	Journal bool   // the file is the journal of an unfinished apply
-	Missing bool   // there is no such file, but backups of it
+	Missing bool   // the file does not exist, but backups of it do
 	// Backups are the usable backups, newest first; none if the state does not come from
 	// a file.
 	Backups []Backup
@@ -70,7 +70,7 @@ func (e *DamagedError) Explain() (summary, detail string) {
 // target of the link.
 type LinkError struct {
 	File   string
-	Target string // where it leads; may be empty
+	Target string // target of the link; may be empty
 	State  bool   // it is the state file itself
 	err    error
 }
@@ -194,7 +194,7 @@ func (e *LockedError) Explain() (summary, detail string) {
 // was not renewed in time. The session writes nothing more.
 type LockLostError struct {
 	ID string
-	By LockInfo // who holds the lock now; zero: nobody, or it is not known
+	By LockInfo // the present holder; zero: nobody, or unknown
 }
 
 func (e *LockLostError) Error() string {
@@ -211,8 +211,8 @@ func (e *LockLostError) Explain() (summary, detail string) {
 
 // MovedError reports that a state was moved to another backend.
 type MovedError struct {
-	Place string // where it was
-	To    string // where it is
+	Place string // the former place of the state
+	To    string // its present place
 }
 
 func (e *MovedError) Error() string {
@@ -228,8 +228,9 @@ func (e *MovedError) Explain() (summary, detail string) {
 // state that is not older.
 type OtherStateError struct {
 	Place  string
-	Source string // where the state is that was to replace it; empty: it came from the command line
-	// Lineages and serials of the state that is there, and of the one that was to replace it.
+	Source string // place of the state that was to replace it; empty: the command line
+	// Lineage and Serial belong to the existing state. OtherLineage and OtherSerial belong to the
+	// state that was to replace it.
 	Lineage, OtherLineage string
 	Serial, OtherSerial   uint64
 }
@@ -254,7 +255,7 @@ func (e *OtherStateError) Explain() (summary, detail string) {
 	return "A different state exists", failure.Sentence(e.Error())
 }
 
-// UnlockError reports that force-unlock was given an ID that is not the lock's.
+// UnlockError reports that force-unlock got an ID that is not the ID of the lock.
 type UnlockError struct {
 	ID     string
 	Holder *LockInfo // nil: nobody holds the lock

@@ -12,9 +12,9 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// FuzzRead reads what may be in the two files. Whatever it is, nothing panics,
-// and what could be read is the same after it was written and read again. The
-// checksum is mended first, or nothing would get past it.
+// FuzzRead reads any content of the two files. It must not panic. A state that it can read must
+// stay the same after it was written and read again. The checksum is corrected first, because
+// otherwise nearly all content would be refused.
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"state.json", "future.json"} {
 		raw, err := os.ReadFile(filepath.Join("testdata", name))
@@ -51,7 +51,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// mended gives a JSON object the checksum that belongs to it.
+// mended returns a JSON object with its correct checksum.
 func mended(raw []byte) []byte {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()

@@ -120,8 +120,8 @@ type groupWriter struct {
 	queued    uint64 // number of calls of put
 	synced    uint64 // number of calls of put whose lines are on the disk
 	writing   bool
-	timer     *time.Timer // of a sync that is to come; nil: none is
-	err       error       // why no more lines are accepted
+	timer     *time.Timer // timer of the next sync; nil: none is planned
+	err       error       // the reason why no more lines are accepted
 }
 
 func newGroupWriter(to JournalWriter, check func() error) *groupWriter {
@@ -167,8 +167,8 @@ func (w *groupWriter) sync(ticket uint64) error {
 	return nil
 }
 
-// syncLater sees to it that all lines are on the disk after the lag. It returns the error
-// of an earlier write.
+// syncLater makes sure that all lines are on the disk after the lag. It returns the error of an
+// earlier write.
 func (w *groupWriter) syncLater(lag time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -183,7 +183,7 @@ func (w *groupWriter) syncLater(lag time.Duration) error {
 	return w.err
 }
 
-// syncAll returns when all lines that were put are on the disk.
+// syncAll returns when all queued lines are on the disk.
 func (w *groupWriter) syncAll() error {
 	w.mu.Lock()
 	last := w.queued

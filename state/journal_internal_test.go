@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// What is put while the disk is at work goes there in one write after that.
+// TestJournalWritesTogether checks that lines that arrive during a write go to the disk together,
+// in the next write.
 func TestJournalWritesTogether(t *testing.T) {
 	const late = 9
 	kept := newLocal(filepath.Join(t.TempDir(), DefaultFile))
@@ -57,13 +58,13 @@ func TestJournalWritesTogether(t *testing.T) {
 	}
 }
 
-// fullDisk is the writer of a journal that cannot be written.
+// fullDisk is a JournalWriter that always fails.
 type fullDisk struct{ err error }
 
 func (d fullDisk) Append([]byte) error { return d.err }
 func (d fullDisk) Close() error        { return nil }
 
-// After a line that did not reach the disk, none does.
+// TestJournalTakesNoMoreAfterAFailure checks that no line is written after a failed write.
 func TestJournalTakesNoMoreAfterAFailure(t *testing.T) {
 	full := fullDisk{errors.New("the disk is full")}
 	w := newGroupWriter(full, func() error { return nil })
@@ -74,7 +75,8 @@ func TestJournalTakesNoMoreAfterAFailure(t *testing.T) {
 	}
 }
 
-// A line that was forbidden because nobody knew who has the lock is written later.
+// TestJournalGoesOnAfterACheck checks that a line that was forbidden while the holder of the lock
+// was unknown is written later.
 func TestJournalGoesOnAfterACheck(t *testing.T) {
 	kept := newLocal(filepath.Join(t.TempDir(), DefaultFile))
 	unknown := errors.New("no answer")

@@ -39,7 +39,8 @@ func (e entry) valid() bool {
 	return set == 1
 }
 
-// address returns the address of the object that the entry is about; empty: it is about none.
+// address returns the address of the object that the entry is about. It is empty if there is no
+// such object.
 func (e entry) address() string {
 	switch {
 	case e.Intend != nil:

@@ -13,8 +13,8 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// TestLinks puts links in the place of each file of a state, as anybody can who may write
-// to its directory. Nothing that they lead to is read, changed, or emptied.
+// TestLinks replaces each file of a state by a link, as any user who may write to the directory
+// can. The target of the link must not be read, changed or emptied.
 func TestLinks(t *testing.T) {
 	const precious = "precious\n"
 	for name, link := range map[string]func(target, dir string) error{
@@ -72,8 +72,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestPipes puts named pipes in the place of each file of a state: nothing waits for
-// whoever writes into them.
+// TestPipes replaces each file of a state by a named pipe. Lock must fail, and must not wait for a
+// writer.
 func TestPipes(t *testing.T) {
 	for _, name := range []string{".kolla.state.lock", "kolla.state.journal", state.DefaultFile} {
 		t.Run(name, func(t *testing.T) {

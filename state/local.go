@@ -226,7 +226,7 @@ func (j *localJournal) Close() error {
 	return err
 }
 
-// localLock is the lock of the file, held.
+// localLock is a lock of the file that this process holds.
 type localLock struct {
 	of        *local
 	flock     *flock.Flock

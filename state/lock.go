@@ -113,10 +113,10 @@ func (s *Store) Abandoned() (*LockInfo, error) {
 	return left, nil
 }
 
-// ForceUnlock takes the lock with the ID away from its holder. When it returns, a holder that
-// still works has noticed, or will before its next step, and begins no other write. With a
-// backend in a cluster that takes 20 seconds. The error is an *UnlockError if no
-// process holds a lock with that ID.
+// ForceUnlock takes the lock with the ID away from its holder. When it returns, a holder that still
+// works has noticed, or will notice before its next step, and begins no other write. With a backend
+// in a cluster this takes 20 seconds. The error is an *UnlockError if no process holds a lock with
+// that ID.
 func (s *Store) ForceUnlock(id string) error {
 	holder, left, err := s.backend.Holder()
 	if err != nil {

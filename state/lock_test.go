@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// neverDone is the context of a process that is killed.
+// neverDone is the context of a process that can only be killed.
 type neverDone struct{ context.Context }
 
 func (neverDone) Deadline() (time.Time, bool) { return time.Time{}, false }
@@ -42,10 +42,10 @@ func TestLockedSaysByWhomAndHowToGoOn(t *testing.T) {
 func TestLockWaits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), state.DefaultFile)
 	tests := map[string]struct {
-		released time.Duration // when the holder lets go
+		released time.Duration // when the holder releases the lock
 		timeout  time.Duration
-		want     time.Duration // how long the other one waits
-		locked   bool          // and in vain
+		want     time.Duration // how long the other process waits
+		locked   bool          // the other process waits in vain
 	}{
 		"at once":                     {time.Hour, 0, 50 * time.Millisecond, true},
 		"in vain":                     {time.Hour, 10 * time.Second, 10 * time.Second, true},

@@ -22,7 +22,7 @@ func (o Output) Equal(other Output) bool {
 	return o.Name == other.Name && o.Sensitive == other.Sensitive && sameJSON(o.Type, other.Type) && sameJSON(o.Value, other.Value)
 }
 
-// sameJSON reports whether two texts are the same JSON value.
+// sameJSON reports whether a and b encode the same JSON value.
 func sameJSON(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {
 		return true

@@ -9,8 +9,8 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// Outputs and checks of an apply replace those of the one before, are on the disk at
-// once, and are no change where they stay the same.
+// TestConclude checks that the outputs and checks of an apply replace those of the previous apply,
+// are on the disk at once, and are no change if they stay the same.
 func TestConclude(t *testing.T) {
 	store := state.Open(filepath.Join(t.TempDir(), "kolla.state.json"))
 	session := lock(t, store)

@@ -15,7 +15,7 @@ import (
 //
 // Begin and Intend are durable: when they return, the change is in the journal and survives
 // a kill of the process. So are Record and Forget, unless the backend has a Lag: then a kill
-// may lose what they said during that time. The caller first intends an object, then writes
+// may lose their changes of that time. The caller first intends an object, then writes
 // it to the cluster, then records it. If the process is killed after the intent, the object
 // may exist or not. The state then has it with Ready false, with the UID of the object to be
 // written or the token of the object to be created, so the next plan recognizes it.
@@ -198,10 +198,10 @@ func (s *Session) Begin(run Run) error {
 	return s.note(run.fits, true, entry{Begin: &opening{Tool: s.tool, Cloud: run.Cloud, Cluster: run.Cluster, Plan: run.Plan}})
 }
 
-// Intend records that the objects are about to be written to the cluster or, with Going, to
-// be deleted. UID identifies an object that is written or deleted, Token one that is
-// created. If Intend returns an error, the caller must not write. The error is a
-// *LockLostError if the lock is lost, whether there is anything to record or not.
+// Intend records that the objects are about to be written to the cluster or, with Going, to be
+// deleted. UID identifies an object that is written or deleted, Token one that is created. If
+// Intend returns an error, the caller must not write. The error is a *LockLostError if the lock is
+// lost, even if there is nothing to record.
 func (s *Session) Intend(objects ...Object) error {
 	entries := make([]entry, len(objects))
 	for i := range objects {
@@ -220,8 +220,8 @@ func (s *Session) CheckLock() error { return s.lock.Check() }
 // many objects at once.
 func (s *Session) Remote() bool { return s.store.Remote() }
 
-// Seed gives a state that was never written a content. It is written together with the
-// next change; without one, nothing is written.
+// Seed sets the content of a state that was never written. The content is written together with the
+// next change; without a change, nothing is written.
 func (s *Session) Seed(st *State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -296,7 +296,7 @@ func (s *Session) take(fits func(*State) error, durable bool, entries []entry) (
 		}
 	}
 	if len(lines) == 0 {
-		if durable && s.journal != nil { // what it says may not be durable yet
+		if durable && s.journal != nil { // the earlier line about the object may not be durable yet
 			for _, e := range entries {
 				ticket = max(ticket, s.tickets[e.address()])
 			}
@@ -307,7 +307,7 @@ func (s *Session) take(fits func(*State) error, durable bool, entries []entry) (
 	for i, e := range s.seed {
 		lines = slices.Insert(lines, i, any(e))
 	}
-	s.ledger.head.Serial += uint64(len(s.seed)) // as a reader of the journal counts
+	s.ledger.head.Serial += uint64(len(s.seed)) // readers of the journal count these lines, too
 	s.seed = nil
 	if s.ledger.head.Lineage == "" {
 		s.ledger.head.Lineage = uuid.NewString()
@@ -360,7 +360,7 @@ func (s *Session) Close() error {
 	}
 	s.closed = true
 	err := s.save()
-	if s.journal != nil { // it keeps what could not be saved
+	if s.journal != nil { // the journal keeps unsaved changes
 		err = errors.Join(err, s.journal.syncAll(), s.journal.close())
 	}
 	return errors.Join(err, s.lock.Release())

@@ -30,7 +30,7 @@ func lock(t testing.TB, store *state.Store) *state.Session {
 	return session
 }
 
-// What a session supposes is written with its first change, and only then.
+// TestSuppose checks that the content of Seed is written with the first change, and not before.
 func TestSuppose(t *testing.T) {
 	dir := t.TempDir()
 	store := state.Open(filepath.Join(dir, state.DefaultFile))
@@ -74,7 +74,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// object is a Deployment as it is recorded once it is there.
+// object returns the record of a Deployment that exists.
 func object(name string) state.Object {
 	return state.Object{
 		Address:       "service." + name + "/Deployment/" + name,
@@ -286,7 +286,7 @@ func TestBackups(t *testing.T) {
 	}
 }
 
-// TestLostState checks that nobody begins a new state beside the backups of another.
+// TestLostState checks that no new state begins if backups of another state exist.
 func TestLostState(t *testing.T) {
 	dir := t.TempDir()
 	store := state.Open(filepath.Join(dir, state.DefaultFile))
@@ -308,7 +308,8 @@ func TestLostState(t *testing.T) {
 	}
 }
 
-// A state that came without its backups is not overwritten without one.
+// TestBackupOfAStateFromElsewhere checks that a state file without backups gets a backup before it
+// is overwritten.
 func TestBackupOfAStateFromElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	store := state.Open(filepath.Join(dir, state.DefaultFile))
@@ -464,8 +465,8 @@ func TestClosedSessionChangesNothing(t *testing.T) {
 	}
 }
 
-// A full disk, or a directory that went away: nothing is begun that cannot be
-// taken down, and what is known is still saved if that works in the end.
+// TestJournalThatCannotBeWritten checks that Intend fails if the journal cannot be written, as on a
+// full disk or without its directory, and that Close still saves all records if it can.
 func TestJournalThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
 	store := state.Open(filepath.Join(dir, state.DefaultFile))
@@ -485,8 +486,7 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// BenchmarkRecord measures what it takes to put a step on the disk, by how many steps
-// are under way at a time.
+// BenchmarkRecord measures the time to write a step to the disk, by the number of concurrent steps.
 func BenchmarkRecord(b *testing.B) {
 	for _, parallel := range []int{1, 10, 64} {
 		b.Run(fmt.Sprintf("parallel=%d", parallel), func(b *testing.B) {

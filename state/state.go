@@ -14,7 +14,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	st := session.State() // of which the plan is made
+//	st := session.State() // make the plan from it
 //	err = session.Begin(state.Run{Plan: id, Cloud: cloud, Cluster: cluster, Lineage: st.Lineage, Serial: st.Serial})
 //	err = session.Intend(object) // durable when it returns
 //	// Write the object to the cluster, and note its UID.
@@ -82,14 +82,14 @@ type Object struct {
 	// Token is the random token of a creation whose result is not recorded yet. The
 	// created object carries the token in an annotation.
 	Token string `json:"token,omitempty"`
-	// Carried is the token that the object carries since its creation. It proves nothing, but
+	// Carried is the token that the object has carried since its creation. It proves nothing, but
 	// its absence shows that somebody removed it.
 	Carried       string    `json:"carried,omitempty"`
 	Family        string    `json:"family,omitempty"` // address without the hash, of a versioned object
 	DependsOn     []string  `json:"depends_on,omitempty"`
 	Partial       bool      `json:"partial,omitempty"`
 	Holds         string    `json:"holds,omitempty"`
-	Protected     string    `json:"protected,omitempty"` // by prevent_destroy, where: "cloud.hcl:12"
+	Protected     string    `json:"protected,omitempty"` // place of prevent_destroy: "cloud.hcl:12"
 	Yields        []Yield   `json:"yields,omitempty"`    // declared fields that are left to others
 	DesiredDigest string    `json:"desired"`             // hash of the desired object at the last apply
 	RunDigest     string    `json:"runs,omitempty"`      // hash of what the pods of a Job do
@@ -140,8 +140,9 @@ type Fingerprint struct {
 // Known reports whether the object is unchanged while its fingerprint stays the same.
 func (f Fingerprint) Known() bool { return f.Server != "" }
 
-// Equal reports whether two fingerprints describe the same object on the same server. The time
-// of the last apply does not count: an apply may have changed a field, and another one back.
+// Equal reports whether two fingerprints describe the same object on the same server. The time of
+// the last apply does not count: one apply may have changed a field, and another one may have
+// changed it back.
 func (f Fingerprint) Equal(other Fingerprint) bool {
 	f.Stamp, other.Stamp = "", ""
 	return f == other

@@ -6,7 +6,8 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// The time of the last apply is no part of the description of an object.
+// TestFingerprintEqual checks that the time of the last apply does not matter when fingerprints are
+// compared.
 func TestFingerprintEqual(t *testing.T) {
 	known := state.Fingerprint{Owned: "ef56", Server: "v1.37.1", Admission: "0789", Stamp: "2026-11-21T02:11:00Z"}
 	for name, test := range map[string]struct {

@@ -13,8 +13,8 @@ const DefaultFile = "kolla.state.json"
 // Store reads and changes one state, which a backend keeps.
 type Store struct{ backend Backend }
 
-// Open returns the store whose state file has the given path. Only the directory has to
-// exist; no file is created before the first lock.
+// Open returns the store whose state file has the given path. Only the directory must exist; no
+// file is created before the first lock.
 func Open(path string) *Store { return &Store{newLocal(path)} }
 
 // New returns the store of a backend.

@@ -61,9 +61,9 @@ func (s *Store) loadForMove() (*ledger, bool, error) {
 	return l, journaled, err
 }
 
-// Replace gives the state another content, and saves it. Content that is there already is
-// not written again. Without force, a state of another lineage is an *OtherStateError, and so
-// is a version that is not newer than the present one. With force, the serial becomes newer.
+// Replace replaces the content of the state, and saves it. It does not write the same content
+// again. Without force, a state of another lineage is an *OtherStateError, and so is a version that
+// is not newer than the present one. With force, the serial becomes newer.
 func (s *Session) Replace(next *State, force bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

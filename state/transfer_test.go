@@ -10,12 +10,12 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// TestMoveOntoAVersion moves a state to a place that has a version of it already. A version
-// that is not an older one stays, and so does the source.
+// TestMoveOntoAVersion moves a state to a place that already has a version of it. If that version
+// is not older, both states must stay.
 func TestMoveOntoAVersion(t *testing.T) {
 	for name, test := range map[string]struct {
-		here, there []string // objects that are recorded here, and there, after the copy
-		want        string   // in the error; empty: it moves
+		here, there []string // objects recorded at the source and at the target after the copy
+		want        string   // part of the error; empty: the state moves
 	}{
 		"the same":  {nil, nil, ""},
 		"older":     {[]string{"nova"}, nil, ""},
@@ -66,7 +66,7 @@ func TestMoveOntoAVersion(t *testing.T) {
 			same(t, "the source", here, read(t, from))
 			same(t, "the target", there, read(t, to))
 
-			// The state there is taken away, as the documents say.
+			// If the state at the target is wrong, the documentation says to move it away.
 			must(t, os.Rename(to.Path(), filepath.Join(t.TempDir(), "wrong.json")))
 			moved, err = state.Move(t.Context(), from, to, state.LockInfo{Operation: "init -migrate-state"}, 0)
 			must(t, err)

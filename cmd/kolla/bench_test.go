@@ -17,8 +17,8 @@ import (
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
 )
 
-// BenchmarkStart measures what does not need a cluster: how long kolla takes to
-// start, and to evaluate the multinode example.
+// BenchmarkStart measures commands that need no cluster: starting kolla, and evaluating the
+// multinode example.
 func BenchmarkStart(b *testing.B) {
 	b.Chdir("../../examples/multinode")
 	for _, command := range []string{"version", "validate"} {
@@ -30,7 +30,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkMultinode measures the life of examples/multinode on the local cluster:
+// BenchmarkMultinode measures plans and applies of examples/multinode on the local cluster:
 // seconds, peak memory, and requests by verb.
 func BenchmarkMultinode(b *testing.B) {
 	b.Setenv("KUBECONFIG", clustertest.Kubeconfig())
@@ -70,8 +70,8 @@ func BenchmarkMultinode(b *testing.B) {
 	destroy()
 }
 
-// BenchmarkDrift measures kolla drift of 1,000 unchanged ConfigMaps beside a client that only
-// lists them.
+// BenchmarkDrift compares kolla drift of 1,000 unchanged ConfigMaps with a client that only lists
+// them.
 func BenchmarkDrift(b *testing.B) {
 	b.Setenv("KUBECONFIG", clustertest.Kubeconfig())
 	b.Chdir(b.TempDir())
@@ -153,8 +153,8 @@ manifest "many" {
 	}
 }
 
-// measure runs kolla as a process of its own, which must succeed. With an audit
-// log it reports the peak memory and the requests of this run.
+// measure runs kolla in a new process, which must succeed. With an audit log it reports the peak
+// memory and the requests of this run.
 func measure(b *testing.B, audit *clustertest.AuditLog, args ...string) {
 	b.Helper()
 	var complaints bytes.Buffer

@@ -24,7 +24,7 @@ type shell struct {
 	env []string // besides PATH and HOME
 }
 
-// newShell makes a shell in a new directory, with the variables that are given.
+// newShell returns a shell in a new directory, with the given environment variables.
 func newShell(t *testing.T, env ...string) shell {
 	t.Helper()
 	return shell{dir: t.TempDir(), env: append([]string{
@@ -47,7 +47,7 @@ func (s shell) try(t *testing.T, program string, args ...string) (code int, out 
 	return command.ProcessState.ExitCode(), string(text)
 }
 
-// want runs a program that has to end with a code and say some words.
+// want runs a program, and checks its exit code and the words in its output.
 func (s shell) want(t *testing.T, code int, words []string, program string, args ...string) string {
 	t.Helper()
 	got, out := s.try(t, program, args...)
@@ -62,10 +62,10 @@ func (s shell) want(t *testing.T, code int, words []string, program string, args
 	return out
 }
 
-// in is the shell in another directory.
+// in returns the shell in another directory.
 func (s shell) in(dir string) shell { return shell{dir, s.env} }
 
-// with is the shell with more variables.
+// with returns the shell with more variables.
 func (s shell) with(env ...string) shell {
 	return shell{s.dir, append(s.env[:len(s.env):len(s.env)], env...)}
 }
@@ -79,7 +79,7 @@ func (s shell) write(t *testing.T, name, text string) {
 	}
 }
 
-// needs skips a test whose programs this machine does not have.
+// needs skips the test if this machine lacks one of the programs.
 func needs(t *testing.T, programs ...string) {
 	t.Helper()
 	for _, name := range programs {
@@ -107,8 +107,8 @@ func (s shell) commit(t *testing.T) {
 	s.want(t, 0, nil, "git", "commit", "-q", "-m", "a change")
 }
 
-// TestCI plans and applies with the scripts of examples/ci and each forge: a comment is created
-// once and then replaced, and main gets the plan that was reviewed, and no other.
+// TestCI checks the scripts of examples/ci with each forge: a plan creates one comment and later
+// replaces it, and the main branch applies the reviewed plan and no other.
 func TestCI(t *testing.T) {
 	t.Parallel()
 	needs(t, "curl", "jq", "git", "unzip")
@@ -187,7 +187,7 @@ func TestCI(t *testing.T) {
 	}
 }
 
-// readerOf is a kubeconfig whose user has the rights of kolla rbac -read-only.
+// readerOf returns the path of a kubeconfig whose user has the rights of kolla rbac -read-only.
 func readerOf(t *testing.T, s shell, state, namespace string) string {
 	t.Helper()
 	s = s.with("KUBECONFIG=" + clustertest.Kubeconfig())
@@ -213,8 +213,8 @@ func readerOf(t *testing.T, s shell, state, namespace string) string {
 	return string(text)
 }
 
-// uploadPlan keeps the plan of a run, as the workflow does. A fork keeps another one under
-// the same name afterwards.
+// uploadPlan stores the plan of a run, as the workflow does. Afterwards it stores another plan
+// under the same name, as a fork can do.
 func uploadPlan(t *testing.T, f *forge, output, plan string) {
 	t.Helper()
 	said, err := os.ReadFile(output)
@@ -233,7 +233,7 @@ func uploadPlan(t *testing.T, f *forge, output, plan string) {
 	f.upload(t, name, []byte("of a fork"), true)
 }
 
-// TestCIWithoutForge plans and applies with the scripts alone.
+// TestCIWithoutForge checks plans and applies with the scripts alone, without a forge.
 func TestCIWithoutForge(t *testing.T) {
 	t.Parallel()
 	needs(t, "git")
@@ -259,7 +259,7 @@ func TestCIFork(t *testing.T) {
 	if err != nil || !strings.Contains(string(page), "mariadb") || strings.Contains(string(page), "memcached") {
 		t.Errorf("diff.md is %q: %v", page, err)
 	}
-	// What BASE got since the change began is not a part of the change.
+	// Changes to BASE after the branch point are no part of the change.
 	s.want(t, 0, nil, "git", "checkout", "-q", "-b", "later", "HEAD~1")
 	s.write(t, "cloud/cloud.hcl", config+"\nservice \"rabbitmq\" {}\n")
 	s.commit(t)
@@ -274,7 +274,7 @@ func TestCIFork(t *testing.T) {
 	s.with("KOLLA_ANNOTATIONS=github").want(t, 1, []string{"marriadb", "::error file="}, "./ci/fork.sh", "HEAD~1")
 }
 
-// TestCIPlanted checks a change that brings a repository of its own as ordinary files, with a
+// TestCIPlanted checks hostile changes. A change contains a repository as ordinary files, with a
 // program in its settings and another origin/main, and directories with the names of revisions.
 func TestCIPlanted(t *testing.T) {
 	t.Parallel()
@@ -329,7 +329,7 @@ func TestCIPlanted(t *testing.T) {
 	s.with("KOLLA_DIR=moved").want(t, 1, []string{"is a submodule"}, "./ci/fork.sh", "HEAD")
 }
 
-// TestInstall checks that install.sh installs only what has the right checksum.
+// TestInstall checks that install.sh installs an archive only if its checksum is right.
 func TestInstall(t *testing.T) {
 	needs(t, "curl")
 	var archive bytes.Buffer

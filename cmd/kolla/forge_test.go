@@ -88,7 +88,7 @@ func newForge(t *testing.T, kind, marker string) *forge {
 	return f
 }
 
-// environment is what a workflow sets for forge.sh.
+// environment returns the variables that a workflow sets for forge.sh.
 func (f *forge) environment() []string {
 	env := []string{"FORGE=" + f.kind, "FORGE_PULL=7", "FORGE_TOKEN=" + forgeToken}
 	switch f.kind {
@@ -101,7 +101,8 @@ func (f *forge) environment() []string {
 	}
 }
 
-// user is refused on GitHub, whose tokens of workflows belong to no user.
+// user returns the user of the token. It fails on GitHub, because tokens of workflows belong to no
+// user there.
 func (f *forge) user(w http.ResponseWriter, _ *http.Request) {
 	if f.kind == "github" {
 		http.Error(w, "not accessible", http.StatusForbidden)
@@ -151,7 +152,7 @@ func (f *forge) create(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// edit changes a comment of anybody: a maintainer's token may do so.
+// edit changes a comment of any author, because a maintainer's token may do so.
 func (f *forge) edit(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.Atoi(r.PathValue("id"))
 	if err != nil || id >= len(f.comments) {
@@ -163,7 +164,7 @@ func (f *forge) edit(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// file is a package registry. Gitea never replaces a file.
+// file serves a package registry. Gitea never replaces a file.
 func (f *forge) file(w http.ResponseWriter, r *http.Request) {
 	content, found := f.packages[r.URL.Path]
 	switch {
@@ -209,7 +210,7 @@ func (f *forge) getArtifact(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(f.artifacts[i].content)
 }
 
-// upload keeps a plan as actions/upload-artifact does.
+// upload stores a plan as actions/upload-artifact does.
 func (f *forge) upload(t *testing.T, name string, plan []byte, fork bool) {
 	t.Helper()
 	var archive bytes.Buffer
@@ -229,7 +230,7 @@ func (f *forge) upload(t *testing.T, name string, plan []byte, fork bool) {
 	f.artifacts = append(f.artifacts, artifact{name, archive.Bytes(), fork})
 }
 
-// plan is the only comment of the bot.
+// plan returns the only comment of the bot.
 func (f *forge) plan(t *testing.T) string {
 	t.Helper()
 	f.mu.Lock()

@@ -28,8 +28,8 @@ func secretValues(ts *testscript.TestScript, name string) map[string][]byte {
 	return values
 }
 
-// talksTLS has a server with the certificate of a Secret and a client that trusts the
-// CA of another one shake hands: talkstls SECRET CA HOST.
+// talksTLS makes a TLS connection between a server with the certificate of a Secret and a client
+// that trusts the CA of another Secret: talkstls SECRET CA HOST.
 func talksTLS(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 3 {
 		ts.Fatalf("usage: [!] talkstls SECRET CA HOST")
@@ -59,7 +59,7 @@ func talksTLS(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// signsSSH signs with the private key of a Secret, and checks it with the public one:
+// signsSSH signs with the private key of a Secret, and verifies the signature with the public key:
 // signsssh SECRET TYPE.
 func signsSSH(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {

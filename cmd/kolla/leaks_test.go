@@ -17,8 +17,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// nowhere searches all files of the script for texts, also within archives, in base64 too:
-// nowhere TEXT... [-- FILE...]. FILEs are the ones that the script itself wrote.
+// nowhere checks that no file of the script contains one of the strings, not even in an archive or
+// in base64: nowhere TEXT... [-- FILE...]. It leaves out FILEs, which the script itself wrote.
 func nowhere(ts *testscript.TestScript, neg bool, args []string) {
 	texts, sources := args, []string(nil)
 	if i := slices.Index(args, "--"); i >= 0 {
@@ -56,7 +56,7 @@ func nowhere(ts *testscript.TestScript, neg bool, args []string) {
 
 var errLeak = errors.New("a file has a secret value")
 
-// spelt returns a text, and the parts of its base64 that do not depend on what is around it.
+// spelt returns a string, and the parts of its base64 that do not depend on the bytes around it.
 func spelt(text string) [][]byte {
 	all := [][]byte{[]byte(text)}
 	for offset, skip := range []int{0, 2, 3} {
@@ -69,8 +69,8 @@ func spelt(text string) [][]byte {
 	return all
 }
 
-// findIn returns the place of the first text in a file, or in a file of the archive that it is;
-// empty: it has none.
+// findIn returns the first place of one of the strings: the file, or a file in an archive. It is
+// empty if none of them is found.
 func findIn(name string, content []byte, texts [][]byte) string {
 	for _, text := range texts {
 		if bytes.Contains(content, text) {
@@ -85,7 +85,7 @@ func findIn(name string, content []byte, texts [][]byte) string {
 	return ""
 }
 
-// unpacked returns the files of an archive; nil: it is none.
+// unpacked returns the files of an archive. There are none if the content is no archive.
 func unpacked(content []byte) map[string][]byte {
 	files := map[string][]byte{}
 	if archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content))); err == nil {
@@ -109,7 +109,8 @@ func unpacked(content []byte) map[string][]byte {
 	}
 }
 
-// TestNowhereLooksIntoArchives checks that the search itself finds what it looks for.
+// TestNowhereLooksIntoArchives checks that the search finds strings in base64 and in nested
+// archives.
 func TestNowhereLooksIntoArchives(t *testing.T) {
 	const text = "a swordfish in a box"
 	var tarred, zipped, gzipped bytes.Buffer

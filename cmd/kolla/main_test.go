@@ -21,7 +21,7 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// withCluster runs tests beside a real API server.
+// withCluster runs tests with a real API server.
 type withCluster struct{ m *testing.M }
 
 func (w withCluster) Run() int {
@@ -42,16 +42,15 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts checks what the command line does. Each script has a namespace of
-// its own, named in $NS; NAMESPACE stands for it in its configuration files. The
-// examples are in $EXAMPLES.
+// TestScripts runs the scripts that specify the command line. Each script has its own namespace in
+// $NS; its configuration files contain NAMESPACE instead. The examples are in $EXAMPLES.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	runScripts(t, scriptFiles(t, "script"))
 }
 
-// TestScriptsAlone is for scripts that break something for the whole cluster. They run
-// one after another, before all tests that run in parallel.
+// TestScriptsAlone runs the scripts that break something for the whole cluster. They run one after
+// another, before all tests that run in parallel.
 func TestScriptsAlone(t *testing.T) {
 	for _, file := range scriptFiles(t, "alone") {
 		// testscript.Run runs its files in parallel; this t.Run waits for its file.
@@ -126,13 +125,13 @@ func nameNamespace(dir, namespace string) error {
 
 var unfit = regexp.MustCompile(`[^a-z0-9-]+`)
 
-// namespaceOf makes a namespace's name from the folder of a script.
+// namespaceOf makes the name of a namespace from the directory of a script.
 func namespaceOf(dir string) string {
 	name := strings.TrimPrefix(filepath.Base(dir), "script-")
 	return "t-" + strings.Trim(unfit.ReplaceAllString(strings.ToLower(name), "-"), "-")
 }
 
-// execKubectl becomes the kubectl that is compiled into the local cluster.
+// execKubectl replaces this process by the kubectl in the binary of the local cluster.
 func execKubectl() int {
 	binary := os.Getenv(clustertest.BinaryVariable)
 	err := syscall.Exec(binary, append([]string{binary, "kubectl"}, os.Args[1:]...), append(os.Environ(), "GOGC=off"))
@@ -155,7 +154,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// killed runs a command and kills it when a line of its output contains TEXT: killed TEXT COMMAND...
+// killed runs a command, and kills it when a line of its output contains TEXT:
+// killed TEXT COMMAND...
 func killed(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: killed TEXT COMMAND...")
@@ -189,7 +189,7 @@ func edit(ts *testscript.TestScript, neg bool, args []string) {
 	fmt.Fprintf(ts.Stdout(), "edited %s\n", args[0])
 }
 
-// foreignState writes the state of a cluster that nobody has: foreignstate FILE.
+// foreignState writes a state of a cluster that does not exist: foreignstate FILE.
 func foreignState(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: foreignstate FILE")
@@ -226,9 +226,9 @@ func misplaced(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(session.Close())
 }
 
-// asApplied takes what kolla render has printed apart into what is in nodes that
-// are not kolla's and all the rest, and fills in what is only known in the cluster, the
-// values of Secrets and the tokens: asapplied RENDERED OBJECTS NODES.
+// asApplied splits the output of kolla render: asapplied RENDERED OBJECTS NODES. NODES gets the
+// nodes, of which kolla owns only some fields, and OBJECTS gets all other objects. It adds values
+// that are only in the cluster, such as the values of Secrets and tokens.
 func asApplied(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: asapplied RENDERED OBJECTS NODES")
@@ -278,7 +278,7 @@ func nameOf(u *unstructured.Unstructured) string {
 	return strings.Join([]string{u.GetAPIVersion(), u.GetKind(), u.GetNamespace(), u.GetName()}, "/")
 }
 
-// addNodes adds the addresses of nodes to a policy, which render does not know.
+// addNodes adds the addresses of nodes, which render does not know, to a policy.
 func addNodes(ts *testscript.TestScript, u, live *unstructured.Unstructured) {
 	rules, _, err := unstructured.NestedSlice(u.Object, "spec", "ingress")
 	ts.Check(err)
@@ -296,8 +296,8 @@ func addNodes(ts *testscript.TestScript, u, live *unstructured.Unstructured) {
 	ts.Check(unstructured.SetNestedSlice(u.Object, rules, "spec", "ingress"))
 }
 
-// withAdded is an object with what apply adds to it: the token of its creation, the values
-// of a Secret, the addresses of nodes, and that a job runs nothing.
+// withAdded returns an object with the values that apply adds: annotations, the values of a Secret,
+// the addresses of nodes, and the completions of a job that ran nothing.
 func withAdded(ts *testscript.TestScript, u, live *unstructured.Unstructured) string {
 	if u.GetKind() == "Secret" {
 		u.Object["data"] = live.Object["data"]
@@ -305,7 +305,8 @@ func withAdded(ts *testscript.TestScript, u, live *unstructured.Unstructured) st
 	if u.GetKind() == "NetworkPolicy" {
 		addNodes(ts, u, live)
 	}
-	// Render does not know that the service was new, so that an upgrade ran nothing.
+	// Render does not know that the service was new, and that its upgrade job therefore ran
+	// nothing.
 	if completions, found, err := unstructured.NestedInt64(live.Object, "spec", "completions"); err == nil && found && completions == 0 {
 		ts.Check(unstructured.SetNestedField(u.Object, int64(0), "spec", "completions"))
 	}

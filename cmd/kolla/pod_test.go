@@ -137,7 +137,7 @@ service "mariadb" {}
 	operator.want(t, 0, nil, "sh", "-c", crontab(t, operator.dir))
 }
 
-// line is what follows a text in a file of examples/drift, up to the end of the line.
+// line returns the rest of a line of a file of examples/drift, after the given beginning.
 func line(t *testing.T, name, after string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../examples/drift", name))
@@ -152,13 +152,13 @@ func line(t *testing.T, name, after string) string {
 	return found
 }
 
-// crontab is the command in the crontab of the examples for a configuration in dir.
+// crontab returns the command in the example's crontab, for a configuration in dir.
 func crontab(t *testing.T, dir string) string {
 	t.Helper()
 	return strings.ReplaceAll(line(t, "crontab", "7,22,37,52 * * * * "), "/srv/clouds/prod", dir)
 }
 
-// gauges are the names of the metrics in a file, sorted.
+// gauges returns the sorted names of the metrics in a file.
 func gauges(t *testing.T, path string) []string {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -39,7 +39,7 @@ func standards(ts *testscript.TestScript, neg bool, args []string) {
 		var pod corev1.Pod
 		ts.Check(yaml.Unmarshal(content, &pod))
 		windows = pod.Spec.OS != nil && pod.Spec.OS.Name == corev1.Windows
-		pod.Name = strings.ReplaceAll(pod.Name, "_", "-") // the server takes no such names
+		pod.Name = strings.ReplaceAll(pod.Name, "_", "-") // the server accepts no underscores in names
 		_, err = pods.Create(context.Background(), &pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err
 	}
@@ -68,7 +68,7 @@ func standards(ts *testscript.TestScript, neg bool, args []string) {
 	fmt.Fprintf(ts.Stdout(), "%v\n", tried)
 }
 
-// restrictedPods are the files of the newest version of the level.
+// restrictedPods returns the files of the newest version of the level.
 func restrictedPods(ts *testscript.TestScript, which string) []string {
 	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/pod-security-admission")
 	output, err := list.Output()

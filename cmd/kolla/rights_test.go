@@ -50,7 +50,7 @@ func requestsOf(ts *testscript.TestScript, user string) []clustertest.Request {
 	return found
 }
 
-// refusals prints which requests of a user were refused, each kind once: refusals USER.
+// refusals prints the refused requests of a user, each kind once: refusals USER.
 func refusals(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: refusals USER")
@@ -64,8 +64,8 @@ func refusals(ts *testscript.TestScript, neg bool, args []string) {
 	printOnce(ts, found)
 }
 
-// unused prints which verbs of the roles in files a user has never needed, each once:
-// unused USER FILE...
+// unused prints the verbs of roles that no request of a user needed, each once: unused USER FILE...
+// The roles are in the files.
 func unused(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: unused USER FILE...")
@@ -104,7 +104,7 @@ func unusedOf(requests []clustertest.Request, namespace string, rule rbacv1.Poli
 	return out
 }
 
-// printOnce prints lines, sorted, each once.
+// printOnce prints the sorted lines without duplicates.
 func printOnce(ts *testscript.TestScript, lines []string) {
 	slices.Sort(lines)
 	for _, line := range slices.Compact(lines) {

@@ -13,8 +13,8 @@ import (
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
 )
 
-// TestTerraformExec checks that HashiCorp's library for programs that run Terraform runs
-// kolla in its place, with the options that it gives by itself, and reads what kolla prints.
+// TestTerraformExec checks that HashiCorp's library for running Terraform can run kolla instead,
+// with the options that the library always passes, and can read kolla's output.
 func TestTerraformExec(t *testing.T) {
 	dir, ctx := t.TempDir(), t.Context()
 	config := `cloud "` + clustertest.Namespace(t) + `" {
@@ -39,7 +39,7 @@ output "host" {
 	if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// The program of the tests is kolla under this name.
+	// The test binary behaves as kolla under this name.
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ output "host" {
 		t.Errorf("Graph: %v", err)
 	}
 
-	// Of what kolla does otherwise the client learns the reason.
+	// If kolla cannot do what Terraform does, the client gets the reason.
 	if err := tf.Apply(ctx, tfexec.Lock(false)); err == nil || !strings.Contains(err.Error(), "It always takes the lock") {
 		t.Errorf("an apply without a lock: %v", err)
 	}

@@ -13,25 +13,26 @@ import (
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
 )
 
-// step is one thing that a reader of the tutorial does.
+// step is one step of the tutorial: writing a file, or running a command.
 type step struct {
 	line    int    // in the tutorial
-	file    string // to write; empty: a command to run
-	text    string // of the file, or the command
-	fails   bool   // the command is to fail
-	output  string // that the tutorial shows
-	outside bool   // what the tests did before: the build
+	file    string // file to write; empty: run a command
+	text    string // content of the file, or the command
+	fails   bool   // the command must fail
+	output  string // output in the tutorial
+	outside bool   // done before the test: the build
 }
 
 var (
 	block    = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
 	fileName = regexp.MustCompile("`([a-z/.-]+\\.hcl)`")
-	// builds are the commands that made what runs this test.
+	// builds are the commands that build the programs for this test.
 	builds = []string{"make build", "make devcluster", "export PATH=$PWD/bin:$PATH"}
 )
 
-// stepsOf reads the tutorial: a block of HCL goes to the last file named before it, and of
-// any other block the lines that begin with "$ " are commands and the others output.
+// stepsOf reads the steps of the tutorial. A block of HCL is the content of the last file named
+// before it. In any other block, lines that begin with "$ " are commands, and the other lines are
+// their output.
 func stepsOf(t *testing.T, text string) []step {
 	t.Helper()
 	var steps []step
@@ -61,8 +62,8 @@ func stepsOf(t *testing.T, text string) []step {
 	return steps
 }
 
-// TestTutorial does what the tutorial says, from the first command to the last, and holds
-// that each command prints what the tutorial shows of it.
+// TestTutorial runs the tutorial from the first command to the last, and checks that each command
+// prints the output in the tutorial.
 func TestTutorial(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/tutorial.md")
@@ -95,7 +96,7 @@ func TestTutorial(t *testing.T) {
 	var out bytes.Buffer
 	command.Stdout = &out
 	failed := command.Run()
-	if failed != nil { // the cluster may be left over
+	if failed != nil { // the cluster may still run
 		stop := exec.Command(binary, "down", "-dir", filepath.Join(home, "kolla-tutorial", "cluster"), "-delete")
 		t.Logf("%s", first(stop.CombinedOutput()))
 	}
@@ -119,7 +120,7 @@ func TestTutorial(t *testing.T) {
 	}
 }
 
-// printed is what each of the steps printed.
+// printed returns the output of each step.
 func printed(output string, steps int) []string {
 	var done []string
 	for i := range steps {

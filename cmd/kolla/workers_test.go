@@ -18,13 +18,13 @@ import (
 	"kolla.openstack.org/kolla/internal/cli"
 )
 
-// To start the test binary as kolla takes the processor as long as a small plan. The kolla in the
-// PATH of tests is therefore testdata/client. It asks a worker, which is a process of the test
-// binary that runs one command line after another. With KOLLA_TEST_PROCESS=1 in its environment,
-// the client becomes a process of kolla instead. With -parallel=1, command lines run in the
-// process of the test, where a debugger finds them.
+// Starting the test binary as kolla takes as much processor time as a small plan. Therefore the
+// kolla in the PATH of tests is testdata/client. It asks a worker: a process of the test binary
+// that runs one command line after another. With KOLLA_TEST_PROCESS=1 in its environment, the
+// client becomes a process of kolla instead. With -parallel=1, command lines run in the process of
+// the test, where a debugger finds them.
 
-// processVariable is the environment variable that has the client become a process of kolla.
+// processVariable is the environment variable that makes the client become a process of kolla.
 const processVariable = "KOLLA_TEST_PROCESS"
 
 // workers has the processes that run command lines for clients.
@@ -34,7 +34,7 @@ type workers struct {
 	running sync.WaitGroup
 	mutex   sync.Mutex
 	idle    []*net.UnixConn // connections to workers that have nothing to do
-	stopped bool            // a worker that has nothing to do any more ends
+	stopped bool            // workers end when they become idle
 }
 
 // startWorkers installs the client in place of the test binary kolla, which is the first one in
@@ -77,7 +77,7 @@ func startWorkers() (stop func(), err error) {
 	return func() { listener.Close(); w.stop() }, nil
 }
 
-// dispatch has a worker serve a client.
+// dispatch lets a worker serve a client.
 func (w *workers) dispatch(client *net.UnixConn) {
 	worker, err := w.take()
 	if err == nil {
@@ -139,10 +139,10 @@ func (w *workers) stop() {
 	w.running.Wait()
 }
 
-// workerName is the name by which the test binary is a worker.
+// workerName is the program name that makes the test binary a worker.
 const workerName = "kolla-worker"
 
-// work serves clients, whose connections come through file 3, until that is closed.
+// work serves the clients whose connections come through file 3, until file 3 is closed.
 func work() {
 	control, err := unixConn(os.NewFile(3, "control"))
 	if err != nil {
@@ -175,7 +175,7 @@ func serveInside(client *net.UnixConn) {
 	enter(directory, environ)
 }
 
-// serve runs the command line of a client. If the client ends before it, gone is called.
+// serve runs the command line of a client. If the client ends before the command, serve calls gone.
 func serve(client *net.UnixConn, gone func()) {
 	defer client.Close()
 	files, err := receive(client, 3)
@@ -200,7 +200,7 @@ func serve(client *net.UnixConn, gone func()) {
 	go func() {
 		var message string
 		for messages.Decode(&message) == nil {
-			if ctx.Err() != nil { // as the second signal ends kolla
+			if ctx.Err() != nil { // a second signal ends kolla
 				break
 			}
 			cancel()
@@ -211,10 +211,10 @@ func serve(client *net.UnixConn, gone func()) {
 	}()
 	code := cli.Run(ctx, request.Args, files[0], files[1], files[2])
 	done.Store(true)
-	_, _ = client.Write([]byte{byte(code)}) // a client that is gone needs none
+	_, _ = client.Write([]byte{byte(code)}) // the write fails if the client is gone
 }
 
-// enter makes the directory and the environment of a client those of this process.
+// enter gives this process the directory and the environment of a client.
 func enter(directory string, environ []string) {
 	os.Clearenv()
 	for _, variable := range environ {
@@ -228,7 +228,7 @@ func enter(directory string, environ []string) {
 	}
 }
 
-// passOn sends the connection to a client to a worker.
+// passOn gives a worker the connection to a client.
 func passOn(worker, client *net.UnixConn) error {
 	file, err := client.File()
 	if err != nil {

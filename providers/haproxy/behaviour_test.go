@@ -18,8 +18,8 @@ import (
 	"kolla.openstack.org/kolla/providers/haproxy"
 )
 
-// TestBehaviour runs HAProxy with a rendered file between a client and two nodes,
-// and holds what the file promises.
+// TestBehaviour runs HAProxy with a rendered file between a client and two nodes, and checks that
+// it behaves as the file promises.
 func TestBehaviour(t *testing.T) {
 	program := findHAProxy(t)
 	servicePort, nodePort := freePort(t, "127.0.0.1"), freePort(t, "127.0.0.2")
@@ -81,14 +81,14 @@ func TestBehaviour(t *testing.T) {
 	})
 }
 
-// The moods of a node.
+// The modes of a node.
 const (
 	serves  = iota
-	hangsUp // answers no request, but is well
-	unready // serves, and says that it is not ready
+	hangsUp // closes connections without an answer, but passes health checks
+	unready // serves, but fails health checks
 )
 
-// node is what HAProxy takes for a node of the cluster.
+// node is a fake node of the cluster behind HAProxy.
 type node struct {
 	server *http.Server
 
@@ -143,14 +143,14 @@ func (n *node) take() []*http.Request {
 
 func (n *node) stop() { n.server.Close() }
 
-// client makes a connection for each request: on one that was used before, HAProxy
-// tells of a failure by closing it.
+// client makes a new connection for each request. On a connection that was used before, HAProxy
+// would report a failure by closing it.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-// address is where clients connect to.
+// address is the address that clients connect to.
 type address string
 
-// ask sends a request that claims to have come a long way, and expects a status.
+// ask sends a request with forged forwarding headers, and checks the status of the answer.
 func (a address) ask(t *testing.T, method string, want int) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, "http://"+string(a)+"/", http.NoBody)
@@ -173,8 +173,7 @@ func (a address) ask(t *testing.T, method string, want int) {
 	}
 }
 
-// askUntil sends requests, which must all be answered, four at a time until those
-// had an effect.
+// askUntil sends requests, four at a time, until effect returns true. All of them must succeed.
 func (a address) askUntil(t *testing.T, effect func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
@@ -192,7 +191,7 @@ func (a address) askUntil(t *testing.T, effect func() bool) {
 	}
 }
 
-// thisDevice matches what in the file belongs to a device of its own.
+// thisDevice matches the settings of the file that only work on the operator's load balancer.
 var thisDevice = regexp.MustCompile(`(?m)^    (user|group|chroot) .*\n`)
 
 // startHAProxy runs HAProxy on 127.0.0.1, in front of 127.0.0.2 and 127.0.0.3.

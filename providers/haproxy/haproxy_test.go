@@ -72,8 +72,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestAccepted asks HAProxy itself whether the golden files are good; a warning
-// counts as an error.
+// TestAccepted checks that HAProxy itself accepts the golden files without a warning.
 func TestAccepted(t *testing.T) {
 	program := findHAProxy(t)
 	files, err := filepath.Glob("testdata/*.golden.cfg")
@@ -87,7 +86,7 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-// TestMistakes covers what the file cannot be made of.
+// TestMistakes checks the diagnostics for configurations and nodes that no file can be made from.
 func TestMistakes(t *testing.T) {
 	good := []haproxy.Node{{Name: "n1", Address: "198.51.100.1"}, {Name: "n2", Address: "198.51.100.2"}}
 	cases := map[string]struct {
@@ -162,7 +161,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestNodes covers how Nodes are read.
+// TestNodes checks the conversion of Nodes, and the choice of their addresses.
 func TestNodes(t *testing.T) {
 	const source = `
 - metadata: { name: both, labels: { zone: edge } }
@@ -210,7 +209,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// findHAProxy finds the program that a test is about, or skips it.
+// findHAProxy returns the path of HAProxy. Without HAProxy, it skips the test.
 func findHAProxy(t *testing.T) string {
 	t.Helper()
 	program, err := exec.LookPath("haproxy")

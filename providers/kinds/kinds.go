@@ -1,6 +1,6 @@
-// Package kinds knows which kinds of Kubernetes are special, and in which way: one table,
-// with one row for each kind. It says, for example, which kinds hold data, and which are ready as
-// soon as they are written. A kind without a row is nothing special.
+// Package kinds knows the special properties of kinds of Kubernetes: one table, with one row for
+// each kind. It says, for example, which kinds hold data, and which are ready as soon as they are
+// written. A kind without a row has no special properties.
 package kinds
 
 import (
@@ -52,7 +52,7 @@ var (
 	RoleBinding        = schema.GroupKind{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}
 )
 
-// row is what is special about a kind.
+// row has the special properties of a kind.
 type row struct {
 	// pods is the path of the pod template; empty for a Pod, nil for a kind without pods.
 	pods []string
@@ -149,11 +149,11 @@ func RunsPods(kind schema.GroupKind) bool {
 	return false
 }
 
-// ClusterScoped reports whether the kind is one of Kubernetes' own outside of namespaces.
+// ClusterScoped reports whether the kind is one of Kubernetes' own kinds that are not namespaced.
 func ClusterScoped(kind schema.GroupKind) bool { return table[kind].clusterScoped }
 
-// FieldBehind returns the field of the specification that an annotation stands for; empty: for
-// none. An autoscaler in version v1 has such annotations for the fields of later versions.
+// FieldBehind returns the field of the specification that an annotation contains. It is empty for
+// other annotations. Version v1 of autoscalers has such annotations for fields of later versions.
 func FieldBehind(annotation string) string {
 	switch annotation {
 	case "autoscaling.alpha.kubernetes.io/metrics":

@@ -11,8 +11,8 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// TestPods checks that the table knows the pods of each kind of Kubernetes that has any, and
-// where they are.
+// TestPods checks that the table has the path of the pod template for each kind of Kubernetes that
+// has pods, and for no other kind.
 func TestPods(t *testing.T) {
 	seen := 0
 	for gvk, typ := range scheme.Scheme.AllKnownTypes() {
@@ -36,7 +36,7 @@ func TestPods(t *testing.T) {
 	}
 }
 
-// templateIn finds a pod template below spec of a type.
+// templateIn returns the path of the pod template within the spec of a type.
 func templateIn(typ reflect.Type, path []string) ([]string, bool) {
 	if typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
@@ -59,7 +59,7 @@ func templateIn(typ reflect.Type, path []string) ([]string, bool) {
 	return nil, false
 }
 
-// TestSwept checks that a destroy lists kinds in namespaces, in one order.
+// TestSwept checks that Swept returns only namespaced kinds, in a fixed order.
 func TestSwept(t *testing.T) {
 	for i, kind := range kinds.Swept() {
 		if kinds.ClusterScoped(kind.GroupKind()) {

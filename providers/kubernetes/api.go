@@ -14,10 +14,10 @@ type Options = connect.Options
 // Warning is a warning of the server, such as the use of a deprecated API.
 type Warning = connect.Warning
 
-// UnreachableError says that the server cannot be reached.
+// UnreachableError reports that the server cannot be reached.
 type UnreachableError = connect.UnreachableError
 
-// AmbiguousKindError says that several groups have a kind of the same name.
+// AmbiguousKindError reports that several groups have a kind of the same name.
 type AmbiguousKindError = resources.AmbiguousKindError
 
 // Writer is the only type that changes the cluster.

@@ -25,8 +25,8 @@ func connectSlowly(t *testing.T, delay time.Duration) *kubernetes.Client {
 	})
 }
 
-// TestWaitingCostsNoMoreForMore checks that waits for many objects of all kinds, which last
-// long enough for everybody to ask why, ask the server no more than the waits for a few.
+// TestWaitingCostsNoMoreForMore checks that waits for many objects of all kinds need no more
+// requests than waits for a few, even if they last long enough to examine their causes.
 func TestWaitingCostsNoMoreForMore(t *testing.T) {
 	t.Parallel()
 	client := connectSlowly(t, 100*time.Millisecond)
@@ -44,7 +44,7 @@ func TestWaitingCostsNoMoreForMore(t *testing.T) {
 			if manifest == daemonSet {
 				named = strings.Replace(named, "    spec: {", "    spec: {nodeName: ctl-1, ", 1)
 				if i > 0 {
-					continue // a pod on each node, each time
+					continue // each DaemonSet needs a pod on each node
 				}
 			}
 			annotations := never
@@ -57,7 +57,7 @@ func TestWaitingCostsNoMoreForMore(t *testing.T) {
 			refs = append(refs, providers.RefOf(applied(t, connect(t), namespace, named, annotations)))
 		}
 	}
-	// Two looks, 3 and 8 seconds after the begin.
+	// Within this time, each wait examines its cause twice: after 3 and after 8 seconds.
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	var group sync.WaitGroup
@@ -80,12 +80,12 @@ func TestWaitingCostsNoMoreForMore(t *testing.T) {
 		}
 	}
 	got := client.Requests()
-	// Of each kind that is waited for, and of pods, events and nodes.
+	// One LIST and WATCH is allowed for each kind of the objects, and for pods, events and nodes.
 	if got["list"] > 7 || got["watch"] > 7 {
 		t.Errorf("%d objects were waited for with %v, want at most 7 LISTs and 7 WATCHes", len(refs), got)
 	}
-	// The log of each container that ends, once for each of its runs, and of each that
-	// runs at the end of the wait.
+	// Wait reads the log of each run of a container that ends, and of each container that runs at
+	// the end of the wait.
 	if got["get"] > 60 {
 		t.Errorf("%d objects were waited for with %v: too many logs were read", len(refs), got)
 	}

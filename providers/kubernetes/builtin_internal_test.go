@@ -13,7 +13,8 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 )
 
-// What needs no discovery is what discovery says, and all of the core needs none.
+// TestBuiltinIsWhatTheServerHas checks that the built-in kinds match the server's discovery, and
+// that they contain all kinds of the core group.
 func TestBuiltinIsWhatTheServerHas(t *testing.T) {
 	client, err := Connect(connect.Options{Kubeconfig: clustertest.Kubeconfig()})
 	if err != nil {

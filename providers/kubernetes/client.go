@@ -36,8 +36,8 @@ type Client struct{ access *resources.Access }
 
 var _ providers.Reader = (*Client)(nil)
 
-// Connect finds the cluster as kubectl does. It sends no request: the first one is that of
-// Identity. Its errors are failure.Explained.
+// Connect finds the cluster as kubectl does. It sends no request: Identity sends the first one. Its
+// errors are failure.Explained.
 func Connect(options Options) (*Client, error) {
 	connection, err := connect.Open(options)
 	if err != nil {
@@ -70,10 +70,10 @@ func (c *Client) Reachable(ctx context.Context, patience time.Duration) error {
 	return c.access.Connection.Reachable(ctx, patience)
 }
 
-// List reads all objects of a kind, in one namespace or (empty, or a kind without
-// namespaces) in the whole cluster. It is a consistent read: it sees everything that was
-// written before it began. A kind that the server does not have is an error that satisfies
-// meta.IsNoMatchError. Any other answer than the list is a *providers.UnreadableError.
+// List reads all objects of a kind, in one namespace or (empty, or a kind without namespaces) in
+// the whole cluster. It is a consistent read: it sees everything that was written before it began.
+// If the server does not have the kind, the error satisfies meta.IsNoMatchError. If the server
+// refuses to list this kind only, the error is a *providers.UnreadableError.
 func (c *Client) List(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {
 	return list.Readable(ctx, c.access, kind, namespace)
 }
@@ -116,8 +116,8 @@ func (c *Client) Resource(ctx context.Context, kind schema.GroupVersionKind) (na
 	return found.GVR.Resource, err
 }
 
-// Workload reads a StatefulSet or DaemonSet once its controller has seen its present
-// specification. It is not known before which pods are outdated.
+// Workload reads a StatefulSet or DaemonSet once its controller has seen its present specification.
+// Before that, it is not known which pods are outdated.
 func (c *Client) Workload(ctx context.Context, ref providers.Ref) (*unstructured.Unstructured, error) {
 	return readiness.ObservedWorkload(ctx, c.access, ref)
 }
@@ -138,9 +138,9 @@ func (c *Client) Pods(ctx context.Context, workload *unstructured.Unstructured) 
 	return readiness.Pods(ctx, readiness.NewServer(c.access), workload)
 }
 
-// DryRun asks the server for the result of an apply. Fields that others own are a
-// *providers.ConflictError, unless Force is set. A fault that the server finds in the object
-// is an apierrors.APIStatus. With Surrogate, the answer and errors contain the object's own
+// DryRun asks the server for the result of an apply. If other managers own fields, the error is a
+// *providers.ConflictError, unless Force is set. If the server finds a fault in the object, the
+// error is an apierrors.APIStatus. With Surrogate, the answer and errors contain the object's own
 // name and namespace.
 func (c *Client) DryRun(ctx context.Context, object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error) {
 	return dryrun.Run(ctx, c.access, object, options)

@@ -43,7 +43,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// The context is the one that was asked for, else the current one.
+// TestContext checks that the client uses the named context, or else the current one.
 func TestContext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	text := "{apiVersion: v1, kind: Config, current-context: one, contexts: [{name: one, context: {cluster: c, user: u}}, {name: two, context: {cluster: c, user: u}}], users: [{name: u, user: {token: t}}], clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]}"
@@ -61,7 +61,8 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// A server that does as if it was older answers as an older one.
+// TestIdentityOfAServerThatEmulates checks that the identity contains the version that the server
+// emulates, if that differs from its own.
 func TestIdentityOfAServerThatEmulates(t *testing.T) {
 	for version, want := range map[string]string{
 		`{"gitVersion": "v1.37.1", "major": "1", "minor": "37"}`:                                                "",
@@ -83,7 +84,8 @@ func TestIdentityOfAServerThatEmulates(t *testing.T) {
 	}
 }
 
-// What answers no first request is named, with the way on.
+// TestNoRequestGetsThrough checks that an error names a server that answers no first request, and
+// says what to do.
 func TestNoRequestGetsThrough(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer          http.HandlerFunc
@@ -180,7 +182,7 @@ func TestConnectChoosesKubeconfigAsKubectlDoes(t *testing.T) {
 	}
 }
 
-// explained checks what Explain makes of an error.
+// explained checks the explanation of an error.
 func explained(t *testing.T, err error, summary, detail string) {
 	t.Helper()
 	gotSummary, gotDetail, ok := failure.Explain(err)
@@ -415,7 +417,8 @@ func kubeconfigOf(t *testing.T, url string) string {
 	return path
 }
 
-// A client limits its rate itself if the server does not schedule requests.
+// TestRequestsAreHeldBack checks that a client limits its own rate if the server does not schedule
+// requests.
 func TestRequestsAreHeldBack(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -430,7 +433,7 @@ func TestRequestsAreHeldBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// 60 requests over the burst at 50 a second.
+	// The client sends 60 requests more than the burst, at 50 requests a second.
 	if took := time.Since(start); took < time.Second {
 		t.Errorf("%v took %s", client.Requests(), took)
 	}
@@ -480,7 +483,8 @@ func TestListStartsOverWhenItsPagesExpire(t *testing.T) {
 	}
 }
 
-// TestUnreachable lets a server go away in the middle, and come back.
+// TestUnreachable checks the reports of an outage: the server stops answering in the middle, and
+// then answers again.
 func TestUnreachable(t *testing.T) {
 	var down atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

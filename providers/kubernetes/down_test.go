@@ -16,8 +16,8 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
-// bareNode makes a node that nothing plays the kubelet of: its pods are as the test says.
-// It takes those of no other test, but other tests count nodes: not for a parallel test.
+// bareNode makes a node without a kubelet, so the test itself sets the status of its pods. The node
+// takes no pods of other tests. But other tests count nodes, so parallel tests must not use it.
 func bareNode(t *testing.T, name, label string) {
 	t.Helper()
 	manifest := filepath.Join(t.TempDir(), "node.json")
@@ -37,7 +37,8 @@ func nodeIs(t *testing.T, name, ready string) {
 		`{"status": {"capacity": {"pods": "10"}, "allocatable": {"pods": "10"}, "conditions": [{"type": "Ready", "status": %q, "reason": "Test", "lastHeartbeatTime": %q, "lastTransitionTime": %q}]}}`, ready, now, now))
 }
 
-// podOn is the pod of the namespace on a node, once there is one that stays.
+// podOn waits for a pod of the namespace on a node, and returns its name. It ignores pods that are
+// being deleted.
 func podOn(t *testing.T, namespace, node string) string {
 	t.Helper()
 	var pod string
@@ -56,8 +57,8 @@ func podIs(t *testing.T, namespace, pod, ready string) {
 		`{"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": %q, "lastTransitionTime": %q}]}}`, ready, now))
 }
 
-// agentOn is a DaemonSet on the nodes of a test. It bears all taints, as agents do, so
-// that Kubernetes goes on to count nodes that are down.
+// agentOn returns a DaemonSet for the nodes of a test. It tolerates all taints, as agents do, so
+// Kubernetes still counts nodes that are down.
 func agentOn(label string) string {
 	return strings.Replace(daemonSet, "    spec: {", "    spec: {terminationGracePeriodSeconds: 0, tolerations: [{operator: Exists}], nodeSelector: {only-for: "+label+"}, ", 1)
 }
@@ -71,8 +72,8 @@ func waitFor(t *testing.T, client *kubernetes.Client, ref providers.Ref, limit t
 	return &got, err
 }
 
-// TestNodesThatAreDownAreNotWaitedFor: a DaemonSet is ready when its pods on nodes that
-// are up are.
+// TestNodesThatAreDownAreNotWaitedFor checks that a DaemonSet is ready when its pods are ready on
+// all nodes that are up.
 func TestNodesThatAreDownAreNotWaitedFor(t *testing.T) {
 	client, namespace := connect(t), clustertest.Namespace(t)
 	up, down := namespace+"-up", namespace+"-down"
@@ -83,7 +84,7 @@ func TestNodesThatAreDownAreNotWaitedFor(t *testing.T) {
 	podOn(t, namespace, down)
 	nodeIs(t, down, "False")
 
-	// The pod on the other node is waited for.
+	// Wait must still wait for the pod on the other node.
 	got, err := waitFor(t, client, ref, 5*time.Second)
 	var failure *providers.NotReadyError
 	if !errors.As(err, &failure) {
@@ -101,8 +102,8 @@ func TestNodesThatAreDownAreNotWaitedFor(t *testing.T) {
 		t.Errorf("in the end it said %q", last)
 	}
 
-	// What a change leaves on the node that is down is not waited for either, and what it
-	// has not reached on the other one is.
+	// After a change, Wait does not wait for the outdated pod on the node that is down. It waits
+	// for the pod on the other node.
 	second := strings.Replace(agentOn(namespace), "agent:1", "agent:2", 1)
 	applied(t, client, namespace, second, nil)
 	if got, err = waitFor(t, client, ref, 8*time.Second); !errors.As(err, &failure) || !strings.Contains(failure.Reason, down+" is down, and Kubernetes counts that as unavailable (at most 1 may be)") {
@@ -121,15 +122,15 @@ func TestNodesThatAreDownAreNotWaitedFor(t *testing.T) {
 		t.Errorf("the new pod is ready: got %v after %q", err, got.said)
 	}
 
-	// A node that is gone is as one that is down.
+	// Wait treats a deleted node as a node that is down.
 	clustertest.Kubectl(t, "delete", "node", down)
 	if got, err = waitFor(t, client, ref, 15*time.Second); err != nil {
 		t.Errorf("the node is gone: got %v after %q", err, got.said)
 	}
 }
 
-// TestNodesDownOnDelete: pods that are replaced on request are as good as new ones on
-// nodes that are up, and of no interest on others.
+// TestNodesDownOnDelete checks a DaemonSet whose pods are replaced on request: outdated pods count
+// as ready on nodes that are up, and pods on nodes that are down do not count.
 func TestNodesDownOnDelete(t *testing.T) {
 	client, namespace := connect(t), clustertest.Namespace(t)
 	up, down := namespace+"-up", namespace+"-down"
@@ -146,8 +147,8 @@ func TestNodesDownOnDelete(t *testing.T) {
 	}
 }
 
-// TestPodsThatCannotEnd: those of a Deployment do not count once others have taken their
-// place, wherever they hang.
+// TestPodsThatCannotEnd checks that a pod of a Deployment that cannot end does not count once
+// another pod has replaced it.
 func TestPodsThatCannotEnd(t *testing.T) {
 	t.Parallel()
 	client, namespace := connect(t), clustertest.Namespace(t)
@@ -166,7 +167,8 @@ func TestPodsThatCannotEnd(t *testing.T) {
 	}
 }
 
-// TestStatefulSetOnANodeThatIsDown waits, as Kubernetes does, and says for what.
+// TestStatefulSetOnANodeThatIsDown checks that Wait waits for a pod on a node that is down, because
+// Kubernetes does not replace it, and that the error names the node.
 func TestStatefulSetOnANodeThatIsDown(t *testing.T) {
 	client, namespace := connect(t), clustertest.Namespace(t)
 	node := namespace + "-down"
@@ -183,7 +185,8 @@ func TestStatefulSetOnANodeThatIsDown(t *testing.T) {
 	}
 }
 
-// TestPodsOfASpecificationThatCameBack are as new ones.
+// TestPodsOfASpecificationThatCameBack checks that pods are not outdated after their workload has
+// got its earlier specification back.
 func TestPodsOfASpecificationThatCameBack(t *testing.T) {
 	t.Parallel()
 	client, namespace := connect(t), clustertest.Namespace(t)

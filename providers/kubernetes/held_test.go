@@ -12,9 +12,9 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestDeleteNamesWhatIsLeft checks that the error about an object that does not go names what it
-// waits for. It advises to remove finalizers of other controllers only, and from the objects that
-// have them.
+// TestDeleteNamesWhatIsLeft checks that the error about an object that is not deleted says what the
+// object waits for. It advises to remove only finalizers of other controllers, and only from the
+// objects that have them.
 func TestDeleteNamesWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	const removes = `{"metadata": {"finalizers": null}}`

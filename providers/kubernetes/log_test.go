@@ -19,8 +19,8 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
-// loggedClient is a client of a server that restarts at first and whose answers quote what
-// was sent, with the log at a level.
+// loggedClient returns a client that logs at the level, and its log. The server refuses the first
+// request for each path, and its answers quote the request.
 func loggedClient(t *testing.T, level slog.Level) (*kubernetes.Client, *bytes.Buffer) {
 	t.Helper()
 	var asked sync.Map
@@ -54,8 +54,8 @@ func loggedClient(t *testing.T, level slog.Level) (*kubernetes.Client, *bytes.Bu
 	return client, &log
 }
 
-// TestLog checks that the log has every request with how it ended, each attempt of its own,
-// and no header, body, command or message of an answer.
+// TestLog checks that the log has every request with its outcome, one record for each attempt, and
+// no header, body, command or message of an answer.
 func TestLog(t *testing.T) {
 	client, log := loggedClient(t, kubernetes.LevelTrace)
 	secret := &unstructured.Unstructured{Object: map[string]any{

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }
 
-// connect gives a client of the test cluster.
+// connect returns a client of the test cluster.
 func connect(t *testing.T) *kubernetes.Client {
 	t.Helper()
 	return connectTo(t, clustertest.Kubeconfig())

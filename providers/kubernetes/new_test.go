@@ -21,8 +21,8 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
-// newKinds are objects of many kinds, each with a registry of its own in the server.
-// NAMESPACE stands for the test's.
+// newKinds are objects of many kinds. The server has separate code for each of them. NAMESPACE
+// stands for the test's namespace.
 const newKinds = `
 {apiVersion: v1, kind: ConfigMap, metadata: {name: new, namespace: NAMESPACE}, data: {a: one}}
 ---
@@ -105,8 +105,9 @@ const newKinds = `
 {apiVersion: NAMESPACE.example.org/v1, kind: New, metadata: {name: new, namespace: NAMESPACE}, spec: {a: one}}
 `
 
-// What is to be new is made where there is none, found where the same write made it,
-// and left alone where somebody else has one: for all kinds alike.
+// TestApplyOfWhatIsNew checks, for all kinds, that an apply with New creates a missing object,
+// accepts the object that the same write has created, and leaves an existing object of another
+// program alone.
 func TestApplyOfWhatIsNew(t *testing.T) {
 	client, namespace := connect(t), clustertest.Namespace(t)
 	writer := client.Writer()
@@ -117,7 +118,7 @@ func TestApplyOfWhatIsNew(t *testing.T) {
 		if err := yaml.Unmarshal([]byte(text), &manifest.Object); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		manifest.SetLabels(map[string]string{"new": "one"}) // all that kolla makes has some
+		manifest.SetLabels(map[string]string{"new": "one"}) // every object that kolla makes has labels
 		ref := providers.RefOf(manifest)
 		t.Run(manifest.GetKind(), func(t *testing.T) {
 			made, err := writer.Apply(t.Context(), manifest, providers.ApplyOptions{New: true})
@@ -148,8 +149,8 @@ func TestApplyOfWhatIsNew(t *testing.T) {
 	}
 }
 
-// An object of a stranger's stays as it is, whether or not the fields of the two
-// are in conflict.
+// TestApplyOfWhatIsNewMeetsAStranger checks that an apply with New does not change an object that
+// another program made, whether or not their fields conflict.
 func TestApplyOfWhatIsNewMeetsAStranger(t *testing.T) {
 	client, namespace := connect(t), clustertest.Namespace(t)
 	writer := client.Writer()
@@ -187,8 +188,8 @@ func managers(u *unstructured.Unstructured) map[string]bool {
 	return names
 }
 
-// The connection is lost before the server's answer to the first write is here: it
-// has been carried out, or somebody else has been there first.
+// TestApplyOfWhatIsNewWithoutAnswer checks an apply with New whose first answer is lost. Either the
+// server has carried out the first write, or another program has created the object before.
 func TestApplyOfWhatIsNewWithoutAnswer(t *testing.T) {
 	for name, stranger := range map[string]bool{"the answer was lost": false, "a stranger was first": true} {
 		t.Run(name, func(t *testing.T) {
@@ -222,7 +223,8 @@ func TestApplyOfWhatIsNewWithoutAnswer(t *testing.T) {
 	}
 }
 
-// throughProxy connects through a proxy that may answer itself.
+// throughProxy connects to the cluster through a proxy. answer may pass a request to the proxy, or
+// answer it.
 func throughProxy(t *testing.T, answer func(proxy http.Handler, w http.ResponseWriter, r *http.Request)) *kubernetes.Client {
 	t.Helper()
 	config := clustertest.Config(t)
@@ -248,7 +250,8 @@ func throughProxy(t *testing.T, answer func(proxy http.Handler, w http.ResponseW
 	return connectTo(t, kubeconfigOf(t, server.URL))
 }
 
-// What is written is written, also where nobody can say whether it is complete.
+// TestApplyThatCannotBeCompleted checks that an apply succeeds if the server refuses the dry run
+// that would show missing empty fields.
 func TestApplyThatCannotBeCompleted(t *testing.T) {
 	namespace := clustertest.Namespace(t)
 	client := throughProxy(t, func(proxy http.Handler, w http.ResponseWriter, r *http.Request) {

@@ -16,7 +16,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Contents sees objects of kinds that kolla knows nothing of, by their metadata alone.
+// TestContents checks that Contents also lists objects of custom kinds, and reads only metadata.
 func TestContents(t *testing.T) {
 	client, namespace := connect(t), clustertest.Namespace(t)
 	group := namespace + ".example.org"
@@ -62,7 +62,7 @@ spec:
 	}
 }
 
-// file writes a manifest down for kubectl.
+// file writes a manifest to a file for kubectl.
 func file(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "manifest.yaml")
@@ -72,7 +72,7 @@ func file(t *testing.T, text string) string {
 	return path
 }
 
-// What cannot be listed is not taken for absent.
+// TestContentsThatNobodyMayRead checks that kinds that cannot be listed are in Unread.
 func TestContentsThatNobodyMayRead(t *testing.T) {
 	namespace := clustertest.Namespace(t)
 	jane := alteredKubeconfig(t, func(_ *clientcmdapi.Config, _ *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) {
@@ -87,8 +87,8 @@ func TestContentsThatNobodyMayRead(t *testing.T) {
 	}
 }
 
-// A released object is nobody's: kolla finds it no more, and others take its fields
-// over without a conflict.
+// TestRelease checks that kolla does not find a released object any more, and that other managers
+// can change its fields without a conflict.
 func TestRelease(t *testing.T) {
 	client, namespace := connect(t), clustertest.Namespace(t)
 	writer := client.Writer()

@@ -20,8 +20,8 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
-// execServer answers as an API server does that reaches the kubelet: with what a command
-// writes, and how it ends.
+// execServer answers as an API server that reaches the kubelet: with the output of a command, and
+// its exit status.
 func execServer(t *testing.T, stdout, stderr, status string) *kubernetes.Client {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -68,8 +68,8 @@ func execServer(t *testing.T, stdout, stderr, status string) *kubernetes.Client 
 	return client
 }
 
-// TestExec checks that the output of a command is bounded, that a command that fails says
-// why, and that a pod that is not reached is no outage of the server.
+// TestExec checks that the output of a command is bounded, that the error of a failed command has
+// its last line, and that a pod that cannot be reached is no outage of the server.
 func TestExec(t *testing.T) {
 	const success = `{"metadata":{},"status":"Success"}`
 	failure := func(code int) string {
@@ -78,7 +78,7 @@ func TestExec(t *testing.T) {
 	for name, test := range map[string]struct {
 		stdout, stderr, status string
 		want                   string
-		err                    string // the end of it
+		err                    string // end of the error
 	}{
 		"says":           {stdout: "web-1\n", stderr: "warning\n", status: success, want: "web-1\n"},
 		"says much":      {stdout: strings.Repeat("x", 3*providers.MaxOutput), status: success, want: strings.Repeat("x", providers.MaxOutput)},

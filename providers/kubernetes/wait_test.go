@@ -19,7 +19,7 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
-// reports collects what Wait says.
+// reports collects the reports of Wait.
 type reports struct {
 	mu   sync.Mutex
 	said []string
@@ -36,7 +36,7 @@ func (r *reports) take(status string) {
 	r.at[status] = time.Now()
 }
 
-// applied makes an object of a manifest whose pods behave as the annotations say.
+// applied creates an object whose pods behave as the annotations say.
 func applied(t *testing.T, client *kubernetes.Client, namespace, manifest string, annotations map[string]any) *unstructured.Unstructured {
 	t.Helper()
 	u := object(t, namespace, manifest)
@@ -98,8 +98,8 @@ func TestWaitUntilReady(t *testing.T) {
 		name     string
 		manifest string
 		delay    string
-		want     string // one of the reports; empty: none is needed
-		check    string // what must be there by then, as a path of the object
+		want     string // part of a report; empty: no report is needed
+		check    string // field of the status that must be set when Wait returns; empty: none
 	}{
 		{name: "Deployment", manifest: deployment, delay: "1s", want: "0 of 2 replicas ready", check: "availableReplicas"},
 		{name: "StatefulSet", manifest: statefulSet, delay: "1s", want: "1 of 2 replicas", check: "readyReplicas"},
@@ -224,7 +224,7 @@ func TestWaitSaysWhatIsWrong(t *testing.T) {
 			final:       true,
 		},
 	}
-	// All at once: each takes as long as it may.
+	// All cases run at the same time, because each may take the whole timeout.
 	type outcome struct {
 		start time.Time
 		got   reports

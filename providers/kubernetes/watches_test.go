@@ -17,8 +17,8 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
-// countDeployments returns a client, and a function that returns its LISTs and WATCHes of
-// Deployments so far. A wait of some seconds reads other kinds, too, for its cause.
+// countDeployments returns a client, and a function that returns the number of its LISTs and
+// WATCHes of Deployments so far. A wait of some seconds also reads other kinds, to find its cause.
 func countDeployments(t *testing.T) (client *kubernetes.Client, requests func() (lists, watches int64)) {
 	t.Helper()
 	var lists, watches atomic.Int64
@@ -35,8 +35,8 @@ func countDeployments(t *testing.T) (client *kubernetes.Client, requests func() 
 	return client, func() (int64, int64) { return lists.Load(), watches.Load() }
 }
 
-// All that is waited for in a namespace is seen by one watch, which sees what was
-// written before it, too: none of that counts.
+// TestWaitsShareAWatch checks that all waits in a namespace share one watch. The watch also sees
+// older versions of the objects, which must not end a wait.
 func TestWaitsShareAWatch(t *testing.T) {
 	t.Parallel()
 	client, requests := countDeployments(t)
@@ -82,7 +82,8 @@ func TestWaitsShareAWatch(t *testing.T) {
 	}
 }
 
-// An object that is deleted and made again under its name is not taken for gone.
+// TestWaitAfterReplacing checks that Wait does not take an object for deleted if it was deleted and
+// created again with the same name.
 func TestWaitAfterReplacing(t *testing.T) {
 	t.Parallel()
 	client, requests := countDeployments(t)

@@ -46,7 +46,7 @@ func TestApplyKeepsToItsPreconditions(t *testing.T) {
 	if _, err := writer.Apply(t.Context(), manifest, providers.ApplyOptions{Precondition: planned}); err != nil {
 		t.Fatalf("the object is as planned, and yet: %v", err)
 	}
-	// As after a lost answer; or somebody else wrote the same, and more.
+	// The repeated write has an outdated precondition, as after a lost answer.
 	_, err = writer.Apply(t.Context(), manifest, providers.ApplyOptions{Precondition: planned})
 	refused(t, err, false)
 	manifest.Object["data"] = map[string]any{"a": "three"}
@@ -76,7 +76,7 @@ func TestApplyKeepsToItsPreconditions(t *testing.T) {
 	}
 }
 
-// refused checks that a write did not take place because of its precondition.
+// refused checks that a write was refused because of its precondition.
 func refused(t *testing.T, err error, gone bool) {
 	t.Helper()
 	var precondition *providers.PreconditionError
@@ -87,8 +87,8 @@ func refused(t *testing.T, err error, gone bool) {
 	}
 }
 
-// What is to be empty is there after one call, though the server takes two applies
-// for it.
+// TestApplyOfWhatBecomesEmpty checks that one call stores a map that becomes empty, although the
+// server needs two applies for it.
 func TestApplyOfWhatBecomesEmpty(t *testing.T) {
 	client, namespace := connect(t), clustertest.Namespace(t)
 	writer := client.Writer()
@@ -126,7 +126,8 @@ template: {spec: {containers: [{name: api, image: example.org/api, securityConte
 	}
 }
 
-// What the server never keeps is no reason to write twice.
+// TestApplyOfWhatTheServerLeavesOut checks that empty fields that the server never stores cause no
+// second write.
 func TestApplyOfWhatTheServerLeavesOut(t *testing.T) {
 	client, namespace := connect(t), clustertest.Namespace(t)
 	writer := client.Writer()
@@ -181,7 +182,7 @@ func TestDelete(t *testing.T) {
 	if !exists() {
 		t.Fatal("it was deleted in spite of its resourceVersion")
 	}
-	for range 2 { // gone already is no error
+	for range 2 { // a second deletion is no error
 		if err := writer.Delete(t.Context(), ref, providers.DeleteOptions{Precondition: providers.Precondition{UID: made.GetUID(), ResourceVersion: made.GetResourceVersion()}}); err != nil || exists() {
 			t.Fatalf("got %v, exists is %t", err, exists())
 		}
@@ -285,7 +286,8 @@ func writeUntil(ctx context.Context, client *kubernetes.Client, manifest *unstru
 	}
 }
 
-// A server goes by a changed definition only some time after it has taken it.
+// TestApplyByADefinitionThatHasChanged checks that an apply waits until the server uses a changed
+// definition.
 func TestApplyByADefinitionThatHasChanged(t *testing.T) {
 	client, namespace := connect(t), clustertest.Namespace(t)
 	writer := client.Writer()
@@ -314,7 +316,7 @@ spec:
 			t.Fatalf("change %d: %v", i, err)
 		}
 	}
-	// What no definition accepts is not waited for for ever.
+	// An object that matches no definition does not make the apply wait for ever.
 	mood := object(t, namespace, "{apiVersion: write.example.org/v1, kind: Mood, metadata: {name: m}, mood: bad}")
 	start := time.Now()
 	if _, err := writer.Apply(t.Context(), mood, providers.ApplyOptions{}); err == nil || time.Since(start) > time.Minute {

@@ -20,9 +20,9 @@ var unlimited = map[string]string{
 	"openvswitch-ovs/db":                "without it the node has no network",
 }
 
-// TestBounds checks that every container of the examples asks for memory and has a limit,
-// that no directory can fill the disk of the node, that a liveness probe is never the
-// readiness probe once more, and that a node with unready pods can be drained.
+// TestBounds checks that every container of the examples requests memory and CPU and has a memory
+// limit, that no directory can fill the disk of the node, that a liveness probe differs from the
+// readiness probe, and that a node with unready pods can be drained.
 func TestBounds(t *testing.T) {
 	used := map[string]bool{}
 	for name, config := range map[string]*configs.Config{
@@ -72,7 +72,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// alike reports whether two probes ask the same.
+// alike reports whether two probes send the same request.
 func alike(a, b *v1.Probe) bool {
 	return a != nil && b != nil && reflect.DeepEqual(a.ProbeHandler, b.ProbeHandler)
 }

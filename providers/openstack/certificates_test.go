@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// withCryptography is a Python that has the module cryptography.
+// withCryptography returns a Python that has the module cryptography.
 func withCryptography(t *testing.T) string {
 	t.Helper()
 	for _, interpreter := range []string{"python3", "/usr/bin/python3"} {
@@ -23,7 +23,7 @@ func withCryptography(t *testing.T) string {
 	return ""
 }
 
-// hypervisor runs certificates.py on a node and gives the directory that it made.
+// hypervisor runs certificates.py for a node, and returns the directory with the files.
 func hypervisor(t *testing.T, secret, ip, network string) (dir, output string, err error) {
 	t.Helper()
 	interpreter := withCryptography(t)
@@ -36,7 +36,7 @@ func hypervisor(t *testing.T, secret, ip, network string) (dir, output string, e
 	return dir, output, err
 }
 
-// pki are the files of one program.
+// pki has the paths of the certificates and keys of one program.
 type pki struct{ authority, server, serverKey, client, clientKey string }
 
 func libvirtOf(dir string) pki {
@@ -49,7 +49,8 @@ func qemuOf(dir string) pki {
 	return pki{in("ca-cert.pem"), in("server-cert.pem"), in("server-key.pem"), in("client-cert.pem"), in("client-key.pem")}
 }
 
-// tlsOf is what one end of a connection has: its certificate, and the authority it believes.
+// tlsOf returns the TLS configuration of one end of a connection: its certificate, and the
+// authority that it trusts.
 func tlsOf(t *testing.T, authority, certificate, key string) *tls.Config {
 	t.Helper()
 	text, err := os.ReadFile(authority)
@@ -70,8 +71,8 @@ func tlsOf(t *testing.T, authority, certificate, key string) *tls.Config {
 	}
 }
 
-// connect has one node connect to another at an address, and gives the name that the server
-// sees, and what each end says.
+// connect makes a TLS connection from one node to another, by an address. It returns the name in
+// the client's certificate, and the errors of both ends.
 func connect(t *testing.T, from, to pki, address string) (name string, client, server error) {
 	t.Helper()
 	dialled := tlsOf(t, from.authority, from.client, from.clientKey)
@@ -104,9 +105,9 @@ func connect(t *testing.T, from, to pki, address string) (name string, client, s
 	return name, client, server
 }
 
-// TestCertificates checks that hypervisors with one secret accept each other, by the
-// address that they connect to, that they refuse one with another secret, and that libvirt and QEMU
-// refuse each other.
+// TestCertificates checks that hypervisors with the same secret accept each other under the address
+// that they connect to, that they refuse a hypervisor with another secret, and that libvirt and
+// QEMU refuse each other.
 func TestCertificates(t *testing.T) {
 	dirs := map[string]string{}
 	for node, c := range map[string]struct{ secret, ip string }{
@@ -152,8 +153,8 @@ func TestCertificates(t *testing.T) {
 	holdPrivate(t, dirs["a"])
 }
 
-// holdUsage holds what libvirt and QEMU want of a critical key usage: both refuse
-// certificates without either of the two, whatever the kind of the key.
+// holdUsage checks the key usage of certificates. libvirt and QEMU refuse a certificate without
+// either of the two usages, whatever the type of the key.
 func holdUsage(t *testing.T, of ...pki) {
 	t.Helper()
 	const want = x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment
@@ -167,7 +168,7 @@ func holdUsage(t *testing.T, of ...pki) {
 	}
 }
 
-// holdPrivate checks that nobody else reads keys, nor half a file.
+// holdPrivate checks that only the owner can read the files, and that no temporary file is left.
 func holdPrivate(t *testing.T, dir string) {
 	t.Helper()
 	files := 0
@@ -190,7 +191,7 @@ func holdPrivate(t *testing.T, dir string) {
 	}
 }
 
-// TestMigrationNetwork checks which address servers move to.
+// TestMigrationNetwork checks the choice of the address for live migration.
 func TestMigrationNetwork(t *testing.T) {
 	for network, want := range map[string]string{"127.0.0.0/8": "127.0.0.1", "127.0.0.1/32": "127.0.0.1", "198.51.100.0/24": "", "2001:db8::/32": "", "eth1": ""} {
 		dir, output, err := hypervisor(t, "secret", "192.0.2.1", network)

@@ -15,8 +15,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// cleanups are the jobs that take away what services have left behind, by name without
-// hash, with what they know of the services that are there.
+// cleanups returns the jobs that remove leftovers of services, by name without the hash.
 func cleanups(objects []providers.Object) map[string]providers.Object {
 	out := map[string]providers.Object{}
 	for _, o := range objects {
@@ -27,7 +26,7 @@ func cleanups(objects []providers.Object) map[string]providers.Object {
 	return out
 }
 
-// there is what a job knows of the services that are there.
+// there returns the list of existing services that a cleanup job gets.
 func there(t *testing.T, o providers.Object) map[string]any {
 	t.Helper()
 	containers, _, _ := unstructured.NestedSlice(o.Manifest.Object, "spec", "template", "spec", "containers")
@@ -53,9 +52,9 @@ func there(t *testing.T, o providers.Object) map[string]any {
 	return nil
 }
 
-// TestCleanup checks that a job of the server runs when what services have on it changes,
-// also when the last of them is gone, and in no other case; that nothing waits for it; and
-// that what is let go stays.
+// TestCleanup checks that a cleanup job of a server runs if the services with entries on the server
+// change, even if the last of them is removed, and in no other case. Nothing waits for the job. It
+// keeps the entries of services that were removed without being destroyed.
 func TestCleanup(t *testing.T) {
 	text, err := os.ReadFile("testdata/registered/cloud.hcl")
 	if err != nil {

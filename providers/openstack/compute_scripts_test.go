@@ -17,7 +17,7 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// cellScript runs a script for all cells, beside cell0 and cell1 of those that are given.
+// cellScript runs a script for all cells: cell0, cell1 and the given cells.
 func cellScript(t *testing.T, script, manage string, cells ...string) (string, error) {
 	t.Helper()
 	functions, err := fs.ReadFile(openstack.Catalogue(), "nova/cells.sh")
@@ -43,8 +43,8 @@ func cellScript(t *testing.T, script, manage string, cells ...string) (string, e
 	return strings.ReplaceAll(got, root, ""), err
 }
 
-// TestNovaDatabases checks that cells are made once, that no argument has a password, that
-// further cells follow their connections, and that a failure ends the job.
+// TestNovaDatabases checks that cells are created once, that no argument contains a password, that
+// further cells get changed connections, and that a failure ends the job.
 func TestNovaDatabases(t *testing.T) {
 	const template = `{scheme}://{username}:{password}@{hostname}:{port}/{path}`
 	const both = "api_db sync\ncell_v2 map_cell0 --database_connection " + template + "\n" +
@@ -88,8 +88,8 @@ echo "$@"`, c.cells...)
 	}
 }
 
-// TestDiscover checks that a job does not fail for a node that is down, and that the nodes that
-// have gone are taken out at its end, whose failure is the job's.
+// TestDiscover checks that a node that is down does not fail the job, and that the job then removes
+// the nodes that have left. If that fails, the job fails.
 func TestDiscover(t *testing.T) {
 	const list = `case $2 in
 list_cells) echo "|  cell1  | 1111-11 |"; echo "| cell2 | 2222-22 |" ;;
@@ -132,7 +132,7 @@ esac`
 	}
 }
 
-// libvirtNode is the root directory of a node with what libvirt.sh needs.
+// libvirtNode returns the root directory of a node, with the files that libvirt.sh needs.
 func libvirtNode(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -155,8 +155,8 @@ func libvirtNode(t *testing.T) string {
 	return root
 }
 
-// TestLibvirtLeavesGroups checks that libvirtd leaves the groups of its pod with cgroups of version 2,
-// too, and does not start where it cannot.
+// TestLibvirtLeavesGroups checks that libvirtd leaves the control groups of its pod with cgroups of
+// version 2, too, and does not start if it cannot leave them.
 func TestLibvirtLeavesGroups(t *testing.T) {
 	root := libvirtNode(t)
 	t.Setenv("NODE", "node-1")
@@ -166,7 +166,7 @@ func TestLibvirtLeavesGroups(t *testing.T) {
 	if err := os.RemoveAll(groups); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Join(groups, "cgroup.procs"), 0o700); err != nil { // nobody can write to it
+	if err := os.MkdirAll(filepath.Join(groups, "cgroup.procs"), 0o700); err != nil { // a directory, so writing to it fails
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(groups, "cgroup.controllers"), nil, 0o600); err != nil {
@@ -187,9 +187,9 @@ func TestLibvirtLeavesGroups(t *testing.T) {
 	}
 }
 
-// TestLibvirt checks that each node has a number of its own, that libvirtd and QEMU get their
-// certificates and the address that servers move to, that libvirtd gets the key of Ceph,
-// readable by nobody else, and that it leaves the groups of the pod.
+// TestLibvirt checks that each node gets a different host UUID, that libvirtd and QEMU get their
+// certificates and the address for live migration, that libvirtd gets the key of Ceph in a file
+// that nobody else can read, and that it leaves the control groups of the pod.
 func TestLibvirt(t *testing.T) {
 	numbers := map[string]bool{}
 	for _, node := range []string{"node-1", "node-2"} {
@@ -238,13 +238,13 @@ func TestLibvirt(t *testing.T) {
 	}
 }
 
-// file is what a file has in it, and who may read it.
+// file is the content and the mode of a file.
 type file struct {
 	text string
 	mode os.FileMode
 }
 
-// holdFiles compares files below a directory.
+// holdFiles compares files in a directory with the wanted files.
 func holdFiles(t *testing.T, root string, want map[string]file) {
 	t.Helper()
 	for path, w := range want {
@@ -263,8 +263,8 @@ func holdFiles(t *testing.T, root string, want map[string]file) {
 	}
 }
 
-// TestVirtlogd checks that virtlogd is started once, and again only when it has ended, also
-// where another process has its number now.
+// TestVirtlogd checks that virtlogd is started once, and again only if it has ended, even if
+// another process has its process ID now.
 func TestVirtlogd(t *testing.T) {
 	root := libvirtNode(t)
 	t.Setenv("NODE", "node-1")
@@ -311,8 +311,8 @@ func TestVirtlogd(t *testing.T) {
 	}
 }
 
-// TestOVNMember checks who begins a cluster, who joins one, and that a member with data does
-// neither.
+// TestOVNMember checks which member creates a cluster and which members join it, and that a member
+// with data does neither.
 func TestOVNMember(t *testing.T) {
 	const (
 		members = "ovn-nb-0.ns ovn-nb-1.ns ovn-nb-2.ns"
@@ -324,7 +324,7 @@ func TestOVNMember(t *testing.T) {
 		left    = `{"comment":"this server left the cluster","note":"left"}`
 	)
 	const tool = `echo "$@" | sed 's|/[^ ]*/||g'; for arg; do case $arg in *.new) echo data > "$arg" ;; esac; done`
-	// A second question gets the answer after the comma.
+	// The second query gets the answer after the comma.
 	const client = `test "$2" = query || { echo no; exit; }
 member=${3#tcp:ovn-nb-}; member=${member%%.*}
 answer=$(cat "$DATA/answer-$member")
@@ -333,7 +333,7 @@ test -n "$answer" || exit 1
 echo '[{"rows":[{"cid":["uuid","'"$answer"'"]}]}]'`
 	for name, c := range map[string]struct {
 		self, members string
-		answers       [3]string // of the members, when they are asked what cluster they have data of
+		answers       [3]string // cluster IDs that the members answer with
 		data, want    string
 	}{
 		"first":              {"ovn-nb-0", members, [3]string{1: none, 2: none}, "", create},
@@ -367,7 +367,8 @@ echo '[{"rows":[{"cid":["uuid","'"$answer"'"]}]}]'`
 	}
 }
 
-// TestOVNPatience checks that a server that can gives its clients a minute.
+// TestOVNPatience checks that a server that supports a config file gives its clients a minute to
+// answer its probes.
 func TestOVNPatience(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "ovnsb.db"), []byte("data"), 0o600); err != nil {
@@ -397,8 +398,8 @@ func TestOVNPatience(t *testing.T) {
 	}
 }
 
-// TestOVNForgets checks that a member takes out the one that it was before it lost its data,
-// and no other one.
+// TestOVNForgets checks that a member that has lost its data removes its former self from the
+// cluster, and no other member.
 func TestOVNForgets(t *testing.T) {
 	const status = `Status: cluster member
 Leader: %s
@@ -437,8 +438,8 @@ done`,
 	}
 }
 
-// TestOpenVSwitchDatabase checks that the database is made once, and brought up to the schema
-// of a newer image.
+// TestOpenVSwitchDatabase checks that the database is created once, and converted to the schema of
+// a newer image.
 func TestOpenVSwitchDatabase(t *testing.T) {
 	for name, c := range map[string]struct{ data, older, want string }{
 		"first":  {"", "no", "create\n"},
@@ -464,8 +465,8 @@ func TestOpenVSwitchDatabase(t *testing.T) {
 	}
 }
 
-// TestOVNSettings checks what a node tells OVN, and that the userspace datapath gets a bridge
-// with the address of the tunnels.
+// TestOVNSettings checks the settings that a node gives to OVN, and that the userspace datapath
+// gets a bridge with the address of the tunnels.
 func TestOVNSettings(t *testing.T) {
 	const eth1 = `echo "3: eth1    inet 198.51.100.7/24 brd 198.51.100.255 scope global eth1"`
 	// The script added bond0 and bond1 to br-ex before. The configuration now names only bond1.
@@ -517,7 +518,8 @@ func TestOVNSettings(t *testing.T) {
 	}
 }
 
-// TestNovaOnline checks that all cells get their data moved, and that a failure ends the job.
+// TestNovaOnline checks that the job migrates the data of all cells, and that a failure ends the
+// job.
 func TestNovaOnline(t *testing.T) {
 	const cell0 = "--config-file /etc/nova/nova.conf --config-file /etc/nova/cell0.conf db online_data_migrations\n"
 	const cell2 = "--config-file /etc/nova/nova.conf --config-file /var/lib/nova/cell2.conf db online_data_migrations\n"
@@ -544,8 +546,8 @@ func TestNovaOnline(t *testing.T) {
 	}
 }
 
-// TestOVNConnect checks that a client of OVN gets addresses for names, and does not start where
-// a name has none.
+// TestOVNConnect checks that a client of OVN gets addresses in place of names, and does not start
+// if a name has no address.
 func TestOVNConnect(t *testing.T) {
 	const getent = `test "$1" = ahosts || exit 2
 case $2 in
@@ -580,8 +582,8 @@ esac`
 	}
 }
 
-// TestOpenVSwitchSettings checks that settings that are no longer declared go, and that a value
-// is one argument.
+// TestOpenVSwitchSettings checks that the script removes settings that are no longer declared, and
+// that it passes each value as one argument.
 func TestOpenVSwitchSettings(t *testing.T) {
 	const first = "--no-wait|init|\n--no-wait|clear|Open_vSwitch|.|other_config|\n"
 	for name, c := range map[string]struct {
@@ -605,8 +607,8 @@ func TestOpenVSwitchSettings(t *testing.T) {
 	}
 }
 
-// TestNovaMap checks that nova-manage is told the connections of a cell, and that none of them
-// is an argument of a process.
+// TestNovaMap checks that nova-manage gets the connections of a cell, and that no argument of a
+// process contains them.
 func TestNovaMap(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
-// TestLostDatabase checks that a statement of a daemon ends, whose database lost its power,
-// and that a job may change a table for as long as it takes.
+// TestLostDatabase checks that daemons stop waiting for a database that has lost power, and that
+// jobs may change a table for as long as necessary.
 func TestLostDatabase(t *testing.T) {
 	for name, config := range map[string]*configs.Config{
 		"compute-kit": load(t, "../../examples/compute-kit"),

@@ -46,11 +46,11 @@ func TestShortExamples(t *testing.T) {
 	}
 }
 
-// oneService is the first line of a service block, or the whole of one on a line.
+// oneService matches the first line of a service block, or a whole block on one line.
 var oneService = regexp.MustCompile(`(?m)^service "(.+)" \{ ?(.*?) ?(\}?)$`)
 
-// TestExampleWithoutDefaults checks that the role and the exposure of the defaults make the
-// same objects as those that each service says itself.
+// TestExampleWithoutDefaults checks that a role and an exposure in the defaults give the same
+// objects as a role and an exposure in each service.
 func TestExampleWithoutDefaults(t *testing.T) {
 	exposed := []string{"keystone", "placement", "glance", "barbican", "heat", "cinder", "horizon", "nova", "neutron"}
 	for name, role := range map[string]string{"all-in-one": "role.all", "compute-kit": "role.control"} {
@@ -93,7 +93,7 @@ func exampleText(t *testing.T, name string) string {
 	return string(source)
 }
 
-// placeless are the objects of a cloud, without the places in its files.
+// placeless dumps the objects of a cloud without their places in its files.
 func placeless(t *testing.T, config *configs.Config) string {
 	t.Helper()
 	f := facts()

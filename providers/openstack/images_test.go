@@ -17,7 +17,7 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// inRelease loads a cloud in a release.
+// inRelease loads a cloud with a release.
 func inRelease(t *testing.T, dir, release string) *configs.Config {
 	t.Helper()
 	config, diags := lang.Load(dir, lang.Options{
@@ -30,8 +30,8 @@ func inRelease(t *testing.T, dir, release string) *configs.Config {
 	return config
 }
 
-// inEachRelease compares what becomes of services of a cloud with golden files: all of it in the
-// first release, and what is different in each later one.
+// inEachRelease compares the objects of services with golden files: all objects in the first
+// release, and the changes in each later one.
 func inEachRelease(t *testing.T, dir string, services ...string) {
 	t.Helper()
 	in := func(release string) []byte {
@@ -46,20 +46,20 @@ func inEachRelease(t *testing.T, dir string, services ...string) {
 	}
 }
 
-// TestBase compares what becomes of MariaDB, RabbitMQ, Memcached and Keystone with golden
-// files, in each release.
+// TestBase compares the objects of MariaDB, RabbitMQ, Memcached and Keystone with golden files, in
+// each release.
 func TestBase(t *testing.T) {
 	inEachRelease(t, "testdata/base", "mariadb", "rabbitmq", "memcached", "keystone")
 }
 
-// TestImages compares what becomes of Placement, Barbican and Glance with golden files, in
-// each release.
+// TestImages compares the objects of Placement, Barbican and Glance with golden files, in each
+// release.
 func TestImages(t *testing.T) {
 	inEachRelease(t, "testdata/images", "placement", "barbican", "glance", "glance-rbd")
 }
 
-// TestCopies checks that definitions that kolla prints, with what they share with others, are
-// the same in a configuration.
+// TestCopies checks that copies of the catalogue's definitions in a configuration give the same
+// objects as the originals.
 func TestCopies(t *testing.T) {
 	definitions, diags := catalogue.Describe(openstack.Catalogue())
 	if diags.HasErrors() {
@@ -72,7 +72,7 @@ func TestCopies(t *testing.T) {
 		}
 		for _, d := range definitions {
 			if d.Abstract {
-				continue // copies start from that of the catalogue
+				continue // copies start from the catalogue's own
 			}
 			if err := os.WriteFile(filepath.Join(dir, d.Name+".hcl"), d.Source, 0o600); err != nil {
 				t.Fatal(err)
@@ -85,7 +85,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// manifests are those of objects, by address.
+// manifests returns the manifests of objects, by address.
 func manifests(objects []providers.Object) map[string]any {
 	out := map[string]any{}
 	for _, o := range objects {
@@ -94,7 +94,7 @@ func manifests(objects []providers.Object) map[string]any {
 	return out
 }
 
-// TestImagesByRelease checks how the APIs are started in each release.
+// TestImagesByRelease checks the commands that start the APIs in each release.
 func TestImagesByRelease(t *testing.T) {
 	for release, glance := range map[string]string{
 		"2025.1": "glance-api",
@@ -127,8 +127,8 @@ func TestImagesByRelease(t *testing.T) {
 	}
 }
 
-// TestImagesOverrides checks that the files that kolla-ansible takes overrides from count, for
-// what they count there.
+// TestImagesOverrides checks that override files of kolla-ansible apply to the same services and
+// config files as in kolla-ansible.
 func TestImagesOverrides(t *testing.T) {
 	got := map[string][]string{}
 	for _, s := range inRelease(t, "testdata/images", "2026.1").Services {
@@ -157,8 +157,8 @@ func TestImagesOverrides(t *testing.T) {
 	}
 }
 
-// TestImagesElsewhere checks that everything that they need may be there already: each server,
-// and Ceph's files in the config directory.
+// TestImagesElsewhere checks that all servers that these services need may exist elsewhere, and
+// that the config directory may have Ceph's files.
 func TestImagesElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -252,8 +252,8 @@ service "glance" {
 	}
 }
 
-// TestImagesJobs checks that a job reads its database and nothing else, so that only a change
-// of that runs it again.
+// TestImagesJobs checks that a job reads only the options of its database, so that it runs again
+// only if these change.
 func TestImagesJobs(t *testing.T) {
 	seen := 0
 	for _, s := range inRelease(t, "testdata/images", "2026.1").Services {
@@ -283,7 +283,8 @@ func TestImagesJobs(t *testing.T) {
 	}
 }
 
-// TestCephIsExternal checks that nobody waits for a Ceph that kolla does not deploy.
+// TestCephIsExternal checks that a Ceph that is not declared as external is an error, because kolla
+// does not deploy Ceph.
 func TestCephIsExternal(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte("cloud \"c\" {\n  release = \"2026.1\"\n}\n\nservice \"ceph\" {}\n"), 0o600); err != nil {

@@ -11,7 +11,8 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// TestGlanceInputs covers stores that cannot be, and one with a secret.
+// TestGlanceInputs checks the errors for invalid stores, and that the settings of a store may
+// contain a secret.
 func TestGlanceInputs(t *testing.T) {
 	for said, want := range map[string]string{
 		`stores = {}`: "at least one store",
@@ -50,8 +51,8 @@ func TestGlanceInputs(t *testing.T) {
 	}
 }
 
-// TestOVNInputs covers networks of nodes that cannot be, and a number of members that is worse
-// than one.
+// TestOVNInputs checks the errors for invalid networks and interfaces, and for two members, which
+// are worse than one.
 func TestOVNInputs(t *testing.T) {
 	for text, want := range map[string]string{
 		`service "ovn" { replicas = 2 }`:                                                                                     "worse than one",

@@ -17,8 +17,8 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// TestServersOfANode checks that the servers of a node are named as their users named them,
-// and that a failure to ask is one.
+// TestServersOfANode checks that the servers of a node are listed with the names that their users
+// gave them, and that a failed command is an error.
 func TestServersOfANode(t *testing.T) {
 	const virsh = `
 case "$1 $2" in
@@ -52,8 +52,8 @@ external_ids        : {vm-uuid=fa5b6c7d-0000-4000-8000-000000000001, iface-statu
 	}
 }
 
-// TestOpenvswitchLeaves checks that all bridges are deleted, and that an interface gets the
-// address back that its bridge has had.
+// TestOpenvswitchLeaves checks that the script deletes all bridges, and gives the address of a
+// bridge back to its interface.
 func TestOpenvswitchLeaves(t *testing.T) {
 	const db = `shift
 case "$*" in
@@ -89,8 +89,8 @@ del-dp system@old
 	}
 }
 
-// TestOVNLeaves checks that a node is taken out of OVN's database until it stays out, after
-// ovn-controller has forgotten it.
+// TestOVNLeaves checks that ovn-controller first forgets its node, and that the script then deletes
+// the node from OVN's database until it does not come back.
 func TestOVNLeaves(t *testing.T) {
 	const db = `shift
 case "$*" in
@@ -113,7 +113,7 @@ remove Open_vSwitch . external_ids hostname
 `
 	for name, c := range map[string]struct {
 		db, found, want string
-		away            int // how often ovn-sbctl fails before it answers
+		away            int // number of times that ovn-sbctl fails before it answers
 		fails           bool
 	}{
 		"there": {db: db, want: left},
@@ -148,8 +148,8 @@ esac`,
 	}
 }
 
-// TestNovaLeaves checks that servers end, that shares are unmounted from the inside out, that
-// virtlogd ends, and that no control group of libvirt stays.
+// TestNovaLeaves checks that the script stops servers and virtlogd, unmounts shares from the inside
+// out, and removes all control groups of libvirt.
 func TestNovaLeaves(t *testing.T) {
 	root := t.TempDir()
 	for _, dir := range []string{"proc/self", "run/libvirt", "sys/fs/cgroup/cpu/machine/qemu-1/emulator", "sys/fs/cgroup/cpu/kubepods", "sys/fs/cgroup/memory/machine"} {
@@ -211,14 +211,14 @@ esac`
 	}
 }
 
-// TestMetadataLeaves checks that the namespaces of the agent go, with their processes and
-// ports, and no others.
+// TestMetadataLeaves checks that the script removes the network namespaces of the agent, with their
+// processes and ports, and no others.
 func TestMetadataLeaves(t *testing.T) {
 	source, err := fs.ReadFile(openstack.Catalogue(), "ovn/metadata-leave.py")
 	if err != nil {
 		t.Fatal(err)
 	}
-	root, err := os.MkdirTemp("", "leave") // the path of a socket is short
+	root, err := os.MkdirTemp("", "leave") // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// written loads a cloud with the given blocks, the first of them in line 2.
+// written loads a cloud with the given blocks. The first block is in line 2.
 func written(t *testing.T, blocks string, cloud ...string) *configs.Config {
 	t.Helper()
 	dir := t.TempDir()
@@ -27,8 +27,8 @@ func written(t *testing.T, blocks string, cloud ...string) *configs.Config {
 	return load(t, dir)
 }
 
-// What a lifecycle says reaches every object that it is for, and is no part of what
-// is desired.
+// TestLifecycle checks that the rules of a lifecycle block reach all objects of the block, and do
+// not change the digests of the objects.
 func TestLifecycle(t *testing.T) {
 	objects := render(t, written(t, `service "memcached" {
   replicas = 2

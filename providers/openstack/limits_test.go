@@ -14,8 +14,8 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// Bounds of the catalogue: characters of a line, lines of a text, settings of a map on one line, and
-// statements that two places have in common.
+// Limits for the catalogue: characters in a line, lines in a heredoc or in common with another
+// place, settings of a map on one line, and statements in common with another definition.
 const (
 	maxLine     = 160
 	maxText     = 5
@@ -23,9 +23,9 @@ const (
 	maxAlike    = 9
 )
 
-// TestCatalogueLimits checks that scripts in the catalogue are files of their own, that no text stands
-// in two places, and that longer maps have one setting a line. A text is what locals can share: the
-// lines of an expression, or of a comment.
+// TestCatalogueLimits checks that scripts have their own files, that two places share no long run
+// of lines of an expression or a comment, which a local could contain once, and that longer maps
+// have one setting per line.
 func TestCatalogueLimits(t *testing.T) {
 	seen := map[string]string{}
 	err := fs.WalkDir(openstack.Catalogue(), ".", func(path string, d fs.DirEntry, err error) error {
@@ -65,10 +65,11 @@ func TestCatalogueLimits(t *testing.T) {
 	}
 }
 
-// span is the first and the last line of a text.
+// span is the first and the last line of an expression or a comment.
 type span struct{ first, last int }
 
-// texts are the expressions and the comments of a file. It reports scripts in it.
+// texts returns the positions of longer expressions and comments in a file. It reports long
+// heredocs, and maps with several settings on a line.
 func texts(t *testing.T, path string, source []byte) []span {
 	t.Helper()
 	file, diags := hclsyntax.ParseConfig(source, path, hcl.InitialPos)
@@ -107,8 +108,8 @@ func texts(t *testing.T, path string, source []byte) []span {
 	return slices.DeleteFunc(out, func(s span) bool { return s.last-s.first < maxText })
 }
 
-// TestCatalogueIsNotRepeated checks that definitions start from others where they are alike: no run of
-// statements stands in two definitions, apart from the name of the service.
+// TestCatalogueIsNotRepeated checks that definitions share statements instead of repeating them. No
+// long run of statements may occur in two definitions that differ only in the name of the service.
 func TestCatalogueIsNotRepeated(t *testing.T) {
 	files, err := fs.Glob(openstack.Catalogue(), "*.hcl")
 	if err != nil {

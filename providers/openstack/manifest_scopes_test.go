@@ -7,7 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// The namespace of an object, and so its address, comes from the scope of its kind.
+// TestScopesInManifests checks that the scope of its kind decides whether an object has a
+// namespace, and therefore decides its address.
 func TestScopesInManifests(t *testing.T) {
 	const blocks = `
 manifest "role" {

@@ -13,8 +13,8 @@ import (
 	"kolla.openstack.org/kolla/providers/secrets"
 )
 
-// A value of a Secret is taken as the server would take it, or refused: one that is
-// left out would be deleted in the cluster.
+// TestValuesOfSecretsInManifests checks that kolla reads the values of a Secret as the server
+// would, or refuses them. A value that kolla left out would be deleted in the cluster.
 func TestValuesOfSecretsInManifests(t *testing.T) {
 	const secret = `manifest "a" {
   object = { apiVersion = "v1", kind = "Secret", metadata = { name = "a" }, %s }
@@ -22,7 +22,7 @@ func TestValuesOfSecretsInManifests(t *testing.T) {
 	tests := map[string]struct {
 		fields string
 		values map[string]string
-		want   []string // the summaries and the details; nil: it is fine
+		want   []string // parts of the summary and the detail; nil: no diagnostics
 	}{
 		"both spellings": {
 			fields: `data = { a = "b25l", c = "" }, stringData = { b = "two" }`,
@@ -67,7 +67,7 @@ func TestValuesOfSecretsInManifests(t *testing.T) {
 }
 
 // TestStatusInManifests checks that a declared status is dropped, with a warning at its object if
-// it says something.
+// the status has content.
 func TestStatusInManifests(t *testing.T) {
 	for name, test := range map[string]struct {
 		object string

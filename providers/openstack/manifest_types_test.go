@@ -32,7 +32,8 @@ func typeErrors(t *testing.T, files map[string]string) []string {
 	return got
 }
 
-// A value of another type is an error at its line, and is not shown.
+// TestTypesInManifests checks that a value of the wrong type is an error at its line, and that the
+// error does not show the value.
 func TestTypesInManifests(t *testing.T) {
 	const all = `manifest "a" { files = ["*.yaml"] }`
 	const pod = `apiVersion: v1

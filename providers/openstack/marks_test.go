@@ -6,8 +6,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// TestMarks checks that the labels of a service are on its objects, over the cloud's, and
-// those of a workload on its pods, where they change no selector.
+// TestMarks checks that the labels of a service are on its objects and override the cloud's labels,
+// and that the labels of a workload are on its pods and do not change the selector.
 func TestMarks(t *testing.T) {
 	objects := render(t, written(t, `definition "d" {
   secret "key" {}

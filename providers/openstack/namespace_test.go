@@ -16,12 +16,12 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// own is a manifest with the cloud's own namespace.
+// own returns a manifest that declares the cloud's own namespace.
 func own(name, metadata string) string {
 	return fmt.Sprintf("manifest %q {\n  object = { apiVersion = \"v1\", kind = \"Namespace\", metadata = { name = \"c\"%s } }\n}\n", name, metadata)
 }
 
-// TestOwnNamespace checks that manifests and the cloud declare one namespace together.
+// TestOwnNamespace checks that manifests and the cloud can declare the namespace together.
 func TestOwnNamespace(t *testing.T) {
 	config := written(t, own("labels", `, labels = { team = "storage" }`)+
 		own("more", `, labels = { team = "storage", tier = "1" }, annotations = { owner = "ops" }`)+`
@@ -50,8 +50,8 @@ service "memcached" {
 	}
 }
 
-// TestOwnNamespaceConflicts checks that a field that two declarations have, with different
-// values, is an error with both places.
+// TestOwnNamespaceConflicts checks that a field with two different declared values is an error that
+// names both places.
 func TestOwnNamespaceConflicts(t *testing.T) {
 	for name, c := range map[string]struct{ manifests, cloud, want string }{
 		"kolla's label":  {own("a", `, labels = { "app.kubernetes.io/part-of" = "argocd" }`), "", `metadata.labels["app.kubernetes.io/part-of"] of Namespace/c is "c" in cloud.c (cloud.hcl:1) and "argocd" in manifest.a (cloud.hcl:6).`},
@@ -81,7 +81,7 @@ func TestOwnNamespaceConflicts(t *testing.T) {
 	}
 }
 
-// withoutDirectory takes the directory out of a text.
+// withoutDirectory removes the directory of the configuration from a message.
 func withoutDirectory(text string, config *configs.Config) string {
 	for name := range config.Files {
 		if dir, ok := strings.CutSuffix(name, "cloud.hcl"); ok {
@@ -97,9 +97,9 @@ const (
 	safePod  = `{ securityContext = { runAsNonRoot = true, seccompProfile = { type = "RuntimeDefault" } }, containers = [{ name = "a", image = "a", securityContext = { allowPrivilegeEscalation = false, capabilities = { drop = ["ALL"] } } }] }`
 )
 
-// TestPowersOfManifests checks that pods of manifests raise the level of the namespace as
-// pods of services do, that the policies make exceptions of them, and that the level that a
-// manifest gives to the namespace counts as chosen.
+// TestPowersOfManifests checks that pods of manifests change the level of the namespace as pods of
+// services do, that the policies exempt them, and that a level in a manifest of the namespace
+// counts as chosen.
 func TestPowersOfManifests(t *testing.T) {
 	template := func(pod string) string { return `{ template = { spec = ` + pod + ` } }` }
 	for _, c := range []struct{ api, kind, spec, level string }{
@@ -144,8 +144,8 @@ func TestPowersOfManifests(t *testing.T) {
 	}
 }
 
-// TestWeakened checks that one warning names the pods that lower the level of the namespace,
-// other than those whose block says what their powers are for.
+// TestWeakened checks that one warning names all pods that weaken the level of the namespace,
+// except pods whose block has a reason.
 func TestWeakened(t *testing.T) {
 	service := func(text string) string {
 		return "definition \"d\" {\n  workload \"w\" {\n    kind  = \"DaemonSet\"\n    image = \"w\"\n" + text + "  }\n}\nservice \"d\" {}\n"
@@ -191,7 +191,7 @@ func TestWeakened(t *testing.T) {
 	}
 }
 
-// rendered renders a cloud, and leaves out the warning of pods that weaken the namespace.
+// rendered renders a cloud, and drops the warning about pods that weaken the namespace.
 func rendered(config *configs.Config, f openstack.Facts) ([]providers.Object, hcl.Diagnostics) {
 	objects, diags := openstack.Render(config, f)
 	return objects, slices.DeleteFunc(diags, func(d *hcl.Diagnostic) bool { return strings.HasPrefix(d.Summary, "Pods weaken") })

@@ -19,19 +19,19 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// end is an end of a connection: a pod, or an address that is no pod's.
+// end is one end of a connection: a pod, or an address that belongs to no pod.
 type end struct {
 	name      string
 	namespace string
 	labels    map[string]string // nil: no pod
 	address   string
-	// ownNode: it is the node of whoever it connects to.
+	// ownNode: this is the node of the pod that it connects to.
 	ownNode bool
 }
 
-// open reports whether a policy engine lets a pod connect to a port of another pod. Everybody may
-// connect to a pod that no policy selects. To any other pod may connect its node, and each peer of an
-// ingress rule on the ports of the rule. A rule without peers is for everybody.
+// open reports whether the policies allow a connection to a port of a pod. Everybody may connect to
+// a pod that no policy selects. To any other pod, its node may connect, and the peers of an ingress
+// rule on the ports of the rule. A rule without peers is for everybody.
 // https://kubernetes.io/docs/concepts/services-networking/network-policies/
 func open(t *testing.T, policies []networking.NetworkPolicy, from, to end, protocol v1.Protocol, port int) bool {
 	if from.ownNode {
@@ -75,7 +75,7 @@ func isFrom(t *testing.T, namespace string, peers []networking.NetworkPolicyPeer
 	})
 }
 
-// read are the selectors that were read already: each is asked about many pods.
+// read caches parsed selectors, because each is used for many pods.
 var read sync.Map // *metav1.LabelSelector to labels.Selector
 
 func selects(t *testing.T, selector *metav1.LabelSelector, of map[string]string) bool {
@@ -102,7 +102,7 @@ func policiesOf(t *testing.T, objects []providers.Object) []networking.NetworkPo
 	return out
 }
 
-// endsOf are a pod of every job and workload, by its name.
+// endsOf returns a pod of every job and workload, by name.
 func endsOf(t *testing.T, objects []providers.Object) map[string]end {
 	t.Helper()
 	out := map[string]end{}
@@ -120,7 +120,7 @@ func endsOf(t *testing.T, objects []providers.Object) map[string]end {
 	return out
 }
 
-// outsiders may have no connection but to what is exposed.
+// outsiders may only connect to exposed ports.
 func outsiders(namespace string) []end {
 	return []end{
 		{name: "a foreign pod beside them", namespace: namespace, labels: map[string]string{"app": "x"}, address: "10.244.0.66"},
@@ -130,11 +130,11 @@ func outsiders(namespace string) []end {
 	}
 }
 
-// TestNobodyElse holds, for all pairs of pods of the examples and for outsiders, that
-// exactly those connect who refer to a service, on the ports that it has.
+// TestNobodyElse checks all pairs of pods of the examples, and outsiders: a service can be reached
+// only by services that refer to it, and only on its ports.
 func TestNobodyElse(t *testing.T) {
-	// Who connects to whom, other than to pods of the own service and through an exposure,
-	// and to which ports.
+	// These connections are allowed in addition to connections within a service and connections
+	// through an exposure. reached has their ports.
 	reached := map[string][]int{"mariadb": {3306}, "memcached": {11211}, "rabbitmq": {5672, 15672, 15692}, "nova": {8775}}
 	whole := []string{
 		"barbican → mariadb", "barbican → memcached", "barbican → rabbitmq",
@@ -212,8 +212,8 @@ func TestNobodyElse(t *testing.T) {
 	}
 }
 
-// TestAllowed covers what opens a port: allow blocks, manifests, pods in the network of
-// their node, depends_on; and what switches policies off.
+// TestAllowed checks everything that opens a port: allow blocks, manifests, pods in the network of
+// their node, and depends_on. It also checks the setting that switches policies off.
 func TestAllowed(t *testing.T) {
 	const source = `
 service "mariadb" {}
@@ -311,8 +311,8 @@ manifest "tool" {
 	}
 }
 
-// TestKeystoneReadsNoEncodedPassword checks that a password is refused with which db_sync
-// would fail, and show it.
+// TestKeystoneReadsNoEncodedPassword checks that kolla refuses passwords with which db_sync would
+// fail and show the password.
 func TestKeystoneReadsNoEncodedPassword(t *testing.T) {
 	const source = `
 service "mariadb" {}
@@ -331,8 +331,8 @@ service "keystone" {
 	}
 }
 
-// TestForeignValues checks that values from elsewhere are refused where they would be
-// read as something else, at the place that says where they come from, and not shown.
+// TestForeignValues checks that a value from elsewhere is refused if the file would read it as
+// syntax. The error is at the block that declares the source, and does not show the value.
 func TestForeignValues(t *testing.T) {
 	const definition = `
 definition "app" {
@@ -370,7 +370,7 @@ service "app" {
 	const plainOption, urlOption = `p = secret.p.value`, `p = "db://u:${secret.p.value}@h/d"`
 	cases := []struct {
 		name, option, file, value string
-		want                      string // empty: it is taken
+		want                      string // part of the detail; empty: no error
 	}{
 		{"a quote in SQL", plainOption, "app.sql", "it's-secret", ""},
 		{"a backslash in SQL", plainOption, "app.sql", `secret\`, "app.sql of service \"app\": it has a backslash"},

@@ -16,8 +16,8 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// TestPatchDiagnostics checks what is said of patches that do not fit, when a plan is made
-// and when a configuration is checked.
+// TestPatchDiagnostics checks the diagnostics for patches that do not fit, in a plan and in a check
+// of the configuration.
 func TestPatchDiagnostics(t *testing.T) {
 	config := load(t, "testdata/patched-wrong")
 	_, diags := rendered(config, facts())
@@ -35,7 +35,7 @@ func TestPatchDiagnostics(t *testing.T) {
 	}
 }
 
-// TestPatchesMergeAsApply checks patches that take nothing away against the merge of
+// TestPatchesMergeAsApply checks that a patch that removes nothing gives the same result as a
 // server-side apply.
 func TestPatchesMergeAsApply(t *testing.T) {
 	config := load(t, "testdata/patched")
@@ -75,7 +75,7 @@ func TestPatchesMergeAsApply(t *testing.T) {
 			}
 			want := &unstructured.Unstructured{Object: merged.AsValue().Unstructured().(map[string]any)}
 			for _, u := range []*unstructured.Unstructured{want, after[j].Manifest} {
-				if o.IsJob() { // whose name has changed
+				if o.IsJob() { // the name of a changed Job is different
 					u.SetName(name)
 					u.SetAnnotations(nil)
 				}
@@ -90,7 +90,7 @@ func TestPatchesMergeAsApply(t *testing.T) {
 	}
 }
 
-// drop takes nulls out of a map.
+// drop removes null values from a map.
 func drop(fields map[string]any) {
 	for key, value := range fields {
 		if inner, ok := value.(map[string]any); ok {
@@ -101,8 +101,8 @@ func drop(fields map[string]any) {
 	}
 }
 
-// TestPatchedJobRunsAgain checks that another patch of a Job is another Job, and that a
-// patch changes nothing else.
+// TestPatchedJobRunsAgain checks that a changed patch gives a Job another name, and changes no
+// other name.
 func TestPatchedJobRunsAgain(t *testing.T) {
 	of := func(assignment string) map[string]string {
 		config, diags := lang.Load("testdata/patched", lang.Options{Catalogue: openstack.Catalogue(), Vars: []lang.Var{{Assignment: assignment}}})

@@ -37,8 +37,7 @@ service "d" {
 }
 `
 
-// TestPlacement checks that pods have the priority, the tolerations and the spread that
-// are declared.
+// TestPlacement checks that pods have the declared priority, tolerations and spread.
 func TestPlacement(t *testing.T) {
 	pods := &metav1.LabelSelector{MatchLabels: map[string]string{
 		"app.kubernetes.io/component": "d-w", "kolla.openstack.org/cloud": "c", "kolla.openstack.org/service": "d",
@@ -80,7 +79,7 @@ func TestPlacement(t *testing.T) {
 	}
 }
 
-// TestUnion checks that the nodes of all roles that a role is made of get its label.
+// TestUnion checks that a role that consists of other roles labels the nodes of all of them.
 func TestUnion(t *testing.T) {
 	objects := render(t, written(t, `role "all" {
   roles = [role.control, role.compute]
@@ -196,8 +195,8 @@ func TestTaints(t *testing.T) {
 	}
 }
 
-// TestDuplicateDaemonSets checks that two DaemonSets of one definition may not have a node in
-// common, which labels show in the cluster alone.
+// TestDuplicateDaemonSets checks that two DaemonSets of one definition may not share a node. If the
+// roles match labels, only the cluster shows it.
 func TestDuplicateDaemonSets(t *testing.T) {
 	config := written(t, `role "hyper" {
   match = { "node.kubernetes.io/instance-type" = "hypervisor" }
@@ -249,8 +248,8 @@ service "control" {
 	}
 }
 
-// TestMorePodsThanNodes checks that pods of which no two may share a node are counted
-// against the nodes that there are.
+// TestMorePodsThanNodes checks the warning about pods that need different nodes, if the cluster has
+// too few nodes.
 func TestMorePodsThanNodes(t *testing.T) {
 	config := written(t, `role "hyper" {
   match = { "node.kubernetes.io/instance-type" = "hypervisor" }

@@ -57,7 +57,7 @@ service "d" {
 }
 `
 
-// environmentOf is the environment of a container, in order.
+// environmentOf returns the environment of a container, in order.
 func environmentOf(c v1.Container) string {
 	var out []string
 	for _, e := range c.Env {
@@ -70,8 +70,8 @@ func environmentOf(c v1.Container) string {
 	return strings.Join(out, " ")
 }
 
-// TestPodFields checks how containers learn what only their pods know: a variable that
-// others refer to stands before them, or Kubernetes does not replace the reference.
+// TestPodFields checks how containers get values that only their pods know. A variable must come
+// before other variables that refer to it: otherwise Kubernetes does not replace the reference.
 func TestPodFields(t *testing.T) {
 	objects := render(t, written(t, podFieldsCloud, `namespace = "cloud"`, `defaults {`, `workload {`, `env = { EVERYWHERE = node.name }`, `}`, `}`), facts())
 	spec, _, _ := podOf(t, find(t, objects, "StatefulSet/d-w"))
@@ -100,8 +100,8 @@ func TestPodFields(t *testing.T) {
 	}
 }
 
-// checkReferences checks that every variable that another one refers to stands before it,
-// and that none is there twice.
+// checkReferences checks that every variable comes before the variables that refer to it, and that
+// no variable occurs twice.
 func checkReferences(t *testing.T, c v1.Container) {
 	t.Helper()
 	var before []string
@@ -124,8 +124,8 @@ func checkReferences(t *testing.T, c v1.Container) {
 	}
 }
 
-// TestDollars checks that commands, arguments and the environment reach a process as they are
-// written, with all dollar signs, as long as they do not refer to a variable.
+// TestDollars checks that a process gets its command, arguments and environment as written, with
+// all dollar signs, except for references to variables.
 func TestDollars(t *testing.T) {
 	objects := render(t, written(t, `definition "d" {
   workload "w" {
@@ -146,7 +146,7 @@ service "d" {}
 	spec, _, _ := podOf(t, find(t, objects, "Deployment/d-w"))
 	main, step := spec.Containers[0], spec.InitContainers[0]
 	got := slices.Concat(main.Command, main.Args, step.Command, main.ReadinessProbe.Exec.Command)
-	want := []string{"sh", "-c", "echo $$$$ ${x} $(date) $1", "$$$$$", "$(NODE)", "echo", "$$$$", "echo", "$$"} // Kubernetes leaves probes alone
+	want := []string{"sh", "-c", "echo $$$$ ${x} $(date) $1", "$$$$$", "$(NODE)", "echo", "$$$$", "echo", "$$"} // Kubernetes does not read $$ in probes
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

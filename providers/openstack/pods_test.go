@@ -19,8 +19,8 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestPods checks what every rendered pod needs in order to run at all: simulated
-// nodes do not tell.
+// TestPods checks properties that every rendered pod needs to run at all. Simulated nodes do not
+// check them.
 func TestPods(t *testing.T) {
 	restricted := 0
 	for _, dir := range []string{"../../examples/all-in-one", "../../examples/multinode", "testdata/wide", "testdata/odd"} {
@@ -62,8 +62,8 @@ func TestPods(t *testing.T) {
 	}
 }
 
-// TestServices checks that every service answers under its own name, on its first
-// port, and that what is exposed has a node port.
+// TestServices checks that every service has a Service with its own name and its first port, and
+// that every exposed port has a node port.
 func TestServices(t *testing.T) {
 	for _, dir := range []string{"../../examples/multinode", "testdata/wide", "testdata/odd"} {
 		config := load(t, dir)
@@ -99,7 +99,7 @@ func TestServices(t *testing.T) {
 
 func namespaceOf(objects []providers.Object) string { return objects[0].Address.Name }
 
-// podOf is the pod of a workload or job, with the names of its claims.
+// podOf returns the pod of a workload or job, and the names of its claims.
 func podOf(t *testing.T, o providers.Object) (spec v1.PodSpec, claims []string, ok bool) {
 	t.Helper()
 	content, found, _ := unstructured.NestedMap(o.Manifest.Object, "spec", "template", "spec")
@@ -155,7 +155,7 @@ func checkMounts(t *testing.T, c v1.Container, volumes map[string]bool) {
 	}
 }
 
-// checkRestricted holds what the Pod Security Standard asks of these pods.
+// checkRestricted checks the requirements of the Pod Security Standard "restricted".
 func checkRestricted(t *testing.T, spec v1.PodSpec) {
 	t.Helper()
 	pod := spec.SecurityContext
@@ -175,9 +175,9 @@ func checkRestricted(t *testing.T, spec v1.PodSpec) {
 	}
 }
 
-// TestRollout checks what it takes for a rollout to fail no request, however few the
-// replicas: a new pod is ready before an old one is told to stop, and that one goes
-// on serving until no node sends it anything.
+// TestRollout checks the conditions for a rollout without failed requests, even with one replica: a
+// new pod is ready before an old one is told to stop, and the old one serves until no node sends
+// requests to it.
 func TestRollout(t *testing.T) {
 	for _, dir := range []string{"../../examples/all-in-one", "../../examples/multinode", "testdata/wide"} {
 		config := load(t, dir)
@@ -214,7 +214,7 @@ func TestRollout(t *testing.T) {
 	}
 }
 
-// TestDrain covers who says how long a pod goes on serving.
+// TestDrain checks which setting decides how long a pod continues to serve.
 func TestDrain(t *testing.T) {
 	cases := map[string]struct {
 		kind, definition, override string
@@ -265,7 +265,7 @@ service "web" {
 	}
 }
 
-// sleepOf is how long a pod's main container goes on after it was told to stop.
+// sleepOf returns the seconds that a pod's main container sleeps before it is told to stop.
 func sleepOf(spec v1.PodSpec) int64 {
 	hooks := spec.Containers[0].Lifecycle
 	if hooks == nil || hooks.PreStop == nil || hooks.PreStop.Sleep == nil {
@@ -274,8 +274,8 @@ func sleepOf(spec v1.PodSpec) int64 {
 	return hooks.PreStop.Sleep.Seconds
 }
 
-// TestFileModes checks what permissions config files get, and to whom the start script of
-// an image gives them.
+// TestFileModes checks the permissions of config files, and their owner after the image's start
+// script has copied them.
 func TestFileModes(t *testing.T) {
 	dir := t.TempDir()
 	const source = `

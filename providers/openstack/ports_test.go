@@ -8,8 +8,8 @@ import (
 	networking "k8s.io/api/networking/v1"
 )
 
-// TestProtocols checks that one number is open for both protocols, where both are
-// declared, and that probes ask as they are told.
+// TestProtocols checks that the same port number can be open for TCP and UDP, and that a probe has
+// the declared scheme and headers.
 func TestProtocols(t *testing.T) {
 	objects := render(t, written(t, `exposure "outside" {
   vip = "192.0.2.10"

@@ -11,8 +11,8 @@ import (
 	"k8s.io/pod-security-admission/policy"
 )
 
-// powersCloud is a cloud with one workload, which says something of itself, of its pod and
-// of a sidecar.
+// powersCloud returns a cloud with one workload. ofMain are settings of the workload and its pod,
+// and ofSidecar are settings of its sidecar.
 func powersCloud(ofMain, ofSidecar string) string {
 	return fmt.Sprintf(`definition "d" {
   job "j" {
@@ -41,9 +41,8 @@ service "d" {}
 `, ofMain, ofSidecar)
 }
 
-// TestPowers checks that the level of the namespace is the strictest that lets the pods in,
-// by the Pod Security Standards as the API server has them, and that the policies for all
-// other pods are there just then.
+// TestPowers checks that the namespace gets the strictest Pod Security level that allows all pods,
+// by the checks of the API server, and that only pods with powers wait for the policies.
 func TestPowers(t *testing.T) {
 	standards, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
@@ -99,8 +98,8 @@ func TestPowers(t *testing.T) {
 	}
 }
 
-// TestPowersAreOfOneContainer checks what a container with powers may do, and that those
-// beside it may not.
+// TestPowersAreOfOneContainer checks the powers of each container, and that the other containers of
+// the pod do not get them.
 func TestPowersAreOfOneContainer(t *testing.T) {
 	objects := render(t, written(t, powersCloud(`
     user          = 1000
@@ -150,7 +149,7 @@ func TestPowersAreOfOneContainer(t *testing.T) {
 		t.Errorf("the sidecar has the profiles %+v, %+v, %+v", s.SeccompProfile, s.AppArmorProfile, s.SELinuxOptions)
 	}
 	for _, c := range []v1.Container{step, side, main} {
-		want := v1.MountPropagationHostToContainer // of others Kubernetes refuses more
+		want := v1.MountPropagationHostToContainer // Kubernetes allows "both" only in a privileged container
 		if c.Name == "side" {
 			want = v1.MountPropagationBidirectional
 		}
@@ -162,7 +161,8 @@ func TestPowersAreOfOneContainer(t *testing.T) {
 	}
 }
 
-// TestRoot checks who runs as whom in a pod of root, and that others read the pod's secrets.
+// TestRoot checks the users of all containers if the main container runs as root, and that the
+// other containers can still read the pod's secrets.
 func TestRoot(t *testing.T) {
 	objects := render(t, written(t, powersCloud("user = 0", "user = 1001")), facts())
 	spec, _, _ := podOf(t, find(t, objects, "DaemonSet/d-w"))

@@ -12,7 +12,7 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// script is a script of the catalogue.
+// script returns a script of the catalogue.
 func script(t *testing.T, name string) string {
 	t.Helper()
 	text, err := fs.ReadFile(openstack.Catalogue(), name)
@@ -22,7 +22,7 @@ func script(t *testing.T, name string) string {
 	return string(text)
 }
 
-// executable writes a program that a script is to find in place of a real one.
+// executable writes a program that a script finds in the place of a real one.
 func executable(t *testing.T, dir, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text), 0o755); err != nil {
@@ -30,7 +30,7 @@ func executable(t *testing.T, dir, name, text string) {
 	}
 }
 
-// rabbit is a home of RabbitMQ with fakes of its commands.
+// rabbit is a home directory of RabbitMQ, with fakes of its commands.
 type rabbit struct {
 	*testing.T
 	home, bin string
@@ -40,7 +40,7 @@ func newRabbit(t *testing.T) rabbit {
 	r := rabbit{t, t.TempDir(), t.TempDir()}
 	executable(t, r.bin, "uname", "echo mq-server-0\n")
 	executable(t, r.bin, "getent", "test \"$2\" = mq-server-0.mq-server.openstack\n")
-	// The node runs until somebody stops it. Its data are in a folder of its name.
+	// The node runs until another command stops it. Its data are in a directory with its name.
 	executable(t, r.bin, "rabbitmq-server", `. "$RABBITMQ_CONF_ENV_FILE"
 mkdir -p "$HOME/mnesia/$NODENAME"
 echo "$NODENAME $USE_LONGNAME starts" >>"$HOME/log"
@@ -62,7 +62,7 @@ esac
 	return r
 }
 
-// run runs the step that names the node, and returns its name.
+// run runs the script that chooses the name of the node, and returns the name.
 func (r rabbit) run(rename string) (name string, err error) {
 	r.Helper()
 	conf := filepath.Join(r.home, "rabbitmq-env.conf")
@@ -75,7 +75,7 @@ func (r rabbit) run(rename string) (name string, err error) {
 	return strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", " "), err
 }
 
-// must is run where that has to succeed with a name.
+// must calls run, and checks that it succeeds and returns the name.
 func (r rabbit) must(rename, want string) {
 	r.Helper()
 	if name, err := r.run(rename); err != nil || name != want {
@@ -106,8 +106,8 @@ const (
 	longName  = "NODENAME=" + longNode + " USE_LONGNAME=true"
 )
 
-// TestNodeNames checks that a new node of RabbitMQ has a long name, and that one with data
-// keeps the name that those were made under.
+// TestNodeNames checks that a new node of RabbitMQ gets a long name, and that a node with data
+// keeps the name under which the data were written.
 func TestNodeNames(t *testing.T) {
 	r := newRabbit(t)
 	r.must("false", longName)
@@ -123,8 +123,8 @@ func TestNodeNames(t *testing.T) {
 	}
 }
 
-// TestRenameNode checks that the definitions of a node go on under its long name, that the
-// old data stay, and that a try that was cut short is made again.
+// TestRenameNode checks that the definitions of a node are copied to its long name, that the old
+// data are kept, and that a killed attempt is repeated.
 func TestRenameNode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -135,11 +135,11 @@ func TestRenameNode(t *testing.T) {
 	if _, err := r.run("true"); err == nil {
 		t.Fatal("it was killed")
 	}
-	os.Remove(filepath.Join(r.home, "up")) // its node ends with its container
+	os.Remove(filepath.Join(r.home, "up")) // the node ends with its container
 	if r.read("mnesia/"+shortNode+"/data") != "old" {
 		t.Error("the data were moved before the definitions went on")
 	}
-	r.must("false", shortName) // and back
+	r.must("false", shortName) // back to the short name
 	os.Remove(filepath.Join(r.home, "killed"))
 	r.must("true", longName)
 	r.must("true", longName)
@@ -159,7 +159,8 @@ func TestRenameNode(t *testing.T) {
 	}
 }
 
-// A node that does not start must not hold up the step for ever, nor lose anything.
+// TestRenameBrokenNode checks that a node that does not start fails the step, instead of blocking
+// it for ever, and that its data are kept.
 func TestRenameBrokenNode(t *testing.T) {
 	r := newRabbit(t)
 	r.write("mnesia/"+shortNode+"/data", "old")

@@ -52,9 +52,9 @@ manifest "file" {
 }
 `
 
-// TestRefused checks that powers that come with a patch, or with a kind of manifest that gets
-// none, which the policies of the namespace refuse, are warned of at their line, when a plan
-// is made and when a configuration is checked.
+// TestRefused checks the warnings about pods that the policies of the namespace will refuse: pods
+// that get powers from a patch, or from a kind of manifest that may not give powers. A plan and a
+// check of the configuration must give the same warnings.
 func TestRefused(t *testing.T) {
 	said := func(pairs ...string) []string {
 		t.Helper()

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// python runs a script of the catalogue with stand-ins for keystoneauth1 and openstacksdk.
+// python runs a script of the catalogue with stubs for keystoneauth1 and openstacksdk.
 func python(t *testing.T, name string, env ...string) (output string, err error) {
 	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
@@ -26,7 +26,7 @@ func python(t *testing.T, name string, env ...string) (output string, err error)
 	return pythonWith(t, "python3", name, nil, env...)
 }
 
-// pythonWith is python with the interpreter and the arguments of the script.
+// pythonWith is python with a given interpreter and with arguments for the script.
 func pythonWith(t *testing.T, interpreter, name string, args []string, env ...string) (output string, err error) {
 	t.Helper()
 	stubs, err := filepath.Abs("testdata/python")
@@ -40,10 +40,10 @@ func pythonWith(t *testing.T, interpreter, name string, args []string, env ...st
 	return string(text), err
 }
 
-// entry is a user, a role and so on.
+// entry is a user, a role or another object of Keystone.
 type entry map[string]any
 
-// identity is a small Keystone.
+// identity is a fake Keystone.
 type identity struct {
 	*testing.T
 	*httptest.Server
@@ -156,7 +156,7 @@ func (k *identity) assignments(user string) []entry {
 	return out
 }
 
-// register runs the script, and returns what it wrote.
+// register runs the script, and returns its write requests.
 func (k *identity) register(owner string, wanted entry, passwords map[string]string) (writes []string, output string, err error) {
 	k.Helper()
 	dir := k.TempDir()
@@ -179,7 +179,7 @@ func (k *identity) register(owner string, wanted entry, passwords map[string]str
 	return k.writes, output, err
 }
 
-// names lists what there is of a kind.
+// names lists a field of all entries of a kind.
 func (k *identity) names(kind, field string) []string {
 	out := []string{}
 	for _, e := range k.things[kind] {
@@ -197,8 +197,8 @@ func endpoint(url string) entry {
 	return entry{"type": "compute", "name": "nova", "url": url, "public_url": "http://vip"}
 }
 
-// TestRegister checks what register.py makes, changes and takes away in Keystone, and that
-// it leaves the rest alone.
+// TestRegister checks that register.py creates, changes and deletes its entries in Keystone, and
+// leaves all others alone.
 func TestRegister(t *testing.T) {
 	k := newIdentity(t)
 	const owner = "prod/nova"
@@ -241,7 +241,7 @@ func TestRegister(t *testing.T) {
 	}
 	same("users", k.names("users", "name"), []string{"admin", "nova", "somebody"})
 	same("endpoints", k.names("endpoints", "url"), []string{"http://other", "http://vip"})
-	if strings.Contains(output, "three") || len(writes) != 5 { // with what was given
+	if strings.Contains(output, "three") || len(writes) != 5 { // "three" is a password
 		t.Errorf("it changed %q", writes)
 	}
 
@@ -253,7 +253,8 @@ func TestRegister(t *testing.T) {
 	same("services", k.names("services", "name"), []string{})
 }
 
-// TestRegisterRefuses checks what register.py does not touch.
+// TestRegisterRefuses checks that register.py changes no entries of other clouds, and not the
+// administrator.
 func TestRegisterRefuses(t *testing.T) {
 	k := newIdentity(t)
 	k.add("users", entry{"name": "nova", "domain_id": "default", "enabled": true, "kolla_owner": "Managed by kolla: other/nova"})
@@ -276,9 +277,8 @@ func TestRegisterRefuses(t *testing.T) {
 	}
 }
 
-// TestRegisterGone checks that what services of this cloud have left behind is taken away,
-// and nothing else: not what another service declares, nor what is of another cloud or of
-// somebody else.
+// TestRegisterGone checks that the script deletes everything that removed services of this cloud
+// have left behind. It must keep entries of declared services, of other clouds and of other owners.
 func TestRegisterGone(t *testing.T) {
 	gone := func(released bool) (*identity, entry) {
 		k := newIdentity(t)
@@ -315,7 +315,7 @@ func TestRegisterGone(t *testing.T) {
 		t.Errorf("a second run: %v, it changed %q", err, writes)
 	}
 
-	k, there = gone(true) // a removed block lets a service go
+	k, there = gone(true) // a removed block keeps the entries of the service
 	writes, _, err = k.register("prod", there, map[string]string{})
 	if err != nil || slices.ContainsFunc(writes, func(w string) bool { return !strings.HasPrefix(w, "PATCH ") }) || k.things["users"]["nova"]["kolla_owner"] != "" {
 		t.Errorf("let go: %v, it changed %q", err, writes)
@@ -326,7 +326,7 @@ func TestRegisterGone(t *testing.T) {
 	}
 }
 
-// TestRegisterGoneTwice checks that two runs at once end well.
+// TestRegisterGoneTwice checks that two runs at the same time both succeed.
 func TestRegisterGoneTwice(t *testing.T) {
 	k := newIdentity(t)
 	for i := range 20 {
@@ -349,8 +349,8 @@ func TestRegisterGoneTwice(t *testing.T) {
 	}
 }
 
-// TestQueueGone checks that virtual hosts that services of this cloud have left behind go
-// with their users, and no others.
+// TestQueueGone checks that the script deletes the virtual hosts that removed services of this
+// cloud have left behind, with their users, and no others.
 func TestQueueGone(t *testing.T) {
 	var writes []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -383,8 +383,8 @@ func TestQueueGone(t *testing.T) {
 	}
 }
 
-// TestQueue checks that queue.py makes a virtual host and its user, tries again while the
-// server starts, and gives up where it is refused.
+// TestQueue checks that queue.py creates a virtual host and its user, tries again while the server
+// starts, and fails if the server refuses it.
 func TestQueue(t *testing.T) {
 	var got []string
 	busy, password := 1, "admin's"

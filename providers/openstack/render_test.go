@@ -23,7 +23,7 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// TestGolden compares the objects of whole clouds with those of golden files.
+// TestGolden compares the objects of whole clouds with golden files.
 func TestGolden(t *testing.T) {
 	unused := map[string]bool{}
 	files, err := filepath.Glob("testdata/*.golden.yaml")
@@ -37,10 +37,10 @@ func TestGolden(t *testing.T) {
 		"multinode":  "../../examples/multinode",
 		"wide":       "testdata/wide",
 		"secrets":    "testdata/secrets",
-		"defaults":   "testdata/defaults",   // what the cloud says for all services
+		"defaults":   "testdata/defaults",   // defaults for all services
 		"patched":    "testdata/patched",    // patches in all places
 		"registered": "testdata/registered", // users, queues and endpoints
-		"later":      "testdata/later",      // what depends on data that were not read
+		"later":      "testdata/later",      // objects that depend on unread data
 	}
 	for name, dir := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestCheck checks that a check finds what rendering finds, and counts what it makes.
+// TestCheck checks that Check reports the same diagnostics as Render, and counts the same objects.
 func TestCheck(t *testing.T) {
 	few := facts()
 	few.Nodes = few.Nodes[:1]
@@ -81,7 +81,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestDeterministic renders the same cloud again and again.
+// TestDeterministic checks that rendering the same cloud always gives the same objects.
 func TestDeterministic(t *testing.T) {
 	want := dump(t, render(t, load(t, "testdata/wide"), facts()))
 	for range 20 {
@@ -91,8 +91,8 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// TestDependencies checks that every dependency is an object of the same rendering,
-// and that following them leads nowhere round.
+// TestDependencies checks that every dependency is an object of the same rendering, and that there
+// are no cycles.
 func TestDependencies(t *testing.T) {
 	objects := render(t, load(t, "testdata/wide"), facts())
 	known := map[addrs.Object]providers.Object{}
@@ -122,7 +122,7 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// TestOrder checks the chain of design section 5 for a service with everything.
+// TestOrder checks the order of the objects of a service that has every kind of block.
 func TestOrder(t *testing.T) {
 	objects := render(t, load(t, "testdata/wide"), facts())
 	before := func(first, second string) {
@@ -142,7 +142,7 @@ func TestOrder(t *testing.T) {
 	before("Node/n1", "DaemonSet/gate-agent")
 }
 
-// TestNothingSecret searches everything that could reach a disk.
+// TestNothingSecret checks that no object that may be stored contains a secret value.
 func TestNothingSecret(t *testing.T) {
 	objects := render(t, load(t, "testdata/wide"), facts())
 	for _, secret := range []string{"not-a-real-license", "not-a-real-password"} {
@@ -156,8 +156,8 @@ func TestNothingSecret(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatReadsAFileChanges checks that a change of one value is a new version
-// of one file, and touches nothing that does not mount it.
+// TestOnlyWhatReadsAFileChanges checks that a changed value makes a new version of one file, and
+// changes only the workloads that mount the file.
 func TestOnlyWhatReadsAFileChanges(t *testing.T) {
 	before := render(t, load(t, "testdata/wide"), facts())
 	config := load(t, "testdata/wide")
@@ -182,8 +182,8 @@ func TestOnlyWhatReadsAFileChanges(t *testing.T) {
 	}
 }
 
-// TestRevisions checks that what is derived from a Secret has another name when the
-// Secret has another revision, and that nothing else has.
+// TestRevisions checks that, if a Secret gets a new revision, the objects derived from it get new
+// names, and no others.
 func TestRevisions(t *testing.T) {
 	before := render(t, load(t, "testdata/wide"), facts())
 	rotated := facts()
@@ -209,8 +209,8 @@ func TestRevisions(t *testing.T) {
 	}
 }
 
-// TestRevisionsOfMountedSecrets checks that a job that mounts a Secret runs again when the Secret has
-// other values. Such jobs set passwords of users in Keystone, in databases and in queues.
+// TestRevisionsOfMountedSecrets checks that a job that mounts a Secret runs again when the values
+// of the Secret change. Such jobs set passwords of users in Keystone, in databases and in queues.
 func TestRevisionsOfMountedSecrets(t *testing.T) {
 	rotated := facts()
 	rotated.Revision = func(addrs.Object, string, string, map[string]string) string { return "rotated" }
@@ -228,7 +228,7 @@ func TestRevisionsOfMountedSecrets(t *testing.T) {
 	}
 }
 
-// TestRoles covers roles that the cluster cannot satisfy.
+// TestRoles checks the errors for roles that the cluster cannot satisfy.
 func TestRoles(t *testing.T) {
 	cases := map[string]struct {
 		nodes []openstack.Node
@@ -264,8 +264,8 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestDeferred checks that what depends on data that were not read says so, and has no
-// hash of what stands for them; and that everything else is as it would be.
+// TestDeferred checks that objects that depend on unread data list the data, and that their names
+// contain no hash of placeholders. All other objects must not change.
 func TestDeferred(t *testing.T) {
 	objects := render(t, load(t, "testdata/later"), facts())
 	want := map[string][]string{
@@ -307,7 +307,7 @@ func load(t *testing.T, dir string) *configs.Config {
 	return config
 }
 
-// facts are those of a cluster in which nothing was applied yet.
+// facts returns the facts about a cluster before the first apply.
 func facts() openstack.Facts {
 	f := openstack.Offline()
 	hypervisor := map[string]string{"node.kubernetes.io/instance-type": "hypervisor", "zone": "edge"}
@@ -333,7 +333,7 @@ func render(t *testing.T, config *configs.Config, f openstack.Facts) []providers
 	return objects
 }
 
-// logical is an address without the hash in its name.
+// logical returns the address of an object without the hash in its name.
 func logical(o providers.Object) string {
 	if o.Family != (addrs.Object{}) {
 		return o.Family.String()
@@ -364,7 +364,7 @@ func reaches(objects []providers.Object, from, to addrs.Object) bool {
 	return false
 }
 
-// dump prints objects with everything that is known of them.
+// dump prints objects with all of their fields.
 func dump(t *testing.T, objects []providers.Object) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -385,8 +385,8 @@ func dump(t *testing.T, objects []providers.Object) []byte {
 	return b.Bytes()
 }
 
-// TestScripts checks that no script of more than a few lines stands in a definition, where
-// neither shellcheck nor a test reads it.
+// TestScripts checks that definitions contain no long scripts, because neither shellcheck nor a
+// test would read them there.
 func TestScripts(t *testing.T) {
 	names, err := fs.Glob(openstack.Catalogue(), "*.hcl")
 	if err != nil || len(names) == 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRetire checks which hypervisors the job of nova-compute marks as its own, and which of
-// those that have left the role it takes out.
+// TestRetire checks which hypervisors the job of nova-compute marks as its own, and which of the
+// hypervisors that have left the role it removes.
 func TestRetire(t *testing.T) {
 	const (
 		own   = "CUSTOM_KOLLA_SERVICE_NOVA_COMPUTE_FAST"

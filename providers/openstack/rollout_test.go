@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// TestRolloutPace checks that pods are replaced as many at a time as is declared.
+// TestRolloutPace checks the update strategies: how many pods may be replaced at a time.
 func TestRolloutPace(t *testing.T) {
 	for said, want := range map[string]any{
 		"kind = \"Deployment\"":                                               map[string]any{"type": "RollingUpdate", "rollingUpdate": map[string]any{"maxUnavailable": int64(0), "maxSurge": int64(1)}},

@@ -59,7 +59,8 @@ const runsCloud = `definition "d" {
 service "d" {}
 `
 
-// runsOf renders the cloud, and finds the jobs by family, and the objects by address.
+// runsOf renders the cloud. It returns the jobs by family, and the names of jobs and Deployments in
+// order.
 func runsOf(t *testing.T, release, a string, made ...string) (jobs map[string]providers.Object, order []string) {
 	t.Helper()
 	f := facts()
@@ -124,8 +125,8 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestRunsOfTheSame checks that a job does not run again because of how often, how long or where it
-// is tried. An unfinished run is outdated then.
+// TestRunsOfTheSame checks that a finished job does not run again if only its number of attempts,
+// its timeout or its labels change. An unfinished run is outdated after each of these changes.
 func TestRunsOfTheSame(t *testing.T) {
 	job := func(more string) providers.Object {
 		source := strings.NewReplacer("RELEASE", "2025.1", "VALUE", "1", `job "prepare" {`, `job "prepare" {`+"\n"+more).Replace(runsCloud)
@@ -155,8 +156,8 @@ func TestRunsOfTheSame(t *testing.T) {
 	}
 }
 
-// TestRunsAfterKill checks that an apply that was killed half way does not make a new
-// service look as if it had been there, nor an old one as if it were new.
+// TestRunsAfterKill checks that the next plan after a killed apply still knows whether a service is
+// new.
 func TestRunsAfterKill(t *testing.T) {
 	first, _ := runsOf(t, "2025.1", "1")
 	check := first["d-check"].Address.String()
@@ -185,8 +186,8 @@ func TestRunsAfterKill(t *testing.T) {
 
 func skips(o providers.Object) bool { return o.Skipped() }
 
-// TestNodesOfJobs checks that a job is told of the nodes of a role, and runs again when one
-// comes.
+// TestNodesOfJobs checks that a job gets the names of the nodes of a role, and runs again when a
+// node joins the role.
 func TestNodesOfJobs(t *testing.T) {
 	config := written(t, `role "compute" {
   match = { "node.kubernetes.io/instance-type" = "hypervisor" }

@@ -14,8 +14,8 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// runScript runs a script of the catalogue as a pod would, with commands that are shell
-// scripts in their place, and returns what it printed.
+// runScript runs a script of the catalogue as a pod would, and returns its output. commands are
+// shell scripts that replace commands, by name.
 func runScript(t *testing.T, name string, commands map[string]string, args ...string) (string, error) {
 	t.Helper()
 	source, err := fs.ReadFile(openstack.Catalogue(), name)
@@ -34,8 +34,8 @@ func runScript(t *testing.T, name string, commands map[string]string, args ...st
 	return string(out), err
 }
 
-// TestGlanceExpand checks that a new database gets its schema at once, and that one with data
-// is not contracted while the release before may use it.
+// TestGlanceExpand checks that a new database gets its whole schema at once, and that a database
+// with data is only expanded, because pods of the previous release may still use it.
 func TestGlanceExpand(t *testing.T) {
 	const manage = `
 case $2 in
@@ -64,7 +64,7 @@ esac
 	}
 }
 
-// TestNeutronExpand checks the same of Neutron, whose tool says more around the revisions.
+// TestNeutronExpand checks the same for Neutron, whose tool prints more lines around the revisions.
 func TestNeutronExpand(t *testing.T) {
 	for name, c := range map[string]struct {
 		current, want string
@@ -85,7 +85,8 @@ func TestNeutronExpand(t *testing.T) {
 	}
 }
 
-// TestGlanceAPI checks that a pod tells others its own address, and becomes the API.
+// TestGlanceAPI checks that the script puts the pod's own address into the environment, and then
+// runs the API.
 func TestGlanceAPI(t *testing.T) {
 	for address, want := range map[string]string{
 		"10.0.0.7":    "http://10.0.0.7:9292\n",
@@ -104,7 +105,8 @@ func TestGlanceAPI(t *testing.T) {
 	}
 }
 
-// TestCinderSudo checks that what Cinder runs by sudo runs as it is, with its exit code.
+// TestCinderSudo checks that the replacement for sudo runs the command unchanged, and returns its
+// exit code.
 func TestCinderSudo(t *testing.T) {
 	look := map[string]string{"qemu-img": `printf '%s|' "$@"; exit 3`}
 	got, err := runScript(t, "cinder/sudo.sh", look, "sudo", "qemu-img", "info", "two words")

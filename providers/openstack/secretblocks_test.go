@@ -15,7 +15,7 @@ import (
 	"kolla.openstack.org/kolla/providers/secrets"
 )
 
-// factsOfSecrets are those of a cluster with a CA of somebody else's.
+// factsOfSecrets returns the facts about a cluster with a CA that another program made.
 func factsOfSecrets() openstack.Facts {
 	f := facts()
 	f.Now = time.Now()
@@ -75,8 +75,8 @@ func TestOrderOfSecrets(t *testing.T) {
 	}
 }
 
-// TestRenewalIsPlanned renders against a cluster whose certificate is not signed by the
-// CA that is there.
+// TestRenewalIsPlanned checks that a plan renews a certificate that will expire soon, or whose CA
+// is renewed, and no other certificate.
 func TestRenewalIsPlanned(t *testing.T) {
 	config := load(t, "testdata/secrets")
 	revisions := func(f openstack.Facts) (revision, note, why string) {

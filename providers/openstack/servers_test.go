@@ -17,21 +17,20 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// ofServers are the services that golden files of testdata/servers are about.
+// ofServers are the services whose objects are in the golden files of testdata/servers.
 var ofServers = []string{"nova", "neutron", "ovn", "openvswitch", "ovn-controller", "neutron-ovn-metadata", "nova-compute-fast", "nova-compute-slow", "nova-cell2"}
 
-// serviceOf is the name in the cluster of the service that an object belongs to.
+// serviceOf returns the name of the service that an object belongs to.
 func serviceOf(o providers.Object) string {
 	return o.Manifest.GetLabels()[providers.LabelService]
 }
 
-// TestServers compares what becomes of Nova, Neutron and OVN with golden files, in each
-// release.
+// TestServers compares the objects of Nova, Neutron and OVN with golden files, in each release.
 func TestServers(t *testing.T) {
 	inEachRelease(t, "testdata/servers", ofServers...)
 }
 
-// TestServersByRelease checks how the processes are started in each release.
+// TestServersByRelease checks the commands that start the processes in each release.
 func TestServersByRelease(t *testing.T) {
 	const (
 		connect = "sh -ec connect.sh sh "
@@ -110,15 +109,15 @@ func TestServersByRelease(t *testing.T) {
 	}
 }
 
-// TestAccelerated renders the blocks of docs/hypervisors.md, and compares what they change with a
-// golden file. The last of them takes the place of the first one of its service.
+// TestAccelerated renders the blocks of docs/hypervisors.md, and compares their changes with a
+// golden file. The last block replaces the first block of the same service.
 func TestAccelerated(t *testing.T) {
 	page, err := os.ReadFile("../../docs/hypervisors.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	base, err := os.ReadFile("testdata/accelerated/cloud.hcl.part") // no cloud without the page
+	base, err := os.ReadFile("testdata/accelerated/cloud.hcl.part") // this part is not valid without the page
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +149,7 @@ func TestAccelerated(t *testing.T) {
 	}
 }
 
-// changedCloud is testdata/servers in the newest release with other text in it.
+// changedCloud renders testdata/servers in the newest release, with old replaced by text.
 func changedCloud(t *testing.T, old, text string) []providers.Object {
 	t.Helper()
 	source, err := os.ReadFile("testdata/servers/cloud.hcl")
@@ -167,8 +166,7 @@ func changedCloud(t *testing.T, old, text string) []providers.Object {
 	return render(t, inRelease(t, dir, "2026.1"), facts())
 }
 
-// touched are the logical addresses of what differs between two renders, by kind, without
-// the config files themselves.
+// touched returns the logical addresses of the objects that differ between two renders.
 func touched(before, after []providers.Object) []string {
 	seen := map[string]string{}
 	for _, o := range before {
@@ -195,8 +193,8 @@ func text(o providers.Object) string {
 	return string(source)
 }
 
-// TestServersChange checks that a change starts those processes anew that read it, and runs
-// no job of a database.
+// TestServersChange checks that a changed setting restarts only the processes that read it, and
+// runs no job of a database.
 func TestServersChange(t *testing.T) {
 	const controller = "  role   = role.control\n  expose = exposure.public\n}\n\nservice \"neutron\""
 	config := func(file, values string) (string, string) {
@@ -239,8 +237,8 @@ func TestServersChange(t *testing.T) {
 	}
 }
 
-// TestOVNMembers checks that several members of OVN's databases never share a node, and that one
-// goes where it likes.
+// TestOVNMembers checks that several members of OVN's databases never share a node, and that a
+// single member may run on any node.
 func TestOVNMembers(t *testing.T) {
 	for members, want := range map[string]bool{"1": false, "3": true} {
 		objects := render(t, written(t, "service \"ovn\" { replicas = "+members+" }\n"), facts())
@@ -252,7 +250,8 @@ func TestOVNMembers(t *testing.T) {
 	}
 }
 
-// TestOVNNetworks checks what says which interfaces a node's tunnels and bridges take.
+// TestOVNNetworks checks the environment variables with the interfaces for a node's tunnels and
+// bridges.
 func TestOVNNetworks(t *testing.T) {
 	controller := text(find(t, render(t, written(t, `
 service "ovn" {}
@@ -273,9 +272,9 @@ service "ovn-controller" {
 	}
 }
 
-// TestServersCell checks who reads the connections of a second cell: its own daemons and
-// hypervisors, and Nova, whose daemons start anew when they change. The network lets these in
-// there, and nobody else.
+// TestServersCell checks which pods read the connections of a second cell and therefore restart if
+// these change: the daemons and hypervisors of the cell, and Nova. Only these pods may connect to
+// the cell's database and queue.
 func TestServersCell(t *testing.T) {
 	before := render(t, inRelease(t, "testdata/servers", "2026.1"), facts())
 	const url = "service \"rabbitmq-cell2\" {\n"
@@ -304,7 +303,8 @@ func TestServersCell(t *testing.T) {
 	}
 }
 
-// TestServersLosses checks what is kept until it is named: what servers of a node need.
+// TestServersLosses checks the descriptions of the harm if a DaemonSet stops that servers of a node
+// need.
 func TestServersLosses(t *testing.T) {
 	got := map[string]string{}
 	for _, o := range render(t, inRelease(t, "testdata/servers", "2026.1"), facts()) {
@@ -325,8 +325,8 @@ func TestServersLosses(t *testing.T) {
 	}
 }
 
-// TestServersJobs checks that jobs of databases read these and nothing else, so that only a
-// change of them runs a job again. The job that takes out nodes logs in, too.
+// TestServersJobs checks that jobs of databases read only the configuration of their databases, so
+// that they run again only if it changes. The job that removes nodes also reads credentials.
 func TestServersJobs(t *testing.T) {
 	got := map[string]string{}
 	var config *configs.Config

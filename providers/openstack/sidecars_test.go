@@ -100,7 +100,7 @@ func sidecarPod(t *testing.T, source string) (v1.PodSpec, []providers.Object) {
 	return spec, objects
 }
 
-// mountsOf are the mounts of a container, as path=volume.
+// mountsOf returns the mounts of a container, as path=volume.
 func mountsOf(c v1.Container) []string {
 	var out []string
 	for _, m := range c.VolumeMounts {
@@ -177,8 +177,8 @@ func checkedNames(spec v1.PodSpec) map[string]bool {
 	return names
 }
 
-// TestSidecarBesideKollaStart checks that a sidecar starts directly whatever the main
-// container does, and as the same user where it says none.
+// TestSidecarBesideKollaStart checks that a sidecar starts directly, whatever the start mode of the
+// main container is, and that it runs as the same user by default.
 func TestSidecarBesideKollaStart(t *testing.T) {
 	source := strings.Replace(strings.Replace(sidecarCloud, "START", "kolla", 1), "      user     = 1001\n", "", 1)
 	spec, _ := sidecarPod(t, source)

@@ -18,14 +18,13 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// TestStacks compares what becomes of Heat, Cinder and Horizon with golden files, in each
-// release.
+// TestStacks compares the objects of Heat, Cinder and Horizon with golden files, in each release.
 func TestStacks(t *testing.T) {
 	inEachRelease(t, "testdata/stacks", "heat", "cinder", "horizon")
 }
 
-// TestFoundInTheCatalogue checks that services that find each other in Keystone's catalogue
-// may connect, where no reference says so and the ports are not exposed.
+// TestFoundInTheCatalogue checks that services that find each other in Keystone's catalogue may
+// connect, even without a reference and without an exposure.
 func TestFoundInTheCatalogue(t *testing.T) {
 	config := inRelease(t, "testdata/stacks", "2026.1")
 	for i := range config.Services {
@@ -38,11 +37,11 @@ func TestFoundInTheCatalogue(t *testing.T) {
 		port     int
 		want     bool
 	}{
-		{"horizon-web", "heat-api", 8004, true}, // nothing of Horizon refers to Heat
+		{"horizon-web", "heat-api", 8004, true}, // Horizon has no reference to Heat
 		{"cinder-volume", "heat-api-cfn", 8000, true},
 		{"heat-engine", "cinder-api", 8776, true},
-		{"heat-engine", "horizon-web", 8080, false},   // not in the catalogue
-		{"memcached-server", "heat-api", 8004, false}, // knows no Keystone
+		{"heat-engine", "horizon-web", 8080, false},   // Horizon is not in the catalogue
+		{"memcached-server", "heat-api", 8004, false}, // Memcached does not use Keystone
 	} {
 		if got := open(t, policies, pods[c.from], pods[c.to], v1.ProtocolTCP, c.port); got != c.want {
 			t.Errorf("%s connects to %s:%d: %t, want %t", c.from, c.to, c.port, got, c.want)
@@ -50,8 +49,8 @@ func TestFoundInTheCatalogue(t *testing.T) {
 	}
 }
 
-// stackOptions are all options of a cloud, as SERVICE FILE SECTION KEY, and the contents of
-// files without options, as SERVICE FILE.
+// stackOptions returns all options of a cloud, by SERVICE FILE SECTION KEY, and the contents of
+// files without options, by SERVICE FILE.
 func stackOptions(config *configs.Config) map[string]string {
 	out := map[string]string{}
 	for _, s := range config.Services {
@@ -75,9 +74,9 @@ func checkOptions(t *testing.T, config *configs.Config, want map[string]string) 
 	}
 }
 
-// TestStacksOverrides checks that the files that kolla-ansible takes overrides from count, for
-// what they count there, and that of all processes those under uWSGI alone have heartbeats
-// in threads.
+// TestStacksOverrides checks that override files of kolla-ansible apply to the same services and
+// config files as in kolla-ansible, and that only processes under uWSGI send heartbeats from
+// threads.
 func TestStacksOverrides(t *testing.T) {
 	checkOptions(t, inRelease(t, "testdata/stacks", "2026.1"), map[string]string{
 		"heat heat-api.conf DEFAULT max_stacks_per_tenant":                    "200",
@@ -109,8 +108,8 @@ func TestStacksOverrides(t *testing.T) {
 	})
 }
 
-// TestStacksJobs checks that a job reads its database and nothing else, so that only a change
-// of that runs it again.
+// TestStacksJobs checks that a job reads only the options of its database, so that it runs again
+// only if these change.
 func TestStacksJobs(t *testing.T) {
 	var jobs []string
 	for _, s := range inRelease(t, "testdata/stacks", "2025.1").Services {
@@ -139,7 +138,7 @@ func TestStacksJobs(t *testing.T) {
 	}
 }
 
-// stackCloud loads a cloud with these blocks, and what they need elsewhere.
+// stackCloud loads a cloud with these blocks. The servers that the blocks need exist elsewhere.
 func stackCloud(t *testing.T, blocks string) (*configs.Config, hcl.Diagnostics) {
 	t.Helper()
 	dir := t.TempDir()
@@ -186,7 +185,7 @@ service "keystone" {
 	return lang.Load(dir, lang.Options{Catalogue: openstack.Catalogue()})
 }
 
-// TestStacksElsewhere checks that every server that they need may be there already.
+// TestStacksElsewhere checks that all servers that these services need may exist elsewhere.
 func TestStacksElsewhere(t *testing.T) {
 	config, diags := stackCloud(t, `
 service "heat" {
@@ -231,8 +230,8 @@ service "horizon" {
 	}
 }
 
-// TestCinderBackends checks that backends that cannot work are errors at their lines, which
-// say what a backend takes.
+// TestCinderBackends checks that a backend that cannot work is an error at its line, and that the
+// error says which settings the backend needs.
 func TestCinderBackends(t *testing.T) {
 	for name, c := range map[string]struct{ backends, want string }{
 		"type":       {`{ a = { type = "lvm" } }`, "Types are nfs, other and rbd."},
@@ -267,7 +266,7 @@ func TestCinderBackends(t *testing.T) {
 	}
 }
 
-// TestCinderKeepsSettingsSecret checks that settings of drivers may have secrets in them.
+// TestCinderKeepsSettingsSecret checks that the settings of a driver may contain secrets.
 func TestCinderKeepsSettingsSecret(t *testing.T) {
 	config, diags := stackCloud(t, `
 secret "array" {
@@ -287,8 +286,8 @@ service "cinder" {
 	checkOptions(t, config, map[string]string{"cinder cinder-volume.conf array pure_api_token": "(sensitive)"})
 }
 
-// TestHorizonSettings runs the settings as Horizon does, with a session key where the pod has
-// it.
+// TestHorizonSettings runs the settings file as Horizon does, with a session key at the path that a
+// pod has it.
 func TestHorizonSettings(t *testing.T) {
 	const asHorizon = `
 import json, sys
@@ -370,7 +369,7 @@ service "horizon" {
 	}
 }
 
-// TestHorizonPlugins checks that Horizon has the panels of the services that there are.
+// TestHorizonPlugins checks that Horizon has the panels of the declared services only.
 func TestHorizonPlugins(t *testing.T) {
 	config, diags := stackCloud(t, "\nservice \"horizon\" {\n  role = role.control\n}\n")
 	if len(diags) > 0 {

@@ -14,8 +14,8 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// TestThreads refuses to let a process of uWSGI answer several requests at once, at the lines with
-// "several", and nowhere else.
+// TestThreads checks that a process of uWSGI that answers several requests at once is an error, at
+// the lines marked "several" and nowhere else.
 func TestThreads(t *testing.T) {
 	const config = `
 cloud "c" {
@@ -288,8 +288,8 @@ service "ovn" {}
 	}
 }
 
-// TestAPIs checks how uWSGI runs each API of the catalogue: one request at a time, with a limit
-// of time where no upload is possible, and with a probe that any answer satisfies.
+// TestAPIs checks how uWSGI runs each API of the catalogue: one request at a time, with a time
+// limit if clients cannot upload data, and with a probe that accepts any answer.
 func TestAPIs(t *testing.T) {
 	uploads := map[string]string{"glance-api-uwsgi.ini": "", "horizon-uwsgi.ini": "3600"}
 	for release, want := range map[string][]string{

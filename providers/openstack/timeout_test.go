@@ -7,8 +7,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// TestTimeouts checks that a job fails by itself before an apply stops to wait for it, and
-// that a rollout does not count as failed before that.
+// TestTimeouts checks that a job fails before the apply stops waiting for it, and that a rollout
+// does not fail before the apply stops waiting.
 func TestTimeouts(t *testing.T) {
 	objects := render(t, written(t, `definition "d" {
   job "j" {

@@ -19,7 +19,7 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// unsetCases are configurations that are valid, with the catalogue that each is for.
+// unsetCases returns directories with valid configurations, and the catalogue of each.
 func unsetCases(t *testing.T) map[string]fs.FS {
 	t.Helper()
 	out := map[string]fs.FS{}
@@ -39,9 +39,9 @@ func unsetCases(t *testing.T) map[string]fs.FS {
 	return out
 }
 
-// TestUnset puts a variable without a value in the place of one argument after the other,
-// and of the parts of maps and lists. A configuration that was valid is not wrong then:
-// what follows from the variable is not known, and so nothing can be said against it.
+// TestUnset replaces each argument, and each part of maps and lists, by a variable without a value,
+// one at a time. A valid configuration must stay valid: the value is not known, so no check can
+// reject it.
 func TestUnset(t *testing.T) {
 	for dir, catalogue := range unsetCases(t) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
@@ -67,16 +67,16 @@ func TestUnset(t *testing.T) {
 	}
 }
 
-// unset is a copy of a configuration that is changed at one place at a time.
+// unset is a copy of a configuration. One place of it is changed at a time.
 type unset struct {
 	dir        string
 	options    lang.Options
 	files      map[string]string // of the root and of modules, by path
-	before     []string          // what is said although nothing was changed
+	before     []string          // diagnostics of the unchanged configuration
 	complaints map[string]bool
 }
 
-// place is where something can be computed.
+// place is the position of a value that can be an expression.
 type place struct {
 	at   hcl.Range
 	what string // "service.ports"
@@ -129,7 +129,7 @@ func parsed(t *testing.T, path, source string) *hclsyntax.Body {
 	return file.Body.(*hclsyntax.Body)
 }
 
-// places finds what can be computed in a file.
+// places returns the places of a file.
 func (u *unset) places(t *testing.T, path, source string) []place {
 	t.Helper()
 	return placesIn(parsed(t, path, source), &schema.BlockType{Blocks: schema.Blocks()})
@@ -173,7 +173,7 @@ func within(typ *schema.BlockType, name string) *schema.BlockType {
 	return &schema.BlockType{Name: name}
 }
 
-// parts are the values in a map or list that is written out, and those in them.
+// parts returns the values in a map or list, at any depth.
 func parts(expr hclsyntax.Expression) []hcl.Range {
 	var inner []hclsyntax.Expression
 	switch expr := expr.(type) {
@@ -192,13 +192,14 @@ func parts(expr hclsyntax.Expression) []hcl.Range {
 	return out
 }
 
-// mustBeWritten reports whether an argument has to be there before anything is evaluated.
+// mustBeWritten reports whether an argument must be a literal, because it is read before any
+// expression is evaluated.
 func mustBeWritten(p place) bool {
 	switch p.typ {
 	case schema.TypeLiteral, schema.TypeReferences, schema.TypeConstraint, schema.TypeAddress:
 		return true
 	}
-	if p.what == "service.with" { // but not its values
+	if p.what == "service.with" { // the values of the map may be unknown
 		return true
 	}
 	return slices.Contains([]string{"variable.default", "variable.sensitive", "variable.nullable", "dynamic.iterator", "input.default", "input.sensitive", "input.nullable", "config.only"}, strings.TrimSuffix(p.what, " (a part)"))
@@ -223,7 +224,7 @@ func (u *unset) try(t *testing.T, path, source string, p place) {
 	}
 }
 
-// complaintsNow are the errors and warnings about the configuration as it is.
+// complaintsNow returns the errors and warnings about the current configuration.
 func (u *unset) complaintsNow() (complaints []string) {
 	defer func() {
 		if bug := recover(); bug != nil {
@@ -241,7 +242,7 @@ func (u *unset) complaintsNow() (complaints []string) {
 			complaints = append(complaints, text)
 			continue
 		}
-		// Fewer of them are no complaint.
+		// The warning lists causes. A shorter list is no complaint.
 		complaints = append(complaints, weakening.FindAllString(text, -1)...)
 	}
 	return complaints

@@ -99,7 +99,7 @@ service "d" {
 }
 `
 
-// TestVolumes checks what a declared volume is, and which containers have it.
+// TestVolumes checks the sources of declared volumes, and which containers mount them.
 func TestVolumes(t *testing.T) {
 	spec, objects := sidecarPod(t, volumeCloud)
 	checkVolumes(t, spec, []string{"data"})
@@ -142,8 +142,8 @@ func TestVolumes(t *testing.T) {
 	}
 }
 
-// TestVolumesOfTheNodeArePowers checks that a path of the node needs the highest level,
-// whichever container mounts it, and that other volumes need none.
+// TestVolumesOfTheNodeArePowers checks that a path of the node needs the level privileged,
+// whichever container mounts it, and that other volumes need no powers.
 func TestVolumesOfTheNodeArePowers(t *testing.T) {
 	const ofSidecar = `    sidecar "side" {
       image = "side"
@@ -176,7 +176,7 @@ func TestVolumesOfTheNodeArePowers(t *testing.T) {
 	}
 }
 
-// restrainedBy reports whether the policies have to be there before an object.
+// restrainedBy reports whether an object waits for the policies.
 func restrainedBy(o providers.Object) bool {
 	return slices.ContainsFunc(o.DependsOn, func(on addrs.Object) bool { return on.Kind == "ValidatingAdmissionPolicyBinding" })
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestWith checks that a queue is made on the service in the place of the one that the
-// definition names, and that the network lets its service in there, and nowhere else.
+// TestWith checks that "with" replaces a service that the definition names: the queue is created on
+// the replacement, and only the replacement's NetworkPolicy lets the service in.
 func TestWith(t *testing.T) {
 	objects := render(t, written(t, `service "rabbitmq" {}
 

@@ -9,8 +9,8 @@ import (
 	"kolla.openstack.org/kolla/providers/podsecurity"
 )
 
-// TestRefusal checks where the pods of each kind of object are found, and that a level refuses
-// no pods that are not known yet.
+// TestRefusal checks that the pods of each kind of object are found, and that a level refuses no
+// pods that are not known yet.
 func TestRefusal(t *testing.T) {
 	spec := func(network any) map[string]any {
 		return map[string]any{"hostNetwork": network, "containers": []any{map[string]any{"name": "c", "image": "i"}}}

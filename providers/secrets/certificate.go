@@ -211,7 +211,7 @@ func Due(g *providers.Generator, own, issuer map[string][]byte, anew bool, now t
 }
 
 // differs returns the first property of a certificate that differs from its declaration, or an
-// empty text.
+// empty string.
 func differs(cert *x509.Certificate, g *providers.Generator) string {
 	sorted := func(list []string) []string { return slices.Sorted(slices.Values(list)) }
 	var ips []string

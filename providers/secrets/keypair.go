@@ -26,8 +26,8 @@ func isMadeTogether(d providers.SecretData) bool {
 	return d.Generate != nil && slices.Contains([]string{"ssh", "x509-ca", "x509"}, d.Generate.Kind)
 }
 
-// makeTogether returns the values of the object that are made together; nil: the apply
-// will make them. Values are kept if all of them exist and none has to be renewed.
+// makeTogether returns the values of the object that are made together; nil: the apply will make
+// them. It keeps existing values if all of them exist and none must be renewed.
 func makeTogether(o *providers.Object, own map[string][]byte, live providers.Values, generate bool) (map[string][]byte, error) {
 	var g *providers.Generator
 	complete := true
@@ -57,7 +57,7 @@ func makeTogether(o *providers.Object, own map[string][]byte, live providers.Val
 	}
 }
 
-// publicOf completes a key pair from its private key; nil: the text is no private key.
+// publicOf adds the public key to a private key. It returns nil if it cannot read the private key.
 func publicOf(private []byte) map[string][]byte {
 	signer, err := ssh.ParsePrivateKey(private)
 	if err != nil {

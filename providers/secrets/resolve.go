@@ -20,7 +20,7 @@ import (
 
 // Resolve returns the manifest for the server. It puts values into the manifest of a Secret, and
 // returns the manifest of any other object unchanged. It keeps values that were generated before,
-// unless they have to be renewed. With generate (an apply), it generates missing values. Without
+// unless they must be renewed. With generate (an apply), it generates missing values. Without
 // generate (a plan), it puts a placeholder for each missing value, and pending lists their keys.
 func Resolve(o *providers.Object, live providers.Values, generate bool) (manifest *unstructured.Unstructured, pending []string, err error) {
 	if len(o.Data) == 0 {

@@ -16,12 +16,13 @@ import (
 	"kolla.openstack.org/kolla/providers/secrets"
 )
 
-// world is Secrets of one namespace, by name.
+// world has the values of the Secrets of one namespace, by name.
 type world map[string]map[string][]byte
 
 func (w world) values(_, name string) map[string][]byte { return w[name] }
 
-// written is a Secret with one given value as an apply with a key writes it.
+// written returns a Secret with one given value, as an apply writes it with the key for checksums.
+// An empty key means that the cluster has no key.
 func written(t *testing.T, key, value string) *unstructured.Unstructured {
 	t.Helper()
 	w := world{}
@@ -54,7 +55,7 @@ func TestChecksumNeedsTheKey(t *testing.T) {
 	if checksumOf(written(t, "key one", "letmein")) != one {
 		t.Error("the same value under the same key has two checksums")
 	}
-	// What an earlier version recorded: anybody could compute it.
+	// The checksum of an earlier version contained this hash, which anybody could compute.
 	h := sha256.New()
 	for _, field := range []string{"r1", "value", "letmein"} {
 		fmt.Fprintf(h, "%d:%s", len(field), field)
@@ -67,7 +68,8 @@ func TestChecksumNeedsTheKey(t *testing.T) {
 	}
 }
 
-// TestRevisionStays covers what is known of values that somebody may have replaced.
+// TestRevisionStays checks that a Secret keeps its revision, unless its checksum shows that the
+// values were replaced.
 func TestRevisionStays(t *testing.T) {
 	const key = "key one"
 	keyless := func(u *unstructured.Unstructured) {

@@ -26,9 +26,9 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// Client reads and writes Secrets and a Lease in one namespace. Its errors are those of the
-// API server. A Put without a resourceVersion creates the object; with one, it replaces that
-// version. It is a boundary that tests cut at, so that it has a method for each request.
+// Client reads and writes Secrets and a Lease in one namespace. Its errors are those of the API
+// server. A Put without a resourceVersion creates the object; with one, it replaces that version.
+// Tests replace the Client, so it has a method for each request.
 type Client interface {
 	Secret(ctx context.Context, name string) (*corev1.Secret, error)
 	// Secrets lists Secrets with their data.
@@ -43,9 +43,9 @@ type Client interface {
 	MakeNamespace(ctx context.Context) error
 }
 
-// defaultNamespace is the namespace of states for which the configuration names none. It is
-// not that of the cloud: that one comes and goes with the cloud, and whoever may write
-// Secrets beside the services should not thereby decide what kolla deletes.
+// defaultNamespace is the namespace of states for which the configuration names none. It is not the
+// cloud's namespace, which is created and deleted with the cloud. Besides, users who may write
+// Secrets of the services should not control what kolla deletes.
 const defaultNamespace = "kolla-state"
 
 // Options say where a state is kept.
@@ -78,8 +78,8 @@ type Backend struct {
 
 var _ state.Backend = (*Backend)(nil)
 
-// New returns the backend of a state. It goes on sending requests after ctx is cancelled,
-// because an interrupted apply still has to save its results.
+// New returns the backend of a state. It continues to send requests after ctx is cancelled, because
+// an interrupted apply must still save its results.
 func New(ctx context.Context, client Client, o Options) *Backend {
 	if o.Duration <= 0 {
 		o.Duration = 30 * time.Second

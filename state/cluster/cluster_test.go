@@ -54,7 +54,7 @@ func connect(t testing.TB, kubeconfig string) *kubernetes.Client {
 	return client
 }
 
-// at is where the tests keep a state.
+// at is the place of a state in a test.
 type at struct {
 	t      *testing.T
 	client cluster.Client
@@ -67,7 +67,7 @@ func newPlace(t *testing.T) at {
 	return at{t, connect(t, clustertest.Kubeconfig()).Records(namespace), cluster.Options{Namespace: namespace, Cloud: "prod"}}
 }
 
-// with is the same place through another client.
+// with returns the same place, reached through another client.
 func (a at) with(client cluster.Client) at {
 	a.client = client
 	return a
@@ -100,20 +100,20 @@ func object(name string) state.Object {
 	return state.Object{Address: "service." + name + "/Deployment/" + name, APIVersion: "apps/v1", Kind: "Deployment", Namespace: "openstack", Name: name, UID: "uid-" + name, DesiredDigest: "1"}
 }
 
-// mortal is a client of a process that is killed at its nth write: before the server gets it
-// or, with late, before its answer comes. No later request gets through.
+// mortal is the client of a process that is killed at its nth write: before the server gets the
+// write or, with late, before the answer arrives. All later requests fail.
 type mortal struct {
 	cluster.Client
 	late bool
 
 	mu   sync.Mutex
-	left int // writes until then
+	left int // writes until the kill
 	dead bool
 }
 
 var errKilled = errors.New("killed")
 
-// write sends a write, and reports whether the process lives to see the answer.
+// write sends a write. It returns errKilled if the process is killed.
 func (m *mortal) write(send func() error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -164,7 +164,7 @@ func (m *mortal) PutLease(ctx context.Context, l *coordinationv1.Lease) (written
 	return written, err
 }
 
-// release takes the lock from a process that was killed, so that the test need not wait.
+// release releases the lock of a killed process, so that the test need not wait.
 func (a at) release() {
 	a.t.Helper()
 	lease, err := a.client.Lease(a.t.Context(), "kolla-state."+a.Cloud)
@@ -177,9 +177,10 @@ func (a at) release() {
 	must(a.t, err)
 }
 
-// steps is an apply, step by step. durable: what the step says is there when it returns.
+// steps returns the steps of an apply. durable: the change of the step is durable when the step
+// returns.
 //
-// With small segments, a kill can come between two intents that one call announces.
+// With small segments, a kill can come between two intents of one call.
 func steps(small bool) []struct {
 	durable bool
 	do      func(*state.Session) error
@@ -211,9 +212,9 @@ func steps(small bool) []struct {
 	})
 }
 
-// A kill at any write of an apply, of the lock and of the save loses nothing that was
-// durable, and the next process goes on from there. With small parts, a version and the journal
-// have several parts, and the oldest versions are deleted.
+// TestKilledAtEveryWrite checks that a kill at any write of an apply, including the writes of the
+// lock and of the save, loses no durable change, and that the next process can continue. With small
+// parts, a version and the journal have several parts, and the oldest versions are deleted.
 func TestKilledAtEveryWrite(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		for _, small := range []bool{false, true} {
@@ -237,7 +238,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 	}
 }
 
-// killedAt kills an apply at its nth write; false: it has fewer.
+// killedAt kills an apply at its nth write. It returns false if the apply has fewer writes.
 func killedAt(t *testing.T, place at, n int, late bool) bool {
 	t.Helper()
 	versions := 1
@@ -328,7 +329,8 @@ func TestOnlyOneAtATime(t *testing.T) {
 	}
 }
 
-// A Lease that somebody else has edited is released all the same, unless it has another holder.
+// TestReleaseOfAnEditedLease checks that a Lease that another client has edited is still released,
+// unless it has another holder.
 func TestReleaseOfAnEditedLease(t *testing.T) {
 	t.Parallel()
 	place := newPlace(t)
@@ -356,8 +358,7 @@ func TestReleaseOfAnEditedLease(t *testing.T) {
 	}
 }
 
-// stuck is a client that does not get through to the Lease: the machine sleeps, or the
-// network is cut.
+// stuck is a client that cannot reach the Lease, as if the machine slept or the network were cut.
 type stuck struct {
 	cluster.Client
 	mu  sync.Mutex
@@ -379,8 +380,8 @@ func (s *stuck) setCut(cut bool) {
 	s.cut = cut
 }
 
-// A process that cannot renew its Lease loses it, in the middle of an apply. It writes
-// nothing more, and what it had intended is not lost.
+// TestExpired checks that a process that cannot renew its Lease loses it in the middle of an apply
+// and writes nothing more, and that its earlier intents are not lost.
 func TestExpired(t *testing.T) {
 	t.Parallel()
 	place := newPlace(t)
@@ -421,7 +422,8 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-// While nobody takes the Lease, a process that was cut off for long goes on.
+// TestGoesOnAfterAnOutage checks that a process continues after a long outage if no other process
+// has taken the Lease.
 func TestGoesOnAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	place := newPlace(t)
@@ -442,7 +444,8 @@ func TestGoesOnAfterAnOutage(t *testing.T) {
 	}
 }
 
-// An intent that did not reach the journal is no intent, however often it is repeated.
+// TestIntentWithoutAJournal checks that Intend fails as long as it cannot write to the journal,
+// even if it is repeated.
 func TestIntentWithoutAJournal(t *testing.T) {
 	t.Parallel()
 	place := newPlace(t)
@@ -464,12 +467,13 @@ func TestIntentWithoutAJournal(t *testing.T) {
 	must(t, session.Close())
 }
 
-// The clock of a killed holder may be fast. Its Lease ends all the same.
+// TestHolderWithAFastClock checks that the Lease of a killed holder expires, even if the holder's
+// clock was fast.
 func TestHolderWithAFastClock(t *testing.T) {
 	t.Parallel()
 	place := newPlace(t)
 	place.Duration = time.Second
-	first := place.with(&mortal{Client: place.client, left: 2}).lock() // the Lease, and no renewal
+	first := place.with(&mortal{Client: place.client, left: 2}).lock() // the process is killed at its first renewal
 	lease, err := place.client.Lease(t.Context(), "kolla-state.prod")
 	must(t, err)
 	later := metav1.NewMicroTime(time.Now().Add(time.Hour))
@@ -481,13 +485,13 @@ func TestHolderWithAFastClock(t *testing.T) {
 	_ = first.Close()
 }
 
-// Without -lock-timeout, a holder that has been silent for long is watched until it is
-// certain that it was killed.
+// TestKilledHolder checks that, without -lock-timeout, Lock watches a silent holder until it is
+// certain that the holder was killed.
 func TestKilledHolder(t *testing.T) {
 	t.Parallel()
 	place := newPlace(t)
 	place.Duration = time.Second
-	first := place.with(&mortal{Client: place.client, left: 3}).lock() // the Lease, one renewal, and no more
+	first := place.with(&mortal{Client: place.client, left: 3}).lock() // the process is killed at its second renewal
 	clustertest.Eventually(t, 20*time.Second, "the holder looks killed", func() bool {
 		holder, err := place.store().Holder()
 		return err == nil && holder == nil
@@ -508,7 +512,7 @@ func TestForcedUnlock(t *testing.T) {
 	if err := place.store().ForceUnlock("some-id"); !errors.As(err, &wrong) {
 		t.Errorf("got %v", err)
 	}
-	link.setCut(true) // no renewal tells the first
+	link.setCut(true) // no renewal shows the first that it has lost the lock
 	must(t, place.store().ForceUnlock(first.ID()))
 	if err := first.Intend(object("glance")); err == nil {
 		t.Error("the first still believes to have the lock, and writes what it has announced")
@@ -528,8 +532,8 @@ func TestForcedUnlock(t *testing.T) {
 	}
 }
 
-// A version that somebody spoilt does not keep its content from being written again. A version
-// that is whole is left alone.
+// TestSpoiltVersion checks that Keep writes a version again if somebody has damaged it, and leaves
+// an intact version alone.
 func TestSpoiltVersion(t *testing.T) {
 	t.Parallel()
 	place := newPlace(t)
@@ -550,7 +554,7 @@ func TestSpoiltVersion(t *testing.T) {
 	}
 	keep()
 	before := names()
-	place.PartSize = 10 // as another version of kolla might cut it
+	place.PartSize = 10 // another version of kolla may use another size
 	keep()
 	if got := names(); len(before) != 1 || !cmp.Equal(got, before) {
 		t.Errorf("got %v, want %v", got, before)
@@ -574,7 +578,7 @@ func TestSpoiltVersion(t *testing.T) {
 	}
 }
 
-// A state of some thousand objects needs several Secrets.
+// TestParts checks that a state of some thousand objects is stored in several Secrets.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	place := newPlace(t)
@@ -595,7 +599,7 @@ func TestParts(t *testing.T) {
 	if len(parts) < 2 {
 		t.Errorf("%d parts, want several", len(parts))
 	}
-	// Ten versions stay, with all of their parts.
+	// Ten versions are kept, with all of their parts.
 	for i := range 12 {
 		session := place.lock()
 		for _, o := range session.State().Objects {
@@ -695,7 +699,7 @@ func TestEditedByHand(t *testing.T) {
 	}
 }
 
-// newest is the name of the Secret with the present version.
+// newest returns the name of the Secret with the present version.
 func newest(t *testing.T, place at) string {
 	t.Helper()
 	head, err := place.client.Secret(t.Context(), "kolla-state.prod")
@@ -705,7 +709,7 @@ func newest(t *testing.T, place at) string {
 	return "kolla-state.prod.v." + sum + ".1"
 }
 
-// unlabel takes the labels of a Secret away.
+// unlabel removes the labels of a Secret.
 func unlabel(t *testing.T, place at, name string) {
 	t.Helper()
 	s, err := place.client.Secret(t.Context(), name)
@@ -715,7 +719,8 @@ func unlabel(t *testing.T, place at, name string) {
 	must(t, err)
 }
 
-// No part of a journal is lost because somebody edited its labels or annotations.
+// TestEditedParts checks that parts of a journal without labels are still found, and that the error
+// about a missing or spoilt part names the part.
 func TestEditedParts(t *testing.T) {
 	t.Parallel()
 	const name = "kolla-state.prod.journal."
@@ -732,7 +737,7 @@ func TestEditedParts(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		edit    func(t *testing.T, place at)
-		damaged string // name of the part in the error; empty: the journal is whole
+		damaged string // name of the part in the error; empty: no error
 	}{
 		"no label of the first":  {strip(all[0]), ""},
 		"no label of the middle": {strip(all[1]), ""},
@@ -850,7 +855,7 @@ func TestJournalOfASuccessor(t *testing.T) {
 	if string(got) != line {
 		t.Errorf("the journal has %.200q, want only the line of the successor", got)
 	}
-	// Nor is the name of the next part taken.
+	// The successor can still write its next part.
 	long := strings.Repeat("y", 300<<10) + "\n"
 	must(t, journal.Append([]byte(long)))
 	got, err = cluster.New(t.Context(), place.client, place.Options).Load(state.JournalPart)
@@ -860,8 +865,8 @@ func TestJournalOfASuccessor(t *testing.T) {
 	}
 }
 
-// TestFullDatabase: etcd refuses writes. The apply stops at once, and says what to do; later
-// it goes on from what was written before.
+// TestFullDatabase checks that an apply stops at once if etcd refuses writes, that the error says
+// what to do, and that a later apply continues from the durable steps.
 func TestFullDatabase(t *testing.T) {
 	t.Parallel()
 	for name, code := range map[string]int{"quota": http.StatusInternalServerError, "507": http.StatusInsufficientStorage} {
@@ -925,7 +930,8 @@ func TestFullDatabase(t *testing.T) {
 	}
 }
 
-// A state that was moved is at one of the two places at any time, and nowhere twice.
+// TestMove checks that a state that is moved is in use at one of the two places at any time, and
+// never at both.
 func TestMove(t *testing.T) {
 	t.Parallel()
 	place := newPlace(t)
@@ -977,7 +983,7 @@ func TestMove(t *testing.T) {
 	if _, err := place.store().Lock(t.Context(), info, 0); !errors.As(err, &moved) {
 		t.Errorf("lock: got %v", err)
 	}
-	// And once more.
+	// A repeated move succeeds.
 	if _, err := state.Move(t.Context(), file, place.store(), info, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -989,7 +995,7 @@ func TestMove(t *testing.T) {
 	if _, err := state.Move(t.Context(), other, place.store(), info, 0); !errors.As(err, &taken) {
 		t.Errorf("got %v, want that there is another state", err)
 	}
-	// The state there is taken away, as the documents say.
+	// If the state at the target is wrong, the documentation says to delete it.
 	must(t, place.client.DeleteSecret(t.Context(), "kolla-state.prod", ""))
 	if _, err := state.Move(t.Context(), other, place.store(), info, 0); err != nil {
 		t.Error(err)

@@ -17,19 +17,20 @@ type head struct {
 	site *site
 
 	mu      sync.Mutex
-	awaited bool           // the lock was taken, and nobody has read the Secret since
-	present *corev1.Secret // as it was when the lock was taken, or was written since; nil: it is not there
+	awaited bool           // the lock was taken, and the Secret has not been read since
+	present *corev1.Secret // the version that the next write replaces; nil: no Secret
 }
 
 // header is the content of the first Secret.
 type header struct {
 	Version string `json:"version,omitempty"` // checksum of the present version
 	Parts   int    `json:"parts,omitempty"`
-	Moved   string `json:"moved,omitempty"` // where the state is instead
+	Moved   string `json:"moved,omitempty"` // new place of the state, if it has moved
 }
 
-// expect is called when the lock was taken. The next read counts for the next write. Later
-// reads do not: what somebody else writes meanwhile must not be overwritten.
+// expect must be called when the lock has been taken. The next write replaces the version that the
+// next read returns. Later reads do not change that, because no write may overwrite the write of
+// another process.
 func (h *head) expect() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

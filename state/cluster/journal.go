@@ -36,9 +36,8 @@ type journal struct {
 	uids []types.UID // of its parts, as they were read or written last
 }
 
-// parts returns the parts by their numbers. Those with the label come with one request, so
-// that no part is newer than another. If somebody took the label from a part, it is found by
-// its name.
+// parts returns the parts by their numbers. It reads all parts with the label in one request, so
+// that no part is newer than another. It finds a part without the label by its name.
 func (j *journal) parts() ([]corev1.Secret, error) {
 	for {
 		found, err := j.site.client.Secrets(j.site.ctx, labelState+"="+j.site.Cloud+","+labelPart+"="+partJournal)
@@ -177,7 +176,7 @@ func (w *journalWriter) Append(lines []byte) error {
 	return nil
 }
 
-// fits returns the length of the whole lines that have room.
+// fits returns the length of the whole lines for which there is room.
 func fits(lines []byte, room int) int {
 	if len(lines) <= room {
 		return len(lines)

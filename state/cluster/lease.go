@@ -33,7 +33,7 @@ type sighting struct {
 	at      time.Time
 }
 
-// lock is the Lease, held. A goroutine renews it.
+// lock is a Lease that this process holds. A goroutine renews it.
 type lock struct {
 	of        *lease
 	info      state.LockInfo
@@ -49,8 +49,8 @@ type lock struct {
 	lost  error
 }
 
-// take takes the lock. The clocks of two machines may differ. So a Lease counts as expired
-// only when this process has seen no renewal of it for as long as it lasts.
+// take takes the lock. The clocks of two machines may differ. So a Lease counts as expired only
+// when this process has seen no renewal for the whole duration of the Lease.
 func (e *lease) take(info state.LockInfo) (*lock, error) {
 	l := &lock{of: e, info: info.Complete(), good: time.Now()}
 	present, err := e.site.client.Lease(e.site.ctx, e.site.name())
@@ -103,8 +103,8 @@ func (e *lease) makeNamespace() error {
 	return nil
 }
 
-// remains returns how long a Lease has to be watched until it is expired; at most zero: it
-// is expired.
+// remains returns the time for which a Lease must still be watched until it counts as expired. Zero
+// or less: it is expired.
 func (e *lease) remains(l *coordinationv1.Lease) time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -209,8 +209,8 @@ func (l *lock) renew(ctx context.Context) {
 	}
 }
 
-// refresh renews the Lease once. During an outage of the server nobody else can take the
-// Lease either. So it is lost only if somebody else has changed it.
+// refresh renews the Lease once. During an outage of the server no other process can take the Lease
+// either. So the Lease is lost only if it has another holder, or was deleted.
 func (l *lock) refresh() error {
 	l.renewing.Lock()
 	defer l.renewing.Unlock()
@@ -229,7 +229,7 @@ func (l *lock) refresh() error {
 		case failed != nil && !apierrors.IsNotFound(failed):
 			err = failed
 		case failed == nil && sameHolder(live, l.info):
-			written, err = live, nil // somebody has added a label
+			written, err = live, nil // another client has changed something else, such as a label
 		default:
 			lost := &state.LockLostError{ID: l.info.ID}
 			if failed == nil {
@@ -264,7 +264,7 @@ func (l *lock) Check() error {
 	l.mu.Lock()
 	good, lost := l.good, l.lost
 	l.mu.Unlock()
-	// The first clock stands still while the machine sleeps, the second can be set.
+	// The monotonic clock stops while the machine sleeps. The wall clock can be set.
 	age := max(time.Since(good), time.Now().Round(0).Sub(good.Round(0)))
 	if lost != nil || age < trusted(l.of.site.Duration) {
 		return lost
@@ -279,7 +279,7 @@ func (l *lock) Release() error {
 	l.renewing.Lock()
 	defer l.renewing.Unlock()
 	if l.lost != nil {
-		return nil // it is somebody else's
+		return nil // another process has the Lease
 	}
 	_, err := l.of.putLease(free(l.lease))
 	for apierrors.IsConflict(err) {
@@ -303,7 +303,7 @@ func (l *lock) Info() state.LockInfo { return l.info }
 // Abandoned is part of state.Lock.
 func (l *lock) Abandoned() *state.LockInfo { return l.abandoned }
 
-// holder returns the holder of the lock, and the last one if it seems to have been killed.
+// holder returns the holder of the lock, and the last holder if it seems to have been killed.
 func (e *lease) holder() (holder, left *state.LockInfo, err error) {
 	present, err := e.site.client.Lease(e.site.ctx, e.site.name())
 	switch {
@@ -329,7 +329,7 @@ func (e *lease) release(id string) error {
 			return &state.UnlockError{ID: id, Holder: holder} // another process took it meanwhile
 		}
 		l := &lock{of: e, info: state.LockInfo{Operation: "force-unlock"}.Complete(), stop: func() {}, ended: make(chan struct{})}
-		close(l.ended) // nothing renews it
+		close(l.ended) // no goroutine renews it
 		l.lease, err = e.putLease(e.taken(present, l.info))
 		if apierrors.IsConflict(err) {
 			continue

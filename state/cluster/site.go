@@ -15,8 +15,8 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-// Labels and annotations of the Secrets. The label of the cloud itself is not among them:
-// the objects are none that a plan manages.
+// Labels and annotations of the Secrets. They do not include the label of the cloud itself, because
+// no plan manages these objects.
 const (
 	labelState = "kolla.openstack.org/state"      // name of the cloud
 	labelPart  = "kolla.openstack.org/state-part" // one of the values below
@@ -33,7 +33,7 @@ const (
 // dataKey is the key of the data in each Secret.
 const dataKey = "state"
 
-// site is where a state is kept. It reads and writes Secrets there.
+// site is the place of a state. It reads and writes the Secrets there.
 type site struct {
 	Options
 	client Client
@@ -73,7 +73,8 @@ func (s *site) put(next *corev1.Secret) (*corev1.Secret, error) {
 	return nil, fmt.Errorf("somebody else wrote %s at the same time, so this process writes nothing more there: %w", s.place(next.Name), err)
 }
 
-// remove deletes a Secret. It is no error if there is none. An empty UID stands for any.
+// remove deletes a Secret. It is no error if the Secret does not exist. An empty UID stands for
+// any.
 func (s *site) remove(name string, uid types.UID) error {
 	if err := s.client.DeleteSecret(s.ctx, name, uid); err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete %s: %w", s.place(name), err)
@@ -81,7 +82,7 @@ func (s *site) remove(name string, uid types.UID) error {
 	return nil
 }
 
-// setAside copies Secrets under other names, for somebody to look at, and deletes them.
+// setAside copies Secrets to other names, so that a person can look at them, and deletes them.
 func (s *site) setAside(found []corev1.Secret) error {
 	stamp := time.Now().UnixNano()
 	for i := range found {

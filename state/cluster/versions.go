@@ -159,7 +159,7 @@ type stored struct {
 	sum     string
 	serial  uint64
 	written time.Time
-	names   []string // of the parts that there are
+	names   []string // of the existing parts
 }
 
 // list lists the versions, newest first. It looks for their names, because somebody may

@@ -18,7 +18,7 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack/options"
 )
 
-// ini makes a file of lines "[group] option = value". Each line has a place of its own.
+// ini makes a file of lines "[group] option = value". Each line has its own place.
 func ini(name string, lines ...string) configs.ConfigFile {
 	f := configs.ConfigFile{Name: name, Format: "ini"}
 	for i, line := range lines {
@@ -115,13 +115,14 @@ func TestCheck(t *testing.T) {
 			},
 		},
 		{
-			// Only the plugin that the group chooses knows what it once called an option.
+			// A former name of an option counts only if the group chooses the plugin that had the
+			// name.
 			name: "former names of plugins", file: "nova.conf",
 			lines: []string{
 				"[neutron] auth_type = password", "[neutron] url = http://n", "[neutron] authorization_code = x",
 				"[keystone_authtoken] auth_type = password", "[keystone_authtoken] tenant_name = service",
 				"[cinder] auth_type = admin_token", "[cinder] url = http://c",
-				"[placement] url = http://p", // who knows which it chooses?
+				"[placement] url = http://p", // no plugin is chosen, so the former name may be right
 				"[service_user] auth_type = v2password", "[service_user] tenant_name = service",
 				"[ironic] auth_type = my_own", "[ironic] url = http://i",
 			},
@@ -241,8 +242,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckSecret checks that no sensitive value is shown, and that one which nobody
-// knows yet is not judged.
+// TestCheckSecret checks that no message shows a sensitive value, and that a generated value, which
+// is not known yet, is not checked.
 func TestCheckSecret(t *testing.T) {
 	f := ini("keystone.conf", "[token] expiration = hunter2", "[token] expiration = x")
 	f.Options[0].Values[0][0].Sensitive = true
@@ -285,8 +286,8 @@ func TestCheckUnknown(t *testing.T) {
 	}
 }
 
-// TestCheckPart checks that, where services may be missing, nobody is warned of what may
-// be for one of them.
+// TestCheckPart checks that, if services may be missing, there is no warning about options that may
+// be for a missing service.
 func TestCheckPart(t *testing.T) {
 	f := ini("placement.conf", "[libvirt] virt_type = kvm", "[DEFAULT] debgu = true", "[DEFAULT] debug = maybe")
 	f.Options[0].Origin.Layer, f.Options[2].Origin.Layer = "cloud", "cloud"
@@ -304,8 +305,8 @@ func TestCheckPart(t *testing.T) {
 	}
 }
 
-// TestCheckPlaces checks that a warning points at what is wrong, and comes in the order of
-// the lines.
+// TestCheckPlaces checks that each warning points at the wrong part of a line, and that the
+// warnings are sorted by line.
 func TestCheckPlaces(t *testing.T) {
 	f := ini("nova.conf", "[DEFAULT] debug = maybe", "[libvrt] virt_type = kvm", "[libvirt] virt_typ = kvm", "[DEFAULT] logdir = x", "[libvrt] cpu_mode = x")
 	at := func(line, column int) hcl.Range {
@@ -333,8 +334,8 @@ func TestCheckPlaces(t *testing.T) {
 	}
 }
 
-// TestCheckForManyFiles checks that what is meant for many files has to exist in one of
-// them, and is warned of once.
+// TestCheckForManyFiles checks that an option set for many files must exist in one of them, and
+// that a missing option is reported once.
 func TestCheckForManyFiles(t *testing.T) {
 	lines := []string{"[oslo_messaging_rabbit] rabbit_quorum_queue = true", "[libvirt] virt_type = kvm", "[libvirt] virt_typ = kvm"}
 	nova, placement, other := ini("x", lines...), ini("x", lines...), ini("x", lines[2])
@@ -350,8 +351,8 @@ func TestCheckForManyFiles(t *testing.T) {
 	}
 }
 
-// TestCatalogue checks that what the built-in catalogue sets exists in every release. Of what
-// is deprecated it sets only what APIs under uWSGI need as long as it is there.
+// TestCatalogue checks that all options of the built-in catalogue exist in every release. The only
+// deprecated option that it may set is heartbeat_in_pthread, which APIs under uWSGI need.
 func TestCatalogue(t *testing.T) {
 	definitions, diags := catalogue.Describe(openstack.Catalogue())
 	if diags.HasErrors() || len(definitions) == 0 {
@@ -400,7 +401,8 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// TestCheckTrustsTheCatalogue checks that nobody is warned of what only kolla can mend.
+// TestCheckTrustsTheCatalogue checks that Check does not report mistakes in the catalogue, because
+// only kolla can fix them.
 func TestCheckTrustsTheCatalogue(t *testing.T) {
 	f := ini("keystone.conf", "[token] expiratoin = 1")
 	f.Options[0].Origin.Range.Filename = configs.CatalogueDir + "/keystone.hcl"
@@ -430,7 +432,7 @@ func load(t *testing.T, dir string) *configs.Config {
 	return config
 }
 
-// BenchmarkCheck checks 2,000 services, each with a file of its own values.
+// BenchmarkCheck checks 2,000 services, each with its own file.
 func BenchmarkCheck(b *testing.B) {
 	var lines []string
 	for range 20 {
@@ -452,7 +454,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// TestTypical checks that nobody is warned of what is usual.
+// TestTypical checks that typical config files cause no warning.
 func TestTypical(t *testing.T) {
 	names, err := filepath.Glob("testdata/typical/*")
 	if err != nil || len(names) == 0 {

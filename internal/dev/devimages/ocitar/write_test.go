@@ -108,7 +108,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// What a mounted overlay leaves when files and directories of a layer below go.
+// TestWriteHides checks the entries for the upper directory of an overlay in which files and
+// directories of a lower layer were deleted or replaced.
 func TestWriteHides(t *testing.T) {
 	needRoot(t)
 	upper, lower := t.TempDir(), t.TempDir()
@@ -136,7 +137,8 @@ func TestWriteHides(t *testing.T) {
 	}
 }
 
-// The same files make the same archive, in whatever order they were made.
+// TestWriteIsDeterministic checks that the same files make the same archive, in whatever order they
+// were created.
 func TestWriteIsDeterministic(t *testing.T) {
 	var archives [][]byte
 	for _, reversed := range []bool{false, true} {

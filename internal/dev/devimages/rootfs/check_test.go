@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// What is missing is said at once, with the way to get it.
+// TestCheck checks that the error about a missing requirement says how to meet it.
 func TestCheck(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	err := rootfs.Check(t.Context(), t.TempDir())
@@ -33,7 +33,7 @@ func TestCheckOverlay(t *testing.T) {
 		t.Skip("NOT RUN: it takes root to mount an overlay")
 	}
 	const complaint = "no overlayfs with its layers in "
-	// Nothing can be written there.
+	// No file can be written to this directory.
 	err := rootfs.Check(t.Context(), "/proc/self/task")
 	if err == nil || !strings.Contains(err.Error(), complaint+"/proc/self/task (-cache can name") {
 		t.Errorf("error is %v", err)

@@ -26,7 +26,7 @@ func TestFixTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The link is made now, and points at nothing.
+	// The link is newer than began. Its target does not exist.
 	if err := os.Symlink("nothing", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"kolla.openstack.org/kolla/internal/base/files"
 )
 
-// NoConfigError says that no configuration names a cluster.
+// NoConfigError reports that no configuration names a cluster.
 type NoConfigError struct {
 	// Searched are the files that kolla looked for.
 	Searched []string
@@ -30,7 +30,7 @@ func (e *NoConfigError) Error() string {
 	return "no kubeconfig was found: looked for " + strings.Join(e.Searched, ", ")
 }
 
-// BrokenConfigError says that a kubeconfig file cannot be read or is not valid.
+// BrokenConfigError reports that a kubeconfig file cannot be read or is not valid.
 type BrokenConfigError struct {
 	File string // empty: no single file is at fault
 	Err  error
@@ -45,11 +45,11 @@ func (e *BrokenConfigError) Error() string {
 
 func (e *BrokenConfigError) Unwrap() error { return e.Err }
 
-// UnknownContextError says that the kubeconfig has no such context.
+// UnknownContextError reports that the kubeconfig has no such context.
 type UnknownContextError struct {
 	Context string   // empty: no context was chosen, and none is current
 	Known   []string // sorted
-	Files   []string // in which contexts were searched
+	Files   []string // kubeconfig files that were searched
 }
 
 func (e *UnknownContextError) Error() string {
@@ -69,11 +69,11 @@ func loadConfig(options Options, warnings *warnings) (config *rest.Config, conte
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = options.Kubeconfig
 	if os.Getenv(clientcmd.RecommendedConfigPathEnvVar) == "" {
-		// Without a home directory, client-go would look into the current one, whose files may be
-		// those of a stranger.
+		// Without a home directory, client-go would look into the current directory, whose files
+		// may belong to another user.
 		rules.Precedence = slices.DeleteFunc(rules.Precedence, func(file string) bool { return !filepath.IsAbs(file) })
 	}
-	rules.MigrationRules = nil // they copy a file from there, too
+	rules.MigrationRules = nil // they would copy a file from there, too
 	// Missing files of $KUBECONFIG are reported below if all of them are missing.
 	rules.WarnIfAllMissing = false
 	paths := slices.DeleteFunc(rules.GetLoadingPrecedence(), func(file string) bool { return file == "" })

@@ -1,6 +1,7 @@
-// Package connect connects to an API server. A Connection has the clients that send requests.
-// Call retries requests while a failure is temporary. Errors that an
-// operator can do something about are failure.Explained. The transport counts requests, logs them, passes warnings on, and notices outages.
+// Package connect connects to an API server. A Connection has the clients that send requests. Call
+// retries requests while a failure is temporary. Errors that an operator can do something about are
+// failure.Explained. The transport counts requests, logs them, passes warnings on, and notices
+// outages.
 package connect
 
 import (
@@ -52,12 +53,12 @@ type Options struct {
 	// seconds, with the reason (see Cause). It is called with nil when the server answers
 	// again. One goroutine at a time calls it; it must not send requests. May be nil.
 	Unreachable func(error)
-	// Waiting is called once for each distinct reason for which the server keeps a request
-	// waiting that no caller reports (see [providers.ReportingRetries]). Several goroutines may
-	// call it at once. May be nil.
+	// Waiting is called once for each distinct reason why the server keeps a request waiting,
+	// unless the caller reports it (see [providers.ReportingRetries]). Several goroutines may call
+	// it at once. May be nil.
 	Waiting func(reason string)
-	// Secrets gets the values of all Secrets that are sent and read. They, and the values that
-	// it has already, are taken out of what the server and others say. Nil: a new one.
+	// Secrets gets the values of all Secrets that are sent and read. All values in it are removed
+	// from messages of the server and from logs. Nil: a new one.
 	Secrets *redaction.Values
 	// Log gets a record of each request at slog.LevelDebug, and more at LevelTrace. No
 	// record contains a value of a Secret. Nil: nothing is logged.
@@ -72,8 +73,8 @@ type Connection struct {
 	Leases    coordinationv1client.LeasesGetter
 	Discovery *discovery.DiscoveryClient
 	Logger    *slog.Logger
-	// Secrets are the secret values that were sent and read. Text of others passes through it:
-	// Connection itself does so with errors, warnings and logs of containers.
+	// Secrets are the secret values that were sent and read. Text from other programs passes
+	// through it: Connection removes the values from errors, warnings and logs of containers.
 	Secrets *redaction.Values
 
 	server  string // URL

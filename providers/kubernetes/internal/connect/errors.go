@@ -17,7 +17,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// UnreachableError says that the server cannot be reached.
+// UnreachableError reports that the server cannot be reached.
 type UnreachableError struct {
 	Server string // URL
 	Err    error  // of the network, of TLS, or of the command that gives credentials
@@ -29,10 +29,11 @@ func (e *UnreachableError) Error() string {
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// UnservedError says that the server answers, and gives no answer to the first, simplest requests.
+// UnservedError reports a server that answers, but not as an API server should, to the first and
+// simplest requests.
 type UnservedError struct {
 	Server string // URL
-	// Code is the status of the answer, or 0: it is none of an API server.
+	// Code is the status of the answer. It is 0 if the answer does not come from an API server.
 	Code int32
 	Err  error
 }
@@ -41,8 +42,8 @@ func (e *UnservedError) Error() string { return e.Err.Error() }
 
 func (e *UnservedError) Unwrap() error { return e.Err }
 
-// unserved makes an *UnservedError of the error of a first request, unless the error says by
-// itself what is wrong.
+// unserved makes an *UnservedError from the error of a first request, unless the error itself
+// explains the problem.
 func (c *Connection) unserved(err error) error {
 	var (
 		unreachable *UnreachableError
@@ -64,8 +65,8 @@ func (c *Connection) unserved(err error) error {
 // the status contain neither verb nor user. The quoted parts are Go strings.
 var refusal = regexp.MustCompile(`User ("(?:[^"\\]|\\.)*") cannot (\S+) resource ("[^"]*") in API group ("[^"]*") (?:in the namespace ("[^"]*")|at the cluster scope)`)
 
-// denied makes a *providers.PermissionError of a refusal by the authorizer. It leaves other
-// kinds of 403 (admission, quota) as they are.
+// denied makes a *providers.PermissionError from a refusal by the authorizer. It does not change
+// other kinds of 403 (admission, quota).
 func denied(err error) error {
 	match := refusal.FindStringSubmatch(err.Error())
 	if match == nil {
@@ -88,8 +89,8 @@ func unquote(quoted string) string {
 	return strings.Trim(quoted, `"`)
 }
 
-// ConflictOf makes a *providers.ConflictError of a conflict with the fields of other
-// managers; nil: the error is another one.
+// ConflictOf makes a *providers.ConflictError from a conflict with the fields of other managers. It
+// returns nil for any other error.
 func ConflictOf(ref providers.Ref, err error) *providers.ConflictError {
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) || answer.Status().Details == nil {

@@ -123,8 +123,8 @@ func (e *UnservedError) Explain() (summary, detail string) {
 		"Something else listens there, such as a proxy or a login page, or the address in the kubeconfig is wrong. Compare with: kubectl version. " + cause
 }
 
-// unavailable reports whether the whole server does not serve, after all attempts. A webhook that
-// denies a request chooses the code itself.
+// unavailable reports whether the whole server is out of service, after all attempts. A denial by a
+// webhook does not count, because the webhook chooses the code.
 func unavailable(status metav1.Status) bool {
 	if providers.DeniedByAdmission(status.Message) {
 		return false

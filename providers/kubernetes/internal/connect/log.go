@@ -89,8 +89,8 @@ type attempts struct {
 
 type attemptsKey struct{}
 
-// countingAttempts numbers the requests under the context: those that Call retries, and
-// those that client-go retries itself.
+// countingAttempts returns a context that counts attempts: the retries of Call, and the retries of
+// client-go.
 func countingAttempts(ctx context.Context) context.Context {
 	return context.WithValue(ctx, attemptsKey{}, &attempts{counts: map[string]int{}})
 }

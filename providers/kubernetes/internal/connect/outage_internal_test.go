@@ -17,11 +17,12 @@ func (slowly) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK}, nil
 }
 
-// One request that takes its time is no outage, as long as the server answers others.
+// TestSilence checks that one slow request is no outage, as long as the server answers other
+// requests.
 func TestSilence(t *testing.T) {
 	for name, test := range map[string]struct {
 		probe func(*outage)
-		told  int // that there is an outage, and that it is over
+		told  int // number of reports: the outage, and its end
 	}{
 		"behind a slow webhook": {(*outage).answered, 0},
 		"no server":             {func(o *outage) { o.failed(errors.New("time-out")) }, 2},

@@ -16,8 +16,8 @@ import (
 // podFiles is where Kubernetes mounts the credentials of a service account in a pod.
 const podFiles = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// TestTokenIsReadAgain checks that kolla in a pod uses the new token after Kubernetes has
-// replaced it. The test runs itself a second time, with a /var/run of its own.
+// TestTokenIsReadAgain checks that kolla in a pod uses the new token after Kubernetes has replaced
+// it. The test starts itself a second time, with a private /var/run.
 func TestTokenIsReadAgain(t *testing.T) {
 	if os.Getenv("KUBERNETES_SERVICE_HOST") == "192.0.2.1" {
 		tokenIsReadAgain(t)

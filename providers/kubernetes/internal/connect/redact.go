@@ -15,14 +15,14 @@ import (
 	"kolla.openstack.org/kolla/internal/base/redaction"
 )
 
-// redacting makes a transport take secret values out of the text that comes with answers:
-// the status of a refused request, warnings, and logs of containers. Objects that were asked
-// for stay as they are.
+// redacting makes a transport remove secret values from the text that comes with answers: the
+// status of a refused request, warnings, and logs of containers. It does not change the objects
+// that a request asked for.
 func redacting(secrets *redaction.Values) transport.WrapperFunc {
 	return func(next http.RoundTripper) http.RoundTripper { return &redactor{secrets: secrets, next: next} }
 }
 
-// redactor is the transport that takes secret values out of text of others.
+// redactor is the transport that removes secret values.
 type redactor struct {
 	secrets *redaction.Values
 	next    http.RoundTripper
@@ -77,8 +77,8 @@ var parsed = regexp.MustCompile(`(?i)^Invalid value: |\b(?:field is )?immutable\
 	`|cannot \S+ resource "[^"]*" in API group "[^"]*" (?:in the namespace "[^"]*"|at the cluster scope)` +
 	`|not yet ready to handle request|allocator not ready|` + databaseFull + `|etcdserver:|rpc error: code = Unavailable|error trying to reach service: |service unavailable`)
 
-// contested matches the name of a field manager in the cause of a conflict. Whoever shows it takes
-// secret values out of it.
+// contested matches the name of a field manager in the cause of a conflict. Code that shows the
+// name removes secret values from it.
 var contested = regexp.MustCompile(`^conflict with "(?:[^"\\]|\\.)*"(?: with subresource "[^"]*")?(?: using \S+)?(?: at \S+)?$`)
 
 // redacted cleans the body of a refusal: the messages of a Status, and any other text as a whole.

@@ -15,7 +15,8 @@ import (
 	"kolla.openstack.org/kolla/internal/base/redaction"
 )
 
-// Text of others is cleaned: errors, warnings and logs. Objects stay as they are.
+// TestRedacting checks that secret values are removed from errors, warnings and logs, and that
+// objects stay as they are.
 func TestRedacting(t *testing.T) {
 	const quoted = `{"kind":"Status","code":400,"message":"weak: hunter2-\"hunter2","details":{"causes":[{"message":"hunter2-\"hunter2"}]}}`
 	for name, test := range map[string]struct {
@@ -58,7 +59,8 @@ func TestRedacting(t *testing.T) {
 	}
 }
 
-// Secret values that are words of the API server do not change what kolla reads in a refusal.
+// TestRedactingKeepsWhatIsRead checks that secret values that equal words of the API server do not
+// change the parts of a refusal that kolla reads.
 func TestRedactingKeepsWhatIsRead(t *testing.T) {
 	secrets := &redaction.Values{}
 	for _, word := range []string{

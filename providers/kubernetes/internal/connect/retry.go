@@ -120,8 +120,8 @@ func Call[T any](ctx context.Context, c *Connection, verb string, request func(c
 	return answer, last
 }
 
-// reportRetry says why a request is made again, to the context or else to Options.Waiting. That an
-// API server does not answer at all is said by the outage.
+// reportRetry passes the reason why a request is sent again to the context, or else to
+// Options.Waiting. It does not report that an API server does not answer at all: the outage does.
 func (c *Connection) reportRetry(ctx context.Context, err error, waited time.Duration) {
 	var unreachable *UnreachableError
 	if why := reason(err); !providers.ReportRetry(ctx, why) && waited >= unnoticed && !errors.As(err, &unreachable) {
@@ -129,7 +129,7 @@ func (c *Connection) reportRetry(ctx context.Context, err error, waited time.Dur
 	}
 }
 
-// waiting passes on why requests wait, each reason once.
+// waiting passes on the reasons why requests wait, each reason once.
 type waiting struct {
 	tell func(reason string) // may be nil
 	told sync.Map
@@ -206,7 +206,7 @@ func patienceWith(verb string, status metav1.Status) time.Duration {
 // failedWebhook matches the words of the server for a webhook that does not answer.
 var failedWebhook = regexp.MustCompile(`failed calling (webhook "[^"]*")(?:: failed to call webhook)?(?:: \w+ "[^"]*")?(?s:: (.*))?`)
 
-// reason says in a few words why a request is made again.
+// reason describes in a few words why a request is sent again.
 func reason(err error) string {
 	var unreachable *UnreachableError
 	var answer apierrors.APIStatus
@@ -223,7 +223,8 @@ func reason(err error) string {
 	return "the API server cannot do it yet: " + status.Message
 }
 
-// databaseFull is a part of the server's answer if etcd is full. That does not end by itself.
+// databaseFull is a part of the server's answer if etcd is full. This condition does not end by
+// itself.
 const databaseFull = "database space exceeded"
 
 // extensionDown reports whether the server is well but cannot reach the extension API server

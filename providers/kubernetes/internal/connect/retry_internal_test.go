@@ -66,7 +66,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// A webhook that denies a request chooses the code. The server is well.
+// TestDenialIsNoOutage checks that a denial by a webhook is not explained as an outage, whatever
+// code the webhook chooses.
 func TestDenialIsNoOutage(t *testing.T) {
 	for _, code := range []int32{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout} {
 		err := &apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Message: `admission webhook "w" denied the request: busy`}}
@@ -80,7 +81,8 @@ func TestDenialIsNoOutage(t *testing.T) {
 	}
 }
 
-// A write is not sent again after the process has lost its lock. Reads are.
+// TestFence checks that a write is not sent again after the process has lost its lock, but a read
+// is.
 func TestFence(t *testing.T) {
 	c := &Connection{Logger: slog.New(slog.DiscardHandler)}
 	lost := errors.New("the lock is lost")
@@ -107,7 +109,8 @@ func TestFence(t *testing.T) {
 	}
 }
 
-// Who waits for a request gets the reason of each further attempt, and the end of the failures.
+// TestRetriesAreReported checks that the caller of a request gets the reason for each further
+// attempt, and an empty string when the request succeeds.
 func TestRetriesAreReported(t *testing.T) {
 	internal := func(message string) error {
 		return &apierrors.StatusError{ErrStatus: metav1.Status{Code: 500, Reason: metav1.StatusReasonInternalError, Message: "Internal error occurred: " + message}}
@@ -145,7 +148,8 @@ func TestRetriesAreReported(t *testing.T) {
 	})
 }
 
-// Without a listener, what lasts is told once for each reason. An outage is told elsewhere.
+// TestWaitingIsTold checks that Options.Waiting gets each lasting reason once if the caller does
+// not listen. It gets no outages: Options.Unreachable gets these.
 func TestWaitingIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string

@@ -16,8 +16,8 @@ func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header(a), Body: http.NoBody}, nil
 }
 
-// A server that schedules requests itself gets them at once; others get 300 at once and then
-// 50 a second.
+// TestLimit checks that requests to a server that schedules them are not delayed, and that other
+// servers get 300 requests at once and then 50 a second.
 func TestLimit(t *testing.T) {
 	for name, test := range map[string]struct {
 		header http.Header

@@ -22,9 +22,9 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 )
 
-// Run asks the server for the result of an apply. Fields that others own are a
-// *providers.ConflictError, unless Force is set. A fault that the server finds in the object
-// is an apierrors.APIStatus. With Surrogate, the answer and errors contain the object's own
+// Run asks the server for the result of an apply. If other managers own fields, the error is a
+// *providers.ConflictError, unless Force is set. If the server finds a fault in the object, the
+// error is an apierrors.APIStatus. With Surrogate, the answer and errors contain the object's own
 // name and namespace.
 func Run(ctx context.Context, a *resources.Access, object *unstructured.Unstructured, options providers.DryRunOptions) (*unstructured.Unstructured, error) {
 	ref := providers.RefOf(object)
@@ -102,7 +102,7 @@ func Send(ctx context.Context, c *connect.Connection, target dynamic.ResourceInt
 	})
 }
 
-// operation is one of a JSON patch (RFC 6902).
+// operation is one operation of a JSON patch (RFC 6902).
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`

@@ -18,9 +18,9 @@ const answer = `{"kind": "DeploymentList", "apiVersion": "apps/v1", "metadata": 
 ]}
 `
 
-// FuzzParseList checks the parser to the decoder of client-go: whatever that reads, it
-// reads as the same; and what that refuses it refuses, but for what is a list of
-// objects without what a LIST and its objects always have.
+// FuzzParseList compares the parser with the decoder of client-go. It must give the same result for
+// any list that client-go reads. It must refuse all other input, except lists of objects that only
+// lack fields that client-go requires.
 func FuzzParseList(f *testing.F) {
 	for _, seed := range []string{
 		answer, `{"kind": "ThingList", "apiVersion": "v1", "items": null}`, `{"kind":"ThingList","apiVersion":"v1","items":[]}`,
@@ -58,8 +58,7 @@ func FuzzParseList(f *testing.F) {
 	})
 }
 
-// holdsObjects reports whether the items of a list are objects, as far as there are
-// any.
+// holdsObjects reports whether all items of a list are objects.
 func holdsObjects(list map[string]any) bool {
 	items, isList := list["items"].([]any)
 	return (isList || list["items"] == nil) && !slices.ContainsFunc(items, func(item any) bool {

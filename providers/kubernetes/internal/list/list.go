@@ -24,8 +24,8 @@ import (
 // pageSize is the number of objects in one page of a list.
 const pageSize = 500
 
-// Readable is All, but any other answer of the server than the list is a
-// *providers.UnreadableError.
+// Readable is All, but its error is a *providers.UnreadableError if only this kind cannot be
+// listed.
 func Readable(ctx context.Context, a *resources.Access, kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {
 	all, err := All(ctx, a, kind, namespace)
 	if ctx.Err() == nil && hides(err) {

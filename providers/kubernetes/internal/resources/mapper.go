@@ -26,8 +26,8 @@ type catalogue struct {
 	unknown map[schema.GroupVersion]error
 }
 
-// GroupDownError says that the server behind an API group does not answer, so the kinds of
-// the group are unknown.
+// GroupDownError reports that the server behind an API group does not answer, so the kinds of the
+// group are unknown.
 type GroupDownError struct {
 	version schema.GroupVersion
 	err     error // of discovery
@@ -87,8 +87,8 @@ func (m *Mapper) Find(ctx context.Context, kind schema.GroupVersionKind, fresh t
 	return Resource{}, NoKind(kind.GroupKind(), kind.Version)
 }
 
-// NoKind returns the error of a kind that the cluster does not have in these versions, or in none. It
-// wraps a *meta.NoKindMatchError.
+// NoKind returns the error for a kind that the cluster does not have in these versions, or, without
+// versions, in any version. It wraps a *meta.NoKindMatchError.
 func NoKind(kind schema.GroupKind, versions ...string) error {
 	where := "any group"
 	if len(versions) > 0 {

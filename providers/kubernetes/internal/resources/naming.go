@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// AmbiguousKindError says that several groups have a kind of the same name.
+// AmbiguousKindError reports that several groups have a kind of the same name.
 type AmbiguousKindError struct {
 	Kind   string
 	Groups []schema.GroupVersion // sorted by name

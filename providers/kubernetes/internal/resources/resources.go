@@ -1,6 +1,6 @@
-// Package resources knows where an API server keeps the objects of each kind. A Mapper maps
-// kinds to resources, and reads the server's catalogue if it has to. Access is a connection
-// with a Mapper; it reaches single objects.
+// Package resources knows where an API server keeps the objects of each kind. A Mapper maps kinds
+// to resources, and reads the server's catalogue if necessary. Access is a connection with a
+// Mapper; it reaches single objects.
 package resources
 
 import (

@@ -212,8 +212,8 @@ func (s *Subscriber) ended() bool {
 	return s.watch.err != nil
 }
 
-// indexed returns a new index of all objects. It decodes only those that changed, and leaves
-// out those that cannot be decoded.
+// indexed returns a new index of all objects. It decodes only changed objects, and leaves out
+// objects that cannot be decoded.
 func (w *sharedWatch) indexed(what lookup) index {
 	next := index{at: time.Now(), version: w.version, byKey: map[string][]any{}, decoded: make(map[*unstructured.Unstructured]any, len(w.objects))}
 	for _, u := range w.objects {

@@ -133,7 +133,7 @@ func (s *successor) notReady() error {
 	return failure
 }
 
-// said returns a text about the pod without secret values.
+// said removes secret values from a message about the pod.
 func (s *successor) said(text string) string {
 	return s.connection.Secrets.Text(text, providers.RefOf(s.workload).String())
 }

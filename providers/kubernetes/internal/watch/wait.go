@@ -245,8 +245,8 @@ func (w *waiter) notReady() *providers.NotReadyError {
 	return &providers.NotReadyError{Ref: w.ref, Reason: w.said(w.finding.Reason), Detail: detail}
 }
 
-// said returns a text about the object without secret values: conditions, events and logs may
-// quote them.
+// said removes secret values from a message about the object: conditions, events and logs may quote
+// them.
 func (w *waiter) said(text string) string {
 	return w.watches.access.Connection.Secrets.Text(text, w.ref.String())
 }

@@ -8,7 +8,7 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/readiness"
 )
 
-// TestHopelessIsWaitedFor: a hopeless finding ends the wait, but not at once.
+// TestHopelessIsWaitedFor checks that a hopeless finding ends the wait, but not at once.
 func TestHopelessIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := &waiter{finding: &readiness.Finding{Hopeless: true}}

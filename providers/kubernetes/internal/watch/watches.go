@@ -240,7 +240,8 @@ func (shared *sharedWatch) notify(name string, change func()) {
 	defer shared.mu.Unlock()
 	change()
 	for s := range shared.subscribers {
-		// That an object does not exist is known from the version of any other.
+		// A subscriber whose object does not exist is told, too: the version of any other object
+		// may confirm that.
 		if name != "" && s.name != "" && s.name != name && shared.objects[s.name] != nil {
 			continue
 		}
@@ -251,7 +252,7 @@ func (shared *sharedWatch) notify(name string, change func()) {
 	}
 }
 
-// follow records the events of one watch. It returns when the objects have to be listed again.
+// follow records the events of one watch. It returns when the objects must be listed again.
 func (shared *sharedWatch) follow(ctx context.Context, version string) {
 	start := time.Now()
 	options := metav1.ListOptions{ResourceVersion: version, TimeoutSeconds: ptr.To(int64(watchTime.Seconds())), FieldSelector: shared.place.Selector()}

@@ -45,11 +45,11 @@ func New(a *resources.Access) *Writer {
 	return &Writer{access: a, watches: watch.New(a), versions: map[providers.Ref]string{}}
 }
 
-// Apply makes a server-side apply, and returns the resulting object. Fields that others own
-// are a *providers.ConflictError, unless Force is set. An object that does not meet the
-// precondition, or that exists although it has to be new, is a *providers.PreconditionError.
-// Apply waits for a kind whose definition is seconds old, and for a definition that this
-// client has changed.
+// Apply makes a server-side apply, and returns the resulting object. If other managers own fields,
+// the error is a *providers.ConflictError, unless Force is set. If the object does not meet the
+// precondition, or exists although it must be new, the error is a *providers.PreconditionError.
+// Apply waits for a kind whose definition is seconds old, and for a definition that this client has
+// changed.
 func (w *Writer) Apply(ctx context.Context, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	ref := providers.RefOf(object)
 	ctx = connect.About(ctx, ref)
@@ -181,8 +181,8 @@ func write(ctx context.Context, a *resources.Access, ref providers.Ref, object *
 	return applied, err
 }
 
-// raced reports whether somebody else wrote the object at the same moment, or the object
-// does not meet the precondition.
+// raced reports whether another program wrote the object at the same moment, or the object does not
+// meet the precondition.
 func raced(ref providers.Ref, err error) bool {
 	return (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)) && connect.ConflictOf(ref, err) == nil
 }
@@ -193,9 +193,9 @@ func misshapen(err error) bool {
 }
 
 // recheck finds out why a write with a precondition was refused. It returns a
-// *providers.PreconditionError; or the live object, if an earlier attempt created it and the
-// answer was lost; or neither, if the write may be tried again. An object that somebody else
-// created differs at least in the owners of its fields.
+// *providers.PreconditionError; or the live object, if an earlier attempt created it and the answer
+// was lost; or neither, if the write may be tried again. An object that another program created
+// differs at least in the owners of its fields.
 func recheck(ctx context.Context, a *resources.Access, target dynamic.ResourceInterface, payload *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
 	ref := providers.RefOf(payload)
 	live, err := a.Get(ctx, target, payload.GetName())
@@ -220,7 +220,7 @@ func recheck(ctx context.Context, a *resources.Access, target dynamic.ResourceIn
 	would, err := dryrun.Send(ctx, a.Connection, target, again, options.Manager, options.Force)
 	switch {
 	case err == nil && live.GetResourceVersion() != would.GetResourceVersion():
-		return nil, nil // somebody wrote it in between, for example its status
+		return nil, nil // another program wrote it in between, for example its status
 	case err == nil && equality.Semantic.DeepEqual(live.Object, would.Object):
 		return live, nil
 	case err == nil || apierrors.IsConflict(err) || apierrors.IsInvalid(err):

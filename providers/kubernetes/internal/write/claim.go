@@ -19,10 +19,10 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 )
 
-// Claim makes the manager the only owner of fields of the object, without a change of
-// values. It returns the resulting object. It drops warnings: the fields are about to be
-// removed. It removes annotations that stand for fields of another version of the kind
-// (kinds.FieldBehind): no server-side apply in this version removes those.
+// Claim makes the manager the only owner of fields of the object, without changing values. It
+// returns the resulting object. It drops warnings, because the fields are about to be removed. It
+// removes annotations that contain fields of another version of the kind (kinds.FieldBehind),
+// because no server-side apply in this version removes them.
 func (w *Writer) Claim(ctx context.Context, ref providers.Ref, precondition providers.Precondition, manager, fields string) (*unstructured.Unstructured, error) {
 	ctx = connect.WarningsTo(ctx, func(string) {})
 	live, err := claim(ctx, w.access, ref, precondition, manager, fields)
@@ -80,7 +80,7 @@ func claim(ctx context.Context, a *resources.Access, ref providers.Ref, precondi
 	if !apierrors.IsConflict(err) {
 		return after, err
 	}
-	// Somebody wrote the object in between, or the answer to an earlier attempt was lost.
+	// Another program wrote the object in between, or the answer to an earlier attempt was lost.
 	if live, err = a.Get(ctx, target, ref.Name); err != nil {
 		return nil, err
 	}

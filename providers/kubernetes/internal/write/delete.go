@@ -94,7 +94,7 @@ func requestDeletion(ctx context.Context, c *connect.Connection, target dynamic.
 	return err
 }
 
-// heldError says that an object is still being deleted, what it waits for, and how to go on.
+// heldError reports that an object is still being deleted, what it waits for, and how to go on.
 type heldError struct {
 	ref     providers.Ref
 	holding string

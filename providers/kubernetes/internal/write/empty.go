@@ -13,16 +13,16 @@ import (
 )
 
 // complete applies the object once more if that adds missing empty maps and lists. When a map
-// becomes empty, the server removes the last field that the manager owned, and the map with
-// it. Only the next apply adds the empty map. Other empty maps and lists are never stored.
+// becomes empty, the server removes the last field that the manager owned, and the map with it.
+// Only the next apply adds the empty map. Other empty maps and lists are never stored.
 //
-// A dry run shows the result of the second apply first. The second apply is made only if it
-// adds nothing but empty maps and lists, and only to the version that the dry run saw. It
-// forces conflicts about them.
+// A dry run shows the result of the second apply first. The second apply is made only if it adds
+// nothing but empty maps and lists, and only to the version that the dry run saw. It forces
+// conflicts about them.
 //
-// The object is written already. If this fails, or if others never stop writing to the object,
-// something empty is missing, and the next plan shows it. complete returns the object as last
-// seen.
+// The first apply has succeeded already. If the second one fails, or if other programs never stop
+// writing to the object, an empty field is missing, and the next plan shows it. complete returns
+// the object as last seen.
 func complete(ctx context.Context, a *resources.Access, where resources.Resource, object, live *unstructured.Unstructured, options providers.ApplyOptions) *unstructured.Unstructured {
 	options.Force = true
 	ref := providers.RefOf(object)

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// A second apply may add what is empty, and nothing else.
+// TestOnlyEmpties checks that a second apply may add only empty maps and lists.
 func TestOnlyEmpties(t *testing.T) {
 	const before = `{"metadata": {"resourceVersion": "1", "generation": 1, "managedFields": [], "annotations": {"deprecated.daemonset.template.generation": "3"}}, "spec": {"a": 1, "l": [{"x": 1}]}}`
 	for after, want := range map[string]bool{

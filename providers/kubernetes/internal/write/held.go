@@ -28,8 +28,9 @@ const (
 	maxHolders = 5
 )
 
-// waitsFor says what Kubernetes' own finalizers wait for. Nobody else may remove them: without
-// them the objects, volumes or load balancers that they protect would be lost from sight.
+// waitsFor maps Kubernetes' own finalizers to descriptions of the events that they wait for. Users
+// must not remove them: the objects, volumes or load balancers that they protect would be left
+// behind unnoticed.
 var waitsFor = map[string]string{
 	"customresourcecleanup.apiextensions.k8s.io":              "all objects of its kind to be deleted",
 	"kubernetes.io/pvc-protection":                            "all pods that use the claim to end",
@@ -51,10 +52,10 @@ func isSystem(finalizer string) bool {
 	return waitsFor[finalizer] != "" || ofKubernetes.MatchString(finalizer)
 }
 
-// holder is an object that keeps another one from going, or the object itself.
+// holder is an object that prevents the deletion of another one, or the object itself.
 type holder struct {
 	name       string // "Thing a/b"
-	command    string // that edits it
+	command    string // command that edits the object
 	finalizers []string
 }
 
@@ -77,7 +78,7 @@ func (h holder) foreign() []string {
 	return slices.DeleteFunc(slices.Clone(h.finalizers), isSystem)
 }
 
-// String names the object, with what each of its finalizers waits for.
+// String names the object, and says for each of its finalizers what it waits for.
 func (h holder) String() string {
 	var parts []string
 	for _, finalizer := range h.finalizers {
@@ -92,7 +93,7 @@ func (h holder) String() string {
 	return fmt.Sprintf("%s (%s %s)", h.name, words.Plural(len(parts), "finalizer", "finalizers"), strings.Join(parts, "; "))
 }
 
-// holding says what holds an object that is being deleted, and how to go on; empty: nobody knows.
+// holding describes what holds an object that is being deleted, and how to go on; empty: unknown.
 func holding(ctx context.Context, a *resources.Access, object *unstructured.Unstructured) string {
 	if object == nil {
 		return ""
@@ -156,7 +157,7 @@ func conditionsOf(object *unstructured.Unstructured) []string {
 	return out
 }
 
-// leftOf returns the objects that an object waits for. What cannot be read is left out.
+// leftOf returns the objects that an object waits for. It leaves out objects that it cannot read.
 func leftOf(ctx context.Context, a *resources.Access, object *unstructured.Unstructured, finalizers []string) []holder {
 	var left []holder
 	add := func(gvk schema.GroupVersionKind, all ...*unstructured.Unstructured) {
@@ -184,7 +185,7 @@ func leftOf(ctx context.Context, a *resources.Access, object *unstructured.Unstr
 			add(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), claim)
 		}
 	}
-	// Those with finalizers hold the others.
+	// Objects with finalizers come first, because they hold the others.
 	slices.SortStableFunc(left, func(a, b holder) int { return len(b.foreign()) - len(a.foreign()) })
 	return left
 }

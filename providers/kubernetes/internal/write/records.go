@@ -65,7 +65,7 @@ func (r *Records) SecretNames(ctx context.Context) ([]metav1.PartialObjectMetada
 	return list.Items, nil
 }
 
-// PutSecret creates a Secret without a resourceVersion, and updates one that has one.
+// PutSecret updates a Secret. It creates the Secret if s has no resourceVersion.
 func (r *Records) PutSecret(ctx context.Context, s *corev1.Secret) (*corev1.Secret, error) {
 	if s.ResourceVersion == "" {
 		return connect.Call(ctx, r.c, connect.VerbCreate, func(ctx context.Context) (*corev1.Secret, error) {

@@ -24,9 +24,9 @@ var marks = struct{ labels, annotations []string }{
 	annotations: []string{providers.AnnotationAddress, providers.AnnotationIntent, providers.AnnotationRevision, providers.AnnotationChecksum, providers.AnnotationNotAfter},
 }
 
-// Release takes kolla's labels and annotations off the object with exactly that UID, and the
-// manager from the owners of its fields. Everything else stays as it is. An object that is
-// gone already, or has another UID, is no error.
+// Release removes kolla's labels and annotations from the object with exactly that UID, and the
+// manager from the owners of its fields. Everything else stays as it is. An object that is gone
+// already, or has another UID, is no error.
 func (w *Writer) Release(ctx context.Context, ref providers.Ref, uid types.UID, manager string) error {
 	target, err := w.access.Target(ctx, ref)
 	if meta.IsNoMatchError(err) {
@@ -41,7 +41,7 @@ func (w *Writer) Release(ctx context.Context, ref providers.Ref, uid types.UID, 
 	return nil
 }
 
-// unmark reads and writes until no other write comes between.
+// unmark reads the object and writes it, until no other write comes between.
 func unmark(ctx context.Context, a *resources.Access, target dynamic.ResourceInterface, name string, uid types.UID, manager string) error {
 	err := connect.Retry(ctx, func(ctx context.Context) (again bool, err error) {
 		live, err := a.Get(ctx, target, name)

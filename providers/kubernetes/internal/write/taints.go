@@ -52,7 +52,7 @@ func writeTainted(ctx context.Context, a *resources.Access, ref providers.Ref, o
 	return taint(ctx, a, target, applied, change.Add)
 }
 
-// taint changes the taints of a node. It tries again if somebody else wrote in between.
+// taint changes the taints of a node. It tries again if another program wrote the node in between.
 func taint(ctx context.Context, a *resources.Access, target dynamic.ResourceInterface, node *unstructured.Unstructured, change func(*unstructured.Unstructured) ([]any, bool)) (*unstructured.Unstructured, error) {
 	uid := node.GetUID()
 	err := connect.Retry(ctx, func(ctx context.Context) (again bool, err error) {

@@ -82,7 +82,8 @@ func file(s object.Service, secrets *secret.Set, decl configs.ConfigFile) (mount
 	return mounted, objects, diags
 }
 
-// ConfigMap returns the ConfigMap with a text. base is its name without the hash.
+// ConfigMap returns a ConfigMap with the content of a config file. base is its name without the
+// hash.
 func ConfigMap(s object.Service, base string, decl configs.ConfigFile, text configs.Text) providers.Object {
 	content, later := text.Masked(), text.Deferred()
 	o := s.Object(corev1.ConfigMap(object.Versioned(base, later, decl.Name, content), "").

@@ -77,5 +77,5 @@ func texts(s *configs.Service) iter.Seq[configs.Text] {
 	}
 }
 
-// later reports whether a text is not known yet.
+// later reports whether a string is not known yet.
 func later(text string) bool { return strings.Contains(text, configs.KnownAfterApply) }

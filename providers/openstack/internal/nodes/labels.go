@@ -60,7 +60,7 @@ func (n *Node) selecting(label string) []Pod {
 }
 
 // inUse reports whether pods on the node or live workloads select a label with its value. known is
-// false if nobody can tell.
+// false if the answer is uncertain, because pods or workloads cannot be listed.
 func (n *Node) inUse(label string) (used, known bool) {
 	known = true
 	if n.Selectors != nil {
@@ -118,9 +118,10 @@ func (l *labelling) warnings() hcl.Diagnostics {
 	return diags
 }
 
-// otherValues refuses another value of a label of a role that live workloads select. A node has one
-// value of a label, so that the cluster would delete the pods of DaemonSets before these select the
-// new one. A node that leaves a role for another one, or got the value from others, loses such pods.
+// otherValues refuses a new value for a label of a role while live workloads select the old value.
+// A node has only one value of a label, so the cluster would delete the pods of DaemonSets before
+// these select the new value. It accepts that a node loses such pods if it moves to another role,
+// or if another program set the old value.
 func (l *labelling) otherValues(cluster []Node) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	told := map[string]bool{}
@@ -147,10 +148,10 @@ func (l *labelling) otherValues(cluster []Node) hcl.Diagnostics {
 	return diags
 }
 
-// keep keeps the former labels of roles on a node while pods there or live workloads select them, or
-// nobody can tell. The labels of a role can change, and kolla labels the nodes before it changes the
-// workloads. Without the former label, the cluster would delete the pods of DaemonSets in between,
-// and a kubelet that restarts would reject pods that were not replaced yet.
+// keep keeps the former labels of roles on a node while pods there or live workloads select them,
+// or may select them. The labels of a role can change, and kolla labels the nodes before it changes
+// the workloads. Without the former label, the cluster would delete the pods of DaemonSets in
+// between, and a kubelet that restarts would reject pods that were not replaced yet.
 func (l *labelling) keep(node *Node) {
 	m := l.all[node.Name]
 	if m == nil {
@@ -199,8 +200,8 @@ func (l *labelling) isOfRole(label, value string) bool {
 
 func (l *labelling) manager() string { return providers.ManagerOf(l.cloud.Decl.Name, true) }
 
-// strays returns the labels with which a node matches the workloads of roles that it does not have,
-// and that an apply removes.
+// strays returns the labels that an apply removes from a node, because with them the node matches
+// the workloads of roles that it does not have.
 func (l *labelling) strays(node *Node) (unwanted []string, diags hcl.Diagnostics) {
 	for i := range l.roles {
 		role := &l.roles[i]
@@ -229,7 +230,8 @@ func (l *labelling) removable(node *Node, label string, role *configs.Role) bool
 	})
 	switch {
 	case l.gives(node.Name, label), (l.all[node.Name] != nil || node.Recorded) && slices.Equal(managers, own):
-		// Another role of the node has it, or the apply gives it up.
+		// Another role of the node has the label, or the apply removes it by no longer declaring
+		// it.
 	case other >= 0:
 		cloud := strings.TrimPrefix(managers[other], providers.ManagerOf("", true))
 		l.warn(node, alike{
@@ -296,12 +298,12 @@ func matches(labels, selector map[string]string) bool {
 	return true
 }
 
-// restricted is the domain of labels that a kubelet may not set on its node. It may not set those of
-// subdomains either.
+// restricted is the domain of labels that a kubelet may not set on its node. This includes the
+// labels of its subdomains.
 const restricted = "node-restriction.kubernetes.io"
 
-// ofKubernetes reports whether a label is in a domain of Kubernetes, where everybody is free to use
-// the restricted ones.
+// ofKubernetes reports whether a label is in a domain of Kubernetes. Restricted labels do not
+// count, because everybody is free to use them.
 func ofKubernetes(label string) bool {
 	domain, _, ok := strings.Cut(label, "/")
 	in := func(parent string) bool { return domain == parent || strings.HasSuffix(domain, "."+parent) }

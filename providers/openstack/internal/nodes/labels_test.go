@@ -23,7 +23,7 @@ func cloud(foreign string) object.Cloud {
 	return object.Cloud{Decl: &configs.Cloud{Name: "prod", Namespace: "openstack", Foreign: foreign}}
 }
 
-// node is a node with labels, and the managers that own them.
+// node returns a node with labels, and with the managers that own them.
 func node(name string, labels map[string]string, managers map[string][]string, pods ...nodes.Pod) nodes.Node {
 	return nodes.Node{
 		Name: name, Labels: labels,
@@ -43,13 +43,13 @@ func node(name string, labels map[string]string, managers map[string][]string, p
 	}
 }
 
-// unrecorded is a node to which, by the state, kolla gave no labels.
+// unrecorded returns a node that got no labels from kolla, according to the state.
 func unrecorded(n nodes.Node) nodes.Node {
 	n.Recorded = false
 	return n
 }
 
-// labels of the objects, by node. A label that an apply removes has a minus.
+// labelsOf returns the labels in the objects, by node. A label that an apply removes has a minus.
 func labelsOf(objects []providers.Object) map[string][]string {
 	out := map[string][]string{}
 	for _, o := range objects {
@@ -120,7 +120,7 @@ func TestStrayLabels(t *testing.T) {
 	}
 }
 
-// A former label stays while a pod selects it, if it is the cloud's.
+// TestFormerLabels checks that a former label of the cloud stays while a pod selects it.
 func TestFormerLabels(t *testing.T) {
 	t.Parallel()
 	old := map[string]string{"old": "1", "new": "1"}
@@ -153,8 +153,8 @@ func TestFormerLabels(t *testing.T) {
 	}
 }
 
-// A former label also stays while a live workload selects it, while pods or workloads cannot be
-// listed, and while not all roles are known.
+// TestUnjudgedLabels checks that a former label also stays while a live workload selects it, while
+// pods or workloads cannot be listed, and while not all roles are known.
 func TestUnjudgedLabels(t *testing.T) {
 	t.Parallel()
 	with := func(pods, workloads bool, selectors ...map[string]string) nodes.Node {
@@ -188,8 +188,8 @@ func TestUnjudgedLabels(t *testing.T) {
 	}
 }
 
-// A role cannot change the value of a label that live workloads select. A node may go over to another
-// role, and others may have set the value.
+// TestOtherValueOfALabel checks that a role cannot change the value of a label that live workloads
+// select. It may, if the node moves to another role, or if another program set the value.
 func TestOtherValueOfALabel(t *testing.T) {
 	t.Parallel()
 	other := configs.Role{Name: "other", Labels: map[string]string{"tier": "a"}, Nodes: []string{"m"}}
@@ -214,7 +214,8 @@ func TestOtherValueOfALabel(t *testing.T) {
 	}
 }
 
-// A former label stays although another role has its key with another value.
+// TestFormerLabelOfAnotherRole checks that a former label stays, even if another role has the same
+// key with another value.
 func TestFormerLabelOfAnotherRole(t *testing.T) {
 	t.Parallel()
 	n := node("n", map[string]string{"tier": "x"}, map[string][]string{"tier": {ours}})
@@ -229,7 +230,7 @@ func TestFormerLabelOfAnotherRole(t *testing.T) {
 	}
 }
 
-// What is true of many nodes is one warning.
+// TestWarningsOfManyNodes checks that the same warning about many nodes is one diagnostic.
 func TestWarningsOfManyNodes(t *testing.T) {
 	t.Parallel()
 	var cluster []nodes.Node
@@ -245,7 +246,7 @@ func TestWarningsOfManyNodes(t *testing.T) {
 	}
 }
 
-// Where all labels are right, nobody lists pods.
+// TestRightLabelsCostNothing checks that no pods or workloads are listed if all labels are right.
 func TestRightLabelsCostNothing(t *testing.T) {
 	t.Parallel()
 	var cluster []nodes.Node

@@ -27,9 +27,9 @@ type Node struct {
 	Addresses []string
 	// Recorded: the state says that kolla gave the node labels.
 	Recorded bool
-	// Managers returns the field managers that own labels, with these labels. It may be nil.
-	// named limits it to one manager; empty: all. What was written under the name of a cloud, but
-	// not by an apply, is not the cloud's.
+	// Managers returns the field managers that own labels, with these labels. It may be nil. named
+	// limits it to one manager; empty: all. Labels that were written under the name of a cloud, but
+	// not by an apply, do not belong to the cloud.
 	Managers func(named string) map[string][]string
 	// Pods lists the pods of the cloud's namespace on the node. ok is false if they cannot be
 	// listed. It may be nil.
@@ -76,8 +76,9 @@ func Of(cloud object.Cloud, roles []configs.Role, decided bool, cluster []Node) 
 	return n, out, diags
 }
 
-// correct compares the labels of the live nodes with those of their roles. It adds labels that have
-// to stay for a while, and those that an apply removes, also from nodes without a role.
+// correct compares the labels of the live nodes with the labels of their roles. It adds labels that
+// must stay for a while to the marks, and labels that an apply removes. It also looks at nodes
+// without a role.
 func (n Nodes) correct(roles []configs.Role, decided bool, all map[string]*marks) hcl.Diagnostics {
 	l := labelling{cloud: n.cloud, roles: roles, decided: decided, all: all}
 	diags := l.otherValues(n.cluster)

@@ -113,7 +113,7 @@ func Versioned(base string, deferred []string, content ...string) string {
 	return base + "-" + providers.Hash(content...)
 }
 
-// Label turns a text into a valid part of a name of a volume or an object. It keeps lower-case
+// Label turns a string into a valid part of a name of a volume or an object. It keeps lower-case
 // letters and digits, and dots if dots is set; other characters become dashes.
 func Label(text string, dots bool) string {
 	return strings.Trim(strings.Map(func(c rune) rune {

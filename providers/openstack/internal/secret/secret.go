@@ -1,5 +1,5 @@
-// Package secret decides what Secrets hold. Resolve settles the values of all secret blocks, as
-// far as a plan knows them. Derived makes Secrets whose values are joined from these.
+// Package secret decides the contents of Secrets. Resolve settles the values of all secret blocks,
+// as far as a plan knows them. Derived makes Secrets whose values are joined from these.
 package secret
 
 import (

@@ -68,7 +68,7 @@ func policyName(cloud object.Cloud, of string) string {
 	return cloud.Decl.Namespace + "-restricted-" + of
 }
 
-// matching returns what a policy applies to, in the cloud's namespace only.
+// matching returns the resources that a policy applies to. They are in the cloud's namespace only.
 func matching(cloud object.Cloud, rules ...*admissionv1.NamedRuleWithOperationsApplyConfiguration) *admissionv1.MatchResourcesApplyConfiguration {
 	return admissionv1.MatchResources().
 		WithNamespaceSelector(metav1.LabelSelector().WithMatchLabels(map[string]string{"kubernetes.io/metadata.name": cloud.Decl.Namespace})).

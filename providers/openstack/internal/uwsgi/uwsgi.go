@@ -29,9 +29,9 @@ var safe = map[string]string{
 // concurrent are the options of uWSGI with which a process answers several requests at once.
 var concurrent = []string{"threads", "async", "gevent", "asyncio", "tornado"}
 
-// Check refuses processes that answer several requests at once, for modules that are not known
-// to stand that. It sees the config files, commands, environments and patches of services. It does
-// not see what scripts and files of images do, nor manifests.
+// Check refuses processes that answer several requests at once, unless their modules are known to
+// support that. It reads the config files, commands, environments and patches of services. It does
+// not read manifests, or the scripts and files of images.
 func Check(config *configs.Config) hcl.Diagnostics {
 	c := checker{said: map[hcl.Range]bool{}}
 	for i := range config.Services {
@@ -45,7 +45,7 @@ type checker struct {
 	said  map[hcl.Range]bool // instances of a service and patterns share the places of values
 }
 
-// found are the options of a service that matter.
+// found has the options of a service that matter for Check.
 type found struct {
 	modules  []string
 	settings []setting
@@ -93,7 +93,7 @@ func (c *checker) service(s *configs.Service) {
 }
 
 // several reports whether the value lets a process answer several requests. uWSGI reads the number
-// at the beginning of a value, and puts other values in the place of some signs.
+// at the beginning of a value, and replaces some placeholders.
 func (s setting) several() bool {
 	if strings.ContainsAny(s.value, "$%@`") {
 		return true
@@ -154,7 +154,7 @@ func (f *found) file(file *configs.ConfigFile, sections []string) {
 				if len(text.Deferred()) > 0 {
 					continue // a later plan knows it
 				}
-				// uWSGI reads no continued lines: each is an option.
+				// uWSGI has no continuation lines: each line is an option.
 				lines := strings.Split(literal(text), "\n")
 				named := []string{take(o.Section, o.Key, lines[0], text.Secret(), o.Origin.Range)}
 				for _, line := range lines[1:] {
@@ -167,7 +167,7 @@ func (f *found) file(file *configs.ConfigFile, sections []string) {
 	}
 }
 
-// option is one of a raw file.
+// option is one option in a raw file.
 type option struct{ section, key, value string }
 
 // parsed returns the options of a raw file of uWSGI: YAML, JSON or INI.
@@ -218,7 +218,7 @@ func text(value any) string {
 	return fmt.Sprint(value)
 }
 
-// literal returns a text with its sensitive parts, which are compared and not shown.
+// literal returns a text with its sensitive parts. They are compared, and never shown.
 func literal(text configs.Text) string {
 	var b strings.Builder
 	for _, part := range text {
@@ -251,7 +251,7 @@ func containersOf(s *configs.Service) []container {
 	}
 	for _, p := range s.Patches {
 		for _, k := range patched(p.Object, p.Range) {
-			// A patch may leave the program as it is.
+			// A patch may contain options without the program that they are for.
 			of := slices.IndexFunc(out, func(c container) bool { return c.short == k.short })
 			if !slices.ContainsFunc(k.args, isUWSGI) && of >= 0 && len(out[of].args) > 0 {
 				k.args = append([]string{strings.Join(out[of].args, " ")}, k.args...)
