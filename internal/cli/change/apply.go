@@ -1,6 +1,7 @@
 package change
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -95,18 +96,14 @@ func runApply(w *command.Workspace, destroy bool) error {
 	w.Cluster.Warnings.Gather()
 	defer w.Cluster.Warnings.Flush()
 	loadForPlan(w, destroy)
-	if err := w.LoadConfig(); err != nil {
+	before, err := w.Open(ctx)
+	if err != nil {
 		return err
 	}
-	if err := w.Connect(ctx); err != nil {
-		return err
-	}
-	return w.Locked(ctx, "apply", func(session *state.Session) error {
+	return w.WithLock(ctx, "apply", func(session *state.Session) error {
 		st := session.State()
-		w.Cluster.Forget() // it was read before the lock was held
-		w.Cluster.Prefetch(ctx, st)
-		if len(w.Config.Data) > 0 && !destroy {
-			if err := w.LoadConfig(); err != nil {
+		if st.Lineage != before.Lineage || st.Serial != before.Serial {
+			if err := readAgain(ctx, w, st); err != nil {
 				return err
 			}
 		}
@@ -152,6 +149,19 @@ func runApply(w *command.Workspace, destroy bool) error {
 		}
 		return carryOut(ctx, w, session, made, nil)
 	})
+}
+
+// readAgain reads the cluster again, because somebody else has changed it since the first read.
+func readAgain(ctx context.Context, w *command.Workspace, st *state.State) error {
+	if err := w.CheckState(st); err != nil {
+		return err
+	}
+	w.Cluster.Forget()
+	w.Cluster.Prefetch(ctx, st)
+	if len(w.Config.Data) == 0 || w.Loading.Destroy {
+		return nil
+	}
+	return w.LoadConfig()
 }
 
 // writable refuses a plan if the user lacks rights to carry it out, apart from the held actions. A

@@ -118,6 +118,7 @@ func runSavedPlan(w *command.Workspace, file string) error {
 		if err := executor.Check(session, plan, w.Cluster.Identity()); err != nil {
 			return err
 		}
+		w.Cluster.Prefetch(ctx, session.State())
 		made, held, err := planAgain(ctx, w, session.State(), plan)
 		if err != nil {
 			return err

@@ -155,7 +155,7 @@ func (w *Workspace) Open(ctx context.Context) (*state.State, error) {
 	if err := w.Dial(); err != nil {
 		return nil, err
 	}
-	return st, w.checkState(st)
+	return st, w.CheckState(st)
 }
 
 // Connect finds the cluster, and asks the server for its identity.
@@ -178,11 +178,11 @@ func (w *Workspace) openState() (*state.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	return st, w.checkState(st)
+	return st, w.CheckState(st)
 }
 
-// checkState refuses the state of another cluster or cloud.
-func (w *Workspace) checkState(st *state.State) error {
+// CheckState refuses the state of another cluster or cloud.
+func (w *Workspace) CheckState(st *state.State) error {
 	cluster := w.Cluster.Identity()
 	if err := st.CheckCluster(cluster.UID, cluster.Server); err != nil {
 		return err
@@ -200,14 +200,14 @@ func (w *Workspace) Locked(ctx context.Context, operation string, work func(*sta
 		return err
 	}
 	return w.WithLock(ctx, operation, func(session *state.Session) error {
-		if err := w.checkState(session.State()); err != nil {
+		if err := w.CheckState(session.State()); err != nil {
 			return err
 		}
 		return work(session)
 	})
 }
 
-// WithLock is Locked after OpenStore, for any state.
+// WithLock is Locked after Open or OpenStore. It does not check the state.
 func (w *Workspace) WithLock(ctx context.Context, operation string, work func(*state.Session) error) (err error) {
 	w.Streams.MayWrite()
 	session, err := w.Store.Lock(ctx, state.LockInfo{Operation: operation, Version: w.Streams.Version}, w.Flags.Duration("lock-timeout"))

@@ -5,6 +5,7 @@ package readiness
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
@@ -12,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -46,6 +48,8 @@ func Assess(object *unstructured.Unstructured) (Assessment, error) {
 		return assessOnDelete(object, number(object, 1, "spec", "replicas"), number(object, 0, "status", "readyReplicas")), nil
 	case kind == kinds.DaemonSet && onDelete:
 		return assessOnDelete(object, number(object, 0, "status", "desiredNumberScheduled"), number(object, 0, "status", "numberReady")), nil
+	case slices.Contains([]schema.GroupKind{kinds.Deployment, kinds.StatefulSet, kinds.DaemonSet}, kind) && !observed(object):
+		return Assessment{Status: progress(object, nil)}, nil // kstatus converts the whole object to find out
 	}
 	result, err := status.Compute(object)
 	if err != nil {
@@ -141,7 +145,7 @@ func observed(object *unstructured.Unstructured) bool {
 func progress(object *unstructured.Unstructured, result *status.Result) string {
 	switch object.GroupVersionKind().GroupKind() {
 	case kinds.Deployment, kinds.StatefulSet:
-		if result.Status == status.FailedStatus {
+		if result != nil && result.Status == status.FailedStatus {
 			break
 		}
 		return replicas(object)
