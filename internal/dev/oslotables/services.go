@@ -90,7 +90,7 @@ var services = []declared{
 	}, "neutron", "neutron-dynamic-routing", "neutron-vpnaas", "neutron-fwaas", "networking-baremetal",
 		"networking-bagpipe", "networking-bgpvpn", "networking-l2gw", "networking-sfc", "tap-as-a-service",
 		"ovn-octavia-provider"),
-	service("Nova", []string{"nova.conf", "nova-*.conf", "nova_*.conf"}, "nova", "os-vif", "os-brick"),
+	service("Nova", []string{"nova.conf", "nova-*.conf", "nova_*.conf", "cell0.conf"}, "nova", "os-vif", "os-brick"),
 	service("Octavia", []string{"octavia.conf", "octavia-*.conf"}, "octavia", "ovn-octavia-provider"),
 	service("OVN BGP agent", []string{"ovn-bgp-agent.conf", "bgp-agent.conf"}, "ovn-bgp-agent"),
 	service("Placement", []string{"placement.conf", "placement-*.conf"}, "openstack-placement"),

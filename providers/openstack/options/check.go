@@ -289,6 +289,10 @@ func (r *reading) value(o *configs.Option, v *verdict, found *Option) {
 	if found == nil {
 		return
 	}
+	if len(o.Values) > 1 && found.Type != "" { // options with several values have no type in the tables
+		v.other = append(v.other, warning(o.Origin.KeyRange(), fmt.Sprintf("[%s] %s has %d values", o.Section, o.Key, len(o.Values)),
+			"The service reads only the last one."))
+	}
 	for _, text := range o.Values {
 		if len(text.Refs()) > 0 || len(text.Deferred()) > 0 {
 			continue // not known yet

@@ -305,6 +305,28 @@ func TestCheckPart(t *testing.T) {
 	}
 }
 
+// TestCheckForMany checks that an option for many files is reported if no file has it, also among
+// the files of a service that reads several, and that an option with several values is reported once.
+func TestCheckForMany(t *testing.T) {
+	lines := []string{"[DEFAULT] debgu = true", "[DEFAULT] debug = true", "[DEFAULT] transport_url = rabbit://x"}
+	var files []configs.ConfigFile
+	for _, name := range []string{"nova.conf", "nova-api.conf", "cell0.conf"} {
+		f := ini(name, lines...)
+		for i := range f.Options {
+			f.Options[i].Origin = configs.Origin{Layer: "directory", Range: hcl.Range{Filename: "global.conf", Start: hcl.Pos{Line: i + 1, Byte: i}}}
+			f.Options[i].Values = append(f.Options[i].Values, f.Options[i].Values...)
+		}
+		files = append(files, f)
+	}
+	want := []string{
+		`No option "debgu" in [DEFAULT]: Nova 2025.1 reads no such option from nova.conf, and would ignore it. Did you mean "debug"?`,
+		"[DEFAULT] debug has 2 values: The service reads only the last one.",
+	}
+	if diff := cmp.Diff(want, check("2025.1", files...)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 // TestCheckPlaces checks that each warning points at the wrong part of a line, and that the
 // warnings are sorted by line.
 func TestCheckPlaces(t *testing.T) {
