@@ -87,6 +87,40 @@ func firstFile(config *configs.Config, base string) string {
 	return ""
 }
 
+// TestProject checks that files of an OpenStack project reach all definitions of the project, below
+// the definition's own files.
+func TestProject(t *testing.T) {
+	config, diags := load(t, lang.Options{},
+		"cloud.hcl", fmt.Sprintf(layered, "{}", "")+`
+definition "agent" {
+  project = "own"
+  config "agent.conf" {
+    path   = "/etc/agent.conf"
+    values = { DEFAULT = { a = "definition", b = "definition", c = "definition" } }
+  }
+}
+service "agent" {}
+service "second" { definition = "agent" }
+`,
+		"config/own.conf", "[DEFAULT]\na = project\nb = project\nc = project\n",
+		"config/second.conf", "[DEFAULT]\nb = service\n",
+		"config/own/agent.conf", "[DEFAULT]\nc = folder\n",
+	)
+	if len(diags) > 0 {
+		t.Fatalf("diagnostics:\n%s", render(diags, ""))
+	}
+	for service, b := range map[string]string{"agent": `config/own.conf:3,5-12 "project"`, "second": `config/second.conf:2,5-12 "service"`} {
+		want := []string{
+			`DEFAULT/a: directory config/own.conf:2,5-12 "project"`,
+			"DEFAULT/b: directory " + b,
+			`DEFAULT/c: directory config/own/agent.conf:2,5-11 "folder"`,
+		}
+		if diff := cmp.Diff(want, options(t, config, service, "agent.conf")); diff != "" {
+			t.Errorf("%s -want +got:\n%s", service, diff)
+		}
+	}
+}
+
 // TestPrecedence checks which layer a config value is from when several set it.
 func TestPrecedence(t *testing.T) {
 	config, diags := load(t, lang.Options{},

@@ -106,6 +106,7 @@ service "status" {
 	Attributes: []Attribute{
 		{Name: "description", Type: TypeLiteral, Doc: "Short description of the service."},
 		{Name: "from", Type: TypeLiteral, Doc: "Name of another definition to start from: one of this module, of a module around it, or of the catalogue. The blocks of this definition override its blocks, as those of a service do; see [Definitions that share blocks](../language.md#definitions-that-share-blocks)."},
+		{Name: "project", Type: TypeLiteral, Doc: "Name of the definition of the same OpenStack project whose files in the config directory are also for this one: with `project = \"nova\"`, nova.conf and the directory nova. The value must be literal."},
 		AbstractAttribute,
 	},
 	Blocks: append([]*BlockType{InputType, OwnLocalsType}, overridable()...),

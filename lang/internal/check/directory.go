@@ -81,7 +81,9 @@ func unusedRootFile(whole *Whole, d *settings.Directory, f *settings.File) {
 	var raw []string // services that have it as a raw file
 	for i := range whole.Services {
 		s := &whole.Services[i]
-		known = append(known, s.Definition.Label+".conf", s.Config.Name+".conf")
+		for _, folder := range s.Folders {
+			known = append(known, folder+".conf")
+		}
 		for _, config := range s.Config.Configs {
 			if config.Format != "raw" {
 				known = append(known, config.Name)

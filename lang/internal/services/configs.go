@@ -21,7 +21,7 @@ import (
 
 // makeConfigFiles makes the config files. Absent are the optional ones without content.
 func makeConfigFiles(u *use, e *eval.Env, definition *source.Block, values merged) (out []configs.ConfigFile, absent map[string]bool) {
-	files := configFiles(u.set, u.over.whole, definition, folders(definition, u.block, u.name))
+	files := configFiles(u.set, u.over.whole, definition, folders(u.set, definition, u.block, u.name))
 	absent = map[string]bool{}
 	for _, b := range definition.All("config") {
 		merged := values[b.Label]

@@ -171,7 +171,7 @@ func (c *Set) Checked() *check.Whole {
 func checked(s *service, out *configs.Service) *check.Service {
 	checked := &check.Service{
 		Config: out, Block: s.use.block, Definition: s.pods.Definition, Written: s.use.decl.written,
-		InRoot: s.use.decl.node.Module == s.use.set.Graph.Root, Folders: folders(s.pods.Definition, s.use.block, out.Name),
+		InRoot: s.use.decl.node.Module == s.use.set.Graph.Root, Folders: folders(s.use.set, s.pods.Definition, s.use.block, out.Name),
 	}
 	for _, e := range out.Endpoints {
 		if b := s.pods.Definition.One("endpoint", e.Type); b != nil && ownEndpoint(s.use.decl, s.pods.Definition, b) {

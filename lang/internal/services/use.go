@@ -43,7 +43,7 @@ func overlaid(c *Set, definition, block *source.Block) (*overlay, merged) {
 	definition, _ = layers.Merge(definition, blocks.Defaults(definition, c.defaults()), configs.LayerCloud)
 	whole, strays := layers.Merge(definition, block, configs.LayerService)
 	whole = layers.StartBlocks(c.Report, whole, configs.LayerService)
-	return &overlay{whole, strays}, configFiles(c, whole, whole, folders(whole, block, "")).Merge()
+	return &overlay{whole, strays}, configFiles(c, whole, whole, folders(c, whole, block, "")).Merge()
 }
 
 // configFiles says how the config files of a service are put together. Enabled is the definition
@@ -55,10 +55,14 @@ func configFiles(c *Set, whole, enabled *source.Block, folders []string) *settin
 	}
 }
 
-// folders returns the folders of a service in the config directory. Its name in the cluster may be
-// empty.
-func folders(definition, block *source.Block, name string) []string {
-	return slices.DeleteFunc([]string{definition.Label, block.Label, name}, func(name string) bool { return name == "" })
+// folders returns the folders of a service in the config directory, the weakest first. Its name in the
+// cluster may be empty.
+func folders(c *Set, definition, block *source.Block, name string) []string {
+	all := []string{definition.Label, block.Label, name}
+	if definition.Attributes["project"] != nil {
+		all = slices.Insert(all, 0, eval.Literal(c.Constant, definition, "project"))
+	}
+	return slices.DeleteFunc(all, func(name string) bool { return name == "" })
 }
 
 // use is one instance of a service block in one frame, before its evaluation.
@@ -99,7 +103,7 @@ func prepare(d *declaration, values merged, f *graph.Frame, it eval.Instance) (u
 		return nil, nil, nil, false
 	}
 	if c.Directory != nil && name != block.Label { // it may have files for the name
-		values = configFiles(c, over.whole, over.whole, folders(over.whole, block, name)).Merge()
+		values = configFiles(c, over.whole, over.whole, folders(c, over.whole, block, name)).Merge()
 	}
 	return &use{
 		set: c, decl: d, frame: f, block: block, over: over, locals: source.Locals(c.Report, over.whole),

@@ -32,8 +32,8 @@ const GlobalFile = "global.conf"
 //	SERVICE.conf          each ini file NAME.conf of the service, if it has no file SERVICE.conf
 //	SERVICE/FILE          a file of that service
 //
-// SERVICE is the name of a service or of its definition. A later entry of this list overrides
-// the earlier ones. A nil directory has no files.
+// SERVICE is the name of a service, of its definition, or of the definition's project. A later entry
+// of this list overrides the earlier ones. A nil directory has no files.
 type Directory struct {
 	At    hcl.Range // where the configuration names it
 	Given string    // the path in the configuration, with slashes

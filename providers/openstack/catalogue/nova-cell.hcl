@@ -20,6 +20,7 @@
 # `nova-manage cell_v2 delete_cell` in a pod of Nova's API, and then take its blocks away.
 definition "nova-cell" {
   description = "One more cell of Nova: database, queue, conductor, consoles"
+  project     = "nova"
 
   port "vnc" {
     number    = 6080
