@@ -13,6 +13,7 @@ import (
 	kubejson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
+	"kolla.openstack.org/kolla/internal/base/parallel"
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
@@ -53,7 +54,7 @@ func (d Document) Decode() (map[string]any, *Error) {
 // Decode decodes documents. contents and wrong have an element for each document.
 func Decode(documents []Document) (contents []map[string]any, wrong []*Error) {
 	contents, wrong = make([]map[string]any, len(documents)), make([]*Error, len(documents))
-	each(len(documents), func(i int) { contents[i], wrong[i] = documents[i].Decode() })
+	parallel.Each(len(documents), func(i int) { contents[i], wrong[i] = documents[i].Decode() })
 	return contents, wrong
 }
 

@@ -9,17 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	yaml2 "go.yaml.in/yaml/v2"
 	yaml3 "go.yaml.in/yaml/v3"
-	"golang.org/x/sync/errgroup"
 
-	"kolla.openstack.org/kolla/internal/base/crash"
+	"kolla.openstack.org/kolla/internal/base/parallel"
 )
 
 // Document is one document of a text.
@@ -59,30 +56,13 @@ func Documents(source []byte) ([]Document, []*Error) {
 	}
 	documents := make([][]Document, len(pieces))
 	mistakes := make([]*Error, len(pieces))
-	each(len(pieces), func(i int) { documents[i], mistakes[i] = pieces[i].documents(i == 0) })
+	parallel.Each(len(pieces), func(i int) { documents[i], mistakes[i] = pieces[i].documents(i == 0) })
 	for _, err := range mistakes {
 		if err != nil {
 			wrong = append(wrong, err)
 		}
 	}
 	return slices.Concat(documents...), wrong
-}
-
-// each calls f with all numbers below n, and uses all processors.
-func each(n int, f func(i int)) {
-	var group errgroup.Group
-	var next atomic.Int64
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		group.Go(crash.Catching(func() error {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				f(i)
-			}
-			return nil
-		}))
-	}
-	if err := group.Wait(); err != nil {
-		panic(err)
-	}
 }
 
 // checkEncoding reports a text that is not UTF-8. kubectl finds no separators in UTF-16, and so

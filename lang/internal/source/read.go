@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"kolla.openstack.org/kolla/internal/base/parallel"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/lang/syntax"
@@ -156,15 +157,18 @@ func (r *Reader) Catalogue(fsys fs.FS, dir string) (document *Block, ok bool) {
 	if err != nil {
 		panic(err) // the pattern is a constant
 	}
-	var bodies []hcl.Body
-	for _, name := range names {
-		content, err := fs.ReadFile(fsys, name)
-		if err != nil {
+	contents, files := make([][]byte, len(names)), make([]parsed, len(names))
+	for i, name := range names {
+		if contents[i], err = fs.ReadFile(fsys, name); err != nil {
 			r.Report.Error(diag.Nowhere, "Cannot read the catalogue", "The file %s: %s.", name, Cause(err))
 			return nil, false
 		}
-		r.Contents["catalogue "+name] = string(content)
-		body, ok := r.Keep(parseOnce(path.Join(dir, name), content))
+		r.Contents["catalogue "+name] = string(contents[i])
+	}
+	parallel.Each(len(names), func(i int) { files[i] = parseOnce(path.Join(dir, names[i]), contents[i]) })
+	var bodies []hcl.Body
+	for _, file := range files {
+		body, ok := r.Keep(file.files, file.diags)
 		if !ok {
 			return nil, false
 		}
@@ -208,15 +212,14 @@ type parsed struct {
 
 // parseOnce parses a file of the catalogue and keeps the result. A program that loads
 // configurations in a loop parses each file once. Nobody changes a parsed file.
-func parseOnce(name string, content []byte) (map[string]*hcl.File, hcl.Diagnostics) {
+func parseOnce(name string, content []byte) parsed {
 	key := [2]string{name, string(content)}
 	known, ok := definitions.Load(key)
 	if !ok {
 		files, diags := syntax.Parse(name, content)
 		known, _ = definitions.LoadOrStore(key, parsed{files, diags})
 	}
-	p := known.(parsed)
-	return p.files, p.diags
+	return known.(parsed)
 }
 
 // Cause returns an error without the names of the operation and of the file.

@@ -1,0 +1,29 @@
+// Package parallel computes on all processors.
+package parallel
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"kolla.openstack.org/kolla/internal/base/crash"
+)
+
+// Each calls f with each number below n, on all processors, and returns after the last call. A panic
+// of f becomes a panic of Each.
+func Each(n int, f func(i int)) {
+	var group errgroup.Group
+	var next atomic.Int64
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		group.Go(crash.Catching(func() error {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+			return nil
+		}))
+	}
+	if err := group.Wait(); err != nil {
+		panic(err)
+	}
+}
