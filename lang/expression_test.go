@@ -52,7 +52,7 @@ func TestEvaluate(t *testing.T) {
 	for expression, want := range map[string]string{
 		`1 +`:                                    "Missing expression",
 		`service.keystne`:                        `There is no service "keystne"`,
-		`upper(service.keystone.admin_password)`: "nothing can be computed from it",
+		`upper(service.keystone.admin_password)`: "expressions cannot compute with it",
 		`tonumber(var.password)`:                 "",
 		`nope`:                                   `Unknown name "nope"`,
 		`self.url`:                               `Unknown name "self"`,
