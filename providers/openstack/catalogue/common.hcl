@@ -33,6 +33,11 @@ locals {
   # processes that hang.
   alive = ["curl", "-q", "--silent", "--noproxy", "*", "--output", "/dev/null", "--max-time", "55"]
 
+  # With part of the command line of a process and a port: the command of a probe that asks whether
+  # the process is connected to that port. healthcheck_port of Kolla's images also counts a socket
+  # whose packets nobody answers.
+  connected = ["sh", "-ec", file("${path.module}/connected.sh"), "connected"]
+
   # [database] beside the connection.
   database = {
     connection_recycle_time = 10
