@@ -557,6 +557,28 @@ func TestOVNSettings(t *testing.T) {
 	}
 }
 
+// TestOVNAddresses checks that a node has a locally administered MAC address of its own in each
+// physical network, which stays the same, and none without physical networks.
+func TestOVNAddresses(t *testing.T) {
+	for name, c := range map[string]struct{ node, mappings, want string }{
+		"two networks": {"node-1", "physnet1:br-ex,physnet2:br-lan", `set Open_vSwitch . external-ids:ovn-chassis-mac-mappings="physnet1:52:62:ca:71:91:da,physnet2:52:1a:d8:6b:93:75"`},
+		"other bridge": {"node-1", "physnet1:br-lan", `set Open_vSwitch . external-ids:ovn-chassis-mac-mappings="physnet1:52:62:ca:71:91:da"`},
+		"other node":   {"node-2", "physnet1:br-ex", `set Open_vSwitch . external-ids:ovn-chassis-mac-mappings="physnet1:52:16:ca:3a:74:6f"`},
+		"none":         {"node-1", "", "remove Open_vSwitch . external-ids ovn-chassis-mac-mappings"},
+	} {
+		for key, value := range map[string]string{
+			"NODE": c.node, "NODE_IP": "192.0.2.7", "REMOTE": "tcp:ovn-sb-0:6642", "DATAPATH": "system", "GATEWAY": "",
+			"TUNNEL": "", "MAPPINGS": c.mappings, "BRIDGES": "",
+		} {
+			t.Setenv(key, value)
+		}
+		got, err := runScript(t, "ovn/settings.sh", map[string]string{"ovs-vsctl": `echo "$@"`, "ip": ""})
+		if err != nil || !strings.Contains(got, c.want+"\n") {
+			t.Errorf("%s: %v, %q is missing in:\n%s", name, err, c.want, got)
+		}
+	}
+}
+
 // TestNovaOnline checks that the job migrates the data of all cells, and that a failure ends the
 // job.
 func TestNovaOnline(t *testing.T) {
