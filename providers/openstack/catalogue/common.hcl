@@ -60,6 +60,10 @@ locals {
   # not have it.
   rabbit_uwsgi = { heartbeat_in_pthread = true }
 
+  # Environment of processes with a queue that read no lock_path of oslo.concurrency from their
+  # configuration. Names of queues are given out with a lock.
+  locks = { OSLO_LOCK_PATH = "/tmp" }
+
   # [oslo_middleware]. A header such as X-Forwarded-Host is believed from nobody: a pod
   # cannot tell the proxy from others. No service needs one as long as the proxy passes the
   # Host header on and speaks HTTP to clients too.
