@@ -353,12 +353,12 @@ echo '[{"rows":[{"cid":["uuid","'"$answer"'"]}]}]'`
 					t.Fatal(err)
 				}
 			}
-			for key, value := range map[string]string{"HOSTNAME": c.self, "MEMBERS": c.members, "DATA": dir, "DB_PORT": "6641", "RAFT_PORT": "6643"} {
+			for key, value := range map[string]string{"HOSTNAME": c.self, "MEMBERS": c.members, "DATA": dir, "DB_PORT": "6641", "RAFT_PORT": "6643", "PORTS": "6641"} {
 				t.Setenv(key, value)
 			}
 			got, err := runScript(t, "ovn/db.sh", map[string]string{
 				"ovsdb-tool": tool, "ovsdb-client": client, "ovsdb-server": `test -s "$1" && echo "serves $2"`,
-				"ovs-appctl": `echo "Status: cluster member"`, "sleep": "",
+				"ovs-appctl": `echo "Status: cluster member"`, "sleep": "", "ovn-nbctl": "",
 			}, "sh", "nb", "OVN_Northbound")
 			if want := c.want + "serves --remote=ptcp:6641:0.0.0.0\n"; err != nil || got != want {
 				t.Errorf("%v (-want +got):\n%s", err, cmp.Diff(want, got))
@@ -398,6 +398,44 @@ func TestOVNPatience(t *testing.T) {
 	}
 }
 
+// TestOVNPatienceBefore checks the same for a server without a config file, whose database has the
+// time: for the clients of the relay as well, which serves the same database.
+func TestOVNPatienceBefore(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "ovnsb.db"), []byte("data"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for key, value := range map[string]string{
+		"HOSTNAME": "ovn-sb-0", "MEMBERS": "ovn-sb-0.ns", "DATA": dir, "DB_PORT": "6642", "RAFT_PORT": "6644", "PORTS": "6642 16642",
+		"SOURCE": "tcp:ovn-sb-0.ns:6642", "PORT": "16642",
+	} {
+		t.Setenv(key, value)
+	}
+	// The first time, no member leads.
+	const sbctl = `echo "$@" >> "$DATA/probes"; test "$(wc -l < "$DATA/probes")" = 2 && touch "$DATA/settled"`
+	got, err := runScript(t, "ovn/db.sh", map[string]string{
+		"ovsdb-client": "echo no", "ovs-appctl": `echo "Status: cluster member"`, "sleep": "", "ovn-sbctl": sbctl,
+		"ovsdb-server": `test "$1" != --help || exit 0; until test -e "$DATA/settled"; do :; done; echo "$@"`,
+	}, "sh", "sb", "OVN_Southbound")
+	want := dir + "/ovnsb.db --remote=ptcp:6642:0.0.0.0 --remote=punix:/run/ovn/ovnsb_db.sock --remote=db:OVN_Southbound,SB_Global,connections " +
+		"--unixctl=/run/ovn/ovnsb_db.ctl --pidfile=/run/ovn/ovnsb_db.pid -vconsole:info\n"
+	if err != nil || got != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+	probes, err := os.ReadFile(filepath.Join(dir, "probes"))
+	once := "--timeout=30 --no-leader-only --db=unix:/run/ovn/ovnsb_db.sock --inactivity-probe=60000 set-connection ptcp:6642:0.0.0.0 ptcp:16642:0.0.0.0\n"
+	if err != nil || string(probes) != once+once {
+		t.Errorf("%v (-want +got):\n%s", err, cmp.Diff(once+once, string(probes)))
+	}
+
+	got, err = runScript(t, "ovn/relay.sh", map[string]string{"ovsdb-server": `test "$1" = --help || echo "$@"`}, "sh")
+	want = "--remote=ptcp:16642:0.0.0.0 --remote=db:OVN_Southbound,SB_Global,connections relay:OVN_Southbound:tcp:ovn-sb-0.ns:6642 " +
+		"--unixctl=/run/ovn/relay.ctl --pidfile=/run/ovn/relay.pid -vconsole:info\n"
+	if err != nil || got != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+}
+
 // TestOVNForgets checks that a member that has lost its data removes its former self from the
 // cluster, and no other member.
 func TestOVNForgets(t *testing.T) {
@@ -414,7 +452,7 @@ Servers:
 			t.Fatal(err)
 		}
 	}
-	for key, value := range map[string]string{"HOSTNAME": "ovn-nb-1", "MEMBERS": "ovn-nb-0.ns ovn-nb-1.ns ovn-nb-2.ns", "DATA": dir, "DB_PORT": "6641", "RAFT_PORT": "6643"} {
+	for key, value := range map[string]string{"HOSTNAME": "ovn-nb-1", "MEMBERS": "ovn-nb-0.ns ovn-nb-1.ns ovn-nb-2.ns", "DATA": dir, "DB_PORT": "6641", "RAFT_PORT": "6643", "PORTS": "6641"} {
 		t.Setenv(key, value)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "ovnnb.db"), []byte("data"), 0o600); err != nil {
@@ -422,7 +460,8 @@ Servers:
 	}
 	got, err := runScript(t, "ovn/db.sh", map[string]string{
 		"ovsdb-client": "echo no",
-		"ovsdb-server": `until test -e "$DATA/settled"; do :; done`,
+		"ovsdb-server": `test "$1" = --help || until test -e "$DATA/settled"; do :; done`,
+		"ovn-nbctl":    "",
 		"sleep":        "",
 		"ovs-appctl": `case $3 in cluster/kick) shift 2; echo "$@"; exit ;; esac
 for i in 0 1 2; do
@@ -515,6 +554,28 @@ func TestOVNSettings(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestOVNAddresses checks that a node has a locally administered MAC address of its own in each
+// physical network, which stays the same, and none without physical networks.
+func TestOVNAddresses(t *testing.T) {
+	for name, c := range map[string]struct{ node, mappings, want string }{
+		"two networks": {"node-1", "physnet1:br-ex,physnet2:br-lan", `set Open_vSwitch . external-ids:ovn-chassis-mac-mappings="physnet1:52:62:ca:71:91:da,physnet2:52:1a:d8:6b:93:75"`},
+		"other bridge": {"node-1", "physnet1:br-lan", `set Open_vSwitch . external-ids:ovn-chassis-mac-mappings="physnet1:52:62:ca:71:91:da"`},
+		"other node":   {"node-2", "physnet1:br-ex", `set Open_vSwitch . external-ids:ovn-chassis-mac-mappings="physnet1:52:16:ca:3a:74:6f"`},
+		"none":         {"node-1", "", "remove Open_vSwitch . external-ids ovn-chassis-mac-mappings"},
+	} {
+		for key, value := range map[string]string{
+			"NODE": c.node, "NODE_IP": "192.0.2.7", "REMOTE": "tcp:ovn-sb-0:6642", "DATAPATH": "system", "GATEWAY": "",
+			"TUNNEL": "", "MAPPINGS": c.mappings, "BRIDGES": "",
+		} {
+			t.Setenv(key, value)
+		}
+		got, err := runScript(t, "ovn/settings.sh", map[string]string{"ovs-vsctl": `echo "$@"`, "ip": ""})
+		if err != nil || !strings.Contains(got, c.want+"\n") {
+			t.Errorf("%s: %v, %q is missing in:\n%s", name, err, c.want, got)
+		}
 	}
 }
 

@@ -106,6 +106,7 @@ remove Open_vSwitch . external_ids ovn-encap-type
 remove Open_vSwitch . external_ids ovn-encap-ip
 remove Open_vSwitch . external_ids ovn-bridge-datapath-type
 remove Open_vSwitch . external_ids ovn-bridge-mappings
+remove Open_vSwitch . external_ids ovn-chassis-mac-mappings
 remove Open_vSwitch . external_ids ovn-cms-options
 remove Open_vSwitch . external_ids ovn-match-northd-version
 remove Open_vSwitch . external_ids ovn-remote-probe-interval

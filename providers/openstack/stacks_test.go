@@ -220,7 +220,8 @@ service "horizon" {
 		"cinder ceph.conf": "",
 	})
 	engine, _, _ := podOf(t, find(t, objects, "Deployment/heat-engine"))
-	if got := engine.Containers[0].ReadinessProbe.Exec.Command; !slices.Equal(got, []string{"healthcheck_port", "heat-engine", "5673"}) {
+	probe := engine.Containers[0].ReadinessProbe.Exec.Command
+	if got := probe[len(probe)-3:]; !slices.Equal(got, []string{"connected", "heat-engine", "5673"}) {
 		t.Errorf("the engine is ready when %v", got)
 	}
 	for _, o := range objects {

@@ -105,6 +105,7 @@ definition "barbican" {
   }
 
   workload "api" {
+    env    = local.locks # Barbican's options are not those that oslo.concurrency reads
     config = ["barbican-api.conf", "barbican-api-uwsgi.ini", "barbican-api-paste.ini", "policy.yaml"]
 
     resources {
@@ -116,6 +117,7 @@ definition "barbican" {
   workload "worker" {
     from   = "daemon"
     kind   = "Deployment"
+    env    = local.locks
     config = ["barbican-worker.conf", "policy.yaml"]
 
     resources {
@@ -132,6 +134,7 @@ definition "barbican" {
     from    = "daemon"
     enabled = input.keystone_listener
     kind    = "Deployment"
+    env     = local.locks
     config  = ["barbican-keystone-listener.conf", "policy.yaml"]
 
     resources {

@@ -152,7 +152,7 @@ definition "api-with-daemons" {
     }
 
     ready {
-      exec   = ["healthcheck_port", "${definition.name}-${workload.name}", tostring(queue[definition.name].port)]
+      exec   = concat(local.connected, ["${definition.name}-${workload.name}", tostring(queue[definition.name].port)])
       period = 30
     }
   }

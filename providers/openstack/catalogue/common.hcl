@@ -33,6 +33,11 @@ locals {
   # processes that hang.
   alive = ["curl", "-q", "--silent", "--noproxy", "*", "--output", "/dev/null", "--max-time", "55"]
 
+  # With part of the command line of a process and a port: the command of a probe that asks whether
+  # the process is connected to that port. healthcheck_port of Kolla's images also counts a socket
+  # whose packets nobody answers.
+  connected = ["sh", "-ec", file("${path.module}/connected.sh"), "connected"]
+
   # [database] beside the connection.
   database = {
     connection_recycle_time = 10
@@ -54,6 +59,10 @@ locals {
   # sleep between requests, and RabbitMQ would miss their heartbeats. Other processes must
   # not have it.
   rabbit_uwsgi = { heartbeat_in_pthread = true }
+
+  # Environment of processes with a queue that read no lock_path of oslo.concurrency from their
+  # configuration. Names of queues are given out with a lock.
+  locks = { OSLO_LOCK_PATH = "/tmp" }
 
   # [oslo_middleware]. A header such as X-Forwarded-Host is believed from nobody: a pod
   # cannot tell the proxy from others. No service needs one as long as the proxy passes the

@@ -113,6 +113,7 @@ definition "heat" {
   }
 
   workload "api" {
+    env      = local.locks
     config   = ["heat-api.conf", "heat-api-uwsgi.ini", "policy.yaml"]
     writable = []
 
@@ -125,6 +126,7 @@ definition "heat" {
   workload "api-cfn" {
     from     = "uwsgi"
     ports    = ["cfn"]
+    env      = local.locks
     config   = ["heat-api-cfn.conf", "heat-api-cfn-uwsgi.ini", "policy.yaml"]
     writable = []
 
@@ -141,6 +143,7 @@ definition "heat" {
   workload "engine" {
     from         = "daemon"
     kind         = "Deployment"
+    env          = local.locks
     config       = ["heat-engine.conf", "policy.yaml"]
     writable     = []
     grace_period = 120 # a resource that is being made is finished

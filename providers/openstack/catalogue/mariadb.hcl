@@ -22,10 +22,10 @@ definition "mariadb" {
         bind_address            = "0.0.0.0"
         port                    = port.mysql
         skip_name_resolve       = 1
-        max_connections         = 1024
+        max_connections         = 10000 # as in kolla-ansible
         character_set_server    = "utf8mb3"
         default_storage_engine  = "innodb"
-        innodb_buffer_pool_size = "256M"
+        innodb_buffer_pool_size = "2G"
         # With it, ON from 11.6.2 on, requests at once fail: "Record has changed since last read".
         loose_innodb_snapshot_isolation = "OFF" # loose: servers before 10.6.18 do not know it
       }
@@ -40,7 +40,7 @@ definition "mariadb" {
     image        = "mariadb-server"
     max_replicas = 1
     user         = 42434
-    command      = ["mariadbd", "--defaults-file=/etc/mysql/my.cnf"]
+    command      = ["sh", "-c", local.many_files, "sh", "mariadbd", "--defaults-file=/etc/mysql/my.cnf"]
     ports        = ["mysql"]
     config       = ["my.cnf"]
     writable     = ["/run/mysqld"]
@@ -63,9 +63,10 @@ definition "mariadb" {
       size = "10Gi"
     }
 
+    # More than innodb_buffer_pool_size, which takes memory as it fills. Change them together.
     resources {
-      requests = { cpu = "250m", memory = "512Mi" }
-      limits   = { memory = "1Gi" }
+      requests = { cpu = "250m", memory = "3Gi" }
+      limits   = { memory = "6Gi" }
     }
 
     startup {

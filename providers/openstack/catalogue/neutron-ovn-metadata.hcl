@@ -78,7 +78,7 @@ definition "neutron-ovn-metadata" {
 
     startup { retries = 360 }
     ready {
-      exec    = ["healthcheck_port", "neutron-ovn-metadata-agent", tostring(service.ovn.ports.relay.number)]
+      exec    = concat(local.connected, ["neutron-ovn-metadata-agent", tostring(service.ovn.ports.relay.number)])
       period  = 30
       timeout = 10
     }

@@ -67,7 +67,7 @@ definition "neutron-sriov" {
 
     startup { retries = 360 }
     ready {
-      exec    = ["healthcheck_port", "neutron-sriov-nic-agent", tostring(service.neutron.queue_port)]
+      exec    = concat(local.connected, ["neutron-sriov-nic-agent", tostring(service.neutron.queue_port)])
       period  = 30
       timeout = 10
     }

@@ -176,7 +176,7 @@ definition "neutron" {
     command = concat(local.start, ["neutron-periodic-workers"], local.files)
 
     ready {
-      exec = ["healthcheck_port", "neutron-periodic-workers", tostring(database.neutron.port)]
+      exec = concat(local.connected, ["neutron-periodic-workers", tostring(database.neutron.port)])
     }
   }
 
@@ -186,7 +186,7 @@ definition "neutron" {
     enabled = local.split
 
     ready {
-      exec = ["healthcheck_port", "neutron-ovn-maintenance-worker", tostring(service.ovn.ports.nb.number)]
+      exec = concat(local.connected, ["neutron-ovn-maintenance-worker", tostring(service.ovn.ports.nb.number)])
     }
   }
 

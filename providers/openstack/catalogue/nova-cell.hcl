@@ -103,7 +103,7 @@ definition "nova-cell" {
 
     startup { retries = 360 }
     ready {
-      exec   = ["healthcheck_port", "nova-conductor", tostring(queue.nova.port)]
+      exec   = concat(local.connected, ["nova-conductor", tostring(queue.nova.port)])
       period = 30
     }
   }

@@ -286,7 +286,7 @@ definition "nova-compute" {
 
     startup { retries = 360 }
     ready {
-      exec    = ["healthcheck_port", "nova-compute", tostring(local.cell.queue_port)]
+      exec    = concat(local.connected, ["nova-compute", tostring(local.cell.queue_port)])
       period  = 30
       timeout = 20
     }

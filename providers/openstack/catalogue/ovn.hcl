@@ -35,6 +35,7 @@ definition "ovn" {
     # Servers of the databases resolve names without the search list of the pod.
     members = { for db in ["nb", "sb"] : db => [for member in self.members[db] : "${member}.svc.${input.cluster_domain}"] }
     schemas = { nb = "OVN_Northbound", sb = "OVN_Southbound" }
+    clients = { nb = [port.nb], sb = [port.sb, port.relay] } # the ports at which they read the databases
     nb_url  = join(",", [for member in local.members.nb : "tcp:${member}:${port.nb}"])
     sb_url  = join(",", [for member in local.members.sb : "tcp:${member}:${port.sb}"])
     leave   = { namespace = self.namespace, service = self.name } # of leave.txt.tmpl
@@ -68,6 +69,7 @@ definition "ovn" {
       DATA      = "/var/lib/openvswitch/ovn-${workload.name}"
       DB_PORT   = port[workload.name]
       RAFT_PORT = port["${workload.name}-raft"]
+      PORTS     = join(" ", local.clients[workload.name]) # whose clients may be silent for long
     }
     ports        = [workload.name, "${workload.name}-raft"]
     writable     = ["/run/ovn"]

@@ -149,12 +149,15 @@ definition "rabbitmq" {
     # beside it, and all others must not have it. After a power cut the broker keeps the
     # connections of the dead node's processes, and gives them messages, until two heartbeats
     # are missing. RabbitMQ recommends 5 to 20 seconds; oslo.messaging's default is 60.
+    # Queues for replies are named after the pod, and not by chance: RabbitMQ keeps each name that it
+    # has ever seen in a table of limited size. The processes of a pod count them with a lock.
     settings = {
       heartbeat_timeout_threshold   = 20
       rabbit_quorum_queue           = true
       rabbit_transient_quorum_queue = true
       rabbit_stream_fanout          = true
       rabbit_qos_prefetch_count     = 50
+      use_queue_manager             = true
     }
 
     job "create" {

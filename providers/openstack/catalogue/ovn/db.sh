@@ -79,21 +79,38 @@ bring_up() {
   done
 }
 
+# set_probes NAME puts into the database how long clients of PORTS may be silent.
+set_probes() {
+  targets=
+  for port in $PORTS; do targets="$targets ptcp:$port:0.0.0.0"; done
+  # shellcheck disable=SC2086 # one argument each
+  until "ovn-$1ctl" --timeout=30 --no-leader-only --db="$socket" --inactivity-probe=60000 set-connection $targets; do
+    sleep 2 # no member leads
+  done
+}
+
+# A client that computes the flows of many servers answers nobody for longer than the 5 seconds
+# after which a server asks whether it is still there. Open vSwitch before 3.3 finds another time
+# only in the database.
+config_file=
+if ovsdb-server --help | grep -q -e --config-file; then config_file=true; fi
+
 {
   forget_lost "$2"
   bring_up
+  [ -n "$config_file" ] || set_probes "$1"
 } &
 
-# A client that computes the flows of many servers answers nobody for longer than the 5 seconds
-# after which a server asks whether it is still there. Open vSwitch before 3.3 knows no other time.
-if ovsdb-server --help | grep -q -e --config-file; then
+if [ -n "$config_file" ]; then
   cat > "$DATA/server.json" << JSON
 {"remotes": {"ptcp:$DB_PORT:0.0.0.0": {"inactivity-probe": 60000}, "p$socket": {}},
  "databases": {"$file": {}}}
 JSON
   set -- "$1" "$2" --config-file="$DATA/server.json"
 else
-  set -- "$1" "$2" "$file" --remote="ptcp:$DB_PORT:0.0.0.0" --remote="p$socket"
+  # The port is on the command line as well, because a member without a database has to answer.
+  set -- "$1" "$2" "$file" --remote="ptcp:$DB_PORT:0.0.0.0" --remote="p$socket" \
+    --remote="db:$2,$(echo "$1" | tr nsb NSB)_Global,connections"
 fi
 name=$1
 shift 2

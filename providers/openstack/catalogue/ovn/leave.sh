@@ -28,6 +28,6 @@ if [ -n "$left" ]; then
   echo "OVN may still have the chassis $node." >&2
   exit 1
 fi
-for key in ovn-remote ovn-encap-type ovn-encap-ip ovn-bridge-datapath-type ovn-bridge-mappings ovn-cms-options ovn-match-northd-version ovn-remote-probe-interval hostname; do
+for key in ovn-remote ovn-encap-type ovn-encap-ip ovn-bridge-datapath-type ovn-bridge-mappings ovn-chassis-mac-mappings ovn-cms-options ovn-match-northd-version ovn-remote-probe-interval hostname; do
   db remove Open_vSwitch . external_ids "$key"
 done

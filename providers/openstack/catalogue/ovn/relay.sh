@@ -1,5 +1,5 @@
 # Runs a relay of the southbound database. SOURCE are its members, PORT is where clients connect.
-# The times are as in db.sh.
+# The times are as in db.sh, which puts that of PORT into the database for Open vSwitch before 3.3.
 
 if ovsdb-server --help | grep -q -e --config-file; then
   cat > /run/ovn/relay.json << JSON
@@ -8,7 +8,7 @@ if ovsdb-server --help | grep -q -e --config-file; then
 JSON
   set -- --config-file=/run/ovn/relay.json
 else
-  set -- --remote="ptcp:$PORT:0.0.0.0" "relay:OVN_Southbound:$SOURCE"
+  set -- --remote="ptcp:$PORT:0.0.0.0" --remote=db:OVN_Southbound,SB_Global,connections "relay:OVN_Southbound:$SOURCE"
 fi
 ulimit -S -n 65535 2> /dev/null || ulimit -S -n "$(ulimit -H -n)"
 exec ovsdb-server "$@" --unixctl=/run/ovn/relay.ctl --pidfile=/run/ovn/relay.pid -vconsole:info

@@ -58,6 +58,16 @@ move() {
   done
 }
 
+# macs prints a MAC address for each physical network in MAPPINGS. It depends on the names of node
+# and network, so that it is always the same. The first byte marks it as locally administered.
+macs() {
+  printf '%s\n' "$MAPPINGS" | tr , '\n' | while IFS=: read -r network _; do
+    [ -n "$network" ] || continue
+    bytes=$(printf '%s %s' "$NODE" "$network" | sha256sum | sed 's/^\(..\)\(..\)\(..\)\(..\)\(..\).*/\1:\2:\3:\4:\5/')
+    echo "$network:52:$bytes"
+  done | paste -s -d , -
+}
+
 encap=$NODE_IP
 if [ -n "$TUNNEL" ]; then
   found=$(addresses "$TUNNEL" br-tunnel)
@@ -87,6 +97,9 @@ set_id ovn-match-northd-version true
 set_id ovn-remote-probe-interval 60000
 set_id ovn-bridge-datapath-type "$DATAPATH"
 set_id ovn-bridge-mappings "$MAPPINGS"
+# A router sends packets of its VLANs from each node. With the router's own address as the sender on
+# all of them, switches would find it at another port all the time.
+set_id ovn-chassis-mac-mappings "$(macs)"
 set_id ovn-cms-options "$GATEWAY"
 
 for pair in $BRIDGES; do

@@ -1,0 +1,64 @@
+package openstack_test
+
+import (
+	"slices"
+	"testing"
+
+	"kolla.openstack.org/kolla/lang/configs"
+)
+
+// TestQueueNames checks that each process with a queue takes the names of its queues from
+// oslo.messaging's queue manager, and that it has a directory for the lock that this needs, in which
+// it may write.
+func TestQueueNames(t *testing.T) {
+	seen := map[string]bool{}
+	for _, dir := range []string{"testdata/images", "testdata/stacks", "testdata/servers"} {
+		for _, release := range []string{"2025.1", "2025.2", "2026.1"} {
+			config := inRelease(t, dir, release)
+			options := stackOptions(config)
+			for _, s := range config.Services {
+				for _, w := range s.Workloads {
+					for _, file := range w.Pod.Configs {
+						name := s.Name + " " + file
+						if options[name+" oslo_messaging_rabbit rabbit_quorum_queue"] == "" {
+							continue
+						}
+						seen[s.Name] = true
+						if got := options[name+" oslo_messaging_rabbit use_queue_manager"]; got != "true" {
+							t.Errorf("%s: use_queue_manager of %s is %q", release, name, got)
+						}
+						if lock := lockPath(w.Pod, options[name+" oslo_concurrency lock_path"]); lock == "" {
+							t.Errorf("%s: %s of %s has no directory for locks", release, w.Name, name)
+						}
+					}
+				}
+			}
+		}
+	}
+	for _, name := range []string{"barbican", "cinder", "heat", "neutron", "nova", "nova-cell2", "nova-compute-fast"} {
+		if !seen[name] {
+			t.Errorf("%s has no queue", name)
+		}
+	}
+}
+
+// lockPath returns the directory for locks of a pod whose configuration names configured, or
+// nothing if the pod may not write there.
+func lockPath(pod configs.Pod, configured string) string {
+	path := configured
+	for _, e := range pod.Env {
+		if e.Name == "OSLO_LOCK_PATH" {
+			path = e.Value.Masked()
+		}
+	}
+	within := func(dir string) bool { return path == dir || len(path) > len(dir) && path[:len(dir)+1] == dir+"/" }
+	if within("/tmp") || slices.ContainsFunc(pod.Writable, within) {
+		return path
+	}
+	for _, v := range pod.Volumes {
+		if within(v.Path) {
+			return path
+		}
+	}
+	return ""
+}
