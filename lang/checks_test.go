@@ -108,3 +108,37 @@ service "right" {
 		}
 	}
 }
+
+// TestDefinitionChecksLater checks that nothing is said about other services until it is known which
+// ones there are.
+func TestDefinitionChecksLater(t *testing.T) {
+	_, diags := load(t, lang.Options{Unset: true}, `
+cloud "a" { release = "2025.1" }
+variable "zones" { type = set(string) }
+definition "gateway" {
+  workload "gateway" {
+    kind  = "Deployment"
+    image = "registry.example.org/gateway:1"
+  }
+  check "switches" {
+    assert {
+      condition     = length(cloud.outputs["switch"]) > 0
+      error_message = "There is no switch."
+    }
+  }
+}
+definition "switch" {
+  workload "switch" {
+    kind  = "Deployment"
+    image = "registry.example.org/switch:1"
+  }
+}
+service "gateway" {}
+service "switch" {
+  for_each = var.zones
+}
+`)
+	if len(diags) > 0 {
+		t.Error(diags)
+	}
+}

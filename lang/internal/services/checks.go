@@ -40,8 +40,11 @@ func (c *Set) CheckDefinitions() {
 }
 
 // outputsByDefinition returns the value of cloud.outputs. Definitions without services have an
-// empty list.
+// empty list. The value is unknown while it depends on unknown values which services there are.
 func outputsByDefinition(c *Set) cty.Value {
+	if len(c.Constant.Decisions.Open) > 0 {
+		return cty.DynamicVal
+	}
 	lists := map[string][]cty.Value{}
 	for _, name := range c.Catalogue.Labels("definition") {
 		lists[name] = nil
