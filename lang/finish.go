@@ -34,6 +34,7 @@ func finish(a *assembly, clouds []*source.Block) {
 	check.PublicPorts(whole)
 	check.Clashes(whole)
 	a.services.CheckExternal()
+	a.services.CheckDefinitions()
 	check.Patterns(whole)
 	for _, b := range clouds {
 		check.Images(whole, b)

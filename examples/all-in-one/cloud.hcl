@@ -22,7 +22,7 @@ variable "virt_type" { default = "kvm" }
 variable "datapath_type" { default = "system" }
 variable "tunnel_network" { default = null } # by default that of the node; netdev needs its own
 variable "provider_interface" { default = "eth1" }
-
+variable "dns_servers" { default = ["192.0.2.53"] } # that servers of the cloud can reach
 role "all" { nodes = var.nodes }
 
 # `kolla exposure haproxy` configures what holds the VIP: it leads to these nodes (keystone: 30500).
@@ -42,7 +42,7 @@ service "heat" {}
 service "cinder" { backends = var.volumes }
 service "horizon" {}
 service "nova" {}
-service "neutron" {}
+service "neutron" { dns_servers = var.dns_servers }
 service "ovn" {}
 
 # What servers run on: they reach the world outside through br-ex.

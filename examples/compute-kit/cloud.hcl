@@ -24,6 +24,7 @@ variable "virt_type" { default = "kvm" }
 variable "datapath_type" { default = "system" }
 variable "tunnel_network" { default = null } # by default that of the nodes; netdev needs its own
 variable "provider_interface" { default = "eth1" }
+variable "dns_servers" { default = ["192.0.2.53"] } # that servers of the cloud can reach
 
 role "control" { nodes = var.control }
 role "compute" { nodes = var.compute }
@@ -44,7 +45,10 @@ service "heat" {}
 service "cinder" { backends = var.volumes }
 service "horizon" {}
 service "nova" {}
-service "neutron" { distributed_floating_ips = true }
+service "neutron" {
+  distributed_floating_ips = true
+  dns_servers              = var.dns_servers
+}
 service "ovn" {}
 
 # On every node with servers. Networks between nodes go through tunnels, and out of the

@@ -265,6 +265,9 @@ func referredServices(b *source.Block) []string {
 		}
 	}
 	for _, child := range b.Blocks {
+		if child.Type == schema.OwnCheckType { // creates no dependencies
+			continue
+		}
 		out = append(out, referredServices(child)...)
 	}
 	return out

@@ -171,14 +171,16 @@ var checkType = &BlockType{
   }
 }
 `,
-	Blocks: []*BlockType{{
-		Name: "assert",
-		Doc:  "A condition that should hold.",
-		Attributes: []Attribute{
-			{Name: "condition", Type: TypeBool, Required: true, Doc: "An expression that is true if all is well."},
-			{Name: "error_message", Type: TypeText, Required: true, Doc: "Warning if the condition is false, as a whole sentence."},
-		},
-	}},
+	Blocks: []*BlockType{assertType},
+}
+
+var assertType = &BlockType{
+	Name: "assert",
+	Doc:  "A condition that should hold.",
+	Attributes: []Attribute{
+		{Name: "condition", Type: TypeBool, Required: true, Doc: "An expression that is true if all is well."},
+		{Name: "error_message", Type: TypeText, Required: true, Doc: "Warning if the condition is false, as a whole sentence."},
+	},
 }
 
 // DynamicType describes the block `dynamic`, which stands for any number of blocks of another
@@ -224,5 +226,5 @@ func (t *BlockType) DynamicNames() []string {
 
 // IsStatic reports whether no dynamic block can stand for blocks of the type.
 func (t *BlockType) IsStatic() bool {
-	return t.Name == LifecycleType.Name || t == InputType || t == OwnLocalsType || t == backendType
+	return t.Name == LifecycleType.Name || t == InputType || t == OwnLocalsType || t == OwnCheckType || t == backendType
 }

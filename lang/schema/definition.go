@@ -109,7 +109,7 @@ service "status" {
 		{Name: "project", Type: TypeLiteral, Doc: "Name of the definition of the same OpenStack project whose files in the config directory are also for this one: with `project = \"nova\"`, nova.conf and the directory nova. The value must be literal."},
 		AbstractAttribute,
 	},
-	Blocks: append([]*BlockType{InputType, OwnLocalsType}, overridable()...),
+	Blocks: append([]*BlockType{InputType, OwnLocalsType, OwnCheckType}, overridable()...),
 }
 
 // AbstractAttribute marks a definition that is only for others to start from.
@@ -356,6 +356,36 @@ var OwnLocalsType = &BlockType{
 }
 `,
 	ReadAs: "local.NAME",
+}
+
+// OwnCheckType describes the block `check` of a definition.
+var OwnCheckType = &BlockType{
+	Name: "check", Label: "check", LabelForm: forms.Identifier,
+	Doc: "Assertions about each service of the definition and the services around it. If one does not hold, kolla warns; it stops nothing. The warning points at the first input in the condition that the service sets, or else at the service. kolla evaluates the assertions after all services, so their references create no dependencies. There, cloud.outputs has the outputs of the services by the names of their definitions: cloud.outputs[\"gateway\"] is a list with an object for each service of that definition.",
+	Example: `definition "gateway" {
+  input "zone" {
+    type    = string
+    default = "a"
+  }
+
+  workload "gateway" {
+    kind  = "DaemonSet"
+    image = "registry.example.org/gateway:1"
+  }
+
+  output "zone" {
+    value = input.zone
+  }
+
+  check "zone" {
+    assert {
+      condition     = length([for g in cloud.outputs["gateway"] : g if g.zone == input.zone]) == 1
+      error_message = "Zone ${input.zone} has more than one gateway."
+    }
+  }
+}
+`,
+	Blocks: []*BlockType{assertType},
 }
 
 // PatchType describes the block `patch`.

@@ -362,7 +362,7 @@ var SharedKinds = []string{"role", "exposure", "secret", "service"}
 // has ports, and no workload listens on them.
 func DeploysNothing(b *source.Block) bool {
 	return b.Complete() && len(b.All("port")) > 0 && !slices.ContainsFunc(b.Blocks, func(child *source.Block) bool {
-		return !slices.Contains([]string{"input", "locals", "output", "port"}, child.Type.Name)
+		return !slices.Contains([]string{"check", "input", "locals", "output", "port"}, child.Type.Name)
 	})
 }
 

@@ -34,14 +34,14 @@ func takeInputs(u *use, e *eval.Env) *eval.Env {
 	e = withInputs(u.decl, e, u.over.whole, u.locals)
 	for _, b := range u.over.whole.All(schema.InputType.Name) {
 		v := u.set.input(b)
-		variables.Validate(e, v, inputRange(u.block, v), nil)
+		variables.Validate(e, v, inputRange(u.block, v.Name), nil)
 	}
 	return e
 }
 
 // inputRange returns the place of the value of an input.
-func inputRange(block *source.Block, v *variables.Variable) hcl.Range {
-	if attr := block.Attributes[v.Name]; attr != nil {
+func inputRange(block *source.Block, name string) hcl.Range {
+	if attr := block.Attributes[name]; attr != nil {
 		return values.Place{Expr: attr.Expr, Key: attr.NameRange}.At()
 	}
 	return block.Header

@@ -92,6 +92,7 @@ func edgesWithoutSettings(leaves settings.LeafMemo, r graph.Reach, b *source.Blo
 		case child.Type == schema.DynamicType:
 			out = append(out, r.BlockEdges(child)...)
 		case child.Type == schema.OwnLocalsType: // what they refer to counts if they are read
+		case child.Type == schema.OwnCheckType: // evaluated after all services
 		case gate == layers.GateOpen:
 			out = append(out, edgesWithoutSettings(leaves, r, child)...)
 		case gate == layers.GateUndecided: // what it refers to counts if it is read

@@ -17,6 +17,9 @@ definition "neutron-sriov" {
 
   locals {
     helper = { helper_command = "privsep-helper --config-file /etc/neutron/neutron.conf --config-dir /etc/neutron/neutron.conf.d" }
+
+    known_networks   = flatten(cloud.outputs["neutron"][*].physical_networks)
+    unknown_networks = [for network in keys(input.devices) : network if !contains(local.known_networks, network)]
   }
 
   config "neutron.conf" {
@@ -70,6 +73,18 @@ definition "neutron-sriov" {
       exec    = concat(local.connected, ["neutron-sriov-nic-agent", tostring(service.neutron.queue_port)])
       period  = 30
       timeout = 10
+    }
+  }
+
+  output "physical_networks" { value = keys(input.devices) }
+
+  check "physical-networks" {
+    assert {
+      condition = length(input.devices) == 0 || length(cloud.outputs["neutron"]) == 0 || length(local.unknown_networks) == 0
+      error_message = join(" ", [
+        "Nobody can create a network on the cards, because Neutron does not have ${join(", ", local.unknown_networks)}:",
+        "add it to physical_networks of service \"neutron\".",
+      ])
     }
   }
 }

@@ -10,6 +10,48 @@ definition "neutron" {
     default     = { physnet1 = {} }
     nullable    = false
     description = "Networks that nodes have bridges to, by name, and ranges of their VLANs: { physnet1 = { vlans = [\"100:199\"] } }."
+
+    validation {
+      condition     = alltrue([for network in keys(input.physical_networks) : can(regex("^[A-Za-z0-9][A-Za-z0-9._-]*$", network))])
+      error_message = "Physical networks have names of letters, digits, dots, dashes and underscores."
+    }
+    validation {
+      condition = alltrue(flatten([for n in input.physical_networks : [
+        for range in n.vlans : can(regex("^[0-9]+:[0-9]+$", range)) && try(
+          1 <= tonumber(split(":", range)[0]) && tonumber(split(":", range)[0]) <= tonumber(split(":", range)[1]) && tonumber(split(":", range)[1]) <= 4094,
+          false,
+        )
+      ]]))
+      error_message = "A range of VLANs is FIRST:LAST, from 1 to 4094, such as \"100:199\". A single VLAN is \"100:100\"."
+    }
+  }
+
+  input "dns_servers" {
+    type        = list(string)
+    default     = null
+    description = "DNS servers for the servers in subnets that name none: [\"192.0.2.53\"]. By default, and with [], these servers get none."
+
+    validation {
+      condition = alltrue([
+        for address in coalesce(input.dns_servers, []) : can(cidrhost("${address}/0", 0)) && !contains(["0.0.0.0", "::"], address)
+      ])
+      error_message = "DNS servers are IP addresses, such as \"192.0.2.53\" and \"2001:db8::53\". Write [] for none."
+    }
+  }
+
+  input "dns_domain" {
+    type        = string
+    default     = null
+    description = "Domain of servers' names, \"cloud.example.org\": OVN then resolves NAME and NAME.DOMAIN of servers in the same network."
+
+    validation {
+      condition = input.dns_domain == null || try(
+        can(regex("^[a-z0-9]([a-z0-9-]*[a-z0-9])?([.][a-z0-9]([a-z0-9-]*[a-z0-9])?)*[.]?$", input.dns_domain)) &&
+        trimsuffix(input.dns_domain, ".") != "openstacklocal",
+        false,
+      )
+      error_message = "It is a domain such as \"cloud.example.org\". Neutron resolves no names in \"openstacklocal\"."
+    }
   }
 
   input "distributed_floating_ips" {
@@ -23,7 +65,51 @@ definition "neutron" {
     type        = list(string)
     default     = ["ovn-router"]
     nullable    = false
-    description = "Names of Neutron's service plug-ins."
+    description = "Names of Neutron's service plug-ins. The inputs below add more. ML2 loads the extension drivers that they need."
+
+    validation {
+      condition     = !contains(input.plugins, "router")
+      error_message = "With OVN, the plug-in for routers is \"ovn-router\"."
+    }
+    validation {
+      condition     = alltrue([for name in input.plugins : contains(local.known, name) || didyoumean(name, local.known) == ""])
+      error_message = "Neutron has no such plug-in.${join("", [for name in input.plugins : contains(local.known, name) ? "" : didyoumean(name, local.known)])}"
+    }
+  }
+
+  input "qos" {
+    type        = bool
+    default     = false
+    nullable    = false
+    description = "Whether ports, networks and floating IPs can have a QoS policy."
+  }
+
+  input "trunk" {
+    type        = bool
+    default     = false
+    nullable    = false
+    description = "Whether a port of a server can be a trunk, which carries several networks as VLANs."
+  }
+
+  input "port_forwarding" {
+    type        = bool
+    default     = false
+    nullable    = false
+    description = "Whether ports of a floating IP can be forwarded to different servers."
+  }
+
+  input "segments" {
+    type        = bool
+    default     = false
+    nullable    = false
+    description = "Whether a network can consist of segments with subnets of their own (routed provider networks)."
+  }
+
+  input "packet_logging" {
+    type        = bool
+    default     = false
+    nullable    = false
+    description = "Whether packets that security groups accept or drop can be logged; the log is that of ovn-controller on the node."
   }
 
   input "sriov" {
@@ -42,6 +128,40 @@ definition "neutron" {
     files = ["--config-file", "/etc/neutron/neutron.conf", "--config-file", "/etc/neutron/plugins/ml2/ml2_conf.ini"]
     auth  = merge(user.neutron.auth, { endpoint_type = "internal" })
     vlans = flatten([for network, n in input.physical_networks : [for range in n.vlans : "${network}:${range}"]])
+
+    plugins = distinct(concat(
+      input.plugins,
+      input.qos ? ["qos"] : [],
+      input.segments ? ["segments"] : [],
+      input.trunk ? ["trunk"] : [],
+      input.port_forwarding ? ["port_forwarding"] : [],
+      input.packet_logging ? ["log"] : [],
+    ))
+    known = [
+      "auto_allocate", "conntrack_helper", "firewall_v2", "flavors", "flow_classifier", "local_ip", "log", "metering",
+      "ndp_proxy", "network_ip_availability", "network_segment_range", "ovn-router", "ovn-vpnaas", "placement",
+      "port_forwarding", "qos", "revisions", "segments", "sfc", "taas", "tag", "timestamp", "trunk",
+    ]
+
+    # ML2 does not start if it lacks the driver of a plug-in.
+    extensions = concat(
+      contains(local.plugins, "qos") ? ["qos"] : [],
+      ["port_security"],
+      input.dns_domain != null ? ["subnet_dns_publish_fixed_ip"] : [],
+    )
+
+    # For a family without servers, Neutron would hand out those in the resolv.conf of its pod. The
+    # address of no host stands for none.
+    resolvers = coalesce(input.dns_servers, [])
+    dns_servers = concat(
+      length([for s in local.resolvers : s if !strcontains(s, ":")]) == 0 ? ["0.0.0.0"] : [],
+      length([for s in local.resolvers : s if strcontains(s, ":")]) == 0 ? ["::"] : [],
+      local.resolvers,
+    )
+
+    nodes    = concat(cloud.outputs["ovn-controller"], cloud.outputs["neutron-sriov"])
+    mapped   = flatten(local.nodes[*].physical_networks)
+    unmapped = [for network in keys(input.physical_networks) : network if !contains(local.mapped, network)]
   }
 
   port "api" {
@@ -63,7 +183,8 @@ definition "neutron" {
         debug           = false
         state_path      = "/var/lib/neutron"
         core_plugin     = "ml2"
-        service_plugins = input.plugins
+        service_plugins = local.plugins
+        dns_domain      = input.dns_domain == null ? null : trimsuffix(input.dns_domain, ".")
         bind_port       = port.api
         api_workers     = 2
         rpc_workers     = 1
@@ -93,7 +214,7 @@ definition "neutron" {
       ml2 = {
         type_drivers      = ["flat", "vlan", "geneve"]
         mechanism_drivers = concat(local.sriov ? ["sriovnicswitch"] : [], ["ovn"])
-        extension_drivers = "port_security"
+        extension_drivers = local.extensions
 
         (cloud.release >= 2026.1 ? "project_network_types" : "tenant_network_types") = "geneve"
       }
@@ -104,6 +225,7 @@ definition "neutron" {
       ovn = {
         ovn_metadata_enabled           = true
         enable_distributed_floating_ip = input.distributed_floating_ips
+        dns_servers                    = local.dns_servers
       }
     }
   }
@@ -194,4 +316,27 @@ definition "neutron" {
   output "transport_url" { value = queue.neutron.url }
   output "queue_settings" { value = queue.neutron.settings }
   output "queue_port" { value = queue.neutron.port }
+
+  # Services with bridges or cards for these networks compare theirs.
+  output "physical_networks" { value = keys(input.physical_networks) }
+
+  check "dns-servers" {
+    assert {
+      condition = input.dns_servers != null
+      error_message = join(" ", [
+        "Servers of the cloud get no DNS server, unless their subnet names one.",
+        "Name DNS servers that they can reach: dns_servers = [\"192.0.2.53\"]. If they need none, write dns_servers = [].",
+      ])
+    }
+  }
+
+  check "physical-networks" {
+    assert {
+      condition = length(input.physical_networks) == 0 || length(local.nodes) == 0 || length(local.unmapped) == 0
+      error_message = join(" ", [
+        "No node has a bridge or a card for ${join(", ", local.unmapped)}, so networks on it carry no traffic.",
+        "Add it to bridges of service \"ovn-controller\", or remove it from physical_networks.",
+      ])
+    }
+  }
 }

@@ -61,6 +61,11 @@ definition "ovn-controller" {
     }
   }
 
+  locals {
+    known_networks   = flatten(cloud.outputs["neutron"][*].physical_networks)
+    unknown_networks = [for network in keys(input.bridges) : network if !contains(local.known_networks, network)]
+  }
+
   workload "controller" {
     kind         = "DaemonSet"
     update       = "on-delete"
@@ -114,6 +119,18 @@ definition "ovn-controller" {
     ready {
       exec   = ["sh", "-c", "ovn-appctl -t /run/ovn/ovn-controller.ctl connection-status | grep -qx connected"]
       period = 30
+    }
+  }
+
+  output "physical_networks" { value = keys(input.bridges) }
+
+  check "physical-networks" {
+    assert {
+      condition = length(input.bridges) == 0 || length(cloud.outputs["neutron"]) == 0 || length(local.unknown_networks) == 0
+      error_message = join(" ", [
+        "Nobody can create a network on the bridge, because Neutron does not have ${join(", ", local.unknown_networks)}:",
+        "add it to physical_networks of service \"neutron\".",
+      ])
     }
   }
 }

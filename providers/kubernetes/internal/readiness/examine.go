@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
@@ -59,9 +60,30 @@ func examineContainer(container *corev1.ContainerStatus) *Finding {
 		return examineWaiting(container, waiting)
 	}
 	if ended := container.State.Terminated; ended != nil && ended.ExitCode != 0 {
+		if container.RestartCount > 0 {
+			return &Finding{Cause: CauseCrash, Container: container.Name, Reason: keepsCrashing(container, ended)}
+		}
 		return &Finding{Cause: CauseExit, Container: container.Name, Reason: fmt.Sprintf("container %s %s", container.Name, exited(ended))}
 	}
+	last := container.LastTerminationState.Terminated
+	if now := container.State.Running; now != nil && !container.Ready && last != nil && last.ExitCode != 0 && time.Since(now.StartedAt.Time) < crashWindow {
+		return &Finding{Cause: CauseCrash, Container: container.Name, Previous: true, Reason: keepsCrashing(container, last)}
+	}
 	return nil
+}
+
+// crashWindow is the time that a restarted container must run before its crash counts as over, the
+// same as for the kubelet's back-off.
+const crashWindow = 10 * time.Minute
+
+// keepsCrashing describes a container that has crashed and that Kubernetes starts again; last is
+// the end of its last run, or nil.
+func keepsCrashing(container *corev1.ContainerStatus, last *corev1.ContainerStateTerminated) string {
+	text := fmt.Sprintf("container %s keeps crashing", container.Name)
+	if last != nil {
+		text += ": it " + exited(last)
+	}
+	return text
 }
 
 func examineWaiting(container *corev1.ContainerStatus, waiting *corev1.ContainerStateWaiting) *Finding {
@@ -76,11 +98,7 @@ func examineWaiting(container *corev1.ContainerStatus, waiting *corev1.Container
 	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError", "PreStartHookError", "PostStartHookError":
 		return &Finding{Cause: causeConfiguration, Reason: fmt.Sprintf("container %s cannot be started: %s", container.Name, oneLine(waiting.Message))}
 	case "CrashLoopBackOff":
-		found := &Finding{Cause: CauseCrash, Container: container.Name, Previous: true, Reason: fmt.Sprintf("container %s keeps crashing", container.Name)}
-		if last := container.LastTerminationState.Terminated; last != nil {
-			found.Reason += ": it " + exited(last)
-		}
-		return found
+		return &Finding{Cause: CauseCrash, Container: container.Name, Previous: true, Reason: keepsCrashing(container, container.LastTerminationState.Terminated)}
 	}
 	return nil
 }
@@ -120,15 +138,26 @@ func exited(ended *corev1.ContainerStateTerminated) string {
 		return fmt.Sprintf("was ended by signal %d", ended.Signal)
 	}
 	text := fmt.Sprintf("exited with code %d", ended.ExitCode)
-	if message := lastLine(ended.Message); message != "" {
+	if message := lastError(ended.Message); message != "" {
 		text += ": " + message
 	}
 	return text
 }
 
-// lastLine returns the last line. Programs write the reason of their end there.
-func lastLine(message string) string {
+// lastError returns the line with the reason of an end: the exception after the last traceback of
+// Python, because uWSGI writes more after it, or else the last line.
+func lastError(message string) string {
 	lines := strings.Split(strings.TrimSpace(message), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if !strings.HasPrefix(lines[i], "Traceback (most recent call last)") {
+			continue
+		}
+		for _, line := range lines[i+1:] {
+			if line != "" && !strings.HasPrefix(line, " ") {
+				return oneLine(line)
+			}
+		}
+	}
 	return oneLine(lines[len(lines)-1])
 }
 

@@ -3,6 +3,7 @@ package readiness
 import (
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +20,12 @@ func TestExamine(t *testing.T) {
 	}
 	crashed := waiting("CrashLoopBackOff", "back-off 5m0s")
 	crashed.LastTerminationState = ended(corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"})
+	runsAgain := func(since time.Duration) corev1.ContainerStatus {
+		return corev1.ContainerStatus{
+			Name: "api", RestartCount: 1, LastTerminationState: ended(corev1.ContainerStateTerminated{ExitCode: 1, Message: "start\nno driver\n"}),
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(time.Now().Add(-since))}},
+		}
+	}
 	cases := []struct {
 		name   string
 		status corev1.PodStatus
@@ -47,6 +54,17 @@ func TestExamine(t *testing.T) {
 			"init container first",
 			corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{{Name: "init", State: ended(corev1.ContainerStateTerminated{ExitCode: 3, Message: "Traceback:\n  in main\nno  database\n"})}}, ContainerStatuses: []corev1.ContainerStatus{waiting("PodInitializing", "")}},
 			"container init exited with code 3: no database",
+			true,
+		},
+		{"crash, and runs again", corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{runsAgain(time.Minute)}}, "container api keeps crashing: it exited with code 1: no driver", true},
+		{"crash long ago", corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{runsAgain(time.Hour)}}, "container api runs but is not ready", true},
+		{"crash again", corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "api", RestartCount: 1, State: ended(corev1.ContainerStateTerminated{ExitCode: 1})}}}, "container api keeps crashing: it exited with code 1", true},
+		{
+			"exception under uWSGI",
+			corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "api", State: ended(corev1.ContainerStateTerminated{
+				ExitCode: 22, Message: "start\nTraceback (most recent call last):\n  File \"a.py\", line 1\n    a()\nNoDriver: qos needs a driver\nunable to load app 0\n*** no app loaded. GAME OVER ***\n",
+			})}}},
+			"container api exited with code 22: NoDriver: qos needs a driver",
 			true,
 		},
 		{"signal", corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "api", State: ended(corev1.ContainerStateTerminated{ExitCode: 143, Signal: 15})}}}, "container api was ended by signal 15", true},

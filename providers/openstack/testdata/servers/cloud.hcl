@@ -88,6 +88,7 @@ service "neutron" {
   role              = role.control
   expose            = exposure.public
   physical_networks = { physnet1 = { vlans = ["100:199"] } }
+  dns_servers       = ["192.0.2.53"]
 }
 
 service "ovn" {
