@@ -84,6 +84,7 @@ definition "page" {
 definition "news" {
   from        = "page"
   description = "A page with news"
+  project     = "page" # page.conf in the config directory is also for it
 
   port "http" {
     number = 8081
