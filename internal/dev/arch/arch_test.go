@@ -50,7 +50,7 @@ var allowed = map[string][]string{
 	"lang/schema/forms":                       {"lang/addrs"},
 	"lang/syntax":                             {"internal/base/files", "internal/base/words", "lang/internal/budget"},
 	"lang/yaml":                               {"internal/base/crash", "lang/configs"},
-	"providers":                               {"internal/base/crash", "lang/addrs", "lang/escape", "providers/kinds"},
+	"providers":                               {"internal/base/crash", "internal/base/words", "lang/addrs", "lang/escape", "providers/kinds"},
 	"providers/haproxy":                       {"internal/base/words", "lang/configs"},
 	"providers/kinds":                         {},
 	"providers/kubernetes":                    {"providers", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/dryrun", "providers/kubernetes/internal/list", "providers/kubernetes/internal/readiness", "providers/kubernetes/internal/resources", "providers/kubernetes/internal/write"},
