@@ -71,6 +71,7 @@ const (
 	EffectJob           EffectKind = "job"            // a job runs
 	EffectJobAgain      EffectKind = "job-again"      // a job runs once more
 	EffectPorts         EffectKind = "ports"          // the ports of a Service change
+	EffectPublicAddress EffectKind = "public-address" // clients outside have to use another address; Items: the old and the new one
 	EffectUnreachable   EffectKind = "unreachable"    // nothing reaches a Service for a while
 	EffectLoss          EffectKind = "loss"           // data is lost already; see Loss
 	EffectDataLost      EffectKind = "data-lost"      // volumes are deleted with their workload

@@ -56,7 +56,7 @@ func brief(v any) string {
 		panic(fmt.Sprintf("a value of a plan is not JSON: %v", err))
 	}
 	if text := []rune(string(raw)); len(text) > maxBrief {
-		return string(text[:maxBrief]) + "…"
+		return string(text[:maxBrief-1]) + "…"
 	}
 	return string(raw)
 }

@@ -98,10 +98,31 @@ func (d *disturbance) disturbs(copied map[providers.Ref]inventory.CopiedValues) 
 		if holds := inventory.Holds(live, recorded); holds != "" {
 			return []plans.Effect{{Kind: plans.EffectDataDeleted, Data: holds}}
 		}
-	case kind == kinds.Service && slices.ContainsFunc(d.action.Changes, isPort) && live != nil:
-		return []plans.Effect{{Kind: plans.EffectPorts}}
+	case kind == kinds.Service && live != nil:
+		return addresses(d.action)
 	}
 	return nil
+}
+
+// addresses returns the effects of another public address, and of other ports of a Service.
+func addresses(a *plans.Action) []plans.Effect {
+	var effects []plans.Effect
+	if i := slices.IndexFunc(a.Changes, isPublicAddress); i >= 0 {
+		before, _ := a.Changes[i].Before.(string)
+		after, _ := a.Changes[i].After.(string)
+		if before != "" && after != "" {
+			effects = append(effects, plans.Effect{Kind: plans.EffectPublicAddress, Items: []string{before, after}, Grave: true})
+		}
+	}
+	if slices.ContainsFunc(a.Changes, isPort) {
+		effects = append(effects, plans.Effect{Kind: plans.EffectPorts})
+	}
+	return effects
+}
+
+// isPublicAddress reports whether a change is of the configuration, and of a public address.
+func isPublicAddress(c plans.Change) bool {
+	return !c.Drift && c.Path == `metadata.annotations["`+providers.AnnotationPublic+`"]`
 }
 
 // replacement returns the effects of the replacement of an object without pods.
@@ -109,9 +130,7 @@ func replacement(a *plans.Action) []plans.Effect {
 	var effects []plans.Effect
 	if a.Ref.GVK.GroupKind() == kinds.Service {
 		effects = append(effects, plans.Effect{Kind: plans.EffectUnreachable, Downtime: true})
-		if slices.ContainsFunc(a.Changes, isPort) {
-			effects = append(effects, plans.Effect{Kind: plans.EffectPorts})
-		}
+		effects = append(effects, addresses(a)...)
 	}
 	if a.Holds != "" {
 		effects = append(effects, plans.Effect{Kind: plans.EffectDataReplaced, Data: a.Holds})

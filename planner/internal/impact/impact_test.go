@@ -46,16 +46,24 @@ func TestOf(t *testing.T) {
 	scaled := object(t, workload)
 	scaled.Object["spec"] = map[string]any{"replicas": int64(1)}
 	image := plans.Change{Path: `spec.template.spec.containers["api"].image`, Before: "api:1", After: "api:2"}
+	service := object(t, `{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "api"}, "spec": {"type": "NodePort"}}`)
+	public := plans.Change{Path: `metadata.annotations["kolla.openstack.org/public"]`, Before: "a.example.org (192.0.2.1)", After: "b.example.org (192.0.2.1)"}
+	drifted, first, port := public, public, plans.Change{Path: `spec.ports["api"].nodePort`, Before: int64(30001), After: int64(30002)}
+	drifted.Drift, first.Before = true, nil
 	tests := map[string]struct {
 		outcome *outcome.Outcome
 		want    []plans.EffectKind
 	}{
-		"a new workload":      {decidedTo(t, plans.Create, nil, live), []plans.EffectKind{plans.EffectDeploy}},
-		"an unchanged one":    {decidedTo(t, plans.None, live, live), nil},
-		"another image":       {decidedTo(t, plans.Update, live, live, image), []plans.EffectKind{plans.EffectRestart}},
-		"fewer replicas":      {decidedTo(t, plans.Update, live, scaled), []plans.EffectKind{plans.EffectScaleDown}},
-		"a replaced workload": {decidedTo(t, plans.Replace, live, live), []plans.EffectKind{plans.EffectRecreate}},
-		"a deleted workload":  {decidedTo(t, plans.Delete, live, nil), []plans.EffectKind{plans.EffectStop}},
+		"another public address":     {decidedTo(t, plans.Update, service, service, public), []plans.EffectKind{plans.EffectPublicAddress}},
+		"another address and port":   {decidedTo(t, plans.Update, service, service, public, port), []plans.EffectKind{plans.EffectPublicAddress, plans.EffectPorts}},
+		"others changed the address": {decidedTo(t, plans.Update, service, service, drifted), nil},
+		"the address is noted first": {decidedTo(t, plans.Update, service, service, first), nil},
+		"a new workload":             {decidedTo(t, plans.Create, nil, live), []plans.EffectKind{plans.EffectDeploy}},
+		"an unchanged one":           {decidedTo(t, plans.None, live, live), nil},
+		"another image":              {decidedTo(t, plans.Update, live, live, image), []plans.EffectKind{plans.EffectRestart}},
+		"fewer replicas":             {decidedTo(t, plans.Update, live, scaled), []plans.EffectKind{plans.EffectScaleDown}},
+		"a replaced workload":        {decidedTo(t, plans.Replace, live, live), []plans.EffectKind{plans.EffectRecreate}},
+		"a deleted workload":         {decidedTo(t, plans.Delete, live, nil), []plans.EffectKind{plans.EffectStop}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

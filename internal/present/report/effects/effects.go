@@ -66,6 +66,8 @@ func Text(block string, e plans.Effect) string {
 		return fmt.Sprintf("job %s runs again", e.Name)
 	case plans.EffectPorts:
 		return fmt.Sprintf("the ports of %s change", e.Ref)
+	case plans.EffectPublicAddress:
+		return fmt.Sprintf("clients outside have to use another address: %s → %s", e.Items[0], e.Items[1])
 	case plans.EffectUnreachable:
 		return fmt.Sprintf("%s is deleted and made again: nothing reaches it in between", e.Ref)
 	}
