@@ -114,7 +114,7 @@ var allowed = map[string][]string{
 	"internal/base/words":                     {},
 	"internal/present/annotations":            {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/words", "internal/present/report", "lang/configs", "planner/plans"},
 	"internal/present/content":                {"planner/plans", "providers", "providers/kinds", "providers/podsecurity"},
-	"internal/present/drift":                  {"internal/base/files", "internal/base/foreign", "internal/base/words", "internal/present/report", "lang/addrs", "planner/plans", "planner/trust", "providers", "providers/kinds", "state"},
+	"internal/present/drift":                  {"internal/base/files", "internal/base/foreign", "internal/base/words", "internal/present/report", "internal/present/report/effects", "lang/addrs", "planner/plans", "planner/trust", "providers", "providers/kinds", "state"},
 	"internal/present/graph":                  {"lang/configs"},
 	"internal/present/jsonview":               {"internal/base/foreign", "internal/base/words", "internal/present/report", "internal/present/report/applied", "internal/present/report/effects", "lang", "lang/addrs", "lang/configs", "planner/output", "planner/plans", "providers", "state"},
 	"internal/present/listdiff":               {},

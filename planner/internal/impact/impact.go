@@ -84,6 +84,8 @@ func (d *disturbance) disturbs(copied map[providers.Ref]inventory.CopiedValues) 
 	case d.action.RunsPodsContinuously():
 		left := placement.Left(d.inv.Input.Snapshot, d.action, d.outcome, d.nodes)
 		return slices.Concat(d.workload(), d.leaves(left), d.cutsOff(left))
+	case d.action.Ref.GVK == inventory.Nodes:
+		return d.joins()
 	case d.action.Verb == plans.Replace:
 		return replacement(d.action)
 	case d.action.ValuesCopiedTo != (addrs.Object{}):
@@ -103,6 +105,21 @@ func (d *disturbance) disturbs(copied map[providers.Ref]inventory.CopiedValues) 
 	}
 	return nil
 }
+
+// joins returns the effect of the labels that a node gets, or lacks because others removed them.
+func (d *disturbance) joins() []plans.Effect {
+	if d.live == nil || d.action.Verb == plans.Delete || !slices.ContainsFunc(d.action.Changes, isLabel) {
+		return nil
+	}
+	names := placement.Joining(d.inv.Input.Snapshot, d.live, d.nodes)
+	if len(names) == 0 {
+		return nil
+	}
+	taken := slices.ContainsFunc(d.action.Changes, func(c plans.Change) bool { return isLabel(c) && c.Drift })
+	return []plans.Effect{{Kind: plans.EffectNodePods, Items: names, Grave: taken}}
+}
+
+func isLabel(c plans.Change) bool { return fields.Within(c.Path, "metadata.labels") }
 
 // addresses returns the effects of another public address, and of other ports of a Service.
 func addresses(a *plans.Action) []plans.Effect {

@@ -87,3 +87,44 @@ func TestOf(t *testing.T) {
 		})
 	}
 }
+
+// TestNodeLabels checks that a node that gets labels, or that others took labels from, says which
+// DaemonSets get pods there.
+func TestNodeLabels(t *testing.T) {
+	daemon := func(name, label string) *unstructured.Unstructured {
+		return object(t, `{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "`+name+`"}, "spec": {"template": {"spec": {"nodeSelector": {"`+label+`": "yes"}}}}}`)
+	}
+	bare := object(t, `{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "real-2"}}`)
+	bare.SetNamespace("")
+	labelled := bare.DeepCopy()
+	labelled.SetLabels(map[string]string{"compute": "yes"})
+	change := plans.Change{Path: `metadata.labels["compute"]`, After: "yes"}
+	taken := change
+	taken.Drift, taken.Manager = true, "kubectl-label"
+	for name, test := range map[string]struct {
+		change plans.Change
+		want   []plans.Effect
+	}{
+		"the role has it now": {change, []plans.Effect{{Kind: plans.EffectNodePods, Name: "real-2", Items: []string{"nova-compute", "ovn-controller"}}}},
+		"others took it away": {taken, []plans.Effect{{Kind: plans.EffectNodePods, Name: "real-2", Items: []string{"nova-compute", "ovn-controller"}, Grave: true}}},
+		"another field":       {plans.Change{Path: "spec.taints"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			decided := decidedTo(t, plans.Update, bare, labelled, test.change)
+			inv, problems := inventory.Index(inventory.Input{Snapshot: providers.SnapshotOf(bare, daemon("ovn-controller", "compute"), daemon("nova-compute", "compute"), daemon("other", "storage"))})
+			if inv == nil {
+				t.Fatal(problems)
+			}
+			var got []plans.Effect
+			for _, i := range impact.Of(inv, nil, []*outcome.Outcome{decided}, []plans.Action{decided.Action}, nil) {
+				for _, e := range i.Effects {
+					e.Ref = providers.Ref{}
+					got = append(got, e)
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("effects (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
