@@ -260,7 +260,7 @@ func TestPlacesOfBases(t *testing.T) {
 	fsys["common.hcl"] = &fstest.MapFile{Data: []byte("")}
 	_, diags := load(t, lang.Options{Catalogue: fsys}, baseCloud+"service \"paint\" {}\n")
 	got := string(render(diags, ""))
-	for _, want := range []string{"<catalogue>/paint.hcl:5,14-17", "<catalogue>/bases.hcl:19,23-36"} {
+	for _, want := range []string{"cloud.hcl:4,1-16", "<catalogue>/paint.hcl:5.", "<catalogue>/bases.hcl:19."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("nothing is reported at %s:\n%s", want, got)
 		}

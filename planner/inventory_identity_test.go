@@ -6,10 +6,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
 )
 
 // scaler adds an autoscaler to the cluster that was applied in an older version of its kind than
@@ -167,6 +171,15 @@ func TestAnotherNamespace(t *testing.T) {
 	in.RefreshOnly = true
 	if got := verbs(mustPlan(t, in)); len(got) > 0 {
 		t.Errorf("a refresh would %s", got)
+	}
+
+	// The errors that follow from it, such as a node port that the old Service has, are not reported.
+	w.cluster.answer = func(*unstructured.Unstructured, providers.DryRunOptions) (*unstructured.Unstructured, error) {
+		return nil, apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "a", nil)
+	}
+	in = w.input(in.Objects...)
+	if _, problems, err := planner.Make(t.Context(), in); err != nil || len(problems) != 1 {
+		t.Errorf("the problems are %v, %v; want one", problems, err)
 	}
 }
 

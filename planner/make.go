@@ -90,6 +90,11 @@ func Make(ctx context.Context, in Input) (*plans.Plan, []plans.Problem, error) {
 
 	var decided decisions
 	var removed removal.Result
+	if !in.Destroy && !in.RefreshOnly {
+		if elsewhere := removal.OtherNamespace(inv, set); len(elsewhere) > 0 {
+			return nil, slices.Concat(problems, elsewhere), nil
+		}
+	}
 	if in.Destroy {
 		removed = removal.Destroy(inv, set)
 	} else {

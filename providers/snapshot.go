@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -81,17 +82,30 @@ func (s *Snapshot) Try(ctx context.Context, scopes ...Scope) error {
 	})
 }
 
-// await waits until the scopes are listed. It returns the first error that passes rejects.
+// await waits until the scopes are listed. It returns the first error that passes rejects. If that
+// is a missing permission, the error has all missing ones.
 func (s *Snapshot) await(ctx context.Context, scopes []Scope, passes func(error) bool) error {
+	var first *PermissionError
 	for _, l := range s.begin(ctx, scopes) {
 		select {
 		case <-l.done:
-			if l.err != nil && !passes(l.err) {
-				return l.err
-			}
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+		var denied *PermissionError
+		switch {
+		case l.err == nil || passes(l.err):
+		case !errors.As(l.err, &denied):
+			return l.err
+		case first == nil:
+			all := *denied
+			first = &all
+		case !denied.Same(first) && !slices.ContainsFunc(first.Others, denied.Same):
+			first.Others = append(first.Others, denied)
+		}
+	}
+	if first != nil {
+		return first
 	}
 	return nil
 }

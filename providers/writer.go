@@ -65,7 +65,7 @@ type PreconditionError struct {
 	Ref    Ref
 	Gone   bool // the object with this UID was deleted
 	Exists bool // the write wanted to create it, but it exists
-	// Live is the current object, if an apply found it changed.
+	// Live is the current object, if it is known.
 	Live *unstructured.Unstructured
 }
 
@@ -76,5 +76,9 @@ func (e *PreconditionError) Error() string {
 	case e.Exists:
 		return e.Ref.String() + " exists by now, and was not made by this apply; make a new plan"
 	}
-	return e.Ref.String() + " was changed since it was read"
+	text := e.Ref.String() + " was changed since it was read"
+	if manager, at := LastWriter(e.Live); manager != "" {
+		text += WrittenBy("last ", manager, at)
+	}
+	return text + "; make a new plan"
 }

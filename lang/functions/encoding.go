@@ -252,6 +252,9 @@ func decodeDocument(doc yaml.Document) (cty.Value, error) {
 	if err := doc.CheckSize(); err != nil {
 		return cty.DynamicVal, err
 	}
+	if err := doc.CheckSyntax(); err != nil {
+		return cty.DynamicVal, err
+	}
 	if err := doc.CheckKeys(); err != nil {
 		return cty.DynamicVal, err
 	}

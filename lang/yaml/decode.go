@@ -32,8 +32,7 @@ func (d Document) Decode() (map[string]any, *Error) {
 		var err error
 		// kubectl ends the last line of a text.
 		if asJSON, err = decode(append(slices.Clip(d.Text), '\n')); err != nil {
-			line, message := explain(err)
-			return nil, d.wrong(line, "%s", message)
+			return nil, d.mistake(err)
 		}
 	}
 	var content any
@@ -189,6 +188,9 @@ func nodes(text []byte) *yaml3.Node {
 	return &root
 }
 
+// badKey is the mistake of a key that JSON cannot have.
+const badKey = "a key of a map must be text, a number or a boolean"
+
 var (
 	yamlLine = regexp.MustCompile(`line (\d+): (?s:(.*))`)
 	// fromZero matches the messages whose lines the parser counts from 0.
@@ -212,7 +214,7 @@ func explain(err error) (line int, message string) {
 		return line, "only YAML 1.1 is read: remove the line %YAML"
 	}
 	if strings.HasPrefix(text, "unsupported map key") || strings.HasPrefix(text, "invalid map key") {
-		return line, "a key of a map must be text, a number or a boolean"
+		return line, badKey
 	}
 	return line, strings.TrimSpace(quoted.ReplaceAllString(text, ""))
 }

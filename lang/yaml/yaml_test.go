@@ -83,7 +83,7 @@ func TestLost(t *testing.T) {
 func TestDecode(t *testing.T) {
 	for source, want := range map[string]struct{ line, message string }{
 		"a: 1\nb: [":                         {"b: [", "did not find expected node content"},
-		"a: 1\n]\nb: 1":                      {"]", "did not find expected key"},
+		"a: 1\n]\nb: 1":                      {"]", "a key is expected here, as deep as the keys before it in its map: check the indentation"},
 		"a: 1\na: 2":                         {"a: 2", `key "a" is already set in this map`},
 		"a: {yes: 1,\n \"true\": 2}":         {` "true": 2}`, `key "true" is already set in this map`},
 		"a:\n  1: x\n  \"1\": y":             {`  "1": y`, `key "1" is already set in this map`},
@@ -91,7 +91,7 @@ func TestDecode(t *testing.T) {
 		`{"a":"\/","a":2}`:                   {`{"a":"\/","a":2}`, `duplicate field "a"`},
 		"# x\n[a]":                           {"[a]", "an object is needed, with apiVersion, kind and metadata"},
 		"%YAML 1.2\n---\na: 1":               {"%YAML 1.2", "only YAML 1.1 is read: remove the line %YAML"},
-		"b: 1\n---\nx: 1\na: *x":             {"x: 1", "unknown anchor 'x' referenced"},
+		"b: 1\n---\nx: 1\na: *x":             {"a: *x", "unknown anchor 'x' referenced"},
 		"a: !!int hunter2":                   {"a: !!int hunter2", "cannot decode !!str as a !!int"},
 		"a: {~: hunter2}":                    {"a: {~: hunter2}", "a key of a map must be text, a number or a boolean"},
 		"a: {[hunter2]: 1}":                  {"a: {[hunter2]: 1}", "a key of a map must be text, a number or a boolean"},
@@ -108,6 +108,46 @@ func TestDecode(t *testing.T) {
 			continue
 		}
 		if line := source[err.Range.Start.Byte:err.Range.End.Byte]; line != want.line || err.Message != want.message {
+			t.Errorf("%q: at %q, %q; want %q, %q", source, line, err.Message, want.line, want.message)
+		}
+	}
+}
+
+// TestMistakes checks that mistakes in YAML are reported at the line where they are, with the remedy.
+func TestMistakes(t *testing.T) {
+	for source, want := range map[string]struct{ line, message string }{
+		"a:\n\tb: 1":                     {"\tb: 1", "indented with a tab"},
+		"a:\n\t- b":                      {"\t- b", "indented with a tab"},
+		"a:\n  b: 1\n\tc: 1":             {"\tc: 1", "indented with a tab"},
+		"a: |\n\tb":                      {"\tb", "indented with a tab"},
+		"a: 1\n---\nb:\n\tc: 1":          {"\tc: 1", "indented with a tab"},
+		"a: \"x\nb: 1\nc: 1":             {`a: "x`, "quote"},
+		"z: 1\na: 'x\nb: 1\nc: 1":        {"a: 'x", "quote"},
+		"z: 1\na: {b: 1\nc: 1":           {"c: 1", "begins in line 2"},
+		"a: [b\nc: 1\nd: 1":              {"c: 1", "begins in line 1"},
+		"z: 1\n---\na: [b\nc: 1\nd: 1":   {"c: 1", "begins in line 3"},
+		"a: 1\nb\nc: 1":                  {"b", "KEY: VALUE"},
+		"a:\n  b:1\n  c: 1":              {"  b:1", "needs a space"},
+		"a: b: c":                        {"a: b: c", "needs quotes"},
+		"a: @b":                          {"a: @b", "begins with @ needs quotes"},
+		"a: `b`":                         {"a: `b`", "begins with ` needs quotes"},
+		"z: 1\na: {{ .b }}":              {"a: {{ .b }}", "template"},
+		"z: 1\n{{- if .b }}\na: 1":       {"{{- if .b }}", "template"},
+		"z: 1\na:\n  b: 1\n c: 1":        {" c: 1", "check the indentation"},
+		"z: 1\na:\n  ? [b]\n  : 1":       {"  ? [b]", "a key of a map"},
+		"z: 1\na: *b\nc: \"*b\"\nd: 2*b": {"a: *b", "unknown anchor"},
+	} {
+		documents, wrong := yaml.Documents([]byte(source))
+		if len(wrong) > 0 {
+			t.Errorf("%q: %s", source, wrong[0])
+			continue
+		}
+		_, err := documents[len(documents)-1].Decode()
+		if err == nil {
+			t.Errorf("%q: no error", source)
+			continue
+		}
+		if line := source[err.Range.Start.Byte:err.Range.End.Byte]; line != want.line || !strings.Contains(err.Message, want.message) {
 			t.Errorf("%q: at %q, %q; want %q, %q", source, line, err.Message, want.line, want.message)
 		}
 	}

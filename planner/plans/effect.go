@@ -71,6 +71,8 @@ const (
 	EffectJob           EffectKind = "job"            // a job runs
 	EffectJobAgain      EffectKind = "job-again"      // a job runs once more
 	EffectPorts         EffectKind = "ports"          // the ports of a Service change
+	EffectNodePods      EffectKind = "node-pods"      // DaemonSets get pods on a node that gets labels; Items: the DaemonSets. Grave: others took the labels away
+	EffectPublicAddress EffectKind = "public-address" // clients outside have to use another address; Items: the old and the new one
 	EffectUnreachable   EffectKind = "unreachable"    // nothing reaches a Service for a while
 	EffectLoss          EffectKind = "loss"           // data is lost already; see Loss
 	EffectDataLost      EffectKind = "data-lost"      // volumes are deleted with their workload

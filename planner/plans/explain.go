@@ -31,17 +31,9 @@ func explained(err error) error {
 	case errors.Is(err, ErrNewer):
 		return failure.With(err, "The plan is newer than this kolla", text)
 	case errors.Is(err, ErrDamaged):
-		return failure.With(err, "The plan file is damaged", again(text))
+		return failure.With(err, "The plan file is damaged", text+" It is not what kolla wrote. Make a new plan.")
 	case errors.Is(err, ErrNotAPlan):
-		return failure.With(err, "Not a plan file", again(text))
+		return failure.With(err, "Not a plan file", text+" If it was one, make a new plan.")
 	}
 	return err
-}
-
-// again adds the next step to an error text that lacks it.
-func again(text string) string {
-	if strings.HasSuffix(text, "Make a new plan.") {
-		return text
-	}
-	return text + " If it was one, make a new plan."
 }

@@ -149,14 +149,14 @@ func Read(content []byte) (*Plan, error) {
 		return nil, err
 	}
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != head.SHA256 {
-		return nil, fmt.Errorf("%w: its checksum does not match. Make a new plan", ErrDamaged)
+		return nil, fmt.Errorf("%w: its checksum does not match", ErrDamaged)
 	}
 	plan := &Plan{}
 	if err := utiljson.Unmarshal(text, plan); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if plan.ID != head.ID || plan.Format != head.Format {
-		return nil, fmt.Errorf("%w: its parts are of different plans. Make a new plan", ErrDamaged)
+		return nil, fmt.Errorf("%w: its parts are of different plans", ErrDamaged)
 	}
 	return plan, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/dev/golden"
 	"kolla.openstack.org/kolla/internal/dev/objecttest"
 	"kolla.openstack.org/kolla/lang/addrs"
@@ -150,7 +151,7 @@ func TestReadRefuses(t *testing.T) {
 		"another program's file":   {pack(t, map[string]string{"manifest.json": `{"kind":"tfplan","format":1}`, "plan.json": body}), plans.ErrNotAPlan, ""},
 		"the first half":           {good[:len(good)/2], plans.ErrNotAPlan, ""},
 		"no plan in it":            {pack(t, map[string]string{"manifest.json": head}), plans.ErrNotAPlan, "plan.json"},
-		"an edited plan":           {pack(t, map[string]string{"manifest.json": head, "plan.json": strings.Replace(body, "prod", "test", 1)}), plans.ErrDamaged, "Make a new plan"},
+		"an edited plan":           {pack(t, map[string]string{"manifest.json": head, "plan.json": strings.Replace(body, "prod", "test", 1)}), plans.ErrDamaged, "checksum"},
 		"parts of different plans": {pack(t, map[string]string{"manifest.json": strings.Replace(head, "5f0c9c9e", "00000000", 1), "plan.json": body}), plans.ErrDamaged, ""},
 		"a flipped bit":            {flipped(good), plans.ErrDamaged, ""},
 	}
@@ -164,6 +165,28 @@ func TestReadRefuses(t *testing.T) {
 				t.Error("there is a plan")
 			}
 		})
+	}
+}
+
+// TestDamagedPlan checks that a plan file with any changed byte is not read, and that the error says
+// to make a new plan.
+func TestDamagedPlan(t *testing.T) {
+	good := packed(t, savedPlan(t))
+	path := filepath.Join(t.TempDir(), "change.plan")
+	for i := 0; i < len(good); i += 7 {
+		content := bytes.Clone(good)
+		content[i] ^= 0x10
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := plans.Load(path)
+		if err == nil {
+			continue // a byte without meaning, such as a time
+		}
+		summary, detail, _ := failure.Explain(err)
+		if !strings.HasSuffix(strings.ToLower(detail), " make a new plan.") || summary == "The plan file is damaged" && strings.Contains(detail, "If it was one") {
+			t.Errorf("byte %d: %s: %s", i, summary, detail)
+		}
 	}
 }
 

@@ -212,7 +212,7 @@ func (r *renderer) service(c common, s object.Service, jobs runs.Jobs) {
 	mounted, made, diags := files.Render(s, c.secrets)
 	add(made, diags)
 	base := r.needed(s.Decl.Needs)
-	base = append(base, add(network.Services(s))...)
+	base = append(base, add(network.Services(s, r.config.Exposures))...)
 	if s.Decl.NetworkPolicy && len(s.Decl.Workloads)+len(jobs.Before)+len(jobs.After) > 0 {
 		base = append(base, add([]providers.Object{network.Policy(c.network, s)}, nil)...)
 	}

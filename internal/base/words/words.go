@@ -5,6 +5,7 @@ package words
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // All returns a list of all names: "a, b and c", or "none".
@@ -30,6 +31,15 @@ func First(lines []string, limit int, noun string) []string {
 		return append(lines[:limit:limit], fmt.Sprintf("and %d more", more))
 	}
 	return append(lines[:limit:limit], "and "+Count(more, "more "+noun))
+}
+
+// Shorter returns the abbreviation of a text if it has fewer characters than the text, and the text
+// otherwise.
+func Shorter(abbreviation, text string) string {
+	if utf8.RuneCountInString(abbreviation) < utf8.RuneCountInString(text) {
+		return abbreviation
+	}
+	return text
 }
 
 // Few returns a list of at most limit names, with the number of the others: "a, b and 3 more".

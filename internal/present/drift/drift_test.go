@@ -415,13 +415,44 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// TestLostPods checks that drift of a node's labels says which DaemonSets lost their pods there.
+func TestLostPods(t *testing.T) {
+	node := providers.Ref{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Node"}, Name: "real-2"}
+	plan := &plans.Plan{
+		Actions: []plans.Action{{Ref: node, Verb: plans.None, Changes: []plans.Change{{Path: `metadata.labels["compute"]`, Before: "yes", Drift: true, Manager: "kubectl-label"}}}},
+		Impact:  []plans.Impact{{Effects: []plans.Effect{{Kind: plans.EffectNodePods, Ref: node, Items: []string{"nova-compute", "ovn-controller"}, Grave: true}}}},
+	}
+	look := drift.Of(plan)
+	const want = `removed "yes"; Node real-2 lost labels: the pods of 2 DaemonSets (nova-compute, ovn-controller) were removed there, and an apply brings them back`
+	if got := look.Fields[0].Values(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if _, text := look.Notice(); !strings.Contains(text, "2 DaemonSets (nova-compute, ovn-controller)") {
+		t.Errorf("the notice is\n%s", text)
+	}
+}
+
+// TestPendingAfterDeletedSecret checks that objects with values of a deleted Secret are not called
+// changes of the configuration.
+func TestPendingAfterDeletedSecret(t *testing.T) {
+	look := sample()
+	look.Pending = 32
+	if got := look.PendingText(); !strings.HasPrefix(got, "32 changes of the configuration are pending") {
+		t.Errorf("got %q", got)
+	}
+	look.Fields = append(look.Fields, drift.Field{Ref: providers.Ref{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, Name: "x"}, Change: drift.Deleted})
+	if got := look.PendingText(); strings.Contains(got, "of the configuration") || !strings.Contains(got, "32 more objects") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestNotice(t *testing.T) {
 	title, text := sample().Notice()
 	if title != "kolla: 4 objects of cloud prod changed outside of kolla" {
 		t.Errorf("the title is %q", title)
 	}
-	const line = "service.glance/Deployment/glance-api: spec.replicas changed by kubectl, 2026-11-21 02:11 UTC; known since 2026-11-21 03:01 UTC\n"
-	if !strings.HasPrefix(text, line) || !strings.HasSuffix(text, "1 object could not be compared.\n") {
+	const line = "service.glance/Deployment/glance-api: spec.replicas changed (1 → 3) by kubectl, 2026-11-21 02:11 UTC; known since 2026-11-21 03:01 UTC\n"
+	if !strings.HasPrefix(text, line) || !strings.HasSuffix(text, "1 object could not be compared.\nCluster https://10.0.0.10:6443. To see all: kolla drift. To put it right: kolla plan, then kolla apply.\n") {
 		t.Errorf("the text is\n%s", text)
 	}
 	for _, value := range []string{"spy:1", "192.0.2.7", "sensitive"} {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/present/report"
+	"kolla.openstack.org/kolla/internal/present/report/effects"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -55,6 +56,8 @@ type Field struct {
 	Written time.Time
 	// Stays: an apply does not revert the field.
 	Stays bool
+	// Means is the consequence for others, as a sentence; empty: none is known.
+	Means string
 	// Since is the time of the look that first found it. History.Add sets it.
 	Since time.Time
 }
@@ -95,6 +98,7 @@ func Of(plan *plans.Plan) *Look {
 		f := &plan.Foreign[i]
 		look.add(f.Address, f.Ref, f.Drift())
 	}
+	look.explain(plan)
 	slices.Sort(look.Services)
 	look.Services = slices.Compact(look.Services)
 	slices.SortStableFunc(look.Fields, func(a, b Field) int {
@@ -102,6 +106,20 @@ func Of(plan *plans.Plan) *Look {
 	})
 	look.Fields = slices.CompactFunc(look.Fields, func(a, b Field) bool { return a.Address == b.Address && a.Path == b.Path })
 	return look
+}
+
+// explain adds what missing labels of nodes mean for the pods there.
+func (l *Look) explain(plan *plans.Plan) {
+	for _, i := range plan.Impact {
+		for _, e := range i.Effects {
+			at := slices.IndexFunc(l.Fields, func(f Field) bool {
+				return f.Ref == e.Ref && f.Change != Added && strings.HasPrefix(f.Path, "metadata.labels")
+			})
+			if e.Kind == plans.EffectNodePods && at >= 0 {
+				l.Fields[at].Means = effects.NodePods(e)
+			}
+		}
+	}
 }
 
 // add adds the differences of an object.

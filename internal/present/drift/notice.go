@@ -12,15 +12,15 @@ import (
 // The limits of a notification.
 const (
 	noticeLines = 20
-	noticeBytes = 3000
+	noticeBytes = 2800 // of the fields
 )
 
 // unmarked disarms the markup of messaging services: links, such as <https://example.org|text> and
 // [text](https://example.org), and mentions of people.
 var unmarked = strings.NewReplacer("<", "‹", ">", "›", "](", "] (", "@", "@\u200b")
 
-// Notice returns a notification about drift, or about its end: a title and a text. It has no
-// values: a field that others wrote may contain anything.
+// Notice returns a notification about drift, or about its end: a title and a text. It names the cluster
+// and the next command. It has only harmless values: a field that others wrote may contain anything.
 func (l *Look) Notice() (title, text string) {
 	if len(l.Fields) == 0 {
 		return fmt.Sprintf("kolla: the drift of cloud %s is gone", foreign.Name(l.Cloud)),
@@ -39,10 +39,23 @@ func (l *Look) Notice() (title, text string) {
 	if n := len(l.NotCompared); n > 0 {
 		fmt.Fprintf(&b, "%s could not be compared.\n", words.Count(n, "object"))
 	}
+	fmt.Fprintf(&b, "Cluster %s. To see all: kolla drift. To put it right: kolla plan, then kolla apply.\n", l.Server)
 	return title, b.String()
 }
 
-// line returns a field in one line without values.
+// harmless reports whether the values of a field can be no secret: numbers, booleans and images.
+func harmless(f Field) bool {
+	for _, v := range []any{f.Before, f.After} {
+		switch v.(type) {
+		case nil, bool, int64, float64:
+		default:
+			return strings.HasSuffix(f.Path, ".image")
+		}
+	}
+	return true
+}
+
+// line returns a field in one line, with its values if they are harmless.
 func (f Field) line() string {
 	const maxPath = 160
 	path := f.Path
@@ -52,5 +65,13 @@ func (f Field) line() string {
 	if f.Change == Deleted {
 		return fmt.Sprintf("%s: deleted; known since %s", f.Address, Moment(f.Since, time.UTC))
 	}
-	return fmt.Sprintf("%s: %s %s %s; known since %s", f.Address, path, f.Change, f.Author(time.UTC), Moment(f.Since, time.UTC))
+	change := string(f.Change)
+	if !f.Sensitive && (harmless(f) || f.Means != "") {
+		said := f.Means
+		if harmless(f) {
+			said = f.Values()
+		}
+		change += " (" + said + ")"
+	}
+	return fmt.Sprintf("%s: %s %s %s; known since %s", f.Address, path, change, f.Author(time.UTC), Moment(f.Since, time.UTC))
 }

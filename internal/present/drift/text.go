@@ -2,11 +2,13 @@ package drift
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/present/report"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Summary returns the result in one sentence.
@@ -30,6 +32,9 @@ func (l *Look) PendingText() string {
 	if l.Pending == 0 {
 		return ""
 	}
+	if slices.ContainsFunc(l.Fields, func(f Field) bool { return f.Change == Deleted && f.Ref.GVK.Kind == kinds.Secret.Kind }) {
+		return fmt.Sprintf("An apply would change %s, with those that use values of the deleted Secrets: kolla plan", words.Count(l.Pending, "more object"))
+	}
 	return fmt.Sprintf("%s of the configuration %s pending: kolla plan", words.Count(l.Pending, "change"), words.Plural(l.Pending, "is", "are"))
 }
 
@@ -49,6 +54,9 @@ func (f Field) Values() string {
 		said = "changed"
 	default:
 		said = before + " → " + after
+	}
+	if f.Means != "" {
+		said += "; " + f.Means
 	}
 	if f.Stays {
 		said += " (an apply leaves it)"

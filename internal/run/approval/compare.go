@@ -195,7 +195,7 @@ func essence(a *plans.Action, c plans.Change) string {
 	c.After = withoutPicks(a, c)
 	text := executor.Essence(c)
 	if c.Drift && strings.Contains(text, plans.Masked) {
-		text += writtenBy("", c.Manager, c.Time)
+		text += providers.WrittenBy("", c.Manager, c.Time)
 	}
 	return text
 }

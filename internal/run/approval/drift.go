@@ -3,10 +3,7 @@ package approval
 import (
 	"fmt"
 	"slices"
-	"strings"
-	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/planner/plans"
@@ -37,7 +34,7 @@ func drifted(saved, fresh *plans.Action, by string) []string {
 		if r.Kind == plans.ReasonReplaced && !slices.ContainsFunc(saved.Reasons, func(o plans.Reason) bool {
 			return o.Kind == r.Kind && alikeText(o.Path, r.Path) && o.Time.Equal(r.Time)
 		}) {
-			out = append(out, fmt.Sprintf("%s: its generated value was replaced%s", r.Path, writtenBy("", r.Manager, r.Time)))
+			out = append(out, fmt.Sprintf("%s: its generated value was replaced%s", r.Path, providers.WrittenBy("", r.Manager, r.Time)))
 		}
 	}
 	if len(out) > 0 { // the fields describe the whole difference
@@ -65,7 +62,7 @@ func changed(saved, fresh *plans.Action, by string) []string {
 		}
 		author := by
 		if c.Drift && c.Manager != "" {
-			author = writtenBy("", c.Manager, c.Time)
+			author = providers.WrittenBy("", c.Manager, c.Time)
 		}
 		out = append(out, instead(c, before)+author)
 	}
@@ -75,35 +72,12 @@ func changed(saved, fresh *plans.Action, by string) []string {
 	return out
 }
 
-// writtenBy names the author of a change, as the end of a sentence. kind is "last " if others may
-// have written the field.
-func writtenBy(kind, manager string, at time.Time) string {
-	if at.IsZero() {
-		return fmt.Sprintf(", %swritten by %q", kind, manager)
-	}
-	return fmt.Sprintf(", %swritten by %q at %s", kind, manager, at.UTC().Format("2006-01-02 15:04:05 UTC"))
-}
-
-// LastWriter names the field manager that wrote to an object last: ", last written by "kubectl" at
-// 2026-11-26 14:10:07 UTC". Kolla's applies and writes to the status do not count. The result is
-// empty if the object is nil or there is no such manager. clean masks secret values in the name.
+// LastWriter names the field manager that wrote to an object last; see providers.LastWriter. clean
+// masks secret values in the name.
 func LastWriter(live *unstructured.Unstructured, clean func(string) string) string {
-	if live == nil {
+	manager, at := providers.LastWriter(live)
+	if manager == "" {
 		return ""
 	}
-	var last metav1.ManagedFieldsEntry
-	for _, entry := range live.GetManagedFields() {
-		ours := entry.Operation == metav1.ManagedFieldsOperationApply &&
-			(entry.Manager == providers.FieldManager || strings.HasPrefix(entry.Manager, providers.FieldManager+":"))
-		if !ours && entry.Subresource != "status" && (last.Manager == "" || last.Time.Before(entry.Time)) {
-			last = entry
-		}
-	}
-	switch {
-	case last.Manager == "":
-		return ""
-	case last.Time == nil:
-		return writtenBy("last ", clean(last.Manager), time.Time{})
-	}
-	return writtenBy("last ", clean(last.Manager), last.Time.Time)
+	return providers.WrittenBy("last ", clean(manager), at)
 }

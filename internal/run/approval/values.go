@@ -162,7 +162,7 @@ func (p *position) show(v any) string {
 	if v == nil {
 		return "nothing"
 	}
-	if runes := []rune(line); len(runes) > maxLength {
+	if runes := []rune(line); len(runes) > maxLength+len("......") {
 		start := min(max(p.column-maxLength/2, 0), len(runes)-maxLength)
 		line = string(runes[start : start+maxLength])
 		if start > 0 {

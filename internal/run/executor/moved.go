@@ -32,9 +32,33 @@ func (e *MovedError) Error() string {
 			b.WriteString(", ")
 		}
 		b.WriteString(change.Path)
+		if !change.Sensitive && !change.Text {
+			fmt.Fprintf(&b, " (%s → %s)", brief(change.Before), brief(change.After))
+		}
+		if change.Manager != "" {
+			b.WriteString(providers.WrittenBy("", change.Manager, change.Time))
+		}
 	}
 	b.WriteString("; make a new plan")
 	return b.String()
+}
+
+// maxBrief is the length of a value in an error, in characters.
+const maxBrief = 60
+
+// brief returns a value as JSON, or its beginning.
+func brief(v any) string {
+	if v == nil {
+		return "nothing"
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("a value of a plan is not JSON: %v", err))
+	}
+	if text := []rune(string(raw)); len(text) > maxBrief {
+		return string(text[:maxBrief-1]) + "…"
+	}
+	return string(raw)
 }
 
 // sending is the write of the manifest of one action.

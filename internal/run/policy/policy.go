@@ -136,7 +136,7 @@ func impact(plan *plans.Plan) configs.ImpactFacts {
 				}
 			case plans.EffectCutOff:
 				out.CutOff = append(out.CutOff, facts)
-			case plans.EffectPorts, plans.EffectUnreachable:
+			case plans.EffectPorts, plans.EffectPublicAddress, plans.EffectUnreachable:
 				out.Endpoints = append(out.Endpoints, facts)
 			case plans.EffectJob, plans.EffectJobAgain:
 				out.Jobs = append(out.Jobs, facts)

@@ -19,14 +19,14 @@ var limits = map[Bound]int{Instances: 10_000, Blocks: 20_000, Modules: 1_000}
 // Spend counts n more things against a bound, and reports whether the sum is within it. The
 // first excess is reported; detail has a verb for the limit.
 func (r *Reporter) Spend(on Bound, n int, at hcl.Range, summary, detail string) bool {
-	if r.spent[on] > limits[on] {
+	if r.all.spent[on] > limits[on] {
 		return false // it was reported
 	}
-	r.spent[on] += n
-	if r.spent[on] <= limits[on] {
+	r.all.spent[on] += n
+	if r.all.spent[on] <= limits[on] {
 		return true
 	}
-	r.spent[on] = limits[on] + 1
+	r.all.spent[on] = limits[on] + 1
 	r.Error(at, summary, detail, limits[on])
 	return false
 }

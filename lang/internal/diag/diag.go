@@ -7,6 +7,7 @@ package diag
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -16,19 +17,46 @@ import (
 // Reporter collects diagnostics. It keeps one of several equal diagnostics: a definition that
 // two services use is evaluated twice.
 type Reporter struct {
-	diags hcl.Diagnostics
-	seen  map[string]bool
-	kept  map[hcl.DiagnosticSeverity]int
-	spent map[Bound]int
-	// hidden are the places of secrets in the source.
-	hidden []hcl.Range
+	all *findings
+	// user is the place of diagnostics about files whose names begin with builtin.
+	user    hcl.Range
+	builtin string // empty: no diagnostic is moved
 	// Secret gets the text of each sensitive value that is evaluated. May be nil.
 	Secret func(text string)
 }
 
+// findings are what all Reporters of one configuration share.
+type findings struct {
+	diags  hcl.Diagnostics
+	seen   map[string]bool
+	kept   map[hcl.DiagnosticSeverity]int
+	spent  map[Bound]int
+	hidden []hcl.Range      // places of secrets in the source
+	needs  map[string]*need // by kind, name and directory
+}
+
 // New makes a Reporter without diagnostics.
 func New() *Reporter {
-	return &Reporter{seen: map[string]bool{}, kept: map[hcl.DiagnosticSeverity]int{}, spent: map[Bound]int{}}
+	return &Reporter{all: &findings{seen: map[string]bool{}, kept: map[hcl.DiagnosticSeverity]int{}, spent: map[Bound]int{}, needs: map[string]*need{}}}
+}
+
+// For returns a Reporter that adds its diagnostics to those of r. Diagnostics about built-in files,
+// whose names begin with builtin, get the user's place instead: users can only change their own files.
+func (r *Reporter) For(user hcl.Range, builtin string) *Reporter {
+	out := *r
+	out.user, out.builtin = user, builtin
+	return &out
+}
+
+// atUser moves a diagnostic about a built-in file to the user's place.
+func (r *Reporter) atUser(d *hcl.Diagnostic) *hcl.Diagnostic {
+	if r.builtin == "" || d.Subject == nil || !strings.HasPrefix(d.Subject.Filename, r.builtin) {
+		return d
+	}
+	moved := *d
+	moved.Subject, moved.Context = &r.user, nil
+	moved.Detail += fmt.Sprintf(" The place in the definition is %s.", Position(*d.Subject))
+	return &moved
 }
 
 // maxKept is the maximum number of errors that are kept, and of warnings. Nobody reads more, and
@@ -38,30 +66,30 @@ const maxKept = 1000
 // Add adds diagnostics that it does not have yet, until it has too many.
 func (r *Reporter) Add(diags ...*hcl.Diagnostic) {
 	for _, d := range diags {
-		if r.kept[d.Severity] > maxKept {
+		if r.all.kept[d.Severity] > maxKept {
 			continue
 		}
 		key := d.Summary + "\n" + d.Detail
-		if d.Subject != nil {
+		if d = r.atUser(d); d.Subject != nil {
 			key += "\n" + d.Subject.String()
 		}
-		if r.seen[key] {
+		if r.all.seen[key] {
 			continue
 		}
-		r.seen[key] = true
-		if r.kept[d.Severity]++; r.kept[d.Severity] > maxKept {
+		r.all.seen[key] = true
+		if r.all.kept[d.Severity]++; r.all.kept[d.Severity] > maxKept {
 			noun := "errors"
 			if d.Severity == hcl.DiagWarning {
 				noun = "warnings"
 			}
 			d = &hcl.Diagnostic{Severity: d.Severity, Summary: fmt.Sprintf("More than %d %s", maxKept, noun), Detail: "The first ones are shown, in the order in which they were found."}
 		}
-		r.diags = append(r.diags, d)
+		r.all.diags = append(r.all.diags, d)
 	}
 }
 
 // Full reports whether further errors are dropped.
-func (r *Reporter) Full() bool { return r.kept[hcl.DiagError] > maxKept }
+func (r *Reporter) Full() bool { return r.all.kept[hcl.DiagError] > maxKept }
 
 // Nowhere is the subject of a diagnostic without a place in a file.
 var Nowhere hcl.Range
@@ -107,7 +135,7 @@ func Advice(d *hcl.Diagnostic) bool {
 }
 
 // All returns the diagnostics in the order in which they were reported.
-func (r *Reporter) All() hcl.Diagnostics { return r.diags }
+func (r *Reporter) All() hcl.Diagnostics { return r.all.diags }
 
 // Sorted returns the diagnostics in the order of their files and lines. Those without a place
 // come first.
@@ -118,10 +146,10 @@ func (r *Reporter) Sorted() hcl.Diagnostics {
 		}
 		return *d.Subject
 	}
-	slices.SortStableFunc(r.diags, func(a, b *hcl.Diagnostic) int {
+	slices.SortStableFunc(r.all.diags, func(a, b *hcl.Diagnostic) int {
 		return Compare(place(a), place(b))
 	})
-	return r.diags
+	return r.all.diags
 }
 
 // Position returns a place in the form "cloud.hcl:41".

@@ -40,6 +40,52 @@ func TestReporter(t *testing.T) {
 	}
 }
 
+// TestUserPlaces checks that a mistake that shows in a built-in file is reported at the place of the
+// user, once for all places in such files, and others where they are.
+func TestUserPlaces(t *testing.T) {
+	t.Parallel()
+	r := diag.New()
+	user := r.For(at("cloud.hcl", 5), "<builtin>")
+	user.Error(at("<builtin>/a.hcl", 1), "There is no port", "None is.")
+	user.Error(at("<builtin>/a.hcl", 2), "There is no port", "None is.")
+	user.Error(at("own.hcl", 1), "There is no port", "None is.")
+	r.Error(at("<builtin>/a.hcl", 3), "There is no port", "None is.")
+	var got []string
+	for _, d := range r.Sorted() {
+		got = append(got, diag.Position(*d.Subject)+" "+d.Detail)
+	}
+	if want := []string{"<builtin>/a.hcl:3 None is.", "cloud.hcl:5 None is. The place in the definition is <builtin>/a.hcl:1.", "own.hcl:1 None is."}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestNeeded checks that one missing block is one error, at the first service that needs it.
+func TestNeeded(t *testing.T) {
+	t.Parallel()
+	r := diag.New()
+	need := func(service, name, file string, line int, missing string) {
+		r.For(at(file, line), "").Needed(diag.Need{Kind: "service", Name: name, Service: service, At: at(file, line), RefersAt: "d.hcl:1", Missing: missing})
+	}
+	need("nova", "mariadb", "cloud.hcl", 7, "it is missing.")
+	need("glance", "mariadb", "cloud.hcl", 5, "it is missing.")
+	need("glance", "mariadb", "cloud.hcl", 5, "it is missing.")
+	need("glance", "memcached", "cloud.hcl", 5, "it is missing.")
+	need("nova", "mariadb", "module/cloud.hcl", 1, "it is missing.")
+	need("nova", "mariadb", "cloud.hcl", 7, "it is not enabled.")
+	var got []string
+	for _, d := range r.Sorted() {
+		got = append(got, diag.Position(*d.Subject)+" "+d.Summary+": "+d.Detail)
+	}
+	if want := []string{
+		`cloud.hcl:5 Services "glance" and "nova" need service "mariadb": Their definitions refer to it (d.hcl:1), and it is missing.`,
+		`cloud.hcl:5 Service "glance" needs service "memcached": Its definition refers to it (d.hcl:1), and it is missing.`,
+		`cloud.hcl:7 Service "nova" needs service "mariadb": Its definition refers to it (d.hcl:1), and it is not enabled.`,
+		`module/cloud.hcl:1 Service "nova" needs service "mariadb": Its definition refers to it (d.hcl:1), and it is missing.`,
+	}; !slices.Equal(got, want) {
+		t.Errorf("got %q,\nwant %q", got, want)
+	}
+}
+
 // TestSpend checks that a bound that is exceeded is reported once.
 func TestSpend(t *testing.T) {
 	t.Parallel()

@@ -17,12 +17,12 @@ func Quotable(d *hcl.Diagnostic) bool {
 }
 
 // Hide keeps a range of the source out of all output.
-func (r *Reporter) Hide(at hcl.Range) { r.hidden = append(r.hidden, at) }
+func (r *Reporter) Hide(at hcl.Range) { r.all.hidden = append(r.all.hidden, at) }
 
 // Mask replaces the hidden ranges of the files by asterisks. It keeps line breaks, so that
 // the numbers of lines stay right.
 func (r *Reporter) Mask(files map[string]*hcl.File) {
-	for _, at := range r.hidden {
+	for _, at := range r.all.hidden {
 		file := files[at.Filename]
 		if file == nil || at.End.Byte > len(file.Bytes) {
 			continue

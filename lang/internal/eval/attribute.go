@@ -3,6 +3,7 @@ package eval
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -147,13 +148,31 @@ func String(e *Env, b *source.Block, name string) string {
 	}
 	s := v.AsString()
 	if len(typ.OneOf) > 0 && !slices.Contains(typ.OneOf, s) {
-		Unsuitable(e, b, name, "%s", words.WithHint(words.DidYouMean(s, typ.OneOf), fmt.Sprintf("%q is not one of: %s.", s, strings.Join(typ.OneOf, ", "))))
+		Unsuitable(e, b, name, "%s", notOneOf(s, typ.OneOf))
 		return ""
 	}
 	if !checkForm(e, b, name, "", s) {
 		return ""
 	}
 	return s
+}
+
+// notOneOf says that a string is none of the allowed ones. A number, such as that of a release, is
+// no misspelling of a greater or smaller one.
+func notOneOf(s string, allowed []string) string {
+	all := strings.Join(allowed, ", ")
+	given, err := strconv.ParseFloat(s, 64)
+	first, failed := strconv.ParseFloat(allowed[0], 64)
+	last, alsoFailed := strconv.ParseFloat(allowed[len(allowed)-1], 64)
+	switch {
+	case err != nil || failed != nil || alsoFailed != nil:
+		return words.WithHint(words.DidYouMean(s, allowed), fmt.Sprintf("%q is not one of: %s.", s, all))
+	case given < first:
+		return fmt.Sprintf("%q is too old: this version of kolla knows %s. A cloud of an older release is first upgraded by what deployed it.", s, all)
+	case given > last:
+		return fmt.Sprintf("%q is too new: this version of kolla knows %s. A later version of kolla may know it.", s, all)
+	}
+	return fmt.Sprintf("%q is not one of: %s.", s, all)
 }
 
 // checkForm reports a string without the required form. where names the element if there are

@@ -382,7 +382,8 @@ func missingAttribute(e *Env, complaint hcl.Range, refs []hcl.Traversal, ctx *hc
 			for name := range parent.Type().AttributeTypes() {
 				names = append(names, name)
 			}
-			e.Report.Error(step.SrcRange, "Unknown attribute", "%s", words.WithHint(words.DidYouMean(step.Name, names),
+			name, _ := addrs.NameOf(t)
+			e.Blame(t.RootName(), name).Error(step.SrcRange, "Unknown attribute", "%s", words.WithHint(words.DidYouMean(step.Name, names),
 				fmt.Sprintf("%s has no attribute %q. It has: %s.", Written(t[:i]), step.Name, words.Sorted(names))))
 			return true
 		}

@@ -12,6 +12,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/source"
@@ -237,6 +238,10 @@ func disabled(e *Env, complaint hcl.Range, refs []hcl.Traversal) bool {
 			ReportMissingDependency(e, root, name, diag.Position(t.SourceRange()))
 			return true
 		}
+		if e.InDefinition && e.Owner != nil && e.Owner.One(root, name) != nil {
+			e.Report.Error(e.Owner.One(root, name).Header, fmt.Sprintf("The %s %q is not enabled", nouns[root], name), "The definition of the service reads it (%s), so that it has to be enabled. Remove enabled = false.", diag.Position(t.SourceRange()))
+			return true
+		}
 		e.Report.Error(t.SourceRange(), fmt.Sprintf("The %s %q is not enabled", nouns[root], name), "Its argument enabled is false, so it has no attributes. Where it may be missing, write try(%s, VALUE).", Written(t))
 		return true
 	}
@@ -261,8 +266,23 @@ func notFound(e *Env, root, name string, known []string, at hcl.Range) {
 	if root == "data" && hint == "" && strings.Contains(name, "_") {
 		hint = " A data block has one name, and no type before it: data.NAME."
 	}
-	e.Report.Error(at, fmt.Sprintf("There is no %s %q", noun, name), "%s",
+	e.Blame(root, name).Error(at, fmt.Sprintf("There is no %s %q", noun, name), "%s",
 		words.WithHint(hint, words.Known(NounOf(root), known)))
+}
+
+// Blame returns a Reporter for mistakes about ROOT.NAME in a definition of the catalogue: their
+// place is the owner's block or argument of that name, or the owner.
+func (e *Env) Blame(root, name string) *diag.Reporter {
+	if e.Owner == nil {
+		return e.Report
+	}
+	if b := e.Owner.One(root, name); b != nil {
+		return e.Report.For(b.Header, configs.CatalogueDir)
+	}
+	if attr := e.Owner.Attributes[name]; root == "input" && attr != nil {
+		return e.Report.For(attr.Expr.Range(), configs.CatalogueDir)
+	}
+	return e.Report
 }
 
 // minimal returns the least content of a block.
@@ -274,17 +294,18 @@ var minimal = map[string]string{
 // ReportMissingDependency reports that the definition of a service needs a block that the user has
 // not written.
 func ReportMissingDependency(e *Env, typ, name, refersAt string) {
-	summary := fmt.Sprintf("Service %q needs %s %q", e.Owner.Label, typ, name)
+	need := diag.Need{Kind: typ, Name: name, Service: e.Owner.Label, At: e.Owner.Header, RefersAt: refersAt}
 	if value, ok := e.Scope.Member(typ, name); ok && value.IsKnown() && value.IsNull() {
-		e.Report.Error(e.Owner.Header, summary, "Its definition refers to it (%s), and it is not enabled (enabled = false). Enable it, or do not enable this one either.", refersAt)
+		need.Missing = "it is not enabled (enabled = false). Enable it, or do not enable this one either."
+		e.Report.Needed(need)
 		return
 	}
 	least := minimal[typ]
 	if d := e.Catalogue.One("definition", name); typ == "service" && d != nil && DeploysNothing(d) {
 		least = "\n    external = { host = \"ADDRESS\" }\n  "
 	}
-	e.Report.Error(e.Owner.Header, summary,
-		"Its definition refers to it (%s), and the configuration does not declare it. Add:\n\n  %s %q {%s}", refersAt, typ, name, least)
+	need.Missing = fmt.Sprintf("the configuration does not declare it. Add:\n\n  %s %q {%s}", typ, name, least)
+	e.Report.Needed(need)
 }
 
 // unknownRoot reports an unknown name at the start of a reference. A bare word that is also the

@@ -41,7 +41,7 @@ func Allow(s *Service, e *eval.Env, b *source.Block) configs.Allow {
 		case at >= 0 && s.Ports[at].Number != 0:
 			addPort(&a, s.Ports[at].Number, s.Ports[at].UDP)
 		case at < 0 && s.Definition.Complete() && s.Whole.One("port", name) == nil:
-			e.Report.Undeclared(b.AttributeRange("ports"), "port", name, s.Definition.Labels("port"))
+			e.Blame("port", name).Undeclared(b.AttributeRange("ports"), "port", name, s.Definition.Labels("port"))
 		}
 	}
 	return a

@@ -110,7 +110,7 @@ func names(s *Service, b *source.Block, e *eval.Env, attribute, noun string) []s
 		case !slices.Contains(known, name) && s.Whole.One(typ, name) != nil, typ == "config" && s.Absent[name]:
 		case !slices.Contains(known, name) && !s.Definition.Complete(): // it may come
 		case !slices.Contains(known, name):
-			s.Env.Report.Undeclared(b.AttributeRange(attribute), noun, name, known)
+			s.Env.Blame(typ, name).Undeclared(b.AttributeRange(attribute), noun, name, known)
 		case slices.Contains(out, name):
 			eval.Unsuitable(e, b, attribute, "Element %d, %q, is there already.", i, name)
 		default:
@@ -232,7 +232,7 @@ func mount(s *Service, b *source.Block, e *eval.Env) (configs.SecretMount, bool)
 	v, ok := e.Lookup("secret", b.Label, nil, b.LabelRange)
 	if !ok || v.IsKnown() && (v.IsNull() || !v.Type().IsObjectType() || !v.Type().HasAttribute("name")) {
 		if s.Definition.Complete() {
-			s.Env.Report.Undeclared(b.LabelRange, "secret", b.Label, e.Scope.Names("secret"))
+			s.Env.Blame("secret", b.Label).Undeclared(b.LabelRange, "secret", b.Label, e.Scope.Names("secret"))
 		}
 		return m, false
 	}

@@ -77,7 +77,7 @@ func CheckPort(e *eval.Env, definition, b *source.Block, attribute, name string)
 	case name == "" && !eval.IsSet(e, b, attribute):
 		e.Report.Error(b.Header, "Missing argument", "%s needs the argument %q: %s", b.Described(), attribute, b.Type.Attribute(attribute).Doc)
 	case name != "" && !slices.Contains(known, name) && definition.Complete():
-		e.Report.Undeclared(b.AttributeRange(attribute), "port", name, known)
+		e.Blame("port", name).Undeclared(b.AttributeRange(attribute), "port", name, known)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/catalogue"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/graph"
 	"kolla.openstack.org/kolla/lang/internal/layers"
@@ -32,7 +33,7 @@ func environment(d *declaration, f *graph.Frame, it eval.Instance) (*eval.Env, m
 	}
 	under := func(parent *eval.Scope) *eval.Env {
 		e := d.set.Graph.Env(&eval.Scope{Parent: parent, Groups: groups, Singles: map[string]cty.Value{}})
-		e.Owner = d.node.Block
+		e.Owner, e.Report = d.node.Block, d.set.Report.For(d.node.Block.Header, configs.CatalogueDir)
 		return e
 	}
 	user := under(it.Scope)

@@ -84,6 +84,8 @@ func (d *disturbance) disturbs(copied map[providers.Ref]inventory.CopiedValues) 
 	case d.action.RunsPodsContinuously():
 		left := placement.Left(d.inv.Input.Snapshot, d.action, d.outcome, d.nodes)
 		return slices.Concat(d.workload(), d.leaves(left), d.cutsOff(left))
+	case d.action.Ref.GVK == inventory.Nodes:
+		return d.joins()
 	case d.action.Verb == plans.Replace:
 		return replacement(d.action)
 	case d.action.ValuesCopiedTo != (addrs.Object{}):
@@ -98,10 +100,46 @@ func (d *disturbance) disturbs(copied map[providers.Ref]inventory.CopiedValues) 
 		if holds := inventory.Holds(live, recorded); holds != "" {
 			return []plans.Effect{{Kind: plans.EffectDataDeleted, Data: holds}}
 		}
-	case kind == kinds.Service && slices.ContainsFunc(d.action.Changes, isPort) && live != nil:
-		return []plans.Effect{{Kind: plans.EffectPorts}}
+	case kind == kinds.Service && live != nil:
+		return addresses(d.action)
 	}
 	return nil
+}
+
+// joins returns the effect of the labels that a node gets, or lacks because others removed them.
+func (d *disturbance) joins() []plans.Effect {
+	if d.live == nil || d.action.Verb == plans.Delete || !slices.ContainsFunc(d.action.Changes, isLabel) {
+		return nil
+	}
+	names := placement.Joining(d.inv.Input.Snapshot, d.live, d.nodes)
+	if len(names) == 0 {
+		return nil
+	}
+	taken := slices.ContainsFunc(d.action.Changes, func(c plans.Change) bool { return isLabel(c) && c.Drift })
+	return []plans.Effect{{Kind: plans.EffectNodePods, Items: names, Grave: taken}}
+}
+
+func isLabel(c plans.Change) bool { return fields.Within(c.Path, "metadata.labels") }
+
+// addresses returns the effects of another public address, and of other ports of a Service.
+func addresses(a *plans.Action) []plans.Effect {
+	var effects []plans.Effect
+	if i := slices.IndexFunc(a.Changes, isPublicAddress); i >= 0 {
+		before, _ := a.Changes[i].Before.(string)
+		after, _ := a.Changes[i].After.(string)
+		if before != "" && after != "" {
+			effects = append(effects, plans.Effect{Kind: plans.EffectPublicAddress, Items: []string{before, after}, Grave: true})
+		}
+	}
+	if slices.ContainsFunc(a.Changes, isPort) {
+		effects = append(effects, plans.Effect{Kind: plans.EffectPorts})
+	}
+	return effects
+}
+
+// isPublicAddress reports whether a change is of the configuration, and of a public address.
+func isPublicAddress(c plans.Change) bool {
+	return !c.Drift && c.Path == `metadata.annotations["`+providers.AnnotationPublic+`"]`
 }
 
 // replacement returns the effects of the replacement of an object without pods.
@@ -109,9 +147,7 @@ func replacement(a *plans.Action) []plans.Effect {
 	var effects []plans.Effect
 	if a.Ref.GVK.GroupKind() == kinds.Service {
 		effects = append(effects, plans.Effect{Kind: plans.EffectUnreachable, Downtime: true})
-		if slices.ContainsFunc(a.Changes, isPort) {
-			effects = append(effects, plans.Effect{Kind: plans.EffectPorts})
-		}
+		effects = append(effects, addresses(a)...)
 	}
 	if a.Holds != "" {
 		effects = append(effects, plans.Effect{Kind: plans.EffectDataReplaced, Data: a.Holds})

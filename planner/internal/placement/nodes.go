@@ -86,6 +86,21 @@ func Left(snapshot *providers.Snapshot, a *plans.Action, o *outcome.Outcome, nod
 	return out
 }
 
+// Joining returns the names of the live DaemonSets that have no pods on a node, and that get pods there
+// when the node has its labels after the plan.
+func Joining(snapshot *providers.Snapshot, live *unstructured.Unstructured, nodes Nodes) []string {
+	after := nodes[live.GetName()]
+	var out []string
+	for _, workload := range snapshot.All(kinds.DaemonSet.WithVersion("v1")) {
+		selector := inventory.NodeSelector(workload)
+		if !covers(live.GetLabels(), selector) && covers(after.GetLabels(), selector) {
+			out = append(out, workload.GetName())
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // PassingPods warns of pods that a DaemonSet would start on a node for a moment: the plan
 // first gives the node the label that the DaemonSet asks for, and then changes the DaemonSet.
 // Such a pod registers a node that it does not belong to.

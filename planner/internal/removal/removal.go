@@ -83,7 +83,6 @@ func (m *remover) undeclared(set selection.Set, outcomes []*outcome.Outcome) {
 	inv := m.inv
 	families := inv.Former.Families
 	var undeclared []removable
-	var elsewhere []*inventory.Record
 	for i := range inv.Records {
 		r := &inv.Records[i]
 		if !set.Has(inv.Successor(r)) {
@@ -95,14 +94,13 @@ func (m *remover) undeclared(set selection.Set, outcomes []*outcome.Outcome) {
 		case object != nil && inv.Declared[r.RecordedAddress()] != nil: // the action on that object records this
 		case object != nil:
 			m.forget(removableOf(inv, r), plans.Reason{Kind: plans.ReasonMoved, Detail: object.Address.String()})
-		case inv.Declared[r.RecordedAddress()] != nil:
-			elsewhere = append(elsewhere, r)
+		case inv.Declared[r.RecordedAddress()] != nil: // OtherNamespace reports it
 		case versioned:
 		default:
 			undeclared = append(undeclared, removableOf(inv, r))
 		}
 	}
-	m.result.Problems = append(m.result.Problems, otherNamespace(inv, elsewhere)...)
+	m.result.Problems = append(m.result.Problems, OtherNamespace(inv, set)...)
 	blocks := blocksOf(outcomes)
 	for _, o := range outcomes {
 		if versions := families[o.Object.Family]; len(versions.Members) > 0 {

@@ -11,6 +11,7 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/internal/selection"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -70,12 +71,17 @@ func (m *remover) removeVersions(current *outcome.Outcome, versions inventory.Ve
 	}
 }
 
-// otherNamespace refuses a plan that would lose objects whose addresses now belong to others:
-// objects with the same name in another namespace.
-func otherNamespace(inv *inventory.Inventory, records []*inventory.Record) []plans.Problem {
+// OtherNamespace refuses a plan that would lose objects whose addresses now belong to others:
+// objects with the same name in another namespace. What the server says of those others, such as
+// that their node ports are taken, follows from this.
+func OtherNamespace(inv *inventory.Inventory, set selection.Set) []plans.Problem {
 	var names []string
 	var first *providers.Object
-	for _, r := range records {
+	for i := range inv.Records {
+		r := &inv.Records[i]
+		if !set.Has(inv.Successor(r)) || inv.DeclarationByRef(r.Ref) != nil || inv.Declared[r.RecordedAddress()] == nil {
+			continue
+		}
 		if live := inv.Input.Snapshot.Get(r.Ref); live != nil && string(live.GetUID()) == r.State.UID {
 			names = append(names, r.Ref.String())
 			if first == nil {

@@ -66,10 +66,23 @@ func Text(block string, e plans.Effect) string {
 		return fmt.Sprintf("job %s runs again", e.Name)
 	case plans.EffectPorts:
 		return fmt.Sprintf("the ports of %s change", e.Ref)
+	case plans.EffectNodePods:
+		return NodePods(e)
+	case plans.EffectPublicAddress:
+		return fmt.Sprintf("clients outside have to use another address: %s → %s", e.Items[0], e.Items[1])
 	case plans.EffectUnreachable:
 		return fmt.Sprintf("%s is deleted and made again: nothing reaches it in between", e.Ref)
 	}
 	return dataText(e)
+}
+
+// NodePods says which DaemonSets have no pods on a node because of its labels.
+func NodePods(e plans.Effect) string {
+	daemons := fmt.Sprintf("%s (%s)", words.Count(len(e.Items), "DaemonSet"), words.Few(e.Items, 6))
+	if e.Grave {
+		return fmt.Sprintf("%s lost labels: the pods of %s were removed there, and an apply brings them back", e.Ref, daemons)
+	}
+	return fmt.Sprintf("%s gets pods of %s", e.Ref, daemons)
 }
 
 // noPods says why a new workload has no pods.

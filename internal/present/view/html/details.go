@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/present/report"
 	"kolla.openstack.org/kolla/internal/present/textdiff"
 )
@@ -146,7 +147,7 @@ func beginning(s string) string {
 	if len(s) <= maxValue {
 		return s
 	}
-	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(s[:maxValue], ""), len(s))
+	return words.Shorter(fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(s[:maxValue], ""), len(s)), s)
 }
 
 func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -271,7 +271,7 @@ func side(sign, path string, v any, opaque bool, o Options) []string {
 	}
 	if lines == nil {
 		if len(line) > maxValue && !o.Full {
-			line = fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(line[:maxValue], ""), len(line))
+			line = words.Shorter(fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(line[:maxValue], ""), len(line)), line)
 		}
 		return []string{sign + path + ": " + line}
 	}

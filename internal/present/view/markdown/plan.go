@@ -78,7 +78,7 @@ func (p page) clip(s string) string {
 	if len(s) <= p.bytes {
 		return s
 	}
-	return strings.ToValidUTF8(s[:p.bytes], "") + fmt.Sprintf("… (%d bytes more)", len(s)-p.bytes)
+	return words.Shorter(strings.ToValidUTF8(s[:p.bytes], "")+fmt.Sprintf("… (%d bytes more)", len(s)-p.bytes), s)
 }
 
 // summary is everything above the diffs.

@@ -34,7 +34,7 @@ func shorten(s string, n, width int) string {
 			return short
 		}
 	}
-	return middle(runes, room, note)
+	return words.Shorter(middle(runes, room, note), s)
 }
 
 // length returns the number of characters of a value. The quotes of a string do not count.
@@ -61,7 +61,10 @@ func shortenPair(before, after string, m, n, width int) (string, string) {
 	b, a := []rune(before), []rune(after)
 	prefix, suffix := common(b, a)
 	show := func(whole []rune, n int) string {
-		return shorten(window(whole, prefix, suffix), n, width-screen.Columns(size(n))) + size(n)
+		if screen.Columns(string(whole)) <= width {
+			return string(whole)
+		}
+		return words.Shorter(shorten(window(whole, prefix, suffix), n, width-screen.Columns(size(n)))+size(n), string(whole))
 	}
 	return show(b, m), show(a, n)
 }

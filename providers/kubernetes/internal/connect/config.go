@@ -63,9 +63,16 @@ func (e *UnknownContextError) Error() string {
 	return fmt.Sprintf("the kubeconfig has no context %q: %s", e.Context, known)
 }
 
+// chosen is the configuration of a connection.
+type chosen struct {
+	config  *rest.Config
+	context string // of the kubeconfig; empty: there is none
+	file    string // kubeconfig; empty: there are several, or none
+}
+
 // loadConfig reads the kubeconfig files in the order of kubectl. It checks each file alone
 // first, because the error about the merged configuration does not name a file.
-func loadConfig(options Options, warnings *warnings) (config *rest.Config, context string, err error) {
+func loadConfig(options Options, warnings *warnings) (chosen, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = options.Kubeconfig
 	if os.Getenv(clientcmd.RecommendedConfigPathEnvVar) == "" {
@@ -84,7 +91,7 @@ func loadConfig(options Options, warnings *warnings) (config *rest.Config, conte
 		}
 		missing := errors.Is(err, fs.ErrNotExist)
 		if err != nil && (!missing || options.Kubeconfig != "") {
-			return nil, "", &BrokenConfigError{File: file, Err: bare(err)}
+			return chosen{}, &BrokenConfigError{File: file, Err: bare(err)}
 		}
 		if missing && os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != "" && len(paths) > 1 {
 			warnings.tell(Warning{Text: fmt.Sprintf("$%s names %s, which does not exist", clientcmd.RecommendedConfigPathEnvVar, file)})
@@ -94,25 +101,26 @@ func loadConfig(options Options, warnings *warnings) (config *rest.Config, conte
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
 	merged, err := loader.RawConfig()
 	if err != nil {
-		return nil, "", &BrokenConfigError{Err: err}
+		return chosen{}, &BrokenConfigError{Err: err}
 	}
+	context := ""
 	if len(merged.Contexts) > 0 || options.Context != "" {
 		context = cmp.Or(options.Context, merged.CurrentContext)
 		if merged.Contexts[context] == nil {
-			return nil, "", &UnknownContextError{Context: context, Known: slices.Sorted(maps.Keys(merged.Contexts)), Files: paths}
+			return chosen{}, &UnknownContextError{Context: context, Known: slices.Sorted(maps.Keys(merged.Contexts)), Files: paths}
 		}
 	}
-	config, err = loader.ClientConfig()
+	config, err := loader.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
 		if len(paths) == 0 {
 			paths = []string{"~/.kube/config, and $HOME names no absolute directory"}
 		}
-		return nil, "", &NoConfigError{Searched: paths, Pod: os.Getenv("KUBERNETES_SERVICE_HOST") != ""}
+		return chosen{}, &NoConfigError{Searched: paths, Pod: os.Getenv("KUBERNETES_SERVICE_HOST") != ""}
 	}
 	if err != nil {
-		return nil, "", &BrokenConfigError{File: onlyFile(paths), Err: err}
+		return chosen{}, &BrokenConfigError{File: onlyFile(paths), Err: err}
 	}
-	return config, context, nil
+	return chosen{config, context, onlyFile(paths)}, nil
 }
 
 // bare returns the error without the path, which the message contains already.

@@ -90,10 +90,11 @@ type Connection struct {
 func Open(options Options) (*Connection, error) {
 	secrets := cmp.Or(options.Secrets, &redaction.Values{})
 	warnings := newWarnings(options.Warn)
-	config, chosen, err := loadConfig(options, warnings)
+	found, err := loadConfig(options, warnings)
 	if err != nil {
 		return nil, err
 	}
+	config := found.config
 	traffic := newTraffic(options.Unreachable)
 	config.UserAgent = options.UserAgent
 	if config.UserAgent == "" {
@@ -111,34 +112,34 @@ func Open(options Options) (*Connection, error) {
 	config.Wrap(traffic.wrap)
 	connection, err := newClients(config, traffic)
 	if err != nil {
-		return nil, err
+		return nil, &BrokenConfigError{File: found.file, Err: err}
 	}
 	connection.waiting.tell = options.Waiting
-	connection.context, connection.config, connection.Logger, connection.Secrets = chosen, plain, log, secrets
+	connection.context, connection.config, connection.Logger, connection.Secrets = found.context, plain, log, secrets
 	return connection, nil
 }
 
-// newClients makes all API clients over one transport.
+// newClients makes all API clients over one transport. Its errors are about the configuration.
 func newClients(config *rest.Config, traffic *traffic) (*Connection, error) {
 	web, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("set up the connection to %s: %w", config.Host, err)
+		return nil, err
 	}
 	objects, err := dynamic.NewForConfigAndClient(config, web)
 	if err != nil {
-		return nil, fmt.Errorf("set up the client for %s: %w", config.Host, err)
+		return nil, err
 	}
 	core, err := corev1client.NewForConfigAndClient(config, web)
 	if err != nil {
-		return nil, fmt.Errorf("set up the client for %s: %w", config.Host, err)
+		return nil, err
 	}
 	leases, err := coordinationv1client.NewForConfigAndClient(config, web)
 	if err != nil {
-		return nil, fmt.Errorf("set up the client for %s: %w", config.Host, err)
+		return nil, err
 	}
 	directory, err := discovery.NewDiscoveryClientForConfigAndClient(config, web)
 	if err != nil {
-		return nil, fmt.Errorf("set up discovery for %s: %w", config.Host, err)
+		return nil, err
 	}
 	c := &Connection{server: config.Host, Objects: objects, Core: core, Leases: leases, Discovery: directory, traffic: traffic}
 	traffic.probe = c.probe

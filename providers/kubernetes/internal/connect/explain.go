@@ -30,7 +30,21 @@ func (e *NoConfigError) Explain() (summary, detail string) {
 
 // Explain implements failure.Explained.
 func (e *BrokenConfigError) Explain() (summary, detail string) {
+	for part, advice := range damaged {
+		if strings.Contains(e.Err.Error(), part) {
+			return e.Error(), advice + " Get the kubeconfig again from the administrator of the cluster, or repair it. Look at it with: kubectl config view" + flagFor(e.File)
+		}
+	}
 	return e.Error(), "Check the file with: kubectl config view" + flagFor(e.File)
+}
+
+// damaged maps parts of client-go's messages about certificates and keys to explanations.
+var damaged = map[string]string{
+	"unable to load root certificates": "The certificate-authority or certificate-authority-data of the cluster must be a certificate in PEM, and is damaged or something else.",
+	"PEM data in certificate input":    "The client-certificate or client-certificate-data of the user must be a certificate in PEM, and is damaged or something else.",
+	"PEM data in key input":            "The client-key or client-key-data of the user must be a private key in PEM, and is damaged or something else.",
+	"private key does not match":       "The client-certificate and the client-key of the user do not belong together.",
+	"no Auth Provider found":           "Kubernetes has removed such auth-providers: the user needs a token, a client certificate, or a command for credentials (exec).",
 }
 
 // advised adds the next step to an answer of the server that concerns more than one object.

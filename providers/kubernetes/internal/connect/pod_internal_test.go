@@ -56,10 +56,11 @@ func tokenIsReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	write("first")
-	config, _, err := loadConfig(Options{}, newWarnings(nil))
+	found, err := loadConfig(Options{}, newWarnings(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
+	config := found.config
 	if config.Host != "https://192.0.2.1:443" {
 		t.Errorf("the API server is %s", config.Host)
 	}

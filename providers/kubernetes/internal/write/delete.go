@@ -68,7 +68,7 @@ func remove(ctx context.Context, a *resources.Access, target dynamic.ResourceInt
 		case live.GetDeletionTimestamp() != nil:
 			return false, nil
 		case options.Precondition.ResourceVersion != "" && live.GetResourceVersion() != options.Precondition.ResourceVersion:
-			return false, &providers.PreconditionError{Ref: ref}
+			return false, &providers.PreconditionError{Ref: ref, Live: live}
 		}
 		return true, err
 	})

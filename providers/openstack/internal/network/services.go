@@ -22,14 +22,16 @@ import (
 // The main Service has the name SERVICE.NAMESPACE. It has the ports of the workload that
 // listens on the first port of the service. Every other workload with ports, and every
 // StatefulSet, has a Service SERVICE-WORKLOAD.NAMESPACE. With OwnAddresses, each pod of a
-// StatefulSet also has a Service SERVICE-WORKLOAD-NUMBER.NAMESPACE.
-func Services(s object.Service) ([]providers.Object, hcl.Diagnostics) {
+// StatefulSet also has a Service SERVICE-WORKLOAD-NUMBER.NAMESPACE. Services for clients outside are
+// annotated with the public address of the service's exposure.
+func Services(s object.Service, exposures []configs.Exposure) ([]providers.Object, hcl.Diagnostics) {
 	var out []providers.Object
 	named := len(s.Decl.Ports) == 0
 	for _, w := range s.Decl.Workloads {
 		main := !named && slices.Contains(w.Pod.Ports, s.Decl.Ports[0].Name)
 		named = named || main
 		for _, service := range ofWorkload(s, w, main) {
+			annotatePublic(s.Decl, service, exposures)
 			out = append(out, s.Object(service))
 		}
 	}
@@ -42,6 +44,19 @@ func Services(s object.Service) ([]providers.Object, hcl.Diagnostics) {
 	}
 	return out, hcl.Diagnostics{object.Error(s.Decl.Range, fmt.Sprintf("Nothing in service %q has its port %q", s.Decl.Name, s.Decl.Ports[0].Name),
 		"The first port of a definition is the one that the service is reached by. List it in `ports` of a workload.")}
+}
+
+// annotatePublic notes the public address on a Service that has node ports.
+func annotatePublic(s *configs.Service, service *corev1.ServiceApplyConfiguration, exposures []configs.Exposure) {
+	i := slices.IndexFunc(exposures, func(x configs.Exposure) bool { return x.Name == s.Exposure })
+	if i < 0 || *service.Spec.Type != v1.ServiceTypeNodePort {
+		return
+	}
+	address := exposures[i].Host()
+	if address != exposures[i].VIP {
+		address += " (" + exposures[i].VIP + ")"
+	}
+	service.WithAnnotations(map[string]string{providers.AnnotationPublic: address})
 }
 
 // ofWorkload returns the Services of one workload. main is set if it gets the main Service.

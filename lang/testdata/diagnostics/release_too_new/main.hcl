@@ -1,0 +1,3 @@
+cloud "test" {
+  release = "2027.1"
+}

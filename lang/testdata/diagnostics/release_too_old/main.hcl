@@ -1,0 +1,3 @@
+cloud "test" {
+  release = "2024.2"
+}
