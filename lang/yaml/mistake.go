@@ -87,17 +87,17 @@ func isIndentedWithTab(line string) bool {
 
 // find returns the first line that matches a pattern, or the given line.
 func (d Document) find(pattern *regexp.Regexp, line int) int {
-	for i := range d.lines() {
-		if pattern.MatchString(d.textOf(i + 1)) {
+	for i, at := range d.lines() {
+		if pattern.Match(d.Text[at.Start.Byte-d.from.Byte : at.End.Byte-d.from.Byte]) {
 			return i + 1
 		}
 	}
 	return line
 }
 
-// opened returns the line where a quote or a bracket begins whose end is missing. The decoder of
-// kubectl has only the line where it gave up. The other one has both, but for those in the first
-// line, and so gets a line before it. It counts lines of brackets from 0, which further corrects.
+// opened returns the line where an unclosed quote or bracket begins. The decoder of kubectl reports
+// only the line where it stopped, so the text is parsed with the other one. An added first line makes
+// up for its treatment of line 0 as unknown. further is 1 for brackets, whose lines it counts from 0.
 func (d Document) opened(line, further int) int {
 	text := append([]byte("\n"), bytes.TrimPrefix(d.Text, []byte("\ufeff"))...)
 	var root yaml3.Node

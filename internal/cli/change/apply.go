@@ -173,7 +173,7 @@ func writable(plan *plans.Plan, held map[addrs.Object]error) error {
 	}
 	evidence := forbidden[0].Evidence
 	what := words.Plural(len(forbidden), "an object", words.Count(len(forbidden), "object"))
-	return failure.New("You may not write "+what+" of this plan", fmt.Sprintf("%s: %s. Nothing was changed.\n%s", forbidden[0].Address, evidence.Detail, evidence.Advice))
+	return failure.New("You may not write "+what+" of this plan", fmt.Sprintf("%s: %s. Nothing was changed.\n%s\nkolla rbac prints all rights that kolla needs for this cloud.", forbidden[0].Address, evidence.Detail, evidence.Advice))
 }
 
 // questionOf asks for approval of a plan.
