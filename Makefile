@@ -6,7 +6,7 @@ PACKAGES  := ./...
 FUZZTIME  ?= 30s
 BENCHTIME ?= 1x
 # How many objects make bench measures with, each size on its own.
-BENCH_SIZES ?= 100 1000 5000
+BENCH_SIZES ?= 100 200 1000 5000
 # A git revision of kolla that make bench measures, too.
 BENCH_VS ?=
 # No VCS stamp and no toolchain download: a build is the same in a checkout, in a
@@ -180,8 +180,10 @@ soak: devcluster ## compare plans with the server after other random changes tha
 
 bench: build devcluster ## measure kolla beside its peers with BENCH_SIZES objects, and write docs/performance.md
 	@mkdir -p bin/peers
-	@echo 'Building the peers: Helm, and a client that does the least that can be done.'
+	@echo 'Building the peers: Helm, OpenTofu, and a client that does the least that can be done.'
 	cd internal/dev/peers && go build -o ../../../bin/peers/ helm.sh/helm/v4/cmd/helm ./floor ./bench
+	cd internal/dev/peers/tofu && go build -o ../../../../bin/peers/ github.com/opentofu/opentofu/cmd/tofu
+	cd internal/dev/peers/tofu-provider && go build -o ../../../../bin/peers/ github.com/hashicorp/terraform-provider-kubernetes
 	cd internal/dev/peers && ../../../bin/peers/bench -sizes '$(BENCH_SIZES)' -vs '$(BENCH_VS)' -note '$(BENCH_NOTE)' -out ../../../docs/performance.md
 
 bench-go: devcluster ## run the benchmarks of the Go packages

@@ -64,6 +64,7 @@ func parse(args []string) (options, error) {
 	o.programs = programs{
 		kolla: filepath.Join(directory, "kolla"), devcluster: filepath.Join(directory, "kolla-devcluster"),
 		helm: filepath.Join(directory, "peers", "helm"), floor: filepath.Join(directory, "peers", "floor"),
+		tofu: filepath.Join(directory, "peers", "tofu"),
 	}
 	if path := os.Getenv("KOLLA_DEVCLUSTER"); path != "" {
 		o.programs.devcluster = path
@@ -85,6 +86,9 @@ func run(ctx context.Context, args []string) (err error) {
 		if o.programs.before, o.programs.commit, err = buildAt(ctx, o.before, parent); err != nil {
 			return err
 		}
+	}
+	if err := o.programs.configureTofu(parent); err != nil {
+		return err
 	}
 	c, err := startCluster(ctx, o.programs.devcluster, parent)
 	if err != nil {
@@ -142,7 +146,7 @@ func (b *bench) all(ctx context.Context, p programs) (table, error) {
 	t := table{size: b.size, costs: map[scenario]map[string][]cost{}}
 	var subjects []subject
 	for i, tool := range p.tools(strconv.Itoa(b.changes())) {
-		if i > 0 && b.only != "" && !slices.Contains(strings.Fields(b.only), tool.name) {
+		if i > 0 && b.only != "" && !slices.Contains(strings.Fields(b.only), tool.name) || tool.most > 0 && b.size > tool.most {
 			continue
 		}
 		clouds, err := b.begin(ctx, tool, "")

@@ -40,7 +40,7 @@ func (c *cluster) measure(ctx context.Context, cmd command) cost {
 	var output bytes.Buffer
 	process := exec.CommandContext(ctx, cmd.argv[0], cmd.argv[1:]...)
 	process.Dir = cmd.dir
-	process.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig, "HOME="+c.home)
+	process.Env = append(append(os.Environ(), "KUBECONFIG="+c.kubeconfig, "HOME="+c.home), cmd.env...)
 	process.Stdout, process.Stderr = &output, &output
 	start := time.Now()
 	err = process.Run()

@@ -126,15 +126,18 @@ func (in inputs) yaml() string  { return filepath.Join(in.dir, "objects.yaml") }
 func (in inputs) chart() string { return filepath.Join(in.dir, "chart") }
 
 // write writes the objects into a directory: as JSON, as a stream of YAML, as a
-// chart, and as the configuration of a cloud named after the namespace.
+// chart, as resources of OpenTofu, and as the configuration of a cloud named after the namespace.
 func write(dir, namespace string, objects []object) (inputs, error) {
 	in := inputs{dir: dir}
 	raw, err := json.Marshal(objects)
 	if err != nil {
 		return in, fmt.Errorf("write the objects: %w", err)
 	}
+	resources := object{}
 	var stream strings.Builder
 	for _, o := range objects {
+		name := o["kind"].(string) + "-" + o["metadata"].(object)["name"].(string)
+		resources[name] = object{"manifest": o}
 		text, err := yaml.Marshal(o)
 		if err != nil {
 			return in, fmt.Errorf("write the objects: %w", err)
@@ -142,10 +145,19 @@ func write(dir, namespace string, objects []object) (inputs, error) {
 		stream.WriteString("---\n")
 		stream.Write(text)
 	}
+	tofu, err := json.Marshal(object{
+		"terraform": object{"required_providers": object{"kubernetes": object{"source": "hashicorp/kubernetes"}}},
+		"provider":  object{"kubernetes": object{"config_path": "${pathexpand(\"~/cluster/kubeconfig\")}"}},
+		"resource":  object{"kubernetes_manifest": resources},
+	})
+	if err != nil {
+		return in, fmt.Errorf("write the objects: %w", err)
+	}
 	files := map[string]string{
-		in.json():                               string(raw),
-		in.yaml():                               stream.String(),
-		filepath.Join(in.chart(), "Chart.yaml"): "apiVersion: v2\nname: benchmark\nversion: 1.0.0\n",
+		in.json():                                     string(raw),
+		in.yaml():                                     stream.String(),
+		filepath.Join(dir, "main.tf.json"):            string(tofu),
+		filepath.Join(in.chart(), "Chart.yaml"):       "apiVersion: v2\nname: benchmark\nversion: 1.0.0\n",
 		filepath.Join(in.chart(), "templates/a.yaml"): stream.String(),
 		filepath.Join(dir, "cloud.hcl"): fmt.Sprintf(
 			"cloud %q {\n  release   = \"2025.1\"\n  namespace = %q\n}\n\nmanifest \"all\" {\n  files = [\"objects.yaml\"]\n}\n", namespace, namespace),

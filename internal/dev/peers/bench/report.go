@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -185,9 +186,13 @@ func (p programs) versions(ctx context.Context) string {
 		}
 		return firstLine(strings.TrimSpace(string(out)))
 	}
-	helm := "of an unknown version"
-	if built, err := buildinfo.ReadFile(p.helm); err == nil {
-		helm = built.Main.Version
+	built := func(program string) string {
+		found, err := buildinfo.ReadFile(program)
+		if err != nil {
+			return "of an unknown version"
+		}
+		return found.Main.Version
 	}
-	return fmt.Sprintf("%s; kubectl and API server %s; Helm %s", ask(p.kolla, "version"), kubernetesOf(p.devcluster), helm)
+	return fmt.Sprintf("%s; kubectl and API server %s; Helm %s; OpenTofu %s with the provider kubernetes %s", ask(p.kolla, "version"), kubernetesOf(p.devcluster),
+		built(p.helm), built(p.tofu), built(filepath.Join(filepath.Dir(p.tofu), "terraform-provider-kubernetes")))
 }

@@ -17,6 +17,7 @@ type command struct {
 	argv  []string
 	agent string // prefix of its user agent
 	code  int    // exit code that also means success
+	env   []string
 }
 
 // tool is one way to apply and maintain the objects in the cluster.
@@ -24,6 +25,8 @@ type tool struct {
 	name string
 	// own: the tool creates the namespace itself.
 	own bool
+	// most is the largest number of objects that the tool is measured with; 0: any number.
+	most int
 	// compare plans the changes. The floor gets the kinds of requests to send.
 	compare func(in inputs, namespace string, how scenario) command
 	// apply writes the objects. again: there are no changes.
@@ -57,6 +60,7 @@ var titles = map[scenario]string{
 // programs are where the tools are.
 type programs struct {
 	kolla, helm, floor, devcluster string
+	tofu, tofuConfig               string // OpenTofu, and its configuration with the provider
 	before, commit                 string // an earlier kolla, and its commit; may be empty
 }
 
@@ -89,6 +93,17 @@ func buildAt(ctx context.Context, revision, parent string) (program, commit stri
 	return program, commit, nil
 }
 
+// configureTofu writes the configuration by which OpenTofu finds its Kubernetes provider, so that it
+// downloads nothing.
+func (p *programs) configureTofu(parent string) error {
+	p.tofuConfig = filepath.Join(parent, "tofu.rc")
+	text := fmt.Sprintf("provider_installation {\n  dev_overrides {\n    \"hashicorp/kubernetes\" = %q\n  }\n}\n", filepath.Dir(p.tofu))
+	if err := os.WriteFile(p.tofuConfig, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write the configuration of OpenTofu: %w", err)
+	}
+	return nil
+}
+
 // kolla returns the tool for a program. Two versions have the same user agent.
 func kolla(name, program string) tool {
 	run := func(in inputs, args ...string) command {
@@ -111,6 +126,12 @@ func (p programs) tools(changes string) []tool {
 	}
 	helm := func(in inputs, namespace string, args ...string) command {
 		return command{argv: append([]string{p.helm, "upgrade", "--install", "--namespace", namespace, "benchmark", in.chart()}, args...), agent: "Helm"}
+	}
+	tofu := func(in inputs, subcommand string, args ...string) command {
+		return command{
+			dir: in.dir, argv: append([]string{p.tofu, subcommand, "-no-color", "-input=false"}, args...), agent: "terraform-provider-kubernetes",
+			env: []string{"TF_CLI_CONFIG_FILE=" + p.tofuConfig},
+		}
 	}
 	floor := func(args ...string) command {
 		return command{argv: append([]string{p.floor}, args...), agent: "floor"}
@@ -152,6 +173,13 @@ func (p programs) tools(changes string) []tool {
 				return helm(in, namespace, "--dry-run=server")
 			},
 			apply: func(in inputs, namespace string, _ bool) command { return helm(in, namespace) },
+		},
+		{
+			name: "OpenTofu", most: 200,
+			compare: func(in inputs, _ string, _ scenario) command { return tofu(in, "plan") },
+			apply:   func(in inputs, _ string, _ bool) command { return tofu(in, "apply", "-auto-approve") },
+			save:    func(in inputs) command { return tofu(in, "plan", "-out=saved.tfplan") },
+			saved:   func(in inputs) command { return tofu(in, "apply", "saved.tfplan") },
 		},
 	}
 	if p.before != "" {
