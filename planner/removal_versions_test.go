@@ -23,9 +23,9 @@ func mounting(t *testing.T, generation int) *unstructured.Unstructured {
 	return u
 }
 
-// TestFamiliesInUse checks changes between versions of a file, some of which already exist. The
-// version in use counts as the previous version, and not the one that was written last. It is kept,
-// so that the operator can go back.
+// TestFamiliesInUse checks changes between versions of a file, some of which already exist. kolla
+// keeps the version that pods use as the previous version, even if it wrote another version later.
+// The operator can go back to the kept version.
 func TestFamiliesInUse(t *testing.T) {
 	tests := map[string]struct {
 		recorded []int

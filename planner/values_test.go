@@ -220,7 +220,8 @@ func plain(u *unstructured.Unstructured) *unstructured.Unstructured {
 	return u
 }
 
-// falsehood says what is wrong with the values of a change from live to answer; empty: nothing.
+// falsehood describes the first error in the values of a change from live to answer. It returns ""
+// if the values are right.
 func falsehood(live, answer *unstructured.Unstructured, v *plans.Values) string {
 	live, answer = plain(live), plain(answer)
 	after := v.After

@@ -55,7 +55,7 @@ func (o *Object) RunDigest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// picked returns the named fields, except those that are empty or have their default value.
+// picked returns the named fields, without empty fields and without fields at their default.
 func picked(from map[string]any, names []string) map[string]any {
 	out := map[string]any{}
 	for _, name := range names {

@@ -226,9 +226,9 @@ func misplaced(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(session.Close())
 }
 
-// asApplied splits the output of kolla render: asapplied RENDERED OBJECTS NODES. NODES gets the
-// nodes, of which kolla owns only some fields, and OBJECTS gets all other objects. It adds values
-// that are only in the cluster, such as the values of Secrets and tokens.
+// asApplied splits the output of kolla render: asapplied RENDERED OBJECTS NODES. It writes the Nodes
+// to NODES, because kolla owns only some of their fields, and all other objects to OBJECTS. It adds
+// values that only the cluster has, such as values of Secrets and tokens.
 func asApplied(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: asapplied RENDERED OBJECTS NODES")

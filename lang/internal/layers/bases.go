@@ -119,7 +119,7 @@ func from(b *source.Block) *hclsyntax.Attribute {
 	return b.Attributes[schema.FromAttribute.Name]
 }
 
-// definition returns a definition over those that it starts from. It is incomplete after an error.
+// definition puts a definition over its base definitions. The result is incomplete after an error.
 func (s *bases) definition(d found) *source.Block {
 	if attr := d.Attributes[schema.AbstractAttribute.Name]; attr != nil {
 		if v, diags := syntax.Constant(attr.Expr); diags.HasErrors() || v.Type() != cty.Bool || v.IsNull() {

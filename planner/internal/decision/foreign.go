@@ -305,7 +305,7 @@ func recordRemovals(in *inventory.Input, s *subject, x *prediction, paths []fiel
 	if err != nil {
 		return err
 	}
-	// The server only counts changes in some of these fields, such as metadata.generation.
+	// Some of these fields, such as metadata.generation, are counters of the server.
 	removed = slices.DeleteFunc(removed, func(d fields.Difference) bool {
 		return x.invalid != nil && d.Hollow() ||
 			proof.KeeperOf(x.applied, fields.Names(d.At)) == proof.System && !strings.HasPrefix(d.Path, "spec.") && !d.At.Equals(ownership.AggregatedRules)

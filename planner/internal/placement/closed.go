@@ -84,7 +84,7 @@ type bar struct {
 func barsOf(node *unstructured.Unstructured, manager string) []bar {
 	var live corev1.Node
 	if runtime.DefaultUnstructuredConverter.FromUnstructured(node.Object, &live) != nil {
-		return nil // the server's Nodes differ from those that kolla knows
+		return nil // the server has a version of Node that kolla cannot decode
 	}
 	owners := fields.OwnersOf(node, manager)
 	by := func(field string) string {
