@@ -7,6 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
+// Parallelism is how many requests a plan or an apply sends at the same time if nothing else is
+// said. A server that runs near kolla is busy with fewer; a distant one needs more.
+const Parallelism = 32
+
 // Reader reads a cluster. A plan gets a Reader and no Writer, so it cannot change the cluster.
 // Only commands in pods go through something else, a Shell.
 type Reader interface {

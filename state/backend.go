@@ -56,9 +56,10 @@ const (
 
 // JournalWriter appends lines to a journal.
 type JournalWriter interface {
-	// Append adds lines, which survive a loss of power once it has returned. The first
-	// call creates the journal; if that fails, there is none.
-	Append(lines []byte) error
+	// Append adds lines, which survive a kill of this process once it has returned. If it is
+	// durable, these and all earlier lines also survive a loss of power. The first call creates
+	// the journal; if that fails, there is none.
+	Append(lines []byte, durable bool) error
 	// Close ends writing and leaves the journal as it is.
 	Close() error
 }

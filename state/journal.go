@@ -118,7 +118,8 @@ type groupWriter struct {
 	writeDone *sync.Cond
 	queue     []byte
 	queued    uint64 // number of calls of put
-	synced    uint64 // number of calls of put whose lines are on the disk
+	written   uint64 // number of calls of put whose lines survive a kill of the process
+	synced    uint64 // number of calls of put whose lines survive a loss of power
 	writing   bool
 	timer     *time.Timer // timer of the next sync; nil: none is planned
 	err       error       // the reason why no more lines are accepted
@@ -146,13 +147,20 @@ func (w *groupWriter) put(lines ...any) (ticket uint64) {
 	return w.queued
 }
 
-// sync returns when the lines of the ticket are on the disk. After a failed write nothing more
-// is written: the last line may be incomplete, and no line may follow it. After a check that
+// sync returns when the lines of the ticket survive a loss of power. After a failed write nothing
+// more is written: the last line may be incomplete, and no line may follow it. After a check that
 // forbade the write, the next call tries again.
-func (w *groupWriter) sync(ticket uint64) error {
+func (w *groupWriter) sync(ticket uint64) error { return w.reach(&w.synced, ticket, true) }
+
+// write returns when the lines of the ticket survive a kill of the process. Its errors are those of
+// sync.
+func (w *groupWriter) write(ticket uint64) error { return w.reach(&w.written, ticket, false) }
+
+// reach writes until done, a field of w, is at least the ticket.
+func (w *groupWriter) reach(done *uint64, ticket uint64, durable bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for w.synced < ticket {
+	for *done < ticket {
 		if w.writing {
 			w.writeDone.Wait()
 			continue
@@ -160,14 +168,14 @@ func (w *groupWriter) sync(ticket uint64) error {
 		if w.err != nil {
 			return w.err
 		}
-		if err := w.flush(); err != nil {
+		if err := w.flush(durable); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// syncLater makes sure that all lines are on the disk after the lag. It returns the error of an
+// syncLater syncs all lines after the lag. It returns the error of an
 // earlier write.
 func (w *groupWriter) syncLater(lag time.Duration) error {
 	w.mu.Lock()
@@ -183,7 +191,7 @@ func (w *groupWriter) syncLater(lag time.Duration) error {
 	return w.err
 }
 
-// syncAll returns when all queued lines are on the disk.
+// syncAll syncs all queued lines.
 func (w *groupWriter) syncAll() error {
 	w.mu.Lock()
 	last := w.queued
@@ -193,14 +201,14 @@ func (w *groupWriter) syncAll() error {
 
 // flush writes the queued lines. The caller holds the mutex, which flush releases during
 // the write.
-func (w *groupWriter) flush() error {
+func (w *groupWriter) flush(durable bool) error {
 	lines, upTo := w.queue, w.queued
 	w.queue, w.writing = nil, true
 	w.mu.Unlock()
 	forbidden := w.check()
 	var failed error
 	if forbidden == nil {
-		failed = w.to.Append(lines)
+		failed = w.to.Append(lines, durable)
 	}
 	w.mu.Lock()
 	w.writing = false
@@ -208,7 +216,10 @@ func (w *groupWriter) flush() error {
 	case forbidden != nil:
 		w.queue = append(lines, w.queue...)
 	case failed == nil:
-		w.synced = upTo
+		w.written = upTo
+		if durable {
+			w.synced = upTo
+		}
 	case w.err == nil:
 		w.err = fmt.Errorf("write the journal of the state: %w", failed)
 	}

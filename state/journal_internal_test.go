@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -61,7 +62,7 @@ func TestJournalWritesTogether(t *testing.T) {
 // fullDisk is a JournalWriter that always fails.
 type fullDisk struct{ err error }
 
-func (d fullDisk) Append([]byte) error { return d.err }
+func (d fullDisk) Append([]byte, bool) error { return d.err }
 func (d fullDisk) Close() error        { return nil }
 
 // TestJournalTakesNoMoreAfterAFailure checks that no line is written after a failed write.
@@ -94,5 +95,39 @@ func TestJournalGoesOnAfterACheck(t *testing.T) {
 	raw, err := kept.Load(JournalPart)
 	if want := "\"first\"\n\"second\"\n"; err != nil || string(raw) != want {
 		t.Errorf("the journal is %q, %v, want %q", raw, err, want)
+	}
+}
+
+// disk is a JournalWriter that notes what it is asked for.
+type disk struct{ asked []string }
+
+func (d *disk) Append(lines []byte, durable bool) error {
+	d.asked = append(d.asked, fmt.Sprintf("%q %v", lines, durable))
+	return nil
+}
+
+func (d *disk) Close() error { return nil }
+
+// TestJournalSyncsWhatMustLast checks that a line that need not survive a loss of power is written
+// without a sync, and that the next sync includes it.
+func TestJournalSyncsWhatMustLast(t *testing.T) {
+	d := &disk{}
+	w := newGroupWriter(d, func() error { return nil })
+	intent, record := w.put("intent"), uint64(0)
+	steps := []func() error{
+		func() error { return w.sync(intent) },
+		func() error { record = w.put("record"); return w.write(record) },
+		func() error { return w.write(record) },
+		func() error { return w.sync(record) },
+		func() error { return w.sync(record) },
+	}
+	for i, step := range steps {
+		if err := step(); err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+	}
+	want := []string{`"\"intent\"\n" true`, `"\"record\"\n" false`, `"" true`}
+	if !slices.Equal(d.asked, want) {
+		t.Errorf("asked for %q, want %q", d.asked, want)
 	}
 }

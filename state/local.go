@@ -191,15 +191,15 @@ type localJournal struct {
 	file *os.File // nil: not created yet
 }
 
-func (j *localJournal) Append(lines []byte) error {
+func (j *localJournal) Append(lines []byte, durable bool) error {
 	if j.file != nil {
-		return writeThrough(j.file, lines)
+		return appendTo(j.file, lines, durable)
 	}
 	f, err := j.dir.New(j.name)
 	if err != nil {
 		return err
 	}
-	err = writeThrough(f, lines)
+	err = appendTo(f, lines, durable)
 	if err == nil {
 		err = j.dir.Sync()
 	}
@@ -210,8 +210,8 @@ func (j *localJournal) Append(lines []byte) error {
 	return nil
 }
 
-func writeThrough(f *os.File, raw []byte) error {
-	if _, err := f.Write(raw); err != nil {
+func appendTo(f *os.File, raw []byte, durable bool) error {
+	if _, err := f.Write(raw); err != nil || !durable {
 		return err
 	}
 	return f.Sync()

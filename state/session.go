@@ -14,10 +14,10 @@ import (
 // Session changes a state while its process holds the lock. It is safe for concurrent use.
 //
 // Begin and Intend are durable: when they return, the change is in the journal and survives
-// a kill of the process. So are Record and Forget, unless the backend has a Lag: then a kill
-// may lose their changes of that time. The caller first intends an object, then writes
-// it to the cluster, then records it. If the process is killed after the intent, the object
-// may exist or not. The state then has it with Ready false, with the UID of the object to be
+// a loss of power. Changes of Record and Forget survive a kill of the process, unless the backend
+// has a Lag: then a kill may lose their changes of that time. The caller first intends an object, then writes
+// it to the cluster, then records it. If the process is killed after the intent, or the record is
+// lost, the object may exist or not. The state then has it with Ready false, with the UID of the object to be
 // written or the token of the object to be created, so the next plan recognizes it.
 type Session struct {
 	store *Store
@@ -262,17 +262,20 @@ func (s *Session) Forget(addresses ...string) error {
 }
 
 // note applies entries, unless fits returns an error. It returns when all entries that
-// change anything are in the journal. Entries that need not be durable may come later, if
+// change anything are in the journal, durably if they must be. Other entries may come later, if
 // the backend has a lag.
 func (s *Session) note(fits func(*State) error, durable bool, entries ...entry) error {
 	journal, ticket, err := s.take(fits, durable, entries)
 	if err != nil || journal == nil {
 		return err
 	}
-	if lag := s.store.backend.Lag(); lag > 0 && !durable {
+	if durable {
+		return journal.sync(ticket)
+	}
+	if lag := s.store.backend.Lag(); lag > 0 {
 		return journal.syncLater(lag)
 	}
-	return journal.sync(ticket)
+	return journal.write(ticket)
 }
 
 // take applies entries, and queues those that change anything for the journal. journal is

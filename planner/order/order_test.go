@@ -279,24 +279,28 @@ func TestEdgesCloseNoCycle(t *testing.T) {
 }
 
 func TestStage(t *testing.T) {
-	kinds := []schema.GroupKind{
-		{Kind: "Namespace"},
-		{Kind: "ResourceQuota"},
-		{Kind: "ServiceAccount"},
-		{Kind: "Secret"},
-		{Kind: "ConfigMap"},
-		{Group: "storage.k8s.io", Kind: "StorageClass"},
-		{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
-		{Group: "rbac.authorization.k8s.io", Kind: "Role"},
-		{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"},
-		{Kind: "Service"},
-		{Group: "batch", Kind: "Job"},
-		{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"},
-		{Group: "example.org", Kind: "Widget"},
+	stages := [][]schema.GroupKind{
+		{{Kind: "Namespace"}},
+		{{Kind: "ResourceQuota"}},
+		{
+			{Kind: "ServiceAccount"},
+			{Kind: "Secret"},
+			{Kind: "ConfigMap"},
+			{Group: "storage.k8s.io", Kind: "StorageClass"},
+			{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
+			{Group: "rbac.authorization.k8s.io", Kind: "Role"},
+			{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"},
+			{Kind: "Service"},
+		},
+		{{Group: "batch", Kind: "Job"}},
+		{{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}},
+		{{Group: "example.org", Kind: "Widget"}},
 	}
-	for i := range kinds[1:] {
-		if order.Stage(kinds[i]) >= order.Stage(kinds[i+1]) {
-			t.Errorf("%s does not come before %s", kinds[i], kinds[i+1])
+	for want, kinds := range stages {
+		for _, kind := range kinds {
+			if got := order.Stage(kind); got != want {
+				t.Errorf("%s is in stage %d, want %d", kind, got, want)
+			}
 		}
 	}
 }

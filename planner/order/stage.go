@@ -6,9 +6,8 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// Stage returns the place of a kind in the order that users of Helm, kapp and kubectl rely
-// on when no dependency decides. The objects of a manifest start in the order of their
-// stages; see dag.Graph.Line.
+// Stage returns the place of a kind in the order in which the objects of a manifest start when no
+// dependency decides. Users of Helm, kapp and kubectl rely on it. See dag.Graph.Stage.
 func Stage(kind schema.GroupKind) int {
 	if stage, ok := stages[kind]; ok {
 		return stage
@@ -16,19 +15,13 @@ func Stage(kind schema.GroupKind) int {
 	return last
 }
 
-// The stages. The last one is for objects of custom kinds: their definitions and webhooks
-// come before them.
+// The stages. Among the objects that workloads use, only references decide about the order, so that
+// writes that take the server long, such as those of Services, run beside others. The last stage is
+// for objects of custom kinds: their definitions and webhooks come before them.
 const (
 	stageNamespaces = iota
 	stagePolicies
-	stageAccounts
-	stageSecrets
-	stageConfig
-	stageStorage
-	stageDefinitions
-	stageRoles
-	stageBindings
-	stageServices
+	stageUsed // by workloads
 	stageWorkloads
 	stageExtensions
 	last
@@ -50,26 +43,26 @@ var stages = map[schema.GroupKind]int{
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"}:       stagePolicies,
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"}:                       stagePolicies,
 
-	kinds.ServiceAccount: stageAccounts,
-	kinds.Secret:         stageSecrets,
-	kinds.ConfigMap:      stageConfig,
+	kinds.ServiceAccount: stageUsed,
+	kinds.Secret:         stageUsed,
+	kinds.ConfigMap:      stageUsed,
 
-	kinds.StorageClass:                                       stageStorage,
-	kinds.PersistentVolume:                                   stageStorage,
-	kinds.PersistentVolumeClaim:                              stageStorage,
-	{Group: "storage.k8s.io", Kind: "CSIDriver"}:             stageStorage,
-	{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"}: stageStorage,
+	kinds.StorageClass:                                       stageUsed,
+	kinds.PersistentVolume:                                   stageUsed,
+	kinds.PersistentVolumeClaim:                              stageUsed,
+	{Group: "storage.k8s.io", Kind: "CSIDriver"}:             stageUsed,
+	{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"}: stageUsed,
 
-	kinds.CustomResourceDefinition: stageDefinitions,
+	kinds.CustomResourceDefinition: stageUsed,
 
-	kinds.ClusterRole:        stageRoles,
-	kinds.Role:               stageRoles,
-	kinds.ClusterRoleBinding: stageBindings,
-	kinds.RoleBinding:        stageBindings,
+	kinds.ClusterRole:        stageUsed,
+	kinds.Role:               stageUsed,
+	kinds.ClusterRoleBinding: stageUsed,
+	kinds.RoleBinding:        stageUsed,
 
-	kinds.Service:   stageServices,
-	kinds.Endpoints: stageServices,
-	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}: stageServices,
+	kinds.Service:   stageUsed,
+	kinds.Endpoints: stageUsed,
+	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}: stageUsed,
 
 	kinds.Pod:                   stageWorkloads,
 	kinds.ReplicationController: stageWorkloads,

@@ -770,7 +770,7 @@ func TestEditedParts(t *testing.T) {
 			journal := cluster.New(t.Context(), place.client, place.Options).Journal()
 			for _, letter := range []string{"a", "b", "c"} {
 				line := []byte(strings.Repeat(letter, 200<<10) + "\n")
-				must(t, journal.Append(line))
+				must(t, journal.Append(line, true))
 				want = append(want, line...)
 			}
 			test.edit(t, place)
@@ -834,7 +834,7 @@ func TestJournalOfASuccessor(t *testing.T) {
 	must(t, place.lock().Close())
 	paused := cluster.New(t.Context(), place.client, place.Options)
 	slow := paused.Journal()
-	must(t, slow.Append([]byte("{\"paused\":1}\n")))
+	must(t, slow.Append([]byte("{\"paused\":1}\n"), true))
 	successor := cluster.New(t.Context(), place.client, place.Options)
 	if _, err := successor.Load(state.JournalPart); err != nil {
 		t.Fatal(err)
@@ -842,12 +842,12 @@ func TestJournalOfASuccessor(t *testing.T) {
 	must(t, successor.Remove(state.JournalPart))
 	const line = "{\"successor\":1}\n"
 	journal := successor.Journal()
-	must(t, journal.Append([]byte(line)))
+	must(t, journal.Append([]byte(line), true))
 
 	if err := paused.Remove(state.JournalPart); err == nil {
 		t.Error("the journal of a successor is deleted")
 	}
-	if err := slow.Append([]byte(strings.Repeat("x", 300<<10) + "\n")); err != nil {
+	if err := slow.Append([]byte(strings.Repeat("x", 300<<10) + "\n"), true); err != nil {
 		t.Fatal(err) // a new part, which no resourceVersion protects
 	}
 	got, err := cluster.New(t.Context(), place.client, place.Options).Load(state.JournalPart)
@@ -857,7 +857,7 @@ func TestJournalOfASuccessor(t *testing.T) {
 	}
 	// The successor can still write its next part.
 	long := strings.Repeat("y", 300<<10) + "\n"
-	must(t, journal.Append([]byte(long)))
+	must(t, journal.Append([]byte(long), true))
 	got, err = cluster.New(t.Context(), place.client, place.Options).Load(state.JournalPart)
 	must(t, err)
 	if string(got) != line+long {

@@ -153,8 +153,8 @@ type journalWriter struct {
 	lines   []byte         // its content
 }
 
-// Append is part of state.JournalWriter.
-func (w *journalWriter) Append(lines []byte) error {
+// Append is part of state.JournalWriter. All lines are durable.
+func (w *journalWriter) Append(lines []byte, _ bool) error {
 	for len(lines) > 0 {
 		n := fits(lines, w.of.site.SegmentSize-len(w.lines))
 		switch {

@@ -36,7 +36,8 @@ func (g *Graph[K]) Stage(node K, line string, number int) {
 	g.stages[g.add(node)] = stage{line, number}
 }
 
-// Heavy marks a node that counts for the parallelism of a walk also while its visit is idle.
+// Heavy marks a node. A walk has a limit for the heavy nodes that it visits at the same time, idle or
+// not.
 func (g *Graph[K]) Heavy(node K) {
 	if g.heavy == nil {
 		g.heavy = map[int]bool{}

@@ -71,7 +71,7 @@ func TestCycle(t *testing.T) {
 			if err.Error() != test.want {
 				t.Errorf("got %q, want %q", err, test.want)
 			}
-			_, err = test.graph.Walk(t.Context(), 1, func(_ context.Context, node string, _ func()) error {
+			_, err = test.graph.Walk(t.Context(), 1, 1, func(_ context.Context, node string, _ func()) error {
 				t.Errorf("%s was visited", node)
 				return nil
 			})
@@ -85,7 +85,7 @@ func TestCycle(t *testing.T) {
 func TestWalkFailures(t *testing.T) {
 	failure := errors.New("broken")
 	graph := parse("base", "bad: base", "worse: base", "after: bad", "last: after worse", "beside: base")
-	got, err := graph.Walk(t.Context(), 4, func(_ context.Context, node string, _ func()) error {
+	got, err := graph.Walk(t.Context(), 4, 4, func(_ context.Context, node string, _ func()) error {
 		if node == "bad" || node == "worse" {
 			return failure
 		}
@@ -110,7 +110,7 @@ func TestWalkFailures(t *testing.T) {
 func TestWalkPrefersLongChains(t *testing.T) {
 	graph := parse("short", "middle", "long", "m1: middle", "l1: long", "l2: l1")
 	var got []string
-	_, err := graph.Walk(t.Context(), 1, func(_ context.Context, node string, _ func()) error {
+	_, err := graph.Walk(t.Context(), 1, 1, func(_ context.Context, node string, _ func()) error {
 		got = append(got, node)
 		return nil
 	})
@@ -131,7 +131,7 @@ func TestWalkIsBoundedAndParallel(t *testing.T) {
 	}
 	var running, most atomic.Int64
 	full := make(chan struct{})
-	_, err := g.Walk(t.Context(), parallelism, func(context.Context, int, func()) error {
+	_, err := g.Walk(t.Context(), parallelism, parallelism, func(context.Context, int, func()) error {
 		now := running.Add(1)
 		defer running.Add(-1)
 		for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
@@ -160,7 +160,7 @@ func TestWalkStopsWithItsContext(t *testing.T) {
 	var mu sync.Mutex
 	var finished []string
 	failed := make(chan struct{})
-	got, err := graph.Walk(ctx, 2, func(_ context.Context, node string, _ func()) error {
+	got, err := graph.Walk(ctx, 2, 2, func(_ context.Context, node string, _ func()) error {
 		if node == "failing" {
 			defer close(failed)
 			return errors.New("broken")
@@ -274,7 +274,7 @@ func BenchmarkWalk(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			g := chain(n)
 			for b.Loop() {
-				if _, err := g.Walk(b.Context(), 10, func(context.Context, int, func()) error { return nil }); err != nil {
+				if _, err := g.Walk(b.Context(), 10, 10, func(context.Context, int, func()) error { return nil }); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -296,7 +296,7 @@ func TestIdleVisitsTakeNoPlace(t *testing.T) {
 		defer mu.Unlock()
 		order = append(order, what)
 	}
-	_, err := g.Walk(t.Context(), 1, func(_ context.Context, node string, idle func()) error {
+	_, err := g.Walk(t.Context(), 1, 1, func(_ context.Context, node string, idle func()) error {
 		note(node)
 		switch node {
 		case "waits", "waits too":
@@ -336,7 +336,7 @@ func TestLine(t *testing.T) {
 	var mu sync.Mutex
 	var got []string
 	lateBegan := make(chan struct{})
-	results, err := g.Walk(t.Context(), 10, func(_ context.Context, node string, idle func()) error {
+	results, err := g.Walk(t.Context(), 10, 10, func(_ context.Context, node string, idle func()) error {
 		time.Sleep(time.Millisecond) // gives a wrong order time to show
 		mu.Lock()
 		got = append(got, node)
@@ -383,7 +383,7 @@ func TestHeavyNodesHaveTheirOwnBound(t *testing.T) {
 	}
 	var running, most, done atomic.Int64
 	lights := make(chan struct{})
-	_, err := g.Walk(t.Context(), 2, func(_ context.Context, i int, idle func()) error {
+	_, err := g.Walk(t.Context(), 3, 2, func(_ context.Context, i int, idle func()) error {
 		if i >= heavy {
 			if done.Add(1) == light {
 				close(lights)

@@ -30,7 +30,7 @@ const (
 )
 
 // Walk visits each node after all its dependencies were visited without error. It visits up to
-// parallelism nodes (at least one) at the same time. Among the ready nodes, it prefers the one
+// parallelism nodes (at least one) at the same time, of which up to heavy (at least one) are Heavy. Among the ready nodes, it prefers the one
 // with the longest chain of dependents.
 //
 // Nodes that depend on a failed node are skipped, and all other nodes are visited. When the
@@ -39,9 +39,8 @@ const (
 // was visited.
 //
 // A visit that only waits may call idle: another visit then takes its place among the parallel
-// ones. Dependents of the node still wait for the end of its visit. At most parallelism nodes
-// marked Heavy are visited at the same time, idle or not.
-func (g *Graph[K]) Walk(ctx context.Context, parallelism int, visit func(ctx context.Context, node K, idle func()) error) ([]Result[K], error) {
+// ones. Dependents of the node still wait for the end of its visit. A Heavy node counts, idle or not.
+func (g *Graph[K]) Walk(ctx context.Context, parallelism, heavy int, visit func(ctx context.Context, node K, idle func()) error) ([]Result[K], error) {
 	order, err := g.order()
 	if err != nil {
 		return nil, err
@@ -57,7 +56,7 @@ func (g *Graph[K]) Walk(ctx context.Context, parallelism int, visit func(ctx con
 		err  error
 	}
 	heard := make(chan news)
-	queue := g.queue(order, max(parallelism, 1))
+	queue := g.queue(order, max(heavy, 1))
 	running, idle := 0, map[int]bool{}
 	for {
 		for running-len(idle) < max(parallelism, 1) && ctx.Err() == nil {

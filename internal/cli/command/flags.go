@@ -9,6 +9,7 @@ import (
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/present/publish"
 	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -129,5 +130,5 @@ func PolicyFlag() cli.Flag {
 
 // ParallelismFlag is -parallelism.
 func ParallelismFlag() cli.Flag {
-	return &cli.IntFlag{Name: "parallelism", Value: 10, Usage: "work on up to `N` objects at once; waiting objects do not count, but at most N jobs and rollouts of services run at once"}
+	return &cli.IntFlag{Name: "parallelism", Value: providers.Parallelism, Usage: "work on up to `N` objects at once; waiting objects do not count; at most ten jobs and rollouts of services run at once"}
 }

@@ -54,7 +54,7 @@ type Engine struct {
 	// Log gets the decision about each object. Nil: there is no log.
 	Log *slog.Logger
 	// Parallelism is how many requests, and how many actions, run at the same time.
-	// Zero: the defaults of the planner and the executor.
+	// Zero: providers.Parallelism.
 	Parallelism int
 	// SharedState: the state is kept in the cluster. If it is not there although objects are, it
 	// is lost or at another place, and no plan may begin a second one.

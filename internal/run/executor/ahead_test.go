@@ -72,7 +72,7 @@ func (r *remote) Check() error {
 
 type remoteJournal struct{ *remote }
 
-func (j remoteJournal) Append(lines []byte) error {
+func (j remoteJournal) Append(lines []byte, _ bool) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.parts[state.JournalPart] = append(j.parts[state.JournalPart], lines...)

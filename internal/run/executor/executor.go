@@ -69,9 +69,10 @@ type Options struct {
 	// returns as soon as the server answers, or an error if the server has not answered
 	// for the given time. May be nil.
 	Reachable func(context.Context, time.Duration) error
-	// Parallelism limits the actions that run at the same time; 0: 10. Actions that only
-	// wait until their object is ready do not count. The same number limits the jobs and
-	// changed workloads of services that become ready at the same time.
+	// Parallelism limits the actions that run at the same time; 0: providers.Parallelism.
+	// Actions that only wait until their object is ready do not count. Jobs and changed
+	// workloads of services count until they are ready, and at most ten of them run at the same
+	// time.
 	Parallelism int
 	// Held are actions that must not start. They fail with the given errors.
 	Held map[addrs.Object]error
@@ -81,8 +82,10 @@ type Options struct {
 }
 
 const (
-	defaultParallelism = 10
-	defaultTimeout     = 10 * time.Minute
+	defaultTimeout = 10 * time.Minute
+	// maxRollouts limits the jobs, and the workloads in a rollout, that load the nodes of a cluster
+	// at the same time.
+	maxRollouts = 10
 	// grace is how long a write may go on after the apply was interrupted.
 	grace = 30 * time.Second
 )
@@ -168,7 +171,7 @@ func Apply(ctx context.Context, plan *plans.Plan, options Options) (*Result, err
 	if r.intents, err = recordIntents(options.Session, plan, options.Held); err != nil {
 		return nil, err
 	}
-	walked, err := graph.Walk(ctx, options.Parallelism, r.visit)
+	walked, err := graph.Walk(ctx, r.options.Parallelism, min(r.options.Parallelism, maxRollouts), r.visit)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +203,7 @@ func brought(a *plans.Action) bool {
 	return addrs.SplitBlock(a.Address.Block).Type == "manifest"
 }
 
-// heavy reports whether Parallelism also limits an action while it waits: jobs, and
+// heavy reports whether maxRollouts limits an action, also while it waits: jobs, and
 // workloads in a rollout. Objects of manifests are never heavy, because each may wait for
 // any other.
 func (r *run) heavy(index int) bool {
@@ -245,7 +248,7 @@ type run struct {
 // the rules of the server.
 func prepare(ctx context.Context, plan *plans.Plan, options Options) (*run, error) {
 	if options.Parallelism <= 0 {
-		options.Parallelism = defaultParallelism
+		options.Parallelism = providers.Parallelism
 	}
 	if options.Timeout <= 0 {
 		options.Timeout = defaultTimeout

@@ -85,7 +85,7 @@ func TestObjectsOfAManifestGoOutByKind(t *testing.T) {
 	}
 	var actions []plans.Action
 	for i := range 12 {
-		for _, kind := range []string{"ConfigMap", "Job", "Secret", "ServiceAccount"} {
+		for _, kind := range []string{"ConfigMap", "Job", "Namespace"} {
 			verb := plans.Create
 			if kind == "Job" {
 				verb = plans.Run
@@ -97,7 +97,7 @@ func TestObjectsOfAManifestGoOutByKind(t *testing.T) {
 	if !result.Complete() {
 		t.Errorf("got %v", outcomes(result))
 	}
-	diff(t, "kinds", []string{"ServiceAccount", "Secret", "ConfigMap", "Job"}, got)
+	diff(t, "kinds", []string{"Namespace", "ConfigMap", "Job"}, got)
 }
 
 // TestTimeOfAManifest checks when an object of a manifest times out. An object that depends on

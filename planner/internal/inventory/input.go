@@ -73,7 +73,7 @@ type Input struct {
 	// Values adds to every action its object before and after, as far as kolla owns or
 	// changes it. A plan that is only shown and applied does not need them.
 	Values bool
-	// Parallelism is how many objects are compared at the same time; 0: ten.
+	// Parallelism is how many objects are compared at the same time; 0: providers.Parallelism.
 	Parallelism int
 	Now         time.Time
 }

@@ -90,7 +90,7 @@ func newInventory(in Input) *Inventory {
 	}
 	in.Objects = order.Complete(in.Objects)
 	if in.Parallelism <= 0 {
-		in.Parallelism = 10
+		in.Parallelism = providers.Parallelism
 	}
 	return &Inventory{
 		Input:      in,
