@@ -28,6 +28,7 @@ import (
 	"kolla.openstack.org/kolla/internal/base/crash"
 	"kolla.openstack.org/kolla/internal/base/redaction"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/decode"
 )
 
 const (
@@ -125,7 +126,10 @@ func newClients(config *rest.Config, traffic *traffic) (*Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects, err := dynamic.NewForConfigAndClient(config, web)
+	untyped := dynamic.ConfigFor(config)
+	untyped.NegotiatedSerializer = decode.Serializer{NegotiatedSerializer: untyped.NegotiatedSerializer}
+	untyped.APIPath = "/" // each request has its whole path
+	objects, err := rest.UnversionedRESTClientForConfigAndClient(untyped, web)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +145,7 @@ func newClients(config *rest.Config, traffic *traffic) (*Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Connection{server: config.Host, Objects: objects, Core: core, Leases: leases, Discovery: directory, traffic: traffic}
+	c := &Connection{server: config.Host, Objects: dynamic.New(objects), Core: core, Leases: leases, Discovery: directory, traffic: traffic}
 	traffic.probe = c.probe
 	return c, nil
 }

@@ -1,5 +1,5 @@
 // Package list lists objects: all of one kind (All), or everything in a namespace (Contents).
-// It reads large lists in pages, with a fast decoder.
+// It reads large lists in pages.
 package list
 
 import (
@@ -18,6 +18,7 @@ import (
 	"kolla.openstack.org/kolla/internal/base/crash"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/decode"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 )
 
@@ -70,7 +71,7 @@ func All(ctx context.Context, a *resources.Access, kind schema.GroupVersionKind,
 }
 
 // At reads all objects at a place.
-func At(ctx context.Context, c *connect.Connection, at resources.Place) (*Result, error) {
+func At(ctx context.Context, c *connect.Connection, at resources.Place) (*decode.List, error) {
 	all, err := pages(ctx, c, at, pageSize)
 	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 		// The list took longer than the server keeps old versions. Pages would expire again;
@@ -82,8 +83,8 @@ func At(ctx context.Context, c *connect.Connection, at resources.Place) (*Result
 
 // pages lists objects in pages of a size; 0: all at once. While it decodes one page, it
 // requests the next one.
-func pages(ctx context.Context, c *connect.Connection, at resources.Place, size int64) (*Result, error) {
-	var lists []*Result
+func pages(ctx context.Context, c *connect.Connection, at resources.Place, size int64) (*decode.List, error) {
+	var lists []*decode.List
 	group, ctx := errgroup.WithContext(ctx)
 	// It decodes one page at a time, so memory contains two pages at most.
 	group.SetLimit(1)
@@ -93,11 +94,11 @@ func pages(ctx context.Context, c *connect.Connection, at resources.Place, size 
 			return nil, errors.Join(group.Wait(), err)
 		}
 		announced := make(chan string, 1)
-		read := &Result{}
+		read := &decode.List{}
 		lists = append(lists, read)
 		group.Go(crash.Catching(func() error {
 			defer close(announced)
-			return read.parse(raw, func(next string) { announced <- next })
+			return read.Parse(raw, func(next string) { announced <- next })
 		}))
 		next = <-announced
 	}

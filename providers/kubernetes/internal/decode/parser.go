@@ -1,86 +1,13 @@
-package list
+package decode
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"strconv"
-	"strings"
 	"sync"
 	"unicode/utf8"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
-
-// Result is one page of a LIST, or all pages together.
-type Result struct {
-	apiVersion string
-	kind       string // "DeploymentList"
-	Version    string // of the list; equal in all pages
-	Items      []*unstructured.Unstructured
-}
-
-// parse reads a page into an empty Result. It calls announce once with the continue token,
-// as soon as it has read it. The token comes before the items, so the next page can be
-// requested meanwhile.
-func (l *Result) parse(raw []byte, announce func(next string)) error {
-	p := &parser{raw: raw, strings: map[string]string{}}
-	var once sync.Once
-	err := p.members(func(name string) error {
-		switch name {
-		case "items":
-			return p.items(l)
-		case "metadata":
-			value, err := p.value(0)
-			metadata, _ := value.(map[string]any)
-			l.Version, _ = metadata["resourceVersion"].(string)
-			next, _ := metadata["continue"].(string)
-			once.Do(func() { announce(next) })
-			return err
-		}
-		value, err := p.value(0)
-		switch text, _ := value.(string); name {
-		case "apiVersion":
-			l.apiVersion = text
-		case "kind":
-			l.kind = text
-		}
-		return err
-	})
-	if p.peek(); err == nil && p.at < len(p.raw) {
-		err = errSyntax
-	}
-	// The server omits kind and version in items, because the list has them.
-	kind := strings.TrimSuffix(l.kind, "List")
-	for _, u := range l.Items {
-		if u.GetKind() == "" && u.GetAPIVersion() == "" {
-			u.Object["kind"], u.Object["apiVersion"] = kind, l.apiVersion
-		}
-	}
-	return err
-}
-
-// items reads the objects of a page; null is an empty list. If a field occurs twice, the
-// last one counts.
-func (p *parser) items(l *Result) error {
-	l.Items = nil
-	if p.peek() == 'n' {
-		return p.literal("null")
-	}
-	return p.elements(func() error {
-		if p.peek() != '{' {
-			return errSyntax
-		}
-		content, err := p.object(0)
-		l.Items = append(l.Items, &unstructured.Unstructured{Object: content})
-		return err
-	})
-}
-
-// Lists are most of the data that a plan reads, and nearly all that it keeps in memory.
-// Other decoders pass over an answer four times, and allocate each field name of each
-// object. This parser passes once, and allocates each name once. Its result equals that of
-// unstructured.UnmarshalJSON.
 
 // parser reads JSON.
 type parser struct {
@@ -93,6 +20,16 @@ type parser struct {
 	// managedFields are empty objects.
 	leaves bool
 }
+
+// tables has the strings of parsers that are done, for the next ones.
+var tables = sync.Pool{New: func() any { return map[string]string{} }}
+
+// newParser returns a parser. The caller calls free when nothing is left to read.
+func newParser(raw []byte) *parser {
+	return &parser{raw: raw, strings: tables.Get().(map[string]string)}
+}
+
+func (p *parser) free() { tables.Put(p.strings) }
 
 // leaf is the shared empty object.
 var leaf = map[string]any{}
