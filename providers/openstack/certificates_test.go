@@ -7,8 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/crypto/ssh"
 )
 
 // withCryptography returns a Python that has the module cryptography.
@@ -149,8 +152,38 @@ func TestCertificates(t *testing.T) {
 			}
 		}
 	}
+	if a, b, strange := sshIdentity(t, dirs["a"]), sshIdentity(t, dirs["b"]), sshIdentity(t, dirs["strange"]); a != b || a == strange {
+		t.Errorf("the nodes have the keys %s, %s and, with another secret, %s", a, b, strange)
+	}
 	holdUsage(t, libvirtOf(dirs["a"]), qemuOf(dirs["a"]))
 	holdPrivate(t, dirs["a"])
+}
+
+// sshIdentity returns the fingerprint of a node's key of SSH. It checks that the node accepts this key
+// from clients, without any forwarding, and from every server.
+func sshIdentity(t *testing.T, dir string) string {
+	t.Helper()
+	read := func(name string) []byte {
+		raw, err := os.ReadFile(filepath.Join(dir, "ssh", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return raw
+	}
+	own, err := ssh.ParsePrivateKey(read("identity"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := ssh.FingerprintSHA256(own.PublicKey())
+	client, _, options, _, err := ssh.ParseAuthorizedKey(read("authorized"))
+	if err != nil || ssh.FingerprintSHA256(client) != want || !slices.Equal(options, []string{"restrict"}) {
+		t.Errorf("%s accepts the client %v with the options %q, %v", dir, client, options, err)
+	}
+	_, hosts, server, _, _, err := ssh.ParseKnownHosts(read("known"))
+	if err != nil || ssh.FingerprintSHA256(server) != want || !slices.Equal(hosts, []string{"*"}) {
+		t.Errorf("%s accepts the server %v at %q, %v", dir, server, hosts, err)
+	}
+	return want
 }
 
 // holdUsage checks the key usage of certificates. libvirt and QEMU refuse a certificate without
@@ -186,7 +219,7 @@ func holdPrivate(t *testing.T, dir string) {
 		}
 		return nil
 	})
-	if err != nil || files != 11 {
+	if err != nil || files != 14 {
 		t.Errorf("%d files, %v", files, err)
 	}
 }

@@ -37,6 +37,7 @@ func TestServersByRelease(t *testing.T) {
 		files   = " --config-file /etc/neutron/neutron.conf --config-file /etc/neutron/plugins/ml2/ml2_conf.ini"
 		sb      = "tcp:ovn-sb-0.ovn-sb.openstack.svc.cluster.local:6642,tcp:ovn-sb-1.ovn-sb.openstack.svc.cluster.local:6642,tcp:ovn-sb-2.ovn-sb.openstack.svc.cluster.local:6642"
 		compute = "sh -ec a=$(cat /run/libvirt/pki/address); OS_LIBVIRT__LIVE_MIGRATION_INBOUND_ADDR=$a exec nova-compute"
+		sshd    = `sh -ec chmod 0755 /run/sshd; exec /usr/sbin/sshd -D -e -o "ListenAddress=$NODE_IP"`
 		many    = `ulimit -S -n 65535 2> /dev/null || ulimit -S -n "$(ulimit -H -n)"; exec "$@"`
 		agent   = " --config-file /etc/neutron/neutron_ovn_metadata_agent.ini --config-dir /etc/neutron/neutron_ovn_metadata_agent.ini.d"
 	)
@@ -59,8 +60,10 @@ func TestServersByRelease(t *testing.T) {
 		"neutron-ovn-metadata/agent":        "dumb-init --single-child -- " + connect + "neutron-ovn-metadata-agent" + agent,
 		"nova-compute-fast/compute":         compute,
 		"nova-compute-fast/compute/libvirt": "sh -ec libvirt.sh sh ",
+		"nova-compute-fast/compute/ssh":     sshd,
 		"nova-compute-slow/compute":         compute,
 		"nova-compute-slow/compute/libvirt": "sh -ec libvirt.sh sh ",
+		"nova-compute-slow/compute/ssh":     sshd,
 	}
 	one := map[string]string{"neutron/api": connect + "neutron-server" + files}
 	split := map[string]string{

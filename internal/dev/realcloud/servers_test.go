@@ -402,6 +402,21 @@ func serverMoves(t *testing.T, c *cloud) {
 	}
 }
 
+// serverMovesOff checks that a server moves to another node while it is off, and gets a larger flavor.
+func serverMovesOff(t *testing.T, c *cloud) {
+	var moved struct {
+		Host          string
+		Took, Resized float64
+	}
+	c.servers(t, &moved, "move_off", "guest-4", "real-3")
+	if moved.Host != "real-3" {
+		t.Errorf("guest-4 is on %s, want real-3", moved.Host)
+	}
+	measured(t, "cold migration of a server, in seconds", moved.Took)
+	measured(t, "resize of a server, in seconds", moved.Resized)
+	c.answers(t, "guest-4")
+}
+
 // nodeIsTakenOut checks that an apply removes a node without the label from Nova, Neutron and
 // Placement.
 func nodeIsTakenOut(t *testing.T, c *cloud) {

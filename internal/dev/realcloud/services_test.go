@@ -43,6 +43,7 @@ func TestServices(t *testing.T) {
 		)},
 		{"changed inside", insideIsNotCompared},
 		{"node added", nodeIsAdded},
+		{"server moved off", serverMovesOff},
 		{"server moved", serverMoves},
 		{"power cut", serversComeBack},
 		{"control plane replaced", controlPlaneIsReplaced},

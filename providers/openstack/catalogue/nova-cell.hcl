@@ -37,6 +37,8 @@ definition "nova-cell" {
     roles = ["admin", "service"]
   }
 
+  secret "migration" {} # hypervisors of the cell authenticate each other with it when servers move
+
   locals { auth = merge(user.nova_cell.auth, { valid_interfaces = "internal" }) }
 
   config "nova.conf" {
@@ -133,4 +135,5 @@ definition "nova-cell" {
   output "queue_settings" { value = queue.nova.settings }
   output "queue_port" { value = queue.nova.port }
   output "cell_database" { value = database.nova.url }
+  output "migration_secret" { value = secret.migration.value }
 }

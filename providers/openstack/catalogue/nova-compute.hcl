@@ -51,7 +51,7 @@ definition "nova-compute" {
   input "migration_network" {
     type        = string
     default     = null
-    description = "Network that servers move through, encrypted; by default that of the node's address. Its TCP ports 16514 and 49152-49215 have to be open."
+    description = "Network that servers move through, encrypted; by default that of the node's address. TCP ports 16514 and 49152-49215 have to be open in it."
   }
 
   input "cell" {
@@ -62,6 +62,8 @@ definition "nova-compute" {
       queue_port     = number
       cell_database  = string
       ports          = any
+      # Of the cell, so that its hypervisors accept each other only.
+      migration_secret = string
     })
     default     = null
     description = "Service of the definition nova-cell that the hypervisors belong to; by default the first cell."
@@ -166,7 +168,19 @@ definition "nova-compute" {
     format    = "raw"
     sensitive = true
     path      = "/run/secrets/migration.key"
-    content   = service.nova.migration_secret
+    content   = local.cell.migration_secret
+  }
+
+  config "ssh_config" {
+    format  = "raw"
+    path    = "/etc/ssh/ssh_config"
+    content = file("${path.module}/nova/ssh_config")
+  }
+
+  config "sshd_config" {
+    format  = "raw"
+    path    = "/etc/ssh/sshd_config"
+    content = file("${path.module}/nova/sshd_config")
   }
 
   config "nova-db.conf" {
@@ -206,7 +220,7 @@ definition "nova-compute" {
     command      = ["sh", "-ec", "a=$(cat /run/libvirt/pki/address); OS_LIBVIRT__LIVE_MIGRATION_INBOUND_ADDR=$a exec nova-compute"]
     privileged   = input.nfs
     capabilities = input.nfs ? [] : ["CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "KILL", "NET_ADMIN", "SYS_ADMIN"]
-    config       = ["nova-compute.conf", "ceph.conf", "ceph.client.cinder.keyring"]
+    config       = ["nova-compute.conf", "ceph.conf", "ceph.client.cinder.keyring", "ssh_config"]
     grace_period = 90
     env = {
       OS_DEFAULT__HOST                   = node.name
@@ -276,6 +290,22 @@ definition "nova-compute" {
         period  = 2
         timeout = 20
         retries = 90
+      }
+    }
+
+    # Nova copies disks through it when a server is resized or moved while it is off.
+    sidecar "ssh" {
+      image        = "nova-ssh"
+      reason       = "Hypervisors write the disks of servers that move to this node."
+      command      = ["sh", "-ec", "chmod 0755 /run/sshd; exec /usr/sbin/sshd -D -e -o \"ListenAddress=$NODE_IP\""]
+      capabilities = ["AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID", "SYS_CHROOT"]
+      config       = ["sshd_config"]
+      writable     = ["/run/sshd"]
+      env          = { NODE_IP = node.ip }
+
+      resources {
+        requests = { cpu = "10m", memory = "16Mi" }
+        limits   = { memory = "512Mi" }
       }
     }
 

@@ -113,9 +113,10 @@ func Layers() []Layer {
 			Name:   "nova",
 			Parent: "rbd",
 			Packages: []string{
-				"nova-api", "nova-conductor", "nova-scheduler", "python3-libvirt",
+				"nova-api", "nova-conductor", "nova-scheduler", "openssh-client", "python3-libvirt",
 			},
 		},
+		{Name: "nova-ssh", Parent: "nova", Packages: []string{"openssh-server"}},
 		{Name: "placement", Parent: "openstack-base", Packages: []string{"placement-api"}},
 		// The Ceph cluster outside of the cloud. Its layer is above the one with the clients.
 		{Name: "ceph", Parent: "rbd", Packages: []string{"ceph-mgr", "ceph-mon", "ceph-osd"}},
@@ -226,6 +227,7 @@ func Images() []Image {
 		service("nova-libvirt", "libvirt", ""),
 		openstack("nova-novncproxy", "nova", "nova"),
 		openstack("nova-scheduler", "nova", "nova"),
+		openstack("nova-ssh", "nova-ssh", ""),
 		service("openvswitch-db-server", "ovn", ""),
 		service("openvswitch-vswitchd", "ovn", ""),
 		service("ovn-controller", "ovn", ""),

@@ -60,6 +60,7 @@ func TestOpenStackImages(t *testing.T) {
 		"nova-conductor":             "nova",
 		"nova-novncproxy":            "nova",
 		"nova-scheduler":             "nova",
+		"nova-ssh":                   "",
 		"placement-api":              "",
 	}
 	for _, image := range recipe.Images() {

@@ -1,11 +1,12 @@
-"""Makes the certificates with which hypervisors authenticate each other when servers move.
+"""Makes the certificates and keys with which hypervisors authenticate each other when servers move.
 
 python3 certificates.py SECRET DIRECTORY
 
 The keys of two certificate authorities, libvirt's and QEMU's, follow from the random secret in
 the file SECRET. All hypervisors have it, so all have the same authorities. At every start each
 makes a certificate of its own from either. libvirtd refuses QEMU's, as a guest may take over
-its QEMU.
+its QEMU. The key of SSH follows from the secret, too: it identifies hypervisors to each other, as
+clients and as servers.
 """
 
 import datetime
@@ -17,7 +18,7 @@ import sys
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 secret_file, directory = sys.argv[1:]
@@ -115,4 +116,9 @@ for program, authority_file, certificates, keys in (
         write(f"{program}/{file}", own)
     for file in keys:
         write(f"{program}/{file}", private)
+identity = ed25519.Ed25519PrivateKey.from_private_bytes(hashlib.sha256(f"identity of SSH {secret}".encode()).digest())
+public = identity.public_key().public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
+write("ssh/identity", identity.private_bytes(PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption()))
+write("ssh/known", b"* " + public + b"\n")
+write("ssh/authorized", b"restrict " + public + b"\n")
 write("address", ip.encode())
