@@ -36,7 +36,7 @@ func TestServices(t *testing.T) {
 		{"pods deleted", noRequestFails},
 		{"volumes", volumesAreMade},
 		{"used", beside(
-			[]step{{"secret", secretComesBack}, {"resource provider", providerIsKept}, {"dashboard", dashboardShowsImage}},
+			[]step{{"roles", rolesDecide}, {"secret", secretComesBack}, {"resource provider", providerIsKept}, {"dashboard", dashboardShowsImage}},
 			[]step{{"volume of an image", volumeHoldsImage}, {"backup", backupComesBack}},
 			[]step{{"volume moved", volumeMoves}}, // to a server that runs since before the rollout
 			[]step{{"stack", stackCompletes}},

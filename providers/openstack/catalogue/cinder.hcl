@@ -70,14 +70,11 @@ definition "cinder" {
 
   config "cinder.conf" {
     values = {
-      DEFAULT = { glance_api_servers = try(service.glance.url, null) }
-      keystone_authtoken = {
-        service_type                 = "block-storage"
-        service_token_roles_required = true
-      }
-      service_user = merge(user.cinder.auth, { send_service_user_token = true })
-      nova         = local.auth
-      glance       = cloud.release >= 2025.2 ? local.auth : null
+      DEFAULT            = { glance_api_servers = try(service.glance.url, null) }
+      keystone_authtoken = { service_type = "block-storage" }
+      service_user       = merge(user.cinder.auth, { send_service_user_token = true })
+      nova               = local.auth
+      glance             = cloud.release >= 2025.2 ? local.auth : null
       barbican = {
         auth_endpoint          = "${service.keystone.url}/v3"
         barbican_endpoint_type = "internal"
