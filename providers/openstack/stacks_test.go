@@ -117,7 +117,8 @@ func TestStacksJobs(t *testing.T) {
 			continue
 		}
 		for _, job := range s.Jobs {
-			jobs = append(jobs, s.Name+" "+job.When+" "+job.Name+": "+strings.Join(job.Pod.Command, " ")+", "+strings.Join(job.Pod.Configs, " "))
+			command := strings.ReplaceAll(strings.Join(job.Pod.Command, " "), script(t, "cinder/retire.py"), "retire.py")
+			jobs = append(jobs, s.Name+" "+job.When+" "+job.Name+": "+command+", "+strings.Join(job.Pod.Configs, " "))
 		}
 		for _, f := range s.Configs {
 			for _, o := range f.Options {
@@ -130,6 +131,7 @@ func TestStacksJobs(t *testing.T) {
 	slices.Sort(jobs)
 	want := []string{
 		"cinder after db-online: cinder-manage db online_data_migrations, cinder-db.conf",
+		"cinder after retire: python3 -c retire.py, cinder-db.conf",
 		"cinder before db-sync: cinder-manage db sync, cinder-db.conf",
 		"heat before db-sync: heat-manage db_sync, heat-db.conf",
 	}

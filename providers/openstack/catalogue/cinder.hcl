@@ -139,6 +139,19 @@ definition "cinder" {
     command = ["cinder-manage", "db", "online_data_migrations"]
   }
 
+  # Deletes backends that are no longer declared, and the service for backups.
+  job "retire" {
+    from     = "database"
+    when     = "after"
+    command  = ["python3", "-c", file("${path.module}/cinder/retire.py")]
+    timeout  = 600
+    attempts = 2
+    env = {
+      PODS   = "${self.name}-volume-0 ${self.name}-backup-0"
+      WANTED = join(" ", concat([for name in keys(input.backends) : "${self.name}-volume-0@${name}"], local.backups ? ["${self.name}-backup-0"] : []))
+    }
+  }
+
   workload "api" {
     config = ["cinder-api.conf", "cinder-api-uwsgi.ini", "policy.yaml"]
 

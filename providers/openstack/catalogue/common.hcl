@@ -23,6 +23,9 @@ locals {
     harakiri-verbose = true
     # Where the service cannot be loaded the pod ends, and its log says why.
     need-app = true
+    # uWSGI logs in one line that a client went away. Its exception in the service would be logged as
+    # CRITICAL, with no other effect.
+    disable-write-exception = true
     # http-socket closes each connection after the answer. Clients that do not know send
     # the next request into it.
     add-header = "Connection: close"

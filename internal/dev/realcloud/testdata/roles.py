@@ -31,7 +31,7 @@ REQUESTS = (
     ("compute", "GET", "/servers", None, (200, 200, 200)),
     ("compute", "POST", "/os-server-groups", {"server_group": {"name": NAME, "policies": ["affinity"]}}, (403, 200, 200)),
     ("block-storage", "GET", "/PROJECT/volumes", None, (200, 200, 200)),
-    ("block-storage", "POST", "/PROJECT/volumes", {"volume": {"size": 1, "name": NAME}}, (403, 202, 202)),
+    ("block-storage", "POST", "/PROJECT/volumes", {"volume": {"size": 1, "name": NAME, "volume_type": "rbd"}}, (403, 202, 202)),
     ("block-storage", "GET", "/PROJECT/os-services", None, (403, 403, 403)),
 )
 
