@@ -24,6 +24,14 @@ definition "cinder" {
       (b.type != "nfs" || can(regex("^[^:]+:/", b.share))) && (b.type != "other" || contains(keys(b.settings), "volume_driver"))])
       error_message = "Cinder needs backends: nfs (only one) with a share such as \"nas.example.org:/volumes\", other with volume_driver among its settings."
     }
+
+    validation {
+      condition = !contains(cloud.services, "nova-compute") || length(local.unreachable) == 0
+      error_message = join(" ", [
+        "No server could attach a volume of ${join(", ", local.unreachable)}: the hypervisors of nova-compute have neither iscsid nor multipathd,",
+        "and no software of vendors. They attach volumes in Ceph and on NFS. For other volumes they need a definition of your own.",
+      ])
+    }
   }
 
   input "backup" {
@@ -33,9 +41,12 @@ definition "cinder" {
   }
 
   locals {
-    uid     = 42407
-    rbd     = anytrue([for b in input.backends : b.type == "rbd"])
-    share   = join("", [for b in input.backends : b.share if b.type == "nfs"])
+    uid   = 42407
+    rbd   = anytrue([for b in input.backends : b.type == "rbd"])
+    share = join("", [for b in input.backends : b.share if b.type == "nfs"])
+    # Backends with a driver of Cinder that is neither for Ceph nor for NFS.
+    unreachable = [for name, b in input.backends : name if can(regex("^cinder[.]volume[.]drivers[.]", b.settings["volume_driver"])) &&
+    !can(regex("[.]RBDDriver$|(?i:nfs)", b.settings["volume_driver"])) && try(b.settings["netapp_storage_protocol"], "") != "nfs"]
     backups = input.backup != null
     ceph    = local.backups && !can(input.backup.settings["backup_driver"])
     drivers = yamldecode(file("${path.module}/cinder/drivers.yaml"))
