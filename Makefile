@@ -35,6 +35,8 @@ bin/kolla-devcluster: $(DEVCLUSTER_SOURCES)
 
 devnode: bin/node/kolla-devnode ## build bin/node, what the real nodes of the local cluster run (as root: installs packages)
 
+COMPILE := internal/dev/devcluster/compile
+
 # Static programs are for images that hold nothing else.
 STATIC := -linkmode external -extldflags "-static -Wl,--no-warnings"
 
@@ -43,14 +45,14 @@ bin/node/kolla-devnode: $(DEVCLUSTER_SOURCES)
 	@mkdir -p bin/node/cni bin/node/images
 	@echo "Building what real nodes run: kubelet, containerd, runc, CNI plugins, CoreDNS, from source."
 	@echo "The first build takes some minutes; later ones are cached."
-	cd internal/dev/devcluster && go build -ldflags '-s -w' -o ../../../bin/node/ \
+	$(COMPILE) bin/node/ -ldflags '-s -w' \
 	  github.com/containerd/containerd/v2/cmd/containerd github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2
-	cd internal/dev/devcluster && go build -ldflags '-s -w' -tags seccomp -o ../../../bin/node/ github.com/opencontainers/runc
-	cd internal/dev/devcluster && go build -ldflags '-s -w' -o ../../../bin/node/cni/ \
+	$(COMPILE) bin/node/ -ldflags '-s -w' -tags seccomp github.com/opencontainers/runc
+	$(COMPILE) bin/node/cni/ -ldflags '-s -w' \
 	  $(addprefix github.com/containernetworking/plugins/plugins/,main/bridge main/loopback ipam/host-local meta/portmap)
-	cd internal/dev/devcluster && go build -ldflags '-s -w $(STATIC)' -o ../../../bin/node/images/pause ./pause
-	cd internal/dev/devcluster && go build -ldflags '-s -w $(STATIC)' -o ../../../bin/node/images/coredns ./dns
-	cd internal/dev/devcluster && go build -ldflags "$$(cat ldflags)" -o ../../../bin/node/kolla-devnode ./devnode
+	$(COMPILE) bin/node/images/pause -ldflags '-s -w $(STATIC)' ./pause
+	$(COMPILE) bin/node/images/coredns -ldflags '-s -w $(STATIC)' ./dns
+	$(COMPILE) bin/node/kolla-devnode -ldflags "$$(cat internal/dev/devcluster/ldflags)" ./devnode
 
 images: devnode ## make bin/images, container images from Debian packages, for real nodes (as root)
 	cd internal/dev/devimages && go build -o ../../../bin/kolla-devimages .

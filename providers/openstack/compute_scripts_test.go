@@ -704,3 +704,56 @@ func TestNovaMap(t *testing.T) {
 		}
 	}
 }
+
+// TestNames checks that each node gets names of its own for iSCSI and NVMe, and keeps those that it has.
+func TestNames(t *testing.T) {
+	files := []string{"iscsi/initiatorname.iscsi", "nvme/hostnqn", "nvme/hostid"}
+	const id = "0f1e2d3c-0000-4000-8000-000000000001"
+	node := func(have map[string]string) map[string]string {
+		root := t.TempDir()
+		write := func(name, content string) {
+			path := filepath.Join(root, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write("proc/sys/kernel/random/uuid", id+"\n")
+		for _, name := range []string{"etc/iscsi", "etc/nvme"} {
+			if err := os.MkdirAll(filepath.Join(root, name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, content := range have {
+			write("etc/"+name, content)
+		}
+		for range 2 { // the pod starts again
+			if out, err := runScript(t, "nova/names.sh", nil, "sh", root); err != nil || out != "" {
+				t.Fatalf("%v, %q", err, out)
+			}
+		}
+		got := map[string]string{}
+		for _, name := range files {
+			content, _ := os.ReadFile(filepath.Join(root, "etc", name))
+			got[name] = string(content)
+		}
+		return got
+	}
+	made := map[string]string{
+		files[0]: "InitiatorName=iqn.2016-04.com.open-iscsi:" + id + "\n",
+		files[1]: "nqn.2014-08.org.nvmexpress:uuid:" + id + "\n",
+		files[2]: id + "\n",
+	}
+	own := map[string]string{files[0]: "InitiatorName=iqn.1993-08.org.debian:01:1\n", files[1]: "nqn.2014-08.org.nvmexpress:uuid:2\n", files[2]: "2\n"}
+	for name, c := range map[string]struct{ have, want map[string]string }{
+		"new":         {nil, made},
+		"own":         {own, own},
+		"interrupted": {map[string]string{files[0]: "", files[2]: "3\n"}, made},
+	} {
+		if diff := cmp.Diff(c.want, node(c.have)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

@@ -426,3 +426,33 @@ func TestQueue(t *testing.T) {
 		t.Errorf("with a wrong password: %v", err)
 	}
 }
+
+// TestDefaultRoles checks that every API decides by the default roles of OpenStack, so that a reader can
+// change nothing, and believes a service that speaks for a user only if it has the role service.
+func TestDefaultRoles(t *testing.T) {
+	for _, dir := range []string{"images", "servers", "stacks"} {
+		for _, release := range []string{"2025.1", "2025.2", "2026.1"} {
+			options := stackOptions(inRelease(t, filepath.Join("testdata", dir), release))
+			apis := map[string]bool{"keystone keystone.conf": true}
+			for option := range options {
+				if file, found := strings.CutSuffix(option, " keystone_authtoken www_authenticate_uri"); found {
+					apis[file] = true
+					if options[file+" keystone_authtoken service_token_roles_required"] != "true" {
+						t.Errorf("%s, %s: any service speaks for users", release, file)
+					}
+				}
+			}
+			if len(apis) < 4 {
+				t.Errorf("%s has only the APIs %v", dir, apis)
+			}
+			for file := range apis {
+				if options[file+" oslo_policy enforce_new_defaults"] != "true" {
+					t.Errorf("%s, %s: former defaults of policies are in force", release, file)
+				}
+			}
+			if dir == "images" && options["barbican barbican-api.conf oslo_policy enforce_scope"] != "true" {
+				t.Errorf("%s: Barbican takes tokens of any scope", release)
+			}
+		}
+	}
+}

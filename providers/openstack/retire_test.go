@@ -96,3 +96,44 @@ func TestRetire(t *testing.T) {
 		})
 	}
 }
+
+// TestRetireBackends checks which services the job of Cinder deletes.
+func TestRetireBackends(t *testing.T) {
+	host := func(name string, up int) entry { return entry{"host": name, "up_until": up} }
+	kept := []entry{host("cinder-volume-0@rbd", 9999), host("cinder-scheduler-1", 0), host("cinder-volume-00@old", 0), host("lvm-1@lvm", 0)}
+	many := make([]entry, 0, 7)
+	for _, id := range strings.Fields("g f e d c b a") {
+		many = append(many, entry{"id": id, "host": "cinder-volume-0@old#pool"})
+	}
+	for name, c := range map[string]struct {
+		services, volumes, backups []entry
+		want                       string
+		fails                      bool
+	}{
+		"none":     {},
+		"backend":  {services: []entry{host("cinder-volume-0@old", 0)}, volumes: []entry{{"id": "a", "host": "cinder-volume-0@older"}}, want: "cinder-volume-0@old deleted\ncinder-volume-0@old has been taken out.\n"},
+		"just now": {services: []entry{host("cinder-volume-0@old", 60)}, want: "cinder-volume-0@old deleted\ncinder-volume-0@old has been taken out.\n"},
+		"backups":  {services: []entry{host("cinder-backup-0", 0)}, want: "cinder-backup-0 deleted\ncinder-backup-0 has been taken out.\n"},
+		"runs":     {services: []entry{host("cinder-volume-0@more", 9999)}, want: "cinder-volume-0@more is not declared, and still runs.\n"},
+		"volumes":  {services: []entry{host("cinder-volume-0@old", 0)}, volumes: many, want: "cinder-volume-0@old is not declared any more, and has volumes: a, b, c, d, e and 2 more. Declare it again", fails: true},
+		"one of two": {
+			services: []entry{host("cinder-backup-0", 0), host("cinder-volume-0@old", 0)}, backups: []entry{{"id": "saved", "host": "cinder-backup-0"}},
+			want: "cinder-volume-0@old deleted\ncinder-volume-0@old has been taken out.\ncinder-backup-0 is not declared any more, and has backups: saved. Declare it again", fails: true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cinder, err := json.Marshal(entry{"services": append(c.services, kept...), "volumes": c.volumes, "backups": c.backups})
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(t.TempDir(), "cinder.json")
+			if err := os.WriteFile(path, cinder, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			output, err := python(t, "cinder/retire.py", "CINDER="+path, "PODS=cinder-volume-0 cinder-backup-0", "WANTED=cinder-volume-0@rbd")
+			if (err != nil) != c.fails || !strings.HasPrefix(output, c.want) || !c.fails && output != c.want {
+				t.Errorf("%v, %q, want %q", err, output, c.want)
+			}
+		})
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -106,12 +107,17 @@ func TestGlanceAPI(t *testing.T) {
 }
 
 // TestCinderSudo checks that the replacement for sudo runs the command unchanged, and returns its
-// exit code.
+// exit code. A file that everybody may read keeps its owner.
 func TestCinderSudo(t *testing.T) {
-	look := map[string]string{"qemu-img": `printf '%s|' "$@"; exit 3`}
-	got, err := runScript(t, "cinder/sudo.sh", look, "sudo", "qemu-img", "info", "two words")
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 3 || got != "info|two words|" {
-		t.Errorf("%q, %v", got, err)
+	look := map[string]string{"cinder-rootwrap": `printf '%s|' "$@"; exit 3`}
+	for _, argv := range [][]string{{"/etc/cinder/rootwrap.conf", "rm", "-f", "two words"}, {"chown", "qemu-img", "chown"}} {
+		got, err := runScript(t, "cinder/sudo.sh", look, append([]string{"sudo", "cinder-rootwrap"}, argv...)...)
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 3 || got != strings.Join(argv, "|")+"|" {
+			t.Errorf("%v: %q, %v", argv, got, err)
+		}
+	}
+	if got, err := runScript(t, "cinder/sudo.sh", look, "sudo", "cinder-rootwrap", "/etc/cinder/rootwrap.conf", "chown", "42407", "volume"); err != nil || got != "" {
+		t.Errorf("chown runs: %q, %v", got, err)
 	}
 }

@@ -117,7 +117,8 @@ func TestStacksJobs(t *testing.T) {
 			continue
 		}
 		for _, job := range s.Jobs {
-			jobs = append(jobs, s.Name+" "+job.When+" "+job.Name+": "+strings.Join(job.Pod.Command, " ")+", "+strings.Join(job.Pod.Configs, " "))
+			command := strings.ReplaceAll(strings.Join(job.Pod.Command, " "), script(t, "cinder/retire.py"), "retire.py")
+			jobs = append(jobs, s.Name+" "+job.When+" "+job.Name+": "+command+", "+strings.Join(job.Pod.Configs, " "))
 		}
 		for _, f := range s.Configs {
 			for _, o := range f.Options {
@@ -130,6 +131,7 @@ func TestStacksJobs(t *testing.T) {
 	slices.Sort(jobs)
 	want := []string{
 		"cinder after db-online: cinder-manage db online_data_migrations, cinder-db.conf",
+		"cinder after retire: python3 -c retire.py, cinder-db.conf",
 		"cinder before db-sync: cinder-manage db sync, cinder-db.conf",
 		"heat before db-sync: heat-manage db_sync, heat-db.conf",
 	}
@@ -246,6 +248,10 @@ func TestCinderBackends(t *testing.T) {
 		"two shares": {`{ a = { type = "nfs", share = "a:/b" }, b = { type = "nfs", share = "a:/c" } }`, "only one"},
 		"no ceph":    {`{ a = { type = "rbd" } }`, `"ceph"`},
 		"nothing":    {"", `"backends"`},
+		"iSCSI": {
+			"{\n    san = { type = \"other\", settings = { volume_driver = \"cinder.volume.drivers.pure.PureISCSIDriver\" } }\n  }\n}\n\nservice \"nova-compute\" {\n  role = role.control",
+			"No server could attach a volume of san: the hypervisors of nova-compute have neither iscsid nor multipathd",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			backends := ""
@@ -264,6 +270,31 @@ func TestCinderBackends(t *testing.T) {
 				t.Errorf("got %q, want %q", text, c.want)
 			}
 		})
+	}
+}
+
+// TestCinderDrivers checks which drivers are refused beside hypervisors of nova-compute, and that no
+// driver is refused without these.
+func TestCinderDrivers(t *testing.T) {
+	const hypervisors = "\nservice \"nova-compute\" {\n  role = role.control\n}\n"
+	for settings, refused := range map[string]bool{
+		`volume_driver = "cinder.volume.drivers.lvm.LVMVolumeDriver"`:                                         true,
+		`volume_driver = "cinder.volume.drivers.pure.PureNVMEDriver"`:                                         true,
+		`volume_driver = "cinder.volume.drivers.solidfire.SolidFireDriver"`:                                   true,
+		`volume_driver = "cinder.volume.drivers.ceph.rbd_iscsi.RBDISCSIDriver"`:                               true,
+		`volume_driver = "cinder.volume.drivers.netapp.common.NetAppDriver"`:                                  true,
+		`volume_driver = "cinder.volume.drivers.netapp.common.NetAppDriver", netapp_storage_protocol = "nfs"`: false,
+		`volume_driver = "cinder.volume.drivers.dell_emc.powerstore.nfs.PowerStoreNFSDriver"`:                 false,
+		`volume_driver = "cinder.volume.drivers.rbd.RBDDriver"`:                                               false,
+		`volume_driver = "cinder.tests.fake_driver.FakeLoggingVolumeDriver"`:                                  false,
+		`volume_driver = "vendor.Driver"`:                                                                     false,
+	} {
+		for _, more := range []string{hypervisors, ""} {
+			_, diags := stackCloud(t, "\nservice \"cinder\" {\n  role = role.control\n  backends = { a = { type = \"other\", settings = { "+settings+" } } }\n}\n"+more)
+			if got, want := strings.Contains(diags.Error(), "No server could attach a volume of a"), refused && more != ""; got != want {
+				t.Errorf("%s%s: refused is %t, want %t: %v", settings, more, got, want, diags)
+			}
+		}
 	}
 }
 

@@ -49,3 +49,13 @@ func identitiesStayApart(t *testing.T, c *cloud) {
 		}
 	}
 }
+
+// rolesDecide checks what a reader, a member and a manager may list and create in every API.
+func rolesDecide(t *testing.T, c *cloud) {
+	c.script(t, "roles.py")
+	r := c.outside(t, c.credentials(t), "python3", "roles.py")
+	if r.code != 0 || r.out != "" {
+		t.Errorf("roles.py: exit code %d\n%s", r.code, r.out)
+	}
+	measured(t, "requests of a reader, a member and a manager to every API", r.took.Round(time.Second))
+}

@@ -269,6 +269,7 @@ func rolloutReplaces(t *testing.T, c *cloud) {
 	for _, service := range services {
 		before[service] = c.podsOf(t, service)
 	}
+	names := c.namesForStorage(t)
 	applied := c.kolla(t, 0, "apply", "-auto-approve")
 	wantSaid(t, "apply", applied.out, "2 pods of service.nova-compute/DaemonSet/nova-compute-compute are as before")
 	for _, service := range services {
@@ -290,6 +291,9 @@ func rolloutReplaces(t *testing.T, c *cloud) {
 			t.Errorf("the pods of %s are %s after a rollout too", service, after)
 		}
 	}
+	if after := c.namesForStorage(t); !slices.Equal(after, names) {
+		t.Errorf("the names of the hypervisors for storage were %q, and are %q after a rollout", names, after)
+	}
 	c.answers(t, "guest-1")
 	eventually(t, func() error {
 		var found struct{ Up []string }
@@ -303,6 +307,22 @@ func rolloutReplaces(t *testing.T, c *cloud) {
 	c.servers(t, nil, "act", "guest-1", "start")
 	c.answers(t, "guest-1")
 	c.noChanges(t)
+}
+
+// namesForStorage returns the names of all hypervisors for iSCSI and NVMe, in order. It checks that no two
+// hypervisors share one.
+func (c *cloud) namesForStorage(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	for _, pod := range strings.Fields(c.podsOf(t, "nova-compute")) {
+		said := c.kubectl(t, "exec", pod, "-c", "compute", "--", "cat", "/etc/iscsi/initiatorname.iscsi", "/etc/nvme/hostnqn", "/etc/nvme/hostid")
+		names = append(names, strings.Fields(said)...)
+	}
+	slices.Sort(names)
+	if len(names) != 6 || len(slices.Compact(slices.Clone(names))) != 6 {
+		t.Errorf("the names of two hypervisors are %q, want three of each", names)
+	}
+	return names
 }
 
 // podsOf returns the names of a service's running pods.

@@ -3,6 +3,7 @@ package realcloud_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,7 +87,8 @@ func (c *cloud) delete(t *testing.T, name string) {
 	c.value(t, "volume", "delete", strings.TrimPrefix(name, "volume-"))
 }
 
-// volumesAreMade checks that each backend creates volumes.
+// volumesAreMade checks that each backend creates volumes, and NFS also snapshots of them, and volumes from
+// snapshots and from other volumes.
 func volumesAreMade(t *testing.T, c *cloud) {
 	c.answerAll(t)
 	for _, backend := range []string{"rbd", "nas"} {
@@ -98,7 +100,21 @@ func volumesAreMade(t *testing.T, c *cloud) {
 	}
 	file := c.volume(t, "file", "--type", "nas")
 	c.kubectl(t, "exec", "cinder-volume-0", "--", "sh", "-c", "ls /var/lib/cinder/mnt/*/"+file)
-	c.delete(t, block)
+	c.value(t, "volume", "snapshot", "create", "--volume", "file", "of-file", "-f", "value", "-c", "id")
+	c.awaitStatus(t, "available", "volume", "snapshot", "show", "of-file", "-f", "value", "-c", "status")
+	from := c.volume(t, "from-snapshot", "--snapshot", "of-file")
+	c.value(t, "volume", "snapshot", "delete", "of-file")
+	clone := c.volume(t, "clone", "--source", "from-snapshot")
+	c.kubectl(t, "exec", "cinder-volume-0", "--", "sh", "-c", "ls /var/lib/cinder/mnt/*/"+from+" /var/lib/cinder/mnt/*/"+clone)
+	for _, volume := range []string{block, clone, from} {
+		c.delete(t, volume)
+	}
+	eventually(t, func() error { // Cinder deletes no volume with a snapshot
+		if r := c.openstack(t, "volume", "snapshot", "show", "of-file"); r.code == 0 {
+			return errors.New("the snapshot is still there")
+		}
+		return nil
+	})
 	c.delete(t, file)
 }
 

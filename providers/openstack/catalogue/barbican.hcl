@@ -1,5 +1,6 @@
 # Barbican under uWSGI, and workers that carry out orders. What it keeps is in the database,
-# encrypted by the project, with keys that one key encrypts: the secret "kek".
+# encrypted by the project, with keys that one key encrypts: the secret "kek". Members of a project
+# keep secrets in it, and have encrypted volumes. Readers see no secrets.
 definition "barbican" {
   from        = "api-with-daemons"
   description = "Secrets of projects: keys, certificates and passphrases"
@@ -31,6 +32,8 @@ definition "barbican" {
     node_port = 30311
   }
 
+  # Nobody needs these roles. They count for an operator who sets enforce_new_defaults = false: then,
+  # creators keep secrets and have encrypted volumes, and members without that role do not.
   identity_role "key-manager:service-admin" {}
   identity_role "creator" {}
   identity_role "observer" {}
@@ -53,6 +56,7 @@ definition "barbican" {
         db_auto_create = false
       }
       keystone_authtoken   = { service_type = "key-manager" }
+      oslo_policy          = { enforce_scope = true } # the default of all others
       queue                = { enable = true }
       secretstore          = { enabled_secretstore_plugins = "store_crypto" }
       crypto               = { enabled_crypto_plugins = "simple_crypto" }

@@ -16,6 +16,7 @@ definition "database-service" {
       DEFAULT         = { use_stderr = true }
       database        = merge(local.database, { connection = database[definition.name].url })
       oslo_middleware = local.oslo_middleware
+      oslo_policy     = local.oslo_policy
     }
   }
 

@@ -24,18 +24,29 @@ definition "cinder" {
       (b.type != "nfs" || can(regex("^[^:]+:/", b.share))) && (b.type != "other" || contains(keys(b.settings), "volume_driver"))])
       error_message = "Cinder needs backends: nfs (only one) with a share such as \"nas.example.org:/volumes\", other with volume_driver among its settings."
     }
+
+    validation {
+      condition = !contains(cloud.services, "nova-compute") || length(local.unreachable) == 0
+      error_message = join(" ", [
+        "No server could attach a volume of ${join(", ", local.unreachable)}: the hypervisors of nova-compute have neither iscsid nor multipathd,",
+        "and no software of vendors. They attach volumes in Ceph and on NFS. For other volumes they need a definition of your own.",
+      ])
+    }
   }
 
   input "backup" {
     type        = object({ pool = optional(string, "backups"), settings = optional(map(string), {}) })
     default     = null
-    description = "Where backups are kept; by default there are none. {} is a pool of service.ceph; settings with backup_driver are anything else."
+    description = "Where backups are kept; by default there are none. {} is a pool of service.ceph; settings with backup_driver are anything else. Volumes of type nfs have no backups: the pod cannot mount their share."
   }
 
   locals {
-    uid     = 42407
-    rbd     = anytrue([for b in input.backends : b.type == "rbd"])
-    share   = join("", [for b in input.backends : b.share if b.type == "nfs"])
+    uid   = 42407
+    rbd   = anytrue([for b in input.backends : b.type == "rbd"])
+    share = join("", [for b in input.backends : b.share if b.type == "nfs"])
+    # Backends with a driver of Cinder that is neither for Ceph nor for NFS.
+    unreachable = [for name, b in input.backends : name if can(regex("^cinder[.]volume[.]drivers[.]", b.settings["volume_driver"])) &&
+    !can(regex("[.]RBDDriver$|(?i:nfs)", b.settings["volume_driver"])) && try(b.settings["netapp_storage_protocol"], "") != "nfs"]
     backups = input.backup != null
     ceph    = local.backups && !can(input.backup.settings["backup_driver"])
     drivers = yamldecode(file("${path.module}/cinder/drivers.yaml"))
@@ -70,14 +81,11 @@ definition "cinder" {
 
   config "cinder.conf" {
     values = {
-      DEFAULT = { glance_api_servers = try(service.glance.url, null) }
-      keystone_authtoken = {
-        service_type                 = "block-storage"
-        service_token_roles_required = true
-      }
-      service_user = merge(user.cinder.auth, { send_service_user_token = true })
-      nova         = local.auth
-      glance       = cloud.release >= 2025.2 ? local.auth : null
+      DEFAULT            = { glance_api_servers = try(service.glance.url, null) }
+      keystone_authtoken = { service_type = "block-storage" }
+      service_user       = merge(user.cinder.auth, { send_service_user_token = true })
+      nova               = local.auth
+      glance             = cloud.release >= 2025.2 ? local.auth : null
       barbican = {
         auth_endpoint          = "${service.keystone.url}/v3"
         barbican_endpoint_type = "internal"
@@ -140,6 +148,19 @@ definition "cinder" {
     from    = "database"
     when    = "after"
     command = ["cinder-manage", "db", "online_data_migrations"]
+  }
+
+  # Deletes backends that are no longer declared, and the service for backups.
+  job "retire" {
+    from     = "database"
+    when     = "after"
+    command  = ["python3", "-c", file("${path.module}/cinder/retire.py")]
+    timeout  = 600
+    attempts = 2
+    env = {
+      PODS   = "${self.name}-volume-0 ${self.name}-backup-0"
+      WANTED = join(" ", concat([for name in keys(input.backends) : "${self.name}-volume-0@${name}"], local.backups ? ["${self.name}-backup-0"] : []))
+    }
   }
 
   workload "api" {

@@ -23,6 +23,9 @@ locals {
     harakiri-verbose = true
     # Where the service cannot be loaded the pod ends, and its log says why.
     need-app = true
+    # uWSGI logs in one line that a client went away. Its exception in the service would be logged as
+    # CRITICAL, with no other effect.
+    disable-write-exception = true
     # http-socket closes each connection after the answer. Clients that do not know send
     # the next request into it.
     add-header = "Connection: close"
@@ -68,4 +71,8 @@ locals {
   # cannot tell the proxy from others. No service needs one as long as the proxy passes the
   # Host header on and speaks HTTP to clients too.
   oslo_middleware = { enable_proxy_headers_parsing = false }
+
+  # [oslo_policy]. Readers, members and managers of a project are the same in all services. By their
+  # former defaults, still in force in Cinder and Barbican up to 2026.1, a reader may create volumes.
+  oslo_policy = { enforce_new_defaults = true }
 }

@@ -106,6 +106,7 @@ definition "glance" {
       os_glance_tasks_store   = { filesystem_store_datadir = "/var/lib/glance/tasks_work_dir" }
       oslo_concurrency        = { lock_path = "/var/lib/glance/tmp" }
       oslo_middleware         = local.oslo_middleware
+      oslo_policy             = local.oslo_policy
       barbican = contains(cloud.services, "barbican") ? {
         auth_endpoint          = "${service.keystone.url}/v3"
         barbican_endpoint_type = "internal"

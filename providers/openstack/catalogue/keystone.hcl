@@ -160,10 +160,11 @@ definition "keystone" {
       region_name         = cloud.region
     }
     authtoken = {
-      www_authenticate_uri       = "${self.public_url}/v3"
-      memcached_servers          = service.memcached.servers
-      memcache_security_strategy = "ENCRYPT"
-      memcache_secret_key        = user.password
+      www_authenticate_uri         = "${self.public_url}/v3"
+      service_token_roles_required = true # only users with the role service speak for other users
+      memcached_servers            = service.memcached.servers
+      memcache_security_strategy   = "ENCRYPT"
+      memcache_secret_key          = user.password
     }
   }
 

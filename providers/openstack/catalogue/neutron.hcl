@@ -189,12 +189,9 @@ definition "neutron" {
         api_workers     = 2
         rpc_workers     = 1
       }
-      keystone_authtoken = {
-        service_type                 = "network"
-        service_token_roles_required = true
-      }
-      nova      = local.auth
-      placement = local.auth
+      keystone_authtoken = { service_type = "network" }
+      nova               = local.auth
+      placement          = local.auth
     }
   }
 

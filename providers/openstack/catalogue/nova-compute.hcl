@@ -240,6 +240,20 @@ definition "nova-compute" {
     volume "openvswitch" { host = "/run/openvswitch" }
     volume "dev" { host = "/dev" } # devices and terminals of servers
 
+    # Names of the node. With host = "/etc/iscsi" they are those of its own iscsid.
+    volume "iscsi" {
+      host = "/var/lib/nova/iscsi"
+      path = "/etc/iscsi"
+    }
+    volume "nvme" {
+      host = "/var/lib/nova/nvme"
+      path = "/etc/nvme"
+    }
+
+    init "names" {
+      command = ["sh", "-ec", file("${path.module}/nova/names.sh"), "sh", ""]
+    }
+
     carries {
       what      = "running servers"
       container = "libvirt"

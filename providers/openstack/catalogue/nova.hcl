@@ -59,13 +59,10 @@ definition "nova" {
         state_path                = "/var/lib/nova"
         allow_resize_to_same_host = true
       }
-      api_database = merge(local.database, { connection = database.nova_api.url })
-      keystone_authtoken = {
-        service_type                 = "compute"
-        service_token_roles_required = true
-      }
-      service_user = merge(user.nova.auth, { send_service_user_token = true })
-      placement    = local.auth
+      api_database       = merge(local.database, { connection = database.nova_api.url })
+      keystone_authtoken = { service_type = "compute" }
+      service_user       = merge(user.nova.auth, { send_service_user_token = true })
+      placement          = local.auth
       glance = {
         valid_interfaces = "internal"
         region_name      = cloud.region

@@ -29,7 +29,7 @@ func (b *builder) binary(image recipe.Image) (cache.Layer, error) {
 	if layer, found, err := b.cache.Find(image.Name, key); err != nil || found {
 		return layer, err
 	}
-	b.say(image.Name, "packing")
+	b.Progress(image.Name + ": packing")
 	return b.cache.Add(image.Name, key, "", func(w io.Writer) error {
 		if _, err := file.Seek(0, io.SeekStart); err != nil {
 			return err

@@ -40,7 +40,7 @@ func Run(ctx context.Context, options Options) error {
 		return err
 	}
 	defer store.Close()
-	b := &builder{Options: options, cache: store, layers: map[string]cache.Layer{}, update: true}
+	b := &builder{Options: options, cache: store, layers: map[string]cache.Layer{}, all: layersOf(images), update: true}
 	if err := b.needs(ctx, images); err != nil {
 		return err
 	}
@@ -65,6 +65,7 @@ type builder struct {
 	Options
 	cache  *cache.Cache
 	layers map[string]cache.Layer // by name
+	all    int                    // how many layers the images have together
 	update bool                   // the package lists have to be renewed
 }
 
@@ -275,4 +276,19 @@ func holdsFile(name string) bool {
 	return slices.ContainsFunc(recipe.Images(), func(i recipe.Image) bool { return i.Layer == name && i.File != "" })
 }
 
-func (b *builder) say(layer, line string) { b.Progress(layer + ": " + line) }
+// say reports a step of the next layer.
+func (b *builder) say(layer, line string) {
+	b.Progress(fmt.Sprintf("layer %d of %d, %s: %s", len(b.layers)+1, b.all, layer, line))
+}
+
+func layersOf(images []recipe.Image) int {
+	names := map[string]bool{}
+	for _, image := range images {
+		if image.Layer != "" {
+			for _, layer := range recipe.Chain(image.Layer) {
+				names[layer.Name] = true
+			}
+		}
+	}
+	return len(names)
+}
