@@ -47,10 +47,17 @@ func applyFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "timeout", Value: 10 * time.Minute, Usage: "wait up to `DURATION` for each object to become ready; for an object of a manifest, kolla waits longer while other objects make progress"})
 }
 
-const skipDriftedFlag = "skip-drifted"
+const (
+	skipDriftedFlag = "skip-drifted"
+	keepDataFlag    = "keep-data"
+)
 
 func destroyFlag(usage string) cli.Flag { return &cli.BoolFlag{Name: "destroy", Usage: usage} }
 
-func deleteDataFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "delete-data", Usage: "also delete or replace the object with this `ADDRESS` that holds data, or all such objects of a block; '*' means all; may be repeated"}
+// dataFlags returns the options that decide about data.
+func dataFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "delete-data", Usage: "also delete or replace the object with this `ADDRESS` that holds data, or all such objects of a block; '*' means all; may be repeated"},
+		&cli.BoolFlag{Name: keepDataFlag, Usage: "destroy everything except data: also stop workloads that others need, such as hypervisors"},
+	}
 }

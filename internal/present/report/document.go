@@ -56,8 +56,11 @@ type Plan struct {
 	Unverified []Note    // actions that the server did not check, by cause
 	Pending    *Note     // unchanged objects that are not ready
 	Warnings   []Message
-	Summary    string // "Plan: 1 to add, 0 to change, 0 to destroy."
-	Counts     plans.Counts
+	// Errors are the reasons for which the plan cannot be applied. A terminal shows them below
+	// the plan.
+	Errors  []Message
+	Summary string // "Plan: 1 to add, 0 to change, 0 to destroy."
+	Counts  plans.Counts
 	// OutputCount is a sentence after the summary: " 2 outputs change."; may be empty.
 	OutputCount string
 

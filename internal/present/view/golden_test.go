@@ -26,6 +26,8 @@ var goldens = map[string]func(*view.Printer){
 	"plan_replace_delete":   plan(replaceAndDelete, view.PlanOptions{}),
 	"plan_replace_compact":  plan(replaceAndDelete, view.PlanOptions{Compact: true}),
 	"plan_destroy":          plan(destroyAll, view.PlanOptions{}),
+	"plan_errors":           refused(serviceGone),
+	"plan_only_errors":      refused(onlyErrors),
 	"plan_many":             plan(manyUpdates, view.PlanOptions{}),
 	"plan_unverified":       plan(unverified, view.PlanOptions{}),
 	"plan_deferred":         plan(deferredPlan, view.PlanOptions{}),

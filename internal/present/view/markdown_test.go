@@ -30,7 +30,7 @@ func page(plan *plans.Plan, o markdown.Options) string {
 // TestMarkdown compares the pages of the samples with the golden files.
 func TestMarkdown(t *testing.T) {
 	samples := map[string]func() *plans.Plan{
-		"outputs": outputsOnly, "secrets": knownSecrets, "refresh_only": refreshOnly, "kept_drift": keptDrift, "losses": lossesAndOthers,
+		"errors": serviceGone, "outputs": outputsOnly, "secrets": knownSecrets, "refresh_only": refreshOnly, "kept_drift": keptDrift, "losses": lossesAndOthers,
 		"keys": keys, "policies": judged, "upgrade": upgraded, "downgrade": downgraded, "none": unchanged(64, 2),
 	}
 	for name, sample := range marked {

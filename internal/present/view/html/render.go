@@ -266,6 +266,30 @@ type link struct {
 // Link links an address.
 func (m *model) Link(a addrs.Object) link { return link{a, m.anchors[a]} }
 
+// message is an error or a warning. It links its objects.
+type message struct {
+	report.Message
+	Where []placed
+}
+
+type placed struct {
+	report.Place
+	Link link
+}
+
+// Messages returns messages with links.
+func (m *model) Messages(all []report.Message) []message {
+	var out []message
+	for _, said := range all {
+		next := message{Message: said}
+		for _, at := range said.Places {
+			next.Where = append(next.Where, placed{at, m.Link(at.Address)})
+		}
+		out = append(out, next)
+	}
+	return out
+}
+
 // list has objects with a text about each.
 type list struct {
 	Title, Class string

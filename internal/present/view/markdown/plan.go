@@ -88,6 +88,7 @@ func (p page) summary(doc *report.Plan) string {
 	for _, sentence := range doc.Scope {
 		fmt.Fprintf(&b, "\n%s\n", p.text(sentence))
 	}
+	p.errors(&b, doc.Errors)
 	p.upgrade(&b, doc.Upgrade)
 	p.policies(&b, doc.Policies)
 	if dangers := doc.Dangers(p.Full); len(dangers) > 0 {
@@ -281,6 +282,23 @@ func (p page) outputs(b *strings.Builder, doc *report.Plan) {
 	fmt.Fprintf(b, "\n#### Outputs\n\n%s", fenced("diff", p.lines(lines)))
 	if doc.OutputNote != "" {
 		fmt.Fprintf(b, "\n%s\n", p.text(doc.OutputNote))
+	}
+}
+
+// errors are the reasons for which the plan cannot be applied. They are not folded, and what
+// they advise can be copied.
+func (p page) errors(b *strings.Builder, all []report.Message) {
+	for i, m := range all {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		if p.more(b, i, len(all)) {
+			break
+		}
+		fmt.Fprintf(b, "**Error: %s**%s\n\n", p.text(report.Headline(m.Summary)), places(m.Places))
+		if m.Detail != "" {
+			fmt.Fprintf(b, "%s\n", fenced("text", p.lines(strings.Split(m.Detail, "\n"))))
+		}
 	}
 }
 
