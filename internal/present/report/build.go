@@ -238,10 +238,34 @@ func destroyed(plan *plans.Plan, byRisk []*Action) *Destroyed {
 	}
 	out.Title = fmt.Sprintf("%s %s be DESTROYED:", what, will)
 	out.Kinds, out.Renamed = kindsOf(plan), renamed(plan)
+	out.Listed, out.Folded = folded(out.Actions)
 	if harmless > 0 {
 		out.Harmless = fmt.Sprintf("and %d %s", harmless, words.Plural(harmless, "old version or finished job", "old versions or finished jobs"))
 	}
 	return &out
+}
+
+// folded takes ConfigMaps and finished Jobs from a long list of deletions, and counts them.
+func folded(all []*Action) (listed []*Action, rest string) {
+	if len(all) <= Similar {
+		return all, ""
+	}
+	minor := map[string]int{}
+	for _, a := range all {
+		if a.minor == "" {
+			listed = append(listed, a)
+		} else {
+			minor[a.minor]++
+		}
+	}
+	var parts []string
+	for _, what := range sortedKeys(minor) {
+		parts = append(parts, words.Count(minor[what], what))
+	}
+	if len(parts) > 0 {
+		rest = "and " + strings.Join(parts, ", ") + " without data"
+	}
+	return listed, rest
 }
 
 // kindsOf counts the deleted objects by kind, the most frequent kind first.

@@ -28,6 +28,7 @@ var goldens = map[string]func(*view.Printer){
 	"plan_destroy":          plan(destroyAll, view.PlanOptions{}),
 	"plan_errors":           refused(serviceGone),
 	"plan_only_errors":      refused(onlyErrors),
+	"plan_removed":          plan(servicesRemoved, view.PlanOptions{}),
 	"plan_many":             plan(manyUpdates, view.PlanOptions{}),
 	"plan_unverified":       plan(unverified, view.PlanOptions{}),
 	"plan_deferred":         plan(deferredPlan, view.PlanOptions{}),

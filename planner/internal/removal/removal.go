@@ -224,7 +224,7 @@ func (m *remover) delete(c removable, reason plans.ReasonKind) {
 	action := plans.Action{
 		Address:  c.address,
 		Verb:     plans.Delete,
-		Removal:  plans.Removal{Partial: c.partial},
+		Removal:  plans.Removal{Partial: c.partial, Finished: c.finished},
 		Ref:      c.ref,
 		Prior:    providers.Precondition{UID: c.live.GetUID(), ResourceVersion: c.live.GetResourceVersion()},
 		Reasons:  []plans.Reason{{Kind: reason, Detail: detail}},

@@ -181,7 +181,7 @@ func destroyed(p page) []screen.Line {
 		return append(append(append(out, nil), p.grouped(d.Actions)...), lostWith(p)...)
 	}
 	var rows [][2]screen.Line
-	for _, a := range d.Actions {
+	for _, a := range d.Listed {
 		sign := screen.Styled(mark(a.Sign).style, fmt.Sprintf("  %3s ", mark(a.Sign).text))
 		rows = append(rows, [2]screen.Line{sign.Then(screen.Styled(screen.Bold, a.Object.Address.String())), why(a)})
 	}
@@ -191,8 +191,10 @@ func destroyed(p page) []screen.Line {
 			out = append(out, l.Indent(6))
 		}
 	}
-	if d.Harmless != "" {
-		out = append(out, screen.Styled(screen.Faint, "      "+d.Harmless))
+	for _, words := range []string{d.Folded, d.Harmless} {
+		if words != "" {
+			out = append(out, screen.Styled(screen.Faint, "      "+words))
+		}
 	}
 	return out
 }
@@ -253,31 +255,30 @@ func kept(p page) []screen.Line {
 
 // impact lists the disturbed services. Many services with the same disturbance are one entry.
 func impact(p page) []screen.Line {
-	rows := p.doc.Disturbances(p.options.Full)
+	rows := p.doc.Disturbed(p.options.Full)
 	if len(rows) == 0 {
 		return nil
 	}
 	names := 0
 	for _, row := range rows {
-		names = max(names, screen.Columns(row.Label()))
+		names = max(names, screen.Columns(row.Label))
 	}
 	out := []screen.Line{screen.Text("Impact:")}
-	said := ""
+	empty := screen.Line{}.Pad(2 + names + 3)
 	for _, row := range rows {
-		head, look := screen.Line{}.Pad(2+names+3), screen.Plain
-		if label := row.Label(); label != said {
-			head = screen.Styled(screen.Bold, label).Indent(2).Pad(2 + names + 3)
-			said = label
-		}
-		if row.Grave {
-			look = screen.Danger
-		}
-		for n, part := range screen.Wrap(row.Sentence(), max(p.width-names-7, 30)) {
-			if n > 0 {
-				part = "  " + part
+		head := screen.Styled(screen.Bold, row.Label).Indent(2).Pad(2 + names + 3)
+		for _, line := range row.Lines {
+			look := screen.Plain
+			if line.Grave {
+				look = screen.Danger
 			}
-			out = append(out, head.Then(screen.Styled(look, part)))
-			head = screen.Line{}.Pad(2 + names + 3)
+			for n, part := range screen.Wrap(line.Sentence(), max(p.width-names-7, 30)) {
+				if n > 0 {
+					part = "  " + part
+				}
+				out = append(out, head.Then(screen.Styled(look, part)))
+				head = empty
+			}
 		}
 	}
 	return out
