@@ -122,7 +122,7 @@ func runApply(w *command.Workspace, destroy bool) error {
 		if made.Rebuilt != nil {
 			session.Seed(made.Rebuilt)
 		}
-		if err := showPlan(w, plan); err != nil {
+		if err := w.Printer.Plan(plan, command.Details(w.Flags)); err != nil {
 			return err
 		}
 		if !destroy {
@@ -143,7 +143,7 @@ func runApply(w *command.Workspace, destroy bool) error {
 			return nil
 		}
 		if plan.Changes() && !w.Flags.Bool("auto-approve") {
-			w.Printer.About(plan, w.Cluster.Identity().Server, w.Client.Context(), viewOptions(w))
+			w.Printer.About(plan, w.Cluster.Identity().Server, w.Client.Context(), command.Details(w.Flags))
 			if err := w.Streams.Approve(ctx, questionOf(plan)); err != nil {
 				if ctx.Err() != nil {
 					return failure.New("Interrupted", "Nothing was changed.")

@@ -10,12 +10,10 @@ import (
 
 // planFlags returns the options of commands that make a plan.
 func planFlags() []cli.Flag {
-	return append(append(command.VariableFlags(), command.ClusterFlags()...),
+	return append(append(append(command.VariableFlags(), command.ClusterFlags()...), command.DetailFlags()...),
 		command.StateFlag(),
 		&cli.BoolFlag{Name: "force-conflicts", Usage: "take over fields that other field managers own"},
 		&cli.StringFlag{Name: "verify", Usage: "`full` also compares the objects that are known to be unchanged with the server"},
-		&cli.BoolFlag{Name: "full", Usage: "show every field of new objects, and each object that moves"},
-		&cli.BoolFlag{Name: "compact", Usage: "show one line per action, dangerous actions first"},
 		&cli.StringSliceFlag{Name: "target", Usage: "plan only `ADDRESS`, an object or a block, and its dependencies; may be repeated"},
 		&cli.StringSliceFlag{Name: "target-file", Usage: "read addresses for -target from `FILE`, one per line; # starts a comment; may be repeated"},
 		&cli.StringSliceFlag{Name: "exclude", Usage: "leave out `ADDRESS`, an object or a block, and everything that depends on it; may be repeated"},

@@ -102,7 +102,7 @@ func runPlan(w *command.Workspace, stdout io.Writer) error {
 	plan := made.Plan
 	w.Printer.Annotations.Plan(plan)
 	if !w.Outputs.Stdout() {
-		if err := showPlan(w, plan); err != nil {
+		if err := w.Printer.Plan(plan, command.Details(w.Flags)); err != nil {
 			return err
 		}
 	}
@@ -163,14 +163,6 @@ func isPlan(path string) (bool, error) {
 		return true, nil
 	}
 	return err == nil, err
-}
-
-func showPlan(w *command.Workspace, plan *plans.Plan) error {
-	return w.Printer.Plan(plan, viewOptions(w))
-}
-
-func viewOptions(w *command.Workspace) view.PlanOptions {
-	return view.PlanOptions{Full: w.Flags.Bool("full"), Compact: w.Flags.Bool("compact")}
 }
 
 // makePlan makes a new plan with the options of the command.

@@ -29,6 +29,8 @@ var goldens = map[string]func(*view.Printer){
 	"plan_errors":           refused(serviceGone),
 	"plan_only_errors":      refused(onlyErrors),
 	"plan_removed":          plan(servicesRemoved, view.PlanOptions{}),
+	"plan_destroy_summary":  plan(destroyWithData, view.PlanOptions{Summary: true}),
+	"plan_tuesday_summary":  plan(tuesday, view.PlanOptions{Summary: true}),
 	"plan_many":             plan(manyUpdates, view.PlanOptions{}),
 	"plan_unverified":       plan(unverified, view.PlanOptions{}),
 	"plan_deferred":         plan(deferredPlan, view.PlanOptions{}),

@@ -17,6 +17,7 @@ import (
 type Options struct {
 	Full    bool // every declared field of new objects, and whole values
 	Compact bool // one line for each action
+	Summary bool // the impact and the dangers, without objects
 	Saved   bool // the plan comes from a file
 	Applied bool // and was applied already
 }
@@ -33,6 +34,9 @@ type page struct {
 // the ends.
 func Plan(doc *report.Plan, options Options, stream screen.Stream) []screen.Line {
 	p := page{doc: doc, options: options, out: stream, width: stream.Width}
+	if options.Summary {
+		return sections(append(saved(p), compared(p)...), scope(p), upgrade(p), losses(p), impact(p), grave(p), unverified(p), pending(p), warnings(p), policies(p), summary(p))
+	}
 	return sections(
 		append(saved(p), compared(p)...),
 		scope(p),
@@ -284,11 +288,11 @@ func impact(p page) []screen.Line {
 	return out
 }
 
-// grave lists the dangers of a comparison without a cluster that its impact does not contain. A
-// comparison has no question that could name them.
+// grave lists the dangers that the impact does not contain: those of a comparison without a cluster,
+// which has no question that could name them, and those of a summary, which lists no objects.
 func grave(p page) []screen.Line {
 	var rest []string
-	if p.doc.Rendered {
+	if p.doc.Rendered || p.options.Summary {
 		rest = p.doc.Dangers(p.options.Full)
 	}
 	for _, d := range p.doc.Disturbances(p.options.Full) {
