@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner"
 )
 
@@ -34,6 +35,22 @@ func TestWhatOthersNeed(t *testing.T) {
 				in.Destroy, in.DeleteData = true, []string{"service.ovn"}
 			},
 			actions: []string{"delete " + at, "delete " + other},
+		},
+		"destroyed, and data is kept": {
+			change:  func(_ *world, in *planner.Input) { in.Destroy, in.KeepData = true, true },
+			actions: []string{"delete " + at, "delete " + other},
+		},
+		"removed with its data": {
+			change: func(_ *world, in *planner.Input) {
+				in.Removals = []addrs.Removal{{From: addrs.Target{Block: "service.ovn"}, Destroy: true, Data: addrs.AllData}}
+			},
+			actions: []string{"delete " + at, "delete " + other},
+		},
+		"removed with its passwords": {
+			change: func(_ *world, in *planner.Input) {
+				in.Removals = []addrs.Removal{{From: addrs.Target{Block: "service.ovn"}, Destroy: true, Data: addrs.GeneratedData}}
+			},
+			problem: "DaemonSet openstack/ovn-controller is no longer declared, and holds " + holds,
 		},
 		"replaced": {
 			change: func(w *world, in *planner.Input) {

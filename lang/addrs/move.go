@@ -50,8 +50,20 @@ func (m Move) Apply(o Object) (moved Object, ok bool) {
 type Removal struct {
 	From    Target
 	Destroy bool
-	Range   hcl.Range
+	// Data says which objects with data may be deleted.
+	Data  Data
+	Range hcl.Range
 }
+
+// Data names data that may be deleted. The zero value is invalid.
+type Data string
+
+// The data that a removed block may name.
+const (
+	NoData        Data = "none"
+	GeneratedData Data = "generated" // values that kolla generated: passwords and keys
+	AllData       Data = "all"
+)
 
 // Import takes over an object that exists in the cluster.
 type Import struct {

@@ -35,12 +35,31 @@ moved {
 
 var removedType = &BlockType{
 	Name: "removed",
-	Doc:  "Says that something was removed from the configuration on purpose.",
-	Example: `removed {
+	Doc:  "Says that something was removed from the configuration on purpose, and what may go with it. Deletions that it names do not count for the default limit of -max-deletes. If several blocks name an object, the most specific block decides.",
+	Example: `# kolla forgets these objects, and they stay in the cluster.
+removed {
   from = manifest.dashboards
 
   lifecycle {
     destroy = false
+  }
+}
+
+# The service goes, and its generated passwords with it.
+removed {
+  from = service.heat
+
+  lifecycle {
+    delete_data = "generated"
+  }
+}
+
+# This volume may go with its data.
+removed {
+  from = "manifest.mirror/PersistentVolumeClaim/mirror"
+
+  lifecycle {
+    delete_data = "all"
   }
 }
 `,
@@ -51,6 +70,7 @@ var removedType = &BlockType{
 		Name: "lifecycle", Single: true, Doc: "What happens to the objects in the cluster.",
 		Attributes: []Attribute{
 			{Name: "destroy", Type: TypeBool, Default: true, Doc: "Whether kolla deletes the objects. If not, kolla only forgets them: they stay in the cluster as they are, without kolla's labels and annotations."},
+			{Name: "delete_data", Type: TypeString, Default: "none", OneOf: []string{"none", "generated", "all"}, Doc: "Objects with data that kolla may delete, as the option -delete-data does for one command. none: a plan that would delete any is refused. generated: Secrets with values that kolla generated, such as passwords and keys. all: every object of `from`, also volumes and workloads with `loss`. A namespace with objects of others needs its own address in `from`. Volumes that a StatefulSet made stay in any case; the plan says how to delete them."},
 		},
 	}},
 }

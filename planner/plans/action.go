@@ -98,8 +98,8 @@ type Action struct {
 
 // Removal is what only actions need that take something away. It is zero for others.
 type Removal struct {
-	// Holds, of a Delete or Replace: the data that is lost with the object, as the operator
-	// allowed.
+	// Holds, of a Delete or Replace: the data that is lost with the object. The operator allowed
+	// it, or the plan has an error.
 	Holds string `json:"holds,omitempty"`
 	// ValuesCopiedTo, of the Delete of a Secret: the Secret of another name that takes over its
 	// values.
@@ -107,6 +107,8 @@ type Removal struct {
 	// Occupied, of the Delete of a Namespace: the operator allowed to delete it with all
 	// its contents.
 	Occupied bool `json:"occupied,omitempty"`
+	// Finished, of the Delete of a Job: the Job was complete at the last apply.
+	Finished bool `json:"finished,omitempty"`
 	// Partial, of a Delete: kolla gives up its fields, and the object stays. Of a Forget
 	// that Releases: kolla owns only some of the fields.
 	Partial bool `json:"partial,omitempty"`

@@ -109,6 +109,9 @@ type Plan struct {
 	ForeignPolicy ForeignPolicy `json:"foreign_policy,omitempty"`
 	// Warnings are the warnings of the server and of the planner.
 	Warnings []Notice `json:"warnings,omitempty"`
+	// Errors say why the plan must not be applied. The actions then include deletions that the
+	// operator did not permit, and lack objects that could not be planned.
+	Errors []Notice `json:"errors,omitempty"`
 	// Impact says what the actions disturb, service by service.
 	Impact  []Impact      `json:"impact,omitempty"`
 	Elapsed time.Duration `json:"elapsed"` // how long the comparison took
@@ -152,10 +155,10 @@ func (p *Plan) Forbidden() []*Action {
 	return out
 }
 
-// Refused reports whether the plan cannot be applied, because admission denied a dry run. See
-// Problem.DryRun.
+// Refused reports whether the plan cannot be applied: it has errors, or admission denied a dry run.
+// See Problem.DryRun.
 func (p *Plan) Refused() bool {
-	return slices.ContainsFunc(p.Actions, func(a Action) bool { return a.Evidence.Refused })
+	return len(p.Errors) > 0 || slices.ContainsFunc(p.Actions, func(a Action) bool { return a.Evidence.Refused })
 }
 
 // Changes reports whether an apply of the plan would write to the cluster or to the state.

@@ -24,7 +24,7 @@ type Problem struct {
 	Target string // a target that names no objects, as the operator gave it
 }
 
-// Notice is a warning of the server or of the planner that belongs to the plan.
+// Notice is a warning of the server or of the planner, or an error, that belongs to the plan.
 type Notice struct {
 	Address addrs.Object `json:"address,omitzero"`  // of its object; zero: of no object in the plan
 	Source  string       `json:"source,omitempty"`  // where the object is declared, "cloud.hcl:41"
@@ -34,7 +34,7 @@ type Notice struct {
 	Stays bool `json:"stays,omitempty"`
 }
 
-// NoticeOf returns a notice with the planner's warning.
+// NoticeOf returns a notice with the planner's warning or error.
 func NoticeOf(p Problem) Notice {
 	return Notice{Address: p.Address, Source: p.Source, Summary: p.Summary, Text: p.Detail, Stays: p.Stays}
 }

@@ -28,8 +28,8 @@ Makes a plan, shows it, asks, and carries it out in dependency order. It waits u
 object is ready. With a plan file it makes the plan again and carries out the file's plan
 without asking. If the new plan differs, it changes nothing, and lists each difference with
 its author. So it needs the same configuration, the same values of variables, and the same
-options -destroy, -adopt, -force-conflicts, -force-release, -replace, -delete-data, -policy,
--override-policy and -allow-unverified as the plan.
+options -destroy, -adopt, -force-conflicts, -force-release, -replace, -delete-data, -keep-data,
+-policy, -override-policy and -allow-unverified as the plan.
 
 With -skip-drifted, kolla skips the actions of objects that others changed since the plan was
 made, unless they do less than the plan shows. It also skips the actions that depend on them,
@@ -37,7 +37,7 @@ and carries out the rest. It exits with 1 if it skipped an action.
 
 After one interrupt (Ctrl-C), it finishes the current writes and stops. After an interrupt
 or a kill, run it again to continue.`,
-		Flags: append(append(append(planFlags(), changeFlags()...), applyFlags()...), deleteDataFlag(), destroyFlag("destroy the cloud, as kolla destroy does, or apply a saved plan that does"),
+		Flags: append(append(append(append(planFlags(), changeFlags()...), applyFlags()...), dataFlags()...), destroyFlag("destroy the cloud, as kolla destroy does, or apply a saved plan that does"),
 			&cli.BoolFlag{Name: skipDriftedFlag, Usage: "with a plan file: skip objects that others changed, unless the action does less than the plan shows, and carry out the rest"}),
 		Action: func(c *cli.Context) error {
 			if err := command.AtMost(c, 1); err != nil {
@@ -72,12 +72,16 @@ Deletes the objects that kolla created, in reverse dependency order. Objects tha
 A namespace that contains objects that kolla did not create always stays. kolla removes
 its labels from nodes.
 
+Workloads that others need, such as hypervisors with their servers, do not go by accident: kolla
+refuses to destroy them. With -keep-data it destroys them too, and everything else that
+holds no data. The next apply takes the kept data up again.
+
 First kolla asks the pods which resources they provide to users, such as running servers, and
 lists these for each node. Before kolla deletes the pods, they clean their nodes: they stop
 servers, and remove bridges and network namespaces. If a pod cannot do this, a warning at the end names
 the node and the resources that may remain. This needs the right to run commands in pods
 (create pods/exec).`,
-		Flags: append(append(planFlags(), applyFlags()...), deleteDataFlag()),
+		Flags: append(append(planFlags(), applyFlags()...), dataFlags()...),
 		Action: func(c *cli.Context) error {
 			if err := command.NoArguments(c); err != nil {
 				return err
@@ -118,7 +122,7 @@ func runApply(w *command.Workspace, destroy bool) error {
 		if made.Rebuilt != nil {
 			session.Seed(made.Rebuilt)
 		}
-		if err := showPlan(w, plan); err != nil {
+		if err := w.Printer.Plan(plan, command.Details(w.Flags)); err != nil {
 			return err
 		}
 		if !destroy {
@@ -139,7 +143,7 @@ func runApply(w *command.Workspace, destroy bool) error {
 			return nil
 		}
 		if plan.Changes() && !w.Flags.Bool("auto-approve") {
-			w.Printer.About(plan, w.Cluster.Identity().Server, w.Client.Context(), viewOptions(w))
+			w.Printer.About(plan, w.Cluster.Identity().Server, w.Client.Context(), command.Details(w.Flags))
 			if err := w.Streams.Approve(ctx, questionOf(plan)); err != nil {
 				if ctx.Err() != nil {
 					return failure.New("Interrupted", "Nothing was changed.")

@@ -10,12 +10,10 @@ import (
 
 // planFlags returns the options of commands that make a plan.
 func planFlags() []cli.Flag {
-	return append(append(command.VariableFlags(), command.ClusterFlags()...),
+	return append(append(append(command.VariableFlags(), command.ClusterFlags()...), command.DetailFlags()...),
 		command.StateFlag(),
 		&cli.BoolFlag{Name: "force-conflicts", Usage: "take over fields that other field managers own"},
 		&cli.StringFlag{Name: "verify", Usage: "`full` also compares the objects that are known to be unchanged with the server"},
-		&cli.BoolFlag{Name: "full", Usage: "show every field of new objects, and each object that moves"},
-		&cli.BoolFlag{Name: "compact", Usage: "show one line per action, dangerous actions first"},
 		&cli.StringSliceFlag{Name: "target", Usage: "plan only `ADDRESS`, an object or a block, and its dependencies; may be repeated"},
 		&cli.StringSliceFlag{Name: "target-file", Usage: "read addresses for -target from `FILE`, one per line; # starts a comment; may be repeated"},
 		&cli.StringSliceFlag{Name: "exclude", Usage: "leave out `ADDRESS`, an object or a block, and everything that depends on it; may be repeated"},
@@ -47,10 +45,17 @@ func applyFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "timeout", Value: 10 * time.Minute, Usage: "wait up to `DURATION` for each object to become ready; for an object of a manifest, kolla waits longer while other objects make progress"})
 }
 
-const skipDriftedFlag = "skip-drifted"
+const (
+	skipDriftedFlag = "skip-drifted"
+	keepDataFlag    = "keep-data"
+)
 
 func destroyFlag(usage string) cli.Flag { return &cli.BoolFlag{Name: "destroy", Usage: usage} }
 
-func deleteDataFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "delete-data", Usage: "also delete or replace the object with this `ADDRESS` that holds data, or all such objects of a block; '*' means all; may be repeated"}
+// dataFlags returns the options that decide about data.
+func dataFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "delete-data", Usage: "also delete or replace the object with this `ADDRESS` that holds data, or all such objects of a block; '*' means all; may be repeated"},
+		&cli.BoolFlag{Name: keepDataFlag, Usage: "destroy everything except data: also stop workloads that others need, such as hypervisors"},
+	}
 }

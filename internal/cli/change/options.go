@@ -23,6 +23,7 @@ func planOptions(w *command.Workspace, saved *plans.Plan) (engine.Options, error
 		Adopt:          command.Canonical(w.Flags.StringSlice("adopt")),
 		Replace:        w.Flags.StringSlice("replace"),
 		DeleteData:     w.Flags.StringSlice("delete-data"),
+		KeepData:       w.Flags.Bool(keepDataFlag),
 		ForceConflicts: w.Flags.Bool("force-conflicts"),
 		Values:         w.Flags.String("out") != "" || w.Outputs.Values(),
 		Written:        powers(w.Flags),
@@ -101,6 +102,14 @@ func checkModes(w *command.Workspace, destroy bool) error {
 		}
 		if destroy {
 			return failure.New("-refresh-only and -destroy contradict each other", "A plan that only refreshes the state changes nothing in the cluster.")
+		}
+	}
+	if w.Flags.Bool(keepDataFlag) {
+		switch {
+		case !destroy:
+			return failure.New("-keep-data needs -destroy", "It keeps the data of a cloud that is destroyed. Other plans delete no data unless -delete-data or a removed block names it.")
+		case slices.Contains(w.Flags.StringSlice("delete-data"), "*"):
+			return failure.New("-keep-data and -delete-data='*' contradict each other", "Remove -delete-data='*' to keep all data, or -keep-data to delete the cloud with all of its data.")
 		}
 	}
 	if destroy && w.Flags.IsSet("replace") {

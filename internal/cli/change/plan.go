@@ -36,11 +36,11 @@ dependants.
 
 Exit codes: 0 done, 1 error; with -detailed-exitcode 0 no changes, 2 changes. An
 unchanged object that is not ready is shown, but is no change. Objects that could not be
-compared are an error without -allow-unverified. A plan that a policy denies is an error.`,
-		Flags: append(append(append(planFlags(), changeFlags()...), command.FormatFlags()...),
+compared are an error without -allow-unverified. A plan that a policy denies is an error.
+A plan with errors is shown, with the errors below it, and is not saved.`,
+		Flags: append(append(append(append(planFlags(), changeFlags()...), command.FormatFlags()...), dataFlags()...),
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for kolla apply FILE"},
 			destroyFlag("plan to destroy the cloud"),
-			deleteDataFlag(),
 			&cli.StringFlag{Name: generateFlag, Usage: "write manifests for import blocks with an undeclared target to the new `FILE`, and plan with them"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there are changes"},
 			command.AnnotationsFlag()),
@@ -102,7 +102,7 @@ func runPlan(w *command.Workspace, stdout io.Writer) error {
 	plan := made.Plan
 	w.Printer.Annotations.Plan(plan)
 	if !w.Outputs.Stdout() {
-		if err := showPlan(w, plan); err != nil {
+		if err := w.Printer.Plan(plan, command.Details(w.Flags)); err != nil {
 			return err
 		}
 	}
@@ -163,14 +163,6 @@ func isPlan(path string) (bool, error) {
 		return true, nil
 	}
 	return err == nil, err
-}
-
-func showPlan(w *command.Workspace, plan *plans.Plan) error {
-	return w.Printer.Plan(plan, viewOptions(w))
-}
-
-func viewOptions(w *command.Workspace) view.PlanOptions {
-	return view.PlanOptions{Full: w.Flags.Bool("full"), Compact: w.Flags.Bool("compact")}
 }
 
 // makePlan makes a new plan with the options of the command.

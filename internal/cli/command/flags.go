@@ -8,6 +8,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/present/publish"
+	"kolla.openstack.org/kolla/internal/present/view"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
@@ -109,6 +110,20 @@ func ClusterFlags() []cli.Flag {
 		&cli.StringFlag{Name: "kubeconfig", Usage: "kubeconfig `FILE` of the cluster (default as for kubectl: $KUBECONFIG, ~/.kube/config)"},
 		&cli.StringFlag{Name: "context", Usage: "`NAME` of the context in the kubeconfig (default the current context)"},
 	}
+}
+
+// DetailFlags are -full, -compact and -summary: how much of a plan a terminal shows.
+func DetailFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "full", Usage: "show every field of new objects, and each object that moves"},
+		&cli.BoolFlag{Name: "compact", Usage: "show one line per action, dangerous actions first"},
+		&cli.BoolFlag{Name: "summary", Usage: "show only the impact, dangers, warnings and numbers of the plan"},
+	}
+}
+
+// Details returns how much of a plan is shown.
+func Details(c *cli.Context) view.PlanOptions {
+	return view.PlanOptions{Full: c.Bool("full"), Compact: c.Bool("compact"), Summary: c.Bool("summary")}
 }
 
 // StateFlag is -state.

@@ -44,11 +44,9 @@ Variables need no values. Variable files that git does not track are read from t
 tree for both versions. So is a -var-file that does not exist in a revision.
 
 Exit codes: 0 done, 1 error; with -detailed-exitcode 0 no differences, 2 differences.`,
-		Flags: append(append(command.VariableFlags(), command.FormatFlags()...),
+		Flags: append(append(append(command.VariableFlags(), command.FormatFlags()...), command.DetailFlags()...),
 			&cli.StringSliceFlag{Name: "target", Usage: "compare only `ADDRESS`, an object or a block, and its dependencies; may be repeated"},
 			&cli.StringSliceFlag{Name: "exclude", Usage: "leave out `ADDRESS`, an object or a block, and everything that depends on it; may be repeated"},
-			&cli.BoolFlag{Name: "full", Usage: "show every field of new objects, and each object that moves"},
-			&cli.BoolFlag{Name: "compact", Usage: "show one line per action, dangerous actions first"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there are differences"},
 			command.AnnotationsFlag(),
 			command.NoColorFlag()),
@@ -109,7 +107,7 @@ func runDiff(w *command.Workspace, stdout io.Writer, names []string) error {
 	}
 	w.Printer.Annotations.Plan(plan)
 	if !w.Outputs.Stdout() {
-		if err := w.Printer.Plan(plan, view.PlanOptions{Full: w.Flags.Bool("full"), Compact: w.Flags.Bool("compact")}); err != nil {
+		if err := w.Printer.Plan(plan, command.Details(w.Flags)); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/present/jsonview"
 	"kolla.openstack.org/kolla/internal/present/publish"
-	"kolla.openstack.org/kolla/internal/present/view"
 	"kolla.openstack.org/kolla/internal/present/view/tables"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -25,9 +24,7 @@ func Show(s command.Streams) *cli.Command {
 With -json, it prints both in Terraform's format: programs that read the output of
 "terraform show -json" can read it. docs/plan.schema.json describes the plan. Data that
 Terraform does not have is under the key "kolla". The output contains no secret values.`,
-		Flags: append(append(command.FormatFlags(), command.StateFlags()...),
-			&cli.BoolFlag{Name: "full", Usage: "show every field of new objects, and each object that moves"},
-			&cli.BoolFlag{Name: "compact", Usage: "show one line per action, dangerous actions first"},
+		Flags: append(append(append(command.FormatFlags(), command.StateFlags()...), command.DetailFlags()...),
 			&cli.BoolFlag{Name: "json", Usage: "print JSON in Terraform's format"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
@@ -70,7 +67,7 @@ func showSaved(w *command.Workspace, plan *plans.Plan, outputs publish.Outputs) 
 	if err := outputs.Write(w.Streams.Out, plan, time.Now()); err != nil || outputs.Stdout() {
 		return err
 	}
-	options := view.PlanOptions{Full: w.Flags.Bool("full"), Compact: w.Flags.Bool("compact")}
+	options := command.Details(w.Flags)
 	options.Saved, options.Now = true, time.Now()
 	if st, err := w.ReadState(w.Flags.Context); err == nil {
 		options.Applied = slices.Contains(st.Plans, plan.ID)

@@ -144,6 +144,7 @@ type planExtensionJSON struct {
 	Impact   []impactJSON         `json:"impact,omitempty"`
 	Kept     []plans.Kept         `json:"kept,omitempty"`
 	Warnings []plans.Notice       `json:"warnings,omitempty"`
+	Errors   []plans.Notice       `json:"errors,omitempty"` // why the plan cannot be applied
 	Upgrade  *plans.Upgrade       `json:"upgrade,omitempty"`
 	Policies []plans.PolicyResult `json:"policies,omitempty"`
 	Losses   []plans.Loss         `json:"losses,omitempty"`
@@ -210,7 +211,7 @@ func planJSONOf(plan *plans.Plan) planJSON {
 		Kolla: planExtensionJSON{
 			Version: extensionVersion, ID: plan.ID, Cloud: plan.Cloud, Cluster: plan.Cluster, Digest: plan.Config,
 			State: plan.State, Destroy: plan.Destroy, RefreshOnly: plan.RefreshOnly, Renderings: plan.Renderings, Drifted: plan.Drifted(),
-			Summary: countsJSON(counts), Impact: impactsOf(plan), Kept: plan.Kept, Warnings: plan.Warnings,
+			Summary: countsJSON(counts), Impact: impactsOf(plan), Kept: plan.Kept, Warnings: plan.Warnings, Errors: plan.Errors,
 			Upgrade: plan.Upgrade, Policies: plan.Policies, Losses: plan.Losses, Foreign: plan.Foreign, Compared: plan.Tally(),
 		},
 	}

@@ -32,6 +32,13 @@ func actionOf(plan *plans.Plan, a *plans.Action, names *names) *Action {
 		Comments: comments(a), Holds: a.Holds, Why: why(a), Evidence: evidenceOf(a), names: names, own: names.own(a.Address),
 	}
 	out.Object.Gone = a.Has(plans.ReasonGone)
+	switch {
+	case a.Verb != plans.Delete || a.Holds != "":
+	case a.Finished:
+		out.minor = "finished Job"
+	case a.Address.Kind == "ConfigMap":
+		out.minor = "ConfigMap"
+	}
 	out.Relocation, _ = relocationOf(a)
 	source := a.Declared()
 	if a.Object != nil {

@@ -44,18 +44,26 @@ func Of(plan *plans.Plan, at Moment) *Plan {
 	if len(p.Outputs) > 0 && p.Counts == (plans.Counts{}) {
 		p.OutputNote = "An apply saves these output values to the state, and changes nothing in the cluster."
 	}
+	p.Warnings, p.Errors = messagesOf(plan.Warnings), messagesOf(plan.Errors)
+	return p
+}
+
+// messagesOf converts warnings or errors of a plan.
+func messagesOf(notices []plans.Notice) []Message {
 	var problems []plans.Problem
-	for _, n := range plan.Warnings {
+	for _, n := range notices {
 		problems = append(problems, n.Problem())
 	}
-	p.Warnings = Messages(problems)
-	return p
+	return Messages(problems)
 }
 
 // ActionsTitle returns a line above the actions.
 func (p *Plan) ActionsTitle() string {
-	if p.Rendered {
+	switch {
+	case p.Rendered:
 		return "An apply of the second version would perform these actions:"
+	case len(p.Errors) > 0:
+		return "Without the errors, kolla would perform these actions:"
 	}
 	return "kolla will perform these actions:"
 }
@@ -120,7 +128,7 @@ func compared(plan *plans.Plan) Comparison {
 		return Comparison{What: fmt.Sprintf("Read cloud %q from %s in %s.", plan.Cloud, plan.Cluster.Server, took)}
 	}
 	verdict := fmt.Sprintf("%d unchanged, %d changed, %d not compared.", tally.Unchanged, tally.Changed, tally.NotCompared)
-	if tally.Unchanged == tally.All() {
+	if tally.Unchanged == tally.All() && len(plan.Errors) == 0 {
 		verdict = "all unchanged."
 	}
 	return Comparison{
@@ -132,6 +140,9 @@ func compared(plan *plans.Plan) Comparison {
 // scope says that the plan covers a part of the cloud, or does not change the cluster.
 func scope(plan *plans.Plan) []string {
 	var out []string
+	if n := len(messagesOf(plan.Errors)); n > 0 {
+		out = append(out, fmt.Sprintf("This plan has %s, and cannot be applied.", words.Count(n, "error")))
+	}
 	if r := plan.Renderings; r != nil {
 		out = append(out, "Rendered without a cluster: drift, defaults of the server and values that only the cluster has are not compared.")
 		if slices.ContainsFunc(plan.Actions, func(a plans.Action) bool { return a.Holds != "" }) {
@@ -218,15 +229,43 @@ func destroyed(plan *plans.Plan, byRisk []*Action) *Destroyed {
 	if n == 0 {
 		return nil
 	}
-	out.Title = words.Count(n, "object") + " will be DESTROYED:"
+	what, will := words.Count(n, "object"), "will"
 	if plan.Destroy {
-		out.Title = fmt.Sprintf("%s of cloud %q will be DESTROYED:", words.Count(n, "object"), plan.Cloud)
+		what += fmt.Sprintf(" of cloud %q", plan.Cloud)
 	}
+	if len(plan.Errors) > 0 {
+		will = "would"
+	}
+	out.Title = fmt.Sprintf("%s %s be DESTROYED:", what, will)
 	out.Kinds, out.Renamed = kindsOf(plan), renamed(plan)
+	out.Listed, out.Folded = folded(out.Actions)
 	if harmless > 0 {
 		out.Harmless = fmt.Sprintf("and %d %s", harmless, words.Plural(harmless, "old version or finished job", "old versions or finished jobs"))
 	}
 	return &out
+}
+
+// folded takes ConfigMaps and finished Jobs from a long list of deletions, and counts them.
+func folded(all []*Action) (listed []*Action, rest string) {
+	if len(all) <= Similar {
+		return all, ""
+	}
+	minor := map[string]int{}
+	for _, a := range all {
+		if a.minor == "" {
+			listed = append(listed, a)
+		} else {
+			minor[a.minor]++
+		}
+	}
+	var parts []string
+	for _, what := range sortedKeys(minor) {
+		parts = append(parts, words.Count(minor[what], what))
+	}
+	if len(parts) > 0 {
+		rest = "and " + strings.Join(parts, ", ") + " without data"
+	}
+	return listed, rest
 }
 
 // kindsOf counts the deleted objects by kind, the most frequent kind first.
@@ -299,7 +338,7 @@ func kept(plan *plans.Plan) *Table {
 	case !slices.ContainsFunc(plan.Kept, func(k plans.Kept) bool { return !alone(k) }):
 		out.Advice = "To delete them too, name each with -delete-data=ADDRESS; '*' does not include them. Deleting a namespace deletes everything in it."
 	default:
-		out.Advice = "To delete them too, name them with -delete-data=ADDRESS, or all of them with -delete-data='*'."
+		out.Advice = "The next apply takes them up again, with their data. To delete them too, now or with a later destroy, name them with -delete-data=ADDRESS, or all of them with -delete-data='*'."
 		if slices.ContainsFunc(plan.Kept, alone) {
 			out.Advice += " '*' does not include volumes that the state does not know."
 		}

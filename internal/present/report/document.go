@@ -56,8 +56,11 @@ type Plan struct {
 	Unverified []Note    // actions that the server did not check, by cause
 	Pending    *Note     // unchanged objects that are not ready
 	Warnings   []Message
-	Summary    string // "Plan: 1 to add, 0 to change, 0 to destroy."
-	Counts     plans.Counts
+	// Errors are the reasons for which the plan cannot be applied. A terminal shows them below
+	// the plan.
+	Errors  []Message
+	Summary string // "Plan: 1 to add, 0 to change, 0 to destroy."
+	Counts  plans.Counts
 	// OutputCount is a sentence after the summary: " 2 outputs change."; may be empty.
 	OutputCount string
 
@@ -125,6 +128,10 @@ type Destroyed struct {
 	Title string
 	// Actions are in the order of their risk: objects with data come first.
 	Actions []*Action
+	// Listed are the Actions without those that Folded counts: ConfigMaps and finished Jobs, if
+	// there are many entries.
+	Listed []*Action
+	Folded string // "and 6 ConfigMaps, 1 finished Job"; may be empty
 	// Kinds counts them by kind: "3 ConfigMap, 1 Secret". It is for a plan that destroys
 	// everything, whose actions are this list.
 	Kinds string
@@ -190,6 +197,7 @@ type Action struct {
 	object *providers.Object // of a new object that has facts; nil: it has none
 	names  *names
 	own    []string
+	minor  string // "ConfigMap": of little interest in a list of deletions; may be empty
 }
 
 // Head is the sentence about an action, before and after the address of the object. Danger

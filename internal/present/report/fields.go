@@ -93,6 +93,10 @@ func (o *Object) signOf(c plans.Change) Sign {
 // member returns a change of a value with its parts: the fields of a structure, or the elements
 // of a list.
 func (o *Object) member(c plans.Change) Field {
+	if before, after := parsed(c.Before), parsed(c.After); strings.Contains(c.Path, ".env[") &&
+		(before != nil || c.Before == nil) && (after != nil || c.After == nil) && !reflect.DeepEqual(before, after) {
+		c.Before, c.After = before, after
+	}
 	b, a := ruleText(c.Before), ruleText(c.After)
 	if (c.Before == nil || b != nil) && (c.After == nil || a != nil) && b != a {
 		c.Before, c.After = b, a
@@ -172,6 +176,21 @@ func step(key string) string {
 // rules reports whether a list contains rules of a role only.
 func rules(list []any) bool {
 	return len(list) > 0 && !slices.ContainsFunc(list, func(v any) bool { return ruleText(v) == nil })
+}
+
+// parsed returns the structure that a text contains as JSON; nil for any other value.
+func parsed(v any) any {
+	text, ok := v.(string)
+	if !ok || !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
+		return nil
+	}
+	var out any
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber() // large numbers stay as they are
+	if err := decoder.Decode(&out); err != nil || decoder.More() {
+		return nil
+	}
+	return out
 }
 
 // ruleText returns a rule of a role in words; nil for any other value.

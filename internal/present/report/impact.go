@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -126,18 +127,27 @@ func (d Disturbance) Sentence() string {
 	return "each: " + d.Text
 }
 
-// Disturbances returns the lines of the impact, grave ones first. Without full, a line that many
+// Disturbances returns the lines of the impact. The lines of a block, or of the same blocks, are
+// together, grave ones first. Blocks with a grave line come first. Without full, a line that many
 // blocks share but for their names stands for all of them.
 func (p *Plan) Disturbances(full bool) []Disturbance {
-	var grave, other []Disturbance
-	for _, d := range p.joined(full) {
-		if d.Grave {
-			grave = append(grave, d)
-		} else {
-			other = append(other, d)
+	all := p.joined(full)
+	of := func(d Disturbance) string { return strings.Join(d.Blocks, "\n") }
+	first, grave := map[string]int{}, map[string]bool{}
+	for i, d := range all {
+		if _, known := first[of(d)]; !known {
+			first[of(d)] = i
 		}
+		grave[of(d)] = grave[of(d)] || d.Grave
 	}
-	return append(grave, other...)
+	slices.SortStableFunc(all, func(a, b Disturbance) int {
+		return cmp.Or(
+			boolToInt(grave[of(b)])-boolToInt(grave[of(a)]),
+			first[of(a)]-first[of(b)],
+			boolToInt(b.Grave)-boolToInt(a.Grave),
+		)
+	})
+	return all
 }
 
 func (p *Plan) joined(full bool) []Disturbance {
@@ -167,6 +177,25 @@ func (p *Plan) joined(full bool) []Disturbance {
 			}
 			out = append(out, d)
 		}
+	}
+	return out
+}
+
+// Disturbed has the lines of the impact about the same blocks.
+type Disturbed struct {
+	Label string
+	Lines []Disturbance
+}
+
+// Disturbed returns the Disturbances, each block or group of blocks once.
+func (p *Plan) Disturbed(full bool) []Disturbed {
+	var out []Disturbed
+	for _, d := range p.Disturbances(full) {
+		if n := len(out); n == 0 || !slices.Equal(out[n-1].Lines[0].Blocks, d.Blocks) {
+			out = append(out, Disturbed{Label: d.Label()})
+		}
+		last := &out[len(out)-1]
+		last.Lines = append(last.Lines, d)
 	}
 	return out
 }

@@ -31,6 +31,8 @@ func Summary(plan *plans.Plan) string {
 	switch {
 	case plan.Renderings != nil:
 		return "No differences. Without a cluster, both versions are rendered the same."
+	case len(plan.Errors) > 0:
+		return "Errors: no changes could be planned."
 	case plan.Destroy && len(plan.Kept) > 0:
 		return "No changes. The objects that are left hold data and are kept."
 	case plan.Destroy:

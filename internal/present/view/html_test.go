@@ -115,7 +115,7 @@ func content(n *nethtml.Node) string {
 // samplePages returns the sample plans.
 func samplePages() map[string]func() *plans.Plan {
 	samples := map[string]func() *plans.Plan{
-		"outputs": outputsOnly, "destroy with data": destroyWithData, "secrets": knownSecrets, "refresh only": refreshOnly,
+		"errors": serviceGone, "removed": servicesRemoved, "outputs": outputsOnly, "destroy with data": destroyWithData, "secrets": knownSecrets, "refresh only": refreshOnly,
 		"kept drift": keptDrift, "keys": keys, "policies": judged, "upgrade": upgraded, "losses": lossesAndOthers, "tuesday": tuesday, "none": unchanged(64, 2), "debugged": debugged, "stack": stack,
 	}
 	maps.Copy(samples, marked)
@@ -236,6 +236,9 @@ func sentences(doc *report.Plan) []string {
 	outside(doc.Yielded)
 	if d := doc.Destroyed; d != nil {
 		out = append(append(out, d.Title, d.Harmless), d.Renamed...)
+		if !doc.Destroy {
+			out = append(out, d.Folded)
+		}
 		for _, a := range d.Actions {
 			out = append(out, a.Holds, a.Why)
 		}

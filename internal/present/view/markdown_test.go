@@ -30,7 +30,7 @@ func page(plan *plans.Plan, o markdown.Options) string {
 // TestMarkdown compares the pages of the samples with the golden files.
 func TestMarkdown(t *testing.T) {
 	samples := map[string]func() *plans.Plan{
-		"outputs": outputsOnly, "secrets": knownSecrets, "refresh_only": refreshOnly, "kept_drift": keptDrift, "losses": lossesAndOthers,
+		"errors": serviceGone, "removed": servicesRemoved, "outputs": outputsOnly, "secrets": knownSecrets, "refresh_only": refreshOnly, "kept_drift": keptDrift, "losses": lossesAndOthers,
 		"keys": keys, "policies": judged, "upgrade": upgraded, "downgrade": downgraded, "none": unchanged(64, 2),
 	}
 	for name, sample := range marked {
@@ -172,4 +172,29 @@ func rendered(t *testing.T, page string) string {
 // htmlText escapes a text for HTML.
 func htmlText(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(s)
+}
+
+// TestMarkdownImpact checks that the impact is complete as long as the page lists deletions.
+func TestMarkdownImpact(t *testing.T) {
+	var actions []plans.Action
+	var impact []plans.Impact
+	for i := range 80 {
+		block := fmt.Sprintf("service.number-%02d", i)
+		actions = append(actions, action(plans.Delete, block+"/Deployment/api"))
+		impact = append(impact, disturbs(block, plans.Effect{Kind: plans.EffectStop, Pods: i + 1, Grave: true}))
+	}
+	plan := newPlan(0, actions...)
+	plan.Impact = impact
+	sizes := map[bool]int{} // by whether deletions are listed
+	for budget := 2000; budget < 40_000; budget += 500 {
+		got := page(plan, markdown.Options{Budget: budget})
+		listed := strings.Contains(got, "- `service.number-00/Deployment/api`")
+		sizes[listed]++
+		if n := strings.Count(got, "- **number-"); listed && n < len(impact) {
+			t.Errorf("with %d bytes, deletions are listed beside %d of %d lines of the impact", budget, n, len(impact))
+		}
+	}
+	if sizes[true] == 0 || sizes[false] == 0 {
+		t.Errorf("pages with and without deletions: %v", sizes)
+	}
 }

@@ -13,6 +13,7 @@ import (
 type PlanOptions struct {
 	Full    bool // every declared field of new objects, and whole values
 	Compact bool // one line for each action
+	Summary bool // the impact and the dangers, without objects
 	// Saved: the plan comes from a file. Now is the present time, and Applied says that the
 	// plan was applied already.
 	Saved   bool
@@ -45,5 +46,5 @@ func document(plan *plans.Plan, zone *time.Location, options PlanOptions) *repor
 }
 
 func (o PlanOptions) terminal() terminal.Options {
-	return terminal.Options{Full: o.Full, Compact: o.Compact, Saved: o.Saved, Applied: o.Applied}
+	return terminal.Options{Full: o.Full, Compact: o.Compact, Summary: o.Summary, Saved: o.Saved, Applied: o.Applied}
 }

@@ -17,7 +17,7 @@ import (
 
 // samplePlans contains plans of every kind.
 var samplePlans = map[string]func() *plans.Plan{
-	"first": firstPlan, "drift": driftAndConfig, "replace": replaceAndDelete, "destroy": destroyAll,
+	"errors": serviceGone, "first": firstPlan, "drift": driftAndConfig, "replace": replaceAndDelete, "destroy": destroyAll,
 	"many": manyUpdates, "unverified": unverified, "deferred": deferredPlan, "adopt": adoptAndForget, "long": longValues,
 	"unchanged": unchanged(3, 1), "requested": requested, "refresh": refreshOnly, "part": partlyUnchanged,
 	"losses": lossesAndOthers, "mixed": mixedDrift, "keys": keys,

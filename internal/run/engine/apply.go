@@ -51,8 +51,11 @@ type Round struct {
 // the rest, until nothing waits. The rest is planned again; an action that the first plan
 // does not have is an error. Applied is nil if nothing was begun.
 func (e *Engine) Apply(ctx context.Context, session *state.Session, made *PlanResult, o ApplyOptions) (*ApplyResult, error) {
-	if made.Plan.Denied() {
+	switch {
+	case made.Plan.Denied():
 		return nil, failure.New("A policy denies the plan", "Nothing was changed.")
+	case len(made.Plan.Errors) > 0:
+		return nil, failure.New("The plan has errors", "Nothing was changed.")
 	}
 	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
 	applied := &ApplyResult{}
@@ -184,6 +187,9 @@ func (e *Engine) planRest(ctx context.Context, session *state.Session, made *Pla
 	next, err := e.Plan(ctx, loaded, session.State(), rest)
 	if err != nil {
 		return nil, err
+	}
+	if next.Plan.Refused() {
+		return nil, e.Enforce(next)
 	}
 	if more := plans.Unannounced(next.Plan, later); len(more) > 0 {
 		return nil, &UnannouncedError{more}

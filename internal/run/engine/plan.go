@@ -36,6 +36,8 @@ type Options struct {
 	TargetFiles map[string]string
 	// Adopt, Replace and DeleteData have addresses; see planner.Input.
 	Adopt, Replace, DeleteData []string
+	// KeepData lets a destroy stop workloads that others need; see planner.Input.
+	KeepData bool
 	// ForceConflicts takes over fields of other field managers.
 	ForceConflicts bool
 	// AllowUnverified writes objects although admission denied their dry runs.
@@ -85,29 +87,30 @@ type PlanResult struct {
 
 	exact    map[addrs.Object]exact // what Plan does not show of its actions
 	problems []plans.Problem
-	refused  []plans.Problem // those with DryRun
 	judged   hcl.Diagnostics // the policies that Plan does not meet
 }
 
 // Plan compares the configuration with the cluster. If the plan changes objects that data
 // blocks read, these data are known only after the apply; the plan is then made again
-// without them. Warnings and the results of policies become a part of the plan; see Enforce,
-// which also reports denied dry runs. Other problems are shown, and the error is ErrReported.
+// without them. Warnings, errors and the results of policies become a part of the plan; Enforce
+// reports the errors. If nothing could be compared, or the plan only refreshes the state, errors are
+// shown at once, and the error is ErrReported.
 func (e *Engine) Plan(ctx context.Context, loaded Loaded, st *state.State, o Options) (*PlanResult, error) {
 	for {
 		made, err := e.compare(ctx, loaded, st, o)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(made.problems, func(p plans.Problem) bool { return !p.Warning && !p.DryRun }) {
+		failed := slices.ContainsFunc(made.problems, func(p plans.Problem) bool { return !p.Warning })
+		if failed && (made.Plan == nil || o.RefreshOnly) {
 			refuse(e.Reporter, made.problems)
 			return nil, ErrReported
 		}
 		for _, problem := range made.problems {
-			if problem.DryRun {
-				made.refused = append(made.refused, problem)
-			} else {
+			if problem.Warning {
 				made.Plan.Warnings = append(made.Plan.Warnings, plans.NoticeOf(problem))
+			} else {
+				made.Plan.Errors = append(made.Plan.Errors, plans.NoticeOf(problem))
 			}
 		}
 		again, err := withoutOvertaken(ctx, e.Source, made)
@@ -124,8 +127,12 @@ func (e *Engine) Plan(ctx context.Context, loaded Loaded, st *state.State, o Opt
 }
 
 // AskPods asks the pods that a plan removes for the items that they carry, adds the answers to the plan,
-// and evaluates the policies again. Only an apply may do so, because it runs commands in pods.
+// and evaluates the policies again. Only an apply may do so, because it runs commands in pods. It
+// asks nothing if the plan has errors.
 func (e *Engine) AskPods(ctx context.Context, made *PlanResult) (err error) {
+	if made.Plan.Refused() {
+		return nil
+	}
 	cluster := e.Cluster
 	made.Plan.Impact, err = cutoff.Ask(ctx, cluster.client.Shell(), e.Parallelism, made.Plan, cluster.Snapshot().Get, cluster.clean)
 	made.judge()
@@ -199,6 +206,7 @@ func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o 
 		Checks:         config.Checks,
 		Destroy:        o.Destroy,
 		DeleteData:     o.DeleteData,
+		KeepData:       o.KeepData,
 		Moves:          config.Moves,
 		Removals:       config.Removals,
 		Imports:        config.Imports,

@@ -57,16 +57,22 @@ func (m *PlanResult) judge() {
 	}
 }
 
-// Enforce reports the policies that a plan does not meet, and the objects that admission denied
-// the dry run of. The error is ErrReported if the plan must not be applied.
+// Enforce reports the policies that a plan does not meet, and the errors of the plan. The error is
+// ErrReported if the plan must not be applied.
 func (e *Engine) Enforce(made *PlanResult) error {
 	if len(made.judged) > 0 {
 		e.Reporter.Diagnostics(made.judged, made.Loaded.Config.Files)
 	}
-	if len(made.refused) > 0 {
-		e.Reporter.Problems(made.refused)
+	var problems []plans.Problem
+	for _, n := range made.Plan.Errors {
+		problem := n.Problem()
+		problem.Warning = false
+		problems = append(problems, problem)
 	}
-	if made.Plan.Denied() || len(made.refused) > 0 {
+	if len(problems) > 0 {
+		e.Reporter.Problems(problems)
+	}
+	if made.Plan.Denied() || len(problems) > 0 {
 		return ErrReported
 	}
 	return nil

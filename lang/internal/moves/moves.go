@@ -60,9 +60,13 @@ func Collect(r *Reader, config *configs.Config, undeclared bool) {
 // removals reads the removed blocks of a frame.
 func (c *collection) removals(f *graph.Frame) {
 	for _, b := range f.Module.Written.Document.All("removed") {
-		removal := addrs.Removal{Destroy: true, Range: b.Header}
+		removal := addrs.Removal{Destroy: true, Data: addrs.NoData, Range: b.Header}
 		if lifecycle := b.One("lifecycle", ""); lifecycle != nil {
 			removal.Destroy = eval.Bool(f.Env(), lifecycle, "destroy")
+			removal.Data = addrs.Data(eval.String(f.Env(), lifecycle, "delete_data"))
+			if !removal.Destroy && removal.Data != addrs.NoData {
+				c.reader.Report.Error(lifecycle.Attributes["delete_data"].Expr.Range(), "Nothing is deleted", "With destroy = false, the objects stay in the cluster with their data. Remove one of the two arguments.")
+			}
 		}
 		var ok bool
 		if removal.From, ok = c.reader.argument(f, b, "from"); ok && c.gone(removal.From, false) {

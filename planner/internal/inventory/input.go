@@ -34,6 +34,9 @@ type Input struct {
 	// DeleteData has the addresses of objects, blocks and modules that hold data and may be
 	// deleted or replaced nevertheless. "*" stands for all of them.
 	DeleteData []string
+	// KeepData lets a destroy stop workloads that others need. Objects with data stay unless
+	// DeleteData names them.
+	KeepData bool
 	// Moves, Removals and Imports are the blocks about addresses.
 	Moves    []addrs.Move
 	Removals []addrs.Removal

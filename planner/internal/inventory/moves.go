@@ -127,14 +127,20 @@ func Imported(imports []addrs.Import, address addrs.Object) bool {
 }
 
 // Released returns the removed block that leaves the object with the address in the cluster.
-// If several removed blocks name the object, the one with the longest address decides.
 func Released(removals []addrs.Removal, address addrs.Object) (by addrs.Removal, ok bool) {
+	by, ok = RemovalOf(removals, address)
+	return by, ok && !by.Destroy
+}
+
+// RemovalOf returns the removed block about the object with the address. If several name the
+// object, the one with the longest address decides.
+func RemovalOf(removals []addrs.Removal, address addrs.Object) (by addrs.Removal, ok bool) {
 	for _, r := range removals {
 		if r.From.Has(address) && len(r.From.String()) > len(by.From.String()) {
 			by = r
 		}
 	}
-	return by, by.From.Block != "" && !by.Destroy
+	return by, by.From.Block != ""
 }
 
 // blockProblem returns a problem of a moved, removed or import block.

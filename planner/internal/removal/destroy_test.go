@@ -37,39 +37,50 @@ func TestDestroy(t *testing.T) {
 	agent := of("apps/v1", live("DaemonSet", "agent"))
 	needed := recordOf(agent)
 	needed.Holds = "the network of servers"
+	along := of("apps/v1", live("StatefulSet", "store"))
+	along.Object["spec"] = map[string]any{
+		"persistentVolumeClaimRetentionPolicy": map[string]any{"whenDeleted": "Delete"},
+		"volumeClaimTemplates":                 []any{map[string]any{"metadata": map[string]any{"name": "data"}}},
+	}
+	holding := recordOf(along)
+	holding.Holds = "the disks of servers"
 	tests := map[string]struct {
-		live    []*unstructured.Unstructured
-		records []state.Object
-		allowed string
-		removed string // a removed block that leaves the object
-		want    []string
-		kept    []string
-		atRisk  bool
-		problem string // part of its summary; empty: none
+		live     []*unstructured.Unstructured
+		records  []state.Object
+		allowed  string
+		removed  string // a removed block that leaves the object
+		want     []string
+		kept     []string
+		keepData bool
+		atRisk   bool
+		problem  string // part of its summary; empty: none
 	}{
-		"a workload that others need":             {live: []*unstructured.Unstructured{agent}, records: []state.Object{needed}, atRisk: true},
-		"a workload that others need, named":      {live: []*unstructured.Unstructured{agent}, records: []state.Object{needed}, allowed: "service.a", want: []string{"delete agent"}},
-		"a recorded object":                       {live: []*unstructured.Unstructured{object}, records: []state.Object{recordOf(object)}, want: []string{"delete x"}},
-		"an object with a label":                  {live: []*unstructured.Unstructured{object}, problem: "the state does not know it"},
-		"two with a label":                        {live: []*unstructured.Unstructured{object, live("Service", "y")}, problem: "2 objects carry the label"},
-		"volumes stay":                            {live: []*unstructured.Unstructured{set, volume}, records: []state.Object{recordOf(set)}, want: []string{"delete db"}, kept: []string{"data-db-0"}},
-		"volumes that may go":                     {live: []*unstructured.Unstructured{set, volume}, records: []state.Object{recordOf(set)}, allowed: "*", want: []string{"delete data-db-0", "delete db"}},
-		"volumes without label":                   {live: []*unstructured.Unstructured{set, bare}, records: []state.Object{recordOf(set)}, allowed: "*", want: []string{"delete data-db-0", "delete db"}},
-		"volumes of others":                       {live: []*unstructured.Unstructured{set, unselected}, records: []state.Object{recordOf(set)}, allowed: "*", want: []string{"delete db"}},
-		"volumes of an unknown StatefulSet":       {live: []*unstructured.Unstructured{set, volume}, allowed: "*", problem: "StatefulSet openstack/db carries the label"},
-		"volumes of a released StatefulSet":       {live: []*unstructured.Unstructured{set, volume}, records: []state.Object{recordOf(set)}, removed: "service.a", allowed: "*", want: []string{"forget data-db-0", "forget db"}},
-		"an unknown volume":                       {live: []*unstructured.Unstructured{volume}, allowed: "*", kept: []string{"data-db-0 alone"}},
-		"an unknown volume, named":                {live: []*unstructured.Unstructured{volume}, allowed: "cloud.prod/PersistentVolumeClaim/data-db-0", want: []string{"delete data-db-0"}},
-		"a volume left before":                    {live: []*unstructured.Unstructured{volume}, records: []state.Object{left}, allowed: "*", want: []string{"delete data-db-0"}},
-		"a volume left before, that stays":        {live: []*unstructured.Unstructured{volume}, records: []state.Object{left}, kept: []string{"data-db-0"}},
-		"a volume left before, used by others":    {live: []*unstructured.Unstructured{set, volume}, records: []state.Object{left}, allowed: "*", problem: "StatefulSet openstack/db carries the label"},
-		"a volume left before, made again":        {live: []*unstructured.Unstructured{again}, records: []state.Object{left}, allowed: "*", kept: []string{"data-db-0 alone"}},
-		"a volume left before, without its label": {live: []*unstructured.Unstructured{unselected}, records: []state.Object{left}, allowed: "*"},
-		"a volume left before, gone":              {records: []state.Object{left}, want: []string{"forget data-db-0"}},
+		"a workload that others need":                           {live: []*unstructured.Unstructured{agent}, records: []state.Object{needed}, want: []string{"delete agent"}, atRisk: true},
+		"a workload that others need, named":                    {live: []*unstructured.Unstructured{agent}, records: []state.Object{needed}, allowed: "service.a", want: []string{"delete agent"}},
+		"a workload that others need, but not with its volumes": {live: []*unstructured.Unstructured{along}, records: []state.Object{holding}, keepData: true, kept: []string{"store"}},
+		"a workload that others need, when data stays":          {live: []*unstructured.Unstructured{agent}, records: []state.Object{needed}, keepData: true, want: []string{"delete agent"}},
+		"volumes when data stays":                               {live: []*unstructured.Unstructured{set, volume}, records: []state.Object{recordOf(set)}, keepData: true, want: []string{"delete db"}, kept: []string{"data-db-0"}},
+		"a recorded object":                                     {live: []*unstructured.Unstructured{object}, records: []state.Object{recordOf(object)}, want: []string{"delete x"}},
+		"an object with a label":                                {live: []*unstructured.Unstructured{object}, problem: "the state does not know it"},
+		"two with a label":                                      {live: []*unstructured.Unstructured{object, live("Service", "y")}, problem: "2 objects carry the label"},
+		"volumes stay":                                          {live: []*unstructured.Unstructured{set, volume}, records: []state.Object{recordOf(set)}, want: []string{"delete db"}, kept: []string{"data-db-0"}},
+		"volumes that may go":                                   {live: []*unstructured.Unstructured{set, volume}, records: []state.Object{recordOf(set)}, allowed: "*", want: []string{"delete data-db-0", "delete db"}},
+		"volumes without label":                                 {live: []*unstructured.Unstructured{set, bare}, records: []state.Object{recordOf(set)}, allowed: "*", want: []string{"delete data-db-0", "delete db"}},
+		"volumes of others":                                     {live: []*unstructured.Unstructured{set, unselected}, records: []state.Object{recordOf(set)}, allowed: "*", want: []string{"delete db"}},
+		"volumes of an unknown StatefulSet":                     {live: []*unstructured.Unstructured{set, volume}, allowed: "*", problem: "StatefulSet openstack/db carries the label"},
+		"volumes of a released StatefulSet":                     {live: []*unstructured.Unstructured{set, volume}, records: []state.Object{recordOf(set)}, removed: "service.a", allowed: "*", want: []string{"forget data-db-0", "forget db"}},
+		"an unknown volume":                                     {live: []*unstructured.Unstructured{volume}, allowed: "*", kept: []string{"data-db-0 alone"}},
+		"an unknown volume, named":                              {live: []*unstructured.Unstructured{volume}, allowed: "cloud.prod/PersistentVolumeClaim/data-db-0", want: []string{"delete data-db-0"}},
+		"a volume left before":                                  {live: []*unstructured.Unstructured{volume}, records: []state.Object{left}, allowed: "*", want: []string{"delete data-db-0"}},
+		"a volume left before, that stays":                      {live: []*unstructured.Unstructured{volume}, records: []state.Object{left}, kept: []string{"data-db-0"}},
+		"a volume left before, used by others":                  {live: []*unstructured.Unstructured{set, volume}, records: []state.Object{left}, allowed: "*", problem: "StatefulSet openstack/db carries the label"},
+		"a volume left before, made again":                      {live: []*unstructured.Unstructured{again}, records: []state.Object{left}, allowed: "*", kept: []string{"data-db-0 alone"}},
+		"a volume left before, without its label":               {live: []*unstructured.Unstructured{unselected}, records: []state.Object{left}, allowed: "*"},
+		"a volume left before, gone":                            {records: []state.Object{left}, want: []string{"forget data-db-0"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			in := inventory.Input{Destroy: true, State: &state.State{Objects: test.records}, Snapshot: providers.SnapshotOf(test.live...)}
+			in := inventory.Input{Destroy: true, KeepData: test.keepData, State: &state.State{Objects: test.records}, Snapshot: providers.SnapshotOf(test.live...)}
 			if test.allowed != "" {
 				in.DeleteData = []string{test.allowed}
 			}

@@ -21,14 +21,16 @@ const fewDeletes = 3
 // configuration. A destroy has no limit of its own.
 //
 // Old versions, Jobs, and fields that kolla gives up do not count, because nothing is lost with
-// them. Objects that are created again because of a moved block or a renamed service count only if
-// the operator set a limit. Replacements count, because they delete the object.
+// them. Objects that are created again because of a moved block or a renamed service, and objects
+// that a removed block names, count only if the operator set a limit. Replacements count, because
+// they delete the object.
 func LimitDeletes(inv *inventory.Inventory, actions []plans.Action) []plans.Problem {
 	in := &inv.Input
 	meant := map[addrs.Object]bool{}
 	for i := range inv.Records {
 		r := &inv.Records[i]
-		if in.MaxDeletes == nil && (r.Moved || r.Renamed) {
+		_, removed := inventory.RemovalOf(in.Removals, r.RecordedAddress())
+		if in.MaxDeletes == nil && (r.Moved || r.Renamed || removed) {
 			meant[r.RecordedAddress()] = true
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Refusals returns the problems that prevent a plan: it would lose data, or deletes more objects
@@ -24,6 +25,9 @@ func (r *Result) Refusals(inv *inventory.Inventory, problems []plans.Problem) []
 // refuseLosses refuses the deletion of objects with data. It returns one problem for each block,
 // because operators usually remove a whole service.
 func refuseLosses(inv *inventory.Inventory, all []AtRisk) []plans.Problem {
+	if inv.Input.Destroy && len(all) > 0 {
+		return []plans.Problem{stopped(all)}
+	}
 	blocks := map[string][]AtRisk{}
 	var order []string
 	for _, g := range all {
@@ -47,9 +51,6 @@ const renamed = " If you renamed the block, declare its new name in a moved bloc
 // refusalOf returns the problem of the objects with data of one block.
 func refusalOf(inv *inventory.Inventory, block string, all []AtRisk) plans.Problem {
 	first := all[0]
-	if inv.Input.Destroy {
-		return destroyed(all)
-	}
 	isExternal := external(inv, block)
 	if len(all) == 1 {
 		what, back := fmt.Sprintf("%s is no longer declared, and holds %s", first.Ref, first.Data), "To keep it, put its declaration back."+renamed
@@ -59,7 +60,7 @@ func refusalOf(inv *inventory.Inventory, block string, all []AtRisk) plans.Probl
 		return plans.Problem{
 			Address: first.Address,
 			Summary: what,
-			Detail:  fmt.Sprintf("%s To delete it with its data, plan with %s.%s", back, words.Option("-delete-data", first.Address.String()), leftWith(removedBlock(first.Address), "it")),
+			Detail:  fmt.Sprintf("%s To delete it with its data, plan with %s. A removed block can say the same: %s.%s", back, words.Option("-delete-data", first.Address.String()), permission(all), leftWith(removedBlock(first.Address), "it")),
 		}
 	}
 	what, back := fmt.Sprintf("%d objects of %s are no longer declared, and hold data", len(all), block), "To keep them, put their declarations back."+renamed
@@ -72,9 +73,18 @@ func refusalOf(inv *inventory.Inventory, block string, all []AtRisk) plans.Probl
 	return plans.Problem{
 		Address: first.Address,
 		Summary: what,
-		Detail: fmt.Sprintf("What would be lost:\n\n%s\n%s To delete all of them, plan with %s. To leave them in the cluster without kolla, declare for each:\n\n%s",
-			listOf(all), back, words.Option("-delete-data", block), removedBlock(first.Address)),
+		Detail: fmt.Sprintf("What would be lost:\n\n%s\n%s To delete all of them, plan with %s. A removed block can say the same: %s. To leave them in the cluster without kolla, declare for each:\n\n%s",
+			listOf(all), back, words.Option("-delete-data", block), permission(all), removedBlock(first.Address)),
 	}
+}
+
+// permission returns the argument of a removed block that permits to delete objects with data.
+func permission(all []AtRisk) string {
+	data := addrs.AllData
+	if !slices.ContainsFunc(all, func(g AtRisk) bool { return g.Ref.GVK.GroupKind() != kinds.Secret }) {
+		data = addrs.GeneratedData
+	}
+	return fmt.Sprintf("delete_data = %q", data)
 }
 
 // listOf lists objects with their data.
@@ -86,18 +96,29 @@ func listOf(all []AtRisk) string {
 	return list.String()
 }
 
-// destroyed returns the problem of a destroy that would stop workloads which others need. They
+// stopped returns the problem of a destroy that would stop workloads which others need. They
 // cannot stay as volumes can, because the objects that they mount would be deleted.
-func destroyed(all []AtRisk) plans.Problem {
-	name, what := all[0].Address.String(), all[0].Ref.String()
+func stopped(all []AtRisk) plans.Problem {
+	summary, named := fmt.Sprintf("%s would be destroyed, and holds what others need", all[0].Ref), []string{words.Option("-delete-data", all[0].Address.String())}
 	if len(all) > 1 {
-		name, what = all[0].Address.Block, all[0].Address.Block
+		summary, named = fmt.Sprintf("%d workloads would be destroyed that hold what others need", len(all)), nil
+	}
+	var excluded []string
+	for _, g := range all {
+		option := words.Option("-exclude", g.Address.Block)
+		if slices.Contains(excluded, option) {
+			continue
+		}
+		excluded = append(excluded, option)
+		if len(all) > 1 {
+			named = append(named, words.Option("-delete-data", g.Address.Block))
+		}
 	}
 	return plans.Problem{
 		Address: all[0].Address,
-		Summary: fmt.Sprintf("%s would be destroyed, and holds what others need", what),
-		Detail: fmt.Sprintf("What would stop:\n\n%s\nTo destroy it as well, plan with %s; to leave its service as it is, with %s.",
-			listOf(all), words.Option("-delete-data", name), words.Option("-exclude", all[0].Address.Block)),
+		Summary: summary,
+		Detail: fmt.Sprintf("What would stop:\n\n%s\nTo destroy everything and keep all data, add -keep-data. To destroy these as well, name them: %s. To leave their services as they are, add %s.",
+			listOf(all), strings.Join(named, " "), strings.Join(excluded, " ")),
 	}
 }
 

@@ -89,7 +89,11 @@ func (m *remover) dataAtRisk(c removable) string {
 	}
 	if c.namespace() {
 		// Objects of others may go only if the operator gave the address of the namespace.
-		mayEmpty := func() bool { return !m.keepsIn(c.ref.Name) && m.inv.DeleteData.Has(c.address.String()) }
+		mayEmpty := func() bool {
+			by, _ := inventory.RemovalOf(m.inv.Input.Removals, c.address)
+			named := m.inv.DeleteData.Has(c.address.String()) || by.From.Object == c.address && by.Data == addrs.AllData
+			return named && !m.keepsIn(c.ref.Name)
+		}
 		if occupants := m.occupants(c.ref.Name); len(occupants) > 0 && !mayEmpty() {
 			return "what is not deleted with it: " + words.Few(occupants, 4)
 		}
@@ -101,16 +105,32 @@ func (m *remover) dataAtRisk(c removable) string {
 	if _, lives := m.copied[c.ref]; lives {
 		data = ""
 	}
-	if data == "" || m.inv.DeleteData.Covers(c.address) {
+	if data == "" || m.inv.DeleteData.Covers(c.address) || m.removedWithData(c) || m.stopped(c) {
 		return ""
 	}
 	return data
 }
 
+// removedWithData reports whether a removed block permits to delete the object with its data.
+func (m *remover) removedWithData(c removable) bool {
+	by, _ := inventory.RemovalOf(m.inv.Input.Removals, c.address)
+	generated := c.ref.GVK.GroupKind() == kinds.Secret && c.holds != ""
+	return by.Data == addrs.AllData || by.Data == addrs.GeneratedData && generated
+}
+
+// stopped reports whether a destroy that keeps all data may stop the object: a workload that
+// others need, whose own volumes stay.
+func (m *remover) stopped(c removable) bool {
+	return m.inv.Input.KeepData && neededByOthers(c) && !inventory.TakesVolumesAlong(c.live)
+}
+
+// neededByOthers reports whether the object is a workload with a declared loss.
+func neededByOthers(c removable) bool { return plans.RunsPodsContinuously(c.ref) && c.holds != "" }
+
 // protect keeps an object with data. A destroy reports it. Any other plan is refused, and so
-// is the destroy of a workload that others need.
-func (m *remover) protect(c removable, data string) {
-	if m.inv.Input.Destroy && !(plans.RunsPodsContinuously(c.ref) && c.holds != "") {
+// is the destroy of a workload that others need: then the plan has the deletion, and an error.
+func (m *remover) protect(c removable, data string, reason plans.ReasonKind) {
+	if in := m.inv.Input; in.Destroy && (in.KeepData || !neededByOthers(c)) {
 		kept := plans.Kept{Address: c.address, Ref: c.ref, Holds: data, Alone: c.namespace() && m.inv.DeleteData.All()}
 		if c.uid == "" && c.ref.GVK.GroupKind() == kinds.PersistentVolumeClaim { // the state does not have it yet
 			kept.UID = c.live.GetUID()
@@ -121,6 +141,7 @@ func (m *remover) protect(c removable, data string) {
 	g := AtRisk{Ref: c.ref, Address: c.address, Data: data}
 	if !c.namespace() {
 		m.result.AtRisk = append(m.result.AtRisk, g)
+		m.delete(c, reason)
 		return
 	}
 	problem := refusalOf(m.inv, c.address.Block, []AtRisk{g})

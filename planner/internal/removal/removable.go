@@ -22,6 +22,7 @@ type removable struct {
 	ours        bool                       // live is the recorded object, or a volume of a recorded StatefulSet
 	bare        bool                       // a volume without labels, because its StatefulSet gives it none
 	partial     bool
+	finished    bool             // a Job that was complete at the last apply
 	holds       string           // data that would be lost, as declared
 	nowIn       string           // the block of the new object; see Record.NowIn
 	absence     plans.ReasonKind // why it no longer exists
@@ -41,6 +42,7 @@ func removableOf(inv *inventory.Inventory, r *inventory.Record) removable {
 		live:        live,
 		uid:         r.State.UID,
 		partial:     r.State.Partial,
+		finished:    r.Ref.GVK.GroupKind() == kinds.Job && r.State.Ready,
 		holds:       r.State.Holds,
 	}
 }

@@ -36,7 +36,7 @@ type Result struct {
 	Problems []plans.Problem
 	// Removals counts the objects that exist and are to be deleted, released or forgotten.
 	Removals int
-	// AtRisk are objects with data. They prevent the plan; see Refusals.
+	// AtRisk are objects with data that Actions delete. They prevent the plan; see Refusals.
 	AtRisk []AtRisk
 }
 
@@ -113,7 +113,7 @@ func (m *remover) undeclared(set selection.Set, outcomes []*outcome.Outcome) {
 
 // removals returns Removals.
 func (r *Result) removals() int {
-	n := len(r.AtRisk)
+	n := 0
 	for i := range r.Actions {
 		switch a := &r.Actions[i]; {
 		case a.MovedTo() != "": // the same object has another action
@@ -190,7 +190,7 @@ func (m *remover) remove(c removable, reason plans.ReasonKind) {
 		}
 	}
 	if data := m.dataAtRisk(c); data != "" {
-		m.protect(c, data)
+		m.protect(c, data, reason)
 		return
 	}
 	m.delete(c, reason)
@@ -224,7 +224,7 @@ func (m *remover) delete(c removable, reason plans.ReasonKind) {
 	action := plans.Action{
 		Address:  c.address,
 		Verb:     plans.Delete,
-		Removal:  plans.Removal{Partial: c.partial},
+		Removal:  plans.Removal{Partial: c.partial, Finished: c.finished},
 		Ref:      c.ref,
 		Prior:    providers.Precondition{UID: c.live.GetUID(), ResourceVersion: c.live.GetResourceVersion()},
 		Reasons:  []plans.Reason{{Kind: reason, Detail: detail}},

@@ -168,9 +168,9 @@ func TestUndeclared(t *testing.T) {
 			kind: configMap, input: func(in *inventory.Input) { in.External = []string{"service.a"} },
 			want: plans.Delete, reason: plans.ReasonExternal,
 		},
-		"data":                 {kind: claim, atRisk: true},
+		"data":                 {kind: claim, want: plans.Delete, reason: plans.ReasonUndeclared, atRisk: true},
 		"a volume left before": {kind: claim, record: func(r *state.Object) { r.Left = true }},
-		"data by its record":   {kind: secret, record: func(r *state.Object) { r.Holds = "generated values" }, atRisk: true},
+		"data by its record":   {kind: secret, record: func(r *state.Object) { r.Holds = "generated values" }, want: plans.Delete, reason: plans.ReasonUndeclared, atRisk: true},
 		"fields of data":       {kind: claim, record: func(r *state.Object) { r.Partial = true }, want: plans.Delete, reason: plans.ReasonUndeclared},
 		"data that may be lost": {
 			kind: claim, input: func(in *inventory.Input) { in.DeleteData = []string{"service.a"} }, want: plans.Delete, reason: plans.ReasonUndeclared,
@@ -178,7 +178,16 @@ func TestUndeclared(t *testing.T) {
 		"data when all may be lost": {
 			kind: claim, input: func(in *inventory.Input) { in.DeleteData = []string{"*"} }, want: plans.Delete, reason: plans.ReasonUndeclared,
 		},
-		"data when others may be lost": {kind: claim, input: func(in *inventory.Input) { in.DeleteData = []string{"service.b"} }, atRisk: true},
+		"data when others may be lost":            {kind: claim, input: func(in *inventory.Input) { in.DeleteData = []string{"service.b"} }, want: plans.Delete, reason: plans.ReasonUndeclared, atRisk: true},
+		"data, removed with generated values":     {kind: claim, input: removedWith(t, "service.a", addrs.GeneratedData), want: plans.Delete, reason: plans.ReasonUndeclared, atRisk: true},
+		"data, removed with all":                  {kind: claim, input: removedWith(t, "service.a", addrs.AllData), want: plans.Delete, reason: plans.ReasonUndeclared},
+		"data, of which another block is removed": {kind: claim, input: removedWith(t, "service.b", addrs.AllData), want: plans.Delete, reason: plans.ReasonUndeclared, atRisk: true},
+		"generated values, removed with them": {
+			kind: secret, record: func(r *state.Object) { r.Holds = "generated values" }, input: removedWith(t, "service.a", addrs.GeneratedData), want: plans.Delete, reason: plans.ReasonUndeclared,
+		},
+		"generated values, removed without data": {
+			kind: secret, record: func(r *state.Object) { r.Holds = "generated values" }, input: removedWith(t, "service.a", addrs.NoData), want: plans.Delete, reason: plans.ReasonUndeclared, atRisk: true,
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -215,6 +224,13 @@ func TestUndeclared(t *testing.T) {
 				t.Errorf("problems %v, want %q", got.Problems, test.problem)
 			}
 		})
+	}
+}
+
+// removedWith adds a removed block that permits to delete data.
+func removedWith(t *testing.T, from string, data addrs.Data) func(*inventory.Input) {
+	return func(in *inventory.Input) {
+		in.Removals = []addrs.Removal{{From: target(t, from), Destroy: true, Data: data}}
 	}
 }
 
@@ -305,6 +321,7 @@ func TestMaxDeletes(t *testing.T) {
 		maxDeletes        *int
 		destroy, refused  bool
 		moves             []addrs.Move
+		removed           string // of a removed block; empty: there is none
 		kind              string // empty: ConfigMap
 		change            func(a *plans.Action)
 	}{
@@ -324,11 +341,17 @@ func TestMaxDeletes(t *testing.T) {
 		"fields of others":                 {recorded: 8, deleted: 8, maxDeletes: number(0), change: func(a *plans.Action) { a.Partial = true }},
 		"Jobs":                             {recorded: 8, deleted: 8, maxDeletes: number(0), kind: "Job"},
 		"under another name":               {recorded: 8, deleted: 8, moves: moves},
+		"removed":                          {recorded: 8, deleted: 8, removed: "service.a"},
+		"another block is removed":         {recorded: 8, deleted: 8, removed: "service.b", refused: true},
+		"removed, over a limit":            {recorded: 8, deleted: 8, removed: "service.a", maxDeletes: number(7), refused: true},
 		"under another name, over a limit": {recorded: 8, deleted: 8, moves: moves, maxDeletes: number(7), refused: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			in := inventory.Input{State: &state.State{}, MaxDeletes: test.maxDeletes, Destroy: test.destroy, Moves: test.moves}
+			if test.removed != "" {
+				removedWith(t, test.removed, addrs.NoData)(&in)
+			}
 			var actions []plans.Action
 			for i := range test.recorded {
 				u := live("ConfigMap", fmt.Sprintf("c%d", i))

@@ -24,6 +24,8 @@ func TestDraw(t *testing.T) {
 		{Block: "service.hen", Needs: []string{"service.egg"}},
 		{Block: "service.keystone", Needs: []string{"service.db"}},
 		{Block: "manifest.a-rather-long-name", Summary: "new"},
+		{Block: `module.edge["west"].service.site`, Summary: "restarts"},
+		{Block: `module.region.module.edge["north"].manifest.site`, Summary: "new"},
 	}
 	for _, columns := range []int{1, 2, 3, 6} {
 		p := draw("id", services, map[string]string{"service.api": "b1"}, columns)
@@ -54,6 +56,12 @@ func TestDraw(t *testing.T) {
 		}
 		if long := p.Boxes[6]; long.Label != "a-rather-long-na…" || long.Small != "manifest, new" || long.Title != "manifest.a-rather-long-name: new" {
 			t.Errorf("a long name becomes %+v", long)
+		}
+		if site := p.Boxes[7]; site.Label != "site" || site.Small != `edge["west"]: restarts` || site.Title != `module.edge["west"].service.site: restarts` {
+			t.Errorf("a service of a module becomes %+v", site)
+		}
+		if nested := p.Boxes[8]; nested.Small != `…e["north"]: manifest, new` {
+			t.Errorf("a manifest of a nested module becomes %+v", nested)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"kolla.openstack.org/kolla/internal/present/report"
 	"kolla.openstack.org/kolla/lang/addrs"
@@ -41,6 +42,7 @@ const (
 	wrapped             = 20     // between rows of a layer
 	margin              = 16     // room for marks and arrows beside a row
 	maxLabel            = 17     // characters of a label
+	maxSmall            = 24     // characters of the line below it
 )
 
 // draw puts services into layers: each service is above those that it needs. A layer has rows of at
@@ -126,6 +128,12 @@ func boxOf(s report.Service, anchor string) box {
 	}
 	if parts.Type != "service" {
 		b.Small = parts.Type + ", " + s.Summary
+	}
+	if module := []rune(strings.ReplaceAll(parts.Module, "module.", "")); len(module) > 0 {
+		if room := max(maxSmall-len([]rune(b.Small)), 8); len(module) > room {
+			module = append([]rune("…"), module[len(module)-room+1:]...)
+		}
+		b.Small = string(module) + ": " + b.Small
 	}
 	look := looks[s.Change]
 	b.Sign, b.Class = look.Text, look.Class

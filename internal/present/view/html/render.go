@@ -85,21 +85,15 @@ func write(w io.Writer, page string, model any) error {
 // model is the data of the template.
 type model struct {
 	*report.Plan
-	Style     template.CSS
-	Script    template.JS
-	Dangers   []string
-	Disturbed []disturbed
-	Pictures  []picture
-	Sections  []section // changes by others
-	Blocks    []block
-	Todos     []string // the groups of the actions, each once
-	anchors   map[addrs.Object]string
-}
-
-// disturbed are successive lines of the impact with the same label.
-type disturbed struct {
-	Label string
-	Lines []report.Disturbance
+	Style    template.CSS
+	Script   template.JS
+	Dangers  []string
+	Impacts  []report.Disturbed
+	Pictures []picture
+	Sections []section // changes by others
+	Blocks   []block
+	Todos    []string // the groups of the actions, each once
+	anchors  map[addrs.Object]string
 }
 
 // section lists fields that others changed.
@@ -150,14 +144,7 @@ const openActions = 5
 func modelOf(doc *report.Plan, o Options) *model {
 	m := &model{
 		Plan: doc, Style: template.CSS(style), Script: template.JS(script),
-		Dangers: doc.Dangers(o.Full), anchors: map[addrs.Object]string{},
-	}
-	for _, d := range doc.Disturbances(o.Full) {
-		if n := len(m.Disturbed); n == 0 || m.Disturbed[n-1].Label != d.Label() {
-			m.Disturbed = append(m.Disturbed, disturbed{Label: d.Label()})
-		}
-		last := &m.Disturbed[len(m.Disturbed)-1]
-		last.Lines = append(last.Lines, d)
+		Dangers: doc.Dangers(o.Full), Impacts: doc.Disturbed(o.Full), anchors: map[addrs.Object]string{},
 	}
 	for _, outside := range []*report.Outside{doc.Drift, doc.Replaced, doc.Yielded} {
 		if outside != nil {
@@ -265,6 +252,30 @@ type link struct {
 
 // Link links an address.
 func (m *model) Link(a addrs.Object) link { return link{a, m.anchors[a]} }
+
+// message is an error or a warning. It links its objects.
+type message struct {
+	report.Message
+	Where []placed
+}
+
+type placed struct {
+	report.Place
+	Link link
+}
+
+// Messages returns messages with links.
+func (m *model) Messages(all []report.Message) []message {
+	var out []message
+	for _, said := range all {
+		next := message{Message: said}
+		for _, at := range said.Places {
+			next.Where = append(next.Where, placed{at, m.Link(at.Address)})
+		}
+		out = append(out, next)
+	}
+	return out
+}
 
 // list has objects with a text about each.
 type list struct {

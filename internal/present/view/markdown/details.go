@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/base/words"
@@ -20,7 +21,8 @@ type detail struct {
 // openActions is the number of actions up to which the diffs are not folded.
 const openActions = 5
 
-// details returns the changes by others, and then the actions by block in the order of the plan.
+// details returns the changes by others, and then the actions by block in the order of the plan. If
+// objects of several blocks have the same diff, these blocks share a detail with it.
 func details(doc *report.Plan, o Options) []detail {
 	var out []detail
 	for _, section := range []*report.Outside{doc.Drift, doc.Replaced, doc.Yielded} {
@@ -32,15 +34,91 @@ func details(doc *report.Plan, o Options) []detail {
 		out = append(out, outside(&doc.Foreign[i], o))
 	}
 	opened := len(doc.Actions) <= openActions
-	for _, actions := range doc.ByBlock() {
-		block := actions[0].Object.Address.Block
-		title := "<b>" + html(block) + "</b>: " + html(report.Tally(actions))
+	for _, part := range divided(doc, o) {
+		title := "<b>" + html(part.blocks()) + "</b>: " + html(report.Tally(part.actions))
 		out = append(out, detail{
-			name: block, n: len(actions),
-			whole: folded(title, opened, bodies(actions, o)), short: folded(title, opened, heads(actions)),
+			name: part.blocks(), n: len(part.actions),
+			whole: folded(title, opened, part.lines), short: folded(title, opened, heads(part.actions)),
 		})
 	}
 	return out
+}
+
+// chapter has the actions of a block, or those of several blocks with the same diff.
+type chapter struct {
+	actions []*report.Action
+	lines   []string
+}
+
+// blocks names the blocks.
+func (c chapter) blocks() string {
+	var names []string
+	for _, a := range c.actions {
+		if block := a.Object.Address.Block; !slices.Contains(names, block) {
+			names = append(names, block)
+		}
+	}
+	return strings.Join(words.First(names, report.Similar, "block"), ", ")
+}
+
+// divided returns the actions in chapters. If several objects have the same diff, it is written once,
+// below all their headlines.
+func divided(doc *report.Plan, o Options) []chapter {
+	var actions []*report.Action
+	var texts []written
+	var items []report.Foldable
+	for _, a := range slices.Concat(doc.ByBlock()...) {
+		text := body(a, o)
+		actions, texts = append(actions, a), append(texts, text)
+		items = append(items, report.Foldable{Text: fmt.Sprint(a.Sign, "\n", strings.Join(text.together(), "\n")), Own: a.AnyName, Create: a.Create, Gone: a.Object.Gone})
+	}
+	var out []chapter
+	at := map[string]int{} // the chapter of a block
+	for _, f := range report.Folds(items, o.Full) {
+		var c chapter
+		for _, i := range f.Members {
+			c.actions, c.lines = append(c.actions, actions[i]), append(c.lines, head(actions[i]))
+		}
+		first := f.Members[0]
+		switch n := len(f.Members); {
+		case f.Alike:
+			c.lines = append(c.lines, fmt.Sprintf("# the same in all %d, each with its own name for *", n))
+			c.lines = append(c.lines, strings.Split(actions[first].AnyName(strings.Join(texts[first].together(), "\n")), "\n")...)
+		case n > 1:
+			c.lines = append(c.lines, texts[first].together()...)
+		default:
+			c.lines = append(c.lines, texts[first].own()...)
+		}
+		block := actions[first].Object.Address.Block
+		shared := slices.ContainsFunc(c.actions, func(a *report.Action) bool { return a.Object.Address.Block != block })
+		if i, known := at[block]; known && !shared {
+			out[i].actions, out[i].lines = append(out[i].actions, c.actions...), append(out[i].lines, c.lines...)
+			continue
+		}
+		if !shared {
+			at[block] = len(out)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// written is the text about an object. The place of one object and of several ones is worded
+// differently; both may be empty.
+type written struct {
+	comments, changes  []string
+	place, placeOfMany string
+}
+
+func (w written) own() []string      { return w.with(w.place) }
+func (w written) together() []string { return w.with(w.placeOfMany) }
+
+func (w written) with(place string) []string {
+	out := slices.Clone(w.comments)
+	if place != "" {
+		out = append(out, "# "+place)
+	}
+	return append(out, w.changes...)
 }
 
 // folded returns a diff below a title.
@@ -136,56 +214,26 @@ func head(a *report.Action) string {
 	return "@@ " + a.Head.Before + a.Object.Address.String() + a.Head.After + a.Head.Danger + " @@"
 }
 
-// bodies returns the diffs of all actions of a block. If several objects have the same diff, it is
-// written once, below all their headlines.
-func bodies(actions []*report.Action, o Options) []string {
-	var items []report.Foldable
-	var all [][]string
-	for _, a := range actions {
-		body := body(a, o)
-		all = append(all, body)
-		items = append(items, report.Foldable{Text: strings.Join(body, "\n"), Own: a.AnyName, Create: a.Create, Gone: a.Object.Gone})
-	}
-	var out []string
-	for _, f := range report.Folds(items, o.Full) {
-		for _, i := range f.Members {
-			out = append(out, head(actions[i]))
-		}
-		lines := all[f.Members[0]]
-		if f.Alike {
-			first := actions[f.Members[0]]
-			out = append(out, fmt.Sprintf("# the same in all %d, each with its own name for *", len(f.Members)))
-			lines = strings.Split(first.AnyName(strings.Join(lines, "\n")), "\n")
-		}
-		out = append(out, lines...)
-	}
-	return out
-}
-
 // factWidth is the width of lines about a new object.
 const factWidth = 100
 
 // body returns the reasons of an action and the changes of its fields.
-func body(a *report.Action, o Options) []string {
-	var out []string
-	var facts []string
+func body(a *report.Action, o Options) written {
+	out := written{place: a.Place, placeOfMany: a.PlaceOfMany}
 	if a.Create && !o.Full {
 		for _, line := range a.Facts(factWidth) {
-			facts = append(facts, "+ "+line.Text)
+			out.changes = append(out.changes, "+ "+line.Text)
 		}
 	}
 	for _, sentence := range a.Comments {
-		if sentence != report.Once || facts == nil {
-			out = append(out, "# "+sentence)
+		if sentence != report.Once || out.changes == nil {
+			out.comments = append(out.comments, "# "+sentence)
 		}
 	}
-	if a.Place != "" {
-		out = append(out, "# "+a.Place)
+	if out.changes == nil {
+		out.changes = fields(a.Object, o)
 	}
-	if facts != nil {
-		return append(out, facts...)
-	}
-	return append(out, fields(a.Object, o)...)
+	return out
 }
 
 // fields returns the changes of an object, with the sign in the first column.

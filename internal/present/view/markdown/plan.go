@@ -38,9 +38,9 @@ func marker(doc *report.Plan) string {
 // then the lists of their objects, and the page says so. The summary and the dangers always
 // stay.
 func Plan(doc *report.Plan, o Options) string {
-	sizes := []limits{{30, 4000}, {10, 1000}, {3, 400}}
+	sizes := sizes
 	if o.Full {
-		sizes = append([]limits{{math.MaxInt - 1, math.MaxInt}}, sizes...)
+		sizes = append([]limits{{all, all, all, math.MaxInt}}, sizes...)
 	}
 	switch {
 	case o.Budget == 0 && o.Full:
@@ -64,11 +64,20 @@ type page struct {
 	limits
 }
 
-// limits bound a summary, whatever the lengths of values and messages.
+// limits bound a summary, whatever the lengths of values and messages. The rest of a list is
+// counted.
 type limits struct {
-	rows  int // of a list; the rest is counted
-	bytes int // of a text; the rest is left out
+	rows         int // of a list
+	deletions    int // rows of the list of deletions
+	disturbances int // rows of the impact
+	bytes        int // of a text; the rest is left out
 }
+
+const all = math.MaxInt - 1
+
+// sizes are the limits of smaller and smaller summaries. The impact is complete as long as deletions
+// are listed.
+var sizes = []limits{{30, 30, all, 4000}, {10, 10, all, 1000}, {3, 3, all, 400}, {3, 0, all, 400}, {3, 0, 30, 400}, {3, 0, 3, 400}}
 
 // text is text within the limit.
 func (p page) text(s string) string { return text(p.clip(s)) }
@@ -88,6 +97,7 @@ func (p page) summary(doc *report.Plan) string {
 	for _, sentence := range doc.Scope {
 		fmt.Fprintf(&b, "\n%s\n", p.text(sentence))
 	}
+	p.errors(&b, doc.Errors)
 	p.upgrade(&b, doc.Upgrade)
 	p.policies(&b, doc.Policies)
 	if dangers := doc.Dangers(p.Full); len(dangers) > 0 {
@@ -96,6 +106,7 @@ func (p page) summary(doc *report.Plan) string {
 			fmt.Fprintf(&b, "> - %s\n", p.text(sentence))
 		}
 	}
+	p.impact(&b, doc)
 	for _, t := range doc.Losses {
 		p.table(&b, t)
 	}
@@ -104,7 +115,6 @@ func (p page) summary(doc *report.Plan) string {
 	}
 	p.destroyed(&b, doc)
 	p.note(&b, doc.Forced)
-	p.impact(&b, doc)
 	if doc.Kept != nil {
 		p.table(&b, *doc.Kept)
 	}
@@ -224,11 +234,12 @@ func (p page) destroyed(b *strings.Builder, doc *report.Plan) {
 		return
 	}
 	fmt.Fprintf(b, "\n**%s**\n\n", p.text(d.Title))
-	listed := d.Actions
+	listed, folded := d.Listed, d.Folded
 	if doc.Destroy {
 		fmt.Fprintf(b, "- %s\n", p.text(d.Kinds))
-		listed = slices.DeleteFunc(slices.Clone(listed), func(a *report.Action) bool { return a.Holds == "" })
+		listed, folded = slices.DeleteFunc(slices.Clone(listed), func(a *report.Action) bool { return a.Holds == "" }), ""
 	}
+	p.rows = p.deletions
 	for i, a := range listed {
 		if p.more(b, i, len(listed)) {
 			break
@@ -242,7 +253,7 @@ func (p page) destroyed(b *strings.Builder, doc *report.Plan) {
 		}
 		fmt.Fprintf(b, "- %s\n", strings.TrimSuffix(address(a.Object.Address)+": "+strings.Join(said, "; "), ": "))
 	}
-	for _, sentence := range append(slices.Clone(d.Renamed), d.Harmless) {
+	for _, sentence := range append(slices.Clone(d.Renamed), folded, d.Harmless) {
 		if sentence != "" {
 			fmt.Fprintf(b, "- %s\n", p.text(sentence))
 		}
@@ -251,16 +262,24 @@ func (p page) destroyed(b *strings.Builder, doc *report.Plan) {
 
 // impact lists the services that are disturbed, grave disturbances first.
 func (p page) impact(b *strings.Builder, doc *report.Plan) {
-	rows := doc.Disturbances(p.Full)
+	rows := doc.Disturbed(p.Full)
 	if len(rows) == 0 {
 		return
 	}
+	p.rows = p.disturbances
 	b.WriteString("\n#### Impact\n\n")
 	for i, row := range rows {
 		if p.more(b, i, len(rows)) {
 			break
 		}
-		fmt.Fprintf(b, "- **%s**: %s\n", p.text(row.Label()), p.text(row.Sentence()))
+		if len(row.Lines) == 1 {
+			fmt.Fprintf(b, "- **%s**: %s\n", p.text(row.Label), p.text(row.Lines[0].Sentence()))
+			continue
+		}
+		fmt.Fprintf(b, "- **%s**\n", p.text(row.Label))
+		for _, line := range row.Lines {
+			fmt.Fprintf(b, "  - %s\n", p.text(line.Sentence()))
+		}
 	}
 }
 
@@ -281,6 +300,23 @@ func (p page) outputs(b *strings.Builder, doc *report.Plan) {
 	fmt.Fprintf(b, "\n#### Outputs\n\n%s", fenced("diff", p.lines(lines)))
 	if doc.OutputNote != "" {
 		fmt.Fprintf(b, "\n%s\n", p.text(doc.OutputNote))
+	}
+}
+
+// errors are the reasons for which the plan cannot be applied. They are not folded, and what
+// they advise can be copied.
+func (p page) errors(b *strings.Builder, all []report.Message) {
+	for i, m := range all {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		if p.more(b, i, len(all)) {
+			break
+		}
+		fmt.Fprintf(b, "**Error: %s**%s\n\n", p.text(report.Headline(m.Summary)), places(m.Places))
+		if m.Detail != "" {
+			fmt.Fprintf(b, "%s\n", fenced("text", p.lines(strings.Split(m.Detail, "\n"))))
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 type Options struct {
 	Full    bool // every declared field of new objects, and whole values
 	Compact bool // one line for each action
+	Summary bool // the impact and the dangers, without objects
 	Saved   bool // the plan comes from a file
 	Applied bool // and was applied already
 }
@@ -33,6 +34,9 @@ type page struct {
 // the ends.
 func Plan(doc *report.Plan, options Options, stream screen.Stream) []screen.Line {
 	p := page{doc: doc, options: options, out: stream, width: stream.Width}
+	if options.Summary {
+		return sections(append(saved(p), compared(p)...), scope(p), upgrade(p), losses(p), impact(p), grave(p), unverified(p), pending(p), warnings(p), policies(p), summary(p))
+	}
 	return sections(
 		append(saved(p), compared(p)...),
 		scope(p),
@@ -181,7 +185,7 @@ func destroyed(p page) []screen.Line {
 		return append(append(append(out, nil), p.grouped(d.Actions)...), lostWith(p)...)
 	}
 	var rows [][2]screen.Line
-	for _, a := range d.Actions {
+	for _, a := range d.Listed {
 		sign := screen.Styled(mark(a.Sign).style, fmt.Sprintf("  %3s ", mark(a.Sign).text))
 		rows = append(rows, [2]screen.Line{sign.Then(screen.Styled(screen.Bold, a.Object.Address.String())), why(a)})
 	}
@@ -191,8 +195,10 @@ func destroyed(p page) []screen.Line {
 			out = append(out, l.Indent(6))
 		}
 	}
-	if d.Harmless != "" {
-		out = append(out, screen.Styled(screen.Faint, "      "+d.Harmless))
+	for _, words := range []string{d.Folded, d.Harmless} {
+		if words != "" {
+			out = append(out, screen.Styled(screen.Faint, "      "+words))
+		}
 	}
 	return out
 }
@@ -253,41 +259,40 @@ func kept(p page) []screen.Line {
 
 // impact lists the disturbed services. Many services with the same disturbance are one entry.
 func impact(p page) []screen.Line {
-	rows := p.doc.Disturbances(p.options.Full)
+	rows := p.doc.Disturbed(p.options.Full)
 	if len(rows) == 0 {
 		return nil
 	}
 	names := 0
 	for _, row := range rows {
-		names = max(names, screen.Columns(row.Label()))
+		names = max(names, screen.Columns(row.Label))
 	}
 	out := []screen.Line{screen.Text("Impact:")}
-	said := ""
+	empty := screen.Line{}.Pad(2 + names + 3)
 	for _, row := range rows {
-		head, look := screen.Line{}.Pad(2+names+3), screen.Plain
-		if label := row.Label(); label != said {
-			head = screen.Styled(screen.Bold, label).Indent(2).Pad(2 + names + 3)
-			said = label
-		}
-		if row.Grave {
-			look = screen.Danger
-		}
-		for n, part := range screen.Wrap(row.Sentence(), max(p.width-names-7, 30)) {
-			if n > 0 {
-				part = "  " + part
+		head := screen.Styled(screen.Bold, row.Label).Indent(2).Pad(2 + names + 3)
+		for _, line := range row.Lines {
+			look := screen.Plain
+			if line.Grave {
+				look = screen.Danger
 			}
-			out = append(out, head.Then(screen.Styled(look, part)))
-			head = screen.Line{}.Pad(2 + names + 3)
+			for n, part := range screen.Wrap(line.Sentence(), max(p.width-names-7, 30)) {
+				if n > 0 {
+					part = "  " + part
+				}
+				out = append(out, head.Then(screen.Styled(look, part)))
+				head = empty
+			}
 		}
 	}
 	return out
 }
 
-// grave lists the dangers of a comparison without a cluster that its impact does not contain. A
-// comparison has no question that could name them.
+// grave lists the dangers that the impact does not contain: those of a comparison without a cluster,
+// which has no question that could name them, and those of a summary, which lists no objects.
 func grave(p page) []screen.Line {
 	var rest []string
-	if p.doc.Rendered {
+	if p.doc.Rendered || p.options.Summary {
 		rest = p.doc.Dangers(p.options.Full)
 	}
 	for _, d := range p.doc.Disturbances(p.options.Full) {

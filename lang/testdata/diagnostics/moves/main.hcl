@@ -58,6 +58,21 @@ removed {
   }
 }
 
+removed {
+  from = service.gone
+  lifecycle {
+    destroy     = false
+    delete_data = "all"
+  }
+}
+
+removed {
+  from = service.lost
+  lifecycle {
+    delete_data = "some"
+  }
+}
+
 import {
   to = manifest.present
   id = "openstack/a"
