@@ -93,7 +93,7 @@ func TestUndeclaredService(t *testing.T) {
   Secret openstack/a-admin: generated values
   Secret openstack/a-db: generated values
 
-To keep them, put their declarations back. If you renamed the block, declare its new name in a moved block. To delete all of them, plan with -delete-data=service.a. To leave them in the cluster without kolla, declare for each:
+To keep them, put their declarations back. If you renamed the block, declare its new name in a moved block. To delete all of them, plan with -delete-data=service.a. A removed block can say the same: delete_data = "generated". To leave them in the cluster without kolla, declare for each:
 
   removed {
     from = "service.a/Secret/a-admin"

@@ -141,7 +141,7 @@ func (m *remover) protect(c removable, data string, reason plans.ReasonKind) {
 	g := AtRisk{Ref: c.ref, Address: c.address, Data: data}
 	if !c.namespace() {
 		m.result.AtRisk = append(m.result.AtRisk, g)
-		m.delete(c, reason)
+		m.refused = append(m.refused, func() { m.delete(c, reason) })
 		return
 	}
 	problem := refusalOf(m.inv, c.address.Block, []AtRisk{g})

@@ -52,6 +52,9 @@ type remover struct {
 	inv     *inventory.Inventory
 	copied  map[providers.Ref]inventory.CopiedValues
 	decided map[types.UID]addrs.Object // live objects with a removal
+	// refused are the deletions of AtRisk. They become actions after the namespaces are decided:
+	// a namespace must not go because of a deletion that is not permitted.
+	refused []func()
 	result  Result
 }
 
@@ -138,7 +141,7 @@ func gone(inv *inventory.Inventory, set selection.Set) []plans.Action {
 	return m.result.Actions
 }
 
-// removeAll decides about namespaces last, when all other deletions are known.
+// removeAll decides about namespaces last, when all other permitted deletions are known.
 func (m *remover) removeAll(candidates []removable, reason plans.ReasonKind) {
 	for _, c := range candidates {
 		if !c.namespace() {
@@ -150,6 +153,10 @@ func (m *remover) removeAll(candidates []removable, reason plans.ReasonKind) {
 			m.remove(c, reason)
 		}
 	}
+	for _, plan := range m.refused {
+		plan()
+	}
+	m.refused = nil
 }
 
 // remove decides about one object. It deletes the object only if state, label and UID agree
