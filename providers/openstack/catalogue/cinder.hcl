@@ -37,7 +37,7 @@ definition "cinder" {
   input "backup" {
     type        = object({ pool = optional(string, "backups"), settings = optional(map(string), {}) })
     default     = null
-    description = "Where backups are kept; by default there are none. {} is a pool of service.ceph; settings with backup_driver are anything else. Volumes of type nfs have no backups: the pod cannot mount their share."
+    description = "Where backups are kept; by default nowhere. {}: in a pool of service.ceph; settings with backup_driver: elsewhere. Volumes on NFS have none."
   }
 
   locals {
