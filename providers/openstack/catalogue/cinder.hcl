@@ -37,7 +37,7 @@ definition "cinder" {
   input "backup" {
     type        = object({ pool = optional(string, "backups"), settings = optional(map(string), {}) })
     default     = null
-    description = "Where backups are kept; by default nowhere. {}: a pool of service.ceph; otherwise settings with backup_driver. Volumes on nfs have none."
+    description = "Where backups are kept; by default nowhere. {}: in a pool of service.ceph; settings with backup_driver: elsewhere. Volumes on NFS have none."
   }
 
   locals {
