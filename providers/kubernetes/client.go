@@ -133,6 +133,11 @@ func Ready(object *unstructured.Unstructured) bool {
 	return err == nil && now.Ready
 }
 
+// Inspect returns the inspector of a snapshot of this cluster.
+func (c *Client) Inspect(snapshot *providers.Snapshot) *Inspector {
+	return readiness.NewInspector(snapshot, c.access.Connection.Secrets)
+}
+
 // Pods lists the pods of a StatefulSet or DaemonSet, by node and name.
 func (c *Client) Pods(ctx context.Context, workload *unstructured.Unstructured) ([]providers.Pod, error) {
 	return readiness.Pods(ctx, readiness.NewServer(c.access), workload)

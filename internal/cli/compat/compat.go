@@ -44,7 +44,7 @@ var advice = map[string]string{
 	"kolla reconfigure":       "One command makes all changes: kolla apply. kolla plan shows them before, and what restarts.",
 	"kolla upgrade":           "Write the new release in the cloud block, and run kolla apply.",
 	"kolla prechecks":         "kolla validate checks the configuration, and kolla plan what it meets in the cluster.",
-	"kolla check":             "kolla apply waits until all is ready, and kolla plan says what is not.",
+	"kolla check":             "kolla status shows the services, and says what is not ready and why.",
 	"kolla validate-config":   "kolla validate warns of options that a service does not have.",
 	"kolla genconfig":         "kolla config SERVICE FILE prints a config file, and kolla render all objects.",
 	"kolla pull":              "Nodes pull images when a pod needs them.",
