@@ -52,7 +52,7 @@ var advice = map[string]string{
 	"kolla gather-facts":      "kolla asks the cluster for facts with each plan.",
 	"kolla genpwd":            "Passwords and keys are generated at apply, and stay in the cluster.",
 	"kolla certificates":      "A secret block of the kind x509 makes a certificate.",
-	"kolla post-deploy":       "Nothing is left to do after kolla apply. The administrator's password is in the Secret keystone-admin.",
+	"kolla post-deploy":       "Nothing is left to do after kolla apply. For an admin-openrc.sh or a clouds.yaml: kolla openrc",
 	"kolla stop":              "kolla has no command that only stops services. kolla destroy deletes the cloud; data stays unless you name it.",
 	"kolla mariadb-backup":    "kolla makes no backups of data.",
 	"kolla mariadb-recovery":  "kolla runs one MariaDB, which Kubernetes starts again by itself.",
