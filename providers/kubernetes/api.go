@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/readiness"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/write"
 )
@@ -19,6 +20,9 @@ type UnreachableError = connect.UnreachableError
 
 // AmbiguousKindError reports that several groups have a kind of the same name.
 type AmbiguousKindError = resources.AmbiguousKindError
+
+// Inspector says whether the workloads of a snapshot are ready, and otherwise why not.
+type Inspector = readiness.Inspector
 
 // Writer is the only type that changes the cluster.
 type Writer = write.Writer

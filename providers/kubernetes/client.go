@@ -14,8 +14,10 @@ package kubernetes
 
 import (
 	"context"
+	"io"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -131,6 +133,19 @@ func Ready(object *unstructured.Unstructured) bool {
 	}
 	now, err := readiness.Assess(object)
 	return err == nil && now.Ready
+}
+
+// Inspect returns the inspector of a snapshot of this cluster.
+func (c *Client) Inspect(snapshot *providers.Snapshot) *Inspector {
+	return readiness.NewInspector(snapshot, c.access.Connection.Secrets)
+}
+
+// Log reads the log of a container. The caller must close it. The log has no values of Secrets that
+// this process has read before it began.
+func (c *Client) Log(ctx context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error) {
+	return connect.Call(ctx, c.access.Connection, connect.VerbGet, func(ctx context.Context) (io.ReadCloser, error) {
+		return c.access.Connection.Core.Pods(namespace).GetLogs(pod, options).Stream(ctx)
+	})
 }
 
 // Pods lists the pods of a StatefulSet or DaemonSet, by node and name.

@@ -190,6 +190,24 @@ func (w *Workspace) ReadState(ctx context.Context) (*state.State, error) {
 	return w.Store.Read()
 }
 
+// OpenLastStore is OpenStore for commands that need no configuration. If the configuration cannot
+// be read, it warns, and opens the store that commands in this directory used last.
+func (w *Workspace) OpenLastStore(ctx context.Context) error {
+	err := w.openStore(ctx)
+	var e *unreadable
+	if !errors.As(err, &e) {
+		return err
+	}
+	if w.shared, err = remembered(); err != nil {
+		return err
+	}
+	if w.Store, err = w.storeAt(ctx, w.shared, ""); err != nil {
+		return err
+	}
+	w.Printer.Warn("The configuration has errors", fmt.Sprintf("kolla validate shows them. The state is read from the last known place: %s.", w.Store.Path()))
+	return nil
+}
+
 // Migrate moves the state from its known place to the configured place. If one of them is a file,
 // -state names it.
 func (w *Workspace) Migrate(ctx context.Context) error {

@@ -117,7 +117,7 @@ func (t *typed) candidates(current string) []string {
 	switch strings.Join(t.path, " ") {
 	case "completion":
 		return []string{"bash", "fish", "zsh"}
-	case "state list":
+	case "state list", "status", "logs":
 		return knownAddresses(t.state).offered(current, true)
 	case "state show":
 		if !t.started {

@@ -8,8 +8,8 @@ import (
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
 )
 
-// TestRequestsOfAnUnchangedCloud checks in the API server's audit log the requests of a plan and an
-// apply of an unchanged cloud: each LIST once, and at most seven other requests, which identify the
+// TestRequestsOfAnUnchangedCloud checks in the API server's audit log the requests of a plan, an
+// apply and a status of an unchanged cloud: each LIST once, and at most seven other requests, which identify the
 // cluster and list policies and webhooks.
 func TestRequestsOfAnUnchangedCloud(t *testing.T) {
 	t.Setenv("KUBECONFIG", clustertest.Kubeconfig())
@@ -21,7 +21,7 @@ func TestRequestsOfAnUnchangedCloud(t *testing.T) {
 	kolla(t, "apply", "-auto-approve")
 	defer kolla(t, "destroy", "-auto-approve", "-delete-data=*")
 	audit := clustertest.TailAudit(t)
-	for _, args := range [][]string{{"plan"}, {"apply", "-auto-approve"}} {
+	for _, args := range [][]string{{"plan"}, {"apply", "-auto-approve"}, {"status"}} {
 		kolla(t, args...)
 		lists := map[string]int{}
 		var others []string

@@ -22,13 +22,16 @@ import (
 	"kolla.openstack.org/kolla/internal/present/jsonview"
 	"kolla.openstack.org/kolla/internal/present/report"
 	"kolla.openstack.org/kolla/internal/present/report/applied"
+	"kolla.openstack.org/kolla/internal/present/status"
 	"kolla.openstack.org/kolla/internal/present/view"
 	"kolla.openstack.org/kolla/internal/present/view/html"
 	"kolla.openstack.org/kolla/internal/present/view/markdown"
 	"kolla.openstack.org/kolla/internal/present/view/screen"
 	"kolla.openstack.org/kolla/internal/present/view/tables"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/extract"
 	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
 )
 
 // attacks are texts that an attacker might write into a cluster. The corpus in testdata/fuzz
@@ -112,6 +115,7 @@ func newScreen(way int, terminal bool) *paper {
 // shown maps names to functions that print a sample with an injected text.
 var shown = map[string]func(s *paper, put func(string) string){
 	"apply": anApply, "drift": someDrift, "problems": someProblems, "diagnostics": someDiagnostics, "failures": someFailures,
+	"status": aStatus,
 }
 
 func init() {
@@ -209,6 +213,24 @@ func someDiagnostics(s *paper, put func(string) string) {
 	s.Diagnostics(diags, files)
 	must(jsonview.Validation(&s.document, diags, files))
 	must(view.TextDiff(s.Out, "cloud.hcl", "a\n", "b\n"))
+}
+
+// aStatus prints the output of kolla status, with a change.
+func aStatus(s *paper, put func(string) string) {
+	look := &status.Look{Cloud: put("prod"), Server: put("https://c"), Namespace: put("os"), Release: put("2025.1"), Services: []status.Service{{
+		Address: "service.a", Public: []string{put("cloud.example.org:5000")},
+		Workloads: []status.Workload{
+			{
+				Address: address("service.a/Deployment/a"), Pods: &status.Pods{Desired: 1}, Images: []status.Image{{Name: put("q/a:1"), Pods: 1}},
+				Health: providers.Health{Reason: put("0 of 1 replicas ready"), Detail: []string{put("pod a-1")}},
+			},
+			{Address: addrs.Object{Block: "service.a", Kind: "Job", Name: put("a-db")}, Health: providers.Health{Ready: true}},
+		},
+	}}}
+	must(tables.Status(&s.text, look))
+	must(look.JSON(&s.document, "  "))
+	tables.StatusChanges(&s.text, nil, look, "12:00:00")
+	tables.StatusChanges(&s.text, look, &status.Look{}, "12:00:01")
 }
 
 func someFailures(s *paper, put func(string) string) {

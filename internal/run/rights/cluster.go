@@ -113,10 +113,10 @@ func (b *builder) nodes() []Rule {
 	switch {
 	case len(b.Roles) > 0 || len(names) > 0:
 		rule.Why = "Roles find their nodes by names or labels."
-	case b.ReadOnly || !b.runsPods():
+	case !b.runsPods():
 		return nil
 	default:
-		rule.Why = "An apply says which label no node has, and which nodes are down."
+		rule.Why = "An apply and kolla status say which label no node has, and which nodes are down."
 	}
 	rules := []Rule{rule}
 	matches := slices.ContainsFunc(b.Roles, byLabels)
@@ -135,7 +135,7 @@ func (b *builder) nodes() []Rule {
 	return append(rules, rule)
 }
 
-// runsPods reports whether the cloud has workloads, for whose pods an apply waits.
+// runsPods reports whether the cloud has workloads, for whose pods an apply waits, and which kolla status shows.
 func (b *builder) runsPods() bool {
 	return slices.ContainsFunc(b.namespaces(), func(namespace string) bool {
 		return b.declared(namespace).has(workloads...) || b.leaving(namespace).has(workloads...)

@@ -42,9 +42,9 @@ func (b *builder) namespaced(namespace string) []Rule {
 		listed.add(autoscalers, "")
 	}
 	switch {
-	case b.ReadOnly:
 	case listed.has(workloads...):
 		rules = append(rules, b.workloads(namespace, listed)...)
+	case b.ReadOnly:
 	case listed[claims] != nil:
 		rules = append(rules,
 			Rule{Why: "An apply says why a claim gets no volume.", Groups: []string{""}, Resources: []string{"events"}, Verbs: []string{"list", "watch"}},
@@ -86,7 +86,7 @@ func (b *builder) claimsOf(namespace string) bool {
 	})
 }
 
-// workloads returns the rules for the requests that an apply makes about the pods of workloads.
+// workloads returns the rules for the requests that kolla makes about the pods of workloads.
 // listed are the kinds with rules of their own, to which it adds.
 func (b *builder) workloads(namespace string, listed namesByKind) []Rule {
 	var commands, replaces, daemons, mounts bool
@@ -103,21 +103,29 @@ func (b *builder) workloads(namespace string, listed namesByKind) []Rule {
 	}
 	commands = commands || b.goes(namespace, kinds.DaemonSet, kinds.StatefulSet)
 	daemons = daemons || b.goes(namespace, kinds.DaemonSet)
+	verbs := []string{"list", "watch"}
+	if b.ReadOnly {
+		verbs = []string{"list"}
+	}
 	rules := []Rule{
-		{Why: "An apply says why a workload does not become ready: its pods, their events, the end of their logs.", Groups: []string{""}, Resources: []string{"events", "pods"}, Verbs: []string{"list", "watch"}},
+		{Why: "An apply and kolla status say why a workload is not ready: its pods and their events. kolla logs prints the logs.", Groups: []string{""}, Resources: []string{"events", "pods"}, Verbs: verbs},
 		{Groups: []string{""}, Resources: []string{"pods/log"}, Verbs: []string{"get"}},
 	}
 	if mounts && listed[claims] == nil {
-		rules = append(rules, b.over("An apply says which claim of pods has no volume.", []schema.GroupVersionKind{claims}, "get", "list", "watch")...)
+		of := verbs
+		if !b.ReadOnly {
+			of = append([]string{"get"}, verbs...)
+		}
+		rules = append(rules, b.over("An apply and kolla status say which claim of pods has no volume.", []schema.GroupVersionKind{claims}, of...)...)
 		listed.add(claims, "")
 	}
-	if replaces {
+	if replaces && !b.ReadOnly {
 		rules = append(rules, Rule{
 			Why:    `kolla rollout replaces the pods of workloads with update = "on-delete".`,
 			Groups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get", "delete"},
 		})
 	}
-	if commands {
+	if commands && !b.ReadOnly {
 		rules = append(rules, Rule{
 			Why:    "Before pods of some workloads go, an apply asks them for what they carry, and has them clean their node: a command in the container. Newer servers want create for it.",
 			Groups: []string{""}, Resources: []string{"pods/exec"}, Verbs: []string{"get", "create"},
@@ -126,7 +134,7 @@ func (b *builder) workloads(namespace string, listed namesByKind) []Rule {
 	if daemons {
 		rules = append(rules, Rule{
 			Why:    "They tell which pods of a DaemonSet are outdated.",
-			Groups: []string{"apps"}, Resources: []string{"controllerrevisions"}, Verbs: []string{"list", "watch"},
+			Groups: []string{"apps"}, Resources: []string{"controllerrevisions"}, Verbs: verbs,
 		})
 	}
 	return rules

@@ -43,7 +43,7 @@ const (
 	Caution       // bold yellow
 )
 
-// palette is the only place that knows escape sequences.
+// palette and Stream.Redraw are the only places that know escape sequences.
 var palette = map[Style]*color.Color{
 	Bold:    paint(color.Bold),
 	Faint:   paint(color.Faint),

@@ -9,6 +9,8 @@ import (
 
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
+
+	"kolla.openstack.org/kolla/internal/base/foreign"
 )
 
 // defaultWidth is the number of columns of an output that is no terminal.
@@ -22,6 +24,7 @@ const proseWidth = 100
 type Stream struct {
 	Writer   io.Writer
 	Width    int  // columns
+	Height   int  // lines of the terminal; zero: it is no terminal
 	Color    bool // SGR sequences are understood and wanted
 	Terminal bool // a person watches: lines may be rewritten
 }
@@ -33,8 +36,8 @@ func NewStream(w io.Writer, noColor bool) Stream {
 	if !ok || !isatty.IsTerminal(file.Fd()) {
 		return stream
 	}
-	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
-		stream.Width = width
+	if width, height, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+		stream.Width, stream.Height = width, height
 	}
 	// A dumb terminal understands neither colours nor the way back up.
 	stream.Terminal = os.Getenv("TERM") != "dumb"
@@ -56,6 +59,27 @@ func (s Stream) Print(lines []Line) error {
 		l.Render(&b, s.Color)
 		b.WriteByte('\n')
 	}
+	if _, err := io.WriteString(s.Writer, b.String()); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}
+
+// Redraw replaces the content of a terminal by a text. It shortens long lines, and leaves out lines
+// for which the terminal is too small.
+func (s Stream) Redraw(text string) error {
+	const home, restOfLine, restOfScreen = "\x1b[H", "\x1b[K", "\x1b[J"
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if room := max(s.Height-1, 1); s.Height > 0 && len(lines) > room {
+		more := len(lines) - room + 1
+		lines = append(lines[:room-1], fmt.Sprintf("(%d more lines)", more))
+	}
+	var b strings.Builder
+	b.WriteString(home)
+	for _, line := range lines {
+		b.WriteString(Truncate(foreign.Text(line), s.Width, "…") + restOfLine + "\n")
+	}
+	b.WriteString(restOfScreen)
 	if _, err := io.WriteString(s.Writer, b.String()); err != nil {
 		return fmt.Errorf("write output: %w", err)
 	}

@@ -44,6 +44,10 @@ func (r *redactor) RoundTrip(request *http.Request) (*http.Response, error) {
 		response.Header["Warning"][i] = clean(warning)
 	}
 	refused := response.StatusCode >= http.StatusBadRequest
+	if !refused && logPath.MatchString(request.URL.Path) && request.URL.Query().Get("follow") == "true" {
+		response.Body = &followed{source: response.Body, clean: func(text string) string { return r.secrets.Text(text, request.URL.Path) }}
+		return response, nil
+	}
 	if !refused && !logPath.MatchString(request.URL.Path) {
 		return response, nil
 	}
@@ -63,6 +67,41 @@ func (r *redactor) RoundTrip(request *http.Request) (*http.Response, error) {
 	response.Header.Set("Content-Length", strconv.Itoa(len(body)))
 	return response, nil
 }
+
+// followed is a log that goes on. It removes secret values from the lines that have arrived.
+type followed struct {
+	source io.ReadCloser
+	clean  func(string) string
+	rest   []byte // the beginning of a line that is not complete
+	lines  []byte // clean, and not read yet
+	err    error  // of the source
+}
+
+// maxFollowed is the maximum length of a line of a followed log in bytes. Longer lines are cut.
+const maxFollowed = 64 << 10
+
+// Read implements io.Reader.
+func (f *followed) Read(p []byte) (int, error) {
+	for len(f.lines) == 0 && f.err == nil {
+		chunk := make([]byte, 16<<10)
+		n, err := f.source.Read(chunk)
+		f.rest, f.err = append(f.rest, chunk[:n]...), err
+		end := bytes.LastIndexByte(f.rest, '\n') + 1
+		if err != nil || end == 0 && len(f.rest) >= maxFollowed {
+			end = len(f.rest)
+		}
+		f.lines, f.rest = []byte(f.clean(string(f.rest[:end]))), f.rest[end:]
+	}
+	if len(f.lines) == 0 {
+		return 0, f.err
+	}
+	n := copy(p, f.lines)
+	f.lines = f.lines[n:]
+	return n, nil
+}
+
+// Close implements io.Closer.
+func (f *followed) Close() error { return f.source.Close() }
 
 // WrappedRoundTripper implements net.RoundTripperWrapper. client-go uses it to find the
 // transport below, and closes idle connections there.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"kolla.openstack.org/kolla/internal/base/redaction"
@@ -101,5 +102,45 @@ func TestRedactingKeepsWhatIsRead(t *testing.T) {
 	}
 	if got := string(redacted([]byte(strings.Replace(conflict, "conflict with", "hunter2", 1)), clean)); strings.Contains(got, "hunter2") {
 		t.Errorf("%s", got)
+	}
+}
+
+// arriving is the body of an answer that arrives in pieces.
+type arriving struct{ pieces []string }
+
+func (a *arriving) Read(p []byte) (int, error) {
+	if len(a.pieces) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, a.pieces[0])
+	if a.pieces[0] = a.pieces[0][n:]; a.pieces[0] == "" {
+		a.pieces = a.pieces[1:]
+	}
+	return n, nil
+}
+
+func (*arriving) Close() error { return nil }
+
+// TestRedactingAFollowedLog checks that whole lines are passed on when they arrive, and that a value
+// that arrives in two pieces is found.
+func TestRedactingAFollowedLog(t *testing.T) {
+	secrets := &redaction.Values{}
+	secrets.Add("hunter2-hunter2")
+	long := strings.Repeat("x", maxFollowed) + "\n"
+	log := &followed{source: &arriving{[]string{"one\nwith hunter2", "-hunter2 in it\n", "two\nthr", "ee\n", long, "end"}}, clean: func(text string) string { return secrets.Text(text) }}
+	var got []string
+	p := make([]byte, 2*maxFollowed)
+	for {
+		n, err := log.Read(p)
+		if n > 0 {
+			got = append(got, string(p[:n]))
+		}
+		if err != nil {
+			break
+		}
+	}
+	want := []string{"one\n", "with (sensitive value) in it\n", "two\n", "three\n", strings.TrimSuffix(long, "\n"), "\n", "end"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

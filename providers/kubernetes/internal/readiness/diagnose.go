@@ -57,6 +57,44 @@ type Inquiry struct {
 	Log func(ctx context.Context, namespace string, found *Finding) []string
 }
 
+// Examination is the result of Inquiry.Examine.
+type Examination struct {
+	// Ready: the object lacks only pods of nodes that are down.
+	Ready   bool
+	Down    []string // nodes that are not waited for
+	Finding *Finding // the reason why the object is not ready; nil: none is known
+}
+
+// Examine finds out why an object does not pass Assess.
+func (q Inquiry) Examine(ctx context.Context, object *unstructured.Unstructured) (Examination, error) {
+	var (
+		now   Examination
+		stuck *Finding
+	)
+	if object.GroupVersionKind().GroupKind() == kinds.DaemonSet {
+		now.Ready, now.Down, stuck, _ = q.DownNodes(ctx, object) // the user may lack the permission to list nodes
+	}
+	if now.Ready {
+		return now, nil
+	}
+	var err error
+	if now.Finding, err = q.Diagnose(ctx, object); err == nil && now.Finding == nil {
+		now.Finding = stuck
+	}
+	return now, err
+}
+
+// Reason says in one line why an object is not ready. status is that of its Assessment.
+func (e Examination) Reason(status string) string {
+	switch {
+	case e.Finding != nil:
+		return e.Finding.Reason
+	case len(e.Down) > 0:
+		return status + "; " + AreDown(e.Down) + ", and not waited for"
+	}
+	return status
+}
+
 // Diagnose returns the reason why an object is not ready; nil: none is known.
 func (q Inquiry) Diagnose(ctx context.Context, object *unstructured.Unstructured) (*Finding, error) {
 	switch object.GroupVersionKind().GroupKind() {

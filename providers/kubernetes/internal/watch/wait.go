@@ -81,8 +81,7 @@ type waiter struct {
 
 	object   *unstructured.Unstructured // as last seen
 	status   string                     // what is missing
-	down     []string                   // nodes that are not waited for
-	finding  *readiness.Finding         // the cause of the wait; nil: unknown
+	now      readiness.Examination      // the last one
 	reported string                     // the last report
 	// hopelessSince is the time since which the finding is hopeless.
 	hopelessSince time.Time
@@ -127,13 +126,7 @@ func (w *waiter) assess(ctx context.Context, object *unstructured.Unstructured) 
 
 // reportStatus reports the cause of the wait, or else what is missing.
 func (w *waiter) reportStatus() {
-	text := w.status
-	if w.finding != nil {
-		text = w.finding.Reason
-	} else if len(w.down) > 0 {
-		text += "; " + readiness.AreDown(w.down) + ", and not waited for"
-	}
-	text = w.said(text)
+	text := w.said(w.now.Reason(w.status))
 	if w.report != nil && text != w.reported {
 		w.reported = text
 		w.report(text)
@@ -150,29 +143,17 @@ func (w *waiter) examine(ctx context.Context, end bool) (ready bool) {
 	about := readiness.Inquiry{Source: w.source, Log: func(ctx context.Context, namespace string, found *readiness.Finding) []string {
 		return w.log(ctx, namespace, found, end)
 	}}
-	kind := w.object.GroupVersionKind().GroupKind()
-	if w.failedForGood && kind == kinds.Job {
+	if w.failedForGood && w.object.GroupVersionKind().GroupKind() == kinds.Job {
 		about.Source = readiness.NewServer(w.watches.access) // a watch may see the end of the pods later
 	}
 	ctx, cancel := context.WithTimeout(connect.WithVerb(connect.Quiet(ctx), connect.VerbGet), examinationTimeout)
 	defer cancel()
-	var stuck *readiness.Finding
-	if kind == kinds.DaemonSet {
-		ready, w.down, stuck, _ = about.DownNodes(ctx, w.object)
-	}
-	if ready {
-		w.finding = nil
-		return true
-	}
-	found, err := about.Diagnose(ctx, w.object)
+	now, err := about.Examine(ctx, w.object)
 	if err != nil {
-		return false
+		now.Finding = w.now.Finding
 	}
-	if found == nil {
-		found = stuck
-	}
-	w.finding = found
-	return false
+	w.now = now
+	return now.Ready
 }
 
 // log reads the log that explains a finding. The log of a container that has ended is read
@@ -194,7 +175,7 @@ func (w *waiter) log(ctx context.Context, namespace string, found *readiness.Fin
 // hopeless reports whether the finding has been hopeless for too long.
 func (w *waiter) hopeless() bool {
 	switch {
-	case w.finding == nil || !w.finding.Hopeless:
+	case w.now.Finding == nil || !w.now.Finding.Hopeless:
 		w.hopelessSince = time.Time{}
 	case w.hopelessSince.IsZero():
 		w.hopelessSince = time.Now()
@@ -208,17 +189,17 @@ func (w *waiter) failed(ctx context.Context) error {
 	if w.object.GetDeletionTimestamp() != nil {
 		return &providers.NotReadyError{Ref: w.ref, Reason: w.said(w.status), Final: true}
 	}
-	before := w.finding
+	before := w.now.Finding
 	w.failedForGood = true
 	w.examine(ctx, true)
-	if w.finding == nil {
-		w.finding = before
+	if w.now.Finding == nil {
+		w.now.Finding = before
 	}
 	failure := w.notReady()
 	failure.Final = true
 	failure.Late = w.object.GroupVersionKind().GroupKind() == kinds.Deployment
-	if w.finding != nil {
-		failure.Reason = w.said(w.status + ": " + w.finding.Reason)
+	if w.now.Finding != nil {
+		failure.Reason = w.said(w.status + ": " + w.now.Finding.Reason)
 	}
 	return failure
 }
@@ -235,14 +216,14 @@ func (w *waiter) interrupted(ctx context.Context) error {
 }
 
 func (w *waiter) notReady() *providers.NotReadyError {
-	if w.finding == nil {
+	if w.now.Finding == nil {
 		return &providers.NotReadyError{Ref: w.ref, Reason: w.said(w.status)}
 	}
-	detail := make([]string, len(w.finding.Detail))
-	for i, line := range w.finding.Detail {
+	detail := make([]string, len(w.now.Finding.Detail))
+	for i, line := range w.now.Finding.Detail {
 		detail[i] = w.said(line)
 	}
-	return &providers.NotReadyError{Ref: w.ref, Reason: w.said(w.finding.Reason), Detail: detail}
+	return &providers.NotReadyError{Ref: w.ref, Reason: w.said(w.now.Finding.Reason), Detail: detail}
 }
 
 // said removes secret values from a message about the object: conditions, events and logs may quote

@@ -11,7 +11,7 @@ import (
 // TestHopelessIsWaitedFor checks that a hopeless finding ends the wait, but not at once.
 func TestHopelessIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := &waiter{finding: &readiness.Finding{Hopeless: true}}
+		v := &waiter{now: readiness.Examination{Finding: &readiness.Finding{Hopeless: true}}}
 		for range 6 {
 			if v.hopeless() {
 				t.Fatal("it was not waited for at all")
@@ -21,7 +21,7 @@ func TestHopelessIsWaitedFor(t *testing.T) {
 		if !v.hopeless() {
 			t.Error("it is still waited for")
 		}
-		v.finding = nil
+		v.now.Finding = nil
 		if v.hopeless() {
 			t.Error("a new finding is not waited for")
 		}

@@ -1,0 +1,184 @@
+package inspect
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"sigs.k8s.io/yaml"
+
+	"kolla.openstack.org/kolla/internal/base/failure"
+	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/cli/command"
+	"kolla.openstack.org/kolla/internal/run/engine"
+	"kolla.openstack.org/kolla/lang/configs"
+)
+
+// The administrator that the job bootstrap of the definition keystone makes.
+const (
+	adminUser   = "admin" // and the name of the project
+	adminDomain = "Default"
+	adminSecret = "admin" // of the service
+)
+
+// OpenRC is `kolla openrc`.
+func OpenRC(s command.Streams) *cli.Command {
+	return &cli.Command{
+		Name:      "openrc",
+		Usage:     "Print the settings of the administrator for OpenStack clients",
+		ArgsUsage: "[SERVICE]",
+		Description: `
+Prints a file for a shell: the public URL of Keystone, the administrator, project, domains
+and region.
+
+  kolla openrc > admin-openrc.sh
+  . ./admin-openrc.sh
+  openstack token issue
+
+The file has no password, because secret values are in the cluster only. The shell asks the
+cluster for the password with kubectl when it reads the file. With -clouds-yaml it prints a
+clouds.yaml, also without a password: openstack takes it from OS_PASSWORD, other programs
+from a file secure.yaml beside it.
+
+SERVICE names the Keystone if there are several. It evaluates the configuration, and needs a
+cluster only to read data blocks.`,
+		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
+			&cli.BoolFlag{Name: "clouds-yaml", Usage: "print a clouds.yaml instead of a file for a shell"},
+			&cli.StringFlag{Name: "cacert", Usage: "clients trust the CA certificates in `FILE`"},
+			command.NoColorFlag()),
+		Action: func(c *cli.Context) error {
+			names, err := command.Interspersed(c)
+			if err != nil {
+				return err
+			}
+			if len(names) > 1 {
+				return command.TooMany(c, names[1])
+			}
+			w := command.NewWorkspace(s, c)
+			w.Loading = engine.Loading{Cluster: w.Cluster, Settled: true, Quiet: true}
+			if err := w.LoadConfig(); err != nil {
+				return err
+			}
+			keystone, err := chooseKeystone(w.Config, names)
+			if err != nil {
+				return err
+			}
+			a, err := accessTo(w, keystone)
+			if err != nil {
+				return err
+			}
+			if c.Bool("clouds-yaml") {
+				return a.cloudsYAML(s.Out)
+			}
+			return a.shell(s.Out)
+		},
+	}
+}
+
+// chooseKeystone finds the service with the identity endpoint and the administrator's password.
+func chooseKeystone(config *configs.Config, names []string) (*configs.Service, error) {
+	var found []*configs.Service
+	var known []string
+	for i := range config.Services {
+		s := &config.Services[i]
+		isIdentity := slices.ContainsFunc(s.Endpoints, func(e configs.Endpoint) bool { return e.Type == "identity" })
+		if s.External || !isIdentity || !slices.ContainsFunc(s.Secrets, func(secret configs.Secret) bool { return secret.Name == adminSecret }) {
+			continue
+		}
+		known = append(known, s.Name)
+		if len(names) == 0 || s.Name == names[0] || s.Block == names[0] {
+			found = append(found, s)
+		}
+	}
+	switch {
+	case len(known) == 0:
+		return nil, failure.New("The cloud has no Keystone of its own", `Add service "keystone" {}. The administrator of an external Keystone is not known to kolla.`)
+	case len(found) == 0:
+		return nil, failure.New(fmt.Sprintf("No Keystone %q", names[0]), command.DidYouMean(names[0], known)+"The configuration has: "+strings.Join(known, ", ")+".")
+	case len(found) > 1:
+		return nil, failure.New("Which Keystone?", "The configuration has several: "+strings.Join(known, ", ")+". Name one: kolla openrc "+known[0])
+	}
+	return found[0], nil
+}
+
+// access is what a client needs.
+type access struct {
+	cloud, url, region string
+	cacert             string // path; may be empty
+	password           string // a command for a shell that prints the password
+}
+
+func accessTo(w *command.Workspace, keystone *configs.Service) (access, error) {
+	a := access{cloud: w.Config.Cloud.Name, region: w.Config.Cloud.Region, cacert: w.Flags.String("cacert")}
+	i := slices.IndexFunc(keystone.Endpoints, func(e configs.Endpoint) bool { return e.Type == "identity" })
+	endpoint := keystone.Endpoints[i]
+	p := slices.IndexFunc(keystone.Ports, func(p configs.Port) bool { return p.Name == endpoint.Port })
+	x := slices.IndexFunc(w.Config.Exposures, func(x configs.Exposure) bool { return x.Name == keystone.Exposure })
+	if x < 0 || p < 0 || !keystone.Ports[p].Exposed {
+		return a, failure.New(fmt.Sprintf("Service %q is not reachable from outside", keystone.Name), "Clients need an address: add expose = exposure.NAME to the service, or to the defaults of the cloud.")
+	}
+	port := keystone.Ports[p]
+	a.url = port.Scheme() + net.JoinHostPort(w.Config.Exposures[x].Host(), strconv.Itoa(port.AtExposure())) + endpoint.Path
+	var err error
+	if a.cacert != "" {
+		if a.cacert, err = filepath.Abs(a.cacert); err != nil {
+			return a, err
+		}
+	}
+	kubectl := "kubectl"
+	if file := w.Flags.String("kubeconfig"); file != "" {
+		if file, err = filepath.Abs(file); err != nil {
+			return a, err
+		}
+		kubectl += " --kubeconfig=" + words.Quote(file)
+	}
+	if context := w.Flags.String("context"); context != "" {
+		kubectl += " --context=" + words.Quote(context)
+	}
+	ref := configs.SecretRef{Service: keystone.Name, Secret: adminSecret, Key: "value"}
+	a.password = fmt.Sprintf("%s -n %s get secret %s -o go-template='{{index .data %q | base64decode}}'", kubectl, w.Config.Cloud.Namespace, ref.Object(), ref.Key)
+	return a, nil
+}
+
+// shell writes a file that a shell reads.
+func (a access) shell(out io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# The administrator of cloud %s, by kolla openrc. Read this file with: . ./FILE\n", a.cloud)
+	b.WriteString("# It has no password: kubectl reads it from the cluster.\n")
+	for _, v := range [][2]string{
+		{"OS_AUTH_URL", a.url}, {"OS_IDENTITY_API_VERSION", "3"}, {"OS_USERNAME", adminUser}, {"OS_USER_DOMAIN_NAME", adminDomain},
+		{"OS_PROJECT_NAME", adminUser}, {"OS_PROJECT_DOMAIN_NAME", adminDomain}, {"OS_REGION_NAME", a.region}, {"OS_CACERT", a.cacert},
+	} {
+		if v[1] != "" {
+			fmt.Fprintf(&b, "export %s=%s\n", v[0], words.Quote(v[1]))
+		}
+	}
+	fmt.Fprintf(&b, "OS_PASSWORD=$(%s) && export OS_PASSWORD\n", a.password)
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// cloudsYAML writes a clouds.yaml.
+func (a access) cloudsYAML(out io.Writer) error {
+	cloud := map[string]any{
+		"auth": map[string]any{
+			"auth_url": a.url, "username": adminUser, "user_domain_name": adminDomain, "project_name": adminUser, "project_domain_name": adminDomain,
+		},
+		"identity_api_version": "3",
+		"region_name":          a.region,
+	}
+	if a.cacert != "" {
+		cloud["cacert"] = a.cacert
+	}
+	text, err := yaml.Marshal(map[string]any{"clouds": map[string]any{a.cloud: cloud}})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "# The administrator of cloud %s, by kolla openrc -clouds-yaml. It has no password.\n# openstack --os-cloud=%s takes it from the environment:\n#\n#   export OS_PASSWORD=$(%s)\n#\n# For other programs, write clouds.%s.auth.password into a file secure.yaml beside this one.\n%s", a.cloud, a.cloud, a.password, a.cloud, text)
+	return err
+}

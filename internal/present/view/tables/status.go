@@ -1,0 +1,113 @@
+package tables
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"kolla.openstack.org/kolla/internal/base/foreign"
+	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/present/status"
+)
+
+// Status lists the workloads of a cloud, service by service. Below a workload that is not ready it
+// says why.
+func Status(out io.Writer, look *status.Look) error {
+	foreign.Fprintf(out, "Cloud %q", look.Cloud)
+	if look.Release != "" {
+		foreign.Fprintf(out, ", release %s", look.Release)
+	}
+	if look.Namespace != "" {
+		foreign.Fprintf(out, ", in namespace %s", look.Namespace)
+	}
+	foreign.Fprintf(out, " of the cluster at %s.\n\n", look.Server)
+	// The notes below a row must not widen the columns, so they follow when the table is complete.
+	var table bytes.Buffer
+	var notes [][]string
+	columns := tabwriter.NewWriter(&table, 0, 8, 2, ' ', 0)
+	row := func(below []string, cells ...string) {
+		foreign.Fprintf(columns, "%s\t%s\t%s\t%s\n", cells[0], cells[1], cells[2], cells[3])
+		notes = append(notes, below)
+	}
+	row(nil, "SERVICE", "PODS READY", "RESTARTS", "VERSIONS")
+	for _, s := range look.Services {
+		verdict := "ready"
+		if !s.Ready() {
+			verdict = "not ready"
+		}
+		var public []string
+		for _, address := range s.Public {
+			public = append(public, "public address: "+address)
+		}
+		row(public, s.Address, verdict, "", "")
+		for _, w := range s.Workloads {
+			row(reasons(w), "  "+w.Address.Kind+" "+w.Address.Name, w.Count(), fmt.Sprint(w.Restarts), w.Versions())
+		}
+	}
+	if err := columns.Flush(); err != nil {
+		return err
+	}
+	for i, line := range slices.Collect(strings.Lines(table.String())) {
+		fmt.Fprintln(out, strings.TrimRight(line, " \n"))
+		for _, note := range notes[i] {
+			foreign.Fprintf(out, "    %s\n", note)
+		}
+	}
+	fmt.Fprintf(out, "\n%s\n", look.Summary())
+	return nil
+}
+
+// reasons says why a workload is not ready.
+func reasons(w status.Workload) []string {
+	if w.Ready {
+		return nil
+	}
+	why := []string{"not ready: " + w.Reason}
+	for _, fact := range w.Detail {
+		why = append(why, "- "+fact) // no foreign text begins a line
+	}
+	return why
+}
+
+// StatusChanges prints a line for each workload that differs between two looks, after the time.
+// before may be nil: it then prints all workloads.
+func StatusChanges(out io.Writer, before, now *status.Look, at string) {
+	known, lines := statusLines(before), statusLines(now)
+	for _, address := range slices.Sorted(maps.Keys(lines)) {
+		if lines[address] != known[address] {
+			foreign.Fprintf(out, "%s  %s: %s\n", at, address, lines[address])
+		}
+		delete(known, address)
+	}
+	for _, address := range slices.Sorted(maps.Keys(known)) {
+		foreign.Fprintf(out, "%s  %s: no longer a workload of the cloud, or complete\n", at, address)
+	}
+}
+
+// statusLines describes each workload in one line, by address.
+func statusLines(look *status.Look) map[string]string {
+	lines := map[string]string{}
+	if look == nil {
+		return lines
+	}
+	for _, s := range look.Services {
+		for _, w := range s.Workloads {
+			text := w.Versions()
+			if w.Pods != nil {
+				text = strings.Trim(w.Count()+" ready, "+text, ", ")
+			}
+			if w.Restarts > 0 {
+				text += ", " + words.Count(w.Restarts, "restart")
+			}
+			if !w.Ready {
+				text += ", not ready: " + w.Reason
+			}
+			lines[w.Address.String()] = strings.TrimPrefix(text, ", ")
+		}
+	}
+	return lines
+}
