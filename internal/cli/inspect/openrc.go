@@ -151,8 +151,14 @@ func (a access) shell(out io.Writer) error {
 	fmt.Fprintf(&b, "# The administrator of cloud %s, by kolla openrc. Read this file with: . ./FILE\n", a.cloud)
 	b.WriteString("# It has no password: kubectl reads it from the cluster.\n")
 	for _, v := range [][2]string{
-		{"OS_AUTH_URL", a.url}, {"OS_IDENTITY_API_VERSION", "3"}, {"OS_USERNAME", adminUser}, {"OS_USER_DOMAIN_NAME", adminDomain},
-		{"OS_PROJECT_NAME", adminUser}, {"OS_PROJECT_DOMAIN_NAME", adminDomain}, {"OS_REGION_NAME", a.region}, {"OS_CACERT", a.cacert},
+		{"OS_AUTH_URL", a.url},
+		{"OS_IDENTITY_API_VERSION", "3"},
+		{"OS_USERNAME", adminUser},
+		{"OS_USER_DOMAIN_NAME", adminDomain},
+		{"OS_PROJECT_NAME", adminUser},
+		{"OS_PROJECT_DOMAIN_NAME", adminDomain},
+		{"OS_REGION_NAME", a.region},
+		{"OS_CACERT", a.cacert},
 	} {
 		if v[1] != "" {
 			fmt.Fprintf(&b, "export %s=%s\n", v[0], words.Quote(v[1]))
