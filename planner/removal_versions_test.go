@@ -23,8 +23,8 @@ func mounting(t *testing.T, generation int) *unstructured.Unstructured {
 	return u
 }
 
-// TestFamiliesInUse checks changes between versions of a file, some of which already exist. kolla
-// keeps the version that pods use as the previous version, even if it wrote another version later.
+// TestFamiliesInUse checks changes from one version of a file to another version, which may exist
+// already. kolla keeps the version that pods use, even if kolla wrote another version later.
 // The operator can go back to the kept version.
 func TestFamiliesInUse(t *testing.T) {
 	tests := map[string]struct {

@@ -63,7 +63,7 @@ func TestJournalWritesTogether(t *testing.T) {
 type fullDisk struct{ err error }
 
 func (d fullDisk) Append([]byte, bool) error { return d.err }
-func (d fullDisk) Close() error        { return nil }
+func (d fullDisk) Close() error              { return nil }
 
 // TestJournalTakesNoMoreAfterAFailure checks that no line is written after a failed write.
 func TestJournalTakesNoMoreAfterAFailure(t *testing.T) {

@@ -705,7 +705,7 @@ func TestNovaMap(t *testing.T) {
 	}
 }
 
-// TestNames checks that each node gets names of its own for iSCSI and NVMe, and keeps those that it has.
+// TestNames checks that each node gets its own names for iSCSI and NVMe, and keeps names that exist.
 func TestNames(t *testing.T) {
 	files := []string{"iscsi/initiatorname.iscsi", "nvme/hostnqn", "nvme/hostid"}
 	const id = "0f1e2d3c-0000-4000-8000-000000000001"

@@ -126,7 +126,7 @@ func TestRuns(t *testing.T) {
 }
 
 // TestRunsOfTheSame checks that a finished job does not run again if only its number of attempts,
-// its timeout or its labels change. Each of these changes makes kolla replace an unfinished job.
+// its timeout or its labels change. If the job is unfinished, kolla replaces it after such a change.
 func TestRunsOfTheSame(t *testing.T) {
 	job := func(more string) providers.Object {
 		source := strings.NewReplacer("RELEASE", "2025.1", "VALUE", "1", `job "prepare" {`, `job "prepare" {`+"\n"+more).Replace(runsCloud)

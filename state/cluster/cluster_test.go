@@ -847,7 +847,7 @@ func TestJournalOfASuccessor(t *testing.T) {
 	if err := paused.Remove(state.JournalPart); err == nil {
 		t.Error("the journal of a successor is deleted")
 	}
-	if err := slow.Append([]byte(strings.Repeat("x", 300<<10) + "\n"), true); err != nil {
+	if err := slow.Append([]byte(strings.Repeat("x", 300<<10)+"\n"), true); err != nil {
 		t.Fatal(err) // a new part, which no resourceVersion protects
 	}
 	got, err := cluster.New(t.Context(), place.client, place.Options).Load(state.JournalPart)

@@ -36,8 +36,7 @@ func (g *Graph[K]) Stage(node K, line string, number int) {
 	g.stages[g.add(node)] = stage{line, number}
 }
 
-// Heavy marks a node. A walk has a limit for the heavy nodes that it visits at the same time, idle or
-// not.
+// Heavy marks a node as heavy. A walk has a limit of its own for heavy nodes; see Walk.
 func (g *Graph[K]) Heavy(node K) {
 	if g.heavy == nil {
 		g.heavy = map[int]bool{}

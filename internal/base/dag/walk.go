@@ -29,9 +29,9 @@ const (
 	NotStarted        // not visited: the context ended first
 )
 
-// Walk visits each node after all its dependencies were visited without error. It visits up to
-// parallelism nodes (at least one) at the same time, of which up to heavy (at least one) are Heavy. Among the ready nodes, it prefers the one
-// with the longest chain of dependents.
+// Walk visits each node after all its dependencies were visited without error. parallelism limits the
+// nodes that are visited at the same time, and heavy limits the heavy nodes among them. Each limit is
+// at least one. Among the ready nodes, Walk prefers the node with the longest chain of dependents.
 //
 // Nodes that depend on a failed node are skipped, and all other nodes are visited. When the
 // context ends, Walk starts no more visits and waits for the running ones. The results are in
@@ -39,7 +39,8 @@ const (
 // was visited.
 //
 // A visit that only waits may call idle: another visit then takes its place among the parallel
-// ones. Dependents of the node still wait for the end of its visit. A Heavy node counts, idle or not.
+// ones. Dependents of the node still wait for the end of its visit. An idle heavy node still counts
+// for the limit of heavy nodes.
 func (g *Graph[K]) Walk(ctx context.Context, parallelism, heavy int, visit func(ctx context.Context, node K, idle func()) error) ([]Result[K], error) {
 	order, err := g.order()
 	if err != nil {

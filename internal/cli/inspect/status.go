@@ -25,7 +25,7 @@ func Status(s command.Streams) *cli.Command {
 		Usage:     "Show which services run, and what is not ready",
 		ArgsUsage: "[SERVICE...]",
 		Description: `
-Shows the workloads of all services, or of those that are named: how many pods are ready,
+Shows the workloads of all services, or of the named services: how many pods are ready,
 how often containers were restarted, which versions of images run, and the public
 addresses. Below a workload that is not ready it says why. Jobs are shown only while they
 are not complete.

@@ -44,8 +44,8 @@ func (c Container) String() string {
 	return c.Pod + "/" + c.Name
 }
 
-// Of returns the containers of pods that have run. With previous, it returns those that have run
-// before their last restart.
+// Of returns the containers that have run in the pods. With previous, it returns the containers that
+// have restarted.
 func Of(pods []*corev1.Pod, previous bool) []Container {
 	var out []Container
 	for _, pod := range pods {
