@@ -6,6 +6,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/present/status"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/state"
@@ -15,6 +16,19 @@ import (
 type chosen struct {
 	*state.Object
 	itself bool // the argument names the object, not its block
+}
+
+// recorded reads the state, and returns it with the objects that choose finds in it.
+func recorded(w *command.Workspace, names []string) (*state.State, []chosen, error) {
+	st, err := w.Store.Read()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := w.CheckState(st); err != nil {
+		return nil, nil, err
+	}
+	found, err := choose(st, names)
+	return st, found, err
 }
 
 // choose returns the objects of the state that belong to names, or all objects without names. A

@@ -105,14 +105,7 @@ func printLogs(w *command.Workspace, names []string, o podlogs.Options) error {
 // findContainers lists the containers that the arguments name. It reads the Secrets of their
 // namespaces, so that their values are masked.
 func findContainers(ctx context.Context, w *command.Workspace, names []string) ([]podlogs.Container, error) {
-	st, err := w.Store.Read()
-	if err != nil {
-		return nil, err
-	}
-	if err := w.CheckState(st); err != nil {
-		return nil, err
-	}
-	objects, err := choose(st, names)
+	_, objects, err := recorded(w, names)
 	if err != nil {
 		return nil, err
 	}

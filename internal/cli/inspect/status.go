@@ -76,14 +76,7 @@ Exit codes: 0 all are ready, 1 error, 2 something is not ready.`,
 
 // lookAtStatus reads the state and the cluster.
 func lookAtStatus(ctx context.Context, w *command.Workspace, names []string) (*status.Look, error) {
-	st, err := w.Store.Read()
-	if err != nil {
-		return nil, err
-	}
-	if err := w.CheckState(st); err != nil {
-		return nil, err
-	}
-	found, err := choose(st, names)
+	st, found, err := recorded(w, names)
 	if err != nil {
 		return nil, err
 	}
