@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -216,7 +215,7 @@ func define(t *testing.T, b *bench, text string) {
 		t.Fatal(err)
 	}
 	probe := parse(t, `{apiVersion: crd.example.org/v2, kind: Gadget, metadata: {name: probe, namespace: `+b.namespace+`}, spec: {colour: red}}`)
-	clustertest.Eventually(t, 30*time.Second, "the definition is in force", func() bool {
+	clustertest.Eventually(t, "the definition is in force", func() bool {
 		_, err := b.client.DryRun(t.Context(), probe, providers.DryRunOptions{})
 		return err == nil
 	})

@@ -180,7 +180,7 @@ func TestReplacementThatIsNotTaken(t *testing.T) {
 			b.apply(b.plan())
 			if strings.Contains(name, "quota") {
 				clustertest.Kubectl(t, "create", "quota", "-n", b.namespace, "full", "--hard=count/configmaps=2")
-				clustertest.Eventually(t, 30*time.Second, "the quota counts", func() bool {
+				clustertest.Eventually(t, "the quota counts", func() bool {
 					return clustertest.Kubectl(t, "get", "quota", "-n", b.namespace, "full", "-o", "jsonpath={.status.used}") != ""
 				})
 			}
@@ -563,7 +563,7 @@ spec:
 		return fmt.Sprintf("{apiVersion: immutable.example.org/v1, kind: Database, metadata: {name: d, namespace: %s}, spec: {size: %d}}", b.namespace, size)
 	}
 	b.declare(at, database(1))
-	clustertest.Eventually(t, 30*time.Second, "the server takes the new kind", func() bool {
+	clustertest.Eventually(t, "the server takes the new kind", func() bool {
 		plan, problems, err := planner.Make(t.Context(), b.input())
 		return err == nil && len(problems) == 0 && b.action(plan, at).Evidence.Kind == plans.DryRun
 	})

@@ -266,7 +266,7 @@ func TestCustomResource(t *testing.T) {
 	}
 	b.apply(&plans.Plan{Actions: plan.Actions[:1]})
 	clustertest.Kubectl(t, "wait", "--for=condition=Established", "--timeout=30s", "customresourcedefinition/widgets.live.example.org")
-	clustertest.Eventually(t, 30*time.Second, "the server has the new kind", func() bool {
+	clustertest.Eventually(t, "the server has the new kind", func() bool {
 		plan, problems, err := planner.Make(t.Context(), b.input())
 		return err == nil && len(problems) == 0 && b.action(plan, at).Evidence.Kind == plans.DryRun
 	})

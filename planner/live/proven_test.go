@@ -322,7 +322,7 @@ func TestRequestsOfCustomResources(t *testing.T) {
 	const at = "manifest.w/Widget/w"
 	b.declare(atConf, conf(b, "x"))
 	b.declare(at, "{apiVersion: requests.example.org/v1, kind: Widget, metadata: {name: w, namespace: "+b.namespace+"}, spec: {colour: red, parts: [{name: a, count: 1}]}}")
-	clustertest.Eventually(t, 30*time.Second, "the server takes the new kind", func() bool {
+	clustertest.Eventually(t, "the server takes the new kind", func() bool {
 		plan, problems, err := planner.Make(t.Context(), b.input())
 		return err == nil && len(problems) == 0 && b.action(plan, at).Evidence.Kind == plans.DryRun
 	})

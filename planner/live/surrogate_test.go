@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -28,7 +27,7 @@ func noMore(t *testing.T, namespace, resource string) {
 	name := "no-" + strings.ReplaceAll(strings.ReplaceAll(resource, "/", "-"), ".", "-")
 	clustertest.Kubectl(t, "-n", namespace, "create", "quota", name, "--hard="+resource+"=0")
 	t.Cleanup(func() { clustertest.Kubectl(t, "-n", namespace, "delete", "quota", name, "--wait") })
-	clustertest.Eventually(t, 10*time.Second, "the quota is counted", func() bool {
+	clustertest.Eventually(t, "the quota is counted", func() bool {
 		return clustertest.Kubectl(t, "-n", namespace, "get", "quota", name, "-o", "jsonpath={.status.hard}") != ""
 	})
 }
@@ -79,7 +78,7 @@ func TestReplacementIsTriedInItsNamespace(t *testing.T) {
 		t.Errorf("decided %s, %+v", a.Verb, a.Evidence)
 	}
 	clustertest.Kubectl(t, "-n", b.namespace, "create", "quota", "one", "--hard=count/deployments.apps=1")
-	clustertest.Eventually(t, 10*time.Second, "the quota is full", func() bool {
+	clustertest.Eventually(t, "the quota is full", func() bool {
 		return strings.Contains(clustertest.Kubectl(t, "-n", b.namespace, "get", "quota", "one", "-o", "jsonpath={.status.used}"), `"1"`)
 	})
 	holds(t, b.problem(b.input()), "does not accept a new Deployment", "exceeded quota", "leave room for one more in the quota")

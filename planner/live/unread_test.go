@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/client-go/rest"
 
@@ -140,7 +139,7 @@ func TestWebhookThatIsDown(t *testing.T) {
 			b.declare("service.keystone/ConfigMap/new", strings.Replace(conf(b, "b"), "name: keystone.conf", "name: new", 1))
 			create(t, kind+"WebhookConfiguration", fmt.Sprintf(gate, kind, b.namespace))
 			const reason = `the webhook "gate.example.org", without which the object is not let in, does not answer: `
-			clustertest.Eventually(t, 10*time.Second, "the webhook is called", func() bool {
+			clustertest.Eventually(t, "the webhook is called", func() bool {
 				return b.action(b.plan(), atConf).Evidence.Kind == plans.Unverified
 			})
 			plan := b.plan()
@@ -190,7 +189,7 @@ spec:
 	const at = "manifest.r/Rule/r"
 	b.declareOther()
 	b.declare(at, fmt.Sprintf(ruleObject, b.namespace))
-	clustertest.Eventually(t, 30*time.Second, "the server knows the group", func() bool {
+	clustertest.Eventually(t, "the server knows the group", func() bool {
 		_, err := b.client.List(t.Context(), b.objects[1].Ref().GVK, b.namespace)
 		return err != nil && strings.Contains(err.Error(), "does not answer")
 	})
@@ -269,7 +268,7 @@ func TestListIsForbidden(t *testing.T) {
 
 	// There is no plan without access to namespaces.
 	clustertest.Kubectl(t, "delete", "clusterrolebinding", b.namespace)
-	clustertest.Eventually(t, 10*time.Second, "jane may not list namespaces", func() bool {
+	clustertest.Eventually(t, "jane may not list namespaces", func() bool {
 		_, _, err := planner.Make(t.Context(), b.input())
 		return err != nil && strings.Contains(err.Error(), `user "jane" is not allowed to list namespaces in the whole cluster`)
 	})

@@ -101,7 +101,7 @@ func TestDeleteNamesWhatIsLeft(t *testing.T) {
 				}
 				refs = append(refs, ref)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
 			err := client.Writer().Delete(ctx, refs[0], providers.DeleteOptions{})
 			if !errors.Is(err, context.DeadlineExceeded) {

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,17 +26,51 @@ import (
 type reports struct {
 	mu   sync.Mutex
 	said []string
-	at   map[string]time.Time
 }
 
 func (r *reports) take(status string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.at == nil {
-		r.at = map[string]time.Time{}
-	}
 	r.said = append(r.said, status)
-	r.at[status] = time.Now()
+}
+
+// deadline is a context whose deadline passes when the context in it is canceled.
+type deadline struct{ inner context.Context }
+
+func (d deadline) Deadline() (time.Time, bool) { return d.inner.Deadline() }
+func (d deadline) Done() <-chan struct{}       { return d.inner.Done() }
+func (d deadline) Value(any) any               { return nil }
+func (d deadline) Err() error {
+	if d.inner.Err() != nil {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// waitFor waits until an object is ready.
+func waitFor(t *testing.T, client *kubernetes.Client, ref providers.Ref) (*reports, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), clustertest.Patience)
+	defer cancel()
+	var got reports
+	err := client.Writer().Wait(ctx, ref, got.take)
+	return &got, err
+}
+
+// waitUntil waits for an object, and lets the deadline pass with the first report that contains a
+// text.
+func waitUntil(t *testing.T, client *kubernetes.Client, ref providers.Ref, said string) (*reports, error) {
+	t.Helper()
+	ctx, pass := context.WithTimeout(t.Context(), clustertest.Patience)
+	defer pass()
+	var got reports
+	err := client.Writer().Wait(deadline{ctx}, ref, func(status string) {
+		got.take(status)
+		if strings.Contains(status, said) {
+			pass()
+		}
+	})
+	return &got, err
 }
 
 // applied creates an object whose pods behave as the annotations say.
@@ -120,17 +157,15 @@ func TestWaitUntilReady(t *testing.T) {
 				annotations = map[string]any{"devcluster.kolla/delay": c.delay}
 			}
 			made := applied(t, client, clustertest.Namespace(t), c.manifest, annotations)
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-			defer cancel()
-			var got reports
-			if err := client.Writer().Wait(ctx, providers.RefOf(made), got.take); err != nil {
+			got, err := waitFor(t, client, providers.RefOf(made))
+			if err != nil {
 				t.Fatalf("got %v after %q", err, got.said)
 			}
 			if !slices.ContainsFunc(got.said, func(said string) bool { return strings.Contains(said, c.want) }) && c.want != "" {
 				t.Errorf("it said %q, and not %q", got.said, c.want)
 			}
 			if c.check != "" {
-				list, err := client.List(ctx, made.GroupVersionKind(), made.GetNamespace())
+				list, err := client.List(t.Context(), made.GroupVersionKind(), made.GetNamespace())
 				if err != nil || nested(list[0], "status", c.check) == nil {
 					t.Errorf("it is not ready: %v, %v", nested(list[0], "status"), err)
 				}
@@ -224,30 +259,20 @@ func TestWaitSaysWhatIsWrong(t *testing.T) {
 			final:       true,
 		},
 	}
-	// All cases run at the same time, because each may take the whole timeout.
-	type outcome struct {
-		start time.Time
-		got   reports
-		err   error
-	}
-	outcomes := make([]outcome, len(cases))
-	var group sync.WaitGroup
-	for i, c := range cases {
-		made := applied(t, client, clustertest.Namespace(t), c.manifest, c.annotations)
-		group.Go(func() {
-			ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
-			defer cancel()
-			outcomes[i].start = time.Now()
-			outcomes[i].err = client.Writer().Wait(ctx, providers.RefOf(made), outcomes[i].got.take)
-		})
-	}
-	group.Wait()
-	for i, c := range cases {
+	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			start, got := outcomes[i].start, &outcomes[i].got
+			t.Parallel()
+			ref := providers.RefOf(applied(t, client, clustertest.Namespace(t), c.manifest, c.annotations))
+			wait := waitFor
+			if !c.final {
+				wait = func(t *testing.T, client *kubernetes.Client, ref providers.Ref) (*reports, error) {
+					return waitUntil(t, client, ref, c.reason)
+				}
+			}
+			got, err := wait(t, client, ref)
 			var failure *providers.NotReadyError
-			if !errors.As(outcomes[i].err, &failure) {
-				t.Fatalf("got %v, want a NotReadyError", outcomes[i].err)
+			if !errors.As(err, &failure) {
+				t.Fatalf("got %v, want a NotReadyError", err)
 			}
 			if !strings.Contains(failure.Reason, c.reason) || strings.Contains(failure.Reason, "\n") {
 				t.Errorf("reason is %q, want one line with %q", failure.Reason, c.reason)
@@ -258,10 +283,29 @@ func TestWaitSaysWhatIsWrong(t *testing.T) {
 			if detail := strings.Join(failure.Detail, "\n"); !strings.Contains(detail, c.detail) {
 				t.Errorf("detail is\n%s\nwant something with %q", detail, c.detail)
 			}
-			if when, told := got.at[failure.Reason]; !c.final && (!told || when.Sub(start) > 9*time.Second) {
-				t.Errorf("the reports %q do not have the reason, or had it after %s", got.said, when.Sub(start))
+			if !c.final && !slices.Contains(got.said, failure.Reason) {
+				t.Errorf("the reports %q do not have the reason %q", got.said, failure.Reason)
 			}
 		})
+	}
+}
+
+// TestLogIsReadAgain checks that a log that could not be read is read again at the end of a wait.
+func TestLogIsReadAgain(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	client := throughProxy(t, func(proxy http.Handler, w http.ResponseWriter, r *http.Request) {
+		if path.Base(r.URL.Path) == "log" && asked.Add(1) == 1 {
+			http.Error(w, "the kubelet is busy", http.StatusInternalServerError)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	})
+	made := applied(t, client, clustertest.Namespace(t), statefulSet, map[string]any{"devcluster.kolla/outcome": "crash", "devcluster.kolla/logs": "ERROR no database"})
+	var failure *providers.NotReadyError
+	_, err := waitUntil(t, client, providers.RefOf(made), "keeps crashing")
+	if !errors.As(err, &failure) || !strings.Contains(strings.Join(failure.Detail, "\n"), "ERROR no database") {
+		t.Errorf("got %#v after %d requests, want the log", err, asked.Load())
 	}
 }
 
@@ -310,10 +354,8 @@ func TestPodsReplacedOnRequestAreNotWaitedFor(t *testing.T) {
 			t.Errorf("%s: %d pods are ready", made.GetKind(), ready)
 		}
 		changed := applied(t, client, namespace, strings.Replace(manifest, ":1\"", ":2\"", 1), nil)
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		if err := client.Writer().Wait(ctx, providers.RefOf(changed), nil); err != nil {
-			t.Errorf("after a change: %v", err)
+		if got, err := waitFor(t, client, providers.RefOf(changed)); err != nil {
+			t.Errorf("after a change: %v, after %q", err, got.said)
 		}
 	}
 }
@@ -327,14 +369,12 @@ func TestStuckStatefulSetIsExplained(t *testing.T) {
 	t.Parallel()
 	client, namespace := connect(t), clustertest.Namespace(t)
 	applied(t, client, namespace, statefulSet, map[string]any{"devcluster.kolla/outcome": "image-pull"})
-	clustertest.Eventually(t, 10*time.Second, "the first pod exists", func() bool {
+	clustertest.Eventually(t, "the first pod exists", func() bool {
 		return strings.Contains(clustertest.Kubectl(t, "-n", namespace, "get", "pods", "-o", "name"), "db-0")
 	})
 	mended := applied(t, client, namespace, statefulSet, map[string]any{"devcluster.kolla/outcome": "ok"})
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
-	defer cancel()
 	var failure *providers.NotReadyError
-	if err := client.Writer().Wait(ctx, providers.RefOf(mended), nil); !errors.As(err, &failure) || !strings.Contains(strings.Join(failure.Detail, "\n"), "delete the pod") {
+	if _, err := waitUntil(t, client, providers.RefOf(mended), "cannot be pulled"); !errors.As(err, &failure) || !strings.Contains(strings.Join(failure.Detail, "\n"), "delete the pod") {
 		t.Errorf("got %#v, want the advice to delete the pod", err)
 	}
 }
@@ -348,14 +388,12 @@ func TestWaitWithoutPermissionToWatch(t *testing.T) {
 	client := connectTo(t, alteredKubeconfig(t, func(_ *clientcmdapi.Config, _ *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) {
 		user.Impersonate = "joe"
 	}))
-	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
-	defer cancel()
-	if err := client.Writer().Wait(ctx, providers.RefOf(made), nil); err != nil {
+	if _, err := waitFor(t, client, providers.RefOf(made)); err != nil {
 		t.Error(err)
 	}
 	var permission *providers.PermissionError
 	ref := providers.Ref{GVK: corev1.SchemeGroupVersion.WithKind("Secret"), Namespace: namespace, Name: "s"}
-	if err := client.Writer().Wait(ctx, ref, nil); !errors.As(err, &permission) || permission.Verb != "list" {
+	if err := client.Writer().Wait(t.Context(), ref, nil); !errors.As(err, &permission) || permission.Verb != "list" {
 		t.Errorf("got %v, want that Secrets may not be listed", err)
 	}
 }

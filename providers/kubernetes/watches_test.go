@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -45,7 +44,7 @@ func TestWaitsShareAWatch(t *testing.T) {
 	const count = 5
 	rollOut := func(image string) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), clustertest.Patience)
 		defer cancel()
 		group, ctx := errgroup.WithContext(ctx)
 		for i := range count {
@@ -89,7 +88,7 @@ func TestWaitAfterReplacing(t *testing.T) {
 	client, requests := countDeployments(t)
 	writer := client.Writer()
 	manifest := object(t, clustertest.Namespace(t), deployment)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), clustertest.Patience)
 	defer cancel()
 	for round := range 5 {
 		made, err := writer.Apply(ctx, manifest, providers.ApplyOptions{})

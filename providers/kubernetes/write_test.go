@@ -200,7 +200,7 @@ func TestDeleteSaysWhatHoldsTheObject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	err = client.Writer().Delete(ctx, providers.RefOf(made), providers.DeleteOptions{Precondition: providers.Precondition{UID: made.GetUID()}})
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "example.org/hold") {
@@ -227,7 +227,7 @@ func TestDeleteRemovesDependents(t *testing.T) {
 	if err := client.Writer().Delete(t.Context(), providers.RefOf(made), providers.DeleteOptions{Precondition: providers.Precondition{UID: made.GetUID()}}); err != nil {
 		t.Fatal(err)
 	}
-	clustertest.Eventually(t, 20*time.Second, "the pods are gone", func() bool {
+	clustertest.Eventually(t, "the pods are gone", func() bool {
 		return clustertest.Kubectl(t, "-n", namespace, "get", "pods", "-o", "name") == ""
 	})
 }

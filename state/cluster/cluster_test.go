@@ -492,7 +492,7 @@ func TestKilledHolder(t *testing.T) {
 	place := newPlace(t)
 	place.Duration = time.Second
 	first := place.with(&mortal{Client: place.client, left: 3}).lock() // the process is killed at its second renewal
-	clustertest.Eventually(t, 20*time.Second, "the holder looks killed", func() bool {
+	clustertest.Eventually(t, "the holder looks killed", func() bool {
 		holder, err := place.store().Holder()
 		return err == nil && holder == nil
 	})

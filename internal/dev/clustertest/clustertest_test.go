@@ -4,7 +4,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
 )
@@ -17,7 +16,7 @@ func TestNamespaceIsFreshAndUsable(t *testing.T) {
 		t.Fatalf("both namespaces are %s", first)
 	}
 	clustertest.Kubectl(t, "-n", first, "create", "deployment", "web", "--image=example.org/web:1")
-	clustertest.Eventually(t, 20*time.Second, "the deployment is available", func() bool {
+	clustertest.Eventually(t, "the deployment is available", func() bool {
 		return strings.Contains(clustertest.Kubectl(t, "-n", first, "get", "deployment", "web", "-o", "jsonpath={.status.availableReplicas}"), "1")
 	})
 	if got := clustertest.Kubectl(t, "-n", second, "get", "pods", "-o", "name"); got != "" {
