@@ -155,12 +155,16 @@ func (q Inquiry) ExplainPods(ctx context.Context, pods []*corev1.Pod) (best *Fin
 	}
 	slices.SortStableFunc(suspects, func(a, b suspect) int { return int(a.found.Cause - b.found.Cause) })
 	for _, s := range suspects[:min(len(suspects), maxSuspects)] {
-		others = counts[s.found.Cause] - 1
-		if found := q.deepen(ctx, s.pod, s.found); found != nil {
-			return found, others
+		same := counts[s.found.Cause]
+		found := q.deepen(ctx, s.pod, s.found)
+		if found != nil && (best == nil || found.Cause < best.Cause) {
+			best, others = found, same-1
+		}
+		if best != nil && best.Cause < causeUnready {
+			break
 		}
 	}
-	return nil, 0
+	return best, others
 }
 
 // podsOf lists the pods of a workload that are not being deleted, the youngest first.
@@ -265,7 +269,7 @@ func (q Inquiry) deepen(ctx context.Context, pod *corev1.Pod, found *Finding) *F
 		case event != nil && found.Cause == causeStarting:
 			return &Finding{Cause: causeEvent, Pod: pod.Name, Reason: "the pod cannot start: " + oneLine(event.Message)}
 		case event != nil:
-			found.Reason += ": " + oneLine(event.Message)
+			found.Cause, found.Reason = causeEvent, found.Reason+": "+oneLine(event.Message)
 		case found.Cause == causeStarting:
 			return nil
 		}

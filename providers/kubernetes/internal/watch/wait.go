@@ -168,8 +168,11 @@ func (w *waiter) log(ctx context.Context, namespace string, found *readiness.Fin
 	if !ended && !end {
 		return nil
 	}
-	w.logged = logged{of, readiness.ReadLog(ctx, w.watches.access.Connection, namespace, found)}
-	return w.logged.lines
+	lines := readiness.ReadLog(ctx, w.watches.access.Connection, namespace, found)
+	if lines != nil {
+		w.logged = logged{of, lines}
+	}
+	return lines
 }
 
 // hopeless reports whether the finding has been hopeless for too long.
