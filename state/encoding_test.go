@@ -44,6 +44,14 @@ func sample() *state.State {
 			},
 		},
 		Plans: []string{"0c9f5c9a-2b7c-4a51-8f44-0d7b7f0f6c9e"},
+		History: []state.Apply{
+			{
+				ID: "3b1f6f0e-5b0e-4a53-9c53-0f6f1c1b9d11", Operation: "apply", Who: "ann@ops", Tool: "1.0.0", Began: applied,
+				Commit: "e701314f9c6a0c4f0e6b7f1d2a3b4c5d6e7f8091", Changed: true, Result: state.Failed, Ended: applied.Add(time.Minute),
+				Added: 3, Updated: 1, Destroyed: 2, Blocks: []string{"cloud.prod", `service.redis["a"]`},
+			},
+			{ID: "a51c2f5e-4a0f-4f1e-8a46-2f5f0a1f7c22", Operation: "destroy", Who: "ann@ops", Tool: "1.0.0", Began: applied},
+		},
 	}
 }
 

@@ -12,6 +12,7 @@ type entry struct {
 	Record   *Object     `json:"record,omitempty"`
 	Forget   string      `json:"forget,omitempty"` // an address
 	Conclude *conclusion `json:"conclude,omitempty"`
+	Ended    *Apply      `json:"ended,omitempty"`
 }
 
 // opening are the changes to a state at the start of an apply.
@@ -20,6 +21,7 @@ type opening struct {
 	Cloud   string  `json:"cloud"`
 	Cluster Cluster `json:"cluster"`
 	Plan    string  `json:"plan"`
+	Apply   *Apply  `json:"apply,omitempty"` // nil: it is no apply
 }
 
 // valid reports whether exactly one field is set.
@@ -31,6 +33,7 @@ func (e entry) valid() bool {
 		e.Record != nil && e.Record.Address != "",
 		e.Forget != "",
 		e.Conclude != nil,
+		e.Ended != nil,
 	} {
 		if is {
 			set++
@@ -72,7 +75,7 @@ func newLedger(s *State) *ledger {
 // state returns a copy of the state.
 func (l *ledger) state() *State {
 	s := l.head
-	s.Plans = slices.Clone(s.Plans)
+	s.Plans, s.History = slices.Clone(s.Plans), slices.Clone(s.History)
 	s.Outputs, s.Checks = slices.Clone(s.Outputs), slices.Clone(s.Checks)
 	s.Objects = make([]Object, 0, len(l.objects))
 	for _, o := range l.objects {
@@ -102,6 +105,9 @@ func (l *ledger) apply(e entry) (changed bool) {
 		changed = l.put(*e.Record)
 	case e.Conclude != nil:
 		changed = l.conclude(e.Conclude)
+	case e.Ended != nil:
+		l.note(*e.Ended)
+		changed = true
 	default:
 		_, changed = l.objects[e.Forget]
 		delete(l.objects, e.Forget)
@@ -129,6 +135,9 @@ func (l *ledger) begin(o *opening) (changed bool) {
 	if o.Plan != "" {
 		plans := append(slices.Clone(l.head.Plans), o.Plan)
 		l.head.Plans = plans[max(0, len(plans)-maxPlans):]
+	}
+	if o.Apply != nil {
+		l.note(*o.Apply)
 	}
 	return !reflect.DeepEqual(before, l.head)
 }

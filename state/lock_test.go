@@ -30,7 +30,7 @@ func TestLockedSaysByWhomAndHowToGoOn(t *testing.T) {
 		t.Fatalf("got %v, want it locked", err)
 	}
 	host, _ := os.Hostname()
-	for _, want := range []string{session.ID(), "Operation: apply", "@" + host, "Since:", "Version:   1.0.0", "kolla force-unlock " + session.ID(), "-lock-timeout"} {
+	for _, want := range []string{session.Holder().ID, "Operation: apply", "@" + host, "Since:", "Version:   1.0.0", "kolla force-unlock " + session.Holder().ID, "-lock-timeout"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q does not say %q", err, want)
 		}
@@ -100,7 +100,7 @@ func TestHolder(t *testing.T) {
 	session := lock(t, store)
 	holder, err := store.Holder()
 	must(t, err)
-	if holder == nil || holder.ID != session.ID() || holder.PID != os.Getpid() || holder.Operation != "apply" {
+	if holder == nil || holder.ID != session.Holder().ID || holder.PID != os.Getpid() || holder.Operation != "apply" {
 		t.Errorf("held: got %+v", holder)
 	}
 	must(t, session.Close())
@@ -117,10 +117,10 @@ func TestForceUnlock(t *testing.T) {
 	}
 	first := lock(t, store)
 	must(t, first.Record(object("glance")))
-	if err := store.ForceUnlock("some-id"); !errors.As(err, &wrong) || wrong.Holder.ID != first.ID() {
+	if err := store.ForceUnlock("some-id"); !errors.As(err, &wrong) || wrong.Holder.ID != first.Holder().ID {
 		t.Errorf("wrong ID: got %v", err)
 	}
-	must(t, store.ForceUnlock(first.ID()))
+	must(t, store.ForceUnlock(first.Holder().ID))
 
 	second := lock(t, store)
 	must(t, second.Record(object("nova")))
@@ -131,7 +131,7 @@ func TestForceUnlock(t *testing.T) {
 	if err := first.Close(); !errors.As(err, &lost) {
 		t.Errorf("close without the lock: got %v", err)
 	}
-	if holder, err := store.Holder(); err != nil || holder == nil || holder.ID != second.ID() {
+	if holder, err := store.Holder(); err != nil || holder == nil || holder.ID != second.Holder().ID {
 		t.Errorf("the second holder lost its lock too: %+v, %v", holder, err)
 	}
 	must(t, second.Close())

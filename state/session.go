@@ -145,8 +145,8 @@ func (s *Session) Abandoned() *LockInfo {
 // Restored returns the backup from which Salvage started; nil: it used none.
 func (s *Session) Restored() *Backup { return s.restored }
 
-// ID returns the ID of the lock that the session holds.
-func (s *Session) ID() string { return s.lock.Info().ID }
+// Holder describes this process as the holder of the lock.
+func (s *Session) Holder() LockInfo { return s.lock.Info() }
 
 // State returns a copy of the present state.
 func (s *Session) State() *State {
@@ -172,6 +172,8 @@ type Run struct {
 	// Lineage and Serial of the state that the plan was made from.
 	Lineage string
 	Serial  uint64
+	// Apply is the entry of the history; nil: none.
+	Apply *Apply
 }
 
 // Check returns the error that Begin would return, and starts nothing.
@@ -195,7 +197,7 @@ func (r Run) fits(head *State) error {
 // plan for another cluster (a *ClusterError), and a plan that was made from other content
 // of the state (a *StaleError).
 func (s *Session) Begin(run Run) error {
-	return s.note(run.fits, true, entry{Begin: &opening{Tool: s.tool, Cloud: run.Cloud, Cluster: run.Cluster, Plan: run.Plan}})
+	return s.note(run.fits, true, entry{Begin: &opening{Tool: s.tool, Cloud: run.Cloud, Cluster: run.Cluster, Plan: run.Plan, Apply: run.Apply}})
 }
 
 // Intend records that the objects are about to be written to the cluster or, with Going, to be

@@ -61,6 +61,8 @@ type State struct {
 	// Plans are the IDs of the last applied plans, oldest first. A plan is applied only
 	// once.
 	Plans []string `json:"plans,omitempty"`
+	// History has the last applies, oldest first.
+	History []Apply `json:"history,omitempty"`
 }
 
 // Cluster identifies the cluster that the state belongs to.

@@ -1,4 +1,4 @@
-# Three control nodes, two compute nodes, and one address for the outside.
+# Three control nodes, two hypervisors, and one address for the outside.
 
 cloud "multinode" {
   release  = "2025.1"

@@ -33,3 +33,21 @@ variable "ceph_keyrings" {
   sensitive   = true
   description = "Contents of keyring files, by the names of Ceph's users. Those of the default hold no keys."
 }
+
+variable "provider_interface" {
+  type        = string
+  default     = "eth1"
+  description = "Interface of each compute node to the networks outside of the cloud."
+}
+
+variable "tunnel_network" {
+  type        = string
+  default     = null
+  description = "Network of the compute nodes for traffic between servers, such as 198.51.100.0/24; by default that of the nodes."
+}
+
+variable "dns_servers" {
+  type        = list(string)
+  default     = ["192.0.2.53"]
+  description = "DNS servers that servers of the cloud can reach."
+}

@@ -31,7 +31,8 @@ not kolla.state.json, name it with -state.
 
   all-in-one   all services, on one node that runs servers too
   compute-kit  all services, on three nodes that run servers too
-  multinode    three control nodes, two compute nodes, one address for the outside`,
+  multinode    all services, on three control nodes and two hypervisors, in several files
+               and a module`,
 		Flags: append(append(command.StateFlags(), command.LockFlags()...),
 			&cli.StringFlag{Name: "from", Value: "all-in-one", Usage: "start from `STARTER`: all-in-one, compute-kit or multinode"},
 			&cli.BoolFlag{Name: "migrate-state", Usage: "move the state to the location in the backend block"},

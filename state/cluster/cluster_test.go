@@ -309,10 +309,10 @@ func TestOnlyOneAtATime(t *testing.T) {
 	first := place.lock()
 	_, err := place.store().Lock(t.Context(), state.LockInfo{Operation: "destroy"}, 0)
 	var locked *state.LockedError
-	if !errors.As(err, &locked) || locked.Info.ID != first.ID() {
+	if !errors.As(err, &locked) || locked.Info.ID != first.Holder().ID {
 		t.Fatalf("got %v, want it locked by the first", err)
 	}
-	for _, want := range []string{"Operation: apply", "kolla force-unlock " + first.ID(), "-lock-timeout", "30s after that"} {
+	for _, want := range []string{"Operation: apply", "kolla force-unlock " + first.Holder().ID, "-lock-timeout", "30s after that"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q does not say %q", err, want)
 		}
@@ -397,7 +397,7 @@ func TestExpired(t *testing.T) {
 	if waited := time.Since(start); waited < place.Duration {
 		t.Errorf("the lock was taken after %s, and lasts %s", waited, place.Duration)
 	}
-	if left := second.Abandoned(); left == nil || left.ID != first.ID() {
+	if left := second.Abandoned(); left == nil || left.ID != first.Holder().ID {
 		t.Errorf("got %v, want the first holder", left)
 	}
 	if _, ok := second.Object(object("glance").Address); !ok {
@@ -513,7 +513,7 @@ func TestForcedUnlock(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	link.setCut(true) // no renewal shows the first that it has lost the lock
-	must(t, place.store().ForceUnlock(first.ID()))
+	must(t, place.store().ForceUnlock(first.Holder().ID))
 	if err := first.Intend(object("glance")); err == nil {
 		t.Error("the first still believes to have the lock, and writes what it has announced")
 	}

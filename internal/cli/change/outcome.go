@@ -22,9 +22,11 @@ import (
 // carryOut carries out a plan, and prints the result.
 func carryOut(ctx context.Context, w *command.Workspace, session *state.Session, made *engine.PlanResult, held map[addrs.Object]error) error {
 	started, plan := time.Now(), made.Plan
+	about := begun(ctx, w, session, plan)
 	applied, err := w.Engine().Apply(ctx, session, made, engine.ApplyOptions{
 		Timeout: w.Flags.Duration("timeout"),
 		Held:    held,
+		About:   about,
 		Progress: func(plan *plans.Plan) (func(plans.Event), func()) {
 			progress := w.Printer.Progress(plan)
 			return progress.Observe, progress.Close
@@ -39,6 +41,9 @@ func carryOut(ctx context.Context, w *command.Workspace, session *state.Session,
 	total.Took = time.Since(started)
 	if errors.Is(err, context.Canceled) {
 		total.Interrupted, err = true, nil
+	}
+	if unrecorded := session.Ended(ended(*about, applied, total, err)); err == nil {
+		err = unrecorded
 	}
 	if err := w.Printer.Applied(total); err != nil {
 		return err

@@ -55,7 +55,7 @@ kolla state list 'service.redis["cache"]'.`,
 					return showObject(s.Out, st, c.Args().First())
 				},
 			},
-			pullCommand(s), pushCommand(s), moveCommand(s), removeCommand(s), rebuildCommand(s),
+			logCommand(s), pullCommand(s), pushCommand(s), moveCommand(s), removeCommand(s), rebuildCommand(s),
 		},
 	}
 }

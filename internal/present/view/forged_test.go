@@ -32,6 +32,7 @@ import (
 	"kolla.openstack.org/kolla/planner/extract"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
 )
 
 // attacks are texts that an attacker might write into a cluster. The corpus in testdata/fuzz
@@ -115,7 +116,7 @@ func newScreen(way int, terminal bool) *paper {
 // shown maps names to functions that print a sample with an injected text.
 var shown = map[string]func(s *paper, put func(string) string){
 	"apply": anApply, "drift": someDrift, "problems": someProblems, "diagnostics": someDiagnostics, "failures": someFailures,
-	"status": aStatus,
+	"status": aStatus, "history": someHistory,
 }
 
 func init() {
@@ -231,6 +232,12 @@ func aStatus(s *paper, put func(string) string) {
 	must(look.JSON(&s.document, "  "))
 	tables.StatusChanges(&s.text, nil, look, "12:00:00")
 	tables.StatusChanges(&s.text, look, &status.Look{}, "12:00:01")
+}
+
+// someHistory prints the output of kolla state log.
+func someHistory(s *paper, put func(string) string) {
+	history := []state.Apply{{Operation: put("apply"), Who: put("ann@ops"), Began: now, Ended: now, Result: state.Result(put("done")), Commit: put("e701314f"), Blocks: []string{put("service.a")}}}
+	must(tables.History(&s.text, history, nil))
 }
 
 func someFailures(s *paper, put func(string) string) {

@@ -25,6 +25,8 @@ type ApplyOptions struct {
 	// Progress is called before a round begins. It returns a function for the events of the round,
 	// and a function that is called at the end of the round. It may be nil.
 	Progress func(*plans.Plan) (observe func(plans.Event), done func())
+	// About is the entry in the history of the state.
+	About *state.Apply
 	// Reading is called with the names of data blocks before they are read. May be nil.
 	Reading func(blocks []string)
 }
@@ -114,6 +116,7 @@ func (e *Engine) execute(ctx context.Context, session *state.Session, plan *plan
 		Held:        o.Held,
 		Parallelism: e.Parallelism,
 		Timeout:     o.Timeout,
+		About:       o.About,
 	})
 	if err != nil {
 		return nil, err

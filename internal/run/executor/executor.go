@@ -79,6 +79,8 @@ type Options struct {
 	// Timeout limits each deletion, and each wait for an object without a timeout of its
 	// own; 0: ten minutes.
 	Timeout time.Duration
+	// About is the entry in the history of the state; nil: none.
+	About *state.Apply
 }
 
 const (
@@ -162,7 +164,9 @@ func Apply(ctx context.Context, plan *plans.Plan, options Options) (*Result, err
 	if err := r.chooseChecks(graph); err != nil {
 		return nil, err
 	}
-	if err := options.Session.Begin(runOf(plan, r.cluster)); err != nil {
+	run := runOf(plan, r.cluster)
+	run.Apply = options.About
+	if err := options.Session.Begin(run); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(leaveVolumes(options.Session, plan), RecordUnchanged(options.Session, plan)); err != nil {
