@@ -50,7 +50,15 @@ require (
 
 require github.com/yuin/goldmark v1.8.7
 
-require golang.org/x/crypto/x509roots/fallback v0.0.0-20261030153154-30a33513ff6d
+require (
+	golang.org/x/crypto/x509roots/fallback v0.0.0-20261030153154-30a33513ff6d
+	oras.land/oras-go/v2 v2.6.2
+)
+
+require (
+	github.com/opencontainers/go-digest v1.0.0 // indirect
+	github.com/opencontainers/image-spec v1.1.1 // indirect
+)
 
 require (
 	github.com/BurntSushi/toml v1.5.0 // indirect

@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -17,6 +19,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/functions"
+	"kolla.openstack.org/kolla/lang/imagelock"
 	"kolla.openstack.org/kolla/lang/internal/budget"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/eval"
@@ -45,6 +48,8 @@ type Options struct {
 	// Unset: a variable without a value is unknown. This is no error, and Prompt is not
 	// called. Values that depend on it are not checked.
 	Unset bool
+	// Unlocked: the file with the digests of the images is not read.
+	Unlocked bool
 	// Undeclared: imports of undeclared objects go into Config.Undeclared. Otherwise each of
 	// them is an error.
 	Undeclared bool
@@ -152,6 +157,7 @@ func newLoader(dir string, options Options) *loader {
 func (l *loader) evaluate(root *source.Module, catalogue *source.Block) *eval.Env {
 	clouds := root.Document.All("cloud")
 	l.checkClouds(clouds)
+	lock := l.readLock()
 	l.backend(clouds)
 	env := eval.Env{Report: l.report, Decisions: l.decisions, Functions: l.functions, Memo: l.memo, Catalogue: catalogue}
 	g := graph.New(env, root, l.dir)
@@ -168,6 +174,7 @@ func (l *loader) evaluate(root *source.Module, catalogue *source.Block) *eval.En
 	addModule(a, g.Root)
 	addPolicies(a)
 	l.config.Undecided = graph.Undecided(g.Evaluate(), l.decisions.Open)
+	l.config.Cloud.Lock = lock
 	finish(a, clouds)
 	l.config.Digest = l.makeDigest()
 	return g.Root.Frames[0].Env()
@@ -194,6 +201,24 @@ func (l *loader) configDirectory(clouds []*source.Block) *settings.Directory {
 		return nil
 	}
 	return settings.ReadDirectory(l.report, l.reader, l.config.Files, l.functions["yamldecode"], clouds[0].AttributeRange("config_dir"), given)
+}
+
+// readLock reads the digests of the images; nil: there is no file with digests.
+func (l *loader) readLock() map[string]string {
+	name := filepath.Join(l.dir, imagelock.File)
+	if l.options.Unlocked {
+		return nil
+	}
+	if _, err := fs.Stat(l.sources.FS, name); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	body, ok := l.sources.File(name)
+	if !ok {
+		return nil
+	}
+	lock, diags := imagelock.Read(body)
+	l.report.Add(diags...)
+	return lock
 }
 
 // recordVariable adds the value of a variable to the digest and to the Config. A value that is

@@ -74,7 +74,9 @@ type Cloud struct {
 	Tag      string // of the images; empty: RELEASE-DISTRO
 	// Images maps names of images, or patterns of path.Match, to full references. "*" in a
 	// reference stands for the name.
-	Images      map[string]string
+	Images map[string]string
+	// Lock maps full references of images to digests; nil: there is no file with digests.
+	Lock        map[string]string
 	PullSecrets []string // names of existing Secrets of type dockerconfigjson
 	Namespace   string
 	Region      string

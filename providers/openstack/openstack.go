@@ -96,6 +96,9 @@ func Render(config *configs.Config, facts Facts) ([]providers.Object, hcl.Diagno
 	var objects []providers.Object
 	r := newRenderer(config, facts, false, func(o providers.Object) { objects = append(objects, o) })
 	r.render()
+	if !facts.Past {
+		r.report(checkImages(&config.Cloud, Images(objects), facts.Nodes))
+	}
 	return objects, r.diags
 }
 

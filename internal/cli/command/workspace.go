@@ -35,6 +35,8 @@ type Workspace struct {
 	Outputs publish.Outputs
 	// Valueless: variables need no values, so there are no questions for them.
 	Valueless bool
+	// Unlocked: the digests of the images are not read.
+	Unlocked bool
 	// Undeclared: imports do not need a declaration yet.
 	Undeclared bool
 
@@ -83,7 +85,7 @@ func (w *Workspace) Engine() *engine.Engine {
 // variables. It evaluates again when an answer is refused.
 func (w *Workspace) evaluate(o lang.Options) (*configs.Config, hcl.Diagnostics, error) {
 	o.Catalogue, o.Vars, o.Environ = openstack.Catalogue(), GivenVars(w.Flags), os.Environ()
-	o.Unset, o.Undeclared = w.Valueless, w.Undeclared
+	o.Unset, o.Undeclared, o.Unlocked = w.Valueless, w.Undeclared, w.Unlocked
 	o.PolicyFiles = w.Flags.StringSlice("policy")
 	o.Sensitive = w.Cluster.Secrets.Add
 	if !w.Valueless && w.Flags.Bool("input") && !w.Flags.Bool("json") && w.Streams.Interactive() {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/urfave/cli/v2"
 	"sigs.k8s.io/yaml"
 
@@ -50,7 +51,11 @@ func renderOffline(w *command.Workspace) ([]providers.Object, error) {
 		return nil, err
 	}
 	objects, diags := openstack.Render(w.Config, openstack.Offline())
-	w.Printer.Diagnostics(diags, w.Config.Files)
+	shown := slices.Clone(diags)
+	if w.Loading.Quiet {
+		shown = slices.DeleteFunc(shown, func(d *hcl.Diagnostic) bool { return d.Severity != hcl.DiagError })
+	}
+	w.Printer.Diagnostics(shown, w.Config.Files)
 	if diags.HasErrors() {
 		return nil, command.ExitCode(command.ExitError)
 	}

@@ -16,10 +16,12 @@ import (
 // starters lists the packages of kolla that can start other programs, with the programs that they
 // start in kolla.
 var starters = map[string]string{
-	module + "/internal/base/revision":             "git, for kolla diff",
-	"k8s.io/client-go/plugin/pkg/client/auth/exec": "the credential plugin of the kubeconfig",
-	"github.com/google/gnostic-models/compiler":    "nothing: kolla registers no extensions of OpenAPI",
-	"github.com/mattn/go-shellwords":               "nothing: kolla does not set ParseBacktick",
+	module + "/internal/base/revision":                                   "git, for kolla diff",
+	"k8s.io/client-go/plugin/pkg/client/auth/exec":                       "the credential plugin of the kubeconfig",
+	"oras.land/oras-go/v2/registry/remote/credentials":                   "nothing: kolla does not look for a default helper",
+	"oras.land/oras-go/v2/registry/remote/credentials/internal/executer": "the credential helper of registries",
+	"github.com/google/gnostic-models/compiler":                          "nothing: kolla registers no extensions of OpenAPI",
+	"github.com/mattn/go-shellwords":                                     "nothing: kolla does not set ParseBacktick",
 }
 
 // TestPrograms checks the inventory in docs/security.md: which code can start a program.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -104,6 +105,7 @@ func nodes(ctx context.Context, snapshot *providers.Snapshot, namespace string, 
 				all, ok := pods()
 				return slices.Clone(all[u.GetName()]), ok
 			},
+			Images:    sync.OnceValue(func() map[string]string { return ImagesOn(u) }),
 			Selectors: selectors,
 		})
 	}
@@ -183,6 +185,29 @@ func podsByNode(ctx context.Context, snapshot *providers.Snapshot, namespace str
 		})
 	}
 	return out, true
+}
+
+// ImagesOn returns the digests of the images on a node by their references. A container runtime has
+// several names for one image: "quay.io/kolla/keystone:1" and "quay.io/kolla/keystone@sha256:4f1c...".
+func ImagesOn(node *unstructured.Unstructured) map[string]string {
+	out := map[string]string{}
+	list, _, _ := unstructured.NestedSlice(node.Object, "status", "images")
+	for _, each := range list {
+		image, _ := each.(map[string]any)
+		names, _, _ := unstructured.NestedStringSlice(image, "names")
+		digests := map[string]string{} // by repository
+		for _, name := range names {
+			if repository, digest, ok := strings.Cut(name, "@"); ok {
+				digests[repository] = digest
+			}
+		}
+		for _, name := range names {
+			if colon := strings.LastIndexByte(name, ':'); colon > strings.LastIndexByte(name, '/') && !strings.Contains(name, "@") {
+				out[name] = digests[name[:colon]]
+			}
+		}
+	}
+	return out
 }
 
 // addresses returns the IP addresses of a node.

@@ -66,7 +66,7 @@ func (r *Reader) directory(dir string, call *Block) (document *Block, ok bool) {
 		if isVarFile(name) {
 			continue
 		}
-		body, good := r.file(filepath.Join(dir, name))
+		body, good := r.File(filepath.Join(dir, name))
 		ok = ok && good
 		if good {
 			bodies = append(bodies, body)
@@ -123,7 +123,8 @@ func hasTerraform(entries []fs.DirEntry) bool {
 	return false
 }
 
-func (r *Reader) file(name string) (hcl.Body, bool) {
+// File reads and parses a file of the configuration.
+func (r *Reader) File(name string) (hcl.Body, bool) {
 	content, err := fs.ReadFile(r.FS, name)
 	if err != nil {
 		r.Report.Error(diag.Nowhere, "Cannot read the configuration", "The file %s: %s.", name, Cause(err))

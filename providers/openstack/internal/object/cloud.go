@@ -68,12 +68,16 @@ func (c Cloud) Secret(address addrs.Object) *unstructured.Unstructured {
 	return u
 }
 
-// Image returns the full reference of a Kolla image.
+// Image returns the full reference of a Kolla image, with its digest if that is locked.
 func (c Cloud) Image(name string) string {
-	if strings.Contains(name, "/") {
-		return name
+	reference := name
+	if !strings.Contains(name, "/") {
+		reference = c.Decl.Registry + "/" + c.Decl.Prefix + name + ":" + cmp.Or(c.Decl.Tag, c.Decl.Release+"-"+c.Decl.Distro)
 	}
-	return c.Decl.Registry + "/" + c.Decl.Prefix + name + ":" + cmp.Or(c.Decl.Tag, c.Decl.Release+"-"+c.Decl.Distro)
+	if digest := c.Decl.Lock[reference]; digest != "" {
+		reference += "@" + digest
+	}
+	return reference
 }
 
 // AddressAnnotation returns the annotation with the address of an object.

@@ -1,0 +1,126 @@
+package openstack
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/imagelock"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
+	"kolla.openstack.org/kolla/providers/openstack/internal/object"
+)
+
+// Image is an image of a cloud.
+type Image struct {
+	Reference string   // as in the pods
+	Blocks    []string // addresses, sorted
+}
+
+// Images lists the images of the pods of objects, sorted.
+func Images(objects []providers.Object) []Image {
+	blocks := map[string]map[string]bool{}
+	for _, o := range objects {
+		path, ok := kinds.Pods(o.Ref().GVK.GroupKind())
+		if !ok {
+			continue
+		}
+		for _, list := range []string{"initContainers", "containers"} {
+			containers, _, _ := unstructured.NestedSlice(o.Manifest.Object, append(slices.Clone(path), "spec", list)...)
+			for _, each := range containers {
+				container, _ := each.(map[string]any)
+				reference, _ := container["image"].(string)
+				if reference == "" {
+					continue
+				}
+				if blocks[reference] == nil {
+					blocks[reference] = map[string]bool{}
+				}
+				blocks[reference][o.Address.Block] = true
+			}
+		}
+	}
+	images := make([]Image, 0, len(blocks))
+	for _, reference := range slices.Sorted(maps.Keys(blocks)) {
+		images = append(images, Image{reference, slices.Sorted(maps.Keys(blocks[reference]))})
+	}
+	return images
+}
+
+// Tag splits a reference into the part before "@" and the digest, which may be empty.
+func (i Image) Tag() (tag, digest string) {
+	tag, digest, _ = strings.Cut(i.Reference, "@")
+	return tag, digest
+}
+
+// Lockable reports whether the lock can contain the image: it has no digest of its own, and a service
+// uses it. The texts of manifests and charts stay as they are.
+func (i Image) Lockable() bool {
+	_, digest := i.Tag()
+	return digest == "" && slices.ContainsFunc(i.Blocks, func(block string) bool { return addrs.TypeOf(block) == "service" })
+}
+
+// Build is an image that nodes have under one reference.
+type Build struct {
+	Digest string
+	Nodes  []string // names
+}
+
+// Builds returns the images that the nodes have under a reference, the most frequent first. Kubelets
+// report up to 50 images by default, so that some nodes may be missing.
+func Builds(reference string, nodes []Node) []Build {
+	byDigest := map[string][]string{}
+	for _, node := range nodes {
+		if node.Images == nil {
+			continue
+		}
+		if digest := node.Images()[reference]; digest != "" {
+			byDigest[digest] = append(byDigest[digest], node.Name)
+		}
+	}
+	var builds []Build
+	for _, digest := range slices.Sorted(maps.Keys(byDigest)) {
+		builds = append(builds, Build{digest, byDigest[digest]})
+	}
+	slices.SortStableFunc(builds, func(a, b Build) int { return cmp.Compare(len(b.Nodes), len(a.Nodes)) })
+	return builds
+}
+
+// checkImages warns about images of services that are not locked although others are, and about
+// images of which nodes have several builds.
+func checkImages(cloud *configs.Cloud, images []Image, nodes []Node) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	var unlocked, mixed []string
+	for _, image := range images {
+		if image.Lockable() && cloud.Lock != nil {
+			unlocked = append(unlocked, "  "+image.Reference)
+		}
+		if _, digest := image.Tag(); digest != "" {
+			continue
+		}
+		if builds := Builds(image.Reference, nodes); len(builds) > 1 {
+			mixed = append(mixed, "  "+image.Reference)
+			for _, build := range builds {
+				mixed = append(mixed, fmt.Sprintf("    %s on %s", build.Digest, words.Few(build.Nodes, 5)))
+			}
+		}
+	}
+	if len(unlocked) > 0 {
+		diags = append(diags, object.Warning(cloud.Range, "Images are not locked", fmt.Sprintf(
+			"%s has no digest for these images. `kolla images -lock` adds them.\n\n%s", imagelock.File, strings.Join(unlocked, "\n"))))
+	}
+	if len(mixed) > 0 {
+		diags = append(diags, object.Warning(cloud.Range, "Nodes have different builds of an image", fmt.Sprintf(
+			"The tag was moved after some nodes had pulled the image. Pods run the build that their node has, so that versions of one program may not fit each other. `kolla images -lock` writes the digests into %s, and all nodes then pull the same image.\n\n%s",
+			imagelock.File, strings.Join(mixed, "\n"))))
+	}
+	return diags
+}
