@@ -1,0 +1,189 @@
+package openstack_test
+
+import (
+	"bytes"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/schema"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/openstack"
+)
+
+// kollaImages has facts about Kolla's images.
+type kollaImages struct {
+	Distributions map[string][]string   `json:"distributions"`
+	Python        string                `json:"python"`
+	Programs      []string              `json:"programs"`
+	Venv          []string              `json:"venv"`
+	Images        map[string]kollaImage `json:"images"`
+
+	modules map[string]bool   // the WSGI modules that are used
+	scripts map[string]string // scripts for a shell in commands, with a container that has them
+}
+
+type kollaImage struct {
+	UID      int64    `json:"uid"`
+	Venv     bool     `json:"venv"`
+	Programs []string `json:"programs"`
+	WSGI     []string `json:"wsgi"`
+}
+
+// started returns the commands that a container runs, one for each purpose.
+func started(c *corev1.Container) map[string][]string {
+	out := map[string][]string{}
+	if len(c.Command) > 0 {
+		out["command"] = c.Command
+	}
+	for name, probe := range map[string]*corev1.Probe{"liveness": c.LivenessProbe, "readiness": c.ReadinessProbe, "startup": c.StartupProbe} {
+		if probe != nil && probe.Exec != nil {
+			out[name] = probe.Exec.Command
+		}
+	}
+	if c.Lifecycle != nil && c.Lifecycle.PreStop != nil && c.Lifecycle.PreStop.Exec != nil {
+		out["drain"] = c.Lifecycle.PreStop.Exec.Command
+	}
+	return out
+}
+
+// wsgiModule matches the WSGI module in a configuration of uWSGI.
+var wsgiModule = regexp.MustCompile(`(?m)^module *= *([^:\s]+)`)
+
+// TestKollaImages holds the catalogue against what Kolla's images have: each image exists, its
+// programs, users and WSGI modules are those of the image, in every release.
+func TestKollaImages(t *testing.T) {
+	source, err := os.ReadFile("testdata/kolla-images.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := kollaImages{modules: map[string]bool{}, scripts: map[string]string{}}
+	if err := yaml.UnmarshalStrict(source, &facts); err != nil {
+		t.Fatal(err)
+	}
+	used, checked := map[string]bool{}, 0
+	for _, release := range []string{"2025.1", "2025.2", "2026.1"} {
+		if distros := facts.Distributions[release]; !slices.Contains(distros, schema.DistroOf(release)) {
+			t.Errorf("%s: the default is %s; Kolla publishes only images of %q", release, schema.DistroOf(release), distros)
+		}
+		for _, dir := range []string{"testdata/base", "testdata/images", "testdata/stacks", "testdata/servers"} {
+			config := inRelease(t, dir, release)
+			for _, o := range render(t, config, openstack.Offline()) {
+				facts.checkModules(t, release, o)
+				pod, _, _ := podOf(t, o)
+				for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
+					name, _, _ := strings.Cut(path.Base(c.Image), ":")
+					used[name] = true
+					checked += facts.checkContainer(t, name, release, o.Address, &pod, &c)
+				}
+			}
+		}
+	}
+	for name := range facts.Images {
+		if !used[name] {
+			t.Errorf("no service uses image %s: is the fact outdated?", name)
+		}
+	}
+	if len(facts.modules) < 8 {
+		t.Errorf("only these WSGI modules are used: %v", facts.modules)
+	}
+	for script, of := range facts.scripts {
+		parse(t, of, []byte(script), shells)
+	}
+	t.Logf("checked %d commands and %d scripts of %d images", checked, len(facts.scripts), len(used))
+}
+
+// checkContainer checks the image, the user and the commands of a container. It returns the number
+// of commands.
+func (k *kollaImages) checkContainer(t *testing.T, name, release string, of addrs.Object, pod *corev1.PodSpec, c *corev1.Container) int {
+	t.Helper()
+	image, ok := k.Images[name]
+	if !ok {
+		t.Errorf("%s: %s runs %s, which Kolla does not publish", release, of, c.Image)
+		return 0
+	}
+	var uid int64
+	if pod.SecurityContext != nil {
+		uid = ptr.Deref(pod.SecurityContext.RunAsUser, 0)
+	}
+	if c.SecurityContext != nil {
+		uid = ptr.Deref(c.SecurityContext.RunAsUser, uid)
+	}
+	if uid != 0 && uid != image.UID {
+		t.Errorf("%s: container %s of %s runs as %d; the user of image %s is %d", release, c.Name, of, uid, name, image.UID)
+	}
+	commands := started(c)
+	for purpose, command := range commands {
+		program := path.Base(command[0])
+		if program == "sh" && len(command) > 2 {
+			k.scripts[command[2]] = of.String() + " " + c.Name
+		}
+		if !slices.Contains(k.Programs, program) && (!image.Venv || !slices.Contains(k.Venv, program)) && !slices.Contains(image.Programs, program) {
+			t.Errorf("%s: container %s of %s: the %s starts %q; image %s has no such program", release, c.Name, of, purpose, command[0], name)
+		}
+	}
+	return len(commands)
+}
+
+// checkModules checks the WSGI modules in an object with configuration files.
+func (k *kollaImages) checkModules(t *testing.T, release string, o providers.Object) {
+	t.Helper()
+	data, _, _ := unstructured.NestedStringMap(o.Manifest.Object, "data")
+	for _, text := range data {
+		for _, found := range wsgiModule.FindAllStringSubmatch(text, -1) {
+			k.modules[found[1]] = true
+			if !slices.ContainsFunc(slices.Collect(maps.Values(k.Images)), func(i kollaImage) bool { return slices.Contains(i.WSGI, found[1]) }) {
+				t.Errorf("%s: %s has the WSGI module %s, which no image has", release, o.Address, found[1])
+			}
+		}
+	}
+}
+
+// shells parse a script as the shells of Kolla's images do.
+var shells = [][]string{{"dash", "-n"}, {"bash", "--posix", "-n"}}
+
+// parse fails the test if a parser refuses a script.
+func parse(t *testing.T, name string, source []byte, parsers [][]string) {
+	t.Helper()
+	for _, parser := range parsers {
+		c := exec.CommandContext(t.Context(), parser[0], parser[1:]...)
+		c.Stdin = bytes.NewReader(source)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Errorf("%s: %s: %v\n%s", name, parser[0], err, out)
+		}
+	}
+}
+
+// TestScriptsOfTheCatalogue parses the scripts of the catalogue with the shells of Kolla's images, and
+// with the syntax of their oldest Python: that of Rocky Linux 9.
+func TestScriptsOfTheCatalogue(t *testing.T) {
+	parsers := map[string][][]string{
+		".sh": shells,
+		".py": {{"python3", "-c", "import ast, sys; ast.parse(sys.stdin.read(), feature_version=(3, 9))"}},
+	}
+	count := 0
+	err := fs.WalkDir(openstack.Catalogue(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || parsers[path.Ext(name)] == nil {
+			return err
+		}
+		source, err := fs.ReadFile(openstack.Catalogue(), name)
+		parse(t, name, source, parsers[path.Ext(name)])
+		count++
+		return err
+	})
+	if err != nil || count < 25 {
+		t.Errorf("%d scripts were parsed: %v", count, err)
+	}
+}
