@@ -34,7 +34,8 @@ func Images(objects []providers.Object) []Image {
 			continue
 		}
 		for _, list := range []string{"initContainers", "containers"} {
-			containers, _, _ := unstructured.NestedSlice(o.Manifest.Object, append(slices.Clone(path), "spec", list)...)
+			found, _, _ := unstructured.NestedFieldNoCopy(o.Manifest.Object, append(slices.Clone(path), "spec", list)...)
+			containers, _ := found.([]any)
 			for _, each := range containers {
 				container, _ := each.(map[string]any)
 				reference, _ := container["image"].(string)

@@ -191,7 +191,8 @@ func podsByNode(ctx context.Context, snapshot *providers.Snapshot, namespace str
 // several names for one image: "quay.io/kolla/keystone:1" and "quay.io/kolla/keystone@sha256:4f1c...".
 func ImagesOn(node *unstructured.Unstructured) map[string]string {
 	out := map[string]string{}
-	list, _, _ := unstructured.NestedSlice(node.Object, "status", "images")
+	found, _, _ := unstructured.NestedFieldNoCopy(node.Object, "status", "images")
+	list, _ := found.([]any)
 	for _, each := range list {
 		image, _ := each.(map[string]any)
 		names, _, _ := unstructured.NestedStringSlice(image, "names")
