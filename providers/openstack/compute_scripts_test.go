@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -755,5 +756,31 @@ func TestNames(t *testing.T) {
 		if diff := cmp.Diff(c.want, node(c.have)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
+	}
+}
+
+// TestUserspaceInterfaces checks that an interface is set up if it is down, and that its port is added
+// again if the datapath reads the device of another run: the loopback interface is never promiscuous.
+func TestUserspaceInterfaces(t *testing.T) {
+	got, err := runScript(t, "openvswitch/netdev.sh", map[string]string{
+		"sleep": `test ! -e "$0.once" || exit 1; : >"$0.once"`,
+		"ovs-vsctl": `
+case $* in
+*find*) printf 'tap-gone,down\nlo,up\n' ;;
+*"iface-to-br tap-gone") echo br-int ;;
+esac`,
+		"ovs-ofctl":  `echo "ofctl $*"`,
+		"ovs-appctl": `echo "appctl $*"`,
+	}, "sh", "echo", "the command runs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(got), "\n")
+	slices.Sort(lines)
+	want := []string{
+		"appctl -T 8 dpctl/del-if netdev@ovs-netdev lo", "ofctl mod-port br-int tap-gone up", "opened lo again", "set tap-gone up", "the command runs",
+	}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -132,6 +132,19 @@ func interfaceComesUp(t *testing.T, c *cloud) {
 	c.answers(t, "guest-1")
 }
 
+// softRebootKeepsNetwork reboots a server softly. Nova starts it anew, with another device of the
+// same name, which the userspace datapath does not notice by itself.
+func softRebootKeepsNetwork(t *testing.T, c *cloud) {
+	before := qemu(t, "guest-2")
+	var reboot struct{ Took float64 }
+	c.servers(t, &reboot, "act", "guest-2", "reboot")
+	if qemu(t, "guest-2") == before {
+		t.Fatal("guest-2 was not started anew: this step proves nothing")
+	}
+	measured(t, "soft reboot of a server, in seconds", reboot.Took)
+	c.answers(t, "guest-2")
+}
+
 // qemu identifies the QEMU process of a server: a server that starts again has another one.
 func qemu(t *testing.T, name string) string {
 	t.Helper()

@@ -30,6 +30,7 @@ func TestServices(t *testing.T) {
 		{"image", imageComesBack},
 		{"servers", serversBoot},
 		{"interface taken down", interfaceComesUp},
+		{"soft reboot", softRebootKeepsNetwork},
 		{"screen", screenIsDrawn},
 		{"load", apisStandLoad},
 		{"rollout", rolloutReplaces}, // and starts the second pods for the next step

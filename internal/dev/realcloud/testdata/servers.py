@@ -113,10 +113,13 @@ def status(name):
 
 
 def act(name, action):
-    """Stops or starts a server, and waits for it."""
+    """Stops, starts or reboots a server, and waits for it."""
     server = cloud.compute.find_server(name)
-    getattr(cloud.compute, action + "_server")(server)
-    want = {"stop": "SHUTOFF", "start": "ACTIVE"}[action]
+    if action == "reboot":
+        cloud.compute.reboot_server(server, "SOFT")
+    else:
+        getattr(cloud.compute, action + "_server")(server)
+    want = "SHUTOFF" if action == "stop" else "ACTIVE"
     _, took = wait(f"server {name} {want}", lambda: cloud.compute.get_server(server.id).status == want)
     return {"took": took}
 
