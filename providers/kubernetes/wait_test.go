@@ -58,7 +58,7 @@ func waitFor(t *testing.T, client *kubernetes.Client, ref providers.Ref) (*repor
 }
 
 // waitUntil waits for an object, and lets the deadline pass with the first report that contains a
-// text.
+// text. The test fails if there is none.
 func waitUntil(t *testing.T, client *kubernetes.Client, ref providers.Ref, said string) (*reports, error) {
 	t.Helper()
 	ctx, pass := context.WithTimeout(t.Context(), clustertest.Patience)
@@ -70,6 +70,9 @@ func waitUntil(t *testing.T, client *kubernetes.Client, ref providers.Ref, said 
 			pass()
 		}
 	})
+	if !slices.ContainsFunc(got.said, func(status string) bool { return strings.Contains(status, said) }) {
+		t.Errorf("it said %q, and not %q", got.said, said)
+	}
 	return &got, err
 }
 

@@ -25,7 +25,7 @@ type Image struct {
 	Blocks    []string // addresses, sorted
 }
 
-// Images lists the images of the pods of objects, sorted.
+// Images lists the images of the pods of objects, sorted, without those that are not known yet.
 func Images(objects []providers.Object) []Image {
 	blocks := map[string]map[string]bool{}
 	for _, o := range objects {
@@ -39,7 +39,7 @@ func Images(objects []providers.Object) []Image {
 			for _, each := range containers {
 				container, _ := each.(map[string]any)
 				reference, _ := container["image"].(string)
-				if reference == "" {
+				if reference == "" || strings.Contains(reference, configs.KnownAfterApply) {
 					continue
 				}
 				if blocks[reference] == nil {
@@ -69,27 +69,40 @@ func (i Image) Lockable() bool {
 	return digest == "" && slices.ContainsFunc(i.Blocks, func(block string) bool { return addrs.TypeOf(block) == "service" })
 }
 
-// Build is an image that nodes have under one reference.
+// Build is one of the images that nodes have under the same reference.
 type Build struct {
 	Digest string
 	Nodes  []string // names
 }
 
-// Builds returns the images that the nodes have under a reference, the most frequent first. Kubelets
-// report up to 50 images by default, so that some nodes may be missing.
-func Builds(reference string, nodes []Node) []Build {
-	byDigest := map[string][]string{}
+// Builds returns the builds of the image on the nodes, the most frequent first. Kubelets report up to
+// 50 images by default, so that some nodes may be missing.
+func (i Image) Builds(nodes []Node) []Build {
+	reference, digest := i.Tag()
+	if digest != "" { // the container runtime drops the tag
+		if colon := strings.LastIndexByte(reference, ':'); colon > strings.LastIndexByte(reference, '/') {
+			reference = reference[:colon]
+		}
+		reference += "@" + digest
+	}
+	var builds []Build
+	var all [][]string // the digests of each build
 	for _, node := range nodes {
 		if node.Images == nil {
 			continue
 		}
-		if digest := node.Images()[reference]; digest != "" {
-			byDigest[digest] = append(byDigest[digest], node.Name)
+		digests := node.Images()[reference]
+		if len(digests) == 0 {
+			continue
 		}
-	}
-	var builds []Build
-	for _, digest := range slices.Sorted(maps.Keys(byDigest)) {
-		builds = append(builds, Build{digest, byDigest[digest]})
+		same := slices.IndexFunc(all, func(known []string) bool {
+			return slices.ContainsFunc(known, func(digest string) bool { return slices.Contains(digests, digest) })
+		})
+		if same < 0 {
+			same = len(builds)
+			builds, all = append(builds, Build{Digest: slices.Min(digests)}), append(all, nil)
+		}
+		builds[same].Nodes, all[same] = append(builds[same].Nodes, node.Name), append(all[same], digests...)
 	}
 	slices.SortStableFunc(builds, func(a, b Build) int { return cmp.Compare(len(b.Nodes), len(a.Nodes)) })
 	return builds
@@ -107,7 +120,7 @@ func checkImages(cloud *configs.Cloud, images []Image, nodes []Node) hcl.Diagnos
 		if _, digest := image.Tag(); digest != "" {
 			continue
 		}
-		if builds := Builds(image.Reference, nodes); len(builds) > 1 {
+		if builds := image.Builds(nodes); len(builds) > 1 {
 			mixed = append(mixed, "  "+image.Reference)
 			for _, build := range builds {
 				mixed = append(mixed, fmt.Sprintf("    %s on %s", build.Digest, words.Few(build.Nodes, 5)))
@@ -120,7 +133,7 @@ func checkImages(cloud *configs.Cloud, images []Image, nodes []Node) hcl.Diagnos
 	}
 	if len(mixed) > 0 {
 		diags = append(diags, object.Warning(cloud.Range, "Nodes have different builds of an image", fmt.Sprintf(
-			"The tag was moved after some nodes had pulled the image. Pods run the build that their node has, so that versions of one program may not fit each other. `kolla images -lock` writes the digests into %s, and all nodes then pull the same image.\n\n%s",
+			"The tag was moved after some nodes had pulled the image. Pods run the build that their node has, and different versions of a program may fail together. `kolla images -lock` writes the builds that the tags name now into %s. The next apply then restarts the pods, and all nodes run the same builds.\n\n%s",
 			imagelock.File, strings.Join(mixed, "\n"))))
 	}
 	return diags

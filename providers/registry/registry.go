@@ -1,6 +1,6 @@
-// Package registry asks registries for images, and copies images between them. It logs in as docker
-// and podman do: with config.json in $DOCKER_CONFIG or ~/.docker, or with a credential helper that
-// is named there. A registry on this machine may have no TLS.
+// Package registry asks registries for images, and copies images between them. It logs in with the
+// config.json of docker in $DOCKER_CONFIG or ~/.docker, or else with the auth.json of podman, or with
+// a credential helper that is named there. A registry on this machine may have no TLS.
 package registry
 
 import (
@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 
 	"oras.land/oras-go/v2"
 	"oras.land/oras-go/v2/errdef"
@@ -23,7 +25,7 @@ type Client struct{ auth *auth.Client }
 
 // NewClient returns a client. secret gets the text of each password and token that the client uses.
 func NewClient(userAgent string, secret func(string)) (*Client, error) {
-	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
+	store, err := logins()
 	if err != nil {
 		return nil, fmt.Errorf("read the logins of registries: %w", err)
 	}
@@ -45,8 +47,33 @@ func NewClient(userAgent string, secret func(string)) (*Client, error) {
 	return &Client{c}, nil
 }
 
-// ErrNotFound is the error for an image that the registry does not have.
-var ErrNotFound = errdef.ErrNotFound
+// logins returns the logins that docker and podman have stored. The places of podman's file are
+// those of containers-auth.json(5).
+func logins() (credentials.Store, error) {
+	docker, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
+	if err != nil {
+		return nil, err
+	}
+	var others []credentials.Store
+	for _, path := range []string{
+		os.Getenv("REGISTRY_AUTH_FILE"),
+		filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "containers", "auth.json"),
+		filepath.Join(os.Getenv("HOME"), ".config", "containers", "auth.json"),
+	} {
+		if !filepath.IsAbs(path) {
+			continue
+		}
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		podman, err := credentials.NewStore(path, credentials.StoreOptions{})
+		if err != nil {
+			return nil, err
+		}
+		others = append(others, podman)
+	}
+	return credentials.NewStoreWithFallbacks(docker, others...), nil
+}
 
 // Digest returns the digest of an image. With several platforms, it is that of the list of all
 // platforms.
@@ -62,8 +89,8 @@ func (c *Client) Digest(ctx context.Context, reference string) (string, error) {
 	return found.Digest.String(), nil
 }
 
-// Copy copies an image with all its platforms. to has a tag. It reports whether the registry did
-// not have the image under that tag yet. Layers that the registry has are not copied again, so
+// Copy copies an image with all its platforms. It reports whether the registry did
+// not have the image under that tag or digest yet. Layers that the registry has are not copied again, so
 // that a copy that was interrupted goes on.
 func (c *Client) Copy(ctx context.Context, from, to string) (copied bool, err error) {
 	source, err := c.repository(from)
@@ -94,7 +121,7 @@ func (c *Client) Copy(ctx context.Context, from, to string) (copied bool, err er
 
 func explained(reference string, err error) error {
 	if errors.Is(err, errdef.ErrNotFound) {
-		return fmt.Errorf("the registry does not have %s: %w", reference, ErrNotFound)
+		return fmt.Errorf("the registry does not have %s: %w", reference, errdef.ErrNotFound)
 	}
 	return fmt.Errorf("ask the registry for %s: %w", reference, err)
 }

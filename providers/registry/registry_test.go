@@ -2,7 +2,6 @@ package registry_test
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -25,13 +24,11 @@ func serve(t *testing.T, handler http.HandlerFunc) string {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// login writes a login as docker does.
-func login(t *testing.T, host, user, password string) {
+// logIn writes a login into a file.
+func logIn(t *testing.T, file, host, user, password string) {
 	t.Helper()
-	dir := t.TempDir()
-	t.Setenv("DOCKER_CONFIG", dir)
 	config := fmt.Sprintf(`{"auths": {%q: {"auth": %q}}}`, host, base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
-	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -57,20 +54,31 @@ func TestDigest(t *testing.T) {
 		w.Header().Set("Docker-Content-Digest", digest)
 		w.Header().Set("Content-Length", "2")
 	})
-	login(t, host, "joe", "sesame-1234")
-	var secrets []string
-	client, err := registry.NewClient("kolla/test", func(text string) { secrets = append(secrets, text) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := client.Digest(t.Context(), host+"/kolla/keystone:2025.1-rocky-9"); got != digest || err != nil {
-		t.Errorf("got %q, %v", got, err)
-	}
-	if !slices.Contains(secrets, "sesame-1234") {
-		t.Errorf("the secrets are %q", secrets)
-	}
-	if _, err := client.Digest(t.Context(), host+"/kolla/keystone:other"); !errors.Is(err, registry.ErrNotFound) || !strings.Contains(err.Error(), "keystone:other") {
-		t.Errorf("no such tag: got %v", err)
+	for program, variable := range map[string]string{"docker": "DOCKER_CONFIG", "podman": "REGISTRY_AUTH_FILE"} {
+		t.Run(program, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Setenv("DOCKER_CONFIG", t.TempDir())
+			t.Setenv(variable, dir)
+			file := filepath.Join(dir, "config.json")
+			if program == "podman" {
+				t.Setenv(variable, file)
+			}
+			logIn(t, file, host, "joe", "sesame-1234")
+			var secrets []string
+			client, err := registry.NewClient("kolla/test", func(text string) { secrets = append(secrets, text) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := client.Digest(t.Context(), host+"/kolla/keystone:2025.1-rocky-9"); got != digest || err != nil {
+				t.Errorf("got %q, %v", got, err)
+			}
+			if !slices.Contains(secrets, "sesame-1234") {
+				t.Errorf("the secrets are %q", secrets)
+			}
+			if _, err := client.Digest(t.Context(), host+"/kolla/keystone:other"); err == nil || !strings.Contains(err.Error(), "the registry does not have "+host+"/kolla/keystone:other") {
+				t.Errorf("no such tag: got %v", err)
+			}
+		})
 	}
 }
 

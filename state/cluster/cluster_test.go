@@ -101,7 +101,8 @@ func object(name string) state.Object {
 }
 
 // mortal is the client of a process that is killed at its nth write: before the server gets the
-// write or, with late, before the answer arrives. All later requests fail.
+// write or, with late, before the answer arrives. All later requests fail. Without a number, only kill
+// kills it.
 type mortal struct {
 	cluster.Client
 	late bool
@@ -128,6 +129,13 @@ func (m *mortal) write(send func() error) error {
 		return errKilled
 	}
 	return send()
+}
+
+// kill kills the process now.
+func (m *mortal) kill() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.dead = true
 }
 
 func (m *mortal) killed() bool {
@@ -472,8 +480,10 @@ func TestIntentWithoutAJournal(t *testing.T) {
 func TestHolderWithAFastClock(t *testing.T) {
 	t.Parallel()
 	place := newPlace(t)
-	place.Duration = time.Second
-	first := place.with(&mortal{Client: place.client, left: 2}).lock() // the process is killed at its first renewal
+	place.Duration = 3 * time.Second
+	process := &mortal{Client: place.client}
+	first := place.with(process).lock()
+	process.kill()
 	lease, err := place.client.Lease(t.Context(), "kolla-state.prod")
 	must(t, err)
 	later := metav1.NewMicroTime(time.Now().Add(time.Hour))
@@ -490,8 +500,10 @@ func TestHolderWithAFastClock(t *testing.T) {
 func TestKilledHolder(t *testing.T) {
 	t.Parallel()
 	place := newPlace(t)
-	place.Duration = time.Second
-	first := place.with(&mortal{Client: place.client, left: 3}).lock() // the process is killed at its second renewal
+	place.Duration = 3 * time.Second
+	process := &mortal{Client: place.client}
+	first := place.with(process).lock()
+	process.kill()
 	clustertest.Eventually(t, "the holder looks killed", func() bool {
 		holder, err := place.store().Holder()
 		return err == nil && holder == nil

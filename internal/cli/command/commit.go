@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/base/revision"
+	"kolla.openstack.org/kolla/lang/imagelock"
 )
 
 // Commit returns the commit of git that is checked out around the configuration, and whether files of
@@ -16,7 +17,7 @@ func (w *Workspace) Commit(ctx context.Context) (commit string, changed bool) {
 	skip := func(name string) bool {
 		return name == own || strings.HasPrefix(name, "kolla.state.") || strings.HasPrefix(name, ".kolla")
 	}
-	commit, changed, err := revision.Head(ctx, ".", []string{".hcl", ".hcl.json"}, skip)
+	commit, changed, err := revision.Head(ctx, ".", []string{".hcl", ".hcl.json", imagelock.File}, skip)
 	if err != nil {
 		return "", false
 	}

@@ -36,19 +36,23 @@ func Images(s command.Streams) *cli.Command {
 		Usage: "List the container images of the cloud, lock or copy them",
 		Description: `
 Lists the images of all services, manifests and charts, with their digests and the blocks
-that use them. It needs no cluster.
+that use them. An image without a digest is not locked. It needs no cluster.
 
 -lock asks the registries for the digest of each tag, and writes the digests into
 kolla.images.json beside the configuration. Commit that file. Pods then name the digests:
 all nodes run the same builds, and a tag that moves changes nothing until you run -lock
-again. The plan after it shows which pods restart. Images that only manifests or charts use
-stay as they are there.
+again. The plan after it shows which pods restart and which jobs run. The file has the
+images of one set of variables. Images that only manifests or charts use stay as they are
+there.
 
 -mirror copies the images to another registry, for clouds without access to the internet.
-Locked images are copied with their digests. A copy that was interrupted goes on where it
-was.
+Locked images are copied with their digests. Run the command again to continue an
+interrupted copy.
 
-kolla logs in to registries as docker and podman do, with ~/.docker/config.json.`,
+-nodes asks the cluster. Kubelets report up to 50 images, unless nodeStatusMaxImages says
+otherwise, so that nodes may be missing.
+
+kolla uses the logins of docker and podman.`,
 		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
 			&cli.BoolFlag{Name: "lock", Usage: "write the digests of the images into " + imagelock.File},
 			&cli.StringFlag{Name: "mirror", Usage: "copy the images to `REGISTRY`, a host with or without a path"},
@@ -59,14 +63,10 @@ kolla logs in to registries as docker and podman do, with ~/.docker/config.json.
 			if err := command.NoArguments(c); err != nil {
 				return err
 			}
-			chosen := 0
-			for _, option := range []string{"lock", "mirror", "nodes"} {
-				if c.IsSet(option) {
-					chosen++
+			for _, pair := range [][2]string{{"lock", "mirror"}, {"lock", "nodes"}, {"lock", "json"}, {"mirror", "nodes"}, {"mirror", "json"}} {
+				if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
+					return failure.New("Options exclude each other", fmt.Sprintf("-%s and -%s do not go together.", pair[0], pair[1]))
 				}
-			}
-			if chosen > 1 {
-				return failure.New("One thing at a time", "-lock, -mirror and -nodes do not go together.")
 			}
 			w := command.NewWorkspace(s, c)
 			w.Unlocked, w.Loading.Quiet = c.Bool("lock"), true
@@ -74,6 +74,7 @@ kolla logs in to registries as docker and podman do, with ~/.docker/config.json.
 			if err != nil {
 				return err
 			}
+			warnIncomplete(w.Printer, objects)
 			images := openstack.Images(objects)
 			switch {
 			case c.Bool("lock"):
@@ -99,7 +100,7 @@ func listImages(w *command.Workspace, images []openstack.Image) error {
 	for _, i := range images {
 		tag, digest := i.Tag()
 		row := tables.Image{Image: tag, Digest: digest, UsedBy: i.Blocks}
-		for _, build := range openstack.Builds(tag, nodes) {
+		for _, build := range i.Builds(nodes) {
 			row.Builds = append(row.Builds, tables.Build(build))
 		}
 		list.Images = append(list.Images, row)
@@ -122,7 +123,7 @@ func nodesWithImages(w *command.Workspace) ([]openstack.Node, error) {
 	}
 	var nodes []openstack.Node
 	for _, u := range live {
-		nodes = append(nodes, openstack.Node{Name: u.GetName(), Images: func() map[string]string { return engine.ImagesOn(u) }})
+		nodes = append(nodes, openstack.Node{Name: u.GetName(), Images: func() map[string][]string { return engine.ImagesOn(u) }})
 	}
 	return nodes, nil
 }
@@ -134,20 +135,19 @@ func lockImages(w *command.Workspace, images []openstack.Image) error {
 	if err != nil {
 		return err
 	}
-	lock := map[string]string{}
-	var mu sync.Mutex
-	err = each(w, images, func(ctx context.Context, image openstack.Image) error {
+	digests, err := each(w, images, func(ctx context.Context, image openstack.Image) (string, error) {
 		digest, err := client.Digest(ctx, image.Reference)
 		if err == nil && !imagelock.IsDigest(digest) {
 			err = fmt.Errorf("the registry gives %s the digest %q: expected sha256", image.Reference, digest)
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		lock[image.Reference] = digest
-		return err
+		return digest, err
 	})
 	if err != nil {
 		return failure.With(err, "Not all images have a digest", sentences(w, err)+"\n\nNothing was written.")
+	}
+	lock := map[string]string{}
+	for i, image := range images {
+		lock[image.Reference] = digests[i]
 	}
 	before := map[string]string{}
 	if text, err := os.ReadFile(imagelock.File); err == nil {
@@ -167,13 +167,9 @@ func mirrorImages(w *command.Workspace, images []openstack.Image, to string) err
 	if to == "" || strings.Contains(to, "://") {
 		return failure.New("Not a registry", fmt.Sprintf("-mirror=%s: expected a host with or without a path, such as registry.example.org/kolla.", to))
 	}
-	targets := map[string]string{}
-	for _, image := range images {
-		target := mirrored(image, to)
-		if other := targets[target]; other != "" {
-			return failure.New("Two images have one name", fmt.Sprintf("%s and %s would both become %s. Copy one of them yourself.", other, image.Reference, target))
-		}
-		targets[target] = image.Reference
+	images, shadowed, err := copies(images, to)
+	if err != nil {
+		return err
 	}
 	client, err := newRegistries(w)
 	if err != nil {
@@ -181,11 +177,11 @@ func mirrorImages(w *command.Workspace, images []openstack.Image, to string) err
 	}
 	var mu sync.Mutex
 	count := 0
-	err = each(w, images, func(ctx context.Context, image openstack.Image) error {
+	_, err = each(w, images, func(ctx context.Context, image openstack.Image) (struct{}, error) {
 		target := mirrored(image, to)
 		copied, err := client.Copy(ctx, image.Reference, target)
 		if err != nil {
-			return err
+			return struct{}{}, err
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -195,14 +191,45 @@ func mirrorImages(w *command.Workspace, images []openstack.Image, to string) err
 			state = "copied"
 		}
 		foreign.Fprintf(w.Streams.Out, "%s: %s\n", target, state)
-		return nil
+		return struct{}{}, nil
 	})
 	if err != nil {
-		return failure.With(err, "Not all images were copied", sentences(w, err)+"\n\nThe same command goes on where this one was.")
+		return failure.With(err, "Not all images were copied", sentences(w, err)+"\n\nRun the command again to continue.")
 	}
-	foreign.Fprintf(w.Streams.Out, "Copied %s; %d were there already. The cloud pulls them with\n\n  registry = %q\n\nand the same names in `images`, if it has any. Then run `kolla images -lock`, if you lock the images.\n",
+	if len(shadowed) > 0 {
+		return failure.New("Images with the name of another one were not copied", strings.Join(shadowed, "\n")+"\n\nAll others were copied. Copy these yourself, under other names.")
+	}
+	foreign.Fprintf(w.Streams.Out, "Copied %s; %d were there already. The cloud pulls them with\n\n  registry = %q\n\nIf `images` names other registries, change these references too. Manifests and charts keep theirs. Then run `kolla images -lock`, if you lock the images.\n",
 		words.Count(count, "image"), len(images)-count, to)
 	return nil
+}
+
+// copies returns the images to copy. An image that a service locks and a manifest does not is
+// copied as it is locked. Others whose names end like that of another image are left out, with a line
+// each.
+func copies(images []openstack.Image, to string) (chosen []openstack.Image, shadowed []string, err error) {
+	byTarget := map[string]int{}
+	for _, image := range images {
+		tag, digest := image.Tag()
+		target := mirrored(image, to)
+		if targetTag, _, _ := strings.Cut(target, "@"); targetTag == tag {
+			return nil, nil, failure.New("The images are there already", fmt.Sprintf(
+				"The configuration takes %s from %s. To copy new builds, name the registry that they come from: make `registry` a variable, and run `kolla images -mirror=%s -var=registry=quay.io/openstack.kolla`.", tag, to, to))
+		}
+		i, taken := byTarget[target]
+		if !taken {
+			byTarget[target] = len(chosen)
+			chosen = append(chosen, image)
+			continue
+		}
+		switch otherTag, _ := chosen[i].Tag(); {
+		case otherTag != tag:
+			shadowed = append(shadowed, fmt.Sprintf("%s: its copy would have the name of that of %s", image.Reference, chosen[i].Reference))
+		case digest != "":
+			chosen[i] = image
+		}
+	}
+	return chosen, shadowed, nil
 }
 
 // mirrored returns the reference of an image in another registry. It has the tag, or else the
@@ -221,22 +248,22 @@ func newRegistries(w *command.Workspace) (*registry.Client, error) {
 	return registry.NewClient("kolla/"+w.Streams.Version, w.Streams.Secrets.Add)
 }
 
-// each calls do for each image, several at the same time, and joins the errors.
-func each(w *command.Workspace, images []openstack.Image, do func(context.Context, openstack.Image) error) error {
+// each calls do for each image, several at the same time. It returns the results, and joins the errors.
+func each[T any](w *command.Workspace, images []openstack.Image, do func(context.Context, openstack.Image) (T, error)) ([]T, error) {
 	var group errgroup.Group
 	group.SetLimit(registryParallelism)
-	failed := make([]error, len(images))
+	results, failed := make([]T, len(images)), make([]error, len(images))
 	for i, image := range images {
 		group.Go(func() error {
-			failed[i] = do(w.Flags.Context, image)
+			results[i], failed[i] = do(w.Flags.Context, image)
 			return nil
 		})
 	}
 	_ = group.Wait()
 	if err := w.Flags.Context.Err(); err != nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(failed...)
+	return results, errors.Join(failed...)
 }
 
 // sentences returns the lines of joined errors without secret values.

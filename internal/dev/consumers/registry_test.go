@@ -109,9 +109,9 @@ func encoded(t *testing.T, v any) []byte {
 	return raw
 }
 
-// TestImages locks the images of a cloud, and copies them to a registry that asks for a password.
+// TestRegistry locks the images of a cloud, and copies them to a registry that asks for a password.
 // Then it copies them on to a third one.
-func TestImages(t *testing.T) {
+func TestRegistry(t *testing.T) {
 	const password, tag = "sesame-opens-the-door", "2025.1-rocky-9"
 	from, to := startRegistry(t, ""), startRegistry(t, password)
 	names := []string{"memcached", "rabbitmq"}

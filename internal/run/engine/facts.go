@@ -105,7 +105,7 @@ func nodes(ctx context.Context, snapshot *providers.Snapshot, namespace string, 
 				all, ok := pods()
 				return slices.Clone(all[u.GetName()]), ok
 			},
-			Images:    sync.OnceValue(func() map[string]string { return ImagesOn(u) }),
+			Images:    sync.OnceValue(func() map[string][]string { return ImagesOn(u) }),
 			Selectors: selectors,
 		})
 	}
@@ -187,19 +187,21 @@ func podsByNode(ctx context.Context, snapshot *providers.Snapshot, namespace str
 	return out, true
 }
 
-// ImagesOn returns the digests of the images on a node by their references. A container runtime has
-// several names for one image: "quay.io/kolla/keystone:1" and "quay.io/kolla/keystone@sha256:4f1c...".
-func ImagesOn(node *unstructured.Unstructured) map[string]string {
-	out := map[string]string{}
+// ImagesOn returns the digests of the images on a node by their references: "quay.io/kolla/keystone:1",
+// and "quay.io/kolla/keystone@sha256:4f1c..." with that digest. An image may have several digests in one
+// repository: its own, and that of a list of platforms.
+func ImagesOn(node *unstructured.Unstructured) map[string][]string {
+	out := map[string][]string{}
 	found, _, _ := unstructured.NestedFieldNoCopy(node.Object, "status", "images")
 	list, _ := found.([]any)
 	for _, each := range list {
 		image, _ := each.(map[string]any)
 		names, _, _ := unstructured.NestedStringSlice(image, "names")
-		digests := map[string]string{} // by repository
+		digests := map[string][]string{} // by repository
 		for _, name := range names {
 			if repository, digest, ok := strings.Cut(name, "@"); ok {
-				digests[repository] = digest
+				digests[repository] = append(digests[repository], digest)
+				out[name] = []string{digest}
 			}
 		}
 		for _, name := range names {

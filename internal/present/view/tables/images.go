@@ -52,9 +52,11 @@ func (l Images) Print(out io.Writer) error {
 
 // LockChanges prints what a new lock changes.
 func LockChanges(out io.Writer, before, after map[string]string) {
-	for _, reference := range slices.Sorted(maps.Keys(after)) {
-		if old := before[reference]; old != "" && old != after[reference] {
-			foreign.Fprintf(out, "%s: %s -> %s\n", reference, shortDigest(old), shortDigest(after[reference]))
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	for _, reference := range slices.Sorted(maps.Keys(all)) {
+		if old, now := before[reference], after[reference]; old != now {
+			foreign.Fprintf(out, "%s: %s -> %s\n", reference, shortDigest(old), shortDigest(now))
 		}
 	}
 }
@@ -63,7 +65,7 @@ func LockChanges(out io.Writer, before, after map[string]string) {
 func shortDigest(digest string) string {
 	const short = 12 // hexadecimal digits
 	if digest == "" {
-		return "-"
+		return "none"
 	}
 	algorithm, sum, _ := strings.Cut(digest, ":")
 	return algorithm + ":" + sum[:min(len(sum), short)]

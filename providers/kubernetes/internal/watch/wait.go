@@ -157,7 +157,7 @@ func (w *waiter) examine(ctx context.Context, end bool) (ready bool) {
 }
 
 // log reads the log that explains a finding. The log of a container that has ended is read
-// once, at once: it may be gone later. The log of a running container is read at the end of
+// at once, until it could be read: it may be gone later. The log of a running container is read at the end of
 // the wait.
 func (w *waiter) log(ctx context.Context, namespace string, found *readiness.Finding, end bool) []string {
 	ended := found.Cause == readiness.CauseCrash || found.Cause == readiness.CauseExit

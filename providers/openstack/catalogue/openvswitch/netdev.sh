@@ -14,7 +14,7 @@ while sleep 3; do
         if ovs-ofctl mod-port "$bridge" "$name" up; then echo "set $name up"; fi
       fi
       flags=$(cat "/sys/class/net/$name/flags" 2>/dev/null) || continue
-      if [ $((flags & 0x100)) -eq 0 ] && ovs-appctl -T 8 dpctl/del-if netdev@ovs-netdev "$name"; then
+      if [ $((flags & 0x100)) -eq 0 ] && ovs-appctl -T 8 dpctl/del-if netdev@ovs-netdev "$name" 2>/dev/null; then
         echo "opened $name again"
       fi
     done

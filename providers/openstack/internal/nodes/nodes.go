@@ -35,7 +35,7 @@ type Node struct {
 	// listed. It may be nil.
 	Pods func() (pods []Pod, ok bool)
 	// Images returns the digests of the images on the node by their references. It may be nil.
-	Images func() map[string]string
+	Images func() map[string][]string
 	// Selectors returns the node selectors of the live workloads in the cloud's namespace. ok is
 	// false if not all can be listed. It may be nil.
 	Selectors func() (selectors []map[string]string, ok bool)
