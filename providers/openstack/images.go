@@ -25,7 +25,8 @@ type Image struct {
 	Blocks    []string // addresses, sorted
 }
 
-// Images lists the images of the pods of objects, sorted, without those that are not known yet.
+// Images lists the images of all pods, sorted. It leaves out images whose names are known only after
+// the apply.
 func Images(objects []providers.Object) []Image {
 	blocks := map[string]map[string]bool{}
 	for _, o := range objects {

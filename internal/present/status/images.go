@@ -49,14 +49,19 @@ func (i Image) split() (repository, version string) {
 	name = name[strings.LastIndex(name, "/")+1:]
 	repository, version, tagged := strings.Cut(name, ":")
 	if pinned {
-		const short = 12 // hexadecimal digits, as tools of containers abbreviate a digest
-		algorithm, sum, _ := strings.Cut(digest, ":")
-		return repository, algorithm + ":" + sum[:min(len(sum), short)]
+		return repository, ShortDigest(digest)
 	}
 	if !tagged {
 		return repository, "latest"
 	}
 	return repository, version
+}
+
+// ShortDigest abbreviates a digest: "sha256:0123456789ab".
+func ShortDigest(digest string) string {
+	const short = 12 // hexadecimal digits, as tools of containers abbreviate a digest
+	algorithm, sum, _ := strings.Cut(digest, ":")
+	return algorithm + ":" + sum[:min(len(sum), short)]
 }
 
 // Versions returns the tags or digests that run: "2025.1-rocky-9". Each has the name of its image

@@ -5,11 +5,11 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"kolla.openstack.org/kolla/internal/base/foreign"
 	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/present/status"
 )
 
 // Images is the list of the images of a cloud.
@@ -61,12 +61,10 @@ func LockChanges(out io.Writer, before, after map[string]string) {
 	}
 }
 
-// shortDigest shortens a digest as other tools do.
+// shortDigest abbreviates a digest; empty: there is none.
 func shortDigest(digest string) string {
-	const short = 12 // hexadecimal digits
 	if digest == "" {
 		return "none"
 	}
-	algorithm, sum, _ := strings.Cut(digest, ":")
-	return algorithm + ":" + sum[:min(len(sum), short)]
+	return status.ShortDigest(digest)
 }
