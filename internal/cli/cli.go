@@ -30,7 +30,6 @@ import (
 
 // Run runs the command line and returns the exit code of the process.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	collectLess()
 	s := command.Streams{In: stdin, Out: stdout, Err: stderr, Version: Version, Writes: &atomic.Bool{}, Secrets: &redaction.Values{}}
 	if len(args) > 1 && args[len(args)-1] == completion.Asks {
 		completion.Complete(s.Out, newApp(s), args[1:len(args)-1])

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"unicode/utf8"
 
@@ -104,7 +105,10 @@ func (d Document) documents(first bool) ([]Document, *Error) {
 	if failed == nil {
 		d.root = &root
 	}
-	err := d.checkEnd(nodes)
+	var err *Error
+	if !d.isOneMap() {
+		err = d.checkEnd(nodes)
+	}
 	if d.root != nil {
 		value := root.Content[0]
 		if value.Kind == yaml3.ScalarNode && value.Value == "" && value.ShortTag() == "!!null" {
@@ -113,6 +117,19 @@ func (d Document) documents(first bool) ([]Document, *Error) {
 		d.Line = d.line(value.Line)
 	}
 	return []Document{d}, err
+}
+
+// documentMark matches a mark, or a directive, that may begin or end a document.
+var documentMark = regexp.MustCompile(`[` + lineEnds + `]\x{feff}?(?:---|\.\.\.|%)`)
+
+// isOneMap reports whether a piece is a map that begins at the left margin. Only a mark can end such a
+// map before the end of the text, so that nothing can follow it.
+func (d Document) isOneMap() bool {
+	if d.root == nil {
+		return false
+	}
+	value := d.root.Content[0]
+	return value.Kind == yaml3.MappingNode && value.Style&yaml3.FlowStyle == 0 && value.Column == 1 && !documentMark.Match(d.Text)
 }
 
 // ignored is the mistake of a text that is no part of the documents that kubectl reads.
