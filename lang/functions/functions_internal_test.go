@@ -6,11 +6,13 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/customdecode"
@@ -416,5 +418,22 @@ func TestCosts(t *testing.T) {
 		if text := v.Type() == cty.String; text && got.Text > most.Text || !text && got.Parts > 1+2*most.Parts {
 			t.Errorf("%s(%#v): the result has %+v, more than %+v", c.name, c.args, got, most)
 		}
+	}
+}
+
+// TestManifestsTakeNoBudget checks that a manifest is read where an expression may read nothing more.
+func TestManifestsTakeNoBudget(t *testing.T) {
+	limits := budget.New()
+	files := NewFiles("")
+	files.FS = fstest.MapFS{"a.yaml": {Data: []byte("a: 1")}}
+	Table(files, limits)
+	if limits.Spend(math.MaxInt) == nil {
+		t.Fatal("the budget has no end")
+	}
+	if got, err := files.Read("a.yaml"); err == nil {
+		t.Errorf("an expression reads %q", got)
+	}
+	if got, err := files.ReadManifest("a.yaml"); err != nil || string(got) != "a: 1" {
+		t.Errorf("ReadManifest returns %q and %v", got, err)
 	}
 }

@@ -184,7 +184,7 @@ func manifestFileNames(e *eval.Env, b *source.Block, from ManifestFiles) []strin
 
 // manifestFile reads the documents of a YAML file.
 func manifestFile(report *diag.Reporter, b *source.Block, name string, from ManifestFiles) []configs.ManifestObject {
-	source, err := from.Reader.Read(name)
+	source, err := from.Reader.ReadManifest(name)
 	if err != nil {
 		report.Error(b.AttributeRange("files"), "Cannot read a manifest", "%s.", words.Sentence(err))
 		return nil
