@@ -104,14 +104,25 @@ func keyName(key *yaml3.Node) string {
 	return key.Value
 }
 
+// Compact returns the document without its values, which take more memory than its text. Find then
+// parses it again.
+func (d Document) Compact() Document {
+	d.root = nil
+	return d
+}
+
 // Find returns the line of the value with a path, such as ".items[0].spec.replicas", or that of the
 // nearest part around it. ok is false if that is the document. The document must have been decoded,
 // which bounds its aliases.
 func (d Document) Find(field string) (at hcl.Range, ok bool) {
-	if d.root == nil {
+	root := d.root
+	if root == nil {
+		root = nodes(d.Text)
+	}
+	if root == nil {
 		return hcl.Range{}, false
 	}
-	line, rest := find(d.root.Content[0], field, 0)
+	line, rest := find(root.Content[0], field, 0)
 	if len(rest) == len(field) || line == 0 {
 		return hcl.Range{}, false
 	}

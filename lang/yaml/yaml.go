@@ -26,7 +26,7 @@ type Document struct {
 	Line hcl.Range // the first line of its content, without the name of the file
 
 	from hcl.Pos     // the start of Text
-	root *yaml3.Node // the values with their lines; nil if they are not known
+	root *yaml3.Node // the values with their lines; nil if they are not known, and after Compact
 	json bool
 }
 

@@ -204,10 +204,12 @@ func manifestFile(report *diag.Reporter, b *source.Block, name string, from Mani
 		}
 		objects, isList := unlisted(content)
 		for i, object := range objects {
-			m := configs.ManifestObject{Content: object, Range: in(full, doc.Line), Places: document{doc, full, ""}}
+			m := configs.ManifestObject{Content: object, Range: in(full, doc.Line), Places: document{doc.Compact(), full, ""}}
 			if isList {
 				item := fmt.Sprintf(".items[%d]", i)
-				m.Range = m.Place(item)
+				if at, ok := doc.Find(item); ok {
+					m.Range = in(full, at)
+				}
 				m.Places = document{doc, full, item}
 			}
 			if checkObject(report, object, m.Range) {
