@@ -44,6 +44,7 @@ func TestServices(t *testing.T) {
 		)},
 		{"changed inside", insideIsNotCompared},
 		{"node added", nodeIsAdded},
+		{"hypervisor dead", serverIsEvacuated},
 		{"server moved off", serverMovesOff},
 		{"server moved", serverMoves},
 		{"power cut", serversComeBack},
