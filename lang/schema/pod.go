@@ -141,7 +141,7 @@ var PowerAttributes = []Attribute{
 	{Name: "writable_root", Type: TypeBool, Default: false, Doc: "Whether the container may write to the whole filesystem of its image."},
 	{Name: "seccomp", Type: TypeString, Form: forms.Profile, Doc: `Seccomp profile: "unconfined" allows all system calls, "localhost/NAME" is a profile on the nodes. By default it is the profile of the container runtime.`},
 	{Name: "apparmor", Type: TypeString, Form: forms.Profile, Doc: "AppArmor profile, in the same form. Needs Kubernetes 1.30."},
-	{Name: "selinux", Type: TypeString, Form: forms.Plain, Doc: "SELinux type of the processes, such as spc_t; by default the container runtime chooses."},
+	{Name: "selinux", Type: TypeString, Form: forms.Plain, Doc: "SELinux type of the processes, such as container_t. By default it is spc_t in pods with files of the node, and the container runtime's in others."},
 }
 
 // NamespaceAttributes share namespaces of the node with all containers of a pod.

@@ -187,7 +187,7 @@ func (p *Pod) Spec(main *corev1.ContainerApplyConfiguration) *corev1.PodSpecAppl
 	spec := corev1.PodSpec().
 		WithAutomountServiceAccountToken(false).
 		WithEnableServiceLinks(p.decl.ServiceLinks).
-		WithSecurityContext(securityContextOf(p.decl)).
+		WithSecurityContext(securityContextOf(p.decl, p.volumes.list)).
 		WithVolumes(p.volumes.list...).
 		WithContainers(main)
 	spec.WithInitContainers(p.inits...)
