@@ -219,6 +219,6 @@ func Table(w io.Writer, results []Result) {
 		fmt.Fprint(w, "\n| skipped | reason |\n| --- | --- |\n")
 	}
 	for _, reason := range sorted {
-		fmt.Fprintf(w, "| %d | %s |\n", reasons[reason], reason)
+		fmt.Fprintf(w, "| %d | %s |\n", reasons[reason], strings.ReplaceAll(reason, "|", `\|`))
 	}
 }

@@ -5,6 +5,8 @@ servers.py has made the image, the small flavor and the networks. Another run fi
 """
 
 import json
+import sys
+import time
 
 import openstack
 
@@ -36,7 +38,18 @@ def multiattach():
     return name
 
 
-up = [service for service in storage.services() if service.state == "up"]
+def complete():
+    """Cinder's services, once all of them are up and the scheduler knows a backend."""
+    began = time.monotonic()
+    while time.monotonic() < began + 600:
+        found = list(storage.services())
+        if all(service.state == "up" for service in found) and list(storage.backend_pools()):
+            return found
+        time.sleep(5)
+    sys.exit(f"not all of Cinder is up: {[(s.binary, s.host, s.state) for s in found]}")
+
+
+services = complete()
 subnet = next(network.subnets(network_id=network.find_network("inner", ignore_missing=False).id))
 print(json.dumps({
     "region": next(cloud.identity.regions()).id,
@@ -50,8 +63,8 @@ print(json.dumps({
     "subnet": subnet.id,
     "hypervisors": sum(h.state == "up" for h in compute.hypervisors(details=True)),
     "extensions": sorted(extension.alias for extension in network.extensions()),
-    "backends": sorted(service.host.partition("@")[2] for service in up if service.binary == "cinder-volume"),
-    "backups": any(service.binary == "cinder-backup" for service in up),
+    "backends": sorted(service.host.partition("@")[2] for service in services if service.binary == "cinder-volume"),
+    "backups": any(service.binary == "cinder-backup" for service in services),
     "multiattachType": multiattach(),
     "importMethods": image.get("/info/import").json()["import-methods"]["value"],
 }))
