@@ -73,17 +73,28 @@ func (c *cloud) console(t *testing.T, name, text string) string {
 // guests maps names to the servers of the test.
 var guests = map[string]*server{}
 
-// serversBoot checks that servers boot on each hypervisor, get their metadata, reach each
-// other, and answer clients outside.
-func serversBoot(t *testing.T, c *cloud) {
+// resourcesAreMade makes the resources that every server needs.
+func resourcesAreMade(t *testing.T, c *cloud) {
 	c.script(t, "servers.py")
-	c.script(t, "ping.py")
+	c.guest(t)
+	c.servers(t, nil, "prepare", "guest.qcow2", externalNetwork, externalGateway, externalPool)
+}
+
+// guest copies the disk of the servers beside the configuration.
+func (c *cloud) guest(t *testing.T) {
+	t.Helper()
 	disk, err := os.ReadFile(filepath.Join(c.root, "bin", "images", "guest.qcow2"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.write(t, "guest.qcow2", string(disk))
-	c.servers(t, nil, "prepare", "guest.qcow2", externalNetwork, externalGateway, externalPool)
+}
+
+// serversBoot checks that servers boot on each hypervisor, get their metadata, reach each
+// other, and answer clients outside.
+func serversBoot(t *testing.T, c *cloud) {
+	resourcesAreMade(t, c)
+	c.script(t, "ping.py")
 	said := []string{"guest: metadata", "user data of the test"}
 	script := userData
 	for i, host := range []string{"real-2", "real-3"} {
