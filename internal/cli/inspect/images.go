@@ -22,6 +22,7 @@ import (
 	"kolla.openstack.org/kolla/internal/present/view/tables"
 	"kolla.openstack.org/kolla/internal/run/engine"
 	"kolla.openstack.org/kolla/lang/imagelock"
+	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/providers/registry"
 )
@@ -98,8 +99,8 @@ func listImages(w *command.Workspace, images []openstack.Image) error {
 	}
 	list := tables.Images{Format: "1.0", Images: []tables.Image{}}
 	for _, i := range images {
-		tag, digest := i.Tag()
-		row := tables.Image{Image: tag, Digest: digest, UsedBy: i.Blocks}
+		reference := providers.SplitImage(i.Reference)
+		row := tables.Image{Image: reference.Tagged(), Digest: reference.Digest, UsedBy: i.Blocks}
 		for _, build := range i.Builds(nodes) {
 			row.Builds = append(row.Builds, tables.Build(build))
 		}
@@ -210,9 +211,9 @@ func mirrorImages(w *command.Workspace, images []openstack.Image, to string) err
 func copies(images []openstack.Image, to string) (chosen []openstack.Image, shadowed []string, err error) {
 	byTarget := map[string]int{}
 	for _, image := range images {
-		tag, digest := image.Tag()
-		target := mirrored(image, to)
-		if targetTag, _, _ := strings.Cut(target, "@"); targetTag == tag {
+		reference := providers.SplitImage(image.Reference)
+		tag, target := reference.Tagged(), mirrored(image, to)
+		if providers.SplitImage(target).Tagged() == tag {
 			return nil, nil, failure.New("The images are there already", fmt.Sprintf(
 				"The configuration takes %s from %s. To copy new builds, name the registry that they come from: make `registry` a variable, and run `kolla images -mirror=%s -var=registry=quay.io/openstack.kolla`.", tag, to, to))
 		}
@@ -222,10 +223,10 @@ func copies(images []openstack.Image, to string) (chosen []openstack.Image, shad
 			chosen = append(chosen, image)
 			continue
 		}
-		switch otherTag, _ := chosen[i].Tag(); {
-		case otherTag != tag:
+		switch {
+		case providers.SplitImage(chosen[i].Reference).Tagged() != tag:
 			shadowed = append(shadowed, fmt.Sprintf("%s: its copy would have the name of that of %s", image.Reference, chosen[i].Reference))
-		case digest != "":
+		case reference.Digest != "":
 			chosen[i] = image
 		}
 	}
@@ -235,12 +236,12 @@ func copies(images []openstack.Image, to string) (chosen []openstack.Image, shad
 // mirrored returns the reference of an image in another registry. It has the tag, or else the
 // digest.
 func mirrored(image openstack.Image, registry string) string {
-	tag, digest := image.Tag()
-	name := tag[strings.LastIndexByte(tag, '/')+1:]
-	if digest != "" && !strings.Contains(name, ":") {
-		return registry + "/" + name + "@" + digest
+	reference := providers.SplitImage(image.Reference)
+	reference.Repository = registry + "/" + reference.Name()
+	if reference.Tag == "" && reference.Digest != "" {
+		return reference.Pinned()
 	}
-	return registry + "/" + name
+	return reference.Tagged()
 }
 
 // newRegistries returns a client of all registries.
