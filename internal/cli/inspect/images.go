@@ -119,7 +119,7 @@ func listImages(w *command.Workspace, images []openstack.Image) error {
 // maxImages is the number of images that a kubelet reports by default, the largest first.
 const maxImages = 50
 
-// nodesWithImages returns the nodes, and the names of those that report maxImages.
+// nodesWithImages returns the nodes, and the names of the nodes that report maxImages images.
 func nodesWithImages(w *command.Workspace) (nodes []openstack.Node, full []string, err error) {
 	if err := w.Dial(); err != nil {
 		return nil, nil, err

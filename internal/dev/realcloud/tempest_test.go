@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// chosenVariable chooses Tempest's tests: none for those that the interop guideline requires, "all", or
-	// a regular expression.
+	// chosenVariable chooses tests of Tempest: "all", or a regular expression. If it is empty, the tests
+	// that the interop guideline requires run.
 	chosenVariable = "KOLLA_TEMPEST"
 	// atOnceVariable is the number of tests at once.
 	atOnceVariable = "KOLLA_TEMPEST_CONCURRENCY"
@@ -132,7 +132,7 @@ func testsPass(t *testing.T, c *cloud) {
 	}
 }
 
-// describe writes the configuration of Tempest, of what is declared and of what the APIs say.
+// describe writes the configuration of Tempest. The values come from the APIs of the cloud.
 func (c *cloud) describe(t *testing.T) {
 	t.Helper()
 	c.script(t, "tempest.py")

@@ -72,7 +72,7 @@ func (s Status) String() string {
 // ofClass matches the name of a result of a whole class.
 var ofClass = regexp.MustCompile(`^(?:setUpClass|tearDownClass) \((.+)\)$`)
 
-// List is the output of `tempest run -list-tests`: the full names of tests.
+// List is the output of `tempest run --list-tests`: the full names of tests.
 type List []string
 
 // Lists reads the output. Lines that name no test are left out.
@@ -95,8 +95,8 @@ func (l List) Required() List {
 	return slices.DeleteFunc(slices.Clone(l), func(full string) bool { return required[idOf(full)] != nameOf(full) })
 }
 
-// Check returns what is wrong with the tests that required.txt and known.txt name, if this is the list of all
-// tests of Tempest.
+// Check returns the problems of required.txt and known.txt: each test there that is missing in the list. The
+// list must have all tests of Tempest.
 func (l List) Check(known map[string]string) []string {
 	names := map[string]bool{}
 	named := map[string]string{} // the last name of an id
@@ -128,8 +128,8 @@ func (l List) Check(known map[string]string) []string {
 
 func classOf(name string) string { return name[:strings.LastIndex(name, ".")] }
 
-// Judge returns what is wrong with the results of the tests in the list: tests that fail, or that are required
-// and skipped, and that nobody knows; known ones that pass; and tests without a result.
+// Judge compares the results with the list and with the known tests, and returns the problems: an unknown
+// failure, a required test that was skipped, a known test that passes, a test without a result.
 func (l List) Judge(results []Result, known map[string]string) []string {
 	required := l.Required()
 	of := map[string]Result{}

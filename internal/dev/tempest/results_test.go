@@ -80,7 +80,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// listed is the list of these tests, with a fifth one that did not run. The two of PortsTestJSON are required.
+// listed has the tests of the results above, and a fifth test that did not run. The guideline requires both tests
+// of PortsTestJSON.
 var listed = tempest.Lists(`some message of a library
 tempest.api.object_storage.test_a.ATest.test_zero[id-00000000-0000-4000-8000-000000000000]
 tempest.api.compute.test_b.BTest.test_one[id-00000000-0000-4000-8000-000000000001,smoke]
