@@ -27,6 +27,7 @@ func TestServices(t *testing.T) {
 	c.haproxy(t)
 	take(t, c, []step{
 		{"endpoints", endpointsAreTheVIPs},
+		{"orphans", orphansEnd},
 		{"image", imageComesBack},
 		{"servers", serversBoot},
 		{"interface taken down", interfaceComesUp},
@@ -72,6 +73,7 @@ func TestSmoke(t *testing.T) {
 	c.haproxy(t)
 	take(t, c, []step{
 		{"endpoints", endpointsAreTheVIPs},
+		{"orphans", orphansEnd},
 		{"servers", serversBoot},
 		{"destroyed", leavesNodesAsTheyWere(before)},
 	})
