@@ -135,9 +135,9 @@ func testsPass(t *testing.T, c *cloud) {
 // describe writes the configuration of Tempest. The values come from the APIs of the cloud.
 func (c *cloud) describe(t *testing.T) {
 	t.Helper()
-	c.script(t, "tempest.py")
+	c.script(t, "describe.py")
 	c.guest(t)
-	r := c.outside(t, c.credentials(t), "python3", "tempest.py")
+	r := c.outside(t, c.credentials(t), "python3", "describe.py")
 	lines := strings.Split(strings.TrimSpace(r.out), "\n")
 	described := tempest.Cloud{
 		AuthURL:       "http://" + vip + ":5000/v3",
@@ -145,7 +145,7 @@ func (c *cloud) describe(t *testing.T) {
 		PasswordRules: tempest.PasswordRules(c.kubectl(t, "exec", "deployment/keystone-api", "--", "cat", "/etc/keystone/keystone.conf")),
 	}
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &described); r.code != 0 || err != nil {
-		t.Fatalf("tempest.py: exit code %d, %v\n%s", r.code, err, r.out)
+		t.Fatalf("describe.py: exit code %d, %v\n%s", r.code, err, r.out)
 	}
 	c.write(t, "tempest.conf", described.Config())
 	if r := c.outside(t, nil, "stestr", "init"); r.code != 0 {

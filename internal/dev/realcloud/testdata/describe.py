@@ -1,5 +1,5 @@
 """Prepares a cloud for Tempest, as the administrator, and prints what Tempest must know of it as JSON:
-python3 tempest.py
+python3 describe.py
 
 servers.py has made the image, the small flavor and the networks. Another run finds what this one makes.
 """
