@@ -88,7 +88,11 @@ func testsPass(t *testing.T, c *cloud) {
 		t.Fatal(err)
 	}
 	c.describe(t)
-	list := tempest.Lists(c.tempest(t, io.Discard, "--list-tests"))
+	said := c.tempest(t, io.Discard, "--list-tests")
+	list := tempest.Lists(said)
+	if len(list) == 0 {
+		t.Fatalf("Tempest lists no tests:\n%s", said)
+	}
 	for _, problem := range list.Check(known) {
 		t.Error(problem)
 	}

@@ -26,6 +26,11 @@ def other_image():
     return made
 
 
+def public(made):
+    """The ID of an image, which all projects may use from now on: each test has a project of its own."""
+    return image.update_image(made, visibility="public").id
+
+
 def larger_flavor():
     return compute.find_flavor("of-tempest") or compute.create_flavor(name="of-tempest", ram=160, vcpus=1, disk=1)
 
@@ -54,8 +59,8 @@ subnet = next(network.subnets(network_id=network.find_network("inner", ignore_mi
 print(json.dumps({
     "region": next(cloud.identity.regions()).id,
     "services": sorted(service.type for service in cloud.identity.services()),
-    "image": image.find_image("guest", ignore_missing=False).id,
-    "otherImage": other_image().id,
+    "image": public(image.find_image("guest", ignore_missing=False)),
+    "otherImage": public(other_image()),
     "flavor": compute.find_flavor("small", ignore_missing=False).id,
     "largerFlavor": larger_flavor().id,
     "externalNetwork": network.find_network("outer", ignore_missing=False).id,
