@@ -123,7 +123,7 @@ test-cloud: build images
 	KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run TestCloud ./internal/dev/realcloud
 
 test-services: build images
-	KOLLA_REAL=1 go test -count=1 -v -timeout 80m -run "TestServices|TestOVNCluster|TestShapes" ./internal/dev/realcloud
+	KOLLA_REAL=1 go test -count=1 -v -timeout 80m -run "TestServices|TestOVNCluster|TestShapes|TestBackup" ./internal/dev/realcloud
 
 # TEMPEST chooses tests of Tempest: empty, those that the interop guideline requires; all; or a regular
 # expression. TEMPEST_CLUSTER is the directory of a cluster whose cloud runs already. TEMPEST_HOLD keeps the cloud.

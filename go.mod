@@ -3,6 +3,7 @@ module kolla.openstack.org/kolla
 go 1.26.0
 
 require (
+	filippo.io/age v1.3.2
 	github.com/agext/levenshtein v1.2.3
 	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/fatih/color v1.19.0
@@ -52,11 +53,10 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require (
-	github.com/opencontainers/go-digest v1.0.0 // indirect
-)
+require github.com/opencontainers/go-digest v1.0.0 // indirect
 
 require (
+	filippo.io/hpke v0.4.0 // indirect
 	github.com/BurntSushi/toml v1.5.0 // indirect
 	github.com/VividCortex/ewma v1.2.0 // indirect
 	github.com/acarl005/stripansi v0.0.0-20180116102854-5a71ef0e047d // indirect

@@ -89,6 +89,9 @@ const (
 	// the pods before these are removed: a PodCommand in JSON.
 	AnnotationCarries = "kolla.openstack.org/carries"
 	AnnotationLeave   = "kolla.openstack.org/leave"
+	// AnnotationBackup is on StatefulSets. It contains the commands that save their data and bring
+	// them back: a Backup in JSON.
+	AnnotationBackup = "kolla.openstack.org/backup"
 	// AnnotationRevision is on Secrets from which other Secrets are derived. It names their
 	// current values without revealing them. The names of the derived Secrets depend on it.
 	AnnotationRevision = "kolla.openstack.org/revision"

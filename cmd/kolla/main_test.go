@@ -103,6 +103,7 @@ func runScripts(t *testing.T, files []string) {
 			"talkstls":     talksTLS,
 			"signsssh":     signsSSH,
 			"receiver":     receiver,
+			"makesbackup":  makesBackup,
 			"nowhere":      nowhere,
 		},
 		RequireUniqueNames: true,

@@ -138,7 +138,7 @@ func newApp(s command.Streams) *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 		Commands: []*cli.Command{
-			initCommand(s), inspect.Validate(s), inspect.Diff(s), inspect.Drift(s), change.Plan(s), change.Apply(s), change.Rollout(s), change.Destroy(s),
+			initCommand(s), inspect.Validate(s), inspect.Diff(s), inspect.Drift(s), change.Plan(s), change.Apply(s), change.Rollout(s), change.Destroy(s), change.Backup(s), change.Restore(s),
 			inspect.Status(s), inspect.Logs(s), fmtCommand(s), inspect.Render(s), inspect.Config(s), inspect.Graph(s), inspect.Console(s), inspect.Output(s), inspect.OpenRC(s),
 			inspect.Show(s), inspect.Images(s), statecmd.State(s), statecmd.ForceUnlock(s), inspect.RBAC(s),
 			inspect.Catalogue(s), inspect.Exposure(s), completionCommand(s), versionCommand(s),
@@ -161,7 +161,7 @@ func finish(path string, cmd *cli.Command) {
 		finish(path, sub)
 		sub.Before = optionsAfter(path + " " + sub.Name)
 	}
-	if len(cmd.Subcommands) == 0 {
+	if len(cmd.Subcommands) == 0 || cmd.ArgsUsage != "" { // the other arguments are the command's own
 		return
 	}
 	alone := cmd.Action

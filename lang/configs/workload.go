@@ -51,6 +51,8 @@ type Workload struct {
 	// Carries prints what stops working with the pods, one item a line. Leave removes what the
 	// pods leave on their nodes. Both may be nil.
 	Carries, Leave *PodCommand
+	// Backup says how the data are saved and brought back; nil: kolla does not save them.
+	Backup *Backup
 	// Lifecycle is merged from the definition, the service and its workload block.
 	Lifecycle Lifecycle
 	Range     hcl.Range
@@ -165,6 +167,19 @@ type PodCommand struct {
 	Container string   // empty: the main container
 	Command   []string // with arguments, without a shell
 	Timeout   int      // seconds in a pod
+}
+
+// Backup has the commands that save the data of a StatefulSet and bring them back.
+type Backup struct {
+	What      string   // the data, in a few words: "databases"
+	Container string   // empty: the main container
+	Save      []string // writes the data to standard output
+	Stage     []string // puts the data from standard input aside
+	Restore   []string // puts the staged data into use
+	// Offline: the workload does not run during Restore. Stage and Restore run in other pods with
+	// its claims.
+	Offline  bool
+	Mismatch string // what does not fit together after a restore, in sentences; may be empty
 }
 
 // Toleration lets pods run on nodes with a taint.

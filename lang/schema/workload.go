@@ -107,6 +107,7 @@ var WorkloadType = &BlockType{
 		LifecycleType,
 		carriesType,
 		leaveType,
+		backupType,
 		startupProbeType,
 		readyProbeType,
 		liveProbeType,
@@ -174,6 +175,52 @@ var (
 		}),
 	}
 )
+
+// backupType is a block of a workload.
+var backupType = &BlockType{
+	Name: "backup", Single: true,
+	Doc: "How `kolla backup` saves the data of the workload, and how `kolla restore` brings them back. Only for a StatefulSet.",
+	Example: `definition "notes" {
+  workload "server" {
+    kind    = "StatefulSet"
+    image   = "registry.example.org/notes:1"
+    user    = 42999
+    command = ["notes", "serve", "/var/lib/notes"]
+
+    backup {
+      what      = "notes"
+      container = "saver"
+      save      = ["tar", "-C", "/var/lib/notes", "-c", "."]
+      stage     = ["sh", "-ec", "rm -rf /var/lib/notes/.new; mkdir /var/lib/notes/.new; tar -C /var/lib/notes/.new -x"]
+      restore   = ["sh", "-ec", "mv /var/lib/notes/.new/* /var/lib/notes"]
+      offline   = true
+      mismatch  = "Notes that were made since are gone, and links to them lead nowhere."
+    }
+
+    # tar is not in the main image.
+    sidecar "saver" {
+      image   = "registry.example.org/saver:1"
+      user    = 42999
+      command = ["sleep", "infinity"]
+    }
+
+    claim "data" {
+      path = "/var/lib/notes"
+      size = "1Gi"
+    }
+  }
+}
+`,
+	Attributes: conditional([]Attribute{
+		with(whatAttribute, "What the data are, in a few words: \"databases\"."),
+		with(containerAttribute, "Name of the sidecar that runs the commands; by default the main container."),
+		{Name: "save", Type: TypeList, Required: true, Doc: "Command that writes the data to standard output. It runs in the last pod that is ready, while the workload goes on."},
+		{Name: "stage", Type: TypeList, Required: true, Doc: "Command that reads the data from standard input and puts them aside. kolla adds an argument: their size in bytes. The command must fail if there is no room, and must not change what the workload uses. It may run several times."},
+		{Name: "restore", Type: TypeList, Required: true, Doc: "Command that puts the data which were put aside into use. With `offline`, it runs for each pod, and leaves the pods other than the first one empty."},
+		{Name: "offline", Type: TypeBool, Default: false, Doc: "Whether kolla stops the workload for `restore`, and starts it again. `stage` and `restore` then run in pods of their own, which mount the claims of the pods of the workload: `stage` for its first pod only. By default both run in the last pod that is ready."},
+		{Name: "mismatch", Type: TypeString, Doc: "What does not fit together after a restore, as whole sentences. `kolla restore` shows it before it asks."},
+	}),
+}
 
 // with returns an attribute with a description.
 func with(a Attribute, doc string) Attribute {

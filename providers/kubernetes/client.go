@@ -185,3 +185,10 @@ func (s *Shell) Pods(ctx context.Context, workload *unstructured.Unstructured) (
 func (s *Shell) Exec(ctx context.Context, pod types.NamespacedName, container string, command []string) (string, error) {
 	return s.access.Connection.Exec(ctx, pod, container, command)
 }
+
+// Stream runs a command in a container of a pod, with all of its input and output. stdin may be nil.
+// If the exit status is not 0, the error is a *providers.CommandError. After the context has ended,
+// stdin and stdout may still be in use.
+func (s *Shell) Stream(ctx context.Context, pod types.NamespacedName, container string, command []string, stdin io.Reader, stdout io.Writer) error {
+	return s.access.Connection.Stream(ctx, pod, container, command, stdin, stdout)
+}

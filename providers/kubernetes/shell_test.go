@@ -1,9 +1,11 @@
 package kubernetes_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -56,8 +58,14 @@ func execServer(t *testing.T, stdout, stderr, status string) *kubernetes.Client 
 		_, _ = streams[3].Write([]byte(status))
 	}))
 	t.Cleanup(server.Close)
+	return clientOf(t, server.URL)
+}
+
+// clientOf returns a client of the API server at a URL.
+func clientOf(t *testing.T, url string) *kubernetes.Client {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	text := fmt.Sprintf("{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {server: '%s'}}]}", server.URL)
+	text := fmt.Sprintf("{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {server: '%s'}}]}", url)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -66,6 +74,32 @@ func execServer(t *testing.T, stdout, stderr, status string) *kubernetes.Client 
 		t.Fatal(err)
 	}
 	return client
+}
+
+// TestStream checks that a command gets all of its input and its end, and that all of its output comes
+// back, however long.
+func TestStream(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{"v5.channel.k8s.io": {
+			Binary:   true,
+			Channels: []wsstream.ChannelType{wsstream.ReadChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.WriteChannel},
+		}})
+		_, streams, err := conn.Open(w, r)
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_, err = io.Copy(streams[1], streams[0])
+		_, _ = fmt.Fprintf(streams[1], "end %v %s", err, r.URL.Query().Get("stdin"))
+		_, _ = streams[3].Write([]byte(`{"metadata":{},"status":"Success"}`))
+	}))
+	t.Cleanup(server.Close)
+	input := strings.Repeat("0123456789", 1<<16)
+	var out bytes.Buffer
+	err := clientOf(t, server.URL).Shell().Stream(t.Context(), types.NamespacedName{Namespace: "openstack", Name: "pod-1"}, "main", []string{"cat"}, strings.NewReader(input), &out)
+	if err != nil || out.String() != input+"end <nil> true" {
+		t.Errorf("%d bytes, which end with %q, %v", out.Len(), out.String()[max(0, out.Len()-20):], err)
+	}
 }
 
 // TestExec checks that the output of a command is bounded, that the error of a failed command has

@@ -19,8 +19,11 @@ import (
 )
 
 // Interactive reports whether standard input is a terminal.
-func (s Streams) Interactive() bool {
-	file, ok := s.In.(*os.File)
+func (s Streams) Interactive() bool { return IsTerminal(s.In) }
+
+// IsTerminal reports whether a stream is a terminal.
+func IsTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
 	return ok && isatty.IsTerminal(file.Fd())
 }
 

@@ -89,7 +89,7 @@ func (b *builder) claimsOf(namespace string) bool {
 // workloads returns the rules for the requests that kolla makes about the pods of workloads.
 // listed are the kinds with rules of their own, to which it adds.
 func (b *builder) workloads(namespace string, listed namesByKind) []Rule {
-	var commands, replaces, daemons, mounts bool
+	var commands, saves, replaces, daemons, mounts bool
 	for i := range b.Objects {
 		u := b.Objects[i].Manifest
 		if u.GetNamespace() != namespace {
@@ -97,6 +97,7 @@ func (b *builder) workloads(namespace string, listed namesByKind) []Rule {
 		}
 		strategy, _, _ := unstructured.NestedString(u.Object, "spec", "updateStrategy", "type")
 		commands = commands || u.GetAnnotations()[providers.AnnotationCarries] != "" || u.GetAnnotations()[providers.AnnotationLeave] != ""
+		saves = saves || u.GetAnnotations()[providers.AnnotationBackup] != ""
 		replaces = replaces || strategy == "OnDelete"
 		daemons = daemons || u.GetKind() == kinds.DaemonSet.Kind
 		mounts = mounts || mountsClaim(u)
@@ -125,9 +126,15 @@ func (b *builder) workloads(namespace string, listed namesByKind) []Rule {
 			Groups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get", "delete"},
 		})
 	}
-	if commands && !b.ReadOnly {
+	if saves && !b.ReadOnly {
 		rules = append(rules, Rule{
-			Why:    "Before pods of some workloads go, an apply asks them for what they carry, and has them clean their node: a command in the container. Newer servers want create for it.",
+			Why:    "kolla restore, and a backup into a claim, make pods that mount the claims of workloads.",
+			Groups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get", "create", "patch", "delete"},
+		})
+	}
+	if (commands || saves) && !b.ReadOnly {
+		rules = append(rules, Rule{
+			Why:    "Before pods of some workloads go, an apply asks them for what they carry, and has them clean their node: a command in the container. kolla backup and kolla restore run commands, too. Newer servers want create for it.",
 			Groups: []string{""}, Resources: []string{"pods/exec"}, Verbs: []string{"get", "create"},
 		})
 	}

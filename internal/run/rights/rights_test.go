@@ -167,6 +167,12 @@ func TestOf(t *testing.T) {
 				"other: /pods: get,delete\nother: /pods/exec: get,create\nother: apps/controllerrevisions: list,watch\n" + volumes,
 			plan: ": /nodes: list\nother: apps/daemonsets: get,list\nother: /events,pods: list\nother: /pods/log: get\nother: apps/controllerrevisions: list\n" + volumes,
 		},
+		"data that are saved": {
+			objects: []string{`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: d, namespace: other, annotations: {kolla.openstack.org/backup: "{}"}}}`},
+			full: ": /nodes: list,watch\nother: apps/statefulsets: get,list,watch,create,patch,delete\nother: autoscaling/horizontalpodautoscalers: list\nother: /events,pods: list,watch\nother: /pods/log: get\n" +
+				"other: /pods: get,create,patch,delete\nother: /pods/exec: get,create\nother: /persistentvolumeclaims: list\n",
+			plan: ": /nodes: list\nother: apps/statefulsets: get,list\nother: autoscaling/horizontalpodautoscalers: list\nother: /events,pods: list\nother: /pods/log: get\nother: /persistentvolumeclaims: list\n",
+		},
 		"pods that mount a claim of somebody else": {
 			objects: []string{`{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: other}, spec: {template: {spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: theirs}}]}}}}`},
 			full: ": /nodes: list,watch\nother: apps/deployments: get,list,watch,create,patch,delete\nother: autoscaling/horizontalpodautoscalers: list\nother: /events,pods: list,watch\nother: /pods/log: get\n" +

@@ -208,6 +208,15 @@ definition "glance" {
       size    = input.size
     }
 
+    backup {
+      enabled  = local.file
+      what     = "files of images"
+      save     = ["sh", "-ec", file("${path.module}/glance/save.sh")]
+      stage    = ["sh", "-ec", file("${path.module}/glance/stage.sh"), "stage"]
+      restore  = ["sh", "-ec", file("${path.module}/glance/restore.sh")]
+      mismatch = "Files of images that were made since stay, although the databases of the backup do not know these images."
+    }
+
     resources {
       requests = { cpu = "100m", memory = local.ini ? "1Gi" : "384Mi" }
       limits   = { cpu = "2", memory = local.ini ? "2Gi" : "1Gi" }

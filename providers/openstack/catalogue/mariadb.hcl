@@ -46,6 +46,10 @@ definition "mariadb" {
     writable     = ["/run/mysqld"]
     grace_period = 120
 
+    init "restored" {
+      command = ["sh", "-ec", file("${path.module}/mariadb/restored.sh")]
+    }
+
     init "install" {
       command = ["sh", "-ec", file("${path.module}/mariadb/install.sh")]
     }
@@ -61,6 +65,15 @@ definition "mariadb" {
     claim "data" {
       path = "/var/lib/mysql"
       size = "10Gi"
+    }
+
+    backup {
+      what     = "databases"
+      save     = ["sh", "-ec", file("${path.module}/mariadb/save.sh")]
+      stage    = ["sh", "-ec", file("${path.module}/mariadb/stage.sh"), "stage"]
+      restore  = ["sh", "-ec", file("${path.module}/mariadb/restore.sh")]
+      offline  = true
+      mismatch = "Servers, volumes, images and networks that were made since are not in the databases any more: they go on, and nobody can see or delete them. Those that were deleted since are there again, without what they held. Passwords and tokens of users are those of then."
     }
 
     # More than innodb_buffer_pool_size, which takes memory as it fills. Change them together.

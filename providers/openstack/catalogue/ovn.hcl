@@ -101,6 +101,15 @@ definition "ovn" {
     from          = "database"
     own_addresses = true
 
+    # The southbound database follows from this one and from what the nodes report.
+    backup {
+      what     = "virtual networks"
+      save     = ["ovsdb-client", "--timeout=300", "backup", "unix:/run/ovn/ovnnb_db.sock", local.schemas.nb]
+      stage    = ["sh", "-ec", file("${path.module}/ovn/stage.sh"), "stage"]
+      restore  = ["sh", "-ec", "ovsdb-client --timeout=300 restore unix:/run/ovn/ovnnb_db.sock ${local.schemas.nb} < /tmp/restore.db && rm /tmp/restore.db"]
+      mismatch = "Ports and networks that were made since do not work until they are made again. If Neutron's databases are not restored from the same backup, neutron-ovn-db-sync-util finds the differences."
+    }
+
     lifecycle {
       precondition {
         condition     = self.replicas != 2

@@ -12,6 +12,15 @@ definition "d" {
       what    = "sessions"
       command = ["sessions"]
     }
+
+    # And they keep nothing.
+    backup {
+      what      = "sessions"
+      container = "saver"
+      save      = []
+      stage     = ["load"]
+      restore   = ["use"]
+    }
   }
 
   workload "agent" {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,42 +19,54 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Exec runs a command in a container of a pod, over a WebSocket, or over SPDY if a proxy
-// does not let WebSockets through. It sends the request once.
+// Exec runs a command in a container of a pod, and returns the beginning of its standard output, at
+// most providers.MaxOutput bytes.
 func (c *Connection) Exec(ctx context.Context, pod types.NamespacedName, container string, command []string) (string, error) {
+	stdout := beginning{limit: providers.MaxOutput}
+	err := c.Stream(ctx, pod, container, command, nil, &stdout)
+	if ctx.Err() != nil { // the command may still be writing to the output
+		return "", ctx.Err()
+	}
+	return string(stdout.kept), err
+}
+
+// Stream runs a command in a container of a pod, over a WebSocket, or over SPDY if a proxy
+// does not let WebSockets through. It sends the request once. stdin may be nil. After the context has
+// ended, stdin and stdout may still be in use.
+func (c *Connection) Stream(ctx context.Context, pod types.NamespacedName, container string, command []string, stdin io.Reader, stdout io.Writer) error {
 	url := c.Core.RESTClient().Post().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).SubResource("exec").
-		VersionedParams(&corev1.PodExecOptions{Container: container, Command: command, Stdout: true, Stderr: true}, scheme.ParameterCodec).URL()
+		VersionedParams(&corev1.PodExecOptions{Container: container, Command: command, Stdin: stdin != nil, Stdout: true, Stderr: true}, scheme.ParameterCodec).URL()
 	config := rest.CopyConfig(c.config)
 	socket, err := remotecommand.NewWebSocketExecutor(config, "GET", url.String())
 	if err != nil {
-		return "", fmt.Errorf("set up the connection to %s: %w", c.server, err)
+		return fmt.Errorf("set up the connection to %s: %w", c.server, err)
 	}
 	spdy, err := remotecommand.NewSPDYExecutor(config, "POST", url)
 	if err != nil {
-		return "", fmt.Errorf("set up the connection to %s: %w", c.server, err)
+		return fmt.Errorf("set up the connection to %s: %w", c.server, err)
 	}
 	executor, err := remotecommand.NewFallbackExecutor(socket, spdy, func(err error) bool {
 		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
 	})
 	if err != nil {
-		return "", fmt.Errorf("set up the connection to %s: %w", c.server, err)
+		return fmt.Errorf("set up the connection to %s: %w", c.server, err)
 	}
 	c.traffic.count(verbExec)
-	stdout, stderr := beginning{limit: providers.MaxOutput}, ending{limit: maxComplaint}
-	err = executor.StreamWithContext(WithVerb(Quiet(ctx), verbExec), remotecommand.StreamOptions{Stdout: &stdout, Stderr: &stderr})
+	stderr := ending{limit: maxComplaint}
+	err = executor.StreamWithContext(WithVerb(Quiet(ctx), verbExec), remotecommand.StreamOptions{Stdin: stdin, Stdout: stdout, Stderr: &stderr})
 	var status exec.CodeExitError
 	switch {
-	case ctx.Err() != nil: // the command may still be writing to the output
-		return "", ctx.Err()
+	case ctx.Err() != nil: // the command may still be writing
+		return ctx.Err()
 	case err == nil:
-		return string(stdout.kept), nil
+		return nil
 	case errors.As(err, &status):
-		return string(stdout.kept), &providers.CommandError{Code: status.Code, Stderr: c.Secrets.Text(stderr.lastLine())}
+		return &providers.CommandError{Code: status.Code, Stderr: c.Secrets.Text(stderr.lastLine())}
 	}
 	if text := c.Secrets.Text(err.Error()); text != err.Error() {
 		err = errors.New(text)
 	}
-	return "", c.describe(err)
+	return c.describe(err)
 }
 
 // maxComplaint bounds the kept end of standard error, in bytes.

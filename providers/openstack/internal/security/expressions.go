@@ -70,9 +70,9 @@ func controllers(which ...string) string {
 
 // sameCommands is a CEL expression: are the commands that kolla runs in the pods unchanged?
 // They have the powers of the container, and kolla runs them with the rights of its user.
-var sameCommands = fmt.Sprintf("['%s', '%s'].all(a, (has(object.metadata.annotations) && a in object.metadata.annotations ? object.metadata.annotations[a] : '') == "+
+var sameCommands = fmt.Sprintf("['%s', '%s', '%s'].all(a, (has(object.metadata.annotations) && a in object.metadata.annotations ? object.metadata.annotations[a] : '') == "+
 	"(has(oldObject.metadata.annotations) && a in oldObject.metadata.annotations ? oldObject.metadata.annotations[a] : ''))",
-	providers.AnnotationCarries, providers.AnnotationLeave)
+	providers.AnnotationCarries, providers.AnnotationLeave, providers.AnnotationBackup)
 
 // mayChange returns a CEL expression: may the client change the policy? Either verb suffices.
 // kolla itself has patch alone.

@@ -76,7 +76,7 @@ func daemonSetUpdate(w configs.Workload) *appsv1.DaemonSetUpdateStrategyApplyCon
 
 // notes returns the annotations of a StatefulSet or DaemonSet: how many pods may be missing
 // while kolla replaces them on request, and the commands that kolla runs in a pod before
-// removing it.
+// removing it, or to save its data.
 func notes(w configs.Workload) map[string]string {
 	out := map[string]string{}
 	if w.Update == "on-delete" && w.MaxUnavailable != "" {
@@ -86,13 +86,24 @@ func notes(w configs.Workload) map[string]string {
 		if c == nil {
 			continue
 		}
-		text, err := json.Marshal(providers.PodCommand{What: c.What, Container: cmp.Or(c.Container, w.Name), Command: c.Command, Seconds: c.Timeout})
-		if err != nil {
-			panic(err) // strings and numbers always encode
-		}
-		out[annotation] = string(text)
+		out[annotation] = encoded(providers.PodCommand{What: c.What, Container: cmp.Or(c.Container, w.Name), Command: c.Command, Seconds: c.Timeout})
+	}
+	if b := w.Backup; b != nil {
+		out[providers.AnnotationBackup] = encoded(providers.Backup{
+			What: b.What, Container: cmp.Or(b.Container, w.Name), Save: b.Save, Stage: b.Stage, Restore: b.Restore,
+			Offline: b.Offline, Mismatch: b.Mismatch,
+		})
 	}
 	return out
+}
+
+// encoded returns commands as JSON.
+func encoded(commands any) string {
+	text, err := json.Marshal(commands)
+	if err != nil {
+		panic(err) // strings and numbers always encode
+	}
+	return string(text)
 }
 
 // spread keeps the replicas of a workload on different nodes, and in different values of the
