@@ -110,6 +110,7 @@ test-images: ## build all images and start what is in them (as root)
 test-real: devcluster images ## run all tests on real nodes, with real OpenStack daemons (as root)
 	@$(MAKE) --no-print-directory -j2 test-nodes test-cloud
 	@$(MAKE) --no-print-directory test-services
+	@$(MAKE) --no-print-directory test-members
 
 # test-services starts what is in the images that are not named here.
 test-nodes: devcluster images
@@ -122,6 +123,9 @@ test-cloud: build images
 
 test-services: build images
 	KOLLA_REAL=1 go test -count=1 -v -timeout 80m -run "TestServices|TestOVNCluster" ./internal/dev/realcloud
+
+test-members: images ## members of clusters without Kubernetes: power cuts, lost volumes, kills (as root)
+	KOLLA_MEMBERS=1 go test -count=1 -v -timeout 60m ./internal/dev/members
 
 # Browsers, the programs that read what kolla writes, and the monitoring that scrapes it.
 test-others: devcluster images

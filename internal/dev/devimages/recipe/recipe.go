@@ -144,7 +144,7 @@ func Layers() []Layer {
 				"libvirt-clients", "libvirt-daemon-system", "qemu-block-extra", "qemu-system-x86",
 			},
 		},
-		{Name: "mariadb-server", Parent: "base", Packages: []string{"mariadb-server"}},
+		{Name: "mariadb-server", Parent: "base", Packages: []string{"mariadb-backup", "mariadb-server"}},
 		{Name: "memcached", Parent: "base", Packages: []string{"memcached"}},
 		{
 			Name:     "ovn",
