@@ -172,11 +172,11 @@ echo "serves$set" >> did`,
 	} {
 		m.write("bin/"+name, "#!/bin/sh\ncd '"+m.dir+"'\n"+text+"\n")
 	}
-	real, err := exec.LookPath("sleep")
+	sleep, err := exec.LookPath("sleep")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(real, filepath.Join(m.dir, "bin/sleep.real")); err != nil {
+	if err := os.Symlink(sleep, filepath.Join(m.dir, "bin/sleep.real")); err != nil {
 		t.Fatal(err)
 	}
 	return m

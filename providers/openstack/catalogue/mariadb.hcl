@@ -189,10 +189,13 @@ definition "mariadb" {
 
     # In a cluster, what a member writes while it is not in it would stay with this member.
     sidecar "root" {
-      enabled = local.cluster
-      command = ["sh", "-ec", file("${path.module}/mariadb/member-root.sh")]
-      env     = { MYSQL_TCP_PORT = try(port.member, "") }
-      config  = ["my.cnf"]
+      enabled  = local.cluster
+      image    = "mariadb-server"
+      user     = 42434
+      command  = ["sh", "-ec", file("${path.module}/mariadb/member-root.sh")]
+      env      = { MYSQL_TCP_PORT = port.member }
+      config   = ["my.cnf"]
+      writable = ["/run/mysqld"]
 
       mount "root" {
         path = "/run/secrets/root"
@@ -265,10 +268,10 @@ definition "mariadb" {
 
   # Brings the server's own tables to the version of a new image.
   job "upgrade" {
-    when    = "after"
-    runs    = "upgrade"
-    image   = "mariadb-server"
-    user    = 42434
+    when  = "after"
+    runs  = "upgrade"
+    image = "mariadb-server"
+    user  = 42434
     command = ["sh", "-ec", join("", concat(
       local.cluster ? ["for MYSQL_HOST in $MEMBERS; do\n"] : [], # what it changes is not replicated
       [file("${path.module}/mariadb/login.sh"), file("${path.module}/mariadb/upgrade.sh")],
