@@ -106,7 +106,7 @@ type process struct {
 	end chan struct{}
 }
 
-// run starts a container in a network namespace.
+// run starts a container in a network namespace. It may have ended when run returns.
 func run(t *testing.T, netns, root, volumes, user string, log *os.File, env map[string]string, argv []string) (*process, error) {
 	t.Helper()
 	env = maps.Clone(env)
@@ -125,12 +125,19 @@ func run(t *testing.T, netns, root, volumes, user string, log *os.File, env map[
 		_ = p.cmd.Wait() // tests end it in many ways
 		close(p.end)
 	}()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", p.cmd.Process.Pid))
-		if err != nil {
-			return nil, fmt.Errorf("the container has ended at once: %w", err)
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		select {
+		case <-p.end:
+			return p, nil
+		case <-time.After(10 * time.Millisecond):
 		}
-		if p.pid, err = strconv.Atoi(strings.TrimSpace(string(children))); err == nil {
+		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", p.cmd.Process.Pid))
+		pid, err := strconv.Atoi(strings.TrimSpace(string(children)))
+		if err != nil {
+			continue
+		}
+		if own, err := os.Readlink(fmt.Sprintf("/proc/%d/root", pid)); err == nil && own != "/" {
+			p.pid = pid // its file system is ready
 			return p, nil
 		}
 	}
