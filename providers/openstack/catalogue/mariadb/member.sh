@@ -61,12 +61,13 @@ recover() {
 }
 
 # look sets kind, history and seqno to what this member has, and saved to the seqno in the file. The
-# directory .sst is there from before the first file is overwritten until the last is complete.
+# directory .sst is there from before a copy overwrites the first file until the last is complete. (The
+# file sst_in_progress is also there while a member only gets changes.)
 look() {
   kind=empty history=- seqno=-1 saved=-1 failed=
   [ -d mysql ] || [ -d .sst ] || return 0
   kind=partial
-  [ ! -d .sst ] && [ ! -e sst_in_progress ] || return 0
+  [ ! -d .sst ] || return 0
   if [ ! -e grastate.dat ]; then
     kind=single seqno=0
     return 0
