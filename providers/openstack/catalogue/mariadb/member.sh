@@ -21,9 +21,10 @@ done
 
 say() { echo "Member $number: $*" >&2; }
 
-# publish KIND HISTORY SEQNO [primary|waits [ready]] is what the others and the proxy read. The kinds
-# of members that do not run are data, single (data of a server without a cluster), partial (a copy
-# that is not complete) and empty. The kind of others is runs.
+# publish KIND HISTORY SEQNO [ORIGIN ready|waits] is what the others and the proxy read. The kinds of
+# members that do not run are data, single (data with which no other member can continue), partial (a
+# copy that is not complete) and empty. The kind of members that run is runs. ORIGIN is HISTORY:SEQNO
+# of an earlier cluster whose data up to there are a part of those here, or -.
 publish() {
   echo "$number $*" > "$run/state.new"
   mv "$run/state.new" "$run/state"
@@ -32,14 +33,28 @@ publish() {
 # ask HOST prints what a member has published, or nothing.
 ask() { timeout 3 socat -u "TCP:$1:$STATE_PORT,connect-timeout=2" - 2> /dev/null | head -n 1; }
 
-# primaries prints the members in a cluster that works.
-primaries() { for peer in $peers; do ask "$peer"; done | awk '$2 == "runs" && $5 == "primary"'; }
+# ready prints the members that are in sync.
+ready() { for peer in $peers; do ask "$peer"; done | awk '$2 == "runs" && $6 == "ready"'; }
+
+# save FILE writes a file from the standard input, so that it is whole after a power cut, too.
+save() {
+  cat > "$1.new"
+  sync "$1.new"
+  mv "$1.new" "$1"
+  sync .
+}
 
 # set_state HISTORY SEQNO SAFE writes the file that the server reads and writes.
 set_state() {
-  printf '# GALERA saved state\nversion: 2.1\nuuid:    %s\nseqno:   %s\nsafe_to_bootstrap: %s\n' "$1" "$2" "$3" > grastate.new
-  sync grastate.new
-  mv grastate.new grastate.dat
+  printf '# GALERA saved state\nversion: 2.1\nuuid:    %s\nseqno:   %s\nsafe_to_bootstrap: %s\n' "$1" "$2" "$3" | save grastate.dat
+}
+
+# single is for data that start a history of their own.
+single() {
+  kind=single history=- seqno=0
+  if [ "$origin" != - ]; then
+    history=${origin%:*} seqno=${origin##*:}
+  fi
 }
 
 # recover sets history and seqno to the position in the data of a server that was killed.
@@ -52,24 +67,27 @@ recover() {
     sleep 10
     exit 1
   fi
-  # A cluster may be killed before its first transaction.
-  if [ "${position%:*}" != "$nobody" ]; then
-    history=${position%:*}
-    seqno=${position##*:}
-  fi
+  case ${position%:*} in
+  # A cluster may be killed before its first transaction,
+  "$nobody") seqno=0 ;;
+  "${history:=${position%:*}}") seqno=${position##*:} ;;
+  # and before data that start a new history have that in them.
+  *) single ;;
+  esac
   [ "$seqno" -ge 0 ] || seqno=0
 }
 
-# look sets kind, history and seqno to what this member has, and saved to the seqno in the file. The
-# directory .sst is there from before a copy overwrites the first file until the last is complete. (The
-# file sst_in_progress is also there while a member only gets changes.)
+# look sets kind, history, seqno and origin to what this member has, and saved to the seqno in the file.
+# The directory .sst is there from before a copy overwrites the first file until the last is complete.
+# (The file sst_in_progress is also there while a member only gets changes.)
 look() {
   kind=empty history=- seqno=-1 saved=-1 failed=
+  origin=$(cat origin 2> /dev/null || echo -)
   [ -d mysql ] || [ -d .sst ] || return 0
   kind=partial
   [ ! -d .sst ] || return 0
   if [ ! -e grastate.dat ]; then
-    kind=single seqno=0
+    single
     return 0
   fi
   history=$(sed -n 's/^uuid: *//p' grastate.dat)
@@ -80,11 +98,6 @@ look() {
   fi
   kind=data seqno=${saved:--1} saved=${saved:--1}
   [ "$seqno" != -1 ] || recover
-  # It may have run without a cluster since, which leaves no trace. The others need whole copies
-  # then, which a position that none of them can know makes sure of.
-  if [ -e alone ]; then
-    seqno=$((seqno + 1))
-  fi
 }
 
 # command_for FILE TEXT prints how to put a text into a file of this member.
@@ -100,31 +113,41 @@ complain() {
   fi
 }
 
-# may_join HISTORY SEQNO reports whether data here are a part of those of the cluster that runs.
+# may_join HISTORY SEQNO ORIGIN reports whether data here are a part of those of the cluster that runs.
 may_join() {
   case $kind in
   empty | partial) return 0 ;;
-  data) if [ "$1" = "$history" ] && [ "$2" -ge "$seqno" ]; then return 0; fi ;;
+  data)
+    if [ "$1" = "$history" ] && [ "$2" -ge "$seqno" ]; then
+      return 0
+    fi
+    if [ "${3%:*}" = "$history" ] && [ "${3##*:}" -ge "$seqno" ]; then
+      kind=partial
+      return 0
+    fi
+    ;;
   esac
   if [ -e "$run/discard" ]; then
     kind=partial
     return 0
   fi
-  [ "$1" = - ] || complain "The cluster runs at $1:$2. This member has other data ($kind $history:$seqno), which would be lost if it joined. To let it join without them: $(command_for discard yes)"
+  complain "The cluster runs at $1:$2. This member has other data ($kind $history:$seqno), which would be lost if it joined. To let it join without them: $(command_for discard yes)"
   return 1
 }
 
-# decide prints the number of the member that starts the cluster, or why none does.
+# decide prints the number of the member that starts the cluster, or why none does. It reads what each
+# member tells, and counts a member that answers at two addresses once.
 decide() {
   awk -v members="$count" '
-    NF < 4 || $2 == "runs" { next }
-    { told++ }
+    NF < 4 || $2 == "runs" || ($1 in told) { next }
+    { told[$1]; count++; rank = $4 + ($2 == "single") / 2 }
     $2 == "partial" { partial = 1 }
-    ($2 == "data" || $2 == "single") && !($3 in seen) { seen[$3] = 1; histories++ }
-    told == 1 || $4 + 0 > seqno || ($4 + 0 == seqno && $1 + 0 < best) { best = $1 + 0; seqno = $4 + 0 }
+    $2 == "single" { single = 1 }
+    ($2 == "data" || $2 == "single") && !($3 in seen) { seen[$3]; histories++ }
+    count == 1 || rank > highest || (rank == highest && $1 + 0 < best) { best = $1 + 0; highest = rank; kind = $2 }
     END {
-      if (told < members) print "wait"
-      else if (histories > 1) print "histories"
+      if (count < members) print "wait"
+      else if (histories > 1 || (single && kind != "single")) print "histories"
       else if (!histories && partial) print "partial"
       else print best
     }'
@@ -132,11 +155,14 @@ decide() {
 
 # await returns when this member may start. It sets role to join or to begin.
 await() {
+  data=
+  case $kind in data | single) data=true ;; esac
   while :; do
     : > "$run/seen"
     others=$(for peer in $peers; do ask "$peer"; done)
-    running=$(echo "$others" | awk '$2 == "runs" && $5 == "primary" { print $3, $4; exit }')
-    # shellcheck disable=SC2086 # two words
+    # One member knows the origin of the cluster.
+    running=$(echo "$others" | awk '$2 == "runs" && $6 == "ready" && (!out || $5 != "-") { out = $3 " " $4 " " $5 } END { print out }')
+    # shellcheck disable=SC2086 # three words
     if [ -n "$running" ] && may_join $running; then
       role="join"
       return
@@ -146,17 +172,18 @@ await() {
       case $(printf '%s\n%s\n' "$number $kind $history $seqno" "$others" | decide) in
       "$number") return ;;
       histories)
-        complain "The members have different data: $number $kind $history:$seqno, $(echo "$others" | awk '{ printf "%s%s %s %s:%s", sep, $1, $2, $3, $4; sep = ", " }'). To go on with those of this member: $(command_for begin "$history:$seqno"). The others then say how to join."
+        complain "The members have different data: $number $kind $history:$seqno, $(echo "$others" | awk '{ printf "%s%s %s %s:%s", sep, $1, $2, $3, $4; sep = ", " }').${data:+ To go on with those of this member: $(command_for begin "$history:$seqno"). The others then join, or say how they can.}"
         ;;
       partial) complain "No member has complete data. A member that had them, or a backup, has to come back." ;;
-      wait) complain "Waits for all members to tell their positions. Those that do: $number$(echo "$others" | awk 'NF { printf " " $1 }'). If the others have lost their data for good: $(command_for begin "$history:$seqno")" ;;
+      wait) complain "Waits for all members to tell their positions. Those that do: $number$(echo "$others" | awk 'NF { printf " " $1 }').${data:+ If the others have lost their data for good: $(command_for begin "$history:$seqno")}" ;;
       esac
-      if [ "$kind" != empty ] && [ "$kind" != partial ] && [ "$(cat "$run/begin" 2> /dev/null)" = "$history:$seqno" ]; then
+      if [ -n "$data" ] && [ "$(cat "$run/begin" 2> /dev/null)" = "$history:$seqno" ]; then
+        forced=true
         return
       fi
     fi
     # The first member still runs without a cluster, and is replaced when all others are ready.
-    if [ "$kind" = empty ] && [ -z "$(ask "${MEMBERS%% *}")" ] && timeout 3 socat -u /dev/null "TCP:${MEMBERS%% *}:$CLIENT_PORT,connect-timeout=2" 2> /dev/null; then
+    if [ "$number" != 0 ] && [ -z "$(ask "${MEMBERS%% *}")" ] && timeout 3 socat -u /dev/null "TCP:${MEMBERS%% *}:$CLIENT_PORT,connect-timeout=2" 2> /dev/null; then
       : > "$run/after-the-first"
     else
       rm -f "$run/after-the-first"
@@ -175,29 +202,21 @@ watch() {
       { is[$1] = $2 }
       END {
         if ("wsrep_cluster_status" in is)
-          print is["wsrep_cluster_state_uuid"], is["wsrep_last_committed"], is["wsrep_cluster_status"], is["wsrep_ready"], is["wsrep_local_state"], is["wsrep_cluster_size"]
+          print is["wsrep_cluster_state_uuid"], is["wsrep_last_committed"], is["wsrep_cluster_status"], is["wsrep_ready"], is["wsrep_local_state"]
       }')
-    # shellcheck disable=SC2086 # six words
+    # shellcheck disable=SC2086 # five words
     set -- $status
     case "$3 $4 $5" in
     "Primary ON 4" | "Primary ON 2") # 2: gives a copy to another member
-      publish "runs $1 $2 primary ready"
-      : > "$run/seen"
+      publish "runs $1 $2 $origin ready"
       answered=true
-      if [ "$6" != 1 ]; then
-        rm -f alone
-      elif [ ! -e alone ]; then
-        : > alone
-      fi
       ;;
-    *)
-      if [ -n "$answered" ]; then
-        publish "runs ${1:--} ${2:--1} waits"
-      elif [ "$role" = begin ] || [ -n "$(primaries)" ]; then
-        : > "$run/seen"
-      fi
-      ;;
+    *) [ -z "$answered" ] || publish "runs ${1:--} ${2:--1} - waits" ;;
     esac
+    # A member may need long to catch up with the others.
+    if [ "$3" = Primary ] || { [ -z "$answered" ] && { [ "$role" = begin ] || [ -n "$(ready)" ]; }; }; then
+      : > "$run/seen"
+    fi
   done
 }
 
@@ -207,7 +226,7 @@ stop() {
   kill "$watcher" || true
   patience=100
   grep -q ' ready$' "$run/state" || patience=10
-  publish "runs - -1 waits"
+  publish "runs - -1 - waits" || true # the watcher may have moved the file
   [ "$patience" = 10 ] || sleep 3
   kill "$server"
   { sleep "$patience" && kill -KILL "$server"; } &
@@ -217,6 +236,7 @@ serve() {
   mariadbd --defaults-file=/etc/mysql/my.cnf --wsrep-node-name="$HOSTNAME" --wsrep-node-address="$POD_IP:$GROUP_PORT" \
     --wsrep-sst-receive-address="$POD_IP:$COPY_PORT" "$@" &
   server=$!
+  : > "$run/seen"
   watch &
   watcher=$!
   trap stop TERM
@@ -240,15 +260,20 @@ while :; do
   sleep 1
 done &
 ulimit -S -n 65535 2> /dev/null || ulimit -S -n "$(ulimit -H -n)"
+forced=
 await
-rm -f "$run/after-the-first"
+rm -f "$run/after-the-first" "$run/seen"
 
 if [ "$role" = join ]; then
   say "joins the cluster."
-  publish "runs - -1 waits"
+  publish "runs - -1 - waits"
   case $kind in
   # Without it, the server would take the copy for its own data when it is killed before the end.
-  empty | partial) set_state "$nobody" -1 0 ;;
+  empty | partial)
+    rm -f origin
+    origin=-
+    set_state "$nobody" -1 0
+    ;;
   esac
   if [ "$kind" = data ] && [ "$saved" = -1 ]; then
     serve --wsrep-start-position="$history:$seqno"
@@ -257,13 +282,20 @@ if [ "$role" = join ]; then
 fi
 
 say "starts the cluster."
-publish "runs $history $seqno primary"
-if [ "$kind" = data ] && [ -e alone ]; then
-  rm -f galera.cache
-  saved=$seqno
+publish "runs - -1 - waits"
+# A member that is away may have more of this history. It would take what is written from now on for
+# the continuation of its own data. So the cluster gets a new history.
+if [ -n "$forced" ] && [ "$kind" = data ]; then
+  origin=$history:$seqno
+  echo "$origin" | save origin
+  kind=single
 fi
 case $kind in
 empty) sh -ec "$1" ;;
+single) # without these files, the server makes a new history
+  rm -f grastate.dat galera.cache
+  sync .
+  ;;
 data) set_state "$history" "$saved" 1 ;;
 esac
 if [ "$kind" = data ] && [ "$saved" = -1 ]; then
