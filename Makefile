@@ -138,7 +138,7 @@ test-tempest: build devcluster images ## run OpenStack's own tests on real nodes
 	  KOLLA_TEMPEST_CLUSTER='$(abspath $(TEMPEST_CLUSTER))' go test -count=1 -v -timeout $(TEMPEST_TIMEOUT) -run TestTempest ./internal/dev/realcloud
 
 test-members: images ## members of clusters without Kubernetes: power cuts, lost volumes, kills (as root)
-	KOLLA_MEMBERS=1 go test -count=1 -v -timeout 60m ./internal/dev/members
+	KOLLA_REAL=1 go test -count=1 -v -timeout 60m ./internal/dev/members
 
 # Browsers, the programs that read what kolla writes, and the monitoring that scrapes it.
 test-others: devcluster images

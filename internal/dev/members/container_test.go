@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,8 +21,9 @@ import (
 // patience limits the time that a test waits. It is no measure of speed.
 const patience = 5 * time.Minute
 
-// inside prepares the file system of a container, and runs a program in it. $1 is the root file
-// system, $2 a directory with the content of volumes and files by their paths, $3 the user.
+// inside prepares the file system of a container, and runs a program in it, which ends with the test.
+// $1 is the root file system, $2 a directory with the content of volumes and files by their paths, $3 the
+// user.
 const inside = `
 root=$1
 volumes=$2
@@ -50,50 +52,50 @@ for directory in /run/mysqld /run/secrets/root; do mkdir -p -m 0777 "$root$direc
 	fi
 done
 if [ -d "$volumes/data" ]; then mount --bind "$volumes/data" "$root/var/lib/mysql"; fi
-exec chroot "$root" setpriv --reuid="$user" --regid="$user" --clear-groups --inh-caps=-all --bounding-set=-all --no-new-privs env -i "$@"
+exec chroot "$root" setpriv --reuid="$user" --regid="$user" --clear-groups --inh-caps=-all --bounding-set=-all --no-new-privs --pdeathsig=KILL env -i "$@"
 `
 
 // network connects the members. It is a network namespace with a bridge, and one for each member.
-type network struct {
-	t    *testing.T
-	name string
-}
+type network string
 
 func newNetwork(t *testing.T, members int) network {
 	t.Helper()
-	n := network{t, fmt.Sprintf("kolla-members-%d", os.Getpid())}
-	n.ip("netns", "add", n.name)
-	t.Cleanup(func() { n.ip("netns", "del", n.name) })
-	n.ip("-n", n.name, "link", "set", "lo", "up")
-	n.ip("-n", n.name, "link", "add", "br0", "type", "bridge")
-	n.ip("-n", n.name, "link", "set", "br0", "up")
-	n.ip("-n", n.name, "address", "add", "10.91.0.1/24", "dev", "br0")
+	n := network("kolla-members")
+	n.namespace(t, string(n))
+	ip(t, "-n", string(n), "link", "add", "br0", "type", "bridge")
+	ip(t, "-n", string(n), "link", "set", "br0", "up")
 	for i := range members {
 		own := n.of(i)
-		n.ip("netns", "add", own)
-		t.Cleanup(func() { n.ip("netns", "del", own) })
-		n.ip("-n", own, "link", "set", "lo", "up")
-		n.ip("-n", own, "link", "add", "eth0", "type", "veth", "peer", "name", n.port(i), "netns", n.name)
-		n.ip("-n", own, "link", "set", "eth0", "up")
-		n.ip("-n", own, "address", "add", address(i)+"/24", "dev", "eth0")
-		n.ip("-n", n.name, "link", "set", n.port(i), "master", "br0", "up")
+		n.namespace(t, own)
+		ip(t, "-n", own, "link", "add", "eth0", "type", "veth", "peer", "name", n.port(i), "netns", string(n))
+		ip(t, "-n", own, "link", "set", "eth0", "up")
+		ip(t, "-n", own, "address", "add", address(i)+"/24", "dev", "eth0")
+		ip(t, "-n", string(n), "link", "set", n.port(i), "master", "br0", "up")
 	}
 	return n
 }
 
-func (n network) of(member int) string   { return fmt.Sprintf("%s-%d", n.name, member) }
-func (n network) port(member int) string { return fmt.Sprintf("member%d", member) }
-
-// connect connects a member with the others, or takes it from them.
-func (n network) connect(member int, state string) {
-	n.t.Helper()
-	n.ip("-n", n.name, "link", "set", n.port(member), state)
+// namespace makes a network namespace, until the test ends.
+func (n network) namespace(t *testing.T, name string) {
+	t.Helper()
+	ip(t, "netns", "add", name)
+	t.Cleanup(func() { ip(t, "netns", "del", name) })
+	ip(t, "-n", name, "link", "set", "lo", "up")
 }
 
-func (n network) ip(args ...string) {
-	n.t.Helper()
+func (n network) of(member int) string   { return fmt.Sprintf("%s-%d", n, member) }
+func (n network) port(member int) string { return fmt.Sprintf("member%d", member) }
+
+// connect connects a member with the others ("up"), or takes it from them ("down").
+func (n network) connect(t *testing.T, member int, state string) {
+	t.Helper()
+	ip(t, "-n", string(n), "link", "set", n.port(member), state)
+}
+
+func ip(t *testing.T, args ...string) {
+	t.Helper()
 	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
-		n.t.Errorf("ip %s: %v\n%s", strings.Join(args, " "), err, out)
+		t.Errorf("ip %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 }
 
@@ -107,8 +109,7 @@ type process struct {
 }
 
 // run starts a container in a network namespace. It may have ended when run returns.
-func run(t *testing.T, netns, root, volumes, user string, log *os.File, env map[string]string, argv []string) (*process, error) {
-	t.Helper()
+func run(netns, root, volumes, user string, log *os.File, env map[string]string, argv []string) (*process, error) {
 	env = maps.Clone(env)
 	env["PATH"] = path
 	args := []string{"netns", "exec", netns, "unshare", "--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child", "sh", "-euc", inside, "sh", root, volumes, user}
@@ -187,7 +188,7 @@ func (p *process) exec(user string, argv ...string) (string, error) {
 // member is the pod of a member, with what a kubelet does: it starts the container again when it
 // ends or is not alive.
 type member struct {
-	t         *testing.T
+	whole     *testing.T // the test, of which steps are parts
 	number    int
 	netns     string
 	root      string
@@ -208,8 +209,9 @@ const path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 const userID = "42434"
 
-// start starts the pod until down is called.
-func (m *member) start() {
+// start starts the pod until cut or stop is called.
+func (m *member) start(t *testing.T) {
+	t.Helper()
 	m.mu.Lock()
 	m.down, m.over = false, make(chan struct{})
 	over := m.over
@@ -218,7 +220,7 @@ func (m *member) start() {
 		defer close(over)
 		m.supervise()
 	}()
-	eventually(m.t, func() error {
+	eventually(t, func() error {
 		if m.running() == nil {
 			return fmt.Errorf("member %d does not run", m.number)
 		}
@@ -231,7 +233,7 @@ func (m *member) supervise() {
 	for {
 		log, err := os.OpenFile(m.log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 		if err != nil {
-			m.t.Error(err)
+			m.whole.Error(err)
 			return
 		}
 		for _, step := range m.beside {
@@ -239,7 +241,7 @@ func (m *member) supervise() {
 				<-p.end
 			}
 		}
-		p := m.begin(log, append(m.container.Command, m.container.Args...))
+		p := m.begin(log, slices.Concat(m.container.Command, m.container.Args))
 		if p == nil {
 			return
 		}
@@ -266,9 +268,9 @@ func (m *member) begin(log *os.File, argv []string) *process {
 	if m.down {
 		return nil
 	}
-	p, err := run(m.t, m.netns, m.root, m.dir, userID, log, m.env, argv)
+	p, err := run(m.netns, m.root, m.dir, userID, log, m.env, argv)
 	if err != nil {
-		m.t.Error(err)
+		m.whole.Error(err)
 		return nil
 	}
 	m.process = p
@@ -291,7 +293,7 @@ func (m *member) look(p *process) {
 		if _, err := p.exec(userID, probe.Exec.Command...); err == nil {
 			failed = 0
 		} else if failed++; failed >= probe.FailureThreshold {
-			m.t.Logf("member %d is not alive and starts again", m.number)
+			m.whole.Logf("member %d is not alive and starts again", m.number)
 			p.terminate(30 * time.Second)
 		}
 	}
@@ -355,15 +357,15 @@ func (m *member) crash() {
 }
 
 // loses empties the volume.
-func (m *member) loses() {
-	entries, err := filepath.Glob(filepath.Join(m.dir, "data", "*"))
+func (m *member) loses(t *testing.T) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(m.dir, "data"))
 	if err != nil {
-		m.t.Fatal(err)
+		t.Fatal(err)
 	}
-	hidden, _ := filepath.Glob(filepath.Join(m.dir, "data", ".[!.]*"))
-	for _, entry := range append(entries, hidden...) {
-		if err := os.RemoveAll(entry); err != nil {
-			m.t.Fatal(err)
+	for _, entry := range entries {
+		if err := os.RemoveAll(filepath.Join(m.dir, "data", entry.Name())); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
@@ -395,9 +397,10 @@ func (m *member) said() string {
 }
 
 // forget empties the log.
-func (m *member) forget() {
+func (m *member) forget(t *testing.T) {
+	t.Helper()
 	if err := os.Truncate(m.log(), 0); err != nil && !os.IsNotExist(err) {
-		m.t.Fatal(err)
+		t.Fatal(err)
 	}
 }
 

@@ -24,9 +24,6 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// variable makes the tests run. They need root, and the images.
-const variable = "KOLLA_MEMBERS"
-
 // password of the administrator has what is special in SQL and in option files.
 const password = `it's a \ "password" #1`
 
@@ -105,7 +102,6 @@ func shapeOf(t *testing.T, replicas int) shape {
 
 // cluster is the members of a service, and a client with a proxy beside it.
 type cluster struct {
-	*testing.T
 	network network
 	root    string
 	dir     string
@@ -115,16 +111,10 @@ type cluster struct {
 
 func newCluster(t *testing.T, replicas int) *cluster {
 	t.Helper()
-	if os.Getenv(variable) == "" {
-		t.Skipf("NOT RUN: members of clusters need root and the images; set %s, or run make test-members", variable)
-	}
-	c := &cluster{T: t, dir: t.TempDir()}
+	c := &cluster{dir: t.TempDir()}
 	c.root = filepath.Join(c.dir, "root")
 	top := filepath.Join("..", "..", "..", "bin")
 	unpack := exec.Command(filepath.Join(top, "kolla-devimages"), "unpack", "-out", filepath.Join(top, "images"), "-to", c.root, "mariadb-server", "haproxy")
-	if root := os.Getenv(variable); root != "1" {
-		unpack = exec.Command("cp", "-a", "--reflink=auto", root, c.root)
-	}
 	if out, err := unpack.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -136,7 +126,7 @@ func newCluster(t *testing.T, replicas int) *cluster {
 	}
 	c.network = newNetwork(t, replicas+1)
 	for i := range replicas + 1 {
-		m := &member{t: t, number: i, netns: c.network.of(i), root: c.root, dir: filepath.Join(c.dir, strconv.Itoa(i))}
+		m := &member{whole: t, number: i, netns: c.network.of(i), root: c.root, dir: filepath.Join(c.dir, strconv.Itoa(i))}
 		if err := errors.Join(os.MkdirAll(filepath.Join(m.dir, "data"), 0o755), os.Chown(filepath.Join(m.dir, "data"), 42434, 42434)); err != nil {
 			t.Fatal(err)
 		}
@@ -157,9 +147,9 @@ func newCluster(t *testing.T, replicas int) *cluster {
 
 // shape gives all members the containers that the definition has for a number of replicas. They
 // have to be started after that.
-func (c *cluster) shape(replicas int) {
-	c.Helper()
-	s := shapeOf(c.T, replicas)
+func (c *cluster) shape(t *testing.T, replicas int) {
+	t.Helper()
+	s := shapeOf(t, replicas)
 	hosts := "127.0.0.1 localhost\n"
 	for _, m := range c.members {
 		name := fmt.Sprintf("mariadb-server-%d", m.number)
@@ -173,7 +163,7 @@ func (c *cluster) shape(replicas int) {
 		for path, content := range files {
 			file := filepath.Join(m.dir, "files", path)
 			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(content), 0o644)); err != nil {
-				c.Fatal(err)
+				t.Fatal(err)
 			}
 		}
 	}
@@ -186,11 +176,12 @@ func (c *cluster) shape(replicas int) {
 			}
 		}
 		for _, step := range s.pod.InitContainers {
+			command := slices.Concat(step.Command, step.Args)
 			if step.RestartPolicy == nil {
-				m.beside = append(m.beside, step.Command)
+				m.beside = append(m.beside, command)
 				continue
 			}
-			m.sidecar = step.Command
+			m.sidecar = command
 			for _, e := range step.Env {
 				m.env[e.Name] = e.Value
 			}
@@ -204,10 +195,10 @@ func (c *cluster) shape(replicas int) {
 	}
 }
 
-func (c *cluster) start(members ...int) {
-	c.Helper()
+func (c *cluster) start(t *testing.T, members ...int) {
+	t.Helper()
 	for _, i := range members {
-		c.members[i].start()
+		c.members[i].start(t)
 	}
 }
 
@@ -221,10 +212,10 @@ func (c *cluster) each(do func(*member)) {
 }
 
 // synced waits until all members are ready, in one cluster.
-func (c *cluster) synced() {
-	c.Helper()
+func (c *cluster) synced(t *testing.T) {
+	t.Helper()
 	began := time.Now()
-	eventually(c.T, func() error {
+	eventually(t, func() error {
 		var first string
 		for _, m := range c.members {
 			if err := m.ready(); err != nil {
@@ -243,29 +234,36 @@ func (c *cluster) synced() {
 		}
 		return nil
 	})
-	c.Logf("all are in sync after %v", time.Since(began).Round(time.Second))
+	t.Logf("all are in sync after %v", time.Since(began).Round(time.Second))
 }
 
 // writer writes numbers through the proxy, one after the other, and remembers those that were
 // answered.
 type writer struct {
-	c        *cluster
-	next     int
+	c       *cluster
+	next    int
+	stop    chan struct{}
+	stopped chan struct{}
+
+	mu       sync.Mutex
 	answered []int
-	longest  time.Duration
-	stop     chan struct{}
-	stopped  chan struct{}
+	longest  time.Duration // between two answers
 }
 
-// sql runs a statement through the proxy, as a client of the service.
+// through is a client of the service that runs a statement through the proxy.
+func through(statement string) []string {
+	return []string{"mariadb", "--no-defaults", "--host=127.0.0.1", "--user=root", "--password=" + password, "--connect-timeout=5", "--execute=" + statement}
+}
+
+// sql runs a statement through the proxy.
 func (c *cluster) sql(statement string) error {
-	_, err := c.client.exec("timeout", "20", "mariadb", "--no-defaults", "--host=127.0.0.1", "--user=root", "--password="+password, "--connect-timeout=5", "--execute="+statement)
+	_, err := c.client.exec(slices.Concat([]string{"timeout", "20"}, through(statement))...)
 	return err
 }
 
 // writing starts to write.
 func (w *writer) writing() {
-	w.stop, w.stopped = make(chan struct{}), make(chan struct{})
+	w.stop, w.stopped, w.longest = make(chan struct{}), make(chan struct{}), 0
 	go func() {
 		defer close(w.stopped)
 		last := time.Now()
@@ -277,8 +275,7 @@ func (w *writer) writing() {
 			}
 			w.next++
 			if w.c.sql(fmt.Sprintf("INSERT INTO kept.numbers VALUES (%d)", w.next)) == nil {
-				w.answered = append(w.answered, w.next)
-				w.longest = max(w.longest, time.Since(last))
+				w.add(w.next, time.Since(last))
 				last = time.Now()
 			}
 			time.Sleep(50 * time.Millisecond)
@@ -286,24 +283,51 @@ func (w *writer) writing() {
 	}()
 }
 
+func (w *writer) add(number int, after time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answered = append(w.answered, number)
+	w.longest = max(w.longest, after)
+}
+
+// count returns how many numbers were answered so far.
+func (w *writer) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.answered)
+}
+
+// goesOn waits until some more numbers are written.
+func (w *writer) goesOn(t *testing.T) {
+	t.Helper()
+	want := w.count() + 10
+	eventually(t, func() error {
+		if got := w.count(); got < want {
+			return fmt.Errorf("%d numbers are written, want %d", got, want)
+		}
+		return nil
+	})
+}
+
+// ends stops writing.
 func (w *writer) ends() {
 	close(w.stop)
 	<-w.stopped
 }
 
 // kept checks that every member has all numbers that were answered, and that all have the same.
-func (w *writer) kept() {
-	w.c.Helper()
+func (w *writer) kept(t *testing.T) {
+	t.Helper()
 	var first string
 	for _, m := range w.c.members {
 		got, err := m.query("SET SESSION wsrep_sync_wait = 1; SELECT n FROM kept.numbers ORDER BY n")
 		if err != nil {
-			w.c.Fatal(err)
+			t.Fatal(err)
 		}
 		if m.number == 0 {
 			first = got
 		} else if got != first {
-			w.c.Errorf("member %d has other numbers than member 0", m.number)
+			t.Errorf("member %d has other numbers than member 0", m.number)
 		}
 		there := map[string]bool{}
 		for _, n := range strings.Fields(got) {
@@ -311,207 +335,360 @@ func (w *writer) kept() {
 		}
 		for _, n := range w.answered {
 			if !there[strconv.Itoa(n)] {
-				w.c.Errorf("member %d has lost %d", m.number, n)
+				t.Errorf("member %d has lost %d", m.number, n)
 			}
 		}
 	}
 }
 
-// TestMariaDB takes a cluster of MariaDB through what may happen to it. After each step all members
-// have every number whose writing was answered.
+// maxOutage is the limit for failing writes after the member is killed to which clients write.
+const maxOutage = time.Minute
+
+// TestMariaDB makes a cluster of MariaDB of one member, and takes it through what may happen to it.
+// After each step all members have every number whose writing was answered. Each step needs nothing of
+// those before it: `-run TestMariaDB/one_member_cut_off` takes one.
 func TestMariaDB(t *testing.T) {
 	c := newCluster(t, 3)
-	all := []int{0, 1, 2}
 	w := &writer{c: c}
-	step := func(name string, do func()) {
-		began := time.Now()
-		do()
-		c.synced()
-		eventually(t, func() error { return c.sql("SELECT 1") })
-		w.kept()
-		if t.Failed() {
+	c.becomesThree(t, w)
+	for _, step := range []struct {
+		name string
+		do   func(*testing.T, *cluster, *writer)
+	}{
+		{"power cut while clients write", powerIsCut},
+		{"all stop in order", allStop},
+		{"volume of member 0 lost", volumeIsLost},
+		{"two volumes lost", volumesAreLost},
+		{"the writer killed", writerIsKilled},
+		{"the writer stops in order", writerStops},
+		{"clients leave the last member", clientsLeaveTheLast},
+		{"two of three killed", twoAreKilled},
+		{"one member cut off", memberIsCutOff},
+		{"joiner and donor killed", copyIsCut},
+		{"killed at any moment", anyAreKilled},
+		{"three, one, three", membersLeave},
+		{"two histories", historyIsChosen},
+		{"back after the others began", memberIsBehind},
+	} {
+		ok := t.Run(step.name, func(t *testing.T) {
+			began := time.Now()
+			step.do(t, c, w)
+			c.synced(t)
+			eventually(t, func() error { return c.sql("SELECT 1") })
+			w.kept(t)
+			t.Logf("%v", time.Since(began).Round(time.Second))
+		})
+		if !ok {
 			t.FailNow()
 		}
-		t.Logf("%s: %v", name, time.Since(began).Round(time.Second))
 	}
+}
 
-	// One member becomes three, while it still runs.
-	c.shape(1)
-	c.start(0)
+// becomesThree makes a cluster of one server, while it still runs.
+func (c *cluster) becomesThree(t *testing.T, w *writer) {
+	t.Helper()
+	c.shape(t, 1)
+	c.start(t, 0)
 	eventually(t, func() error {
 		_, err := c.members[0].query("CREATE DATABASE IF NOT EXISTS kept; CREATE TABLE IF NOT EXISTS kept.numbers (n INT PRIMARY KEY); INSERT IGNORE INTO kept.numbers VALUES (0)")
 		return err
 	})
-	w.answered = append(w.answered, 0)
-	step("one member becomes three", func() {
-		c.shape(3) // member 0 runs on as it is until the others are ready, as in a StatefulSet
-		c.client.start()
-		c.start(1, 2)
-		for _, i := range []int{1, 2} {
-			eventually(t, c.members[i].ready)
-		}
-		c.members[0].stop()
-		c.members[0].start()
-	})
+	w.add(0, 0)
+	c.grows(t)
+	c.client.start(t)
+	c.synced(t)
+	eventually(t, func() error { return c.sql("SELECT 1") })
+	w.kept(t)
+}
 
-	step("power cut while clients write", func() {
-		w.writing()
+// grows makes three members of one, as a StatefulSet does: the first one is replaced when the others
+// are ready.
+func (c *cluster) grows(t *testing.T) {
+	t.Helper()
+	c.shape(t, 3)
+	c.start(t, 1, 2)
+	for _, i := range []int{1, 2} {
+		eventually(t, c.members[i].ready)
+	}
+	c.members[0].stop()
+	c.start(t, 0)
+}
+
+func powerIsCut(t *testing.T, c *cluster, w *writer) {
+	w.writing()
+	w.goesOn(t)
+	c.each((*member).cut)
+	w.ends()
+	for _, i := range []int{2, 0, 1} {
+		c.start(t, i)
 		time.Sleep(3 * time.Second)
-		c.each((*member).cut)
-		w.ends()
-		c.start(2)
-		time.Sleep(3 * time.Second)
-		c.start(0)
-		time.Sleep(3 * time.Second)
-		c.start(1)
-	})
-	step("all stop in order", func() {
-		w.writing()
-		c.each((*member).stop)
-		w.ends()
-		c.start(all...)
-	})
-	step("volume of member 0 lost", func() {
-		c.each((*member).cut)
-		c.members[0].loses()
-		c.start(all...)
-	})
-	step("two volumes lost", func() {
-		c.each((*member).cut)
-		c.members[0].loses()
-		c.members[1].loses()
-		c.start(0, 1)
-		eventually(t, func() error { return saysWaits(c.members[0], c.members[1]) })
-		for _, m := range c.members[:2] {
-			if entries, _ := filepath.Glob(filepath.Join(m.dir, "data", "mysql")); len(entries) > 0 {
-				t.Errorf("member %d has a new database, although member 2 has data", m.number)
-			}
+	}
+}
+
+func allStop(t *testing.T, c *cluster, w *writer) {
+	w.writing()
+	w.goesOn(t)
+	c.each((*member).stop)
+	w.ends()
+	c.start(t, 0, 1, 2)
+}
+
+func volumeIsLost(t *testing.T, c *cluster, _ *writer) {
+	c.each((*member).cut)
+	c.members[0].loses(t)
+	c.start(t, 0, 1, 2)
+}
+
+// volumesAreLost checks that members without data wait for the one that has them.
+func volumesAreLost(t *testing.T, c *cluster, _ *writer) {
+	c.each((*member).cut)
+	for _, m := range c.members[:2] {
+		m.loses(t)
+		m.forget(t)
+	}
+	c.start(t, 0, 1)
+	for _, m := range c.members[:2] {
+		m.says(t, "Waits for all members")
+		if entries, _ := filepath.Glob(filepath.Join(m.dir, "data", "mysql")); len(entries) > 0 {
+			t.Errorf("member %d has a new database, although member 2 has data", m.number)
 		}
-		c.start(2)
-	})
-	step("the writer killed", func() {
-		w.longest = 0
-		w.writing()
-		time.Sleep(3 * time.Second)
-		c.members[0].cut()
-		time.Sleep(20 * time.Second)
-		w.ends()
-		t.Logf("MEASURED: %v without a write when the member is killed to which clients write", w.longest.Round(100*time.Millisecond))
-		c.start(0)
-	})
-	step("the writer stops in order", func() {
-		w.longest = 0
-		w.writing()
-		time.Sleep(3 * time.Second)
-		c.members[0].stop()
-		time.Sleep(5 * time.Second)
-		w.ends()
-		t.Logf("MEASURED: %v without a write when the member stops in order to which clients write", w.longest.Round(100*time.Millisecond))
-		c.start(0)
-	})
-	step("two of three killed", func() {
-		w.writing()
-		c.members[1].crash()
-		c.members[2].crash()
-		time.Sleep(5 * time.Second)
-		w.ends()
-	})
-	step("one member cut off", func() {
-		c.network.connect(0, "down")
-		eventually(t, func() error {
-			if c.members[0].ready() == nil {
-				return errors.New("a member without the others is ready")
-			}
-			return nil
-		})
-		w.writing()
-		time.Sleep(20 * time.Second)
-		before := len(w.answered)
-		w.ends()
-		if before == 0 {
-			t.Error("nobody writes")
+	}
+	c.start(t, 2)
+}
+
+func writerIsKilled(t *testing.T, c *cluster, w *writer) {
+	w.writing()
+	w.goesOn(t)
+	c.members[0].cut()
+	w.goesOn(t)
+	w.ends()
+	t.Logf("MEASURED: %v without a write when the member is killed to which clients write", w.longest.Round(100*time.Millisecond))
+	if w.longest > maxOutage {
+		t.Errorf("no write for %v, want at most %v", w.longest, maxOutage)
+	}
+	c.start(t, 0)
+}
+
+func writerStops(t *testing.T, c *cluster, w *writer) {
+	w.writing()
+	w.goesOn(t)
+	c.members[0].stop()
+	w.goesOn(t)
+	w.ends()
+	t.Logf("MEASURED: %v without a write when the member stops in order to which clients write", w.longest.Round(100*time.Millisecond))
+	if w.longest > maxOutage {
+		t.Errorf("no write for %v, want at most %v", w.longest, maxOutage)
+	}
+	c.start(t, 0)
+}
+
+// clientsLeaveTheLast checks that the clients of the last member are cut off when one before it, which
+// is not the first, is ready again.
+func clientsLeaveTheLast(t *testing.T, c *cluster, _ *writer) {
+	c.members[0].stop()
+	c.members[1].stop()
+	eventually(t, func() error { return c.sql("SELECT 1") })
+	query := func() chan error {
+		end := make(chan error, 1)
+		go func() {
+			_, err := c.client.exec(through("SELECT SLEEP(3000)")...)
+			end <- err
+		}()
+		return end
+	}
+	isCut := func(end chan error) {
+		t.Helper()
+		select {
+		case <-end:
+		case <-time.After(patience):
+			t.Error("a client stays with the last member")
 		}
-		c.network.connect(0, "up")
+	}
+	for _, first := range []int{1, 0} {
+		end := query()
+		eventually(t, func() error { return c.sql("SELECT 1") })
+		select {
+		case err := <-end:
+			t.Fatalf("the query ended by itself: %v", err)
+		default:
+		}
+		c.start(t, first)
+		eventually(t, c.members[first].ready)
+		isCut(end)
+	}
+}
+
+// twoAreKilled checks that a member that has lost the majority finds the others again.
+func twoAreKilled(t *testing.T, c *cluster, w *writer) {
+	w.writing()
+	w.goesOn(t)
+	c.members[1].crash()
+	c.members[2].crash()
+	time.Sleep(5 * time.Second)
+	w.ends()
+}
+
+func memberIsCutOff(t *testing.T, c *cluster, w *writer) {
+	w.writing()
+	w.goesOn(t)
+	c.network.connect(t, 0, "down")
+	eventually(t, func() error {
+		if c.members[0].ready() == nil {
+			return errors.New("a member without the others is ready")
+		}
+		return nil
 	})
+	w.goesOn(t)
+	w.ends()
+	t.Logf("MEASURED: %v without a write when the network of the member is cut to which clients write", w.longest.Round(100*time.Millisecond))
+	c.network.connect(t, 0, "up")
+}
+
+// copyIsCut kills the joiner while it gets a copy, and then the donor. The half copy is never taken for
+// data.
+func copyIsCut(t *testing.T, c *cluster, w *writer) {
+	m := c.members[1]
+	m.cut()
+	m.loses(t)
+	copies := func() error {
+		_, err := os.Stat(filepath.Join(m.dir, "data", ".sst"))
+		return err
+	}
+	m.start(t)
+	eventually(t, copies)
+	m.cut()
+	m.forget(t)
+	m.start(t)
+	m.says(t, "has partial")
+	eventually(t, copies)
+	w.writing()
+	c.members[2].crash()
+	w.goesOn(t)
+	w.ends()
+}
+
+func anyAreKilled(t *testing.T, c *cluster, w *writer) {
 	seed := rand.Uint64()
 	chance := rand.New(rand.NewPCG(seed, 0))
 	t.Logf("seed %d", seed)
-	step("killed at any moment", func() {
-		w.writing()
-		for range 12 {
-			time.Sleep(time.Duration(chance.IntN(12000)) * time.Millisecond)
-			for _, i := range chance.Perm(3)[:1+chance.IntN(3)] {
-				c.members[i].crash()
-			}
+	w.writing()
+	for range 12 {
+		time.Sleep(time.Duration(chance.IntN(12000)) * time.Millisecond)
+		for _, i := range chance.Perm(3)[:1+chance.IntN(3)] {
+			c.members[i].crash()
 		}
-		w.ends()
+	}
+	w.ends()
+}
+
+// membersLeave goes from three members to one, which writes, and back to three with the old volumes.
+func membersLeave(t *testing.T, c *cluster, w *writer) {
+	c.members[2].stop()
+	c.members[1].stop()
+	eventually(t, c.members[0].ready)
+	c.members[0].stop()
+	c.shape(t, 1)
+	c.start(t, 0)
+	const alone = 1000000
+	eventually(t, func() error {
+		_, err := c.members[0].query(fmt.Sprintf("INSERT IGNORE INTO kept.numbers VALUES (%d)", alone))
+		return err
 	})
-	step("three, one, three", func() {
-		c.members[2].stop()
-		c.members[1].stop()
-		eventually(t, func() error {
-			_, err := c.members[0].exec("test", "-e", "/var/lib/mysql/alone")
-			return err
-		})
-		c.members[0].stop()
-		c.shape(1)
-		c.start(0)
-		eventually(t, func() error {
-			_, err := c.members[0].query("INSERT IGNORE INTO kept.numbers VALUES (1000000)")
-			return err
-		})
-		w.answered = append(w.answered, 1000000)
-		c.members[0].stop()
-		c.shape(3)
-		c.start(all...) // the others have their old volumes
+	w.add(alone, 0)
+	c.grows(t)
+}
+
+// historyIsChosen gives a member data of another history. All wait, and say with which command to go on.
+func historyIsChosen(t *testing.T, c *cluster, _ *writer) {
+	c.each((*member).stop)
+	state := filepath.Join(c.members[2].dir, "data", "grastate.dat")
+	content, err := os.ReadFile(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := regexp.MustCompile(`uuid: .*`).ReplaceAll(content, []byte("uuid:    aaaaaaaa-0000-11f0-8000-000000000001"))
+	if err := os.WriteFile(state, other, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range c.members {
+		m.forget(t)
+	}
+	c.start(t, 0, 1, 2)
+	for _, m := range c.members {
+		m.says(t, "different data")
+	}
+	c.members[0].follows(t, "different data")
+	c.members[2].follows(t, "would be lost")
+	// Member 1 may have stopped later than member 0.
+	eventually(t, func() error {
+		if c.members[1].ready() != nil && !strings.Contains(c.members[1].said(), "would be lost") {
+			return errors.New("member 1 neither joins nor says why")
+		}
+		return nil
 	})
-	step("two histories", func() {
-		c.each((*member).stop)
-		state := filepath.Join(c.members[2].dir, "data", "grastate.dat")
-		content, err := os.ReadFile(state)
-		if err != nil {
-			t.Fatal(err)
+	if c.members[1].ready() != nil {
+		c.members[1].follows(t, "would be lost")
+	}
+}
+
+// memberIsBehind makes two members begin without the third, which has more data of the same history. When
+// it comes back, it does not take the new data for the continuation of its own.
+func memberIsBehind(t *testing.T, c *cluster, w *writer) {
+	const lost = 2000000
+	c.members[0].stop()
+	c.members[1].stop()
+	for _, m := range c.members {
+		m.forget(t)
+	}
+	if _, err := c.members[2].query(fmt.Sprintf("INSERT INTO kept.numbers VALUES (%d)", lost)); err != nil {
+		t.Fatal(err)
+	}
+	c.members[2].cut()
+	c.start(t, 0, 1)
+	c.members[1].follows(t, "have lost their data for good")
+	eventually(t, c.members[0].ready) // it stopped first, so that it has nothing else
+	w.writing()
+	for range 5 {
+		w.goesOn(t)
+	}
+	w.ends()
+	c.start(t, 2)
+	c.members[2].follows(t, "would be lost")
+	eventually(t, c.members[2].ready)
+	got, err := c.members[2].query(fmt.Sprintf("SELECT n FROM kept.numbers WHERE n = %d", lost))
+	if err != nil || strings.TrimSpace(got) != "" {
+		t.Errorf("the member still has %q, %v", got, err)
+	}
+}
+
+// command matches the command of a message of a member.
+var command = regexp.MustCompile(`kubectl -n openstack exec mariadb-server-\d -c server -- sh -c '(.*)'`)
+
+// says waits until a member's log has a text.
+func (m *member) says(t *testing.T, want string) {
+	t.Helper()
+	eventually(t, func() error {
+		if said := m.said(); !strings.Contains(said, want) {
+			return fmt.Errorf("member %d does not say %q:\n%s", m.number, want, said)
 		}
-		other := regexp.MustCompile(`uuid: .*`).ReplaceAll(content, []byte("uuid:    aaaaaaaa-0000-11f0-8000-000000000001"))
-		if err := os.WriteFile(state, other, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		c.each((*member).forget)
-		c.start(all...)
-		command := regexp.MustCompile(`kubectl -n openstack exec mariadb-server-\d -c server -- sh -c '(.*)'`)
-		says := func(m *member, want string) string {
-			var found []string
-			eventually(t, func() error {
-				if found = command.FindStringSubmatch(m.said()); found == nil || !strings.Contains(m.said(), want) {
-					return fmt.Errorf("member %d says:\n%s", m.number, m.said())
-				}
-				return nil
-			})
-			return found[1]
-		}
-		begin := says(c.members[0], "different data")
-		says(c.members[1], "different data")
-		says(c.members[2], "different data")
-		c.members[2].forget()
-		if _, err := c.members[0].exec("sh", "-c", begin); err != nil {
-			t.Fatal(err)
-		}
-		discard := says(c.members[2], "would be lost")
-		if err := c.members[2].ready(); err == nil {
-			t.Error("a member of another history is ready")
-		}
-		if _, err := c.members[2].exec("sh", "-c", discard); err != nil {
-			t.Fatal(err)
-		}
+		return nil
 	})
 }
 
-// saysWaits returns an error until members say that they wait for others.
-func saysWaits(members ...*member) error {
-	for _, m := range members {
-		if !strings.Contains(m.said(), "Waits for all members") {
-			return fmt.Errorf("member %d does not wait:\n%s", m.number, m.said())
+// follows runs the command of a message in the member's log. Without it, the member does not get ready.
+func (m *member) follows(t *testing.T, message string) {
+	t.Helper()
+	m.says(t, message)
+	if m.ready() == nil {
+		t.Errorf("member %d is ready before its command %q", m.number, message)
+	}
+	for line := range strings.Lines(m.said()) {
+		if found := command.FindStringSubmatch(line); found != nil && strings.Contains(line, message) {
+			if _, err := m.exec("sh", "-c", found[1]); err != nil {
+				t.Fatal(err)
+			}
+			return
 		}
 	}
-	return nil
+	t.Fatalf("member %d names no command:\n%s", m.number, m.said())
 }

@@ -1,5 +1,5 @@
-# Runs the proxy. When it is told to stop, connections may end by themselves; OpenStack's do within
-# seconds.
+# Runs the proxy. When it is told to stop, statements may end: it closes what is still connected after
+# the time in its configuration.
 ulimit -S -n 65535 2> /dev/null || ulimit -S -n "$(ulimit -H -n)"
 haproxy -db -f /etc/haproxy/haproxy.cfg &
 proxy=$!
