@@ -111,6 +111,7 @@ test-real: devcluster images ## run all tests on real nodes, with real OpenStack
 	@$(MAKE) --no-print-directory -j2 test-nodes test-cloud
 	@$(MAKE) --no-print-directory test-services
 	@$(MAKE) --no-print-directory test-members
+	@$(MAKE) --no-print-directory test-state
 
 # test-services starts what is in the images that are not named here.
 test-nodes: devcluster images
@@ -123,6 +124,9 @@ test-cloud: build images
 
 test-services: build images
 	KOLLA_REAL=1 go test -count=1 -v -timeout 80m -run "TestServices|TestOVNCluster|TestShapes" ./internal/dev/realcloud
+
+test-state: build devcluster images ## break services that keep state on real nodes, while clients write (as root)
+	KOLLA_REAL=1 go test -count=1 -v -timeout 150m -run TestState ./internal/dev/realcloud
 
 # TEMPEST chooses tests of Tempest: empty, those that the interop guideline requires; all; or a regular
 # expression. TEMPEST_CLUSTER is the directory of a cluster whose cloud runs already. TEMPEST_HOLD keeps the cloud.

@@ -64,7 +64,13 @@ func (c *cloud) control(t *testing.T, database string, member int, command strin
 // inPod returns a command in a pod. The command may fail.
 func (c *cloud) inPod(t *testing.T, pod string, argv ...string) *exec.Cmd {
 	t.Helper()
-	args := append([]string{"kubectl", "-dir", c.cluster.Dir(), "--kubeconfig", c.cluster.Kubeconfig(), "-n", namespace, "exec", pod, "--"}, argv...)
+	return c.mayFail(t, append([]string{"exec", pod, "--"}, argv...)...)
+}
+
+// mayFail returns a command of kubectl. The command may fail.
+func (c *cloud) mayFail(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	args = append([]string{"kubectl", "-dir", c.cluster.Dir(), "--kubeconfig", c.cluster.Kubeconfig(), "-n", namespace}, args...)
 	return exec.CommandContext(t.Context(), filepath.Join(c.root, "bin", "kolla-devcluster"), args...)
 }
 
@@ -255,7 +261,7 @@ done`
 func memberJoinsAgain(t *testing.T, c *cloud) {
 	before := c.awaitMembers(t, 3)
 	for database := range ovnDatabases {
-		c.loseVolume(t, database, 1)
+		c.loseVolume(t, "ovn-"+database, 1)
 	}
 	began := time.Now()
 	c.kubectl(t, "delete", "pods", "ovn-nb-1", "ovn-sb-1")
@@ -269,9 +275,9 @@ func memberJoinsAgain(t *testing.T, c *cloud) {
 }
 
 // loseVolume deletes the volume of a member when its pod is gone.
-func (c *cloud) loseVolume(t *testing.T, database string, member int) {
+func (c *cloud) loseVolume(t *testing.T, workload string, member int) {
 	t.Helper()
-	c.kubectl(t, "delete", "pvc", fmt.Sprintf("data-ovn-%s-%d", database, member), "--wait=false")
+	c.kubectl(t, "delete", "pvc", fmt.Sprintf("data-%s-%d", workload, member), "--wait=false")
 }
 
 // awaitReplicas waits for all pods of the databases.
