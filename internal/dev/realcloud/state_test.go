@@ -262,11 +262,14 @@ func databaseKeeps(t *testing.T, c *cloud, answered []string) {
 	}
 }
 
+// killServer kills the server in the container of a member.
+const killServer = `kill -KILL $(grep -lx mariadbd /proc/[0-9]*/comm | cut -d/ -f3)`
+
 // killServers kills the servers of members. Kubernetes starts their containers again.
 func (c *cloud) killServers(t *testing.T, members ...int) {
 	t.Helper()
 	for _, i := range members {
-		c.kubectl(t, "exec", fmt.Sprintf("mariadb-server-%d", i), "-c", "server", "--", "sh", "-c", `kill -KILL "$(cat /run/mysqld/mysqld.pid)"`)
+		c.kubectl(t, "exec", fmt.Sprintf("mariadb-server-%d", i), "-c", "server", "--", "sh", "-c", killServer)
 	}
 	time.Sleep(10 * time.Second) // until the others notice
 }
@@ -277,15 +280,15 @@ func joinerIsKilled(t *testing.T, c *cloud) {
 	c.loseVolume(t, "mariadb-server", 1)
 	c.kubectl(t, "delete", "pod", pod)
 	eventually(t, func() error {
-		if r := finish(t, c.inPod(t, pod, "test", "-d", "/var/lib/mysql/.sst")); r.code != 0 {
-			return fmt.Errorf("%s gets no copy: %s", pod, r.out)
+		if r := finish(t, c.inPod(t, pod, "true")); r.code != 0 {
+			return fmt.Errorf("%s does not run: %s", pod, r.out)
 		}
 		return nil
 	})
-	c.kubectl(t, "delete", "pod", pod, "--grace-period=0", "--force")
+	r := finish(t, c.inPod(t, pod, "timeout", "300", "sh", "-c", "until test -d /var/lib/mysql/.sst; do sleep 0.1; done; "+killServer))
 	eventually(t, func() error {
-		if r := finish(t, c.mayFail(t, "logs", pod, "-c", "server")); !strings.Contains(r.out, "has partial") {
-			return fmt.Errorf("%s does not say that its copy is not complete:\n%s", pod, r.out)
+		if said := finish(t, c.mayFail(t, "logs", pod, "-c", "server")); !strings.Contains(said.out, "has partial") {
+			return fmt.Errorf("%s does not say that its copy is not complete:\n%s\nthe command that killed it: %s", pod, said.out, r.out)
 		}
 		return nil
 	})
