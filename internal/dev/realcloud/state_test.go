@@ -265,13 +265,28 @@ func databaseKeeps(t *testing.T, c *cloud, answered []string) {
 // killServer kills the server in the container of a member.
 const killServer = `kill -KILL $(grep -lx mariadbd /proc/[0-9]*/comm | cut -d/ -f3)`
 
-// killServers kills the servers of members. Kubernetes starts their containers again.
+// killServers kills the servers of members, and waits until Kubernetes has started their containers again.
 func (c *cloud) killServers(t *testing.T, members ...int) {
 	t.Helper()
-	for _, i := range members {
-		c.kubectl(t, "exec", fmt.Sprintf("mariadb-server-%d", i), "-c", "server", "--", "sh", "-c", killServer)
+	restarts := func(pod string) string {
+		return c.kubectl(t, "get", "pod", pod, "-o", "jsonpath={.metadata.uid} {.status.containerStatuses[0].restartCount}")
 	}
-	time.Sleep(10 * time.Second) // until the others notice
+	before := map[string]string{}
+	for _, i := range members {
+		pod := fmt.Sprintf("mariadb-server-%d", i)
+		before[pod] = restarts(pod)
+	}
+	for pod := range before {
+		_ = finish(t, c.inPod(t, pod, "sh", "-c", killServer)) // the command may end with its container
+	}
+	for pod, had := range before {
+		eventually(t, func() error {
+			if restarts(pod) == had {
+				return fmt.Errorf("%s was not killed", pod)
+			}
+			return nil
+		})
+	}
 }
 
 // joinerIsKilled takes the volume of a member, and kills the member while it gets a copy of the data.
