@@ -3,9 +3,14 @@ variable "release" {
   type = string
 }
 
+variable "distro" {
+  type    = string
+  default = "debian-bookworm"
+}
+
 cloud "galera" {
   release = var.release
-  distro  = "debian-bookworm"
+  distro  = var.distro
 }
 
 role "control" {
