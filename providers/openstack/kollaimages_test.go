@@ -104,7 +104,7 @@ func TestKollaImages(t *testing.T) {
 		if distros := facts.Distributions[release]; !slices.Contains(distros, schema.DistroOf(release)) {
 			t.Errorf("%s: the default is %s; Kolla publishes only images of %q", release, schema.DistroOf(release), distros)
 		}
-		for _, dir := range []string{"testdata/base", "testdata/images", "testdata/stacks", "testdata/servers"} {
+		for _, dir := range []string{"testdata/base", "testdata/images", "testdata/stacks", "testdata/servers", "testdata/state"} {
 			config := inRelease(t, dir, release)
 			for _, o := range render(t, config, openstack.Offline()) {
 				facts.checkModules(t, release, o)

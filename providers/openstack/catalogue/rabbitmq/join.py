@@ -1,0 +1,144 @@
+"""Decides how a member of a cluster starts: with its data, as the first one of a new cluster, or as
+a new one of the cluster that runs.
+
+RabbitMQ's own discovery begins another cluster when it has waited for long enough. Then there are
+two, and clients see one or the other. So a member without data begins a cluster only if it is the
+first one, and all others have said that they have no data either. Otherwise it waits for a member
+that runs. A member that stops while it joins has no data: the next start joins again.
+"""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+HOME = os.environ["HOME"]
+MEMBERS = os.environ["MEMBERS"].split()  # host names, the first member first
+AMQP, ASK = int(os.environ["AMQP_PORT"]), int(os.environ["ASK_PORT"])
+OWN = next(host for host in MEMBERS if host.split(".")[0] == os.uname().nodename)
+OTHERS = [host for host in MEMBERS if host != OWN]
+EMPTY = b"no data\n"
+
+DATA = f"{HOME}/mnesia/rabbit@{OWN}"
+JOINING = f"{HOME}/joining"  # the host name of the member that is joined
+BEGINS = f"{HOME}/begins"
+STREAMS = f"{HOME}/streams-missing"
+PEERS = f"{HOME}/conf.d/peers.conf"
+
+# Whether a member works and has settled (see member.sh), whether it has Khepri, and the members.
+STATE = """{rabbit:is_running() andalso not lists:any(fun(F) -> filelib:is_file(filename:join(os:getenv("HOME"), F)) end, ["begins", "joining"]),
+ rabbit_feature_flags:is_enabled(khepri_db, non_blocking), rabbit_nodes:list_members()}."""
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(path + ".new", path)
+
+
+def remove(*paths):
+    for path in paths:
+        if os.path.exists(path):
+            os.remove(path)
+
+
+def has_data():
+    if os.path.exists(JOINING):
+        for path in (DATA, DATA + "-plugins-expand", DATA + "-feature_flags"):
+            if os.path.isdir(path):
+                shutil.rmtree(path)
+            else:
+                remove(path)
+        remove(JOINING)
+    return os.path.isdir(DATA) and len(os.listdir(DATA)) > 0
+
+
+def answer(connections):
+    """Tells whoever asks that this member has no data."""
+    while True:
+        connection, _ = connections.accept()
+        with connection:
+            connection.sendall(EMPTY)
+
+
+def connects(host, port):
+    try:
+        return socket.create_connection((host, port), timeout=3)
+    except OSError:
+        return None
+
+
+def is_empty(host):
+    connection = connects(host, ASK)
+    if not connection:
+        return False
+    with connection:
+        try:
+            return connection.recv(len(EMPTY)) == EMPTY
+        except OSError:
+            return False
+
+
+def rabbitmqctl(host, *args):
+    return subprocess.run(["rabbitmqctl", "-n", f"rabbit@{host}", *args], capture_output=True, text=True, check=False)
+
+
+def joins(host):
+    """Prepares to join a member, and reports whether the member works."""
+    connection = connects(host, AMQP)
+    if not connection:
+        return False
+    connection.close()
+    state = rabbitmqctl(host, "eval", STATE)
+    found = re.match(r"\{true,\s*(\w+),", state.stdout)
+    if not found:
+        print(f"{host} is not ready: {(state.stdout + state.stderr).strip()}", flush=True)
+        return False
+    # Mnesia refuses a member that it knows without its data. Khepri takes it back, with its queues.
+    if found[1] != "true" and f"rabbit@{OWN}" in re.findall(r"rabbit@[\w.-]+", state.stdout):
+        forgotten = rabbitmqctl(host, "forget_cluster_node", f"rabbit@{OWN}")
+        print((forgotten.stdout + forgotten.stderr).strip(), flush=True)
+        if forgotten.returncode:
+            return False
+    names = "".join(f"cluster_formation.classic_config.nodes.{i} = rabbit@{h}\n" for i, h in enumerate((host, OWN), 1))
+    write(PEERS, names)
+    write(STREAMS, "")
+    write(JOINING, host)
+    print(f"joins {host}", flush=True)
+    return True
+
+
+def main():
+    remove(PEERS)
+    os.makedirs(os.path.dirname(PEERS), exist_ok=True)
+    if has_data():
+        print("goes on with its data", flush=True)
+        return
+    family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
+    connections = socket.create_server(("", ASK), family=family, dualstack_ipv6=family == socket.AF_INET6)
+    threading.Thread(target=answer, args=(connections,), daemon=True).start()
+    said = None
+    while True:
+        if any(joins(host) for host in OTHERS):
+            return
+        silent = [host for host in OTHERS if not is_empty(host)]
+        if not silent and OWN == MEMBERS[0]:
+            write(BEGINS, "")
+            print("begins the cluster", flush=True)
+            return
+        waits = "waits for a member that runs" + (", or the word of " + ", ".join(silent) if silent else "")
+        if waits != said:
+            print(waits, flush=True)
+            said = waits
+        time.sleep(2)
+
+
+try:
+    main()
+except OSError as e:
+    sys.exit(f"cannot find out how to start: {e}")

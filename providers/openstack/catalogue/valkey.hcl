@@ -1,0 +1,157 @@
+# Valkey: a primary, replicas that have copies of its data, and sentinels that make a replica the
+# primary when the primary is gone. Clients ask a sentinel where the primary is. A replica joins by
+# being started. A restart costs nothing; the loss of a primary's node costs the writes of its last
+# moments, and seconds.
+definition "valkey" {
+  description = "Locks and short-lived data, kept in several places"
+
+  port "valkey" {
+    number = 6379
+  }
+
+  port "sentinel" {
+    number = 26379
+  }
+
+  secret "password" {}
+
+  locals {
+    primary   = "kolla"
+    sentinels = [for member in self.members.sentinel : "${member}:${port.sentinel}"]
+    quorum    = floor(length(self.members.sentinel) / 2) + 1
+    env = {
+      HOME          = "/tmp"
+      PRIMARY       = local.primary
+      SERVERS       = join(" ", self.members.server)
+      SENTINELS     = join(" ", self.members.sentinel)
+      QUORUM        = local.quorum
+      PORT          = port.valkey
+      SENTINEL_PORT = port.sentinel
+    }
+  }
+
+  config "valkey.conf" {
+    format  = "raw"
+    path    = "/etc/valkey/valkey.conf"
+    content = <<-CONF
+      bind * -::*
+      protected-mode no
+      port ${port.valkey}
+      dir /var/lib/valkey
+      appendonly yes
+      requirepass ${secret.password.value}
+      masterauth ${secret.password.value}
+      # A primary without a replica takes no writes: nobody would have them after it.
+      min-replicas-to-write 1
+      min-replicas-max-lag 10
+    CONF
+  }
+
+  # The sentinel changes a copy of this file.
+  config "sentinel.conf" {
+    format  = "raw"
+    path    = "/etc/valkey/sentinel.conf"
+    content = <<-CONF
+      bind * -::*
+      protected-mode no
+      port ${port.sentinel}
+      dir /var/lib/valkey
+      sentinel resolve-hostnames yes
+      sentinel announce-hostnames yes
+      sentinel monitor ${local.primary} @PRIMARY@ ${port.valkey} ${local.quorum}
+      sentinel auth-pass ${local.primary} ${secret.password.value}
+      sentinel down-after-milliseconds ${local.primary} 5000
+      sentinel failover-timeout ${local.primary} 15000
+      sentinel parallel-syncs ${local.primary} 1
+    CONF
+  }
+
+  workload "server" {
+    kind         = "StatefulSet"
+    image        = "valkey-server"
+    user         = 42494
+    replicas     = 3
+    spread       = "required" # a node that is lost takes one copy
+    command      = ["sh", "-ec", file("${path.module}/valkey/server.sh")]
+    ports        = ["valkey"]
+    config       = ["valkey.conf"]
+    env          = local.env
+    grace_period = 60
+
+    claim "data" {
+      path = "/var/lib/valkey"
+      size = "5Gi"
+    }
+
+    resources {
+      requests = { cpu = "50m", memory = "64Mi" }
+      limits   = { memory = "1Gi" }
+    }
+
+    mount "password" {
+      path = "/run/secrets/password"
+    }
+
+    # It waits for the word of the sentinels.
+    startup {
+      period  = 2
+      retries = 450
+    }
+
+    ready {
+      exec = ["sh", "-ec", file("${path.module}/valkey/ready.sh")]
+    }
+
+    lifecycle {
+      precondition {
+        condition     = self.replicas == 0 || self.replicas >= 3
+        error_message = "With fewer than three sentinels, none of them can make a replica the primary when a node is gone. Run three of \"${self.name}\" or more."
+      }
+    }
+  }
+
+  workload "sentinel" {
+    kind     = "StatefulSet"
+    image    = "valkey-sentinel"
+    user     = 42494
+    replicas = 3
+    spread   = "required"
+    command  = ["sh", "-ec", file("${path.module}/valkey/sentinel.sh")]
+    ports    = ["sentinel"]
+    config   = ["sentinel.conf"]
+    env      = local.env
+
+    claim "data" {
+      path = "/var/lib/valkey"
+      size = "1Gi"
+    }
+
+    resources {
+      requests = { cpu = "20m", memory = "32Mi" }
+      limits   = { memory = "128Mi" }
+    }
+
+    startup {
+      period  = 2
+      retries = 450
+    }
+
+    ready {
+      tcp = "sentinel"
+    }
+  }
+
+  # Any sentinel answers here who the primary is.
+  output "sentinel" { value = "${self.ports.sentinel.host}:${port.sentinel}" }
+
+  # The password of the servers. Sentinels have none.
+  output "password" { value = secret.password.value }
+
+  # The name by which the sentinels know the primary.
+  output "primary" { value = local.primary }
+
+  # For clients with tooz, such as [coordination] of Cinder. It asks one sentinel after the other.
+  output "coordination_url" {
+    value = "redis://:${secret.password.value}@${local.sentinels[0]}?sentinel=${local.primary}${join("", [for s in slice(local.sentinels, 1, length(local.sentinels)) : "&sentinel_fallback=${s}"])}"
+  }
+}
