@@ -249,7 +249,9 @@ func (p *pod) start(s shape) {
 				if err == nil {
 					err = cmd.Wait()
 				}
-				p.exit = cmd.ProcessState.ExitCode()
+				p.mu.Lock()
+				p.running, p.exit = nil, cmd.ProcessState.ExitCode()
+				p.mu.Unlock()
 				if !main && err == nil {
 					break
 				}

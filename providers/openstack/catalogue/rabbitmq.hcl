@@ -15,7 +15,7 @@ definition "rabbitmq" {
     type        = string
     default     = "1300MB"
     nullable    = false
-    description = "Memory from which on publishers have to wait, such as 4GB. Keep it below two thirds of the memory limit of the workload server."
+    description = "Memory from which on publishers wait, such as 4GB. Keep it below two thirds of the memory limit of workload server."
 
     validation {
       condition     = can(regex("^[1-9][0-9]*(MB|GB|MiB|GiB)$", input.memory_high_watermark))
@@ -40,8 +40,13 @@ definition "rabbitmq" {
     # Clients turn to the next member themselves, when theirs is away. With one address for all,
     # a third of their attempts would go to a node without power until Kubernetes misses it.
     hosts = local.clustered ? self.members.server : [self.host]
-    member_ports = local.clustered ? ["epmd", "distribution", "member"] : []
-    leave        = { namespace = self.namespace, service = self.name, member = "${self.name}-server-N.${self.name}-server.${self.namespace}" }
+    leave = {
+      namespace = self.namespace
+      service   = self.name
+      member    = "${self.name}-server-N.${self.name}-server.${self.namespace}"
+    }
+    member  = ["sh", "-ec", file("${path.module}/rabbitmq/member.sh"), "member", file("${path.module}/rabbitmq/join.py")]
+    command = local.clustered ? local.member : ["sh", "-c", local.many_files, "sh", "rabbitmq-server"]
 
     cluster_settings = {
       # Members without data get the names of the nodes from join.py.
@@ -57,9 +62,7 @@ definition "rabbitmq" {
     cluster_env = {
       MEMBERS               = join(" ", self.members.server)
       AMQP_PORT             = port.amqp
-      ASK_PORT              = local.clustered ? port.member : 0
-      RABBITMQ_DIST_PORT    = local.clustered ? port.distribution : 0
-      ERL_EPMD_PORT         = local.clustered ? port.epmd : 0
+      ASK_PORT              = 4370 # beside 4369 and 25672, which also only members use
       RABBITMQ_CONFIG_FILES = "/var/lib/rabbitmq/conf.d" # written by join.py
       PATIENCE              = 60                         # seconds for which a member that stops waits for the others
     }
@@ -67,23 +70,6 @@ definition "rabbitmq" {
 
   port "amqp" {
     number = 5672
-  }
-
-  # By these ports members find each other, and by which they speak.
-  port "epmd" {
-    enabled = local.clustered
-    number  = 4369
-  }
-
-  port "distribution" {
-    enabled = local.clustered
-    number  = 25672
-  }
-
-  # Here a member without data says so.
-  port "member" {
-    enabled = local.clustered
-    number  = 4370
   }
 
   port "metrics" {
@@ -162,8 +148,8 @@ definition "rabbitmq" {
     spread       = local.clustered ? "required" : "preferred" # a node that is lost takes one member
     scale_down   = templatefile("${path.module}/rabbitmq/leave.txt.tmpl", local.leave)
     user         = 42439
-    command      = local.clustered ? ["sh", "-ec", file("${path.module}/rabbitmq/member.sh"), "member", file("${path.module}/rabbitmq/join.py")] : ["sh", "-c", local.many_files, "sh", "rabbitmq-server"]
-    ports        = concat(["amqp", "metrics", "management"], local.member_ports)
+    command      = local.command
+    ports        = ["amqp", "metrics", "management"]
     config       = ["rabbitmq.conf", "enabled_plugins", "definitions.json"]
     writable     = ["/var/log/rabbitmq"]
     grace_period = local.clustered ? 300 : 120
@@ -217,7 +203,10 @@ definition "rabbitmq" {
     lifecycle {
       precondition {
         condition     = contains([0, 1, 3, 5], self.replicas)
-        error_message = "A cluster of RabbitMQ goes on while more than half of its members run. \"${self.name}\" with an even number of them outlives the loss of no more members than with one fewer. Run one, three or five."
+        error_message = join(" ", [
+          "A cluster of RabbitMQ goes on while more than half of its members run. With an even number of them,",
+          "\"${self.name}\" outlives the loss of no more members than with one fewer. Run one, three or five.",
+        ])
       }
     }
   }

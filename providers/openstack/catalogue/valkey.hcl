@@ -19,6 +19,14 @@ definition "valkey" {
     primary   = "kolla"
     sentinels = [for member in self.members.sentinel : "${member}:${port.sentinel}"]
     quorum    = floor(length(self.members.sentinel) / 2) + 1
+    fallbacks = join("", [for n, s in local.sentinels : "&sentinel_fallback=${s}" if n > 0])
+    settings = {
+      primary       = local.primary
+      port          = port.valkey
+      sentinel_port = port.sentinel
+      quorum        = local.quorum
+      password      = secret.password.value
+    }
     env = {
       HOME          = "/tmp"
       PRIMARY       = local.primary
@@ -33,37 +41,14 @@ definition "valkey" {
   config "valkey.conf" {
     format  = "raw"
     path    = "/etc/valkey/valkey.conf"
-    content = <<-CONF
-      bind * -::*
-      protected-mode no
-      port ${port.valkey}
-      dir /var/lib/valkey
-      appendonly yes
-      requirepass ${secret.password.value}
-      masterauth ${secret.password.value}
-      # A primary without a replica takes no writes: nobody would have them after it.
-      min-replicas-to-write 1
-      min-replicas-max-lag 10
-    CONF
+    content = templatefile("${path.module}/valkey/valkey.conf.tmpl", local.settings)
   }
 
   # The sentinel changes a copy of this file.
   config "sentinel.conf" {
     format  = "raw"
     path    = "/etc/valkey/sentinel.conf"
-    content = <<-CONF
-      bind * -::*
-      protected-mode no
-      port ${port.sentinel}
-      dir /var/lib/valkey
-      sentinel resolve-hostnames yes
-      sentinel announce-hostnames yes
-      sentinel monitor ${local.primary} @PRIMARY@ ${port.valkey} ${local.quorum}
-      sentinel auth-pass ${local.primary} ${secret.password.value}
-      sentinel down-after-milliseconds ${local.primary} 5000
-      sentinel failover-timeout ${local.primary} 15000
-      sentinel parallel-syncs ${local.primary} 1
-    CONF
+    content = templatefile("${path.module}/valkey/sentinel.conf.tmpl", local.settings)
   }
 
   workload "server" {
@@ -105,7 +90,10 @@ definition "valkey" {
     lifecycle {
       precondition {
         condition     = self.replicas == 0 || self.replicas >= 3
-        error_message = "With fewer than three sentinels, none of them can make a replica the primary when a node is gone. Run three of \"${self.name}\" or more."
+        error_message = join(" ", [
+          "With fewer than three sentinels, none of them can make a replica the primary when a node is gone.",
+          "Run three of \"${self.name}\" or more.",
+        ])
       }
     }
   }
@@ -152,6 +140,6 @@ definition "valkey" {
 
   # For clients with tooz, such as [coordination] of Cinder. It asks one sentinel after the other.
   output "coordination_url" {
-    value = "redis://:${secret.password.value}@${local.sentinels[0]}?sentinel=${local.primary}${join("", [for s in slice(local.sentinels, 1, length(local.sentinels)) : "&sentinel_fallback=${s}"])}"
+    value = "redis://:${secret.password.value}@${try(local.sentinels[0], "")}?sentinel=${local.primary}${local.fallbacks}"
   }
 }

@@ -34,6 +34,16 @@ STATE = """{rabbit:is_running() andalso not lists:any(fun(F) -> filelib:is_file(
  rabbit_feature_flags:is_enabled(khepri_db, non_blocking), rabbit_nodes:list_members()}."""
 
 
+said = set()
+
+
+def say(text):
+    """Prints a text once: waiting takes long."""
+    if text not in said:
+        print(text, flush=True)
+        said.add(text)
+
+
 def write(path, text):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path + ".new", "w", encoding="utf-8") as file:
@@ -97,7 +107,7 @@ def joins(host):
     state = rabbitmqctl(host, "eval", STATE)
     found = re.match(r"\{true,\s*(\w+),", state.stdout)
     if not found:
-        print(f"{host} is not ready: {(state.stdout + state.stderr).strip()}", flush=True)
+        say(f"{host} is not ready: {(state.stdout + state.stderr).strip()}")
         return False
     # Mnesia refuses a member that it knows without its data. Khepri takes it back, with its queues.
     if found[1] != "true" and f"rabbit@{OWN}" in re.findall(r"rabbit@[\w.-]+", state.stdout):
@@ -106,6 +116,7 @@ def joins(host):
         if forgotten.returncode:
             return False
     names = "".join(f"cluster_formation.classic_config.nodes.{i} = rabbit@{h}\n" for i, h in enumerate((host, OWN), 1))
+    remove(BEGINS)
     write(PEERS, names)
     write(STREAMS, "")
     write(JOINING, host)
@@ -122,7 +133,6 @@ def main():
     family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
     connections = socket.create_server(("", ASK), family=family, dualstack_ipv6=family == socket.AF_INET6)
     threading.Thread(target=answer, args=(connections,), daemon=True).start()
-    said = None
     while True:
         if any(joins(host) for host in OTHERS):
             return
@@ -131,10 +141,7 @@ def main():
             write(BEGINS, "")
             print("begins the cluster", flush=True)
             return
-        waits = "waits for a member that runs" + (", or the word of " + ", ".join(silent) if silent else "")
-        if waits != said:
-            print(waits, flush=True)
-            said = waits
+        say("waits for a member that runs" + (", or the word of " + ", ".join(silent) if silent else ""))
         time.sleep(2)
 
 

@@ -21,6 +21,7 @@ run() {
 # Before a member stops, others lead its queues, once enough of them have a copy of each.
 stop() {
   trap '' TERM
+  stopped=true
   if [ -n "$server" ]; then
     rabbitmq-upgrade await_online_quorum_plus_one -t "$PATIENCE" || true
     rabbitmq-upgrade drain || true
@@ -32,7 +33,9 @@ stop() {
 # if they are asked. Of others, settle checks that they are in the cluster that they were to join. They
 # get copies of the streams that are there. Quorum queues come by themselves.
 settle() {
-  rabbitmqctl --quiet await_startup --timeout 86400
+  until sleep 3 && rabbitmqctl --quiet await_startup --timeout 600 2> /dev/null; do
+    kill -0 "$1" 2> /dev/null || return 0
+  done
   if [ -e "$HOME/begins" ]; then
     rabbitmqctl --quiet enable_feature_flag --opt-in khepri_db || echo "Goes on without Khepri." >&2
     rm "$HOME/begins"
@@ -64,9 +67,10 @@ settle() {
 }
 
 server=
+stopped=
 trap stop TERM
 run python3 -c "$1"
-[ "$status" = 0 ] || exit "$status"
+[ "$status" = 0 ] && [ -z "$stopped" ] || exit "$status"
 
 server=true
 run rabbitmq-server

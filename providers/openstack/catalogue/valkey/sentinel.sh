@@ -2,6 +2,7 @@
 # the file, it asks the others who the primary is: a first opinion of its own would be a wrong one
 # whenever the first server is not the primary any more.
 
+trap 'exit 143' TERM
 template=/etc/valkey/sentinel.conf
 known=/var/lib/valkey/sentinel.conf
 own=

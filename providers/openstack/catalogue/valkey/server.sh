@@ -1,6 +1,7 @@
 # Runs a server: as the primary, or as a replica of it. The sentinels say who the primary is, so that
 # an old primary that comes back is a replica at once.
 
+trap 'exit 143' TERM
 own=
 others=
 for server in $SERVERS; do
