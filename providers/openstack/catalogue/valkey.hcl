@@ -29,6 +29,7 @@ definition "valkey" {
     }
     env = {
       HOME          = "/tmp"
+      DATA          = "/var/lib/valkey"
       PRIMARY       = local.primary
       SERVERS       = join(" ", self.members.server)
       SENTINELS     = join(" ", self.members.sentinel)
@@ -107,7 +108,7 @@ definition "valkey" {
     command  = ["sh", "-ec", file("${path.module}/valkey/sentinel.sh")]
     ports    = ["sentinel"]
     config   = ["sentinel.conf"]
-    env      = local.env
+    env      = merge(local.env, { TEMPLATE = "/etc/valkey/sentinel.conf" })
 
     claim "data" {
       path = "/var/lib/valkey"

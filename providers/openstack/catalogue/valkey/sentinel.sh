@@ -3,8 +3,8 @@
 # whenever the first server is not the primary any more.
 
 trap 'exit 143' TERM
-template=/etc/valkey/sentinel.conf
-known=/var/lib/valkey/sentinel.conf
+template=$TEMPLATE
+known=$DATA/sentinel.conf
 own=
 for sentinel in $SENTINELS; do
   case $sentinel in "$(uname -n)".*) own=$sentinel ;; esac
@@ -14,7 +14,7 @@ if [ ! -s "$known" ]; then
   primary=
   for sentinel in $SENTINELS; do
     [ -z "$primary" ] || break
-    primary=$(timeout 3 valkey-cli -h "$sentinel" -p "$SENTINEL_PORT" --raw sentinel get-master-addr-by-name "$PRIMARY" 2> /dev/null | sed -n '1{/^[a-z0-9.-]*$/p;}') || primary=
+    primary=$(timeout 3 valkey-cli -h "$sentinel" -p "$SENTINEL_PORT" --raw sentinel get-master-addr-by-name "$PRIMARY" 2> /dev/null | sed -n '1{/^[a-z0-9.-][a-z0-9.-]*$/p;}') || primary=
   done
   primary=${primary:-${SERVERS%% *}}
   until getent hosts "$primary" > /dev/null; do

@@ -22,7 +22,7 @@ ask_sentinel() { timeout 3 valkey-cli --raw -p "$SENTINEL_PORT" -h "$@" 2> /dev/
 primary() {
   for sentinel in $SENTINELS; do
     ask_sentinel "$sentinel" sentinel get-master-addr-by-name "$PRIMARY" |
-      sed -n '1{/^[a-z0-9.-]*$/p;}' || true
+      sed -n '1{/^[a-z0-9.-][a-z0-9.-]*$/p;}' || true
   done | sort | uniq -c | while read -r count host; do
     if [ "$count" -ge "$QUORUM" ]; then echo "$host"; fi
   done
@@ -52,7 +52,7 @@ while :; do
   elif [ "$leader" != "$own" ]; then
     set -- --replicaof "$leader" "$PORT"
     break
-  elif [ -d /var/lib/valkey/appendonlydir ] || ! others_have_data; then
+  elif [ -d "$DATA/appendonlydir" ] || ! others_have_data; then
     set --
     break
   else
