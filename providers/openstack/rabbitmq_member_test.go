@@ -67,7 +67,7 @@ esac`)
 					left += e.Name() + " "
 				}
 			}
-			return string(text) + string(said), strings.TrimSpace(left), err == nil
+			return string(text) + strings.ReplaceAll(string(said), "Killed \n", ""), strings.TrimSpace(left), err == nil
 		default:
 		}
 		if time.Now().After(deadline) {

@@ -41,7 +41,7 @@ func TestStateInputs(t *testing.T) {
 		`service "rabbitmq" { replicas = 5 }`:                  "",
 		`service "rabbitmq" { replicas = 2 }`:                  "Run one, three or five.",
 		`service "rabbitmq" { replicas = 4 }`:                  "outlives the loss of no more members",
-		`service "rabbitmq" { replicas = 7 }`:                  "at most 5",
+		`service "rabbitmq" { replicas = 7 }`:                  "server runs 5",
 		`service "rabbitmq" { memory_high_watermark = "0.4" }`: "a number with a unit",
 		`service "rabbitmq" { disk_free_limit = "5G" }`:        "a number with a unit",
 		`service "valkey" {}`:                                  "",

@@ -96,7 +96,7 @@ definition "cinder" {
         auth_endpoint          = "${service.keystone.url}/v3"
         barbican_endpoint_type = "internal"
       }
-      coordination     = input.coordination_url == null ? null : { backend_url = input.coordination_url }
+      coordination     = { backend_url = input.coordination_url }
       cinder_sys_admin = local.helper
       privsep_osbrick  = local.helper
     }
