@@ -57,7 +57,7 @@ bin/node/kolla-devnode: $(DEVCLUSTER_SOURCES)
 images: devnode ## make bin/images, container images from Debian packages, for real nodes (as root)
 	cd internal/dev/devimages && go build -o ../../../bin/kolla-devimages .
 	bin/kolla-devimages build -out bin/images -binaries bin/node/images
-	bin/kolla-devimages unpack -out bin/images -to bin/outside ceph chromium haproxy kolla-toolbox
+	bin/kolla-devimages unpack -out bin/images -to bin/outside ceph chromium haproxy kolla-toolbox tempest
 
 demo: build devcluster ## plan and apply a cloud on a local cluster, then show drift
 	@./internal/dev/demo/run
@@ -122,7 +122,20 @@ test-cloud: build images
 	KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run TestCloud ./internal/dev/realcloud
 
 test-services: build images
-	KOLLA_REAL=1 go test -count=1 -v -timeout 80m -run "TestServices|TestOVNCluster" ./internal/dev/realcloud
+	KOLLA_REAL=1 go test -count=1 -v -timeout 80m -run "TestServices|TestOVNCluster|TestShapes" ./internal/dev/realcloud
+
+# TEMPEST chooses tests of Tempest: empty, those that the interop guideline requires; all; or a regular
+# expression. TEMPEST_CLUSTER is the directory of a cluster whose cloud runs already. TEMPEST_HOLD keeps the cloud.
+TEMPEST ?=
+TEMPEST_CONCURRENCY ?= 2
+TEMPEST_CLUSTER ?=
+TEMPEST_HOLD ?=
+TEMPEST_TIMEOUT ?= $(if $(TEMPEST_HOLD),0,$(if $(TEMPEST),6h,2h))
+
+test-tempest: build devcluster images ## run OpenStack's own tests on real nodes (as root); docs/tempest.md names the choices
+	go test -count=1 ./internal/dev/tempest
+	KOLLA_REAL=1 KOLLA_TEMPEST='$(TEMPEST)' KOLLA_TEMPEST_CONCURRENCY=$(TEMPEST_CONCURRENCY) KOLLA_TEMPEST_HOLD='$(TEMPEST_HOLD)' \
+	  KOLLA_TEMPEST_CLUSTER='$(abspath $(TEMPEST_CLUSTER))' go test -count=1 -v -timeout $(TEMPEST_TIMEOUT) -run TestTempest ./internal/dev/realcloud
 
 # Browsers, the programs that read what kolla writes, and the monitoring that scrapes it.
 test-others: devcluster images
@@ -131,7 +144,7 @@ test-others: devcluster images
 	cd internal/dev/monitoring && go test -count=1 -timeout 40m ./...
 
 test-all: export KOLLA_TEST_LONG = 1
-test-all: test test-others test-real test-race soak release-check ## run everything, as before a release (as root, hours)
+test-all: test test-others test-real test-tempest test-race soak release-check ## run everything, as before a release (as root, hours)
 
 # Packages whose code runs in several goroutines, one at a time: the race detector takes
 # several times the memory and the time. TestReadBombs bounds memory.
@@ -168,7 +181,7 @@ vulnerabilities: ## look for known vulnerabilities in what bin/kolla is made of;
 	@internal/dev/tools/vulnerabilities
 
 golden: devcluster ## write golden files, the references and the notices anew
-	go test ./lang ./providers ./planner/plans ./state ./providers/openstack ./providers/haproxy ./internal/present/drift ./internal/present/view ./internal/cli ./internal/cli/notices -update
+	go test ./lang ./providers ./planner/plans ./state ./providers/openstack ./providers/haproxy ./internal/present/drift ./internal/present/view ./internal/cli ./internal/cli/notices ./internal/dev/tempest -update
 
 fuzz: ## fuzz every parser, each for FUZZTIME (30s)
 	@for package in $$(go list $(PACKAGES)); do \
@@ -232,4 +245,4 @@ clean: ## remove what was built, and the clusters of the demos
 	done
 	rm -rf bin dist .demo .demo-real
 
-.PHONY: help build devcluster devnode images demo demo-real test-fast test test-smoke test-real test-nodes test-cloud test-services test-others test-all test-images not-run test-race check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go profile release image release-check clean
+.PHONY: help build devcluster devnode images demo demo-real test-fast test test-smoke test-real test-nodes test-cloud test-services test-tempest test-others test-all test-images not-run test-race check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go profile release image release-check clean

@@ -244,7 +244,8 @@ func assess(inv *inventory.Inventory, d decisions, removed removal.Result) (*pla
 		ForeignPolicy: in.ForeignPolicy,
 	}
 	if in.RefreshOnly {
-		plan.ConfigChanges = outcome.ConfigChanges(d.outcomes) + removed.Removals
+		plan.ConfigChanges, plan.SecretChanges = outcome.Changes(d.outcomes)
+		plan.ConfigChanges += removed.Removals
 	}
 	if err := addOutputsAndChecks(plan, in); err != nil {
 		return nil, err

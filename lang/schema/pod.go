@@ -15,7 +15,7 @@ var podAttributes = []Attribute{
 	{Name: "image", Type: TypeString, Required: true, Unless: "from", Form: forms.Plain, Doc: "Name of a Kolla image, or a full reference if it contains a slash."},
 	{Name: "user", Type: TypeNumber, Max: 4294967294, Doc: "User and group of the process, as a number: Kolla has a fixed number for the account of each service; 0 is root. By default the image decides."},
 	{Name: "start", Type: TypeString, Default: "direct", OneOf: []string{"direct", "kolla"}, Doc: "How the container starts. direct: kolla runs the command. kolla: the start script of the image runs it."},
-	{Name: "command", Type: TypeList, Doc: "Command that replaces the command of the image."},
+	{Name: "command", Type: TypeList, Doc: "Command that replaces the command of the image. The entry point of a Kolla image stays; in other images the command replaces it, too."},
 	{Name: "args", Type: TypeList, Doc: "Arguments of the command."},
 	{Name: "env", Type: TypeTexts, Doc: envDoc},
 	{Name: "host_network", Type: TypeBool, Default: false, Doc: "Whether pods use the network of their node."},
@@ -141,7 +141,7 @@ var PowerAttributes = []Attribute{
 	{Name: "writable_root", Type: TypeBool, Default: false, Doc: "Whether the container may write to the whole filesystem of its image."},
 	{Name: "seccomp", Type: TypeString, Form: forms.Profile, Doc: `Seccomp profile: "unconfined" allows all system calls, "localhost/NAME" is a profile on the nodes. By default it is the profile of the container runtime.`},
 	{Name: "apparmor", Type: TypeString, Form: forms.Profile, Doc: "AppArmor profile, in the same form. Needs Kubernetes 1.30."},
-	{Name: "selinux", Type: TypeString, Form: forms.Plain, Doc: "SELinux type of the processes, such as spc_t; by default the container runtime chooses."},
+	{Name: "selinux", Type: TypeString, Form: forms.Plain, Doc: "SELinux type of the processes, such as container_t. By default it is spc_t in pods with files of the node, and the container runtime's in others."},
 }
 
 // NamespaceAttributes share namespaces of the node with all containers of a pod.
@@ -255,7 +255,7 @@ var SidecarType = &BlockType{
 	Example: sidecarExample,
 	Attributes: conditional(slices.Concat([]Attribute{
 		{Name: "image", Type: TypeString, Required: true, Form: forms.Plain, Doc: "Name of a Kolla image, or a full reference if it contains a slash."},
-		{Name: "command", Type: TypeList, Doc: "Command that replaces the command of the image."},
+		{Name: "command", Type: TypeList, Doc: "Command that replaces the command of the image. The entry point of a Kolla image stays; in other images the command replaces it, too."},
 		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that the container listens on."},
 		{Name: "writable", Type: TypeList, Form: forms.Path, Doc: "Directories that the container may write to. They are empty at every start of the pod."},
 	}, ownAttributes, PowerAttributes, []Attribute{ReasonAttribute})),

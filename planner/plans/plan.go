@@ -67,6 +67,9 @@ type Plan struct {
 	// ConfigChanges, of a RefreshOnly plan, counts the objects that an ordinary plan would
 	// create, change or delete because of the configuration.
 	ConfigChanges int `json:"config_changes,omitempty"`
+	// SecretChanges, of a RefreshOnly plan, counts the objects that an ordinary plan would
+	// create or change because they use values of Secrets that others deleted or replaced.
+	SecretChanges int `json:"secret_changes,omitempty"`
 	// Options are the options that allow the plan more than the configuration alone, as
 	// they are written on the command line: "-adopt". The apply of a saved plan needs them
 	// again: a file gives no permission.

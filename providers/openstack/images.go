@@ -57,17 +57,10 @@ func Images(objects []providers.Object) []Image {
 	return images
 }
 
-// Tag splits a reference into the part before "@" and the digest, which may be empty.
-func (i Image) Tag() (tag, digest string) {
-	tag, digest, _ = strings.Cut(i.Reference, "@")
-	return tag, digest
-}
-
 // Lockable reports whether the lock can contain the image: it has no digest of its own, and a service
 // uses it. The texts of manifests and charts stay as they are.
 func (i Image) Lockable() bool {
-	_, digest := i.Tag()
-	return digest == "" && slices.ContainsFunc(i.Blocks, func(block string) bool { return addrs.TypeOf(block) == "service" })
+	return providers.SplitImage(i.Reference).Digest == "" && slices.ContainsFunc(i.Blocks, func(block string) bool { return addrs.TypeOf(block) == "service" })
 }
 
 // Build is one of the images that nodes have under the same reference.
@@ -79,12 +72,9 @@ type Build struct {
 // Builds returns the builds of the image on the nodes, the most frequent first. Kubelets report up to
 // 50 images by default, so that some nodes may be missing.
 func (i Image) Builds(nodes []Node) []Build {
-	reference, digest := i.Tag()
-	if digest != "" { // the container runtime drops the tag
-		if colon := strings.LastIndexByte(reference, ':'); colon > strings.LastIndexByte(reference, '/') {
-			reference = reference[:colon]
-		}
-		reference += "@" + digest
+	reference := i.Reference
+	if split := providers.SplitImage(reference); split.Digest != "" {
+		reference = split.Pinned()
 	}
 	var builds []Build
 	var all [][]string // the digests of each build
@@ -118,7 +108,7 @@ func checkImages(cloud *configs.Cloud, images []Image, nodes []Node) hcl.Diagnos
 		if image.Lockable() && cloud.Lock != nil {
 			unlocked = append(unlocked, "  "+image.Reference)
 		}
-		if _, digest := image.Tag(); digest != "" {
+		if providers.SplitImage(image.Reference).Digest != "" {
 			continue
 		}
 		if builds := image.Builds(nodes); len(builds) > 1 {

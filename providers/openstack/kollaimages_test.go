@@ -30,6 +30,8 @@ type kollaImages struct {
 	Python        string                `json:"python"`
 	Programs      []string              `json:"programs"`
 	Venv          []string              `json:"venv"`
+	Etc           []string              `json:"etc"`
+	Options       map[string]string     `json:"options"` // by program
 	Images        map[string]kollaImage `json:"images"`
 
 	modules map[string]bool   // the WSGI modules that are used
@@ -44,6 +46,10 @@ type kollaImage struct {
 	WSGI     []string `json:"wsgi"`
 	// Only has the releases of programs that not all releases have.
 	Only map[string][]string `json:"only"`
+	// Etc has the files and directories in /etc that its programs need.
+	Etc []string `json:"etc"`
+	// Own has files in /etc that must not be those of the image.
+	Own []string `json:"own"`
 }
 
 // replaced matches a program that a script of a shell becomes.
@@ -68,8 +74,8 @@ func programs(command []string) []string {
 // started returns the commands that a container runs, one for each purpose.
 func started(c *corev1.Container) map[string][]string {
 	out := map[string][]string{}
-	if len(c.Command) > 0 {
-		out["command"] = c.Command
+	if command := slices.Concat(c.Command, c.Args); len(command) > 0 {
+		out["command"] = command
 	}
 	for name, probe := range map[string]*corev1.Probe{"liveness": c.LivenessProbe, "readiness": c.ReadinessProbe, "startup": c.StartupProbe} {
 		if probe != nil && probe.Exec != nil {
@@ -89,7 +95,8 @@ var wsgiModule = regexp.MustCompile(`(?m)^module *= *([^:\s]+)`)
 var startsAsRoot = map[string]bool{"horizon": true}
 
 // TestKollaImages holds the catalogue against what Kolla's images have, in every release: each image
-// exists, and has the user and the programs that its containers start; an image has each WSGI module.
+// exists, and has the user and the programs that its containers start; an image has each WSGI module, and
+// the files in /etc that its containers use; scripts ask for options that not all images have.
 func TestKollaImages(t *testing.T) {
 	source, err := os.ReadFile("testdata/kolla-images.yaml")
 	if err != nil {
@@ -99,20 +106,36 @@ func TestKollaImages(t *testing.T) {
 	if err := yaml.UnmarshalStrict(source, &facts); err != nil {
 		t.Fatal(err)
 	}
-	used, checked := map[string]bool{}, 0
+	used := map[string]bool{}
+	checked, paths, own := 0, 0, 0
 	for _, release := range []string{"2025.1", "2025.2", "2026.1"} {
 		if distros := facts.Distributions[release]; !slices.Contains(distros, schema.DistroOf(release)) {
 			t.Errorf("%s: the default is %s; Kolla publishes only images of %q", release, schema.DistroOf(release), distros)
 		}
 		for _, dir := range []string{"testdata/base", "testdata/images", "testdata/stacks", "testdata/servers", "testdata/state"} {
-			config := inRelease(t, dir, release)
-			for _, o := range render(t, config, openstack.Offline()) {
+			objects := render(t, inRelease(t, dir, release), openstack.Offline())
+			files := map[string]map[string]string{} // of ConfigMaps, by their names
+			for _, o := range objects {
+				if o.Manifest.GetKind() == "ConfigMap" {
+					files[o.Manifest.GetName()], _, _ = unstructured.NestedStringMap(o.Manifest.Object, "data")
+				}
+			}
+			for _, o := range objects {
 				facts.checkModules(t, release, o)
 				pod, _, _ := podOf(t, o)
 				for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
-					name, _, _ := strings.Cut(path.Base(c.Image), ":")
+					name := providers.SplitImage(c.Image).Name()
 					used[name] = true
 					checked += facts.checkContainer(t, name, release, o.Address, &pod, &c)
+					paths += facts.checkPaths(t, name, release+": "+o.Address.String()+" "+c.Name, &c, configured(&pod, &c, files))
+				}
+				for _, c := range pod.Containers {
+					for _, file := range facts.Images[providers.SplitImage(c.Image).Name()].Own {
+						own++
+						if !mounts(&c, file) {
+							t.Errorf("%s: container %s of %s has the %s of its image, which all nodes share", release, c.Name, o.Address, file)
+						}
+					}
 				}
 			}
 		}
@@ -125,8 +148,21 @@ func TestKollaImages(t *testing.T) {
 	if len(facts.modules) < 8 {
 		t.Errorf("only these WSGI modules are used: %v", facts.modules)
 	}
+	asked := map[string]bool{} // programs
 	for script, of := range facts.scripts {
 		parse(t, of, []byte(script), shells)
+		for program, option := range facts.Options {
+			if !strings.Contains(script, program) || !strings.Contains(script, option+"=") {
+				continue
+			}
+			asked[program] = true
+			if !strings.Contains(script, program+" --help | grep -q -e "+option+";") {
+				t.Errorf("%s: the script does not ask whether %s knows %s; not all images have it", of, program, option)
+			}
+		}
+	}
+	if len(asked) != len(facts.Options) || paths < 200 || own == 0 {
+		t.Errorf("checked the options of %v, %d paths in /etc, %d files that are not the image's", asked, paths, own)
 	}
 	for name := range facts.started {
 		image, program, _ := strings.Cut(name, " ")
@@ -173,6 +209,76 @@ func (k *kollaImages) checkContainer(t *testing.T, name, release string, of addr
 		}
 	}
 	return len(commands)
+}
+
+// copied matches a file that Kolla's start puts into its place.
+var copied = regexp.MustCompile(`"dest": ?"([^"]+)"`)
+
+// etcPath matches a path in /etc.
+var etcPath = regexp.MustCompile(`/etc/[a-z][\w./-]*\w`)
+
+// configured returns the texts that say where a container finds its files: its commands without the
+// scripts of shells, its environment, and its configuration files. files has the data of ConfigMaps.
+func configured(pod *corev1.PodSpec, c *corev1.Container, files map[string]map[string]string) (texts []string) {
+	for _, command := range started(c) {
+		if path.Base(command[0]) == "sh" {
+			command = command[min(len(command), 3):]
+		}
+		texts = append(texts, command...)
+	}
+	for _, e := range c.Env {
+		texts = append(texts, e.Value)
+	}
+	for _, m := range c.VolumeMounts {
+		i := slices.IndexFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == m.Name })
+		if i < 0 || pod.Volumes[i].ConfigMap == nil {
+			continue
+		}
+		for name, text := range files[pod.Volumes[i].ConfigMap.Name] {
+			if m.SubPath == "" || m.SubPath == name {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return texts
+}
+
+// mounts reports whether a volume of a container has a file, or a directory with the file.
+func mounts(c *corev1.Container, file string) bool {
+	return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return isBelow(file, m.MountPath) })
+}
+
+// isBelow reports whether a path is a directory, or below it.
+func isBelow(name, dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
+
+// checkPaths checks that the paths in /etc that a container uses are there, in the image or in a
+// volume, and that no volume hides files of the image. It returns the number of paths.
+func (k *kollaImages) checkPaths(t *testing.T, name, where string, c *corev1.Container, texts []string) int {
+	t.Helper()
+	etc := slices.Concat(k.Etc, k.Images[name].Etc)
+	for _, m := range c.VolumeMounts {
+		for _, file := range etc {
+			if file != m.MountPath && isBelow(file, m.MountPath) {
+				t.Errorf("%s: the volume at %s hides %s of image %s", where, m.MountPath, file, name)
+			}
+		}
+	}
+	for _, text := range texts {
+		for _, found := range copied.FindAllStringSubmatch(text, -1) {
+			etc = append(etc, found[1])
+		}
+	}
+	count := 0
+	for _, text := range texts {
+		for _, found := range etcPath.FindAllString(text, -1) {
+			count++
+			if !mounts(c, found) && !slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return isBelow(m.MountPath, found) }) &&
+				!slices.ContainsFunc(etc, func(file string) bool { return isBelow(found, file) || isBelow(file, found) }) {
+				t.Errorf("%s uses %s, which neither image %s nor a volume has", where, found, name)
+			}
+		}
+	}
+	return count
 }
 
 // checkModules checks the WSGI modules in an object with configuration files.

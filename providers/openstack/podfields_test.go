@@ -124,6 +124,47 @@ func checkReferences(t *testing.T, c v1.Container) {
 	}
 }
 
+// TestEntryPoint checks that the entry point of a Kolla image stays, which ends orphans, unless the pod sees
+// the node's processes, and that the command replaces that of other images.
+func TestEntryPoint(t *testing.T) {
+	const source = `definition "d" {
+  workload "w" {
+    kind     = "Deployment"
+    image    = "%s"
+    host_pid = %t
+    reason   = "a test"
+    user     = 1000
+    command  = ["serve"]
+    args     = ["-v"]
+    ready { exec = ["true"] }
+
+    init "step" {
+      image   = "other"
+      command = ["prepare"]
+    }
+  }
+}
+
+service "d" {}
+`
+	for _, c := range []struct {
+		image               string
+		hostPID             bool
+		command, args, step string
+	}{
+		{"keystone", false, "", "serve -v", ""},
+		{"keystone", true, "serve", "-v", "prepare"},
+		{"registry.example.org/keystone:1", false, "serve", "-v", ""},
+	} {
+		objects := render(t, written(t, fmt.Sprintf(source, c.image, c.hostPID)), facts())
+		spec, _, _ := podOf(t, find(t, objects, "Deployment/d-w"))
+		main, step := spec.Containers[0], spec.InitContainers[0]
+		if got := [3]string{strings.Join(main.Command, " "), strings.Join(main.Args, " "), strings.Join(step.Command, " ")}; got != [3]string{c.command, c.args, c.step} {
+			t.Errorf("%s, host_pid = %t: %q, want command %q, args %q, and the step's command %q", c.image, c.hostPID, got, c.command, c.args, c.step)
+		}
+	}
+}
+
 // TestDollars checks that a process gets its command, arguments and environment as written, with
 // all dollar signs, except for references to variables.
 func TestDollars(t *testing.T) {

@@ -136,9 +136,38 @@ func TestVolumes(t *testing.T) {
 			t.Errorf("mounts of the node appear in %s: %t", m.Name, propagated)
 		}
 	}
+	if s := spec.SecurityContext.SELinuxOptions; s == nil || *s != (v1.SELinuxOptions{Type: "spc_t", Level: "s0"}) {
+		t.Errorf("a pod with files of the node has the SELinux options %+v", s)
+	}
 	job, _, _ := podOf(t, find(t, objects, "Job/d-prepare"))
 	if c := job.Volumes[0].PersistentVolumeClaim; c == nil || c.ClaimName != "images" || !job.Containers[0].VolumeMounts[0].ReadOnly {
 		t.Errorf("the job has %+v, mounted as %+v", job.Volumes[0], job.Containers[0].VolumeMounts[0])
+	}
+}
+
+// TestSELinux checks that exactly the pods with files of the node have the SELinux type spc_t, in the
+// clouds with all services of the catalogue.
+func TestSELinux(t *testing.T) {
+	want := []string{"neutron-ovn-metadata-agent", "nova-compute-fast-compute", "nova-compute-slow-compute", "openvswitch-ovs", "ovn-controller-controller"}
+	var got []string
+	for _, dir := range []string{"testdata/servers", "testdata/stacks", "testdata/images", "testdata/base"} {
+		for _, o := range render(t, inRelease(t, dir, "2026.1"), facts()) {
+			spec, _, ok := podOf(t, o)
+			if !ok {
+				continue
+			}
+			ofNode := slices.ContainsFunc(spec.Volumes, func(v v1.Volume) bool { return v.HostPath != nil })
+			if s := spec.SecurityContext.SELinuxOptions; ofNode != (s != nil && s.Type == "spc_t") {
+				t.Errorf("%s: %s has files of the node: %t, and the SELinux options %+v", dir, o.Address, ofNode, s)
+			}
+			if ofNode {
+				got = append(got, o.Address.Name)
+			}
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("pods with files of the node are %v, want %v", got, want)
 	}
 }
 

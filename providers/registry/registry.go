@@ -12,7 +12,9 @@ import (
 	"os"
 	"path/filepath"
 
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2"
+	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/errdef"
 	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/auth"
@@ -90,9 +92,10 @@ func (c *Client) Digest(ctx context.Context, reference string) (string, error) {
 }
 
 // Copy copies an image with all its platforms. It reports whether the registry did
-// not have the image under that tag or digest yet. Layers that the registry has are not copied again, so
-// that a copy that was interrupted goes on.
-func (c *Client) Copy(ctx context.Context, from, to string) (copied bool, err error) {
+// not have the image under that tag or digest yet. If so, it first calls begins with the size of the
+// image in bytes. Layers that the registry has are not copied again, so that a copy that was interrupted
+// goes on.
+func (c *Client) Copy(ctx context.Context, from, to string, begins func(size int64)) (copied bool, err error) {
 	source, err := c.repository(from)
 	if err != nil {
 		return false, err
@@ -112,11 +115,33 @@ func (c *Client) Copy(ctx context.Context, from, to string) (copied bool, err er
 	case err != nil && !errors.Is(err, errdef.ErrNotFound):
 		return false, explained(to, err)
 	}
+	size, err := sizeOf(ctx, source, wanted)
+	if err != nil {
+		return false, explained(from, err)
+	}
+	begins(size)
 	_, err = oras.Copy(ctx, source, wanted.Digest.String(), target, target.Reference.ReferenceOrDefault(), oras.DefaultCopyOptions)
 	if err != nil {
 		return false, fmt.Errorf("copy %s to %s: %w", from, to, err)
 	}
 	return true, nil
+}
+
+// sizeOf returns the size of an image with all its platforms, in bytes.
+func sizeOf(ctx context.Context, source *remote.Repository, part ocispec.Descriptor) (int64, error) {
+	size := part.Size
+	parts, err := content.Successors(ctx, source, part)
+	if err != nil {
+		return 0, err
+	}
+	for _, part := range parts {
+		more, err := sizeOf(ctx, source, part)
+		if err != nil {
+			return 0, err
+		}
+		size += more
+	}
+	return size, nil
 }
 
 func explained(reference string, err error) error {

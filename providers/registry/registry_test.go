@@ -98,7 +98,7 @@ func TestRefused(t *testing.T) {
 		if _, err := client.Digest(t.Context(), reference); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", reference, err, want)
 		}
-		if _, err := client.Copy(t.Context(), reference, host+"/there:1"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := client.Copy(t.Context(), reference, host+"/there:1", func(int64) { t.Errorf("%s: the copy begins", reference) }); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("copy of %s: got %v, want %q", reference, err, want)
 		}
 	}

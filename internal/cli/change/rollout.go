@@ -54,11 +54,16 @@ run it again, also after it was interrupted or killed.`,
 
 func runRollout(w *command.Workspace, addresses []string) error {
 	ctx := w.Flags.Context
+	targets, err := command.Targets(addresses)
+	if err != nil {
+		return err
+	}
 	if err := w.Connect(ctx); err != nil {
 		return err
 	}
 	return w.Locked(ctx, "rollout", func(session *state.Session) error {
-		workloads, err := rollout.Select(session.State(), addresses)
+		st := session.State()
+		workloads, err := command.Select(st, targets, rollout.Kinds...)
 		if err != nil {
 			return err
 		}
@@ -66,7 +71,7 @@ func runRollout(w *command.Workspace, addresses []string) error {
 		for _, names := range w.Flags.StringSlice("nodes") {
 			options.Nodes = append(options.Nodes, strings.Split(names, ",")...)
 		}
-		rollouts, err := rollout.Find(ctx, w.Client, workloads, options, w.Printer.Warn)
+		rollouts, err := rollout.Find(ctx, w.Client, rollout.NeededFirst(st, workloads), options, w.Printer.Warn)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,10 +10,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/renameio/v2"
 	"github.com/urfave/cli/v2"
+	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/base/failure"
@@ -22,6 +26,7 @@ import (
 	"kolla.openstack.org/kolla/internal/present/view/tables"
 	"kolla.openstack.org/kolla/internal/run/engine"
 	"kolla.openstack.org/kolla/lang/imagelock"
+	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/providers/registry"
 )
@@ -49,8 +54,8 @@ there.
 Locked images are copied with their digests. Run the command again to continue an
 interrupted copy.
 
--nodes asks the cluster. Kubelets report up to 50 images, unless nodeStatusMaxImages says
-otherwise, so that nodes may be missing.
+-nodes asks the cluster. By default a kubelet reports its 50 largest images
+(nodeStatusMaxImages). The command names the nodes that report 50: they may have more.
 
 kolla uses the logins of docker and podman.`,
 		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
@@ -89,17 +94,17 @@ kolla uses the logins of docker and podman.`,
 
 // listImages prints the images, and on request the builds of them on the nodes.
 func listImages(w *command.Workspace, images []openstack.Image) error {
+	list := tables.Images{Format: "1.0", Images: []tables.Image{}}
 	var nodes []openstack.Node
 	if w.Flags.Bool("nodes") {
 		var err error
-		if nodes, err = nodesWithImages(w); err != nil {
+		if nodes, list.FullNodes, err = nodesWithImages(w); err != nil {
 			return err
 		}
 	}
-	list := tables.Images{Format: "1.0", Images: []tables.Image{}}
 	for _, i := range images {
-		tag, digest := i.Tag()
-		row := tables.Image{Image: tag, Digest: digest, UsedBy: i.Blocks}
+		reference := providers.SplitImage(i.Reference)
+		row := tables.Image{Image: reference.Tagged(), Digest: reference.Digest, UsedBy: i.Blocks}
 		for _, build := range i.Builds(nodes) {
 			row.Builds = append(row.Builds, tables.Build(build))
 		}
@@ -111,21 +116,29 @@ func listImages(w *command.Workspace, images []openstack.Image) error {
 	return list.Print(w.Streams.Out)
 }
 
-func nodesWithImages(w *command.Workspace) ([]openstack.Node, error) {
+// maxImages is the number of images that a kubelet reports by default, the largest first.
+const maxImages = 50
+
+// nodesWithImages returns the nodes, and the names of the nodes that report maxImages images.
+func nodesWithImages(w *command.Workspace) (nodes []openstack.Node, full []string, err error) {
 	if err := w.Dial(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	ctx, cancel := context.WithTimeout(w.Flags.Context, nodesTimeout)
 	defer cancel()
 	live, err := w.Client.List(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Node"}, "")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var nodes []openstack.Node
 	for _, u := range live {
+		found, _, _ := unstructured.NestedFieldNoCopy(u.Object, "status", "images")
+		if images, _ := found.([]any); len(images) == maxImages {
+			full = append(full, u.GetName())
+		}
 		nodes = append(nodes, openstack.Node{Name: u.GetName(), Images: func() map[string][]string { return engine.ImagesOn(u) }})
 	}
-	return nodes, nil
+	slices.Sort(full)
+	return nodes, full, nil
 }
 
 // lockImages writes the digests of the tags. It writes nothing unless it knows all of them.
@@ -135,19 +148,23 @@ func lockImages(w *command.Workspace, images []openstack.Image) error {
 	if err != nil {
 		return err
 	}
-	digests, err := each(w, images, func(ctx context.Context, image openstack.Image) (string, error) {
-		digest, err := client.Digest(ctx, image.Reference)
-		if err == nil && !imagelock.IsDigest(digest) {
-			err = fmt.Errorf("the registry gives %s the digest %q: expected sha256", image.Reference, digest)
+	references, digests := make([]string, len(images)), make([]string, len(images))
+	for i, image := range images {
+		references[i] = image.Reference
+	}
+	err = each(w, references, func(ctx context.Context, i int, _ func(string)) (outcome string, err error) {
+		digests[i], err = client.Digest(ctx, references[i])
+		if err == nil && !imagelock.IsDigest(digests[i]) {
+			err = fmt.Errorf("the registry gives %s the digest %q: expected sha256", references[i], digests[i])
 		}
-		return digest, err
+		return "found", err
 	})
 	if err != nil {
 		return failure.With(err, "Not all images have a digest", sentences(w, err)+"\n\nNothing was written.")
 	}
 	lock := map[string]string{}
-	for i, image := range images {
-		lock[image.Reference] = digests[i]
+	for i, reference := range references {
+		lock[reference] = digests[i]
 	}
 	before := map[string]string{}
 	if text, err := os.ReadFile(imagelock.File); err == nil {
@@ -175,23 +192,20 @@ func mirrorImages(w *command.Workspace, images []openstack.Image, to string) err
 	if err != nil {
 		return err
 	}
-	var mu sync.Mutex
-	count := 0
-	_, err = each(w, images, func(ctx context.Context, image openstack.Image) (struct{}, error) {
-		target := mirrored(image, to)
-		copied, err := client.Copy(ctx, image.Reference, target)
-		if err != nil {
-			return struct{}{}, err
+	targets := make([]string, len(images))
+	for i, image := range images {
+		targets[i] = mirrored(image, to)
+	}
+	copied := make([]bool, len(images))
+	err = each(w, targets, func(ctx context.Context, i int, begun func(string)) (outcome string, err error) {
+		began := time.Now()
+		copied[i], err = client.Copy(ctx, images[i].Reference, targets[i], func(size int64) {
+			begun(fmt.Sprintf("copying % .1f", decor.SizeB1000(size)))
+		})
+		if !copied[i] {
+			return "skipped: already there", err
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		state := "already there"
-		if copied {
-			count++
-			state = "copied"
-		}
-		foreign.Fprintf(w.Streams.Out, "%s: %s\n", target, state)
-		return struct{}{}, nil
+		return "copied after " + words.Duration(time.Since(began)), err
 	})
 	if err != nil {
 		return failure.With(err, "Not all images were copied", sentences(w, err)+"\n\nRun the command again to continue.")
@@ -199,6 +213,7 @@ func mirrorImages(w *command.Workspace, images []openstack.Image, to string) err
 	if len(shadowed) > 0 {
 		return failure.New("Images with the name of another one were not copied", strings.Join(shadowed, "\n")+"\n\nAll others were copied. Copy these yourself, under other names.")
 	}
+	count := len(slices.DeleteFunc(copied, func(is bool) bool { return !is }))
 	foreign.Fprintf(w.Streams.Out, "Copied %s; %d were there already. The cloud pulls them with\n\n  registry = %q\n\nIf `images` names other registries, change these references too. Manifests and charts keep theirs. Then run `kolla images -lock`, if you lock the images.\n",
 		words.Count(count, "image"), len(images)-count, to)
 	return nil
@@ -210,9 +225,9 @@ func mirrorImages(w *command.Workspace, images []openstack.Image, to string) err
 func copies(images []openstack.Image, to string) (chosen []openstack.Image, shadowed []string, err error) {
 	byTarget := map[string]int{}
 	for _, image := range images {
-		tag, digest := image.Tag()
-		target := mirrored(image, to)
-		if targetTag, _, _ := strings.Cut(target, "@"); targetTag == tag {
+		reference := providers.SplitImage(image.Reference)
+		tag, target := reference.Tagged(), mirrored(image, to)
+		if providers.SplitImage(target).Tagged() == tag {
 			return nil, nil, failure.New("The images are there already", fmt.Sprintf(
 				"The configuration takes %s from %s. To copy new builds, name the registry that they come from: make `registry` a variable, and run `kolla images -mirror=%s -var=registry=quay.io/openstack.kolla`.", tag, to, to))
 		}
@@ -222,10 +237,10 @@ func copies(images []openstack.Image, to string) (chosen []openstack.Image, shad
 			chosen = append(chosen, image)
 			continue
 		}
-		switch otherTag, _ := chosen[i].Tag(); {
-		case otherTag != tag:
+		switch {
+		case providers.SplitImage(chosen[i].Reference).Tagged() != tag:
 			shadowed = append(shadowed, fmt.Sprintf("%s: its copy would have the name of that of %s", image.Reference, chosen[i].Reference))
-		case digest != "":
+		case reference.Digest != "":
 			chosen[i] = image
 		}
 	}
@@ -235,12 +250,12 @@ func copies(images []openstack.Image, to string) (chosen []openstack.Image, shad
 // mirrored returns the reference of an image in another registry. It has the tag, or else the
 // digest.
 func mirrored(image openstack.Image, registry string) string {
-	tag, digest := image.Tag()
-	name := tag[strings.LastIndexByte(tag, '/')+1:]
-	if digest != "" && !strings.Contains(name, ":") {
-		return registry + "/" + name + "@" + digest
+	reference := providers.SplitImage(image.Reference)
+	reference.Repository = registry + "/" + reference.Name()
+	if reference.Tag == "" && reference.Digest != "" {
+		return reference.Pinned()
 	}
-	return registry + "/" + name
+	return reference.Tagged()
 }
 
 // newRegistries returns a client of all registries.
@@ -248,22 +263,39 @@ func newRegistries(w *command.Workspace) (*registry.Client, error) {
 	return registry.NewClient("kolla/"+w.Streams.Version, w.Streams.Secrets.Add)
 }
 
-// each calls do for each image, several at the same time. It returns the results, and joins the errors.
-func each[T any](w *command.Workspace, images []openstack.Image, do func(context.Context, openstack.Image) (T, error)) ([]T, error) {
+// each calls do for each image, several at the same time, and joins the errors. It prints the outcome of
+// each image, and before it the text that do gives to begun.
+func each(w *command.Workspace, references []string, do func(ctx context.Context, i int, begun func(text string)) (outcome string, err error)) error {
+	ctx := w.Flags.Context
 	var group errgroup.Group
 	group.SetLimit(registryParallelism)
-	results, failed := make([]T, len(images)), make([]error, len(images))
-	for i, image := range images {
+	var mu sync.Mutex
+	over, failed := 0, make([]error, len(references))
+	for i, reference := range references {
 		group.Go(func() error {
-			results[i], failed[i] = do(w.Flags.Context, image)
+			if ctx.Err() != nil {
+				return nil
+			}
+			outcome, err := do(ctx, i, func(text string) {
+				mu.Lock()
+				defer mu.Unlock()
+				foreign.Fprintf(w.Streams.Out, "%s: %s\n", reference, text)
+			})
+			if ctx.Err() != nil {
+				return nil
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				outcome, failed[i] = "FAILED", err // the end of the command prints the reason, once
+			}
+			over++
+			foreign.Fprintf(w.Streams.Out, "%s: %s  [%d of %d]\n", reference, outcome, over, len(references))
 			return nil
 		})
 	}
 	_ = group.Wait()
-	if err := w.Flags.Context.Err(); err != nil {
-		return nil, err
-	}
-	return results, errors.Join(failed...)
+	return cmp.Or(ctx.Err(), errors.Join(failed...))
 }
 
 // sentences returns the lines of joined errors without secret values.

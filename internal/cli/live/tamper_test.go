@@ -69,6 +69,7 @@ var planFields = map[string]tampering{
 	"Options":       {func(p *plans.Plan) { p.Options = []string{"-delete-data='*'"} }, "needs its options again"},
 	"RefreshOnly":   {func(p *plans.Plan) { p.RefreshOnly = true }, another},
 	"ConfigChanges": {func(p *plans.Plan) { p.ConfigChanges = 7 }, ""},
+	"SecretChanges": {func(p *plans.Plan) { p.SecretChanges = 7 }, ""},
 	"Selection":     {func(p *plans.Plan) { p.Selection.Targets = []string{"manifest.made"} }, another},
 	"Resume": {func(p *plans.Plan) {
 		p.Resume = &plans.Resume{Adopt: []string{"manifest.made/ConfigMap/made"}, DeleteData: []string{"*"}}

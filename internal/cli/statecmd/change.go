@@ -105,19 +105,23 @@ lifecycle { destroy = false } instead, and apply.`,
 			if c.NArg() == 0 {
 				return failure.New("Which objects?", "kolla state rm ADDRESS...; `kolla state list` lists the addresses.")
 			}
-			asked, err := targetsOf(c.Args().Slice())
+			asked, err := command.Targets(c.Args().Slice())
 			if err != nil {
 				return err
 			}
 			return changing(s, c, "state rm", func(session *state.Session) (string, error) {
-				found, err := selected(session.State(), asked, c.Args().Slice())
+				found, err := command.Select(session.State(), asked)
 				if err != nil {
 					return "", err
 				}
-				if err := session.Forget(found...); err != nil {
+				var addresses []string
+				for _, o := range found {
+					addresses = append(addresses, o.Address)
+				}
+				if err := session.Forget(addresses...); err != nil {
 					return "", err
 				}
-				return fmt.Sprintf("The state has forgotten %s.", words.Few(found, 20)), nil
+				return fmt.Sprintf("The state has forgotten %s.", words.Few(addresses, 20)), nil
 			})
 		},
 	}
@@ -137,7 +141,7 @@ in the plan first.`,
 			if c.NArg() != 2 {
 				return failure.New("From where to where?", "kolla state mv FROM TO; `kolla state list` lists the addresses.")
 			}
-			ends, err := targetsOf(c.Args().Slice())
+			ends, err := command.Targets(c.Args().Slice())
 			if err != nil {
 				return err
 			}
@@ -201,19 +205,6 @@ func moveObjects(session *state.Session, move addrs.Move) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("%s moved from %s to %s.", words.Count(len(moved), "object"), move.From, move.To), nil
-}
-
-// targetsOf parses addresses of objects, blocks and modules.
-func targetsOf(asked []string) ([]addrs.Target, error) {
-	var targets []addrs.Target
-	for _, text := range asked {
-		target, err := addrs.ParseTarget(text)
-		if err != nil {
-			return nil, failure.New(fmt.Sprintf("%q is not an address", text), failure.Sentence(err.Error())+".")
-		}
-		targets = append(targets, target)
-	}
-	return targets, nil
 }
 
 // changing runs work while it holds the lock of the state, and prints the text that work returns

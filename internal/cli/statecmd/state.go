@@ -4,7 +4,6 @@ package statecmd
 import (
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,7 +11,6 @@ import (
 	"kolla.openstack.org/kolla/internal/base/foreign"
 	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/present/view/tables"
-	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -62,46 +60,18 @@ kolla state list 'service.redis["cache"]'.`,
 
 // listObjects prints the addresses in the state. With asked it prints only these.
 func listObjects(out io.Writer, st *state.State, asked []string) error {
-	targets, err := targetsOf(asked)
+	targets, err := command.Targets(asked)
 	if err != nil {
 		return err
 	}
-	found, err := selected(st, targets, asked)
+	found, err := command.Select(st, targets)
 	if err != nil {
 		return err
 	}
-	for _, address := range found {
-		foreign.Fprintf(out, "%s\n", address)
+	for _, o := range found {
+		foreign.Fprintf(out, "%s\n", o.Address)
 	}
 	return nil
-}
-
-// selected returns the addresses in the state that belong to targets; without targets, all.
-// asked has the targets as they were written.
-func selected(st *state.State, targets []addrs.Target, asked []string) ([]string, error) {
-	var found, known []string // known are the addresses to suggest
-	matched := make([]bool, len(targets))
-	for _, o := range st.Objects {
-		address, err := addrs.ParseObject(o.Address)
-		if err != nil {
-			return nil, fmt.Errorf("read the state: %w", err)
-		}
-		known = append(known, o.Address, address.Block, addrs.SplitBlock(address.Block).All())
-		is := len(targets) == 0
-		for i, t := range targets {
-			if t.Has(address) {
-				is, matched[i] = true, true
-			}
-		}
-		if is {
-			found = append(found, o.Address)
-		}
-	}
-	if i := slices.Index(matched, false); i >= 0 {
-		slices.Sort(known)
-		return nil, failure.New(fmt.Sprintf("The state has nothing at %s", targets[i]), command.DidYouMean(asked[i], slices.Compact(known))+"`kolla state list` lists all addresses.")
-	}
-	return found, nil
 }
 
 func showObject(out io.Writer, st *state.State, address string) error {

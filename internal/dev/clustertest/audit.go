@@ -89,7 +89,7 @@ func TailAudit(t testing.TB) *AuditLog {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &AuditLog{t: t, offset: end}
+	return &AuditLog{t: t, offset: end, read: time.Now()}
 }
 
 // Kolla returns kolla's requests since the last call. The API server writes a request to the log

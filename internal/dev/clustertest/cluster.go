@@ -74,6 +74,16 @@ func StartReal(t testing.TB, nodes int, flags ...string) *Cluster {
 	return c
 }
 
+// Running returns the cluster that another program started in a directory. It is not stopped with the
+// test.
+func Running(dir string) (*Cluster, error) {
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	if _, err := os.Stat(kubeconfig); err != nil {
+		return nil, fmt.Errorf("no cluster runs in %s: %w", dir, err)
+	}
+	return &Cluster{dir: dir, kubeconfig: kubeconfig}, nil
+}
+
 // Outside returns a command that runs argv as a machine outside of a cluster of real nodes,
 // with an address in their network. The command's file system is the folder root. Its /mnt is
 // the command's working directory.

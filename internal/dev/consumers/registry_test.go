@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -117,7 +118,7 @@ func TestRegistry(t *testing.T) {
 	names := []string{"memcached", "rabbitmq"}
 	digests := map[string]string{}
 	for _, name := range names {
-		digests[name] = push(t, from+"/kolla/"+name, tag, name)
+		digests[name] = push(t, from+"/kolla/"+name, tag, strings.Repeat(name[:1], 1_000_000))
 	}
 
 	kolla := filepath.Join(t.TempDir(), "kolla")
@@ -146,10 +147,20 @@ func TestRegistry(t *testing.T) {
 		}
 		return out, err
 	}
-	succeeds := func(want string, args ...string) {
+	succeeds := func(want string, args ...string) string {
 		t.Helper()
-		if out, err := images(args...); err != nil || !strings.Contains(out, want) {
+		out, err := images(args...)
+		if err != nil || !strings.Contains(out, want) {
 			t.Fatalf("kolla images %v: got %v, want %q\n%s", args, err, want, out)
+		}
+		return out
+	}
+	prints := func(out string, patterns ...string) {
+		t.Helper()
+		for _, pattern := range patterns {
+			if !regexp.MustCompile("(?m)^" + pattern + "$").MatchString(out) {
+				t.Errorf("no line is %s:\n%s", pattern, out)
+			}
 		}
 	}
 	locked := func(registry string, want map[string]string) {
@@ -171,13 +182,22 @@ func TestRegistry(t *testing.T) {
 
 	logIn(password)
 	cloud(from + "/kolla")
-	succeeds("Wrote the digests of 2 images", "-lock")
+	out := succeeds("Wrote the digests of 2 images", "-lock")
+	prints(out, from+"/kolla/memcached:"+tag+`: found  \[[12] of 2\]`, from+"/kolla/rabbitmq:"+tag+`: found  \[[12] of 2\]`)
 	locked(from+"/kolla", digests)
 
 	// The tag moves. The lock and the copies keep the build that was locked.
 	moved := push(t, from+"/kolla/memcached", tag, "another build")
-	succeeds("Copied 2 images", "-mirror="+to+"/site")
-	succeeds("2 were there already", "-mirror="+to+"/site")
+	out = succeeds("Copied 2 images", "-mirror="+to+"/site")
+	for _, name := range names {
+		copied := to + "/site/" + name + ":" + tag
+		prints(out, copied+`: copying 2\.0 MB`, copied+`: copied after .+  \[[12] of 2\]`) // a megabyte for each platform
+	}
+	out = succeeds("2 were there already", "-mirror="+to+"/site")
+	prints(out, to+"/site/memcached:"+tag+`: skipped: already there  \[[12] of 2\]`)
+	if strings.Contains(out, "copying") {
+		t.Errorf("images that are there are copied:\n%s", out)
+	}
 	cloud(to + "/site")
 	succeeds("Wrote the digests of 2 images", "-lock")
 	locked(to+"/site", digests)

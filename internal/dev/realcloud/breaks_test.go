@@ -16,6 +16,17 @@ func podsComeBack(t *testing.T, c *cloud) {
 	c.noChanges(t)
 }
 
+// orphansEnd checks that containers collect processes whose parents have ended: a probe whose time is over
+// leaves such processes behind.
+func orphansEnd(t *testing.T, c *cloud) {
+	for _, workload := range []string{"statefulset/mariadb-server", "statefulset/memcached-server", "statefulset/rabbitmq-server", "deployment/nova-scheduler"} {
+		left := c.kubectl(t, "exec", workload, "--", "sh", "-c", "(sleep 0.1 &); sleep 2; cat /proc/[0-9]*/status 2> /dev/null | grep -B2 'State:.*zombie' || true")
+		if left != "" {
+			t.Errorf("%s has processes that nobody collects:\n%s", workload, left)
+		}
+	}
+}
+
 // jobStaysDone checks that finished jobs do not run again after they were deleted.
 func jobStaysDone(t *testing.T, c *cloud) {
 	for _, job := range strings.Fields(c.kubectl(t, "get", "jobs", "-o", "name")) {

@@ -54,16 +54,23 @@ func newCloud(t *testing.T, example string, nodes int, flags ...string) *cloud {
 // emptyCloud starts nodes for a cloud without a configuration.
 func emptyCloud(t *testing.T, nodes int, flags ...string) *cloud {
 	t.Helper()
+	return withoutConfiguration(t, clustertest.StartReal(t, nodes, flags...), 110)
+}
+
+// withoutConfiguration returns the cloud of a cluster. Clients outside get addresses from
+// 10.200.0.FIRST on.
+func withoutConfiguration(t *testing.T, cluster *clustertest.Cluster, first int) *cloud {
+	t.Helper()
 	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	addresses := make(chan string, 16)
 	for i := range cap(addresses) {
-		addresses <- fmt.Sprintf("10.200.0.%d", 110+i)
+		addresses <- fmt.Sprintf("10.200.0.%d", first+i)
 	}
 	c := &cloud{
-		cluster: clustertest.StartReal(t, nodes, flags...), dir: t.TempDir(), root: root, proxyLog: &lockedBuffer{},
+		cluster: cluster, dir: t.TempDir(), root: root, proxyLog: &lockedBuffer{},
 		addresses: addresses, clients: make(chan *clients, cap(addresses)), whole: t,
 	}
 	t.Cleanup(func() {

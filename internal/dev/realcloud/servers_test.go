@@ -73,17 +73,28 @@ func (c *cloud) console(t *testing.T, name, text string) string {
 // guests maps names to the servers of the test.
 var guests = map[string]*server{}
 
-// serversBoot checks that servers boot on each hypervisor, get their metadata, reach each
-// other, and answer clients outside.
-func serversBoot(t *testing.T, c *cloud) {
+// resourcesAreMade makes the resources that every server needs.
+func resourcesAreMade(t *testing.T, c *cloud) {
 	c.script(t, "servers.py")
-	c.script(t, "ping.py")
+	c.guest(t)
+	c.servers(t, nil, "prepare", "guest.qcow2", externalNetwork, externalGateway, externalPool)
+}
+
+// guest copies the disk of the servers beside the configuration.
+func (c *cloud) guest(t *testing.T) {
+	t.Helper()
 	disk, err := os.ReadFile(filepath.Join(c.root, "bin", "images", "guest.qcow2"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.write(t, "guest.qcow2", string(disk))
-	c.servers(t, nil, "prepare", "guest.qcow2", externalNetwork, externalGateway, externalPool)
+}
+
+// serversBoot checks that servers boot on each hypervisor, get their metadata, reach each
+// other, and answer clients outside.
+func serversBoot(t *testing.T, c *cloud) {
+	resourcesAreMade(t, c)
+	c.script(t, "ping.py")
 	said := []string{"guest: metadata", "user data of the test"}
 	script := userData
 	for i, host := range []string{"real-2", "real-3"} {
@@ -418,6 +429,53 @@ first   = ["real-1", "real-2", "real-3"]
 	}
 	guests["guest-4"] = guest
 	c.console(t, "guest-4", "guest: user data ended")
+	c.answers(t, "guest-4")
+	c.noChanges(t)
+}
+
+// serverIsEvacuated checks that a server of a dead hypervisor comes up on another node, by the commands
+// in docs/hypervisors.md, and that an apply brings the hypervisor back. The node loses its pods of
+// hypervisors and the process of its server. It keeps its power, because it may run the database.
+func serverIsEvacuated(t *testing.T, c *cloud) {
+	const node, target = "real-1", "real-2"
+	const role = "kolla.openstack.org.node-restriction.kubernetes.io/role-"
+	c.cluster.Kubectl(t, "label", "node", node, role+"compute-", role+"first-")
+	eventually(t, func() error {
+		pods := c.kubectl(t, "get", "pods", "-l", "app.kubernetes.io/name in (nova-compute, openvswitch, ovn-controller)", "--field-selector=spec.nodeName="+node, "-o", "name")
+		if pods != "" {
+			return fmt.Errorf("%s still has %s", node, pods)
+		}
+		return nil
+	})
+	before, _, _ := strings.Cut(qemu(t, "guest-4"), " ")
+	if out, err := exec.Command("kill", "-9", before).CombinedOutput(); err != nil {
+		t.Fatalf("kill QEMU: %v\n%s", err, out)
+	}
+	began := time.Now()
+	c.value(t, "--os-compute-api-version", "2.29", "compute", "service", "set", "--down", node, "nova-compute")
+	c.value(t, "--os-compute-api-version", "2.29", "server", "evacuate", "--host", target, "guest-4")
+	eventually(t, func() error {
+		var found struct{ Status, Host, Fault string }
+		c.servers(t, &found, "status", "guest-4")
+		if found.Host != target || found.Status != "ACTIVE" {
+			return fmt.Errorf("guest-4 is %s on %s: %s", found.Status, found.Host, found.Fault)
+		}
+		return nil
+	})
+	guests["guest-4"].Host = target
+	c.answers(t, "guest-4")
+	measured(t, "evacuation of a server, until it answers", time.Since(began).Round(time.Second))
+
+	c.kolla(t, 0, "apply", "-auto-approve")
+	c.value(t, "--os-compute-api-version", "2.29", "compute", "service", "set", "--up", node, "nova-compute")
+	eventually(t, func() error {
+		var found struct{ Up []string }
+		c.servers(t, &found, "hypervisors")
+		if !slices.Contains(found.Up, node) {
+			return fmt.Errorf("the hypervisors %v are up, want %s among them", found.Up, node)
+		}
+		return nil
+	})
 	c.answers(t, "guest-4")
 	c.noChanges(t)
 }

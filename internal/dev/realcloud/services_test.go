@@ -27,6 +27,7 @@ func TestServices(t *testing.T) {
 	c.haproxy(t)
 	take(t, c, []step{
 		{"endpoints", endpointsAreTheVIPs},
+		{"orphans", orphansEnd},
 		{"image", imageComesBack},
 		{"servers", serversBoot},
 		{"interface taken down", interfaceComesUp},
@@ -44,6 +45,7 @@ func TestServices(t *testing.T) {
 		)},
 		{"changed inside", insideIsNotCompared},
 		{"node added", nodeIsAdded},
+		{"hypervisor dead", serverIsEvacuated},
 		{"server moved off", serverMovesOff},
 		{"server moved", serverMoves},
 		{"power cut", serversComeBack},
@@ -71,6 +73,7 @@ func TestSmoke(t *testing.T) {
 	c.haproxy(t)
 	take(t, c, []step{
 		{"endpoints", endpointsAreTheVIPs},
+		{"orphans", orphansEnd},
 		{"servers", serversBoot},
 		{"destroyed", leavesNodesAsTheyWere(before)},
 	})
@@ -170,22 +173,29 @@ func (c *cloud) value(t *testing.T, args ...string) string {
 // imageName is the name of the image. Horizon shows the image in a later step.
 const imageName = "random-bytes"
 
+// imageComesBack checks that an image is kept in Ceph, and comes back as it was.
 func imageComesBack(t *testing.T, c *cloud) {
+	id := c.imageReturns(t, imageName)
+	if kept := c.rbd(t, "ls", "images"); kept != id {
+		t.Errorf("the pool of images holds %q, want %s", kept, id)
+	}
+}
+
+// imageReturns uploads an image, checks that a download has the same bytes, and returns its id.
+func (c *cloud) imageReturns(t *testing.T, name string) (id string) {
+	t.Helper()
 	sent := make([]byte, 8<<20)
 	if _, err := rand.Read(sent); err != nil {
 		t.Fatal(err)
 	}
 	c.write(t, "up.bin", string(sent))
-	c.value(t, "image", "create", imageName, "--file", "up.bin", "--disk-format", "raw", "--container-format", "bare", "-f", "value", "-c", "status")
-	c.value(t, "image", "save", imageName, "--file", "down.bin")
+	c.value(t, "image", "create", name, "--file", "up.bin", "--disk-format", "raw", "--container-format", "bare", "-f", "value", "-c", "status")
+	c.value(t, "image", "save", name, "--file", "down.bin")
 	got, err := os.ReadFile(filepath.Join(c.dir, "down.bin"))
 	if err != nil || !bytes.Equal(got, sent) {
 		t.Errorf("%d bytes came back of %d, or others: %v", len(got), len(sent), err)
 	}
-	id := c.value(t, "image", "show", imageName, "-f", "value", "-c", "id")
-	if kept := c.rbd(t, "ls", "images"); kept != id {
-		t.Errorf("the pool of images holds %q, want %s", kept, id)
-	}
+	return c.value(t, "image", "show", name, "-f", "value", "-c", "id")
 }
 
 func secretComesBack(t *testing.T, c *cloud) {

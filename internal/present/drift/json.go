@@ -25,6 +25,7 @@ type (
 		Declared int           `json:"declared_objects"`
 		Drifted  int           `json:"drifted_objects"`
 		Pending  int           `json:"pending_changes"`
+		Readers  int           `json:"changes_by_secrets"`
 		Drift    []fieldJSON   `json:"drift"`
 		Not      []notJSON     `json:"not_compared"`
 		Orphans  *[]orphanJSON `json:"orphans,omitempty"`
@@ -86,7 +87,7 @@ type (
 func (l *Look) JSON(w io.Writer) error {
 	out := lookJSON{
 		Format: jsonFormat, Tool: l.Tool, Cloud: l.Cloud, Server: l.Server, At: l.At.UTC(), Seconds: l.Took.Round(time.Microsecond).Seconds(),
-		Requests: l.Requests, Declared: l.Declared, Drifted: l.Drifted(), Pending: l.Pending,
+		Requests: l.Requests, Declared: l.Declared, Drifted: l.Drifted(), Pending: l.Pending, Readers: l.Readers,
 		Drift: []fieldJSON{}, Not: []notJSON{},
 	}
 	for _, f := range l.Fields {

@@ -36,6 +36,9 @@ type Look struct {
 	// Pending counts the objects that the configuration changes; see
 	// plans.Plan.ConfigChanges.
 	Pending int
+	// Readers counts the objects that would change because they use values of Secrets that others
+	// deleted or replaced; see plans.Plan.SecretChanges.
+	Readers int
 	// Orphans are the objects that kolla does not manage. It is nil if they were not requested.
 	Orphans *Orphans
 }
@@ -84,7 +87,7 @@ type NotCompared struct {
 func Of(plan *plans.Plan) *Look {
 	look := &Look{
 		Cloud: plan.Cloud, Server: plan.Cluster.Server, Tool: plan.Tool, At: plan.Created, Took: plan.Elapsed,
-		Declared: plan.Tally().All(), Pending: plan.ConfigChanges,
+		Declared: plan.Tally().All(), Pending: plan.ConfigChanges, Readers: plan.SecretChanges,
 	}
 	for i := range plan.Actions {
 		a := &plan.Actions[i]

@@ -2,13 +2,11 @@ package drift
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/present/report"
-	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Summary returns the result in one sentence.
@@ -27,15 +25,20 @@ func (l *Look) Summary() string {
 	return sentence + "."
 }
 
-// PendingText counts the changes of the configuration; empty: there are none.
+// PendingText counts the objects that an apply would change and that others did not change; empty:
+// there are none.
 func (l *Look) PendingText() string {
-	if l.Pending == 0 {
+	var parts []string
+	if l.Readers > 0 {
+		parts = append(parts, fmt.Sprintf("An apply changes %s with values of the deleted or replaced Secrets", words.Count(l.Readers, "more object")))
+	}
+	if l.Pending > 0 {
+		parts = append(parts, fmt.Sprintf("%s of the configuration %s pending", words.Count(l.Pending, "change"), words.Plural(l.Pending, "is", "are")))
+	}
+	if len(parts) == 0 {
 		return ""
 	}
-	if slices.ContainsFunc(l.Fields, func(f Field) bool { return f.Change == Deleted && f.Ref.GVK.Kind == kinds.Secret.Kind }) {
-		return fmt.Sprintf("An apply would change %s, with those that use values of the deleted Secrets: kolla plan", words.Count(l.Pending, "more object"))
-	}
-	return fmt.Sprintf("%s of the configuration %s pending: kolla plan", words.Count(l.Pending, "change"), words.Plural(l.Pending, "is", "are"))
+	return strings.Join(parts, "; ") + ": kolla plan"
 }
 
 // Values returns the change of the value in one short line: "1 → 3".

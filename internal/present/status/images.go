@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"kolla.openstack.org/kolla/providers"
 )
 
 // Image is an image that pods of a workload run.
@@ -45,16 +47,11 @@ func images(pods []*corev1.Pod) []Image {
 // split splits the name of an image into the last part of its repository, and its tag or digest:
 // "nova-api" and "2025.1-rocky-9", or "sha256:0123456789ab". Without both, the version is "latest".
 func (i Image) split() (repository, version string) {
-	name, digest, pinned := strings.Cut(i.Name, "@")
-	name = name[strings.LastIndex(name, "/")+1:]
-	repository, version, tagged := strings.Cut(name, ":")
-	if pinned {
-		return repository, ShortDigest(digest)
+	r := providers.SplitImage(i.Name)
+	if r.Digest != "" {
+		return r.Name(), ShortDigest(r.Digest)
 	}
-	if !tagged {
-		return repository, "latest"
-	}
-	return repository, version
+	return r.Name(), cmp.Or(r.Tag, "latest")
 }
 
 // ShortDigest abbreviates a digest: "sha256:0123456789ab".

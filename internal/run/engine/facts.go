@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -199,14 +198,14 @@ func ImagesOn(node *unstructured.Unstructured) map[string][]string {
 		names, _, _ := unstructured.NestedStringSlice(image, "names")
 		digests := map[string][]string{} // by repository
 		for _, name := range names {
-			if repository, digest, ok := strings.Cut(name, "@"); ok {
-				digests[repository] = append(digests[repository], digest)
-				out[name] = []string{digest}
+			if r := providers.SplitImage(name); r.Digest != "" {
+				digests[r.Repository] = append(digests[r.Repository], r.Digest)
+				out[r.Pinned()] = []string{r.Digest}
 			}
 		}
 		for _, name := range names {
-			if colon := strings.LastIndexByte(name, ':'); colon > strings.LastIndexByte(name, '/') && !strings.Contains(name, "@") {
-				out[name] = digests[name[:colon]]
+			if r := providers.SplitImage(name); r.Digest == "" {
+				out[name] = digests[r.Repository]
 			}
 		}
 	}

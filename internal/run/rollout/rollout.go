@@ -1,8 +1,7 @@
 // Package rollout replaces pods that an apply left as they were. A workload with the
 // update strategy OnDelete keeps its pods until somebody deletes them.
 //
-// Select finds the workloads in the state, Find their pods, and Run replaces the pods of
-// one workload.
+// Find finds the pods of workloads, and Run replaces the pods of one workload.
 package rollout
 
 import (

@@ -1,71 +1,32 @@
 package rollout
 
 import (
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/internal/base/failure"
-	"kolla.openstack.org/kolla/internal/base/words"
-	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/state"
 )
 
-// Workloads returns the objects of the kinds that can keep outdated pods.
+// Kinds are the kinds of workloads that can keep outdated pods.
+var Kinds = []string{"DaemonSet", "StatefulSet"}
+
+// Workloads returns the workloads in the state that can keep outdated pods.
 func Workloads(st *state.State) []*state.Object {
 	var out []*state.Object
 	for i := range st.Objects {
-		if o := &st.Objects[i]; o.Kind == "DaemonSet" || o.Kind == "StatefulSet" {
+		if o := &st.Objects[i]; slices.Contains(Kinds, o.Kind) {
 			out = append(out, o)
 		}
 	}
 	return out
 }
 
-// Select returns the workloads at the addresses, dependencies first. Without addresses it
-// returns all workloads.
-func Select(st *state.State, addresses []string) ([]*state.Object, error) {
-	var targets []addrs.Target
-	for _, text := range addresses {
-		target, err := addrs.ParseTarget(text)
-		if err != nil {
-			return nil, failure.New(fmt.Sprintf("%q is not an address", text), failure.Sentence(err.Error())+".")
-		}
-		targets = append(targets, target)
-	}
-	var found []*state.Object
-	var known []string
-	matched := make([]bool, len(targets))
-	for _, o := range Workloads(st) {
-		address, err := addrs.ParseObject(o.Address)
-		if err != nil {
-			return nil, fmt.Errorf("read the state: %w", err)
-		}
-		known = append(known, o.Address, address.Block)
-		wanted := len(targets) == 0
-		for i, target := range targets {
-			if target.Has(address) {
-				wanted, matched[i] = true, true
-			}
-		}
-		if wanted {
-			found = append(found, o)
-		}
-	}
-	if i := slices.Index(matched, false); i >= 0 {
-		slices.Sort(known)
-		return nil, failure.New(fmt.Sprintf("The state has no DaemonSet or StatefulSet at %s", targets[i]),
-			words.WithHint(words.DidYouMean(addresses[i], slices.Compact(known)), "`kolla state list` lists all addresses."))
-	}
-	return neededFirst(st, found), nil
-}
-
-// neededFirst sorts objects by dependency: an object comes after its dependencies.
-func neededFirst(st *state.State, objects []*state.Object) []*state.Object {
+// NeededFirst sorts objects of the state by dependency: an object comes after its dependencies.
+func NeededFirst(st *state.State, objects []*state.Object) []*state.Object {
 	var out []*state.Object
 	seen := map[string]bool{}
 	var visit func(address string)

@@ -17,6 +17,7 @@ import (
 
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
 )
 
 // release matches a release.
@@ -28,32 +29,16 @@ func Parse(text string) plans.Images {
 	return plans.Images{Release: release, Distro: distro}
 }
 
-// tagOf returns the tag of an image reference; empty: it has none.
-func tagOf(reference string) string {
-	reference, _, _ = strings.Cut(reference, "@")
-	if i := strings.LastIndexByte(reference, ':'); i > strings.LastIndexByte(reference, '/') {
-		return reference[i+1:]
-	}
-	return ""
-}
-
-// nameOf returns the name of an image: "mariadb-server".
-func nameOf(reference string) string {
-	reference, _, _ = strings.Cut(reference, "@")
-	reference = reference[strings.LastIndexByte(reference, '/')+1:]
-	name, _, _ := strings.Cut(reference, ":")
-	return name
-}
-
 // imagesOf returns the image of each container in the pods of a workload.
-func imagesOf(workload *unstructured.Unstructured) map[string]string {
-	out := map[string]string{}
+func imagesOf(workload *unstructured.Unstructured) map[string]providers.ImageReference {
+	out := map[string]providers.ImageReference{}
 	for _, list := range []string{"initContainers", "containers"} {
 		containers, _, _ := unstructured.NestedSlice(workload.Object, "spec", "template", "spec", list)
 		for _, each := range containers {
 			container, _ := each.(map[string]any)
 			name, _ := container["name"].(string)
-			out[name], _ = container["image"].(string)
+			reference, _ := container["image"].(string)
+			out[name] = providers.SplitImage(reference)
 		}
 	}
 	return out

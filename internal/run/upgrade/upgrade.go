@@ -113,16 +113,16 @@ func (f *finder) workload(desired, live *unstructured.Unstructured, service *con
 	before, after := imagesOf(live), imagesOf(desired)
 	for _, container := range slices.Sorted(maps.Keys(after)) {
 		image := after[container]
-		from, to := Parse(tagOf(before[container])), Parse(tagOf(image))
+		from, to := Parse(before[container].Tag), Parse(image.Tag)
 		at := service.ImagesRange
-		if tagOf(image) == f.own() {
+		if image.Tag == f.own() {
 			at = f.decides()
 		}
 		if from.Release == "" || to.Release == "" || same(from, to) {
 			continue
 		}
 		f.add(service, from, to)
-		if v := versionChange(nameOf(image), from, to); v.Program != "" && !slices.Contains(f.upgrade.Versions, v) {
+		if v := versionChange(image.Name(), from, to); v.Program != "" && !slices.Contains(f.upgrade.Versions, v) {
 			f.upgrade.Versions = append(f.upgrade.Versions, v)
 		}
 		if nameOf(before[container]) == nameOf(image) {

@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Refreshed turns the outcomes into the actions of a refresh-only plan, which does nothing to
@@ -61,31 +63,66 @@ func refreshed(o *Outcome, cloud string) (a plans.Action, ok bool) {
 	return a, false
 }
 
-// ConfigChanges counts the objects that an ordinary plan would create or change because of
-// the configuration. Objects that could not be compared are not counted.
-func ConfigChanges(outcomes []*Outcome) int {
-	n := 0
+// Changes counts the objects that an ordinary plan would create or change. Those in secrets use
+// values of Secrets that others deleted or replaced, those in config change because of the
+// configuration. Objects that could not be compared are not counted.
+func Changes(outcomes []*Outcome) (config, secrets int) {
+	changed, readers := changedSecrets(outcomes)
 	for _, o := range outcomes {
-		// Drift may change a default of another field too.
-		onlyDrift := len(o.Action.Reasons) > 0 && !slices.ContainsFunc(o.Action.Reasons, func(r plans.Reason) bool { return r.Kind != plans.ReasonDrift })
-		edited := slices.ContainsFunc(o.Action.Changes, func(c plans.Change) bool { return !c.Drift && !onlyDrift || c.Edited })
-		switch a := &o.Action; {
-		case o.Withheld:
-		case a.Verb == plans.Create || a.Verb == plans.Run:
-			if !missing(o) {
-				n++
-			}
-		case a.Verb == plans.Adopt:
-			if !o.Ours || o.Record != nil || edited {
-				n++
-			}
-		case a.Verb == plans.Update || a.Verb == plans.Replace:
-			if edited || len(a.Changes) == 0 {
-				n++
-			}
+		switch {
+		case !changes(o) || changed[o.Object.Address]:
+		case readers[o.Object.Address]:
+			secrets++
+		default:
+			config++
 		}
 	}
-	return n
+	return config, secrets
+}
+
+// changes reports whether an ordinary plan would create or change the object, for another reason
+// than that others changed it.
+func changes(o *Outcome) bool {
+	// Drift may change a default of another field too.
+	onlyDrift := len(o.Action.Reasons) > 0 && !slices.ContainsFunc(o.Action.Reasons, func(r plans.Reason) bool { return r.Kind != plans.ReasonDrift })
+	edited := slices.ContainsFunc(o.Action.Changes, func(c plans.Change) bool { return !c.Drift && !onlyDrift || c.Edited })
+	switch a := &o.Action; {
+	case o.Withheld:
+		return false
+	case a.Verb == plans.Create || a.Verb == plans.Run:
+		return !missing(o)
+	case a.Verb == plans.Adopt:
+		return !o.Ours || o.Record != nil || edited
+	case a.Verb == plans.Update || a.Verb == plans.Replace:
+		return edited || len(a.Changes) == 0
+	}
+	return false
+}
+
+// changedSecrets returns the Secrets whose generated values others deleted or replaced, and the objects
+// that use these values, directly or through other Secrets.
+func changedSecrets(outcomes []*Outcome) (changed, readers map[addrs.Object]bool) {
+	changed, readers = map[addrs.Object]bool{}, map[addrs.Object]bool{}
+	for _, o := range outcomes {
+		deleted := o.Action.Verb == plans.Create && missing(o) && o.Object.Generated()
+		replaced := slices.ContainsFunc(o.Action.Reasons, func(r plans.Reason) bool { return r.Kind == plans.ReasonReplaced })
+		if deleted || replaced {
+			changed[o.Object.Address] = true
+		}
+	}
+	for found := true; found; {
+		found = false
+		for _, o := range outcomes {
+			at := o.Object.Address
+			if changed[at] || readers[at] || !slices.ContainsFunc(o.Object.DependsOn, func(on addrs.Object) bool {
+				return changed[on] || readers[on] && on.Kind == kinds.Secret.Kind
+			}) {
+				continue
+			}
+			readers[at], found = true, true
+		}
+	}
+	return changed, readers
 }
 
 // missing reports whether the object of the state does not exist.

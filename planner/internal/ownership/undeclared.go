@@ -3,7 +3,6 @@ package ownership
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -99,9 +98,8 @@ func MayBeStale(o *outcome.Outcome, applied *unstructured.Unstructured) (bool, e
 
 // pullPolicy returns the server's default for an image.
 func pullPolicy(image any) string {
-	name, _ := image.(string)
-	name, _, pinned := strings.Cut(name[strings.LastIndex(name, "/")+1:], "@")
-	if _, tag, _ := strings.Cut(name, ":"); !pinned && (tag == "" || tag == "latest") {
+	reference, _ := image.(string)
+	if r := providers.SplitImage(reference); r.Digest == "" && (r.Tag == "" || r.Tag == "latest") {
 		return "Always"
 	}
 	return "IfNotPresent"

@@ -46,9 +46,8 @@ definition "neutron-ovn-metadata" {
     config       = ["neutron_ovn_metadata_agent.ini"]
     grace_period = 60
     env          = { SB = service.ovn.ports.relay.address } # see connect.sh
-    # It leaves processes behind that somebody has to wait for.
     command = [
-      "dumb-init", "--single-child", "--", "sh", "-ec", file("${path.module}/ovn/connect.sh"), "sh", "neutron-ovn-metadata-agent",
+      "sh", "-ec", file("${path.module}/ovn/connect.sh"), "sh", "neutron-ovn-metadata-agent",
       "--config-file", "/etc/neutron/neutron_ovn_metadata_agent.ini", "--config-dir", "/etc/neutron/neutron_ovn_metadata_agent.ini.d",
     ]
 

@@ -135,6 +135,14 @@ func Layers() []Layer {
 				"xz-utils",
 			},
 		},
+		// OpenStack's own tests, with those of Barbican, Heat and Keystone.
+		{
+			Name:   "tempest",
+			Parent: "openstack-base",
+			Packages: []string{
+				"barbican-tempest-plugin", "heat-tempest-plugin", "keystone-tempest-plugin", "tempest",
+			},
+		},
 		{Name: "haproxy", Parent: "base", Packages: []string{"haproxy"}},
 		{Name: "keystone", Parent: "openstack-base", Packages: []string{"python3-keystone"}},
 		{
@@ -240,6 +248,7 @@ func Images() []Image {
 		service("rabbitmq", "rabbitmq", "rabbitmq"),
 		service("valkey-sentinel", "valkey", "valkey"),
 		service("valkey-server", "valkey", "valkey"),
+		service("tempest", "tempest", ""),
 		{Name: "coredns", Binary: "coredns", Entrypoint: []string{"/coredns"}},
 		{Name: "pause", Binary: "pause", User: "65535:65535", Entrypoint: []string{"/pause"}},
 	}

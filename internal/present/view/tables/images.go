@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"kolla.openstack.org/kolla/internal/base/foreign"
@@ -16,6 +17,9 @@ import (
 type Images struct {
 	Format string  `json:"format_version"`
 	Images []Image `json:"images"`
+	// FullNodes are the nodes that report as many images as kubelets report at most. They may have
+	// more images.
+	FullNodes []string `json:"full_nodes,omitempty"`
 }
 
 // Image is an image of a cloud.
@@ -47,7 +51,11 @@ func (l Images) Print(out io.Writer) error {
 			foreign.Fprintf(table, "\t%s\ton %s: %s\n", shortDigest(build.Digest), words.Count(len(build.Nodes), "node"), words.Few(build.Nodes, 3))
 		}
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil || len(l.FullNodes) == 0 {
+		return err
+	}
+	foreign.Fprintf(out, "\n%s reported only the largest images, and may have others: %s.\n", words.Count(len(l.FullNodes), "node"), strings.Join(l.FullNodes, ", "))
+	return nil
 }
 
 // LockChanges prints what a new lock changes.

@@ -68,10 +68,13 @@ func (c Cloud) Secret(address addrs.Object) *unstructured.Unstructured {
 	return u
 }
 
+// OfKolla reports whether an image is named as Kolla names it: without a registry.
+func OfKolla(image string) bool { return !strings.Contains(image, "/") }
+
 // Image returns the full reference of a Kolla image, with its digest if that is locked.
 func (c Cloud) Image(name string) string {
 	reference := name
-	if !strings.Contains(name, "/") {
+	if OfKolla(name) {
 		reference = c.Decl.Registry + "/" + c.Decl.Prefix + name + ":" + cmp.Or(c.Decl.Tag, c.Decl.Release+"-"+c.Decl.Distro)
 	}
 	if digest := c.Decl.Lock[reference]; digest != "" {

@@ -1,6 +1,7 @@
 package pods
 
 import (
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -12,7 +13,11 @@ import (
 
 // securityContextOf returns the context that runs the pod as the image's fixed user, and lets
 // that user write to its volumes.
-func securityContextOf(pod configs.Pod) *corev1.PodSecurityContextApplyConfiguration {
+//
+// A pod with files of the node gets the SELinux type spc_t: kubelet does not relabel these files,
+// and the default type cannot use them. The level is the same for all containers, because they share
+// volumes. Container runtimes do not use either for privileged containers, which run as spc_t anyway.
+func securityContextOf(pod configs.Pod, volumes []*corev1.VolumeApplyConfiguration) *corev1.PodSecurityContextApplyConfiguration {
 	c := corev1.PodSecurityContext().
 		WithSeccompProfile(corev1.SeccompProfile().WithType(v1.SeccompProfileTypeRuntimeDefault))
 	if pod.User != 0 {
@@ -27,6 +32,9 @@ func securityContextOf(pod configs.Pod) *corev1.PodSecurityContextApplyConfigura
 		if other := otherUser(pod.Inits); other != 0 { // root reads the files of any group
 			c.WithFSGroup(other).WithFSGroupChangePolicy(v1.FSGroupChangeOnRootMismatch)
 		}
+	}
+	if slices.ContainsFunc(volumes, func(v *corev1.VolumeApplyConfiguration) bool { return v.HostPath != nil }) {
+		c.WithSELinuxOptions(corev1.SELinuxOptions().WithType("spc_t").WithLevel("s0"))
 	}
 	return c
 }

@@ -168,12 +168,17 @@ func (p *Pod) Main(name string) *corev1.ContainerApplyConfiguration {
 		// The image's own entry point reads the command from the start file.
 		return c
 	}
-	setCommand(c, p.decl.Command, p.decl.Args)
+	p.setCommand(c, p.decl.Image, p.decl.Command, p.decl.Args)
 	return c
 }
 
-// setCommand sets the command of a container, if there is one.
-func setCommand(c *corev1.ContainerApplyConfiguration, command, args []string) {
+// setCommand sets the command of a container, if there is one. The entry point of Kolla's images,
+// dumb-init, stays: it collects the processes that a probe leaves behind when its time is over.
+// Where the pod sees the node's processes, the container runtime collects them.
+func (p *Pod) setCommand(c *corev1.ContainerApplyConfiguration, image string, command, args []string) {
+	if object.OfKolla(image) && !p.decl.HostPID {
+		command, args = nil, slices.Concat(command, args)
+	}
 	if len(command) > 0 {
 		c.WithCommand(escapedAll(command)...)
 	}
@@ -187,7 +192,7 @@ func (p *Pod) Spec(main *corev1.ContainerApplyConfiguration) *corev1.PodSpecAppl
 	spec := corev1.PodSpec().
 		WithAutomountServiceAccountToken(false).
 		WithEnableServiceLinks(p.decl.ServiceLinks).
-		WithSecurityContext(securityContextOf(p.decl)).
+		WithSecurityContext(securityContextOf(p.decl, p.volumes.list)).
 		WithVolumes(p.volumes.list...).
 		WithContainers(main)
 	spec.WithInitContainers(p.inits...)

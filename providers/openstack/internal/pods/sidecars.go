@@ -15,7 +15,7 @@ import (
 func (p *Pod) init(decl configs.Init, mounts []*corev1.VolumeMountApplyConfiguration) *corev1.ContainerApplyConfiguration {
 	own := p.within(decl, mounts)
 	c := own.render(p.in.Service.Cloud, decl.Name)
-	setCommand(c, decl.Command, decl.Args)
+	p.setCommand(c, own.decl.Image, decl.Command, decl.Args)
 	if user := int64(own.decl.User); user != 0 && (decl.User != 0 || own.decl.Start != p.decl.Start) {
 		c.SecurityContext.WithRunAsUser(user).WithRunAsGroup(user).WithRunAsNonRoot(true)
 	}
