@@ -86,17 +86,6 @@ func versionChange(image string, from, to plans.Images) plans.VersionChange {
 	return plans.VersionChange{}
 }
 
-// skips reports whether a change leaves out a minor version: from 4.0 to 4.2.
-func skips(v plans.VersionChange) bool {
-	var from, to [2]int
-	for text, into := range map[string]*[2]int{v.From: &from, v.To: &to} {
-		if _, err := fmt.Sscanf(text, "%d.%d", &into[0], &into[1]); err != nil {
-			panic(err) // a table of this package
-		}
-	}
-	return to[0] == from[0] && to[1] > from[1]+1
-}
-
 // processors returns the x86-64 level that a distribution needs; empty: the first level.
 func processors(distro string) string {
 	switch distro {

@@ -98,7 +98,6 @@ type finder struct {
 	Input
 	upgrade *plans.Upgrade
 	refused []step
-	apart   []plans.Problem // members of a cluster whose versions do not work together
 }
 
 // step is a change that OpenStack does not support.
@@ -125,29 +124,8 @@ func (f *finder) workload(desired, live *unstructured.Unstructured, service *con
 		if v := versionChange(image.Name(), from, to); v.Program != "" && !slices.Contains(f.upgrade.Versions, v) {
 			f.upgrade.Versions = append(f.upgrade.Versions, v)
 		}
-		if nameOf(before[container]) == nameOf(image) {
-			f.members(service, live, at, versionChange(nameOf(image), from, to))
-		}
 		f.processors(from, to)
 		f.judge(step{at: at, from: from, to: to, services: []string{service.Name}})
-	}
-}
-
-// members adds a problem if the members of a cluster of RabbitMQ would skip a version. They change one
-// after the other. A member of a version after the next one changes its data, and then finds that it
-// cannot work with the others. Its data then start with neither version.
-func (f *finder) members(service *configs.Service, live *unstructured.Unstructured, at hcl.Range, v plans.VersionChange) {
-	if n, _, _ := unstructured.NestedInt64(live.Object, "spec", "replicas"); v.Program != "RabbitMQ" || n < 2 || !skips(v) {
-		return
-	}
-	p := plans.Problem{
-		Source:  source(at),
-		Summary: fmt.Sprintf("Members of RabbitMQ cannot go from %s to %s one by one", v.From, v.To),
-		Detail: fmt.Sprintf("Service %s runs a cluster of RabbitMQ %s. A member of %s would change its data, and then end, because it does not work together with members of %s. Run the version between them first: Kolla has it as the image rabbitmq-4-1 of release 2025.1. Choose it with `images` of the service, apply, and upgrade then.",
-			service.Name, v.From, v.To, v.From),
-	}
-	if !slices.Contains(f.apart, p) { // containers of a pod have the same image
-		f.apart = append(f.apart, p)
 	}
 }
 
@@ -194,7 +172,7 @@ func (f *finder) processors(from, to plans.Images) {
 
 // problems describes the unsupported changes.
 func (f *finder) problems() []plans.Problem {
-	out := f.apart
+	var out []plans.Problem
 	for _, s := range f.refused {
 		p := plans.Problem{Source: source(s.at), Warning: slices.Contains(f.Forced, s.to.Release)}
 		what := "The cloud"

@@ -303,46 +303,6 @@ func TestOneProblem(t *testing.T) {
 	}
 }
 
-// TestMembersSkipNoVersion checks that a cluster of RabbitMQ takes no step in which its members cannot
-// work together. One node may, and a cluster that runs the version between.
-func TestMembersSkipNoVersion(t *testing.T) {
-	for name, c := range map[string]struct {
-		from, to string // images of RabbitMQ
-		members  int64
-		refused  bool
-	}{
-		"two versions":     {"rabbitmq:2025.1-debian-bookworm", "rabbitmq:2026.1-debian-trixie", 3, true},
-		"one version":      {"rabbitmq:2025.1-debian-bookworm", "rabbitmq:2025.2-debian-bookworm", 3, false},
-		"one node":         {"rabbitmq:2025.1-debian-bookworm", "rabbitmq:2026.1-debian-trixie", 1, false},
-		"through 4.1":      {"rabbitmq-4-1:2025.1-debian-bookworm", "rabbitmq:2026.1-debian-trixie", 3, false},
-		"another database": {"mariadb-server:2025.1-debian-bookworm", "mariadb-server:2026.1-debian-trixie", 3, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			action, live := workload("mq", c.to), workload("mq", c.from).Object.Manifest
-			if err := unstructured.SetNestedField(live.Object, c.members, "spec", "replicas"); err != nil {
-				t.Fatal(err)
-			}
-			_, problems := upgrade.Find(upgrade.Input{
-				Config: &configs.Config{
-					Cloud:    configs.Cloud{Release: "2026.1", Distro: "debian-trixie", ReleaseRange: hcl.Range{Filename: "cloud.hcl", Start: hcl.Pos{Line: 2}}},
-					Services: []configs.Service{{Name: "mq", Block: "service.mq"}},
-				},
-				Plan: &plans.Plan{Actions: []plans.Action{action}},
-				Live: func(providers.Ref) *unstructured.Unstructured { return live },
-			})
-			if !c.refused {
-				if len(problems) > 0 {
-					t.Errorf("got %+v", problems)
-				}
-				return
-			}
-			if len(problems) != 1 || problems[0].Warning || problems[0].Source != "cloud.hcl:2" || !strings.Contains(problems[0].Detail, "rabbitmq-4-1") {
-				t.Errorf("got %+v", problems)
-			}
-		})
-	}
-}
-
 func TestOfNamespace(t *testing.T) {
 	u := &unstructured.Unstructured{Object: map[string]any{}}
 	u.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})
