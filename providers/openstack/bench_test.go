@@ -101,7 +101,8 @@ func (b *bench) sh(script string, args ...string) {
 type pod struct {
 	b       *bench
 	name    string
-	sandbox int // a process in its network
+	link    string // its end of the network
+	sandbox int    // a process in its network
 	volume  string
 	log     string
 
@@ -119,13 +120,13 @@ func (b *bench) pods(hosts []string) []*pod {
 	lines := "127.0.0.1 localhost\n"
 	for i, host := range hosts {
 		name, _, _ := strings.Cut(host, ".")
-		p := &pod{b: b, name: name, volume: filepath.Join(b.TempDir(), name), log: filepath.Join(b.TempDir(), "log")}
+		p := &pod{b: b, name: name, link: fmt.Sprintf("m%d", 11+i), volume: filepath.Join(b.TempDir(), name), log: filepath.Join(b.TempDir(), "log")}
 		lines += fmt.Sprintf("10.91.0.%d %s %s\n", 11+i, host, name)
 		p.sandbox = b.hold(exec.Command("unshare", "--net", "sh", "-ec", "ip link set lo up; echo up; exec sleep infinity"))
-		b.sh(`nsenter --target "$1" --net ip link add "m$3" type veth peer name eth0 netns "$2"
-nsenter --target "$1" --net ip link set "m$3" master br0 up
+		b.sh(`nsenter --target "$1" --net ip link add "$4" type veth peer name eth0 netns "$2"
+nsenter --target "$1" --net ip link set "$4" master br0 up
 nsenter --target "$2" --net ip address add "10.91.0.$3/24" dev eth0
-nsenter --target "$2" --net ip link set eth0 up`, strconv.Itoa(b.holder), strconv.Itoa(p.sandbox), strconv.Itoa(11+i))
+nsenter --target "$2" --net ip link set eth0 up`, strconv.Itoa(b.holder), strconv.Itoa(p.sandbox), strconv.Itoa(11+i), p.link)
 		out[i] = p
 		b.Cleanup(func() {
 			p.kill()
@@ -310,6 +311,12 @@ func (p *pod) delete(grace time.Duration) int {
 	}
 	p.end()
 	return p.exit
+}
+
+// cut takes the pod out of the network, or puts it back: "down" or "up".
+func (p *pod) cut(link string) {
+	p.b.Helper()
+	p.b.sh(`nsenter --target "$1" --net ip link set "$2" "$3"`, strconv.Itoa(p.b.holder), p.link, link)
 }
 
 // exec runs a program of the image in the pod's network.

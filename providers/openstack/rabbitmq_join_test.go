@@ -3,6 +3,7 @@ package openstack_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"os"
@@ -51,7 +52,10 @@ func TestRabbitMQJoin(t *testing.T) {
 		"lost its data, Mnesia":         {own + " " + other, mnesia, nil, "joins 127.0.0.1", "forget_cluster_node rabbit@" + own, []string{"joining", "peers", "streams-missing"}},
 		"lost its data, Khepri":         {own + " " + other, khepri, nil, "joins 127.0.0.1", "", []string{"joining", "peers", "streams-missing"}},
 		"stopped while it joined":       {own + " " + other, khepri, []string{"data", "joining", "peers"}, "joins 127.0.0.1", "", []string{"joining", "peers", "streams-missing"}},
-		"stopped, and nobody runs":      {own + " " + gone, "", []string{"data", "joining"}, "waits for a member that runs, or the word of " + gone, "", nil},
+		"stopped, and nobody runs":      {own + " " + gone, "", []string{"data", "joining", "peers"}, "goes on with its data", "", []string{"data", "joining", "peers"}},
+		"killed while it forgot data":   {own + " " + gone, "", []string{"gone", "joining", "peers"}, "waits for a member that runs, or the word of " + gone, "", nil},
+		"astray":                        {own + " " + gone, "", []string{"astray", "data", "joining", "peers"}, "waits for a member that runs, or the word of " + gone, "", nil},
+		"astray beside one":             {own + " " + other, khepri, []string{"astray", "data", "gone"}, "joins 127.0.0.1", "", []string{"joining", "peers", "streams-missing"}},
 		"another one has not settled":   {other + " " + own, busy, nil, "waits for a member that runs", "", nil},
 		"the first is empty, one is up": {own + " " + other, alone, []string{"begins"}, "joins 127.0.0.1", "", []string{"joining", "peers", "streams-missing"}},
 	} {
@@ -59,14 +63,14 @@ func TestRabbitMQJoin(t *testing.T) {
 			home, bin := t.TempDir(), t.TempDir()
 			paths := map[string]string{
 				"data": "mnesia/rabbit@" + own + "/schema.DAT", "peers": "conf.d/peers.conf",
-				"joining": "joining", "begins": "begins", "streams-missing": "streams-missing",
+				"joining": "joining", "begins": "begins", "streams-missing": "streams-missing", "astray": "astray", "gone": "mnesia/rabbit@" + own + "-gone/schema.DAT",
 			}
 			for _, file := range c.files {
 				path := filepath.Join(home, paths[file])
 				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(path, []byte("before"), 0o600); err != nil {
+				if err := os.WriteFile(path, fmt.Appendf(nil, peers, own), 0o600); err != nil { // the text counts for peers only
 					t.Fatal(err)
 				}
 			}
@@ -108,6 +112,44 @@ func TestRabbitMQJoin(t *testing.T) {
 				t.Errorf("peers: %s", text)
 			}
 		})
+	}
+}
+
+// TestRabbitMQAnswers checks that a member without data tells others so, also after one that did not
+// listen to the answer.
+func TestRabbitMQAnswers(t *testing.T) {
+	own, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, _, _ = strings.Cut(own, ".")
+	ask := freePort(t)
+	cmd := exec.CommandContext(t.Context(), "python3", "-c", script(t, "rabbitmq/join.py"))
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "MEMBERS=" + own + ".mq gone.invalid", "AMQP_PORT=1", "ASK_PORT=" + ask}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	connect := func() *net.TCPConn {
+		for range 100 {
+			if c, err := net.Dial("tcp", "127.0.0.1:"+ask); err == nil {
+				return c.(*net.TCPConn)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		t.Fatal("nobody listens")
+		return nil
+	}
+	for range 50 {
+		c := connect()
+		_ = c.SetLinger(0) // the other end gets a reset
+		c.Close()
+	}
+	c := connect()
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	if answer, err := io.ReadAll(c); string(answer) != "no data\n" {
+		t.Errorf("answer %q, %v", answer, err)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 // member runs a member of RabbitMQ with fakes of its programs, which log their calls. state are the
-// files in its home directory. It tells the member to stop once a line of the log contains until, and
-// returns the log, the remaining files, and whether the member ended well.
+// files in its home directory. It tells the member to stop once the log contains until and the member
+// has settled, and returns the log, the remaining files, and whether the member ended well.
 func member(t *testing.T, state map[string]string, until string) (log, left string, ok bool) {
 	t.Helper()
 	home, bin := t.TempDir(), t.TempDir()
@@ -28,10 +28,13 @@ func member(t *testing.T, state map[string]string, until string) (log, left stri
 echo up >>"$HOME/log"
 while :; do /bin/sleep 0.02; done`)
 	executable(t, bin, "rabbitmq-upgrade", `echo "upgrade: $*" >>"$HOME/log"; test "$1" != await_online_quorum_plus_one`)
-	executable(t, bin, "rabbitmq-streams", `echo "streams: $*" >>"$HOME/log"`)
+	executable(t, bin, "rabbitmq-streams", `echo "streams: $*" >>"$HOME/log"; test "$(grep -c ^streams: "$HOME/log")" -gt 1`)
 	executable(t, bin, "rabbitmqctl", `case "$*" in
 *await_startup*) grep -q up "$HOME/log" ;;
-*list_members*) echo "['rabbit@mq-0.mq','rabbit@mq-1.mq']" ;;
+*list_members*)
+  grep -q asked "$HOME/log" || { echo asked >>"$HOME/log"; exit 1; }
+  echo "['rabbit@mq-0.mq','rabbit@mq-1.mq']"
+  ;;
 *list_vhosts*) printf '/\nnova\n' ;;
 *"-p nova"*) printf 'stream\t[rabbit@mq-0.mq]\ta stream\nstream\t[rabbit@mq-0.mq, rabbit@mq-1.mq]\tcopied\nquorum\t[rabbit@mq-0.mq]\treply\n'; echo settled >>"$HOME/log" ;;
 *list_queues*) ;;
@@ -53,7 +56,9 @@ esac`)
 	go func() { ended <- cmd.Wait() }()
 	for stopped, deadline := false, time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		text, _ := os.ReadFile(filepath.Join(home, "log"))
-		if !stopped && until != "" && strings.Contains(string(text), until) {
+		_, begins := os.Stat(filepath.Join(home, "begins"))
+		_, missing := os.Stat(filepath.Join(home, "streams-missing"))
+		if !stopped && until != "" && strings.Contains(string(text), until) && begins != nil && missing != nil {
 			stopped = true
 			_ = cmd.Process.Signal(syscall.SIGTERM)
 		}
@@ -78,7 +83,8 @@ esac`)
 }
 
 // TestRabbitMQMember checks that a member hands over its queues before it stops, even if the others do
-// not have copies of all, that it checks which cluster it has joined, and gets copies of streams.
+// not have copies of all, that it checks which cluster it has joined, and gets copies of streams. It
+// tries again if it gets no answer, or no copy.
 func TestRabbitMQMember(t *testing.T) {
 	const stops = "upgrade: await_online_quorum_plus_one -t 60\nupgrade: drain\nstopped\n"
 	for name, c := range map[string]struct {
@@ -94,12 +100,12 @@ func TestRabbitMQMember(t *testing.T) {
 		},
 		"it has joined": {
 			map[string]string{"joining": "mq-0.mq", "streams-missing": ""}, "streams:",
-			"join: join.py\nup\nsettled\nstreams: --quiet add_replica -p nova a stream rabbit@mq-1.mq\n" + stops, "", false,
+			"join: join.py\nup\nasked\n" + strings.Repeat("settled\nstreams: --quiet add_replica -p nova a stream rabbit@mq-1.mq\n", 2) + stops, "", false,
 		},
 		"it joined another": {
 			map[string]string{"joining": "mq-2.mq", "streams-missing": ""}, "",
-			"join: join.py\nup\nThis member has begun a cluster of its own, instead of joining mq-2.mq. It starts again without data.\n",
-			"joining streams-missing", true,
+			"join: join.py\nup\nasked\nThis member has begun a cluster of its own, instead of joining mq-2.mq. It starts again without data.\n",
+			"astray joining streams-missing", true,
 		},
 		"a short name": {
 			map[string]string{"short": "yes"}, "",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,13 +40,17 @@ func newRabbits(t *testing.T) *rabbits {
 func (r *rabbits) replicas(n string) shape {
 	r.Helper()
 	objects := render(r.T, written(r.T, "service \"mq\" {\n  definition = \"rabbitmq\"\n  replicas = "+n+"\n}\n"), facts())
-	return r.bench.shape(find(r.T, objects, "StatefulSet/mq-server"), "/var/lib/rabbitmq", map[string]string{
+	files := map[string]string{
 		"etc/rabbitmq/rabbitmq.conf":   configured(r.T, objects, "rabbitmq.conf"),
 		"etc/rabbitmq/enabled_plugins": configured(r.T, objects, "enabled_plugins"),
 		"etc/rabbitmq/definitions.json": `{"vhosts":[{"name":"/"}],"users":[{"name":"admin","password":"admin","tags":["administrator"]}],
 "permissions":[{"user":"admin","vhost":"/","configure":".*","write":".*","read":".*"}]}`,
 		"run/secrets/cookie/value": "chocolate",
-	})
+	}
+	if n != "1" {
+		files["etc/rabbitmq/leave.sh"] = configured(r.T, objects, "leave.sh")
+	}
+	return r.bench.shape(find(r.T, objects, "StatefulSet/mq-server"), "/var/lib/rabbitmq", files)
 }
 
 // configured returns a configuration file of rendered objects.
@@ -212,6 +217,9 @@ func TestRabbitMQMembers(t *testing.T) {
 	if !r.khepri(1) {
 		t.Error("a new cluster does without Khepri")
 	}
+	if said := r.pods[0].said(); !regexp.MustCompile(`high watermark set to 2457 MiB .* of 4096 MiB`).MatchString(said) {
+		t.Error("the limit is not 60% of the memory of the pod")
+	}
 	r.declare(0)
 	messages := 0
 	publish := func(member int) {
@@ -240,6 +248,29 @@ func TestRabbitMQMembers(t *testing.T) {
 		}
 		r.within(patience, "all are back", r.allComplete)
 		publish(1)
+		r.within(patience, "copies", whole)
+	})
+	t.Run("split", func(t *testing.T) {
+		alone := r.leader(0)
+		one, two := (alone+1)%3, (alone+2)%3
+		r.pods[alone].cut("down")
+		publish(one)
+		if err := r.publish(alone); err == nil {
+			t.Error("a member alone takes a message")
+		}
+		r.within(patience, "the others miss it", func() error { return r.complete(two, 2) })
+		publish(two)
+		r.pods[alone].cut("up")
+		r.within(patience, "all see each other", r.allComplete)
+		r.within(patience, "its messages", func() error {
+			queues, err := r.queues(one)
+			if q := queues["q1"]; err == nil && (len(q.Online) != 3 || q.Messages < messages || q.Messages > messages+1) {
+				err = fmt.Errorf("%+v, want %d messages, or one more that nobody promised", q, messages)
+			}
+			messages = max(messages, queues["q1"].Messages)
+			return err
+		})
+		publish(alone)
 		r.within(patience, "copies", whole)
 	})
 	t.Run("volume lost", func(t *testing.T) {
@@ -284,6 +315,30 @@ func TestRabbitMQMembers(t *testing.T) {
 		messages++
 		r.pods[leader].start(r.shape)
 		r.within(patience, "it is back", r.allComplete)
+		r.within(patience, "copies", whole)
+	})
+	t.Run("from three to one and back", func(t *testing.T) {
+		for _, n := range []int{2, 1} {
+			if out, err := r.pods[n].exec(r.shape, "sh", "-e", "/etc/rabbitmq/leave.sh"); err != nil {
+				t.Fatalf("member %d does not leave: %v\n%s", n, err, out)
+			}
+			r.pods[n].delete(4 * time.Minute)
+			r.within(patience, "the rest", func() error { return r.copies(0, n, messages) })
+			publish(0)
+		}
+		alone := r.replicas("1")
+		r.pods[0].delete(4 * time.Minute)
+		r.pods[0].start(alone)
+		r.within(patience, "one node", func() error { return r.complete(0, 1) })
+		publish(0)
+		r.within(patience, "its messages", func() error { return r.copies(0, 1, messages) })
+		for _, p := range r.pods[1:] {
+			p.start(r.shape) // with their old volumes
+		}
+		r.within(patience, "three members", r.allComplete)
+		r.pods[0].delete(2 * time.Minute)
+		r.pods[0].start(r.shape)
+		r.within(patience, "all are back", r.allComplete)
 		r.within(patience, "copies", whole)
 	})
 }

@@ -1,7 +1,7 @@
 # RabbitMQ, one node or a cluster of three or five. Each node has a long name, unless its data were
-# made under a short one. The user openstack, and the administrator as whom jobs make a virtual host and a user for each
-# `queue` block of another service, come from a definitions file that is read at every
-# start: another password is another file, and a restart.
+# made under a short one. The user openstack, and the administrator as whom jobs make a virtual host
+# and a user for each `queue` block of another service, come from a definitions file that is read at
+# every start: another password is another file, and a restart.
 definition "rabbitmq" {
   description = "Message queue of the other services"
 
@@ -11,15 +11,15 @@ definition "rabbitmq" {
     description = "Whether a node with a short name, as all had once, goes on under its long name: with its definitions, without the messages in its queues."
   }
 
-  input "memory_high_watermark" {
+  input "memory" {
     type        = string
-    default     = "1300MB"
+    default     = "4Gi"
     nullable    = false
-    description = "Memory from which on publishers wait, such as 4GB. Keep it below two thirds of the memory limit of workload server."
+    description = "Memory limit of each node. Publishers wait while a node uses more than 60% of it."
 
     validation {
-      condition     = can(regex("^[1-9][0-9]*(MB|GB|MiB|GiB)$", input.memory_high_watermark))
-      error_message = "It is a number with a unit: MB, GB, MiB or GiB."
+      condition     = can(regex("^[1-9][0-9]*(Mi|Gi)$", input.memory))
+      error_message = "It is a whole number with a unit, Mi or Gi: 8Gi."
     }
   }
 
@@ -43,7 +43,6 @@ definition "rabbitmq" {
     leave = {
       namespace = self.namespace
       service   = self.name
-      member    = "${self.name}-server-N.${self.name}-server.${self.namespace}"
     }
     member  = ["sh", "-ec", file("${path.module}/rabbitmq/member.sh"), "member", file("${path.module}/rabbitmq/join.py")]
     command = local.clustered ? local.member : ["sh", "-c", local.many_files, "sh", "rabbitmq-server"]
@@ -99,8 +98,10 @@ definition "rabbitmq" {
       "log.file"                          = false
       "load_definitions"                  = "/etc/rabbitmq/definitions.json"
       "cluster_partition_handling"        = "pause_minority"
-      "vm_memory_high_watermark.absolute" = input.memory_high_watermark
       "disk_free_limit.absolute"          = input.disk_free_limit
+      "vm_memory_high_watermark.relative" = 0.6
+      # It would find the memory of the machine.
+      "total_memory_available_override_value" = "${input.memory}B"
       # Quorum queues need memory for three times this size; the default is 512 MB.
       "raft.wal_max_size_bytes" = 64000000
       # Prometheus has a way of its own to the numbers; the old collector is deprecated.
@@ -141,6 +142,14 @@ definition "rabbitmq" {
     })
   }
 
+  # For an operator who removes members.
+  config "leave.sh" {
+    enabled = local.clustered
+    format  = "raw"
+    path    = "/etc/rabbitmq/leave.sh"
+    content = file("${path.module}/rabbitmq/leave.sh")
+  }
+
   workload "server" {
     kind         = "StatefulSet"
     image        = "rabbitmq"
@@ -150,7 +159,7 @@ definition "rabbitmq" {
     user         = 42439
     command      = local.command
     ports        = ["amqp", "metrics", "management"]
-    config       = ["rabbitmq.conf", "enabled_plugins", "definitions.json"]
+    config       = ["rabbitmq.conf", "enabled_plugins", "definitions.json", "leave.sh"]
     writable     = ["/var/log/rabbitmq"]
     grace_period = local.clustered ? 300 : 120
     env = merge({
@@ -187,7 +196,7 @@ definition "rabbitmq" {
 
     resources {
       requests = { cpu = "250m", memory = "512Mi" }
-      limits   = { memory = "2Gi" }
+      limits   = { memory = input.memory }
     }
 
     # A member waits for others: after a power cut, or to join them.

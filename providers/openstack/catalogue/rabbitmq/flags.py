@@ -1,7 +1,8 @@
 """Enables what the version of RabbitMQ can do, once all members run it.
 
-A member of the next version does not start without it. Experimental things stay off, and those that
-an operator has to choose. It says what is to be, so that it can run again at any time.
+A member of the next version does not start without it. Experimental things stay off: Khepri in a
+cluster that began as one node, until version 4.2. It says what is to be, so that it can run again at
+any time.
 """
 
 import base64
@@ -37,7 +38,7 @@ def enable():
 
 
 def left():
-    return [f["name"] for f in call("GET", "feature-flags") if f["state"] != "enabled" and f["stability"] == "stable" and f["name"] != "khepri_db"]
+    return [f["name"] for f in call("GET", "feature-flags") if f["state"] != "enabled" and f["stability"] == "stable"]
 
 
 def main():

@@ -4,7 +4,8 @@ a new one of the cluster that runs.
 RabbitMQ's own discovery begins another cluster when it has waited for long enough. Then there are
 two, and clients see one or the other. So a member without data begins a cluster only if it is the
 first one, and all others have said that they have no data either. Otherwise it waits for a member
-that runs. A member that stops while it joins has no data: the next start joins again.
+that runs. A member that stopped while it joined starts anew beside a member that runs. If none runs,
+its data may be needed for a majority: it goes on with them.
 """
 
 import os
@@ -25,6 +26,7 @@ EMPTY = b"no data\n"
 
 DATA = f"{HOME}/mnesia/rabbit@{OWN}"
 JOINING = f"{HOME}/joining"  # the host name of the member that is joined
+ASTRAY = f"{HOME}/astray"  # the data are not of this cluster (see member.sh and leave.sh)
 BEGINS = f"{HOME}/begins"
 STREAMS = f"{HOME}/streams-missing"
 PEERS = f"{HOME}/conf.d/peers.conf"
@@ -58,22 +60,28 @@ def remove(*paths):
 
 
 def has_data():
-    if os.path.exists(JOINING):
-        for path in (DATA, DATA + "-plugins-expand", DATA + "-feature_flags"):
-            if os.path.isdir(path):
-                shutil.rmtree(path)
-            else:
-                remove(path)
-        remove(JOINING)
     return os.path.isdir(DATA) and len(os.listdir(DATA)) > 0
+
+
+def forget_data():
+    """Deletes the data. A member that is killed meanwhile has all of them, or none."""
+    for path in (DATA, DATA + "-plugins-expand"):
+        shutil.rmtree(path + "-gone", ignore_errors=True)
+        if os.path.isdir(path):
+            os.rename(path, path + "-gone")
+            shutil.rmtree(path + "-gone")
+    remove(DATA + "-feature_flags", PEERS, JOINING, ASTRAY)
 
 
 def answer(connections):
     """Tells whoever asks that this member has no data."""
     while True:
-        connection, _ = connections.accept()
-        with connection:
-            connection.sendall(EMPTY)
+        try:
+            connection, _ = connections.accept()
+            with connection:
+                connection.sendall(EMPTY)
+        except OSError:  # of one that asked and went away
+            continue
 
 
 def connects(host, port):
@@ -116,6 +124,7 @@ def joins(host):
         if forgotten.returncode:
             return False
     names = "".join(f"cluster_formation.classic_config.nodes.{i} = rabbit@{h}\n" for i, h in enumerate((host, OWN), 1))
+    forget_data()
     remove(BEGINS)
     write(PEERS, names)
     write(STREAMS, "")
@@ -125,11 +134,18 @@ def joins(host):
 
 
 def main():
-    remove(PEERS)
     os.makedirs(os.path.dirname(PEERS), exist_ok=True)
+    if os.path.exists(ASTRAY):
+        forget_data()
     if has_data():
+        joining = os.path.exists(JOINING)
+        if joining and any(joins(host) for host in OTHERS):
+            return
+        if not joining:
+            remove(PEERS)
         print("goes on with its data", flush=True)
         return
+    forget_data()
     family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
     connections = socket.create_server(("", ASK), family=family, dualstack_ipv6=family == socket.AF_INET6)
     threading.Thread(target=answer, args=(connections,), daemon=True).start()

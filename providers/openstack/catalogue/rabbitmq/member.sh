@@ -31,7 +31,8 @@ stop() {
 
 # A new cluster gets Khepri for its definitions before others join: 4.0 and 4.1 have it, and use it only
 # if they are asked. Of others, settle checks that they are in the cluster that they were to join. They
-# get copies of the streams that are there. Quorum queues come by themselves.
+# get copies of the streams that are there. Quorum queues come by themselves. What does not work is
+# tried again: the next start would take a member that has not settled for one that has not joined.
 settle() {
   until sleep 3 && rabbitmqctl --quiet await_startup --timeout 600 2> /dev/null; do
     kill -0 "$1" 2> /dev/null || return 0
@@ -42,28 +43,48 @@ settle() {
   fi
   if [ -e "$HOME/joining" ]; then
     joined=$(cat "$HOME/joining")
-    members=$(rabbitmqctl --quiet eval 'rabbit_nodes:list_members().')
+    until members=$(rabbitmqctl --quiet eval 'rabbit_nodes:list_members().'); do
+      sleep 3
+      kill -0 "$1" 2> /dev/null || return 0
+    done
     case $members in
     *"rabbit@$joined'"*) rm "$HOME/joining" ;;
     *)
       echo "This member has begun a cluster of its own, instead of joining $joined. It starts again without data." >&2
+      : > "$HOME/astray"
       kill -KILL "$1"
       return
       ;;
     esac
   fi
   [ -e "$HOME/streams-missing" ] || return 0
-  self=$(sed -n 's/^NODENAME=//p' "$RABBITMQ_CONF_ENV_FILE")
-  tab=$(printf '\t')
-  rabbitmqctl --silent list_vhosts name | while IFS= read -r vhost; do
-    rabbitmqctl --silent list_queues -p "$vhost" type members name < /dev/null | while IFS=$tab read -r type members name; do
-      case $type:$members in
-      stream:*"$self"*) ;;
-      stream:*) rabbitmq-streams --quiet add_replica -p "$vhost" "$name" "$self" < /dev/null ;;
-      esac
-    done
+  until copy_streams; do
+    sleep 10
+    kill -0 "$1" 2> /dev/null || return 0
   done
   rm "$HOME/streams-missing"
+}
+
+# Adds this member to the streams that it has no copy of.
+copy_streams() {
+  self=$(sed -n 's/^NODENAME=//p' "$RABBITMQ_CONF_ENV_FILE")
+  tab=$(printf '\t')
+  missing=
+  vhosts=$(rabbitmqctl --silent list_vhosts name) || return 1
+  while IFS= read -r vhost; do
+    queues=$(rabbitmqctl --silent list_queues -p "$vhost" type members name < /dev/null) || return 1
+    while IFS=$tab read -r type members name; do
+      case $type:$members in
+      stream:*"$self"*) ;;
+      stream:*) rabbitmq-streams --quiet add_replica -p "$vhost" "$name" "$self" < /dev/null || missing=true ;;
+      esac
+    done << QUEUES
+$queues
+QUEUES
+  done << VHOSTS
+$vhosts
+VHOSTS
+  [ -z "$missing" ]
 }
 
 server=
