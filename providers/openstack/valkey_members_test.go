@@ -1,6 +1,7 @@
 package openstack_test
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -14,10 +15,11 @@ type valkeys struct {
 	*bench
 	servers, sentinels []*pod
 	server, sentinel   shape
+	renewed            shape // a server with another password for clients
 }
 
-// secretLine matches the lines of Valkey's files that end with the password.
-var secretLine = regexp.MustCompile(`(?m)^(requirepass|masterauth|sentinel auth-pass kolla) .*`)
+// password matches the passwords in Valkey's files.
+var password = regexp.MustCompile(`(?m)^(requirepass|masterauth|user members on|sentinel auth-pass kolla) "(>?)[^"]*"`)
 
 func newValkeys(t *testing.T) *valkeys {
 	t.Helper()
@@ -26,11 +28,16 @@ func newValkeys(t *testing.T) *valkeys {
 	objects := render(t, config, facts())
 	files := stackOptions(config)
 	given := func(name string) string { // with the password that is not known here
-		return secretLine.ReplaceAllString(files["vk "+name], "$1 secret")
+		return password.ReplaceAllString(files["vk "+name], `$1 "${2}secret"`)
 	}
-	v.server = v.bench.shape(find(t, objects, "StatefulSet/vk-server"), "/var/lib/valkey", map[string]string{
-		"run/secrets/password/value": "secret", "etc/valkey/valkey.conf": given("valkey.conf"),
-	})
+	settings := given("valkey.conf")
+	server := func(settings string) shape {
+		return v.bench.shape(find(t, objects, "StatefulSet/vk-server"), "/var/lib/valkey", map[string]string{
+			"run/secrets/members/value": "secret", "etc/valkey/valkey.conf": settings,
+		})
+	}
+	v.server = server(settings)
+	v.renewed = server(strings.Replace(settings, `requirepass "secret"`, `requirepass "renewed"`, 1))
 	v.sentinel = v.bench.shape(find(t, objects, "StatefulSet/vk-sentinel"), "/var/lib/valkey", map[string]string{
 		"etc/valkey/sentinel.conf": given("sentinel.conf"),
 	})
@@ -48,13 +55,28 @@ func newValkeys(t *testing.T) *valkeys {
 
 // ask sends a command to a server, and returns the answer.
 func (v *valkeys) ask(server int, args ...string) (string, error) {
-	return v.servers[server].exec(v.server, append([]string{"valkey-cli", "--no-auth-warning", "--raw", "-a", "secret"}, args...)...)
+	return v.servers[server].exec(v.server, append([]string{"valkey-cli", "--no-auth-warning", "--raw", "--user", "members", "-a", "secret"}, args...)...)
 }
 
 // primary returns the number of the server that a sentinel names; -1: none.
 func (v *valkeys) primary(sentinel int) int {
 	out, _ := v.sentinels[sentinel].exec(v.sentinel, "valkey-cli", "--raw", "-p", "26379", "sentinel", "get-master-addr-by-name", "kolla")
 	return slices.IndexFunc(v.servers, func(p *pod) bool { return strings.HasPrefix(out, p.name+".") })
+}
+
+// acquainted returns an error unless each sentinel knows the two others. A sentinel that does not exist
+// any more would count for the majority.
+func (v *valkeys) acquainted() error {
+	for i, p := range v.sentinels {
+		out, err := p.exec(v.sentinel, "valkey-cli", "--raw", "-p", "26379", "sentinel", "master", "kolla")
+		if err != nil {
+			return err
+		}
+		if !strings.Contains(out, "\nnum-other-sentinels\n2\n") {
+			return fmt.Errorf("sentinel %d does not know two others:\n%s", i, out)
+		}
+	}
+	return nil
 }
 
 // write sets a key as a client does: on the server that a sentinel names.
@@ -103,6 +125,15 @@ func TestValkeyMembers(t *testing.T) {
 		v.within(time.Minute, "a write", func() error { return v.write(sentinel, fmt.Sprint("key", keys)) })
 		keys++
 	}
+	another := func(old int) {
+		t.Helper()
+		v.within(time.Minute, "another primary", func() error {
+			if now := v.primary(1); now == old || now < 0 {
+				return fmt.Errorf("the primary is %d", now)
+			}
+			return nil
+		})
+	}
 	whole := func() error { return v.whole(keys) }
 	start()
 	v.within(patience, "three servers", whole)
@@ -111,18 +142,24 @@ func TestValkeyMembers(t *testing.T) {
 	t.Run("primary killed", func(t *testing.T) {
 		old := v.primary(0)
 		v.servers[old].kill()
-		v.within(time.Minute, "another primary", func() error {
-			if now := v.primary(1); now == old || now < 0 {
-				return fmt.Errorf("the primary is %d", now)
-			}
-			return nil
-		})
+		another(old)
 		written(1)
 		v.servers[old].start(v.server)
 		v.within(patience, "the old primary is a replica", whole)
 		if strings.Count(v.servers[old].said(), "Starts as the primary.") > 1 {
 			t.Error("the old primary came back as a primary")
 		}
+	})
+	t.Run("split", func(t *testing.T) {
+		old := v.primary(0)
+		v.servers[old].cut("down")
+		another(old)
+		if out, _ := v.ask(old, "set", "lost", "x"); !strings.Contains(out, "NOREPLICAS") {
+			t.Errorf("two primaries take writes: %q", out)
+		}
+		written(1)
+		v.servers[old].cut("up")
+		v.within(patience, "the old primary is a replica", whole)
 	})
 	t.Run("primary stopped", func(t *testing.T) {
 		old := v.primary(0)
@@ -155,6 +192,70 @@ func TestValkeyMembers(t *testing.T) {
 		v.within(patience, "all are back", whole)
 		written(2)
 	})
+	t.Run("power and volume of the primary lost", func(t *testing.T) {
+		old := v.primary(0)
+		for i := range 3 {
+			v.servers[i].kill()
+			v.sentinels[i].kill()
+		}
+		v.servers[old].loses()
+		for i := range 3 {
+			v.sentinels[i].start(v.sentinel)
+		}
+		v.servers[old].start(v.server)
+		v.within(patience, "it waits for the others", func() error {
+			if !strings.HasSuffix(strings.TrimSpace(v.servers[old].said()), "this server has lost its data.") {
+				return errors.New("it does not say that it waits")
+			}
+			return nil
+		})
+		for i := range 3 {
+			if i != old {
+				v.servers[i].start(v.server)
+			}
+		}
+		v.within(patience, "all are back", whole)
+		written(1)
+	})
+	t.Run("another password of clients", func(t *testing.T) {
+		for i, p := range slices.Backward(v.servers) {
+			p.delete(50 * time.Second)
+			written(1)
+			p.start(v.renewed)
+			v.within(patience, fmt.Sprintf("server %d is back", i), whole)
+		}
+		for _, given := range []string{"secret", "renewed"} {
+			out, err := v.servers[0].exec(v.server, "valkey-cli", "--no-auth-warning", "--raw", "-a", given, "exists", "key0")
+			if answers := err == nil && strings.TrimSpace(out) == "1"; answers != (given == "renewed") {
+				t.Errorf("with password %s: %q, %v", given, out, err)
+			}
+		}
+	})
+	t.Run("all sentinels lost", func(t *testing.T) {
+		if v.primary(0) == 0 { // so that the first server's name is not the answer by chance
+			v.servers[0].delete(50 * time.Second)
+			v.servers[0].start(v.server)
+			v.within(patience, "it is a replica", whole)
+		}
+		primary := v.primary(0)
+		for _, p := range v.sentinels {
+			p.kill()
+			p.loses()
+		}
+		for _, p := range v.sentinels {
+			p.start(v.sentinel)
+		}
+		v.within(time.Minute, "new sentinels know the primary", func() error {
+			for i := range 3 {
+				if now := v.primary(i); now != primary {
+					return fmt.Errorf("sentinel %d names %d, want %d", i, now, primary)
+				}
+			}
+			return v.acquainted()
+		})
+		written(0)
+		v.within(patience, "all data are there", whole)
+	})
 	t.Run("sentinel lost", func(t *testing.T) {
 		v.servers[v.primary(0)].kill() // so that the first server's name is not the answer by chance
 		v.within(time.Minute, "another primary", func() error { return v.write(0, "key0") })
@@ -166,7 +267,7 @@ func TestValkeyMembers(t *testing.T) {
 			if now := v.primary(2); now != primary {
 				return fmt.Errorf("it names %d, want %d", now, primary)
 			}
-			return nil
+			return v.acquainted()
 		})
 	})
 }

@@ -21,12 +21,17 @@ func valkeyEnv(t *testing.T) string {
 }
 
 // valkeyCLI is a client that reads the answers of hosts from files. A second line of a file is the
-// answer to later questions.
-const valkeyCLI = `while [ "$1" != -h ]; do shift; done
+// answer to later questions. What a sentinel knows of replicas is in a file of its own.
+const valkeyCLI = `command=$*
+while [ "$1" != -h ]; do shift; done
+case $command in *"sentinel replicas kolla") cat "$DATA/answer-$2-replicas"; exit ;; esac
 file=$DATA/answer-$2
 test -e "$file" || exit 1
 sed -n 1p "$file"
 test "$(wc -l <"$file")" -lt 2 || sed -i 1d "$file"`
+
+// secretCat is a cat that reads all mounted secrets as "secret".
+const secretCat = `case $1 in /run/secrets/*) echo secret ;; *) exec /bin/cat "$@" ;; esac`
 
 // TestValkeyServer checks as what a server starts: as the sentinels say, but never without data where
 // others have them.
@@ -37,6 +42,7 @@ func TestValkeyServer(t *testing.T) {
 		primary    = "Starts as the primary.\n/etc/valkey/valkey.conf --replica-announce-ip vk-server-0.ns\n"
 		replica    = "Starts as a replica of vk-server-1.ns.\n/etc/valkey/valkey.conf --replica-announce-ip vk-server-0.ns --replicaof vk-server-1.ns 6379\n"
 		lost       = "Waits until the sentinels name another primary: this server has lost its data.\n"
+		known      = "name\nvk-server-1.ns:6379\n" // a sentinel remembers a replica
 		quorum     = "Waits until 2 sentinels name the same primary.\n"
 	)
 	for name, c := range map[string]struct {
@@ -53,6 +59,8 @@ func TestValkeyServer(t *testing.T) {
 		"the primary again":                 {map[string]string{s0: own, s1: own, "vk-server-1.ns": "7\n"}, true, primary},
 		"the primary without its data":      {map[string]string{s0: own + other, s1: own + other, "vk-server-2.ns": "7\n"}, false, lost + replica},
 		"the others do not answer":          {map[string]string{s0: own, s1: own, "vk-server-1.ns": "NOAUTH\n"}, false, primary},
+		"nor do they run, without its data": {map[string]string{s0: own + other, s1: own + other, s2 + "-replicas": known}, false, lost + replica},
+		"nor do they run, with its data":    {map[string]string{s0: own, s1: own, s2 + "-replicas": known}, true, primary},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := valkeyEnv(t)
@@ -67,7 +75,7 @@ func TestValkeyServer(t *testing.T) {
 				}
 			}
 			got, err := runScript(t, "valkey/server.sh", map[string]string{
-				"uname": "echo vk-server-0", "cat": "echo secret", "sleep": "", "valkey-cli": valkeyCLI, "valkey-server": `echo "$@"`,
+				"uname": "echo vk-server-0", "cat": secretCat, "sleep": "", "valkey-cli": valkeyCLI, "valkey-server": `echo "$@"`,
 			})
 			if err != nil || got != c.want {
 				t.Errorf("%v, %q, want %q", err, got, c.want)
@@ -77,27 +85,43 @@ func TestValkeyServer(t *testing.T) {
 }
 
 // TestValkeySentinel checks whom a new sentinel takes for the primary, and that a sentinel that knows it
-// keeps that and takes a new password.
+// keeps that, the members that are still declared, and nothing else.
 func TestValkeySentinel(t *testing.T) {
-	const template = "sentinel monitor kolla @PRIMARY@ 6379 2\nsentinel auth-pass kolla new\n"
+	const (
+		template = "sentinel announce-ip @OWN@\nsentinel monitor kolla @PRIMARY@ 6379 2\nsentinel auth-pass kolla \"new\"\n"
+		first    = "sentinel announce-ip vk-sentinel-0.ns\nsentinel monitor kolla vk-server-0.ns 6379 2\nsentinel auth-pass kolla \"new\"\n"
+		state    = `sentinel config-epoch kolla 3
+sentinel leader-epoch kolla 3
+sentinel known-replica kolla vk-server-0.ns 6379
+sentinel known-sentinel kolla vk-sentinel-1.ns 26379 8
+sentinel current-epoch 3
+sentinel myid 7
+`
+		gone = "sentinel known-replica kolla vk-server-3.ns 6379\nsentinel known-sentinel kolla vk-sentinel-3.ns 26379 9\n"
+		old  = "sentinel monitor kolla vk-server-1.ns 6379 3\nsentinel auth-pass kolla \"old\"\nsentinel down-after-milliseconds kolla 1\n"
+	)
 	for name, c := range map[string]struct {
-		answer, known, want string
+		answers     map[string]string
+		known, want string
 	}{
-		"the first of all": {"", "", "sentinel monitor kolla vk-server-0.ns 6379 2\nsentinel auth-pass kolla new\nsentinel announce-ip vk-sentinel-0.ns\n"},
-		"new beside others": {
-			"vk-server-2.ns\n", "", "sentinel monitor kolla vk-server-2.ns 6379 2\nsentinel auth-pass kolla new\nsentinel announce-ip vk-sentinel-0.ns\n",
+		"the first of all":  {nil, "", first},
+		"new beside others": {map[string]string{"vk-sentinel-1.ns": "vk-server-2.ns\n"}, "", strings.ReplaceAll(first, "server-0", "server-2")},
+		"all sentinels are new": {
+			map[string]string{"vk-server-1.ns": "role:master\n", "vk-server-2.ns": "master_host:vk-server-1.ns\r\n"},
+			"", strings.ReplaceAll(first, "server-0", "server-1"),
 		},
 		"started again": {
-			"vk-server-2.ns\n", "sentinel monitor kolla vk-server-1.ns 6379 2\nsentinel auth-pass kolla old\nsentinel myid 7\n",
-			"sentinel monitor kolla vk-server-1.ns 6379 2\nsentinel myid 7\nsentinel auth-pass kolla new\n",
+			map[string]string{"vk-sentinel-1.ns": "vk-server-2.ns\n"},
+			old + gone + state, strings.ReplaceAll(first, "server-0", "server-1") + state,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := valkeyEnv(t)
-			for file, text := range map[string]string{"template": template, "sentinel.conf": c.known, "answer-vk-sentinel-1.ns": c.answer} {
-				if text == "" {
-					continue
-				}
+			files := map[string]string{"template": template, "sentinel.conf": c.known}
+			for host, answer := range c.answers {
+				files["answer-"+host] = answer
+			}
+			for file, text := range files {
 				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -122,7 +146,7 @@ func TestValkeyReady(t *testing.T) {
 		"Could not connect to Valkey at 127.0.0.1": false,
 	} {
 		t.Setenv("PORT", "6379")
-		if _, err := runScript(t, "valkey/ready.sh", map[string]string{"cat": "echo secret", "valkey-cli": "echo '" + answer + "'"}); (err == nil) != want {
+		if _, err := runScript(t, "valkey/ready.sh", map[string]string{"cat": secretCat, "valkey-cli": "echo '" + answer + "'"}); (err == nil) != want {
 			t.Errorf("%s: ready %t, want %t", strings.ReplaceAll(answer, "\n", ", "), err == nil, want)
 		}
 	}

@@ -1,7 +1,8 @@
 # Valkey: a primary, replicas that have copies of its data, and sentinels that make a replica the
 # primary when the primary is gone. Clients ask a sentinel where the primary is. A replica joins by
 # being started. A restart costs nothing; the loss of a primary's node costs the writes of its last
-# moments, and seconds.
+# moments, and seconds. Clients and members have passwords of their own: members that restart one after
+# the other, because clients get another password, still know each other.
 definition "valkey" {
   description = "Locks and short-lived data, kept in several places"
 
@@ -14,8 +15,22 @@ definition "valkey" {
   }
 
   secret "password" {}
+  secret "members" {}
+
+  input "memory" {
+    type        = string
+    default     = "1Gi"
+    nullable    = false
+    description = "Memory limit of each server. Servers refuse writes when their data take 60% of it."
+
+    validation {
+      condition     = can(regex("^[1-9][0-9]*(Mi|Gi)$", input.memory))
+      error_message = "It is a whole number with a unit, Mi or Gi: 2Gi."
+    }
+  }
 
   locals {
+    mib       = tonumber(regex("^[0-9]+", input.memory)) * (endswith(input.memory, "Gi") ? 1024 : 1)
     primary   = "kolla"
     sentinels = [for member in self.members.sentinel : "${member}:${port.sentinel}"]
     quorum    = floor(length(self.members.sentinel) / 2) + 1
@@ -26,6 +41,8 @@ definition "valkey" {
       sentinel_port = port.sentinel
       quorum        = local.quorum
       password      = secret.password.value
+      members       = secret.members.value
+      maxmemory     = "${floor(local.mib * 0.6)}mb"
     }
     env = {
       HOME          = "/tmp"
@@ -71,11 +88,11 @@ definition "valkey" {
 
     resources {
       requests = { cpu = "50m", memory = "64Mi" }
-      limits   = { memory = "1Gi" }
+      limits   = { memory = input.memory }
     }
 
-    mount "password" {
-      path = "/run/secrets/password"
+    mount "members" {
+      path = "/run/secrets/members"
     }
 
     # It waits for the word of the sentinels.
@@ -90,10 +107,10 @@ definition "valkey" {
 
     lifecycle {
       precondition {
-        condition     = self.replicas == 0 || self.replicas >= 3
+        condition     = self.replicas == 0 || min(length(self.members.server), length(self.members.sentinel)) >= 3
         error_message = join(" ", [
-          "With fewer than three sentinels, none of them can make a replica the primary when a node is gone.",
-          "Run three of \"${self.name}\" or more.",
+          "With fewer than three servers and three sentinels, nobody can write any more when a node is gone.",
+          "Run three of each workload of \"${self.name}\", or more.",
         ])
       }
     }
@@ -133,7 +150,7 @@ definition "valkey" {
   # Any sentinel answers here who the primary is.
   output "sentinel" { value = "${self.ports.sentinel.host}:${port.sentinel}" }
 
-  # The password of the servers. Sentinels have none.
+  # The password of clients. Sentinels have none.
   output "password" { value = secret.password.value }
 
   # The name by which the sentinels know the primary.

@@ -13,8 +13,8 @@ done
 
 # ask_server and ask_sentinel send a command to HOST. Sentinels have no password.
 ask_server() {
-  password=$(cat /run/secrets/password/value)
-  REDISCLI_AUTH=$password VALKEYCLI_AUTH=$password timeout 3 valkey-cli --no-auth-warning --raw -p "$PORT" -h "$@" 2> /dev/null
+  password=$(cat /run/secrets/members/value)
+  REDISCLI_AUTH=$password VALKEYCLI_AUTH=$password timeout 3 valkey-cli --user members --no-auth-warning --raw -p "$PORT" -h "$@" 2> /dev/null
 }
 ask_sentinel() { timeout 3 valkey-cli --raw -p "$SENTINEL_PORT" -h "$@" 2> /dev/null; }
 
@@ -28,8 +28,12 @@ primary() {
   done
 }
 
-# Whether another server has data, which a primary without data would take from its replicas.
-others_have_data() {
+# Whether there were data before, which a primary without data would take from its replicas. Sentinels
+# remember replicas, which a new primary does not have yet. Servers that do not run say nothing.
+had_data() {
+  for sentinel in $SENTINELS; do
+    [ -z "$(ask_sentinel "$sentinel" sentinel replicas "$PRIMARY")" ] || return 0
+  done
   for server in $others; do
     keys=$(ask_server "$server" dbsize) || continue
     case $keys in
@@ -52,7 +56,7 @@ while :; do
   elif [ "$leader" != "$own" ]; then
     set -- --replicaof "$leader" "$PORT"
     break
-  elif [ -d "$DATA/appendonlydir" ] || ! others_have_data; then
+  elif [ -d "$DATA/appendonlydir" ] || ! had_data; then
     set --
     break
   else
