@@ -36,17 +36,19 @@ func TestCoordination(t *testing.T) {
 // servers would not understand.
 func TestStateInputs(t *testing.T) {
 	for text, want := range map[string]string{
-		`service "rabbitmq" {}`:                                "",
-		`service "rabbitmq" { replicas = 3 }`:                  "",
-		`service "rabbitmq" { replicas = 5 }`:                  "",
-		`service "rabbitmq" { replicas = 2 }`:                  "Run one, three or five.",
-		`service "rabbitmq" { replicas = 4 }`:                  "outlives the loss of no more members",
-		`service "rabbitmq" { replicas = 7 }`:                  "server runs 5",
-		`service "rabbitmq" { memory_high_watermark = "0.4" }`: "a number with a unit",
-		`service "rabbitmq" { disk_free_limit = "5G" }`:        "a number with a unit",
-		`service "valkey" {}`:                                  "",
-		`service "valkey" { replicas = 4 }`:                    "",
-		`service "valkey" { replicas = 1 }`:                    "fewer than three sentinels",
+		`service "rabbitmq" {}`:                                             "",
+		`service "rabbitmq" { replicas = 3 }`:                               "",
+		`service "rabbitmq" { replicas = 5 }`:                               "",
+		`service "rabbitmq" { replicas = 2 }`:                               "Run one, three or five.",
+		`service "rabbitmq" { replicas = 4 }`:                               "outlives the loss of no more members",
+		`service "rabbitmq" { replicas = 7 }`:                               "server runs 5",
+		`service "rabbitmq" { memory = "4GB" }`:                             "a whole number with a unit, Mi or Gi",
+		`service "rabbitmq" { disk_free_limit = "5G" }`:                     "a number with a unit",
+		`service "valkey" {}`:                                               "",
+		`service "valkey" { replicas = 4 }`:                                 "",
+		`service "valkey" { replicas = 1 }`:                                 "fewer than three servers and three sentinels",
+		`service "valkey" { memory = "1.5Gi" }`:                             "a whole number with a unit, Mi or Gi",
+		"service \"valkey\" {\n  workload \"sentinel\" { replicas = 1 }\n}": "fewer than three servers and three sentinels",
 	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte("cloud \"c\" {\n  release = \"2026.1\"\n}\n\n"+text+"\n"), 0o600); err != nil {

@@ -27,10 +27,10 @@ service "memcached" {
 }
 
 service "rabbitmq" {
-  role                  = role.control
-  replicas              = 3
-  memory_high_watermark = "4GB"
-  disk_free_limit       = "5GB"
+  role            = role.control
+  replicas        = 3
+  memory          = "8Gi"
+  disk_free_limit = "5GB"
 }
 
 service "valkey" {
