@@ -54,7 +54,7 @@ func TestQueueClients(t *testing.T) {
 		return before[strings.LastIndexByte(before, ':')+1:]
 	}
 	password := secret(one[name])
-	if want := "rabbit://cinder:" + password + "@rabbitmq:5672/cinder"; one[name] != want || password == "" {
+	if want := "rabbit://cinder:" + password + "@rabbitmq.openstack:5672/cinder"; one[name] != want || password == "" {
 		t.Errorf("one node: %q, want %q", one[name], want)
 	}
 	var hosts []string

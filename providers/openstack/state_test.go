@@ -42,7 +42,7 @@ func TestStateInputs(t *testing.T) {
 		`service "rabbitmq" { replicas = 2 }`:                               "Run one, three or five.",
 		`service "rabbitmq" { replicas = 4 }`:                               "outlives the loss of no more members",
 		`service "rabbitmq" { replicas = 7 }`:                               "server runs 5",
-		`service "rabbitmq" { memory = "4GB" }`:                             "a whole number with a unit, Mi or Gi",
+		`service "rabbitmq" { memory = "1.5Gi" }`:                           "a whole number with a unit, Mi or Gi",
 		`service "rabbitmq" { disk_free_limit = "5G" }`:                     "a number with a unit",
 		`service "valkey" {}`:                                               "",
 		`service "valkey" { replicas = 4 }`:                                 "",

@@ -61,7 +61,7 @@ definition "rabbitmq" {
     cluster_env = {
       MEMBERS               = join(" ", self.members.server)
       AMQP_PORT             = port.amqp
-      ASK_PORT              = 4370 # beside 4369 and 25672, which also only members use
+      ASK_PORT              = 4370                       # beside 4369 and 25672, which also only members use
       RABBITMQ_CONFIG_FILES = "/var/lib/rabbitmq/conf.d" # written by join.py
       PATIENCE              = 60                         # seconds for which a member that stops waits for the others
     }
@@ -211,7 +211,7 @@ definition "rabbitmq" {
 
     lifecycle {
       precondition {
-        condition     = contains([0, 1, 3, 5], self.replicas)
+        condition = contains([0, 1, 3, 5], self.replicas)
         error_message = join(" ", [
           "A cluster of RabbitMQ goes on while more than half of its members run. With an even number of them,",
           "\"${self.name}\" outlives the loss of no more members than with one fewer. Run one, three or five.",

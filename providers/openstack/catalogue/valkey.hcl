@@ -6,12 +6,13 @@
 definition "valkey" {
   description = "Locks and short-lived data, kept in several places"
 
-  port "valkey" {
-    number = 6379
-  }
-
+  # The first one: the address of the service leads to the sentinels.
   port "sentinel" {
     number = 26379
+  }
+
+  port "valkey" {
+    number = 6379
   }
 
   secret "password" {}
@@ -107,7 +108,7 @@ definition "valkey" {
 
     lifecycle {
       precondition {
-        condition     = self.replicas == 0 || min(length(self.members.server), length(self.members.sentinel)) >= 3
+        condition = self.replicas == 0 || min(length(self.members.server), length(self.members.sentinel)) >= 3
         error_message = join(" ", [
           "With fewer than three servers and three sentinels, nobody can write any more when a node is gone.",
           "Run three of each workload of \"${self.name}\", or more.",
