@@ -97,7 +97,7 @@ func TestRabbitMQLeave(t *testing.T) {
 		}
 		got, err := runScript(t, "rabbitmq/leave.sh", map[string]string{"rabbitmqctl": `case $3 in
 eval) echo "$1 $2 eval $(printf %s "$4" | sed -n "s/^N = \(.*\),$/\1/p")" ;;
-*) echo "$@" ;;
+*) printf '%s\n' "$*" ;;
 esac
 test "$3" != "$FAILS"`})
 		if got != want || (err != nil) != (fails != "") {
