@@ -213,7 +213,15 @@ func TestRabbitMQMembers(t *testing.T) {
 	for _, p := range r.pods {
 		p.start(r.shape)
 	}
-	r.within(patience, "three new members", r.allComplete)
+	// Power is cut when the members have joined, and none of them has settled.
+	r.within(patience, "three new members", func() error { return r.complete(0, 3) })
+	for _, p := range r.pods {
+		p.kill()
+	}
+	for _, p := range r.pods {
+		p.start(r.shape)
+	}
+	r.within(patience, "three members", r.allComplete)
 	if !r.khepri(1) {
 		t.Error("a new cluster does without Khepri")
 	}
@@ -277,6 +285,15 @@ func TestRabbitMQMembers(t *testing.T) {
 		for _, lost := range []int{0, 2} {
 			r.pods[lost].kill()
 			r.pods[lost].loses()
+			before := len(r.pods[lost].said())
+			r.pods[lost].start(r.shape)
+			r.within(patience, "it joins", func() error {
+				if !strings.Contains(r.pods[lost].said()[before:], "joins ") {
+					return errors.New("it does not say so")
+				}
+				return nil
+			})
+			r.pods[lost].kill() // at some moment of joining
 			r.pods[lost].start(r.shape)
 			r.within(patience, "it is back", r.allComplete)
 			r.within(patience, "copies", whole)
