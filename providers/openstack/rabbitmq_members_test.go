@@ -293,7 +293,8 @@ func TestRabbitMQMembers(t *testing.T) {
 				}
 				return nil
 			})
-			r.pods[lost].kill() // at some moment of joining
+			time.Sleep(time.Duration(2*lost) * time.Second) // two moments: before RabbitMQ runs, and while it joins
+			r.pods[lost].kill()
 			r.pods[lost].start(r.shape)
 			r.within(patience, "it is back", r.allComplete)
 			r.within(patience, "copies", whole)
