@@ -9,6 +9,8 @@ BENCHTIME ?= 1x
 BENCH_SIZES ?= 100 200 1000 5000
 # A git revision of kolla that make bench measures, too.
 BENCH_VS ?=
+# Names of tools, if make bench is not to measure all of them.
+BENCH_ONLY ?=
 # No VCS stamp and no toolchain download: a build is the same in a checkout, in a
 # worktree, and from an archive.
 export GOFLAGS := -buildvcs=false
@@ -200,7 +202,7 @@ bench: build devcluster ## measure kolla beside its peers with BENCH_SIZES objec
 	cd internal/dev/peers && go build -o ../../../bin/peers/ helm.sh/helm/v4/cmd/helm ./floor ./bench
 	cd internal/dev/peers/tofu && go build -o ../../../../bin/peers/ github.com/opentofu/opentofu/cmd/tofu
 	cd internal/dev/peers/tofu-provider && go build -o ../../../../bin/peers/ github.com/hashicorp/terraform-provider-kubernetes
-	cd internal/dev/peers && ../../../bin/peers/bench -sizes '$(BENCH_SIZES)' -vs '$(BENCH_VS)' -note '$(BENCH_NOTE)' -out ../../../docs/performance.md
+	cd internal/dev/peers && ../../../bin/peers/bench -sizes '$(BENCH_SIZES)' -vs '$(BENCH_VS)' -only '$(BENCH_ONLY)' -note '$(BENCH_NOTE)' -out ../../../docs/performance.md
 
 bench-go: devcluster ## run the benchmarks of the Go packages
 	go test -run '^$$' -bench . -benchtime $(BENCHTIME) -benchmem $(PACKAGES)

@@ -15,7 +15,7 @@ var podAttributes = []Attribute{
 	{Name: "image", Type: TypeString, Required: true, Unless: "from", Form: forms.Plain, Doc: "Name of a Kolla image, or a full reference if it contains a slash."},
 	{Name: "user", Type: TypeNumber, Max: 4294967294, Doc: "User and group of the process, as a number: Kolla has a fixed number for the account of each service; 0 is root. By default the image decides."},
 	{Name: "start", Type: TypeString, Default: "direct", OneOf: []string{"direct", "kolla"}, Doc: "How the container starts. direct: kolla runs the command. kolla: the start script of the image runs it."},
-	{Name: "command", Type: TypeList, Doc: "Command that replaces the command of the image. The entry point of a Kolla image stays; in other images the command replaces it, too."},
+	{Name: "command", Type: TypeList, Doc: "Command that replaces the command of the image. In a Kolla image, dumb-init runs it, as it runs the command of the image."},
 	{Name: "args", Type: TypeList, Doc: "Arguments of the command."},
 	{Name: "env", Type: TypeTexts, Doc: envDoc},
 	{Name: "host_network", Type: TypeBool, Default: false, Doc: "Whether pods use the network of their node."},
@@ -255,7 +255,7 @@ var SidecarType = &BlockType{
 	Example: sidecarExample,
 	Attributes: conditional(slices.Concat([]Attribute{
 		{Name: "image", Type: TypeString, Required: true, Form: forms.Plain, Doc: "Name of a Kolla image, or a full reference if it contains a slash."},
-		{Name: "command", Type: TypeList, Doc: "Command that replaces the command of the image. The entry point of a Kolla image stays; in other images the command replaces it, too."},
+		{Name: "command", Type: TypeList, Doc: "Command that replaces the command of the image. In a Kolla image, dumb-init runs it, as it runs the command of the image."},
 		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that the container listens on."},
 		{Name: "writable", Type: TypeList, Form: forms.Path, Doc: "Directories that the container may write to. They are empty at every start of the pod."},
 	}, ownAttributes, PowerAttributes, []Attribute{ReasonAttribute})),

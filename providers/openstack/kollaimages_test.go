@@ -74,8 +74,11 @@ func programs(command []string) []string {
 // started returns the commands that a container runs, one for each purpose.
 func started(c *corev1.Container) map[string][]string {
 	out := map[string][]string{}
-	if command := slices.Concat(c.Command, c.Args); len(command) > 0 {
-		out["command"] = command
+	if len(c.Command) > 0 {
+		out["command"] = c.Command
+		if end := slices.Index(c.Command, "--"); c.Command[0] == "dumb-init" {
+			out["reaper"], out["command"] = c.Command[:end], c.Command[end+1:]
+		}
 	}
 	for name, probe := range map[string]*corev1.Probe{"liveness": c.LivenessProbe, "readiness": c.ReadinessProbe, "startup": c.StartupProbe} {
 		if probe != nil && probe.Exec != nil {

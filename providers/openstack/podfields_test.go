@@ -1,6 +1,7 @@
 package openstack_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -124,9 +125,9 @@ func checkReferences(t *testing.T, c v1.Container) {
 	}
 }
 
-// TestEntryPoint checks that the entry point of a Kolla image stays, which ends orphans, unless the pod sees
-// the node's processes, and that the command replaces that of other images.
-func TestEntryPoint(t *testing.T) {
+// TestReaper checks that dumb-init runs the commands of Kolla's images, unless the pod sees the node's
+// processes, and not those of other images.
+func TestReaper(t *testing.T) {
 	const source = `definition "d" {
   workload "w" {
     kind     = "Deployment"
@@ -147,20 +148,21 @@ func TestEntryPoint(t *testing.T) {
 
 service "d" {}
 `
+	const reaper = "dumb-init --single-child -- "
 	for _, c := range []struct {
-		image               string
-		hostPID             bool
-		command, args, step string
+		image         string
+		hostPID       bool
+		command, step string
 	}{
-		{"keystone", false, "", "serve -v", ""},
-		{"keystone", true, "serve", "-v", "prepare"},
-		{"registry.example.org/keystone:1", false, "serve", "-v", ""},
+		{"keystone", false, reaper + "serve", reaper + "prepare"},
+		{"keystone", true, "serve", "prepare"},
+		{"registry.example.org/keystone:1", false, "serve", reaper + "prepare"},
 	} {
 		objects := render(t, written(t, fmt.Sprintf(source, c.image, c.hostPID)), facts())
 		spec, _, _ := podOf(t, find(t, objects, "Deployment/d-w"))
-		main, step := spec.Containers[0], spec.InitContainers[0]
-		if got := [3]string{strings.Join(main.Command, " "), strings.Join(main.Args, " "), strings.Join(step.Command, " ")}; got != [3]string{c.command, c.args, c.step} {
-			t.Errorf("%s, host_pid = %t: %q, want command %q, args %q, and the step's command %q", c.image, c.hostPID, got, c.command, c.args, c.step)
+		main, step := strings.Join(spec.Containers[0].Command, " "), strings.Join(spec.InitContainers[0].Command, " ")
+		if main != c.command || step != c.step {
+			t.Errorf("%s, host_pid = %t: %q and the step %q, want %q and %q", c.image, c.hostPID, main, step, c.command, c.step)
 		}
 	}
 }
@@ -187,7 +189,7 @@ service "d" {}
 	spec, _, _ := podOf(t, find(t, objects, "Deployment/d-w"))
 	main, step := spec.Containers[0], spec.InitContainers[0]
 	got := slices.Concat(main.Command, main.Args, step.Command, main.ReadinessProbe.Exec.Command)
-	want := []string{"sh", "-c", "echo $$$$ ${x} $(date) $1", "$$$$$", "$(NODE)", "echo", "$$$$", "echo", "$$"} // Kubernetes does not read $$ in probes
+	want := []string{"dumb-init", "--single-child", "--", "sh", "-c", "echo $$$$ ${x} $(date) $1", "$$$$$", "$(NODE)", "dumb-init", "--single-child", "--", "echo", "$$$$", "echo", "$$"} // Kubernetes does not read $$ in probes
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

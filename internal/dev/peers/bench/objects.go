@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -125,8 +127,12 @@ func (in inputs) json() string  { return filepath.Join(in.dir, "objects.json") }
 func (in inputs) yaml() string  { return filepath.Join(in.dir, "objects.yaml") }
 func (in inputs) chart() string { return filepath.Join(in.dir, "chart") }
 
-// write writes the objects into a directory: as JSON, as a stream of YAML, as a
-// chart, as resources of OpenTofu, and as the configuration of a cloud named after the namespace.
+// perFile is the number of objects in a file of kolla's, which takes files of 16 MiB.
+const perFile = 5000
+
+// write writes the objects into a directory: as JSON, as a stream of YAML, as a chart, as resources of
+// OpenTofu, and as the configuration of a cloud named after the namespace, with files of perFile
+// objects.
 func write(dir, namespace string, objects []object) (inputs, error) {
 	in := inputs{dir: dir}
 	raw, err := json.Marshal(objects)
@@ -134,7 +140,7 @@ func write(dir, namespace string, objects []object) (inputs, error) {
 		return in, fmt.Errorf("write the objects: %w", err)
 	}
 	resources := object{}
-	var stream strings.Builder
+	var documents []string
 	for _, o := range objects {
 		name := o["kind"].(string) + "-" + o["metadata"].(object)["name"].(string)
 		resources[name] = object{"manifest": o}
@@ -142,8 +148,7 @@ func write(dir, namespace string, objects []object) (inputs, error) {
 		if err != nil {
 			return in, fmt.Errorf("write the objects: %w", err)
 		}
-		stream.WriteString("---\n")
-		stream.Write(text)
+		documents = append(documents, "---\n"+string(text))
 	}
 	tofu, err := json.Marshal(object{
 		"terraform": object{"required_providers": object{"kubernetes": object{"source": "hashicorp/kubernetes"}}},
@@ -153,15 +158,22 @@ func write(dir, namespace string, objects []object) (inputs, error) {
 	if err != nil {
 		return in, fmt.Errorf("write the objects: %w", err)
 	}
+	stream := strings.Join(documents, "")
 	files := map[string]string{
 		in.json():                                     string(raw),
-		in.yaml():                                     stream.String(),
+		in.yaml():                                     stream,
 		filepath.Join(dir, "main.tf.json"):            string(tofu),
 		filepath.Join(in.chart(), "Chart.yaml"):       "apiVersion: v2\nname: benchmark\nversion: 1.0.0\n",
-		filepath.Join(in.chart(), "templates/a.yaml"): stream.String(),
-		filepath.Join(dir, "cloud.hcl"): fmt.Sprintf(
-			"cloud %q {\n  release   = \"2025.1\"\n  namespace = %q\n}\n\nmanifest \"all\" {\n  files = [\"objects.yaml\"]\n}\n", namespace, namespace),
+		filepath.Join(in.chart(), "templates/a.yaml"): stream,
 	}
+	var names []string
+	for part := range slices.Chunk(documents, perFile) {
+		name := fmt.Sprintf("objects-%d.yaml", len(names))
+		files[filepath.Join(dir, name)] = strings.Join(part, "")
+		names = append(names, strconv.Quote(name))
+	}
+	files[filepath.Join(dir, "cloud.hcl")] = fmt.Sprintf("cloud %q {\n  release   = \"2025.1\"\n  namespace = %q\n}\n\nmanifest \"all\" {\n  files = [%s]\n}\n",
+		namespace, namespace, strings.Join(names, ", "))
 	for path, content := range files {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return in, fmt.Errorf("write the objects: %w", err)

@@ -172,14 +172,18 @@ func (p *Pod) Main(name string) *corev1.ContainerApplyConfiguration {
 	return c
 }
 
-// setCommand sets the command of a container, if there is one. The entry point of Kolla's images,
-// dumb-init, stays: it collects the processes that a probe leaves behind when its time is over.
-// Where the pod sees the node's processes, the container runtime collects them.
+// reaper begins the commands of Kolla's images, as it begins those of their own entry points: it
+// collects the processes that a probe leaves behind when its time is over, and passes signals on to
+// the command.
+var reaper = []string{"dumb-init", "--single-child", "--"}
+
+// setCommand sets the command of a container, if there is one. Where the pod sees the node's
+// processes, the container runtime collects them.
 func (p *Pod) setCommand(c *corev1.ContainerApplyConfiguration, image string, command, args []string) {
-	if object.OfKolla(image) && !p.decl.HostPID {
-		command, args = nil, slices.Concat(command, args)
-	}
 	if len(command) > 0 {
+		if object.OfKolla(image) && !p.decl.HostPID {
+			command = slices.Concat(reaper, command)
+		}
 		c.WithCommand(escapedAll(command)...)
 	}
 	if len(args) > 0 {
