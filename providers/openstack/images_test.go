@@ -17,13 +17,14 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// inRelease loads a cloud with a release.
-func inRelease(t *testing.T, dir, release string) *configs.Config {
+// inRelease loads a cloud with a release and other variables, NAME=VALUE.
+func inRelease(t *testing.T, dir, release string, others ...string) *configs.Config {
 	t.Helper()
-	config, diags := lang.Load(dir, lang.Options{
-		Catalogue: openstack.Catalogue(),
-		Vars:      []lang.Var{{Assignment: "release=" + release}},
-	})
+	vars := []lang.Var{{Assignment: "release=" + release}}
+	for _, assignment := range others {
+		vars = append(vars, lang.Var{Assignment: assignment})
+	}
+	config, diags := lang.Load(dir, lang.Options{Catalogue: openstack.Catalogue(), Vars: vars})
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}

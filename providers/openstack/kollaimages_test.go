@@ -32,8 +32,10 @@ type kollaImages struct {
 	Venv          []string              `json:"venv"`
 	Etc           []string              `json:"etc"`
 	Options       map[string]string     `json:"options"` // by program
+	Plugins       map[string]string     `json:"plugins"` // by distribution, without its version
 	Images        map[string]kollaImage `json:"images"`
 
+	used    map[string]bool   // names of images
 	modules map[string]bool   // the WSGI modules that are used
 	scripts map[string]string // scripts for a shell in commands, with a container that has them
 	started map[string]bool   // images with the programs that are started in them
@@ -97,54 +99,34 @@ var wsgiModule = regexp.MustCompile(`(?m)^module *= *([^:\s]+)`)
 // startsAsRoot has the images that need root at first, although their daemons have another user.
 var startsAsRoot = map[string]bool{"horizon": true}
 
-// TestKollaImages holds the catalogue against what Kolla's images have, in every release: each image
-// exists, and has the user and the programs that its containers start; an image has each WSGI module, and
-// the files in /etc that its containers use; scripts ask for options that not all images have.
+// TestKollaImages holds the catalogue against what Kolla's images have, in every release and
+// distribution. Each image exists, and has the user and the programs that its containers start. An image
+// has each WSGI module, and the files in /etc that its containers use. uWSGI finds its plug-in for Python.
+// Scripts ask for options that not all images have.
 func TestKollaImages(t *testing.T) {
 	source, err := os.ReadFile("testdata/kolla-images.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	facts := kollaImages{modules: map[string]bool{}, scripts: map[string]string{}, started: map[string]bool{}}
+	facts := kollaImages{used: map[string]bool{}, modules: map[string]bool{}, scripts: map[string]string{}, started: map[string]bool{}}
 	if err := yaml.UnmarshalStrict(source, &facts); err != nil {
 		t.Fatal(err)
 	}
-	used := map[string]bool{}
 	checked, paths, own := 0, 0, 0
 	for _, release := range []string{"2025.1", "2025.2", "2026.1"} {
-		if distros := facts.Distributions[release]; !slices.Contains(distros, schema.DistroOf(release)) {
+		distros := facts.Distributions[release]
+		if !slices.Contains(distros, schema.DistroOf(release)) {
 			t.Errorf("%s: the default is %s; Kolla publishes only images of %q", release, schema.DistroOf(release), distros)
 		}
-		for _, dir := range []string{"testdata/base", "testdata/images", "testdata/stacks", "testdata/servers", "testdata/state"} {
-			objects := render(t, inRelease(t, dir, release), openstack.Offline())
-			files := map[string]map[string]string{} // of ConfigMaps, by their names
-			for _, o := range objects {
-				if o.Manifest.GetKind() == "ConfigMap" {
-					files[o.Manifest.GetName()], _, _ = unstructured.NestedStringMap(o.Manifest.Object, "data")
-				}
-			}
-			for _, o := range objects {
-				facts.checkModules(t, release, o)
-				pod, _, _ := podOf(t, o)
-				for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
-					name := providers.SplitImage(c.Image).Name()
-					used[name] = true
-					checked += facts.checkContainer(t, name, release, o.Address, &pod, &c)
-					paths += facts.checkPaths(t, name, release+": "+o.Address.String()+" "+c.Name, &c, configured(&pod, &c, files))
-				}
-				for _, c := range pod.Containers {
-					for _, file := range facts.Images[providers.SplitImage(c.Image).Name()].Own {
-						own++
-						if !mounts(&c, file) {
-							t.Errorf("%s: container %s of %s has the %s of its image, which all nodes share", release, c.Name, o.Address, file)
-						}
-					}
-				}
+		for _, distro := range distros {
+			for _, dir := range []string{"testdata/base", "testdata/images", "testdata/stacks", "testdata/servers", "testdata/state"} {
+				seen := facts.checkCloud(t, release, distro, render(t, inRelease(t, dir, release, "distro="+distro), openstack.Offline()))
+				checked, paths, own = checked+seen.commands, paths+seen.paths, own+seen.own
 			}
 		}
 	}
 	for name := range facts.Images {
-		if !used[name] {
+		if !facts.used[name] {
 			t.Errorf("no service uses image %s: is the fact outdated?", name)
 		}
 	}
@@ -176,7 +158,40 @@ func TestKollaImages(t *testing.T) {
 			t.Errorf("no release starts %s in image %s: is the fact outdated?", program, name)
 		}
 	}
-	t.Logf("checked %d commands and %d scripts of %d images", checked, len(facts.scripts), len(used))
+	t.Logf("checked %d commands and %d scripts of %d images", checked, len(facts.scripts), len(facts.used))
+}
+
+// counts says how much of a cloud was checked.
+type counts struct{ commands, paths, own int }
+
+// checkCloud checks all objects of a cloud.
+func (k *kollaImages) checkCloud(t *testing.T, release, distro string, objects []providers.Object) (seen counts) {
+	t.Helper()
+	files := map[string]map[string]string{} // of ConfigMaps, by their names
+	for _, o := range objects {
+		if o.Manifest.GetKind() == "ConfigMap" {
+			files[o.Manifest.GetName()], _, _ = unstructured.NestedStringMap(o.Manifest.Object, "data")
+		}
+	}
+	for _, o := range objects {
+		k.checkModules(t, release, distro, o)
+		pod, _, _ := podOf(t, o)
+		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
+			name := providers.SplitImage(c.Image).Name()
+			k.used[name] = true
+			seen.commands += k.checkContainer(t, name, release, o.Address, &pod, &c)
+			seen.paths += k.checkPaths(t, name, release+": "+o.Address.String()+" "+c.Name, &c, configured(&pod, &c, files))
+		}
+		for _, c := range pod.Containers {
+			for _, file := range k.Images[providers.SplitImage(c.Image).Name()].Own {
+				seen.own++
+				if !mounts(&c, file) {
+					t.Errorf("%s: container %s of %s has the %s of its image, which all nodes share", release, c.Name, o.Address, file)
+				}
+			}
+		}
+	}
+	return seen
 }
 
 // checkContainer checks the image, the user and the commands of a container. It returns the number
@@ -284,11 +299,19 @@ func (k *kollaImages) checkPaths(t *testing.T, name, where string, c *corev1.Con
 	return count
 }
 
-// checkModules checks the WSGI modules in an object with configuration files.
-func (k *kollaImages) checkModules(t *testing.T, release string, o providers.Object) {
+// pluginsDir matches the directory of plug-ins in a configuration of uWSGI.
+var pluginsDir = regexp.MustCompile(`(?m)^plugins-dir *= *(.+)$`)
+
+// checkModules checks the WSGI modules in an object with configuration files, and where uWSGI looks for
+// its plug-in for Python.
+func (k *kollaImages) checkModules(t *testing.T, release, distro string, o providers.Object) {
 	t.Helper()
 	data, _, _ := unstructured.NestedStringMap(o.Manifest.Object, "data")
+	family, _, _ := strings.Cut(distro, "-")
 	for _, text := range data {
+		if found := pluginsDir.FindStringSubmatch(text); found != nil && found[1] != k.Plugins[family] {
+			t.Errorf("%s-%s: %s has plug-ins of uWSGI in %s; the images have them in %q", release, distro, o.Address, found[1], k.Plugins[family])
+		}
 		for _, found := range wsgiModule.FindAllStringSubmatch(text, -1) {
 			k.modules[found[1]] = true
 			if !slices.ContainsFunc(slices.Collect(maps.Values(k.Images)), func(i kollaImage) bool { return slices.Contains(i.WSGI, found[1]) }) {

@@ -41,20 +41,20 @@ func (r *rabbits) replicas(n string) shape {
 	r.Helper()
 	objects := render(r.T, written(r.T, "service \"mq\" {\n  definition = \"rabbitmq\"\n  replicas = "+n+"\n}\n"), facts())
 	files := map[string]string{
-		"etc/rabbitmq/rabbitmq.conf":   configured(r.T, objects, "rabbitmq.conf"),
-		"etc/rabbitmq/enabled_plugins": configured(r.T, objects, "enabled_plugins"),
+		"etc/rabbitmq/rabbitmq.conf":   configFile(r.T, objects, "rabbitmq.conf"),
+		"etc/rabbitmq/enabled_plugins": configFile(r.T, objects, "enabled_plugins"),
 		"etc/rabbitmq/definitions.json": `{"vhosts":[{"name":"/"}],"users":[{"name":"admin","password":"admin","tags":["administrator"]}],
 "permissions":[{"user":"admin","vhost":"/","configure":".*","write":".*","read":".*"}]}`,
 		"run/secrets/cookie/value": "chocolate",
 	}
 	if n != "1" {
-		files["etc/rabbitmq/leave.sh"] = configured(r.T, objects, "leave.sh")
+		files["etc/rabbitmq/leave.sh"] = configFile(r.T, objects, "leave.sh")
 	}
 	return r.bench.shape(find(r.T, objects, "StatefulSet/mq-server"), "/var/lib/rabbitmq", files)
 }
 
-// configured returns a configuration file of rendered objects.
-func configured(t *testing.T, objects []providers.Object, name string) string {
+// configFile returns a configuration file of rendered objects.
+func configFile(t *testing.T, objects []providers.Object, name string) string {
 	t.Helper()
 	for _, o := range objects {
 		data, _ := o.Manifest.Object["data"].(map[string]any)

@@ -19,7 +19,7 @@ func podsComeBack(t *testing.T, c *cloud) {
 // orphansEnd checks that containers collect processes whose parents have ended: a probe whose time is over
 // leaves such processes behind.
 func orphansEnd(t *testing.T, c *cloud) {
-	for _, workload := range []string{"statefulset/mariadb-server", "statefulset/memcached-server", "statefulset/rabbitmq-server", "deployment/nova-scheduler"} {
+	for _, workload := range []string{"statefulset/mariadb-server", "statefulset/memcached-server", "statefulset/rabbitmq-server", "statefulset/nova-scheduler"} {
 		left := c.kubectl(t, "exec", workload, "--", "sh", "-c", "(sleep 0.1 &); sleep 2; cat /proc/[0-9]*/status 2> /dev/null | grep -B2 'State:.*zombie' || true")
 		if left != "" {
 			t.Errorf("%s has processes that nobody collects:\n%s", workload, left)

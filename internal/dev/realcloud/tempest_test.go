@@ -88,7 +88,11 @@ func testsPass(t *testing.T, c *cloud) {
 		t.Fatal(err)
 	}
 	c.describe(t)
-	list := tempest.Lists(c.tempest(t, io.Discard, "--list-tests"))
+	said := c.tempest(t, io.Discard, "--list-tests")
+	list := tempest.Lists(said)
+	if len(list) == 0 {
+		t.Fatalf("Tempest lists no tests:\n%s", said)
+	}
 	for _, problem := range list.Check(known) {
 		t.Error(problem)
 	}
@@ -135,9 +139,9 @@ func testsPass(t *testing.T, c *cloud) {
 // describe writes the configuration of Tempest. The values come from the APIs of the cloud.
 func (c *cloud) describe(t *testing.T) {
 	t.Helper()
-	c.script(t, "tempest.py")
+	c.script(t, "describe.py")
 	c.guest(t)
-	r := c.outside(t, c.credentials(t), "python3", "tempest.py")
+	r := c.outside(t, c.credentials(t), "python3", "describe.py")
 	lines := strings.Split(strings.TrimSpace(r.out), "\n")
 	described := tempest.Cloud{
 		AuthURL:       "http://" + vip + ":5000/v3",
@@ -145,7 +149,7 @@ func (c *cloud) describe(t *testing.T) {
 		PasswordRules: tempest.PasswordRules(c.kubectl(t, "exec", "deployment/keystone-api", "--", "cat", "/etc/keystone/keystone.conf")),
 	}
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &described); r.code != 0 || err != nil {
-		t.Fatalf("tempest.py: exit code %d, %v\n%s", r.code, err, r.out)
+		t.Fatalf("describe.py: exit code %d, %v\n%s", r.code, err, r.out)
 	}
 	c.write(t, "tempest.conf", described.Config())
 	if r := c.outside(t, nil, "stestr", "init"); r.code != 0 {

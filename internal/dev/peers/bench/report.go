@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -95,7 +96,7 @@ func (t table) behind() []string {
 func row(runs []cost, floor cost) string {
 	c := median(runs)
 	if c.err != nil {
-		return "failed | | | | | " + strings.ReplaceAll(firstLine(c.err.Error()), "|", "\\|")
+		return "failed | | | | | " + strings.ReplaceAll(cause(c.err), "|", "\\|")
 	}
 	seconds := fmt.Sprintf("%.2f", c.wall.Seconds())
 	if len(runs) > 1 {
@@ -126,6 +127,14 @@ func (c cost) asked() string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// errorLine matches the line in which a program says why it fails.
+var errorLine = regexp.MustCompile(`(?m)^Error.*`)
+
+// cause returns the reason of a failure in one line.
+func cause(err error) string {
+	return cmp.Or(errorLine.FindString(err.Error()), firstLine(err.Error()))
 }
 
 func firstLine(text string) string {

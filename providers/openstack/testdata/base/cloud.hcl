@@ -5,7 +5,7 @@ variable "release" {
 
 cloud "base" {
   release = var.release
-  distro  = "debian-bookworm"
+  distro  = var.distro
 }
 
 role "control" {
@@ -33,4 +33,9 @@ service "keystone" {
   role     = role.control
   replicas = 3
   expose   = exposure.public
+}
+
+variable "distro" {
+  type    = string
+  default = "debian-bookworm"
 }

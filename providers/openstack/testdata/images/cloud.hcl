@@ -5,7 +5,7 @@ variable "release" {
 
 cloud "images" {
   release    = var.release
-  distro     = "debian-bookworm"
+  distro     = var.distro
   config_dir = "./config"
 }
 
@@ -79,4 +79,9 @@ service "glance-rbd" {
   endpoint "image" {
     enabled = false
   }
+}
+
+variable "distro" {
+  type    = string
+  default = "debian-bookworm"
 }

@@ -5,7 +5,7 @@ variable "release" {
 
 cloud "servers" {
   release = var.release
-  distro  = "debian-bookworm"
+  distro  = var.distro
 }
 
 role "control" {
@@ -120,4 +120,9 @@ service "nova-compute" {
   role      = each.value.role
   virt_type = each.value.virt_type
   cell      = each.value.cell
+}
+
+variable "distro" {
+  type    = string
+  default = "debian-bookworm"
 }

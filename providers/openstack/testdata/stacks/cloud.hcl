@@ -5,7 +5,7 @@ variable "release" {
 
 cloud "stacks" {
   release    = var.release
-  distro     = "debian-bookworm"
+  distro     = var.distro
   config_dir = "./config"
 }
 
@@ -67,4 +67,9 @@ service "heat" {
 service "horizon" {
   role   = role.control
   expose = exposure.public
+}
+
+variable "distro" {
+  type    = string
+  default = "debian-bookworm"
 }

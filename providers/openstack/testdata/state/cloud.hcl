@@ -6,7 +6,7 @@ variable "release" {
 
 cloud "state" {
   release = var.release
-  distro  = "debian-bookworm"
+  distro  = var.distro
 }
 
 role "control" {
@@ -50,4 +50,9 @@ service "cinder" {
   backends = {
     nfs = { type = "nfs", share = "nas.example.org:/volumes" }
   }
+}
+
+variable "distro" {
+  type    = string
+  default = "debian-bookworm"
 }

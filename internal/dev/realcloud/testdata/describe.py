@@ -1,5 +1,5 @@
 """Prepares a cloud for Tempest, as the administrator, and prints what Tempest must know of it as JSON:
-python3 tempest.py
+python3 describe.py
 
 servers.py has made the image, the small flavor and the networks. Another run finds what this one makes.
 """
@@ -24,6 +24,11 @@ def other_image():
             wait=True, hw_disk_bus="virtio", hw_vif_model="virtio",
         )
     return made
+
+
+def public(made):
+    """The ID of an image, which all projects may use from now on: each test has a project of its own."""
+    return image.update_image(made, visibility="public").id
 
 
 def larger_flavor():
@@ -54,8 +59,8 @@ subnet = next(network.subnets(network_id=network.find_network("inner", ignore_mi
 print(json.dumps({
     "region": next(cloud.identity.regions()).id,
     "services": sorted(service.type for service in cloud.identity.services()),
-    "image": image.find_image("guest", ignore_missing=False).id,
-    "otherImage": other_image().id,
+    "image": public(image.find_image("guest", ignore_missing=False)),
+    "otherImage": public(other_image()),
     "flavor": compute.find_flavor("small", ignore_missing=False).id,
     "largerFlavor": larger_flavor().id,
     "externalNetwork": network.find_network("outer", ignore_missing=False).id,
