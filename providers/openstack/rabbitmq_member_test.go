@@ -4,11 +4,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
+
+// killed matches what a shell says about a command that was killed.
+var killed = regexp.MustCompile(`(?m)^Killed *\n`)
 
 // member runs a member of RabbitMQ with fakes of its programs, which log their calls. state are the
 // files in its home directory. It tells the member to stop once the log contains until and the member
@@ -72,7 +76,7 @@ esac`)
 					left += e.Name() + " "
 				}
 			}
-			return string(text) + strings.ReplaceAll(string(said), "Killed \n", ""), strings.TrimSpace(left), err == nil
+			return string(text) + killed.ReplaceAllString(string(said), ""), strings.TrimSpace(left), err == nil
 		default:
 		}
 		if time.Now().After(deadline) {
