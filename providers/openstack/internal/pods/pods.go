@@ -177,11 +177,11 @@ func (p *Pod) Main(name string) *corev1.ContainerApplyConfiguration {
 // the command.
 var reaper = []string{"dumb-init", "--single-child", "--"}
 
-// setCommand sets the command of a container, if there is one. Where the pod sees the node's
-// processes, the container runtime collects them.
+// setCommand sets the command of a container, if there is one. A command may name the reaper itself.
+// Where the pod sees the node's processes, the container runtime collects them.
 func (p *Pod) setCommand(c *corev1.ContainerApplyConfiguration, image string, command, args []string) {
 	if len(command) > 0 {
-		if object.OfKolla(image) && !p.decl.HostPID {
+		if object.OfKolla(image) && !p.decl.HostPID && command[0] != reaper[0] {
 			command = slices.Concat(reaper, command)
 		}
 		c.WithCommand(escapedAll(command)...)
