@@ -25,8 +25,9 @@ import (
 // shrinks, and keeps its storage class and its access modes.
 //
 // It adds to the outcomes of StatefulSets the actions by which their claims grow, and the
-// errors about claims that cannot grow or shrink as the configuration now wants. The problems are warnings about claims that stay
-// as they are. A refresh-only plan gets nothing but warnings, and sends no dry run.
+// errors about claims that cannot grow or shrink as the configuration now wants. The problems are
+// warnings about claims that stay as they are. A refresh-only plan gets nothing but warnings, and
+// sends no dry run.
 func CompareClaims(ctx context.Context, inv *inventory.Inventory, outcomes []*outcome.Outcome) ([]plans.Problem, error) {
 	var warnings []plans.Problem
 	for _, o := range outcomes {
