@@ -117,7 +117,8 @@ test-real: devcluster images ## run all tests on real nodes, with real OpenStack
 
 # test-services starts what is in the images that are not named here.
 test-nodes: devcluster images
-	cd internal/dev/devimages && KOLLA_DEVIMAGES_ACCEPTANCE="haproxy keystone kolla-toolbox mariadb-server memcached rabbitmq" $(IMAGES_TEST)
+	cd internal/dev/devimages && KOLLA_DEVIMAGES_ACCEPTANCE="haproxy keystone kolla-toolbox mariadb-server memcached rabbitmq valkey-sentinel valkey-server" $(IMAGES_TEST)
+	KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run "TestRabbitMQ(Members|Grows)|TestValkeyMembers" ./providers/openstack
 	cd internal/dev/devcluster && KOLLA_REAL=1 KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster go test -count=1 -timeout 40m -run TestReal ./acceptance
 
 test-cloud: build images
