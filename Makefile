@@ -112,10 +112,13 @@ test-images: ## build all images and start what is in them (as root)
 test-real: devcluster images ## run all tests on real nodes, with real OpenStack daemons (as root)
 	@$(MAKE) --no-print-directory -j2 test-nodes test-cloud
 	@$(MAKE) --no-print-directory test-services
+	@$(MAKE) --no-print-directory test-members
+	@$(MAKE) --no-print-directory test-state
 
 # test-services starts what is in the images that are not named here.
 test-nodes: devcluster images
-	cd internal/dev/devimages && KOLLA_DEVIMAGES_ACCEPTANCE="haproxy keystone kolla-toolbox mariadb-server memcached rabbitmq" $(IMAGES_TEST)
+	cd internal/dev/devimages && KOLLA_DEVIMAGES_ACCEPTANCE="haproxy keystone kolla-toolbox mariadb-server memcached rabbitmq valkey-sentinel valkey-server" $(IMAGES_TEST)
+	KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run "TestRabbitMQ(Members|Grows)|TestValkeyMembers" ./providers/openstack
 	cd internal/dev/devcluster && KOLLA_REAL=1 KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster go test -count=1 -timeout 40m -run TestReal ./acceptance
 
 test-cloud: build images
@@ -124,6 +127,9 @@ test-cloud: build images
 
 test-services: build images
 	KOLLA_REAL=1 go test -count=1 -v -timeout 80m -run "TestServices|TestOVNCluster|TestShapes|TestBackup" ./internal/dev/realcloud
+
+test-state: build devcluster images ## break services that keep state on real nodes, while clients write (as root)
+	KOLLA_REAL=1 go test -count=1 -v -timeout 150m -run TestState ./internal/dev/realcloud
 
 # TEMPEST chooses tests of Tempest: empty, those that the interop guideline requires; all; or a regular
 # expression. TEMPEST_CLUSTER is the directory of a cluster whose cloud runs already. TEMPEST_HOLD keeps the cloud.
@@ -137,6 +143,9 @@ test-tempest: build devcluster images ## run OpenStack's own tests on real nodes
 	go test -count=1 ./internal/dev/tempest
 	KOLLA_REAL=1 KOLLA_TEMPEST='$(TEMPEST)' KOLLA_TEMPEST_CONCURRENCY=$(TEMPEST_CONCURRENCY) KOLLA_TEMPEST_HOLD='$(TEMPEST_HOLD)' \
 	  KOLLA_TEMPEST_CLUSTER='$(abspath $(TEMPEST_CLUSTER))' go test -count=1 -v -timeout $(TEMPEST_TIMEOUT) -run TestTempest ./internal/dev/realcloud
+
+test-members: images ## members of clusters without Kubernetes: power cuts, lost volumes, kills (as root)
+	KOLLA_REAL=1 go test -count=1 -v -timeout 60m ./internal/dev/members
 
 # Browsers, the programs that read what kolla writes, and the monitoring that scrapes it.
 test-others: devcluster images
@@ -246,4 +255,4 @@ clean: ## remove what was built, and the clusters of the demos
 	done
 	rm -rf bin dist .demo .demo-real
 
-.PHONY: help build devcluster devnode images demo demo-real test-fast test test-smoke test-real test-nodes test-cloud test-services test-tempest test-others test-all test-images not-run test-race check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go profile release image release-check clean
+.PHONY: help build devcluster devnode images demo demo-real test-fast test test-smoke test-real test-nodes test-cloud test-services test-state test-members test-tempest test-others test-all test-images not-run test-race check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go profile release image release-check clean

@@ -1,6 +1,7 @@
 package lang_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -239,6 +240,45 @@ func TestOverlay(t *testing.T) {
 	}
 	if !s.Outputs["answer"].RawEquals(cty.NumberIntVal(2)) {
 		t.Errorf("the output is %#v", s.Outputs["answer"])
+	}
+}
+
+// TestExistingClaims checks that an existing claim takes the place of the size of a weaker layer, and
+// the other way round.
+func TestExistingClaims(t *testing.T) {
+	for name, test := range map[string]struct {
+		definition, service string
+		want                configs.Claim
+	}{
+		"of the service":    {`size = "1Gi"`, `existing = "old"`, configs.Claim{Name: "data", Path: "/data", Existing: "old"}},
+		"of the definition": {`existing = "old"`, `size = "1Gi"`, configs.Claim{Name: "data", Path: "/data", Size: "1Gi"}},
+		"of both":           {`existing = "old"`, `existing = "older"`, configs.Claim{Name: "data", Path: "/data", Existing: "older"}},
+		"taken back":        {"size = \"1Gi\"\n existing = null", `existing = null`, configs.Claim{Name: "data", Path: "/data", Size: "1Gi"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serviceIn(t, "store", fmt.Sprintf(`
+definition "store" {
+  workload "db" {
+    kind  = "StatefulSet"
+    image = "store"
+    claim "data" {
+      path = "/data"
+      %s
+    }
+  }
+}
+service "store" {
+  workload "db" {
+    claim "data" {
+      %s
+    }
+  }
+}
+`, test.definition, test.service))
+			if diff := cmp.Diff([]configs.Claim{test.want}, s.Workloads[0].Claims, cmpopts.IgnoreTypes(hcl.Range{})); diff != "" {
+				t.Errorf("claims (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -539,6 +539,7 @@ func TestImpactOnADatabase(t *testing.T) {
 			is := was.DeepCopy()
 			image(is)
 			w := &world{}
+			w.cluster.objects = append(w.cluster.objects, live(thing("v1", "PersistentVolumeClaim", "data"), "uid of the claim"))
 			w.add("service.a/"+test.kind+"/api", was)
 			o := declared("service.a/"+test.kind+"/api", of("a", is))
 			o.Loss = test.want.Data

@@ -102,6 +102,7 @@ func Make(ctx context.Context, in Input) (*plans.Plan, []plans.Problem, error) {
 		if decided, err = decide(ctx, inv, set, decision.All); err != nil {
 			return nil, nil, err
 		}
+		decided.problems = append(decided.problems, placement.MissingClaims(inv, decided.outcomes)...)
 		removed = removal.Undeclared(inv, set, decided.copied, decided.outcomes, decided.actions)
 	}
 	problems = slices.Concat(problems, decided.problems, removed.Problems)
@@ -168,7 +169,11 @@ func decide(ctx context.Context, inv *inventory.Inventory, set selection.Set, al
 		return decisions{}, err
 	}
 	d.outcomes = outcomes
-	older, closed := outcome.OlderState(outcomes), placement.ClosedNodes(inv, outcomes)
+	down, err := placement.PodsOnDownNodes(ctx, inv, outcomes)
+	if err != nil {
+		return decisions{}, err
+	}
+	older, closed := outcome.OlderState(outcomes), append(placement.ClosedNodes(inv, outcomes), down...)
 	if inv.Input.RefreshOnly {
 		var unowned []plans.Problem
 		d.actions, unowned = outcome.Refreshed(inv, outcomes)

@@ -67,6 +67,14 @@ func TestVolumesGrow(t *testing.T) {
 		"smaller, and it may be written although it was denied": {err: denied, grows: true, evidence: "the dry run was denied", input: func(in *planner.Input) { in.AllowUnverified = true }},
 		"smaller, and it may not grow":                          {err: forbidden, says: "It has 1Gi, and 2Gi is declared. The cluster does not let it grow"},
 		"smaller, without a class":                              {err: forbidden, says: "It has no storage class"},
+		"smaller, as declared before, and it may not grow": {
+			err: forbidden, error: "cannot make the volume of claim data-db-0 grow from 1Gi to 2Gi at claim.hcl:7", set: func(_ *testing.T, live *unstructured.Unstructured) {
+				live.Object["spec"] = databaseSet("db", "1Gi").Object["spec"]
+			},
+		},
+		"smaller, as declared before, and it may not grow, in a refresh": {err: forbidden, input: refresh, set: func(_ *testing.T, live *unstructured.Unstructured) {
+			live.Object["spec"] = databaseSet("db", "1Gi").Object["spec"]
+		}},
 		"smaller, of a class": {err: forbidden, says: "kubectl patch storageclass fast -p '{\"allowVolumeExpansion\": true}'", alter: func(t *testing.T, claim *unstructured.Unstructured) {
 			put(t, claim, "fast", "spec", "storageClassName")
 		}},
@@ -76,7 +84,7 @@ func TestVolumesGrow(t *testing.T) {
 		"larger, in a refresh": {
 			size: "4Gi", says: "A volume cannot shrink", input: func(in *planner.Input) { in.RefreshOnly = true },
 		},
-		"larger, as declared before": {size: "4Gi", error: "cannot shrink the volume of claim data-db-0 from 4Gi to 2Gi", set: func(_ *testing.T, live *unstructured.Unstructured) {
+		"larger, as declared before": {size: "4Gi", error: "cannot shrink the volume of claim data-db-0 from 4Gi to 2Gi at claim.hcl:7", set: func(_ *testing.T, live *unstructured.Unstructured) {
 			live.Object["spec"] = databaseSet("db", "4Gi").Object["spec"]
 		}},
 		"larger, as declared before, in a refresh": {size: "4Gi", says: "It has 4Gi, and 2Gi is declared. Kubernetes makes no volume smaller", input: refresh, set: func(_ *testing.T, live *unstructured.Unstructured) {
@@ -128,7 +136,9 @@ func TestVolumesGrow(t *testing.T) {
 			if test.hidden {
 				w.cluster.hidden = claim.GroupVersionKind().GroupKind()
 			}
-			in := w.input(declared(at, databaseSet("db", "2Gi")))
+			db := declared(at, databaseSet("db", "2Gi"))
+			db.Places = map[string]string{providers.ClaimPlace("data"): "claim.hcl:7"}
+			in := w.input(db)
 			if test.input != nil {
 				test.input(&in)
 			}
@@ -146,7 +156,7 @@ func TestVolumesGrow(t *testing.T) {
 				if p.Warning && p.Stays {
 					warned += p.Detail
 				} else if !p.Warning {
-					failed += p.Summary
+					failed += p.Summary + " at " + p.Source
 				}
 			}
 			if !strings.Contains(warned, test.says) || (test.says == "") != (warned == "") {

@@ -24,6 +24,9 @@ func VolumeGrows(claim *unstructured.Unstructured) bool {
 	allocated, has := c.Status.AllocatedResources[corev1.ResourceStorage], c.Status.Capacity[corev1.ResourceStorage]
 	return made || begun || allocated.Cmp(has) > 0 ||
 		slices.ContainsFunc(c.Status.Conditions, func(condition corev1.PersistentVolumeClaimCondition) bool {
-			return condition.Type == corev1.PersistentVolumeClaimResizing
+			return condition.Type == corev1.PersistentVolumeClaimResizing || condition.Type == corev1.PersistentVolumeClaimFileSystemResizePending
 		})
 }
+
+// ClaimPlace is the key of Object.Places for the size of a claim of a StatefulSet.
+func ClaimPlace(name string) string { return "claim " + name }

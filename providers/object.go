@@ -151,7 +151,8 @@ type Object struct {
 	// such as a config file of a service. It is empty if Source is the block.
 	Within string `json:"within,omitempty"`
 	// Places are the places of the values of a config file, "config/keystone.conf:3", by
-	// "[section] key" or "key". Values of the built-in catalogue have none.
+	// "[section] key" or "key", and of the sizes of the claims of a StatefulSet, by ClaimPlace.
+	// Values of the built-in catalogue have none.
 	Places map[string]string `json:"places,omitempty"`
 	// Causes are reasons for the values of fields, for people, by path as in a planner.Change:
 	// "workload \"agent\" of service.node".

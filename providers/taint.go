@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -139,4 +140,10 @@ func taintText(taint any) string {
 // is the field manager of the cloud's partial objects.
 func TaintsOfCloud(node *unstructured.Unstructured, manager string) []string {
 	return taintsIn(node, manager)
+}
+
+// OutOfService returns the command that tells Kubernetes that a node is off: Kubernetes then deletes
+// the pods of the node, and detaches their volumes.
+func OutOfService(node string) string {
+	return "kubectl taint node " + node + " " + corev1.TaintNodeOutOfService + "=nodeshutdown:NoExecute"
 }

@@ -25,7 +25,9 @@ type Writer interface {
 	Release(ctx context.Context, ref Ref, uid types.UID, manager string) error
 	// Wait returns when the object is ready (kstatus; a Job: complete), when it certainly
 	// will not become ready (a *NotReadyError with the reason), or when the context ends. It
-	// calls report with the cause of the wait whenever that changes; report may be nil.
+	// calls report with the cause of the wait whenever that changes; report may be nil. The last
+	// cause, at the end of a wait without an error, is something that a ready object still lacks; it
+	// is empty if there is nothing.
 	Wait(ctx context.Context, ref Ref, report func(status string)) error
 }
 

@@ -11,6 +11,8 @@ cloud "multinode" {
     role   = role.control
     expose = exposure.public
 
+    storage_class = var.storage_class
+
     config "*.conf" {
       values = {
         DEFAULT = { debug = false }

@@ -15,6 +15,12 @@ variable "token_lifetime" {
   }
 }
 
+variable "storage_class" {
+  type        = string
+  default     = null
+  description = "Storage class of the volumes of pods, such as one of Ceph RBD; by default that of the cluster."
+}
+
 variable "database_memory" {
   type        = number
   default     = 1024

@@ -108,6 +108,11 @@ type Claim struct {
 	Path         string
 	Size         string // Kubernetes quantity; empty: not known yet
 	StorageClass string // empty: the cluster's default
+	// Existing is the name of a claim that exists already, in place of a new one. Size and
+	// StorageClass have no effect then.
+	Existing string
+
+	Range hcl.Range // of the size; in the catalogue: zero
 }
 
 // Probe tests a container by one of HTTP, TCP and Exec.

@@ -74,6 +74,17 @@ var WorkloadType = &BlockType{
       storage_class = "fast"
     }
   }
+
+  workload "archive" {
+    kind  = "StatefulSet"
+    image = "registry.example.org/status:1"
+    user  = 42999
+
+    claim "data" {
+      path     = "/var/lib/archive"
+      existing = "archive-2019" # a PersistentVolumeClaim of somebody else
+    }
+  }
 }
 `,
 	Attributes: conditional(slices.Concat([]Attribute{
@@ -97,9 +108,11 @@ var WorkloadType = &BlockType{
 			Doc: "A volume that each pod of a StatefulSet gets and keeps.",
 			Attributes: conditional([]Attribute{
 				{Name: "path", Type: TypeString, Required: true, Form: forms.Path, Doc: "Path in the container."},
-				{Name: "size", Type: TypeString, Required: true, Form: forms.Quantity, Doc: "Size of the volume."},
-				{Name: "storage_class", Type: TypeString, Form: forms.Subdomain, Doc: "Storage class; by default the default class of the cluster."},
+				{Name: "size", Type: TypeString, Required: true, Unless: "existing", Form: forms.Quantity, Doc: "Size of the volume. If it is raised later, the volumes grow."},
+				{Name: "storage_class", Type: TypeString, Form: forms.Subdomain, Doc: "Storage class; by default the default class of the cluster. It has no effect on an existing claim."},
+				{Name: "existing", Type: TypeString, Form: forms.Subdomain, Doc: "Name of a PersistentVolumeClaim that exists already, in place of a new one: for a workload with one pod. kolla neither changes nor deletes it. For several pods, see [storage](../storage.md#existing-volumes)."},
 			}),
+			Alternatives: [][]string{{"size"}, {"existing"}},
 		},
 		MountType,
 		VolumeType,

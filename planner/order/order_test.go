@@ -24,7 +24,11 @@ func objects(t *testing.T, text string) []providers.Object {
 	var out []providers.Object
 	for _, document := range strings.Split(text, "\n---\n") {
 		u := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal([]byte(document), &u.Object); err != nil {
+		text, err := yaml.YAMLToJSON([]byte(document))
+		if err == nil {
+			err = u.UnmarshalJSON(text)
+		}
+		if err != nil {
 			t.Fatalf("%v\n%s", err, document)
 		}
 		clusterWide := slices.Contains([]string{"Namespace", "ClusterRole", "ClusterRoleBinding", "StorageClass", "PriorityClass", "CustomResourceDefinition", "APIService", "ValidatingWebhookConfiguration", "PersistentVolume"}, u.GetKind())
@@ -130,6 +134,14 @@ spec:
 				"CronJob/p: ServiceAccount/a", "DaemonSet/p: ServiceAccount/a", "Deployment/p: ServiceAccount/a",
 				"Pod/p: ServiceAccount/a", "StatefulSet/p: Service/db ServiceAccount/a StorageClass/fast",
 			},
+		},
+		"claims that a StatefulSet would make": {
+			`
+{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db}, spec: {replicas: 2, template: {spec: {}}, volumeClaimTemplates: [{metadata: {name: data}}]}}
+---
+{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: one}, spec: {template: {spec: {}}, volumeClaimTemplates: [{metadata: {name: data}}]}}
+` + all("PersistentVolumeClaim data-db-0/PersistentVolumeClaim data-db-1/PersistentVolumeClaim data-db-2/PersistentVolumeClaim data-one-0/PersistentVolumeClaim data-one-1"),
+			[]string{"StatefulSet/db: PersistentVolumeClaim/data-db-0 PersistentVolumeClaim/data-db-1", "StatefulSet/one: PersistentVolumeClaim/data-one-0"},
 		},
 		"not in another namespace": {`
 {apiVersion: v1, kind: Pod, metadata: {name: p, namespace: other}, spec: {serviceAccountName: a}}

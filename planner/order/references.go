@@ -1,6 +1,7 @@
 package order
 
 import (
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -108,14 +109,22 @@ func namedByPod(spec map[string]any, namespace string) []id {
 	return named
 }
 
-// namedBySet returns the Service and the storage classes of a StatefulSet.
+// namedBySet returns the Service, the storage classes and the claims of a StatefulSet. A declared
+// claim with the name that the StatefulSet would give it comes first, so that the pod uses it.
 func namedBySet(u *unstructured.Unstructured) []id {
 	if u.GroupVersionKind().GroupKind() != kinds.StatefulSet {
 		return nil
 	}
 	named := []id{{kinds.Service, u.GetNamespace(), text(u.Object, "spec", "serviceName")}}
+	replicas, there, _ := unstructured.NestedInt64(u.Object, "spec", "replicas")
+	if !there {
+		replicas = 1
+	}
 	for _, claim := range maps(u.Object, "spec", "volumeClaimTemplates") {
 		named = append(named, id{kind: kinds.StorageClass, name: text(claim, "spec", "storageClassName")})
+		for i := range replicas {
+			named = append(named, id{kinds.PersistentVolumeClaim, u.GetNamespace(), fmt.Sprintf("%s-%s-%d", text(claim, "metadata", "name"), u.GetName(), i)})
+		}
 	}
 	return named
 }

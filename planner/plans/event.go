@@ -12,7 +12,8 @@ type Event struct {
 	Kind    EventKind
 	Elapsed time.Duration // since the action started
 	// Status says what a Waiting action waits for: "2 of 3 replicas ready", or a webhook that does
-	// not answer; empty: for nothing any more.
+	// not answer; empty: for nothing any more. Of Done: what the object lacks, and the apply did not
+	// wait for.
 	Status string
 	// Ready, of Done: the apply waited until the object was ready.
 	Ready bool

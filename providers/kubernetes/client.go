@@ -125,8 +125,8 @@ func (c *Client) Workload(ctx context.Context, ref providers.Ref) (*unstructured
 }
 
 // Ready reports whether an object that was read is ready, by its own fields: Writer.Wait would
-// return at once. Wait also accepts objects that wait for others, such as claims whose volume
-// comes with the first pod. nil is not ready.
+// return at once, or wait only for a file system that grows. Wait also accepts objects that wait for
+// others, such as claims whose volume comes with the first pod. nil is not ready.
 func Ready(object *unstructured.Unstructured) bool {
 	if object == nil {
 		return false

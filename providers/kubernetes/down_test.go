@@ -202,6 +202,35 @@ func TestStatefulSetOnANodeThatIsDown(t *testing.T) {
 	}
 }
 
+// TestOutOfService checks that Wait names the command that tells Kubernetes that a node is off, and
+// that Kubernetes then makes the pod anew.
+func TestOutOfService(t *testing.T) {
+	client, namespace := connect(t), clustertest.Namespace(t)
+	node := namespace + "-off"
+	bareNode(t, node, namespace)
+	made := applied(t, client, namespace, strings.NewReplacer("replicas: 2", "replicas: 1", "    spec: {",
+		"    spec: {tolerations: [{key: only-for, operator: Exists}], nodeSelector: {only-for: "+namespace+"}, ").Replace(statefulSet), nil)
+	pod := podOn(t, namespace, node)
+	podIs(t, namespace, pod, "True")
+	before := clustertest.Kubectl(t, "-n", namespace, "get", "pod", pod, "-o", "jsonpath={.metadata.uid}")
+	nodeIs(t, node, "Unknown")
+	clustertest.Kubectl(t, "-n", namespace, "delete", "pod", pod, "--wait=false")
+	_, err := waitUntil(t, client, providers.RefOf(made), "if it is certainly off: ")
+	var failure *providers.NotReadyError
+	if !errors.As(err, &failure) {
+		t.Fatalf("got %v", err)
+	}
+	_, command, _ := strings.Cut(failure.Reason, "if it is certainly off: kubectl ")
+	clustertest.Kubectl(t, strings.Fields(command)...)
+	clustertest.Eventually(t, "another pod", func() bool {
+		now := clustertest.Kubectl(t, "-n", namespace, "get", "pod", pod, "--ignore-not-found", "-o", "jsonpath={.metadata.uid}")
+		return now != "" && now != before
+	})
+	if _, err = waitUntil(t, client, providers.RefOf(made), "no node can take the pod: node "+node+" is "); !errors.As(err, &failure) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestPodsOfASpecificationThatCameBack checks that pods are not outdated after their workload has
 // got its earlier specification back.
 func TestPodsOfASpecificationThatCameBack(t *testing.T) {

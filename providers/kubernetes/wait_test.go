@@ -272,19 +272,23 @@ func TestWaitSaysWhatIsWrong(t *testing.T) {
 					return waitUntil(t, client, ref, c.reason)
 				}
 			}
-			got, err := wait(t, client, ref)
+			var got *reports
 			var failure *providers.NotReadyError
-			if !errors.As(err, &failure) {
-				t.Fatalf("got %v, want a NotReadyError", err)
-			}
+			// The first pod that fails ends a wait. The detail of a later wait counts the others too.
+			clustertest.Eventually(t, fmt.Sprintf("the detail has %q", c.detail), func() bool {
+				var err error
+				if got, err = wait(t, client, ref); !errors.As(err, &failure) {
+					t.Fatalf("got %v, want a NotReadyError", err)
+				}
+				detail := strings.Join(failure.Detail, "\n")
+				t.Logf("detail is\n%s", detail)
+				return strings.Contains(detail, c.detail)
+			})
 			if !strings.Contains(failure.Reason, c.reason) || strings.Contains(failure.Reason, "\n") {
 				t.Errorf("reason is %q, want one line with %q", failure.Reason, c.reason)
 			}
 			if failure.Final != c.final {
 				t.Errorf("final is %t, want %t", failure.Final, c.final)
-			}
-			if detail := strings.Join(failure.Detail, "\n"); !strings.Contains(detail, c.detail) {
-				t.Errorf("detail is\n%s\nwant something with %q", detail, c.detail)
 			}
 			if !c.final && !slices.Contains(got.said, failure.Reason) {
 				t.Errorf("the reports %q do not have the reason %q", got.said, failure.Reason)

@@ -119,7 +119,7 @@ func TestKollaImages(t *testing.T) {
 			t.Errorf("%s: the default is %s; Kolla publishes only images of %q", release, schema.DistroOf(release), distros)
 		}
 		for _, distro := range distros {
-			for _, dir := range []string{"testdata/base", "testdata/images", "testdata/stacks", "testdata/servers"} {
+			for _, dir := range []string{"testdata/base", "testdata/galera", "testdata/images", "testdata/stacks", "testdata/servers", "testdata/state"} {
 				seen := facts.checkCloud(t, release, distro, render(t, inRelease(t, dir, release, "distro="+distro), openstack.Offline()))
 				checked, paths, own = checked+seen.commands, paths+seen.paths, own+seen.own
 			}

@@ -1,7 +1,9 @@
 package openstack_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"kolla.openstack.org/kolla/lang/configs"
@@ -39,6 +41,28 @@ func TestQueueNames(t *testing.T) {
 		if !seen[name] {
 			t.Errorf("%s has no queue", name)
 		}
+	}
+}
+
+// TestQueueClients checks that clients know all members of a cluster, and one node by its Service.
+func TestQueueClients(t *testing.T) {
+	one := stackOptions(inRelease(t, "testdata/stacks", "2026.1"))
+	three := stackOptions(inRelease(t, "testdata/state", "2026.1"))
+	const name = "cinder cinder-api.conf DEFAULT transport_url"
+	secret := func(url string) string { // the password is not known
+		before, _, _ := strings.Cut(url, "@")
+		return before[strings.LastIndexByte(before, ':')+1:]
+	}
+	password := secret(one[name])
+	if want := "rabbit://cinder:" + password + "@rabbitmq.openstack:5672/cinder"; one[name] != want || password == "" {
+		t.Errorf("one node: %q, want %q", one[name], want)
+	}
+	var hosts []string
+	for n := range 3 {
+		hosts = append(hosts, fmt.Sprintf("cinder:%s@rabbitmq-server-%d.rabbitmq-server.openstack:5672", secret(three[name]), n))
+	}
+	if want := "rabbit://" + strings.Join(hosts, ",") + "/cinder"; three[name] != want {
+		t.Errorf("three members: %q, want %q", three[name], want)
 	}
 }
 

@@ -57,7 +57,7 @@ func TestServersByRelease(t *testing.T) {
 		"openvswitch/ovs/db":        "sh -ec db.sh",
 		"ovn-controller/controller": "ovn-controller unix:/run/openvswitch/db.sock --unixctl=/run/ovn/ovn-controller.ctl --pidfile=/run/ovn/ovn-controller.pid -vconsole:info",
 
-		"neutron-ovn-metadata/agent":        connect + "neutron-ovn-metadata-agent" + agent,
+		"neutron-ovn-metadata/agent":        "dumb-init --single-child -- " + connect + "neutron-ovn-metadata-agent" + agent,
 		"nova-compute-fast/compute":         compute,
 		"nova-compute-fast/compute/libvirt": "sh -ec libvirt.sh sh ",
 		"nova-compute-fast/compute/ssh":     sshd,

@@ -23,8 +23,7 @@ var uwsgi = map[string]string{
 // requests, Nova's API asks a hypervisor. A process whose thread hangs never answers again, so
 // every process must answer afterwards. Then the step measures all APIs.
 func apisStandLoad(t *testing.T, c *cloud) {
-	project := c.value(t, "project", "show", "admin", "-f", "value", "-c", "id")
-	as := &login{keystone + "/auth/tokens", password("admin", c.password(t), "admin"), c.value(t, "user", "show", "admin", "-f", "value", "-c", "id")}
+	as, project := c.administrator(t)
 	ask := func(name string, seconds time.Duration, requests ...request) *load {
 		var eight []client
 		for range 8 {

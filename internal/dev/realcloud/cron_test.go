@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -33,20 +34,71 @@ func decode(t *testing.T, path string, into any) {
 	}
 }
 
+// blobs is the folder with the content of an image layout.
+const blobs = "blobs/sha256"
+
+// built returns the path of something that make has built, in bin.
+func built(t *testing.T, name ...string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join(append([]string{"../../../bin"}, name...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// layoutOf makes an image layout of bin/images with another index in a directory, and returns the option
+// that gives it to the nodes.
+func layoutOf(t *testing.T, dir string, all imageIndex) string {
+	t.Helper()
+	index, err := json.Marshal(all)
+	if err == nil {
+		err = errors.Join(os.MkdirAll(filepath.Join(dir, blobs), 0o755), os.WriteFile(filepath.Join(dir, "index.json"), index, 0o644))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	others, err := filepath.Glob(filepath.Join(built(t, "images", blobs), "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range others {
+		if err := os.Symlink(other, filepath.Join(dir, blobs, filepath.Base(other))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return "-images=" + dir
+}
+
+// imagesWithTag makes an image layout of bin/images, in which one image has a second tag, and returns the
+// option that gives it to the nodes.
+func imagesWithTag(t *testing.T, image, tag string) string {
+	t.Helper()
+	var all imageIndex
+	decode(t, built(t, "images", "index.json"), &all)
+	for _, manifest := range all.Manifests {
+		annotations, _ := manifest["annotations"].(map[string]any)
+		name, _, _ := strings.Cut(fmt.Sprint(annotations["io.containerd.image.name"]), ":")
+		if name == image {
+			second := maps.Clone(manifest)
+			second["annotations"] = map[string]string{"io.containerd.image.name": image + ":" + tag}
+			all.Manifests = append(all.Manifests, second)
+			return layoutOf(t, t.TempDir(), all)
+		}
+	}
+	t.Fatalf("bin/images has no image %s", image)
+	return ""
+}
+
 // imagesWithKolla makes an image layout of bin/images and bin/kolla-image.tar, and returns the
 // option that gives it to the nodes.
 func imagesWithKolla(t *testing.T) string {
 	t.Helper()
-	bin, err := filepath.Abs("../../../bin")
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
-	const blobs = "blobs/sha256"
 	if err := os.MkdirAll(filepath.Join(dir, blobs), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	archive, err := os.Open(filepath.Join(bin, "kolla-image.tar"))
+	archive, err := os.Open(built(t, "kolla-image.tar"))
 	if err != nil {
 		t.Fatalf("%v: make it with make image", err)
 	}
@@ -73,30 +125,14 @@ func imagesWithKolla(t *testing.T) string {
 	}
 	decode(t, filepath.Join(dir, "index.json"), &outer)
 	decode(t, blob(outer.Manifests[0]["digest"]), &variants)
-	decode(t, filepath.Join(bin, "images", "index.json"), &all)
+	decode(t, built(t, "images", "index.json"), &all)
 	for _, variant := range variants.Manifests {
 		if system, _ := variant["platform"].(map[string]any); system["architecture"] == runtime.GOARCH {
 			variant["annotations"] = map[string]string{"io.containerd.image.name": kollaImage}
 			all.Manifests = append(all.Manifests, variant)
 		}
 	}
-	index, err := json.Marshal(all)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "index.json"), index, 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	others, err := filepath.Glob(filepath.Join(bin, "images", blobs, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, other := range others {
-		if err := os.Symlink(other, filepath.Join(dir, blobs, filepath.Base(other))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return "-images=" + dir
+	return layoutOf(t, dir, all)
 }
 
 // cronFindsDrift moves the state to the cluster and runs the CronJob of examples/drift: kolla's

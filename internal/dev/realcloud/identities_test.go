@@ -31,7 +31,7 @@ func identitiesStayApart(t *testing.T, c *cloud) {
 	myself := func(id string) request { return get("/auth/tokens", http.StatusOK, `"id": "`+id+`"`) }
 	kinds := []client{
 		{"restricted", &login{tokens, fmt.Sprintf(`{"auth": {"identity": {"methods": ["application_credential"], "application_credential": {"id": %q, "secret": %q}}}}`, credential.ID, credential.Secret), admin}, []request{
-			{http.MethodPost, keystone + "/users/" + admin + "/application_credentials", `{"application_credential": {"name": "UNIQUE"}}`, http.StatusForbidden, ""},
+			{Method: http.MethodPost, URL: keystone + "/users/" + admin + "/application_credentials", Body: `{"application_credential": {"name": "UNIQUE"}}`, Status: http.StatusForbidden},
 			myself(admin),
 		}},
 		{"admin", &login{tokens, password("admin", c.password(t), "admin"), admin}, []request{

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +25,10 @@ type load struct {
 	Failed   int      `json:"failed"`
 	Failures []string `json:"failures"` // the first few
 	Slowest  string   `json:"slowest"`
+
+	LastFailed time.Time     `json:"last_failed"` // when the last request began that failed
+	Gap        time.Duration `json:"gap"`         // the longest time between two right answers
+	Kept       []string      `json:"kept"`        // words for UNIQUE in the answered requests that count
 }
 
 // orders is the input of the process: the clients to run.
@@ -55,6 +60,8 @@ type request struct {
 	Body   string `json:"body"`
 	Status int    `json:"status"` // 0: any below 400, such as 300 for a list of versions
 	Says   string `json:"says"`   // a part of the answer
+	Counts bool   `json:"counts"` // the result lists the request when it is answered
+	Undo   bool   `json:"undo"`   // the client deletes what the request has made
 }
 
 // runLoad runs clients until standard input ends, and prints their results by name.
@@ -69,7 +76,7 @@ func runLoad(given string) {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		close(stop)
 	}()
-	r := results{all: map[string]*load{}, slowest: map[string]time.Duration{}}
+	r := results{all: map[string]*load{}, slowest: map[string]time.Duration{}, answered: map[string]time.Time{}}
 	var all sync.WaitGroup
 	for number, c := range o.Clients {
 		all.Go(func() { c.run(number, o.Pause, stop, &r) })
@@ -86,11 +93,13 @@ type results struct {
 	mu      sync.Mutex
 	all     map[string]*load
 	slowest map[string]time.Duration
+	// answered is the time of the last right answer.
+	answered map[string]time.Time
 }
 
-// add records a request and the time that it took.
-func (r *results) add(name string, began time.Time, err error) {
-	const kept = 5
+// add records a request and the time that it took. kept is its word for UNIQUE if it counts.
+func (r *results) add(name string, began time.Time, kept string, err error) {
+	const first = 5
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := r.all[name]
@@ -102,9 +111,19 @@ func (r *results) add(name string, began time.Time, err error) {
 	r.slowest[name] = max(r.slowest[name], time.Since(began))
 	if err != nil {
 		l.Failed++
-		if len(l.Failures) < kept {
+		l.LastFailed = began
+		if len(l.Failures) < first {
 			l.Failures = append(l.Failures, began.Format(time.StampMilli)+" "+err.Error())
 		}
+		return
+	}
+	now := time.Now()
+	if last, ok := r.answered[name]; ok {
+		l.Gap = max(l.Gap, now.Sub(last))
+	}
+	r.answered[name] = now
+	if kept != "" {
+		l.Kept = append(l.Kept, kept)
 	}
 }
 
@@ -124,30 +143,66 @@ func (c client) run(number int, pause time.Duration, stop chan struct{}, r *resu
 		if c.Login != nil && (token == "" || i%each == 0) {
 			var err error
 			token, err = c.Login.do(over)
-			r.add(c.Name, began, err)
+			r.add(c.Name, began, "", err)
 			continue
 		}
-		_, err := c.Requests[i%len(c.Requests)].do(over, token)
-		r.add(c.Name, began, err)
+		ask, unique := c.Requests[i%len(c.Requests)], rand.Text()
+		got, err := ask.do(over, token, unique)
+		if !ask.Counts {
+			unique = ""
+		}
+		r.add(c.Name, began, unique, err)
+		if err == nil && ask.Undo {
+			began = time.Now()
+			r.add(c.Name, began, "", ask.undo(over, token, got.body))
+		}
+	}
+}
+
+// made matches the ID in the answer to a request that makes something.
+var made = regexp.MustCompile(`"id": ?"([0-9a-f-]+)"`)
+
+// undo deletes what a request has made, by the answer. It tries for a minute: what is being made cannot
+// be deleted yet.
+func (r request) undo(over *http.Client, token, body string) error {
+	id := made.FindStringSubmatch(body)
+	if id == nil {
+		return fmt.Errorf("%s %s: no ID in %.200s", r.Method, r.URL, body)
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Second) {
+		got, err := request{Method: http.MethodDelete, URL: r.URL + "/" + id[1]}.do(over, token, "")
+		if got.status == http.StatusNotFound { // an answer before has got lost
+			return nil
+		}
+		if err == nil || time.Now().After(deadline) {
+			return err
+		}
 	}
 }
 
 // do requests a token.
 func (l login) do(over *http.Client) (string, error) {
 	const issued = http.StatusCreated
-	response, err := request{http.MethodPost, l.URL, l.Body, issued, `"id": "` + l.User + `"`}.do(over, "")
+	got, err := request{Method: http.MethodPost, URL: l.URL, Body: l.Body, Status: issued, Says: `"id": "` + l.User + `"`}.do(over, "", "")
 	if err != nil {
 		return "", err
 	}
-	return response.Get("X-Subject-Token"), nil
+	return got.header.Get("X-Subject-Token"), nil
 }
 
-// do sends a request. It returns the header of the answer, or an error if the answer is not the
+// answer is the answer to a request.
+type answer struct {
+	status int // 0: there was none
+	header http.Header
+	body   string
+}
+
+// do sends a request, with a word for UNIQUE in its body. It returns an error if the answer is not the
 // expected one.
-func (r request) do(over *http.Client, token string) (http.Header, error) {
-	message, err := http.NewRequest(r.Method, r.URL, strings.NewReader(strings.ReplaceAll(r.Body, "UNIQUE", rand.Text())))
+func (r request) do(over *http.Client, token, unique string) (answer, error) {
+	message, err := http.NewRequest(r.Method, r.URL, strings.NewReader(strings.ReplaceAll(r.Body, "UNIQUE", unique)))
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	message.Header.Set("Content-Type", "application/json")
 	if token != "" {
@@ -156,17 +211,17 @@ func (r request) do(over *http.Client, token string) (http.Header, error) {
 	}
 	response, err := over.Do(message)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	switch {
 	case err != nil:
-		return nil, err
+		return answer{}, err
 	case r.Status != 0 && response.StatusCode != r.Status, r.Status == 0 && response.StatusCode >= 400, !strings.Contains(string(body), r.Says):
-		return nil, fmt.Errorf("%s %s: status %s, %.200s", r.Method, r.URL, response.Status, body)
+		return answer{status: response.StatusCode}, fmt.Errorf("%s %s: status %s, %.200s", r.Method, r.URL, response.Status, body)
 	}
-	return response.Header, nil
+	return answer{response.StatusCode, response.Header, string(body)}, nil
 }
 
 // password returns the body of a request for a token.
@@ -177,6 +232,13 @@ func password(user, password, project string) string {
 	}
 	return fmt.Sprintf(`{"auth": {"identity": {"methods": ["password"], "password":
 		{"user": {"name": %q, "domain": {"id": "default"}, "password": %q}}}%s}}`, user, password, scope)
+}
+
+// administrator returns the login of the administrator, and the ID of the project.
+func (c *cloud) administrator(t *testing.T) (as *login, project string) {
+	t.Helper()
+	project = c.value(t, "project", "show", "admin", "-f", "value", "-c", "id")
+	return &login{keystone + "/auth/tokens", password("admin", c.password(t), "admin"), c.value(t, "user", "show", "admin", "-f", "value", "-c", "id")}, project
 }
 
 // underLoad sends requests through the VIP to Keystone and to the given URLs while work runs, with

@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -117,32 +119,51 @@ func (c *cloud) enforce(t *testing.T) {
 	t.Helper()
 	rules := rulesOf(t, list[networking.NetworkPolicyList](t, c, "networkpolicies", "-A").Items, list[v1.PodList](t, c, "pods", "-A").Items)
 	for _, node := range []string{"real-1", "real-2", "real-3"} {
-		iptables := func(input string, argv ...string) error {
-			pid, err := c.processOf(node)
-			if err != nil {
-				return err
-			}
-			cmd := exec.Command("nsenter", append([]string{"--net=/proc/" + pid + "/ns/net"}, argv...)...)
-			cmd.Stdin = strings.NewReader(input)
-			if out, err := cmd.CombinedOutput(); err != nil {
-				return fmt.Errorf("%s on %s: %w: %s", argv, node, err, out)
-			}
-			return nil
-		}
-		if err := iptables(rules, "iptables-restore", "-w", "--noflush"); err != nil {
+		if err := c.inNetworkOf(node, rules, "iptables-restore", "-w", "--noflush"); err != nil {
 			t.Fatal(err)
 		}
-		if err := iptables("", "iptables", "-w", "-I", "FORWARD", "-j", "POLICIES"); err != nil {
+		if err := c.inNetworkOf(node, "", "iptables", "-w", "-I", "FORWARD", "-j", "POLICIES"); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
 			for _, argv := range [][]string{{"-D", "FORWARD", "-j", "POLICIES"}, {"-F", "POLICIES"}, {"-X", "POLICIES"}} {
-				if err := iptables("", append([]string{"iptables", "-w"}, argv...)...); err != nil {
+				if err := c.inNetworkOf(node, "", append([]string{"iptables", "-w"}, argv...)...); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
+}
+
+// inNetworkOf runs a command in the network of a node, with a standard input.
+func (c *cloud) inNetworkOf(node, input string, argv ...string) error {
+	pid, err := c.processOf(node)
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command("nsenter", append([]string{"--net=/proc/" + pid + "/ns/net"}, argv...)...)
+	cmd.Stdin = strings.NewReader(input)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s on %s: %w: %s", argv, node, err, out)
+	}
+	return nil
+}
+
+// cutOff takes a node and its pods from the network of the nodes, until heal is called or the test ends.
+func (c *cloud) cutOff(t *testing.T, node string) (heal func()) {
+	t.Helper()
+	rules := [][]string{{"INPUT", "-i", "eth0"}, {"OUTPUT", "-o", "eth0"}, {"FORWARD", "-i", "eth0"}, {"FORWARD", "-o", "eth0"}}
+	change := func(how string) {
+		for _, rule := range rules {
+			if err := c.inNetworkOf(node, "", slices.Concat([]string{"iptables", "-w", how}, rule, []string{"-j", "DROP"})...); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	heal = sync.OnceFunc(func() { change("-D") })
+	t.Cleanup(heal)
+	change("-I")
+	return heal
 }
 
 // processOf returns a process of a node.

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// onlyOVN is a cloud with OVN's databases and no other services.
+// onlyOVN is a cloud with OVN's databases, and Memcached, whose pods have no volumes.
 const onlyOVN = `
 cloud "ovn" {
   release  = "2025.1"
@@ -27,10 +27,15 @@ service "ovn" {
   role     = role.control
   replicas = 1
 }
+
+service "memcached" {
+  role     = role.control
+  replicas = length(role.control.nodes)
+}
 `
 
 // TestOVNCluster extends OVN's databases from one member to three and takes them away for long.
-// It then removes the leader, volumes, pods and power in turn, and goes back to one member.
+// It then takes a node, the leader, volumes, pods and power away in turn, and goes back to one member.
 func TestOVNCluster(t *testing.T) {
 	c := emptyCloud(t, 3)
 	c.write(t, "cloud.hcl", onlyOVN)
@@ -38,6 +43,7 @@ func TestOVNCluster(t *testing.T) {
 		{"one member", memberIsAlone},
 		{"three members", membersJoin},
 		{"all members away", clientsComeBack},
+		{"node gone", nodeStaysOff},
 	})
 	if os.Getenv(longVariable) == "" {
 		t.Logf("NOT RUN: %s is not set, so what the members of OVN's databases do without a leader, volumes or power is not proven", longVariable)
@@ -64,7 +70,13 @@ func (c *cloud) control(t *testing.T, database string, member int, command strin
 // inPod returns a command in a pod. The command may fail.
 func (c *cloud) inPod(t *testing.T, pod string, argv ...string) *exec.Cmd {
 	t.Helper()
-	args := append([]string{"kubectl", "-dir", c.cluster.Dir(), "--kubeconfig", c.cluster.Kubeconfig(), "-n", namespace, "exec", pod, "--"}, argv...)
+	return c.mayFail(t, append([]string{"exec", pod, "--"}, argv...)...)
+}
+
+// mayFail returns a command of kubectl. The command may fail.
+func (c *cloud) mayFail(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	args = append([]string{"kubectl", "-dir", c.cluster.Dir(), "--kubeconfig", c.cluster.Kubeconfig(), "-n", namespace}, args...)
 	return exec.CommandContext(t.Context(), filepath.Join(c.root, "bin", "kolla-devcluster"), args...)
 }
 
@@ -255,7 +267,7 @@ done`
 func memberJoinsAgain(t *testing.T, c *cloud) {
 	before := c.awaitMembers(t, 3)
 	for database := range ovnDatabases {
-		c.loseVolume(t, database, 1)
+		c.loseVolume(t, "ovn-"+database, 1)
 	}
 	began := time.Now()
 	c.kubectl(t, "delete", "pods", "ovn-nb-1", "ovn-sb-1")
@@ -269,9 +281,9 @@ func memberJoinsAgain(t *testing.T, c *cloud) {
 }
 
 // loseVolume deletes the volume of a member when its pod is gone.
-func (c *cloud) loseVolume(t *testing.T, database string, member int) {
+func (c *cloud) loseVolume(t *testing.T, workload string, member int) {
 	t.Helper()
-	c.kubectl(t, "delete", "pvc", fmt.Sprintf("data-ovn-%s-%d", database, member), "--wait=false")
+	c.kubectl(t, "delete", "pvc", fmt.Sprintf("data-%s-%d", workload, member), "--wait=false")
 }
 
 // awaitReplicas waits for all pods of the databases.
@@ -328,6 +340,76 @@ func clientsComeBack(t *testing.T, c *cloud) {
 	c.noChanges(t)
 }
 
+// nodeStaysOff takes a node away and follows what kolla says. The other members of the databases go on.
+// The pods without a volume, of northd and Memcached, move to other nodes when kolla's command tells
+// Kubernetes that the node is off. The members wait for their volumes, which are on the node, until it
+// is back.
+func nodeStaysOff(t *testing.T, c *cloud) {
+	node := "real-2"
+	if node == c.cluster.Kubectl(t, "-n", "kube-system", "get", "pods", "-l", "k8s-app=kube-dns", "-o", "jsonpath={.items[0].spec.nodeName}") {
+		node = "real-3" // the cluster has one pod for names
+	}
+	taint := "kubectl taint node " + node + " node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
+	on := "--field-selector=spec.nodeName=" + node
+	before := c.awaitMembers(t, 3)
+	here := strings.Fields(c.kubectl(t, "get", "pods", on, "-l", "app.kubernetes.io/component in (ovn-nb, ovn-sb)", "-o", "jsonpath={.items[*].metadata.name}"))
+	client := c.kubectl(t, "get", "pods", "--field-selector=spec.nodeName!="+node, "-l", "app.kubernetes.io/component=ovn-northd", "-o", "jsonpath={.items[0].metadata.name}")
+	caches := strings.Fields(c.kubectl(t, "get", "pods", on, "-l", "app.kubernetes.io/name=memcached", "-o", "jsonpath={.items[*].metadata.name}"))
+	if len(here) != 2 {
+		t.Fatalf("%s has the members %q, want one of each database", node, here)
+	}
+	c.cluster.CutPower(t, node)
+	began := time.Now()
+	eventually(t, func() error {
+		r := finish(t, c.command(t, "status"))
+		for _, member := range slices.Concat(here, caches) {
+			if !strings.Contains(r.out, "pod "+member+" cannot be made anew: node "+node+" is down; bring it back, or, if it is certainly off: "+taint) {
+				return fmt.Errorf("the status does not say that %s waits for its node:\n%s", member, r.out)
+			}
+		}
+		return nil
+	})
+	measured(t, "until kolla names the pods of a node without power", time.Since(began).Round(time.Second))
+	wantSaid(t, "plan", c.kolla(t, 0, "plan").out, append(slices.Concat(here, caches), "Pods wait for a node that is down", taint)...)
+	if r := finish(t, c.inPod(t, client, "ovn-nbctl", "--timeout=60", "--db="+members(3), "ls-add", "node-down")); r.code != 0 {
+		t.Errorf("two members of three take no write: %s", r.out)
+	}
+
+	began = time.Now()
+	c.cluster.Kubectl(t, strings.Fields(strings.TrimPrefix(taint, "kubectl "))...)
+	eventually(t, func() error {
+		if left := c.kubectl(t, "get", "pods", on, "-l", "app.kubernetes.io/component in (ovn-nb, ovn-sb, ovn-northd, memcached-server)", "-o", "name"); left != "" {
+			return fmt.Errorf("%s still has %s", node, left)
+		}
+		return nil
+	})
+	for _, moves := range []string{"deployment/ovn-northd", "statefulset/memcached-server"} {
+		c.kubectl(t, "rollout", "status", moves, "--timeout="+patience.String())
+	}
+	measured(t, "until the pods of a node that is out of service run elsewhere", time.Since(began).Round(time.Second))
+	eventually(t, func() error {
+		r := finish(t, c.command(t, "status"))
+		for _, member := range here {
+			if !strings.Contains(r.out, "the volume of claim data-"+member+" is on node "+node+", which is down and out of service; the pod waits until the node is back") {
+				return fmt.Errorf("the status does not say that %s waits for its volume:\n%s", member, r.out)
+			}
+		}
+		return nil
+	})
+	c.writeOVN(t, 3, "node-gone")
+
+	began = time.Now()
+	c.cluster.Restart(t, node)
+	c.cluster.Kubectl(t, "taint", "node", node, "node.kubernetes.io/out-of-service-")
+	c.awaitReplicas(t)
+	if after := c.awaitMembers(t, 3); !maps.Equal(before, after) {
+		t.Errorf("the clusters are %v, want %v", after, before)
+	}
+	c.keptOVN(t, 3, "alone", "node-down", "node-gone")
+	measured(t, "from the power of a node until its members of OVN's databases are back", time.Since(began).Round(time.Second))
+	c.noChanges(t)
+}
+
 // membersComeBack checks that the members come back after a power cut of all nodes.
 func membersComeBack(t *testing.T, c *cloud) {
 	before := c.awaitMembers(t, 3)
@@ -352,6 +434,7 @@ func membersComeBack(t *testing.T, c *cloud) {
 		t.Errorf("the clusters are %v, want %v", after, before)
 	}
 	c.keptOVN(t, 3, "alone", "written", "before-the-cut")
+	c.kubectl(t, "rollout", "status", "statefulset/memcached-server", "--timeout="+patience.String())
 	measured(t, "from the power of all nodes until OVN's databases answer", time.Since(began).Round(time.Second))
 	c.awaitReplicas(t)
 }

@@ -40,7 +40,7 @@ func TestApplying(t *testing.T) {
 			{Action: &made, Kind: plans.Started},
 			{Action: &made, Kind: plans.Waiting, Status: "1 of 3 replicas ready"},
 			{Action: &made, Kind: plans.Waiting, Status: "1 of 3 replicas ready"},
-			{Action: &made, Kind: plans.Done, Elapsed: 12 * time.Second},
+			{Action: &made, Kind: plans.Done, Elapsed: 12 * time.Second, Status: "node a is down"},
 			{Action: &made, Kind: plans.Waiting, Status: "late"},
 			{Action: &broken, Kind: plans.Started},
 			{Action: &broken, Kind: plans.Failed, Elapsed: 3 * time.Second, Err: errors.New("no such image")},
@@ -70,7 +70,7 @@ func TestApplying(t *testing.T) {
 	wantHooks := []string{ // the seconds, the UID, the status, the failed action, the error
 		"<nil> <nil> <nil> <nil> <nil>",
 		"0 <nil> 1 of 3 replicas ready <nil> <nil>",
-		"12 <nil> <nil> <nil> <nil>",
+		"12 <nil> node a is down <nil> <nil>",
 		"<nil> uid-b <nil> <nil> <nil>",
 		"3 uid-b <nil> <nil> no such image",
 		"1 <nil> <nil> <nil> stopped", // the replacement gets another UID

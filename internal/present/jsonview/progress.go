@@ -123,7 +123,7 @@ func (a *Applying) Observe(e plans.Event) {
 		}
 	case plans.Done:
 		delete(a.running, address)
-		a.hook("apply_complete", e.Action, e.Elapsed, words.Capital(applied.Done(e))+" after "+words.Duration(e.Elapsed), &hookJSON{})
+		a.hook("apply_complete", e.Action, e.Elapsed, words.Capital(applied.Done(e))+" after "+words.Duration(e.Elapsed), &hookJSON{Status: e.Status})
 	case plans.Failed:
 		delete(a.running, address)
 		a.hook("apply_errored", e.Action, e.Elapsed, "Failed after "+words.Duration(e.Elapsed), &hookJSON{Error: fmt.Sprint(e.Err)})

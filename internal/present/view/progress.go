@@ -154,7 +154,11 @@ func (p *Progress) note(e plans.Event) []screen.Line {
 			return nil
 		}
 		p.count(e.Action)
-		return []screen.Line{p.finished(screen.Added, e, applied.Done(e)+" after "+words.Duration(e.Elapsed))}
+		outcome := applied.Done(e) + " after " + words.Duration(e.Elapsed)
+		if e.Status != "" {
+			outcome += "; " + e.Status
+		}
+		return []screen.Line{p.finished(screen.Added, e, outcome)}
 	case plans.Failed:
 		p.count(e.Action)
 		p.failed++

@@ -52,7 +52,7 @@ func (r *run) visit(ctx context.Context, index int, idle func()) error {
 	}
 	s.outcome.Status = Applied
 	if !quiet {
-		r.tell(plans.Event{Action: action, Kind: plans.Done, Ready: s.waits, Elapsed: s.outcome.Elapsed})
+		r.tell(plans.Event{Action: action, Kind: plans.Done, Ready: s.waits, Status: s.status, Elapsed: s.outcome.Elapsed})
 	}
 	return nil
 }
@@ -107,7 +107,8 @@ type step struct {
 	started time.Time
 	waits   bool // the step waits until the object is ready
 	idle    func()
-	claimed bool // a write has claimed added fields, whether or not its apply succeeded
+	status  string // what the action waited for last; see plans.Event
+	claimed bool   // a write has claimed added fields, whether or not its apply succeeded
 }
 
 // manager returns the field manager under which objects are applied.
@@ -431,6 +432,7 @@ func (s *step) waitFor(ctx context.Context, timeout time.Duration) error {
 
 // waiting reports why the action waits: the object is not ready, or a request is repeated.
 func (s *step) waiting(status string) {
+	s.status = status
 	s.run.tell(plans.Event{Action: s.action, Kind: plans.Waiting, Elapsed: time.Since(s.started), Status: status})
 }
 

@@ -102,6 +102,7 @@ func TestOrderAndReadiness(t *testing.T) {
 	a.onWait = func(_ context.Context, ref providers.Ref, report func(string)) error {
 		if ref.Name != "sync" { // sync is ready at the first check
 			report("0 of 1 ready")
+			report("") // it is
 		}
 		ready = append(ready, ref.Name)
 		return nil
@@ -122,9 +123,9 @@ func TestOrderAndReadiness(t *testing.T) {
 	diff(t, "outcomes", []string{"conf: applied, written", "db: applied, written", "sync: applied, written", "api: applied, written"}, outcomes(result))
 	diff(t, "events", []string{
 		"started conf", "done conf",
-		"started db", "waiting db: 0 of 1 ready", "done db",
+		"started db", "waiting db: 0 of 1 ready", "waiting db", "done db",
 		"started sync", "done sync",
-		"started api", "waiting api: 0 of 1 ready", "done api",
+		"started api", "waiting api: 0 of 1 ready", "waiting api", "done api",
 	}, a.events)
 	diff(t, "what was waited for", []string{"db", "sync", "api"}, a.ready)
 	if got := a.known(t, "Deployment api"); !slices.Equal(got.DependsOn, []string{"service.test/Job/sync"}) {

@@ -58,6 +58,24 @@ func TestGrowFails(t *testing.T) {
 	}
 }
 
+// TestGrowsLater checks that the end of an action says what the object still lacks, if the apply did
+// not wait for it, and nothing that the object lacked before.
+func TestGrowsLater(t *testing.T) {
+	for _, lacks := range []string{"", "its file system grows when the next pod starts with it"} {
+		a := newApply(t, newCluster(live("PersistentVolumeClaim data")))
+		a.onWait = func(_ context.Context, _ providers.Ref, report func(string)) error {
+			report("its volume has 1Gi and grows to 2Gi")
+			report(lacks)
+			return nil
+		}
+		a.run(t.Context(), t, growing())
+		want := strings.TrimSuffix("done data: "+lacks, ": ")
+		if got := a.events[len(a.events)-1]; got != want {
+			t.Errorf("the last event is %q, want %q", got, want)
+		}
+	}
+}
+
 // TestOnlyVolumes checks that a plan cannot use these actions to change objects of other kinds.
 func TestOnlyVolumes(t *testing.T) {
 	another, create, update := growing(), growing(), act(plans.Update, "StatefulSet db")

@@ -200,14 +200,33 @@ func claims(s *Service, b *source.Block) []configs.Claim {
 		if kind := eval.String(s.Env, b, "kind"); kind != "" && kind != "StatefulSet" {
 			s.Env.Report.Error(c.Header, "Volume without a StatefulSet", "Only the pods of a StatefulSet have volumes of their own, and workload %q is none.", b.Label)
 		}
-		out = append(out, configs.Claim{
+		claim := configs.Claim{
 			Name:         c.Label,
 			Path:         eval.String(s.Env, c, "path"),
 			Size:         eval.String(s.Env, c, "size"),
 			StorageClass: eval.String(s.Env, c, "storage_class"),
-		})
+			Existing:     eval.String(s.Env, c, "existing"),
+		}
+		if at := c.AttributeRange("size"); !configs.InCatalogue(at) {
+			claim.Range = at
+		}
+		if claim.Existing != "" && eval.IsSet(s.Env, c, "size") {
+			eval.Unsuitable(s.Env, c, "size", "Claim %q exists already (existing), and keeps its size. Remove one of the two.", claim.Existing)
+		}
+		out = append(out, claim)
 	}
 	return out
+}
+
+// CheckExisting reports existing claims of a workload with several pods. The pods would share one
+// volume.
+func CheckExisting(s *Service, b *source.Block, w configs.Workload) {
+	for _, claim := range w.Claims {
+		if claim.Existing != "" && w.Replicas > 1 {
+			eval.Unsuitable(s.Env, b.One("claim", claim.Name), "existing", "Workload %q has %d pods, and each needs a claim of its own. Give the claims the names that Kubernetes looks for: %s-%s-%s-0 and so on; or run one pod.",
+				w.Name, w.Replicas, claim.Name, s.Name, w.Name)
+		}
+	}
 }
 
 // podMarks evaluates the labels and annotations of pods.

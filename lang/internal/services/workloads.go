@@ -58,6 +58,7 @@ func workload(u *use, in *pods.Service, b *source.Block, n replicas) configs.Wor
 	e, user := in.Env, in.Env.OfService
 	w := pods.Workload(in, b)
 	w.Replicas = n.of[b.Label]
+	pods.CheckExisting(in, b, w)
 	base := b
 	if b.Top != nil {
 		base = b.Base

@@ -305,7 +305,7 @@ func recordRemovals(in *inventory.Input, s *subject, x *prediction, paths []fiel
 	if err != nil {
 		return err
 	}
-	// The API server increments some of these fields at each change, such as metadata.generation.
+	// With each change of an object, the API server increments fields such as metadata.generation.
 	removed = slices.DeleteFunc(removed, func(d fields.Difference) bool {
 		return x.invalid != nil && d.Hollow() ||
 			proof.KeeperOf(x.applied, fields.Names(d.At)) == proof.System && !strings.HasPrefix(d.Path, "spec.") && !d.At.Equals(ownership.AggregatedRules)

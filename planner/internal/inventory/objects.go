@@ -67,6 +67,24 @@ func ClaimNames(set *unstructured.Unstructured) []string {
 	return names
 }
 
+// MountedClaims returns the names of the claims that the pods of an object mount, without those that
+// a StatefulSet makes.
+func MountedClaims(object *unstructured.Unstructured) []string {
+	path, ok := kinds.Pods(object.GroupVersionKind().GroupKind())
+	if !ok {
+		return nil
+	}
+	volumes, _, _ := unstructured.NestedSlice(object.Object, slices.Concat(path, []string{"spec", "volumes"})...)
+	var names []string
+	for _, item := range volumes {
+		volume, _ := item.(map[string]any)
+		if name, _, _ := unstructured.NestedString(volume, "persistentVolumeClaim", "claimName"); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // ClaimSizePath is the path of the size that a claim asks for.
 const ClaimSizePath = "spec.resources.requests.storage"
 

@@ -119,12 +119,12 @@ func compared(inv *Inventory) []providers.Scope {
 	return scopes
 }
 
-// claimed returns the scopes of the claims that declared StatefulSets make.
+// claimed returns the scopes of the claims that declared StatefulSets make, and that pods mount.
 func claimed(inv *Inventory) []providers.Scope {
 	var scopes []providers.Scope
 	for i := range inv.Input.Objects {
-		if set := inv.Input.Objects[i].Manifest; OwnVolumes(set) != "" && !inv.Input.Destroy {
-			scopes = append(scopes, providers.Scope{GVK: Claims, Namespace: set.GetNamespace()})
+		if u := inv.Input.Objects[i].Manifest; !inv.Input.Destroy && (OwnVolumes(u) != "" || len(MountedClaims(u)) > 0) {
+			scopes = append(scopes, providers.Scope{GVK: Claims, Namespace: u.GetNamespace()})
 		}
 	}
 	return scopes

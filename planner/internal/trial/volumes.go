@@ -25,8 +25,9 @@ import (
 // shrinks, and keeps its storage class and its access modes.
 //
 // It adds to the outcomes of StatefulSets the actions by which their claims grow, and the
-// errors about claims that would have to shrink. The problems are warnings about claims that stay
-// as they are. A refresh-only plan gets nothing but warnings, and sends no dry run.
+// errors about claims that cannot grow or shrink as the configuration now wants. The problems are
+// warnings about claims that stay as they are. A refresh-only plan gets nothing but warnings, and
+// sends no dry run.
 func CompareClaims(ctx context.Context, inv *inventory.Inventory, outcomes []*outcome.Outcome) ([]plans.Problem, error) {
 	var warnings []plans.Problem
 	for _, o := range outcomes {
@@ -166,9 +167,30 @@ func (c *claimComparison) compareSize(ctx context.Context, live *unstructured.Un
 			c.smaller(live, template, has, want)
 			return nil
 		}
-		return c.grow(ctx, live, has, want)
+		return c.grow(ctx, live, template, has, want)
 	}
 	return nil
+}
+
+// refused reports a claim that the server does not let grow. If the StatefulSet in the cluster still
+// declares less, the configuration wants to make the claim grow, which is an error. Otherwise the
+// claim is older than the declaration.
+func (c *claimComparison) refused(live *unstructured.Unstructured, template map[string]any, has, want resource.Quantity, remedy string) {
+	if before := liveSize(c.set.Live, template); before == nil || before.Cmp(want) >= 0 {
+		c.stays(live.GetName(), fmt.Sprintf("It has %s, and %s is declared. %s", &has, &want, remedy))
+		return
+	}
+	c.refuse(template, fmt.Sprintf("%s cannot make the volume of claim %s grow from %s to %s", c.set.Action.Ref, live.GetName(), &has, &want), remedy)
+}
+
+// refuse reports an error about the declared size of a claim.
+func (c *claimComparison) refuse(template map[string]any, summary, detail string) {
+	p := plans.ProblemOf(c.set.Object, summary, detail)
+	name, _, _ := unstructured.NestedString(template, "metadata", "name")
+	if place := c.set.Object.Places[providers.ClaimPlace(name)]; place != "" {
+		p.Source = place
+	}
+	c.set.Refuse(p)
 }
 
 // smaller reports a claim that is smaller than the StatefulSet in the cluster declares already: an
@@ -193,7 +215,7 @@ func (c *claimComparison) larger(live *unstructured.Unstructured, template map[s
 		c.stays(live.GetName(), fmt.Sprintf("It has %s, and %s is declared. %s", &has, &want, unshrinkable(has)))
 		return
 	}
-	c.set.Refuse(plans.ProblemOf(c.set.Object, fmt.Sprintf("%s cannot shrink the volume of claim %s from %s to %s", c.set.Action.Ref, live.GetName(), &has, &want), unshrinkable(has)))
+	c.refuse(template, fmt.Sprintf("%s cannot shrink the volume of claim %s from %s to %s", c.set.Action.Ref, live.GetName(), &has, &want), unshrinkable(has))
 }
 
 // unshrinkable says why the configuration cannot make a claim smaller, and how to go on.
@@ -238,7 +260,7 @@ func (c *claimComparison) growing(live *unstructured.Unstructured, has resource.
 }
 
 // grow decides to make a claim grow, if the server would let it.
-func (c *claimComparison) grow(ctx context.Context, live *unstructured.Unstructured, has, want resource.Quantity) error {
+func (c *claimComparison) grow(ctx context.Context, live *unstructured.Unstructured, template map[string]any, has, want resource.Quantity) error {
 	evidence := plans.Evidence{Kind: plans.DryRun}
 	_, err := c.inv.Input.Reader.DryRun(ctx, plans.Grown(providers.RefOf(live), want.String()), providers.DryRunOptions{
 		Manager: providers.ManagerOf(c.inv.Input.Cloud, true), Force: true,
@@ -255,7 +277,7 @@ func (c *claimComparison) grow(ctx context.Context, live *unstructured.Unstructu
 		case r.Denied, r.Unasked != "":
 			evidence = r.Unverified()
 		default:
-			c.stays(live.GetName(), fmt.Sprintf("It has %s, and %s is declared. %s", &has, &want, GrowthRemedy(live, r, has)))
+			c.refused(live, template, has, want, GrowthRemedy(live, r, has))
 			return nil
 		}
 	}

@@ -40,6 +40,12 @@ definition "cinder" {
     description = "Where backups are kept; by default nowhere. {}: in a pool of service.ceph; settings with backup_driver: elsewhere. Volumes on NFS have none."
   }
 
+  input "coordination_url" {
+    type        = string
+    default     = null
+    description = "Where processes of Cinder keep locks that all of them respect, such as service.valkey.coordination_url."
+  }
+
   locals {
     uid   = 42407
     rbd   = anytrue([for b in input.backends : b.type == "rbd"])
@@ -90,6 +96,7 @@ definition "cinder" {
         auth_endpoint          = "${service.keystone.url}/v3"
         barbican_endpoint_type = "internal"
       }
+      coordination     = { backend_url = input.coordination_url }
       cinder_sys_admin = local.helper
       privsep_osbrick  = local.helper
     }

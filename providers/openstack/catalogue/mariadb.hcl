@@ -1,10 +1,109 @@
-# MariaDB, one server on one volume. A step before every start sets the root password,
-# so that another password takes a restart. The server itself never sees the password.
+# MariaDB, one server on one volume, or a cluster of three or five (Galera), each with a volume. A
+# step beside or before every start sets the root password, so that another password takes a restart.
+# The server itself never sees the password.
+#
+# Clients of a cluster connect to proxies, which send all of them to one member: with several that
+# write, transactions of OpenStack fail, and a client may not read what it has just written.
 definition "mariadb" {
   description = "SQL database of the other services"
 
+  input "buffer_pool" {
+    type        = string
+    default     = "2G"
+    nullable    = false
+    description = "Memory for data, as innodb_buffer_pool_size takes it. The server's `resources` have to be larger."
+  }
+
+  input "max_connections" {
+    type        = number
+    default     = 10000 # as in kolla-ansible
+    nullable    = false
+    description = "Number of clients at once. Each takes memory."
+  }
+
+  input "redo_log" {
+    type        = string
+    default     = null
+    description = "Size of the redo log on the volume, as innodb_log_file_size takes it; by default the server's, 96M. A larger one evens out many writes, and makes the start after a power cut longer."
+  }
+
+  input "binary_log_days" {
+    type        = number
+    default     = null
+    description = "Days for which the binary log is kept, for replicas and for restoring a point in time; by default there is none. It takes space on the volume."
+  }
+
+  input "write_set_cache" {
+    type        = string
+    default     = "512M"
+    nullable    = false
+    description = "Size of the last changes that each member of a cluster keeps on its volume (gcache.size). A member that missed more than that gets a whole copy."
+  }
+
+  locals {
+    cluster = self.replicas > 1
+    members = join(" ", self.members.server)
+    leave   = { namespace = self.namespace, service = self.name, replicas = self.replicas } # of leave.txt.tmpl
+
+    binary_log = input.binary_log_days == null ? {} : {
+      log_bin                    = "/var/lib/mysql/binlog"
+      binlog_format              = "ROW"
+      server_id                  = 1
+      sync_binlog                = 1
+      binlog_expire_logs_seconds = input.binary_log_days * 86400
+      log_slave_updates          = "ON" # also what other members of a cluster have written
+    }
+
+    galera = local.cluster ? {
+      binlog_format            = "ROW"
+      innodb_autoinc_lock_mode = 2
+      wsrep_on                 = "ON"
+      wsrep_provider           = "${startswith(cloud.distro, "debian") || startswith(cloud.distro, "ubuntu") ? "/usr/lib" : "/usr/lib64"}/galera/libgalera_smm.so"
+      wsrep_cluster_name       = self.name
+      wsrep_cluster_address    = "gcomm://${join(",", [for member in self.members.server : "${member}:${port.group}"])}"
+      wsrep_sst_method         = "mariabackup"
+      # Through the socket, where the user mysql needs no password.
+      wsrep_sst_auth = "mysql:"
+      # Rather not the first member, to which clients write. The comma: if need be, it is.
+      wsrep_sst_donor     = "${join(",", reverse([for member in self.members.server : split(".", member)[0]]))},"
+      wsrep_slave_threads = 4
+      # The script of the members decides who starts a cluster. Old views do not: members with
+      # different ones wait for each other for ever.
+      wsrep_provider_options = "\"gcache.size=${input.write_set_cache};gcache.recover=yes;pc.recovery=FALSE;gmcast.listen_addr=tcp://0.0.0.0:${port.group}\""
+    } : {}
+  }
+
   port "mysql" {
     number = 3306
+  }
+
+  # Where members of a cluster answer queries.
+  port "member" {
+    enabled = local.cluster
+    number  = 3307
+  }
+
+  # Where they tell how they are. A proxy asks here.
+  port "state" {
+    enabled = local.cluster
+    number  = 4566
+  }
+
+  port "group" {
+    enabled = local.cluster
+    number  = 4567
+  }
+
+  # The changes that a member missed.
+  port "changes" {
+    enabled = local.cluster
+    number  = 4568
+  }
+
+  # Whole copies.
+  port "copy" {
+    enabled = local.cluster
+    number  = 4444
   }
 
   secret "root" {
@@ -15,47 +114,92 @@ definition "mariadb" {
     format = "ini"
     path   = "/etc/mysql/my.cnf"
     values = {
-      mysqld = {
+      mysqld = merge({
         datadir                 = "/var/lib/mysql"
         socket                  = "/run/mysqld/mysqld.sock"
         pid_file                = "/run/mysqld/mysqld.pid"
         bind_address            = "0.0.0.0"
-        port                    = port.mysql
+        port                    = local.cluster ? port.member : port.mysql
         skip_name_resolve       = 1
-        max_connections         = 10000 # as in kolla-ansible
+        max_connections         = input.max_connections
         character_set_server    = "utf8mb3"
         default_storage_engine  = "innodb"
-        innodb_buffer_pool_size = "2G"
+        innodb_buffer_pool_size = input.buffer_pool
+        innodb_log_file_size    = input.redo_log
         # With it, ON from 11.6.2 on, requests at once fail: "Record has changed since last read".
         loose_innodb_snapshot_isolation = "OFF" # loose: servers before 10.6.18 do not know it
-      }
+      }, local.binary_log, local.galera)
       client = {
         socket = "/run/mysqld/mysqld.sock"
       }
+      mariadb-backup = local.cluster ? { socket = "/run/mysqld/mysqld.sock" } : null
     }
   }
 
+  config "haproxy.cfg" {
+    enabled = local.cluster
+    format  = "raw"
+    path    = "/etc/haproxy/haproxy.cfg"
+    content = templatefile("${path.module}/mariadb/haproxy.cfg.tmpl", {
+      connections = input.max_connections
+      listen      = port.mysql
+      health      = 3308
+      port        = port.member
+      state       = port.state
+      members     = [for member in self.members.server : "${split(".", member)[0]}.${self.namespace}"]
+    })
+  }
+
   workload "server" {
-    kind         = "StatefulSet"
-    image        = "mariadb-server"
-    max_replicas = 1
-    user         = 42434
-    command      = ["sh", "-c", local.many_files, "sh", "mariadbd", "--defaults-file=/etc/mysql/my.cnf"]
-    ports        = ["mysql"]
-    config       = ["my.cnf"]
-    writable     = ["/run/mysqld"]
-    grace_period = 120
+    kind   = "StatefulSet"
+    spread = local.cluster ? "required" : "preferred" # a node that is lost takes one member
+    image  = "mariadb-server"
+    user   = 42434
+    command = local.cluster ? ["sh", "-ec", file("${path.module}/mariadb/member.sh"), "member", file("${path.module}/mariadb/install.sh")] : [
+      "sh", "-c", local.many_files, "sh", "mariadbd", "--defaults-file=/etc/mysql/my.cnf"
+    ]
+    env = local.cluster ? {
+      MEMBERS     = local.members
+      POD_IP      = pod.ip
+      CLIENT_PORT = port.mysql # of a server without a cluster
+      STATE_PORT  = port.state
+      GROUP_PORT  = port.group
+      COPY_PORT   = port.copy
+    } : {}
+    ports         = local.cluster ? ["member", "state", "group", "changes", "copy"] : ["mysql"]
+    own_addresses = local.cluster
+    scale_down    = templatefile("${path.module}/mariadb/leave.txt.tmpl", local.leave)
+    config        = ["my.cnf"]
+    writable      = ["/run/mysqld"]
+    grace_period  = 120
 
     init "restored" {
       command = ["sh", "-ec", file("${path.module}/mariadb/restored.sh")]
     }
 
     init "install" {
+      enabled = !local.cluster
       command = ["sh", "-ec", file("${path.module}/mariadb/install.sh")]
     }
 
     init "root" {
+      enabled = !local.cluster
       command = ["sh", "-ec", file("${path.module}/mariadb/root.sh")]
+
+      mount "root" {
+        path = "/run/secrets/root"
+      }
+    }
+
+    # In a cluster, what a member writes while it is not in it would stay with this member.
+    sidecar "root" {
+      enabled  = local.cluster
+      image    = "mariadb-server"
+      user     = 42434
+      command  = ["sh", "-ec", file("${path.module}/mariadb/member-root.sh")]
+      env      = { MYSQL_TCP_PORT = port.member }
+      config   = ["my.cnf"]
+      writable = ["/run/mysqld"]
 
       mount "root" {
         path = "/run/secrets/root"
@@ -82,31 +226,72 @@ definition "mariadb" {
       limits   = { memory = "6Gi" }
     }
 
+    # A member of a cluster may wait for others, or get a copy, for hours.
     startup {
+      enabled = !local.cluster
       period  = 2
       retries = 150
     }
 
     ready {
-      exec = ["mariadb-admin", "--defaults-file=/etc/mysql/my.cnf", "ping"]
+      exec   = local.cluster ? ["sh", "-c", "test -e /run/mysqld/after-the-first || { test -e /run/mysqld/root-is-set && grep -q ' ready$' /run/mysqld/state; }"] : ["mariadb-admin", "--defaults-file=/etc/mysql/my.cnf", "ping"]
+      period = local.cluster ? 5 : 10
     }
 
+    # A member whose cluster does not work any more starts again, and finds out what the others have.
     live {
-      tcp     = "mysql"
-      period  = 30
-      retries = 4
+      tcp     = local.cluster ? null : "mysql"
+      exec    = local.cluster ? ["sh", "-c", "! test -e /run/mysqld/seen || test $(($(date +%s) - $(stat -c %Y /run/mysqld/seen))) -lt 60"] : null
+      period  = local.cluster ? 10 : 30
+      retries = local.cluster ? 3 : 4
+    }
+
+    lifecycle {
+      precondition {
+        condition     = contains([1, 3, 5], self.replicas)
+        error_message = "MariaDB runs one, three or five members, not ${self.replicas}. Of two, none works while one is away; a fourth or sixth member costs memory and time, and no more may be away than without it."
+      }
+    }
+  }
+
+  # Sends all clients to the first member that is in sync.
+  workload "proxy" {
+    enabled      = local.cluster
+    kind         = "Deployment"
+    image        = "haproxy"
+    max_replicas = 2
+    user         = 42454
+    command      = ["sh", "-ec", file("${path.module}/mariadb/proxy.sh")]
+    ports        = ["mysql"]
+    config       = ["haproxy.cfg"]
+    grace_period = 60
+
+    resources {
+      requests = { cpu = "100m", memory = "64Mi" }
+      limits   = { memory = "1Gi" }
+    }
+
+    # It has a member to which it sends clients. At first it does not know.
+    ready {
+      exec   = ["curl", "-q", "--silent", "--fail", "--noproxy", "*", "--max-time", "4", "--output", "/dev/null", "http://127.0.0.1:3308/"]
+      delay  = 3
+      period = 5
     }
   }
 
   # Brings the server's own tables to the version of a new image.
   job "upgrade" {
-    when    = "after"
-    runs    = "upgrade"
-    image   = "mariadb-server"
-    user    = 42434
-    command = ["sh", "-ec", join("", [file("${path.module}/mariadb/login.sh"), file("${path.module}/mariadb/upgrade.sh")])]
+    when  = "after"
+    runs  = "upgrade"
+    image = "mariadb-server"
+    user  = 42434
+    command = ["sh", "-ec", join("", concat(
+      local.cluster ? ["for MYSQL_HOST in $MEMBERS; do\n"] : [], # what it changes is not replicated
+      [file("${path.module}/mariadb/login.sh"), file("${path.module}/mariadb/upgrade.sh")],
+      local.cluster ? ["done\n"] : []
+    ))]
     timeout = 3600
-    env     = { MYSQL_HOST = self.host, MYSQL_TCP_PORT = port.mysql }
+    env     = local.cluster ? { MEMBERS = local.members, MYSQL_TCP_PORT = port.member } : { MYSQL_HOST = self.host, MYSQL_TCP_PORT = port.mysql }
 
     mount "root" {
       path = "/run/secrets/root"

@@ -46,8 +46,9 @@ definition "neutron-ovn-metadata" {
     config       = ["neutron_ovn_metadata_agent.ini"]
     grace_period = 60
     env          = { SB = service.ovn.ports.relay.address } # see connect.sh
+    # The agent leaves processes behind, so that it needs dumb-init in an image of any name.
     command = [
-      "sh", "-ec", file("${path.module}/ovn/connect.sh"), "sh", "neutron-ovn-metadata-agent",
+      "dumb-init", "--single-child", "--", "sh", "-ec", file("${path.module}/ovn/connect.sh"), "sh", "neutron-ovn-metadata-agent",
       "--config-file", "/etc/neutron/neutron_ovn_metadata_agent.ini", "--config-dir", "/etc/neutron/neutron_ovn_metadata_agent.ini.d",
     ]
 

@@ -56,6 +56,7 @@ func TestAcceptance(t *testing.T) {
 		"ovn":            ovn,
 		"placement":      placement,
 		"rabbitmq":       rabbitmq,
+		"valkey":         valkey,
 		"tempest":        func(c container) { c.succeeds("tempest", "--version") },
 	} {
 		t.Run(layer, func(t *testing.T) { b.works(t, layer, works) })

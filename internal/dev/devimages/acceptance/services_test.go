@@ -78,6 +78,12 @@ func rabbitmq(c container) {
 	}
 }
 
+func valkey(c container) {
+	r := c.direct("valkey", "/var/lib/valkey", nil, "sh", "-euc", "cd /var/lib/valkey\necho port 6400 > conf\nexec "+c.image+" conf")
+	r.becomes("sh", "-c", "valkey-cli -p 6400 ping | grep -q PONG")
+	r.stops(20 * time.Second)
+}
+
 func keystone(c container) {
 	c.configure("uwsgi --ini /etc/keystone/keystone-uwsgi.ini", "keystone", map[string]string{
 		"/etc/keystone/keystone.conf": "[DEFAULT]\nuse_stderr = true\n[database]\nconnection = sqlite:////var/lib/keystone/db\n",

@@ -160,6 +160,7 @@ func Layers() []Layer {
 			Packages: []string{"openvswitch-switch", "ovn-central", "ovn-host"},
 		},
 		{Name: "rabbitmq", Parent: "base", Packages: []string{"rabbitmq-server"}},
+		{Name: "valkey", Parent: "base", Packages: []string{"valkey-sentinel", "valkey-server", "valkey-tools"}},
 	}
 }
 
@@ -245,6 +246,8 @@ func Images() []Image {
 		service("ovn-sb-db-server", "ovn", ""),
 		openstack("placement-api", "placement", ""),
 		service("rabbitmq", "rabbitmq", "rabbitmq"),
+		service("valkey-sentinel", "valkey", "valkey"),
+		service("valkey-server", "valkey", "valkey"),
 		service("tempest", "tempest", ""),
 		{Name: "coredns", Binary: "coredns", Entrypoint: []string{"/coredns"}},
 		{Name: "pause", Binary: "pause", User: "65535:65535", Entrypoint: []string{"/pause"}},

@@ -175,7 +175,7 @@ func TestUsers(t *testing.T) {
 	for id, name := range map[string]string{
 		"42403": "barbican", "42407": "cinder", "42415": "glance", "42418": "heat", "42420": "horizon",
 		"42425": "keystone", "42434": "mysql", "42439": "rabbitmq", "42457": "memcached",
-		"42427": "qemu", "42435": "neutron", "42436": "nova", "42476": "openvswitch", "42482": "placement",
+		"42427": "qemu", "42435": "neutron", "42436": "nova", "42476": "openvswitch", "42482": "placement", "42494": "valkey",
 	} {
 		if seen[id] != name {
 			t.Errorf("user %s is %q, want %s", id, seen[id], name)

@@ -59,10 +59,11 @@ type Inquiry struct {
 
 // Examination is the result of Inquiry.Examine.
 type Examination struct {
-	// Ready: the object lacks only pods of nodes that are down.
+	// Ready: the object lacks only pods of nodes that are down, or the growth of a file system that
+	// goes on when a pod starts.
 	Ready   bool
 	Down    []string // nodes that are not waited for
-	Finding *Finding // the reason why the object is not ready; nil: none is known
+	Finding *Finding // the reason why the object is not ready, or lacks something; nil: none is known
 }
 
 // Examine finds out why an object does not pass Assess.
@@ -71,8 +72,13 @@ func (q Inquiry) Examine(ctx context.Context, object *unstructured.Unstructured)
 		now   Examination
 		stuck *Finding
 	)
-	if object.GroupVersionKind().GroupKind() == kinds.DaemonSet {
+	switch object.GroupVersionKind().GroupKind() {
+	case kinds.DaemonSet:
 		now.Ready, now.Down, stuck, _ = q.DownNodes(ctx, object) // the user may lack the permission to list nodes
+	case kinds.PersistentVolumeClaim:
+		if conditionOf(object, string(corev1.PersistentVolumeClaimFileSystemResizePending)) != nil {
+			return q.fileSystemGrowth(ctx, object), nil
+		}
 	}
 	if now.Ready {
 		return now, nil
@@ -115,11 +121,17 @@ func (q Inquiry) diagnoseWorkload(ctx context.Context, workload *unstructured.Un
 		return nil, err
 	}
 	found, others := q.ExplainPods(ctx, pods)
-	if found == nil && workload.GetKind() == "StatefulSet" {
-		found = q.onDeadNode(ctx, workload)
+	var dead *Finding
+	if workload.GetKind() != kinds.DaemonSet.Kind && (found == nil || found.Cause == causeEvent || found.Cause == causeUnschedulable) {
+		dead = q.onDeadNode(ctx, workload)
 	}
-	if found == nil {
+	switch {
+	case found == nil && dead == nil:
 		return q.diagnoseCreation(ctx, workload)
+	case found == nil:
+		found = dead
+	case dead != nil:
+		found.Detail = append(found.Detail, dead.Reason)
 	}
 	about := "pod " + found.Pod
 	if others > 0 {
@@ -219,17 +231,6 @@ func (q Inquiry) diagnoseCreation(ctx context.Context, workload *unstructured.Un
 	return &Finding{Cause: causeEvent, Reason: "pods cannot be created: " + oneLine(event.Message)}, nil
 }
 
-// diagnoseGrowth finds out why the volume of a claim does not grow.
-func (q Inquiry) diagnoseGrowth(ctx context.Context, claim *unstructured.Unstructured) (*Finding, error) {
-	event, err := q.lastEvent(ctx, claim.GetNamespace(), claim.GetUID(), func(event *corev1.Event) bool {
-		return event.Type == corev1.EventTypeWarning && event.Reason == "VolumeResizeFailed"
-	})
-	if event == nil {
-		return nil, err
-	}
-	return &Finding{Cause: causeEvent, Reason: "its volume does not grow: " + oneLine(event.Message)}, nil
-}
-
 // diagnoseClaim finds out why a claim has no volume.
 func (q Inquiry) diagnoseClaim(ctx context.Context, namespace, name string) (*Finding, error) {
 	claim, err := q.Source.Claim(ctx, namespace, name)
@@ -260,6 +261,9 @@ func (q Inquiry) deepen(ctx context.Context, pod *corev1.Pod, found *Finding) *F
 		} else if claim := q.unboundClaim(ctx, pod); claim != nil {
 			found.Detail = append(found.Detail, found.Reason)
 			found.Reason = claim.Reason
+		} else if reason := q.volumeOnDeadNode(ctx, pod, found.Reason); reason != "" {
+			found.Detail = append(found.Detail, found.Reason)
+			found.Reason = reason
 		}
 	case causeUnready, causeStarting:
 		event, _ := q.lastEvent(ctx, pod.Namespace, pod.UID, func(event *corev1.Event) bool {

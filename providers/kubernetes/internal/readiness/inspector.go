@@ -66,7 +66,18 @@ func noLog(context.Context, string, *Finding) []string { return nil }
 
 // PodsOf implements Source.
 func (i *Inspector) PodsOf(ctx context.Context, workload *unstructured.Unstructured) ([]*corev1.Pod, error) {
-	namespace := workload.GetNamespace()
+	all, err := i.AllPods(ctx, workload.GetNamespace())
+	var pods []*corev1.Pod
+	for _, pod := range all {
+		if Owns(workload, pod) {
+			pods = append(pods, pod)
+		}
+	}
+	return pods, err
+}
+
+// AllPods implements Source.
+func (i *Inspector) AllPods(ctx context.Context, namespace string) ([]*corev1.Pod, error) {
 	if _, read := i.pods[namespace]; !read {
 		all, err := listed[corev1.Pod](ctx, i, corev1.SchemeGroupVersion.WithKind("Pod"), namespace, nil)
 		if err != nil {
@@ -75,13 +86,7 @@ func (i *Inspector) PodsOf(ctx context.Context, workload *unstructured.Unstructu
 		slices.SortFunc(all, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
 		i.pods[namespace] = all
 	}
-	var pods []*corev1.Pod
-	for _, pod := range i.pods[namespace] {
-		if Owns(workload, pod) {
-			pods = append(pods, pod)
-		}
-	}
-	return pods, nil
+	return i.pods[namespace], nil
 }
 
 // Nodes implements Source.

@@ -173,19 +173,6 @@ func (q Inquiry) DownNodes(ctx context.Context, daemonSet *unstructured.Unstruct
 	return ready, names, stuck, nil
 }
 
-// onDeadNode finds a pod of a StatefulSet on a node that is down. Kubernetes does not
-// replace the pod before it knows that the pod has ended.
-func (q Inquiry) onDeadNode(ctx context.Context, statefulSet *unstructured.Unstructured) *Finding {
-	pods, _ := Pods(ctx, q.Source, statefulSet) // the user may lack the permission to list nodes
-	for _, pod := range pods {
-		if pod.Down {
-			return &Finding{Cause: causeUnready, Pod: pod.Name, Reason: fmt.Sprintf(
-				"pod %s cannot be made anew: %s; bring it back, or delete the node from the cluster", pod.Name, AreDown([]string{pod.Node}))}
-		}
-	}
-	return nil
-}
-
 // maxUnavailable returns how many pods may be unavailable during the rollout of a DaemonSet.
 func maxUnavailable(daemonSet *unstructured.Unstructured) string {
 	value, ok, _ := unstructured.NestedFieldNoCopy(daemonSet.Object, "spec", "updateStrategy", "rollingUpdate", "maxUnavailable")

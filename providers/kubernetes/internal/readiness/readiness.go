@@ -11,7 +11,6 @@ import (
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -23,7 +22,7 @@ import (
 type Assessment struct {
 	Ready  bool
 	Failed bool   // it will not become ready
-	Status string // what is missing, or why it failed
+	Status string // what is missing, or why it failed; of a ready object: what is still to come
 }
 
 // Assess assesses an object by kstatus, with stricter or looser rules for some kinds. A Job
@@ -95,34 +94,6 @@ func assessClaim(claim *unstructured.Unstructured) Assessment {
 		return Assessment{Failed: true, Status: "the volume it was bound to does not exist any more"}
 	}
 	return Assessment{Status: "it has no volume yet"}
-}
-
-// assessSize assesses whether the volume of a claim is as large as the claim asks for. If only its
-// file system is still to grow, the claim is ready: that may wait for the next start of a pod. So
-// is a claim that somebody bound to a smaller volume by hand.
-func assessSize(claim *unstructured.Unstructured) Assessment {
-	wanted, has := quantity(claim, "spec", "resources", "requests", "storage"), quantity(claim, "status", "capacity", "storage")
-	if has.IsZero() || has.Cmp(wanted) >= 0 || conditionOf(claim, string(corev1.PersistentVolumeClaimFileSystemResizePending)) != nil || !providers.VolumeGrows(claim) {
-		return Assessment{Ready: true}
-	}
-	status := Assessment{Status: fmt.Sprintf("its volume has %s and grows to %s", &has, &wanted)}
-	allocated := Field(claim, "status", "allocatedResourceStatuses", "storage")
-	if strings.HasSuffix(allocated, "ResizeInfeasible") {
-		status.Failed = true
-		for _, kind := range []corev1.PersistentVolumeClaimConditionType{corev1.PersistentVolumeClaimControllerResizeError, corev1.PersistentVolumeClaimNodeResizeError} {
-			if condition := conditionOf(claim, string(kind)); condition != nil {
-				status.Status = "its volume cannot grow: " + oneLine(fmt.Sprint(condition["message"]))
-			}
-		}
-	}
-	return status
-}
-
-// quantity returns a quantity of an object; zero: there is none.
-func quantity(object *unstructured.Unstructured, path ...string) resource.Quantity {
-	value, _, _ := unstructured.NestedFieldNoCopy(object.Object, path...)
-	size, _ := resource.ParseQuantity(fmt.Sprint(value))
-	return size
 }
 
 // assessOnDelete is for workloads whose pods are replaced only after somebody deletes them.

@@ -10,7 +10,7 @@ import (
 )
 
 // TestGrowingClaims checks that a claim is ready when its volume is as large as it asks for, when only
-// the file system is still to grow, or when nothing makes the volume grow.
+// the file system is still to grow, which it says, or when nothing makes the volume grow.
 func TestGrowingClaims(t *testing.T) {
 	for name, test := range map[string]struct {
 		status string // made: a driver made the volume
@@ -26,14 +26,19 @@ func TestGrowingClaims(t *testing.T) {
 		"bound by hand, and resized once": {"capacity: {storage: 1Gi}, allocatedResources: {storage: 1Gi}", readiness.Assessment{Ready: true}},
 		"growing":                         {"capacity: {storage: 1Gi}, allocatedResources: {storage: 2Gi}", readiness.Assessment{Status: "its volume has 1Gi and grows to 2Gi"}},
 		"grown, except for its file system": {
-			"capacity: {storage: 1Gi}, conditions: [{type: FileSystemResizePending, status: 'True'}]", readiness.Assessment{Ready: true},
+			"capacity: {storage: 1Gi}, conditions: [{type: FileSystemResizePending, status: 'True'}]",
+			readiness.Assessment{Ready: true, Status: "its volume has 2Gi, and its file system still has 1Gi"},
 		},
 		"that cannot grow": {
 			"capacity: {storage: 1Gi}, allocatedResourceStatuses: {storage: ControllerResizeInfeasible}, conditions: [{type: ControllerResizeError, status: 'True', message: quota exceeded}]",
 			readiness.Assessment{Failed: true, Status: "its volume cannot grow: quota exceeded"},
 		},
 		"that cannot grow on its node": {
-			"capacity: {storage: 1Gi}, allocatedResourceStatuses: {storage: NodeResizeInfeasible}", readiness.Assessment{Failed: true, Status: "its volume has 1Gi and grows to 2Gi"},
+			"capacity: {storage: 1Gi}, allocatedResourceStatuses: {storage: NodeResizeInfeasible}", readiness.Assessment{Failed: true, Status: "its volume has 1Gi and cannot grow to 2Gi"},
+		},
+		"whose file system cannot grow": {
+			"capacity: {storage: 1Gi}, allocatedResourceStatuses: {storage: NodeResizeInfeasible}, conditions: [{type: FileSystemResizePending, status: 'True'}, {type: NodeResizeError, status: 'True', message: xfs is too old}]",
+			readiness.Assessment{Failed: true, Status: "its volume cannot grow: xfs is too old"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package readiness
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -23,6 +24,8 @@ import (
 type Source interface {
 	// PodsOf lists all pods of a workload.
 	PodsOf(ctx context.Context, workload *unstructured.Unstructured) ([]*corev1.Pod, error)
+	// AllPods lists all pods of a namespace.
+	AllPods(ctx context.Context, namespace string) ([]*corev1.Pod, error)
 	Nodes(ctx context.Context) ([]*corev1.Node, error)
 	// EventsAbout lists the events about the object with that UID.
 	EventsAbout(ctx context.Context, namespace string, uid types.UID) ([]*corev1.Event, error)
@@ -50,19 +53,30 @@ func (s *Server) PodsOf(ctx context.Context, workload *unstructured.Unstructured
 	if err != nil {
 		return nil, fmt.Errorf("read the selector of %s: %w", providers.RefOf(workload), err)
 	}
-	list, err := connect.Call(ctx, s.access.Connection, connect.VerbList, func(ctx context.Context) (*corev1.PodList, error) {
-		return s.access.Connection.Core.Pods(workload.GetNamespace()).List(ctx, metav1.ListOptions{LabelSelector: selector.String()})
-	})
+	selected, err := s.pods(ctx, workload.GetNamespace(), metav1.ListOptions{LabelSelector: selector.String()})
 	if err != nil {
 		return nil, fmt.Errorf("list the pods of %s: %w", providers.RefOf(workload), err)
 	}
-	var pods []*corev1.Pod
-	for i := range list.Items {
-		if pod := &list.Items[i]; Owns(workload, pod) {
-			pods = append(pods, pod)
-		}
+	return slices.DeleteFunc(selected, func(pod *corev1.Pod) bool { return !Owns(workload, pod) }), nil
+}
+
+// AllPods implements Source.
+func (s *Server) AllPods(ctx context.Context, namespace string) ([]*corev1.Pod, error) {
+	pods, err := s.pods(ctx, namespace, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("list the pods of namespace %s: %w", namespace, err)
 	}
 	return pods, nil
+}
+
+func (s *Server) pods(ctx context.Context, namespace string, options metav1.ListOptions) ([]*corev1.Pod, error) {
+	list, err := connect.Call(ctx, s.access.Connection, connect.VerbList, func(ctx context.Context) (*corev1.PodList, error) {
+		return s.access.Connection.Core.Pods(namespace).List(ctx, options)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return pointers(list.Items), nil
 }
 
 // Nodes implements Source.

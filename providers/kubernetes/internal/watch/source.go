@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,6 +94,9 @@ func as[T any](u *unstructured.Unstructured) (any, error) {
 
 func itself(u *unstructured.Unstructured) (any, error) { return u, nil }
 
+// everything stands for all keys.
+const everything = "*"
+
 // watched returns the objects of a kind with a key. It waits for the first list.
 func watched[T any](ctx context.Context, s *watchedSource, what lookup, namespace, key string) ([]T, error) {
 	subscriber, err := s.subscriber(ctx, what, namespace)
@@ -153,6 +158,10 @@ func (s *watchedSource) PodsOf(ctx context.Context, workload *unstructured.Unstr
 	return pods, err
 }
 
+func (s *watchedSource) AllPods(ctx context.Context, namespace string) ([]*corev1.Pod, error) {
+	return watched[*corev1.Pod](ctx, s, podsByWorkload, namespace, everything)
+}
+
 func (s *watchedSource) Nodes(ctx context.Context) ([]*corev1.Node, error) {
 	return watched[*corev1.Node](ctx, s, allNodes, "", "")
 }
@@ -187,8 +196,8 @@ type index struct {
 	decoded map[*unstructured.Unstructured]any
 }
 
-// find returns the objects with a key, at most indexPause old. ok is false before the first
-// list.
+// find returns the objects with a key, at most indexPause old, or everything. ok is false before
+// the first list.
 func (s *Subscriber) find(what lookup, key string) (found []any, ok bool, err error) {
 	shared := s.watch
 	shared.mu.Lock()
@@ -201,6 +210,9 @@ func (s *Subscriber) find(what lookup, key string) (found []any, ok bool, err er
 	}
 	if shared.index.byKey == nil || shared.index.version != shared.version && time.Since(shared.index.at) >= indexPause {
 		shared.index = shared.indexed(what)
+	}
+	if key == everything {
+		return slices.Concat(slices.Collect(maps.Values(shared.index.byKey))...), true, nil
 	}
 	return shared.index.byKey[key], true, nil
 }

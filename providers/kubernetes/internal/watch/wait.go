@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -116,7 +117,12 @@ func (w *waiter) assess(ctx context.Context, object *unstructured.Unstructured) 
 		w.status = now.Status
 		return false, w.failed(ctx)
 	}
-	if now.Ready || w.bindsLater(ctx) {
+	growing := now.Ready && now.Status != "" // its file system
+	if now.Ready && !growing || w.bindsLater(ctx) {
+		w.now, w.status = readiness.Examination{}, ""
+		if w.reported != "" {
+			w.reportStatus()
+		}
 		return true, nil
 	}
 	w.status = now.Status
@@ -133,8 +139,7 @@ func (w *waiter) reportStatus() {
 	}
 }
 
-// examine looks for the cause of the wait. It returns true if nodes that are down are the
-// only cause. It leaves out objects that it cannot read. At the end of a wait it also reads
+// examine looks for the cause of the wait. It returns true if Examination.Ready is. It leaves out objects that it cannot read. At the end of a wait it also reads
 // logs of running containers.
 func (w *waiter) examine(ctx context.Context, end bool) (ready bool) {
 	if w.object == nil {
@@ -213,6 +218,7 @@ func (w *waiter) interrupted(ctx context.Context) error {
 		return fmt.Errorf("wait for %s: %w", w.ref, ctx.Err())
 	}
 	if w.examine(context.WithoutCancel(ctx), true) {
+		w.reportStatus()
 		return nil
 	}
 	return w.notReady()
@@ -235,12 +241,13 @@ func (w *waiter) said(text string) string {
 	return w.watches.access.Connection.Secrets.Text(text, w.ref.String())
 }
 
-// bindsLater reports whether the object is a claim that gets its volume when the first pod
+// bindsLater reports whether the object is a claim without a volume that gets one when the first pod
 // uses it. That pod may wait for the claim, so nothing waits for the volume. Without the
 // permission to read storage classes, the answer is yes.
 func (w *waiter) bindsLater(ctx context.Context) bool {
 	class := readiness.Field(w.object, "spec", "storageClassName")
-	if w.object.GroupVersionKind().GroupKind() != kinds.PersistentVolumeClaim || class == "" {
+	bound := readiness.Field(w.object, "status", "phase") == string(corev1.ClaimBound)
+	if w.object.GroupVersionKind().GroupKind() != kinds.PersistentVolumeClaim || class == "" || bound {
 		return false
 	}
 	return w.watches.classes.bindLate(ctx, class)

@@ -54,8 +54,12 @@ func New(in Input, name string, decl configs.Pod, role string, claims ...configs
 	p := &Pod{in: in, name: name, role: cmp.Or(role, in.Service.Decl.Role), decl: decl, notes: map[string]string{}}
 	c := &container{name: name, decl: decl}
 	for _, claim := range claims {
-		// The volume of a claim has the claim's name; the StatefulSet makes it.
+		// The volume of a claim has the claim's name; the StatefulSet makes it, unless it exists.
 		p.volumes.taken = append(p.volumes.taken, claim.Name)
+		if claim.Existing != "" {
+			p.volumes.list = append(p.volumes.list, corev1.Volume().WithName(claim.Name).
+				WithPersistentVolumeClaim(corev1.PersistentVolumeClaimVolumeSource().WithClaimName(claim.Existing)))
+		}
 		c.mounts = append(c.mounts, corev1.VolumeMount().WithName(claim.Name).WithMountPath(claim.Path))
 	}
 	p.DependsOn = append(p.DependsOn, in.Nodes.Addresses(p.role)...)
@@ -177,11 +181,11 @@ func (p *Pod) Main(name string) *corev1.ContainerApplyConfiguration {
 // the command.
 var reaper = []string{"dumb-init", "--single-child", "--"}
 
-// setCommand sets the command of a container, if there is one. Where the pod sees the node's
-// processes, the container runtime collects them.
+// setCommand sets the command of a container, if there is one. A command may name the reaper itself.
+// Where the pod sees the node's processes, the container runtime collects them.
 func (p *Pod) setCommand(c *corev1.ContainerApplyConfiguration, image string, command, args []string) {
 	if len(command) > 0 {
-		if object.OfKolla(image) && !p.decl.HostPID {
+		if object.OfKolla(image) && !p.decl.HostPID && command[0] != reaper[0] {
 			command = slices.Concat(reaper, command)
 		}
 		c.WithCommand(escapedAll(command)...)

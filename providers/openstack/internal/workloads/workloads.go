@@ -41,6 +41,7 @@ func workloads(in Input, after []addrs.Object) (objects []providers.Object, made
 		o.Lifecycle = object.Lifecycle(w.Lifecycle)
 		o.Deferred = p.Deferred
 		o.Timeout = w.Timeout
+		o.Places = claimPlaces(w)
 		o.ScaleDown = w.ScaleDown
 		if w.Loss != "" {
 			o.Holds, o.Loss = fmt.Sprintf("what others need (%s)", w.Loss), w.Loss
@@ -51,6 +52,17 @@ func workloads(in Input, after []addrs.Object) (objects []providers.Object, made
 		}
 	}
 	return objects, made, diags
+}
+
+// claimPlaces returns the places of the sizes of a workload's claims, for Object.Places.
+func claimPlaces(w configs.Workload) map[string]string {
+	places := map[string]string{}
+	for _, claim := range w.Claims {
+		if claim.Range.Filename != "" {
+			places[providers.ClaimPlace(claim.Name)] = object.Source(claim.Range)
+		}
+	}
+	return places
 }
 
 // sourceOf returns the place of a workload in the user's configuration, where an operator
@@ -127,7 +139,9 @@ func statefulSet(s object.Service, w configs.Workload, name string) *appsv1.Stat
 		WithRevisionHistoryLimit(revisionHistory).
 		WithUpdateStrategy(appsv1.StatefulSetUpdateStrategy().WithType(update))
 	for _, claim := range w.Claims {
-		spec.WithVolumeClaimTemplates(claimOf(s, claim))
+		if claim.Existing == "" {
+			spec.WithVolumeClaimTemplates(claimOf(s, claim))
+		}
 	}
 	return spec
 }
