@@ -305,8 +305,9 @@ func GrowthRemedy(live *unstructured.Unstructured, r dryrun.Refusal, has resourc
 	if class == "" {
 		return fmt.Sprintf("The cluster does not let it grow: %s. It has no storage class, so nothing makes its volume grow. Copy the data to a new claim, or declare %s.", r.Text(), &has)
 	}
-	return fmt.Sprintf(`The cluster does not let it grow: %s. If its driver can make volumes grow, allow it in the storage class (kubectl patch storageclass %s -p '{"allowVolumeExpansion": true}'), and apply again. `+
-		"Otherwise copy the data to a new claim, or declare %s.", r.Text(), class, &has)
+	return fmt.Sprintf("The cluster does not let it grow: %s. If its driver can make volumes grow, allow it in the storage class, and apply again:\n\n"+
+		`  kubectl patch storageclass %s -p '{"allowVolumeExpansion": true}'`+
+		"\n\nOtherwise copy the data to a new claim, or declare %s.", r.Text(), class, &has)
 }
 
 // grownByOthers warns of a declared claim that is larger than declared. kolla leaves its size as it

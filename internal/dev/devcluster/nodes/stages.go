@@ -28,6 +28,8 @@ const (
 	OutcomeCrash     = "crash"
 	OutcomeImagePull = "image-pull"
 	OutcomeNotReady  = "not-ready"
+	// OutcomeSilent is of a pod whose node is gone: nothing reports how it is, and nothing ends it.
+	OutcomeSilent = "silent"
 )
 
 // Conditions on a pod or node, as jq expressions. Each stage below leaves its
@@ -112,7 +114,7 @@ func nodeStages() []*internalversion.Stage {
 // podStages are for pods that run for ever, and for what can happen to any pod.
 func podStages() []*internalversion.Stage {
 	return []*internalversion.Stage{
-		newStage(podRef, "pod-delete", exists(deleted)).deletion(),
+		newStage(podRef, "pod-delete", exists(deleted), notIn(outcome, OutcomeSilent)).deletion(),
 		livingPod("pod-starting", succeeds(), isFalse(ofJob), isTrue(startsSlowly)).
 			status(podTemplate(podNotReady)),
 		livingPod("pod-ready", succeeds(), isFalse(ofJob), isFalse(startsSlowly), notIn(ready, "True")).
@@ -131,7 +133,7 @@ func podStages() []*internalversion.Stage {
 			status(podTemplate(podImagePull)),
 		// A pod with a misspelt outcome must not succeed.
 		livingPod("pod-unknown-outcome", exists(outcome), notIn(waiting, reasonUnknown),
-			notIn(outcome, OutcomeOK, OutcomeFail, OutcomeCrash, OutcomeImagePull, OutcomeNotReady)).
+			notIn(outcome, OutcomeOK, OutcomeFail, OutcomeCrash, OutcomeImagePull, OutcomeNotReady, OutcomeSilent)).
 			event(corev1.EventTypeWarning, reasonUnknown, "the annotation "+OutcomeAnnotation+" has a value that is not known").
 			status(podTemplate(podUnknown)),
 	}

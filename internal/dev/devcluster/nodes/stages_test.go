@@ -150,6 +150,28 @@ func TestPodStages(t *testing.T) {
 	}
 }
 
+// TestSilentPod checks that nothing happens to a pod whose node is gone, until its node is back.
+func TestSilentPod(t *testing.T) {
+	w := newWorld(t, podRef)
+	pod := newPod(false, corev1.RestartPolicyAlways, OutcomeOK, "")
+	play(t, w, pod, &pod.ObjectMeta)
+	pod.Annotations[OutcomeAnnotation] = OutcomeSilent
+	for i := range pod.Status.Conditions {
+		pod.Status.Conditions[i].Status = corev1.ConditionFalse // as Kubernetes does
+	}
+	if got := play(t, w, pod, &pod.ObjectMeta); got != nil {
+		t.Errorf("nobody knows how it is: got %v", got)
+	}
+	pod.DeletionTimestamp = &metav1.Time{Time: time.Now()}
+	if got := play(t, w, pod, &pod.ObjectMeta); got != nil {
+		t.Errorf("nobody ends it: got %v", got)
+	}
+	delete(pod.Annotations, OutcomeAnnotation)
+	if got := play(t, w, pod, &pod.ObjectMeta); len(got) != 1 || got[0].Stage != "pod-delete" {
+		t.Errorf("its node ends it: got %v", got)
+	}
+}
+
 // TestPodChangesItsMind changes the annotation of a pod after its last stage.
 func TestPodChangesItsMind(t *testing.T) {
 	w := newWorld(t, podRef)

@@ -108,8 +108,8 @@ func podStatus(pod *corev1.Pod, state string, now metav1.Time) (*corev1.PodStatu
 		containers = waitingFor(reasonImagePull, message)
 	case podUnknown:
 		status.Phase = corev1.PodPending
-		containers = waitingFor(reasonUnknown, fmt.Sprintf("the annotation %s is %q; it may be %s, %s, %s, %s or %s", OutcomeAnnotation,
-			pod.Annotations[OutcomeAnnotation], OutcomeOK, OutcomeFail, OutcomeCrash, OutcomeImagePull, OutcomeNotReady))
+		containers = waitingFor(reasonUnknown, fmt.Sprintf("the annotation %s is %q; it may be %s, %s, %s, %s, %s or %s", OutcomeAnnotation,
+			pod.Annotations[OutcomeAnnotation], OutcomeOK, OutcomeFail, OutcomeCrash, OutcomeImagePull, OutcomeNotReady, OutcomeSilent))
 	default:
 		return nil, fmt.Errorf("report pod: there is no state %q", state)
 	}

@@ -14,9 +14,9 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// assessSize assesses whether the volume of a claim is as large as the claim asks for. If only its
-// file system is still to grow, the claim is ready, and Status says so: that may wait for the next
-// start of a pod. A claim that somebody bound to a smaller volume by hand is ready, too.
+// assessSize assesses whether the volume of a claim is as large as the claim asks for. A claim is
+// ready, and growing, if only its file system is still to grow: that may wait for the next start of a
+// pod. A claim that somebody bound to a smaller volume by hand is ready, too.
 func assessSize(claim *unstructured.Unstructured) Assessment {
 	wanted, has := quantity(claim, "spec", "resources", "requests", "storage"), quantity(claim, "status", "capacity", "storage")
 	if has.IsZero() || has.Cmp(wanted) >= 0 || !providers.VolumeGrows(claim) {
@@ -26,7 +26,7 @@ func assessSize(claim *unstructured.Unstructured) Assessment {
 		return Assessment{Failed: true, Status: infeasible(claim, has, wanted)}
 	}
 	if conditionOf(claim, string(corev1.PersistentVolumeClaimFileSystemResizePending)) != nil {
-		return Assessment{Ready: true, Status: fmt.Sprintf("its volume has %s, and its file system still has %s", &wanted, &has)}
+		return Assessment{Ready: true, Growing: true, Status: fmt.Sprintf("its volume has %s, and its file system still has %s", &wanted, &has)}
 	}
 	return Assessment{Status: fmt.Sprintf("its volume has %s and grows to %s", &has, &wanted)}
 }

@@ -20,9 +20,10 @@ import (
 
 // Assessment is the result of Assess.
 type Assessment struct {
-	Ready  bool
-	Failed bool   // it will not become ready
-	Status string // what is missing, or why it failed; of a ready object: what is still to come
+	Ready   bool
+	Growing bool   // it is a ready claim whose file system is still to grow
+	Failed  bool   // it will not become ready
+	Status  string // what is missing, or why it failed
 }
 
 // Assess assesses an object by kstatus, with stricter or looser rules for some kinds. A Job

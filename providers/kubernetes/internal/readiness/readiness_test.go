@@ -27,7 +27,7 @@ func TestGrowingClaims(t *testing.T) {
 		"growing":                         {"capacity: {storage: 1Gi}, allocatedResources: {storage: 2Gi}", readiness.Assessment{Status: "its volume has 1Gi and grows to 2Gi"}},
 		"grown, except for its file system": {
 			"capacity: {storage: 1Gi}, conditions: [{type: FileSystemResizePending, status: 'True'}]",
-			readiness.Assessment{Ready: true, Status: "its volume has 2Gi, and its file system still has 1Gi"},
+			readiness.Assessment{Ready: true, Growing: true, Status: "its volume has 2Gi, and its file system still has 1Gi"},
 		},
 		"that cannot grow": {
 			"capacity: {storage: 1Gi}, allocatedResourceStatuses: {storage: ControllerResizeInfeasible}, conditions: [{type: ControllerResizeError, status: 'True', message: quota exceeded}]",

@@ -117,8 +117,7 @@ func (w *waiter) assess(ctx context.Context, object *unstructured.Unstructured) 
 		w.status = now.Status
 		return false, w.failed(ctx)
 	}
-	growing := now.Ready && now.Status != "" // its file system
-	if now.Ready && !growing || w.bindsLater(ctx) {
+	if now.Ready && !now.Growing || w.bindsLater(ctx) {
 		w.now, w.status = readiness.Examination{}, ""
 		if w.reported != "" {
 			w.reportStatus()
@@ -139,8 +138,8 @@ func (w *waiter) reportStatus() {
 	}
 }
 
-// examine looks for the cause of the wait. It returns true if Examination.Ready is. It leaves out objects that it cannot read. At the end of a wait it also reads
-// logs of running containers.
+// examine looks for the cause of the wait, and returns Examination.Ready. It leaves out objects that
+// it cannot read. At the end of a wait it also reads logs of running containers.
 func (w *waiter) examine(ctx context.Context, end bool) (ready bool) {
 	if w.object == nil {
 		return false
