@@ -279,7 +279,11 @@ func TestBackups(t *testing.T) {
 		}
 		found = append(found, o.Address.String())
 	}
-	want := []string{"service.glance/StatefulSet/glance-api", "service.mariadb/StatefulSet/mariadb-server", "service.ovn/StatefulSet/ovn-nb"}
+	slices.Sort(found)
+	want := []string{
+		"service.glance/StatefulSet/glance-api", "service.mariadb-cell2/StatefulSet/mariadb-cell2-server",
+		"service.mariadb/StatefulSet/mariadb-server", "service.ovn/StatefulSet/ovn-nb",
+	}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("services with a backup (-want +got):\n%s", diff)
 	}

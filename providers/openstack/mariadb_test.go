@@ -33,7 +33,7 @@ func TestGaleraMembers(t *testing.T) {
 		switch {
 		case !refused && diags.HasErrors():
 			t.Errorf("%d members: %s", replicas, diags)
-		case refused && (len(diags) != 1 || !strings.Contains(diags[0].Detail, fmt.Sprintf("not %d.", replicas)) || diags[0].Subject.Start.Line != 3):
+		case refused && (len(diags) != 1 || !strings.Contains(diags[0].Detail, fmt.Sprintf("not %d: ", replicas)) || diags[0].Subject.Start.Line != 3):
 			t.Errorf("%d members: %v, want one error with the reason at the service", replicas, diags)
 		}
 	}

@@ -12,6 +12,9 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
+// probeWays are the arguments that say how to probe.
+var probeWays = []string{"http", "tcp", "exec"}
+
 // probes evaluates the probes of a container that listens on the given ports. A probe is nil if
 // the container does not have it.
 func probes(s *Service, workload *source.Block, ports []string) (ready, live, startup *configs.Probe) {
@@ -38,7 +41,7 @@ func probe(s *Service, workload *source.Block, name string, ports []string, like
 		Delay:   eval.Number(e, b, "delay"),
 	}
 	ways := 0
-	for _, way := range []string{"http", "tcp", "exec"} {
+	for _, way := range probeWays {
 		if eval.IsSet(e, b, way) {
 			ways++
 		}
@@ -49,6 +52,7 @@ func probe(s *Service, workload *source.Block, name string, ports []string, like
 		if !eval.IsSet(e, b, "timeout") {
 			p.Timeout = like.Timeout
 		}
+	case ways != 1 && !eval.AllKnown(e, b, probeWays...): // it is not known yet which of them there are
 	case ways != 1:
 		s.Env.Report.Error(b.Header, "Unsuitable probe", "Exactly one of http, tcp and exec says how to probe; here are %d.", ways)
 	case eval.IsSet(e, b, "tcp"):

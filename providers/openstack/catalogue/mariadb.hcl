@@ -24,26 +24,26 @@ definition "mariadb" {
   input "redo_log" {
     type        = string
     default     = null
-    description = "Size of the redo log on the volume, as innodb_log_file_size takes it; by default the server's, 96M. A larger one evens out many writes, and makes the start after a power cut longer."
+    description = "Size of the redo log (innodb_log_file_size); by default 96M. A larger one evens out writes, and makes a start after a power cut longer."
   }
 
   input "binary_log_days" {
     type        = number
     default     = null
-    description = "Days for which the binary log is kept, for replicas and for restoring a point in time; by default there is none. It takes space on the volume."
+    description = "Days for which the binary log is kept, on the volume: for replicas, and to restore a point in time. By default there is none."
   }
 
   input "write_set_cache" {
     type        = string
     default     = "512M"
     nullable    = false
-    description = "Size of the last changes that each member of a cluster keeps on its volume (gcache.size). A member that missed more than that gets a whole copy."
+    description = "Size of the last changes that each member of a cluster keeps (gcache.size). A member that missed more gets a whole copy."
   }
 
   locals {
     cluster = self.replicas > 1
     members = join(" ", self.members.server)
-    leave   = { namespace = self.namespace, service = self.name, replicas = self.replicas } # of leave.txt.tmpl
+    debian  = startswith(cloud.distro, "debian") || startswith(cloud.distro, "ubuntu")
 
     binary_log = input.binary_log_days == null ? {} : {
       log_bin                    = "/var/lib/mysql/binlog"
@@ -58,7 +58,7 @@ definition "mariadb" {
       binlog_format            = "ROW"
       innodb_autoinc_lock_mode = 2
       wsrep_on                 = "ON"
-      wsrep_provider           = "${startswith(cloud.distro, "debian") || startswith(cloud.distro, "ubuntu") ? "/usr/lib" : "/usr/lib64"}/galera/libgalera_smm.so"
+      wsrep_provider           = "/usr/lib${local.debian ? "" : "64"}/galera/libgalera_smm.so"
       wsrep_cluster_name       = self.name
       wsrep_cluster_address    = "gcomm://${join(",", [for member in self.members.server : "${member}:${port.group}"])}"
       wsrep_sst_method         = "mariabackup"
@@ -168,7 +168,11 @@ definition "mariadb" {
     } : {}
     ports         = local.cluster ? ["member", "state", "group", "changes", "copy"] : ["mysql"]
     own_addresses = local.cluster
-    scale_down    = templatefile("${path.module}/mariadb/leave.txt.tmpl", local.leave)
+    scale_down    = templatefile("${path.module}/mariadb/leave.txt.tmpl", {
+      namespace = self.namespace
+      service   = self.name
+      replicas  = self.replicas
+    })
     config        = ["my.cnf"]
     writable      = ["/run/mysqld"]
     grace_period  = 120
@@ -217,7 +221,7 @@ definition "mariadb" {
       stage    = ["sh", "-ec", file("${path.module}/mariadb/stage.sh"), "stage"]
       restore  = ["sh", "-ec", file("${path.module}/mariadb/restore.sh")]
       offline  = true
-      mismatch = "Servers, volumes, images and networks that were made since are not in the databases any more: they go on, and nobody can see or delete them. Those that were deleted since are there again, without what they held. Passwords and tokens of users are those of then."
+      mismatch = chomp(file("${path.module}/mariadb/mismatch.txt"))
     }
 
     # More than innodb_buffer_pool_size, which takes memory as it fills. Change them together.
@@ -234,14 +238,15 @@ definition "mariadb" {
     }
 
     ready {
-      exec   = local.cluster ? ["sh", "-c", "test -e /run/mysqld/after-the-first || { test -e /run/mysqld/root-is-set && grep -q ' ready$' /run/mysqld/state; }"] : ["mariadb-admin", "--defaults-file=/etc/mysql/my.cnf", "ping"]
+      exec = local.cluster ? ["sh", "-ec", file("${path.module}/mariadb/member-ready.sh")] : [
+        "mariadb-admin", "--defaults-file=/etc/mysql/my.cnf", "ping"
+      ]
       period = local.cluster ? 5 : 10
     }
 
-    # A member whose cluster does not work any more starts again, and finds out what the others have.
     live {
       tcp     = local.cluster ? null : "mysql"
-      exec    = local.cluster ? ["sh", "-c", "! test -e /run/mysqld/seen || test $(($(date +%s) - $(stat -c %Y /run/mysqld/seen))) -lt 60"] : null
+      exec    = local.cluster ? ["sh", "-ec", file("${path.module}/mariadb/member-live.sh")] : null
       period  = local.cluster ? 10 : 30
       retries = local.cluster ? 3 : 4
     }
@@ -249,7 +254,7 @@ definition "mariadb" {
     lifecycle {
       precondition {
         condition     = contains([1, 3, 5], self.replicas)
-        error_message = "MariaDB runs one, three or five members, not ${self.replicas}. Of two, none works while one is away; a fourth or sixth member costs memory and time, and no more may be away than without it."
+        error_message = "MariaDB runs one, three or five members, not ${self.replicas}: with an even number, no more may be away than with one less."
       }
     }
   }

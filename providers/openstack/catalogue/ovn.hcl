@@ -107,7 +107,7 @@ definition "ovn" {
       save     = ["ovsdb-client", "--timeout=300", "backup", "unix:/run/ovn/ovnnb_db.sock", local.schemas.nb]
       stage    = ["sh", "-ec", file("${path.module}/ovn/stage.sh"), "stage"]
       restore  = ["sh", "-ec", "ovsdb-client --timeout=300 restore unix:/run/ovn/ovnnb_db.sock ${local.schemas.nb} < /tmp/restore.db && rm /tmp/restore.db"]
-      mismatch = "Ports and networks that were made since do not work until they are made again. If Neutron's databases are not restored from the same backup, neutron-ovn-db-sync-util finds the differences."
+      mismatch = chomp(file("${path.module}/ovn/mismatch.txt"))
     }
 
     lifecycle {

@@ -1,6 +1,6 @@
 # Unpacks files of images from standard input beside those that are there. $1 is their size in bytes.
 cd /var/lib/glance
-rm -rf .restore
+rm -rf .restore .restored
 free=$(df -Pk . | awk 'NR == 2 { print $4 }')
 need=$(($1 / 1024 + 1024))
 if [ "$free" -lt "$need" ]; then
@@ -8,4 +8,10 @@ if [ "$free" -lt "$need" ]; then
   exit 1
 fi
 mkdir .restore
-tar -C .restore -x
+# tar does not notice if files are missing at the end.
+{ tee /dev/fd/3 | wc -c > .restored; } 3>&1 | tar -C .restore -x
+if [ "$(cat .restored)" -ne "$1" ]; then
+  echo "the copy was cut off" >&2
+  exit 1
+fi
+rm .restored
