@@ -168,14 +168,14 @@ definition "mariadb" {
     } : {}
     ports         = local.cluster ? ["member", "state", "group", "changes", "copy"] : ["mysql"]
     own_addresses = local.cluster
-    scale_down    = templatefile("${path.module}/mariadb/leave.txt.tmpl", {
+    scale_down = templatefile("${path.module}/mariadb/leave.txt.tmpl", {
       namespace = self.namespace
       service   = self.name
       replicas  = self.replicas
     })
-    config        = ["my.cnf"]
-    writable      = ["/run/mysqld"]
-    grace_period  = 120
+    config       = ["my.cnf"]
+    writable     = ["/run/mysqld"]
+    grace_period = 120
 
     init "restored" {
       command = ["sh", "-ec", file("${path.module}/mariadb/restored.sh")]
