@@ -230,7 +230,7 @@ func workloadsOf(ctx context.Context, w *command.Workspace, st *state.State, nam
 	}
 	for i, target := range targets {
 		if !slices.ContainsFunc(workloads, func(found backup.Workload) bool { return hasWorkload(target, found) }) {
-			return nil, failure.New(fmt.Sprintf("%s has no data that kolla saves", names[i]), "A block `backup` in a workload of its definition says how.")
+			return nil, failure.New(fmt.Sprintf("There is no way to save data of %s", names[i]), "A block `backup` in a workload of its definition would say how.")
 		}
 	}
 	return workloads, nil
@@ -300,6 +300,9 @@ func save(w *command.Workspace, names []string, recipients []age.Recipient) (err
 		return err
 	}
 	m, err := backup.Save(ctx, access(w), target, name, about, workloads, texts, recipients)
+	if _, _, explained := failure.Explain(err); err != nil && !explained && ctx.Err() == nil {
+		return failure.With(err, "The backup cannot be made", failure.Sentence(err.Error())+".")
+	}
 	if err != nil {
 		return err
 	}

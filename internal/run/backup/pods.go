@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,6 +47,10 @@ func (d dataPod) manifest() *unstructured.Unstructured {
 	for volume, path := range d.paths {
 		mounts = append(mounts, map[string]any{"name": volume, "mountPath": path})
 	}
+	// A volume of a claim template is in no pod but the workload's own, unless claims names it.
+	mounts = slices.DeleteFunc(mounts, func(mount any) bool {
+		return !slices.ContainsFunc(volumes, func(volume any) bool { return nameOf(volume) == nameOf(mount) })
+	})
 	container := map[string]any{
 		"name":         mainContainer,
 		"image":        from["image"],
@@ -84,6 +89,13 @@ func (d dataPod) manifest() *unstructured.Unstructured {
 		metadata["labels"] = map[string]any{providers.LabelCloud: cloud}
 	}
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}}
+}
+
+// nameOf returns the name of a volume or of a mount.
+func nameOf(item any) string {
+	fields, _ := item.(map[string]any)
+	name, _, _ := unstructured.NestedString(fields, "name")
+	return name
 }
 
 // start makes a pod, and waits until it runs. A pod of that name is one of a killed kolla.
