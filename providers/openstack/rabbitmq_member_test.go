@@ -99,20 +99,24 @@ func TestRabbitMQMember(t *testing.T) {
 	}{
 		"with its data": {map[string]string{}, "up", "join: join.py\nup\n" + stops, "", false},
 		"the first one": {
-			map[string]string{"begins": ""}, "settled",
+			map[string]string{"begins": ""},
+			"settled",
 			"join: join.py\nup\nctl: --quiet enable_feature_flag --opt-in khepri_db\nsettled\n" + stops, "", false,
 		},
 		"it has joined": {
-			map[string]string{"joining": "mq-0.mq", "streams-missing": ""}, "streams:",
+			map[string]string{"joining": "mq-0.mq", "streams-missing": ""},
+			"streams:",
 			"join: join.py\nup\nasked\n" + strings.Repeat("settled\nstreams: --quiet add_replica -p nova a stream rabbit@mq-1.mq\n", 2) + stops, "", false,
 		},
 		"it joined another": {
-			map[string]string{"joining": "mq-2.mq", "streams-missing": ""}, "",
+			map[string]string{"joining": "mq-2.mq", "streams-missing": ""},
+			"",
 			"join: join.py\nup\nasked\nThis member has begun a cluster of its own, instead of joining mq-2.mq. It starts again without data.\n",
 			"astray joining streams-missing", true,
 		},
 		"a short name": {
-			map[string]string{"short": "yes"}, "",
+			map[string]string{"short": "yes"},
+			"",
 			"The data of this node have its short name, with which it cannot be in a cluster. Apply rename_nodes = true with one replica first.\n", "short", true,
 		},
 	} {
