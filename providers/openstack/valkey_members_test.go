@@ -104,7 +104,7 @@ func (v *valkeys) whole(n int) error {
 			return fmt.Errorf("server %d is not %s", i, want)
 		}
 		if out, err = v.ask(i, "dbsize"); err != nil || strings.TrimSpace(out) != fmt.Sprint(n) {
-			return fmt.Errorf("server %d has %q keys, want %d (%v)", i, out, n, err)
+			return fmt.Errorf("server %d has %q keys, want %d (%w)", i, out, n, err)
 		}
 	}
 	return nil

@@ -394,7 +394,7 @@ func printPart(w *command.Workspace) (err error) {
 		if err != nil {
 			return err
 		}
-		defer data.Close()
+		defer func() { _ = data.Close() }()
 		_, err = io.Copy(w.Streams.Out, data)
 		return err
 	}

@@ -122,7 +122,7 @@ func Read(ctx context.Context, target Target, name string) (*Manifest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read backup %s in %s: %w", name, target, err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	text, err := io.ReadAll(io.LimitReader(file, maxManifest))
 	var m Manifest
 	if err == nil {

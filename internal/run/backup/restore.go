@@ -120,7 +120,7 @@ func (r *Restore) stage(ctx context.Context, p *Part) (err error) {
 	if err != nil {
 		return err
 	}
-	defer data.Close()
+	defer func() { _ = data.Close() }()
 	c.say(p.Address, "staging %s of data in pod %s", Bytes(p.Item.Unpacked), p.pod.Name)
 	began := time.Now()
 	command := append(slices.Clone(p.Backup.Stage), strconv.FormatInt(p.Item.Unpacked, 10))

@@ -19,7 +19,7 @@ func Verify(ctx context.Context, target Target, name string, item Item, identiti
 		if err != nil {
 			return err
 		}
-		defer data.Close()
+		defer func() { _ = data.Close() }()
 		_, err = io.Copy(io.Discard, data)
 		return err
 	}
@@ -27,7 +27,7 @@ func Verify(ctx context.Context, target Target, name string, item Item, identiti
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	all := newMeter()
 	if _, err := io.Copy(all, &cancelled{ctx, file}); err != nil {
 		return err

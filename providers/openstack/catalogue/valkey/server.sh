@@ -85,6 +85,17 @@ stop() {
 valkey-server /etc/valkey/valkey.conf --replica-announce-ip "$own" "$@" &
 server=$!
 trap stop TERM
+
+# Sentinels tell replicas of another primary, but only those that they know, and they get to know one
+# after up to ten seconds.
+while sleep 10; do
+  leader=$(primary)
+  case $(ask_server 127.0.0.1 info replication | tr -d '\r') in
+  *"master_host:$leader"*) ;;
+  *role:slave*master_link_status:down*) [ "$leader" = "$own" ] || ask_server 127.0.0.1 replicaof "$leader" "$PORT" || true ;;
+  esac
+done &
+
 until
   status=0
   wait "$server" || status=$?
