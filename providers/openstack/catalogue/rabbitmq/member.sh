@@ -65,30 +65,25 @@ settle() {
   rm "$HOME/streams-missing"
 }
 
-# Adds this member to the streams that it has no copy of, and fails until a look finds none. A stream
-# whose leader is away may be missing in the list, and one that was added just before that, too.
+# Adds this member to the streams that it has no copy of, and fails until a look finds none while all
+# members run. (Not all packages have the program rabbitmq-streams.) If this member died while it joined,
+# the coordinator of streams, which runs on all members, counts it and has nothing to start here: then
+# another member forgets that, and adds it again within half a minute.
 copy_streams() {
-  self=$(sed -n 's/^NODENAME=//p' "$RABBITMQ_CONF_ENV_FILE")
-  tab=$(printf '\t')
-  missing=
-  vhosts=$(rabbitmqctl --silent list_vhosts name) || return 1
-  while IFS= read -r vhost; do
-    queues=$(rabbitmqctl --silent list_queues -p "$vhost" type members name < /dev/null) || return 1
-    while IFS=$tab read -r type members name; do
-      case $type:$members in
-      stream:*"$self"*) ;;
-      stream:*)
-        rabbitmq-streams --quiet add_replica -p "$vhost" "$name" "$self" < /dev/null || true
-        missing=true
-        ;;
-      esac
-    done << QUEUES
-$queues
-QUEUES
-  done << VHOSTS
-$vhosts
-VHOSTS
-  [ -z "$missing" ] && [ "$(rabbitmqctl --quiet eval 'rabbit_nodes:list_members() -- rabbit_nodes:list_running().')" = "[]" ]
+  if found=$(rabbitmqctl --quiet eval '
+Missing = [amqqueue:get_name(Q) || Q <- rabbit_amqqueue:list(), amqqueue:get_type(Q) =:= rabbit_stream_queue,
+  not lists:member(node(), proplists:get_value(members, rabbit_stream_queue:info(Q, [members])))],
+[rabbit_stream_queue:add_replica(VHost, Name, node()) || {resource, VHost, queue, Name} <- Missing],
+{length(Missing), rabbit_nodes:list_members() -- rabbit_nodes:list_running()}.'); then
+    [ "$found" = "{0,[]}" ]
+    return
+  fi
+  rabbitmqctl --quiet eval '
+case whereis(rabbit_stream_coordinator) of
+  undefined -> [rpc:call(N, rabbit_stream_coordinator, forget_node, [node()]) || N <- lists:sublist(rabbit_nodes:list_running() -- [node()], 1)];
+  _ -> ok
+end.' > /dev/null || true
+  return 1
 }
 
 server=
