@@ -86,7 +86,7 @@ func TestRabbitMQLeave(t *testing.T) {
 	}
 	for fails, want := range map[string]string{
 		"":     "-n rabbit@mq-0.mq eval 'rabbit@mq-2.mq'\n-n rabbit@mq-0.mq forget_cluster_node rabbit@mq-2.mq\n",
-		"eval": "-n rabbit@mq-0.mq eval 'rabbit@mq-2.mq'\n",
+		"eval": strings.Repeat("-n rabbit@mq-0.mq eval 'rabbit@mq-2.mq'\n", 6),
 	} {
 		home := t.TempDir()
 		for name, value := range map[string]string{"HOME": home, "MEMBERS": "mq-0.mq mq-1.mq mq-2.mq", "RABBITMQ_CONF_ENV_FILE": filepath.Join(home, "env"), "FAILS": fails} {
@@ -95,7 +95,7 @@ func TestRabbitMQLeave(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(home, "env"), []byte("NODENAME=rabbit@mq-2.mq\nUSE_LONGNAME=true\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := runScript(t, "rabbitmq/leave.sh", map[string]string{"rabbitmqctl": `case $3 in
+		got, err := runScript(t, "rabbitmq/leave.sh", map[string]string{"sleep": "", "rabbitmqctl": `case $3 in
 eval) echo "$1 $2 eval $(printf %s "$4" | sed -n "s/^N = \(.*\),$/\1/p")" ;;
 *) printf '%s\n' "$*" ;;
 esac
