@@ -88,7 +88,7 @@ trap stop TERM
 
 # Sentinels tell replicas of another primary, but only those that they know, and they get to know one
 # after up to ten seconds.
-while sleep 10; do
+while sleep 10 && kill -0 "$server" 2> /dev/null; do
   leader=$(primary)
   case $(ask_server 127.0.0.1 info replication | tr -d '\r') in
   *"master_host:$leader"*) ;;
