@@ -246,14 +246,14 @@ func TestGlanceBackup(t *testing.T) {
 	}
 }
 
-// TestOVNStage checks that a copy is kept only if it is complete.
-func TestOVNStage(t *testing.T) {
-	source, err := fs.ReadFile(openstack.Catalogue(), "ovn/stage.sh")
+// TestStage checks that a copy is kept only if it is complete.
+func TestStage(t *testing.T) {
+	source, err := fs.ReadFile(openstack.Catalogue(), "stage.sh")
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := filepath.Join(t.TempDir(), "restore.db")
-	script := strings.ReplaceAll(string(source), "/tmp/restore.db", kept)
+	kept := filepath.Join(t.TempDir(), "restore")
+	script := strings.ReplaceAll(string(source), "/tmp/restore", kept)
 	for size, fits := range map[string]bool{"6": true, "7": false} {
 		sh := exec.Command("sh", "-ec", script, "stage", size)
 		sh.Stdin = strings.NewReader("stream")
@@ -283,6 +283,7 @@ func TestBackups(t *testing.T) {
 	want := []string{
 		"service.glance/StatefulSet/glance-api", "service.mariadb-cell2/StatefulSet/mariadb-cell2-server",
 		"service.mariadb/StatefulSet/mariadb-server", "service.ovn/StatefulSet/ovn-nb",
+		"service.rabbitmq-cell2/StatefulSet/rabbitmq-cell2-server", "service.rabbitmq/StatefulSet/rabbitmq-server",
 	}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("services with a backup (-want +got):\n%s", diff)

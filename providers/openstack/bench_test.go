@@ -173,6 +173,7 @@ exec chroot "$root" setpriv --reuid="$user" --regid="$user" --clear-groups --inh
 
 // shape is how a StatefulSet makes its pods.
 type shape struct {
+	of    providers.Object
 	spec  v1.PodSpec
 	path  string // of the volume
 	files string // directory with the files that are mounted below /etc and /run
@@ -182,7 +183,7 @@ type shape struct {
 func (b *bench) shape(of providers.Object, path string, files map[string]string) shape {
 	b.Helper()
 	spec, _, _ := podOf(b.T, of)
-	s := shape{spec, path, b.TempDir()}
+	s := shape{of, spec, path, b.TempDir()}
 	for _, dir := range []string{"etc", "run"} {
 		if err := os.MkdirAll(filepath.Join(s.files, dir), 0o755); err != nil {
 			b.Fatal(err)

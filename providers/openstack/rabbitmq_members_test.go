@@ -165,8 +165,8 @@ func (r *rabbits) queues(member int) (map[string]queue, error) {
 	return byName, nil
 }
 
-// copies returns an error unless both queues have n copies that are online, and the quorum queue
-// has the messages.
+// copies returns an error unless both queues have n copies that are online, the quorum queue has the
+// messages, and the coordinator of streams runs on n members: it needs most of them.
 func (r *rabbits) copies(member, n, messages int) error {
 	queues, err := r.queues(member)
 	if err != nil {
@@ -177,7 +177,11 @@ func (r *rabbits) copies(member, n, messages int) error {
 			return fmt.Errorf("%s: %+v, want %d copies and %d messages", name, q, n, messages)
 		}
 	}
-	return nil
+	out, err := r.pods[member].exec(r.shape, "rabbitmqctl", "--quiet", "eval", "length([N || N <- rabbit_nodes:list_running(), is_pid(rpc:call(N, erlang, whereis, [rabbit_stream_coordinator]))]).")
+	if err == nil && strings.TrimSpace(out) != strconv.Itoa(n) {
+		err = fmt.Errorf("the coordinator of streams runs on %s members, want %d", strings.TrimSpace(out), n)
+	}
+	return err
 }
 
 // leader returns the number of the member that leads the quorum queue.
@@ -241,7 +245,15 @@ func TestRabbitMQMembers(t *testing.T) {
 		})
 		messages++
 	}
-	whole := func() error { return r.copies(0, 3, messages) }
+	whole := func() error {
+		// A message that was refused may come after all: RabbitMQ keeps trying for 130 seconds.
+		if queues, err := r.queues(0); err == nil {
+			if late := queues["q1"].Messages - messages; late > 0 && late <= refused {
+				messages, refused = messages+late, refused-late
+			}
+		}
+		return r.copies(0, 3, messages)
+	}
 	publish(0)
 	r.within(patience, "copies", whole)
 
@@ -265,7 +277,6 @@ func TestRabbitMQMembers(t *testing.T) {
 		r.within(patience, "copies", whole)
 	})
 	t.Run("split", func(t *testing.T) {
-		refused = 0
 		alone := r.leader(0)
 		one, two := (alone+1)%3, (alone+2)%3
 		r.pods[alone].cut("down")
@@ -279,18 +290,6 @@ func TestRabbitMQMembers(t *testing.T) {
 		r.pods[alone].cut("up")
 		r.within(patience, "all see each other", r.allComplete)
 		publish(alone)
-		time.Sleep(30 * time.Second) // a message that no member promised to keep may come now
-		r.within(patience, "its messages", func() error {
-			queues, err := r.queues(one)
-			q := queues["q1"]
-			if err == nil && (q.Messages < messages || q.Messages > messages+refused) {
-				err = fmt.Errorf("%+v, want %d messages, and at most %d more", q, messages, refused)
-			}
-			if err == nil {
-				messages = q.Messages
-			}
-			return err
-		})
 		r.within(patience, "copies", whole)
 	})
 	t.Run("volume lost", func(t *testing.T) {
@@ -432,4 +431,59 @@ func TestRabbitMQGrows(t *testing.T) {
 	}
 	r.within(patience, "after a power cut", r.allComplete)
 	r.within(patience, "copies", func() error { return r.copies(0, 3, 5) })
+}
+
+// TestRabbitMQBackup checks that a backup brings back users and virtual hosts that were deleted, and leaves
+// the passwords of others and the queues as they are.
+func TestRabbitMQBackup(t *testing.T) {
+	r := newRabbits(t)
+	alone := r.replicas("1")
+	node := r.pods[0]
+	node.start(alone)
+	r.within(patience, "one node", func() error { return r.complete(0, 1) })
+	r.declare(0)
+	call := func(method, path string, body any) {
+		t.Helper()
+		if err := r.call(0, method, path, body, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	user := func(password string) map[string]string { return map[string]string{"password": password, "tags": ""} }
+	call("PUT", "vhosts/cell1", nil)
+	for _, name := range []string{"gone", "stays"} {
+		call("PUT", "users/"+name, user("old"))
+		call("PUT", "permissions/cell1/"+name, map[string]string{"configure": ".*", "write": ".*", "read": ".*"})
+	}
+	b, err := providers.BackupOf(alone.of.Manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved, err := node.exec(alone, b.Save...)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	call("DELETE", "users/gone", nil)
+	call("DELETE", "vhosts/cell1", nil)
+	call("PUT", "users/stays", user("new"))
+	call("DELETE", "queues/%2f/s1", nil)
+	// Each command here has a /tmp of its own, so `stage` cannot run before.
+	if out, err := node.exec(alone, append([]string{"sh", "-ec", `printf %s "$1" > /tmp/restore; shift; "$@"`, "restore", saved}, b.Restore...)...); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for name, password := range map[string]string{"gone": "old", "stays": "new"} {
+		if out, err := node.exec(alone, "rabbitmqctl", "authenticate_user", name, password); err != nil {
+			t.Errorf("user %s has not the password %q: %v\n%s", name, password, err, out)
+		}
+	}
+	out, err := node.exec(alone, "rabbitmqctl", "--silent", "list_permissions", "-p", "cell1")
+	for _, name := range []string{"gone", "stays"} {
+		if err != nil || !strings.Contains(out, name) {
+			t.Errorf("user %s may not use the virtual host: %v\n%s", name, err, out)
+		}
+	}
+	queues, err := r.queues(0)
+	if _, came := queues["s1"]; came || len(queues) != 1 || err != nil {
+		t.Errorf("the queues are %v, %v; want q1 alone", queues, err)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,10 +43,14 @@ of those that SERVICE names. The services go on meanwhile. It needs the state an
 cluster, and no valid configuration. The user needs the right to run commands in the pods
 (create pods/exec).
 
--to names the place: a directory, which is made, or a claim of the cloud's namespace. Each
-backup is a directory in it, named after the cloud and the time. Its files are encrypted for
-the public keys of -recipient: only who has one of the private keys can read them. Its
-manifest says what it has, and is not encrypted.
+-to names the place: a directory, which is made, a claim of the cloud's namespace, or a bucket
+of an object storage that speaks S3. Each backup is a directory in it, named after the cloud
+and the time. Its files are encrypted for the public keys of -recipient: only who has one of
+the private keys can read them. Its manifest says what it has, and is not encrypted.
+
+For a bucket, AWS_ENDPOINT_URL is the address of the object storage if it is not that of AWS,
+AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are the credentials, and AWS_REGION may name the
+region, as for other clients of S3.
 
 Each backup also has the state. With -secrets it has the generated Secrets of the cloud, such
 as passwords and the keys of Keystone and Barbican, without which the databases are of no
@@ -145,7 +150,7 @@ const (
 // backupFlags returns the options about the place of backups. name is toFlag or fromFlag.
 func backupFlags(name string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: name, Usage: "the `PLACE` of the backups: a directory, or claim:NAME"},
+		&cli.StringFlag{Name: name, Usage: "the `PLACE` of the backups: a directory, claim:NAME, or s3://BUCKET/PREFIX"},
 		&cli.DurationFlag{Name: "timeout", Value: 10 * time.Minute, Usage: "wait up to `DURATION` for each pod that kolla makes"},
 	}
 }
@@ -172,7 +177,10 @@ func openTarget(ctx context.Context, w *command.Workspace, place string, create 
 		if create {
 			option = "-" + toFlag
 		}
-		return nil, failure.New("Where are the backups?", option+" names a directory, or a claim: "+option+"=claim:NAME.")
+		return nil, failure.New("Where are the backups?", option+" names a directory, a claim or a bucket: "+option+"=claim:NAME, "+option+"=s3://BUCKET/PREFIX.")
+	}
+	if strings.HasPrefix(place, backup.BucketScheme) {
+		return backup.OpenBucket(ctx, place, os.Getenv)
 	}
 	claim, is := strings.CutPrefix(place, claimPrefix)
 	if !is {
@@ -458,6 +466,9 @@ func list(w *command.Workspace) (err error) {
 // place that -from names.
 func chosenBackup(w *command.Workspace, argument string) (place, name string) {
 	place = w.Flags.String(fromFlag)
+	if slash := strings.LastIndexByte(argument, '/'); place == "" && strings.HasPrefix(argument, backup.BucketScheme) && slash > len(backup.BucketScheme) {
+		return argument[:slash], argument[slash+1:]
+	}
 	if place == "" && strings.ContainsRune(argument, filepath.Separator) {
 		return filepath.Split(filepath.Clean(argument))
 	}

@@ -105,8 +105,8 @@ definition "ovn" {
     backup {
       what     = "virtual networks"
       save     = ["ovsdb-client", "--timeout=300", "backup", "unix:/run/ovn/ovnnb_db.sock", local.schemas.nb]
-      stage    = ["sh", "-ec", file("${path.module}/ovn/stage.sh"), "stage"]
-      restore  = ["sh", "-ec", "ovsdb-client --timeout=300 restore unix:/run/ovn/ovnnb_db.sock ${local.schemas.nb} < /tmp/restore.db && rm /tmp/restore.db"]
+      stage    = ["sh", "-ec", file("${path.module}/stage.sh"), "stage"]
+      restore  = ["sh", "-ec", "ovsdb-client --timeout=300 restore unix:/run/ovn/ovnnb_db.sock ${local.schemas.nb} < /tmp/restore && rm /tmp/restore"]
       mismatch = chomp(file("${path.module}/ovn/mismatch.txt"))
     }
 

@@ -209,6 +209,14 @@ definition "rabbitmq" {
       tcp = "amqp"
     }
 
+    backup {
+      what     = "virtual hosts, users and policies"
+      save     = ["rabbitmqctl", "--silent", "export_definitions", "-"]
+      stage    = ["sh", "-ec", file("${path.module}/stage.sh"), "stage"]
+      restore  = ["python3", "-c", file("${path.module}/rabbitmq/restore.py")]
+      mismatch = "Users that exist keep their passwords. Queues and messages are not restored: services make their queues again."
+    }
+
     lifecycle {
       precondition {
         condition = contains([0, 1, 3, 5], self.replicas)

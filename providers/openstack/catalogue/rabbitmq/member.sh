@@ -66,24 +66,21 @@ settle() {
 }
 
 # Adds this member to the streams that it has no copy of, and fails until a look finds none while all
-# members run. (Not all packages have the program rabbitmq-streams.) If this member died while it joined,
-# the coordinator of streams, which runs on all members, counts it and has nothing to start here: then
-# another member forgets that, and adds it again within half a minute.
+# members run. (Not all packages have the program rabbitmq-streams.) If this member lost its data or died
+# while it joined, the coordinator of streams, which runs on all members, counts it and has nothing to
+# start here: then another member forgets that, and the coordinator adds it again within half a minute.
 copy_streams() {
-  if found=$(rabbitmqctl --quiet eval '
-Missing = [amqqueue:get_name(Q) || Q <- rabbit_amqqueue:list(), amqqueue:get_type(Q) =:= rabbit_stream_queue,
-  not lists:member(node(), proplists:get_value(members, rabbit_stream_queue:info(Q, [members])))],
-[rabbit_stream_queue:add_replica(VHost, Name, node()) || {resource, VHost, queue, Name} <- Missing],
-{length(Missing), rabbit_nodes:list_members() -- rabbit_nodes:list_running()}.'); then
-    [ "$found" = "{0,[]}" ]
-    return
-  fi
-  rabbitmqctl --quiet eval '
+  found=$(rabbitmqctl --quiet eval '
+Others = [N || N <- rabbit_nodes:list_running() -- [node()], is_pid(rpc:call(N, erlang, whereis, [rabbit_stream_coordinator]))],
 case whereis(rabbit_stream_coordinator) of
-  undefined -> [rpc:call(N, rabbit_stream_coordinator, forget_node, [node()]) || N <- lists:sublist(rabbit_nodes:list_running() -- [node()], 1)];
-  _ -> ok
-end.' > /dev/null || true
-  return 1
+  undefined when Others =/= [] -> rpc:call(hd(Others), rabbit_stream_coordinator, forget_node, [node()]), again;
+  _ ->
+    Missing = [amqqueue:get_name(Q) || Q <- rabbit_amqqueue:list(), amqqueue:get_type(Q) =:= rabbit_stream_queue,
+      not lists:member(node(), proplists:get_value(members, rabbit_stream_queue:info(Q, [members])))],
+    [rabbit_stream_queue:add_replica(VHost, Name, node()) || {resource, VHost, queue, Name} <- Missing],
+    {length(Missing), rabbit_nodes:list_members() -- rabbit_nodes:list_running()}
+end.') || true
+  [ "$found" = "{0,[]}" ]
 }
 
 server=

@@ -1,0 +1,188 @@
+package backup_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"filippo.io/age"
+
+	"kolla.openstack.org/kolla/internal/base/failure"
+	"kolla.openstack.org/kolla/internal/run/backup"
+)
+
+const (
+	accessKey = "operator"
+	secretKey = "not-for-messages"
+)
+
+// objectStorage starts an object storage that speaks S3, with one bucket, and returns its URL and the
+// directory that has the objects as files.
+func objectStorage(t *testing.T) (url, bucket string) {
+	t.Helper()
+	program, err := exec.Command("go", "tool", "-n", "-modfile=../../dev/tools/versitygw/go.mod", "versitygw").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	if err := free.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	bucket = filepath.Join(dir, "root", "safe")
+	if err := os.MkdirAll(bucket, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	server := exec.Command(strings.TrimSpace(string(program)), "--port", address, "--access", accessKey, "--secret", secretKey, "posix", "--sidecar", filepath.Join(dir, "attributes"), filepath.Dir(bucket))
+	if err := os.Mkdir(filepath.Join(dir, "attributes"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	server.Stdout, server.Stderr = &log, &log
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Wait() }()
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		<-ended
+	})
+	for {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			_ = conn.Close()
+			return "http://" + address, bucket
+		}
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatalf("the object storage ended: %v\n%s", err, log.String())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// environment returns variables with the credentials of the object storage.
+func environment(url, secret string) func(string) string {
+	return func(name string) string {
+		return map[string]string{"AWS_ENDPOINT_URL": url, "AWS_ACCESS_KEY_ID": accessKey, "AWS_SECRET_ACCESS_KEY": secret}[name]
+	}
+}
+
+// filesIn returns the names of the files below a directory.
+func filesIn(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			names = append(names, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// TestBucket checks that a backup in a bucket comes back, and that nothing stays of one that failed or was
+// removed. Its longest file has two parts.
+func TestBucket(t *testing.T) {
+	url, bucket := objectStorage(t)
+	w, identity := newWorld(t, 1, true), key(t)
+	target, err := backup.OpenBucket(t.Context(), "s3://safe/clouds/prod/", environment(url, secretKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := target.String(), "s3://safe/clouds/prod"; got != want {
+		t.Errorf("its name is %s, want %s", got, want)
+	}
+	if err := os.WriteFile(filepath.Join(bucket, "other"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	good := w.workload().Backup.Save
+	w.setCommand(t, "sh", "-c", "echo half; exit 1")
+	if _, err := w.save(target, identity.Recipient()); err == nil {
+		t.Error("a command that fails makes a backup")
+	}
+	if got := filesIn(t, bucket); !slices.Equal(got, []string{"other"}) {
+		t.Errorf("a backup that failed leaves %v", got)
+	}
+	w.setCommand(t, good...)
+
+	long := make([]byte, 33<<20)
+	if _, err := rand.Read(long); err != nil {
+		t.Fatal(err)
+	}
+	w.texts = []backup.Text{{Address: "state", What: "state", Content: long}}
+	m, err := w.save(target, identity.Recipient())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range m.Items {
+		if err := backup.Verify(t.Context(), target, name, item, []age.Identity{identity}); err != nil {
+			t.Error(err)
+		}
+	}
+	w.write(0, "records", "newer\n")
+	if err := w.restore(target, identity); err != nil {
+		t.Error(err)
+	}
+	if got := w.read(0, "records"); got != recordsTogether {
+		t.Errorf("the data are %q", got)
+	}
+	if _, err := target.Open(t.Context(), name, "missing.age"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+	if all, err := backup.List(t.Context(), target); err != nil || len(all) != 1 || all[0].Manifest == nil {
+		t.Errorf("the list is %+v, %v", all, err)
+	}
+	if err := target.Remove(t.Context(), name); err != nil {
+		t.Error(err)
+	}
+	if got := filesIn(t, bucket); !slices.Equal(got, []string{"other"}) {
+		t.Errorf("after a removal there are %v", got)
+	}
+}
+
+// TestNoBucket checks the errors of buckets that cannot be used. None has the secret key.
+func TestNoBucket(t *testing.T) {
+	url, _ := objectStorage(t)
+	for name, c := range map[string]struct {
+		place, endpoint, secret, want string
+	}{
+		"missing":         {"s3://other", url, secretKey, "The backups cannot be reached: s3://other: the bucket does not exist"},
+		"credentials":     {"s3://safe", url, secretKey + "2", "AWS_SECRET_ACCESS_KEY"},
+		"nobody there":    {"s3://safe", "http://127.0.0.1:1", secretKey, "connection refused"},
+		"no bucket":       {"s3:///prod", url, secretKey, "is not a bucket"},
+		"a port":          {"s3://safe:9000/prod", url, secretKey, "is not a bucket"},
+		"an option":       {"s3://safe/prod?region=x", url, secretKey, "is not a bucket"},
+		"no scheme":       {"s3://safe", "127.0.0.1:9000", secretKey, "AWS_ENDPOINT_URL is not the address"},
+		"another scheme":  {"s3://safe", "ftp://127.0.0.1", secretKey, "AWS_ENDPOINT_URL is not the address"},
+		"a path":          {"s3://safe", url + "/minio", secretKey, "AWS_ENDPOINT_URL is not the address"},
+		"no possible one": {"s3://Safe_/", url, secretKey, "The backups cannot be reached: s3://Safe_"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := backup.OpenBucket(t.Context(), c.place, environment(c.endpoint, c.secret))
+			summary, detail, _ := failure.Explain(err)
+			if got := summary + ": " + detail; err == nil || !strings.Contains(got, c.want) || strings.Contains(got, secretKey) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}

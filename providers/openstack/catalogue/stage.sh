@@ -1,0 +1,6 @@
+# Keeps a copy of the data from standard input for the command `restore`. $1 is its size in bytes.
+cat > /tmp/restore
+if [ "$(wc -c < /tmp/restore)" -ne "$1" ]; then
+  echo "the copy was cut off" >&2
+  exit 1
+fi
