@@ -49,8 +49,8 @@ and the time. Its files are encrypted for the public keys of -recipient: only wh
 the private keys can read them. Its manifest says what it has, and is not encrypted.
 
 For a bucket, AWS_ENDPOINT_URL is the address of the object storage if it is not that of AWS,
-AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are the credentials, and AWS_REGION may name the
-region, as for other clients of S3.
+AWS_REGION the region, and AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are the credentials, as
+for other clients of S3.
 
 Each backup also has the state. With -secrets it has the generated Secrets of the cloud, such
 as passwords and the keys of Keystone and Barbican, without which the databases are of no
@@ -177,7 +177,7 @@ func openTarget(ctx context.Context, w *command.Workspace, place string, create 
 		if create {
 			option = "-" + toFlag
 		}
-		return nil, failure.New("Where are the backups?", option+" names a directory, a claim or a bucket: "+option+"=claim:NAME, "+option+"=s3://BUCKET/PREFIX.")
+		return nil, failure.New("Where are the backups?", option+" names a directory, or a claim, "+option+"=claim:NAME, or a bucket, "+option+"=s3://BUCKET/PREFIX.")
 	}
 	if strings.HasPrefix(place, backup.BucketScheme) {
 		return backup.OpenBucket(ctx, place, os.Getenv)

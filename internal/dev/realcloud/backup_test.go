@@ -165,7 +165,7 @@ func damagedBackupIsRefused(t *testing.T, c *cloud) {
 // databasesComeBack checks that a backup in a claim comes back after a password was replaced, and that
 // the command that kolla then names makes Keystone's database usable again.
 func databasesComeBack(t *testing.T, c *cloud) {
-	c.kubectl(t, "patch", "secret", "keystone-database-keystone", "--type=merge", "-p", `{"stringData":{"password":"replaced-by-the-operator"}}`)
+	c.kubectl(t, "patch", "secret", "keystone-db-keystone", "--type=merge", "-p", `{"stringData":{"password":"replaced-by-the-operator"}}`)
 	c.kolla(t, 0, "apply", "-auto-approve")
 	c.newer(t)
 	r := c.kolla(t, 0, "restore", "-from=claim:backups", c.noted(t, "name-in-claim"), "-identity=private", "-auto-approve")

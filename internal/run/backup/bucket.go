@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
+	"net"
 	"net/url"
 	"path"
 	"strings"
 
-	"github.com/minio/minio-go/v7"
-	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
 
 	"kolla.openstack.org/kolla/internal/base/crash"
 	"kolla.openstack.org/kolla/internal/base/failure"
@@ -23,16 +26,15 @@ import (
 const BucketScheme = "s3://"
 
 const (
-	// partSize is the size of the parts of a file in bytes. S3 allows 10,000 parts: 312 GiB. A part is
-	// kept in memory.
+	// partSize is the size of the parts of a file in bytes. S3 allows 10,000 parts: 312 GiB.
 	partSize = 32 << 20
-	// attempts limits how often a request is sent.
-	attempts = 5
+	// partsAtOnce are sent at the same time. Each is kept in memory.
+	partsAtOnce = 2
 )
 
 // Bucket is a Target in a bucket of an object storage that speaks S3.
 type Bucket struct {
-	client *minio.Client
+	client *s3.Client
 	bucket string
 	prefix string // empty, or ends in a slash
 }
@@ -40,61 +42,55 @@ type Bucket struct {
 var _ Target = (*Bucket)(nil)
 
 // OpenBucket opens s3://BUCKET or s3://BUCKET/PREFIX. getenv has the variables that other clients of S3
-// read: AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, AWS_REGION, and the credentials, which may also be in the
-// file of credentials of the AWS tools.
+// read: AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
+// AWS_SESSION_TOKEN.
 func OpenBucket(ctx context.Context, place string, getenv func(string) string) (*Bucket, error) {
 	at, err := url.Parse(place)
 	if err != nil || at.Host == "" || at.Host != at.Hostname() || at.User != nil || at.RawQuery != "" || at.Fragment != "" {
 		return nil, failure.New(fmt.Sprintf("%q is not a bucket", place), "A bucket is s3://BUCKET or s3://BUCKET/PREFIX. AWS_ENDPOINT_URL names another object storage than that of AWS.")
 	}
-	endpoint := cmp.Or(getenv("AWS_ENDPOINT_URL_S3"), getenv("AWS_ENDPOINT_URL"))
-	region := getenv("AWS_REGION")
-	if endpoint == "" {
-		endpoint = "https://s3.amazonaws.com"
-	} else {
-		region = cmp.Or(region, "us-east-1") // the name that others take for their only region
+	value := aws.Credentials{AccessKeyID: getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: getenv("AWS_SECRET_ACCESS_KEY"), SessionToken: getenv("AWS_SESSION_TOKEN")}
+	if value.AccessKeyID == "" || value.SecretAccessKey == "" {
+		return nil, failure.New("There are no credentials for "+place, "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.")
 	}
-	server, err := url.Parse(endpoint)
-	if err != nil || server.Host == "" || server.Scheme != "https" && server.Scheme != "http" || strings.Trim(server.Path, "/") != "" {
-		return nil, failure.New(fmt.Sprintf("AWS_ENDPOINT_URL is not the address of an object storage: %q", endpoint), "It is a URL with no path, such as https://s3.example.org.")
+	options := s3.Options{
+		Region:      getenv("AWS_REGION"),
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return value, nil }),
 	}
-	client, err := minio.New(server.Host, &minio.Options{
-		Creds: credentials.NewChainCredentials([]credentials.Provider{
-			&credentials.Static{Value: credentials.Value{
-				AccessKeyID: getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: getenv("AWS_SECRET_ACCESS_KEY"), SessionToken: getenv("AWS_SESSION_TOKEN"),
-				SignerType: credentials.SignatureV4,
-			}},
-			&credentials.FileAWSCredentials{},
-		}),
-		Secure:     server.Scheme == "https",
-		Region:     region,
-		MaxRetries: attempts,
-	})
-	if err != nil {
-		return nil, unreachable(place, err)
+	if endpoint := cmp.Or(getenv("AWS_ENDPOINT_URL_S3"), getenv("AWS_ENDPOINT_URL")); endpoint != "" {
+		server, err := url.Parse(endpoint)
+		if err != nil || server.Host == "" || server.Scheme != "https" && server.Scheme != "http" {
+			return nil, failure.New(fmt.Sprintf("AWS_ENDPOINT_URL is not the address of an object storage: %q", endpoint), "It is a URL, such as https://s3.example.org.")
+		}
+		options.BaseEndpoint = &endpoint
+		options.Region = cmp.Or(options.Region, "us-east-1") // the name that others take for their only region
+		options.UsePathStyle = true
+		// Not all of them know the checksums of AWS, or the way in which they are sent.
+		options.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+		options.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+	} else if options.Region == "" {
+		return nil, failure.New("The region of "+place+" is not known", "Set AWS_REGION. If the bucket is not one of AWS, set AWS_ENDPOINT_URL.")
 	}
-	b := &Bucket{client, at.Host, ""}
+	b := &Bucket{s3.New(options), at.Host, ""}
 	if prefix := strings.Trim(at.Path, "/"); prefix != "" {
 		b.prefix = path.Clean(prefix) + "/"
 	}
-	there, err := client.BucketExists(ctx, b.bucket)
-	if err == nil && !there {
-		err = errors.New("the bucket does not exist")
-	}
-	if err != nil {
-		return nil, unreachable(b.String(), bucketError(err))
-	}
-	return b, nil
+	_, err = b.Backups(ctx)
+	return b, err
 }
 
-// bucketError adds to an error of the server what a user needs to know.
+// bucketError returns what an error says to a user.
 func bucketError(err error) error {
-	answer := minio.ToErrorResponse(err)
+	var missing *types.NoSuchKey
+	var answer smithy.APIError
+	var broken *net.OpError
 	switch {
-	case answer.StatusCode == http.StatusNotFound && answer.Code == minio.NoSuchKey:
+	case errors.As(err, &missing):
 		return fs.ErrNotExist
-	case answer.StatusCode == http.StatusForbidden:
-		return fmt.Errorf("%w (%s). The credentials are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or in ~/.aws/credentials", err, answer.Code)
+	case errors.As(err, &answer):
+		return errors.New(strings.TrimSuffix(answer.ErrorCode()+": "+answer.ErrorMessage(), ": "))
+	case errors.As(err, &broken):
+		return broken
 	}
 	return err
 }
@@ -108,29 +104,52 @@ func (b *Bucket) String() string {
 func (b *Bucket) Close(context.Context) error { return nil }
 
 // key returns the key of a file.
-func (b *Bucket) key(backup, file string) string { return b.prefix + path.Join(backup, file) }
+func (b *Bucket) key(backup, file string) *string {
+	return aws.String(b.prefix + path.Join(backup, file))
+}
+
+// pages calls a function with each page of a list of keys.
+func (b *Bucket) pages(ctx context.Context, prefix string, delimiter *string, do func(*s3.ListObjectsV2Output) error) error {
+	pages := s3.NewListObjectsV2Paginator(b.client, &s3.ListObjectsV2Input{Bucket: &b.bucket, Prefix: &prefix, Delimiter: delimiter})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err == nil {
+			err = do(page)
+		}
+		if err != nil {
+			return bucketError(err)
+		}
+	}
+	return nil
+}
 
 // Backups implements Target.
 func (b *Bucket) Backups(ctx context.Context) (names []string, err error) {
-	for object := range b.client.ListObjectsIter(ctx, b.bucket, minio.ListObjectsOptions{Prefix: b.prefix}) {
-		if object.Err != nil {
-			return nil, unreachable(b.String(), bucketError(object.Err))
+	err = b.pages(ctx, b.prefix, aws.String("/"), func(page *s3.ListObjectsV2Output) error {
+		for _, below := range page.CommonPrefixes {
+			names = append(names, strings.Trim(strings.TrimPrefix(aws.ToString(below.Prefix), b.prefix), "/"))
 		}
-		if name, is := strings.CutSuffix(strings.TrimPrefix(object.Key, b.prefix), "/"); is && name != "" {
-			names = append(names, name)
-		}
+		return nil
+	})
+	if err != nil {
+		return nil, unreachable(b.String(), err)
 	}
 	return names, nil
 }
 
 // Create implements Target.
 func (b *Bucket) Create(ctx context.Context, backup, file string) (io.WriteCloser, error) {
+	uploads := transfermanager.New(b.client, func(o *transfermanager.Options) {
+		o.PartSizeBytes = partSize
+		o.Concurrency = partsAtOnce
+		o.FailTimeout = cleanupTimeout // of the removal of parts
+		o.RequestChecksumCalculation = b.client.Options().RequestChecksumCalculation
+	})
 	reader, writer := io.Pipe()
 	f := &bucketFile{pipe: writer, done: make(chan error, 1)}
 	go func() {
 		err := crash.Catch(func() error {
-			// Servers with locked objects want a checksum, and all servers know this one.
-			_, err := b.client.PutObject(ctx, b.bucket, b.key(backup, file), reader, -1, minio.PutObjectOptions{PartSize: partSize, SendContentMd5: true})
+			_, err := uploads.UploadObject(ctx, &transfermanager.UploadObjectInput{Bucket: &b.bucket, Key: b.key(backup, file), Body: reader})
 			return err
 		})
 		if err != nil {
@@ -156,29 +175,28 @@ func (f *bucketFile) Close() error { return errors.Join(f.pipe.Close(), <-f.done
 
 // Open implements Target.
 func (b *Bucket) Open(ctx context.Context, backup, file string) (io.ReadCloser, error) {
-	object, err := b.client.GetObject(ctx, b.bucket, b.key(backup, file), minio.GetObjectOptions{})
-	if err == nil {
-		_, err = object.Stat() // sends the request
-	}
+	object, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.bucket, Key: b.key(backup, file)})
 	if err != nil {
 		return nil, bucketError(err)
 	}
-	return object, nil
+	return object.Body, nil
 }
 
 // Remove implements Target. The manifest goes first: without it, a backup is not complete.
 func (b *Bucket) Remove(ctx context.Context, backup string) error {
-	if err := b.client.RemoveObject(ctx, b.bucket, b.key(backup, manifestFile), minio.RemoveObjectOptions{}); err != nil {
+	remove := func(key *string) error {
+		_, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.bucket, Key: key})
+		return err
+	}
+	if err := remove(b.key(backup, manifestFile)); err != nil {
 		return bucketError(err)
 	}
-	for object := range b.client.ListObjectsIter(ctx, b.bucket, minio.ListObjectsOptions{Prefix: b.key(backup, "") + "/", Recursive: true}) {
-		err := object.Err
-		if err == nil {
-			err = b.client.RemoveObject(ctx, b.bucket, object.Key, minio.RemoveObjectOptions{})
+	return b.pages(ctx, *b.key(backup, "")+"/", nil, func(page *s3.ListObjectsV2Output) error {
+		for _, object := range page.Contents {
+			if err := remove(object.Key); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return bucketError(err)
-		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -133,3 +133,10 @@ func (w Workload) replicas() int {
 func (c *Cluster) say(address, format string, args ...any) {
 	c.Report(address, fmt.Sprintf(format, args...))
 }
+
+// waits reports what an object waits for. An object that is ready has no status.
+func (c *Cluster) waits(address, object, status string) {
+	if status != "" {
+		c.Report(address, object+status)
+	}
+}

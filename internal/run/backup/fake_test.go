@@ -155,8 +155,12 @@ func (w *world) replicas() int {
 func (w *world) cluster() *backup.Cluster {
 	return &backup.Cluster{
 		Shell: w, Writer: w, Timeout: 5 * time.Second,
-		Report: func(string, string) {},
-		Wrote:  func(address string) error { w.event("recorded %s", address); return nil },
+		Report: func(address, text string) {
+			if text == "" || strings.HasSuffix(text, ": ") {
+				w.Errorf("an empty report about %s: %q", address, text)
+			}
+		},
+		Wrote: func(address string) error { w.event("recorded %s", address); return nil },
 	}
 }
 
@@ -268,8 +272,9 @@ func (w *world) Delete(_ context.Context, ref providers.Ref, _ providers.DeleteO
 	return nil
 }
 
-// Wait implements backup.Writer.
-func (w *world) Wait(_ context.Context, ref providers.Ref, _ func(string)) error {
+// Wait implements backup.Writer. What is ready has no status.
+func (w *world) Wait(_ context.Context, ref providers.Ref, report func(string)) error {
+	report("")
 	if w.onWait != nil {
 		return w.onWait(ref)
 	}
