@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	mathrand "math/rand/v2"
 	"net/http"
 	"os"
 	"regexp"
@@ -62,6 +63,10 @@ type request struct {
 	Says   string `json:"says"`   // a part of the answer
 	Counts bool   `json:"counts"` // the result lists the request when it is answered
 	Undo   bool   `json:"undo"`   // the client deletes what the request has made
+
+	// Pause is the usual time before this request, instead of that of the orders. It varies, so that
+	// clients do not send at the same time.
+	Pause time.Duration `json:"pause"`
 }
 
 // runLoad runs clients until standard input ends, and prints their results by name.
@@ -134,10 +139,14 @@ func (c client) run(number int, pause time.Duration, stop chan struct{}, r *resu
 	over := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 	token := ""
 	for i := number; ; i++ {
+		ask, wait := c.Requests[i%len(c.Requests)], pause
+		if ask.Pause > 0 {
+			wait = ask.Pause/2 + mathrand.N(ask.Pause)
+		}
 		select {
 		case <-stop:
 			return
-		case <-time.After(pause):
+		case <-time.After(wait):
 		}
 		began := time.Now()
 		if c.Login != nil && (token == "" || i%each == 0) {
@@ -146,7 +155,7 @@ func (c client) run(number int, pause time.Duration, stop chan struct{}, r *resu
 			r.add(c.Name, began, "", err)
 			continue
 		}
-		ask, unique := c.Requests[i%len(c.Requests)], rand.Text()
+		unique := rand.Text()
 		got, err := ask.do(over, token, unique)
 		if !ask.Counts {
 			unique = ""

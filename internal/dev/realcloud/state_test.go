@@ -102,20 +102,20 @@ const (
 const counted = "counted-"
 
 // writers returns twenty clients that get tokens, and create and delete networks and volumes. One of
-// them creates networks that stay and count: Neutron would accept a name twice. The clients pause, because
-// they share two processors with the cloud.
+// them creates networks that stay and count, one after the other: Neutron would accept a name twice. The
+// others pause for long, because they share two processors with the cloud.
 func (c *cloud) writers(t *testing.T) orders {
 	t.Helper()
 	as, project := c.administrator(t)
 	const networks, network = "http://" + vip + ":9696/v2.0/networks", `{"network": {"name": "%sUNIQUE"}}`
 	creates := func(name, url, body string, status int) client {
-		return client{name, as, []request{{Method: http.MethodPost, URL: url, Body: body, Status: status, Undo: true}}}
+		return client{name, as, []request{{Method: http.MethodPost, URL: url, Body: body, Status: status, Undo: true, Pause: writerPause}}}
 	}
 	o := orders{Pause: time.Second, Clients: []client{
 		{"counted", as, []request{{Method: http.MethodPost, URL: networks, Body: fmt.Sprintf(network, counted), Status: http.StatusCreated, Counts: true}}},
 	}}
 	for range 6 {
-		o.Clients = append(o.Clients, client{Name: "tokens", Requests: []request{{Method: http.MethodPost, URL: as.URL, Body: as.Body, Status: http.StatusCreated}}})
+		o.Clients = append(o.Clients, client{Name: "tokens", Requests: []request{{Method: http.MethodPost, URL: as.URL, Body: as.Body, Status: http.StatusCreated, Pause: writerPause}}})
 	}
 	for range 8 {
 		o.Clients = append(o.Clients, creates("networks", networks, fmt.Sprintf(network, "short-"), http.StatusCreated))
@@ -125,6 +125,9 @@ func (c *cloud) writers(t *testing.T) orders {
 	}
 	return o
 }
+
+// writerPause is the time between two requests of most clients.
+const writerPause = 30 * time.Second
 
 // writeBefore and writeAfter are how long clients write before and after a break.
 const writeBefore, writeAfter = 10 * time.Second, 30 * time.Second
