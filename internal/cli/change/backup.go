@@ -48,9 +48,8 @@ of an object storage that speaks S3. Each backup is a directory in it, named aft
 and the time. Its files are encrypted for the public keys of -recipient: only who has one of
 the private keys can read them. Its manifest says what it has, and is not encrypted.
 
-For a bucket, AWS_ENDPOINT_URL is the address of the object storage if it is not that of AWS,
-AWS_REGION the region, and AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are the credentials, as
-for other clients of S3.
+For a bucket, kolla reads the usual variables of S3: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
+AWS_REGION and, if the object storage is not that of AWS, its address in AWS_ENDPOINT_URL.
 
 Each backup also has the state. With -secrets it has the generated Secrets of the cloud, such
 as passwords and the keys of Keystone and Barbican, without which the databases are of no
@@ -145,12 +144,13 @@ const (
 	toFlag      = "to"
 	fromFlag    = "from"
 	secretsFlag = "secrets"
+	placeUsage  = "the `PLACE` of the backups: a directory, claim:NAME, or s3://BUCKET/PREFIX"
 )
 
 // backupFlags returns the options about the place of backups. name is toFlag or fromFlag.
 func backupFlags(name string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: name, Usage: "the `PLACE` of the backups: a directory, claim:NAME, or s3://BUCKET/PREFIX"},
+		&cli.StringFlag{Name: name, Usage: placeUsage},
 		&cli.DurationFlag{Name: "timeout", Value: 10 * time.Minute, Usage: "wait up to `DURATION` for each pod that kolla makes"},
 	}
 }
@@ -466,8 +466,10 @@ func list(w *command.Workspace) (err error) {
 // place that -from names.
 func chosenBackup(w *command.Workspace, argument string) (place, name string) {
 	place = w.Flags.String(fromFlag)
-	if slash := strings.LastIndexByte(argument, '/'); place == "" && strings.HasPrefix(argument, backup.BucketScheme) && slash > len(backup.BucketScheme) {
-		return argument[:slash], argument[slash+1:]
+	if path, is := strings.CutPrefix(argument, backup.BucketScheme); place == "" && is {
+		path = strings.TrimRight(path, "/")
+		slash := max(0, strings.LastIndexByte(path, '/'))
+		return backup.BucketScheme + path[:slash], strings.TrimPrefix(path[slash:], "/")
 	}
 	if place == "" && strings.ContainsRune(argument, filepath.Separator) {
 		return filepath.Split(filepath.Clean(argument))

@@ -39,7 +39,7 @@ services, exchanges the data, and starts them again.
 The backup must be of this cloud, in this cluster or with -other-cluster, and of the present release. A restore
 holds the lock of the state.`,
 		Flags: append(append(append(command.ClusterFlags(), command.StateFlag(),
-			&cli.StringFlag{Name: fromFlag, Usage: "the `PLACE` of the backups: a directory, or claim:NAME"}, identityFlag(),
+			&cli.StringFlag{Name: fromFlag, Usage: placeUsage}, identityFlag(),
 			&cli.BoolFlag{Name: elsewhereFlag, Usage: "accept a backup of this cloud in another cluster, whose place this cluster takes"}),
 			applyFlags()...), command.NoColorFlag()),
 		Action: func(c *cli.Context) error {

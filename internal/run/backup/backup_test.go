@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"filippo.io/age"
@@ -353,6 +354,91 @@ func TestNotSaved(t *testing.T) {
 				t.Errorf("it leaves %v", left)
 			}
 		})
+	}
+}
+
+// faulty is a place with errors.
+type faulty struct {
+	backup.Target
+	room    int   // files have at most so many bytes, if it is not 0
+	open    error // of each file
+	reading error // of each file, after its first half
+}
+
+var errRoom = errors.New("QuotaExceeded")
+
+func (f faulty) Create(ctx context.Context, name, file string) (io.WriteCloser, error) {
+	to, err := f.Target.Create(ctx, name, file)
+	if f.room == 0 || err != nil {
+		return to, err
+	}
+	return &limited{to, f.room}, nil
+}
+
+func (f faulty) Open(ctx context.Context, name, file string) (io.ReadCloser, error) {
+	if f.open != nil {
+		return nil, f.open
+	}
+	from, err := f.Target.Open(ctx, name, file)
+	if f.reading == nil || err != nil || file == "manifest.json" {
+		return from, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(io.LimitReader(from, 150), iotest.ErrReader(f.reading)), from}, nil
+}
+
+// limited is a file that takes so many bytes.
+type limited struct {
+	io.WriteCloser
+	room int
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.room -= len(p); l.room < 0 {
+		return 0, errRoom
+	}
+	return l.WriteCloser.Write(p)
+}
+
+// TestFullPlace checks that an error of the place ends the command at once, and is the only error.
+func TestFullPlace(t *testing.T) {
+	w := newWorld(t, 1, true)
+	w.drains = true
+	w.setCommand(t, "cat", "/dev/zero")
+	target, dir := w.directory()
+	_, err := w.save(faulty{Target: target, room: 10_000}, key(t).Recipient())
+	if !errors.Is(err, errRoom) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("it says %v, want only %q", err, errRoom)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("it leaves %v", left)
+	}
+}
+
+// TestUnread checks that a backup does not count as damaged because its place cannot be read now.
+func TestUnread(t *testing.T) {
+	w, identity := newWorld(t, 1, true), key(t)
+	target, _ := w.directory()
+	m, err := w.save(target, identity.Recipient())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, place := range map[string]faulty{
+		"denied":  {Target: target, open: errors.New("AccessDenied")},
+		"cut off": {Target: target, reading: io.ErrUnexpectedEOF},
+	} {
+		for _, identities := range [][]age.Identity{nil, {identity}} {
+			err := backup.Verify(t.Context(), place, name, m.Items[0], identities)
+			if summary, _, _ := failure.Explain(err); summary != "The backup cannot be read" {
+				t.Errorf("%s, %d keys: %v", what, len(identities), err)
+			}
+		}
+	}
+	all, err := backup.List(t.Context(), faulty{Target: target, open: errors.New("AccessDenied")})
+	if err != nil || len(all) != 1 || !strings.Contains(all[0].Problem, "AccessDenied") {
+		t.Errorf("the list is %+v, %v", all, err)
 	}
 }
 

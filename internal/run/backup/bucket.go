@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"net/url"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,7 +18,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
 
-	"kolla.openstack.org/kolla/internal/base/crash"
 	"kolla.openstack.org/kolla/internal/base/failure"
 )
 
@@ -32,6 +31,8 @@ const (
 	partsAtOnce = 2
 )
 
+var bucketURL = regexp.MustCompile(`^s3://([A-Za-z0-9][A-Za-z0-9._-]*)(/[^?#]*)?$`)
+
 // Bucket is a Target in a bucket of an object storage that speaks S3.
 type Bucket struct {
 	client *s3.Client
@@ -42,28 +43,28 @@ type Bucket struct {
 var _ Target = (*Bucket)(nil)
 
 // OpenBucket opens s3://BUCKET or s3://BUCKET/PREFIX. getenv has the variables that other clients of S3
-// read: AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
-// AWS_SESSION_TOKEN.
+// read: AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, AWS_REGION or AWS_DEFAULT_REGION, AWS_ACCESS_KEY_ID,
+// AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN.
 func OpenBucket(ctx context.Context, place string, getenv func(string) string) (*Bucket, error) {
-	at, err := url.Parse(place)
-	if err != nil || at.Host == "" || at.Host != at.Hostname() || at.User != nil || at.RawQuery != "" || at.Fragment != "" {
-		return nil, failure.New(fmt.Sprintf("%q is not a bucket", place), "A bucket is s3://BUCKET or s3://BUCKET/PREFIX. AWS_ENDPOINT_URL names another object storage than that of AWS.")
+	at := bucketURL.FindStringSubmatch(place)
+	if at == nil { // it may have a secret
+		return nil, failure.New("This is not a bucket", "A bucket is s3://BUCKET or s3://BUCKET/PREFIX. AWS_ENDPOINT_URL names another object storage than that of AWS.")
 	}
 	value := aws.Credentials{AccessKeyID: getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: getenv("AWS_SECRET_ACCESS_KEY"), SessionToken: getenv("AWS_SESSION_TOKEN")}
 	if value.AccessKeyID == "" || value.SecretAccessKey == "" {
 		return nil, failure.New("There are no credentials for "+place, "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.")
 	}
 	options := s3.Options{
-		Region:      getenv("AWS_REGION"),
+		Region:      cmp.Or(getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION")),
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return value, nil }),
 	}
 	if endpoint := cmp.Or(getenv("AWS_ENDPOINT_URL_S3"), getenv("AWS_ENDPOINT_URL")); endpoint != "" {
 		server, err := url.Parse(endpoint)
-		if err != nil || server.Host == "" || server.Scheme != "https" && server.Scheme != "http" {
-			return nil, failure.New(fmt.Sprintf("AWS_ENDPOINT_URL is not the address of an object storage: %q", endpoint), "It is a URL, such as https://s3.example.org.")
+		if err != nil || server.Host == "" || server.User != nil || server.Scheme != "https" && server.Scheme != "http" {
+			return nil, failure.New("AWS_ENDPOINT_URL is not the address of an object storage", "It is a URL, such as https://s3.example.org.")
 		}
 		options.BaseEndpoint = &endpoint
-		options.Region = cmp.Or(options.Region, "us-east-1") // the name that others take for their only region
+		options.Region = cmp.Or(options.Region, "us-east-1") // the name that most others take for their only region
 		options.UsePathStyle = true
 		// Not all of them know the checksums of AWS, or the way in which they are sent.
 		options.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
@@ -71,11 +72,11 @@ func OpenBucket(ctx context.Context, place string, getenv func(string) string) (
 	} else if options.Region == "" {
 		return nil, failure.New("The region of "+place+" is not known", "Set AWS_REGION. If the bucket is not one of AWS, set AWS_ENDPOINT_URL.")
 	}
-	b := &Bucket{s3.New(options), at.Host, ""}
-	if prefix := strings.Trim(at.Path, "/"); prefix != "" {
-		b.prefix = path.Clean(prefix) + "/"
+	b := &Bucket{s3.New(options), at[1], ""}
+	if prefix := strings.Trim(path.Clean("/"+at[2]), "/"); prefix != "" {
+		b.prefix = prefix + "/"
 	}
-	_, err = b.Backups(ctx)
+	_, err := b.Backups(ctx)
 	return b, err
 }
 
@@ -83,14 +84,14 @@ func OpenBucket(ctx context.Context, place string, getenv func(string) string) (
 func bucketError(err error) error {
 	var missing *types.NoSuchKey
 	var answer smithy.APIError
-	var broken *net.OpError
+	var broken *url.Error
 	switch {
 	case errors.As(err, &missing):
 		return fs.ErrNotExist
 	case errors.As(err, &answer):
 		return errors.New(strings.TrimSuffix(answer.ErrorCode()+": "+answer.ErrorMessage(), ": "))
 	case errors.As(err, &broken):
-		return broken
+		return broken.Err
 	}
 	return err
 }
@@ -145,33 +146,14 @@ func (b *Bucket) Create(ctx context.Context, backup, file string) (io.WriteClose
 		o.FailTimeout = cleanupTimeout // of the removal of parts
 		o.RequestChecksumCalculation = b.client.Options().RequestChecksumCalculation
 	})
-	reader, writer := io.Pipe()
-	f := &bucketFile{pipe: writer, done: make(chan error, 1)}
-	go func() {
-		err := crash.Catch(func() error {
-			_, err := uploads.UploadObject(ctx, &transfermanager.UploadObjectInput{Bucket: &b.bucket, Key: b.key(backup, file), Body: reader})
-			return err
-		})
+	return pipe(func(content io.Reader) error {
+		_, err := uploads.UploadObject(ctx, &transfermanager.UploadObjectInput{Bucket: &b.bucket, Key: b.key(backup, file), Body: content})
 		if err != nil {
-			err = fmt.Errorf("write %s in %s: %w", path.Join(backup, file), b, bucketError(err))
+			return fmt.Errorf("write %s in %s: %w", path.Join(backup, file), b, bucketError(err))
 		}
-		reader.CloseWithError(cmp.Or(err, io.ErrClosedPipe))
-		f.done <- err
-	}()
-	return f, nil
+		return nil
+	}), nil
 }
-
-// bucketFile is a file that is being written.
-type bucketFile struct {
-	pipe *io.PipeWriter
-	done chan error
-}
-
-// Write implements io.Writer.
-func (f *bucketFile) Write(p []byte) (int, error) { return f.pipe.Write(p) }
-
-// Close implements io.Closer.
-func (f *bucketFile) Close() error { return errors.Join(f.pipe.Close(), <-f.done) }
 
 // Open implements Target.
 func (b *Bucket) Open(ctx context.Context, backup, file string) (io.ReadCloser, error) {

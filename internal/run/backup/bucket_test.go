@@ -103,7 +103,7 @@ func filesIn(t *testing.T, dir string) (names []string) {
 func TestBucket(t *testing.T) {
 	url, bucket := objectStorage(t)
 	w, identity := newWorld(t, 1, true), key(t)
-	target, err := backup.OpenBucket(t.Context(), "s3://safe/clouds/prod/", environment(url, secretKey))
+	target, err := backup.OpenBucket(t.Context(), "s3://safe/../clouds//prod/", environment(url, secretKey))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,6 +172,8 @@ func TestNoBucket(t *testing.T) {
 		"nobody there":    {"s3://safe", "http://127.0.0.1:1", secretKey, "connection refused"},
 		"no bucket":       {"s3:///prod", url, secretKey, "is not a bucket"},
 		"a port":          {"s3://safe:9000/prod", url, secretKey, "is not a bucket"},
+		"credentials":     {"s3://operator:" + secretKey + "@safe/prod", url, secretKey, "is not a bucket"},
+		"in the address":  {"s3://safe", "http://operator:" + secretKey + "@127.0.0.1:1", secretKey, "AWS_ENDPOINT_URL is not the address"},
 		"an option":       {"s3://safe/prod?region=x", url, secretKey, "is not a bucket"},
 		"no scheme":       {"s3://safe", "127.0.0.1:9000", secretKey, "AWS_ENDPOINT_URL is not the address"},
 		"another scheme":  {"s3://safe", "ftp://127.0.0.1", secretKey, "AWS_ENDPOINT_URL is not the address"},

@@ -70,44 +70,32 @@ func (c *Claim) Backups(ctx context.Context) ([]string, error) {
 
 // Create implements Target.
 func (c *Claim) Create(ctx context.Context, backup, file string) (io.WriteCloser, error) {
-	reader, writer := io.Pipe()
-	f := &claimFile{ctx: ctx, claim: c, name: path.Join(backup, file), pipe: writer, done: make(chan error, 1)}
-	go func() {
-		err := crash.Catch(func() error {
-			return c.sh(ctx, `mkdir -p "${1%/*}"; cat > "$1.part"`, reader, io.Discard, f.name)
-		})
-		if err == nil {
-			err = io.ErrClosedPipe // for a write after the end
-		}
-		reader.CloseWithError(err)
-		f.done <- err
-	}()
+	f := &claimFile{ctx: ctx, claim: c, name: path.Join(backup, file)}
+	f.piped = pipe(func(content io.Reader) error {
+		return c.sh(ctx, `mkdir -p "${1%/*}"; cat > "$1.part"`, content, io.Discard, f.name)
+	})
 	return f, nil
 }
 
 // claimFile is a file that is being written.
 type claimFile struct {
+	piped
 	ctx   context.Context
 	claim *Claim
 	name  string
-	pipe  *io.PipeWriter
 	size  int64
-	done  chan error
 }
 
 // Write implements io.Writer.
 func (f *claimFile) Write(p []byte) (int, error) {
-	n, err := f.pipe.Write(p)
+	n, err := f.piped.Write(p)
 	f.size += int64(n)
 	return n, err
 }
 
 // Close implements io.Closer. It compares the size, because a connection may end early without an error.
 func (f *claimFile) Close() error {
-	if err := f.pipe.Close(); err != nil {
-		return err
-	}
-	if err := <-f.done; !errors.Is(err, io.ErrClosedPipe) {
+	if err := f.piped.Close(); err != nil {
 		return fmt.Errorf("write %s in %s: %w", f.name, f.claim, err)
 	}
 	err := f.claim.sh(f.ctx, `[ "$(wc -c < "$1.part")" -eq "$2" ] || { echo "the file was cut off" >&2; exit 1; }; mv "$1.part" "$1"; sync -f "$1"`, nil, io.Discard, f.name, fmt.Sprint(f.size))

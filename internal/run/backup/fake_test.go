@@ -40,6 +40,8 @@ type world struct {
 	// Hooks, or nil.
 	onWait func(ref providers.Ref) error
 	onRun  func(pod string, command []string) error // may change the command
+	// drains: the connection to a pod reads all output, also after an error of its reader.
+	drains bool
 	// cut is how many bytes at the end of an output of the StatefulSet's pods get lost.
 	cut int
 }
@@ -217,7 +219,10 @@ func (w *world) Stream(ctx context.Context, pod types.NamespacedName, container 
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
 	c.Env = append(os.Environ(), "VOLUME="+volume)
 	c.Stdin, c.Stderr = stdin, &complaint
-	c.Stdout = stdout
+	c.Stdout, c.WaitDelay = stdout, time.Second
+	if w.drains {
+		c.Stdout = drained{stdout}
+	}
 	if w.cut > 0 && w.made[pod.Name] == nil {
 		c.Stdout = &out
 	}
@@ -235,6 +240,15 @@ func (w *world) Stream(ctx context.Context, pod types.NamespacedName, container 
 		return &providers.CommandError{Code: ended.ExitCode(), Stderr: strings.TrimSpace(complaint.String())}
 	}
 	return err
+}
+
+// drained writes until the first error, and never returns it, as a connection to a pod does.
+type drained struct{ io.Writer }
+
+// Write implements io.Writer.
+func (d drained) Write(p []byte) (int, error) {
+	_, _ = d.Writer.Write(p)
+	return len(p), nil
 }
 
 func ordinalOf(pod string) (n int) {

@@ -16,6 +16,7 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -169,6 +170,9 @@ func List(ctx context.Context, target Target) ([]Listed, error) {
 			entry.Problem = "not complete"
 		case err != nil:
 			entry.Problem = "not usable"
+			if _, _, explained := failure.Explain(err); !explained {
+				entry.Problem = "cannot be read: " + err.Error()
+			}
 		}
 		out = append(out, entry)
 	}
@@ -203,5 +207,5 @@ func writeManifest(ctx context.Context, target Target, name string, m *Manifest)
 		return err
 	}
 	_, err = file.Write(append(text, '\n'))
-	return errors.Join(err, file.Close())
+	return cmp.Or(err, file.Close())
 }

@@ -68,7 +68,9 @@ func Save(ctx context.Context, c *Cluster, target Target, name string, about Man
 		return writeManifest(ctx, target, name, &m)
 	}()
 	if err != nil {
-		return nil, errors.Join(err, target.Remove(context.WithoutCancel(ctx), name))
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
+		defer cancel()
+		return nil, errors.Join(err, target.Remove(ctx, name))
 	}
 	return &m, nil
 }
@@ -77,6 +79,8 @@ func Save(ctx context.Context, c *Cluster, target Target, name string, about Man
 func write(ctx context.Context, target Target, name string, item Item, recipients []age.Recipient, content func(io.Writer) error) (Item, error) {
 	began := time.Now()
 	item.File = fileOf(item.Address)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	file, err := target.Create(ctx, name, item.File)
 	if err != nil {
 		return item, err
@@ -88,7 +92,13 @@ func write(ctx context.Context, target Target, name string, item Item, recipient
 	if err == nil {
 		err = data.Close()
 	}
-	if err = errors.Join(err, file.Close()); err != nil {
+	if err != nil {
+		cancel() // the file is not to be completed
+	}
+	if closing := file.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
 		return item, err
 	}
 	item.Size, item.SHA256, item.Unpacked = data.file.size, data.file.sum(), data.unpacked

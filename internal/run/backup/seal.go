@@ -134,6 +134,10 @@ func (o *opened) compare() error {
 
 // damaged returns the error of a file that is not as it was written.
 func (o *opened) damaged(err error) error {
+	var place *readError
+	if errors.As(err, &place) {
+		return unread(o.name, o.item, place.error)
+	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		err = fmt.Errorf("it ends after %d of %d bytes", o.meter.size, o.item.Size)
 	}

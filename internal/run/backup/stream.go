@@ -2,6 +2,7 @@ package backup
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -9,24 +10,34 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"kolla.openstack.org/kolla/internal/base/crash"
 )
 
 // receive runs a command in a container, and writes its output to dst. An output that was cut off is an
 // error: a connection may end early without one. So a shell in the container adds a mark when the
 // command has succeeded.
 func receive(ctx context.Context, shell Shell, pod types.NamespacedName, container string, command []string, dst io.Writer) error {
-	marked := &marked{dst: dst, mark: []byte(rand.Text())}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	marked := &marked{dst: dst, mark: []byte(rand.Text()), cancel: cancel}
 	err := shell.Stream(ctx, pod, container, append([]string{"sh", "-c", `"$@" && printf %s "$0"`, string(marked.mark)}, command...), nil, marked)
+	if failed := marked.failed(); failed != nil {
+		return failed
+	}
 	return errors.Join(err, marked.end(err == nil))
 }
 
-// marked writes everything but the mark at the end.
+// marked writes everything but the mark at the end. An error of dst ends the command: the connection would
+// read all of its output first, and forget the error.
 type marked struct {
-	mu   sync.Mutex
-	dst  io.Writer
-	mark []byte
-	held []byte // the last bytes, as many as the mark has
-	over bool
+	mu     sync.Mutex
+	dst    io.Writer
+	cancel func()
+	mark   []byte
+	held   []byte // the last bytes, as many as the mark has
+	err    error  // of dst
+	over   bool
 }
 
 // Write implements io.Writer.
@@ -39,11 +50,20 @@ func (m *marked) Write(p []byte) (int, error) {
 	m.held = append(m.held, p...)
 	if n := len(m.held) - len(m.mark); n > 0 {
 		if _, err := m.dst.Write(m.held[:n]); err != nil {
+			m.err, m.over = err, true
+			m.cancel()
 			return 0, err
 		}
 		m.held = append(m.held[:0], m.held[n:]...)
 	}
 	return len(p), nil
+}
+
+// failed returns the error of dst.
+func (m *marked) failed() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.err
 }
 
 // end stops the writing, which may go on after a context has ended. If the mark is expected and missing,
@@ -102,3 +122,24 @@ func (i *input) end() error {
 	i.over = true
 	return i.err
 }
+
+// piped is a file that is sent while it is being written.
+type piped struct {
+	*io.PipeWriter
+	done chan error
+}
+
+// pipe returns a file whose content a function reads. After an error, writing fails with that error.
+func pipe(send func(io.Reader) error) piped {
+	reader, writer := io.Pipe()
+	p := piped{writer, make(chan error, 1)}
+	go func() {
+		err := crash.Catch(func() error { return send(reader) })
+		reader.CloseWithError(cmp.Or(err, io.ErrClosedPipe))
+		p.done <- err
+	}()
+	return p
+}
+
+// Close implements io.Closer. It waits until the content is sent.
+func (p piped) Close() error { return errors.Join(p.PipeWriter.Close(), <-p.done) }

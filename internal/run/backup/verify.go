@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"filippo.io/age"
 
@@ -30,7 +31,7 @@ func Verify(ctx context.Context, target Target, name string, item Item, identiti
 	defer func() { _ = file.Close() }()
 	all := newMeter()
 	if _, err := io.Copy(all, &cancelled{ctx, file}); err != nil {
-		return err
+		return unread(name, item, err)
 	}
 	return (&opened{name: name, item: item, meter: all}).compare()
 }
@@ -55,13 +56,21 @@ func Open(ctx context.Context, target Target, name string, item Item, identities
 // open opens the file of an item.
 func open(ctx context.Context, target Target, name string, item Item) (io.ReadCloser, error) {
 	file, err := target.Open(ctx, name, item.File)
-	if err != nil {
-		return nil, failure.With(err, "The backup is damaged", fmt.Sprintf("File %s of backup %s cannot be read: %v. Use another backup.", item.File, name, err))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, failure.With(err, "The backup is damaged", fmt.Sprintf("It has no file %s, which its manifest names. Use another backup than %s.", item.File, name))
+	case err != nil:
+		return nil, unread(name, item, err)
 	}
 	return file, nil
 }
 
-// cancelled is a reader that ends with a context.
+// unread is the error of a file that cannot be read now.
+func unread(name string, item Item, err error) error {
+	return failure.With(err, "The backup cannot be read", fmt.Sprintf("File %s of backup %s: %v. Try again.", item.File, name, err))
+}
+
+// cancelled is a reader that ends with a context. Its errors are *readError.
 type cancelled struct {
 	ctx context.Context
 	io.Reader
@@ -69,8 +78,19 @@ type cancelled struct {
 
 // Read implements io.Reader.
 func (c *cancelled) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
+	err := c.ctx.Err()
+	n := 0
+	if err == nil {
+		n, err = c.Reader.Read(p)
 	}
-	return c.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = &readError{err}
+	}
+	return n, err
 }
+
+// readError is an error of the place of a backup, and not of its content.
+type readError struct{ error }
+
+// Unwrap returns the error of the place.
+func (e *readError) Unwrap() error { return e.error }

@@ -214,7 +214,7 @@ definition "rabbitmq" {
       save     = ["rabbitmqctl", "--silent", "export_definitions", "-"]
       stage    = ["sh", "-ec", file("${path.module}/stage.sh"), "stage"]
       restore  = ["python3", "-c", file("${path.module}/rabbitmq/restore.py")]
-      mismatch = "Users that exist keep their passwords. Queues and messages are not restored: services make their queues again."
+      mismatch = chomp(file("${path.module}/rabbitmq/mismatch.txt"))
     }
 
     lifecycle {
