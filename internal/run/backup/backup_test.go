@@ -417,8 +417,8 @@ func TestFullPlace(t *testing.T) {
 	}
 }
 
-// TestUnread checks that a backup does not count as damaged because its place cannot be read now.
-func TestUnread(t *testing.T) {
+// TestUnreadable checks that a backup does not count as damaged because its place cannot be read now.
+func TestUnreadable(t *testing.T) {
 	w, identity := newWorld(t, 1, true), key(t)
 	target, _ := w.directory()
 	m, err := w.save(target, identity.Recipient())
