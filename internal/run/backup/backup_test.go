@@ -357,7 +357,7 @@ func TestNotSaved(t *testing.T) {
 	}
 }
 
-// faulty is a place with errors.
+// faulty is a Target that fails.
 type faulty struct {
 	backup.Target
 	room    int   // files have at most so many bytes, if it is not 0

@@ -98,8 +98,8 @@ func filesIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// TestBucket checks that a backup in a bucket comes back, and that nothing stays of one that failed or was
-// removed. Its longest file has two parts.
+// TestBucket checks that a restore from a bucket brings the data back, and that failed and removed backups
+// leave no object. The longest file of the backup has two parts.
 func TestBucket(t *testing.T) {
 	url, bucket := objectStorage(t)
 	w, identity := newWorld(t, 1, true), key(t)

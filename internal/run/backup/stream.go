@@ -21,11 +21,7 @@ func receive(ctx context.Context, shell Shell, pod types.NamespacedName, contain
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	marked := &marked{dst: dst, mark: []byte(rand.Text()), cancel: cancel}
-	err := shell.Stream(ctx, pod, container, append([]string{"sh", "-c", `"$@" && printf %s "$0"`, string(marked.mark)}, command...), nil, marked)
-	if failed := marked.failed(); failed != nil {
-		return failed
-	}
-	return errors.Join(err, marked.end(err == nil))
+	return marked.end(shell.Stream(ctx, pod, container, append([]string{"sh", "-c", `"$@" && printf %s "$0"`, string(marked.mark)}, command...), nil, marked))
 }
 
 // marked writes everything but the mark at the end. An error of dst ends the command: the connection would
@@ -59,23 +55,19 @@ func (m *marked) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// failed returns the error of dst.
-func (m *marked) failed() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.err
-}
-
-// end stops the writing, which may go on after a context has ended. If the mark is expected and missing,
-// it returns an error.
-func (m *marked) end(expected bool) error {
+// end stops the writing, which may go on after a context has ended. err is the error of the connection. end
+// returns the error that came first, or an error if the mark is missing.
+func (m *marked) end(err error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.over = true
-	if expected && !bytes.Equal(m.held, m.mark) {
+	switch {
+	case m.err != nil:
+		return m.err
+	case err == nil && !bytes.Equal(m.held, m.mark):
 		return errors.New("the connection ended before the output was complete")
 	}
-	return nil
+	return err
 }
 
 // send runs a command in a container with src as its input. An error of src ends the command.
