@@ -86,6 +86,8 @@ func Off(dir Dir, name string) error {
 // has started it again and the API server answers. It switches a real node on that
 // is off.
 func Restart(ctx context.Context, dir Dir, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
 	record, err := dir.running()
 	if err != nil {
 		return err

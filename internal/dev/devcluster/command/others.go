@@ -167,8 +167,6 @@ func restart(ctx context.Context, args []string, s streams) error {
 	if err != nil {
 		return usageError("restart: %v", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
 	if err := cluster.Restart(ctx, dir, rest[0]); err != nil {
 		return err
 	}
