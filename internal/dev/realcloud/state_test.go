@@ -1,8 +1,10 @@
 package realcloud_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -82,7 +84,7 @@ func TestState(t *testing.T) {
 	take(t, c, []step{{"clients", func(t *testing.T, c *cloud) { o = c.writers(t) }}})
 	var answered []string
 	var steps []step
-	for _, p := range []part{database} {
+	for _, p := range []part{database, queues} {
 		for _, b := range p.breaks {
 			steps = append(steps, step{b.name, func(t *testing.T, c *cloud) {
 				answered = append(answered, c.survives(t, p, b, o)...)
@@ -186,9 +188,10 @@ func (c *cloud) answerWriters(t *testing.T) {
 // database is MariaDB with three members. Clients write to member 0.
 var database = part{
 	breaks: []step{
-		{"database: writer killed", func(t *testing.T, c *cloud) { c.killServers(t, 0) }},
+		{"database: writer killed", func(t *testing.T, c *cloud) { c.killServers(t, "mariadb-server", "mariadbd", 0) }},
 		{"database: joiner killed in its copy", joinerIsKilled},
-		{"database: two of three killed", func(t *testing.T, c *cloud) { c.killServers(t, 1, 2) }},
+		{"database: two of three killed", func(t *testing.T, c *cloud) { c.killServers(t, "mariadb-server", "mariadbd", 1, 2) }},
+		{"database: node of the writer ten minutes without power", nodeStaysOff},
 		{"database: all nodes without power", powerFails},
 		{"database: volume lost", volumeOfWriterIsLost},
 		{"database: split of one and two", networkSplits},
@@ -265,22 +268,24 @@ func databaseKeeps(t *testing.T, c *cloud, answered []string) {
 	}
 }
 
-// killServer kills the server in the container of a member.
-const killServer = `kill -KILL $(grep -lx mariadbd /proc/[0-9]*/comm | cut -d/ -f3)`
+// killing is a shell command that kills the processes of a name.
+func killing(process string) string {
+	return "kill -KILL $(grep -lx " + process + " /proc/[0-9]*/comm | cut -d/ -f3)"
+}
 
 // killServers kills the servers of members, and waits until Kubernetes has started their containers again.
-func (c *cloud) killServers(t *testing.T, members ...int) {
+func (c *cloud) killServers(t *testing.T, set, process string, members ...int) {
 	t.Helper()
 	restarts := func(pod string) string {
 		return c.kubectl(t, "get", "pod", pod, "-o", "jsonpath={.metadata.uid} {.status.containerStatuses[0].restartCount}")
 	}
 	before := map[string]string{}
 	for _, i := range members {
-		pod := fmt.Sprintf("mariadb-server-%d", i)
+		pod := fmt.Sprintf("%s-%d", set, i)
 		before[pod] = restarts(pod)
 	}
 	for pod := range before {
-		_ = finish(t, c.inPod(t, pod, "sh", "-c", killServer)) // the command may end with its container
+		_ = finish(t, c.inPod(t, pod, "sh", "-c", killing(process))) // the command may end with its container
 	}
 	for pod, had := range before {
 		eventually(t, func() error {
@@ -303,13 +308,32 @@ func joinerIsKilled(t *testing.T, c *cloud) {
 		}
 		return nil
 	})
-	r := finish(t, c.inPod(t, pod, "timeout", "300", "sh", "-c", "until test -d /var/lib/mysql/.sst; do sleep 0.1; done; "+killServer))
+	r := finish(t, c.inPod(t, pod, "timeout", "300", "sh", "-c", "until test -d /var/lib/mysql/.sst; do sleep 0.1; done; "+killing("mariadbd")))
 	eventually(t, func() error {
 		if said := finish(t, c.mayFail(t, "logs", pod, "-c", "server")); !strings.Contains(said.out, "has partial") {
 			return fmt.Errorf("%s does not say that its copy is not complete:\n%s\nthe command that killed it: %s", pod, said.out, r.out)
 		}
 		return nil
 	})
+}
+
+// nodeStaysOff cuts the power of the writer's node for ten minutes. The services go on without it.
+func nodeStaysOff(t *testing.T, c *cloud) {
+	node := c.kubectl(t, "get", "pod", "mariadb-server-0", "-o", "jsonpath={.spec.nodeName}")
+	began := time.Now()
+	c.cluster.CutPower(t, node)
+	c.eventualToken(t)
+	name := "while-" + node + "-is-off"
+	eventually(t, func() error {
+		if r := c.openstack(t, "network", "create", name); r.code != 0 {
+			return errors.New(r.out)
+		}
+		return nil
+	})
+	measured(t, "until a network is created without the node of the writer", time.Since(began).Round(time.Second))
+	c.openstack(t, "network", "delete", name)
+	time.Sleep(time.Until(began.Add(10 * time.Minute)))
+	c.cluster.Restart(t, node)
 }
 
 // powerFails cuts the power of all nodes, and turns it on again.
@@ -375,4 +399,40 @@ func databaseShrinks(t *testing.T, c *cloud) {
 	time.Sleep(writeAfter) // clients write to the only member
 	c.edit(t, "replicas        = 1", "replicas        = 3")
 	c.kolla(t, 0, "apply", "-auto-approve", "-timeout=20m")
+}
+
+// queues is RabbitMQ with three members.
+var queues = part{
+	breaks:  []step{{"queue: leader killed", leaderIsKilled}},
+	settled: queuesSettle,
+	kept:    databaseKeeps, // a write is answered after its messages
+}
+
+// leaderIsKilled kills the member that leads most quorum queues.
+func leaderIsKilled(t *testing.T, c *cloud) {
+	const leaders = `for host in $(rabbitmqctl --quiet --no-table-headers list_vhosts name); do rabbitmqctl --quiet --no-table-headers list_queues --vhost "$host" leader; done`
+	list := c.kubectl(t, "exec", "rabbitmq-server-0", "--", "sh", "-c", leaders)
+	var leads []int
+	for _, pod := range c.membersOf(t, "rabbitmq-server") {
+		leads = append(leads, strings.Count(list, "@"+pod+"."))
+	}
+	leader := slices.Index(leads, slices.Max(leads))
+	measured(t, "queues that each member leads", leads)
+	if leads[leader] == 0 {
+		t.Fatalf("no member leads a queue: %q", list)
+	}
+	c.killServers(t, "rabbitmq-server", "beam.smp", leader)
+}
+
+// queuesSettle waits until any member may leave without a quorum queue losing its majority.
+func queuesSettle(t *testing.T, c *cloud) {
+	c.kubectl(t, "rollout", "status", "statefulset/rabbitmq-server", "--timeout="+patience.String())
+	for _, pod := range c.membersOf(t, "rabbitmq-server") {
+		eventually(t, func() error {
+			if r := finish(t, c.inPod(t, pod, "rabbitmq-queues", "check_if_node_is_quorum_critical")); r.code != 0 {
+				return fmt.Errorf("%s: %s", pod, r.out)
+			}
+			return nil
+		})
+	}
 }
