@@ -58,7 +58,7 @@ exec chroot "$root" setpriv --reuid="$user" --regid="$user" --clear-groups --inh
 // network connects the members. It is a network namespace with a bridge, and one for each member.
 type network string
 
-func newNetwork(t *testing.T, members int) network {
+func newNetwork(t testing.TB, members int) network {
 	t.Helper()
 	n := network("kolla-members")
 	n.namespace(t, string(n))
@@ -76,7 +76,7 @@ func newNetwork(t *testing.T, members int) network {
 }
 
 // namespace makes a network namespace, until the test ends.
-func (n network) namespace(t *testing.T, name string) {
+func (n network) namespace(t testing.TB, name string) {
 	t.Helper()
 	ip(t, "netns", "add", name)
 	t.Cleanup(func() { ip(t, "netns", "del", name) })
@@ -87,12 +87,12 @@ func (n network) of(member int) string   { return fmt.Sprintf("%s-%d", n, member
 func (n network) port(member int) string { return fmt.Sprintf("member%d", member) }
 
 // connect connects a member with the others ("up"), or takes it from them ("down").
-func (n network) connect(t *testing.T, member int, state string) {
+func (n network) connect(t testing.TB, member int, state string) {
 	t.Helper()
 	ip(t, "-n", string(n), "link", "set", n.port(member), state)
 }
 
-func ip(t *testing.T, args ...string) {
+func ip(t testing.TB, args ...string) {
 	t.Helper()
 	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
 		t.Errorf("ip %s: %v\n%s", strings.Join(args, " "), err, out)
@@ -188,7 +188,7 @@ func (p *process) exec(user string, argv ...string) (string, error) {
 // member is the pod of a member, with what a kubelet does: it starts the container again when it
 // ends or is not alive.
 type member struct {
-	whole     *testing.T // the test, of which steps are parts
+	whole     testing.TB // the test, of which steps are parts
 	number    int
 	netns     string
 	root      string
@@ -210,7 +210,7 @@ const path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 const userID = "42434"
 
 // start starts the pod until cut or stop is called.
-func (m *member) start(t *testing.T) {
+func (m *member) start(t testing.TB) {
 	t.Helper()
 	m.mu.Lock()
 	m.down, m.over = false, make(chan struct{})
@@ -405,7 +405,7 @@ func (m *member) forget(t *testing.T) {
 }
 
 // eventually repeats a check until it returns no error.
-func eventually(t *testing.T, holds func() error) {
+func eventually(t testing.TB, holds func() error) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(500 * time.Millisecond) {
 		err := holds()

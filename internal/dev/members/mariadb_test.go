@@ -52,7 +52,7 @@ type shape struct {
 }
 
 // shapeOf renders the definition.
-func shapeOf(t *testing.T, replicas int) shape {
+func shapeOf(t testing.TB, replicas int) shape {
 	t.Helper()
 	dir := t.TempDir()
 	err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), fmt.Appendf(nil, cloudWith, replicas), 0o644)
@@ -109,7 +109,7 @@ type cluster struct {
 	client  *member // its container is the proxy
 }
 
-func newCluster(t *testing.T, replicas int) *cluster {
+func newCluster(t testing.TB, replicas int) *cluster {
 	t.Helper()
 	c := &cluster{dir: t.TempDir()}
 	c.root = filepath.Join(c.dir, "root")
@@ -147,7 +147,7 @@ func newCluster(t *testing.T, replicas int) *cluster {
 
 // shape gives all members the containers that the definition has for a number of replicas. They
 // have to be started after that.
-func (c *cluster) shape(t *testing.T, replicas int) {
+func (c *cluster) shape(t testing.TB, replicas int) {
 	t.Helper()
 	s := shapeOf(t, replicas)
 	hosts := "127.0.0.1 localhost\n"
@@ -195,7 +195,7 @@ func (c *cluster) shape(t *testing.T, replicas int) {
 	}
 }
 
-func (c *cluster) start(t *testing.T, members ...int) {
+func (c *cluster) start(t testing.TB, members ...int) {
 	t.Helper()
 	for _, i := range members {
 		c.members[i].start(t)
@@ -212,7 +212,7 @@ func (c *cluster) each(do func(*member)) {
 }
 
 // synced waits until all members are ready, in one cluster.
-func (c *cluster) synced(t *testing.T) {
+func (c *cluster) synced(t testing.TB) {
 	t.Helper()
 	began := time.Now()
 	eventually(t, func() error {
@@ -403,7 +403,7 @@ func (c *cluster) becomesThree(t *testing.T, w *writer) {
 
 // grows makes three members of one, as a StatefulSet does: the first one is replaced when the others
 // are ready.
-func (c *cluster) grows(t *testing.T) {
+func (c *cluster) grows(t testing.TB) {
 	t.Helper()
 	c.shape(t, 3)
 	c.start(t, 1, 2)
