@@ -112,6 +112,13 @@ var exposureType = &BlockType{
   nodes      = role.compute
   node_ports = "30000-32767"
 }
+
+exposure "public" {
+  vip         = "192.0.2.10"
+  mode        = "loadbalancer"
+  class       = "metallb.io/metallb"
+  annotations = { "metallb.io/allow-shared-ip" = "public" }
+}
 `,
 	ReadAs: "exposure.NAME",
 	Reads: []Reading{
@@ -124,9 +131,11 @@ var exposureType = &BlockType{
 	Attributes: withRepetition([]Attribute{
 		{Name: "vip", Type: TypeString, Required: true, Form: forms.IP, Doc: "Address that clients connect to."},
 		{Name: "fqdn", Type: TypeString, Form: forms.Subdomain, Doc: "DNS name that clients use instead of the address."},
-		{Name: "mode", Type: TypeString, Default: "nodeport", OneOf: []string{"nodeport"}, Doc: "How traffic comes in. nodeport is the only mode so far: fixed ports on the nodes, behind a load balancer of your own, which `kolla exposure haproxy` configures."},
-		{Name: "nodes", Type: TypeRole, Doc: "Role of the nodes that receive the traffic; by default all nodes."},
-		{Name: "node_ports", Type: TypeString, Default: "30000-32767", Doc: "Range of node ports of the cluster (--service-node-port-range), as FIRST-LAST."},
+		{Name: "mode", Type: TypeString, Default: "nodeport", OneOf: []string{"nodeport", "loadbalancer"}, Doc: "How traffic comes in. nodeport: fixed ports on the nodes, behind a load balancer of your own, which `kolla exposure haproxy` configures. loadbalancer: Services of type LoadBalancer, which the load balancer of the cluster gives the VIP."},
+		{Name: "nodes", Type: TypeRole, Doc: "Role of the nodes that receive the traffic; by default all nodes. For the mode nodeport."},
+		{Name: "node_ports", Type: TypeString, Default: "30000-32767", Doc: "Range of node ports of the cluster (--service-node-port-range), as FIRST-LAST. For the mode nodeport."},
+		{Name: "class", Type: TypeString, Form: forms.LabelKey, Doc: "Class of the load balancer (spec.loadBalancerClass of the Services), such as metallb.io/metallb; by default the cluster's default. For the mode loadbalancer."},
+		{Name: "annotations", Type: TypeMap, Doc: "Annotations of the Services, which tell the load balancer more: most need one that lets several Services share an address. For the mode loadbalancer."},
 		NameAttribute,
 	}),
 }

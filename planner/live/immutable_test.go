@@ -485,6 +485,11 @@ var immutables = map[string]change{
 		after:  aService("type: LoadBalancer, clusterIP: 10.96.77.8, externalTrafficPolicy: Local, healthCheckNodePort: 30877, ports: [{name: a, port: 80}]"),
 		paths:  []string{"spec.clusterIP"},
 	},
+	"class of a load balancer": {
+		before: aService("type: LoadBalancer, loadBalancerClass: example.org/one, ports: [{port: 80}]"),
+		after:  aService("type: LoadBalancer, loadBalancerClass: example.org/two, ports: [{port: 80}]"),
+		paths:  []string{"spec.loadBalancerClass"},
+	},
 	"role of a binding": {
 		before: namespaced("rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: one}"),
 		after:  namespaced("rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: two}"),

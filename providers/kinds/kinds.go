@@ -6,6 +6,7 @@ package kinds
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -58,7 +59,7 @@ type row struct {
 	pods []string
 	// clusterScoped: the objects live in no namespace.
 	clusterScoped bool
-	// atOnce: an object is ready as soon as it is written.
+	// atOnce: an object is ready as soon as it is written; see ReadyAtOnce.
 	atOnce bool
 	// swept is the version in which a destroy lists the objects in the cloud's namespaces.
 	swept string
@@ -164,8 +165,17 @@ func FieldBehind(annotation string) string {
 	return ""
 }
 
-// ReadyAtOnce reports whether an object of the kind is ready as soon as it is written.
-func ReadyAtOnce(kind schema.GroupKind) bool { return table[kind].atOnce }
+// ReadyAtOnce reports whether an object is ready as soon as it is written. A Service of type
+// LoadBalancer has to wait for an address.
+func ReadyAtOnce(object *unstructured.Unstructured) bool {
+	return table[object.GroupVersionKind().GroupKind()].atOnce && !Balanced(object)
+}
+
+// Balanced reports whether an object is a Service of type LoadBalancer.
+func Balanced(object *unstructured.Unstructured) bool {
+	kind, _, _ := unstructured.NestedString(object.Object, "spec", "type")
+	return kind == "LoadBalancer" && object.GroupVersionKind().GroupKind() == Service
+}
 
 // Assigned returns the paths of the fields that the server or a controller fills in for good.
 func Assigned(kind schema.GroupKind) [][]string { return table[kind].assigned }

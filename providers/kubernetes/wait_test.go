@@ -190,6 +190,28 @@ func TestWaitSaysHowFar(t *testing.T) {
 	}
 }
 
+// TestWaitForAddress plays the load balancer.
+func TestWaitForAddress(t *testing.T) {
+	t.Parallel()
+	client, namespace := connect(t), clustertest.Namespace(t)
+	made := applied(t, client, namespace, "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {type: LoadBalancer, loadBalancerIP: 192.0.2.10, ports: [{port: 80}]}}", nil)
+	give := func(address string) {
+		clustertest.Kubectl(t, "-n", namespace, "patch", "service", "web", "--subresource=status", "--type=merge", "-p", `{"status": {"loadBalancer": {"ingress": [{"ip": "`+address+`"}]}}}`)
+	}
+	waits := func(said string) {
+		if got, err := waitUntil(t, client, providers.RefOf(made), said); err == nil {
+			t.Errorf("it is ready after %q", got.said)
+		}
+	}
+	waits("no load balancer has given it an address yet")
+	give("192.0.2.9")
+	waits("the load balancer gave it the address 192.0.2.9, and it asks for 192.0.2.10")
+	give("192.0.2.10")
+	if got, err := waitFor(t, client, providers.RefOf(made)); err != nil {
+		t.Errorf("got %v after %q", err, got.said)
+	}
+}
+
 func TestWaitForNamespaceAndClaim(t *testing.T) {
 	client := connect(t)
 	namespace := clustertest.Namespace(t)

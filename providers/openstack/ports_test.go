@@ -6,6 +6,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
+
+	"kolla.openstack.org/kolla/providers"
 )
 
 // TestProtocols checks that the same port number can be open for TCP and UDP, and that a probe has
@@ -74,5 +76,48 @@ service "d" {
 	}
 	if want := "53/TCP 53/UDP 98/TCP 53/UDP 99/UDP "; got != want {
 		t.Errorf("the policy opens %s, want %s", got, want)
+	}
+}
+
+// TestLoadBalancer checks that a load balancer is asked for the address of an exposure, with the public
+// port numbers, and that the Service for clients inside has no part in it.
+func TestLoadBalancer(t *testing.T) {
+	objects := render(t, written(t, `exposure "outside" {
+  vip         = "192.0.2.10"
+  fqdn        = "cloud.example.org"
+  mode        = "loadbalancer"
+  class       = "example.org/balancer"
+  annotations = { "example.org/share" = "outside" }
+}
+definition "d" {
+  port "api" {
+    number    = 8080
+    expose    = true
+    public    = 80
+    node_port = 30080
+  }
+  workload "w" {
+    kind  = "Deployment"
+    image = "d"
+    ports = ["api"]
+  }
+}
+service "d" { expose = exposure.outside }
+`), facts())
+	var inside, outside v1.Service
+	convert(t, find(t, objects, "Service/d").Manifest.Object, &inside)
+	convert(t, find(t, objects, "Service/d-public").Manifest.Object, &outside)
+	if inside.Spec.Type != v1.ServiceTypeClusterIP || inside.Spec.Ports[0].Port != 8080 || inside.Annotations[providers.AnnotationPublic] != "" {
+		t.Errorf("inside there is %+v", inside)
+	}
+	spec := outside.Spec
+	if spec.Type != v1.ServiceTypeLoadBalancer || *spec.LoadBalancerClass != "example.org/balancer" || spec.LoadBalancerIP != "192.0.2.10" {
+		t.Errorf("outside there is %+v", spec)
+	}
+	if p := spec.Ports[0]; p.Port != 80 || p.TargetPort.StrVal != "api" || p.NodePort != 0 {
+		t.Errorf("the port outside is %+v", p)
+	}
+	if got := outside.Annotations; got["example.org/share"] != "outside" || got[providers.AnnotationPublic] != "cloud.example.org (192.0.2.10)" {
+		t.Errorf("the annotations are %v", got)
 	}
 }

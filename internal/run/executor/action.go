@@ -96,7 +96,7 @@ func (r *run) waitsFor(index int) bool {
 // becomesReadyAtOnce reports whether the object is ready as soon as it is written. A partial object
 // is, because only kolla's fields of it matter.
 func becomesReadyAtOnce(o *providers.Object) bool {
-	return o.Partial || kinds.ReadyAtOnce(o.Ref().GVK.GroupKind())
+	return o.Partial || kinds.ReadyAtOnce(o.Manifest)
 }
 
 // step is one running action.

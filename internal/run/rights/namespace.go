@@ -45,10 +45,11 @@ func (b *builder) namespaced(namespace string) []Rule {
 	case listed.has(workloads...):
 		rules = append(rules, b.workloads(namespace, listed)...)
 	case b.ReadOnly:
-	case listed[claims] != nil:
-		rules = append(rules,
-			Rule{Why: "An apply says why a claim gets no volume.", Groups: []string{""}, Resources: []string{"events"}, Verbs: []string{"list", "watch"}},
-			Rule{Why: "A claim is replaced only if no pod uses it.", Groups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}})
+	case listed[claims] != nil, b.balancedIn(namespace):
+		rules = append(rules, Rule{Why: "An apply says why a claim gets no volume, or a Service no address.", Groups: []string{""}, Resources: []string{"events"}, Verbs: []string{"list", "watch"}})
+		if listed[claims] != nil {
+			rules = append(rules, Rule{Why: "A claim is replaced only if no pod uses it.", Groups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}})
+		}
 	}
 	for _, r := range b.Reads {
 		if r.Namespace == namespace && listed[r.GVK] == nil {
@@ -76,6 +77,13 @@ func (b *builder) state() []Rule {
 		lease.Verbs = append(lease.Verbs, "create", "update")
 	}
 	return []Rule{secrets, lease}
+}
+
+// balancedIn reports whether the configuration has a Service of type LoadBalancer in the namespace.
+func (b *builder) balancedIn(namespace string) bool {
+	return slices.ContainsFunc(b.Objects, func(o providers.Object) bool {
+		return o.Manifest.GetNamespace() == namespace && kinds.Balanced(o.Manifest)
+	})
 }
 
 // claimsOf reports whether a StatefulSet in the namespace claims volumes.

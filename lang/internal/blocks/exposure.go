@@ -22,6 +22,11 @@ func Exposure(e *eval.Env, b *source.Block, it eval.Instance) (configs.Exposure,
 		Range: b.Header,
 	}
 	x.NodePorts = portRange(e, b, "node_ports")
+	x.Class, x.Annotations = eval.String(e, b, "class"), eval.Strings(e, b, "annotations")
+	CheckMarks(e.Report, b, "annotations", x.Annotations)
+	if eval.AllKnown(e, b, "mode") {
+		checkMode(e, b, x.Mode)
+	}
 	return x, cty.ObjectVal(map[string]cty.Value{
 		"name": cty.StringVal(x.Name),
 		"vip":  eval.Read(e, b, cty.StringVal(x.VIP), "vip"),
@@ -29,6 +34,23 @@ func Exposure(e *eval.Env, b *source.Block, it eval.Instance) (configs.Exposure,
 		"host": eval.Read(e, b, cty.StringVal(x.Host()), "vip", "fqdn"),
 		"mode": eval.Read(e, b, cty.StringVal(x.Mode), "mode"),
 	})
+}
+
+// ofMode are the arguments that only one mode has.
+var ofMode = []struct{ argument, mode string }{
+	{"nodes", configs.ModeNodePort},
+	{"node_ports", configs.ModeNodePort},
+	{"class", configs.ModeLoadBalancer},
+	{"annotations", configs.ModeLoadBalancer},
+}
+
+// checkMode reports arguments of another mode.
+func checkMode(e *eval.Env, b *source.Block, mode string) {
+	for _, one := range ofMode {
+		if mode != "" && mode != one.mode && eval.IsSet(e, b, one.argument) {
+			e.Report.Error(b.AttributeRange(one.argument), "Argument does not fit the mode", "%q is for the mode %q, and this exposure has the mode %q. Take it away.", one.argument, one.mode, mode)
+		}
+	}
 }
 
 func portRange(e *eval.Env, b *source.Block, name string) [2]int {

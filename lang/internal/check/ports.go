@@ -14,7 +14,7 @@ import (
 )
 
 // NodePorts reports node ports out of range and node ports of two services. It warns of exposed
-// ports without a node port.
+// ports without a node port. It looks only at exposures whose mode has node ports.
 func NodePorts(whole *Whole) {
 	type owner struct {
 		what, service, protocol string
@@ -23,8 +23,11 @@ func NodePorts(whole *Whole) {
 	for i := range whole.Services {
 		service := &whole.Services[i]
 		s := service.Config
+		if x := whole.Config.Exposure(s.Exposure); x == nil || x.Mode != configs.ModeNodePort {
+			continue
+		}
 		for _, p := range s.Ports {
-			if !p.Exposed || s.Exposure == "" {
+			if !p.Exposed {
 				continue
 			}
 			if p.NodePort == 0 {
@@ -87,11 +90,9 @@ func PublicPorts(whole *Whole) {
 }
 
 func checkNodePortRange(whole *Whole, s *configs.Service, p configs.Port, at hcl.Range) {
-	for _, x := range whole.Config.Exposures {
-		if x.Name == s.Exposure && (p.NodePort < x.NodePorts[0] || p.NodePort > x.NodePorts[1]) {
-			whole.Report.Error(at, "Node port out of range", "Port %q of service %q wants node port %d, and exposure %q has %d-%d.",
-				p.Name, s.Name, p.NodePort, x.Name, x.NodePorts[0], x.NodePorts[1])
-		}
+	if x := whole.Config.Exposure(s.Exposure); p.NodePort < x.NodePorts[0] || p.NodePort > x.NodePorts[1] {
+		whole.Report.Error(at, "Node port out of range", "Port %q of service %q wants node port %d, and exposure %q has %d-%d.",
+			p.Name, s.Name, p.NodePort, x.Name, x.NodePorts[0], x.NodePorts[1])
 	}
 }
 

@@ -121,7 +121,7 @@ func (c *Set) CheckDefaultPlace() {
 // portObjects returns the value that expressions read as service.NAME.ports.
 func portObjects(u *use, e *eval.Env, definition *source.Block, a access) cty.Value {
 	values := map[string]cty.Value{}
-	x := exposureNamed(u.set, a.exposure)
+	x := u.set.Config.Exposure(a.exposure)
 	for i, p := range a.ports {
 		b := definition.All("port")[i]
 		host := hostOfPort(u, e, definition, a.ports, p.Name)
@@ -326,18 +326,8 @@ func publicURL(u *use, e *eval.Env, definition *source.Block, a access, internal
 // internal address.
 func publicAddress(c *Set, a access, internal string) string {
 	i := slices.IndexFunc(a.ports, isExposed)
-	if x := exposureNamed(c, a.exposure); x != nil && i >= 0 {
+	if x := c.Config.Exposure(a.exposure); x != nil && i >= 0 {
 		return net.JoinHostPort(x.Host(), strconv.Itoa(a.ports[i].AtExposure()))
 	}
 	return internal
-}
-
-// exposureNamed returns an exposure, or nil.
-func exposureNamed(c *Set, name string) *configs.Exposure {
-	for i, x := range c.Config.Exposures {
-		if x.Name == name {
-			return &c.Config.Exposures[i]
-		}
-	}
-	return nil
 }

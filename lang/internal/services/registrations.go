@@ -253,7 +253,7 @@ func endpointURL(u *use, e *eval.Env, definition *source.Block, a access, b *sou
 			continue
 		}
 		number = p.Number
-		if outside := exposureNamed(u.set, a.exposure); public && p.Exposed && outside != nil {
+		if outside := u.set.Config.Exposure(a.exposure); public && p.Exposed && outside != nil {
 			host, number = outside.Host(), p.AtExposure()
 		}
 	}

@@ -31,7 +31,10 @@ func Exposures(out io.Writer, config *configs.Config) error {
 				}
 				empty = false
 				nodePort := "not fixed"
-				if p.NodePort != 0 {
+				switch {
+				case x.Mode != configs.ModeNodePort:
+					nodePort = "-"
+				case p.NodePort != 0:
 					nodePort = fmt.Sprint(p.NodePort)
 				}
 				number := fmt.Sprint(p.AtExposure())

@@ -56,3 +56,30 @@ func TestGrowingClaims(t *testing.T) {
 		})
 	}
 }
+
+// TestBalanced checks that a Service of type LoadBalancer waits for the address that it asks for.
+func TestBalanced(t *testing.T) {
+	for name, test := range map[string]struct {
+		spec, ingress string
+		want          readiness.Assessment
+	}{
+		"none yet":           {"type: LoadBalancer", "[]", readiness.Assessment{Status: "no load balancer has given it an address yet"}},
+		"any":                {"type: LoadBalancer", "[{ip: 192.0.2.10}]", readiness.Assessment{Ready: true}},
+		"a name":             {"type: LoadBalancer", "[{hostname: a.example.org}]", readiness.Assessment{Ready: true}},
+		"its own":            {"type: LoadBalancer, loadBalancerIP: 192.0.2.10", "[{ip: 192.0.2.9}, {ip: 192.0.2.10}]", readiness.Assessment{Ready: true}},
+		"its own, in IPv6":   {"type: LoadBalancer, loadBalancerIP: '2001:DB8::0:1'", "[{ip: '2001:db8::1'}]", readiness.Assessment{Ready: true}},
+		"another":            {"type: LoadBalancer, loadBalancerIP: 192.0.2.10", "[{ip: 192.0.2.9}]", readiness.Assessment{Status: "the load balancer gave it the address 192.0.2.9, and it asks for 192.0.2.10"}},
+		"not a LoadBalancer": {"type: NodePort", "[]", readiness.Assessment{Ready: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := &unstructured.Unstructured{}
+			text := "{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {clusterIP: 10.96.0.9, " + test.spec + "}, status: {loadBalancer: {ingress: " + test.ingress + "}}}"
+			if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := readiness.Assess(u); err != nil || got.Ready != test.want.Ready || !got.Ready && got != test.want {
+				t.Errorf("got %+v, %v; want %+v", got, err, test.want)
+			}
+		})
+	}
+}

@@ -23,15 +23,19 @@ import (
 // listens on the first port of the service. Every other workload with ports, and every
 // StatefulSet, has a Service SERVICE-WORKLOAD.NAMESPACE. With OwnAddresses, each pod of a
 // StatefulSet also has a Service SERVICE-WORKLOAD-NUMBER.NAMESPACE. Services for clients outside are
-// annotated with the public address of the service's exposure.
+// annotated with the public address of the service's exposure. With the mode loadbalancer they are
+// Services SERVICE-public, so that the load balancer sees nothing but them.
 func Services(s object.Service, exposures []configs.Exposure) ([]providers.Object, hcl.Diagnostics) {
 	var out []providers.Object
+	var way *configs.Exposure
+	if i := slices.IndexFunc(exposures, func(x configs.Exposure) bool { return x.Name == s.Decl.Exposure }); i >= 0 {
+		way = &exposures[i]
+	}
 	named := len(s.Decl.Ports) == 0
 	for _, w := range s.Decl.Workloads {
 		main := !named && slices.Contains(w.Pod.Ports, s.Decl.Ports[0].Name)
 		named = named || main
-		for _, service := range ofWorkload(s, w, main) {
-			annotatePublic(s.Decl, service, exposures)
+		for _, service := range ofWorkload(s, w, main, way) {
 			out = append(out, s.Object(service))
 		}
 	}
@@ -46,31 +50,18 @@ func Services(s object.Service, exposures []configs.Exposure) ([]providers.Objec
 		"The first port of a definition is the one that the service is reached by. List it in `ports` of a workload.")}
 }
 
-// annotatePublic notes the public address on a Service that has node ports.
-func annotatePublic(s *configs.Service, service *corev1.ServiceApplyConfiguration, exposures []configs.Exposure) {
-	i := slices.IndexFunc(exposures, func(x configs.Exposure) bool { return x.Name == s.Exposure })
-	if i < 0 || *service.Spec.Type != v1.ServiceTypeNodePort {
-		return
-	}
-	address := exposures[i].Host()
-	if address != exposures[i].VIP {
-		address += " (" + exposures[i].VIP + ")"
-	}
-	service.WithAnnotations(map[string]string{providers.AnnotationPublic: address})
-}
-
 // ofWorkload returns the Services of one workload. main is set if it gets the main Service.
-func ofWorkload(s object.Service, w configs.Workload, main bool) []*corev1.ServiceApplyConfiguration {
+func ofWorkload(s object.Service, w configs.Workload, main bool, way *configs.Exposure) []*corev1.ServiceApplyConfiguration {
 	name, ports := s.Workload(w), s.Ports(w.Pod.Ports)
 	selector := s.Selector(name)
 	var out []*corev1.ServiceApplyConfiguration
 	switch {
 	case main:
-		out = reachable(s.Decl, s.Decl.Name, selector, ports)
+		out = reachable(s.Decl, s.Decl.Name, selector, ports, way)
 	case len(ports) > 0 && w.Kind != "StatefulSet":
-		out = reachable(s.Decl, name, selector, ports)
+		out = reachable(s.Decl, name, selector, ports, way)
 	case len(ports) > 0:
-		out = public(s.Decl, name, selector, ports)
+		out = public(s.Decl, name, selector, ports, way)
 	}
 	if w.Kind == "StatefulSet" {
 		out = append(out, headless(s.Decl, name, selector, ports))
@@ -82,7 +73,7 @@ func ofWorkload(s object.Service, w configs.Workload, main bool) []*corev1.Servi
 // headless returns a Service that gives each pod a DNS name, whether or not the pod is ready.
 // The members of a StatefulSet use it to find each other.
 func headless(s *configs.Service, name string, selector map[string]string, ports []configs.Port) *corev1.ServiceApplyConfiguration {
-	out := service(s, name, selector, ports, false)
+	out := service(s, name, selector, ports)
 	out.Spec.WithClusterIP(v1.ClusterIPNone).WithPublishNotReadyAddresses(true)
 	return out
 }
@@ -97,27 +88,68 @@ func ofReplicas(s *configs.Service, w configs.Workload, name string, selector ma
 		pod := fmt.Sprintf("%s-%d", name, i)
 		own := maps.Clone(selector)
 		own[appsapi.StatefulSetPodNameLabel] = pod
-		out = append(out, service(s, pod, own, ports, false))
+		out = append(out, service(s, pod, own, ports))
 	}
 	return out
 }
 
-// reachable returns the Services of some pods. A Service of type NodePort opens all of its
-// ports. If only some ports are exposed, these get a second Service.
-func reachable(s *configs.Service, name string, selector map[string]string, ports []configs.Port) []*corev1.ServiceApplyConfiguration {
-	if exposed := exposedOf(s, ports); len(exposed) == len(ports) {
-		return []*corev1.ServiceApplyConfiguration{service(s, name, selector, ports, true)}
+// reachable returns the Services of some pods. A Service of type NodePort opens all of its ports. If
+// only some ports are exposed, these get a second Service.
+func reachable(s *configs.Service, name string, selector map[string]string, ports []configs.Port, way *configs.Exposure) []*corev1.ServiceApplyConfiguration {
+	inside := service(s, name, selector, ports)
+	if way != nil && way.Mode == configs.ModeNodePort && len(exposedOf(s, ports)) == len(ports) {
+		onNodes(inside, ports, *way)
+		return []*corev1.ServiceApplyConfiguration{inside}
 	}
-	return append([]*corev1.ServiceApplyConfiguration{service(s, name, selector, ports, false)}, public(s, name, selector, ports)...)
+	return append([]*corev1.ServiceApplyConfiguration{inside}, public(s, name, selector, ports, way)...)
 }
 
 // public returns the Service for the exposed ports, if there are any.
-func public(s *configs.Service, name string, selector map[string]string, ports []configs.Port) []*corev1.ServiceApplyConfiguration {
+func public(s *configs.Service, name string, selector map[string]string, ports []configs.Port, way *configs.Exposure) []*corev1.ServiceApplyConfiguration {
 	exposed := exposedOf(s, ports)
-	if len(exposed) == 0 {
+	if len(exposed) == 0 || way == nil {
 		return nil
 	}
-	return []*corev1.ServiceApplyConfiguration{service(s, name+"-public", selector, exposed, true)}
+	out := service(s, name+"-public", selector, exposed)
+	switch way.Mode {
+	case configs.ModeNodePort:
+		onNodes(out, exposed, *way)
+	case configs.ModeLoadBalancer:
+		atLoadBalancer(out, exposed, *way)
+	}
+	return []*corev1.ServiceApplyConfiguration{out}
+}
+
+// onNodes opens ports of the nodes for the ports of a Service.
+func onNodes(service *corev1.ServiceApplyConfiguration, ports []configs.Port, way configs.Exposure) {
+	service.Spec.WithType(v1.ServiceTypeNodePort)
+	for i, p := range ports {
+		if p.NodePort != 0 {
+			service.Spec.Ports[i].WithNodePort(int32(p.NodePort))
+		}
+	}
+	service.WithAnnotations(map[string]string{providers.AnnotationPublic: publicAddress(way)})
+}
+
+// atLoadBalancer asks a load balancer for the address of the exposure. Clients connect to the ports of
+// the Service, so these have the public numbers.
+func atLoadBalancer(service *corev1.ServiceApplyConfiguration, ports []configs.Port, way configs.Exposure) {
+	service.Spec.WithType(v1.ServiceTypeLoadBalancer).WithLoadBalancerIP(way.VIP)
+	if way.Class != "" {
+		service.Spec.WithLoadBalancerClass(way.Class)
+	}
+	for i, p := range ports {
+		service.Spec.Ports[i].WithPort(int32(p.AtExposure()))
+	}
+	service.WithAnnotations(way.Annotations).WithAnnotations(map[string]string{providers.AnnotationPublic: publicAddress(way)})
+}
+
+// publicAddress returns the address of an exposure for the annotation of its Services.
+func publicAddress(way configs.Exposure) string {
+	if address := way.Host(); address != way.VIP {
+		return address + " (" + way.VIP + ")"
+	}
+	return way.VIP
 }
 
 // exposedOf returns the ports that clients outside of the cluster use.
@@ -132,19 +164,12 @@ func exposedOf(s *configs.Service, ports []configs.Port) []configs.Port {
 }
 
 // service returns a Service for the pods with some labels.
-func service(s *configs.Service, name string, selector map[string]string, ports []configs.Port, nodePort bool) *corev1.ServiceApplyConfiguration {
+func service(s *configs.Service, name string, selector map[string]string, ports []configs.Port) *corev1.ServiceApplyConfiguration {
 	spec := corev1.ServiceSpec().WithSelector(selector).WithType(v1.ServiceTypeClusterIP)
-	if nodePort {
-		spec.WithType(v1.ServiceTypeNodePort)
-	}
 	for _, p := range ports {
-		port := corev1.ServicePort().
+		spec.WithPorts(corev1.ServicePort().
 			WithName(p.Name).WithPort(int32(p.Number)).WithProtocol(v1.Protocol(p.Protocol())).
-			WithTargetPort(targetPort(s, p))
-		if nodePort && p.NodePort != 0 {
-			port.WithNodePort(int32(p.NodePort))
-		}
-		spec.WithPorts(port)
+			WithTargetPort(targetPort(s, p)))
 	}
 	return corev1.Service(name, "").WithSpec(spec)
 }
