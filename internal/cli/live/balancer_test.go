@@ -23,7 +23,7 @@ exposure "public" {
 }
 definition "answers" {
   port "api" {
-    number = self.name == "one" ? 8001 : 8002
+    number = 8001
     expose = true
   }
   workload "api" {
@@ -39,6 +39,7 @@ service "one" {
 service "two" {
   definition = "answers"
   expose     = exposure.public
+  port "api" { public = 8002 }
 }
 `
 
@@ -97,7 +98,7 @@ func startMetalLB(t *testing.T, pool string) {
 	}
 	clustertest.Kubectl(t, "wait", "--for=condition=Established", "crd/ipaddresspools.metallb.io", "--timeout=60s")
 	clustertest.Kubectl(t, "apply", "-f", file)
-	controller := exec.Command(strings.TrimSpace(string(program)), "--webhook-mode=disabled", "--port=0")
+	controller := exec.Command(strings.TrimSpace(string(program)), "--webhook-mode=disabled", "--port=0", "--log-level=error")
 	controller.Env = append(os.Environ(), "METALLB_NAMESPACE="+namespace, "METALLB_BGP_TYPE=native")
 	var log bytes.Buffer
 	controller.Stdout, controller.Stderr = &log, &log
