@@ -166,20 +166,22 @@ func TestGaleraFirst(t *testing.T) {
 	}
 }
 
+// galeraStatus is how a server tells that it is part of a cluster.
+const galeraStatus = "wsrep_cluster_state_uuid\th\nwsrep_last_committed\t9\nwsrep_cluster_status\t%s\nwsrep_ready\t%s\nwsrep_local_state\t%d\n"
+
 // TestGaleraRuns checks what a member that runs tells, and that it counts as alive while its cluster
 // works. When it is told to stop, it tells so before its server stops.
 func TestGaleraRuns(t *testing.T) {
-	const status = "wsrep_cluster_state_uuid\th\nwsrep_last_committed\t9\nwsrep_cluster_status\t%s\nwsrep_ready\t%s\nwsrep_local_state\t%d\n"
-	synced := fmt.Sprintf(status, "Primary", "ON", 4)
+	synced := fmt.Sprintf(galeraStatus, "Primary", "ON", 4)
 	for name, c := range map[string]struct {
 		status string // of the server, after it was in sync
 		want   string
 		alive  bool
 	}{
 		"in sync":      {synced, "0 runs h 9 - ready", true},
-		"gives a copy": {fmt.Sprintf(status, "Primary", "ON", 2), "0 runs h 9 - ready", true},
-		"catches up":   {fmt.Sprintf(status, "Primary", "ON", 3), "0 runs h 9 - waits", true},
-		"cut off":      {fmt.Sprintf(status, "non-Primary", "OFF", 0), "0 runs h 9 - waits", false},
+		"gives a copy": {fmt.Sprintf(galeraStatus, "Primary", "ON", 2), "0 runs h 9 - ready", true},
+		"catches up":   {fmt.Sprintf(galeraStatus, "Primary", "ON", 3), "0 runs h 9 - waits", true},
+		"cut off":      {fmt.Sprintf(galeraStatus, "non-Primary", "OFF", 0), "0 runs h 9 - waits", false},
 		"no answer":    {"", "0 runs - -1 - waits", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -220,6 +222,37 @@ func TestGaleraRuns(t *testing.T) {
 			}
 			if content, _ := os.ReadFile(filepath.Join(m.dir, "told-at-the-end")); string(content) != "0 runs - -1 - waits\n" {
 				t.Errorf("the member told %q when its server stopped", content)
+			}
+		})
+	}
+}
+
+// TestGaleraJoins checks that a member that joins counts as alive while it gets a copy or catches up, and
+// not after its server has given up: Galera then wants the server to be started again.
+func TestGaleraJoins(t *testing.T) {
+	for name, c := range map[string]struct {
+		status string
+		alive  bool
+	}{
+		"gets a copy": {"", true},
+		"catches up":  {fmt.Sprintf(galeraStatus, "Primary", "OFF", 1), true},
+		"gave up":     {fmt.Sprintf(galeraStatus, "Disconnected", "OFF", 0), false},
+		"left alone":  {fmt.Sprintf(galeraStatus, "non-Primary", "OFF", 0), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newFakeMember(t, 0, nil, [2]string{"1 runs h 9 - ready", "2 runs h 9 - ready"})
+			m.write("status", c.status)
+			m.write("runs", "")
+			m.start()
+			seen := filepath.Join(m.dir, "run/seen")
+			for range 2 { // what began before the server did
+				m.await("rounds", 3)
+				_ = os.Remove(seen)
+			}
+			m.await("rounds", 3)
+			if _, err := os.Stat(seen); (err == nil) != c.alive {
+				t.Errorf("alive %t: %v", c.alive, err)
 			}
 		})
 	}

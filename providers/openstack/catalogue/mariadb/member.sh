@@ -213,8 +213,9 @@ watch() {
       ;;
     *) [ -z "$answered" ] || publish "runs ${1:--} ${2:--1} - waits" ;;
     esac
-    # A member may need long to catch up with the others.
-    if [ "$3" = Primary ] || { [ -z "$answered" ] && { [ "$role" = begin ] || [ -n "$(ready)" ]; }; }; then
+    # A member may need long for a copy, in which its server does not answer, and to catch up with the
+    # others. A server that answers outside of a cluster has given up: "node restart required".
+    if [ "$3" = Primary ] || { [ -z "$answered$3" ] && { [ "$role" = begin ] || [ -n "$(ready)" ]; }; }; then
       : > "$run/seen"
     fi
   done
