@@ -59,7 +59,7 @@ bin/node/kolla-devnode: $(DEVCLUSTER_SOURCES)
 images: devnode ## make bin/images, container images from Debian packages, for real nodes (as root)
 	cd internal/dev/devimages && go build -o ../../../bin/kolla-devimages .
 	bin/kolla-devimages build -out bin/images -binaries bin/node/images
-	bin/kolla-devimages unpack -out bin/images -to bin/outside ceph chromium haproxy kolla-toolbox tempest
+	bin/kolla-devimages unpack -out bin/images -to bin/outside ceph chromium haproxy keepalived kolla-toolbox tempest
 
 demo: build devcluster ## plan and apply a cloud on a local cluster, then show drift
 	@./internal/dev/demo/run
@@ -101,7 +101,7 @@ not-run: ## list the tests that make test could not run, and why
 	@sed -n 's/.*"Test":"\([^"]*\)".*\(NOT RUN: .*\)\\n"}$$/\2 (\1)/p' bin/tests/*.json | sort
 
 test-smoke: build images ## start servers on real nodes, and remove them again (as root)
-	PATH="$(CURDIR)/internal/dev/devimages/programs:$$PATH" go test -count=1 ./providers/haproxy
+	PATH="$(CURDIR)/internal/dev/devimages/programs:$$PATH" go test -count=1 ./providers/haproxy ./providers/keepalived
 	KOLLA_REAL=1 go test -count=1 -v -timeout 30m -run TestSmoke ./internal/dev/realcloud
 
 IMAGES_TEST := KOLLA_DEVIMAGES_CACHE=$${XDG_CACHE_HOME:-$$HOME/.cache}/kolla-devimages go test -count=1 -timeout 60m ./acceptance
@@ -117,7 +117,7 @@ test-real: devcluster images ## run all tests on real nodes, with real OpenStack
 
 # test-services starts what is in the images that are not named here.
 test-nodes: devcluster images
-	cd internal/dev/devimages && KOLLA_DEVIMAGES_ACCEPTANCE="haproxy keystone kolla-toolbox mariadb-server memcached rabbitmq valkey-sentinel valkey-server" $(IMAGES_TEST)
+	cd internal/dev/devimages && KOLLA_DEVIMAGES_ACCEPTANCE="haproxy keepalived keystone kolla-toolbox mariadb-server memcached rabbitmq valkey-sentinel valkey-server" $(IMAGES_TEST)
 	KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run "TestRabbitMQ(Members|Grows)|TestValkeyMembers" ./providers/openstack
 	cd internal/dev/devcluster && KOLLA_REAL=1 KOLLA_DEVCLUSTER=$(CURDIR)/bin/kolla-devcluster go test -count=1 -timeout 40m -run TestReal ./acceptance
 

@@ -38,7 +38,7 @@ and the node port behind it. It needs no cluster.`,
 			}
 			return tables.Exposures(s.Out, w.Config)
 		},
-		Subcommands: []*cli.Command{haproxyCommand(s)},
+		Subcommands: []*cli.Command{haproxyCommand(s), keepalivedCommand(s)},
 	}
 }
 
@@ -57,19 +57,41 @@ kolla reads only the nodes and their addresses from the cluster; the cloud need 
 applied yet. The file includes nodes that are cordoned or not ready: the health checks
 decide. Print the file again when you add or remove nodes.`,
 		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
-			&cli.StringFlag{Name: "out", Usage: "write to `FILE` atomically instead of printing; only overwrites a file that kolla wrote"},
-			command.NoColorFlag()),
+			outFlag(), command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
 			if err := command.AtMost(c, 1); err != nil {
 				return err
 			}
-			return runHAProxy(command.NewWorkspace(s, c), c.Args().First(), c.String("out"))
+			return runHAProxy(command.NewWorkspace(s, c), c.Args().First())
 		},
 	}
 }
 
-func runHAProxy(w *command.Workspace, name, out string) error {
-	file := files.Output{Path: out, Option: "-out", Content: "configuration that kolla wrote", Ours: files.Begins(haproxy.Signature)}
+// outFlag is the option -out of commands that print a configuration.
+func outFlag() cli.Flag {
+	return &cli.StringFlag{Name: "out", Usage: "write to `FILE` atomically instead of printing; only overwrites a file that kolla wrote"}
+}
+
+// written returns the file of -out, which begins with a signature.
+func written(c *cli.Context, signature string) files.Output {
+	return files.Output{Path: c.String("out"), Option: "-out", Content: "configuration that kolla wrote", Ours: files.Begins(signature)}
+}
+
+// write prints a configuration, or writes it to a file. check is the command that checks the file.
+func write(w *command.Workspace, file files.Output, check string, content []byte) error {
+	if file.Path == "" {
+		_, err := w.Streams.Out.Write(content)
+		return err
+	}
+	if err := file.Write(content, renameio.WithExistingPermissions()); err != nil {
+		return err
+	}
+	foreign.Fprintf(w.Streams.Out, "Wrote %s. Before it is loaded:\n\n  %s %s\n", file.Path, check, file.Path)
+	return nil
+}
+
+func runHAProxy(w *command.Workspace, name string) error {
+	file := written(w.Flags, haproxy.Signature)
 	if err := file.Check(); err != nil {
 		return err
 	}
@@ -77,7 +99,7 @@ func runHAProxy(w *command.Workspace, name, out string) error {
 	if err := w.LoadConfig(); err != nil {
 		return err
 	}
-	exposure, err := chooseExposure(w.Config, name)
+	exposure, err := chooseExposure(w.Config, "haproxy", name)
 	if err != nil {
 		return err
 	}
@@ -85,15 +107,7 @@ func runHAProxy(w *command.Workspace, name, out string) error {
 	if err != nil {
 		return err
 	}
-	if out == "" {
-		_, err := w.Streams.Out.Write(content)
-		return err
-	}
-	if err := file.Write(content, renameio.WithExistingPermissions()); err != nil {
-		return err
-	}
-	foreign.Fprintf(w.Streams.Out, "Wrote %s. Before HAProxy loads it:\n\n  haproxy -c -f %s\n", out, out)
-	return nil
+	return write(w, file, "haproxy -c -f", content)
 }
 
 // renderHAProxy lists the nodes of the cluster, and makes the file of HAProxy.
@@ -119,8 +133,8 @@ func renderHAProxy(ctx context.Context, w *command.Workspace, exposure configs.E
 	return content, nil
 }
 
-// chooseExposure finds the exposure with a name. Without a name there must be only one.
-func chooseExposure(config *configs.Config, name string) (configs.Exposure, error) {
+// chooseExposure finds the exposure with a name, for a subcommand. Without a name there must be only one.
+func chooseExposure(config *configs.Config, subcommand, name string) (configs.Exposure, error) {
 	var names []string
 	for _, x := range config.Exposures {
 		if x.Name == name {
@@ -134,7 +148,7 @@ func chooseExposure(config *configs.Config, name string) (configs.Exposure, erro
 	case name != "":
 		return configs.Exposure{}, failure.New(fmt.Sprintf("No exposure %q", name), fmt.Sprintf("%sThe configuration has: %s.", command.DidYouMean(name, names), strings.Join(names, ", ")))
 	case len(names) > 1:
-		return configs.Exposure{}, failure.New("Which exposure?", fmt.Sprintf("The configuration has several: %s. Name one:\n\n  kolla exposure haproxy %s", strings.Join(names, ", "), names[0]))
+		return configs.Exposure{}, failure.New("Which exposure?", fmt.Sprintf("The configuration has several: %s. Name one:\n\n  kolla exposure %s %s", strings.Join(names, ", "), subcommand, names[0]))
 	}
 	return config.Exposures[0], nil
 }

@@ -191,7 +191,7 @@ var database = part{
 		{"database: writer killed", func(t *testing.T, c *cloud) { c.killServers(t, "mariadb-server", "mariadbd", 0) }},
 		{"database: joiner killed in its copy", joinerIsKilled},
 		{"database: two of three killed", func(t *testing.T, c *cloud) { c.killServers(t, "mariadb-server", "mariadbd", 1, 2) }},
-		{"database: node of the writer ten minutes without power", nodeStaysOff},
+		{"database: node of the writer ten minutes without power", writerStaysOff},
 		{"database: all nodes without power", powerFails},
 		{"database: volume lost", volumeOfWriterIsLost},
 		{"database: split of one and two", networkSplits},
@@ -317,8 +317,8 @@ func joinerIsKilled(t *testing.T, c *cloud) {
 	})
 }
 
-// nodeStaysOff cuts the power of the writer's node for ten minutes. The services go on without it.
-func nodeStaysOff(t *testing.T, c *cloud) {
+// writerStaysOff cuts the power of the writer's node for ten minutes. The services go on without it.
+func writerStaysOff(t *testing.T, c *cloud) {
 	node := c.kubectl(t, "get", "pod", "mariadb-server-0", "-o", "jsonpath={.spec.nodeName}")
 	began := time.Now()
 	c.cluster.CutPower(t, node)

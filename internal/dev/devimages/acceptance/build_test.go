@@ -46,6 +46,7 @@ func TestAcceptance(t *testing.T) {
 		"haproxy":        func(c container) { c.succeeds("haproxy", "-v") },
 		"heat":           heat,
 		"horizon":        horizon,
+		"keepalived":     func(c container) { c.succeeds("keepalived", "-v") },
 		"keystone":       keystone,
 		"libvirt":        b.libvirt,
 		"mariadb-server": mariadb,

@@ -144,6 +144,7 @@ func Layers() []Layer {
 			},
 		},
 		{Name: "haproxy", Parent: "base", Packages: []string{"haproxy"}},
+		{Name: "keepalived", Parent: "base", Packages: []string{"keepalived"}},
 		{Name: "keystone", Parent: "openstack-base", Packages: []string{"python3-keystone"}},
 		{
 			Name:   "libvirt",
@@ -223,6 +224,7 @@ func Images() []Image {
 		openstack("heat-api-cfn", "heat", ""),
 		openstack("heat-engine", "heat", "heat"),
 		openstack("horizon", "horizon", ""),
+		service("keepalived", "keepalived", ""),
 		openstack("keystone", "keystone", ""),
 		service("kolla-toolbox", "openstack-base", "ansible"),
 		service("mariadb-server", "mariadb-server", "mysql"),
