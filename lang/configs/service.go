@@ -3,6 +3,7 @@ package configs
 import (
 	"cmp"
 	"path"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -71,6 +72,35 @@ func (s *Service) Passwords() []Password {
 		}
 	}
 	return out
+}
+
+// Listeners returns the workloads with a container that listens on a port.
+func (s *Service) Listeners(port string) []Workload {
+	var out []Workload
+	for _, w := range s.Workloads {
+		if slices.Contains(w.Pod.Ports, port) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// HTTPReadiness returns the readiness probe of the workload behind a port, or of one of its
+// sidecars, if the probe uses plain HTTP on the same port. Nil: there is none, and the protocol of
+// the port is unknown.
+func (s *Service) HTTPReadiness(port string) *Probe {
+	for _, w := range s.Listeners(port) {
+		probes := []*Probe{w.Ready}
+		for _, init := range w.Pod.Inits {
+			probes = append(probes, init.Ready)
+		}
+		for _, p := range probes {
+			if p != nil && p.HTTP != "" && !p.TLS && p.Port == port {
+				return p
+			}
+		}
+	}
+	return nil
 }
 
 // Port is a port of the service's Kubernetes Service.

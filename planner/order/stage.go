@@ -60,9 +60,9 @@ var stages = map[schema.GroupKind]int{
 	kinds.ClusterRoleBinding: stageUsed,
 	kinds.RoleBinding:        stageUsed,
 
-	kinds.Service:   stageUsed,
-	kinds.Endpoints: stageUsed,
-	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}: stageUsed,
+	kinds.Service:       stageUsed,
+	kinds.Endpoints:     stageUsed,
+	kinds.EndpointSlice: stageUsed,
 
 	kinds.Pod:                   stageWorkloads,
 	kinds.ReplicationController: stageWorkloads,

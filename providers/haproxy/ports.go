@@ -34,7 +34,7 @@ func (r *renderer) ports() []port {
 				r.add(hcl.DiagWarning, cmp.Or(p.Range, s.Range), "No way in for UDP",
 					fmt.Sprintf("HAProxy does not carry UDP, so that port %q of service %q is left out. Its node port is open all the same.", p.Name, s.Name))
 			case r.reachable(s, p):
-				out = append(out, port{s, p, readiness(s, p.Name)})
+				out = append(out, port{s, p, s.HTTPReadiness(p.Name)})
 			}
 		}
 	}
@@ -56,7 +56,7 @@ func (r *renderer) reachable(s *configs.Service, p configs.Port) bool {
 		at = s.Range
 	}
 	switch {
-	case len(listeners(s, p.Name)) == 0:
+	case len(s.Listeners(p.Name)) == 0:
 		r.error(at, fmt.Sprintf("Nothing listens on port %q of service %q", p.Name, s.Name),
 			"List it in `ports` of the workload that does, or do not expose it.")
 	case p.NodePort == 0:
@@ -67,32 +67,4 @@ func (r *renderer) reachable(s *configs.Service, p configs.Port) bool {
 		return true
 	}
 	return false
-}
-
-// listeners returns the workloads behind a port.
-func listeners(s *configs.Service, name string) []configs.Workload {
-	var out []configs.Workload
-	for _, w := range s.Workloads {
-		if slices.Contains(w.Pod.Ports, name) {
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
-// readiness returns the readiness probe of the workload behind a port, or of one of its
-// sidecars, if it uses plain HTTP on the same port.
-func readiness(s *configs.Service, name string) *configs.Probe {
-	for _, w := range listeners(s, name) {
-		probes := []*configs.Probe{w.Ready}
-		for _, init := range w.Pod.Inits {
-			probes = append(probes, init.Ready)
-		}
-		for _, p := range probes {
-			if p != nil && p.HTTP != "" && !p.TLS && p.Port == name {
-				return p
-			}
-		}
-	}
-	return nil
 }

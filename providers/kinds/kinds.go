@@ -40,6 +40,7 @@ var (
 	APIService               = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
 	CustomResourceDefinition = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
+	EndpointSlice       = schema.GroupKind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}
 	Ingress             = schema.GroupKind{Group: "networking.k8s.io", Kind: "Ingress"}
 	NetworkPolicy       = schema.GroupKind{Group: "networking.k8s.io", Kind: "NetworkPolicy"}
 	PodDisruptionBudget = schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}
@@ -93,6 +94,7 @@ var table = map[schema.GroupKind]row{
 
 	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}: {swept: "v2"},
 
+	EndpointSlice:       {atOnce: true},
 	Ingress:             {swept: "v1"},
 	NetworkPolicy:       {atOnce: true, swept: "v1"},
 	PodDisruptionBudget: {atOnce: true, swept: "v1"},
@@ -115,7 +117,6 @@ var table = map[schema.GroupKind]row{
 	{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy"}:        {clusterScoped: true, atOnce: true},
 	{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicyBinding"}: {clusterScoped: true, atOnce: true},
 	{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}:                 {clusterScoped: true},
-	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}:                                {atOnce: true},
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"}:                       {clusterScoped: true},
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"}:       {clusterScoped: true},
 	{Group: "networking.k8s.io", Kind: "IngressClass"}:                                {clusterScoped: true, atOnce: true},

@@ -119,6 +119,8 @@ func (t *typed) candidates(current string) []string {
 		return []string{"bash", "fish", "zsh"}
 	case "state list", "status", "logs":
 		return knownAddresses(t.state).offered(current, true)
+	case "discover":
+		return t.addresses().offered(current, true)
 	case "state show":
 		if !t.started {
 			return knownAddresses(t.state).offered(current, false)

@@ -9,8 +9,8 @@ import (
 )
 
 // TestRequestsOfAnUnchangedCloud checks in the API server's audit log the requests of a plan, an
-// apply and a status of an unchanged cloud: each LIST once, and at most seven other requests, which identify the
-// cluster and list policies and webhooks.
+// apply, a status and a discovery of an unchanged cloud: each LIST once, and at most seven other
+// requests, which identify the cluster and list policies and webhooks.
 func TestRequestsOfAnUnchangedCloud(t *testing.T) {
 	t.Setenv("KUBECONFIG", clustertest.Kubeconfig())
 	dir := t.TempDir()
@@ -21,7 +21,7 @@ func TestRequestsOfAnUnchangedCloud(t *testing.T) {
 	kolla(t, "apply", "-auto-approve")
 	defer kolla(t, "destroy", "-auto-approve", "-delete-data=*")
 	audit := clustertest.TailAudit(t)
-	for _, args := range [][]string{{"plan"}, {"apply", "-auto-approve"}, {"status"}} {
+	for _, args := range [][]string{{"plan"}, {"apply", "-auto-approve"}, {"status"}, {"discover", "-json"}} {
 		kolla(t, args...)
 		lists := map[string]int{}
 		var others []string

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +92,76 @@ for service, port in (("mariadb", 3306), ("rabbitmq", 5672), ("memcached", 11211
 	// made when a container starts. keystone depends on all services but itself.
 	if out := c.kubectl(t, "exec", "deployment/keystone-api", "--", "python3", "-c", script); out != "mariadb\nrabbitmq\nmemcached\nkeystone\n" {
 		t.Errorf("found only %q", out)
+	}
+	discoversWhatPodsHave(t, c)
+}
+
+// discoversWhatPodsHave checks that a pod has the variables of `kolla discover -env`, and no other
+// variables of Services, and that it resolves the DNS names.
+func discoversWhatPodsHave(t *testing.T, c *cloud) {
+	has := strings.Split(c.kubectl(t, "exec", "deployment/keystone-api", "--", "env"), "\n")
+	var told []string
+	for line := range strings.Lines(c.kolla(t, 0, "discover", "-env").out) {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "#") {
+			told = append(told, line)
+		}
+	}
+	for _, variable := range told {
+		if !slices.Contains(has, variable) {
+			t.Errorf("the pod has no %s", variable)
+		}
+	}
+	for _, variable := range has {
+		if strings.Contains(variable, "_SERVICE_HOST=") && !slices.Contains(told, variable) {
+			t.Errorf("kolla discover does not know %s", variable)
+		}
+	}
+	var found struct {
+		Services []struct {
+			Services []struct {
+				DNS       struct{ Short, Namespaced, Full string }
+				Addresses []string `json:"cluster_ips"`
+				Endpoints []struct {
+					DNS       string
+					Addresses []string
+				}
+			} `json:"kubernetes_services"`
+		}
+	}
+	out := c.kolla(t, 0, "discover", "-json").out
+	if err := json.Unmarshal([]byte(out), &found); err != nil {
+		t.Fatalf("read the JSON of kolla discover: %v\n%s", err, out)
+	}
+	want := map[string]string{}
+	for _, service := range found.Services {
+		for _, s := range service.Services {
+			for _, name := range []string{s.DNS.Short, s.DNS.Namespaced, s.DNS.Full} {
+				if len(s.Addresses) > 0 {
+					want[name] = s.Addresses[0]
+				}
+			}
+			for _, e := range s.Endpoints {
+				if e.DNS != "" {
+					want[e.DNS] = e.Addresses[0]
+				}
+			}
+		}
+	}
+	if want["keystone"] == "" || want["mariadb-server-0.mariadb-server.openstack.svc"] == "" {
+		t.Errorf("names are missing: %v", want)
+	}
+	names, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const resolves = `
+import json, socket, sys
+for name, address in json.loads(sys.argv[1]).items():
+    assert socket.gethostbyname(name) == address, (name, address, socket.gethostbyname(name))
+print("all")
+`
+	if out := c.kubectl(t, "exec", "deployment/keystone-api", "--", "python3", "-c", resolves, string(names)); out != "all\n" {
+		t.Errorf("the names do not lead to the addresses: %s", out)
 	}
 }
 

@@ -149,7 +149,7 @@ func byLabels(r configs.Role) bool { return len(r.Match) > 0 || slices.ContainsF
 // storage classes.
 func (b *builder) classes() []Rule {
 	var rules []Rule
-	var wanted, unnamed, addresses, inbound bool
+	var wanted, unnamed, services, addresses, inbound bool
 	var names []string
 	for i := range b.Objects {
 		u := b.Objects[i].Manifest
@@ -160,7 +160,7 @@ func (b *builder) classes() []Rule {
 			names = append(names, class)
 		case kinds.Service:
 			address, _, _ := unstructured.NestedString(u.Object, "spec", "clusterIP")
-			addresses = addresses || address != "" && address != "None"
+			services, addresses = true, addresses || address != "" && address != "None"
 		case kinds.Ingress:
 			inbound = true
 		}
@@ -178,6 +178,12 @@ func (b *builder) classes() []Rule {
 		rules = append(rules, Rule{
 			Why:    "Whether an Ingress that declares no class would get another one today.",
 			Groups: []string{"networking.k8s.io"}, Resources: []string{"ingressclasses"}, Verbs: []string{"list"},
+		})
+	}
+	if services {
+		rules = append(rules, Rule{
+			Why:    "kolla discover prints the variables that all pods have: those of the Service of the API server.",
+			Groups: []string{""}, Resources: []string{"services"}, Names: []string{"kubernetes"}, Verbs: []string{"get"},
 		})
 	}
 	if addresses {

@@ -15,6 +15,7 @@ import (
 var (
 	workloads   = []schema.GroupKind{kinds.Deployment, kinds.StatefulSet, kinds.DaemonSet, kinds.Job}
 	claims      = kinds.PersistentVolumeClaim.WithVersion("v1")
+	endpoints   = kinds.EndpointSlice.WithVersion("v1")
 	autoscalers = schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}
 )
 
@@ -40,6 +41,10 @@ func (b *builder) namespaced(namespace string) []Rule {
 	if listed.has(kinds.Deployment, kinds.StatefulSet) && listed[autoscalers] == nil {
 		rules = append(rules, b.over("Where others changed the number of replicas, a plan looks whether an autoscaler did.", []schema.GroupVersionKind{autoscalers}, "list")...)
 		listed.add(autoscalers, "")
+	}
+	if declared.has(kinds.Service) && listed[endpoints] == nil {
+		rules = append(rules, b.over("kolla discover shows which pods are behind a Service.", []schema.GroupVersionKind{endpoints}, "list")...)
+		listed.add(endpoints, "")
 	}
 	switch {
 	case listed.has(workloads...):

@@ -157,9 +157,9 @@ func TestOf(t *testing.T) {
 				`{apiVersion: v1, kind: Service, metadata: {name: s, namespace: other}, spec: {clusterIP: 10.0.0.9}}`,
 				`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c, namespace: other}, spec: {storageClassName: fast}}`,
 			},
-			full: ": storage.k8s.io/storageclasses[fast]: get\n: /services: list\n" +
-				"other: /persistentvolumeclaims,services: get,list,watch,create,patch,delete\nother: /events: list,watch\nother: /pods: list\nother: apps/statefulsets: list\n",
-			plan: ": /services: list\nother: /persistentvolumeclaims,services: get,list\nother: apps/statefulsets: list\n",
+			full: ": storage.k8s.io/storageclasses[fast]: get\n: /services[kubernetes]: get\n: /services: list\n" +
+				"other: /persistentvolumeclaims,services: get,list,watch,create,patch,delete\nother: discovery.k8s.io/endpointslices: list\nother: /events: list,watch\nother: /pods: list\nother: apps/statefulsets: list\n",
+			plan: ": /services[kubernetes]: get\n: /services: list\nother: /persistentvolumeclaims,services: get,list\nother: discovery.k8s.io/endpointslices: list\nother: apps/statefulsets: list\n",
 		},
 		"pods that are asked and replaced": {
 			objects: []string{`{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: d, namespace: other, annotations: {kolla.openstack.org/carries: "{}"}}, spec: {updateStrategy: {type: OnDelete}}}`},

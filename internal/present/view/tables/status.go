@@ -1,13 +1,11 @@
 package tables
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"kolla.openstack.org/kolla/internal/base/foreign"
 	"kolla.openstack.org/kolla/internal/base/words"
@@ -25,15 +23,8 @@ func Status(out io.Writer, look *status.Look) error {
 		foreign.Fprintf(out, ", in namespace %s", look.Namespace)
 	}
 	foreign.Fprintf(out, " of the cluster at %s.\n\n", look.Server)
-	// The notes below a row must not widen the columns, so they follow when the table is complete.
-	var table bytes.Buffer
-	var notes [][]string
-	columns := tabwriter.NewWriter(&table, 0, 8, 2, ' ', 0)
-	row := func(below []string, cells ...string) {
-		foreign.Fprintf(columns, "%s\t%s\t%s\t%s\n", cells[0], cells[1], cells[2], cells[3])
-		notes = append(notes, below)
-	}
-	row(nil, "SERVICE", "PODS READY", "RESTARTS", "VERSIONS")
+	table := newNoted()
+	table.row(nil, "SERVICE", "PODS READY", "RESTARTS", "VERSIONS")
 	for _, s := range look.Services {
 		verdict := "ready"
 		if !s.Ready() {
@@ -43,19 +34,13 @@ func Status(out io.Writer, look *status.Look) error {
 		for _, address := range s.Public {
 			public = append(public, "public address: "+address)
 		}
-		row(public, s.Address, verdict, "", "")
+		table.row(public, s.Address, verdict, "", "")
 		for _, w := range s.Workloads {
-			row(reasons(w), "  "+w.Address.Kind+" "+w.Address.Name, w.Count(), fmt.Sprint(w.Restarts), w.Versions())
+			table.row(reasons(w), "  "+w.Address.Kind+" "+w.Address.Name, w.Count(), fmt.Sprint(w.Restarts), w.Versions())
 		}
 	}
-	if err := columns.Flush(); err != nil {
+	if err := table.write(out); err != nil {
 		return err
-	}
-	for i, line := range slices.Collect(strings.Lines(table.String())) {
-		fmt.Fprintln(out, strings.TrimRight(line, " \n"))
-		for _, note := range notes[i] {
-			foreign.Fprintf(out, "    %s\n", note)
-		}
 	}
 	fmt.Fprintf(out, "\n%s\n", look.Summary())
 	return nil

@@ -1,0 +1,36 @@
+package discovery
+
+import (
+	"strings"
+	"time"
+)
+
+// Check is what happened when a public URL was opened.
+type Check struct {
+	Address   string // of the block, "service.keystone"
+	URL       string
+	Skipped   bool          // it does not speak HTTP, and was not opened
+	Connected time.Duration // until the TCP connection was open; 0: it was not
+	Answered  time.Duration // from the beginning until the HTTP answer; 0: there was none
+	Status    int           // of the HTTP answer; 0: there was none
+	Problem   string        // empty: it answers
+}
+
+// WithoutTemplates cuts a URL of Keystone's catalogue before the part that depends on the client:
+// "http://cloud.example.org:8776/v3/%(project_id)s".
+func WithoutTemplates(url string) string {
+	for _, template := range []string{"%(", "$("} {
+		url, _, _ = strings.Cut(url, template)
+	}
+	return url
+}
+
+// Failed counts the public URLs that do not answer.
+func (d *Directory) Failed() (failed int) {
+	for _, c := range d.Checks {
+		if c.Problem != "" {
+			failed++
+		}
+	}
+	return failed
+}

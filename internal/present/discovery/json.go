@@ -1,0 +1,147 @@
+package discovery
+
+import (
+	"io"
+	"time"
+
+	"kolla.openstack.org/kolla/internal/base/foreign"
+	"kolla.openstack.org/kolla/lang/addrs"
+)
+
+// jsonFormat is the version of the JSON. A new minor version only adds keys.
+const jsonFormat = "1.0"
+
+type (
+	directoryJSON struct {
+		Format      string      `json:"format_version"`
+		Cloud       string      `json:"cloud"`
+		Namespace   string      `json:"namespace"`
+		Server      string      `json:"server"`
+		Complete    bool        `json:"complete"` // the cluster has all Services
+		Services    []blockJSON `json:"services"`
+		Environment []Variable  `json:"environment"`
+		Checks      []checkJSON `json:"checks,omitempty"`
+	}
+	blockJSON struct {
+		Address  string         `json:"address"`
+		Name     string         `json:"name,omitempty"`
+		External bool           `json:"external"`
+		Services []serviceJSON  `json:"kubernetes_services"`
+		Alone    []workloadJSON `json:"workloads_without_service"`
+		URLs     []urlJSON      `json:"urls"`
+	}
+	serviceJSON struct {
+		Address   string         `json:"address"`
+		Namespace string         `json:"namespace"`
+		Name      string         `json:"name"`
+		Found     bool           `json:"in_cluster"`
+		DNS       dnsJSON        `json:"dns"`
+		Workloads []workloadJSON `json:"workloads"`
+		*liveJSON                // nil: it is not in the cluster
+	}
+	dnsJSON struct {
+		Short      string `json:"short"`
+		Namespaced string `json:"namespaced"`
+		Full       string `json:"full"`
+	}
+	workloadJSON struct {
+		Address string `json:"address"`
+		Kind    string `json:"kind"`
+		Name    string `json:"name"`
+	}
+	liveJSON struct {
+		Type       string         `json:"type"`
+		ClusterIPs []string       `json:"cluster_ips"`
+		Headless   bool           `json:"headless"`
+		Alias      string         `json:"alias_of,omitempty"`
+		External   []string       `json:"external_addresses"`
+		Ports      []portJSON     `json:"ports"`
+		Ready      int            `json:"ready_endpoints"`
+		Endpoints  []endpointJSON `json:"endpoints"`
+	}
+	portJSON struct {
+		Name     string `json:"name,omitempty"`
+		Port     int    `json:"port"`
+		Protocol string `json:"protocol"`
+		Target   string `json:"target_port"`
+		NodePort int    `json:"node_port,omitempty"`
+	}
+	endpointJSON struct {
+		Pod       string   `json:"pod,omitempty"`
+		Node      string   `json:"node,omitempty"`
+		Addresses []string `json:"addresses"`
+		DNS       string   `json:"dns,omitempty"`
+		Ready     bool     `json:"ready"`
+		Published bool     `json:"published"`
+	}
+	checkJSON struct {
+		Address   string  `json:"address"`
+		URL       string  `json:"url"`
+		Skipped   bool    `json:"skipped,omitempty"`
+		Connected float64 `json:"connected_ms,omitempty"`
+		Answered  float64 `json:"answered_ms,omitempty"`
+		Status    int     `json:"http_status,omitempty"`
+		Problem   string  `json:"problem,omitempty"`
+	}
+	urlJSON struct {
+		Port     string `json:"port"`
+		Endpoint string `json:"endpoint,omitempty"`
+		Internal string `json:"internal"`
+		Public   string `json:"public,omitempty"`
+	}
+)
+
+// JSON writes the directory as JSON, with the environment variables.
+func (d *Directory) JSON(out io.Writer, environment []Variable) error {
+	_, missing := d.Services()
+	doc := directoryJSON{
+		Format: jsonFormat, Cloud: d.Name, Namespace: d.Namespace, Server: d.Server, Complete: missing == 0,
+		Services: []blockJSON{}, Environment: append([]Variable{}, environment...),
+	}
+	for _, b := range d.Blocks {
+		block := blockJSON{Address: b.Address, Name: b.Name, External: b.External, Services: []serviceJSON{}, Alone: workloadsJSON(b.Alone), URLs: []urlJSON{}}
+		for _, s := range b.Services {
+			block.Services = append(block.Services, serviceJSON{
+				Address: s.Address.String(), Namespace: s.Namespace, Name: s.Address.Name, Found: s.Live != nil,
+				DNS: dnsJSON{s.Short(), s.Namespaced(), s.Full()}, Workloads: workloadsJSON(s.Workloads), liveJSON: s.Live.json(),
+			})
+		}
+		for _, u := range b.URLs {
+			block.URLs = append(block.URLs, urlJSON(u))
+		}
+		doc.Services = append(doc.Services, block)
+	}
+	for _, c := range d.Checks {
+		doc.Checks = append(doc.Checks, checkJSON{c.Address, c.URL, c.Skipped, milliseconds(c.Connected), milliseconds(c.Answered), c.Status, c.Problem})
+	}
+	return foreign.JSON(out, doc, "  ")
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func workloadsJSON(workloads []addrs.Object) []workloadJSON {
+	out := make([]workloadJSON, 0, len(workloads))
+	for _, w := range workloads {
+		out = append(out, workloadJSON{w.String(), w.Kind, w.Name})
+	}
+	return out
+}
+
+// json returns the part of a Service that only the cluster knows; nil for nil.
+func (l *Live) json() *liveJSON {
+	if l == nil {
+		return nil
+	}
+	ready, _ := l.Ready()
+	out := &liveJSON{
+		Type: l.Type, ClusterIPs: append([]string{}, l.ClusterIPs...), Headless: l.Headless, Alias: l.Alias, External: append([]string{}, l.External...),
+		Ports: []portJSON{}, Ready: ready, Endpoints: []endpointJSON{},
+	}
+	for _, p := range l.Ports {
+		out.Ports = append(out.Ports, portJSON{p.Name, p.Number, p.Protocol, p.Target, p.NodePort})
+	}
+	for _, e := range l.Endpoints {
+		out.Endpoints = append(out.Endpoints, endpointJSON{e.Pod, e.Node, append([]string{}, e.Addresses...), e.Name, e.Ready, e.Published})
+	}
+	return out
+}
