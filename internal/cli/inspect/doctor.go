@@ -18,6 +18,7 @@ import (
 	"kolla.openstack.org/kolla/internal/run/rights"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/state"
 )
@@ -114,41 +115,53 @@ func factsForDoctor(ctx context.Context, w *command.Workspace) (*doctor.Facts, e
 	if err := w.CheckState(st); err != nil {
 		return nil, err
 	}
-	objects, mistakes, err := objectsForDoctor(ctx, w, st)
-	if err != nil {
+	facts := &doctor.Facts{Config: w.Config, Cluster: w.Cluster.Identity(), Now: time.Now(), Live: w.Cluster.Snapshot()}
+	if err := renderForDoctor(ctx, w, st, facts); err != nil {
 		return nil, err
 	}
 	names := rights.NewNames(ctx, w.Cluster.Client)
-	names.Define(objects)
-	return &doctor.Facts{
-		Config: w.Config, Objects: objects, Mistakes: mistakes,
-		Roles: rights.Of(rightsInput(w, names, objects, st)), Resource: names.Resource,
-		Cluster: w.Cluster.Identity(), Now: time.Now(), Live: w.Cluster.Snapshot(),
-	}, nil
+	names.Define(facts.Objects)
+	facts.Resource, facts.Roles = names.Resource, rights.Of(rightsInput(w, names, facts.Objects, st))
+	return facts, nil
 }
 
-// objectsForDoctor makes the objects of the configuration as a plan does. Without the right to read
-// Secrets or nodes it makes them without a cluster. mistakes are the errors that only the cluster
-// shows.
-func objectsForDoctor(ctx context.Context, w *command.Workspace, st *state.State) (objects []providers.Object, mistakes hcl.Diagnostics, err error) {
-	objects, diags := openstack.Render(w.Config, openstack.Offline())
-	if diags.HasErrors() {
+// renderForDoctor makes the objects of the configuration as a plan does. If the user may not read the
+// Secrets, it makes them with the nodes only.
+func renderForDoctor(ctx context.Context, w *command.Workspace, st *state.State, facts *doctor.Facts) error {
+	if _, diags := openstack.Render(w.Config, openstack.Offline()); diags.HasErrors() {
 		w.Printer.Diagnostics(diags, w.Config.Files)
-		return nil, nil, command.ExitCode(command.ExitError)
+		return command.ExitCode(command.ExitError)
 	}
 	quiet := &silent{}
 	e := w.Engine()
 	e.Reporter = quiet
-	live, err := e.Render(ctx, w.Config, st, engine.RenderOptions{})
-	var denied *providers.UnreadableError
-	var unread *providers.PermissionError
+	var err error
+	facts.Objects, err = e.Render(ctx, w.Config, st, engine.RenderOptions{})
+	facts.Mistakes = quiet.diags
+	var denied *providers.PermissionError
+	var unread *providers.UnreadableError
 	switch {
-	case errors.As(err, &denied) || errors.As(err, &unread):
-		return objects, nil, nil
-	case err != nil && !errors.Is(err, engine.ErrReported):
-		return nil, nil, err
+	case errors.As(err, &denied):
+		facts.Unrendered = denied
+	case errors.As(err, &unread):
+		facts.Unrendered = unread
+	case errors.Is(err, engine.ErrReported):
+		return nil // the mistakes are findings
+	default:
+		return err
 	}
-	return live, quiet.diags, nil
+	known := openstack.Offline()
+	scope := providers.Scope{GVK: kinds.Node.WithVersion("v1")}
+	if err := facts.Live.Try(ctx, scope); err != nil {
+		return err
+	}
+	if facts.Live.Unread(scope) == nil {
+		for _, u := range facts.Live.All(scope.GVK) {
+			known.Nodes = append(known.Nodes, openstack.Node{Name: u.GetName(), Labels: u.GetLabels()})
+		}
+	}
+	facts.Objects, facts.Mistakes = openstack.Render(w.Config, known)
+	return nil
 }
 
 // silent keeps diagnostics to itself.

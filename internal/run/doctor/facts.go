@@ -25,6 +25,9 @@ type Facts struct {
 	Objects []providers.Object // of the configuration
 	// Mistakes are the errors in the configuration that only the cluster shows.
 	Mistakes hcl.Diagnostics
+	// Unrendered says why the objects were made without the Secrets of the cluster; nil: they were
+	// made as a plan makes them.
+	Unrendered error
 	// Roles have the rights that plan and apply need.
 	Roles []rights.Role
 	// Resource returns the API's name for a kind, such as "configmaps".

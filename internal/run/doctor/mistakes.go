@@ -20,5 +20,5 @@ func findMistakes(f *Facts) ([]Finding, error) {
 			Reason: "kolla plan stops with this error.", Next: d.Detail,
 		})
 	}
-	return out, nil
+	return out, f.Unrendered
 }

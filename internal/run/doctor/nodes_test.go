@@ -233,8 +233,8 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestBuilds checks that builds of an image are told apart.
-func TestBuilds(t *testing.T) {
+// TestBuildsOnNodes checks that builds of an image are told apart.
+func TestBuildsOnNodes(t *testing.T) {
 	with := func(name, digest string) string {
 		return node(name, "", "", fmt.Sprintf(`images: [{names: ["i:1", "i@sha256:%s"]}]`, strings.Repeat(digest, 64)))
 	}

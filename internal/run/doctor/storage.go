@@ -11,10 +11,7 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-var (
-	classKind = kinds.StorageClass.WithVersion("v1")
-	claimKind = kinds.PersistentVolumeClaim.WithVersion("v1")
-)
+var classKind = kinds.StorageClass.WithVersion("v1")
 
 // defaultClasses are the annotations of a default storage class, the present and the former one.
 var defaultClasses = []string{"storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"}
