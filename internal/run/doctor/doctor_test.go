@@ -161,8 +161,12 @@ func TestUnmade(t *testing.T) {
 func unread(err error) map[providers.Scope]error {
 	out := map[providers.Scope]error{}
 	for _, kind := range []schema.GroupVersionKind{
-		{Version: "v1", Kind: "Node"}, {Version: "v1", Kind: "Pod"}, {Version: "v1", Kind: "Service"}, {Version: "v1", Kind: "Namespace"},
-		{Group: "storage.k8s.io", Version: "v1", Kind: "StorageClass"}, {Group: "batch", Version: "v1", Kind: "CronJob"},
+		{Version: "v1", Kind: "Node"},
+		{Version: "v1", Kind: "Pod"},
+		{Version: "v1", Kind: "Service"},
+		{Version: "v1", Kind: "Namespace"},
+		{Group: "storage.k8s.io", Version: "v1", Kind: "StorageClass"},
+		{Group: "batch", Version: "v1", Kind: "CronJob"},
 		{Group: "networking.k8s.io", Version: "v1", Kind: "ServiceCIDR"},
 		{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "ValidatingWebhookConfiguration"},
 		{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "MutatingWebhookConfiguration"},
