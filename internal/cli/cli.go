@@ -140,7 +140,7 @@ func newApp(s command.Streams) *cli.App {
 		Commands: []*cli.Command{
 			initCommand(s), inspect.Validate(s), inspect.Diff(s), inspect.Drift(s), change.Plan(s), change.Apply(s), change.Rollout(s), change.Destroy(s), change.Backup(s), change.Restore(s),
 			inspect.Status(s), inspect.Logs(s), inspect.Discover(s), fmtCommand(s), inspect.Render(s), inspect.Config(s), inspect.Graph(s), inspect.Console(s), inspect.Output(s), inspect.OpenRC(s),
-			inspect.Show(s), inspect.Images(s), statecmd.State(s), statecmd.ForceUnlock(s), inspect.RBAC(s),
+			inspect.Show(s), inspect.Images(s), statecmd.State(s), statecmd.ForceUnlock(s), inspect.RBAC(s), inspect.Doctor(s),
 			inspect.Catalogue(s), inspect.Exposure(s), completionCommand(s), versionCommand(s),
 		},
 	}

@@ -56,7 +56,7 @@ func (c *Client) Server() string { return c.access.Connection.Server() }
 func (c *Client) Context() string { return c.access.Connection.Context() }
 
 // Requests returns how many requests were sent so far, by verb: "get", "list", "watch",
-// "patch", "patch (dry-run)", "create", "update", "delete", "exec" and "discovery".
+// "patch", "patch (dry-run)", "create", "update", "delete", "exec", "review" and "discovery".
 func (c *Client) Requests() map[string]int { return c.access.Connection.Requests() }
 
 // Identity asks which cluster this is. It fails within ten seconds if the server does not
@@ -87,6 +87,11 @@ func (c *Client) Get(ctx context.Context, ref providers.Ref) (*unstructured.Unst
 		return nil, err
 	}
 	return target.Get(connect.About(ctx, ref), ref.Name, metav1.GetOptions{})
+}
+
+// Allowed reports whether the user may send a request. It asks the server, and stores nothing there.
+func (c *Client) Allowed(ctx context.Context, access providers.Access) (bool, error) {
+	return c.access.Connection.Allowed(ctx, access)
 }
 
 // Contents lists the objects in a namespace that are deleted together with it, with one LIST

@@ -19,7 +19,7 @@ import (
 // Exit codes, the first two as in Terraform.
 const (
 	ExitError     = 1
-	ExitChanges   = 2 // plan -detailed-exitcode: there is something to do; drift: there is drift
+	ExitChanges   = 2 // plan -detailed-exitcode: there is something to do; drift: there is drift; doctor: something is found
 	ExitUnchecked = 3 // fmt -check: a file is not in canonical form
 )
 

@@ -12,6 +12,7 @@ import (
 	"kolla.openstack.org/kolla/internal/present/view"
 	"kolla.openstack.org/kolla/internal/run/engine"
 	"kolla.openstack.org/kolla/internal/run/rights"
+	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/state"
 )
@@ -76,15 +77,21 @@ func runRBAC(w *command.Workspace) error {
 		return command.ExitCode(command.ExitError)
 	}
 	names.Define(objects)
-	in := rights.Input{
-		Cloud: w.Config.Cloud.Name, Namespace: w.Config.Cloud.Namespace, Objects: objects, Known: st.Objects,
-		Roles: w.Config.Roles, Reads: names.Reads(engine.SecretSources(w.Config), objects, w.Config.Data), Resource: names.Resource, ReadOnly: w.Flags.Bool("read-only"),
-		State: w.StateNamespace(),
-	}
+	in := rightsInput(w, names, objects, st)
+	in.ReadOnly = w.Flags.Bool("read-only")
 	roles := rights.Of(in)
 	warnGuessed(w.Printer, names)
 	_, err = io.WriteString(w.Streams.Out, rights.Preface(in, roles)+rights.YAML(roles, subjects))
 	return err
+}
+
+// rightsInput returns what determines the rights for objects of the configuration and a state.
+func rightsInput(w *command.Workspace, names *rights.Names, objects []providers.Object, st *state.State) rights.Input {
+	return rights.Input{
+		Cloud: w.Config.Cloud.Name, Namespace: w.Config.Cloud.Namespace, Objects: objects, Known: st.Objects,
+		Roles: w.Config.Roles, Reads: names.Reads(engine.SecretSources(w.Config), objects, w.Config.Data), Resource: names.Resource,
+		State: w.StateNamespace(),
+	}
 }
 
 // knownState reads the state. A state in a cluster that does not answer, or that the user may

@@ -16,6 +16,7 @@ import (
 	"kolla.openstack.org/kolla/planner/internal/outcome"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/scheduling"
 )
 
 // maxNodes limits the nodes that a warning lists.
@@ -114,6 +115,6 @@ func barsOf(node *unstructured.Unstructured, manager string) []bar {
 
 // passes reports whether the pods of a workload may start nevertheless.
 func (b bar) passes(workload *unstructured.Unstructured) bool {
-	pod, ok := podOf(workload)
-	return ok && tolerates(pod, &b.taint)
+	pod, ok := scheduling.PodOf(workload)
+	return ok && scheduling.Tolerates(pod, &b.taint)
 }

@@ -158,7 +158,7 @@ func (c *Connection) Server() string { return c.server }
 func (c *Connection) Context() string { return c.context }
 
 // Requests returns how many requests were sent so far, by verb: "get", "list", "watch",
-// "patch", "patch (dry-run)", "create", "update", "delete", "exec" and "discovery".
+// "patch", "patch (dry-run)", "create", "update", "delete", "exec", "review" and "discovery".
 func (c *Connection) Requests() map[string]int { return c.traffic.requests() }
 
 // Identity asks which cluster this is. It fails within ten seconds if the server does not

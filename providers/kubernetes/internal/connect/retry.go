@@ -64,6 +64,7 @@ const (
 	VerbUpdate    = "update"
 	VerbDelete    = "delete"
 	verbExec      = "exec"
+	verbReview    = "review"
 	VerbDiscovery = "discovery"
 )
 

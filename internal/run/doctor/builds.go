@@ -1,0 +1,40 @@
+package doctor
+
+import (
+	"fmt"
+	"strings"
+
+	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/run/engine"
+	"kolla.openstack.org/kolla/providers/openstack"
+)
+
+// findBuilds reports images of which nodes have several builds under one name.
+func findBuilds(f *Facts) ([]Finding, error) {
+	live, err := f.list(nodeKind, "")
+	if err != nil {
+		return nil, err
+	}
+	var nodes []openstack.Node
+	for _, u := range live {
+		images := engine.ImagesOn(u)
+		nodes = append(nodes, openstack.Node{Name: u.GetName(), Images: func() map[string][]string { return images }})
+	}
+	var out []Finding
+	for _, image := range openstack.Images(f.Objects) {
+		builds := image.Builds(nodes)
+		if len(builds) < 2 {
+			continue
+		}
+		var lines []string
+		for _, build := range builds {
+			lines = append(lines, fmt.Sprintf("%s on %s", build.Digest, words.Few(build.Nodes, 5)))
+		}
+		out = append(out, Finding{
+			Severity: Warning, Subject: image.Reference, Problem: fmt.Sprintf("nodes have %d builds of this image", len(builds)),
+			Reason: "Pods run the build that their node has, and different versions of a program may fail together:\n" + strings.Join(lines, "\n"),
+			Next:   "kolla images -lock writes the digests of the present builds into kolla.images.json. The next apply restarts the pods with them.",
+		})
+	}
+	return out, nil
+}

@@ -1,0 +1,263 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	resources "k8s.io/component-helpers/resource"
+
+	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/scheduling"
+)
+
+// measured are the resources that the check of the capacity compares.
+var measured = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods}
+
+func readPods(*Facts) []providers.Scope {
+	return []providers.Scope{{GVK: nodeKind}, {GVK: podKind}}
+}
+
+// room is a node with what pods of others leave of it.
+type room struct {
+	node corev1.Node
+	free corev1.ResourceList
+}
+
+// findCapacity places the pods of all workloads on the nodes, the largest ones first, as a scheduler
+// might do in an empty cloud. Pods of the cloud that run already count as not there.
+func findCapacity(f *Facts) ([]Finding, error) {
+	rooms, err := f.rooms()
+	if err != nil {
+		return nil, err
+	}
+	groups := f.groups()
+	var out []Finding
+	homeless := map[string][]*workload{} // by group
+	before := make([]corev1.ResourceList, len(rooms))
+	for i := range rooms {
+		before[i] = rooms[i].free.DeepCopy()
+	}
+	var waiting []*workload
+	for i := range groups {
+		for j := range groups[i].workloads {
+			if w := &groups[i].workloads[j]; w.runs {
+				waiting = append(waiting, w)
+			}
+		}
+	}
+	slices.SortStableFunc(waiting, func(a, b *workload) int {
+		if a.daemon != b.daemon { // these cannot choose
+			return map[bool]int{true: -1, false: 1}[a.daemon]
+		}
+		x, y := requests(a.pod), requests(b.pod)
+		return cmp.Or(y.Memory().Cmp(*x.Memory()), y.Cpu().Cmp(*x.Cpu()))
+	})
+	for _, w := range waiting {
+		if !place(w, rooms) {
+			name := f.roleOf(w.pod.NodeSelector)
+			homeless[name] = append(homeless[name], w)
+		}
+	}
+	for _, g := range groups {
+		if len(homeless[g.name]) > 0 {
+			out = append(out, lack(g, homeless[g.name], rooms, before))
+		}
+	}
+	return out, nil
+}
+
+// rooms returns the nodes, with what is free there without the pods of the configuration.
+func (f *Facts) rooms() ([]room, error) {
+	nodes, err := f.nodes()
+	if err != nil {
+		return nil, err
+	}
+	pods, err := f.list(podKind, "")
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]int{}
+	rooms := make([]room, len(nodes))
+	for i := range nodes {
+		rooms[i] = room{nodes[i], nodes[i].Status.Allocatable.DeepCopy()}
+		at[nodes[i].Name] = i
+	}
+	ours := f.ours()
+	for _, u := range pods {
+		var pod corev1.Pod
+		if !decode(u, &pod) || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || ours(&pod) {
+			continue
+		}
+		if i, ok := at[pod.Spec.NodeName]; ok {
+			take(rooms[i].free, requests(&pod.Spec))
+		}
+	}
+	return rooms, nil
+}
+
+// ours returns a function that reports whether a pod belongs to a workload of the configuration.
+func (f *Facts) ours() func(*corev1.Pod) bool {
+	type selected struct {
+		namespace string
+		selector  labels.Selector
+	}
+	var all []selected
+	for _, w := range f.workloads() {
+		text, found, _ := unstructured.NestedStringMap(w.object.Manifest.Object, "spec", "selector", "matchLabels")
+		if found && len(text) > 0 {
+			all = append(all, selected{w.object.Ref().Namespace, labels.SelectorFromSet(text)})
+		}
+	}
+	return func(pod *corev1.Pod) bool {
+		return slices.ContainsFunc(all, func(s selected) bool {
+			return s.namespace == pod.Namespace && s.selector.Matches(labels.Set(pod.Labels))
+		})
+	}
+}
+
+// requests returns the requests of a pod, which is one of the pods of a node.
+func requests(pod *corev1.PodSpec) corev1.ResourceList {
+	list := resources.PodRequests(&corev1.Pod{Spec: *pod}, resources.PodResourcesOptions{})
+	list[corev1.ResourcePods] = *resource.NewQuantity(1, resource.DecimalSI)
+	return list
+}
+
+func take(free, requested corev1.ResourceList) {
+	for _, name := range measured {
+		left := free[name]
+		left.Sub(requested[name])
+		free[name] = left
+	}
+}
+
+// fits reports whether the requests fit into what is free.
+func fits(requested, free corev1.ResourceList) bool {
+	return !slices.ContainsFunc(measured, func(name corev1.ResourceName) bool {
+		wanted, left := requested[name], free[name]
+		return !wanted.IsZero() && wanted.Cmp(left) > 0
+	})
+}
+
+// place takes the room of all pods of a workload. It reports whether all of them found one. Nodes
+// that do not take the pod for another reason are none of its business.
+func place(w *workload, rooms []room) bool {
+	requested := requests(w.pod)
+	var open []int
+	for i := range rooms {
+		if scheduling.Chooses(w.pod, &rooms[i].node) && len(scheduling.Barring(w.pod, &rooms[i].node)) == 0 {
+			open = append(open, i)
+		}
+	}
+	if len(open) == 0 {
+		return true // the check of the roles says so
+	}
+	if w.daemon {
+		complete := true
+		for _, i := range open {
+			if fits(requested, rooms[i].free) {
+				take(rooms[i].free, requested)
+			} else {
+				complete = false
+			}
+		}
+		return complete
+	}
+	for range w.replicas {
+		best := -1
+		for _, i := range open {
+			if fits(requested, rooms[i].free) && (best < 0 || rooms[i].free.Memory().Cmp(*rooms[best].free.Memory()) > 0) {
+				best = i
+			}
+		}
+		if best < 0 {
+			return false
+		}
+		take(rooms[best].free, requested)
+	}
+	return true
+}
+
+// lack says what the nodes of a role lack for its pods.
+func lack(g group, homeless []*workload, rooms []room, before []corev1.ResourceList) Finding {
+	wanted, free := corev1.ResourceList{}, corev1.ResourceList{}
+	count := 0
+	for i := range rooms {
+		chosen := func(w workload) bool {
+			return w.runs && scheduling.Chooses(w.pod, &rooms[i].node) && len(scheduling.Barring(w.pod, &rooms[i].node)) == 0
+		}
+		if slices.ContainsFunc(g.workloads, chosen) {
+			count++
+			add(free, before[i], 1)
+		}
+	}
+	for _, w := range g.workloads {
+		switch {
+		case w.daemon:
+			add(wanted, requests(w.pod), count)
+		case w.runs:
+			add(wanted, requests(w.pod), w.replicas)
+		}
+	}
+	var lines, names []string
+	severity := Warning
+	for _, name := range measured {
+		asked, left := wanted[name], free[name]
+		mark := ""
+		if asked.Cmp(left) > 0 {
+			severity, mark = Error, ", too little"
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s requested, %s free%s", name, shown(name, asked), shown(name, left), mark))
+	}
+	for _, w := range homeless {
+		names = append(names, w.address())
+		if largest(w, rooms, before) {
+			severity = Error
+		}
+	}
+	return Finding{
+		Severity: severity, Subject: g.name,
+		Problem: fmt.Sprintf("%s %s not enough room for the pods", words.Count(count, "node"), words.Plural(count, "has", "have")),
+		Reason: fmt.Sprintf("Pods of %s may wait for a node. Other pods of the cluster are counted, and so are pods of other roles on the same nodes. Of this role:\n%s",
+			words.Few(names, 4), strings.Join(lines, "\n")),
+		Next: "Add nodes to the role, lower the requests in `resources` of the workloads, or move other pods away. kubectl describe node shows what is requested on a node.",
+	}
+}
+
+// largest reports whether a pod of a workload fits on none of its nodes, even without all others.
+func largest(w *workload, rooms []room, before []corev1.ResourceList) bool {
+	for i := range rooms {
+		if scheduling.Chooses(w.pod, &rooms[i].node) && len(scheduling.Barring(w.pod, &rooms[i].node)) == 0 && fits(requests(w.pod), before[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func add(sum, list corev1.ResourceList, times int) {
+	for _, name := range measured {
+		total := sum[name]
+		for range times {
+			total.Add(list[name])
+		}
+		sum[name] = total
+	}
+}
+
+// shown formats a quantity. Amounts of memory have the largest unit in which they are at least 1.
+func shown(name corev1.ResourceName, q resource.Quantity) string {
+	if name != corev1.ResourceMemory {
+		return q.String()
+	}
+	const gib, mib = 1 << 30, 1 << 20
+	if abs := max(q.Value(), -q.Value()); abs >= gib {
+		return fmt.Sprintf("%.1f GiB", float64(q.Value())/gib)
+	}
+	return fmt.Sprintf("%d MiB", q.Value()/mib)
+}

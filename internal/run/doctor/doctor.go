@@ -1,0 +1,182 @@
+// Package doctor finds faults of a cluster that keep a cloud from working, before the cloud is
+// deployed and after. It starts no pods and writes nothing.
+//
+// [Read] reads from the cluster everything that the chosen checks need, once for all of them.
+// [Examine] then runs the checks. A [Check] is a pure function of the [Facts].
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kolla.openstack.org/kolla/internal/base/failure"
+	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// Severity says whether a finding keeps the cloud from working.
+type Severity string
+
+// The severities. An Error keeps a part of the cloud from working; a Warning may do so.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+)
+
+// Finding is a fault that a check found.
+type Finding struct {
+	Severity Severity
+	Subject  string // object or block with the fault: "role.control", "Node ctl-1"
+	Problem  string // the fault, without a full stop
+	Reason   string // effect of the fault on the cloud, in sentences
+	Next     string // next step, in sentences
+}
+
+// Check is one check of the cluster.
+type Check struct {
+	Name        string // "storage-class"
+	Description string // a phrase of what it finds
+	// reads returns the lists that the check needs. Read calls it again after these lists were
+	// read, because they may show that further ones are needed. Nil: it needs none.
+	reads func(*Facts) []providers.Scope
+	// find returns the findings. The error says which part of the check could not be made.
+	find func(*Facts) ([]Finding, error)
+}
+
+// Checks returns all checks, in the order of their results.
+func Checks() []Check {
+	return []Check{
+		{"kubernetes-version", "versions of Kubernetes that kolla does not support", nil, findVersion},
+		{"configuration", "parts of the configuration that do not fit the cluster", nil, findMistakes},
+		{"permissions", "rights that plan and apply need and the user lacks", nil, findDenied},
+		{"roles", "roles without enough nodes that take their pods", readNodes, findRoles},
+		{"capacity", "requests for CPU, memory and pods that the nodes cannot meet", readPods, findCapacity},
+		{"node-conditions", "nodes that report trouble, have an old kubelet, or a wrong clock", readConditions, findConditions},
+		{"storage-class", "storage classes that claims need and the cluster lacks", readClasses, findClasses},
+		{"pod-security", "pods that the Pod Security level of their namespace refuses", readNamespaces, findRefused},
+		{"webhooks", "admission webhooks that block objects because nothing answers for them", readWebhooks, findWebhooks},
+		{"node-ports", "node ports that other Services have, or that are outside of the range", readServices, findPorts},
+		{"vip", "virtual IP addresses that cannot work, or that do not answer", readNetworks, findVIPs},
+		{"images", "nodes that have different builds of an image", readNodes, findBuilds},
+		{"certificates", "certificates that end soon, or that do not fit their key", readSecrets, findCertificates},
+		{"backups", "scheduled backups that did not succeed in time", readSchedules, findBackups},
+	}
+}
+
+// Names returns the names of checks, in their order.
+func Names(checks []Check) []string {
+	names := make([]string, len(checks))
+	for i := range checks {
+		names[i] = checks[i].Name
+	}
+	return names
+}
+
+// Select returns the checks named by only, or all of them if it is empty, without those named by
+// skip. An unknown name is an error that lists the names.
+func Select(only, skip []string) ([]Check, error) {
+	all := Checks()
+	known := Names(all)
+	for _, name := range slices.Concat(only, skip) {
+		if !slices.Contains(known, name) {
+			return nil, failure.New(fmt.Sprintf("No check %q", name),
+				words.WithHint(words.DidYouMean(name, known), "The checks are: "+words.All(known)+"."))
+		}
+	}
+	chosen := slices.DeleteFunc(all, func(c Check) bool {
+		return len(only) > 0 && !slices.Contains(only, c.Name) || slices.Contains(skip, c.Name)
+	})
+	if len(chosen) == 0 {
+		return nil, failure.New("No check is left", "-only and -skip name the same checks. Leave one of them out.")
+	}
+	return chosen, nil
+}
+
+// Result is the result of one check.
+type Result struct {
+	Check    Check
+	Findings []Finding
+	// Unmade says why the check, or a part of it, could not be made; empty: it was made.
+	Unmade string
+}
+
+// Report is the result of all checks.
+type Report struct {
+	Cloud, Server string
+	Results       []Result
+}
+
+// Examine runs checks on what was read of a cluster.
+func Examine(f *Facts, checks []Check) Report {
+	report := Report{Cloud: f.Config.Cloud.Name, Server: f.Cluster.Server}
+	for _, check := range checks {
+		findings, err := check.find(f)
+		result := Result{Check: check, Findings: findings}
+		if err != nil {
+			result.Unmade = unmade(err)
+		}
+		report.Results = append(report.Results, result)
+	}
+	return report
+}
+
+// unmade words the reason why a check could not be made, one sentence for each cause.
+func unmade(err error) string {
+	var lines []string
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		if line = strings.TrimSuffix(words.Capital(line), "."); !slices.Contains(lines, line+".") {
+			lines = append(lines, line+".")
+		}
+	}
+	return strings.Join(lines, " ")
+}
+
+// Mask applies clean, which masks secret values, to all texts.
+func (r Report) Mask(clean func(string) string) {
+	for i := range r.Results {
+		result := &r.Results[i]
+		result.Unmade = clean(result.Unmade)
+		for j := range result.Findings {
+			f := &result.Findings[j]
+			f.Subject, f.Problem, f.Reason, f.Next = clean(f.Subject), clean(f.Problem), clean(f.Reason), clean(f.Next)
+		}
+	}
+}
+
+// Count returns the number of errors, of warnings, and of checks that could not be made.
+func (r Report) Count() (faults, warnings, unmade int) {
+	for _, result := range r.Results {
+		for _, f := range result.Findings {
+			if f.Severity == Error {
+				faults++
+			} else {
+				warnings++
+			}
+		}
+		if result.Unmade != "" {
+			unmade++
+		}
+	}
+	return faults, warnings, unmade
+}
+
+// Clean reports whether all checks were made and found nothing.
+func (r Report) Clean() bool {
+	faults, warnings, unmade := r.Count()
+	return faults+warnings+unmade == 0
+}
+
+// Summary says in one sentence what the checks found.
+func (r Report) Summary() string {
+	faults, warnings, unmade := r.Count()
+	made := words.Count(len(r.Results), "check")
+	if r.Clean() {
+		return made + ", nothing found."
+	}
+	parts := []string{words.Count(faults, "error"), words.Count(warnings, "warning")}
+	if unmade > 0 {
+		parts = append(parts, words.Count(unmade, "check")+" that could not be made")
+	}
+	return made + ": " + words.All(parts) + "."
+}

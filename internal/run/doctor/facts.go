@@ -1,0 +1,199 @@
+package doctor
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/internal/run/rights"
+	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
+	"kolla.openstack.org/kolla/providers/scheduling"
+)
+
+// Facts are what the checks know of a configuration and a cluster.
+type Facts struct {
+	Config  *configs.Config
+	Objects []providers.Object // of the configuration
+	// Mistakes are the errors in the configuration that only the cluster shows.
+	Mistakes hcl.Diagnostics
+	// Unrendered says why the objects were made without the Secrets of the cluster; nil: they were
+	// made as a plan makes them.
+	Unrendered error
+	// Roles have the rights that plan and apply need.
+	Roles []rights.Role
+	// Resource returns the API's name for a kind, such as "configmaps".
+	Resource func(schema.GroupVersionKind) string
+	Cluster  providers.Identity
+	Now      time.Time
+
+	// Live has the objects that Read has listed.
+	Live *providers.Snapshot
+	// Unread maps each list that could not be read to the reason.
+	Unread map[providers.Scope]error
+	// Denied are the requests of Roles that the server does not allow. Unasked says why the
+	// server could not be asked; nil: it was.
+	Denied  []providers.Access
+	Unasked error
+	// Reached has the error of a connection to each published address; nil: it was accepted.
+	Reached map[string]error
+}
+
+// list returns the live objects of a kind, in a namespace or (empty) in all of them, by namespace
+// and name. The error says why they could not be read.
+func (f *Facts) list(kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {
+	if err := f.Unread[providers.Scope{GVK: kind, Namespace: namespace}]; err != nil {
+		return nil, err
+	}
+	found := slices.DeleteFunc(f.Live.All(kind), func(u *unstructured.Unstructured) bool {
+		return namespace != "" && u.GetNamespace() != namespace
+	})
+	slices.SortFunc(found, func(a, b *unstructured.Unstructured) int {
+		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+	})
+	return found, nil
+}
+
+// decode converts a live object to its type. It reports false for an object in a version that
+// kolla does not know.
+func decode(u *unstructured.Unstructured, into any) bool {
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, into) == nil
+}
+
+var (
+	nodeKind = kinds.Node.WithVersion("v1")
+	podKind  = kinds.Pod.WithVersion("v1")
+)
+
+func readNodes(*Facts) []providers.Scope { return []providers.Scope{{GVK: nodeKind}} }
+
+// nodes returns the live nodes, with the labels and taints that an apply gives them.
+func (f *Facts) nodes() ([]corev1.Node, error) {
+	live, err := f.list(nodeKind, "")
+	if err != nil {
+		return nil, err
+	}
+	declared := map[string]*unstructured.Unstructured{}
+	for i := range f.Objects {
+		if o := f.Objects[i].Manifest; o.GroupVersionKind().GroupKind() == kinds.Node {
+			declared[o.GetName()] = o
+		}
+	}
+	manager := providers.ManagerOf(f.Config.Cloud.Name, true)
+	var out []corev1.Node
+	for _, u := range live {
+		if manifest := declared[u.GetName()]; manifest != nil {
+			u = u.DeepCopy()
+			u.SetLabels(labels.Merge(u.GetLabels(), manifest.GetLabels()))
+			if taints, changed := providers.TaintingOf(u, manifest, manager).Add(u); changed {
+				if unstructured.SetNestedSlice(u.Object, taints, "spec", "taints") != nil {
+					continue
+				}
+			}
+		}
+		var node corev1.Node
+		if decode(u, &node) {
+			out = append(out, node)
+		}
+	}
+	return out, nil
+}
+
+// ready reports whether a node takes new pods that tolerate its taints.
+func ready(node *corev1.Node) bool {
+	return !node.Spec.Unschedulable && condition(node, corev1.NodeReady) == corev1.ConditionTrue
+}
+
+// condition returns the status of a condition of a node; empty: it has none of that type.
+func condition(node *corev1.Node, of corev1.NodeConditionType) corev1.ConditionStatus {
+	for _, c := range node.Status.Conditions {
+		if c.Type == of {
+			return c.Status
+		}
+	}
+	return ""
+}
+
+// workload is an object of the configuration with pods.
+type workload struct {
+	object   *providers.Object
+	pod      *corev1.PodSpec
+	replicas int  // wanted pods; one for a DaemonSet: on each of its nodes
+	daemon   bool // a DaemonSet
+	runs     bool // the pods run continuously
+}
+
+func (w *workload) address() string { return w.object.Address.String() }
+
+// workloads returns the objects with pods. It leaves out Jobs that start no pod.
+func (f *Facts) workloads() []workload {
+	var out []workload
+	for i := range f.Objects {
+		o := &f.Objects[i]
+		pod, ok := scheduling.PodOf(o.Manifest)
+		if !ok || o.Skipped() {
+			continue
+		}
+		kind := o.Ref().GVK.GroupKind()
+		w := workload{object: o, pod: pod, replicas: 1, daemon: kind == kinds.DaemonSet, runs: kinds.RunsPods(kind) && kind != kinds.Job}
+		if n, found, _ := unstructured.NestedInt64(o.Manifest.Object, "spec", "replicas"); found {
+			w.replicas = int(n)
+		}
+		if w.replicas > 0 {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// group is the workloads that choose their nodes by the same labels: those of a role, or all
+// without a role.
+type group struct {
+	name      string // "role.control", "nodes with LABEL", "all nodes"
+	workloads []workload
+}
+
+// groups sorts workloads by the labels of their nodes, in the order of the first one.
+func (f *Facts) groups() []group {
+	var out []group
+	for _, w := range f.workloads() {
+		name := f.roleOf(w.pod.NodeSelector)
+		i := slices.IndexFunc(out, func(g group) bool { return g.name == name })
+		if i < 0 {
+			i = len(out)
+			out = append(out, group{name: name})
+		}
+		out[i].workloads = append(out[i].workloads, w)
+	}
+	return out
+}
+
+// roleOf names the nodes with some labels.
+func (f *Facts) roleOf(selector map[string]string) string {
+	if len(selector) == 0 {
+		return "all nodes"
+	}
+	for _, role := range f.Config.Roles {
+		if labels.Equals(role.Labels, selector) {
+			return role.Block
+		}
+	}
+	return "nodes with " + labels.FormatLabels(selector)
+}
+
+// used returns the nodes on which pods of the configuration may run by their labels.
+func (f *Facts) used() ([]corev1.Node, error) {
+	nodes, err := f.nodes()
+	workloads := f.workloads()
+	return slices.DeleteFunc(nodes, func(node corev1.Node) bool {
+		return !slices.ContainsFunc(workloads, func(w workload) bool { return scheduling.Chooses(w.pod, &node) })
+	}), err
+}

@@ -1,0 +1,24 @@
+package doctor
+
+import (
+	"github.com/hashicorp/hcl/v2"
+)
+
+// findMistakes reports the errors in the configuration that only the cluster shows.
+func findMistakes(f *Facts) ([]Finding, error) {
+	var out []Finding
+	for _, d := range f.Mistakes {
+		if d.Severity != hcl.DiagError {
+			continue
+		}
+		subject := "cloud." + f.Config.Cloud.Name
+		if d.Subject != nil {
+			subject = d.Subject.String()
+		}
+		out = append(out, Finding{
+			Severity: Error, Subject: subject, Problem: d.Summary,
+			Reason: "kolla plan stops with this error.", Next: d.Detail,
+		})
+	}
+	return out, f.Unrendered
+}

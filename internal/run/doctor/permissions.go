@@ -1,0 +1,72 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// maxLines limits the lines of a list in a finding.
+const maxLines = 12
+
+// findDenied reports the rights that the user lacks, by namespace.
+func findDenied(f *Facts) ([]Finding, error) {
+	if f.Unasked != nil {
+		return nil, f.Unasked
+	}
+	byPlace := map[string][]string{} // lines by namespace
+	var places []string
+	verbs := map[providers.Access][]string{} // by the access without its verb
+	var order []providers.Access
+	for _, a := range f.Denied {
+		verb := a.Verb
+		a.Verb = ""
+		if verbs[a] == nil {
+			order = append(order, a)
+		}
+		verbs[a] = append(verbs[a], verb)
+	}
+	for _, a := range order {
+		if byPlace[a.Namespace] == nil {
+			places = append(places, a.Namespace)
+		}
+		byPlace[a.Namespace] = append(byPlace[a.Namespace], strings.Join(verbs[a], ", ")+" "+object(a))
+	}
+	slices.Sort(places)
+	var out []Finding
+	for _, place := range places {
+		subject := "Whole cluster"
+		if place != "" {
+			subject = "Namespace " + place
+		}
+		lines := byPlace[place]
+		out = append(out, Finding{
+			Severity: Error, Subject: subject,
+			Problem: "the user lacks " + words.Plural(len(lines), "a right", "rights"),
+			Reason:  fmt.Sprintf("An apply or a destroy stops where it needs %s:\n%s", words.Plural(len(lines), "it", "one of these"), strings.Join(words.First(lines, maxLines, "right"), "\n")),
+			Next:    "Let an administrator of the cluster grant the rights that kolla rbac prints, with -user, -group or -serviceaccount for this user.",
+		})
+	}
+	return out, nil
+}
+
+// object names the objects of an access as kubectl does: "deployments.apps", "nodes/ctl-1".
+func object(a providers.Access) string {
+	if a.URL != "" {
+		return a.URL
+	}
+	text, sub, has := strings.Cut(a.Resource, "/")
+	if a.Group != "" {
+		text += "." + a.Group
+	}
+	if has {
+		text += "/" + sub
+	}
+	if a.Name != "" {
+		text += " " + a.Name
+	}
+	return text
+}

@@ -1,0 +1,148 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
+)
+
+var serviceKind = kinds.Service.WithVersion("v1")
+
+func readServices(*Facts) []providers.Scope {
+	return []providers.Scope{{GVK: serviceKind}, {GVK: podKind, Namespace: metav1.NamespaceSystem}}
+}
+
+// nodePort is a node port of a Service of the configuration.
+type nodePort struct {
+	service  *providers.Object
+	number   int64
+	protocol string
+}
+
+// wantedPorts returns the fixed node ports of the configuration.
+func (f *Facts) wantedPorts() []nodePort {
+	var out []nodePort
+	for i := range f.Objects {
+		o := &f.Objects[i]
+		if o.Ref().GVK.GroupKind() == kinds.Service {
+			for number, protocol := range portsOf(o.Manifest) {
+				out = append(out, nodePort{o, number, protocol})
+			}
+		}
+	}
+	return out
+}
+
+// portsOf yields the node ports of a Service with their protocols.
+func portsOf(service *unstructured.Unstructured) func(func(int64, string) bool) {
+	return func(yield func(int64, string) bool) {
+		ports, _, _ := unstructured.NestedSlice(service.Object, "spec", "ports")
+		for _, each := range ports {
+			port, _ := each.(map[string]any)
+			number, _, _ := unstructured.NestedInt64(port, "nodePort")
+			protocol, _, _ := unstructured.NestedString(port, "protocol")
+			if protocol == "" {
+				protocol = "TCP"
+			}
+			if number != 0 && !yield(number, protocol) {
+				return
+			}
+		}
+	}
+}
+
+// holder is a live Service with a node port.
+type holder struct {
+	number   int64
+	protocol string
+}
+
+// holders maps node ports to the Services that have them.
+func (f *Facts) holders() (map[holder]providers.Ref, error) {
+	live, err := f.list(serviceKind, "")
+	if err != nil {
+		return nil, err
+	}
+	out := map[holder]providers.Ref{}
+	for _, u := range live {
+		for number, protocol := range portsOf(u) {
+			out[holder{number, protocol}] = providers.RefOf(u)
+		}
+	}
+	return out, nil
+}
+
+// portRange is the range of node ports of an API server.
+type portRange struct{ first, last int64 }
+
+// The default of the API server.
+var defaultRange = portRange{30000, 32767}
+
+// rangeOf returns the range of node ports of the cluster. The API has no place for it, and a dry run
+// does not check it. So it is known only where API servers run as pods of the cluster, from their
+// options.
+func (f *Facts) rangeOf() (found portRange, known bool, err error) {
+	live, err := f.list(podKind, metav1.NamespaceSystem)
+	if err != nil {
+		return portRange{}, false, err
+	}
+	for _, u := range live {
+		var pod corev1.Pod
+		if u.GetLabels()["component"] != "kube-apiserver" || !decode(u, &pod) {
+			continue
+		}
+		for _, c := range pod.Spec.Containers {
+			found, known = defaultRange, true
+			for _, word := range slices.Concat(c.Command, c.Args) {
+				if text, is := strings.CutPrefix(word, "--service-node-port-range="); is {
+					if _, err := fmt.Sscanf(text, "%d-%d", &found.first, &found.last); err != nil {
+						return portRange{}, false, nil // "30000+1000" is another form of it
+					}
+				}
+			}
+		}
+	}
+	return found, known, nil
+}
+
+// findPorts reports node ports of the configuration that another Service has, or that are outside
+// of the range of the cluster.
+func findPorts(f *Facts) ([]Finding, error) {
+	wanted := f.wantedPorts()
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	taken, err := f.holders()
+	if err != nil {
+		return nil, err
+	}
+	allowed, known, unread := f.rangeOf()
+	var out []Finding
+	for _, p := range wanted {
+		by, held := taken[holder{p.number, p.protocol}]
+		switch {
+		case held && by != p.service.Ref():
+			out = append(out, Finding{
+				Severity: Error, Subject: p.service.Address.String(),
+				Problem: fmt.Sprintf("node port %d is taken by %s", p.number, by),
+				Reason:  "The API server refuses the Service, so the port is not published.",
+				Next:    "Choose another `node_port`, or free the port: kubectl -n " + by.Namespace + " get service " + by.Name,
+			})
+		case !held && known && (p.number < allowed.first || p.number > allowed.last):
+			out = append(out, Finding{
+				Severity: Error, Subject: p.service.Address.String(),
+				Problem: fmt.Sprintf("node port %d is outside of the range of the cluster, %d to %d", p.number, allowed.first, allowed.last),
+				Reason:  "The API server refuses the Service, so the port is not published.",
+				Next:    "Choose another `node_port`, and set `node_ports` of the exposure to the range of the cluster (--service-node-port-range of the API server).",
+			})
+		}
+	}
+	return out, unread
+}

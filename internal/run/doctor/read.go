@@ -1,0 +1,136 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"kolla.openstack.org/kolla/internal/base/crash"
+	"kolla.openstack.org/kolla/internal/run/rights"
+	"kolla.openstack.org/kolla/providers"
+)
+
+// Cluster answers the questions of checks that lists do not answer. A *kubernetes.Client is one.
+type Cluster interface {
+	// Allowed reports whether the user may send a request.
+	Allowed(ctx context.Context, access providers.Access) (bool, error)
+}
+
+// dialTimeout limits the time to connect to a published address.
+const dialTimeout = 3 * time.Second
+
+// Read adds to f what the checks need to know of the cluster. f has everything that does not come
+// from the cluster, and Live with what was read already. A list that the user may not read is no
+// error: the checks that need it say so.
+func Read(ctx context.Context, cluster Cluster, f *Facts, checks []Check) error {
+	f.Unread = map[providers.Scope]error{}
+	const rounds = 2 // what the first lists show decides which further ones are needed
+	for range rounds {
+		for _, check := range checks {
+			if check.reads == nil {
+				continue
+			}
+			scopes := check.reads(f)
+			if err := f.Live.Try(ctx, scopes...); err != nil {
+				return err
+			}
+			for _, scope := range scopes {
+				if err := f.Live.Unread(scope); err != nil {
+					f.Unread[scope] = reasonOf(err)
+				}
+			}
+		}
+	}
+	for _, check := range checks {
+		switch check.Name {
+		case "permissions":
+			f.Denied, f.Unasked = denied(ctx, cluster, f.Roles)
+		case "vip":
+			f.Reached = reach(ctx, f.published())
+		}
+	}
+	return ctx.Err()
+}
+
+// reasonOf returns the part of an error of a list that an operator needs: the missing right, or the
+// answer of the server.
+func reasonOf(err error) error {
+	var denied *providers.PermissionError
+	if errors.As(err, &denied) {
+		return denied
+	}
+	return err
+}
+
+// denied asks for all rights of the roles, and returns the ones that the user lacks. A user with all
+// rights is asked for once.
+func denied(ctx context.Context, cluster Cluster, roles []rights.Role) ([]providers.Access, error) {
+	wanted := rights.Accesses(roles)
+	all, err := cluster.Allowed(ctx, providers.Access{Verb: "*", Group: "*", Resource: "*"})
+	if err != nil {
+		return nil, err
+	}
+	refused := make([]bool, len(wanted))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(providers.Parallelism)
+	for i, access := range wanted {
+		if all && access.URL == "" {
+			continue
+		}
+		group.Go(crash.Catching(func() error {
+			allowed, err := cluster.Allowed(ctx, access)
+			refused[i] = !allowed
+			return err
+		}))
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	var out []providers.Access
+	for i, access := range wanted {
+		if refused[i] {
+			out = append(out, access)
+		}
+	}
+	return out, nil
+}
+
+// reach connects to addresses, all at the same time.
+func reach(ctx context.Context, addresses []string) map[string]error {
+	answers := map[string]error{}
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	for _, address := range addresses {
+		group.Go(func() {
+			dialer := net.Dialer{Timeout: dialTimeout}
+			connection, err := dialer.DialContext(ctx, "tcp", address)
+			if err == nil {
+				err = connection.Close()
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			answers[address] = causeOf(err)
+		})
+	}
+	group.Wait()
+	return answers
+}
+
+// causeOf shortens an error of a connection.
+func causeOf(err error) error {
+	var timeout net.Error
+	var dial *net.OpError
+	switch {
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Errorf("no answer within %s", dialTimeout)
+	case errors.As(err, &dial):
+		return errors.New(strings.TrimPrefix(dial.Err.Error(), "connect: "))
+	}
+	return err
+}

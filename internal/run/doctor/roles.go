@@ -1,0 +1,161 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/providers/kinds"
+	"kolla.openstack.org/kolla/providers/scheduling"
+)
+
+// findRoles checks that the pods of each role find nodes, and members that must be apart enough of
+// them.
+func findRoles(f *Facts) ([]Finding, error) {
+	nodes, err := f.nodes()
+	if err != nil {
+		return nil, err
+	}
+	var out []Finding
+	for _, g := range f.groups() {
+		out = append(out, findPlaces(g, nodes)...)
+	}
+	return out, nil
+}
+
+// obstacle is a reason why no pod of a workload can start. Workloads with the same one share a
+// finding.
+type obstacle struct{ problem, next string }
+
+// findPlaces checks the workloads of one role.
+func findPlaces(g group, nodes []corev1.Node) []Finding {
+	kept := map[obstacle][]string{} // addresses of workloads
+	var order []obstacle
+	var out []Finding
+	for _, w := range g.workloads {
+		usable, why := usableBy(w.pod, nodes)
+		switch {
+		case len(usable) == 0:
+			if kept[why] == nil {
+				order = append(order, why)
+			}
+			kept[why] = append(kept[why], w.address())
+		case !w.daemon:
+			out = append(out, findSpread(w, g.name, usable)...)
+		}
+	}
+	var all []Finding
+	for _, why := range order {
+		all = append(all, Finding{
+			Severity: Error, Subject: g.name, Problem: why.problem,
+			Reason: fmt.Sprintf("No pod of %s can start.", words.Few(kept[why], 4)), Next: why.next,
+		})
+	}
+	return append(all, out...)
+}
+
+// usableBy returns the nodes on which a pod can start now. If there are none, it returns the reason.
+func usableBy(pod *corev1.PodSpec, nodes []corev1.Node) (usable []corev1.Node, why obstacle) {
+	var chosen, closed, barred []string
+	var taints []string
+	for i := range nodes {
+		node := &nodes[i]
+		if !scheduling.Chooses(pod, node) {
+			continue
+		}
+		chosen = append(chosen, node.Name)
+		bars := slices.DeleteFunc(scheduling.Barring(pod, node), ofCondition)
+		switch {
+		case !ready(node) && !tolerated(pod, node):
+			closed = append(closed, node.Name)
+		case len(bars) > 0:
+			barred = append(barred, node.Name)
+			for i := range bars {
+				taints = append(taints, bars[i].ToString())
+			}
+		default:
+			usable = append(usable, *node)
+		}
+	}
+	switch {
+	case len(usable) > 0:
+		return usable, why
+	case len(chosen) == 0 && len(pod.NodeSelector) > 0:
+		return nil, obstacle{"no node has the label " + labels.FormatLabels(pod.NodeSelector) + ", or gets it with an apply", "Give the role nodes, or add nodes to the cluster."}
+	case len(chosen) == 0:
+		return nil, obstacle{"no node fits the affinity of the pods", "Compare the affinity with the labels of the nodes: kubectl get nodes --show-labels."}
+	case len(barred) > 0:
+		return nil, obstacle{
+			fmt.Sprintf("its nodes have taints that the pods do not tolerate: %s (%s)", words.Sorted(taints), words.Few(barred, 5)),
+			"Remove the taint, or write it into `taints` of the role, so that its pods tolerate it.",
+		}
+	}
+	return nil, obstacle{
+		"none of its nodes is ready and takes new pods: " + words.Few(closed, 5),
+		"kubectl describe node shows the reason. To open a cordoned node: kubectl uncordon NODE.",
+	}
+}
+
+// ofCondition reports whether Kubernetes sets a taint for a condition of the node.
+func ofCondition(taint corev1.Taint) bool {
+	return strings.HasPrefix(taint.Key, "node.kubernetes.io/") && taint.Key != corev1.TaintNodeOutOfService
+}
+
+// tolerated reports whether a pod may start on a node that is cordoned or not ready.
+func tolerated(pod *corev1.PodSpec, node *corev1.Node) bool {
+	if condition(node, corev1.NodeReady) != corev1.ConditionTrue {
+		return false // a pod of a DaemonSet may be bound there, but nothing starts it
+	}
+	return scheduling.Tolerates(pod, &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
+}
+
+// findSpread checks that a workload finds enough places for pods that must be apart.
+func findSpread(w workload, role string, usable []corev1.Node) []Finding {
+	key := apart(w)
+	if key == "" {
+		return nil
+	}
+	places := map[string]bool{}
+	for i := range usable {
+		if value, has := usable[i].Labels[key]; has {
+			places[value] = true
+		}
+	}
+	if len(places) >= w.replicas {
+		return nil
+	}
+	noun := "node"
+	if key != corev1.LabelHostname {
+		noun = "place with a label " + key
+	}
+	return []Finding{{
+		Severity: Error, Subject: w.address(),
+		Problem: fmt.Sprintf("has %s that must be apart, and %s has %s for them", words.Count(w.replicas, "pod"), role, words.Count(len(places), noun)),
+		Reason:  fmt.Sprintf("%s until there are more, and so does an apply.", words.Plural(w.replicas-len(places), "One pod waits", fmt.Sprintf("%d pods wait", w.replicas-len(places)))),
+		Next:    "Add nodes to the role, make its closed nodes ready, or set fewer replicas.",
+	}}
+}
+
+// apart returns the label of nodes of which no two pods of a workload may share a value; empty:
+// they may share each.
+func apart(w workload) string {
+	a := w.pod.Affinity
+	if a == nil || a.PodAntiAffinity == nil {
+		return ""
+	}
+	template, _ := kinds.Pods(w.object.Ref().GVK.GroupKind())
+	own, _, _ := unstructured.NestedStringMap(w.object.Manifest.Object, append(slices.Clone(template), "metadata", "labels")...)
+	for _, term := range a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
+		selector, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
+		if err == nil && selector.Matches(labels.Set(own)) {
+			return term.TopologyKey
+		}
+	}
+	return ""
+}
