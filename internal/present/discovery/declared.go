@@ -202,9 +202,8 @@ func urls(config *configs.Config, s *configs.Service, services []Service, ports 
 			continue
 		}
 		public := ""
-		x := slices.IndexFunc(config.Exposures, func(x configs.Exposure) bool { return x.Name == s.Exposure })
-		if p.Exposed && x >= 0 {
-			public = net.JoinHostPort(config.Exposures[x].Host(), strconv.Itoa(p.AtExposure()))
+		if x := config.Exposure(s.Exposure); p.Exposed && x != nil {
+			public = net.JoinHostPort(x.Host(), strconv.Itoa(p.AtExposure()))
 		}
 		internal := net.JoinHostPort(host, strconv.Itoa(p.Number))
 		endpoints := slices.DeleteFunc(slices.Clone(s.Endpoints), func(e configs.Endpoint) bool { return e.Port != p.Name })
