@@ -55,12 +55,21 @@ exposure, you need not name it.
 
 kolla reads only the nodes and their addresses from the cluster; the cloud need not be
 applied yet. The file includes nodes that are cordoned or not ready: the health checks
-decide. Print the file again when you add or remove nodes.`,
+decide. Print the file again when you add or remove nodes, or let -watch do it: it writes the
+file when the nodes differ, and lets HAProxy load it. Connections stay with the old process
+until they end. -watch needs HAProxy's master process (haproxy -W -S SOCKET, as in Debian's
+package), and runs until it is interrupted.`,
 		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
-			outFlag(), command.NoColorFlag()),
+			outFlag(),
+			&cli.BoolFlag{Name: "watch", Usage: "go on: look at the nodes every 10 seconds; needs -out"},
+			&cli.StringFlag{Name: "master-socket", Value: haproxy.MasterSocket, Usage: "`SOCKET` of HAProxy's master process, for -watch"},
+			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
 			if err := command.AtMost(c, 1); err != nil {
 				return err
+			}
+			if c.Bool("watch") && c.String("out") == "" {
+				return failure.New("-watch without -out", "HAProxy loads a file. Say which: -out=/etc/haproxy/haproxy.cfg.")
 			}
 			return runHAProxy(command.NewWorkspace(s, c), c.Args().First())
 		},
@@ -103,34 +112,34 @@ func runHAProxy(w *command.Workspace, name string) error {
 	if err != nil {
 		return err
 	}
-	content, err := renderHAProxy(w.Flags.Context, w, exposure)
+	if err := w.Dial(); err != nil {
+		return err
+	}
+	if w.Flags.Bool("watch") {
+		k := &keeper{w: w, file: file, exposure: exposure, socket: w.Flags.String("master-socket")}
+		return k.keep(w.Flags.Context)
+	}
+	nodes, err := haproxyNodes(w.Flags.Context, w)
 	if err != nil {
 		return err
+	}
+	content, diags := haproxy.Render(w.Config, exposure, nodes)
+	w.Printer.Diagnostics(diags, w.Config.Files)
+	if diags.HasErrors() {
+		return command.ExitCode(command.ExitError)
 	}
 	return write(w, file, "haproxy -c -f", content)
 }
 
-// renderHAProxy lists the nodes of the cluster, and makes the file of HAProxy.
-func renderHAProxy(ctx context.Context, w *command.Workspace, exposure configs.Exposure) ([]byte, error) {
-	if err := w.Dial(); err != nil {
-		return nil, err
-	}
+// haproxyNodes lists the nodes of the cluster.
+func haproxyNodes(ctx context.Context, w *command.Workspace) ([]haproxy.Node, error) {
 	ctx, cancel := context.WithTimeout(ctx, nodesTimeout)
 	defer cancel()
 	live, err := w.Client.List(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Node"}, "")
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := haproxy.Nodes(live)
-	if err != nil {
-		return nil, err
-	}
-	content, diags := haproxy.Render(w.Config, exposure, nodes)
-	w.Printer.Diagnostics(diags, w.Config.Files)
-	if diags.HasErrors() {
-		return nil, command.ExitCode(command.ExitError)
-	}
-	return content, nil
+	return haproxy.Nodes(live)
 }
 
 // chooseExposure finds the exposure with a name, for a subcommand. Without a name there must be only one.
