@@ -163,7 +163,7 @@ var PortType = &BlockType{
 		{Name: "number", Type: TypeNumber, Required: true, Min: 1, Max: 65535, Doc: "Number of the port. If a service overrides it, everything that reads it follows."},
 		{Name: "protocol", Type: TypeString, Default: "tcp", OneOf: []string{"tcp", "udp"}, Doc: "Protocol on the port. Two ports with the same number need different protocols."},
 		{Name: "expose", Type: TypeBool, Default: false, Doc: "Whether clients outside reach the port if the service has an exposure."},
-		{Name: "node_port", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port on the nodes if the port is exposed; by default the cluster chooses one."},
+		{Name: "node_port", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port on the nodes if the port is exposed, for exposures of the mode nodeport; by default the cluster chooses one."},
 		{Name: "public", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port that clients outside connect to, which is also in public_url; by default the number."},
 	}),
 }

@@ -69,6 +69,16 @@ func TestReload(t *testing.T) {
 		t.Fatalf("got %q, want %q", got, want)
 	}
 	answers("one")
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) { // the master is ready after the worker
+		conn, err := net.Dial("unix", socket)
+		if err == nil {
+			_ = conn.Close()
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
 
 	old, err := net.Dial("tcp", address)
 	if err != nil {

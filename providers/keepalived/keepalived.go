@@ -1,8 +1,8 @@
 // Package keepalived renders the configuration of the keepalived that moves the VIP of an exposure
-// between two devices with HAProxy; see package haproxy for theirs.
+// between two machines with HAProxy; see package haproxy for theirs.
 //
 // The file suits keepalived 2.2 and later. It uses VRRP version 3 (RFC 9568) between the two addresses
-// of the devices, so that it needs no multicast, and other groups of VRRP on the network do not matter.
+// of the machines, so that it needs no multicast, and other groups of VRRP on the network do not matter.
 package keepalived
 
 import (
@@ -28,16 +28,16 @@ var source string
 
 var page = template.Must(template.New("keepalived.conf").Parse(source))
 
-// Device is one of the two devices.
+// Device is one of the two machines.
 type Device struct {
 	Interface     string     // that gets the VIP
-	Address, Peer netip.Addr // its own address, and that of the other device
+	Address, Peer netip.Addr // its own address, and that of the other machine
 	RouterID      int        // number of the group, 1 to 255: other groups with the same two addresses have others
 	PIDFile       string     // of HAProxy
 }
 
-// Render returns the keepalived.conf of a device. The VIP of the exposure, and the addresses of the
-// device, have to be of one family.
+// Render returns the keepalived.conf of a machine. The VIP of the exposure, and the addresses of the
+// machine, have to be of one family.
 func Render(cloud string, exposure configs.Exposure, device Device) []byte {
 	vip := netip.MustParseAddr(exposure.VIP) // the configuration was checked
 	family := 6

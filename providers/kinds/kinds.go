@@ -169,11 +169,11 @@ func FieldBehind(annotation string) string {
 // ReadyAtOnce reports whether an object is ready as soon as it is written. A Service of type
 // LoadBalancer has to wait for an address.
 func ReadyAtOnce(object *unstructured.Unstructured) bool {
-	return table[object.GroupVersionKind().GroupKind()].atOnce && !Balanced(object)
+	return table[object.GroupVersionKind().GroupKind()].atOnce && !IsLoadBalancer(object)
 }
 
-// Balanced reports whether an object is a Service of type LoadBalancer.
-func Balanced(object *unstructured.Unstructured) bool {
+// IsLoadBalancer reports whether an object is a Service of type LoadBalancer.
+func IsLoadBalancer(object *unstructured.Unstructured) bool {
 	kind, _, _ := unstructured.NestedString(object.Object, "spec", "type")
 	return kind == "LoadBalancer" && object.GroupVersionKind().GroupKind() == Service
 }

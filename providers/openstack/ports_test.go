@@ -2,11 +2,13 @@ package openstack_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
 
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -113,6 +115,12 @@ service "d" { expose = exposure.outside }
 	spec := outside.Spec
 	if spec.Type != v1.ServiceTypeLoadBalancer || *spec.LoadBalancerClass != "example.org/balancer" || spec.LoadBalancerIP != "192.0.2.10" {
 		t.Errorf("outside there is %+v", spec)
+	}
+	if len(spec.IPFamilies) != 1 || spec.IPFamilies[0] != v1.IPv4Protocol || *spec.IPFamilyPolicy != v1.IPFamilyPolicySingleStack {
+		t.Errorf("outside the families are %v, %v", spec.IPFamilies, spec.IPFamilyPolicy)
+	}
+	if needed := find(t, objects, "Deployment/d-w").DependsOn; slices.ContainsFunc(needed, func(a addrs.Object) bool { return a.Name == "d-public" }) {
+		t.Errorf("pods wait for a load balancer: %v", needed)
 	}
 	if p := spec.Ports[0]; p.Port != 80 || p.TargetPort.StrVal != "api" || p.NodePort != 0 {
 		t.Errorf("the port outside is %+v", p)

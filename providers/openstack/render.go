@@ -11,6 +11,7 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/openstack/internal/files"
 	"kolla.openstack.org/kolla/providers/openstack/internal/lifecycle"
 	"kolla.openstack.org/kolla/providers/openstack/internal/manifests"
@@ -212,7 +213,13 @@ func (r *renderer) service(c common, s object.Service, jobs runs.Jobs) {
 	mounted, made, diags := files.Render(s, c.secrets)
 	add(made, diags)
 	base := r.needed(s.Decl.Needs)
-	base = append(base, add(network.Services(s, r.config.Exposures))...)
+	services, diags := network.Services(s, r.config.Exposure(s.Decl.Exposure))
+	add(services, diags)
+	for _, o := range services {
+		if !kinds.IsLoadBalancer(o.Manifest) { // pods do not need the address that it waits for
+			base = append(base, o.Address)
+		}
+	}
 	if s.Decl.NetworkPolicy && len(s.Decl.Workloads)+len(jobs.Before)+len(jobs.After) > 0 {
 		base = append(base, add([]providers.Object{network.Policy(c.network, s)}, nil)...)
 	}

@@ -23,8 +23,8 @@ For two machines outside of the cluster that run HAProxy with the file of kolla 
 haproxy, and keepalived 2.2 or later. One of them has the VIP. If it or its HAProxy ends, the
 other one takes the VIP. Print a file for each machine, with -address and -peer exchanged.
 
-The command needs no cluster.`,
-		Flags: append(command.VariableFlags(),
+The command needs the cluster only if the configuration has data blocks.`,
+		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
 			&cli.StringFlag{Name: "interface", Required: true, Usage: "network `INTERFACE` of the machine that gets the VIP"},
 			&cli.StringFlag{Name: "address", Required: true, Usage: "`ADDRESS` of the machine itself"},
 			&cli.StringFlag{Name: "peer", Required: true, Usage: "`ADDRESS` of the other machine"},
@@ -39,6 +39,7 @@ The command needs no cluster.`,
 				return err
 			}
 			w := command.NewWorkspace(s, c)
+			w.Loading.Cluster = w.Cluster // for data blocks
 			if err := w.LoadConfig(); err != nil {
 				return err
 			}
@@ -67,7 +68,10 @@ func deviceOf(c *cli.Context, exposure configs.Exposure) (keepalived.Device, err
 	if device.RouterID < 1 || device.RouterID > 255 {
 		return device, failure.New("Unsuitable -router-id", fmt.Sprintf("%d is not a number from 1 to 255.", device.RouterID))
 	}
-	vip := netip.MustParseAddr(exposure.VIP) // the configuration was checked
+	vip, err := netip.ParseAddr(exposure.VIP)
+	if err != nil {
+		return device, failure.New("The VIP is not known", fmt.Sprintf("The vip of exposure %q reads something that exists only after an apply.", exposure.Name))
+	}
 	for _, option := range []struct {
 		name string
 		to   *netip.Addr

@@ -48,7 +48,7 @@ var ofMode = []struct{ argument, mode string }{
 func checkMode(e *eval.Env, b *source.Block, mode string) {
 	for _, one := range ofMode {
 		if mode != "" && mode != one.mode && eval.IsSet(e, b, one.argument) {
-			e.Report.Error(b.AttributeRange(one.argument), "Argument does not fit the mode", "%q is for the mode %q, and this exposure has the mode %q. Take it away.", one.argument, one.mode, mode)
+			e.Report.Error(b.AttributeRange(one.argument), "Argument does not fit the mode", "%q is for the mode %q, and this exposure has the mode %q. Remove it.", one.argument, one.mode, mode)
 		}
 	}
 }

@@ -32,13 +32,23 @@ func checkAccess(u *use, e *eval.Env, definition *source.Block, a access) {
 	}
 	by := placeOf(u, e, "expose", a.ports)
 	exposed := eval.IsSet(by.Eval, by.Block, "expose") // an exposure with an error too
+	exposure := u.set.Config.Exposure(a.exposure)
 	for _, p := range a.ports {
-		if override := u.block.One("port", p.Name); override != nil && override.Attributes["node_port"] != nil && (!exposed || !p.Exposed) {
-			why := "the definition does not mean it to be"
-			if p.Exposed {
-				why = "the service has no exposure (expose = exposure.NAME)"
-			}
-			e.Report.Warn(override.Header, "Node port without effect", "Port %q is not reachable from outside: %s.", p.Name, why)
+		override := u.block.One("port", p.Name)
+		if override == nil || override.Attributes["node_port"] == nil {
+			continue
+		}
+		why := ""
+		switch {
+		case !p.Exposed:
+			why = "is not reachable from outside: the definition does not mean it to be"
+		case !exposed:
+			why = "is not reachable from outside: the service has no exposure (expose = exposure.NAME)"
+		case exposure != nil && exposure.Mode != configs.ModeNodePort:
+			why = fmt.Sprintf("has no port on the nodes: exposure %q has the mode %q", exposure.Name, exposure.Mode)
+		}
+		if why != "" {
+			e.Report.Warn(override.Header, "Node port without effect", "Port %q %s.", p.Name, why)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func Of(inv *inventory.Inventory, copied map[providers.Ref]inventory.CopiedValue
 	nodes := placement.After(inv, outcomes, actions)
 	for i := range actions {
 		a := &actions[i]
-		d := disturbance{inv: inv, nodes: nodes, action: a, outcome: known[a.Address], live: inv.Input.Snapshot.Get(a.Ref)}
+		d := disturbance{inv: inv, nodes: nodes, actions: actions, action: a, outcome: known[a.Address], live: inv.Input.Snapshot.Get(a.Ref)}
 		disturbs := d.effects(copied)
 		if a.Verb == plans.Delete && a.RunsPodsContinuously() {
 			disturbs = append(disturbs, volumesStay(a, removal.StayingVolumes(inv.Input.Snapshot, d.live, actions, losses))...)
@@ -59,6 +59,7 @@ func Of(inv *inventory.Inventory, copied map[providers.Ref]inventory.CopiedValue
 type disturbance struct {
 	inv     *inventory.Inventory
 	nodes   placement.Nodes
+	actions []plans.Action // of the plan
 	action  *plans.Action
 	outcome *outcome.Outcome           // nil: the object is not declared
 	live    *unstructured.Unstructured // nil: the object does not exist
@@ -87,7 +88,7 @@ func (d *disturbance) disturbs(copied map[providers.Ref]inventory.CopiedValues) 
 	case d.action.Ref.GVK == inventory.Nodes:
 		return d.joins()
 	case d.action.Verb == plans.Replace:
-		return replacement(d.action)
+		return d.replacement()
 	case d.action.ValuesCopiedTo != (addrs.Object{}):
 		if lost := copied[d.action.Ref].Lost; len(lost) > 0 {
 			return []plans.Effect{{Kind: plans.EffectValuesDropped, Items: lost, ValuesCopiedTo: d.action.ValuesCopiedTo.Name}}
@@ -101,7 +102,7 @@ func (d *disturbance) disturbs(copied map[providers.Ref]inventory.CopiedValues) 
 			return []plans.Effect{{Kind: plans.EffectDataDeleted, Data: holds}}
 		}
 	case kind == kinds.Service && live != nil:
-		return addresses(d.action)
+		return d.addresses()
 	}
 	return nil
 }
@@ -121,13 +122,17 @@ func (d *disturbance) joins() []plans.Effect {
 
 func isLabel(c plans.Change) bool { return fields.Within(c.Path, "metadata.labels") }
 
-// addresses returns the effects of another public address, and of other ports of a Service.
-func addresses(a *plans.Action) []plans.Effect {
+// addresses returns the effects of another public address, and of other ports of a Service. A new or
+// deleted Service of the block may have the other address: another mode of the exposure has other
+// Services.
+func (d *disturbance) addresses() []plans.Effect {
 	var effects []plans.Effect
+	a := d.action
 	if i := slices.IndexFunc(a.Changes, isPublicAddress); i >= 0 {
 		before, _ := a.Changes[i].Before.(string)
 		after, _ := a.Changes[i].After.(string)
-		if before != "" && after != "" {
+		before, after = cmp.Or(before, d.publicAddress(plans.Delete)), cmp.Or(after, d.publicAddress(plans.Create))
+		if before != "" && after != "" && before != after {
 			effects = append(effects, plans.Effect{Kind: plans.EffectPublicAddress, Items: []string{before, after}, Grave: true})
 		}
 	}
@@ -137,17 +142,37 @@ func addresses(a *plans.Action) []plans.Effect {
 	return effects
 }
 
+// publicAddress returns the public address of a Service of the block that the plan creates or deletes;
+// empty: there is none.
+func (d *disturbance) publicAddress(verb plans.Verb) string {
+	for i := range d.actions {
+		a := &d.actions[i]
+		if a.Verb != verb || a.Address.Block != d.action.Address.Block || a.Ref.GVK.GroupKind() != kinds.Service {
+			continue
+		}
+		service := d.inv.Input.Snapshot.Get(a.Ref)
+		if verb == plans.Create && a.Object != nil {
+			service = a.Object.Manifest
+		}
+		if service != nil && service.GetAnnotations()[providers.AnnotationPublic] != "" {
+			return service.GetAnnotations()[providers.AnnotationPublic]
+		}
+	}
+	return ""
+}
+
 // isPublicAddress reports whether a change is of the configuration, and of a public address.
 func isPublicAddress(c plans.Change) bool {
 	return !c.Drift && c.Path == `metadata.annotations["`+providers.AnnotationPublic+`"]`
 }
 
 // replacement returns the effects of the replacement of an object without pods.
-func replacement(a *plans.Action) []plans.Effect {
+func (d *disturbance) replacement() []plans.Effect {
 	var effects []plans.Effect
+	a := d.action
 	if a.Ref.GVK.GroupKind() == kinds.Service {
 		effects = append(effects, plans.Effect{Kind: plans.EffectUnreachable, Downtime: true})
-		effects = append(effects, addresses(a)...)
+		effects = append(effects, d.addresses()...)
 	}
 	if a.Holds != "" {
 		effects = append(effects, plans.Effect{Kind: plans.EffectDataReplaced, Data: a.Holds})

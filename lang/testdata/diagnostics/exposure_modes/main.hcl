@@ -35,6 +35,10 @@ definition "d" {
 
 service "d" {
   expose = exposure.public
+
+  port "api" {
+    node_port = 30080
+  }
 }
 
 service "e" {

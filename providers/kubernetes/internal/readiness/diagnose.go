@@ -112,21 +112,21 @@ func (q Inquiry) Diagnose(ctx context.Context, object *unstructured.Unstructured
 		}
 		return q.diagnoseClaim(ctx, object.GetNamespace(), object.GetName())
 	}
-	if kinds.Balanced(object) {
-		return q.diagnoseBalanced(ctx, object)
+	if kinds.IsLoadBalancer(object) {
+		return q.diagnoseLoadBalancer(ctx, object)
 	}
 	return nil, nil
 }
 
-// diagnoseBalanced says why a Service has no address from a load balancer.
-func (q Inquiry) diagnoseBalanced(ctx context.Context, service *unstructured.Unstructured) (*Finding, error) {
+// diagnoseLoadBalancer says why a Service has no address from a load balancer.
+func (q Inquiry) diagnoseLoadBalancer(ctx context.Context, service *unstructured.Unstructured) (*Finding, error) {
 	event, err := q.lastEvent(ctx, service.GetNamespace(), service.GetUID(), func(event *corev1.Event) bool {
 		return event.Type == corev1.EventTypeWarning
 	})
 	if event == nil {
 		return nil, err
 	}
-	return &Finding{Cause: causeEvent, Reason: assessBalanced(service).Status + ": " + oneLine(event.Message)}, nil
+	return &Finding{Cause: causeEvent, Reason: assessLoadBalancer(service).Status + ": " + oneLine(event.Message)}, nil
 }
 
 func (q Inquiry) diagnoseWorkload(ctx context.Context, workload *unstructured.Unstructured) (*Finding, error) {

@@ -45,8 +45,8 @@ func Assess(object *unstructured.Unstructured) (Assessment, error) {
 		return Assessment{Ready: active, Status: "the namespace is not active yet"}, nil
 	case kind == kinds.PersistentVolumeClaim:
 		return assessClaim(object), nil
-	case kinds.Balanced(object):
-		return assessBalanced(object), nil
+	case kinds.IsLoadBalancer(object):
+		return assessLoadBalancer(object), nil
 	case kind == kinds.StatefulSet && onDelete:
 		return assessOnDelete(object, number(object, 1, "spec", "replicas"), number(object, 0, "status", "readyReplicas")), nil
 	case kind == kinds.DaemonSet && onDelete:
@@ -100,9 +100,9 @@ func assessClaim(claim *unstructured.Unstructured) Assessment {
 	return Assessment{Status: "it has no volume yet"}
 }
 
-// assessBalanced is for Services of type LoadBalancer. It is ready when its load balancer has given
+// assessLoadBalancer is for Services of type LoadBalancer. It is ready when its load balancer has given
 // it the address that it asks for, or else any address.
-func assessBalanced(service *unstructured.Unstructured) Assessment {
+func assessLoadBalancer(service *unstructured.Unstructured) Assessment {
 	wanted := Field(service, "spec", "loadBalancerIP")
 	ingress, _, _ := unstructured.NestedSlice(service.Object, "status", "loadBalancer", "ingress")
 	var given []string
@@ -118,7 +118,7 @@ func assessBalanced(service *unstructured.Unstructured) Assessment {
 	case len(given) == 0:
 		return Assessment{Status: "no load balancer has given it an address yet"}
 	case wanted != "" && !slices.ContainsFunc(given, func(address string) bool { return sameAddress(address, wanted) }):
-		return Assessment{Status: fmt.Sprintf("the load balancer gave it the address %s, and it asks for %s", strings.Join(given, ", "), wanted)}
+		return Assessment{Status: fmt.Sprintf("the load balancer gave it the address %s, and it asks for %s: configure the load balancer, or set vip of the exposure", strings.Join(given, ", "), wanted)}
 	}
 	return Assessment{Ready: true}
 }

@@ -57,8 +57,8 @@ func TestGrowingClaims(t *testing.T) {
 	}
 }
 
-// TestBalanced checks that a Service of type LoadBalancer waits for the address that it asks for.
-func TestBalanced(t *testing.T) {
+// TestLoadBalancers checks that a Service of type LoadBalancer waits for the address that it asks for.
+func TestLoadBalancers(t *testing.T) {
 	for name, test := range map[string]struct {
 		spec, ingress string
 		want          readiness.Assessment
@@ -68,7 +68,7 @@ func TestBalanced(t *testing.T) {
 		"a name":             {"type: LoadBalancer", "[{hostname: a.example.org}]", readiness.Assessment{Ready: true}},
 		"its own":            {"type: LoadBalancer, loadBalancerIP: 192.0.2.10", "[{ip: 192.0.2.9}, {ip: 192.0.2.10}]", readiness.Assessment{Ready: true}},
 		"its own, in IPv6":   {"type: LoadBalancer, loadBalancerIP: '2001:DB8::0:1'", "[{ip: '2001:db8::1'}]", readiness.Assessment{Ready: true}},
-		"another":            {"type: LoadBalancer, loadBalancerIP: 192.0.2.10", "[{ip: 192.0.2.9}]", readiness.Assessment{Status: "the load balancer gave it the address 192.0.2.9, and it asks for 192.0.2.10"}},
+		"another":            {"type: LoadBalancer, loadBalancerIP: 192.0.2.10", "[{ip: 192.0.2.9}]", readiness.Assessment{Status: "the load balancer gave it the address 192.0.2.9, and it asks for 192.0.2.10: configure the load balancer, or set vip of the exposure"}},
 		"not a LoadBalancer": {"type: NodePort", "[]", readiness.Assessment{Ready: true}},
 	} {
 		t.Run(name, func(t *testing.T) {

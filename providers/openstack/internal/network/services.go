@@ -3,6 +3,7 @@ package network
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -25,17 +26,13 @@ import (
 // StatefulSet also has a Service SERVICE-WORKLOAD-NUMBER.NAMESPACE. Services for clients outside are
 // annotated with the public address of the service's exposure. With the mode loadbalancer they are
 // Services SERVICE-public, so that the load balancer sees nothing but them.
-func Services(s object.Service, exposures []configs.Exposure) ([]providers.Object, hcl.Diagnostics) {
+func Services(s object.Service, exposure *configs.Exposure) ([]providers.Object, hcl.Diagnostics) {
 	var out []providers.Object
-	var way *configs.Exposure
-	if i := slices.IndexFunc(exposures, func(x configs.Exposure) bool { return x.Name == s.Decl.Exposure }); i >= 0 {
-		way = &exposures[i]
-	}
 	named := len(s.Decl.Ports) == 0
 	for _, w := range s.Decl.Workloads {
 		main := !named && slices.Contains(w.Pod.Ports, s.Decl.Ports[0].Name)
 		named = named || main
-		for _, service := range ofWorkload(s, w, main, way) {
+		for _, service := range ofWorkload(s, w, main, exposure) {
 			out = append(out, s.Object(service))
 		}
 	}
@@ -51,17 +48,17 @@ func Services(s object.Service, exposures []configs.Exposure) ([]providers.Objec
 }
 
 // ofWorkload returns the Services of one workload. main is set if it gets the main Service.
-func ofWorkload(s object.Service, w configs.Workload, main bool, way *configs.Exposure) []*corev1.ServiceApplyConfiguration {
+func ofWorkload(s object.Service, w configs.Workload, main bool, exposure *configs.Exposure) []*corev1.ServiceApplyConfiguration {
 	name, ports := s.Workload(w), s.Ports(w.Pod.Ports)
 	selector := s.Selector(name)
 	var out []*corev1.ServiceApplyConfiguration
 	switch {
 	case main:
-		out = reachable(s.Decl, s.Decl.Name, selector, ports, way)
+		out = reachable(s.Decl, s.Decl.Name, selector, ports, exposure)
 	case len(ports) > 0 && w.Kind != "StatefulSet":
-		out = reachable(s.Decl, name, selector, ports, way)
+		out = reachable(s.Decl, name, selector, ports, exposure)
 	case len(ports) > 0:
-		out = public(s.Decl, name, selector, ports, way)
+		out = public(s.Decl, name, selector, ports, exposure)
 	}
 	if w.Kind == "StatefulSet" {
 		out = append(out, headless(s.Decl, name, selector, ports))
@@ -95,61 +92,68 @@ func ofReplicas(s *configs.Service, w configs.Workload, name string, selector ma
 
 // reachable returns the Services of some pods. A Service of type NodePort opens all of its ports. If
 // only some ports are exposed, these get a second Service.
-func reachable(s *configs.Service, name string, selector map[string]string, ports []configs.Port, way *configs.Exposure) []*corev1.ServiceApplyConfiguration {
+func reachable(s *configs.Service, name string, selector map[string]string, ports []configs.Port, exposure *configs.Exposure) []*corev1.ServiceApplyConfiguration {
 	inside := service(s, name, selector, ports)
-	if way != nil && way.Mode == configs.ModeNodePort && len(exposedOf(s, ports)) == len(ports) {
-		onNodes(inside, ports, *way)
+	if exposure != nil && exposure.Mode == configs.ModeNodePort && len(exposedOf(s, ports)) == len(ports) {
+		onNodes(inside, ports, *exposure)
 		return []*corev1.ServiceApplyConfiguration{inside}
 	}
-	return append([]*corev1.ServiceApplyConfiguration{inside}, public(s, name, selector, ports, way)...)
+	return append([]*corev1.ServiceApplyConfiguration{inside}, public(s, name, selector, ports, exposure)...)
 }
 
 // public returns the Service for the exposed ports, if there are any.
-func public(s *configs.Service, name string, selector map[string]string, ports []configs.Port, way *configs.Exposure) []*corev1.ServiceApplyConfiguration {
+func public(s *configs.Service, name string, selector map[string]string, ports []configs.Port, exposure *configs.Exposure) []*corev1.ServiceApplyConfiguration {
 	exposed := exposedOf(s, ports)
-	if len(exposed) == 0 || way == nil {
+	if len(exposed) == 0 || exposure == nil {
 		return nil
 	}
 	out := service(s, name+"-public", selector, exposed)
-	switch way.Mode {
+	switch exposure.Mode {
 	case configs.ModeNodePort:
-		onNodes(out, exposed, *way)
+		onNodes(out, exposed, *exposure)
 	case configs.ModeLoadBalancer:
-		atLoadBalancer(out, exposed, *way)
+		atLoadBalancer(out, exposed, *exposure)
 	}
 	return []*corev1.ServiceApplyConfiguration{out}
 }
 
 // onNodes opens ports of the nodes for the ports of a Service.
-func onNodes(service *corev1.ServiceApplyConfiguration, ports []configs.Port, way configs.Exposure) {
+func onNodes(service *corev1.ServiceApplyConfiguration, ports []configs.Port, exposure configs.Exposure) {
 	service.Spec.WithType(v1.ServiceTypeNodePort)
 	for i, p := range ports {
 		if p.NodePort != 0 {
 			service.Spec.Ports[i].WithNodePort(int32(p.NodePort))
 		}
 	}
-	service.WithAnnotations(map[string]string{providers.AnnotationPublic: publicAddress(way)})
+	service.WithAnnotations(map[string]string{providers.AnnotationPublic: publicAddress(exposure)})
 }
 
 // atLoadBalancer asks a load balancer for the address of the exposure. Clients connect to the ports of
 // the Service, so these have the public numbers.
-func atLoadBalancer(service *corev1.ServiceApplyConfiguration, ports []configs.Port, way configs.Exposure) {
-	service.Spec.WithType(v1.ServiceTypeLoadBalancer).WithLoadBalancerIP(way.VIP)
-	if way.Class != "" {
-		service.Spec.WithLoadBalancerClass(way.Class)
+func atLoadBalancer(service *corev1.ServiceApplyConfiguration, ports []configs.Port, exposure configs.Exposure) {
+	service.Spec.WithType(v1.ServiceTypeLoadBalancer).WithLoadBalancerIP(exposure.VIP)
+	if vip, err := netip.ParseAddr(exposure.VIP); err == nil { // the cluster may prefer the other family
+		family := v1.IPv6Protocol
+		if vip.Is4() {
+			family = v1.IPv4Protocol
+		}
+		service.Spec.WithIPFamilyPolicy(v1.IPFamilyPolicySingleStack).WithIPFamilies(family)
+	}
+	if exposure.Class != "" {
+		service.Spec.WithLoadBalancerClass(exposure.Class)
 	}
 	for i, p := range ports {
 		service.Spec.Ports[i].WithPort(int32(p.AtExposure()))
 	}
-	service.WithAnnotations(way.Annotations).WithAnnotations(map[string]string{providers.AnnotationPublic: publicAddress(way)})
+	service.WithAnnotations(exposure.Annotations).WithAnnotations(map[string]string{providers.AnnotationPublic: publicAddress(exposure)})
 }
 
 // publicAddress returns the address of an exposure for the annotation of its Services.
-func publicAddress(way configs.Exposure) string {
-	if address := way.Host(); address != way.VIP {
-		return address + " (" + way.VIP + ")"
+func publicAddress(exposure configs.Exposure) string {
+	if address := exposure.Host(); address != exposure.VIP {
+		return address + " (" + exposure.VIP + ")"
 	}
-	return way.VIP
+	return exposure.VIP
 }
 
 // exposedOf returns the ports that clients outside of the cluster use.
