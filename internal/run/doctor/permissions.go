@@ -6,16 +6,23 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/run/rights"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // maxLines limits the lines of a list in a finding.
 const maxLines = 12
 
-// findDenied reports the rights that the user lacks, by namespace.
+// findDenied reports the rights that the user lacks, by namespace. A user who lacks only rights of an
+// apply may be meant to read, so these are warnings.
 func findDenied(f *Facts) ([]Finding, error) {
 	if f.Unasked != nil {
 		return nil, f.Unasked
+	}
+	severity, effect := Warning, "kolla apply, rollout, destroy, backup and restore stop where they need %s, and kolla plan makes no dry runs. All rights to read the cloud are there:\n%s"
+	reading := rights.Accesses(f.Reading)
+	if len(reading) == 0 || slices.ContainsFunc(f.Denied, func(a providers.Access) bool { return slices.Contains(reading, a) }) {
+		severity, effect = Error, "kolla plan, kolla apply and kolla destroy stop where they need %s:\n%s"
 	}
 	byPlace := map[string][]string{} // lines by namespace
 	var places []string
@@ -44,10 +51,10 @@ func findDenied(f *Facts) ([]Finding, error) {
 		}
 		lines := byPlace[place]
 		out = append(out, Finding{
-			Severity: Error, Subject: subject,
+			Severity: severity, Subject: subject,
 			Problem: "the user lacks " + words.Plural(len(lines), "a right", "rights"),
-			Reason:  fmt.Sprintf("An apply or a destroy stops where it needs %s:\n%s", words.Plural(len(lines), "it", "one of these"), strings.Join(words.First(lines, maxLines, "right"), "\n")),
-			Next:    "Let an administrator of the cluster grant the rights that kolla rbac prints, with -user, -group or -serviceaccount for this user.",
+			Reason:  fmt.Sprintf(effect, words.Plural(len(lines), "it", "one of these"), strings.Join(words.First(lines, maxLines, "right"), "\n")),
+			Next:    "Let an administrator of the cluster grant the rights that kolla rbac prints, with -user, -group or -serviceaccount for this user. A user who only reads needs the roles of kolla rbac -read-only; leave this check out with -skip=permissions then.",
 		})
 	}
 	return out, nil
