@@ -203,9 +203,9 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestLoadBalancer checks exposures with a load balancer of the cluster: the VIP may be the address of
+// TestVIPOfLoadBalancer checks exposures with a load balancer of the cluster: the VIP may be the address of
 // a node, and a Service without an address is a finding, instead of its silent ports.
-func TestLoadBalancer(t *testing.T) {
+func TestVIPOfLoadBalancer(t *testing.T) {
 	service := func(status string) string {
 		return `{apiVersion: v1, kind: Service, metadata: {name: m, namespace: openstack, annotations: {kolla.openstack.org/public: 192.0.2.11}}, spec: {type: LoadBalancer, ports: [{port: 8080}]}, status: {` + status + `}}`
 	}
