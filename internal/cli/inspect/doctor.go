@@ -121,7 +121,10 @@ func factsForDoctor(ctx context.Context, w *command.Workspace) (*doctor.Facts, e
 	}
 	names := rights.NewNames(ctx, w.Cluster.Client)
 	names.Define(facts.Objects)
-	facts.Resource, facts.Roles = names.Resource, rights.Of(rightsInput(w, names, facts.Objects, st))
+	in := rightsInput(w, names, facts.Objects, st)
+	facts.Resource, facts.Roles = names.Resource, rights.Of(in)
+	in.ReadOnly = true
+	facts.Reading = rights.Of(in)
 	return facts, nil
 }
 
@@ -184,9 +187,9 @@ func showDoctor(w *command.Workspace, report doctor.Report) error {
 				tell(w, text)
 			}
 		}
-		if result.Unmade != "" {
+		if result.NotChecked != "" {
 			foreign.Fprintf(out, "\nNot checked: %s\n", result.Check.Name)
-			tell(w, result.Unmade)
+			tell(w, result.NotChecked)
 		}
 	}
 	foreign.Fprintf(out, "\n%s\n", report.Summary())

@@ -20,29 +20,32 @@ import (
 // measured are the resources that the check of the capacity compares.
 var measured = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods}
 
+// autoscaled is the next step in a cluster whose number of nodes follows its pods.
+const autoscaled = "A cluster autoscaler may add nodes once the pods wait: then only its limits matter."
+
 func readPods(*Facts) []providers.Scope {
 	return []providers.Scope{{GVK: nodeKind}, {GVK: podKind}}
 }
 
-// room is a node with what pods of others leave of it.
-type room struct {
+// nodeResources is a node with the resources that pods of others leave free.
+type nodeResources struct {
 	node corev1.Node
 	free corev1.ResourceList
 }
 
-// findCapacity places the pods of all workloads on the nodes, the largest ones first, as a scheduler
+// findCapacity schedules the pods of all workloads on the nodes, the largest ones first, as a scheduler
 // might do in an empty cloud. Pods of the cloud that run already count as not there.
 func findCapacity(f *Facts) ([]Finding, error) {
-	rooms, err := f.rooms()
+	nodes, err := f.freeNodes()
 	if err != nil {
 		return nil, err
 	}
 	groups := f.groups()
 	var out []Finding
-	homeless := map[string][]*workload{} // by group
-	before := make([]corev1.ResourceList, len(rooms))
-	for i := range rooms {
-		before[i] = rooms[i].free.DeepCopy()
+	unschedulable := map[string][]*workload{} // by group
+	before := make([]corev1.ResourceList, len(nodes))
+	for i := range nodes {
+		before[i] = nodes[i].free.DeepCopy()
 	}
 	var waiting []*workload
 	for i := range groups {
@@ -60,21 +63,22 @@ func findCapacity(f *Facts) ([]Finding, error) {
 		return cmp.Or(y.Memory().Cmp(*x.Memory()), y.Cpu().Cmp(*x.Cpu()))
 	})
 	for _, w := range waiting {
-		if !place(w, rooms) {
+		if !schedule(w, nodes) {
 			name := f.roleOf(w.pod.NodeSelector)
-			homeless[name] = append(homeless[name], w)
+			unschedulable[name] = append(unschedulable[name], w)
 		}
 	}
 	for _, g := range groups {
-		if len(homeless[g.name]) > 0 {
-			out = append(out, lack(g, homeless[g.name], rooms, before))
+		if len(unschedulable[g.name]) > 0 {
+			out = append(out, lack(g, unschedulable[g.name], nodes, before))
 		}
 	}
 	return out, nil
 }
 
-// rooms returns the nodes, with what is free there without the pods of the configuration.
-func (f *Facts) rooms() ([]room, error) {
+// freeNodes returns the nodes with the resources that are free there without the pods of the
+// configuration.
+func (f *Facts) freeNodes() ([]nodeResources, error) {
 	nodes, err := f.nodes()
 	if err != nil {
 		return nil, err
@@ -84,9 +88,9 @@ func (f *Facts) rooms() ([]room, error) {
 		return nil, err
 	}
 	at := map[string]int{}
-	rooms := make([]room, len(nodes))
+	out := make([]nodeResources, len(nodes))
 	for i := range nodes {
-		rooms[i] = room{nodes[i], nodes[i].Status.Allocatable.DeepCopy()}
+		out[i] = nodeResources{nodes[i], nodes[i].Status.Allocatable.DeepCopy()}
 		at[nodes[i].Name] = i
 	}
 	ours := f.ours()
@@ -96,10 +100,10 @@ func (f *Facts) rooms() ([]room, error) {
 			continue
 		}
 		if i, ok := at[pod.Spec.NodeName]; ok {
-			take(rooms[i].free, requests(&pod.Spec))
+			take(out[i].free, requests(&pod.Spec))
 		}
 	}
-	return rooms, nil
+	return out, nil
 }
 
 // ours returns a function that reports whether a pod belongs to a workload of the configuration.
@@ -145,13 +149,13 @@ func fits(requested, free corev1.ResourceList) bool {
 	})
 }
 
-// place takes the room of all pods of a workload. It reports whether all of them found one. Nodes
-// that do not take the pod for another reason are none of its business.
-func place(w *workload, rooms []room) bool {
+// schedule takes the resources for all pods of a workload, and reports whether each pod found a node.
+// It leaves out nodes that do not take the pods for another reason.
+func schedule(w *workload, nodes []nodeResources) bool {
 	requested := requests(w.pod)
 	var open []int
-	for i := range rooms {
-		if scheduling.Chooses(w.pod, &rooms[i].node) && len(scheduling.Barring(w.pod, &rooms[i].node)) == 0 {
+	for i := range nodes {
+		if scheduling.Chooses(w.pod, &nodes[i].node) && len(scheduling.Barring(w.pod, &nodes[i].node)) == 0 {
 			open = append(open, i)
 		}
 	}
@@ -161,8 +165,8 @@ func place(w *workload, rooms []room) bool {
 	if w.daemon {
 		complete := true
 		for _, i := range open {
-			if fits(requested, rooms[i].free) {
-				take(rooms[i].free, requested)
+			if fits(requested, nodes[i].free) {
+				take(nodes[i].free, requested)
 			} else {
 				complete = false
 			}
@@ -172,25 +176,25 @@ func place(w *workload, rooms []room) bool {
 	for range w.replicas {
 		best := -1
 		for _, i := range open {
-			if fits(requested, rooms[i].free) && (best < 0 || rooms[i].free.Memory().Cmp(*rooms[best].free.Memory()) > 0) {
+			if fits(requested, nodes[i].free) && (best < 0 || nodes[i].free.Memory().Cmp(*nodes[best].free.Memory()) > 0) {
 				best = i
 			}
 		}
 		if best < 0 {
 			return false
 		}
-		take(rooms[best].free, requested)
+		take(nodes[best].free, requested)
 	}
 	return true
 }
 
 // lack says what the nodes of a role lack for its pods.
-func lack(g group, homeless []*workload, rooms []room, before []corev1.ResourceList) Finding {
+func lack(g group, unschedulable []*workload, nodes []nodeResources, before []corev1.ResourceList) Finding {
 	wanted, free := corev1.ResourceList{}, corev1.ResourceList{}
 	count := 0
-	for i := range rooms {
+	for i := range nodes {
 		chosen := func(w workload) bool {
-			return w.runs && scheduling.Chooses(w.pod, &rooms[i].node) && len(scheduling.Barring(w.pod, &rooms[i].node)) == 0
+			return w.runs && scheduling.Chooses(w.pod, &nodes[i].node) && len(scheduling.Barring(w.pod, &nodes[i].node)) == 0
 		}
 		if slices.ContainsFunc(g.workloads, chosen) {
 			count++
@@ -215,9 +219,9 @@ func lack(g group, homeless []*workload, rooms []room, before []corev1.ResourceL
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s requested, %s free%s", name, shown(name, asked), shown(name, left), mark))
 	}
-	for _, w := range homeless {
+	for _, w := range unschedulable {
 		names = append(names, w.address())
-		if largest(w, rooms, before) {
+		if largest(w, nodes, before) {
 			severity = Error
 		}
 	}
@@ -226,14 +230,14 @@ func lack(g group, homeless []*workload, rooms []room, before []corev1.ResourceL
 		Problem: fmt.Sprintf("%s %s not enough room for the pods", words.Count(count, "node"), words.Plural(count, "has", "have")),
 		Reason: fmt.Sprintf("Pods of %s may wait for a node. Other pods of the cluster are counted, and so are pods of other roles on the same nodes. Of this role:\n%s",
 			words.Few(names, 4), strings.Join(lines, "\n")),
-		Next: "Add nodes to the role, lower the requests in `resources` of the workloads, or move other pods away. kubectl describe node shows what is requested on a node.",
+		Next: "Add nodes to the role, lower the requests in `resources` of the workloads, or move other pods away. kubectl describe node shows what is requested on a node. " + autoscaled,
 	}
 }
 
 // largest reports whether a pod of a workload fits on none of its nodes, even without all others.
-func largest(w *workload, rooms []room, before []corev1.ResourceList) bool {
-	for i := range rooms {
-		if scheduling.Chooses(w.pod, &rooms[i].node) && len(scheduling.Barring(w.pod, &rooms[i].node)) == 0 && fits(requests(w.pod), before[i]) {
+func largest(w *workload, nodes []nodeResources, before []corev1.ResourceList) bool {
+	for i := range nodes {
+		if scheduling.Chooses(w.pod, &nodes[i].node) && len(scheduling.Barring(w.pod, &nodes[i].node)) == 0 && fits(requests(w.pod), before[i]) {
 			return false
 		}
 	}

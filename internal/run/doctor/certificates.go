@@ -2,9 +2,11 @@ package doctor
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,8 +19,12 @@ import (
 
 var secretKind = kinds.Secret.WithVersion("v1")
 
-// endsSoon is how long before its end a certificate is reported.
-const endsSoon = 30 * 24 * time.Hour
+// A certificate is reported in the last third of its lifetime, and at most longestWarning before its
+// end. Those that kolla makes are reported from the day on which a plan renews them.
+const (
+	longestWarning = 30 * 24 * time.Hour
+	lifetimeShare  = 3
+)
 
 // readSecrets reads the namespaces with Secrets that the configuration uses or makes.
 func readSecrets(f *Facts) []providers.Scope {
@@ -82,23 +88,26 @@ func references(value any, found func(name string)) {
 	}
 }
 
-// findCertificates reports certificates that have ended or end soon, and those that do not fit
-// their key. It looks at the first certificate of each value.
+// findCertificates reports certificates that have ended or end soon, and those that do not fit their
+// key.
 func findCertificates(f *Facts) ([]Finding, error) {
 	var out []Finding
+	var unread []error
 	for _, scope := range readSecrets(f) {
-		if _, err := f.list(scope.GVK, scope.Namespace); err != nil {
-			return nil, err
-		}
+		_, err := f.list(scope.GVK, scope.Namespace)
+		unread = append(unread, err)
 	}
 	for _, ref := range f.secrets() {
+		if _, err := f.list(secretKind, ref.Namespace); err != nil {
+			continue
+		}
 		values := providers.ValuesOf(f.Live.Get(ref))
 		for _, key := range slices.Sorted(maps.Keys(values)) {
-			if cert := firstCertificate(values[key]); cert != nil {
-				out = append(out, findEnd(f.Now, fmt.Sprintf("Secret %s/%s, %s", ref.Namespace, ref.Name, key), cert)...)
-			}
+			subject := fmt.Sprintf("Secret %s/%s, %s", ref.Namespace, ref.Name, key)
+			renewal := f.renewal(providers.SecretKey{Namespace: ref.Namespace, Name: ref.Name, Key: key})
+			out = append(out, findEnd(f.Now, subject, certificates(values[key]), renewal)...)
 		}
-		if values[configs.KeyCertificate] == nil || values[configs.KeyKey] == nil || firstCertificate(values[configs.KeyCertificate]) == nil {
+		if values[configs.KeyKey] == nil || len(certificates(values[configs.KeyCertificate])) == 0 {
 			continue
 		}
 		if _, err := tls.X509KeyPair(values[configs.KeyCertificate], values[configs.KeyKey]); err != nil {
@@ -110,37 +119,73 @@ func findCertificates(f *Facts) ([]Finding, error) {
 			})
 		}
 	}
-	return out, nil
+	return out, errors.Join(unread...)
 }
 
-// firstCertificate returns the first certificate of a text in PEM; nil: it has none.
-func firstCertificate(text []byte) *x509.Certificate {
-	block, _ := pem.Decode(text)
-	if block == nil || block.Type != "CERTIFICATE" {
-		return nil
+// renewal returns how long before its end kolla renews the certificate in a value; 0: kolla does not
+// make it.
+func (f *Facts) renewal(of providers.SecretKey) time.Duration {
+	for i := range f.Objects {
+		o := &f.Objects[i]
+		if o.Ref().GVK != secretKind || o.Ref().Namespace != of.Namespace || o.Ref().Name != of.Name {
+			continue
+		}
+		g := o.Data[of.Key].Generate
+		switch {
+		case g == nil || g.Cert == nil:
+			return 0
+		case of.Key == configs.KeyCA && g.Cert.Issuer != nil: // a copy of the certificate of the CA
+			return f.renewal(*g.Cert.Issuer)
+		}
+		return time.Duration(g.Cert.RenewBefore) * 24 * time.Hour
 	}
-	cert, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		return nil
-	}
-	return cert
+	return 0
 }
 
-// findEnd reports a certificate that has ended, or that ends soon.
-func findEnd(now time.Time, subject string, cert *x509.Certificate) []Finding {
+// certificates returns the certificates of a text in PEM. It leaves out other blocks, such as keys.
+func certificates(text []byte) []*x509.Certificate {
+	var out []*x509.Certificate
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		if cert, err := x509.ParseCertificate(block.Bytes); err == nil {
+			out = append(out, cert)
+		}
+	}
+	return out
+}
+
+// findEnd reports the certificate of a value that ends first, if one has ended or ends soon. renewal is
+// as in Facts.renewal.
+func findEnd(now time.Time, subject string, certs []*x509.Certificate, renewal time.Duration) []Finding {
+	var first *x509.Certificate
+	number := 0
+	for i, cert := range certs {
+		warning := cmp.Or(renewal, min(longestWarning, cert.NotAfter.Sub(cert.NotBefore)/lifetimeShare))
+		if now.Add(warning).Before(cert.NotAfter) || first != nil && !cert.NotAfter.Before(first.NotAfter) {
+			continue
+		}
+		first, number = cert, i+1
+	}
+	if first == nil {
+		return nil
+	}
+	name := "the certificate"
+	if len(certs) > 1 {
+		name = fmt.Sprintf("certificate %d of %d", number, len(certs))
+	}
+	end := first.NotAfter.UTC().Format("2006-01-02 15:04 UTC")
 	finding := Finding{
 		Severity: Warning, Subject: subject,
-		Problem: "the certificate ends on " + cert.NotAfter.UTC().Format("2006-01-02 15:04 UTC"),
+		Problem: name + " ends on " + end,
 		Reason:  "From then on, clients refuse connections that it secures.",
 		Next:    "kolla apply renews certificates that kolla makes, in time before their end. Replace others in the place that the configuration takes them from, and apply.",
 	}
-	switch {
-	case now.After(cert.NotAfter):
+	if now.After(first.NotAfter) {
 		finding.Severity = Error
-		finding.Problem = "the certificate has ended on " + cert.NotAfter.UTC().Format("2006-01-02 15:04 UTC")
+		finding.Problem = name + " has ended on " + end
 		finding.Reason = "Clients refuse connections that it secures."
-	case now.Add(endsSoon).Before(cert.NotAfter):
-		return nil
 	}
 	return []Finding{finding}
 }

@@ -97,8 +97,8 @@ func Select(only, skip []string) ([]Check, error) {
 type Result struct {
 	Check    Check
 	Findings []Finding
-	// Unmade says why the check, or a part of it, could not be made; empty: it was made.
-	Unmade string
+	// NotChecked says why the check, or a part of it, could not be made; empty: it was made.
+	NotChecked string
 }
 
 // Report is the result of all checks.
@@ -114,15 +114,15 @@ func Examine(f *Facts, checks []Check) Report {
 		findings, err := check.find(f)
 		result := Result{Check: check, Findings: findings}
 		if err != nil {
-			result.Unmade = unmade(err)
+			result.NotChecked = notChecked(err)
 		}
 		report.Results = append(report.Results, result)
 	}
 	return report
 }
 
-// unmade words the reason why a check could not be made, one sentence for each cause.
-func unmade(err error) string {
+// notChecked words the reason why a check could not be made, one sentence for each cause.
+func notChecked(err error) string {
 	var lines []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		if line = strings.TrimSuffix(words.Capital(line), "."); !slices.Contains(lines, line+".") {
@@ -136,7 +136,7 @@ func unmade(err error) string {
 func (r Report) Mask(clean func(string) string) {
 	for i := range r.Results {
 		result := &r.Results[i]
-		result.Unmade = clean(result.Unmade)
+		result.NotChecked = clean(result.NotChecked)
 		for j := range result.Findings {
 			f := &result.Findings[j]
 			f.Subject, f.Problem, f.Reason, f.Next = clean(f.Subject), clean(f.Problem), clean(f.Reason), clean(f.Next)
@@ -145,7 +145,7 @@ func (r Report) Mask(clean func(string) string) {
 }
 
 // Count returns the number of errors, of warnings, and of checks that could not be made.
-func (r Report) Count() (faults, warnings, unmade int) {
+func (r Report) Count() (faults, warnings, notChecked int) {
 	for _, result := range r.Results {
 		for _, f := range result.Findings {
 			if f.Severity == Error {
@@ -154,29 +154,29 @@ func (r Report) Count() (faults, warnings, unmade int) {
 				warnings++
 			}
 		}
-		if result.Unmade != "" {
-			unmade++
+		if result.NotChecked != "" {
+			notChecked++
 		}
 	}
-	return faults, warnings, unmade
+	return faults, warnings, notChecked
 }
 
 // Clean reports whether all checks were made and found nothing.
 func (r Report) Clean() bool {
-	faults, warnings, unmade := r.Count()
-	return faults+warnings+unmade == 0
+	faults, warnings, notChecked := r.Count()
+	return faults+warnings+notChecked == 0
 }
 
 // Summary says in one sentence what the checks found.
 func (r Report) Summary() string {
-	faults, warnings, unmade := r.Count()
+	faults, warnings, notChecked := r.Count()
 	made := words.Count(len(r.Results), "check")
 	if r.Clean() {
 		return made + ", nothing found."
 	}
 	parts := []string{words.Count(faults, "error"), words.Count(warnings, "warning")}
-	if unmade > 0 {
-		parts = append(parts, words.Count(unmade, "check")+" that could not be made")
+	if notChecked > 0 {
+		parts = append(parts, words.Count(notChecked, "check")+" that could not be made")
 	}
 	return made + ": " + words.All(parts) + "."
 }

@@ -77,8 +77,8 @@ func result(t *testing.T, name string, f *doctor.Facts) doctor.Result {
 func found(t *testing.T, name string, f *doctor.Facts) []string {
 	t.Helper()
 	got := result(t, name, f)
-	if got.Unmade != "" {
-		t.Errorf("the check was not made: %s", got.Unmade)
+	if got.NotChecked != "" {
+		t.Errorf("the check was not made: %s", got.NotChecked)
 	}
 	var out []string
 	for _, f := range got.Findings {
@@ -136,8 +136,8 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// TestUnmade checks that no check passes whose objects could not be read: it says why.
-func TestUnmade(t *testing.T) {
+// TestNotChecked checks that no check passes whose objects could not be read: it says why.
+func TestNotChecked(t *testing.T) {
 	denied := &providers.PermissionError{User: "ann", Verb: "list", Resource: "nodes"}
 	config := `{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db, namespace: openstack}, spec: {template: {spec: {containers: [{name: c, image: "i:1"}], volumes: [{name: s, secret: {secretName: tls}}]}}, volumeClaimTemplates: [{metadata: {name: data}, spec: {}}]}}
 ---
@@ -150,8 +150,8 @@ func TestUnmade(t *testing.T) {
 			f.Cluster.Version = ""
 			f.Unread = unread(denied)
 			got := result(t, check.Name, f)
-			if got.Unmade == "" || check.Name != "kubernetes-version" && !strings.Contains(got.Unmade, `ser "ann" is not allowed to list nodes`) {
-				t.Errorf("not made: %q", got.Unmade)
+			if got.NotChecked == "" || check.Name != "kubernetes-version" && !strings.Contains(got.NotChecked, `ser "ann" is not allowed to list nodes`) {
+				t.Errorf("not checked: %q", got.NotChecked)
 			}
 		})
 	}
@@ -200,7 +200,7 @@ func TestReport(t *testing.T) {
 	if err := report.JSON(&out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"format_version": "1.0"`, `"error_count": 2`, `"not_made_count": 1`, `"not_made": "The server is busy."`, `"next_step": "Add one."`} {
+	for _, want := range []string{`"format_version": "1.0"`, `"error_count": 2`, `"not_checked_count": 1`, `"not_checked": "The server is busy."`, `"next_step": "Add one."`} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the JSON lacks %s:\n%s", want, &out)
 		}

@@ -28,8 +28,8 @@ type Facts struct {
 	// Unrendered says why the objects were made without the Secrets of the cluster; nil: they were
 	// made as a plan makes them.
 	Unrendered error
-	// Roles have the rights that plan and apply need.
-	Roles []rights.Role
+	// Roles have the rights that plan and apply need. Reading has those of a plan without dry runs.
+	Roles, Reading []rights.Role
 	// Resource returns the API's name for a kind, such as "configmaps".
 	Resource func(schema.GroupVersionKind) string
 	Cluster  providers.Identity
@@ -39,12 +39,12 @@ type Facts struct {
 	Live *providers.Snapshot
 	// Unread maps each list that could not be read to the reason.
 	Unread map[providers.Scope]error
-	// Denied are the requests of Roles that the server does not allow. Unasked says why the
+	// Denied are the requests of Roles and Reading that the server does not allow. Unasked says why the
 	// server could not be asked; nil: it was.
 	Denied  []providers.Access
 	Unasked error
-	// Reached has the error of a connection to each published address; nil: it was accepted.
-	Reached map[string]error
+	// Reached has the problem with a connection to each published address; empty: it was accepted.
+	Reached map[string]string
 }
 
 // list returns the live objects of a kind, in a namespace or (empty) in all of them, by namespace

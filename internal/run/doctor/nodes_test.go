@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"kolla.openstack.org/kolla/internal/run/doctor"
+	"kolla.openstack.org/kolla/internal/run/rights"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -258,6 +260,41 @@ func TestDenied(t *testing.T) {
 	for _, want := range []string{"create, patch deployments.apps", "get pods/log"} {
 		if !strings.Contains(reason, want) {
 			t.Errorf("the reason lacks %q:\n%s", want, reason)
+		}
+	}
+}
+
+// TestDeniedReader checks that lacking rights of an apply are warnings for a user who may read, and
+// errors for others.
+func TestDeniedReader(t *testing.T) {
+	f := facts(t, "", "")
+	f.Reading = []rights.Role{{Namespace: "openstack", Rules: []rights.Rule{{Groups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"get", "list"}}}}}
+	patch := providers.Access{Verb: "patch", Group: "apps", Resource: "deployments", Namespace: "openstack"}
+	f.Denied = []providers.Access{patch}
+	expect(t, "permissions", f, "warning Namespace openstack: the user lacks a right")
+	finding := result(t, "permissions", f).Findings[0]
+	for _, want := range []string{"kolla apply, rollout, destroy, backup and restore stop", "kolla plan makes no dry runs", "patch deployments.apps"} {
+		if !strings.Contains(finding.Reason, want) {
+			t.Errorf("the reason lacks %q:\n%s", want, finding.Reason)
+		}
+	}
+	if !strings.Contains(finding.Next, "-skip=permissions") {
+		t.Errorf("next step: %s", finding.Next)
+	}
+	list := patch
+	list.Verb = "list"
+	f.Denied = []providers.Access{list, patch}
+	expect(t, "permissions", f, "error Namespace openstack: the user lacks a right")
+}
+
+// TestAutoscaler checks that the next step for missing nodes mentions an autoscaler.
+func TestAutoscaler(t *testing.T) {
+	f := facts(t, deployment("web", 3, "", "cpu: 2"), node("n1", "role: other", "", ""))
+	g := facts(t, deployment("web", 3, "", "cpu: 2"), node("n1", "role: control", "", ""))
+	h := facts(t, deployment("db", 3, apart, ""), node("n1", "role: control", "", ""))
+	for name, got := range map[string]doctor.Result{"label": result(t, "roles", f), "apart": result(t, "roles", h), "capacity": result(t, "capacity", g)} {
+		if len(got.Findings) != 1 || !strings.Contains(got.Findings[0].Next, "cluster autoscaler may add nodes") {
+			t.Errorf("%s: %+v", name, got.Findings)
 		}
 	}
 }

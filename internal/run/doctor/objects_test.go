@@ -7,14 +7,17 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"math/big"
 	"strings"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/internal/run/doctor"
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/providers"
 )
 
 // TestClasses checks that the storage classes of all claims are looked for.
@@ -25,6 +28,13 @@ func TestClasses(t *testing.T) {
 	claim := func(spec string) string {
 		return fmt.Sprintf(`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c, namespace: openstack}, spec: {%s}}`, spec)
 	}
+	bound := func(name, phase string) string {
+		return fmt.Sprintf(`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: %s, namespace: openstack}, status: {phase: %s}}`, name, phase)
+	}
+	volume := func(class, phase string) string {
+		return fmt.Sprintf(`{apiVersion: v1, kind: PersistentVolume, metadata: {name: v}, spec: {storageClassName: %s}, status: {phase: %s}}`, class, phase)
+	}
+	const set = `{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: s, namespace: openstack}, spec: {replicas: 2, volumeClaimTemplates: [{metadata: {name: data}, spec: {storageClassName: gone}}]}}`
 	fast := class("fast", "")
 	standard := class("standard", `storageclass.kubernetes.io/is-default-class: "true"`)
 	for name, c := range map[string]struct {
@@ -39,6 +49,14 @@ func TestClasses(t *testing.T) {
 		"no class":          {claim(`storageClassName: ""`), fast, nil},
 		"a volume":          {claim("volumeName: pv1"), fast, nil},
 		"of the cloud":      {documents(claim("storageClassName: mine"), class("mine", "")), fast, nil},
+		"bound":             {claim("storageClassName: gone"), bound("c", "Bound"), nil},
+		"lost":              {claim("storageClassName: gone"), bound("c", "Lost"), []string{"error StorageClass gone: does not exist"}},
+		"a set, bound":      {set, documents(bound("data-s-0", "Bound"), bound("data-s-1", "Bound")), nil},
+		"a set, half bound": {set, bound("data-s-0", "Bound"), []string{"error StorageClass gone: does not exist"}},
+		"static volumes":    {claim("storageClassName: manual"), documents(fast, volume("manual", "Available")), nil},
+		"used volumes":      {claim("storageClassName: manual"), documents(fast, volume("manual", "Bound")), []string{"error StorageClass manual: does not exist"}},
+		"other volumes":     {claim("storageClassName: manual"), documents(fast, volume("other", "Available")), []string{"error StorageClass manual: does not exist"}},
+		"bound, no default": {claim(""), documents(fast, bound("c", "Bound")), nil},
 		"no claims, no SCs": {`{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: openstack}}`, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, "storage-class", facts(t, c.config, c.live), c.want...) })
@@ -159,18 +177,18 @@ func TestVIPs(t *testing.T) {
 	}
 }
 
-// TestSilent checks the published ports of services, once these are deployed.
-func TestSilent(t *testing.T) {
+// TestUnreachable checks the published ports of services, once these are deployed.
+func TestUnreachable(t *testing.T) {
 	service := `{apiVersion: v1, kind: Service, metadata: {name: m, namespace: openstack}, spec: {ports: [{port: 80, nodePort: 30080}]}}`
 	deployed := strings.Replace(service, "namespace: openstack", "namespace: openstack, annotations: {kolla.openstack.org/public: 192.0.2.10}", 1)
 	for name, c := range map[string]struct {
 		live    string
-		reached map[string]error
+		reached map[string]string
 		want    string
 	}{
-		"silent":       {deployed, map[string]error{"192.0.2.10:8080": errors.New("connection refused")}, "warning exposure.public: 192.0.2.10:8080 of manifest.m does not accept connections from here: connection refused"},
-		"answers":      {deployed, map[string]error{"192.0.2.10:8080": nil}, ""},
-		"not deployed": {service, map[string]error{"192.0.2.10:8080": errors.New("connection refused")}, ""},
+		"silent":       {deployed, map[string]string{"192.0.2.10:8080": "cannot connect: connect: connection refused"}, "warning exposure.public: 192.0.2.10:8080 of manifest.m: cannot connect: connect: connection refused"},
+		"answers":      {deployed, map[string]string{"192.0.2.10:8080": ""}, ""},
+		"not deployed": {service, map[string]string{"192.0.2.10:8080": "cannot connect: connect: connection refused"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := facts(t, service, c.live)
@@ -185,14 +203,89 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// pair makes a certificate that ends at a time, and its key.
+// TestVIPOfLoadBalancer checks exposures with a load balancer of the cluster: the VIP may be the address of
+// a node, and a Service without an address is a finding, instead of its silent ports.
+func TestVIPOfLoadBalancer(t *testing.T) {
+	service := func(status string) string {
+		return `{apiVersion: v1, kind: Service, metadata: {name: m, namespace: openstack, annotations: {kolla.openstack.org/public: 192.0.2.11}}, spec: {type: LoadBalancer, ports: [{port: 8080}]}, status: {` + status + `}}`
+	}
+	for name, c := range map[string]struct {
+		mode, status string
+		want         []string
+		next         string // a part of the next step
+	}{
+		"pending":  {configs.ModeLoadBalancer, "loadBalancer: {}", []string{"error manifest.m/Service/m: no load balancer gave the Service an address"}, "kubectl -n openstack describe service m"},
+		"silent":   {configs.ModeLoadBalancer, "loadBalancer: {ingress: [{ip: 192.0.2.11}]}", []string{"warning exposure.public: 192.0.2.11:8080 of manifest.m: cannot connect: no answer in time"}, "EXTERNAL-IP"},
+		"nodeport": {configs.ModeNodePort, "loadBalancer: {ingress: [{ip: 192.0.2.11}]}", []string{"warning exposure.public: the VIP 192.0.2.11 is the address of node n1", "warning exposure.public: 192.0.2.11:8080 of manifest.m: cannot connect: no answer in time"}, "a load balancer holds"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := facts(t, service(""), documents(service(c.status), node("n1", "", "", "addresses: [{type: InternalIP, address: 192.0.2.11}]")))
+			f.Config.Exposures = []configs.Exposure{{Block: "exposure.public", Name: "public", VIP: "192.0.2.11", Mode: c.mode}}
+			f.Config.Services = []configs.Service{{Block: "manifest.m", Exposure: "public", Ports: []configs.Port{{Name: "web", Number: 8080, Exposed: true}}}}
+			f.Reached = map[string]string{"192.0.2.11:8080": "cannot connect: no answer in time"}
+			expect(t, "vip", f, c.want...)
+			if next := result(t, "vip", f).Findings[0].Next; !strings.Contains(next, c.next) {
+				t.Errorf("the next step lacks %q: %s", c.next, next)
+			}
+		})
+	}
+}
+
+// TestPartlyRead checks that a list that cannot be read hides only the findings that need it.
+func TestPartlyRead(t *testing.T) {
+	denied := func(kind schema.GroupVersionKind, namespace string) map[providers.Scope]error {
+		return map[providers.Scope]error{{GVK: kind, Namespace: namespace}: &providers.PermissionError{User: "ann", Verb: "list", Resource: strings.ToLower(kind.Kind) + "s"}}
+	}
+	check := func(t *testing.T, name string, f *doctor.Facts, want, right string) {
+		t.Helper()
+		got := result(t, name, f)
+		if len(got.Findings) != 1 || !strings.Contains(got.Findings[0].Problem, want) {
+			t.Errorf("findings %+v, want %q", got.Findings, want)
+		}
+		if !strings.Contains(got.NotChecked, "not allowed to list "+right) {
+			t.Errorf("not checked: %q, want %q", got.NotChecked, right)
+		}
+	}
+	t.Run("vip", func(t *testing.T) {
+		f := facts(t, "", node("n1", "", "podCIDRs: [10.244.1.0/24]", ""))
+		f.Config.Exposures = []configs.Exposure{{Block: "exposure.public", Name: "public", VIP: "10.244.1.9"}}
+		f.Unread = denied(schema.GroupVersionKind{Group: "networking.k8s.io", Version: "v1", Kind: "ServiceCIDR"}, "")
+		check(t, "vip", f, "is inside of the network of pods on node n1", "servicecidrs")
+	})
+	t.Run("certificates", func(t *testing.T) {
+		cert, key := pair(t, now.AddDate(0, 0, -1))
+		made := `{apiVersion: v1, kind: Secret, metadata: {name: tls, namespace: %s}, data: {tls.crt: ` + cert + `, tls.key: ` + key + `}}`
+		two := documents(fmt.Sprintf(made, "other"), fmt.Sprintf(made, "openstack"))
+		f := facts(t, two, two)
+		f.Unread = denied(schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, "other")
+		check(t, "certificates", f, "has ended", "secrets")
+	})
+	t.Run("storage-class", func(t *testing.T) {
+		claim := `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c, namespace: openstack}, spec: {storageClassName: manual}}`
+		f := facts(t, claim, "")
+		f.Unread = denied(schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolume"}, "")
+		if got := result(t, "storage-class", f); len(got.Findings) > 0 || !strings.Contains(got.NotChecked, "not allowed to list persistentvolumes") {
+			t.Errorf("got %+v", got)
+		}
+		f.Live = providers.SnapshotOf(parse(t, `{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: manual}, provisioner: p}`)...)
+		expect(t, "storage-class", f) // the right is not needed
+	})
+}
+
+// pair makes a certificate that is valid for a year and ends at a time, and its key.
 func pair(t *testing.T, end time.Time) (cert, key string) {
+	t.Helper()
+	return pairFor(t, end.AddDate(-1, 0, 0), end)
+}
+
+// pairFor makes a certificate that is valid between two times, and its key.
+func pairFor(t *testing.T, begin, end time.Time) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: end.AddDate(-1, 0, 0), NotAfter: end}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: begin, NotAfter: end}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
 	if err != nil {
 		t.Fatal(err)
@@ -239,10 +332,81 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
+// TestCertificateTime checks from when on a certificate is reported.
+func TestCertificateTime(t *testing.T) {
+	made := func(days int) map[string]providers.SecretData {
+		g := &providers.Generator{Kind: "x509", Cert: &providers.Certificate{RenewBefore: days, Issuer: &providers.SecretKey{Namespace: "openstack", Name: "ca", Key: "tls.crt"}}}
+		return map[string]providers.SecretData{"tls.crt": {Generate: g}, "ca.crt": {Generate: g}}
+	}
+	for name, c := range map[string]struct {
+		lifetime, left int // days
+		key            string
+		data           map[string]providers.SecretData
+		want           bool
+	}{
+		"a week of five":            {5 * 7, 10, "tls.crt", nil, true},
+		"two thirds left":           {90, 31, "tls.crt", nil, false},
+		"a third of 30 days":        {30, 11, "tls.crt", nil, false},
+		"less than a third":         {30, 9, "tls.crt", nil, true},
+		"short-lived":               {1, 1, "tls.crt", nil, false},
+		"30 days of a year":         {365, 29, "tls.crt", nil, true},
+		"31 days of a year":         {365, 31, "tls.crt", nil, false},
+		"made, not due":             {365, 29, "tls.crt", made(7), false},
+		"made, due":                 {365, 6, "tls.crt", made(7), true},
+		"made, due early":           {365, 59, "tls.crt", made(60), true},
+		"the CA of a made one":      {3650, 29, "ca.crt", made(7), false},
+		"the CA of a made one, due": {3650, 19, "ca.crt", made(7), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			end := now.AddDate(0, 0, c.left)
+			cert, _ := pairFor(t, end.AddDate(0, 0, -c.lifetime), end)
+			live := fmt.Sprintf(`{apiVersion: v1, kind: Secret, metadata: {name: tls, namespace: openstack}, data: {%s: %s}}`, c.key, cert)
+			f := facts(t, documents(live, `{apiVersion: v1, kind: Secret, metadata: {name: ca, namespace: openstack}}`), live)
+			f.Objects[0].Data = c.data
+			f.Objects[1].Data = map[string]providers.SecretData{"tls.crt": {Generate: &providers.Generator{Kind: "x509-ca", Cert: &providers.Certificate{RenewBefore: 20}}}}
+			if got := len(found(t, "certificates", f)); got != map[bool]int{true: 1}[c.want] {
+				t.Errorf("%d findings, want one: %t", got, c.want)
+			}
+		})
+	}
+}
+
+// TestBundles checks that all certificates of a value count, and blocks of other kinds do not.
+func TestBundles(t *testing.T) {
+	decode := func(text string) string {
+		raw, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	good, key := pair(t, now.AddDate(0, 6, 0))
+	past, _ := pair(t, now.AddDate(0, 0, -1))
+	soon, _ := pair(t, now.AddDate(0, 0, 5))
+	for name, c := range map[string]struct {
+		parts []string
+		want  string
+	}{
+		"good chain":       {[]string{good, good}, ""},
+		"key first":        {[]string{key, past}, "error Secret openstack/tls, haproxy.pem: the certificate has ended on 2026-11-27 12:00 UTC"},
+		"intermediate":     {[]string{good, past}, "error Secret openstack/tls, haproxy.pem: certificate 2 of 2 has ended on 2026-11-27 12:00 UTC"},
+		"the earliest end": {[]string{key, good, soon, past, soon}, "error Secret openstack/tls, haproxy.pem: certificate 3 of 4 has ended on 2026-11-27 12:00 UTC"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var text strings.Builder
+			for _, part := range c.parts {
+				text.WriteString(decode(part))
+			}
+			secret := fmt.Sprintf(`{apiVersion: v1, kind: Secret, metadata: {name: tls, namespace: openstack}, data: {haproxy.pem: %s}}`, base64.StdEncoding.EncodeToString([]byte(text.String())))
+			expect(t, "certificates", facts(t, secret, secret), list(c.want)...)
+		})
+	}
+}
+
 // TestBackups checks the last success of scheduled backups against their schedule.
 func TestBackups(t *testing.T) {
 	job := func(name, spec, status string) string {
-		return fmt.Sprintf(`{apiVersion: batch/v1, kind: CronJob, metadata: {name: backup, namespace: kolla, creationTimestamp: "2026-11-01T00:00:00Z"}, spec: {schedule: "23 2 * * *", %s, jobTemplate: {spec: {template: {metadata: {labels: {app.kubernetes.io/name: %s}}}}}}, status: {%s}}`, spec, name, status)
+		return fmt.Sprintf(`{apiVersion: batch/v1, kind: CronJob, metadata: {name: backup, namespace: openstack, creationTimestamp: "2026-11-01T00:00:00Z"}, spec: {schedule: "23 2 * * *", %s, jobTemplate: {spec: {template: {metadata: {labels: {app.kubernetes.io/name: %s}}}}}}, status: {%s}}`, spec, name, status)
 	}
 	const ours, nothing = "kolla-backup", "suspend: false"
 	for name, c := range map[string]struct {
@@ -250,17 +414,59 @@ func TestBackups(t *testing.T) {
 		want string
 	}{
 		"last night":       {job(ours, nothing, `lastSuccessfulTime: "2026-11-28T02:40:00Z"`), ""},
-		"the night before": {job(ours, nothing, `lastSuccessfulTime: "2026-11-27T02:40:00Z"`), "error CronJob kolla/backup: made its last backup 33 h ago, and one run did not succeed since"},
+		"the night before": {job(ours, nothing, `lastSuccessfulTime: "2026-11-27T02:40:00Z"`), "error CronJob openstack/backup: made its last backup 33 h ago, and one run did not succeed since"},
 		"still running":    {job(ours, nothing, `lastSuccessfulTime: "2026-11-27T02:40:00Z", active: [{name: x}]`), ""},
-		"running in vain":  {job(ours, nothing, `lastSuccessfulTime: "2026-11-26T02:40:00Z", active: [{name: x}]`), "error CronJob kolla/backup: made its last backup 2 days ago, and 2 runs did not succeed since"},
-		"never":            {job(ours, nothing, ``), "error CronJob kolla/backup: has made no backup since it was created 27 days ago"},
+		"running in vain":  {job(ours, nothing, `lastSuccessfulTime: "2026-11-26T02:40:00Z", active: [{name: x}]`), "error CronJob openstack/backup: made its last backup 2 days ago, and 2 runs did not succeed since"},
+		"never":            {job(ours, nothing, ``), "error CronJob openstack/backup: has made no backup since it was created 27 days ago"},
 		"new":              {strings.Replace(job(ours, nothing, ``), "2026-11-01T00", "2026-11-28T08", 1), ""},
 		"weekly":           {strings.Replace(job(ours, nothing, `lastSuccessfulTime: "2026-11-22T02:40:00Z"`), "* * *", "* * 0", 1), ""},
-		"suspended":        {job(ours, "suspend: true", `lastSuccessfulTime: "2026-11-28T02:40:00Z"`), "warning CronJob kolla/backup: is suspended, so there are no new backups"},
-		"another zone":     {job(ours, `timeZone: Asia/Tokyo`, `lastSuccessfulTime: "2026-11-27T02:40:00Z"`), "error CronJob kolla/backup: made its last backup 33 h ago, and one run did not succeed since"},
+		"suspended":        {job(ours, "suspend: true", `lastSuccessfulTime: "2026-11-28T02:40:00Z"`), "warning CronJob openstack/backup: is suspended, so there are no new backups"},
+		"another zone":     {job(ours, `timeZone: Asia/Tokyo`, `lastSuccessfulTime: "2026-11-27T02:40:00Z"`), "error CronJob openstack/backup: made its last backup 33 h ago, and one run did not succeed since"},
 		"due in its zone":  {strings.Replace(job(ours, `timeZone: Etc/GMT+8`, `lastSuccessfulTime: "2026-11-27T10:40:00Z"`), "23 2", "23 2", 1), ""},
 		"of others":        {job("other", nothing, ``), ""},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, "backups", facts(t, "", c.live), list(c.want)...) })
+	}
+}
+
+// TestBackupsOfCloud checks that scheduled backups of other clouds are left out.
+func TestBackupsOfCloud(t *testing.T) {
+	const late = "error CronJob %s/backup: has made no backup since it was created 27 days ago"
+	for name, c := range map[string]struct {
+		namespace, label string
+		want             bool
+	}{
+		"namespace of the cloud":                    {"openstack", "", true},
+		"another namespace":                         {"kolla", "", false},
+		"label of the cloud":                        {"kolla", "prod", true},
+		"label of another":                          {"kolla", "test", false},
+		"label of another, namespace of this cloud": {"openstack", "test", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			labels := "app.kubernetes.io/name: kolla-backup"
+			if c.label != "" {
+				labels += ", kolla.openstack.org/cloud: " + c.label
+			}
+			live := fmt.Sprintf(`{apiVersion: batch/v1, kind: CronJob, metadata: {name: backup, namespace: %s, creationTimestamp: "2026-11-01T00:00:00Z"}, spec: {schedule: "23 2 * * *", jobTemplate: {spec: {template: {metadata: {labels: {%s}}}}}}}`, c.namespace, labels)
+			var want []string
+			if c.want {
+				want = []string{fmt.Sprintf(late, c.namespace)}
+			}
+			expect(t, "backups", facts(t, "", live), want...)
+		})
+	}
+}
+
+// TestBackupsZone checks that a schedule without a time zone is in UTC, wherever kolla runs.
+func TestBackupsZone(t *testing.T) {
+	here := time.Local
+	t.Cleanup(func() { time.Local = here })
+	for _, hours := range []int{-6, 0, 9} {
+		time.Local = time.FixedZone("here", hours*60*60)
+		job := func(last string) string {
+			return fmt.Sprintf(`{apiVersion: batch/v1, kind: CronJob, metadata: {name: backup, namespace: openstack, creationTimestamp: "2026-11-01T00:00:00Z"}, spec: {schedule: "23 2 * * *", jobTemplate: {spec: {template: {metadata: {labels: {app.kubernetes.io/name: kolla-backup}}}}}}, status: {lastSuccessfulTime: "%s"}}`, last)
+		}
+		expect(t, "backups", facts(t, "", job("2026-11-28T02:40:00Z")))
+		expect(t, "backups", facts(t, "", job("2026-11-27T21:00:00Z")), "error CronJob openstack/backup: made its last backup 15 h ago, and one run did not succeed since")
 	}
 }

@@ -2,26 +2,57 @@ package doctor
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/run/rights"
 	"kolla.openstack.org/kolla/providers"
 )
 
 // maxLines limits the lines of a list in a finding.
 const maxLines = 12
 
-// findDenied reports the rights that the user lacks, by namespace.
+// findDenied reports the rights that the user lacks, by namespace. A user who lacks only rights of an
+// apply may be meant to read, so these are warnings.
 func findDenied(f *Facts) ([]Finding, error) {
 	if f.Unasked != nil {
 		return nil, f.Unasked
 	}
-	byPlace := map[string][]string{} // lines by namespace
-	var places []string
+	severity, affected := Error, "kolla plan, apply and destroy stop"
+	if f.reads() {
+		severity, affected = Warning, "All rights to read the cloud are there, but kolla plan makes no dry runs. kolla apply, rollout, destroy, backup and restore stop"
+	}
+	lines := byNamespace(f.Denied)
+	var out []Finding
+	for _, namespace := range slices.Sorted(maps.Keys(lines)) {
+		subject := "Whole cluster"
+		if namespace != "" {
+			subject = "Namespace " + namespace
+		}
+		missing := lines[namespace]
+		out = append(out, Finding{
+			Severity: severity, Subject: subject,
+			Problem: "the user lacks " + words.Plural(len(missing), "a right", "rights"),
+			Reason:  fmt.Sprintf("%s where they need %s:\n%s", affected, words.Plural(len(missing), "it", "one of these"), strings.Join(words.First(missing, maxLines, "right"), "\n")),
+			Next:    "Let an administrator of the cluster grant the rights that kolla rbac prints, with -user, -group or -serviceaccount for this user. A user who only reads needs the roles of kolla rbac -read-only; leave this check out with -skip=permissions then.",
+		})
+	}
+	return out, nil
+}
+
+// reads reports whether the user has all rights to read the cloud.
+func (f *Facts) reads() bool {
+	reading := rights.Accesses(f.Reading)
+	return len(reading) > 0 && !slices.ContainsFunc(f.Denied, func(a providers.Access) bool { return slices.Contains(reading, a) })
+}
+
+// byNamespace returns a line for each object of some requests, with all of its verbs: "get, list pods".
+func byNamespace(denied []providers.Access) map[string][]string {
 	verbs := map[providers.Access][]string{} // by the access without its verb
 	var order []providers.Access
-	for _, a := range f.Denied {
+	for _, a := range denied {
 		verb := a.Verb
 		a.Verb = ""
 		if verbs[a] == nil {
@@ -29,28 +60,11 @@ func findDenied(f *Facts) ([]Finding, error) {
 		}
 		verbs[a] = append(verbs[a], verb)
 	}
+	lines := map[string][]string{}
 	for _, a := range order {
-		if byPlace[a.Namespace] == nil {
-			places = append(places, a.Namespace)
-		}
-		byPlace[a.Namespace] = append(byPlace[a.Namespace], strings.Join(verbs[a], ", ")+" "+object(a))
+		lines[a.Namespace] = append(lines[a.Namespace], strings.Join(verbs[a], ", ")+" "+object(a))
 	}
-	slices.Sort(places)
-	var out []Finding
-	for _, place := range places {
-		subject := "Whole cluster"
-		if place != "" {
-			subject = "Namespace " + place
-		}
-		lines := byPlace[place]
-		out = append(out, Finding{
-			Severity: Error, Subject: subject,
-			Problem: "the user lacks " + words.Plural(len(lines), "a right", "rights"),
-			Reason:  fmt.Sprintf("An apply or a destroy stops where it needs %s:\n%s", words.Plural(len(lines), "it", "one of these"), strings.Join(words.First(lines, maxLines, "right"), "\n")),
-			Next:    "Let an administrator of the cluster grant the rights that kolla rbac prints, with -user, -group or -serviceaccount for this user.",
-		})
-	}
-	return out, nil
+	return lines
 }
 
 // object names the objects of an access as kubectl does: "deployments.apps", "nodes/ctl-1".

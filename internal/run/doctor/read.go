@@ -3,15 +3,12 @@ package doctor
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
-	"strings"
-	"sync"
-	"time"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"kolla.openstack.org/kolla/internal/base/crash"
+	"kolla.openstack.org/kolla/internal/run/reach"
 	"kolla.openstack.org/kolla/internal/run/rights"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -21,9 +18,6 @@ type Cluster interface {
 	// Allowed reports whether the user may send a request.
 	Allowed(ctx context.Context, access providers.Access) (bool, error)
 }
-
-// dialTimeout limits the time to connect to a published address.
-const dialTimeout = 3 * time.Second
 
 // Read adds to f what the checks need to know of the cluster. f has everything that does not come
 // from the cluster, and Live with what was read already. A list that the user may not read is no
@@ -50,9 +44,12 @@ func Read(ctx context.Context, cluster Cluster, f *Facts, checks []Check) error 
 	for _, check := range checks {
 		switch check.Name {
 		case "permissions":
-			f.Denied, f.Unasked = denied(ctx, cluster, f.Roles)
+			f.Denied, f.Unasked = denied(ctx, cluster, slices.Concat(f.Roles, f.Reading))
 		case "vip":
-			f.Reached = reach(ctx, f.published())
+			var err error
+			if f.Reached, err = reach.Ports(ctx, f.published(), reach.Patience); err != nil {
+				return err
+			}
 		}
 	}
 	return ctx.Err()
@@ -99,38 +96,4 @@ func denied(ctx context.Context, cluster Cluster, roles []rights.Role) ([]provid
 		}
 	}
 	return out, nil
-}
-
-// reach connects to addresses, all at the same time.
-func reach(ctx context.Context, addresses []string) map[string]error {
-	answers := map[string]error{}
-	var mu sync.Mutex
-	var group sync.WaitGroup
-	for _, address := range addresses {
-		group.Go(func() {
-			dialer := net.Dialer{Timeout: dialTimeout}
-			connection, err := dialer.DialContext(ctx, "tcp", address)
-			if err == nil {
-				err = connection.Close()
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			answers[address] = causeOf(err)
-		})
-	}
-	group.Wait()
-	return answers
-}
-
-// causeOf shortens an error of a connection.
-func causeOf(err error) error {
-	var timeout net.Error
-	var dial *net.OpError
-	switch {
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return fmt.Errorf("no answer within %s", dialTimeout)
-	case errors.As(err, &dial):
-		return errors.New(strings.TrimPrefix(dial.Err.Error(), "connect: "))
-	}
-	return err
 }

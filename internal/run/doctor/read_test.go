@@ -67,7 +67,7 @@ func read(t *testing.T, name string, f *doctor.Facts, from *reader) doctor.Resul
 func TestReadTwice(t *testing.T) {
 	from := &reader{objects: parse(t, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: policy}, webhooks: [{name: guard.example.org, clientConfig: {service: {namespace: guard, name: guard}}, rules: [{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}]}]}`)}
 	f := facts(t, deployment("web", 1, "", ""), "")
-	if got := read(t, "webhooks", f, from); len(got.Findings) != 1 || got.Unmade != "" {
+	if got := read(t, "webhooks", f, from); len(got.Findings) != 1 || got.NotChecked != "" {
 		t.Errorf("got %+v", got)
 	}
 	slices.Sort(from.listed)
@@ -77,8 +77,8 @@ func TestReadTwice(t *testing.T) {
 	}
 	from = &reader{objects: from.objects, refused: map[string]error{"EndpointSlice": &providers.PermissionError{User: "ann", Verb: "list", Resource: "endpointslices", Group: "discovery.k8s.io"}}}
 	got := read(t, "webhooks", f, from)
-	if want := `User "ann" is not allowed to list endpointslices.discovery.k8s.io in the whole cluster.`; got.Unmade != want || len(got.Findings) > 0 {
-		t.Errorf("not made: %q, want %q; %v", got.Unmade, want, got.Findings)
+	if want := `User "ann" is not allowed to list endpointslices.discovery.k8s.io in the whole cluster.`; got.NotChecked != want || len(got.Findings) > 0 {
+		t.Errorf("not checked: %q, want %q; %v", got.NotChecked, want, got.Findings)
 	}
 }
 
@@ -114,14 +114,14 @@ func TestReadAnswers(t *testing.T) {
 	f.Config.Exposures = []configs.Exposure{{Block: "exposure.public", Name: "public", VIP: "127.0.0.1"}}
 	f.Config.Services = []configs.Service{{Block: "manifest.m", Exposure: "public", Ports: []configs.Port{{Name: "web", Number: port, Exposed: true}}}}
 	from := &reader{objects: parse(t, service)}
-	if got := read(t, "vip", f, from); len(got.Findings) > 0 || got.Unmade != "" {
+	if got := read(t, "vip", f, from); len(got.Findings) > 0 || got.NotChecked != "" {
 		t.Errorf("got %+v", got)
 	}
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
 	got := read(t, "vip", f, from)
-	if len(got.Findings) != 1 || !strings.HasSuffix(got.Findings[0].Problem, "does not accept connections from here: connection refused") {
+	if len(got.Findings) != 1 || !strings.HasSuffix(got.Findings[0].Problem, "cannot connect: connect: connection refused") {
 		t.Errorf("got %+v", got)
 	}
 }

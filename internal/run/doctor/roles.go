@@ -24,7 +24,7 @@ func findRoles(f *Facts) ([]Finding, error) {
 	}
 	var out []Finding
 	for _, g := range f.groups() {
-		out = append(out, findPlaces(g, nodes)...)
+		out = append(out, findUnscheduled(g, nodes)...)
 	}
 	return out, nil
 }
@@ -33,8 +33,8 @@ func findRoles(f *Facts) ([]Finding, error) {
 // finding.
 type obstacle struct{ problem, next string }
 
-// findPlaces checks the workloads of one role.
-func findPlaces(g group, nodes []corev1.Node) []Finding {
+// findUnscheduled checks the workloads of one role.
+func findUnscheduled(g group, nodes []corev1.Node) []Finding {
 	kept := map[obstacle][]string{} // addresses of workloads
 	var order []obstacle
 	var out []Finding
@@ -87,7 +87,7 @@ func usableBy(pod *corev1.PodSpec, nodes []corev1.Node) (usable []corev1.Node, w
 	case len(usable) > 0:
 		return usable, why
 	case len(chosen) == 0 && len(pod.NodeSelector) > 0:
-		return nil, obstacle{"no node has the label " + labels.FormatLabels(pod.NodeSelector) + ", or gets it with an apply", "Give the role nodes, or add nodes to the cluster."}
+		return nil, obstacle{"no node has the label " + labels.FormatLabels(pod.NodeSelector) + ", or gets it with an apply", "Give the role nodes, or add nodes to the cluster. " + autoscaled}
 	case len(chosen) == 0:
 		return nil, obstacle{"no node fits the affinity of the pods", "Compare the affinity with the labels of the nodes: kubectl get nodes --show-labels."}
 	case len(barred) > 0:
@@ -98,7 +98,7 @@ func usableBy(pod *corev1.PodSpec, nodes []corev1.Node) (usable []corev1.Node, w
 	}
 	return nil, obstacle{
 		"none of its nodes is ready and takes new pods: " + words.Few(closed, 5),
-		"kubectl describe node shows the reason. To open a cordoned node: kubectl uncordon NODE.",
+		"kubectl describe node shows the reason. To open a cordoned node: kubectl uncordon NODE. " + autoscaled,
 	}
 }
 
@@ -115,19 +115,19 @@ func tolerated(pod *corev1.PodSpec, node *corev1.Node) bool {
 	return scheduling.Tolerates(pod, &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
 }
 
-// findSpread checks that a workload finds enough places for pods that must be apart.
+// findSpread checks that a workload finds enough nodes for pods that must be apart.
 func findSpread(w workload, role string, usable []corev1.Node) []Finding {
 	key := apart(w)
 	if key == "" {
 		return nil
 	}
-	places := map[string]bool{}
+	domains := map[string]bool{}
 	for i := range usable {
 		if value, has := usable[i].Labels[key]; has {
-			places[value] = true
+			domains[value] = true
 		}
 	}
-	if len(places) >= w.replicas {
+	if len(domains) >= w.replicas {
 		return nil
 	}
 	noun := "node"
@@ -136,9 +136,9 @@ func findSpread(w workload, role string, usable []corev1.Node) []Finding {
 	}
 	return []Finding{{
 		Severity: Error, Subject: w.address(),
-		Problem: fmt.Sprintf("has %s that must be apart, and %s has %s for them", words.Count(w.replicas, "pod"), role, words.Count(len(places), noun)),
-		Reason:  fmt.Sprintf("%s until there are more, and so does an apply.", words.Plural(w.replicas-len(places), "One pod waits", fmt.Sprintf("%d pods wait", w.replicas-len(places)))),
-		Next:    "Add nodes to the role, make its closed nodes ready, or set fewer replicas.",
+		Problem: fmt.Sprintf("has %s that must be apart, and %s has %s for them", words.Count(w.replicas, "pod"), role, words.Count(len(domains), noun)),
+		Reason:  fmt.Sprintf("%s until there are more, and so does an apply.", words.Plural(w.replicas-len(domains), "One pod waits", fmt.Sprintf("%d pods wait", w.replicas-len(domains)))),
+		Next:    "Add nodes to the role, make its closed nodes ready, or set fewer replicas. " + autoscaled,
 	}}
 }
 

@@ -1,11 +1,14 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/robfig/cron/v3"
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
 
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/providers"
@@ -25,7 +28,7 @@ const backupGrace = 2 * time.Hour
 
 func readSchedules(*Facts) []providers.Scope { return []providers.Scope{{GVK: scheduleKind}} }
 
-// findBackups reports scheduled backups whose last success is older than their schedule allows.
+// findBackups reports scheduled backups of the cloud whose last success is older than their schedule allows.
 func findBackups(f *Facts) ([]Finding, error) {
 	live, err := f.list(scheduleKind, "")
 	if err != nil {
@@ -34,11 +37,19 @@ func findBackups(f *Facts) ([]Finding, error) {
 	var out []Finding
 	for _, u := range live {
 		var job batchv1.CronJob
-		if decode(u, &job) && job.Spec.JobTemplate.Spec.Template.Labels[backupLabel] == backupValue {
+		if decode(u, &job) && backsUp(&job, f.Config.Cloud.Name, f.Config.Cloud.Namespace) {
 			out = append(out, findLate(f.Now, &job)...)
 		}
 	}
 	return out, nil
+}
+
+// backsUp reports whether a CronJob makes backups of a cloud: its pods have a label with the name of
+// the cloud, or none with a name and the CronJob is in the namespace of the cloud.
+func backsUp(job *batchv1.CronJob, cloud, namespace string) bool {
+	labels := job.Spec.JobTemplate.Spec.Template.Labels
+	named, has := labels[providers.LabelCloud]
+	return labels[backupLabel] == backupValue && (named == cloud || !has && job.Namespace == namespace)
 }
 
 // findLate reports one CronJob.
@@ -69,12 +80,13 @@ func findLate(now time.Time, job *batchv1.CronJob) []Finding {
 	return []Finding{finding}
 }
 
-// runsBetween counts the times of a schedule after from and not after until, up to a limit.
+// runsBetween counts the times of a schedule after from and not after until, up to a limit. A schedule
+// without a time zone has that of kube-controller-manager, which is UTC in most clusters.
 func runsBetween(job *batchv1.CronJob, from, until time.Time) (int, error) {
 	const limit = 1000
 	text := job.Spec.Schedule
-	if job.Spec.TimeZone != nil {
-		text = "TZ=" + *job.Spec.TimeZone + " " + text
+	if !strings.Contains(text, "TZ=") { // older clusters permit a time zone there
+		text = "TZ=" + cmp.Or(ptr.Deref(job.Spec.TimeZone, ""), time.UTC.String()) + " " + text
 	}
 	schedule, err := cron.ParseStandard(text)
 	if err != nil {

@@ -1,9 +1,11 @@
 package doctor
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/base/words"
@@ -11,52 +13,81 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-var classKind = kinds.StorageClass.WithVersion("v1")
+var (
+	classKind  = kinds.StorageClass.WithVersion("v1")
+	claimKind  = kinds.PersistentVolumeClaim.WithVersion("v1")
+	volumeKind = kinds.PersistentVolume.WithVersion("v1")
+)
 
 // defaultClasses are the annotations of a default storage class, the present and the former one.
 var defaultClasses = []string{"storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"}
 
-func readClasses(*Facts) []providers.Scope { return []providers.Scope{{GVK: classKind}} }
+// readClasses also reads the claims and volumes of the cluster: a claim with a volume needs no class.
+func readClasses(f *Facts) []providers.Scope {
+	scopes := []providers.Scope{{GVK: classKind}}
+	for _, c := range f.claims() {
+		scope := providers.Scope{GVK: claimKind, Namespace: c.object.Ref().Namespace}
+		if !slices.Contains(scopes, scope) {
+			scopes = append(scopes, scope)
+		}
+	}
+	if len(scopes) > 1 {
+		scopes = append(scopes, providers.Scope{GVK: volumeKind})
+	}
+	return scopes
+}
 
 // claim is a claim of the configuration, or a template of claims of a StatefulSet.
 type claim struct {
-	address string // of the object
-	class   *string
+	object *providers.Object
+	names  []string // of the claims in the cluster
+	class  string   // empty: the default one
 }
 
-// claims returns the claims of the configuration that need a storage class. Claims with a name of a
-// volume, and those with a selector, take an existing volume.
+// claims returns the claims of the configuration that need a storage class or a volume. Claims with a
+// name of a volume, those with a selector, and those with an empty class take an existing volume.
 func (f *Facts) claims() []claim {
 	var out []claim
-	add := func(o *providers.Object, content map[string]any) {
+	add := func(o *providers.Object, content map[string]any, names []string) {
 		class, named, _ := unstructured.NestedString(content, "spec", "storageClassName")
 		volume, _, _ := unstructured.NestedString(content, "spec", "volumeName")
 		_, selects, _ := unstructured.NestedMap(content, "spec", "selector")
-		switch {
-		case volume != "" || selects || named && class == "": // "" asks for no class
-		case named:
-			out = append(out, claim{o.Address.String(), &class})
-		default:
-			out = append(out, claim{o.Address.String(), nil})
+		if volume == "" && !selects && (!named || class != "") {
+			out = append(out, claim{o, names, class})
 		}
 	}
 	for i := range f.Objects {
 		o := &f.Objects[i]
 		switch o.Ref().GVK.GroupKind() {
 		case kinds.PersistentVolumeClaim:
-			add(o, o.Manifest.Object)
+			add(o, o.Manifest.Object, []string{o.Ref().Name})
 		case kinds.StatefulSet:
 			templates, _, _ := unstructured.NestedSlice(o.Manifest.Object, "spec", "volumeClaimTemplates")
 			for _, each := range templates {
-				content, _ := each.(map[string]any)
-				add(o, content)
+				template, _ := each.(map[string]any)
+				add(o, template, claimsOf(o, template))
 			}
 		}
 	}
 	return out
 }
 
-// findClasses checks that the storage classes of all claims exist.
+// claimsOf returns the names of the claims that a StatefulSet makes from a template.
+func claimsOf(set *providers.Object, template map[string]any) []string {
+	name, _, _ := unstructured.NestedString(template, "metadata", "name")
+	first, _, _ := unstructured.NestedInt64(set.Manifest.Object, "spec", "ordinals", "start")
+	replicas, found, _ := unstructured.NestedInt64(set.Manifest.Object, "spec", "replicas")
+	if !found {
+		replicas = 1
+	}
+	var out []string
+	for i := range replicas {
+		out = append(out, fmt.Sprintf("%s-%s-%d", name, set.Ref().Name, first+i))
+	}
+	return out
+}
+
+// findClasses checks that the storage classes of all claims without a volume exist.
 func findClasses(f *Facts) ([]Finding, error) {
 	claims := f.claims()
 	if len(claims) == 0 {
@@ -71,40 +102,84 @@ func findClasses(f *Facts) ([]Finding, error) {
 			live = append(live, f.Objects[i].Manifest)
 		}
 	}
-	var names, defaults []string
+	var names []string
+	found := map[string]bool{} // by class; "": there is a default
 	for _, class := range live {
 		names = append(names, class.GetName())
+		found[class.GetName()] = true
 		if slices.ContainsFunc(defaultClasses, func(key string) bool { return class.GetAnnotations()[key] == "true" }) {
-			defaults = append(defaults, class.GetName())
+			found[""] = true
 		}
 	}
-	missing := map[string][]string{} // addresses by class; "": without a class
+	claims, err = f.waiting(slices.DeleteFunc(claims, func(c claim) bool { return found[c.class] }))
+	missing := map[string][]string{} // addresses by class
 	var order []string
 	for _, c := range claims {
-		name := ""
-		if c.class != nil {
-			name = *c.class
+		if missing[c.class] == nil {
+			order = append(order, c.class)
 		}
-		if name == "" && len(defaults) > 0 || name != "" && slices.Contains(names, name) {
-			continue
-		}
-		if missing[name] == nil {
-			order = append(order, name)
-		}
-		missing[name] = append(missing[name], c.address)
+		missing[c.class] = append(missing[c.class], c.object.Address.String())
 	}
 	var out []Finding
 	for _, name := range order {
-		finding := Finding{
-			Severity: Error, Subject: "StorageClass " + name, Problem: "does not exist",
-			Reason: fmt.Sprintf("Claims of %s get no volume, and their pods wait.", words.Few(missing[name], 4)),
-			Next:   words.WithHint(words.DidYouMean(name, names), "The cluster has: "+words.Sorted(names)+". Name one of these in `storage_class`, or create the class."),
-		}
-		if name == "" {
-			finding.Subject, finding.Problem = "StorageClass", "no class is the default, and claims name none"
-			finding.Next = "The cluster has: " + words.Sorted(names) + ". Name one of these in `storage_class`, or make one the default:\n\n  kubectl annotate storageclass NAME " + defaultClasses[0] + "=true"
-		}
-		out = append(out, finding)
+		out = append(out, missingClass(name, missing[name], names))
 	}
-	return out, nil
+	return out, err
+}
+
+// waiting returns the claims, of some whose class is missing, that have no volume and find none of
+// their class: somebody may have made volumes by hand. A claim about which the cluster tells too
+// little is left out, and an error says so.
+func (f *Facts) waiting(claims []claim) ([]claim, error) {
+	var unread []error
+	var out []claim
+	for _, c := range claims {
+		live, err := f.list(claimKind, c.object.Ref().Namespace)
+		if err != nil {
+			unread = append(unread, err)
+			continue
+		}
+		unbound := slices.ContainsFunc(c.names, func(name string) bool {
+			return !slices.ContainsFunc(live, func(u *unstructured.Unstructured) bool {
+				return u.GetName() == name && phase(u) == string(corev1.ClaimBound)
+			})
+		})
+		if !unbound {
+			continue
+		}
+		volumes, err := f.list(volumeKind, "")
+		if err != nil {
+			unread = append(unread, err)
+			continue
+		}
+		available := slices.ContainsFunc(volumes, func(u *unstructured.Unstructured) bool {
+			class, _, _ := unstructured.NestedString(u.Object, "spec", "storageClassName")
+			return class == c.class && phase(u) == string(corev1.VolumeAvailable)
+		})
+		if !available {
+			out = append(out, c)
+		}
+	}
+	return out, errors.Join(unread...)
+}
+
+// phase returns the phase of a claim or a volume.
+func phase(u *unstructured.Unstructured) string {
+	text, _, _ := unstructured.NestedString(u.Object, "status", "phase")
+	return text
+}
+
+// missingClass reports a class that claims need; an empty name is the default class. names are the
+// classes of the cluster.
+func missingClass(name string, claims, names []string) Finding {
+	finding := Finding{
+		Severity: Error, Subject: "StorageClass " + name, Problem: "does not exist",
+		Reason: fmt.Sprintf("Claims of %s get no volume, and their pods wait.", words.Few(claims, 4)),
+		Next:   words.WithHint(words.DidYouMean(name, names), "The cluster has: "+words.Sorted(names)+". Name one of these in `storage_class`, or create the class."),
+	}
+	if name == "" {
+		finding.Subject, finding.Problem = "StorageClass", "no class is the default, and claims name none"
+		finding.Next = "The cluster has: " + words.Sorted(names) + ". Name one of these in `storage_class`, or make one the default:\n\n  kubectl annotate storageclass NAME " + defaultClasses[0] + "=true"
+	}
+	return finding
 }

@@ -1,14 +1,18 @@
 package doctor
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"strconv"
 
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
@@ -28,14 +32,8 @@ func findVIPs(f *Facts) ([]Finding, error) {
 	if len(f.Config.Exposures) == 0 {
 		return nil, nil
 	}
-	networks, err := f.networks()
-	if err != nil {
-		return nil, err
-	}
-	nodes, err := f.nodes()
-	if err != nil {
-		return nil, err
-	}
+	networks, unknown := f.networks()
+	nodes, unlisted := f.nodes()
 	var out []Finding
 	for _, x := range f.Config.Exposures {
 		vip, err := netip.ParseAddr(x.VIP)
@@ -51,22 +49,33 @@ func findVIPs(f *Facts) ([]Finding, error) {
 				})
 			}
 		}
-		for i := range nodes {
-			for _, a := range nodes[i].Status.Addresses {
-				if own, err := netip.ParseAddr(a.Address); err == nil && own.Unmap() == vip.Unmap() {
-					out = append(out, Finding{
-						Severity: Warning, Subject: x.Block, Problem: fmt.Sprintf("the VIP %s is the address of node %s", x.VIP, nodes[i].Name),
-						Reason: "Clients reach the cloud only while this node runs.",
-						Next:   "Use an address that a load balancer holds: kolla exposure haproxy prints its configuration. For a cloud on one node, leave it, and run kolla doctor -skip=vip.",
-					})
-				}
+		if x.Mode != configs.ModeLoadBalancer { // a load balancer of the cluster may give out addresses of nodes, as that of k3s does
+			out = append(out, findOnNode(x, vip, nodes)...)
+		}
+	}
+	_, unserved := f.list(serviceKind, "")
+	if unserved == nil {
+		out = append(out, f.findPending()...)
+		out = append(out, f.findUnreachable()...)
+	}
+	return out, errors.Join(unknown, unlisted, unserved)
+}
+
+// findOnNode reports a VIP that is the address of a node.
+func findOnNode(x configs.Exposure, vip netip.Addr, nodes []corev1.Node) []Finding {
+	var out []Finding
+	for i := range nodes {
+		for _, a := range nodes[i].Status.Addresses {
+			if own, err := netip.ParseAddr(a.Address); err == nil && own.Unmap() == vip.Unmap() {
+				out = append(out, Finding{
+					Severity: Warning, Subject: x.Block, Problem: fmt.Sprintf("the VIP %s is the address of node %s", x.VIP, nodes[i].Name),
+					Reason: "Clients reach the cloud only while this node runs.",
+					Next:   "Use an address that a load balancer holds: kolla exposure haproxy prints its configuration. For a cloud on one node, leave it, and run kolla doctor -skip=vip.",
+				})
 			}
 		}
 	}
-	if _, err := f.list(serviceKind, ""); err != nil {
-		return out, err
-	}
-	return append(out, f.findSilent()...), nil
+	return out
 }
 
 // network is a network of the cluster.
@@ -77,22 +86,16 @@ type network struct {
 
 func (n network) String() string { return n.of + ", " + n.prefix.String() }
 
-// networks returns the networks of Services and pods, as far as the cluster tells them.
+// networks returns the networks of Services and pods, as far as the cluster tells them. The error says
+// which of them could not be read.
 func (f *Facts) networks() ([]network, error) {
-	ranges, err := f.list(rangesKind, "")
-	if err != nil {
-		return nil, err
-	}
-	nodes, err := f.nodes()
-	if err != nil {
-		return nil, err
-	}
 	var out []network
 	add := func(text, of string) {
 		if prefix, err := netip.ParsePrefix(text); err == nil {
 			out = append(out, network{prefix, of})
 		}
 	}
+	ranges, unread := f.list(rangesKind, "")
 	for _, u := range ranges {
 		var found networkingv1.ServiceCIDR
 		if decode(u, &found) {
@@ -101,43 +104,41 @@ func (f *Facts) networks() ([]network, error) {
 			}
 		}
 	}
+	nodes, err := f.nodes()
 	for i := range nodes {
 		for _, text := range nodes[i].Spec.PodCIDRs {
 			add(text, "the network of pods on node "+nodes[i].Name)
 		}
 	}
-	return out, nil
+	return out, errors.Join(unread, err)
 }
 
 // publication is a published port of a service.
 type publication struct {
-	exposure, service string // addresses
-	address           string // "192.0.2.10:5000"
+	exposure *configs.Exposure
+	service  string // address
+	address  string // "192.0.2.10:5000"
 }
 
-// publications returns the published TCP ports of services that are deployed: they have a node port
-// in the cluster.
+// publications returns the published TCP ports of the services that are deployed: the cluster has
+// their Service of type NodePort or LoadBalancer. A Service of type LoadBalancer without an address is
+// a finding of its own, and its ports are left out.
 func (f *Facts) publications() []publication {
 	deployed := map[string]bool{} // blocks
-	for i := range f.Objects {
-		o := &f.Objects[i]
-		if o.Ref().GVK.GroupKind() != kinds.Service {
-			continue
-		}
-		if live := f.Live.Get(o.Ref()); live != nil && live.GetAnnotations()[providers.AnnotationPublic] != "" {
-			deployed[o.Address.Block] = true
-		}
+	for _, o := range f.outside() {
+		deployed[o.Address.Block] = deployed[o.Address.Block] || !pending(f.Live.Get(o.Ref()))
 	}
 	var out []publication
-	for _, x := range f.Config.Exposures {
-		for i := range f.Config.Services {
-			s := &f.Config.Services[i]
+	for i := range f.Config.Exposures {
+		x := &f.Config.Exposures[i]
+		for j := range f.Config.Services {
+			s := &f.Config.Services[j]
 			if s.Exposure != x.Name || !deployed[s.Block] {
 				continue
 			}
 			for _, p := range s.Ports {
 				if p.Exposed && !p.UDP {
-					out = append(out, publication{x.Block, s.Block, net.JoinHostPort(x.VIP, strconv.Itoa(p.AtExposure()))})
+					out = append(out, publication{x, s.Block, net.JoinHostPort(x.VIP, strconv.Itoa(p.AtExposure()))})
 				}
 			}
 		}
@@ -154,19 +155,63 @@ func (f *Facts) published() []string {
 	return out
 }
 
-// findSilent reports published addresses that do not answer.
-func (f *Facts) findSilent() []Finding {
+// outside returns the Services of the configuration for clients outside of the cluster, as far as the
+// cluster has them.
+func (f *Facts) outside() []*providers.Object {
+	var out []*providers.Object
+	for i := range f.Objects {
+		o := &f.Objects[i]
+		if o.Ref().GVK.GroupKind() != kinds.Service {
+			continue
+		}
+		if live := f.Live.Get(o.Ref()); live != nil && live.GetAnnotations()[providers.AnnotationPublic] != "" {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// pending reports whether a live Service waits for an address of a load balancer.
+func pending(service *unstructured.Unstructured) bool {
+	ingress, _, _ := unstructured.NestedSlice(service.Object, "status", "loadBalancer", "ingress")
+	return kinds.Balanced(service) && len(ingress) == 0
+}
+
+// findPending reports Services that have no address of a load balancer.
+func (f *Facts) findPending() []Finding {
 	var out []Finding
-	for _, p := range f.publications() {
-		err, asked := f.Reached[p.address]
-		if !asked || err == nil {
+	for _, o := range f.outside() {
+		if !pending(f.Live.Get(o.Ref())) {
 			continue
 		}
 		out = append(out, Finding{
-			Severity: Warning, Subject: p.exposure,
-			Problem: fmt.Sprintf("%s of %s does not accept connections from here: %s", p.address, p.service, err),
+			Severity: Error, Subject: o.Address.String(),
+			Problem: "no load balancer gave the Service an address",
+			Reason:  "Clients outside of the cluster cannot use it, and an apply waits for the address.",
+			Next: fmt.Sprintf("The events of the Service may have the reason: kubectl -n %s describe service %s. Check that the load balancer of the cluster runs, that it serves the `class` of the exposure, and that the VIP is in its pool and free.",
+				o.Ref().Namespace, o.Ref().Name),
+		})
+	}
+	return out
+}
+
+// findUnreachable reports published addresses that do not accept connections.
+func (f *Facts) findUnreachable() []Finding {
+	var out []Finding
+	for _, p := range f.publications() {
+		problem := f.Reached[p.address]
+		if problem == "" {
+			continue
+		}
+		next := "Check with kolla status that the service is ready, and that the load balancer has the VIP and forwards to the node ports."
+		if p.exposure.Mode == configs.ModeLoadBalancer {
+			next = "Check with kolla status that the service is ready, and with kubectl get services that the load balancer of the cluster gave its Service the VIP as EXTERNAL-IP."
+		}
+		out = append(out, Finding{
+			Severity: Warning, Subject: p.exposure.Block,
+			Problem: fmt.Sprintf("%s of %s: %s", p.address, p.service, problem),
 			Reason:  "Clients that see the network as this machine does cannot use the service.",
-			Next:    "Check with kolla status that the service is ready, and that the load balancer has the VIP and forwards to the node ports. A firewall between this machine and the VIP has the same effect.",
+			Next:    next + " A firewall between this machine and the VIP has the same effect.",
 		})
 	}
 	return out

@@ -55,6 +55,43 @@ func Public(ctx context.Context, blocks []discovery.Block, patience time.Duratio
 	return checks, ctx.Err()
 }
 
+// Ports connects to TCP addresses, such as "192.0.2.10:5000", and sends nothing. It returns the problem
+// with each of them; empty: it accepted the connection. Only the context and a crash are errors.
+func Ports(ctx context.Context, addresses []string, patience time.Duration) (map[string]string, error) {
+	problems := make([]string, len(addresses))
+	var group errgroup.Group
+	group.SetLimit(parallelism)
+	for i, address := range addresses {
+		group.Go(crash.Catching(func() error {
+			ctx, cancel := context.WithTimeout(ctx, patience)
+			defer cancel()
+			conn, problem := connect(ctx, address)
+			if problem == "" {
+				_ = conn.Close() // nothing was written that could be lost
+			}
+			problems[i] = problem
+			return nil
+		}))
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	found := map[string]string{}
+	for i, address := range addresses {
+		found[address] = problems[i]
+	}
+	return found, ctx.Err()
+}
+
+// connect opens a TCP connection. The problem is empty if the address accepts it.
+func connect(ctx context.Context, address string) (conn net.Conn, problem string) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, "cannot connect" + cause(ctx, err)
+	}
+	return conn, ""
+}
+
 // open opens the URL of a check, and notes the results.
 func open(ctx context.Context, check *discovery.Check) {
 	target, err := url.Parse(discovery.WithoutTemplates(check.URL))
@@ -67,9 +104,9 @@ func open(ctx context.Context, check *discovery.Check) {
 		return
 	}
 	began := time.Now()
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", target.Host)
-	if err != nil {
-		check.Problem = "cannot connect" + cause(ctx, err)
+	conn, problem := connect(ctx, target.Host)
+	if problem != "" {
+		check.Problem = problem
 		return
 	}
 	check.Connected = time.Since(began)

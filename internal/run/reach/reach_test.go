@@ -1,6 +1,8 @@
 package reach_test
 
 import (
+	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -105,5 +107,30 @@ func TestPublic(t *testing.T) {
 	}
 	if got := (&discovery.Directory{Checks: checks}).Failed(); got != 6 {
 		t.Errorf("%d failed, want 6", got)
+	}
+}
+
+// TestPorts checks connections to addresses that accept them, that do not, and that do not exist.
+func TestPorts(t *testing.T) {
+	open := listen(t, func(c net.Conn) { _ = c.Close() })
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := listener.Addr().String()
+	_ = listener.Close()
+	got, err := reach.Ports(t.Context(), []string{open, closed, "127.0.0.1"}, 2*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]string{open: "", closed: "cannot connect: connect: connection refused", "127.0.0.1": "cannot connect: address 127.0.0.1: missing port in address"} {
+		if problem, has := got[address]; !has || problem != want {
+			t.Errorf("%s: %q, want %q", address, problem, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := reach.Ports(ctx, []string{open}, time.Second); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
 	}
 }
