@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -57,6 +58,13 @@ func Public(ctx context.Context, blocks []discovery.Block, patience time.Duratio
 
 // open opens the URL of a check, and notes the results.
 func open(ctx context.Context, check *discovery.Check) {
+	if !strings.Contains(check.URL, "://") {
+		conn := connect(ctx, check, check.URL)
+		if conn != nil {
+			_ = conn.Close() // nothing was written that could be lost
+		}
+		return
+	}
 	target, err := url.Parse(discovery.WithoutTemplates(check.URL))
 	if err != nil {
 		check.Problem = fmt.Sprintf("it is no URL: %v", errors.Unwrap(err))
@@ -67,12 +75,10 @@ func open(ctx context.Context, check *discovery.Check) {
 		return
 	}
 	began := time.Now()
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", target.Host)
-	if err != nil {
-		check.Problem = "cannot connect" + cause(ctx, err)
+	conn := connect(ctx, check, target.Host)
+	if conn == nil {
 		return
 	}
-	check.Connected = time.Since(began)
 	defer func() { _ = conn.Close() }() // nothing was written that could be lost
 	check.Status, err = get(ctx, target, conn)
 	check.Answered = time.Since(began)
@@ -82,6 +88,19 @@ func open(ctx context.Context, check *discovery.Check) {
 	case check.Status >= http.StatusInternalServerError:
 		check.Problem = "it answers with an error: " + http.StatusText(check.Status)
 	}
+}
+
+// connect opens a TCP connection to host:port, and notes the time or the problem. It returns nil if
+// it cannot connect.
+func connect(ctx context.Context, check *discovery.Check, address string) net.Conn {
+	began := time.Now()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		check.Problem = "cannot connect" + cause(ctx, err)
+		return nil
+	}
+	check.Connected = time.Since(began)
+	return conn
 }
 
 // get sends a GET through a connection, and returns the status of the answer.
