@@ -39,7 +39,7 @@ inside and outside. -env prints the environment variables that Kubernetes makes 
 Services. Only pods with service_links = true get them. -json prints all of this.
 
 -check also opens each public URL from this machine, without a password, and prints what
-answers and how fast.
+answers and how fast. A public address that is no URL gets a TCP connection only.
 
 It evaluates the configuration, and needs the cluster. It needs no state.
 

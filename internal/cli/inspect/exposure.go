@@ -144,11 +144,11 @@ func haproxyNodes(ctx context.Context, w *command.Workspace) ([]haproxy.Node, er
 
 // chooseExposure finds the exposure with a name, for a subcommand. Without a name there must be only one.
 func chooseExposure(config *configs.Config, subcommand, name string) (configs.Exposure, error) {
+	if x := config.Exposure(name); x != nil {
+		return *x, nil
+	}
 	var names []string
 	for _, x := range config.Exposures {
-		if x.Name == name {
-			return x, nil
-		}
 		names = append(names, x.Name)
 	}
 	switch {

@@ -118,12 +118,12 @@ func accessTo(w *command.Workspace, keystone *configs.Service) (access, error) {
 	i := slices.IndexFunc(keystone.Endpoints, func(e configs.Endpoint) bool { return e.Type == "identity" })
 	endpoint := keystone.Endpoints[i]
 	p := slices.IndexFunc(keystone.Ports, func(p configs.Port) bool { return p.Name == endpoint.Port })
-	x := slices.IndexFunc(w.Config.Exposures, func(x configs.Exposure) bool { return x.Name == keystone.Exposure })
-	if x < 0 || p < 0 || !keystone.Ports[p].Exposed {
+	x := w.Config.Exposure(keystone.Exposure)
+	if x == nil || p < 0 || !keystone.Ports[p].Exposed {
 		return a, failure.New(fmt.Sprintf("Service %q is not reachable from outside", keystone.Name), "Clients need an address: add expose = exposure.NAME to the service, or to the defaults of the cloud.")
 	}
 	port := keystone.Ports[p]
-	a.url = port.Scheme() + net.JoinHostPort(w.Config.Exposures[x].Host(), strconv.Itoa(port.AtExposure())) + endpoint.Path
+	a.url = port.Scheme() + net.JoinHostPort(x.Host(), strconv.Itoa(port.AtExposure())) + endpoint.Path
 	var err error
 	if a.cacert != "" {
 		if a.cacert, err = filepath.Abs(a.cacert); err != nil {

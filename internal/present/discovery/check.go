@@ -9,11 +9,11 @@ import (
 type Check struct {
 	Address   string // of the block, "service.keystone"
 	URL       string
-	Skipped   bool          // it does not speak HTTP, and was not opened
+	Skipped   bool          // it is a UDP port, and was not opened
 	Connected time.Duration // until the TCP connection was open; 0: it was not
-	Answered  time.Duration // from the beginning until the HTTP answer; 0: there was none
+	Answered  time.Duration // from the beginning until the HTTP answer; 0: there was none, or none is expected
 	Status    int           // of the HTTP answer; 0: there was none
-	Problem   string        // empty: it answers
+	Problem   string        // empty: it answers, or accepts connections if it is no HTTP URL
 }
 
 // WithoutTemplates cuts a URL of Keystone's catalogue before the part that depends on the client:

@@ -37,7 +37,8 @@ func (b Block) Objects() []addrs.Object {
 }
 
 // Only returns the block with those of its Services that fit, or whose workloads fit, and with the
-// workloads without a Service that fit. It calls fits for all of them.
+// workloads without a Service that fit. It keeps the URLs of ports of these Services. It calls fits for
+// all objects.
 func (b Block) Only(fits func(addrs.Object) bool) Block {
 	out := Block{Address: b.Address, Name: b.Name}
 	for _, s := range b.Services {
@@ -54,6 +55,11 @@ func (b Block) Only(fits func(addrs.Object) bool) Block {
 			out.Alone = append(out.Alone, w)
 		}
 	}
+	for _, u := range b.URLs {
+		if slices.ContainsFunc(out.Services, func(s Service) bool { return slices.Contains(s.Ports, u.Port) }) {
+			out.URLs = append(out.URLs, u)
+		}
+	}
 	return out
 }
 
@@ -62,6 +68,7 @@ type Service struct {
 	Address   addrs.Object
 	Namespace string
 	Workloads []addrs.Object // that its selector selects
+	Ports     []string       // names
 	Live      *Live          // nil: it is not in the cluster, or nobody has looked
 }
 
@@ -75,8 +82,8 @@ func (s Service) Namespaced() string { return s.Address.Name + "." + s.Namespace
 // Resolvers in pods add the domain.
 func (s Service) Full() string { return s.Namespaced() + ".svc" }
 
-// URL is how clients reach a port of a service: a URL, or host:port if the protocol of the port is
-// not known to be HTTP.
+// URL is how clients reach a port of a service: a URL, or host:port for a TCP port that is
+// not known to speak HTTP. The URL of a UDP port begins with "udp://".
 type URL struct {
 	Port     string // name
 	Endpoint string // type in Keystone's catalogue, "identity"; empty: the port has no endpoint
@@ -100,7 +107,7 @@ func Declared(config *configs.Config, objects []providers.Object) []Block {
 		if o.Manifest.GroupVersionKind().GroupKind() != kinds.Service {
 			continue
 		}
-		s := Service{Address: o.Address, Namespace: o.Manifest.GetNamespace(), Workloads: selected(o.Manifest, workloads)}
+		s := Service{Address: o.Address, Namespace: o.Manifest.GetNamespace(), Workloads: selected(o.Manifest, workloads), Ports: portsOf(o.Manifest)}
 		for _, w := range s.Workloads {
 			reached[w] = true
 		}
@@ -113,14 +120,13 @@ func Declared(config *configs.Config, objects []providers.Object) []Block {
 			b.Alone = append(b.Alone, w.address)
 		}
 	}
-	ports := portsOf(objects)
 	for i := range config.Services {
 		s := &config.Services[i]
 		if blocks[s.Block] == nil && !s.External {
 			continue
 		}
 		b := block(s.Block)
-		b.Name, b.External, b.URLs = s.Name, s.External, urls(config, s, b.Services, ports)
+		b.Name, b.External, b.URLs = s.Name, s.External, urls(config, s, b.Services)
 	}
 	out := make([]Block, 0, len(blocks))
 	for _, address := range slices.Sorted(maps.Keys(blocks)) {
@@ -176,28 +182,23 @@ func includes(labels, selector map[string]string) bool {
 	return true
 }
 
-// portsOf returns the names of the ports of the Services among objects.
-func portsOf(objects []providers.Object) map[addrs.Object][]string {
-	out := map[addrs.Object][]string{}
-	for _, o := range objects {
-		if o.Manifest.GroupVersionKind().GroupKind() != kinds.Service {
-			continue
-		}
-		ports, _, _ := unstructured.NestedSlice(o.Manifest.Object, "spec", "ports")
-		for _, port := range ports {
-			fields, _ := port.(map[string]any)
-			name, _ := fields["name"].(string)
-			out[o.Address] = append(out[o.Address], name)
-		}
+// portsOf returns the names of the ports of a Service.
+func portsOf(service *unstructured.Unstructured) []string {
+	var out []string
+	ports, _, _ := unstructured.NestedSlice(service.Object, "spec", "ports")
+	for _, port := range ports {
+		fields, _ := port.(map[string]any)
+		name, _ := fields["name"].(string)
+		out = append(out, name)
 	}
 	return out
 }
 
 // urls returns the URLs of the ports of a service. A port with several endpoints has several.
-func urls(config *configs.Config, s *configs.Service, services []Service, ports map[addrs.Object][]string) []URL {
+func urls(config *configs.Config, s *configs.Service, services []Service) []URL {
 	var out []URL
 	for _, p := range s.Ports {
-		host := hostOf(p.Name, services, ports)
+		host := hostOf(p.Name, services)
 		if host == "" {
 			continue
 		}
@@ -208,7 +209,7 @@ func urls(config *configs.Config, s *configs.Service, services []Service, ports 
 		internal := net.JoinHostPort(host, strconv.Itoa(p.Number))
 		endpoints := slices.DeleteFunc(slices.Clone(s.Endpoints), func(e configs.Endpoint) bool { return e.Port != p.Name })
 		scheme := ""
-		if len(endpoints) > 0 || public != "" || s.HTTPReadiness(p.Name) != nil {
+		if len(endpoints) > 0 || p.UDP || s.HTTPReadiness(p.Name) != nil {
 			scheme = p.Scheme()
 		}
 		if len(endpoints) == 0 {
@@ -228,10 +229,10 @@ func urls(config *configs.Config, s *configs.Service, services []Service, ports 
 // hostOf returns the name of the Service by which other services reach a port; empty: there is none.
 // It is the shortest name. The Services for single pods, for members and for clients outside have
 // the same name with a suffix.
-func hostOf(port string, services []Service, ports map[addrs.Object][]string) string {
+func hostOf(port string, services []Service) string {
 	host := ""
 	for _, s := range services {
-		if name := s.Namespaced(); slices.Contains(ports[s.Address], port) && (host == "" || len(name) < len(host)) {
+		if name := s.Namespaced(); slices.Contains(s.Ports, port) && (host == "" || len(name) < len(host)) {
 			host = name
 		}
 	}

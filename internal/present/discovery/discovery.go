@@ -45,6 +45,11 @@ type Live struct {
 	object *corev1.Service
 }
 
+// Pending reports whether the Service waits for the address of a load balancer.
+func (l *Live) Pending() bool {
+	return l.Type == string(corev1.ServiceTypeLoadBalancer) && len(l.External) == 0
+}
+
 // Port is a port of a Service.
 type Port struct {
 	Name     string

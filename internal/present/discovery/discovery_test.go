@@ -56,7 +56,7 @@ func objects(t *testing.T, block string, texts ...string) []providers.Object {
 }
 
 const (
-	main     = `{apiVersion: v1, kind: Service, metadata: {name: db}, spec: {selector: {app: db}, ports: [{name: sql, port: 3306}, {name: web, port: 80}]}}`
+	main     = `{apiVersion: v1, kind: Service, metadata: {name: db}, spec: {selector: {app: db}, ports: [{name: sql, port: 3306}, {name: web, port: 80}, {name: mail, port: 25}]}}`
 	outside  = `{apiVersion: v1, kind: Service, metadata: {name: db-public}, spec: {selector: {app: db}, ports: [{name: web, port: 80}]}}`
 	headless = `{apiVersion: v1, kind: Service, metadata: {name: db-set}, spec: {selector: {app: db}, ports: [{name: sql, port: 3306}, {name: web, port: 80}]}}`
 	onePod   = `{apiVersion: v1, kind: Service, metadata: {name: db-set-0}, spec: {selector: {app: db, statefulset.kubernetes.io/pod-name: db-set-0}, ports: [{name: sql, port: 3306}]}}`
@@ -70,7 +70,7 @@ func TestBlocks(t *testing.T) {
 		Services: []configs.Service{
 			{
 				Block: "service.db", Name: "db", Exposure: "out",
-				Ports:     []configs.Port{{Name: "sql", Number: 3306}, {Name: "web", Number: 80, Exposed: true, Public: 8080}, {Name: "nobody", Number: 9}},
+				Ports:     []configs.Port{{Name: "sql", Number: 3306}, {Name: "web", Number: 80, Exposed: true, Public: 8080}, {Name: "nobody", Number: 9}, {Name: "mail", Number: 25, Exposed: true}},
 				Endpoints: []configs.Endpoint{{Type: "database", Port: "web", Path: "/v1"}},
 			},
 			{Block: "service.ceph", Name: "ceph", External: true},
@@ -79,23 +79,30 @@ func TestBlocks(t *testing.T) {
 	}
 	declared := slices.Concat(objects(t, "service.db", main, outside, headless, onePod, set, agent), objects(t, "manifest.more", `{apiVersion: v1, kind: ConfigMap, metadata: {name: x}}`))
 	ofDB := []addrs.Object{{Block: "service.db", Kind: "StatefulSet", Name: "db-set"}}
-	of := func(name string) discovery.Service {
-		return discovery.Service{Address: addrs.Object{Block: "service.db", Kind: "Service", Name: name}, Namespace: "os", Workloads: ofDB}
+	of := func(name string, ports ...string) discovery.Service {
+		return discovery.Service{Address: addrs.Object{Block: "service.db", Kind: "Service", Name: name}, Namespace: "os", Workloads: ofDB, Ports: ports}
 	}
 	want := []discovery.Block{
 		{Address: "service.ceph", Name: "ceph", External: true},
 		{
 			Address: "service.db", Name: "db",
-			Services: []discovery.Service{of("db"), of("db-public"), of("db-set"), of("db-set-0")},
+			Services: []discovery.Service{of("db", "sql", "web", "mail"), of("db-public", "web"), of("db-set", "sql", "web"), of("db-set-0", "sql")},
 			Alone:    []addrs.Object{{Block: "service.db", Kind: "DaemonSet", Name: "db-agent"}},
 			URLs: []discovery.URL{
 				{Port: "sql", Internal: "db.os:3306"},
 				{Port: "web", Endpoint: "database", Internal: "http://db.os:80/v1", Public: "http://cloud.example.org:8080/v1"},
+				{Port: "mail", Internal: "db.os:25", Public: "cloud.example.org:25"},
 			},
 		},
 	}
-	if diff := cmp.Diff(want, discovery.Declared(config, declared)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	got := discovery.Declared(config, declared)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("(-want +got):\n%s", diff)
+	}
+	// The URLs of a part of a block are those of ports that its Services have.
+	part := got[1].Only(func(o addrs.Object) bool { return o.Name == "db-public" })
+	if diff := cmp.Diff(want[1].URLs[1:2], part.URLs); diff != "" {
+		t.Errorf("URLs of Service db-public (-want +got):\n%s", diff)
 	}
 }
 

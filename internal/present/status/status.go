@@ -36,8 +36,8 @@ type Service struct {
 	// Public are the addresses for clients outside of the cluster: "cloud.example.org:5000
 	// (192.0.2.10)".
 	Public []string
-	// Workloads are the Deployments, StatefulSets and DaemonSets, and the Jobs that are not
-	// complete. They are sorted by address.
+	// Workloads are the Deployments, StatefulSets and DaemonSets, the Jobs that are not complete,
+	// and the Services of type LoadBalancer that have no address yet. They are sorted by address.
 	Workloads []Workload
 }
 
@@ -46,12 +46,12 @@ func (s Service) Ready() bool {
 	return !slices.ContainsFunc(s.Workloads, func(w Workload) bool { return !w.Ready })
 }
 
-// Workload is one object with pods.
+// Workload is one object with pods, or a Service of type LoadBalancer.
 type Workload struct {
 	Address   addrs.Object
 	Namespace string
 	providers.Health
-	// Pods counts the pods; nil for a Job and for an object that is not in the cluster.
+	// Pods counts the pods; nil for a Job, for a Service and for an object that is not in the cluster.
 	Pods     *Pods
 	Images   []Image // of the pods, sorted
 	Restarts int     // of all containers of the pods
@@ -98,7 +98,7 @@ func (l *Look) Summary() string {
 
 // Inspector reads the workloads of a snapshot.
 type Inspector interface {
-	// Health assesses a workload.
+	// Health assesses a workload, or a Service of type LoadBalancer.
 	Health(ctx context.Context, workload *unstructured.Unstructured) (providers.Health, error)
 	// PodsOf lists the pods of a workload.
 	PodsOf(ctx context.Context, workload *unstructured.Unstructured) ([]*corev1.Pod, error)
@@ -146,12 +146,32 @@ func Of(ctx context.Context, st *state.State, objects []*state.Object, snapshot 
 				w.Address = address
 				service.Workloads = append(service.Workloads, *w)
 			}
-		case live != nil && live.GetAnnotations()[providers.AnnotationPublic] != "":
-			service := look.service(address.Block)
-			service.Public = append(service.Public, public(live)...)
+		case live != nil:
+			if err := look.addService(ctx, address, live, inspector); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return look, nil
+}
+
+// addService adds the public addresses of a Service, and a Service of type LoadBalancer that is not
+// ready. Objects of other kinds are ignored.
+func (l *Look) addService(ctx context.Context, address addrs.Object, live *unstructured.Unstructured, inspector Inspector) error {
+	if live.GetAnnotations()[providers.AnnotationPublic] != "" {
+		service := l.service(address.Block)
+		service.Public = append(service.Public, public(live)...)
+	}
+	if !kinds.IsLoadBalancer(live) {
+		return nil
+	}
+	health, err := inspector.Health(ctx, live)
+	if err != nil || health.Ready {
+		return err
+	}
+	service := l.service(address.Block)
+	service.Workloads = append(service.Workloads, Workload{Address: address, Namespace: live.GetNamespace(), Health: health})
+	return nil
 }
 
 // place finds the cloud's namespace, and the release that it names.

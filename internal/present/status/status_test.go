@@ -89,6 +89,8 @@ func TestOf(t *testing.T) {
 		object("service.a/Job/a-expired", "batch/v1", "os"),
 		object("service.a/Secret/a", "v1", "os"),
 		object("service.a/Service/a", "v1", "os"),
+		object("service.a/Service/a-balanced", "v1", "os"),
+		object("service.a/Service/a-waiting", "v1", "os"),
 	}}
 	st.Objects[4].Deleting = true
 	st.Objects[5].UID = "uid-0"
@@ -100,6 +102,8 @@ func TestOf(t *testing.T) {
 	sidecar.Spec.InitContainers = []corev1.Container{{Image: "q/init:9"}, {Image: "q/log:1", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
 	snapshot := providers.NewSnapshot(reader{objects: []*unstructured.Unstructured{
 		namespace, service,
+		live("v1", "Service", "os", "a-balanced", map[string]any{"spec": map[string]any{"type": "LoadBalancer"}}),
+		live("v1", "Service", "os", "a-waiting", map[string]any{"spec": map[string]any{"type": "LoadBalancer"}}),
 		live("apps/v1", "DaemonSet", "os", "a-agent", map[string]any{"status": map[string]any{"desiredNumberScheduled": int64(3), "numberReady": int64(2)}}),
 		live("apps/v1", "Deployment", "os", "a-api", map[string]any{"spec": map[string]any{"replicas": int64(2)}, "status": map[string]any{"readyReplicas": int64(2)}}),
 		live("apps/v1", "Deployment", "os", "a-other", nil),
@@ -111,7 +115,7 @@ func TestOf(t *testing.T) {
 		objects = append(objects, &st.Objects[i])
 	}
 	got, err := status.Of(t.Context(), st, objects, snapshot, inspector{
-		reasons: map[string]string{"a-agent": "node c1 is down", "a-db": "the job failed"},
+		reasons: map[string]string{"a-agent": "node c1 is down", "a-db": "the job failed", "a-waiting": "no address"},
 		pods: map[string][]*corev1.Pod{
 			"a-agent": {pod(0, "q/agent@sha256:0123456789abcdef"), pod(4, "q/agent:1")},
 			"a-api":   {pod(0, "q/a-api:1"), sidecar},
@@ -136,12 +140,13 @@ func TestOf(t *testing.T) {
 			{Address: address("Deployment", "a-gone"), Namespace: "os", Health: providers.Health{Reason: "it is not in the cluster"}},
 			{Address: address("Deployment", "a-other"), Namespace: "os", Health: providers.Health{Reason: "others replaced it by another object of this name"}},
 			{Address: address("Job", "a-db"), Namespace: "os", Health: providers.Health{Reason: "the job failed"}, Images: []status.Image{}},
+			{Address: address("Service", "a-waiting"), Namespace: "os", Health: providers.Health{Reason: "no address"}},
 		},
 	}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got, want := got.Summary(), "4 of 5 workloads are not ready."; got != want {
+	if got, want := got.Summary(), "5 of 6 workloads are not ready."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -174,7 +174,7 @@ func (f *Facts) outside() []*providers.Object {
 // pending reports whether a live Service waits for an address of a load balancer.
 func pending(service *unstructured.Unstructured) bool {
 	ingress, _, _ := unstructured.NestedSlice(service.Object, "status", "loadBalancer", "ingress")
-	return kinds.Balanced(service) && len(ingress) == 0
+	return kinds.IsLoadBalancer(service) && len(ingress) == 0
 }
 
 // findPending reports Services that have no address of a load balancer.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -92,25 +93,34 @@ func connect(ctx context.Context, address string) (conn net.Conn, problem string
 	return conn, ""
 }
 
-// open opens the URL of a check, and notes the results.
+// open opens the URL or the host:port of a check, and notes the results.
 func open(ctx context.Context, check *discovery.Check) {
-	target, err := url.Parse(discovery.WithoutTemplates(check.URL))
-	if err != nil {
-		check.Problem = fmt.Sprintf("it is no URL: %v", errors.Unwrap(err))
-		return
-	}
-	if target.Scheme != "http" {
-		check.Skipped = true
-		return
+	address := check.URL
+	var target *url.URL
+	if strings.Contains(check.URL, "://") {
+		var err error
+		if target, err = url.Parse(discovery.WithoutTemplates(check.URL)); err != nil {
+			check.Problem = fmt.Sprintf("it is no URL: %v", errors.Unwrap(err))
+			return
+		}
+		if target.Scheme != "http" {
+			check.Skipped = true
+			return
+		}
+		address = target.Host
 	}
 	began := time.Now()
-	conn, problem := connect(ctx, target.Host)
+	conn, problem := connect(ctx, address)
 	if problem != "" {
 		check.Problem = problem
 		return
 	}
-	check.Connected = time.Since(began)
 	defer func() { _ = conn.Close() }() // nothing was written that could be lost
+	check.Connected = time.Since(began)
+	if target == nil {
+		return
+	}
+	var err error
 	check.Status, err = get(ctx, target, conn)
 	check.Answered = time.Since(began)
 	switch {

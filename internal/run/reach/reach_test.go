@@ -81,6 +81,8 @@ func TestPublic(t *testing.T) {
 		{"http://" + closed, 0, "cannot connect: connect: connection refused"},
 		{"http://127.0.0.1:port", 0, "it is no URL"},
 		{"udp://127.0.0.1:1", 0, ""},
+		{other, 0, ""},
+		{closed, 0, "cannot connect: connect: connection refused"},
 	}
 	block := discovery.Block{Address: "service.a", URLs: []discovery.URL{{Internal: "http://inside:80"}}}
 	for _, test := range tests {
@@ -105,8 +107,8 @@ func TestPublic(t *testing.T) {
 			t.Errorf("%s: skipped: %t", test.url, got.Skipped)
 		}
 	}
-	if got := (&discovery.Directory{Checks: checks}).Failed(); got != 6 {
-		t.Errorf("%d failed, want 6", got)
+	if got := (&discovery.Directory{Checks: checks}).Failed(); got != 7 {
+		t.Errorf("%d failed, want 7", got)
 	}
 }
 

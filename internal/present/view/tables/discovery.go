@@ -31,6 +31,8 @@ func Discovery(out io.Writer, d *discovery.Directory, wide bool) error {
 			var notes []string
 			if wide {
 				notes = aboutService(s)
+			} else if s.Live.Pending() {
+				notes = []string{externalOf(s.Live)}
 			}
 			table.row(notes, name, s.Full(), addressOf(s.Live), portsOf(s.Live), readyOf(s.Live))
 		}
@@ -91,16 +93,30 @@ func aboutService(s discovery.Service) []string {
 		{"pods of", strings.Join(workloads, ", ")},
 		{"ready on", strings.Join(ready, ", ")},
 		{"not ready", strings.Join(unready, ", ")},
-		{"external address", strings.Join(s.Live.External, ", ")},
 	} {
 		if note.text != "" {
 			notes = append(notes, note.name+": "+note.text)
 		}
 	}
+	if note := externalOf(s.Live); note != "" {
+		notes = append(notes, note)
+	}
 	for _, name := range names {
 		notes = append(notes, "name of a pod: "+name)
 	}
 	return notes
+}
+
+// externalOf returns the note about external addresses; empty: the Service needs none.
+func externalOf(l *discovery.Live) string {
+	addresses := strings.Join(l.External, ", ")
+	if l.Pending() {
+		addresses = "<pending>" // as kubectl shows it
+	}
+	if addresses == "" {
+		return ""
+	}
+	return "external address: " + addresses
 }
 
 func addressOf(l *discovery.Live) string {
@@ -146,11 +162,13 @@ func Checks(out io.Writer, d *discovery.Directory) error {
 		}
 		switch {
 		case c.Skipped:
-			answer = "not opened: it does not speak HTTP"
+			answer = "not opened: it is a UDP port"
 		case c.Status > 0 && c.Problem != "":
 			answer += ": " + c.Problem
 		case c.Problem != "":
 			answer = c.Problem
+		case c.Status == 0:
+			answer = "accepts connections after " + connected
 		}
 		foreign.Fprintf(table, "%s\t%s\t%s\t%s\n", c.URL, c.Address, connected, answer)
 	}
