@@ -23,6 +23,7 @@ import (
 	"kolla.openstack.org/kolla/internal/cli/compat"
 	"kolla.openstack.org/kolla/internal/cli/completion"
 	"kolla.openstack.org/kolla/internal/cli/explain"
+	"kolla.openstack.org/kolla/internal/cli/exposure"
 	"kolla.openstack.org/kolla/internal/cli/inspect"
 	"kolla.openstack.org/kolla/internal/cli/statecmd"
 	"kolla.openstack.org/kolla/internal/present/view"
@@ -141,7 +142,7 @@ func newApp(s command.Streams) *cli.App {
 			initCommand(s), inspect.Validate(s), inspect.Diff(s), inspect.Drift(s), change.Plan(s), change.Apply(s), change.Rollout(s), change.Destroy(s), change.Backup(s), change.Restore(s),
 			inspect.Status(s), inspect.Logs(s), inspect.Discover(s), fmtCommand(s), inspect.Render(s), inspect.Config(s), inspect.Graph(s), inspect.Console(s), inspect.Output(s), inspect.OpenRC(s),
 			inspect.Show(s), inspect.Images(s), statecmd.State(s), statecmd.ForceUnlock(s), inspect.RBAC(s), inspect.Doctor(s),
-			inspect.Catalogue(s), inspect.Exposure(s), completionCommand(s), versionCommand(s),
+			inspect.Catalogue(s), exposure.Command(s), completionCommand(s), versionCommand(s),
 		},
 	}
 	for _, cmd := range app.Commands {

@@ -17,7 +17,6 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/base/foreign"
@@ -124,9 +123,7 @@ func nodesWithImages(w *command.Workspace) (nodes []openstack.Node, full []strin
 	if err := w.Dial(); err != nil {
 		return nil, nil, err
 	}
-	ctx, cancel := context.WithTimeout(w.Flags.Context, nodesTimeout)
-	defer cancel()
-	live, err := w.Client.List(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Node"}, "")
+	live, err := w.Nodes(w.Flags.Context)
 	if err != nil {
 		return nil, nil, err
 	}

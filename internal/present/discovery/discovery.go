@@ -89,7 +89,7 @@ func (l *Live) Ready() (ready, total int) {
 	return ready, len(l.Endpoints)
 }
 
-// Services counts the declared Services, and those that the cluster does not have.
+// Services counts the declared Services, and the missing ones among them.
 func (d *Directory) Services() (all, missing int) {
 	for _, b := range d.Blocks {
 		for _, s := range b.Services {

@@ -9,7 +9,7 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// findBuilds reports images of which nodes have several builds under one name.
+// findBuilds reports images that have several builds on the nodes under one name.
 func findBuilds(f *Facts) ([]Finding, error) {
 	live, err := f.list(nodeKind, "")
 	if err != nil {

@@ -88,8 +88,7 @@ func references(value any, found func(name string)) {
 	}
 }
 
-// findCertificates reports certificates that have ended or end soon, and those that do not fit their
-// key.
+// findCertificates reports certificates that have ended, that end soon, or that do not fit their key.
 func findCertificates(f *Facts) ([]Finding, error) {
 	var out []Finding
 	var unread []error

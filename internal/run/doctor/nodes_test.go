@@ -139,7 +139,7 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestCapacity checks that requests are compared with what other pods leave.
+// TestCapacity checks that requests are compared with the resources that other pods leave free.
 func TestCapacity(t *testing.T) {
 	control := "role: control"
 	other := func(node, labels, requests string) string {

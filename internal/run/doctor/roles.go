@@ -142,8 +142,8 @@ func findSpread(w workload, role string, usable []corev1.Node) []Finding {
 	}}
 }
 
-// apart returns the label of nodes of which no two pods of a workload may share a value; empty:
-// they may share each.
+// apart returns the node label whose value has to differ between the pods of a workload. It is empty if
+// no label has to.
 func apart(w workload) string {
 	a := w.pod.Affinity
 	if a == nil || a.PodAntiAffinity == nil {

@@ -123,7 +123,7 @@ func assessLoadBalancer(service *unstructured.Unstructured) Assessment {
 	return Assessment{Ready: true}
 }
 
-// sameAddress compares addresses, of which IPv6 has several spellings.
+// sameAddress compares two addresses. An IPv6 address has several spellings.
 func sameAddress(a, b string) bool {
 	first, err1 := netip.ParseAddr(a)
 	second, err2 := netip.ParseAddr(b)

@@ -1,14 +1,14 @@
-package inspect
+// Package exposure has `kolla exposure`: the list of public ports, and the configuration of the machines
+// outside of the cluster that hold a VIP.
+package exposure
 
 import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/google/renameio/v2"
 	"github.com/urfave/cli/v2"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/base/files"
@@ -19,11 +19,8 @@ import (
 	"kolla.openstack.org/kolla/providers/haproxy"
 )
 
-// nodesTimeout limits the time to list the nodes.
-const nodesTimeout = 20 * time.Second
-
-// Exposure is `kolla exposure`.
-func Exposure(s command.Streams) *cli.Command {
+// Command is `kolla exposure`.
+func Command(s command.Streams) *cli.Command {
 	return &cli.Command{
 		Name:  "exposure",
 		Usage: "List endpoints that are reachable from outside the cluster",
@@ -133,9 +130,7 @@ func runHAProxy(w *command.Workspace, name string) error {
 
 // haproxyNodes lists the nodes of the cluster.
 func haproxyNodes(ctx context.Context, w *command.Workspace) ([]haproxy.Node, error) {
-	ctx, cancel := context.WithTimeout(ctx, nodesTimeout)
-	defer cancel()
-	live, err := w.Client.List(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Node"}, "")
+	live, err := w.Nodes(ctx)
 	if err != nil {
 		return nil, err
 	}
