@@ -174,6 +174,7 @@ var allowed = map[string][]string{
 	"internal/dev/members":                    {}, // tests only
 	"internal/dev/realcloud":                  {}, // tests only
 	"internal/dev/release":                    {},
+	"internal/dev/s3test":                     {},
 	"internal/dev/tempest":                    {},
 }
 

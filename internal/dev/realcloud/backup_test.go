@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +64,12 @@ func (c *cloud) sql(t *testing.T, statement string) string {
 // place returns the directory with the backups.
 func (c *cloud) place() string { return filepath.Join(c.dir, "place") }
 
+// keyForBackups makes the files public and private.
+func (c *cloud) keyForBackups(t *testing.T) {
+	t.Helper()
+	c.write(t, "public", c.kolla(t, 0, "backup", "key", "private").out)
+}
+
 // saved matches the end of the output of a backup.
 var saved = regexp.MustCompile(`Backup complete: (\S+) in `)
 
@@ -85,7 +92,7 @@ func (c *cloud) save(t *testing.T, place string) string {
 // databasesAreSaved checks that backups into a directory and into a claim have the same data, while
 // the server goes on.
 func databasesAreSaved(t *testing.T, c *cloud) {
-	c.write(t, "public", c.kolla(t, 0, "backup", "key", "private").out)
+	c.keyForBackups(t)
 	c.sql(t, "CREATE DATABASE witness; CREATE TABLE witness.kept (n INT PRIMARY KEY AUTO_INCREMENT, text VARCHAR(1000)) ENGINE=InnoDB; INSERT INTO witness.kept (text) VALUES (REPEAT('x', 1000))")
 	doublings := 14 // 16 MB
 	if os.Getenv(longVariable) != "" {
@@ -182,15 +189,21 @@ func databasesComeBack(t *testing.T, c *cloud) {
 	if able() {
 		t.Error("the restored database knows a newer password: the test proves nothing")
 	}
-	for line := range strings.Lines(r.out) {
-		if arguments, is := strings.CutPrefix(strings.TrimSpace(line), "kolla apply "); is {
-			c.kolla(t, 0, append([]string{"apply", "-auto-approve"}, strings.Fields(arguments)...)...)
-		}
-	}
+	c.runAgain(t, r.out)
 	if !able() {
 		t.Error("after the named command, Keystone's password is not that of the cloud")
 	}
 	c.noChanges(t)
+}
+
+// runAgain runs the command that a restore names, with the jobs that ran after the backup.
+func (c *cloud) runAgain(t *testing.T, said string) {
+	t.Helper()
+	for line := range strings.Lines(said) {
+		if arguments, is := strings.CutPrefix(strings.TrimSpace(line), "kolla apply "); is {
+			c.kolla(t, 0, append([]string{"apply", "-auto-approve"}, strings.Fields(arguments)...)...)
+		}
+	}
 }
 
 // killedRestoreGoesOn kills kolla after it has stopped the server, and checks that an apply starts it
@@ -240,35 +253,48 @@ func brokenServerIsRestored(t *testing.T, c *cloud) {
 	}
 }
 
-// wholeCloudComesBack destroys the cloud with all data and without its state, and makes it again from the
-// configuration and the backup in the directory, as docs/backups.md says. The claim with backups goes too.
+// wholeCloudComesBack loses the cloud, and makes it again from the configuration and the backup in the
+// directory. The claim with backups goes too.
 func wholeCloudComesBack(t *testing.T, c *cloud) {
-	name := c.noted(t, "name")
+	backup := filepath.Join(c.place(), c.noted(t, "name"))
 	keys := func() string {
 		return c.kubectl(t, "get", "secret", "keystone-fernet", "keystone-credential", "-o", "jsonpath={.items[*].data}")
 	}
 	before := keys()
+	c.lose(t)
+	began := time.Now()
+	c.makeAgain(t, backup)
+	if keys() != before {
+		t.Error("the keys of Keystone are others than before")
+	}
+	c.kolla(t, 0, "restore", backup, "-identity=private", "-auto-approve")
+	measured(t, "a cloud from its configuration and a backup", time.Since(began).Round(time.Second))
+	if rows, newer := c.sql(t, "SELECT COUNT(*) > 1000 FROM witness.kept"), c.newerRows(t); rows != "1" || newer != "0" {
+		t.Errorf("the data did not come back: %s, %s", rows, newer)
+	}
+	c.noChanges(t)
+}
+
+// lose destroys the cloud with all data, and removes its state.
+func (c *cloud) lose(t *testing.T) {
+	t.Helper()
 	c.kolla(t, 0, "destroy", "-auto-approve", "-delete-data=*")
 	for _, file := range []string{"kolla.state.json", ".kolla"} {
 		if err := os.RemoveAll(filepath.Join(c.dir, file)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	began := time.Now()
+}
+
+// makeAgain makes a lost cloud with the Secrets of a backup, and without its data, as docs/backups.md says.
+// The arguments name the backup.
+func (c *cloud) makeAgain(t *testing.T, backup ...string) {
+	t.Helper()
 	c.cluster.Kubectl(t, "create", "namespace", namespace)
-	secrets := c.kolla(t, 0, "backup", "print", filepath.Join(c.place(), name), "secrets", "-identity=private").out
+	secrets := c.kolla(t, 0, slices.Concat([]string{"backup", "print"}, backup, []string{"secrets", "-identity=private"})...).out
 	c.write(t, "secrets.json", secrets)
 	c.kubectl(t, "apply", "-f", filepath.Join(c.dir, "secrets.json"))
-	c.kolla(t, 0, append([]string{"apply", "-auto-approve"}, adoptions(t, c)...)...)
-	if keys() != before {
-		t.Error("the keys of Keystone are others than before")
-	}
-	c.kolla(t, 0, "restore", filepath.Join(c.place(), name), "-identity=private", "-auto-approve")
-	measured(t, "a cloud from its configuration and a backup", time.Since(began).Round(time.Second))
-	if rows, newer := c.sql(t, "SELECT COUNT(*) > 1000 FROM witness.kept"), c.newerRows(t); rows != "1" || newer != "0" {
-		t.Errorf("the data did not come back: %s, %s", rows, newer)
-	}
-	c.noChanges(t)
+	c.kolla(t, 0, append([]string{"apply", "-auto-approve", "-timeout=20m"}, adoptions(t, c)...)...)
 }
 
 // adoptable matches the addresses of objects that are there and not kolla's.

@@ -37,10 +37,10 @@ service "mariadb" {
   max_connections = 2000
 }
 
-service "rabbitmq" {}
-service "memcached" {}
+service "rabbitmq" { replicas = 3 }
+service "memcached" { replicas = 3 }
 service "keystone" { replicas = 2 }
-service "ovn" {}
+service "ovn" { replicas = 3 }
 
 service "neutron" {
   replicas    = 2

@@ -1,85 +1,26 @@
 package backup_test
 
 import (
-	"bytes"
 	"crypto/rand"
 	"errors"
 	"io/fs"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"filippo.io/age"
 
 	"kolla.openstack.org/kolla/internal/base/failure"
+	"kolla.openstack.org/kolla/internal/dev/s3test"
 	"kolla.openstack.org/kolla/internal/run/backup"
 )
-
-const (
-	accessKey = "operator"
-	secretKey = "not-for-messages"
-)
-
-// objectStorage starts an object storage that speaks S3, with one bucket, and returns its URL and the
-// directory that has the objects as files.
-func objectStorage(t *testing.T) (url, bucket string) {
-	t.Helper()
-	program, err := exec.Command("go", "tool", "-n", "-modfile=../../dev/tools/versitygw/go.mod", "versitygw").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.Addr().String()
-	if err := free.Close(); err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	bucket = filepath.Join(dir, "root", "safe")
-	if err := os.MkdirAll(bucket, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	server := exec.Command(strings.TrimSpace(string(program)), "--port", address, "--access", accessKey, "--secret", secretKey, "posix", "--sidecar", filepath.Join(dir, "attributes"), filepath.Dir(bucket))
-	if err := os.Mkdir(filepath.Join(dir, "attributes"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	var log bytes.Buffer
-	server.Stdout, server.Stderr = &log, &log
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Wait() }()
-	t.Cleanup(func() {
-		_ = server.Process.Kill()
-		<-ended
-	})
-	for {
-		conn, err := net.Dial("tcp", address)
-		if err == nil {
-			_ = conn.Close()
-			return "http://" + address, bucket
-		}
-		select {
-		case err := <-ended:
-			ended <- err
-			t.Fatalf("the object storage ended: %v\n%s", err, log.String())
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}
 
 // environment returns variables with the credentials of the object storage.
 func environment(url, secret string) func(string) string {
 	return func(name string) string {
-		return map[string]string{"AWS_ENDPOINT_URL": url, "AWS_ACCESS_KEY_ID": accessKey, "AWS_SECRET_ACCESS_KEY": secret}[name]
+		return map[string]string{"AWS_ENDPOINT_URL": url, "AWS_ACCESS_KEY_ID": s3test.AccessKey, "AWS_SECRET_ACCESS_KEY": secret}[name]
 	}
 }
 
@@ -101,9 +42,9 @@ func filesIn(t *testing.T, dir string) (names []string) {
 // TestBucket checks that a restore from a bucket brings the data back, and that failed and removed backups
 // leave no object. The longest file of the backup has two parts.
 func TestBucket(t *testing.T) {
-	url, bucket := objectStorage(t)
+	url, bucket := s3test.Start(t)
 	w, identity := newWorld(t, 1, true), key(t)
-	target, err := backup.OpenBucket(t.Context(), "s3://safe/../clouds//prod/", environment(url, secretKey))
+	target, err := backup.OpenBucket(t.Context(), "s3://safe/../clouds//prod/", environment(url, s3test.SecretKey))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,29 +102,29 @@ func TestBucket(t *testing.T) {
 
 // TestNoBucket checks the errors of buckets that cannot be used. None has the secret key.
 func TestNoBucket(t *testing.T) {
-	url, _ := objectStorage(t)
+	url, _ := s3test.Start(t)
 	for name, c := range map[string]struct {
 		place, endpoint, secret, want string
 	}{
-		"missing":         {"s3://other", url, secretKey, "The backups cannot be reached: s3://other: NoSuchBucket"},
-		"wrong secret":    {"s3://safe", url, secretKey + "2", "s3://safe: SignatureDoesNotMatch"},
+		"missing":         {"s3://other", url, s3test.SecretKey, "The backups cannot be reached: s3://other: NoSuchBucket"},
+		"wrong secret":    {"s3://safe", url, s3test.SecretKey + "2", "s3://safe: SignatureDoesNotMatch"},
 		"no secret":       {"s3://safe", url, "", "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"},
-		"no region":       {"s3://safe", "", secretKey, "Set AWS_REGION"},
-		"nobody there":    {"s3://safe", "http://127.0.0.1:1", secretKey, "connection refused"},
-		"no bucket":       {"s3:///prod", url, secretKey, "is not a bucket"},
-		"a port":          {"s3://safe:9000/prod", url, secretKey, "is not a bucket"},
-		"credentials":     {"s3://operator:" + secretKey + "@safe/prod", url, secretKey, "is not a bucket"},
-		"in the address":  {"s3://safe", "http://operator:" + secretKey + "@127.0.0.1:1", secretKey, "AWS_ENDPOINT_URL is not the address"},
-		"an option":       {"s3://safe/prod?region=x", url, secretKey, "is not a bucket"},
-		"no scheme":       {"s3://safe", "127.0.0.1:9000", secretKey, "AWS_ENDPOINT_URL is not the address"},
-		"another scheme":  {"s3://safe", "ftp://127.0.0.1", secretKey, "AWS_ENDPOINT_URL is not the address"},
-		"no possible one": {"s3://Safe_/", url, secretKey, "The backups cannot be reached: s3://Safe_: "},
+		"no region":       {"s3://safe", "", s3test.SecretKey, "Set AWS_REGION"},
+		"nobody there":    {"s3://safe", "http://127.0.0.1:1", s3test.SecretKey, "connection refused"},
+		"no bucket":       {"s3:///prod", url, s3test.SecretKey, "is not a bucket"},
+		"a port":          {"s3://safe:9000/prod", url, s3test.SecretKey, "is not a bucket"},
+		"credentials":     {"s3://operator:" + s3test.SecretKey + "@safe/prod", url, s3test.SecretKey, "is not a bucket"},
+		"in the address":  {"s3://safe", "http://operator:" + s3test.SecretKey + "@127.0.0.1:1", s3test.SecretKey, "AWS_ENDPOINT_URL is not the address"},
+		"an option":       {"s3://safe/prod?region=x", url, s3test.SecretKey, "is not a bucket"},
+		"no scheme":       {"s3://safe", "127.0.0.1:9000", s3test.SecretKey, "AWS_ENDPOINT_URL is not the address"},
+		"another scheme":  {"s3://safe", "ftp://127.0.0.1", s3test.SecretKey, "AWS_ENDPOINT_URL is not the address"},
+		"no possible one": {"s3://Safe_/", url, s3test.SecretKey, "The backups cannot be reached: s3://Safe_: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := backup.OpenBucket(t.Context(), c.place, environment(c.endpoint, c.secret))
 			summary, detail, _ := failure.Explain(err)
-			if got := summary + ": " + detail; err == nil || !strings.Contains(got, c.want) || strings.Contains(got, secretKey) {
+			if got := summary + ": " + detail; err == nil || !strings.Contains(got, c.want) || strings.Contains(got, s3test.SecretKey) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
