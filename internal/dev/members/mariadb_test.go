@@ -344,6 +344,9 @@ func (w *writer) kept(t *testing.T) {
 // maxOutage is the limit for failing writes after the member is killed to which clients write.
 const maxOutage = time.Minute
 
+// maxWait is the limit for a client without timeouts that writes meanwhile.
+const maxWait = 30 * time.Second
+
 // TestMariaDB makes a cluster of MariaDB of one member, and takes it through what may happen to it.
 // After each step all members have every number whose writing was answered. Each step needs nothing of
 // those before it: `-run TestMariaDB/one_member_cut_off` takes one.
@@ -459,14 +462,57 @@ func volumesAreLost(t *testing.T, c *cluster, _ *writer) {
 func writerIsKilled(t *testing.T, c *cluster, w *writer) {
 	w.writing()
 	w.goesOn(t)
+	waits := c.waits(t, 10)
+	time.Sleep(2 * time.Second)
 	c.members[0].cut()
 	w.goesOn(t)
+	c.start(t, 0)
+	eventually(t, c.members[0].ready)
+	time.Sleep(5 * time.Second) // and clients go back to it
+	for _, wait := range waits() {
+		if wait > maxWait {
+			t.Errorf("a client without a timeout waited for %v, want at most %v", wait.Round(100*time.Millisecond), maxWait)
+		}
+	}
 	w.ends()
 	t.Logf("MEASURED: %v without a write when the member is killed to which clients write", w.longest.Round(100*time.Millisecond))
 	if w.longest > maxOutage {
 		t.Errorf("no write for %v, want at most %v", w.longest, maxOutage)
 	}
-	c.start(t, 0)
+}
+
+// waits lets clients without timeouts write at the same time, each over a new connection. The result ends
+// them and returns the longest time that each waited for an answer or an error.
+func (c *cluster) waits(t *testing.T, clients int) (end func() []time.Duration) {
+	t.Helper()
+	if err := c.sql("CREATE TABLE IF NOT EXISTS kept.waits (n INT AUTO_INCREMENT PRIMARY KEY)"); err != nil {
+		t.Fatal(err)
+	}
+	stop, longest := make(chan struct{}), make([]time.Duration, clients)
+	var all sync.WaitGroup
+	for i := range clients {
+		all.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				began := time.Now()
+				_, err := c.client.exec("mariadb", "--no-defaults", "--host=127.0.0.1", "--user=root", "--password="+password,
+					"--execute=BEGIN; INSERT INTO kept.waits VALUES (); SELECT SLEEP(0.2); COMMIT")
+				if took := time.Since(began); took > longest[i] {
+					longest[i] = took
+					t.Logf("client %d waited for %v: %v", i, took.Round(100*time.Millisecond), err)
+				}
+			}
+		})
+	}
+	return func() []time.Duration {
+		close(stop)
+		all.Wait()
+		return longest
+	}
 }
 
 func writerStops(t *testing.T, c *cluster, w *writer) {
