@@ -295,8 +295,9 @@ definition "mariadb" {
       [file("${path.module}/mariadb/login.sh"), file("${path.module}/mariadb/upgrade.sh")],
       local.cluster ? ["done\n"] : []
     ))]
-    timeout = 3600
-    env     = local.cluster ? { MEMBERS = local.members, MYSQL_TCP_PORT = port.member } : { MYSQL_HOST = self.host, MYSQL_TCP_PORT = port.mysql }
+    writable = ["/var/lib/mysql"] # the client notes the version where the server has its data
+    timeout  = 3600
+    env      = local.cluster ? { MEMBERS = local.members, MYSQL_TCP_PORT = port.member } : { MYSQL_HOST = self.host, MYSQL_TCP_PORT = port.mysql }
 
     mount "root" {
       path = "/run/secrets/root"
