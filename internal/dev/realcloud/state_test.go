@@ -367,7 +367,7 @@ func databaseRestarts(t *testing.T, c *cloud) {
 
 func databaseGetsImage(t *testing.T, c *cloud) {
 	const image = registry + "mariadb-server:" + secondTag
-	c.edit(t, "  max_connections = 2001\n", "  max_connections = 2001\n  images          = { mariadb-server = \""+image+"\" }\n")
+	c.edit(t, "  buffer_pool     = \"256M\"\n", "  buffer_pool     = \"256M\"\n  images          = { mariadb-server = \""+image+"\" }\n")
 	c.kolla(t, 0, "apply", "-auto-approve", "-timeout=20m")
 	for _, pod := range c.membersOf(t, "mariadb-server") {
 		if got := c.kubectl(t, "get", "pod", pod, "-o", "jsonpath={.spec.containers[0].image}"); got != image {
