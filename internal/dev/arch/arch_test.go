@@ -169,6 +169,7 @@ var allowed = map[string][]string{
 	"internal/dev/arch":                       {},
 	"internal/dev/clustertest":                {},
 	"internal/dev/golden":                     {"internal/present/textdiff"},
+	"internal/dev/keystonetest":               {},
 	"internal/dev/npmtest":                    {},
 	"internal/dev/objecttest":                 {"lang/addrs"},
 	"internal/dev/oslotables":                 {"providers/openstack/options"},
