@@ -106,14 +106,9 @@ type Server struct {
 // token is what the server gives to administrators.
 const token = "gAAAAABm-token-of-the-administrator"
 
-// Start starts a server at an address of this machine that is not a loopback address, because an API
-// server connects to no other endpoints of a Service. Close ends it.
+// Start starts a server at the address of Listen. Close ends it.
 func Start(read func() (*Database, error)) (*Server, error) {
-	address, err := ownAddress()
-	if err != nil {
-		return nil, err
-	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
+	listener, err := Listen()
 	if err != nil {
 		return nil, err
 	}
@@ -134,18 +129,19 @@ func Of(t testing.TB, d *Database) *Server {
 	return s
 }
 
-// ownAddress returns an IPv4 address of this machine.
-func ownAddress() (string, error) {
+// Listen opens a TCP port at an IPv4 address of this machine that is not a loopback address: an API
+// server accepts no loopback address as an endpoint of a Service.
+func Listen() (net.Listener, error) {
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	for _, a := range addresses {
 		if in, ok := a.(*net.IPNet); ok && in.IP.To4() != nil && in.IP.IsGlobalUnicast() {
-			return in.IP.String(), nil
+			return net.Listen("tcp", net.JoinHostPort(in.IP.String(), "0"))
 		}
 	}
-	return "", fmt.Errorf("this machine has no address but loopback: %v", addresses)
+	return nil, fmt.Errorf("this machine has no address but loopback: %v", addresses)
 }
 
 // Requests returns the requests since the last call: "GET /v3/roles".
