@@ -25,13 +25,15 @@ func startKeystone(ts *testscript.TestScript, neg bool, args []string) {
 		if err != nil {
 			return nil, err
 		}
+		d := &keystonetest.Database{}
+		return d, json.Unmarshal(content, d)
+	}, func(request string) error {
 		file, err := os.OpenFile(requests, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		fmt.Fprintln(file, "asked")
-		d := &keystonetest.Database{}
-		return d, errors.Join(json.Unmarshal(content, d), file.Close())
+		_, err = fmt.Fprintln(file, request)
+		return errors.Join(err, file.Close())
 	})
 	ts.Check(err)
 	ts.Defer(server.Close)

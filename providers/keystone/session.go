@@ -187,7 +187,7 @@ func (s *session) send(ctx context.Context, request providers.ServiceRequest) (*
 	case errors.As(err, &silent):
 		return nil, &providers.UncomparedError{Why: "Keystone does not answer: " + silent.Why}
 	case errors.As(err, &denied):
-		return nil, &providers.UncomparedError{Why: denied.Error(), Advice: denied.Advice() + " kolla rbac prints the rule. -registrations=false leaves the comparison out."}
+		return nil, &providers.UncomparedError{Why: denied.Error(), Advice: "kolla rbac prints the rule for services/proxy that the user lacks. Or leave the comparison out with -registrations=false."}
 	case ctx.Err() == nil && limited.Err() != nil:
 		return nil, &providers.UncomparedError{Why: fmt.Sprintf("Keystone does not answer: nothing came within %s", patience)}
 	}

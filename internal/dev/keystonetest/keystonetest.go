@@ -4,6 +4,7 @@ package keystonetest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -98,6 +99,7 @@ func Endpoint(id, service, side, region, url, description string) Entry {
 type Server struct {
 	*httptest.Server
 	read func() (*Database, error)
+	note func(request string) error // may be nil
 
 	mu       sync.Mutex
 	requests []string
@@ -106,13 +108,14 @@ type Server struct {
 // token is what the server gives to administrators.
 const token = "gAAAAABm-token-of-the-administrator"
 
-// Start starts a server at the address of Listen. Close ends it.
-func Start(read func() (*Database, error)) (*Server, error) {
+// Start starts a server at the address of Listen. It calls note with each request, and read for the
+// answer. Close ends it.
+func Start(read func() (*Database, error), note func(request string) error) (*Server, error) {
 	listener, err := Listen()
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{read: read}
+	s := &Server{read: read, note: note}
 	s.Server = httptest.NewUnstartedServer(s)
 	_ = s.Listener.Close()
 	s.Listener = listener
@@ -157,8 +160,12 @@ func (s *Server) Requests() []string {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.requests = append(s.requests, strings.TrimSuffix(r.Method+" "+r.URL.Path+"?"+r.URL.RawQuery, "?"))
+	request := strings.TrimSuffix(r.Method+" "+r.URL.Path+"?"+r.URL.RawQuery, "?")
+	s.requests = append(s.requests, request)
 	d, err := s.read()
+	if s.note != nil {
+		err = errors.Join(err, s.note(request))
+	}
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, err.Error())
 		return
