@@ -63,6 +63,9 @@ func TestRegisters(t *testing.T) {
 			compared[o.Family.Name] = o.Registers
 		}
 		want := wantedBy(t, o)
+		if want != nil && len(want.Users)+len(want.Roles)+len(want.Endpoints) == 0 {
+			want = nil
+		}
 		switch {
 		case want == nil && o.Registers != nil && o.Family.Name != "keystone-bootstrap":
 			t.Errorf("%s registers nothing, and %+v is compared", o.Address, o.Registers)

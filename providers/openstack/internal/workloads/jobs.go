@@ -81,10 +81,10 @@ func job(in Input, job runs.Job, after []addrs.Object) (providers.Object, *pods.
 	return o, p
 }
 
-// registration returns what a Job registers with Keystone. It is nil if Keystone is outside of the
-// cloud's namespace.
+// registration returns what a Job registers with Keystone. It is nil if the Job registers nothing, and
+// if Keystone is outside of the cloud's namespace.
 func registration(in Input, decl *configs.Registration) *providers.Registration {
-	if decl == nil {
+	if decl == nil || len(decl.Users)+len(decl.Roles)+len(decl.Endpoints) == 0 {
 		return nil
 	}
 	namespace := in.Pods.Service.Cloud.Decl.Namespace
