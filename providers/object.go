@@ -157,6 +157,9 @@ type Object struct {
 	// Causes are reasons for the values of fields, for people, by path as in a planner.Change:
 	// "workload \"agent\" of service.node".
 	Causes map[string]string `json:"causes,omitempty"`
+	// Registers is what the Job registers with Keystone. A plan compares it with what Keystone
+	// has; nil: there is nothing to compare.
+	Registers *Registration `json:"registers,omitempty"`
 }
 
 // OnlyRemoves reports whether kolla owns no field of a partial object, and an apply only removes

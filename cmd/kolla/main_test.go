@@ -87,6 +87,9 @@ func runScripts(t *testing.T, files []string) {
 			env.Setenv("EXAMPLES", examples)
 			env.Setenv(clustertest.BinaryVariable, os.Getenv(clustertest.BinaryVariable))
 			env.Setenv("HOME", env.WorkDir)
+			for variable, value := range clustertest.Environment {
+				env.Setenv(variable, value)
+			}
 			return nameNamespace(env.WorkDir, namespaceOf(env.WorkDir))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -105,6 +108,7 @@ func runScripts(t *testing.T, files []string) {
 			"receiver":     receiver,
 			"makesbackup":  makesBackup,
 			"nowhere":      nowhere,
+			"keystone":     startKeystone,
 		},
 		RequireUniqueNames: true,
 	})

@@ -15,7 +15,35 @@ type Job struct {
 	// Nodes is the role whose nodes the job gets as a list; empty: all nodes, nil: no list.
 	Nodes *string
 	Pod   Pod
-	Range hcl.Range
+	// Registers is what the job registers with Keystone; nil: nothing, or it is not known yet.
+	Registers *Registration
+	Range     hcl.Range
+}
+
+// Registration is what a job registers with Keystone.
+type Registration struct {
+	URL       string    // of Keystone for clients in the cluster: "http://keystone.openstack:5000/v3"
+	Username  string    // of an administrator
+	Password  SecretRef // of the administrator
+	Region    string
+	Owner     string // CLOUD/SERVICE; empty: the job marks nothing as its own
+	Users     []RegisteredUser
+	Roles     []string
+	Endpoints []RegisteredEndpoint
+}
+
+// RegisteredUser is a user in Keystone.
+type RegisteredUser struct {
+	Name    string
+	Domain  string
+	Project string // in which it has its roles; empty: it has them for its domain
+	Roles   []string
+}
+
+// RegisteredEndpoint is a service in Keystone's catalogue, with its endpoints in a region.
+type RegisteredEndpoint struct {
+	Type, Name       string
+	Internal, Public string // URLs
 }
 
 // Workload is a Deployment, StatefulSet or DaemonSet.

@@ -78,6 +78,9 @@ type Plan struct {
 	// not compared and have no action.
 	Selection Selection `json:"selection,omitzero"`
 
+	// SkipsRegistrations: what Keystone has was not compared with what Jobs register.
+	SkipsRegistrations bool `json:"skips_registrations,omitempty"`
+
 	// Renderings: the plan compares two versions of the configuration, and no cluster; nil:
 	// it compares the configuration with a cluster. See planner.Compare.
 	Renderings *Renderings `json:"renderings,omitempty"`

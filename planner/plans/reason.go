@@ -12,31 +12,32 @@ type ReasonKind string
 
 // The kinds of reason.
 const (
-	ReasonNew         ReasonKind = "new"         // declared, not in the cluster
-	ReasonConfig      ReasonKind = "config"      // the configuration changed
-	ReasonDrift       ReasonKind = "drift"       // another client changed the object in the cluster
-	ReasonGone        ReasonKind = "gone"        // kolla created it, another client deleted it
-	ReasonUnfinished  ReasonKind = "unfinished"  // an apply deleted it, and did not get further
-	ReasonCleaned     ReasonKind = "cleaned"     // its pods cleaned their nodes, but the apply did not delete it
-	ReasonUndeclared  ReasonKind = "undeclared"  // no longer in the configuration
-	ReasonExternal    ReasonKind = "external"    // of a Delete: its service is external now
-	ReasonRenamed     ReasonKind = "renamed"     // of a Delete: its block, or without Detail its service, has the other name Detail
-	ReasonSuperseded  ReasonKind = "superseded"  // an older member of a family, no longer needed
-	ReasonImmutable   ReasonKind = "immutable"   // Path cannot be changed in place
-	ReasonFailedJob   ReasonKind = "failed-job"  // the run failed, and starts again
-	ReasonIdle        ReasonKind = "idle"        // Manager owns Path, but no longer maintains it
-	ReasonReplaced    ReasonKind = "replaced"    // Manager replaced the generated value at Path, which is kept
-	ReasonRenewed     ReasonKind = "renewed"     // new values are generated, because of Detail
-	ReasonReuse       ReasonKind = "reuse"       // it uses the volumes Detail, which exist already
-	ReasonGrows       ReasonKind = "grows"       // of a claim: its StatefulSet, Detail, declares a larger volume
-	ReasonUnowned     ReasonKind = "unowned"     // exists, created by another client
-	ReasonMoved       ReasonKind = "moved"       // declared under the address Detail before; of a Forget: declared there now
-	ReasonDefinition  ReasonKind = "definition"  // the definition of its kind, Detail, changes by this plan
-	ReasonUpgrade     ReasonKind = "defaults"    // neither HCL nor cluster changed: a newer kolla or server wants it
-	ReasonUnexplained ReasonKind = "unexplained" // nothing shows whether somebody wrote to the object, or the defaults are new
-	ReasonDestroy     ReasonKind = "destroy"     // the cloud is being destroyed
-	ReasonRequested   ReasonKind = "requested"   // the operator named it with -replace
-	ReasonTriggered   ReasonKind = "triggered"   // of a Replace or Run: Detail, an entry of its replace_triggered_by, changes
+	ReasonNew          ReasonKind = "new"          // declared, not in the cluster
+	ReasonConfig       ReasonKind = "config"       // the configuration changed
+	ReasonDrift        ReasonKind = "drift"        // another client changed the object in the cluster
+	ReasonGone         ReasonKind = "gone"         // kolla created it, another client deleted it
+	ReasonUnfinished   ReasonKind = "unfinished"   // an apply deleted it, and did not get further
+	ReasonCleaned      ReasonKind = "cleaned"      // its pods cleaned their nodes, but the apply did not delete it
+	ReasonUndeclared   ReasonKind = "undeclared"   // no longer in the configuration
+	ReasonExternal     ReasonKind = "external"     // of a Delete: its service is external now
+	ReasonRenamed      ReasonKind = "renamed"      // of a Delete: its block, or without Detail its service, has the other name Detail
+	ReasonSuperseded   ReasonKind = "superseded"   // an older member of a family, no longer needed
+	ReasonImmutable    ReasonKind = "immutable"    // Path cannot be changed in place
+	ReasonFailedJob    ReasonKind = "failed-job"   // the run failed, and starts again
+	ReasonRegistration ReasonKind = "registration" // Keystone lacks what the Job registered, as Changes say; it runs again
+	ReasonIdle         ReasonKind = "idle"         // Manager owns Path, but no longer maintains it
+	ReasonReplaced     ReasonKind = "replaced"     // Manager replaced the generated value at Path, which is kept
+	ReasonRenewed      ReasonKind = "renewed"      // new values are generated, because of Detail
+	ReasonReuse        ReasonKind = "reuse"        // it uses the volumes Detail, which exist already
+	ReasonGrows        ReasonKind = "grows"        // of a claim: its StatefulSet, Detail, declares a larger volume
+	ReasonUnowned      ReasonKind = "unowned"      // exists, created by another client
+	ReasonMoved        ReasonKind = "moved"        // declared under the address Detail before; of a Forget: declared there now
+	ReasonDefinition   ReasonKind = "definition"   // the definition of its kind, Detail, changes by this plan
+	ReasonUpgrade      ReasonKind = "defaults"     // neither HCL nor cluster changed: a newer kolla or server wants it
+	ReasonUnexplained  ReasonKind = "unexplained"  // nothing shows whether somebody wrote to the object, or the defaults are new
+	ReasonDestroy      ReasonKind = "destroy"      // the cloud is being destroyed
+	ReasonRequested    ReasonKind = "requested"    // the operator named it with -replace
+	ReasonTriggered    ReasonKind = "triggered"    // of a Replace or Run: Detail, an entry of its replace_triggered_by, changes
 )
 
 // Reason says why an action is necessary.

@@ -56,7 +56,7 @@ func (c *Client) Server() string { return c.access.Connection.Server() }
 func (c *Client) Context() string { return c.access.Connection.Context() }
 
 // Requests returns how many requests were sent so far, by verb: "get", "list", "watch",
-// "patch", "patch (dry-run)", "create", "update", "delete", "exec", "review" and "discovery".
+// "patch", "patch (dry-run)", "create", "update", "delete", "exec", "proxy", "review" and "discovery".
 func (c *Client) Requests() map[string]int { return c.access.Connection.Requests() }
 
 // Identity asks which cluster this is. It fails within ten seconds if the server does not
@@ -92,6 +92,13 @@ func (c *Client) Get(ctx context.Context, ref providers.Ref) (*unstructured.Unst
 // Allowed reports whether the user may send a request. It asks the server, and stores nothing there.
 func (c *Client) Allowed(ctx context.Context, access providers.Access) (bool, error) {
 	return c.access.Connection.Allowed(ctx, access)
+}
+
+// Proxy sends a request to a Service through the API server, once. An answer of a pod is no error,
+// whatever its status. If the request does not reach a pod, the error is a
+// *providers.NoAnswerError or a *providers.PermissionError.
+func (c *Client) Proxy(ctx context.Context, to providers.InternalURL, request providers.ServiceRequest) (*providers.ServiceAnswer, error) {
+	return c.access.Connection.Proxy(ctx, to, request)
 }
 
 // Contents lists the objects in a namespace that are deleted together with it, with one LIST

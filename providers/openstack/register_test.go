@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,6 +93,11 @@ func (k *identity) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			_ = json.NewEncoder(w).Encode(value)
 		}
 	}
+	if r.URL.Path == "/auth/tokens" { // of kolla; the stub of keystoneauth1 logs in at /auth
+		w.Header().Set("X-Subject-Token", "token of admin")
+		answer(http.StatusCreated, entry{})
+		return
+	}
 	if kind == "auth" {
 		var login struct{ User, Password string }
 		_ = json.NewDecoder(r.Body).Decode(&login)
@@ -112,7 +118,7 @@ func (k *identity) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case kind == "role_assignments":
-		answer(http.StatusOK, entry{kind: k.assignments(r.URL.Query().Get("user.id"))})
+		answer(http.StatusOK, entry{kind: k.assignments(r.URL.Query())})
 	case len(parts) == 6: // projects/P/users/U/roles/R
 		path := strings.Join(parts, "/")
 		if k.grants[path] = r.Method == http.MethodPut; !k.grants[path] {
@@ -146,11 +152,13 @@ func (k *identity) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (k *identity) assignments(user string) []entry {
+// assignments lists those of a user, or those in a scope.
+func (k *identity) assignments(query url.Values) []entry {
 	out := []entry{}
 	for path := range k.grants {
-		if p := strings.Split(path, "/"); p[3] == user {
-			out = append(out, entry{"role": entry{"id": p[5]}, "scope": entry{strings.TrimSuffix(p[0], "s"): entry{"id": p[1]}}})
+		p := strings.Split(path, "/")
+		if scope := strings.TrimSuffix(p[0], "s"); p[3] == query.Get("user.id") || p[1] == query.Get("scope."+scope+".id") {
+			out = append(out, entry{"role": entry{"id": p[5]}, "user": entry{"id": p[3]}, "scope": entry{scope: entry{"id": p[1]}}})
 		}
 	}
 	return out

@@ -34,6 +34,7 @@ func changeFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "replace", Usage: "delete the object with this `ADDRESS` and create it again; a job runs again; may be repeated"},
 		&cli.BoolFlag{Name: "allow-unverified", Usage: "accept objects that could not be compared, and write objects even if admission denies their dry runs"},
 		&cli.StringSliceFlag{Name: "force-release", Usage: "change to OpenStack `RELEASE` even if OpenStack does not support this upgrade; may be repeated"},
+		command.RegistrationsFlag(),
 		&cli.BoolFlag{Name: "refresh-only", Usage: "only update the state from the cluster, and show what others changed"},
 	}
 }

@@ -32,9 +32,12 @@ func planOptions(w *command.Workspace, saved *plans.Plan) (engine.Options, error
 		ForceReleases:    w.Flags.StringSlice("force-release"),
 		SkipDrifted:      w.Flags.Bool(skipDriftedFlag),
 		OverridePolicies: w.Flags.StringSlice("override-policy"),
+
+		SkipRegistrations: command.SkipsRegistrations(w.Flags),
 	}
 	if saved != nil {
 		o.Selection, o.RefreshOnly = saved.Selection, saved.RefreshOnly
+		o.SkipRegistrations = o.SkipRegistrations || saved.SkipsRegistrations
 	}
 	if err := checkModes(w, o.Destroy); err != nil {
 		return o, err

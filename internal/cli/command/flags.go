@@ -66,6 +66,17 @@ func MarkdownLimit(c *cli.Context, written bool) (int, error) {
 	return limit, nil
 }
 
+// registrations is the option that leaves Keystone alone.
+const registrations = "registrations"
+
+// RegistrationsFlag is -registrations.
+func RegistrationsFlag() cli.Flag {
+	return &cli.BoolFlag{Name: registrations, Value: true, Usage: "compare what Keystone has with what jobs registered; -registrations=false does not ask Keystone"}
+}
+
+// SkipsRegistrations reads -registrations.
+func SkipsRegistrations(c *cli.Context) bool { return !c.Bool(registrations) }
+
 // VariableFlags are -var, -var-file and -input.
 func VariableFlags() []cli.Flag {
 	given := &[]lang.Var{}

@@ -62,6 +62,7 @@ only with -strict.`,
 		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
 			command.StateFlag(),
 			&cli.StringFlag{Name: "format", Value: publish.Terminal, Usage: "print as `FORMAT`: " + strings.Join(driftFormats, ", ")},
+			command.RegistrationsFlag(),
 			command.MarkdownLimitFlag(""),
 			&cli.StringFlag{Name: "metrics", Usage: "also write metrics to `FILE`, or to the Pushgateway at an http or https URL"},
 			&cli.StringSliceFlag{Name: "notify", Usage: "send changes in the drift to `URL`: https:// of a webhook, or smtp:// for mail; may be repeated"},
@@ -184,7 +185,7 @@ func lookForDrift(ctx context.Context, w *command.Workspace) (*drift.Look, error
 	if err != nil {
 		return nil, err
 	}
-	made, err := w.Engine().Plan(ctx, engine.Loaded{Config: w.Config, Loading: w.Loading}, st, engine.Options{RefreshOnly: true})
+	made, err := w.Engine().Plan(ctx, engine.Loaded{Config: w.Config, Loading: w.Loading}, st, engine.Options{RefreshOnly: true, SkipRegistrations: command.SkipsRegistrations(w.Flags)})
 	if err != nil {
 		return nil, err
 	}

@@ -52,6 +52,16 @@ var shared *Cluster
 // the number exceeds the number of processors of a small machine.
 const atOnce = 6
 
+// Environment has the environment variables for commands of kolla in a cluster of simulated nodes. No
+// pod answers there, so that plans would say that Keystone does not.
+var Environment = map[string]string{
+	"KOLLA_CLI_ARGS_plan":  withoutRegistrations,
+	"KOLLA_CLI_ARGS_apply": withoutRegistrations,
+	"KOLLA_CLI_ARGS_drift": withoutRegistrations,
+}
+
+const withoutRegistrations = "-registrations=false"
+
 // Run runs the tests of m with a cluster, and returns the exit code. It raises the default of
 // -parallel.
 func Run(m *testing.M) int {
@@ -70,6 +80,12 @@ func Run(m *testing.M) int {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
+	}
+	for variable, value := range Environment {
+		if err := os.Setenv(variable, value); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 	}
 	if path := os.Getenv(kubeconfigVariable); path != "" {
 		shared, err = given(path)

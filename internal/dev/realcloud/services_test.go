@@ -399,15 +399,42 @@ func (c *cloud) jobOf(t *testing.T, service, job string) string {
 	return ""
 }
 
-// endpointIsMadeAgain checks that -replace runs the registration job again, and that the job
-// creates a deleted endpoint.
+// endpointIsMadeAgain deletes endpoints, also one of Keystone itself, and disables a user. It checks
+// that a plan and kolla drift show each of them, and that an apply puts them back by running the jobs
+// again that registered them. It measures a plan with and without the comparison.
 func endpointIsMadeAgain(t *testing.T, c *cloud) {
-	c.value(t, "endpoint", "delete", c.value(t, "endpoint", "list", "--service", "placement", "--interface", "public", "-f", "value", "-c", "ID"))
-	c.kolla(t, 0, "apply", "-auto-approve", "-replace="+c.jobOf(t, "placement", "register-endpoints"))
+	for service, side := range map[string]string{"placement": "public", "keystone": "internal"} {
+		c.value(t, "endpoint", "delete", c.value(t, "endpoint", "list", "--service", service, "--interface", side, "-f", "value", "-c", "ID"))
+	}
+	c.value(t, "user", "set", "--disable", "glance")
+	c.value(t, "role", "remove", "--user", "cinder", "--project", "service", "admin")
+	want := []string{
+		`endpoints["placement/public/RegionOne"].url`, "http://" + vip + ":8780", `endpoints["identity/internal/RegionOne"].url`,
+		`users["glance"].enabled`, `users["cinder"].roles["admin"].project`, "in Keystone",
+	}
+	jobs := []string{
+		c.jobOf(t, "placement", "register-endpoints"), c.jobOf(t, "keystone", "bootstrap"), c.jobOf(t, "glance", "register-users"), c.jobOf(t, "cinder", "register-users"),
+	}
+	wantSaid(t, "plan", c.kolla(t, 2, "plan", "-detailed-exitcode").out, slices.Concat(want, jobs)...)
+	wantSaid(t, "drift", c.kolla(t, 2, "drift").out, slices.Concat(want, jobs)...)
+	c.kolla(t, 0, "apply", "-auto-approve")
 	if u := c.urls(t, "public")["placement"]; u == nil || u.Host != vip+":8780" {
-		t.Errorf("the endpoint is %v", u)
+		t.Errorf("the endpoint of Placement is %v", u)
+	}
+	if u := c.urls(t, "internal")["identity"]; u == nil || u.Hostname() != "keystone."+namespace {
+		t.Errorf("the endpoint of Keystone is %v", u)
+	}
+	if enabled := c.value(t, "user", "show", "glance", "-f", "value", "-c", "enabled"); enabled != "True" {
+		t.Errorf("user glance is enabled: %s", enabled)
+	}
+	if roles := c.value(t, "role", "assignment", "list", "--user", "cinder", "--project", "service", "--names", "-f", "value", "-c", "Role"); !strings.Contains(roles, "admin") {
+		t.Errorf("user cinder has the roles %q", roles)
 	}
 	c.noChanges(t)
+	for name, option := range map[string]string{"with": "-registrations", "without": "-registrations=false"} {
+		r := c.kolla(t, 0, "plan", "-detailed-exitcode", option)
+		measured(t, "a plan "+name+" the comparison with Keystone", r.took.Round(10*time.Millisecond))
+	}
 }
 
 // passwordsRollOut replaces a service's password in Keystone and a queue's password, and checks

@@ -45,6 +45,7 @@ type (
 		Manager   string    `json:"manager,omitempty"`
 		Program   string    `json:"tool,omitempty"`
 		Written   time.Time `json:"written_at,omitzero"`
+		Keystone  bool      `json:"registered,omitempty"`
 		Since     time.Time `json:"first_seen"`
 		Stays     bool      `json:"stays"`
 	}
@@ -94,7 +95,7 @@ func (l *Look) JSON(w io.Writer) error {
 		out.Drift = append(out.Drift, fieldJSON{
 			Address: f.Address.String(), Service: Service(f.Address), Kind: f.Ref.GVK.Kind, Namespace: f.Ref.Namespace, Name: f.Ref.Name,
 			Change: f.Change, Path: f.Path, Before: f.Before, After: f.After, Sensitive: f.Sensitive,
-			Manager: f.Manager, Program: program(f.Manager), Written: f.Written, Since: f.Since, Stays: f.Stays,
+			Manager: f.Manager, Program: program(f.Manager), Written: f.Written, Keystone: f.Registered, Since: f.Since, Stays: f.Stays,
 		})
 	}
 	for _, n := range l.NotCompared {

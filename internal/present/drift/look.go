@@ -57,6 +57,8 @@ type Field struct {
 	// server did not record them.
 	Manager string
 	Written time.Time
+	// Registered: the field is one of an entry in Keystone, which the Job registers.
+	Registered bool
 	// Stays: an apply does not revert the field.
 	Stays bool
 	// Means is the consequence for others, as a sentence; empty: none is known.
@@ -130,7 +132,7 @@ func (l *Look) add(address addrs.Object, ref providers.Ref, all []plans.Drift) {
 	for _, d := range all {
 		f := Field{
 			Address: address, Ref: ref, Path: d.Path, Change: Changed, Before: d.Before, After: d.After,
-			Sensitive: d.Sensitive, Manager: d.Manager, Written: d.Time, Stays: d.Stays,
+			Sensitive: d.Sensitive, Manager: d.Manager, Written: d.Time, Registered: d.Registered, Stays: d.Stays,
 		}
 		switch {
 		case d.Gone:
@@ -183,6 +185,8 @@ func (l *Look) Oldest() time.Time {
 // 02:11 UTC".
 func (f Field) Author(zone *time.Location) string {
 	switch {
+	case f.Registered:
+		return "in Keystone"
 	case f.Change == Deleted:
 		return "by an unknown client (a deletion leaves no record)"
 	case f.Manager == "":

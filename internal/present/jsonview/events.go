@@ -336,7 +336,7 @@ func uiReason(a *plans.Action) string {
 		return "requested"
 	case slices.ContainsFunc(a.Reasons, plans.Reason.Triggered):
 		return "replace_triggered_by"
-	case a.Verb == plans.Replace && a.Has(plans.ReasonFailedJob):
+	case a.Verb == plans.Replace && a.Has(plans.ReasonFailedJob, plans.ReasonRegistration):
 		return "tainted"
 	case a.Verb == plans.Replace:
 		return "cannot_update"

@@ -43,26 +43,27 @@ func forces(a *plans.Action, c plans.Change) bool {
 // because puts a reason into words. It is empty for a reason that the action itself shows.
 func because(r plans.Reason) string {
 	words := map[plans.ReasonKind]string{
-		plans.ReasonGone:        "somebody deleted it in the cluster",
-		plans.ReasonUnfinished:  "an earlier apply deleted it, and did not get further",
-		plans.ReasonCleaned:     "an earlier apply was about to delete it: its pods may have cleaned their nodes already",
-		plans.ReasonUndeclared:  "no longer in the configuration",
-		plans.ReasonExternal:    "its service is external now",
-		plans.ReasonRenamed:     renaming(r.Detail),
-		plans.ReasonSuperseded:  "an older version that nothing uses any more",
-		plans.ReasonImmutable:   r.Path + " cannot be changed in place",
-		plans.ReasonFailedJob:   "the last run failed; it runs again",
-		plans.ReasonIdle:        fmt.Sprintf("%s owns %s but no longer maintains it: kolla takes it back", Tool(r.Manager), r.Path),
-		plans.ReasonReplaced:    "somebody replaced " + r.Path + ": the value is kept, and the objects that read it are renewed",
-		plans.ReasonRenewed:     "made anew",
-		plans.ReasonReuse:       "reuses existing volumes, with the data on them",
-		plans.ReasonGrows:       fmt.Sprintf("the volume grows to the size that %s declares, and cannot shrink again", r.Detail),
-		plans.ReasonTriggered:   r.TriggerWords(),
-		plans.ReasonMoved:       "moved from " + r.Detail,
-		plans.ReasonUnowned:     "imported: it exists already, and was not made by kolla",
-		plans.ReasonDefinition:  "the definition of its kind changes",
-		plans.ReasonUpgrade:     "neither the configuration nor the cluster changed: kolla or the server has new defaults",
-		plans.ReasonUnexplained: "it is not known whether somebody changed the object, or kolla or the server has new defaults",
+		plans.ReasonGone:         "somebody deleted it in the cluster",
+		plans.ReasonUnfinished:   "an earlier apply deleted it, and did not get further",
+		plans.ReasonCleaned:      "an earlier apply was about to delete it: its pods may have cleaned their nodes already",
+		plans.ReasonUndeclared:   "no longer in the configuration",
+		plans.ReasonExternal:     "its service is external now",
+		plans.ReasonRenamed:      renaming(r.Detail),
+		plans.ReasonSuperseded:   "an older version that nothing uses any more",
+		plans.ReasonImmutable:    r.Path + " cannot be changed in place",
+		plans.ReasonFailedJob:    "the last run failed; it runs again",
+		plans.ReasonRegistration: "Keystone does not have what it registered; it runs again",
+		plans.ReasonIdle:         fmt.Sprintf("%s owns %s but no longer maintains it: kolla takes it back", Tool(r.Manager), r.Path),
+		plans.ReasonReplaced:     "somebody replaced " + r.Path + ": the value is kept, and the objects that read it are renewed",
+		plans.ReasonRenewed:      "made anew",
+		plans.ReasonReuse:        "reuses existing volumes, with the data on them",
+		plans.ReasonGrows:        fmt.Sprintf("the volume grows to the size that %s declares, and cannot shrink again", r.Detail),
+		plans.ReasonTriggered:    r.TriggerWords(),
+		plans.ReasonMoved:        "moved from " + r.Detail,
+		plans.ReasonUnowned:      "imported: it exists already, and was not made by kolla",
+		plans.ReasonDefinition:   "the definition of its kind changes",
+		plans.ReasonUpgrade:      "neither the configuration nor the cluster changed: kolla or the server has new defaults",
+		plans.ReasonUnexplained:  "it is not known whether somebody changed the object, or kolla or the server has new defaults",
 	}[r.Kind]
 	switch {
 	case r.Detail == "", slices.Contains([]plans.ReasonKind{plans.ReasonRenamed, plans.ReasonMoved, plans.ReasonGrows}, r.Kind), r.Triggered():
@@ -88,10 +89,10 @@ func renaming(block string) string {
 	return fmt.Sprintf("moved to %s, whose objects have other names", block)
 }
 
-// harmless reports whether an action deletes without a loss: an unused version, or a failed
-// job.
+// harmless reports whether an action deletes without a loss: an unused version, or a job that runs
+// again.
 func harmless(a *plans.Action) bool {
-	return a.Prunes() || a.Has(plans.ReasonFailedJob)
+	return a.Prunes() || a.Has(plans.ReasonFailedJob, plans.ReasonRegistration) && a.Verb == plans.Replace
 }
 
 // Risk orders actions for a reviewer: the most dangerous first.

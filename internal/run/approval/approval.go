@@ -243,7 +243,7 @@ func (c *check) action(fresh *plans.Action) plans.Action {
 		if fresh.Verb != plans.None {
 			c.differ(fresh.Address, "the file does not have it, and a new plan says %s", fresh.Verb)
 		}
-	case !moved(saved, fresh):
+	case !moved(saved, fresh) && !saved.Has(plans.ReasonRegistration) && !fresh.Has(plans.ReasonRegistration):
 		for _, text := range unlike(saved, fresh) {
 			c.differ(fresh.Address, "%s", text)
 		}
@@ -254,7 +254,7 @@ func (c *check) action(fresh *plans.Action) plans.Action {
 }
 
 // moved compares the actions of an object that was written, created or deleted since the plan was
-// saved. It restricts the fresh action to the part that the saved plan allows.
+// saved, or of a Job whose entries in Keystone may have been. It restricts the fresh action to the part that the saved plan allows.
 func (c *check) moved(saved, fresh *plans.Action) {
 	differences := drifted(saved, fresh, c.lastWriter(fresh.Ref))
 	for _, text := range differences {

@@ -72,7 +72,9 @@ func apart(saved, fresh *plans.Action, yield func(saved, fresh plans.Yield, open
 			more = append(more, text)
 		}
 	}
-	if fresh.Evidence.Kind == plans.Unverified && saved.Evidence.Kind != plans.Unverified {
+	// A Job that does not run does nothing, also if Keystone could not be read.
+	idle := fresh.Verb == plans.None && fresh.Object != nil && fresh.Object.Registers != nil
+	if fresh.Evidence.Kind == plans.Unverified && saved.Evidence.Kind != plans.Unverified && !idle {
 		text := fmt.Sprintf("by the file it was proven (%q), and it cannot be: %s", saved.Evidence.Kind, fresh.Evidence.Detail)
 		all, more = append(all, text), append(more, text)
 	}

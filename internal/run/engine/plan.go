@@ -17,6 +17,7 @@ import (
 	"kolla.openstack.org/kolla/planner"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/keystone"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/providers/openstack/options"
 	"kolla.openstack.org/kolla/state"
@@ -47,6 +48,8 @@ type Options struct {
 	// ForceReleases names OpenStack releases to which the plan may change although OpenStack
 	// does not support the step.
 	ForceReleases []string
+	// SkipRegistrations does not compare what Keystone has with what jobs register.
+	SkipRegistrations bool
 	// SkipDrifted lets PlanAgain hold actions of objects that others changed.
 	SkipDrifted bool
 	// OverridePolicies names policies that do not stop the plan.
@@ -70,7 +73,7 @@ func (o Options) resumed(r *plans.Resume) Options {
 	}
 	return Options{
 		Destroy: o.Destroy, Values: o.Values, Written: o.Written, OverridePolicies: o.OverridePolicies,
-		ForceReleases: o.ForceReleases, rest: true,
+		ForceReleases: o.ForceReleases, SkipRegistrations: o.SkipRegistrations, rest: true,
 		Selection: r.Selection, DeleteData: r.DeleteData, Adopt: r.Adopt, ForceConflicts: r.ForceConflicts, VerifyAll: r.VerifyAll, AllowUnverified: r.AllowUnverified,
 	}
 }
@@ -200,6 +203,7 @@ func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o 
 		Objects:        objects,
 		Reader:         e.Cluster.client,
 		Snapshot:       snapshot,
+		Registrar:      e.registrar(o),
 		State:          st,
 		Cluster:        e.Cluster.Identity(),
 		Outputs:        config.Outputs,
@@ -239,9 +243,18 @@ func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o 
 	if plan != nil {
 		kept = redactPlan(plan, e.Cluster.Secrets)
 		plan.Options, plan.Elapsed = o.Written, time.Since(start)
+		plan.SkipsRegistrations = o.SkipRegistrations
 		logDecisions(ctx, e.Log, plan)
 	}
 	return &PlanResult{Plan: plan, Objects: objects, Loaded: loaded, Options: o, Rebuilt: rebuilt, exact: kept, problems: problems}, nil
+}
+
+// registrar returns the part of a plan that reads from Keystone. Nil: the plan does not.
+func (e *Engine) registrar(o Options) providers.Registrar {
+	if o.SkipRegistrations || o.Destroy {
+		return nil
+	}
+	return keystone.New(e.Cluster.client, e.Cluster.Snapshot().SecretValues)
 }
 
 // findUpgrade adds the change of the OpenStack release to a plan. It returns the changes that

@@ -38,6 +38,7 @@ func (b *builder) namespaced(namespace string) []Rule {
 		rules = b.over("The configuration declares objects of these kinds. A plan compares them, and tries changes in dry runs; an apply makes, changes, awaits and deletes them.", declared.sorted(), manage...)
 		rules = append(rules, b.over("The state knows objects of these kinds, or StatefulSets have them. An apply or a destroy deletes them.", leaving.sorted(), remove...)...)
 	}
+	rules = append(rules, b.registrations(namespace)...)
 	if listed.has(kinds.Deployment, kinds.StatefulSet) && listed[autoscalers] == nil {
 		rules = append(rules, b.over("Where others changed the number of replicas, a plan looks whether an autoscaler did.", []schema.GroupVersionKind{autoscalers}, "list")...)
 		listed.add(autoscalers, "")
@@ -70,6 +71,23 @@ func (b *builder) namespaced(namespace string) []Rule {
 		rules = append(rules, b.state()...)
 	}
 	return rules
+}
+
+// registrations returns the rules for the requests to Keystone through the API server.
+func (b *builder) registrations(namespace string) []Rule {
+	var names []string
+	for i := range b.Objects {
+		if r := b.Objects[i].Registers; r != nil && r.Keystone.Namespace == namespace {
+			names = append(names, r.Keystone.ProxyName())
+		}
+	}
+	if names = named(names); len(names) == 0 {
+		return nil
+	}
+	return []Rule{{
+		Why:    "A plan logs in to Keystone through the API server, and compares users, roles, services and endpoints with the configuration. With -registrations=false it does not.",
+		Groups: []string{""}, Resources: []string{"services/proxy"}, Names: names, Verbs: []string{"get", "create"},
+	}}
 }
 
 // state returns the rules for the Secrets and the Lease of the state. Their names contain

@@ -220,3 +220,20 @@ func TestOf(t *testing.T) {
 		})
 	}
 }
+
+// TestRegistrations checks that plans may ask Keystone, and no other Service, in its namespace.
+func TestRegistrations(t *testing.T) {
+	objects := of(t,
+		`{apiVersion: batch/v1, kind: Job, metadata: {name: a, namespace: other}}`,
+		`{apiVersion: batch/v1, kind: Job, metadata: {name: b, namespace: other}}`,
+		`{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: third}}`)
+	for i := range 2 {
+		objects[i].Registers = &providers.Registration{Keystone: providers.InternalURL{Scheme: "http", Namespace: "other", Service: "keystone", Port: "5000"}}
+	}
+	for _, readOnly := range []bool{false, true} {
+		got := texts(rights.Of(rights.Input{Cloud: "prod", Namespace: "prod", Objects: objects, Resource: resource, ReadOnly: readOnly}))
+		if strings.Count(got, "services/proxy") != 1 || !strings.Contains(got, "other: /services/proxy[http:keystone:5000]: get,create\n") {
+			t.Errorf("read-only %t:\n%s", readOnly, got)
+		}
+	}
+}

@@ -25,6 +25,9 @@ func Job(s *Service, b *source.Block, e *eval.Env) configs.Job {
 		Pod:      pod(s, b, e),
 		Range:    blocks.RangeOf(b),
 	}
+	if r := b.One("registers", ""); r != nil {
+		j.Registers = registration(e, r)
+	}
 	if b.Type.Attribute("when") != nil {
 		j.When = eval.String(e, b, "when")
 	}

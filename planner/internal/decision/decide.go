@@ -59,6 +59,7 @@ func stepsFor(s *subject) []step {
 // absent decides about objects that do not exist.
 func absent(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 	why, again := demanded(e, s.draft.Object)
+	var registered registration
 	switch {
 	case s.draft.Live != nil:
 		return nil, nil
@@ -66,9 +67,15 @@ func absent(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 		return refusedFor(s, fmt.Sprintf("%s does not exist", s.draft.Action.Ref),
 			"Only some of its fields are declared here, so it is never created. Correct its name, or bring it into the cluster first."), nil
 	case s.draft.Finished() && sameRun(s) && !again:
-		out := act(s, plans.None)
-		out.Action.Evidence = plans.Evidence{Kind: plans.Recorded, Detail: "finished; cleaned up since"}
-		return out, nil
+		var err error
+		if registered, err = compareRegistration(ctx, e, s); err != nil {
+			return nil, err
+		}
+		if len(registered.changes) == 0 {
+			out := act(s, plans.None)
+			out.Action.Evidence = registered.evidence(plans.Evidence{Kind: plans.Recorded, Detail: "finished; cleaned up since"})
+			return out, nil
+		}
 	}
 	verb := plans.Create
 	if s.draft.Object.IsJob() && !s.draft.Object.Skipped() {
@@ -76,6 +83,8 @@ func absent(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 	}
 	reason := plans.Reason{Kind: plans.ReasonNew}
 	switch {
+	case len(registered.changes) > 0:
+		reason.Kind = plans.ReasonRegistration
 	case s.draft.Finished() && again:
 		reason = why
 	case s.draft.Finished():
@@ -96,6 +105,10 @@ func absent(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 	}
 	out := act(s, verb, append([]plans.Reason{reason}, renewal(s)...)...)
 	answered(out, answer)
+	if len(registered.changes) > 0 {
+		out.Action.Changes = registered.changes
+		return out, nil
+	}
 	shown := manifest
 	if answer.Evidence.Kind == plans.Schema {
 		shown = answer.After // with the defaults, which the server does not know yet

@@ -19,6 +19,9 @@ import (
 // does, so another run is another object. A Job without a version goes on to the later steps, which
 // compare its fields like those of any other object.
 //
+// A completed Job that registers with Keystone also runs again if Keystone has something else
+// (registered.go).
+//
 // More rules are elsewhere: absent and unread decide about finished Jobs that were cleaned up or
 // cannot be read. demanded has -replace and replace_triggered_by, and comes before this step.
 // removeVersions (package removal) keeps no record of an old run.
@@ -39,6 +42,11 @@ func runAgain(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error)
 	}
 	if !s.draft.Versioned() {
 		return nil, nil
+	}
+	if s.draft.Ours && jobCondition(s.draft.Live, batchv1.JobComplete) != "" {
+		if out, err := registerAgain(ctx, e, s); out != nil || err != nil {
+			return out, err
+		}
 	}
 	return matches(s, plans.Evidence{Kind: plans.Recorded, Detail: "its name is made of what it runs"}, state.Fingerprint{}), nil
 }

@@ -115,7 +115,7 @@ func findObstacle(ctx context.Context, e *env, s *subject, why plans.ReasonKind)
 	if s.keepsPods {
 		return obstacle{}, nil
 	}
-	if l := s.draft.Object.Lifecycle; l != nil && l.PreventDestroy && why != plans.ReasonFailedJob {
+	if l := s.draft.Object.Lifecycle; l != nil && l.PreventDestroy && why != plans.ReasonFailedJob && why != plans.ReasonRegistration {
 		return obstacle{"must not be replaced", fmt.Sprintf("%s. Remove the protection first if the object should really be replaced.",
 			outcome.Prevention(s.draft.Object.Address.Block, l.Source))}, nil
 	}

@@ -24,8 +24,10 @@ type Input struct {
 	Reader  providers.Reader
 	// Snapshot has the objects that were listed before. The plan lists the missing ones.
 	Snapshot *providers.Snapshot
-	State    *state.State // nil: nothing was ever applied
-	Cluster  providers.Identity
+	// Registrar compares what Jobs registered with what Keystone has; nil: they are not compared.
+	Registrar providers.Registrar
+	State     *state.State // nil: nothing was ever applied
+	Cluster   providers.Identity
 	// Outputs and Checks are those of the configuration.
 	Outputs []configs.Output
 	Checks  []configs.Check

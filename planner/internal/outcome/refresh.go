@@ -44,6 +44,10 @@ func refreshed(o *Outcome, cloud string) (a plans.Action, ok bool) {
 	a.Supersedes = plans.Action{}.Supersedes
 	switch a.Verb {
 	case plans.Create, plans.Run:
+		if a.Has(plans.ReasonRegistration) {
+			a.Verb, a.Changes, a.Reasons = plans.None, othersChanges(a.Changes), nil
+			return a, true
+		}
 		if !missing(o) {
 			return a, false
 		}

@@ -28,7 +28,7 @@ func Supersede(inv *inventory.Inventory, outcomes []*Outcome) error {
 func comes(o *Outcome, mounted map[providers.Ref]bool, previous providers.Ref) bool {
 	switch o.Action.Verb {
 	case plans.Create, plans.Run:
-		return true
+		return !o.Action.Has(plans.ReasonRegistration) // the same version runs again
 	case plans.None:
 		return !o.Object.IsJob() && mounted[previous] && !mounted[o.Action.Ref]
 	}

@@ -82,6 +82,8 @@ func notAccepted(object *providers.Object, reasons []plans.Reason, objections st
 		why = reasons[0].TriggerWords()
 	case plans.ReasonFailedJob:
 		why = "its last run failed"
+	case plans.ReasonRegistration:
+		why = "Keystone does not have what it registered"
 	case plans.ReasonCleaned:
 		why = Cleaned
 	}

@@ -111,6 +111,13 @@ definition "keystone" {
       OS_BOOTSTRAP_INTERNAL_URL = endpoint.identity.url
       OS_BOOTSTRAP_PUBLIC_URL   = endpoint.identity.public_url
     }
+
+    registers {
+      url       = endpoint.identity.url
+      password  = secret.admin.value
+      region    = cloud.region
+      endpoints = [endpoint.identity]
+    }
   }
 
   workload "api" {
@@ -195,6 +202,15 @@ definition "keystone" {
       })
 
       mount "admin" { path = "/run/secrets/admin" }
+
+      registers {
+        url      = local.login.OS_AUTH_URL
+        password = secret.admin.value
+        region   = cloud.region
+        owner    = registration.owner
+        users    = registration.users
+        roles    = registration.roles
+      }
     }
 
     # Clients find the service when it is ready.
@@ -206,6 +222,14 @@ definition "keystone" {
       env     = merge(local.login, { WANTED = jsonencode({ owner = registration.owner, endpoints = registration.endpoints }) })
 
       mount "admin" { path = "/run/secrets/admin" }
+
+      registers {
+        url       = local.login.OS_AUTH_URL
+        password  = secret.admin.value
+        region    = cloud.region
+        owner     = registration.owner
+        endpoints = registration.endpoints
+      }
     }
 
     # Users, services and endpoints of services that are gone.

@@ -180,10 +180,34 @@ type patchPanel struct {
 
 	mu    sync.Mutex
 	taken map[netip.Addr]bool
+	nodes map[netip.Addr]*os.File // the network namespaces of nodes
 }
 
 func newPatchPanel(inside namespace) *patchPanel {
-	return &patchPanel{inside: inside, taken: map[netip.Addr]bool{Gateway: true}}
+	return &patchPanel{inside: inside, taken: map[netip.Addr]bool{Gateway: true}, nodes: map[netip.Addr]*os.File{}}
+}
+
+// onNode runs work in the network namespace of a node: of all that are plugged in, the one with the
+// lowest address.
+func (p *patchPanel) onNode(work func() error) error {
+	p.mu.Lock()
+	var first netip.Addr
+	for address := range p.nodes {
+		if !first.IsValid() || address.Less(first) {
+			first = address
+		}
+	}
+	if !first.IsValid() {
+		p.mu.Unlock()
+		return errors.New("no node is plugged in")
+	}
+	handle, err := unix.Dup(int(p.nodes[first].Fd())) // the node may be unplugged meanwhile
+	p.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("enter network namespace of %s: %w", first, err)
+	}
+	defer unix.Close(handle)
+	return namespace{netns.NsHandle(handle)}.do(work)
 }
 
 // serve handles cables until ctx ends, and then until all are unplugged.
@@ -221,6 +245,11 @@ func (p *patchPanel) handle(ctx context.Context, conn *net.UnixConn) {
 	if err := p.plugIn(plugs, there); err != nil {
 		fmt.Fprintln(conn, err)
 		return
+	}
+	if plugs.Tunnel.IsValid() { // machines outside of the cluster have none
+		p.mu.Lock()
+		p.nodes[plugs.Node] = there
+		p.mu.Unlock()
 	}
 	if _, err := fmt.Fprintln(conn, accepted); err != nil {
 		return
@@ -274,6 +303,7 @@ func (p *patchPanel) take(plugs Plugs) error {
 func (p *patchPanel) release(plugs Plugs) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	delete(p.nodes, plugs.Node)
 	for _, plug := range plugs.all() {
 		delete(p.taken, plug.address)
 	}

@@ -51,7 +51,7 @@ const RegistryPort = 5000
 // path must be short, and a folder's may be long.
 const (
 	cableSocket = "fabric.sock"
-	// EgressSocket is the socket through which the API server connects to nodes.
+	// EgressSocket is the socket through which the API server connects to nodes and pods.
 	EgressSocket = "egress.sock"
 )
 
@@ -95,8 +95,9 @@ func Run(ctx context.Context, options Options) error {
 	apiServer := net.JoinHostPort("127.0.0.1", strconv.Itoa(options.APIServer))
 	serve(inside.listen(options.APIServer), func(l net.Listener) error { return forward(l, apiServer) })
 	serve(inside.listen(RegistryPort), func(l net.Listener) error { return serveHTTP(l, images) })
-	serve(listenUnix(EgressSocket), func(l net.Listener) error { return serveHTTP(l, egress{inside}) })
-	serve(listenUnix(cableSocket), func(l net.Listener) error { return newPatchPanel(inside).serve(ctx, l) })
+	panel := newPatchPanel(inside)
+	serve(listenUnix(EgressSocket), func(l net.Listener) error { return serveHTTP(l, egress{inside, panel}) })
+	serve(listenUnix(cableSocket), func(l net.Listener) error { return panel.serve(ctx, l) })
 	return group.Wait()
 }
 

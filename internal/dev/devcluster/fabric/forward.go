@@ -45,10 +45,12 @@ func join(a, b net.Conn) {
 	both.Wait()
 }
 
-// egress is the proxy through which the API server connects to kubelets: those
-// of real nodes are on the fabric, those of simulated ones on loopback.
+// egress is the proxy through which the API server connects to kubelets and pods. Kubelets of real
+// nodes are on the fabric, those of simulated ones on loopback. The fabric has no routes to pods, and
+// every node does.
 type egress struct {
 	inside namespace
+	panel  *patchPanel
 }
 
 // ServeHTTP handles CONNECT, the only method that the API server uses.
@@ -85,12 +87,18 @@ func (e egress) dial(ctx context.Context, address string) (conn net.Conn, err er
 	if err != nil {
 		return nil, err
 	}
-	if ip, err := netip.ParseAddr(host); err != nil || ip.IsLoopback() {
+	ip, err := netip.ParseAddr(host)
+	if err != nil || ip.IsLoopback() {
 		return dialer.DialContext(ctx, "tcp", address)
 	}
-	err = e.inside.do(func() error {
+	dial := func() error {
 		conn, err = dialer.DialContext(ctx, "tcp", address)
 		return err
-	})
+	}
+	if Network.Contains(ip) {
+		err = e.inside.do(dial)
+	} else {
+		err = e.panel.onNode(dial)
+	}
 	return conn, err
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -78,8 +79,9 @@ type Connection struct {
 	// through it: Connection removes the values from errors, warnings and logs of containers.
 	Secrets *redaction.Values
 
-	server  string // URL
-	context string // of the kubeconfig; empty: there is none
+	server  string       // URL
+	context string       // of the kubeconfig; empty: there is none
+	web     *http.Client // the transport of all clients
 	traffic *traffic
 	waiting waiting
 	config  *rest.Config // without traffic: for connections to nodes through the server
@@ -145,7 +147,7 @@ func newClients(config *rest.Config, traffic *traffic) (*Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Connection{server: config.Host, Objects: dynamic.New(objects), Core: core, Leases: leases, Discovery: directory, traffic: traffic}
+	c := &Connection{server: config.Host, Objects: dynamic.New(objects), Core: core, Leases: leases, Discovery: directory, web: web, traffic: traffic}
 	traffic.probe = c.probe
 	return c, nil
 }
@@ -158,7 +160,7 @@ func (c *Connection) Server() string { return c.server }
 func (c *Connection) Context() string { return c.context }
 
 // Requests returns how many requests were sent so far, by verb: "get", "list", "watch",
-// "patch", "patch (dry-run)", "create", "update", "delete", "exec", "review" and "discovery".
+// "patch", "patch (dry-run)", "create", "update", "delete", "exec", "proxy", "review" and "discovery".
 func (c *Connection) Requests() map[string]int { return c.traffic.requests() }
 
 // Identity asks which cluster this is. It fails within ten seconds if the server does not

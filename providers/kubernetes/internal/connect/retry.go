@@ -64,6 +64,7 @@ const (
 	VerbUpdate    = "update"
 	VerbDelete    = "delete"
 	verbExec      = "exec"
+	verbProxy     = "proxy"
 	verbReview    = "review"
 	VerbDiscovery = "discovery"
 )

@@ -74,10 +74,36 @@ func job(in Input, job runs.Job, after []addrs.Object) (providers.Object, *pods.
 	o := s.Object(made, slices.Concat(p.DependsOn, after, in.Levels.BeforePod(&job.Decl.Pod))...)
 	o.Deferred = p.Deferred
 	o.Family = s.Address("Job", job.Name)
+	o.Registers = registration(in, job.Decl.Registers)
 	if job.Decl.Timeout > 0 {
 		o.Timeout = job.Decl.Timeout + deadlineMargin
 	}
 	return o, p
+}
+
+// registration returns what a Job registers with Keystone. It is nil if the Job registers nothing, and
+// if Keystone is outside of the cloud's namespace.
+func registration(in Input, decl *configs.Registration) *providers.Registration {
+	if decl == nil || len(decl.Users)+len(decl.Roles)+len(decl.Endpoints) == 0 {
+		return nil
+	}
+	namespace := in.Pods.Service.Cloud.Decl.Namespace
+	keystone, inside := providers.ParseInternalURL(decl.URL)
+	if !inside || keystone.Namespace != namespace {
+		return nil
+	}
+	password := in.Pods.Secrets.Get(decl.Password.Service, decl.Password.Secret)
+	r := &providers.Registration{
+		Keystone: keystone, Username: decl.Username, Region: decl.Region, Owner: decl.Owner, Roles: decl.Roles,
+		Password: providers.SecretKey{Namespace: namespace, Name: password.Address.Name, Key: decl.Password.Key},
+	}
+	for _, user := range decl.Users {
+		r.Users = append(r.Users, providers.RegisteredUser(user))
+	}
+	for _, endpoint := range decl.Endpoints {
+		r.Endpoints = append(r.Endpoints, providers.RegisteredEndpoint(endpoint))
+	}
+	return r
 }
 
 // withNodes returns the pod of a job. If the job asks for node names, the pod gets them in the

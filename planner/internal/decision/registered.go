@@ -1,0 +1,68 @@
+package decision
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"kolla.openstack.org/kolla/planner/internal/outcome"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/state"
+)
+
+// registration is the comparison of what a Job registers with what Keystone has. It is zero if
+// nothing was compared, or all is there.
+type registration struct {
+	changes []plans.Change
+	unread  *providers.UncomparedError
+}
+
+// evidence returns the evidence that the Job need not run. known is the evidence without the
+// comparison.
+func (r registration) evidence(known plans.Evidence) plans.Evidence {
+	if r.unread == nil {
+		return known
+	}
+	return plans.Evidence{Kind: plans.Unverified, Detail: r.unread.Why, Advice: r.unread.Advice}
+}
+
+// compareRegistration compares what a completed Job registered with what Keystone has.
+func compareRegistration(ctx context.Context, e *env, s *subject) (registration, error) {
+	registrar, wanted := e.inv.Input.Registrar, s.draft.Object.Registers
+	if registrar == nil || wanted == nil {
+		return registration{}, nil
+	}
+	differences, err := registrar.Compare(ctx, wanted)
+	var unread *providers.UncomparedError
+	if errors.As(err, &unread) {
+		return registration{unread: unread}, nil
+	}
+	var out registration
+	for _, d := range differences {
+		out.changes = append(out.changes, plans.Change{Path: d.Path, Before: d.Live, After: d.Declared, Drift: true, Registered: true})
+	}
+	return out, err
+}
+
+// registerAgain replaces a completed Job if Keystone does not have what the Job registered. Nil: it
+// has all of it.
+func registerAgain(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
+	found, err := compareRegistration(ctx, e, s)
+	switch {
+	case err != nil:
+		return nil, err
+	case found.unread != nil:
+		return matches(s, found.evidence(plans.Evidence{}), state.Fingerprint{}), nil
+	case len(found.changes) == 0:
+		return nil, nil
+	}
+	out, err := replace(ctx, e, s, []plans.Reason{{Kind: plans.ReasonRegistration}})
+	if err != nil || out.Action.Verb != plans.Replace {
+		return out, err
+	}
+	out.Action.Changes = append(slices.Clip(out.Action.Changes), found.changes...)
+	slices.SortStableFunc(out.Action.Changes, func(a, b plans.Change) int { return cmp.Compare(a.Path, b.Path) })
+	return out, nil
+}

@@ -1,0 +1,33 @@
+package providers
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+)
+
+// ServiceRequest is a request to a Service of Kubernetes.
+type ServiceRequest struct {
+	Method string
+	Path   string // after the path of the InternalURL: "/users"
+	Query  url.Values
+	Header http.Header
+	Body   []byte
+}
+
+// ServiceAnswer is the answer of a pod of a Service, with any status.
+type ServiceAnswer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// NoAnswerError reports that the API server could not pass a request on to a Service.
+type NoAnswerError struct {
+	Namespace, Service string
+	Why                string // "connection refused"
+}
+
+func (e *NoAnswerError) Error() string {
+	return fmt.Sprintf("Service %s/%s does not answer: %s", e.Namespace, e.Service, e.Why)
+}
