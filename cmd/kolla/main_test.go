@@ -105,6 +105,7 @@ func runScripts(t *testing.T, files []string) {
 			"receiver":     receiver,
 			"makesbackup":  makesBackup,
 			"nowhere":      nowhere,
+			"gatewayapi":   gatewayAPI,
 		},
 		RequireUniqueNames: true,
 	})
