@@ -280,13 +280,14 @@ definition "a" {
   workload "api" {
     image = "a"
     kind  = "Deployment"
-    ports = ["http", "admin", "vnc"]
+    ports = ["http", "admin"]
     ready {
       http = "/"
       port = "http"
     }
     sidecar "s" {
       image = "s"
+      ports = ["vnc"]
       ready {
         http = "/"
         port = "vnc"
