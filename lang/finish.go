@@ -32,6 +32,7 @@ func finish(a *assembly, clouds []*source.Block) {
 	whole := a.services.Checked()
 	check.NodePorts(whole)
 	check.PublicPorts(whole)
+	check.HTTPPorts(whole)
 	check.Clashes(whole)
 	a.services.CheckExternal()
 	a.services.CheckDefinitions()

@@ -499,7 +499,7 @@ definition "reader" {
 service "reader" {}
 `)
 	want := []string{
-		`{"address":"web.openstack:80","host":"web.openstack","number":80,"public_host":"192.0.2.10","public_url":"http://192.0.2.10:80","url":"http://web.openstack:80"}`,
+		`{"address":"web.openstack:80","host":"web.openstack","number":80,"public_host":"192.0.2.10","public_url":"http://192.0.2.10","url":"http://web.openstack:80"}`,
 		`{"address":"web.openstack:81","host":"web.openstack","number":81,"public_host":"web.openstack","public_url":"http://web.openstack:81","url":"http://web.openstack:81"}`,
 		`{"address":"web-set.openstack:82","host":"web-set.openstack","number":82,"public_host":"web-set.openstack","public_url":"http://web-set.openstack:82","url":"http://web-set.openstack:82"}`,
 		"web-set-0.web-set.openstack", "web-set-1.web-set.openstack",

@@ -71,9 +71,15 @@ const (
 	// AnnotationRelease is on the cloud's namespace: the OpenStack release and the distribution of
 	// the images, "2025.1-rocky-9". The namespace lasts as long as the data of the services.
 	AnnotationRelease = "kolla.openstack.org/release"
-	// AnnotationPublic is on Services that clients outside of the cluster use: the address that the
-	// exposure gives them, "cloud.example.org (192.0.2.10)". A plan shows when it changes.
+	// AnnotationPublic is on the objects of an exposure: the address that clients outside of the
+	// cluster use. On Services it is the host, "cloud.example.org (192.0.2.10)"; on Ingresses and
+	// routes it is the URLs. A plan shows when it changes.
 	AnnotationPublic = "kolla.openstack.org/public"
+	// AnnotationPublicPorts is on Services whose ports have other numbers for clients outside:
+	// "api=80,vnc=6081".
+	AnnotationPublicPorts = "kolla.openstack.org/public-ports"
+	// AnnotationAwaitsAddress is on Ingresses for whose address an apply waits.
+	AnnotationAwaitsAddress = "kolla.openstack.org/awaits-address"
 	// AnnotationIntent contains the random token of the journal line that announced the
 	// creation of the object. The object has it from the beginning, so that kolla recognises
 	// the object after an apply was killed. Once the state has the UID, the token proves

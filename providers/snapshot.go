@@ -194,6 +194,21 @@ func (s *Snapshot) All(kind schema.GroupVersionKind) []*unstructured.Unstructure
 	return all
 }
 
+// Listed returns the live objects of a scope that was loaded or tried, in no order. The error is the
+// reason why the scope could not be read; it satisfies meta.IsNoMatchError if the server does not have
+// the kind.
+func (s *Snapshot) Listed(scope Scope) ([]*unstructured.Unstructured, error) {
+	if s.Missing(scope.GVK) {
+		return nil, &meta.NoKindMatchError{GroupKind: scope.GVK.GroupKind(), SearchedVersions: []string{scope.GVK.Version}}
+	}
+	if err := s.Unread(scope); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(s.All(scope.GVK), func(u *unstructured.Unstructured) bool {
+		return scope.Namespace != "" && u.GetNamespace() != scope.Namespace
+	}), nil
+}
+
 // Missing reports whether a LIST found that the server does not have the kind.
 func (s *Snapshot) Missing(kind schema.GroupVersionKind) bool {
 	s.mu.Lock()

@@ -57,6 +57,9 @@ func TestSnapshot(t *testing.T) {
 				if err := read(t.Context(), scope, scope); (err != nil) != fails || fails && !errors.Is(err, test.err) {
 					t.Errorf("%s: %v", first, err)
 				}
+				if _, err := snapshot.Listed(scope); (err != nil) != (test.missing || test.unread) || meta.IsNoMatchError(err) != test.missing {
+					t.Errorf("%s: listed: %v", first, err)
+				}
 				if snapshot.Missing(kind) != test.missing || (snapshot.Unread(scope) != nil) != test.unread {
 					t.Errorf("%s: missing %v, unread because %v", first, snapshot.Missing(kind), snapshot.Unread(scope))
 				}

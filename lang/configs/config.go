@@ -131,43 +131,12 @@ const (
 	KubernetesBackend = "kubernetes"
 )
 
-// Exposure makes chosen services reachable from outside.
-type Exposure struct {
-	Block string // address
-	Name  string // unique in the configuration
-	VIP   string // IP address
-	FQDN  string // empty: clients use the VIP
-	Mode  string // ModeNodePort or ModeLoadBalancer
-	Role  string // name of the role whose nodes share the traffic; empty: any node
-	// NodePorts is the inclusive range of node ports in the cluster.
-	NodePorts [2]int
-	// Class is the class of the load balancer; empty: the cluster's default.
-	Class string
-	// Annotations are annotations of the Services of type LoadBalancer.
-	Annotations map[string]string
-	Range       hcl.Range
-}
-
 // Exposure returns the exposure with a name, or nil.
 func (c *Config) Exposure(name string) *Exposure {
 	if i := slices.IndexFunc(c.Exposures, func(x Exposure) bool { return x.Name == name }); i >= 0 {
 		return &c.Exposures[i]
 	}
 	return nil
-}
-
-// The modes of an exposure.
-const (
-	ModeNodePort     = "nodeport"
-	ModeLoadBalancer = "loadbalancer"
-)
-
-// Host returns the name for clients outside, or the address if there is no name.
-func (e Exposure) Host() string {
-	if e.FQDN != "" {
-		return e.FQDN
-	}
-	return e.VIP
 }
 
 // CatalogueDir stands before the names of the catalogue's files in ranges, to tell them from

@@ -103,6 +103,13 @@ func (s *Service) HTTPReadiness(port string) *Probe {
 	return nil
 }
 
+// SpeaksHTTP reports whether a port is known to speak plain HTTP: it has an endpoint, or a readiness
+// probe.
+func (s *Service) SpeaksHTTP(p Port) bool {
+	endpoint := slices.ContainsFunc(s.Endpoints, func(e Endpoint) bool { return e.Port == p.Name })
+	return !p.UDP && (endpoint || s.HTTPReadiness(p.Name) != nil)
+}
+
 // Port is a port of the service's Kubernetes Service.
 type Port struct {
 	Name     string

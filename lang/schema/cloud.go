@@ -119,25 +119,60 @@ exposure "public" {
   class       = "metallb.io/metallb"
   annotations = { "metallb.io/allow-shared-ip" = "public" }
 }
+
+# Clients reach Keystone at http://keystone.cloud.example.org.
+exposure "web" {
+  domain           = "cloud.example.org"
+  mode             = "ingress"
+  class            = "traefik"
+  wait_for_address = false
+}
+
+exposure "admin" {
+  domain = "admin.example.org"
+  mode   = "gateway"
+  port   = 8080
+
+  gateway {
+    name      = "public"
+    namespace = "gateways"
+    section   = "http"
+  }
+}
 `,
 	ReadAs: "exposure.NAME",
 	Reads: []Reading{
 		{"name", "Its name."},
-		{"vip", "Address that clients connect to."},
+		{"vip", "Address that clients connect to; empty where there is none."},
 		{"fqdn", "Name that clients use; empty where there is none."},
-		{"host", "The name, or else the address."},
+		{"domain", "Domain of the host names; empty where there is none."},
+		{"host", "The domain, or else the name, or else the address."},
 		{"mode", "How traffic comes in."},
 	},
 	Attributes: withRepetition([]Attribute{
-		{Name: "vip", Type: TypeString, Required: true, Form: forms.IP, Doc: "Address that clients connect to."},
-		{Name: "fqdn", Type: TypeString, Form: forms.Subdomain, Doc: "DNS name that clients use instead of the address."},
-		{Name: "mode", Type: TypeString, Default: "nodeport", OneOf: []string{"nodeport", "loadbalancer"}, Doc: "How traffic comes in. nodeport: fixed ports on the nodes, behind a load balancer of your own, which `kolla exposure haproxy` configures. loadbalancer: Services of type LoadBalancer, which the load balancer of the cluster gives the VIP."},
+		{Name: "vip", Type: TypeString, Form: forms.IP, Doc: "Address that clients connect to. The modes nodeport and loadbalancer need it. In the modes ingress and gateway it is the address that the host names lead to: kolla doctor connects to it, and no other exposure may have its port."},
+		{Name: "fqdn", Type: TypeString, Form: forms.Subdomain, Doc: "DNS name that clients use instead of the address. For the modes nodeport and loadbalancer."},
+		{Name: "domain", Type: TypeString, Form: forms.Subdomain, Doc: "Domain of the host names of services. The first exposed port of a service has the name SERVICE.DOMAIN, each further one SERVICE-PORT.DOMAIN. For the modes ingress and gateway."},
+		{Name: "port", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port at which the controller listens, which is also in public URLs; by default 80. For the modes ingress and gateway."},
+		{Name: "mode", Type: TypeString, Default: "nodeport", OneOf: []string{"nodeport", "loadbalancer", "ingress", "gateway"}, Doc: "How traffic comes in. nodeport: fixed ports on the nodes, behind a load balancer of your own, which `kolla exposure haproxy` configures. loadbalancer: Services of type LoadBalancer, which the load balancer of the cluster gives the VIP. ingress: an Ingress for each service, for an Ingress controller of the cluster. gateway: an HTTPRoute for each port, for a Gateway of the cluster."},
 		{Name: "nodes", Type: TypeRole, Doc: "Role of the nodes that receive the traffic; by default all nodes. For the mode nodeport."},
 		{Name: "node_ports", Type: TypeString, Default: "30000-32767", Doc: "Range of node ports of the cluster (--service-node-port-range), as FIRST-LAST. For the mode nodeport."},
-		{Name: "class", Type: TypeString, Form: forms.LabelKey, Doc: "Class of the load balancer (spec.loadBalancerClass of the Services), such as metallb.io/metallb; by default the cluster's default. For the mode loadbalancer."},
-		{Name: "annotations", Type: TypeMap, Doc: "Annotations of the Services, which tell the load balancer more: most need one that lets several Services share an address. For the mode loadbalancer."},
+		{Name: "class", Type: TypeString, Form: forms.LabelKey, Doc: "Class of the load balancer (spec.loadBalancerClass of the Services), such as metallb.io/metallb, or of the Ingress controller (spec.ingressClassName), such as traefik; by default the cluster's default. For the modes loadbalancer and ingress."},
+		{Name: "annotations", Type: TypeMap, Doc: "Annotations of the Services of type LoadBalancer, the Ingresses or the HTTPRoutes, which tell the load balancer or the controller more: most load balancers need one that lets several Services share an address. For the modes loadbalancer, ingress and gateway."},
+		{Name: "wait_for_address", Type: TypeBool, Default: true, Doc: "Whether an apply waits until each Ingress has an address. Set it to false if the controller gives none. For the mode ingress."},
 		NameAttribute,
 	}),
+	Blocks: []*BlockType{gatewayType},
+}
+
+var gatewayType = &BlockType{
+	Name: "gateway", Single: true,
+	Doc: "The Gateway (gateway.networking.k8s.io) that serves an exposure of the mode gateway. It exists already, or a `manifest` block makes it. Its listener has to admit routes from the namespace of the cloud.",
+	Attributes: []Attribute{
+		{Name: "name", Type: TypeString, Required: true, Form: forms.Subdomain, Doc: "Name of the Gateway."},
+		{Name: "namespace", Type: TypeString, Form: forms.Namespace, Doc: "Namespace of the Gateway; by default the cloud's."},
+		{Name: "section", Type: TypeString, Form: forms.Subdomain, Doc: "Name of the listener that takes the routes; by default all listeners that admit them."},
+	},
 }
 
 // PlaceAttributes are the default role and the default exposure of services.

@@ -138,7 +138,7 @@ var PortType = &BlockType{
     number    = 8080
     expose    = true
     node_port = 30880
-    public    = 80 # clients outside connect to http://cloud.example.org:80
+    public    = 80 # clients outside connect to http://cloud.example.org
   }
 
   # One number for both protocols are two ports.
@@ -164,7 +164,7 @@ var PortType = &BlockType{
 		{Name: "protocol", Type: TypeString, Default: "tcp", OneOf: []string{"tcp", "udp"}, Doc: "Protocol on the port. Two ports with the same number need different protocols."},
 		{Name: "expose", Type: TypeBool, Default: false, Doc: "Whether clients outside reach the port if the service has an exposure."},
 		{Name: "node_port", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port on the nodes if the port is exposed, for exposures of the mode nodeport; by default the cluster chooses one."},
-		{Name: "public", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port that clients outside connect to, which is also in public_url; by default the number."},
+		{Name: "public", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port that clients outside connect to, which is also in public_url; by default the number. For exposures of the modes nodeport and loadbalancer."},
 	}),
 }
 

@@ -42,11 +42,15 @@ var (
 
 	EndpointSlice       = schema.GroupKind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}
 	Ingress             = schema.GroupKind{Group: "networking.k8s.io", Kind: "Ingress"}
+	IngressClass        = schema.GroupKind{Group: "networking.k8s.io", Kind: "IngressClass"}
 	NetworkPolicy       = schema.GroupKind{Group: "networking.k8s.io", Kind: "NetworkPolicy"}
 	PodDisruptionBudget = schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}
 	PriorityClass       = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
 	RuntimeClass        = schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}
 	StorageClass        = schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}
+
+	Gateway   = schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}
+	HTTPRoute = schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}
 
 	ClusterRole        = schema.GroupKind{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}
 	ClusterRoleBinding = schema.GroupKind{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}
@@ -96,6 +100,7 @@ var table = map[schema.GroupKind]row{
 
 	EndpointSlice:       {atOnce: true},
 	Ingress:             {swept: "v1"},
+	IngressClass:        {clusterScoped: true, atOnce: true},
 	NetworkPolicy:       {atOnce: true, swept: "v1"},
 	PodDisruptionBudget: {atOnce: true, swept: "v1"},
 	PriorityClass:       {clusterScoped: true, atOnce: true},
@@ -119,7 +124,6 @@ var table = map[schema.GroupKind]row{
 	{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}:                 {clusterScoped: true},
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"}:                       {clusterScoped: true},
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"}:       {clusterScoped: true},
-	{Group: "networking.k8s.io", Kind: "IngressClass"}:                                {clusterScoped: true, atOnce: true},
 	{Group: "resource.k8s.io", Kind: "DeviceClass"}:                                   {clusterScoped: true},
 	{Group: "internal.apiserver.k8s.io", Kind: "StorageVersion"}:                      {clusterScoped: true},
 	{Group: "certificates.k8s.io", Kind: "ClusterTrustBundle"}:                        {clusterScoped: true},

@@ -19,12 +19,14 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack/internal/files"
+	"kolla.openstack.org/kolla/providers/openstack/internal/network"
 	"kolla.openstack.org/kolla/providers/openstack/internal/nodes"
 	"kolla.openstack.org/kolla/providers/secrets"
 )
@@ -72,6 +74,17 @@ type Facts struct {
 	// Namespaced reports whether a kind is namespaced; known is false for kinds that the server
 	// does not have.
 	Namespaced func(kind schema.GroupVersionKind) (namespaced, known bool)
+	// List lists the live objects of ServedBy, for CheckServed; nil without a cluster to ask.
+	List func(providers.Scope) ([]*unstructured.Unstructured, error)
+}
+
+// ServedBy returns the lists that CheckServed needs.
+func ServedBy(config *configs.Config) []providers.Scope { return network.ServedBy(config) }
+
+// CheckServed reports exposures that no program of the cluster will serve. The error of list satisfies
+// meta.IsNoMatchError if the cluster does not have the kind. Other errors of it are returned.
+func CheckServed(config *configs.Config, list func(providers.Scope) ([]*unstructured.Unstructured, error)) (hcl.Diagnostics, error) {
+	return network.CheckServed(config, list)
 }
 
 // Node is a node of the cluster.

@@ -1,12 +1,18 @@
 package openstack_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	gateway "sigs.k8s.io/gateway-api/apis/v1"
+	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
@@ -127,5 +133,251 @@ service "d" { expose = exposure.outside }
 	}
 	if got := outside.Annotations; got["example.org/share"] != "outside" || got[providers.AnnotationPublic] != "cloud.example.org (192.0.2.10)" {
 		t.Errorf("the annotations are %v", got)
+	}
+}
+
+// webs is a definition with a port of a Deployment, one of a further workload, and one of a StatefulSet.
+const webs = `
+definition "d" {
+  port "api" {
+    number    = 8080
+    expose    = true
+    node_port = 30080
+    public    = 80
+  }
+  port "admin" {
+    number = 8081
+  }
+  port "vnc" {
+    number    = 6080
+    expose    = true
+    node_port = 30081
+  }
+  port "log" {
+    number    = 9000
+    expose    = true
+    node_port = 30082
+  }
+  workload "w" {
+    kind  = "Deployment"
+    image = "d"
+    ports = ["api", "admin"]
+    ready {
+      http = "/"
+      port = "api"
+    }
+  }
+  workload "vnc" {
+    kind  = "Deployment"
+    image = "d"
+    ports = ["vnc"]
+    ready {
+      http = "/"
+      port = "vnc"
+    }
+  }
+  workload "log" {
+    kind  = "StatefulSet"
+    image = "d"
+    ports = ["log"]
+    ready {
+      http = "/"
+      port = "log"
+    }
+  }
+}
+service "d" { expose = exposure.outside }
+`
+
+// types lists the Services of objects with their types.
+func types(t *testing.T, objects []providers.Object) string {
+	t.Helper()
+	out := ""
+	for _, o := range objects {
+		if o.Ref().GVK.Kind == "Service" {
+			var service v1.Service
+			convert(t, o.Manifest.Object, &service)
+			out += fmt.Sprintf("%s %s %s, ", o.Ref().Name, service.Spec.Type, service.Annotations[providers.AnnotationPublic])
+		}
+	}
+	return out
+}
+
+// TestIngress checks that the mode ingress leads a host name for each port to Services that stay
+// inside, and that no pod waits for the Ingress.
+func TestIngress(t *testing.T) {
+	objects := render(t, written(t, `exposure "outside" {
+  domain      = "cloud.example.org"
+  mode        = "ingress"
+  class       = "traefik"
+  annotations = { "example.org/body" = "0" }
+}`+webs), facts())
+	if got, want := types(t, objects), "d ClusterIP , d-vnc ClusterIP , d-log-public ClusterIP , d-log ClusterIP , "; got != want {
+		t.Errorf("the Services are %s, want %s", got, want)
+	}
+	o := find(t, objects, "Ingress/d")
+	var ingress networking.Ingress
+	convert(t, o.Manifest.Object, &ingress)
+	got := ""
+	for _, rule := range ingress.Spec.Rules {
+		for _, path := range rule.HTTP.Paths {
+			to := path.Backend.Service
+			got += fmt.Sprintf("%s %s%s to %s:%s, ", *path.PathType, rule.Host, path.Path, to.Name, to.Port.Name)
+		}
+	}
+	if want := "Prefix d.cloud.example.org/ to d:api, Prefix d-vnc.cloud.example.org/ to d-vnc:vnc, Prefix d-log.cloud.example.org/ to d-log-public:log, "; got != want {
+		t.Errorf("the rules are %s, want %s", got, want)
+	}
+	if *ingress.Spec.IngressClassName != "traefik" {
+		t.Errorf("the class is %s", *ingress.Spec.IngressClassName)
+	}
+	if got := ingress.Annotations; got["example.org/body"] != "0" || got[providers.AnnotationPublic] != "http://d.cloud.example.org, http://d-vnc.cloud.example.org, http://d-log.cloud.example.org" || !providers.IsWayIn(o.Manifest) {
+		t.Errorf("the annotations are %v", got)
+	}
+	for _, name := range []string{"Deployment/d-w", "StatefulSet/d-log"} {
+		if needed := find(t, objects, name).DependsOn; slices.Contains(needed, o.Address) || !slices.ContainsFunc(needed, func(a addrs.Object) bool { return a.Name == "d" && a.Kind == "Service" }) {
+			t.Errorf("%s waits for %v", name, needed)
+		}
+	}
+	if !slices.ContainsFunc(o.DependsOn, func(a addrs.Object) bool { return a.Name == "d-log-public" }) {
+		t.Errorf("the Ingress does not wait for its Services: %v", o.DependsOn)
+	}
+	objects = render(t, written(t, `exposure "outside" {
+  domain           = "cloud.example.org"
+  mode             = "ingress"
+  wait_for_address = false
+}`+webs), facts())
+	o = find(t, objects, "Ingress/d")
+	if providers.IsWayIn(o.Manifest) {
+		t.Error("an apply waits for an address")
+	}
+	if _, found, _ := unstructured.NestedFieldNoCopy(o.Manifest.Object, "spec", "ingressClassName"); found {
+		t.Error("there is a class")
+	}
+}
+
+// TestGateway checks that the mode gateway makes a route for each port.
+func TestGateway(t *testing.T) {
+	objects := render(t, written(t, `exposure "outside" {
+  domain = "cloud.example.org"
+  mode   = "gateway"
+  port   = 8080
+  gateway {
+    name      = "public"
+    namespace = "gateways"
+    section   = "web"
+  }
+}`+webs), facts())
+	if got, want := types(t, objects), "d ClusterIP , d-vnc ClusterIP , d-log-public ClusterIP , d-log ClusterIP , "; got != want {
+		t.Errorf("the Services are %s, want %s", got, want)
+	}
+	for name, want := range map[string]string{
+		"d":     "d.cloud.example.org:8080 d 8080",
+		"d-vnc": "d-vnc.cloud.example.org:8080 d-vnc 6080",
+		"d-log": "d-log.cloud.example.org:8080 d-log-public 9000",
+	} {
+		o := find(t, objects, "HTTPRoute/"+name)
+		var route gateway.HTTPRoute
+		convert(t, o.Manifest.Object, &route)
+		to := route.Spec.Rules[0].BackendRefs[0]
+		if got := fmt.Sprintf("%s:8080 %s %d", route.Spec.Hostnames[0], to.Name, *to.Port); got != want {
+			t.Errorf("%s leads %s, want %s", name, got, want)
+		}
+		if parent := route.Spec.ParentRefs[0]; parent.Name != "public" || *parent.Namespace != "gateways" || *parent.SectionName != "web" {
+			t.Errorf("the parent of %s is %+v", name, parent)
+		}
+		if got := route.Annotations[providers.AnnotationPublic]; got != "http://"+string(route.Spec.Hostnames[0])+":8080" || !providers.IsWayIn(o.Manifest) {
+			t.Errorf("the address of %s is %s", name, got)
+		}
+	}
+}
+
+// TestPublicPorts checks that a Service on the nodes names the ports that have other numbers at the VIP.
+func TestPublicPorts(t *testing.T) {
+	objects := render(t, written(t, `exposure "outside" { vip = "192.0.2.10" }`+webs), facts())
+	if got, want := types(t, objects), "d ClusterIP , d-public NodePort 192.0.2.10, d-vnc NodePort 192.0.2.10, d-log-public NodePort 192.0.2.10, d-log ClusterIP , "; got != want {
+		t.Errorf("the Services are %s, want %s", got, want)
+	}
+	for name, want := range map[string]string{"d-public": "api=80", "d-vnc": ""} {
+		if got := find(t, objects, "Service/"+name).Manifest.GetAnnotations()[providers.AnnotationPublicPorts]; got != want {
+			t.Errorf("%s has %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestServed checks the warnings about programs of the cluster that exposures need and nobody has
+// installed.
+func TestServed(t *testing.T) {
+	const (
+		ingress = `exposure "outside" {
+  domain = "cloud.example.org"
+  mode   = "ingress"
+  CLASS
+}` + webs
+		route = `exposure "outside" {
+  domain = "cloud.example.org"
+  mode   = "gateway"
+  gateway {
+    name      = "public"
+    namespace = "gateways"
+    section   = "web"
+  }
+}` + webs
+		class      = `{apiVersion: networking.k8s.io/v1, kind: IngressClass, metadata: {name: traefik}}`
+		byDefault  = `{apiVersion: networking.k8s.io/v1, kind: IngressClass, metadata: {name: traefik, annotations: {ingressclass.kubernetes.io/is-default-class: "true"}}}`
+		entry      = `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: public, namespace: gateways}, spec: {listeners: [{name: web}]}}`
+		definition = "\nmanifest \"api\" { object = { apiVersion = \"apiextensions.k8s.io/v1\", kind = \"CustomResourceDefinition\", metadata = { name = \"httproutes.gateway.networking.k8s.io\" } } }\n"
+	)
+	named := strings.Replace(ingress, "CLASS", `class = "traefic"`, 1)
+	for name, test := range map[string]struct {
+		text, live string
+		err        error
+		want       []string // parts of a diagnostic each
+	}{
+		"a class":                {strings.Replace(ingress, "CLASS", `class = "traefik"`, 1), class, nil, nil},
+		"the default":            {strings.Replace(ingress, "CLASS", "", 1), byDefault, nil, nil},
+		"no default":             {strings.Replace(ingress, "CLASS", "", 1), class, nil, []string{"no default Ingress class", "There are the classes: traefik."}},
+		"another class":          {named, class, nil, []string{`no Ingress class "traefic"`, `Did you mean "traefik"?`}},
+		"no class at all":        {named, "", nil, []string{`no Ingress class "traefic"`, "There are no classes."}},
+		"classes unread":         {named, "", errors.New("no right"), nil},
+		"a class by a manifest":  {strings.Replace(ingress, "CLASS", `class = "own"`, 1) + "\nmanifest \"own\" { object = { apiVersion = \"networking.k8s.io/v1\", kind = \"IngressClass\", metadata = { name = \"own\" }, spec = { controller = \"a.example.org/b\" } } }\n", "", nil, nil},
+		"a gateway":              {route, entry, nil, nil},
+		"another gateway":        {route, strings.Replace(entry, "public", "publik", 1), nil, []string{`Namespace "gateways" has no Gateway "public"`, `Did you mean "publik"?`}},
+		"another listener":       {route, strings.Replace(entry, "name: web", "name: webs", 1), nil, []string{`Gateway "public" has no listener "web"`, `Did you mean "webs"?`}},
+		"no Gateway API":         {route, "", &meta.NoKindMatchError{}, []string{"does not have the Gateway API", "CustomResourceDefinitions"}},
+		"Gateway API to come":    {route + definition, "", &meta.NoKindMatchError{}, nil},
+		"an exposure not in use": {strings.Replace(named, "expose = exposure.outside", "", 1), "", nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := facts()
+			f.List = func(scope providers.Scope) ([]*unstructured.Unstructured, error) {
+				if test.err != nil || test.live == "" {
+					return nil, test.err
+				}
+				u := &unstructured.Unstructured{}
+				if err := yaml.Unmarshal([]byte(test.live), &u.Object); err != nil {
+					t.Fatal(err)
+				}
+				if u.GroupVersionKind() != scope.GVK || u.GetNamespace() != scope.Namespace {
+					t.Errorf("it lists %v", scope)
+				}
+				return []*unstructured.Unstructured{u}, nil
+			}
+			_, diags := rendered(written(t, test.text), f)
+			var got []string
+			for _, d := range diags {
+				if strings.Contains(d.Summary, "Gateway") || strings.Contains(d.Summary, "Ingress") {
+					got = append(got, d.Summary+" "+d.Detail)
+				}
+			}
+			if len(got) != min(len(test.want), 1) {
+				t.Fatalf("got %q", got)
+			}
+			for _, part := range test.want {
+				if !strings.Contains(got[0], part) {
+					t.Errorf("%q lacks %q", got[0], part)
+				}
+			}
+		})
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
-	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/openstack/internal/files"
 	"kolla.openstack.org/kolla/providers/openstack/internal/lifecycle"
 	"kolla.openstack.org/kolla/providers/openstack/internal/manifests"
@@ -100,6 +99,10 @@ func (r *renderer) render() {
 	r.report(checkUnique(r.declared), c.patches.CheckDefaults(r.config.Services), lifecycle.Check(r.config, kindsOf(r.declared)))
 	if !r.facts.Past {
 		r.report(uwsgi.Check(r.config))
+	}
+	if r.facts.List != nil {
+		served, _ := network.CheckServed(r.config, r.facts.List) // a plan does not need the lists
+		r.report(served)
 	}
 }
 
@@ -213,13 +216,9 @@ func (r *renderer) service(c common, s object.Service, jobs runs.Jobs) {
 	mounted, made, diags := files.Render(s, c.secrets)
 	add(made, diags)
 	base := r.needed(s.Decl.Needs)
-	services, diags := network.Services(s, r.config.Exposure(s.Decl.Exposure))
-	add(services, diags)
-	for _, o := range services {
-		if !kinds.IsLoadBalancer(o.Manifest) { // pods do not need the address that it waits for
-			base = append(base, o.Address)
-		}
-	}
+	inside, outside, diags := network.Services(s, r.config.Exposure(s.Decl.Exposure))
+	base = append(base, add(inside, diags)...)
+	add(outside, nil)
 	if s.Decl.NetworkPolicy && len(s.Decl.Workloads)+len(jobs.Before)+len(jobs.After) > 0 {
 		base = append(base, add([]providers.Object{network.Policy(c.network, s)}, nil)...)
 	}

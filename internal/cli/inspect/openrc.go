@@ -3,10 +3,8 @@ package inspect
 import (
 	"fmt"
 	"io"
-	"net"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -122,8 +120,7 @@ func accessTo(w *command.Workspace, keystone *configs.Service) (access, error) {
 	if x == nil || p < 0 || !keystone.Ports[p].Exposed {
 		return a, failure.New(fmt.Sprintf("Service %q is not reachable from outside", keystone.Name), "Clients need an address: add expose = exposure.NAME to the service, or to the defaults of the cloud.")
 	}
-	port := keystone.Ports[p]
-	a.url = port.Scheme() + net.JoinHostPort(x.Host(), strconv.Itoa(port.AtExposure())) + endpoint.Path
+	a.url = x.Entry(keystone.Name, keystone.Ports, keystone.Ports[p]).URL() + endpoint.Path
 	var err error
 	if a.cacert != "" {
 		if a.cacert, err = filepath.Abs(a.cacert); err != nil {

@@ -12,7 +12,9 @@ import (
 	"kolla.openstack.org/kolla/internal/present/view"
 	"kolla.openstack.org/kolla/internal/run/engine"
 	"kolla.openstack.org/kolla/internal/run/rights"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/state"
 )
@@ -85,11 +87,23 @@ func runRBAC(w *command.Workspace) error {
 	return err
 }
 
+// gatewaysOf returns the Gateways that a plan looks for.
+func gatewaysOf(config *configs.Config) []rights.Read {
+	var out []rights.Read
+	for _, scope := range openstack.ServedBy(config) {
+		if scope.GVK.GroupKind() == kinds.Gateway {
+			out = append(out, rights.Read{GVK: scope.GVK, Namespace: scope.Namespace, Why: "A plan says whether the cluster has the Gateway of an exposure."})
+		}
+	}
+	return out
+}
+
 // rightsInput returns what determines the rights for objects of the configuration and a state.
 func rightsInput(w *command.Workspace, names *rights.Names, objects []providers.Object, st *state.State) rights.Input {
 	return rights.Input{
 		Cloud: w.Config.Cloud.Name, Namespace: w.Config.Cloud.Namespace, Objects: objects, Known: st.Objects,
-		Roles: w.Config.Roles, Reads: names.Reads(engine.SecretSources(w.Config), objects, w.Config.Data), Resource: names.Resource,
+		Roles: w.Config.Roles, Resource: names.Resource,
+		Reads: append(names.Reads(engine.SecretSources(w.Config), objects, w.Config.Data), gatewaysOf(w.Config)...),
 		State: w.StateNamespace(),
 	}
 }

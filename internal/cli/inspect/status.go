@@ -28,7 +28,8 @@ func Status(s command.Streams) *cli.Command {
 Shows the workloads of all services, or of the named services: how many pods are ready,
 how often containers were restarted, which versions of images run, and the public
 addresses. Below a workload that is not ready it says why. Jobs are shown only while they
-are not complete, and Services of type LoadBalancer only while they have no address.
+are not complete, and Services of type LoadBalancer, Ingresses and HTTPRoutes only while no
+program of the cluster serves them.
 
 SERVICE is the name of a service or a workload, or an address: nova, service.nova,
 nova-api, module.edge. Options may follow it.

@@ -70,7 +70,7 @@ var allowed = map[string][]string{
 	"providers/openstack/internal/lifecycle":  {"internal/base/words", "lang/addrs", "lang/configs", "providers/openstack/internal/object"},
 	"providers/openstack/internal/manifests":  {"lang/addrs", "lang/configs", "providers", "providers/kinds", "providers/openstack/internal/namespace", "providers/openstack/internal/object", "providers/openstack/internal/security"},
 	"providers/openstack/internal/namespace":  {"lang/configs", "providers", "providers/kinds", "providers/openstack/internal/object", "providers/podsecurity"},
-	"providers/openstack/internal/network":    {"lang/configs", "providers", "providers/openstack/internal/nodes", "providers/openstack/internal/object"},
+	"providers/openstack/internal/network":    {"internal/base/words", "lang/addrs", "lang/configs", "providers", "providers/kinds", "providers/openstack/internal/nodes", "providers/openstack/internal/object"},
 	"providers/openstack/internal/nodes":      {"internal/base/words", "lang/addrs", "lang/configs", "providers", "providers/openstack/internal/object"},
 	"providers/openstack/internal/object":     {"lang/addrs", "lang/configs", "providers"},
 	"providers/openstack/internal/patch":      {"internal/base/words", "lang/configs", "providers", "providers/openstack/internal/object", "providers/openstack/internal/security"},

@@ -84,8 +84,9 @@ func packagesOf(t *testing.T) map[string][]string {
 
 // cases maps tests to the files of their cases.
 var cases = map[string]string{
-	"TestScripts":     "cmd/kolla/testdata/script/%s.txtar",
-	"TestDiagnostics": "lang/testdata/diagnostics/%s",
+	"TestScripts":      "cmd/kolla/testdata/script/%s.txtar",
+	"TestScriptsAlone": "cmd/kolla/testdata/alone/%s.txtar",
+	"TestDiagnostics":  "lang/testdata/diagnostics/%s",
 }
 
 // find checks that a named test exists, with the named part.

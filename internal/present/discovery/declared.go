@@ -202,14 +202,15 @@ func urls(config *configs.Config, s *configs.Service, services []Service) []URL 
 		if host == "" {
 			continue
 		}
-		public := ""
+		var entry *configs.Entry // nil: clients outside cannot reach the port
 		if x := config.Exposure(s.Exposure); p.Exposed && x != nil {
-			public = net.JoinHostPort(x.Host(), strconv.Itoa(p.AtExposure()))
+			found := x.Entry(s.Name, s.Ports, p)
+			entry = &found
 		}
 		internal := net.JoinHostPort(host, strconv.Itoa(p.Number))
 		endpoints := slices.DeleteFunc(slices.Clone(s.Endpoints), func(e configs.Endpoint) bool { return e.Port != p.Name })
 		scheme := ""
-		if len(endpoints) > 0 || p.UDP || s.HTTPReadiness(p.Name) != nil {
+		if p.UDP || s.SpeaksHTTP(p) {
 			scheme = p.Scheme()
 		}
 		if len(endpoints) == 0 {
@@ -217,8 +218,11 @@ func urls(config *configs.Config, s *configs.Service, services []Service) []URL 
 		}
 		for _, e := range endpoints {
 			u := URL{Port: p.Name, Endpoint: e.Type, Internal: scheme + internal + e.Path}
-			if public != "" {
-				u.Public = scheme + public + e.Path
+			switch {
+			case entry != nil && scheme != "":
+				u.Public = entry.URL() + e.Path
+			case entry != nil:
+				u.Public = entry.Address()
 			}
 			out = append(out, u)
 		}

@@ -3,6 +3,7 @@
 package status
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -34,10 +35,10 @@ type Look struct {
 type Service struct {
 	Address string // "service.nova"
 	// Public are the addresses for clients outside of the cluster: "cloud.example.org:5000
-	// (192.0.2.10)".
+	// (192.0.2.10)", "http://keystone.cloud.example.org".
 	Public []string
 	// Workloads are the Deployments, StatefulSets and DaemonSets, the Jobs that are not complete,
-	// and the Services of type LoadBalancer that have no address yet. They are sorted by address.
+	// and the ways in that do not work yet (see providers.IsWayIn). They are sorted by address.
 	Workloads []Workload
 }
 
@@ -46,12 +47,12 @@ func (s Service) Ready() bool {
 	return !slices.ContainsFunc(s.Workloads, func(w Workload) bool { return !w.Ready })
 }
 
-// Workload is one object with pods, or a Service of type LoadBalancer.
+// Workload is one object with pods, or a way in.
 type Workload struct {
 	Address   addrs.Object
 	Namespace string
 	providers.Health
-	// Pods counts the pods; nil for a Job, for a Service and for an object that is not in the cluster.
+	// Pods counts the pods; nil for a Job, for a way in and for an object that is not in the cluster.
 	Pods     *Pods
 	Images   []Image // of the pods, sorted
 	Restarts int     // of all containers of the pods
@@ -98,7 +99,7 @@ func (l *Look) Summary() string {
 
 // Inspector reads the workloads of a snapshot.
 type Inspector interface {
-	// Health assesses a workload, or a Service of type LoadBalancer.
+	// Health assesses a workload, or a way in.
 	Health(ctx context.Context, workload *unstructured.Unstructured) (providers.Health, error)
 	// PodsOf lists the pods of a workload.
 	PodsOf(ctx context.Context, workload *unstructured.Unstructured) ([]*corev1.Pod, error)
@@ -115,14 +116,19 @@ func IsWorkload(o *state.Object) bool {
 	return slices.Contains([]schema.GroupKind{kinds.Deployment, kinds.StatefulSet, kinds.DaemonSet, kinds.Job}, kind)
 }
 
-// Of looks at objects of a state: those of its workloads, and the Services of the same blocks. It
-// lists each kind once in each namespace.
+// bringsClients reports whether clients outside may come in through an object of the state.
+func bringsClients(o *state.Object) bool {
+	return slices.Contains([]schema.GroupKind{kinds.Service, kinds.Ingress, kinds.HTTPRoute}, refOf(o).GVK.GroupKind())
+}
+
+// Of looks at objects of a state: its workloads, and the objects that bring in clients. It lists each
+// kind once in each namespace.
 func Of(ctx context.Context, st *state.State, objects []*state.Object, snapshot *providers.Snapshot, inspector Inspector) (*Look, error) {
 	look := &Look{Cloud: st.Cloud, Server: st.Cluster.Server}
 	scopes := []providers.Scope{{GVK: namespaceKind}}
 	for _, o := range objects {
-		if kind := refOf(o).GVK; IsWorkload(o) || kind.GroupKind() == kinds.Service {
-			scopes = append(scopes, providers.Scope{GVK: kind, Namespace: o.Namespace}, providers.Scope{GVK: podKind, Namespace: o.Namespace})
+		if IsWorkload(o) || bringsClients(o) {
+			scopes = append(scopes, providers.Scope{GVK: refOf(o).GVK, Namespace: o.Namespace}, providers.Scope{GVK: podKind, Namespace: o.Namespace})
 		}
 	}
 	if err := snapshot.Load(ctx, scopes...); err != nil {
@@ -147,7 +153,7 @@ func Of(ctx context.Context, st *state.State, objects []*state.Object, snapshot 
 				service.Workloads = append(service.Workloads, *w)
 			}
 		case live != nil:
-			if err := look.addService(ctx, address, live, inspector); err != nil {
+			if err := look.addWayIn(ctx, address, live, inspector); err != nil {
 				return nil, err
 			}
 		}
@@ -155,14 +161,14 @@ func Of(ctx context.Context, st *state.State, objects []*state.Object, snapshot 
 	return look, nil
 }
 
-// addService adds the public addresses of a Service, and a Service of type LoadBalancer that is not
-// ready. Objects of other kinds are ignored.
-func (l *Look) addService(ctx context.Context, address addrs.Object, live *unstructured.Unstructured, inspector Inspector) error {
+// addWayIn adds the public addresses of an object, and the object itself if it is a way in that does
+// not work yet. Other objects are ignored.
+func (l *Look) addWayIn(ctx context.Context, address addrs.Object, live *unstructured.Unstructured, inspector Inspector) error {
 	if live.GetAnnotations()[providers.AnnotationPublic] != "" {
 		service := l.service(address.Block)
 		service.Public = append(service.Public, public(live)...)
 	}
-	if !kinds.IsLoadBalancer(live) {
+	if !providers.IsWayIn(live) {
 		return nil
 	}
 	health, err := inspector.Health(ctx, live)
@@ -254,16 +260,26 @@ func restarts(pods []*corev1.Pod) (n int) {
 	return n
 }
 
-// public returns the addresses of the ports of a Service: host:port, and the address of the host if
-// the annotation has one.
-func public(service *unstructured.Unstructured) []string {
-	host, address, _ := strings.Cut(service.GetAnnotations()[providers.AnnotationPublic], " ")
-	ports, _, _ := unstructured.NestedSlice(service.Object, "spec", "ports")
+// public returns the public addresses of an object: the URLs of an Ingress or a route, or host:port
+// for each port of a Service, and the address of the host if the annotation has one.
+func public(object *unstructured.Unstructured) []string {
+	text := object.GetAnnotations()[providers.AnnotationPublic]
+	if object.GroupVersionKind().GroupKind() != kinds.Service {
+		return strings.Split(text, ", ")
+	}
+	host, address, _ := strings.Cut(text, " ")
+	numbers := map[string]string{} // by the names of ports
+	for _, pair := range strings.Split(object.GetAnnotations()[providers.AnnotationPublicPorts], ",") {
+		name, number, _ := strings.Cut(pair, "=")
+		numbers[name] = number
+	}
+	ports, _, _ := unstructured.NestedSlice(object.Object, "spec", "ports")
 	var out []string
 	for _, port := range ports {
 		port, _ := port.(map[string]any)
+		name, _ := port["name"].(string)
 		if number, ok := port["port"].(int64); ok {
-			out = append(out, strings.TrimSpace(net.JoinHostPort(host, strconv.FormatInt(number, 10))+" "+address))
+			out = append(out, strings.TrimSpace(net.JoinHostPort(host, cmp.Or(numbers[name], strconv.FormatInt(number, 10)))+" "+address))
 		}
 	}
 	return out

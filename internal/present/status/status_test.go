@@ -84,6 +84,8 @@ func TestOf(t *testing.T) {
 		object("service.a/Deployment/a-gone", "apps/v1", "os"),
 		object("service.a/Deployment/a-leaving", "apps/v1", "os"),
 		object("service.a/Deployment/a-other", "apps/v1", "os"),
+		object("service.a/HTTPRoute/a", "gateway.networking.k8s.io/v1", "os"),
+		object("service.a/Ingress/a", "networking.k8s.io/v1", "os"),
 		object("service.a/Job/a-db", "batch/v1", "os"),
 		object("service.a/Job/a-done", "batch/v1", "os"),
 		object("service.a/Job/a-expired", "batch/v1", "os"),
@@ -94,14 +96,18 @@ func TestOf(t *testing.T) {
 	}}
 	st.Objects[4].Deleting = true
 	st.Objects[5].UID = "uid-0"
-	service := live("v1", "Service", "os", "a", map[string]any{"spec": map[string]any{"ports": []any{map[string]any{"port": int64(5000)}, map[string]any{"port": int64(80)}}}})
-	service.SetAnnotations(map[string]string{providers.AnnotationPublic: "cloud.example.org (192.0.2.10)"})
+	service := live("v1", "Service", "os", "a", map[string]any{"spec": map[string]any{"ports": []any{map[string]any{"name": "api", "port": int64(5000)}, map[string]any{"name": "web", "port": int64(8080)}}}})
+	service.SetAnnotations(map[string]string{providers.AnnotationPublic: "cloud.example.org (192.0.2.10)", providers.AnnotationPublicPorts: "web=80"})
+	ingress := live("networking.k8s.io/v1", "Ingress", "os", "a", nil)
+	ingress.SetAnnotations(map[string]string{providers.AnnotationPublic: "http://a.example.org, http://a-b.example.org", providers.AnnotationAwaitsAddress: "true"})
+	route := live("gateway.networking.k8s.io/v1", "HTTPRoute", "os", "a", nil)
+	route.SetAnnotations(map[string]string{providers.AnnotationPublic: "http://a.example.com"})
 	namespace := live("v1", "Namespace", "", "os", nil)
 	namespace.SetAnnotations(map[string]string{providers.AnnotationRelease: "2025.1-rocky-9"})
 	sidecar := pod(1, "q/a-api:2", "q/haproxy:3.0")
 	sidecar.Spec.InitContainers = []corev1.Container{{Image: "q/init:9"}, {Image: "q/log:1", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
 	snapshot := providers.NewSnapshot(reader{objects: []*unstructured.Unstructured{
-		namespace, service,
+		namespace, service, ingress, route,
 		live("v1", "Service", "os", "a-balanced", map[string]any{"spec": map[string]any{"type": "LoadBalancer"}}),
 		live("v1", "Service", "os", "a-waiting", map[string]any{"spec": map[string]any{"type": "LoadBalancer"}}),
 		live("apps/v1", "DaemonSet", "os", "a-agent", map[string]any{"status": map[string]any{"desiredNumberScheduled": int64(3), "numberReady": int64(2)}}),
@@ -115,7 +121,7 @@ func TestOf(t *testing.T) {
 		objects = append(objects, &st.Objects[i])
 	}
 	got, err := status.Of(t.Context(), st, objects, snapshot, inspector{
-		reasons: map[string]string{"a-agent": "node c1 is down", "a-db": "the job failed", "a-waiting": "no address"},
+		reasons: map[string]string{"a-agent": "node c1 is down", "a-db": "the job failed", "a-waiting": "no address", "a": "nobody serves it"},
 		pods: map[string][]*corev1.Pod{
 			"a-agent": {pod(0, "q/agent@sha256:0123456789abcdef"), pod(4, "q/agent:1")},
 			"a-api":   {pod(0, "q/a-api:1"), sidecar},
@@ -127,7 +133,7 @@ func TestOf(t *testing.T) {
 	address := func(kind, name string) addrs.Object { return addrs.Object{Block: "service.a", Kind: kind, Name: name} }
 	want := &status.Look{Cloud: "prod", Server: "https://c", Namespace: "os", Release: "2025.1-rocky-9", Services: []status.Service{{
 		Address: "service.a",
-		Public:  []string{"cloud.example.org:5000 (192.0.2.10)", "cloud.example.org:80 (192.0.2.10)"},
+		Public:  []string{"http://a.example.com", "http://a.example.org", "http://a-b.example.org", "cloud.example.org:5000 (192.0.2.10)", "cloud.example.org:80 (192.0.2.10)"},
 		Workloads: []status.Workload{
 			{
 				Address: address("DaemonSet", "a-agent"), Namespace: "os", Health: providers.Health{Reason: "node c1 is down"}, Pods: &status.Pods{Ready: 2, Desired: 3}, Restarts: 4,
@@ -139,6 +145,8 @@ func TestOf(t *testing.T) {
 			},
 			{Address: address("Deployment", "a-gone"), Namespace: "os", Health: providers.Health{Reason: "it is not in the cluster"}},
 			{Address: address("Deployment", "a-other"), Namespace: "os", Health: providers.Health{Reason: "others replaced it by another object of this name"}},
+			{Address: address("HTTPRoute", "a"), Namespace: "os", Health: providers.Health{Reason: "nobody serves it"}},
+			{Address: address("Ingress", "a"), Namespace: "os", Health: providers.Health{Reason: "nobody serves it"}},
 			{Address: address("Job", "a-db"), Namespace: "os", Health: providers.Health{Reason: "the job failed"}, Images: []status.Image{}},
 			{Address: address("Service", "a-waiting"), Namespace: "os", Health: providers.Health{Reason: "no address"}},
 		},
@@ -146,7 +154,7 @@ func TestOf(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got, want := got.Summary(), "5 of 6 workloads are not ready."; got != want {
+	if got, want := got.Summary(), "7 of 8 workloads are not ready."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -57,6 +57,7 @@ func Checks() []Check {
 		{"pod-security", "pods that the Pod Security level of their namespace refuses", readNamespaces, findRefused},
 		{"webhooks", "admission webhooks that block objects because nothing answers for them", readWebhooks, findWebhooks},
 		{"node-ports", "node ports that other Services have, or that are outside of the range", readServices, findPorts},
+		{"ways-in", "exposures that no Ingress controller or Gateway of the cluster serves", readServing, findUnserved},
 		{"vip", "virtual IP addresses that cannot work, or that do not answer", readNetworks, findVIPs},
 		{"images", "nodes that have different builds of an image", readNodes, findBuilds},
 		{"certificates", "certificates that end soon, or that do not fit their key", readSecrets, findCertificates},

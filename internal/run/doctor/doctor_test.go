@@ -145,7 +145,11 @@ func TestNotChecked(t *testing.T) {
 	for _, check := range doctor.Checks() {
 		t.Run(check.Name, func(t *testing.T) {
 			f := facts(t, config, "")
-			f.Config.Exposures = []configs.Exposure{{Block: "exposure.public", Name: "public", VIP: "192.0.2.10"}}
+			f.Config.Exposures = []configs.Exposure{
+				{Block: "exposure.public", Name: "public", VIP: "192.0.2.10"},
+				{Block: "exposure.web", Name: "web", Mode: configs.ModeIngress, Domain: "example.org"},
+			}
+			f.Config.Services = []configs.Service{{Exposure: "web"}}
 			f.Unasked, f.Unrendered = denied, denied
 			f.Cluster.Version = ""
 			f.Unread = unread(denied)
@@ -167,6 +171,7 @@ func unread(err error) map[providers.Scope]error {
 		{Version: "v1", Kind: "Namespace"},
 		{Group: "storage.k8s.io", Version: "v1", Kind: "StorageClass"},
 		{Group: "batch", Version: "v1", Kind: "CronJob"},
+		{Group: "networking.k8s.io", Version: "v1", Kind: "IngressClass"},
 		{Group: "networking.k8s.io", Version: "v1", Kind: "ServiceCIDR"},
 		{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "ValidatingWebhookConfiguration"},
 		{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "MutatingWebhookConfiguration"},

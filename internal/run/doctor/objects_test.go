@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/hcl/v2"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/run/doctor"
@@ -214,7 +215,7 @@ func TestVIPOfLoadBalancer(t *testing.T) {
 		want         []string
 		next         string // a part of the next step
 	}{
-		"pending":  {configs.ModeLoadBalancer, "loadBalancer: {}", []string{"error manifest.m/Service/m: no load balancer gave the Service an address"}, "kubectl -n openstack describe service m"},
+		"pending":  {configs.ModeLoadBalancer, "loadBalancer: {}", []string{"error manifest.m/Service/m: no load balancer has given it an address yet"}, "kubectl -n openstack describe service m"},
 		"silent":   {configs.ModeLoadBalancer, "loadBalancer: {ingress: [{ip: 192.0.2.11}]}", []string{"warning exposure.public: 192.0.2.11:8080 of manifest.m: cannot connect: no answer in time"}, "EXTERNAL-IP"},
 		"nodeport": {configs.ModeNodePort, "loadBalancer: {ingress: [{ip: 192.0.2.11}]}", []string{"warning exposure.public: the VIP 192.0.2.11 is the address of node n1", "warning exposure.public: 192.0.2.11:8080 of manifest.m: cannot connect: no answer in time"}, "a load balancer holds"},
 	} {
@@ -227,6 +228,44 @@ func TestVIPOfLoadBalancer(t *testing.T) {
 			if next := result(t, "vip", f).Findings[0].Next; !strings.Contains(next, c.next) {
 				t.Errorf("the next step lacks %q: %s", c.next, next)
 			}
+		})
+	}
+}
+
+// TestServedExposures checks exposures that programs of the cluster serve.
+func TestServedExposures(t *testing.T) {
+	const ingress = `{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: m, namespace: openstack, annotations: {kolla.openstack.org/public: "http://m.example.org", kolla.openstack.org/awaits-address: "true"}}, status: {loadBalancer: {STATUS}}}`
+	const route = `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: m, namespace: openstack, annotations: {kolla.openstack.org/public: "http://m.example.org"}}, spec: {parentRefs: [{name: public}]}, status: {parents: [STATUS]}}`
+	class := `{apiVersion: networking.k8s.io/v1, kind: IngressClass, metadata: {name: traefik}}`
+	exposure := func(mode, vip, class string) configs.Exposure {
+		return configs.Exposure{Block: "exposure.public", Name: "public", Mode: mode, VIP: vip, Domain: "example.org", Class: class, AwaitsAddress: true, Gateway: configs.Gateway{Name: "public", Namespace: "openstack"}}
+	}
+	for name, c := range map[string]struct {
+		check, object, status, more string
+		exposure                    configs.Exposure
+		reached                     map[string]string
+		want                        []string
+	}{
+		"waits for an address": {"vip", ingress, "", "", exposure(configs.ModeIngress, "", "traefik"), nil, []string{"error manifest.m/Ingress/m: no Ingress controller has given it an address yet"}},
+		"silent":               {"vip", ingress, "ingress: [{ip: 192.0.2.1}]", "", exposure(configs.ModeIngress, "", "traefik"), map[string]string{"m.example.org:80": "cannot connect: no such host"}, []string{"warning exposure.public: m.example.org:80 of manifest.m: cannot connect: no such host"}},
+		"silent at its VIP":    {"vip", ingress, "ingress: [{ip: 192.0.2.1}]", "", exposure(configs.ModeIngress, "192.0.2.1", "traefik"), map[string]string{"192.0.2.1:80": "cannot connect: no answer in time"}, []string{"warning exposure.public: 192.0.2.1:80 of manifest.m: cannot connect: no answer in time"}},
+		"no answer":            {"vip", route, "", "", exposure(configs.ModeGateway, "", ""), nil, []string{"error manifest.m/HTTPRoute/m: no controller has answered for Gateway public yet"}},
+		"the class":            {"ways-in", ingress, "", class, exposure(configs.ModeIngress, "", "traefik"), nil, nil},
+		"another class":        {"ways-in", ingress, "", class, exposure(configs.ModeIngress, "", "nginx"), nil, []string{`warning cloud.hcl:3,1-1: The cluster has no Ingress class "nginx"`}},
+		"no Gateway":           {"ways-in", route, "", "", exposure(configs.ModeGateway, "", ""), nil, []string{`warning cloud.hcl:3,1-1: Namespace "openstack" has no Gateway "public"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			live := strings.Replace(c.object, "STATUS", c.status, 1)
+			if c.more != "" {
+				live = documents(live, c.more)
+			}
+			f := facts(t, strings.Replace(c.object, "STATUS", "", 1), live)
+			c.exposure.Range = hcl.Range{Filename: "cloud.hcl", Start: hcl.Pos{Line: 3, Column: 1}, End: hcl.Pos{Line: 3, Column: 1}}
+			c.exposure.Gateway.Range = c.exposure.Range
+			f.Config.Exposures = []configs.Exposure{c.exposure}
+			f.Config.Services = []configs.Service{{Block: "manifest.m", Name: "m", Exposure: "public", Ports: []configs.Port{{Name: "web", Number: 8080, Exposed: true}}}}
+			f.Reached = c.reached
+			expect(t, c.check, f, c.want...)
 		})
 	}
 }

@@ -1,12 +1,14 @@
 package doctor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
-	"strconv"
+	"slices"
+	"strings"
 
+	"github.com/hashicorp/hcl/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,6 +17,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
+	"kolla.openstack.org/kolla/providers/openstack"
 )
 
 // rangesKind is the kind of the ranges of Service addresses, from Kubernetes 1.33 on.
@@ -24,7 +27,20 @@ func readNetworks(f *Facts) []providers.Scope {
 	if len(f.Config.Exposures) == 0 {
 		return nil
 	}
-	return []providers.Scope{{GVK: nodeKind}, {GVK: serviceKind}, {GVK: rangesKind}}
+	return append([]providers.Scope{{GVK: nodeKind}, {GVK: serviceKind}, {GVK: rangesKind}}, routes(f)...)
+}
+
+// routes returns the lists of the Ingresses and routes of the configuration.
+func routes(f *Facts) []providers.Scope {
+	var out []providers.Scope
+	for i := range f.Objects {
+		ref := f.Objects[i].Ref()
+		scope := providers.Scope{GVK: ref.GVK, Namespace: ref.Namespace}
+		if kind := ref.GVK.GroupKind(); (kind == kinds.Ingress || kind == kinds.HTTPRoute) && !slices.Contains(out, scope) {
+			out = append(out, scope)
+		}
+	}
+	return out
 }
 
 // findVIPs checks the virtual IP addresses of the exposures.
@@ -49,11 +65,15 @@ func findVIPs(f *Facts) ([]Finding, error) {
 				})
 			}
 		}
-		if x.Mode != configs.ModeLoadBalancer { // a load balancer of the cluster may give out addresses of nodes, as that of k3s does
+		if x.Mode != configs.ModeLoadBalancer && x.Domain == "" { // programs of the cluster may use addresses of nodes, as the load balancer of k3s does
 			out = append(out, findOnNode(x, vip, nodes)...)
 		}
 	}
 	_, unserved := f.list(serviceKind, "")
+	for _, scope := range routes(f) {
+		_, err := f.list(scope.GVK, scope.Namespace)
+		unserved = errors.Join(unserved, err)
+	}
 	if unserved == nil {
 		out = append(out, f.findPending()...)
 		out = append(out, f.findUnreachable()...)
@@ -121,12 +141,14 @@ type publication struct {
 }
 
 // publications returns the published TCP ports of the services that are deployed: the cluster has
-// their Service of type NodePort or LoadBalancer. A Service of type LoadBalancer without an address is
-// a finding of its own, and its ports are left out.
+// the objects that bring in their clients. Ports of a service with an object that does not work yet are
+// left out, because the object is a finding of its own.
 func (f *Facts) publications() []publication {
 	deployed := map[string]bool{} // blocks
 	for _, o := range f.outside() {
-		deployed[o.Address.Block] = deployed[o.Address.Block] || !pending(f.Live.Get(o.Ref()))
+		block := o.Address.Block
+		before, seen := deployed[block]
+		deployed[block] = (before || !seen) && !pending(f.Live.Get(o.Ref()))
 	}
 	var out []publication
 	for i := range f.Config.Exposures {
@@ -137,9 +159,12 @@ func (f *Facts) publications() []publication {
 				continue
 			}
 			for _, p := range s.Ports {
-				if p.Exposed && !p.UDP {
-					out = append(out, publication{x, s.Block, net.JoinHostPort(x.VIP, strconv.Itoa(p.AtExposure()))})
+				if !p.Exposed || p.UDP {
+					continue
 				}
+				entry := x.Entry(s.Name, s.Ports, p)
+				entry.Host = cmp.Or(x.VIP, entry.Host)
+				out = append(out, publication{x, s.Block, entry.Address()})
 			}
 		}
 	}
@@ -152,18 +177,16 @@ func (f *Facts) published() []string {
 	for _, p := range f.publications() {
 		out = append(out, p.address)
 	}
-	return out
+	slices.Sort(out)
+	return slices.Compact(out) // an Ingress controller has one address for all services
 }
 
-// outside returns the Services of the configuration for clients outside of the cluster, as far as the
-// cluster has them.
+// outside returns the objects of the configuration that bring in clients from outside of the cluster, as
+// far as the cluster has them.
 func (f *Facts) outside() []*providers.Object {
 	var out []*providers.Object
 	for i := range f.Objects {
 		o := &f.Objects[i]
-		if o.Ref().GVK.GroupKind() != kinds.Service {
-			continue
-		}
 		if live := f.Live.Get(o.Ref()); live != nil && live.GetAnnotations()[providers.AnnotationPublic] != "" {
 			out = append(out, o)
 		}
@@ -171,28 +194,35 @@ func (f *Facts) outside() []*providers.Object {
 	return out
 }
 
-// pending reports whether a live Service waits for an address of a load balancer.
-func pending(service *unstructured.Unstructured) bool {
-	ingress, _, _ := unstructured.NestedSlice(service.Object, "status", "loadBalancer", "ingress")
-	return kinds.IsLoadBalancer(service) && len(ingress) == 0
+// pending reports whether a live object waits for a program of the cluster.
+func pending(live *unstructured.Unstructured) bool {
+	return providers.IsWayIn(live) && providers.WayInProblem(live) != ""
 }
 
-// findPending reports Services that have no address of a load balancer.
+// findPending reports objects that wait for a program of the cluster.
 func (f *Facts) findPending() []Finding {
 	var out []Finding
 	for _, o := range f.outside() {
-		if !pending(f.Live.Get(o.Ref())) {
+		live := f.Live.Get(o.Ref())
+		if !pending(live) {
 			continue
 		}
+		kind := strings.ToLower(o.Ref().GVK.Kind)
 		out = append(out, Finding{
-			Severity: Error, Subject: o.Address.String(),
-			Problem: "no load balancer gave the Service an address",
-			Reason:  "Clients outside of the cluster cannot use it, and an apply waits for the address.",
-			Next: fmt.Sprintf("The events of the Service may have the reason: kubectl -n %s describe service %s. Check that the load balancer of the cluster runs, that it serves the `class` of the exposure, and that the VIP is in its pool and free.",
-				o.Ref().Namespace, o.Ref().Name),
+			Severity: Error, Subject: o.Address.String(), Problem: providers.WayInProblem(live),
+			Reason: "Clients outside of the cluster cannot use it, and an apply waits for it.",
+			Next: fmt.Sprintf("The events of the object may have the reason: kubectl -n %s describe %s %s. Check that %s.",
+				o.Ref().Namespace, kind, o.Ref().Name, awaited[o.Ref().GVK.GroupKind()]),
 		})
 	}
 	return out
+}
+
+// awaited says which programs of the cluster the objects of a kind wait for.
+var awaited = map[schema.GroupKind]string{
+	kinds.Service:   "the load balancer of the cluster runs, that it serves the `class` of the exposure, and that the VIP is in its pool and free",
+	kinds.Ingress:   "the Ingress controller runs, that it serves the `class` of the exposure, and that it writes its address to Ingresses. If it never does, set wait_for_address = false",
+	kinds.HTTPRoute: "the controller of the Gateway runs, and that its listener admits the namespace and the host name of the route",
 }
 
 // findUnreachable reports published addresses that do not accept connections.
@@ -203,16 +233,41 @@ func (f *Facts) findUnreachable() []Finding {
 		if problem == "" {
 			continue
 		}
-		next := "Check with kolla status that the service is ready, and that the load balancer has the VIP and forwards to the node ports."
-		if p.exposure.Mode == configs.ModeLoadBalancer {
-			next = "Check with kolla status that the service is ready, and with kubectl get services that the load balancer of the cluster gave its Service the VIP as EXTERNAL-IP."
-		}
 		out = append(out, Finding{
 			Severity: Warning, Subject: p.exposure.Block,
 			Problem: fmt.Sprintf("%s of %s: %s", p.address, p.service, problem),
 			Reason:  "Clients that see the network as this machine does cannot use the service.",
-			Next:    next + " A firewall between this machine and the VIP has the same effect.",
+			Next:    "Check with kolla status that the service is ready, and " + whether[p.exposure.Mode] + ". A firewall between this machine and the VIP has the same effect.",
 		})
 	}
 	return out
+}
+
+// whether says for each mode how to check the program that has the address.
+var whether = map[string]string{
+	configs.ModeNodePort:     "that the load balancer has the VIP and forwards to the node ports",
+	configs.ModeLoadBalancer: "with kubectl get services that the load balancer of the cluster gave its Service the VIP as EXTERNAL-IP",
+	configs.ModeIngress:      "that the Ingress controller listens at the address and at the `port` of the exposure, and that the DNS name leads there",
+	configs.ModeGateway:      "that the listener of the Gateway has the address and the `port` of the exposure, and that the DNS name leads there",
+}
+
+func readServing(f *Facts) []providers.Scope { return openstack.ServedBy(f.Config) }
+
+// findUnserved reports exposures whose Ingress class or Gateway the cluster lacks. Errors are findings
+// of the check configuration.
+func findUnserved(f *Facts) ([]Finding, error) {
+	diags, err := openstack.CheckServed(f.Config, func(scope providers.Scope) ([]*unstructured.Unstructured, error) {
+		if err := f.Unread[scope]; err != nil {
+			return nil, err
+		}
+		return f.Live.Listed(scope)
+	})
+	var out []Finding
+	for _, d := range diags {
+		if d.Severity == hcl.DiagError {
+			continue
+		}
+		out = append(out, Finding{Severity: Warning, Subject: d.Subject.String(), Problem: d.Summary, Reason: "Clients outside of the cluster cannot use the services of the exposure.", Next: d.Detail})
+	}
+	return out, err
 }

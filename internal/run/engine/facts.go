@@ -46,7 +46,16 @@ func factsOf(ctx context.Context, cluster *Cluster, source *Source, config *conf
 			namespaced, err := cluster.client.Namespaced(ctx, kind)
 			return namespaced, err == nil
 		},
+		List: func(scope providers.Scope) ([]*unstructured.Unstructured, error) { return list(ctx, snapshot, scope) },
 	}
+}
+
+// list lists a scope. The error satisfies meta.IsNoMatchError if the cluster does not have the kind.
+func list(ctx context.Context, snapshot *providers.Snapshot, scope providers.Scope) ([]*unstructured.Unstructured, error) {
+	if err := snapshot.Try(ctx, scope); err != nil {
+		return nil, err
+	}
+	return snapshot.Listed(scope)
 }
 
 // ownSecrets returns a function that reports whether a Secret was made by kolla, or is

@@ -3,6 +3,7 @@
 package reach
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,6 +85,9 @@ func Ports(ctx context.Context, addresses []string, patience time.Duration) (map
 	return found, ctx.Err()
 }
 
+// defaultPorts are the ports of URLs without a port.
+var defaultPorts = map[string]string{"http": "80", "https": "443"}
+
 // connect opens a TCP connection. The problem is empty if the address accepts it.
 func connect(ctx context.Context, address string) (conn net.Conn, problem string) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
@@ -107,7 +111,7 @@ func open(ctx context.Context, check *discovery.Check) {
 			check.Skipped = true
 			return
 		}
-		address = target.Host
+		address = net.JoinHostPort(target.Hostname(), cmp.Or(target.Port(), defaultPorts[target.Scheme]))
 	}
 	began := time.Now()
 	conn, problem := connect(ctx, address)

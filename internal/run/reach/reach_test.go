@@ -112,6 +112,20 @@ func TestPublic(t *testing.T) {
 	}
 }
 
+// TestDefaultPort checks that a URL without a port leads to a port. Nobody needs to listen there.
+func TestDefaultPort(t *testing.T) {
+	blocks := []discovery.Block{{URLs: []discovery.URL{{Public: "http://127.0.0.1/v3"}, {Public: "http://[::1]"}}}}
+	checks, err := reach.Public(t.Context(), blocks, 2*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, check := range checks {
+		if strings.Contains(check.Problem, "missing port") {
+			t.Errorf("%s: %s", check.URL, check.Problem)
+		}
+	}
+}
+
 // TestPorts checks connections to addresses that accept them, that do not, and that do not exist.
 func TestPorts(t *testing.T) {
 	open := listen(t, func(c net.Conn) { _ = c.Close() })

@@ -176,7 +176,7 @@ func (b *builder) classes() []Rule {
 	}
 	if inbound {
 		rules = append(rules, Rule{
-			Why:    "Whether an Ingress that declares no class would get another one today.",
+			Why:    "Whether the cluster has the class of an Ingress, and whether an Ingress that declares none would get another one today.",
 			Groups: []string{"networking.k8s.io"}, Resources: []string{"ingressclasses"}, Verbs: []string{"list"},
 		})
 	}

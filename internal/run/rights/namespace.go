@@ -51,7 +51,7 @@ func (b *builder) namespaced(namespace string) []Rule {
 	case listed.has(workloads...):
 		rules = append(rules, b.workloads(namespace, listed)...)
 	case b.ReadOnly:
-	case listed[claims] != nil, b.hasLoadBalancer(namespace):
+	case listed[claims] != nil, b.hasWayIn(namespace):
 		rules = append(rules, Rule{Why: "An apply says why a claim gets no volume, or a Service no address.", Groups: []string{""}, Resources: []string{"events"}, Verbs: []string{"list", "watch"}})
 		if listed[claims] != nil {
 			rules = append(rules, Rule{Why: "A claim is replaced only if no pod uses it.", Groups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}})
@@ -102,10 +102,11 @@ func (b *builder) state() []Rule {
 	return []Rule{secrets, lease}
 }
 
-// hasLoadBalancer reports whether the configuration has a Service of type LoadBalancer in the namespace.
-func (b *builder) hasLoadBalancer(namespace string) bool {
+// hasWayIn reports whether an apply waits for a way in, such as a Service of type LoadBalancer, in the
+// namespace.
+func (b *builder) hasWayIn(namespace string) bool {
 	return slices.ContainsFunc(b.Objects, func(o providers.Object) bool {
-		return o.Manifest.GetNamespace() == namespace && kinds.IsLoadBalancer(o.Manifest)
+		return o.Manifest.GetNamespace() == namespace && providers.IsWayIn(o.Manifest)
 	})
 }
 

@@ -1,11 +1,15 @@
 package blocks
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/source"
@@ -14,43 +18,96 @@ import (
 // Exposure evaluates an instance of an exposure block, and what expressions read of it.
 func Exposure(e *eval.Env, b *source.Block, it eval.Instance) (configs.Exposure, cty.Value) {
 	x := configs.Exposure{
-		Name:  it.Name(e, b),
-		VIP:   eval.String(e, b, "vip"),
-		FQDN:  eval.String(e, b, "fqdn"),
-		Mode:  eval.String(e, b, "mode"),
-		Role:  eval.Role(e, b, "nodes"),
-		Range: b.Header,
+		Name:   it.Name(e, b),
+		VIP:    eval.String(e, b, "vip"),
+		FQDN:   eval.String(e, b, "fqdn"),
+		Domain: eval.String(e, b, "domain"),
+		Port:   eval.Number(e, b, "port"),
+		Mode:   eval.String(e, b, "mode"),
+		Role:   eval.Role(e, b, "nodes"),
+		Range:  b.Header,
 	}
 	x.NodePorts = portRange(e, b, "node_ports")
 	x.Class, x.Annotations = eval.String(e, b, "class"), eval.Strings(e, b, "annotations")
 	CheckMarks(e.Report, b, "annotations", x.Annotations)
+	x.AwaitsAddress = x.Mode == configs.ModeIngress && eval.Bool(e, b, "wait_for_address")
+	if g := b.One("gateway", ""); g != nil {
+		x.Gateway = configs.Gateway{Name: eval.String(e, g, "name"), Namespace: eval.String(e, g, "namespace"), Section: eval.String(e, g, "section"), Range: g.Header}
+	}
 	if eval.AllKnown(e, b, "mode") {
 		checkMode(e, b, x.Mode)
 	}
 	return x, cty.ObjectVal(map[string]cty.Value{
-		"name": cty.StringVal(x.Name),
-		"vip":  eval.Read(e, b, cty.StringVal(x.VIP), "vip"),
-		"fqdn": eval.Read(e, b, cty.StringVal(x.FQDN), "fqdn"),
-		"host": eval.Read(e, b, cty.StringVal(x.Host()), "vip", "fqdn"),
-		"mode": eval.Read(e, b, cty.StringVal(x.Mode), "mode"),
+		"name":   cty.StringVal(x.Name),
+		"vip":    eval.Read(e, b, cty.StringVal(x.VIP), "vip"),
+		"fqdn":   eval.Read(e, b, cty.StringVal(x.FQDN), "fqdn"),
+		"domain": eval.Read(e, b, cty.StringVal(x.Domain), "domain"),
+		"host":   eval.Read(e, b, cty.StringVal(x.Host()), "vip", "fqdn", "domain", "port"),
+		"mode":   eval.Read(e, b, cty.StringVal(x.Mode), "mode"),
 	})
 }
 
-// ofMode are the arguments that only one mode has.
-var ofMode = []struct{ argument, mode string }{
-	{"nodes", configs.ModeNodePort},
-	{"node_ports", configs.ModeNodePort},
-	{"class", configs.ModeLoadBalancer},
-	{"annotations", configs.ModeLoadBalancer},
+// arguments are the arguments, and blocks, of a mode besides those that all blocks have.
+type arguments struct{ required, optional []string }
+
+// modes are the modes with their arguments.
+var modes = map[string]arguments{
+	configs.ModeNodePort:     {[]string{"vip"}, []string{"fqdn", "nodes", "node_ports"}},
+	configs.ModeLoadBalancer: {[]string{"vip"}, []string{"fqdn", "class", "annotations"}},
+	configs.ModeIngress:      {[]string{"domain"}, []string{"vip", "port", "class", "annotations", "wait_for_address"}},
+	configs.ModeGateway:      {[]string{"domain", "gateway"}, []string{"vip", "port", "annotations"}},
 }
 
-// checkMode reports arguments of another mode.
+// checkMode reports arguments of another mode, and missing ones.
 func checkMode(e *eval.Env, b *source.Block, mode string) {
-	for _, one := range ofMode {
-		if mode != "" && mode != one.mode && eval.IsSet(e, b, one.argument) {
-			e.Report.Error(b.AttributeRange(one.argument), "Argument does not fit the mode", "%q is for the mode %q, and this exposure has the mode %q. Remove it.", one.argument, one.mode, mode)
+	own, ok := modes[mode]
+	if !ok {
+		return // reported
+	}
+	of := map[string][]string{} // modes of each argument
+	for name, its := range modes {
+		for _, argument := range slices.Concat(its.required, its.optional) {
+			of[argument] = append(of[argument], name)
 		}
 	}
+	for _, argument := range slices.Sorted(maps.Keys(of)) {
+		at, given := placeOf(e, b, argument)
+		switch {
+		case given && !slices.Contains(of[argument], mode):
+			e.Report.Error(at, "Argument does not fit the mode", "%q is for %s, and this exposure has the mode %q. Remove it.",
+				argument, ofModes(of[argument]), mode)
+		case given || !slices.Contains(own.required, argument) || b.Misspelt(argument):
+		case b.Attributes[argument] != nil:
+			e.Report.Error(at, "Missing value", "%s needs a value for %q; this one is null.", b.Described(), argument)
+		default:
+			e.Report.Error(b.Header, "Missing argument", "%s needs the %s %q for the mode %q.", b.Described(), nounOf(b, argument), argument, mode)
+		}
+	}
+}
+
+// placeOf returns the place of an argument or a block inside of b; given: it is there.
+func placeOf(e *eval.Env, b *source.Block, name string) (at hcl.Range, given bool) {
+	if inner := b.One(name, ""); inner != nil {
+		return inner.Header, true
+	}
+	return b.AttributeRange(name), eval.IsSet(e, b, name)
+}
+
+// ofModes names modes: "the mode "ingress"".
+func ofModes(names []string) string {
+	slices.Sort(names)
+	for i, name := range names {
+		names[i] = strconv.Quote(name)
+	}
+	return words.Plural(len(names), "the mode ", "the modes ") + words.All(names)
+}
+
+// nounOf says whether a name is that of an argument or of a block inside of b.
+func nounOf(b *source.Block, name string) string {
+	if b.Type.Attribute(name) == nil {
+		return "block"
+	}
+	return "argument"
 }
 
 func portRange(e *eval.Env, b *source.Block, name string) [2]int {

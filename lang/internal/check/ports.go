@@ -57,34 +57,87 @@ func warnWithoutNodePort(whole *Whole, service *Service, p configs.Port) {
 		"The cluster will choose one, which you can only read from the cluster. A load balancer in front of exposure %q has to know it. Choose one, in the service: port %q { node_port = ... }.", service.Config.Exposure, p.Name)
 }
 
+// place is a place at which clients outside connect.
+type place struct {
+	address  string // "192.0.2.10:5000", "keystone.cloud.example.org:80"
+	protocol string
+	front    string // see configs.Exposure.Front
+	advice   string // how to avoid a second service at the place
+}
+
+// placesOf returns the places at which clients find an exposed port.
+func placesOf(x *configs.Exposure, s *configs.Service, p configs.Port) []place {
+	entry := x.Entry(s.Name, s.Ports, p)
+	var out []place
+	if x.Domain != "" {
+		out = append(out, place{entry.Address(), p.Protocol(), "", "Take an exposure with another domain for one of them."})
+	}
+	if vip, err := netip.ParseAddr(x.VIP); err == nil { // a wrong one was reported
+		advice := fmt.Sprintf("Take an exposure with another vip for one of them, or another number: port %q { public = ... }.", p.Name)
+		if x.Domain != "" {
+			advice = "Two programs cannot listen there. Take an exposure with another vip or port for one of them."
+		}
+		out = append(out, place{netip.AddrPortFrom(vip, uint16(entry.Port)).String(), p.Protocol(), x.Front(), advice})
+	}
+	return out
+}
+
 // PublicPorts reports ports of two services with the same public address and number.
 func PublicPorts(whole *Whole) {
-	addresses := map[string]netip.Addr{}
-	for _, x := range whole.Config.Exposures {
-		addresses[x.Name], _ = netip.ParseAddr(x.VIP) // a wrong one was reported
+	type key struct{ address, protocol string }
+	type owner struct {
+		service *Service
+		front   string
 	}
-	type place struct {
-		netip.AddrPort
-		protocol string
-	}
-	taken := map[place]*Service{}
+	taken := map[key]owner{}
 	for i := range whole.Services {
 		service := &whole.Services[i]
-		s, vip := service.Config, addresses[service.Config.Exposure]
+		s := service.Config
+		x := whole.Config.Exposure(s.Exposure)
 		for _, p := range s.Ports {
-			if !p.Exposed || p.Number == 0 || !vip.IsValid() {
+			if x == nil || !p.Exposed || p.Number == 0 {
 				continue
 			}
-			public := place{netip.AddrPortFrom(vip, uint16(p.AtExposure())), p.Protocol()}
-			other := taken[public]
-			if other == nil {
-				taken[public] = service
+			for _, at := range placesOf(x, s, p) {
+				other, ok := taken[key{at.address, at.protocol}]
+				if !ok {
+					taken[key{at.address, at.protocol}] = owner{service, at.front}
+					continue
+				}
+				if at.front != "" && at.front == other.front {
+					continue
+				}
+				first := other.service.Block.AttributeRange("expose")
+				whole.Report.Error(service.Block.AttributeRange("expose"), "Public port taken twice", "Clients would reach both service %q (%s) and service %q at %s. %s",
+					other.service.Config.Name, diag.Position(first), s.Name, at.address, at.advice)
+			}
+		}
+	}
+}
+
+// HTTPPorts reports exposed ports that are not known to speak HTTP, at an exposure that carries
+// nothing else.
+func HTTPPorts(whole *Whole) {
+	for i := range whole.Services {
+		service := &whole.Services[i]
+		s := service.Config
+		x := whole.Config.Exposure(s.Exposure)
+		if x == nil || x.Domain == "" || s.Undecided || whole.Incomplete {
+			continue
+		}
+		for _, p := range s.Ports {
+			if !p.Exposed || s.SpeaksHTTP(p) {
 				continue
 			}
-			at := other.Block.AttributeRange("expose")
-			whole.Report.Error(service.Block.AttributeRange("expose"), "Public port taken twice",
-				"Clients would reach both service %q (%s) and service %q at %s. Take an exposure with another vip for one of them, or another number: port %q { public = ... }.",
-				other.Config.Name, diag.Position(at), s.Name, public.AddrPort, p.Name)
+			at := p.Range
+			if at.Filename == "" { // a port of the catalogue
+				at = service.Block.AttributeRange("expose")
+			}
+			why := fmt.Sprintf("kolla cannot tell that port %q of service %q speaks plain HTTP: no endpoint has it, and no readiness probe asks it in HTTP. If it does, give its workload a block `ready` with http = \"/\" and port = %q. Otherwise expose the service another way.", p.Name, s.Name, p.Name)
+			if p.UDP {
+				why = fmt.Sprintf("Port %q of service %q is a UDP port. Expose the service another way, or set expose = false in the port.", p.Name, s.Name)
+			}
+			whole.Report.Error(at, fmt.Sprintf("Exposure %q carries only HTTP", x.Name), "It has the mode %q. %s", x.Mode, why)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func foreignHost(cloud *configs.Config, hosts []nameInText, meant string) string
 		switch {
 		case meant == "" || h.Name == meant || strings.Contains("."+h.Name+".", "."+cloud.Cloud.Namespace+"."):
 			return ""
-		case slices.ContainsFunc(cloud.Exposures, func(x configs.Exposure) bool { return x.Host() == h.Name }):
+		case slices.ContainsFunc(cloud.Exposures, func(x configs.Exposure) bool { return x.Knows(h.Name) }):
 			return ""
 		case first == "" && strings.Contains(h.Name, "."):
 			first = h.Name

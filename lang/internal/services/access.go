@@ -126,9 +126,10 @@ func portObjects(u *use, e *eval.Env, definition *source.Block, a access) cty.Va
 		b := definition.All("port")[i]
 		host := hostOfPort(u, e, definition, a.ports, p.Name)
 		address := net.JoinHostPort(host, strconv.Itoa(p.Number))
-		public, reached := host, address
+		public, reached := host, p.Scheme()+address
 		if x != nil && p.Exposed {
-			public, reached = x.Host(), net.JoinHostPort(x.Host(), strconv.Itoa(p.AtExposure()))
+			entry := x.Entry(u.name, a.ports, p)
+			public, reached = entry.Host, entry.URL()
 		}
 		inside := func(text string) cty.Value { return eval.Read(e, b, inNamespace(u.set, e, text), "number") }
 		outside := func(text string) cty.Value {
@@ -140,7 +141,7 @@ func portObjects(u *use, e *eval.Env, definition *source.Block, a access) cty.Va
 			"address":     inside(address),
 			"url":         inside(p.Scheme() + address),
 			"public_host": outside(public),
-			"public_url":  outside(p.Scheme() + reached),
+			"public_url":  outside(reached),
 		})
 	}
 	return cty.ObjectVal(values)
@@ -315,19 +316,19 @@ func inNamespace(c *Set, e *eval.Env, text string) cty.Value {
 // publicURL returns the URL for clients outside. Without an exposed port it has the internal
 // address.
 func publicURL(u *use, e *eval.Env, definition *source.Block, a access, internal string) cty.Value {
-	v := readPlace(u, e, inNamespace(u.set, e, "http://"+publicAddress(u.set, a, internal)), "expose", a.ports)
+	v := readPlace(u, e, inNamespace(u.set, e, publicAddress(u, a, internal)), "expose", a.ports)
 	for _, b := range definition.All("port") {
 		v = eval.Read(e, b, v, "number", "expose", "public")
 	}
 	return v
 }
 
-// publicAddress returns the address of the first exposed port for clients outside, or else the
+// publicAddress returns the URL of the first exposed port for clients outside, or else that of the
 // internal address.
-func publicAddress(c *Set, a access, internal string) string {
+func publicAddress(u *use, a access, internal string) string {
 	i := slices.IndexFunc(a.ports, isExposed)
-	if x := c.Config.Exposure(a.exposure); x != nil && i >= 0 {
-		return net.JoinHostPort(x.Host(), strconv.Itoa(a.ports[i].AtExposure()))
+	if x := u.set.Config.Exposure(a.exposure); x != nil && i >= 0 {
+		return x.Entry(u.name, a.ports, a.ports[i]).URL()
 	}
-	return internal
+	return "http://" + internal
 }

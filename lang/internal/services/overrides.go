@@ -35,6 +35,9 @@ func checkAccess(u *use, e *eval.Env, definition *source.Block, a access) {
 	exposure := u.set.Config.Exposure(a.exposure)
 	for _, p := range a.ports {
 		override := u.block.One("port", p.Name)
+		if override != nil && override.Attributes["public"] != nil && exposure != nil && exposure.Domain != "" {
+			e.Report.Warn(override.Header, "Public port without effect", "Clients find port %q by a host name: exposure %q has the mode %q.", p.Name, exposure.Name, exposure.Mode)
+		}
 		if override == nil || override.Attributes["node_port"] == nil {
 			continue
 		}

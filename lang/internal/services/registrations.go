@@ -246,18 +246,17 @@ func evaluateEndpoints(u *use, e *eval.Env, definition *source.Block, a access) 
 
 // endpointURL returns the URL of an endpoint for clients in the cluster or outside.
 func endpointURL(u *use, e *eval.Env, definition *source.Block, a access, b *source.Block, x configs.Endpoint, public bool) cty.Value {
-	host := u.name + "." + u.set.Config.Cloud.Namespace
-	number := 0
+	url := ""
 	for _, p := range a.ports {
 		if p.Name != x.Port {
 			continue
 		}
-		number = p.Number
+		url = "http://" + net.JoinHostPort(u.name+"."+u.set.Config.Cloud.Namespace, strconv.Itoa(p.Number))
 		if outside := u.set.Config.Exposure(a.exposure); public && p.Exposed && outside != nil {
-			host, number = outside.Host(), p.AtExposure()
+			url = outside.Entry(u.name, a.ports, p).URL()
 		}
 	}
-	v := inNamespace(u.set, e, "http://"+net.JoinHostPort(host, strconv.Itoa(number))+x.Path)
+	v := inNamespace(u.set, e, url+x.Path)
 	if public {
 		v = readPlace(u, e, v, "expose", a.ports)
 	}

@@ -229,7 +229,7 @@ service "a" {
 		"a URL of a port":                    {read: "service.a.ports.http.url", inside: `"http://a.openstack:80"`},
 		"its public URL":                     {read: "service.a.ports.http.public_url", inside: `"http://a.openstack:80"`, outside: `"http://192.0.2.1:443"`},
 		"its number by the service":          {override: "port \"http\" { number = 8080 }", read: "[service.a.ports.http.url, service.a.ports.http.public_url]", inside: `["http://a.openstack:8080","http://a.openstack:8080"]`, outside: `["http://a.openstack:8080","http://192.0.2.1:443"]`},
-		"no public number":                   {override: "port \"http\" { public = null }", read: "service.a.public_url", inside: `"http://a.openstack:81"`, outside: `"http://192.0.2.1:80"`},
+		"no public number":                   {override: "port \"http\" { public = null }", read: "service.a.public_url", inside: `"http://a.openstack:81"`, outside: `"http://192.0.2.1"`},
 		"its public host":                    {read: "service.a.ports.http.public_host", inside: `"a.openstack"`, outside: `"192.0.2.1"`},
 		"a port that is inside":              {read: "service.a.ports.admin.public_url", inside: `"http://a.openstack:81"`},
 		"a port of a sidecar":                {read: "service.a.ports.metrics.address", inside: `"a-named.openstack:90"`},
@@ -250,6 +250,67 @@ service "a" {
 				if got != want {
 					t.Errorf("with expose = %s: %s, want %s", exposure, got, want)
 				}
+			}
+		})
+	}
+}
+
+// Exposures with a domain give each exposed port a host name. The first one has the name of the
+// service.
+func TestHostNames(t *testing.T) {
+	t.Parallel()
+	const web = cloud + `
+exposure "web" {
+  mode   = "ingress"
+  domain = "cloud.example.org"
+  vip    = "192.0.2.1"
+  MORE
+}
+definition "a" {
+  port "admin" { number = 81 }
+  port "http" {
+    number = 80
+    expose = true
+    public = 443
+  }
+  port "vnc" {
+    number = 6080
+    expose = true
+  }
+  workload "api" {
+    image = "a"
+    kind  = "Deployment"
+    ports = ["http", "admin"]
+    ready {
+      http = "/"
+      port = "http"
+    }
+    sidecar "s" {
+      image = "s"
+      ports = ["vnc"]
+      ready {
+        http = "/"
+        port = "vnc"
+      }
+    }
+  }
+}
+service "a" { expose = exposure.web }
+`
+	for name, test := range map[string]struct{ more, read, want string }{
+		"the URL":           {read: "service.a.public_url", want: `"http://a.cloud.example.org"`},
+		"its host":          {read: "service.a.ports.http.public_host", want: `"a.cloud.example.org"`},
+		"of a further port": {read: "service.a.ports.vnc.public_url", want: `"http://a-vnc.cloud.example.org"`},
+		"of another number": {more: "port = 8080", read: "[service.a.public_url, service.a.ports.vnc.public_url]", want: `["http://a.cloud.example.org:8080","http://a-vnc.cloud.example.org:8080"]`},
+		"of one inside":     {read: "service.a.ports.admin.public_url", want: `"http://a.openstack:81"`},
+		"from inside":       {read: "service.a.ports.http.url", want: `"http://a.openstack:80"`},
+		"the exposure":      {read: "[exposure.web.domain, exposure.web.host, exposure.web.vip]", want: `["cloud.example.org","cloud.example.org","192.0.2.1"]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, said := reads(t, strings.Replace(web, "MORE", test.more, 1), test.read)
+			checkSaid(t, nil, said)
+			if got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
 			}
 		})
 	}

@@ -69,7 +69,7 @@ var RoleType = cty.Object(map[string]cty.Type{
 
 // ExposureType is the type of exposure.NAME.
 var ExposureType = cty.Object(map[string]cty.Type{
-	"name": cty.String, "vip": cty.String, "fqdn": cty.String, "host": cty.String, "mode": cty.String,
+	"name": cty.String, "vip": cty.String, "fqdn": cty.String, "domain": cty.String, "host": cty.String, "mode": cty.String,
 })
 
 // Deferrals returns the marks for the data that a value or a part of it waits for.

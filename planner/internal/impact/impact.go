@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -102,9 +103,9 @@ func (d *disturbance) disturbs(copied map[providers.Ref]inventory.CopiedValues) 
 			return []plans.Effect{{Kind: plans.EffectDataDeleted, Data: holds}}
 		}
 	case kind == kinds.Service && live != nil:
-		return d.addresses()
+		return d.service()
 	}
-	return nil
+	return d.addresses()
 }
 
 // joins returns the effect of the labels that a node gets, or lacks because others removed them.
@@ -122,43 +123,63 @@ func (d *disturbance) joins() []plans.Effect {
 
 func isLabel(c plans.Change) bool { return fields.Within(c.Path, "metadata.labels") }
 
-// addresses returns the effects of another public address, and of other ports of a Service. A new or
-// deleted Service of the block may have the other address: another mode of the exposure has other
-// Services.
-func (d *disturbance) addresses() []plans.Effect {
-	var effects []plans.Effect
-	a := d.action
-	if i := slices.IndexFunc(a.Changes, isPublicAddress); i >= 0 {
-		before, _ := a.Changes[i].Before.(string)
-		after, _ := a.Changes[i].After.(string)
-		before, after = cmp.Or(before, d.publicAddress(plans.Delete)), cmp.Or(after, d.publicAddress(plans.Create))
-		if before != "" && after != "" && before != after {
-			effects = append(effects, plans.Effect{Kind: plans.EffectPublicAddress, Items: []string{before, after}, Grave: true})
-		}
-	}
-	if slices.ContainsFunc(a.Changes, isPort) {
+// service returns the effects of another public address, and of other ports of a Service.
+func (d *disturbance) service() []plans.Effect {
+	effects := d.addresses()
+	if slices.ContainsFunc(d.action.Changes, isPort) {
 		effects = append(effects, plans.Effect{Kind: plans.EffectPorts})
 	}
 	return effects
 }
 
-// publicAddress returns the public address of a Service of the block that the plan creates or deletes;
-// empty: there is none.
-func (d *disturbance) publicAddress(verb plans.Verb) string {
-	for i := range d.actions {
-		a := &d.actions[i]
-		if a.Verb != verb || a.Address.Block != d.action.Address.Block || a.Ref.GVK.GroupKind() != kinds.Service {
-			continue
-		}
-		service := d.inv.Input.Snapshot.Get(a.Ref)
-		if verb == plans.Create && a.Object != nil {
-			service = a.Object.Manifest
-		}
-		if service != nil && service.GetAnnotations()[providers.AnnotationPublic] != "" {
-			return service.GetAnnotations()[providers.AnnotationPublic]
+// addresses returns the effect of other public addresses that the object brings. Another mode of the
+// exposure has other objects, so that the old addresses may be those of objects of the block that the
+// plan deletes or closes.
+func (d *disturbance) addresses() []plans.Effect {
+	before, after := d.publicAddresses(d.action)
+	if len(after) == 0 {
+		return nil
+	}
+	if len(before) == 0 {
+		for i := range d.actions {
+			if a := &d.actions[i]; a.Address.Block == d.action.Address.Block {
+				if gone, kept := d.publicAddresses(a); len(kept) == 0 {
+					before = append(before, gone...)
+				}
+			}
 		}
 	}
-	return ""
+	slices.Sort(before)
+	before = slices.Compact(before)
+	if len(before) == 0 || !slices.ContainsFunc(after, func(address string) bool { return !slices.Contains(before, address) }) {
+		return nil
+	}
+	return []plans.Effect{{Kind: plans.EffectPublicAddress, Items: []string{strings.Join(before, ", "), strings.Join(after, ", ")}, Grave: true}}
+}
+
+// publicAddresses returns the public addresses that an action takes away and brings. It returns none
+// that stay.
+func (d *disturbance) publicAddresses(a *plans.Action) (before, after []string) {
+	split := func(text string) []string {
+		if text == "" {
+			return nil
+		}
+		return strings.Split(text, ", ")
+	}
+	switch {
+	case a.Verb == plans.Create && a.Object != nil:
+		return nil, split(a.Object.Manifest.GetAnnotations()[providers.AnnotationPublic])
+	case a.Verb == plans.Delete:
+		if live := d.inv.Input.Snapshot.Get(a.Ref); live != nil {
+			return split(live.GetAnnotations()[providers.AnnotationPublic]), nil
+		}
+	}
+	if i := slices.IndexFunc(a.Changes, isPublicAddress); i >= 0 && a.Verb != plans.Create {
+		old, _ := a.Changes[i].Before.(string)
+		fresh, _ := a.Changes[i].After.(string)
+		return split(old), split(fresh)
+	}
+	return nil, nil
 }
 
 // isPublicAddress reports whether a change is of the configuration, and of a public address.
@@ -172,7 +193,7 @@ func (d *disturbance) replacement() []plans.Effect {
 	a := d.action
 	if a.Ref.GVK.GroupKind() == kinds.Service {
 		effects = append(effects, plans.Effect{Kind: plans.EffectUnreachable, Downtime: true})
-		effects = append(effects, d.addresses()...)
+		effects = append(effects, d.service()...)
 	}
 	if a.Holds != "" {
 		effects = append(effects, plans.Effect{Kind: plans.EffectDataReplaced, Data: a.Holds})

@@ -1,6 +1,7 @@
 package impact_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,6 +80,66 @@ func TestOf(t *testing.T) {
 			for _, i := range impact.Of(inv, nil, []*outcome.Outcome{test.outcome}, []plans.Action{test.outcome.Action}, nil) {
 				for _, e := range i.Effects {
 					got = append(got, e.Kind)
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("effects (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestMovedAddresses checks that a plan says which public addresses change if other objects bring in the
+// clients from now on.
+func TestMovedAddresses(t *testing.T) {
+	with := func(kind, name, public string) *unstructured.Unstructured {
+		u := object(t, `{"apiVersion": "v1", "kind": "`+kind+`", "metadata": {"name": "`+name+`"}}`)
+		if public != "" {
+			u.SetAnnotations(map[string]string{"kolla.openstack.org/public": public})
+		}
+		return u
+	}
+	made := func(u *unstructured.Unstructured) *outcome.Outcome {
+		o := decidedTo(t, plans.Create, nil, u)
+		o.Action.Object = o.Object
+		return o
+	}
+	gone := func(u *unstructured.Unstructured) *outcome.Outcome { return decidedTo(t, plans.Delete, u, nil) }
+	closed := func(u *unstructured.Unstructured) *outcome.Outcome {
+		return decidedTo(t, plans.Update, u, u, plans.Change{Path: `metadata.annotations["kolla.openstack.org/public"]`, Before: u.GetAnnotations()["kolla.openstack.org/public"]})
+	}
+	vip := "cloud.example.org (192.0.2.1)"
+	ingress := with("Ingress", "api", "http://api.example.org, http://api-vnc.example.org")
+	routes := []*unstructured.Unstructured{with("HTTPRoute", "api", "http://api.example.org"), with("HTTPRoute", "api-vnc", "http://api-vnc.example.org")}
+	for name, test := range map[string]struct {
+		outcomes []*outcome.Outcome
+		want     []string
+	}{
+		"from nodes to an Ingress":     {[]*outcome.Outcome{closed(with("Service", "api", vip)), closed(with("Service", "api-vnc", vip)), made(ingress)}, []string{vip + " → http://api.example.org, http://api-vnc.example.org"}},
+		"from a balancer to routes":    {[]*outcome.Outcome{gone(with("Service", "api-public", vip)), made(routes[0]), made(routes[1])}, []string{vip + " → http://api.example.org", vip + " → http://api-vnc.example.org"}},
+		"from an Ingress to routes":    {[]*outcome.Outcome{gone(ingress), made(routes[0]), made(routes[1])}, nil},
+		"from routes to an Ingress":    {[]*outcome.Outcome{gone(routes[0]), gone(routes[1]), made(ingress)}, nil},
+		"to a balancer at the address": {[]*outcome.Outcome{closed(with("Service", "api", vip)), made(with("Service", "api-public", vip))}, nil},
+		"a new service":                {[]*outcome.Outcome{made(ingress)}, nil},
+		"a deleted one":                {[]*outcome.Outcome{gone(ingress)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var live []*unstructured.Unstructured
+			var actions []plans.Action
+			for _, o := range test.outcomes {
+				actions = append(actions, o.Action)
+				if o.Live != nil {
+					live = append(live, o.Live)
+				}
+			}
+			inv, problems := inventory.Index(inventory.Input{Snapshot: providers.SnapshotOf(live...)})
+			if inv == nil {
+				t.Fatal(problems)
+			}
+			var got []string
+			for _, i := range impact.Of(inv, nil, test.outcomes, actions, nil) {
+				for _, e := range i.Effects {
+					got = append(got, strings.Join(e.Items, " → "))
 				}
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {

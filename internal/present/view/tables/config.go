@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -19,10 +20,7 @@ func Exposures(out io.Writer, config *configs.Config) error {
 	table := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(table, "EXPOSURE\tMODE\tVIP\tFQDN\tSERVICE\tPORT\tNODE PORT")
 	for _, x := range config.Exposures {
-		fqdn := x.FQDN
-		if fqdn == "" {
-			fqdn = "-"
-		}
+		vip, fqdn := cmp.Or(x.VIP, "-"), cmp.Or(x.FQDN, "-")
 		empty := true
 		for _, service := range config.Services {
 			for _, p := range service.Ports {
@@ -37,15 +35,19 @@ func Exposures(out io.Writer, config *configs.Config) error {
 				case p.NodePort != 0:
 					nodePort = fmt.Sprint(p.NodePort)
 				}
-				number := fmt.Sprint(p.AtExposure())
+				entry := x.Entry(service.Name, service.Ports, p)
+				number := fmt.Sprint(entry.Port)
 				if p.UDP {
 					number += "/udp"
 				}
-				foreign.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", x.Name, x.Mode, x.VIP, fqdn, service.Name, number, nodePort)
+				if x.Domain != "" {
+					fqdn = entry.Host
+				}
+				foreign.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", x.Name, x.Mode, vip, fqdn, service.Name, number, nodePort)
 			}
 		}
 		if empty {
-			foreign.Fprintf(table, "%s\t%s\t%s\t%s\t-\t-\t-\n", x.Name, x.Mode, x.VIP, fqdn)
+			foreign.Fprintf(table, "%s\t%s\t%s\t%s\t-\t-\t-\n", x.Name, x.Mode, vip, fqdn)
 		}
 	}
 	return table.Flush()

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
 )
@@ -112,21 +113,21 @@ func (q Inquiry) Diagnose(ctx context.Context, object *unstructured.Unstructured
 		}
 		return q.diagnoseClaim(ctx, object.GetNamespace(), object.GetName())
 	}
-	if kinds.IsLoadBalancer(object) {
-		return q.diagnoseLoadBalancer(ctx, object)
+	if providers.IsWayIn(object) {
+		return q.diagnoseWayIn(ctx, object)
 	}
 	return nil, nil
 }
 
-// diagnoseLoadBalancer says why a Service has no address from a load balancer.
-func (q Inquiry) diagnoseLoadBalancer(ctx context.Context, service *unstructured.Unstructured) (*Finding, error) {
-	event, err := q.lastEvent(ctx, service.GetNamespace(), service.GetUID(), func(event *corev1.Event) bool {
+// diagnoseWayIn says why a program of the cluster does not bring clients to an object.
+func (q Inquiry) diagnoseWayIn(ctx context.Context, object *unstructured.Unstructured) (*Finding, error) {
+	event, err := q.lastEvent(ctx, object.GetNamespace(), object.GetUID(), func(event *corev1.Event) bool {
 		return event.Type == corev1.EventTypeWarning
 	})
 	if event == nil {
 		return nil, err
 	}
-	return &Finding{Cause: causeEvent, Reason: assessLoadBalancer(service).Status + ": " + oneLine(event.Message)}, nil
+	return &Finding{Cause: causeEvent, Reason: providers.WayInProblem(object) + ": " + oneLine(event.Message)}, nil
 }
 
 func (q Inquiry) diagnoseWorkload(ctx context.Context, workload *unstructured.Unstructured) (*Finding, error) {

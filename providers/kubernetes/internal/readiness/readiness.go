@@ -5,7 +5,6 @@ package readiness
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 
@@ -45,8 +44,9 @@ func Assess(object *unstructured.Unstructured) (Assessment, error) {
 		return Assessment{Ready: active, Status: "the namespace is not active yet"}, nil
 	case kind == kinds.PersistentVolumeClaim:
 		return assessClaim(object), nil
-	case kinds.IsLoadBalancer(object):
-		return assessLoadBalancer(object), nil
+	case providers.IsWayIn(object):
+		problem := providers.WayInProblem(object)
+		return Assessment{Ready: problem == "", Status: problem}, nil
 	case kind == kinds.StatefulSet && onDelete:
 		return assessOnDelete(object, number(object, 1, "spec", "replicas"), number(object, 0, "status", "readyReplicas")), nil
 	case kind == kinds.DaemonSet && onDelete:
@@ -98,36 +98,6 @@ func assessClaim(claim *unstructured.Unstructured) Assessment {
 		return Assessment{Failed: true, Status: "the volume it was bound to does not exist any more"}
 	}
 	return Assessment{Status: "it has no volume yet"}
-}
-
-// assessLoadBalancer is for Services of type LoadBalancer. It is ready when its load balancer has given
-// it the address that it asks for, or else any address.
-func assessLoadBalancer(service *unstructured.Unstructured) Assessment {
-	wanted := Field(service, "spec", "loadBalancerIP")
-	ingress, _, _ := unstructured.NestedSlice(service.Object, "status", "loadBalancer", "ingress")
-	var given []string
-	for _, at := range ingress {
-		fields, _ := at.(map[string]any)
-		for _, name := range []string{"ip", "hostname"} {
-			if address, _ := fields[name].(string); address != "" {
-				given = append(given, address)
-			}
-		}
-	}
-	switch {
-	case len(given) == 0:
-		return Assessment{Status: "no load balancer has given it an address yet"}
-	case wanted != "" && !slices.ContainsFunc(given, func(address string) bool { return sameAddress(address, wanted) }):
-		return Assessment{Status: fmt.Sprintf("the load balancer gave it the address %s, and it asks for %s: configure the load balancer, or set vip of the exposure", strings.Join(given, ", "), wanted)}
-	}
-	return Assessment{Ready: true}
-}
-
-// sameAddress compares two addresses. An IPv6 address has several spellings.
-func sameAddress(a, b string) bool {
-	first, err1 := netip.ParseAddr(a)
-	second, err2 := netip.ParseAddr(b)
-	return a == b || err1 == nil && err2 == nil && first == second
 }
 
 // assessOnDelete is for workloads whose pods are replaced only after somebody deletes them.

@@ -1,6 +1,8 @@
 package readiness_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -79,6 +81,49 @@ func TestLoadBalancers(t *testing.T) {
 			}
 			if got, err := readiness.Assess(u); err != nil || got.Ready != test.want.Ready || !got.Ready && got != test.want {
 				t.Errorf("got %+v, %v; want %+v", got, err, test.want)
+			}
+		})
+	}
+}
+
+// TestWaysIn checks that an Ingress waits for an address only if its exposure does, and a route for its
+// Gateway.
+func TestWaysIn(t *testing.T) {
+	const (
+		ingress   = `{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a, annotations: {MARKS}}, status: {loadBalancer: {ingress: STATUS}}}`
+		route     = `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: a, namespace: openstack, generation: 2, annotations: {MARKS}}, spec: {parentRefs: [{name: public, namespace: gateways, sectionName: web}]}, status: {parents: STATUS}}`
+		awaited   = "kolla.openstack.org/awaits-address: 'true', kolla.openstack.org/public: 'http://a'"
+		published = "kolla.openstack.org/public: 'http://a'"
+		parent    = "{parentRef: {name: public, namespace: gateways, sectionName: web}, conditions: "
+	)
+	condition := func(kind, status string, seen int) string {
+		return fmt.Sprintf("{type: %s, status: '%s', observedGeneration: %d, reason: NoMatchingListenerHostname, message: there is none}", kind, status, seen)
+	}
+	for name, test := range map[string]struct{ object, marks, status, want string }{
+		"an Ingress without an address":       {ingress, awaited, "[]", "no Ingress controller has given it an address yet"},
+		"one with an address":                 {ingress, awaited, "[{ip: 192.0.2.10}]", ""},
+		"one with a name":                     {ingress, awaited, "[{hostname: a.example.org}]", ""},
+		"one that waits for none":             {ingress, published, "[]", ""},
+		"one of others":                       {ingress, "", "[]", ""},
+		"a route without an answer":           {route, published, "[]", "no controller has answered for Gateway public yet"},
+		"one with the answer for another":     {route, published, "[{parentRef: {name: public, namespace: gateways, sectionName: other}, conditions: [" + condition("Accepted", "True", 2) + "]}]", "no controller has answered for Gateway public yet"},
+		"one with an old answer":              {route, published, "[" + parent + "[" + condition("Accepted", "True", 1) + "]}]", "Gateway public: its controller has not seen the change yet"},
+		"one that is refused":                 {route, published, "[" + parent + "[" + condition("Accepted", "False", 2) + "]}]", "Gateway public: the route is not Accepted (NoMatchingListenerHostname): there is none"},
+		"one that is accepted and no more":    {route, published, "[" + parent + "[" + condition("Accepted", "True", 2) + "]}]", "Gateway public: its controller has not said yet whether the route is ResolvedRefs"},
+		"one that works":                      {route, published, "[" + parent + "[" + condition("ResolvedRefs", "True", 2) + ", " + condition("Accepted", "True", 2) + "]}]", ""},
+		"a route of others without an answer": {route, "", "[]", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := &unstructured.Unstructured{}
+			text, err := yaml.YAMLToJSON([]byte(strings.NewReplacer("MARKS", test.marks, "STATUS", test.status).Replace(test.object)))
+			if err == nil {
+				err = u.UnmarshalJSON(text) // with whole numbers
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := readiness.Assess(u); err != nil || got.Ready != (test.want == "") || !got.Ready && got.Status != test.want {
+				t.Errorf("got %+v, %v; want %q", got, err, test.want)
 			}
 		})
 	}

@@ -1,0 +1,172 @@
+package network
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	networking "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
+	"kolla.openstack.org/kolla/providers/openstack/internal/object"
+)
+
+// The kinds by which programs of the cluster offer to serve exposures.
+var (
+	ingressClasses = kinds.IngressClass.WithVersion("v1")
+	gateways       = kinds.Gateway.WithVersion("v1")
+	httpRoutes     = kinds.HTTPRoute.WithVersion("v1")
+)
+
+// ServedBy returns the lists that CheckServed needs.
+func ServedBy(config *configs.Config) []providers.Scope {
+	var out []providers.Scope
+	for _, x := range inUse(config) {
+		switch x.Mode {
+		case configs.ModeIngress:
+			out = append(out, providers.Scope{GVK: ingressClasses})
+		case configs.ModeGateway:
+			out = append(out, providers.Scope{GVK: gateways, Namespace: cmp.Or(x.Gateway.Namespace, config.Cloud.Namespace)})
+		}
+	}
+	return object.Unique(out)
+}
+
+// CheckServed reports exposures that no program of the cluster will serve: the class of the Ingresses
+// or the Gateway is missing. Only missing kinds are errors, because somebody may make the rest later.
+// list returns the live objects of a scope. Its error satisfies meta.IsNoMatchError if the cluster
+// does not have the kind. Other errors of it are returned.
+func CheckServed(config *configs.Config, list func(providers.Scope) ([]*unstructured.Unstructured, error)) (diags hcl.Diagnostics, unread error) {
+	for _, x := range inUse(config) {
+		var found hcl.Diagnostics
+		var err error
+		switch x.Mode {
+		case configs.ModeIngress:
+			found, err = checkClass(config, x, list)
+		case configs.ModeGateway:
+			found, err = checkGateway(config, x, list)
+		}
+		diags, unread = append(diags, found...), errors.Join(unread, err)
+	}
+	return diags, unread
+}
+
+// inUse returns the exposures that services use.
+func inUse(config *configs.Config) []*configs.Exposure {
+	var out []*configs.Exposure
+	for i := range config.Exposures {
+		x := &config.Exposures[i]
+		if slices.ContainsFunc(config.Services, func(s configs.Service) bool { return s.Exposure == x.Name }) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// checkClass looks for the class of an exposure of the mode ingress.
+func checkClass(config *configs.Config, x *configs.Exposure, list func(providers.Scope) ([]*unstructured.Unstructured, error)) (hcl.Diagnostics, error) {
+	live, err := list(providers.Scope{GVK: ingressClasses})
+	if err != nil {
+		return nil, err
+	}
+	live = append(live, inManifests(config, ingressClasses.Kind, "")...)
+	var names []string
+	byDefault := false
+	for _, class := range live {
+		names = append(names, class.GetName())
+		byDefault = byDefault || class.GetAnnotations()[networking.AnnotationIsDefaultIngressClass] == "true"
+	}
+	slices.Sort(names)
+	effect := "No controller will serve the Ingresses of this exposure. "
+	if x.AwaitsAddress {
+		effect += "An apply waits for their addresses until its time is over. "
+	}
+	effect += known("classes", names)
+	switch {
+	case x.Class == "" && !byDefault:
+		return hcl.Diagnostics{object.Warning(x.Range, "The cluster has no default Ingress class", effect+" Set `class` of the exposure, or install an Ingress controller.")}, nil
+	case x.Class != "" && !slices.Contains(names, x.Class):
+		return hcl.Diagnostics{object.Warning(x.Range, fmt.Sprintf("The cluster has no Ingress class %q", x.Class),
+			words.WithHint(words.DidYouMean(x.Class, names), effect+" Correct `class`, or install the Ingress controller."))}, nil
+	}
+	return nil, nil
+}
+
+// checkGateway looks for the Gateway of an exposure of the mode gateway.
+func checkGateway(config *configs.Config, x *configs.Exposure, list func(providers.Scope) ([]*unstructured.Unstructured, error)) (hcl.Diagnostics, error) {
+	namespace := cmp.Or(x.Gateway.Namespace, config.Cloud.Namespace)
+	live, err := list(providers.Scope{GVK: gateways, Namespace: namespace})
+	if meta.IsNoMatchError(err) {
+		definition := strings.ToLower(httpRoutes.Kind) + "s." + httpRoutes.Group
+		if slices.ContainsFunc(inManifests(config, kinds.CustomResourceDefinition.Kind, ""), func(u *unstructured.Unstructured) bool { return u.GetName() == definition }) {
+			return nil, nil
+		}
+		return hcl.Diagnostics{object.Error(x.Range, "The cluster does not have the Gateway API",
+			fmt.Sprintf("Exposure %q has the mode %q, which needs the kinds %s and %s of %s. Install an implementation of the Gateway API and its CustomResourceDefinitions first.",
+				x.Name, x.Mode, gateways.Kind, httpRoutes.Kind, httpRoutes.GroupVersion()))}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	live = append(live, inManifests(config, gateways.Kind, namespace)...)
+	const effect = "Its routes lead nowhere, and an apply waits for them until its time is over. "
+	var names []string
+	for _, gateway := range live {
+		if gateway.GetNamespace() != namespace {
+			continue
+		}
+		names = append(names, gateway.GetName())
+		if gateway.GetName() != x.Gateway.Name {
+			continue
+		}
+		var listeners []string
+		all, _, _ := unstructured.NestedSlice(gateway.Object, "spec", "listeners")
+		for _, each := range all {
+			listener, _ := each.(map[string]any)
+			name, _ := listener["name"].(string)
+			listeners = append(listeners, name)
+		}
+		if x.Gateway.Section == "" || slices.Contains(listeners, x.Gateway.Section) {
+			return nil, nil
+		}
+		return hcl.Diagnostics{object.Warning(x.Gateway.Range, fmt.Sprintf("Gateway %q has no listener %q", x.Gateway.Name, x.Gateway.Section),
+			words.WithHint(words.DidYouMean(x.Gateway.Section, listeners), effect+known("listeners", listeners)))}, nil
+	}
+	slices.Sort(names)
+	return hcl.Diagnostics{object.Warning(x.Gateway.Range, fmt.Sprintf("Namespace %q has no Gateway %q", namespace, x.Gateway.Name),
+		words.WithHint(words.DidYouMean(x.Gateway.Name, names), effect+known("Gateways", names)))}, nil
+}
+
+// known lists the names that exist.
+func known(noun string, names []string) string {
+	if len(names) == 0 {
+		return "There are no " + noun + "."
+	}
+	return words.Has("There are the "+noun, names)
+}
+
+// inManifests returns the objects of a kind in the manifests of the configuration, in a namespace or
+// (empty) in all. Objects without a namespace are in that of the cloud.
+func inManifests(config *configs.Config, kind, namespace string) []*unstructured.Unstructured {
+	var out []*unstructured.Unstructured
+	for _, m := range config.Manifests {
+		for _, o := range m.Objects {
+			u := (&unstructured.Unstructured{Object: o.Content}).DeepCopy()
+			if u.GetNamespace() == "" && namespace != "" {
+				u.SetNamespace(config.Cloud.Namespace)
+			}
+			if u.GetKind() == kind && (namespace == "" || u.GetNamespace() == namespace) {
+				out = append(out, u)
+			}
+		}
+	}
+	return out
+}
