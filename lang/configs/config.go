@@ -145,6 +145,7 @@ type Exposure struct {
 	Class string
 	// Annotations are annotations of the Services of type LoadBalancer.
 	Annotations map[string]string
+	TLS         *TLS // nil: clients connect without encryption
 	Range       hcl.Range
 }
 

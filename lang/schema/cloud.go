@@ -138,6 +138,7 @@ exposure "public" {
 		{Name: "annotations", Type: TypeMap, Doc: "Annotations of the Services, which tell the load balancer more: most need one that lets several Services share an address. For the mode loadbalancer."},
 		NameAttribute,
 	}),
+	Blocks: []*BlockType{TLSType},
 }
 
 // PlaceAttributes are the default role and the default exposure of services.

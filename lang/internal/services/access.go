@@ -132,7 +132,7 @@ func portObjects(u *use, e *eval.Env, definition *source.Block, a access) cty.Va
 		}
 		inside := func(text string) cty.Value { return eval.Read(e, b, inNamespace(u.set, e, text), "number") }
 		outside := func(text string) cty.Value {
-			return eval.Read(e, b, readPlace(u, e, inNamespace(u.set, e, text), "expose", a.ports), "number", "expose", "public")
+			return eval.Read(e, b, readPlace(u, e, inNamespace(u.set, e, text), "expose", a.ports), "number", "expose", "public", "tls")
 		}
 		values[p.Name] = cty.ObjectVal(map[string]cty.Value{
 			"number":      e.Scope.Groups["port"][p.Name],
@@ -140,7 +140,7 @@ func portObjects(u *use, e *eval.Env, definition *source.Block, a access) cty.Va
 			"address":     inside(address),
 			"url":         inside(p.Scheme() + address),
 			"public_host": outside(public),
-			"public_url":  outside(p.Scheme() + reached),
+			"public_url":  outside(publicScheme(x, p) + reached),
 		})
 	}
 	return cty.ObjectVal(values)
@@ -235,6 +235,7 @@ func evaluatePorts(u *use, e *eval.Env, definition *source.Block) ([]configs.Por
 			NodePort: eval.Number(e, b, "node_port"),
 			UDP:      eval.String(e, b, "protocol") == "udp",
 			Public:   eval.Number(e, b, "public"),
+			TLS:      eval.Bool(e, b, "tls"),
 			Range:    blocks.RangeOf(b),
 		}
 		at := taken{p.Number, p.UDP}
@@ -315,19 +316,28 @@ func inNamespace(c *Set, e *eval.Env, text string) cty.Value {
 // publicURL returns the URL for clients outside. Without an exposed port it has the internal
 // address.
 func publicURL(u *use, e *eval.Env, definition *source.Block, a access, internal string) cty.Value {
-	v := readPlace(u, e, inNamespace(u.set, e, "http://"+publicAddress(u.set, a, internal)), "expose", a.ports)
+	v := readPlace(u, e, inNamespace(u.set, e, publicAddress(u.set, a, internal)), "expose", a.ports)
 	for _, b := range definition.All("port") {
-		v = eval.Read(e, b, v, "number", "expose", "public")
+		v = eval.Read(e, b, v, "number", "expose", "public", "tls")
 	}
 	return v
 }
 
-// publicAddress returns the address of the first exposed port for clients outside, or else the
+// publicAddress returns the URL of the first exposed port for clients outside, or else that of the
 // internal address.
 func publicAddress(c *Set, a access, internal string) string {
 	i := slices.IndexFunc(a.ports, isExposed)
 	if x := c.Config.Exposure(a.exposure); x != nil && i >= 0 {
-		return net.JoinHostPort(x.Host(), strconv.Itoa(a.ports[i].AtExposure()))
+		return publicScheme(x, a.ports[i]) + net.JoinHostPort(x.Host(), strconv.Itoa(a.ports[i].AtExposure()))
 	}
-	return internal
+	return "http://" + internal
+}
+
+// publicScheme returns the beginning of a URL for clients outside. A port that is not exposed has
+// none, and its public URL is that inside.
+func publicScheme(x *configs.Exposure, p configs.Port) string {
+	if !p.Exposed {
+		return p.Scheme()
+	}
+	return x.Scheme(p)
 }

@@ -246,7 +246,7 @@ func evaluateEndpoints(u *use, e *eval.Env, definition *source.Block, a access) 
 
 // endpointURL returns the URL of an endpoint for clients in the cluster or outside.
 func endpointURL(u *use, e *eval.Env, definition *source.Block, a access, b *source.Block, x configs.Endpoint, public bool) cty.Value {
-	host := u.name + "." + u.set.Config.Cloud.Namespace
+	host, scheme := u.name+"."+u.set.Config.Cloud.Namespace, "http://"
 	number := 0
 	for _, p := range a.ports {
 		if p.Name != x.Port {
@@ -254,15 +254,15 @@ func endpointURL(u *use, e *eval.Env, definition *source.Block, a access, b *sou
 		}
 		number = p.Number
 		if outside := u.set.Config.Exposure(a.exposure); public && p.Exposed && outside != nil {
-			host, number = outside.Host(), p.AtExposure()
+			host, number, scheme = outside.Host(), p.AtExposure(), outside.Scheme(p)
 		}
 	}
-	v := inNamespace(u.set, e, "http://"+net.JoinHostPort(host, strconv.Itoa(number))+x.Path)
+	v := inNamespace(u.set, e, scheme+net.JoinHostPort(host, strconv.Itoa(number))+x.Path)
 	if public {
 		v = readPlace(u, e, v, "expose", a.ports)
 	}
 	if p := definition.One("port", x.Port); p != nil {
-		v = eval.Read(e, p, v, "number", "expose", "public")
+		v = eval.Read(e, p, v, "number", "expose", "public", "tls")
 	}
 	return eval.Read(e, b, v, "port", "path")
 }
