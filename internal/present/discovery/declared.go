@@ -203,14 +203,15 @@ func urls(config *configs.Config, s *configs.Service, services []Service) []URL 
 			continue
 		}
 		public := ""
-		if x := config.Exposure(s.Exposure); p.Exposed && x != nil {
+		x := config.Exposure(s.Exposure)
+		if p.Exposed && x != nil {
 			public = net.JoinHostPort(x.Host(), strconv.Itoa(p.AtExposure()))
 		}
 		internal := net.JoinHostPort(host, strconv.Itoa(p.Number))
 		endpoints := slices.DeleteFunc(slices.Clone(s.Endpoints), func(e configs.Endpoint) bool { return e.Port != p.Name })
-		scheme := ""
+		scheme, outside := "", ""
 		if len(endpoints) > 0 || p.UDP || s.HTTPReadiness(p.Name) != nil {
-			scheme = p.Scheme()
+			scheme, outside = p.Scheme(), x.Scheme(p)
 		}
 		if len(endpoints) == 0 {
 			endpoints = []configs.Endpoint{{}}
@@ -218,7 +219,7 @@ func urls(config *configs.Config, s *configs.Service, services []Service) []URL 
 		for _, e := range endpoints {
 			u := URL{Port: p.Name, Endpoint: e.Type, Internal: scheme + internal + e.Path}
 			if public != "" {
-				u.Public = scheme + public + e.Path
+				u.Public = outside + public + e.Path
 			}
 			out = append(out, u)
 		}

@@ -88,7 +88,7 @@ func TestPublic(t *testing.T) {
 	for _, test := range tests {
 		block.URLs = append(block.URLs, discovery.URL{Public: test.url}, discovery.URL{Public: test.url})
 	}
-	checks, err := reach.Public(t.Context(), []discovery.Block{block}, 2*time.Second)
+	checks, err := reach.Public(t.Context(), []discovery.Block{block}, nil, 2*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
