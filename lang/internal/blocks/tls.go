@@ -16,6 +16,10 @@ import (
 // tlsModes are the modes whose entry point encrypts.
 var tlsModes = []string{configs.ModeNodePort}
 
+// longestShortName is the part of an exposure's name that fits into the common name of its CA: X.509
+// allows 64 characters.
+const longestShortName = 48
+
 // generatorOfTLS are the arguments about a generated certificate.
 var generatorOfTLS = []string{"ca", "dns_names", "ip_addresses", "algorithm", "validity_days", "renew_before"}
 
@@ -106,7 +110,7 @@ func generatedTLS(e *eval.Env, exposure, b *source.Block, x *configs.Exposure, t
 	} else {
 		ca := secretOfTLS(x, authority.Secret, "x509-ca", b.Header)
 		ca.Loss = "clients no longer trust the exposure until they get the new CA"
-		ca.Cert = &configs.Certificate{CommonName: x.Name + " exposure CA", Days: defaultCAValidity, RenewBefore: caRenewal}
+		ca.Cert = &configs.Certificate{CommonName: "CA of exposure " + x.Name[:min(len(x.Name), longestShortName)], Days: defaultCAValidity, RenewBefore: caRenewal}
 		out = append(out, ca)
 	}
 	s := secretOfTLS(x, t.Secret, "x509", b.Header)
