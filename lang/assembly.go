@@ -115,10 +115,16 @@ func role(a *assembly, u *graph.Use) cty.Value {
 func exposure(a *assembly, u *graph.Use) cty.Value {
 	b, e := u.Block, u.Env
 	address := u.Address()
-	x, value := blocks.Exposure(e, b, u.Instance)
+	x, secrets, value := blocks.Exposure(e, b, u.Instance)
 	x.Block = address
-	if x.Name != "" && a.claims.Take(a.report, "exposure", x.Name, x.Block, b.Header) {
-		a.config.Exposures = append(a.config.Exposures, x)
+	if x.Name == "" || !a.claims.Take(a.report, "exposure", x.Name, x.Block, b.Header) {
+		return value
+	}
+	a.config.Exposures = append(a.config.Exposures, x)
+	for _, s := range secrets {
+		if s.Block = address; a.claims.Take(a.report, "secret", s.Name, s.Block, s.Range) {
+			a.config.Secrets = append(a.config.Secrets, s)
+		}
 	}
 	return value
 }

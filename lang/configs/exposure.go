@@ -34,6 +34,7 @@ type Exposure struct {
 	Gateway     Gateway // of ModeGateway
 	// AwaitsAddress: an apply waits until the controller has given each Ingress an address.
 	AwaitsAddress bool
+	TLS           *TLS // nil: clients connect without encryption
 	Range         hcl.Range
 }
 
@@ -84,7 +85,7 @@ type Entry struct {
 // domain, the first exposed port has the name SERVICE.DOMAIN, and each further port
 // SERVICE-PORT.DOMAIN.
 func (x *Exposure) Entry(service string, ports []Port, p Port) Entry {
-	out := Entry{Scheme: p.Scheme(), Host: x.Host(), Port: p.AtExposure()}
+	out := Entry{Scheme: x.Scheme(p), Host: x.Host(), Port: p.AtExposure()}
 	if x.Domain == "" {
 		return out
 	}

@@ -41,6 +41,8 @@ type Secret struct {
 type SharedSecret struct {
 	Block string // address
 	Secret
+	// Exposure is the name of the exposure that has the secret for its TLS; empty: a secret block.
+	Exposure  string
 	Needs     []string // see Service
 	Reasons   []Reason // one for each of Needs
 	Lifecycle Lifecycle
@@ -57,12 +59,13 @@ type Certificate struct {
 	Usages      []string
 }
 
-// SecretSource is the source of a given value. Exactly one of Env, File, Existing and Value is
-// set. If the name of the variable, file or Secret is not known yet, the source is a Value that
+// SecretSource is the source of a given value. Exactly one of Env, File, Files, Existing and Value
+// is set. If the name of the variable, file or Secret is not known yet, the source is a Value that
 // is not known.
 type SecretSource struct {
-	Env      string // environment variable of kolla
-	File     string // relative to the configuration's directory
+	Env      string            // environment variable of kolla
+	File     string            // relative to the configuration's directory
+	Files    map[string]string // such files, by the keys of the Secret
 	Existing *ExistingSecret
 	Value    Text
 	Range    hcl.Range

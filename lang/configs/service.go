@@ -118,6 +118,7 @@ type Port struct {
 	Exposed  bool // reachable from outside if the service has an exposure
 	NodePort int  // 0: chosen by the cluster
 	Public   int  // number at the exposure; 0: Number
+	TLS      bool // an exposure with TLS encrypts it
 	Range    hcl.Range
 }
 
@@ -132,7 +133,7 @@ func (p Port) Protocol() string {
 	return "TCP"
 }
 
-// Scheme returns the beginning of a URL of the port.
+// Scheme returns the beginning of a URL of the port for clients in the cluster. See Exposure.Scheme.
 func (p Port) Scheme() string {
 	if p.UDP {
 		return "udp://"

@@ -162,7 +162,7 @@ exposure "admin" {
 		{Name: "wait_for_address", Type: TypeBool, Default: true, Doc: "Whether an apply waits until each Ingress has an address. Set it to false if the controller gives none. For the mode ingress."},
 		NameAttribute,
 	}),
-	Blocks: []*BlockType{gatewayType},
+	Blocks: []*BlockType{gatewayType, TLSType},
 }
 
 var gatewayType = &BlockType{

@@ -144,6 +144,7 @@ var PortType = &BlockType{
   # One number for both protocols are two ports.
   port "syslog" {
     number = 5514
+    tls    = false
   }
 
   port "syslog-udp" {
@@ -165,6 +166,7 @@ var PortType = &BlockType{
 		{Name: "expose", Type: TypeBool, Default: false, Doc: "Whether clients outside reach the port if the service has an exposure."},
 		{Name: "node_port", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port on the nodes if the port is exposed, for exposures of the mode nodeport; by default the cluster chooses one."},
 		{Name: "public", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port that clients outside connect to, which is also in public_url; by default the number. For exposures of the modes nodeport and loadbalancer."},
+		{Name: "tls", Type: TypeBool, Default: true, Doc: "Whether an exposure with `tls` encrypts the port, so that public_url begins with https://. Write false for a port that encrypts itself, and for protocols that begin without encryption, such as those of databases."},
 	}),
 }
 

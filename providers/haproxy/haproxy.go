@@ -13,6 +13,7 @@ package haproxy
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"maps"
@@ -40,13 +41,26 @@ type cloud struct {
 	Signature string
 	Name      string
 	Exposure  configs.Exposure
-	HTTP, TCP []proxy
+	// Certificate is the file with the certificate and its key; empty: nothing is encrypted.
+	Certificate string
+	Redirect    *redirect // nil: there is none
+	HTTP, TCP   []proxy
 }
+
+// redirect sends clients from the port of plain HTTP to that of HTTPS.
+type redirect struct{ Bind, To string }
+
+// The ports that a browser uses unless a URL has another one.
+const (
+	portHTTP  = 80
+	portHTTPS = 443
+)
 
 // proxy is one port that clients can reach, with its servers.
 type proxy struct {
 	Name    string // SERVICE.PORT
 	Bind    string // VIP and the service's port
+	TLS     bool   // clients connect with TLS
 	Host    string // name and port that clients use
 	Path    string // path of the health check; empty: no HTTP check
 	Headers []header
@@ -76,11 +90,17 @@ type server struct {
 	Address string // with the node port
 }
 
+// CertificateFile is where HAProxy finds the certificate of an exposure, unless Render gets another file.
+func CertificateFile(exposure configs.Exposure) string {
+	return "/etc/haproxy/" + exposure.Name + ".pem"
+}
+
 // Render returns the haproxy.cfg for an exposure of the configuration. Connections go to the
-// nodes that the exposure selects. Mistakes are diagnostics at the place where they can be
+// nodes that the exposure selects. For an exposure with TLS, certificate is the
+// file with its certificate; empty: CertificateFile. Mistakes are diagnostics at the place where they can be
 // fixed; if one is an error, there is no file. A node that a role names and that the cluster
 // does not have is a warning, because the other nodes still serve.
-func Render(config *configs.Config, exposure configs.Exposure, nodes []Node) ([]byte, hcl.Diagnostics) {
+func Render(config *configs.Config, exposure configs.Exposure, nodes []Node, certificate string) ([]byte, hcl.Diagnostics) {
 	r := &renderer{config: config, exposure: exposure}
 	if exposure.Mode != configs.ModeNodePort {
 		r.error(exposure.Range, "Nothing to configure",
@@ -93,6 +113,10 @@ func Render(config *configs.Config, exposure configs.Exposure, nodes []Node) ([]
 		return nil, r.diags
 	}
 	data := cloud{Signature: Signature, Name: config.Cloud.Name, Exposure: exposure}
+	if exposure.TLS != nil {
+		data.Certificate = cmp.Or(certificate, CertificateFile(exposure))
+		data.Redirect = redirectOf(exposure, ports)
+	}
 	for _, p := range ports {
 		if proxy := r.proxy(p, backends); proxy.Path != "" {
 			data.HTTP = append(data.HTTP, proxy)
@@ -118,6 +142,7 @@ func (r *renderer) proxy(p port, nodes []Node) proxy {
 	out := proxy{
 		Name: p.service.Name + "." + p.decl.Name,
 		Bind: net.JoinHostPort(r.exposure.VIP, number),
+		TLS:  r.exposure.Encrypts(p.decl),
 		Host: net.JoinHostPort(r.exposure.Host(), number),
 	}
 	if p.ready != nil {
@@ -128,6 +153,28 @@ func (r *renderer) proxy(p port, nodes []Node) proxy {
 		out.Servers = append(out.Servers, server{n.Name, net.JoinHostPort(n.Address, strconv.Itoa(p.decl.NodePort))})
 	}
 	return out
+}
+
+// redirectOf returns the redirect to the service at the port of HTTPS. There is none if no service has that
+// port, or if one has the port of plain HTTP.
+func redirectOf(exposure configs.Exposure, ports []port) *redirect {
+	to := false
+	for _, p := range ports {
+		switch p.decl.AtExposure() {
+		case portHTTP:
+			return nil
+		case portHTTPS:
+			to = exposure.Encrypts(p.decl) && p.ready != nil
+		}
+	}
+	if !to {
+		return nil
+	}
+	host := exposure.Host()
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	return &redirect{net.JoinHostPort(exposure.VIP, strconv.Itoa(portHTTP)), "https://" + host}
 }
 
 func (r *renderer) error(subject hcl.Range, summary, detail string) {

@@ -18,6 +18,7 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/haproxy"
+	"kolla.openstack.org/kolla/providers/secrets"
 )
 
 var hypervisor = map[string]string{"node.kubernetes.io/instance-type": "hypervisor"}
@@ -38,6 +39,7 @@ var goldenCases = map[string]struct {
 		{Name: "a.example.org", Address: "198.51.100.1", Labels: map[string]string{"zone": "edge"}},
 		{Name: "c.example.org", Address: "198.51.100.2", Labels: map[string]string{"zone": "core"}},
 	}},
+	"tls": {"testdata/tls", "outside", []haproxy.Node{{Name: "a", Address: "198.51.100.1"}}},
 	"any-node": {"testdata/mixed", "other", []haproxy.Node{
 		{Name: "a", Address: "198.51.100.1"},
 		{Name: "b", Address: "198.51.100.2", Labels: map[string]string{"node.kubernetes.io/exclude-from-external-load-balancers": ""}},
@@ -79,7 +81,20 @@ func TestAccepted(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no files: %v", err)
 	}
+	dir := t.TempDir()
+	certificate := filepath.Join(dir, "outside.pem")
+	if err := os.WriteFile(certificate, secrets.ServerPEM(newAuthority(t).certificate(t, "outside")), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file = filepath.Join(dir, filepath.Base(file))
+		if err := os.WriteFile(file, bytes.ReplaceAll(content, []byte("/etc/haproxy/outside.pem"), []byte(certificate)), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		if out, err := exec.Command(program, "-dW", "-c", "-f", file).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", file, err, out)
 		}
@@ -133,6 +148,13 @@ func TestMistakes(t *testing.T) {
 		"no address": {
 			nodes: []haproxy.Node{good[0], {Name: "n2"}},
 			want:  `Node "n2" has no address`, at: 6,
+		},
+		"it encrypts itself": {
+			nodes: good, edit: func(c *configs.Config) {
+				c.Exposures[0].TLS = &configs.TLS{}
+				c.Services[0].Workloads[0].Ready = &configs.Probe{HTTP: "/", Port: "web", TLS: true}
+			},
+			want: `Port "web" of service "web" encrypts itself`, at: 19,
 		},
 		"one is gone":    {nodes: good[:1], want: `Node "n2" is left out`, at: 6, warns: true},
 		"one is leaving": {nodes: []haproxy.Node{good[0], {Name: "n2", Address: "198.51.100.2", Leaving: true}}, want: `Node "n2" is left out`, at: 6, warns: true},
@@ -232,7 +254,7 @@ func render(t *testing.T, config *configs.Config, name string, nodes []haproxy.N
 	t.Helper()
 	for _, x := range config.Exposures {
 		if x.Name == name {
-			return haproxy.Render(config, x, nodes)
+			return haproxy.Render(config, x, nodes, "")
 		}
 	}
 	t.Fatalf("no exposure %q", name)

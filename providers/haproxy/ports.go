@@ -59,6 +59,9 @@ func (r *renderer) reachable(s *configs.Service, p configs.Port) bool {
 	case len(s.Listeners(p.Name)) == 0:
 		r.error(at, fmt.Sprintf("Nothing listens on port %q of service %q", p.Name, s.Name),
 			"List it in `ports` of the workload that does, or do not expose it.")
+	case r.exposure.Encrypts(p) && encryptsItself(s, p):
+		r.error(at, fmt.Sprintf("Port %q of service %q encrypts itself", p.Name, s.Name),
+			fmt.Sprintf("Its readiness probe uses HTTPS, and exposure %q would encrypt the port once more. Pass its connections on as they are, in the service: port %q { tls = false }.", r.exposure.Name, p.Name))
 	case p.NodePort == 0:
 		r.error(at, fmt.Sprintf("The node port of port %q of service %q is not fixed", p.Name, s.Name),
 			fmt.Sprintf("The cluster would choose one, and a load balancer could not know it. Choose one from %d-%d, in the service: port %q { node_port = ... }.",
@@ -67,4 +70,11 @@ func (r *renderer) reachable(s *configs.Service, p configs.Port) bool {
 		return true
 	}
 	return false
+}
+
+// encryptsItself reports whether pods speak HTTPS on a port, by their readiness probes.
+func encryptsItself(s *configs.Service, p configs.Port) bool {
+	return slices.ContainsFunc(s.Listeners(p.Name), func(w configs.Workload) bool {
+		return w.Ready != nil && w.Ready.TLS && w.Ready.HTTP != "" && w.Ready.Port == p.Name
+	})
 }

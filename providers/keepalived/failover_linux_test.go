@@ -235,7 +235,7 @@ func (n network) device(t *testing.T, config *configs.Config, host, other string
 	t.Helper()
 	d := &device{network: n, host: host}
 	ip(t, "netns", "exec", n.of(host), "sysctl", "-q", "-w", "net.ipv4.ip_nonlocal_bind=1")
-	proxy, diags := haproxy.Render(config, config.Exposures[0], []haproxy.Node{{Name: "node", Address: addresses["node"]}})
+	proxy, diags := haproxy.Render(config, config.Exposures[0], []haproxy.Node{{Name: "node", Address: addresses["node"]}}, "")
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang/addrs"
@@ -82,7 +83,13 @@ func (r *renderer) render() {
 		r.blocks[s.Decl.Block] = func() { r.service(c, s, c.jobs[i]) }
 	}
 	for _, s := range r.config.Secrets {
-		r.blocks[s.Block] = func() { r.secret(c, s) }
+		before := r.blocks[s.Block] // an exposure has two: the CA and the certificate
+		r.blocks[s.Block] = func() {
+			if before != nil {
+				before()
+			}
+			r.secret(c, s)
+		}
 	}
 	for _, m := range r.config.Manifests {
 		r.blocks[m.Block] = func() { r.manifest(c, m) }
@@ -235,11 +242,15 @@ func (r *renderer) service(c common, s object.Service, jobs runs.Jobs) {
 // secret adds the Secret of a block outside of services.
 func (r *renderer) secret(c common, decl configs.SharedSecret) {
 	from := c.secrets.Get("", decl.Name)
-	r.ready[decl.Block] = []addrs.Object{from.Address}
+	r.ready[decl.Block] = append(r.ready[decl.Block], from.Address)
 	needed := r.needed(decl.Needs)
+	manifest := r.cloud.Secret(from.Address)
+	if decl.Exposure != "" {
+		manifest.Object["type"] = string(corev1.SecretTypeTLS)
+	}
 	r.add(r.fill(c.secrets, providers.Object{
 		Address:   from.Address,
-		Manifest:  r.cloud.Secret(from.Address),
+		Manifest:  manifest,
 		DependsOn: object.Unique(append([]addrs.Object{r.cloud.Namespace()}, needed...)),
 		Lifecycle: object.Lifecycle(decl.Lifecycle),
 	}, from, decl.Range))

@@ -3,6 +3,7 @@
 package exposure
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -35,7 +36,7 @@ and the node port behind it. It needs no cluster.`,
 			}
 			return tables.Exposures(s.Out, w.Config)
 		},
-		Subcommands: []*cli.Command{haproxyCommand(s), keepalivedCommand(s)},
+		Subcommands: []*cli.Command{haproxyCommand(s), certificateCommand(s), keepalivedCommand(s)},
 	}
 }
 
@@ -55,9 +56,14 @@ applied yet. The file includes nodes that are cordoned or not ready: the health 
 decide. Print the file again when you add or remove nodes, or let -watch do it: it writes the
 file when the nodes differ, and lets HAProxy load it. Connections stay with the old process
 until they end. -watch needs HAProxy's master process (haproxy -W -S SOCKET, as in Debian's
-package), and runs until it is interrupted.`,
+package), and runs until it is interrupted.
+
+If the exposure has a block tls, HAProxy reads its certificate from the file of -certificate.
+kolla exposure certificate writes this file. -watch writes it too, and again when the
+certificate changes.`,
 		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
 			outFlag(),
+			&cli.StringFlag{Name: "certificate", Usage: "`FILE` on the machine with the certificate and its key (default: /etc/haproxy/EXPOSURE.pem)"},
 			&cli.BoolFlag{Name: "watch", Usage: "go on: look at the nodes every 10 seconds; needs -out"},
 			&cli.StringFlag{Name: "master-socket", Value: haproxy.MasterSocket, Usage: "`SOCKET` of HAProxy's master process, for -watch"},
 			command.NoColorFlag()),
@@ -112,15 +118,16 @@ func runHAProxy(w *command.Workspace, name string) error {
 	if err := w.Dial(); err != nil {
 		return err
 	}
+	certificate := cmp.Or(w.Flags.String("certificate"), haproxy.CertificateFile(exposure))
 	if w.Flags.Bool("watch") {
-		k := &keeper{w: w, file: file, exposure: exposure, socket: w.Flags.String("master-socket")}
+		k := &keeper{w: w, file: file, exposure: exposure, socket: w.Flags.String("master-socket"), certificate: certificateFile(certificate)}
 		return k.keep(w.Flags.Context)
 	}
 	nodes, err := haproxyNodes(w.Flags.Context, w)
 	if err != nil {
 		return err
 	}
-	content, diags := haproxy.Render(w.Config, exposure, nodes)
+	content, diags := haproxy.Render(w.Config, exposure, nodes, certificate)
 	w.Printer.Diagnostics(diags, w.Config.Files)
 	if diags.HasErrors() {
 		return command.ExitCode(command.ExitError)

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
 	"slices"
 
@@ -17,7 +18,9 @@ import (
 	"kolla.openstack.org/kolla/internal/run/engine"
 	"kolla.openstack.org/kolla/internal/run/reach"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Discover is `kolla discover`.
@@ -87,7 +90,7 @@ func runDiscover(w *command.Workspace, names []string) error {
 		return err
 	}
 	if w.Flags.Bool("check") {
-		if found.Checks, err = reach.Public(ctx, blocks, reach.Patience); err != nil {
+		if found.Checks, err = reach.Public(ctx, blocks, trustOf(ctx, w), reach.Patience); err != nil {
 			return err
 		}
 	}
@@ -98,6 +101,25 @@ func runDiscover(w *command.Workspace, names []string) error {
 		return command.ExitCode(command.ExitChanges)
 	}
 	return nil
+}
+
+// trustOf returns the CAs of the system and of the exposures. The CA of an exposure that cannot be read is
+// left out, and the check of its URLs says so.
+func trustOf(ctx context.Context, w *command.Workspace) *x509.CertPool {
+	trust, err := x509.SystemCertPool()
+	if err != nil {
+		trust = x509.NewCertPool()
+	}
+	for _, x := range w.Config.Exposures {
+		if x.TLS == nil || !x.TLS.PrivateCA {
+			continue
+		}
+		live, err := w.Client.Get(ctx, providers.Ref{GVK: kinds.Secret.WithVersion("v1"), Namespace: w.Config.Cloud.Namespace, Name: x.TLS.Secret})
+		if err == nil {
+			trust.AppendCertsFromPEM(providers.ValuesOf(live)[configs.KeyCA])
+		}
+	}
+	return trust
 }
 
 // showDiscovery prints a directory in the form that the options choose. named: the arguments name

@@ -204,6 +204,12 @@ func lookForDrift(ctx context.Context, w *command.Workspace) (*drift.Look, error
 	for _, n := range w.Client.Requests() {
 		look.Requests += n
 	}
+	look.Certificates = certificatesOf(w, made.Plan, time.Now())
+	for _, c := range look.Certificates {
+		if c.Soon {
+			w.Printer.Warn(c.Warning(time.Now()))
+		}
+	}
 	command.WarnOfHolder(w.Printer, holder)
 	w.Printer.Problems(ownWarnings(made.Plan))
 	return look, nil

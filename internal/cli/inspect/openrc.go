@@ -43,6 +43,10 @@ cluster for the password with kubectl when it reads the file. With -clouds-yaml 
 clouds.yaml, also without a password: openstack takes it from OS_PASSWORD, other programs
 from a file secure.yaml beside it.
 
+If the exposure has a CA of its own, the shell also asks the cluster for the certificate of
+the CA, and writes it to ~/.config/openstack. For a clouds.yaml, kolla exposure certificate
+-ca writes it. With -cacert, clients use the certificates of another file.
+
 SERVICE names the Keystone if there are several. It evaluates the configuration, and needs a
 cluster only to read data blocks.`,
 		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
@@ -109,6 +113,10 @@ type access struct {
 	cloud, url, region string
 	cacert             string // path; may be empty
 	password           string // a command for a shell that prints the password
+	// ca is a command for a shell that prints the certificate of the CA, if there is one; empty:
+	// clients know the CA. caFile is the name of a file for it below ~/.config.
+	ca, caFile string
+	exposure   *configs.Exposure
 }
 
 func accessTo(w *command.Workspace, keystone *configs.Service) (access, error) {
@@ -138,6 +146,11 @@ func accessTo(w *command.Workspace, keystone *configs.Service) (access, error) {
 		kubectl += " --context=" + words.Quote(context)
 	}
 	ref := configs.SecretRef{Service: keystone.Name, Secret: adminSecret, Key: "value"}
+	a.exposure = x
+	if a.cacert == "" && x.TLS != nil && x.TLS.PrivateCA {
+		a.caFile = fmt.Sprintf("openstack/%s-%s-ca.pem", a.cloud, x.Name)
+		a.ca = fmt.Sprintf("%s -n %s get secret %s -o go-template='{{with index .data %q}}{{. | base64decode}}{{end}}'", kubectl, w.Config.Cloud.Namespace, x.TLS.Secret, configs.KeyCA)
+	}
 	a.password = fmt.Sprintf("%s -n %s get secret %s -o go-template='{{index .data %q | base64decode}}'", kubectl, w.Config.Cloud.Namespace, ref.Object(), ref.Key)
 	return a, nil
 }
@@ -161,6 +174,12 @@ func (a access) shell(out io.Writer) error {
 			fmt.Fprintf(&b, "export %s=%s\n", v[0], words.Quote(v[1]))
 		}
 	}
+	if a.ca != "" {
+		fmt.Fprintf(&b, `OS_CACERT=${XDG_CONFIG_HOME:-"$HOME/.config"}/%[1]s
+mkdir -p "${OS_CACERT%%/*}" && %[2]s > "$OS_CACERT.new" && mv "$OS_CACERT.new" "$OS_CACERT" && export OS_CACERT
+[ -s "$OS_CACERT" ] || unset OS_CACERT
+`, a.caFile, a.ca)
+	}
 	fmt.Fprintf(&b, "OS_PASSWORD=$(%s) && export OS_PASSWORD\n", a.password)
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -175,13 +194,21 @@ func (a access) cloudsYAML(out io.Writer) error {
 		"identity_api_version": "3",
 		"region_name":          a.region,
 	}
-	if a.cacert != "" {
+	note := ""
+	switch {
+	case a.cacert != "":
 		cloud["cacert"] = a.cacert
+	case a.ca != "" && a.exposure.TLS.Source == configs.TLSSecret:
+		note = fmt.Sprintf("# If clients do not know the CA of the certificate, name a file with it in cacert. This writes one:\n#\n#   kolla exposure certificate -ca -out=FILE %s\n#\n", a.exposure.Name)
+	case a.ca != "":
+		file := "~/.config/" + a.caFile
+		cloud["cacert"] = file
+		note = fmt.Sprintf("# This writes the certificate of the CA, which is no secret:\n#\n#   kolla exposure certificate -ca -out=%s %s\n#\n", file, a.exposure.Name)
 	}
 	text, err := yaml.Marshal(map[string]any{"clouds": map[string]any{a.cloud: cloud}})
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "# The administrator of cloud %s, by kolla openrc -clouds-yaml. It has no password.\n# openstack --os-cloud=%s takes it from the environment:\n#\n#   export OS_PASSWORD=$(%s)\n#\n# For other programs, write clouds.%s.auth.password into a file secure.yaml beside this one.\n%s", a.cloud, a.cloud, a.password, a.cloud, text)
+	_, err = fmt.Fprintf(out, "# The administrator of cloud %s, by kolla openrc -clouds-yaml. It has no password.\n# openstack --os-cloud=%s takes it from the environment:\n#\n#   export OS_PASSWORD=$(%s)\n#\n# For other programs, write clouds.%s.auth.password into a file secure.yaml beside this one.\n%s%s", a.cloud, a.cloud, a.password, a.cloud, note, text)
 	return err
 }

@@ -86,6 +86,11 @@ func sample() *drift.Look {
 		Objects:   []drift.Orphan{{Ref: refOf("", "ConfigMap", "debug"), Labelled: true, Manager: "kubectl-create", Created: now.Add(-time.Hour)}},
 		NotListed: []string{"perhaps a Lease of coordination.k8s.io/v1 (forbidden)"},
 	}
+	look.Certificates = []drift.Certificate{
+		{Namespace: "openstack", Secret: "exposure-public-ca", Ends: now.Add(9 * 365 * 24 * time.Hour), Made: true},
+		{Namespace: "openstack", Secret: "exposure-public", Ends: now.Add(20 * 24 * time.Hour), Soon: true, Made: true},
+	}
+	drift.SortCertificates(look.Certificates)
 	return look
 }
 
@@ -387,6 +392,9 @@ func TestMetrics(t *testing.T) {
 			want["kolla_drift_"+name+cloud+" service="+service] = numbers[i]
 		}
 	}
+	for _, c := range look.Certificates {
+		want["kolla_certificate_expiration_timestamp_seconds"+cloud+" namespace="+c.Namespace+" secret="+c.Secret] = float64(c.Ends.Unix())
+	}
 	text := drift.Metrics(look)
 	golden.Compare(t, filepath.Join("testdata", "metrics.prom"), text)
 	if diff := cmp.Diff(want, samples(t, text)); diff != "" {
@@ -444,6 +452,20 @@ func TestPendingText(t *testing.T) {
 		if got := look.PendingText(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// TestCertificateWarning checks the words about certificates that end.
+func TestCertificateWarning(t *testing.T) {
+	made, given := sample().Certificates[0], drift.Certificate{Namespace: "openstack", Secret: "brought", Ends: now.Add(-time.Hour), Soon: true}
+	if made.Secret != "exposure-public" {
+		t.Errorf("the first to end is %s", made.Secret)
+	}
+	if summary, detail := made.Warning(now); !strings.Contains(summary, "ends soon") || !strings.Contains(detail, "kolla apply renews it") {
+		t.Errorf("%s: %s", summary, detail)
+	}
+	if summary, detail := given.Warning(now); !strings.Contains(summary, "has ended") || !strings.Contains(detail, "Replace it") {
+		t.Errorf("%s: %s", summary, detail)
 	}
 }
 

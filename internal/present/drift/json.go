@@ -28,6 +28,7 @@ type (
 		Readers  int           `json:"changes_by_secrets"`
 		Drift    []fieldJSON   `json:"drift"`
 		Not      []notJSON     `json:"not_compared"`
+		Certs    []certJSON    `json:"certificates,omitempty"`
 		Orphans  *[]orphanJSON `json:"orphans,omitempty"`
 		Unlisted *[]string     `json:"orphans_not_listed,omitempty"`
 	}
@@ -54,6 +55,13 @@ type (
 		Service string `json:"service"`
 		Why     string `json:"reason"`
 		Advice  string `json:"advice,omitempty"`
+	}
+	certJSON struct {
+		Namespace string    `json:"namespace"`
+		Secret    string    `json:"secret"`
+		Ends      time.Time `json:"ends_at"`
+		Soon      bool      `json:"ends_soon"`
+		Made      bool      `json:"renewed_by_kolla"`
 	}
 	orphanJSON struct {
 		APIVersion string    `json:"api_version"`
@@ -100,6 +108,9 @@ func (l *Look) JSON(w io.Writer) error {
 	}
 	for _, n := range l.NotCompared {
 		out.Not = append(out.Not, notJSON{n.Address.String(), Service(n.Address), n.Why, n.Advice})
+	}
+	for _, c := range l.Certificates {
+		out.Certs = append(out.Certs, certJSON{c.Namespace, c.Secret, c.Ends.UTC(), c.Soon, c.Made})
 	}
 	if l.Orphans != nil {
 		listed, unlisted := []orphanJSON{}, append([]string{}, l.Orphans.NotListed...)

@@ -39,6 +39,8 @@ type Look struct {
 	// Readers counts the objects that would change because they use values of Secrets that others
 	// deleted or replaced; see plans.Plan.SecretChanges.
 	Readers int
+	// Certificates are those in Secrets of the cloud, sorted by their ends.
+	Certificates []Certificate
 	// Orphans are the objects that kolla does not manage. It is nil if they were not requested.
 	Orphans *Orphans
 }

@@ -24,6 +24,7 @@ var (
 	gaugeDeclared    = gauge{"kolla_drift_declared_objects", "Objects that kolla looked for."}
 	gaugePending     = gauge{"kolla_drift_pending_changes", "Objects that the configuration changes and that were not applied yet."}
 	gaugeOldest      = gauge{"kolla_drift_oldest_timestamp_seconds", "When the oldest drift was first seen. There is none without drift."}
+	gaugeCertificate = gauge{"kolla_certificate_expiration_timestamp_seconds", "When the certificate in a Secret of the cloud ends."}
 	gaugeSuccess     = gauge{"kolla_drift_last_success_timestamp_seconds", "When kolla last compared the cloud with the cluster."}
 	gaugeDuration    = gauge{"kolla_drift_duration_seconds", "How long the last comparison took."}
 	gaugeRequests    = gauge{"kolla_drift_requests", "Requests of the last comparison to the API server."}
@@ -82,6 +83,12 @@ func Metrics(look *Look) []byte {
 	m.whole(gaugePending, float64(look.Pending))
 	if oldest := look.Oldest(); !oldest.IsZero() {
 		m.whole(gaugeOldest, seconds(oldest))
+	}
+	if len(look.Certificates) > 0 {
+		m.head(gaugeCertificate)
+	}
+	for _, c := range look.Certificates {
+		fmt.Fprintf(&m, "%s{cloud=%s,namespace=%s,secret=%s} %s\n", gaugeCertificate.name, label(m.cloud), label(c.Namespace), label(c.Secret), number(seconds(c.Ends)))
 	}
 	m.whole(gaugeSuccess, seconds(look.At))
 	m.whole(gaugeDuration, look.Took.Round(time.Microsecond).Seconds())

@@ -42,6 +42,9 @@ func graphOf(config *configs.Config) graph {
 		g.use(x.Block, roles[x.Role], "role")
 	}
 	for _, s := range config.Secrets {
+		if s.Exposure != "" {
+			continue // its block is that of the exposure
+		}
 		g.nodes = append(g.nodes, node{"secret", s.Block})
 		g.need(s.Block, s.Needs, s.Reasons)
 	}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,16 +14,10 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
+	"kolla.openstack.org/kolla/providers/secrets"
 )
 
 var secretKind = kinds.Secret.WithVersion("v1")
-
-// A certificate is reported in the last third of its lifetime, and at most longestWarning before its
-// end. Those that kolla makes are reported from the day on which a plan renews them.
-const (
-	longestWarning = 30 * 24 * time.Hour
-	lifetimeShare  = 3
-)
 
 // readSecrets reads the namespaces with Secrets that the configuration uses or makes.
 func readSecrets(f *Facts) []providers.Scope {
@@ -43,6 +36,11 @@ func (f *Facts) secrets() []providers.Ref {
 	found := map[providers.Ref]bool{}
 	add := func(namespace, name string) {
 		found[providers.Ref{GVK: secretKind, Namespace: namespace, Name: name}] = true
+	}
+	for _, x := range f.Config.Exposures {
+		if x.TLS != nil {
+			add(f.Config.Cloud.Namespace, x.TLS.Secret)
+		}
 	}
 	for i := range f.Objects {
 		o := &f.Objects[i]
@@ -104,9 +102,9 @@ func findCertificates(f *Facts) ([]Finding, error) {
 		for _, key := range slices.Sorted(maps.Keys(values)) {
 			subject := fmt.Sprintf("Secret %s/%s, %s", ref.Namespace, ref.Name, key)
 			renewal := f.renewal(providers.SecretKey{Namespace: ref.Namespace, Name: ref.Name, Key: key})
-			out = append(out, findEnd(f.Now, subject, certificates(values[key]), renewal)...)
+			out = append(out, findEnd(f.Now, subject, secrets.Certificates(values[key]), renewal)...)
 		}
-		if values[configs.KeyKey] == nil || len(certificates(values[configs.KeyCertificate])) == 0 {
+		if values[configs.KeyKey] == nil || len(secrets.Certificates(values[configs.KeyCertificate])) == 0 {
 			continue
 		}
 		if _, err := tls.X509KeyPair(values[configs.KeyCertificate], values[configs.KeyKey]); err != nil {
@@ -141,27 +139,13 @@ func (f *Facts) renewal(of providers.SecretKey) time.Duration {
 	return 0
 }
 
-// certificates returns the certificates of a text in PEM. It leaves out other blocks, such as keys.
-func certificates(text []byte) []*x509.Certificate {
-	var out []*x509.Certificate
-	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
-		if block.Type != "CERTIFICATE" {
-			continue
-		}
-		if cert, err := x509.ParseCertificate(block.Bytes); err == nil {
-			out = append(out, cert)
-		}
-	}
-	return out
-}
-
-// findEnd reports the certificate of a value that ends first, if one has ended or ends soon. renewal is
-// as in Facts.renewal.
+// findEnd reports the certificate of a value that ends first, if one has ended or ends soon. Those
+// that kolla makes are reported from the day on which a plan renews them. renewal is as in Facts.renewal.
 func findEnd(now time.Time, subject string, certs []*x509.Certificate, renewal time.Duration) []Finding {
 	var first *x509.Certificate
 	number := 0
 	for i, cert := range certs {
-		warning := cmp.Or(renewal, min(longestWarning, cert.NotAfter.Sub(cert.NotBefore)/lifetimeShare))
+		warning := cmp.Or(renewal, secrets.EndsWithin(cert))
 		if now.Add(warning).Before(cert.NotAfter) || first != nil && !cert.NotAfter.Before(first.NotAfter) {
 			continue
 		}

@@ -51,7 +51,7 @@ func (w *Warnings) into(plan *plans.Plan) {
 		w.addresses[plan.Actions[i].Ref] = plan.Actions[i].Address
 	}
 	for _, warning := range w.gathered {
-		if !replaced(plan, warning) {
+		if !replaced(plan, warning) && !placeholder(plan, warning) {
 			plan.Warnings = append(plan.Warnings, w.notice(warning))
 		}
 	}
@@ -67,6 +67,14 @@ func replaced(plan *plans.Plan, warning kubernetes.Warning) bool {
 	return slices.ContainsFunc(plan.Actions, func(a plans.Action) bool {
 		return a.Ref.GVK.GroupKind() == kinds.Namespace && a.Ref.Name == warning.Ref.Namespace &&
 			slices.ContainsFunc(a.Changes, func(c plans.Change) bool { return strings.Contains(c.Path, api.EnforceLevelLabel) })
+	})
+}
+
+// placeholder reports whether a warning is about the text that a dry run has in place of a certificate,
+// which only an apply makes.
+func placeholder(plan *plans.Plan, warning kubernetes.Warning) bool {
+	return strings.HasPrefix(warning.Text, "tls: ") && slices.ContainsFunc(plan.Actions, func(a plans.Action) bool {
+		return a.Ref == warning.Ref && a.Object != nil && a.Object.Certified()
 	})
 }
 

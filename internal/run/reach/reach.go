@@ -5,6 +5,8 @@ package reach
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -29,8 +31,8 @@ const (
 
 // Public opens the public URLs of blocks, in their order. Each URL is opened once. Only the context
 // and a crash are errors: an address that does not answer is a result. Proxies of the environment
-// are not used, and redirects are not followed.
-func Public(ctx context.Context, blocks []discovery.Block, patience time.Duration) ([]discovery.Check, error) {
+// are not used, and redirects are not followed. trust has the CAs of servers; nil: those of the system.
+func Public(ctx context.Context, blocks []discovery.Block, trust *x509.CertPool, patience time.Duration) ([]discovery.Check, error) {
 	var checks []discovery.Check
 	seen := map[string]bool{}
 	for _, b := range blocks {
@@ -47,7 +49,7 @@ func Public(ctx context.Context, blocks []discovery.Block, patience time.Duratio
 		group.Go(crash.Catching(func() error {
 			ctx, cancel := context.WithTimeout(ctx, patience)
 			defer cancel()
-			open(ctx, &checks[i])
+			open(ctx, &checks[i], trust)
 			return nil
 		}))
 	}
@@ -98,7 +100,7 @@ func connect(ctx context.Context, address string) (conn net.Conn, problem string
 }
 
 // open opens the URL or the host:port of a check, and notes the results.
-func open(ctx context.Context, check *discovery.Check) {
+func open(ctx context.Context, check *discovery.Check, trust *x509.CertPool) {
 	address := check.URL
 	var target *url.URL
 	if strings.Contains(check.URL, "://") {
@@ -107,7 +109,7 @@ func open(ctx context.Context, check *discovery.Check) {
 			check.Problem = fmt.Sprintf("it is no URL: %v", errors.Unwrap(err))
 			return
 		}
-		if target.Scheme != "http" {
+		if target.Scheme != "http" && target.Scheme != "https" {
 			check.Skipped = true
 			return
 		}
@@ -123,6 +125,14 @@ func open(ctx context.Context, check *discovery.Check) {
 	check.Connected = time.Since(began)
 	if target == nil {
 		return
+	}
+	if target.Scheme == "https" {
+		encrypted := tls.Client(conn, &tls.Config{RootCAs: trust, ServerName: target.Hostname(), MinVersion: tls.VersionTLS12})
+		if err := encrypted.HandshakeContext(ctx); err != nil {
+			check.Problem = refusal(ctx, err)
+			return
+		}
+		conn = encrypted
 	}
 	var err error
 	check.Status, err = get(ctx, target, conn)
@@ -143,6 +153,7 @@ func get(ctx context.Context, target *url.URL, conn net.Conn) (int, error) {
 	}
 	transport := &http.Transport{
 		DialContext:       func(context.Context, string, string) (net.Conn, error) { return conn, nil },
+		DialTLSContext:    func(context.Context, string, string) (net.Conn, error) { return conn, nil },
 		DisableKeepAlives: true,
 	}
 	answer, err := transport.RoundTrip(request)
@@ -150,6 +161,29 @@ func get(ctx context.Context, target *url.URL, conn net.Conn) (int, error) {
 		return 0, err
 	}
 	return answer.StatusCode, answer.Body.Close()
+}
+
+// refusal says why there is no encrypted connection, without text of the server.
+func refusal(ctx context.Context, err error) string {
+	var (
+		unknown x509.UnknownAuthorityError
+		names   x509.HostnameError
+		invalid x509.CertificateInvalidError
+		plain   tls.RecordHeaderError
+	)
+	switch {
+	case errors.As(err, &unknown):
+		return "its certificate is signed by a CA that this machine does not trust"
+	case errors.As(err, &names):
+		return "its certificate is for other names"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "its certificate has ended, or is not valid yet"
+	case errors.As(err, &invalid):
+		return "its certificate is not valid"
+	case errors.As(err, &plain):
+		return "it accepts connections, but does not answer in TLS"
+	}
+	return "it accepts connections, but refuses TLS" + cause(ctx, err)
 }
 
 // cause returns the reason of a failure of the network, without text of the server. It is empty for

@@ -88,7 +88,7 @@ func TestPublic(t *testing.T) {
 	for _, test := range tests {
 		block.URLs = append(block.URLs, discovery.URL{Public: test.url}, discovery.URL{Public: test.url})
 	}
-	checks, err := reach.Public(t.Context(), []discovery.Block{block}, 2*time.Second)
+	checks, err := reach.Public(t.Context(), []discovery.Block{block}, nil, 2*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestPublic(t *testing.T) {
 // TestDefaultPort checks that a URL without a port leads to a port. Nobody needs to listen there.
 func TestDefaultPort(t *testing.T) {
 	blocks := []discovery.Block{{URLs: []discovery.URL{{Public: "http://127.0.0.1/v3"}, {Public: "http://[::1]"}}}}
-	checks, err := reach.Public(t.Context(), blocks, 2*time.Second)
+	checks, err := reach.Public(t.Context(), blocks, nil, 2*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,9 +15,10 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/source"
 )
 
-// Exposure evaluates an instance of an exposure block, and what expressions read of it.
-func Exposure(e *eval.Env, b *source.Block, it eval.Instance) (configs.Exposure, cty.Value) {
-	x := configs.Exposure{
+// Exposure evaluates an instance of an exposure block, and what expressions read of it. The secrets are
+// those of its TLS.
+func Exposure(e *eval.Env, b *source.Block, it eval.Instance) (x configs.Exposure, secrets []configs.SharedSecret, value cty.Value) {
+	x = configs.Exposure{
 		Name:   it.Name(e, b),
 		VIP:    eval.String(e, b, "vip"),
 		FQDN:   eval.String(e, b, "fqdn"),
@@ -37,7 +38,8 @@ func Exposure(e *eval.Env, b *source.Block, it eval.Instance) (configs.Exposure,
 	if eval.AllKnown(e, b, "mode") {
 		checkMode(e, b, x.Mode)
 	}
-	return x, cty.ObjectVal(map[string]cty.Value{
+	x.TLS, secrets = tls(e, b, &x)
+	return x, secrets, cty.ObjectVal(map[string]cty.Value{
 		"name":   cty.StringVal(x.Name),
 		"vip":    eval.Read(e, b, cty.StringVal(x.VIP), "vip"),
 		"fqdn":   eval.Read(e, b, cty.StringVal(x.FQDN), "fqdn"),

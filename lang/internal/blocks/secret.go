@@ -61,6 +61,7 @@ var secretKinds = map[string]secretKind{
 const (
 	defaultValidity   = 365  // days, of a certificate
 	defaultCAValidity = 3650 // days, of the certificate of a CA
+	caRenewal         = 730  // days before its end; certificates that it signs end no later than it
 )
 
 // SecretValue returns the value of secret.NAME for expressions: the values of the kind, and the
@@ -157,14 +158,20 @@ func certificateOf(e *eval.Env, b *source.Block, kind string) *configs.Certifica
 	if days := eval.Number(e, b, "validity_days"); days > 0 {
 		c.Days = days
 	}
-	if c.RenewBefore >= c.Days && eval.AllKnown(e, b, "renew_before", "validity_days") {
-		name := "renew_before"
-		if b.Attributes[name] == nil {
-			name = "validity_days"
-		}
-		eval.Unsuitable(e, b, name, "The certificate is valid for %d days and would be renewed from %d days before its end on: with every plan.", c.Days, c.RenewBefore)
-	}
+	checkRenewal(e, b, c)
 	return c
+}
+
+// checkRenewal reports a certificate that every plan would renew.
+func checkRenewal(e *eval.Env, b *source.Block, c *configs.Certificate) {
+	if c.RenewBefore < c.Days || !eval.AllKnown(e, b, "renew_before", "validity_days") {
+		return
+	}
+	name := "renew_before"
+	if b.Attributes[name] == nil {
+		name = "validity_days"
+	}
+	eval.Unsuitable(e, b, name, "The certificate is valid for %d days and would be renewed from %d days before its end on: with every plan.", c.Days, c.RenewBefore)
 }
 
 // authorityOf returns the secret that signs a certificate.
@@ -271,7 +278,7 @@ func SecretSource(e *eval.Env, b *source.Block, keys []string, namespace string)
 		source.Value = givenValue(e, b)
 	}
 	if later := eval.Awaited(e, b, name); len(later) > 0 {
-		source.Value = configs.Text{{Deferred: mark.DeferredBy(cty.DynamicVal.WithMarks(later)), Sensitive: true}}
+		source.Value = knownLater(later)
 		source.Env, source.File, source.Existing = "", "", nil
 		return source
 	}

@@ -133,7 +133,7 @@ func portObjects(u *use, e *eval.Env, definition *source.Block, a access) cty.Va
 		}
 		inside := func(text string) cty.Value { return eval.Read(e, b, inNamespace(u.set, e, text), "number") }
 		outside := func(text string) cty.Value {
-			return eval.Read(e, b, readPlace(u, e, inNamespace(u.set, e, text), "expose", a.ports), "number", "expose", "public")
+			return eval.Read(e, b, readPlace(u, e, inNamespace(u.set, e, text), "expose", a.ports), "number", "expose", "public", "tls")
 		}
 		values[p.Name] = cty.ObjectVal(map[string]cty.Value{
 			"number":      e.Scope.Groups["port"][p.Name],
@@ -236,6 +236,7 @@ func evaluatePorts(u *use, e *eval.Env, definition *source.Block) ([]configs.Por
 			NodePort: eval.Number(e, b, "node_port"),
 			UDP:      eval.String(e, b, "protocol") == "udp",
 			Public:   eval.Number(e, b, "public"),
+			TLS:      eval.Bool(e, b, "tls"),
 			Range:    blocks.RangeOf(b),
 		}
 		at := taken{p.Number, p.UDP}
@@ -318,7 +319,7 @@ func inNamespace(c *Set, e *eval.Env, text string) cty.Value {
 func publicURL(u *use, e *eval.Env, definition *source.Block, a access, internal string) cty.Value {
 	v := readPlace(u, e, inNamespace(u.set, e, publicAddress(u, a, internal)), "expose", a.ports)
 	for _, b := range definition.All("port") {
-		v = eval.Read(e, b, v, "number", "expose", "public")
+		v = eval.Read(e, b, v, "number", "expose", "public", "tls")
 	}
 	return v
 }

@@ -261,7 +261,7 @@ func endpointURL(u *use, e *eval.Env, definition *source.Block, a access, b *sou
 		v = readPlace(u, e, v, "expose", a.ports)
 	}
 	if p := definition.One("port", x.Port); p != nil {
-		v = eval.Read(e, p, v, "number", "expose", "public")
+		v = eval.Read(e, p, v, "number", "expose", "public", "tls")
 	}
 	return eval.Read(e, b, v, "port", "path")
 }

@@ -13,9 +13,11 @@ definition "database-service" {
     path        = "/etc/${definition.name}/${definition.name}.conf"
     secret_path = "/etc/${definition.name}/${definition.name}.conf.d/secrets.conf"
     values = {
-      DEFAULT         = { use_stderr = true }
-      database        = merge(local.database, { connection = database[definition.name].url })
-      oslo_middleware = local.oslo_middleware
+      DEFAULT  = { use_stderr = true }
+      database = merge(local.database, { connection = database[definition.name].url })
+      # Links in answers need https:// if the exposure encrypts, which X-Forwarded-Proto says.
+      # Otherwise no header is believed: a pod cannot tell the proxy from others.
+      oslo_middleware = { enable_proxy_headers_parsing = try(startswith(self.public_url, "https://"), false) }
       oslo_policy     = local.oslo_policy
     }
   }

@@ -67,11 +67,6 @@ locals {
   # configuration. Names of queues are given out with a lock.
   locks = { OSLO_LOCK_PATH = "/tmp" }
 
-  # [oslo_middleware]. A header such as X-Forwarded-Host is believed from nobody: a pod
-  # cannot tell the proxy from others. No service needs one as long as the proxy passes the
-  # Host header on and speaks HTTP to clients too.
-  oslo_middleware = { enable_proxy_headers_parsing = false }
-
   # [oslo_policy]. Readers, members and managers of a project are the same in all services. By their
   # former defaults, still in force in Cinder and Barbican up to 2026.1, a reader may create volumes.
   oslo_policy = { enforce_new_defaults = true }

@@ -105,7 +105,7 @@ definition "glance" {
       os_glance_staging_store = { filesystem_store_datadir = "/var/lib/glance/staging" }
       os_glance_tasks_store   = { filesystem_store_datadir = "/var/lib/glance/tasks_work_dir" }
       oslo_concurrency        = { lock_path = "/var/lib/glance/tmp" }
-      oslo_middleware         = local.oslo_middleware
+      oslo_middleware         = { enable_proxy_headers_parsing = startswith(self.public_url, "https://") }
       oslo_policy             = local.oslo_policy
       barbican = contains(cloud.services, "barbican") ? {
         auth_endpoint          = "${service.keystone.url}/v3"

@@ -35,6 +35,7 @@ definition "horizon" {
       engine   = length(local.caches) > 0 ? "cache" : "signed_cookies"
       caches   = length(local.caches) > 0 ? jsonencode(local.caches) : ""
       servers  = contains(cloud.services, "nova")
+      https    = startswith(self.ports.web.public_url, "https://")
       backups  = try(service.cinder.backups, false)
     })
   }

@@ -134,6 +134,11 @@ func (r *resolver) given(s *Secret) {
 	}
 	if source.Existing != nil {
 		r.copied(s, values)
+	} else if source.Files != nil {
+		for key, file := range source.Files {
+			values[key] = r.read(&configs.SecretSource{File: file, Range: source.Range})
+			s.data[key] = object.Literal(values[key])
+		}
 	} else {
 		key := s.decl.Keys[0]
 		values[key] = r.read(source)
@@ -219,6 +224,8 @@ func originOf(source *configs.SecretSource) string {
 		return "environment variable " + source.Env
 	case source.File != "":
 		return "file " + source.File
+	case source.Files != nil:
+		return "files " + strings.Join(slices.Sorted(maps.Values(source.Files)), ", ")
 	case source.Existing != nil:
 		return "Secret " + source.Existing.Namespace + "/" + source.Existing.Name
 	}

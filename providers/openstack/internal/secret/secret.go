@@ -82,6 +82,9 @@ func Resolve(cloud object.Cloud, config *configs.Config, facts Facts) (*Set, hcl
 			r.secret(s.Name, name)
 		}
 	}
+	for i := range config.Exposures {
+		r.exposure(&config.Exposures[i])
+	}
 	return r.set, r.diags
 }
 
