@@ -56,6 +56,22 @@ func (o Output) Write(content []byte, options ...renameio.Option) error {
 	return nil
 }
 
+// WriteSecret is Write for a file that only the user may read, whatever mode an existing file has.
+func (o Output) WriteSecret(content []byte) error {
+	file, err := renameio.NewPendingFile(o.Path, renameio.WithStaticPermissions(0o600))
+	if err != nil {
+		return o.unwritten(err)
+	}
+	defer func() { _ = file.Cleanup() }() // does nothing after the file was replaced
+	if _, err := file.Write(content); err != nil {
+		return o.unwritten(err)
+	}
+	if err := file.CloseAtomicallyReplace(); err != nil {
+		return o.unwritten(err)
+	}
+	return nil
+}
+
 // Create checks the file, and creates or empties it, for content that is written bit by bit.
 func (o Output) Create() (*os.File, error) {
 	if err := o.Check(); err != nil {

@@ -3,10 +3,13 @@ package inspect
 import (
 	"context"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -16,11 +19,13 @@ import (
 	"kolla.openstack.org/kolla/internal/present/discovery"
 	"kolla.openstack.org/kolla/internal/present/view/tables"
 	"kolla.openstack.org/kolla/internal/run/engine"
+	"kolla.openstack.org/kolla/internal/run/probe"
 	"kolla.openstack.org/kolla/internal/run/reach"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
+	"kolla.openstack.org/kolla/providers/scheduling"
 )
 
 // Discover is `kolla discover`.
@@ -42,16 +47,20 @@ inside and outside. -env prints the environment variables that Kubernetes makes 
 Services. Only pods with service_links = true get them. -json prints all of this.
 
 -check also opens each public URL from this machine, without a password, and prints what
-answers and how fast. A public address that is no URL gets a TCP connection only.
+answers and how fast. A public address that is no URL gets a TCP connection only. Then it
+starts a pod in the namespace of the cloud, from an image of the cloud, which opens the
+public and the internal URLs, and is removed. With -no-pods it starts none.
 
 It evaluates the configuration, and needs the cluster. It needs no state.
 
 Exit codes: 0 the cluster has all Services, 1 error, 2 it lacks a Service, or with -check
-a public URL does not answer.`,
+a URL does not answer, or the pod does not run.`,
 		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
 			&cli.BoolFlag{Name: "wide", Usage: "also show names of pods, workloads, nodes and URLs"},
 			&cli.BoolFlag{Name: "env", Usage: "print the environment variables for pods, as NAME=VALUE"},
-			&cli.BoolFlag{Name: "check", Usage: "also open each public URL from here"},
+			&cli.BoolFlag{Name: "check", Usage: "also open each URL, from here and from a pod"},
+			&cli.BoolFlag{Name: "no-pods", Usage: "with -check, start no pod"},
+			&cli.DurationFlag{Name: "timeout", Value: podTimeout, Usage: "with -check, wait up to `DURATION` for the pod, which may have to pull an image"},
 			&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
@@ -93,11 +102,16 @@ func runDiscover(w *command.Workspace, names []string) error {
 		if found.Checks, err = reach.Public(ctx, blocks, trustOf(ctx, w), reach.Patience); err != nil {
 			return err
 		}
+		if !w.Flags.Bool("no-pods") {
+			if err := openInside(ctx, w, objects, blocks, found); err != nil {
+				return err
+			}
+		}
 	}
 	if err := showDiscovery(w, found, snapshot, len(names) > 0); err != nil {
 		return err
 	}
-	if _, missing := found.Services(); missing > 0 || found.Failed() > 0 {
+	if _, missing := found.Services(); missing > 0 || !found.Answers() {
 		return command.ExitCode(command.ExitChanges)
 	}
 	return nil
@@ -120,6 +134,34 @@ func trustOf(ctx context.Context, w *command.Workspace) *x509.CertPool {
 		}
 	}
 	return trust
+}
+
+// openInside opens URLs from a pod, like one of the cloud.
+func openInside(ctx context.Context, w *command.Workspace, objects []providers.Object, blocks []discovery.Block, found *discovery.Directory) error {
+	var pods []*corev1.PodSpec
+	for i := range objects {
+		if pod, ok := scheduling.PodOf(objects[i].Manifest); ok && kinds.RunsPods(objects[i].Ref().GVK.GroupKind()) {
+			pods = append(pods, pod)
+		}
+	}
+	known := func(image string) bool { return !strings.Contains(image, configs.KnownAfterApply) }
+	base := probe.Choose(probe.Bases(pods, known), w.Config.Cloud.Registry)
+	at := slices.IndexFunc(pods, func(pod *corev1.PodSpec) bool {
+		return slices.ContainsFunc(probe.Bases([]*corev1.PodSpec{pod}, known), func(b probe.Base) bool { return b.Image == base.Image })
+	})
+	if at < 0 {
+		found.NoPod = "the configuration has no pods, and so no image for one"
+		return nil
+	}
+	runner := prober(w)
+	runner.Cloud, runner.Namespace = w.Config.Cloud.Name, w.Config.Cloud.Namespace
+	var err error
+	var denied *providers.PermissionError
+	found.Inside, found.NoPod, err = reach.Inside(ctx, runner, pods[at], base, blocks)
+	if errors.As(err, &denied) && ctx.Err() == nil {
+		found.NoPod, err = denied.Error(), nil
+	}
+	return err
 }
 
 // showDiscovery prints a directory in the form that the options choose. named: the arguments name

@@ -15,6 +15,7 @@ import (
 	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/run/doctor"
 	"kolla.openstack.org/kolla/internal/run/engine"
+	"kolla.openstack.org/kolla/internal/run/probe"
 	"kolla.openstack.org/kolla/internal/run/rights"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
@@ -27,20 +28,27 @@ import (
 func Doctor(s command.Streams) *cli.Command {
 	var list strings.Builder
 	for _, check := range doctor.Checks() {
-		fmt.Fprintf(&list, "  %-18s %s\n", check.Name, check.Description)
+		name := check.Name
+		if check.Starts() {
+			name += " *"
+		}
+		fmt.Fprintf(&list, "  %-18s %s\n", name, check.Description)
 	}
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "Find faults of the cluster that keep the cloud from working",
 		Description: `
 Compares the cluster with what the configuration needs, before anything is deployed and
-after. Each finding has its reason and the next step. It starts no pods and writes nothing
-to the cluster. It finds:
+after. Each finding has its reason and the next step. It finds:
 
 ` + list.String() + `
+Checks with a * start pods: up to two on each node, and one for each storage class, from
+images of the cloud, in its namespace (or in "default" before that exists). They are removed
+at the end, by the cluster if kolla is killed. With -no-pods these checks are not made.
+
 An error keeps a part of the cloud from working, a warning may do so. A check that could not
 be made, for example because the user may not list pods of the whole cluster, is listed with
-the reason. docs/operate.md has the rights that all checks need.
+the reason. docs/operate.md and docs/doctor.md have the rights that all checks need.
 
 -json prints one document. A new minor version of its format_version only adds keys.
 
@@ -48,6 +56,8 @@ Exit codes: 0 nothing found, 1 error, 2 a finding, or a check that could not be 
 		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...), command.StateFlag(),
 			&cli.StringSliceFlag{Name: "only", Usage: "only make the check with this `NAME`; may be repeated, or have several names separated by commas"},
 			&cli.StringSliceFlag{Name: "skip", Usage: "leave out the check with this `NAME`; may be repeated, or have several names separated by commas"},
+			&cli.BoolFlag{Name: "no-pods", Usage: "start no pods; the checks that need them are not made"},
+			&cli.DurationFlag{Name: "timeout", Value: podTimeout, Usage: "wait up to `DURATION` for the pods, which may have to pull images"},
 			&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
@@ -62,6 +72,9 @@ Exit codes: 0 nothing found, 1 error, 2 a finding, or a check that could not be 
 		},
 	}
 }
+
+// podTimeout is how long doctor and discover wait for their pods.
+const podTimeout = 3 * time.Minute
 
 // namesIn returns the names in an option.
 func namesIn(c *cli.Context, option string) []string {
@@ -83,6 +96,12 @@ func runDoctor(w *command.Workspace, checks []doctor.Check) error {
 	if err := doctor.Read(ctx, w.Client, facts, checks); err != nil {
 		return err
 	}
+	if w.Flags.Bool("no-pods") {
+		facts.Unprobed = errors.New("no pods were started, because of -no-pods")
+	}
+	if err := doctor.Probe(ctx, prober(w), facts, checks); err != nil {
+		return err
+	}
 	report := doctor.Examine(facts, checks)
 	report.Mask(func(text string) string { return w.Cluster.Secrets.Text(text) })
 	if w.Flags.Bool("json") {
@@ -97,6 +116,11 @@ func runDoctor(w *command.Workspace, checks []doctor.Check) error {
 		return command.ExitCode(command.ExitChanges)
 	}
 	return nil
+}
+
+// prober returns the way to run pods in the cluster.
+func prober(w *command.Workspace) *probe.Runner {
+	return &probe.Runner{Reader: w.Client, Writer: w.Client.Writer(), Patience: w.Flags.Duration("timeout")}
 }
 
 // factsForDoctor loads the configuration, and makes its objects for the cluster.

@@ -8,13 +8,17 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/internal/base/failure"
+	"kolla.openstack.org/kolla/internal/base/files"
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/run/engine"
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // The administrator that the job bootstrap of the definition keystone makes.
@@ -47,10 +51,15 @@ If the exposure has a CA of its own, the shell also asks the cluster for the cer
 the CA, and writes it to ~/.config/openstack. For a clouds.yaml, kolla exposure certificate
 -ca writes it. With -cacert, clients use the certificates of another file.
 
+-out writes a file that only you may read, instead of printing. With -with-password the file
+has the password, read from the cluster. It is printed nowhere.
+
 SERVICE names the Keystone if there are several. It evaluates the configuration, and needs a
-cluster only to read data blocks.`,
+cluster only to read data blocks and the password.`,
 		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
 			&cli.BoolFlag{Name: "clouds-yaml", Usage: "print a clouds.yaml instead of a file for a shell"},
+			&cli.StringFlag{Name: "out", Usage: "write to `FILE` instead of printing"},
+			&cli.BoolFlag{Name: "with-password", Usage: "write the password into the file of -out"},
 			&cli.StringFlag{Name: "cacert", Usage: "clients trust the CA certificates in `FILE`"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
@@ -61,25 +70,47 @@ cluster only to read data blocks.`,
 			if len(names) > 1 {
 				return command.TooMany(c, names[1])
 			}
-			w := command.NewWorkspace(s, c)
-			w.Loading = engine.Loading{Cluster: w.Cluster, Settled: true, Quiet: true}
-			if err := w.LoadConfig(); err != nil {
-				return err
-			}
-			keystone, err := chooseKeystone(w.Config, names)
-			if err != nil {
-				return err
-			}
-			a, err := accessTo(w, keystone)
-			if err != nil {
-				return err
-			}
-			if c.Bool("clouds-yaml") {
-				return a.cloudsYAML(s.Out)
-			}
-			return a.shell(s.Out)
+			return runOpenRC(command.NewWorkspace(s, c), names)
 		},
 	}
+}
+
+func runOpenRC(w *command.Workspace, names []string) error {
+	target := files.Output{Path: w.Flags.String("out"), Option: "-out", Content: "settings of kolla openrc", Ours: files.Begins(openrcBegin)}
+	if w.Flags.Bool("with-password") && target.Path == "" {
+		return failure.New("A password is never printed", "-with-password needs -out=FILE. Only you may read that file.")
+	}
+	if err := target.Check(); err != nil {
+		return err
+	}
+	w.Loading = engine.Loading{Cluster: w.Cluster, Settled: true, Quiet: true}
+	if err := w.LoadConfig(); err != nil {
+		return err
+	}
+	keystone, err := chooseKeystone(w.Config, names)
+	if err != nil {
+		return err
+	}
+	a, err := accessTo(w, keystone)
+	if err != nil {
+		return err
+	}
+	if w.Flags.Bool("with-password") {
+		if a.secret, err = passwordOf(w, keystone); err != nil {
+			return err
+		}
+	}
+	text := a.shell()
+	if w.Flags.Bool("clouds-yaml") {
+		if text, err = a.cloudsYAML(); err != nil {
+			return err
+		}
+	}
+	if target.Path != "" {
+		return target.WriteSecret([]byte(text))
+	}
+	_, err = io.WriteString(w.Streams.Out, text)
+	return err
 }
 
 // chooseKeystone finds the service with the identity endpoint and the administrator's password.
@@ -113,10 +144,35 @@ type access struct {
 	cloud, url, region string
 	cacert             string // path; may be empty
 	password           string // a command for a shell that prints the password
+	secret             string // the password; empty: it stays in the cluster
 	// ca is a command for a shell that prints the certificate of the CA, if there is one; empty:
 	// clients know the CA. caFile is the name of a file for it below ~/.config.
 	ca, caFile string
 	exposure   *configs.Exposure
+}
+
+// openrcBegin is the beginning of what kolla openrc writes.
+const openrcBegin = "# The administrator of cloud "
+
+// passwordOf reads the password of the administrator from the cluster.
+func passwordOf(w *command.Workspace, keystone *configs.Service) (string, error) {
+	if err := w.Dial(); err != nil {
+		return "", err
+	}
+	at := configs.SecretRef{Service: keystone.Name, Secret: adminSecret, Key: "value"}
+	ref := providers.Ref{GVK: kinds.Secret.WithVersion("v1"), Namespace: w.Config.Cloud.Namespace, Name: at.Object()}
+	live, err := w.Client.Get(w.Flags.Context, ref)
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", failure.New("The cluster has no password yet", fmt.Sprintf("%s does not exist. kolla apply makes it.", ref))
+	case err != nil:
+		return "", err
+	}
+	value := string(providers.ValuesOf(live)[at.Key])
+	if value == "" {
+		return "", failure.New("The cluster has no password yet", fmt.Sprintf("%s has no key %s.", ref, at.Key))
+	}
+	return value, nil
 }
 
 func accessTo(w *command.Workspace, keystone *configs.Service) (access, error) {
@@ -155,11 +211,13 @@ func accessTo(w *command.Workspace, keystone *configs.Service) (access, error) {
 	return a, nil
 }
 
-// shell writes a file that a shell reads.
-func (a access) shell(out io.Writer) error {
+// shell returns a file that a shell reads.
+func (a access) shell() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# The administrator of cloud %s, by kolla openrc. Read this file with: . ./FILE\n", a.cloud)
-	b.WriteString("# It has no password: kubectl reads it from the cluster.\n")
+	fmt.Fprintf(&b, "%s%s, by kolla openrc. Read this file with: . ./FILE\n", openrcBegin, a.cloud)
+	if a.secret == "" {
+		b.WriteString("# It has no password: kubectl reads it from the cluster.\n")
+	}
 	for _, v := range [][2]string{
 		{"OS_AUTH_URL", a.url},
 		{"OS_IDENTITY_API_VERSION", "3"},
@@ -180,17 +238,24 @@ mkdir -p "${OS_CACERT%%/*}" && %[2]s > "$OS_CACERT.new" && mv "$OS_CACERT.new" "
 [ -s "$OS_CACERT" ] || unset OS_CACERT
 `, a.caFile, a.ca)
 	}
-	fmt.Fprintf(&b, "OS_PASSWORD=$(%s) && export OS_PASSWORD\n", a.password)
-	_, err := io.WriteString(out, b.String())
-	return err
+	if a.secret != "" {
+		fmt.Fprintf(&b, "export OS_PASSWORD=%s\n", words.Quote(a.secret))
+	} else {
+		fmt.Fprintf(&b, "OS_PASSWORD=$(%s) && export OS_PASSWORD\n", a.password)
+	}
+	return b.String()
 }
 
-// cloudsYAML writes a clouds.yaml.
-func (a access) cloudsYAML(out io.Writer) error {
+// cloudsYAML returns a clouds.yaml.
+func (a access) cloudsYAML() (string, error) {
+	auth := map[string]any{
+		"auth_url": a.url, "username": adminUser, "user_domain_name": adminDomain, "project_name": adminUser, "project_domain_name": adminDomain,
+	}
+	if a.secret != "" {
+		auth["password"] = a.secret
+	}
 	cloud := map[string]any{
-		"auth": map[string]any{
-			"auth_url": a.url, "username": adminUser, "user_domain_name": adminDomain, "project_name": adminUser, "project_domain_name": adminDomain,
-		},
+		"auth":                 auth,
 		"identity_api_version": "3",
 		"region_name":          a.region,
 	}
@@ -207,8 +272,10 @@ func (a access) cloudsYAML(out io.Writer) error {
 	}
 	text, err := yaml.Marshal(map[string]any{"clouds": map[string]any{a.cloud: cloud}})
 	if err != nil {
-		return err
+		return "", err
 	}
-	_, err = fmt.Fprintf(out, "# The administrator of cloud %s, by kolla openrc -clouds-yaml. It has no password.\n# openstack --os-cloud=%s takes it from the environment:\n#\n#   export OS_PASSWORD=$(%s)\n#\n# For other programs, write clouds.%s.auth.password into a file secure.yaml beside this one.\n%s%s", a.cloud, a.cloud, a.password, a.cloud, note, text)
-	return err
+	if a.secret != "" {
+		return fmt.Sprintf("%s%s, by kolla openrc -clouds-yaml, with its password.\n%s%s", openrcBegin, a.cloud, note, text), nil
+	}
+	return fmt.Sprintf("%s%s, by kolla openrc -clouds-yaml. It has no password.\n# openstack --os-cloud=%s takes it from the environment:\n#\n#   export OS_PASSWORD=$(%s)\n#\n# For other programs, write clouds.%s.auth.password into a file secure.yaml beside this one.\n%s%s", openrcBegin, a.cloud, a.cloud, a.password, a.cloud, note, text), nil
 }

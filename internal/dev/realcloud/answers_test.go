@@ -21,6 +21,7 @@ func TestCloud(t *testing.T) {
 		{"restricted", runsRestricted},
 		{"discovery", servicesFindEachOther},
 		{"exposure", answersThroughTheVIP},
+		{"doctor", doctorExamines},
 		{"identities", identitiesStayApart},
 		{"processes hang", hangingProcessesAreReplaced},
 		{"pod network", nobodyElseConnects},

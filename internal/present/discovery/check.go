@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Check is what happened when a public URL was opened.
+// Check is what happened when a URL was opened.
 type Check struct {
 	Address   string // of the block, "service.keystone"
 	URL       string
@@ -25,12 +25,17 @@ func WithoutTemplates(url string) string {
 	return url
 }
 
-// Failed counts the public URLs that do not answer.
-func (d *Directory) Failed() (failed int) {
-	for _, c := range d.Checks {
+// Failed counts the URLs that do not answer.
+func Failed(checks []Check) (failed int) {
+	for _, c := range checks {
 		if c.Problem != "" {
 			failed++
 		}
 	}
 	return failed
+}
+
+// Answers reports whether all URLs that were to be opened were opened, and answer.
+func (d *Directory) Answers() bool {
+	return Failed(d.Checks) == 0 && Failed(d.Inside) == 0 && d.NoPod == ""
 }

@@ -23,6 +23,10 @@ type Directory struct {
 	Cloud
 	Blocks []Block // sorted by address
 	Checks []Check // of the public URLs; nil: they were not opened
+	// Inside are the checks of internal and public URLs from a pod. NoPod says why there was none; empty: there
+	// was one, or none was wanted.
+	Inside []Check
+	NoPod  string
 }
 
 // Cloud names a cloud and its place.

@@ -21,6 +21,8 @@ type (
 		Services    []blockJSON `json:"services"`
 		Environment []Variable  `json:"environment"`
 		Checks      []checkJSON `json:"checks,omitempty"`
+		Inside      []checkJSON `json:"checks_from_pod,omitempty"`
+		NoPod       string      `json:"no_pod,omitempty"`
 	}
 	blockJSON struct {
 		Address  string         `json:"address"`
@@ -111,9 +113,7 @@ func (d *Directory) JSON(out io.Writer, environment []Variable) error {
 		}
 		doc.Services = append(doc.Services, block)
 	}
-	for _, c := range d.Checks {
-		doc.Checks = append(doc.Checks, checkJSON{c.Address, c.URL, c.Skipped, milliseconds(c.Connected), milliseconds(c.Answered), c.Status, c.Problem})
-	}
+	doc.Checks, doc.Inside, doc.NoPod = checksJSON(d.Checks), checksJSON(d.Inside), d.NoPod
 	return foreign.JSON(out, doc, "  ")
 }
 
@@ -142,6 +142,13 @@ func (l *Live) json() *liveJSON {
 	}
 	for _, e := range l.Endpoints {
 		out.Endpoints = append(out.Endpoints, endpointJSON{e.Pod, e.Node, append([]string{}, e.Addresses...), e.Name, e.Ready, e.Published})
+	}
+	return out
+}
+
+func checksJSON(checks []Check) (out []checkJSON) {
+	for _, c := range checks {
+		out = append(out, checkJSON{c.Address, c.URL, c.Skipped, milliseconds(c.Connected), milliseconds(c.Answered), c.Status, c.Problem})
 	}
 	return out
 }

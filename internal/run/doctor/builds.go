@@ -9,6 +9,8 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
+const lockBuilds = "kolla images -lock writes the digests of the present builds into kolla.images.json. The next apply restarts the pods with them."
+
 // findBuilds reports images that have several builds on the nodes under one name.
 func findBuilds(f *Facts) ([]Finding, error) {
 	live, err := f.list(nodeKind, "")
@@ -33,7 +35,7 @@ func findBuilds(f *Facts) ([]Finding, error) {
 		out = append(out, Finding{
 			Severity: Warning, Subject: image.Reference, Problem: fmt.Sprintf("nodes have %d builds of this image", len(builds)),
 			Reason: "Pods run the build that their node has, and different versions of a program may fail together:\n" + strings.Join(lines, "\n"),
-			Next:   "kolla images -lock writes the digests of the present builds into kolla.images.json. The next apply restarts the pods with them.",
+			Next:   lockBuilds,
 		})
 	}
 	return out, nil

@@ -1,8 +1,8 @@
 // Package doctor finds faults of a cluster that keep a cloud from working, before the cloud is
-// deployed and after. It starts no pods and writes nothing.
+// deployed and after.
 //
-// [Read] reads from the cluster everything that the chosen checks need, once for all of them.
-// [Examine] then runs the checks. A [Check] is a pure function of the [Facts].
+// [Read] reads from the cluster everything that the chosen checks need, once for all of them, and [Probe] runs
+// the pods that they need. [Examine] then runs the checks. A [Check] is a pure function of the [Facts].
 package doctor
 
 import (
@@ -40,6 +40,7 @@ type Check struct {
 	// reads returns the lists that the check needs. Read calls it again after these lists were
 	// read, because they may show that further ones are needed. Nil: it needs none.
 	reads func(*Facts) []providers.Scope
+	pods  pods
 	// find returns the findings. The error says which part of the check could not be made.
 	find func(*Facts) ([]Finding, error)
 }
@@ -47,23 +48,32 @@ type Check struct {
 // Checks returns all checks, in the order of their results.
 func Checks() []Check {
 	return []Check{
-		{"kubernetes-version", "versions of Kubernetes that kolla does not support", nil, findVersion},
-		{"configuration", "parts of the configuration that do not fit the cluster", nil, findMistakes},
-		{"permissions", "rights that plan and apply need and the user lacks", nil, findDenied},
-		{"roles", "roles without enough nodes that take their pods", readNodes, findRoles},
-		{"capacity", "requests for CPU, memory and pods that the nodes cannot meet", readPods, findCapacity},
-		{"node-conditions", "nodes that report trouble, have an old kubelet, or a wrong clock", readConditions, findConditions},
-		{"storage-class", "storage classes that claims need and the cluster lacks", readClasses, findClasses},
-		{"pod-security", "pods that the Pod Security level of their namespace refuses", readNamespaces, findRefused},
-		{"webhooks", "admission webhooks that block objects because nothing answers for them", readWebhooks, findWebhooks},
-		{"node-ports", "node ports that other Services have, or that are outside of the range", readServices, findPorts},
-		{"ways-in", "exposures that no Ingress controller or Gateway of the cluster serves", readServing, findUnserved},
-		{"vip", "virtual IP addresses that cannot work, or that do not answer", readNetworks, findVIPs},
-		{"images", "nodes that have different builds of an image", readNodes, findBuilds},
-		{"certificates", "certificates that end soon, or that do not fit their key", readSecrets, findCertificates},
-		{"backups", "scheduled backups that did not succeed in time", readSchedules, findBackups},
+		{"kubernetes-version", "versions of Kubernetes that kolla does not support", nil, noPods, findVersion},
+		{"configuration", "parts of the configuration that do not fit the cluster", nil, noPods, findMistakes},
+		{"permissions", "rights that plan and apply need and the user lacks", nil, noPods, findDenied},
+		{"roles", "roles without enough nodes that take their pods", readNodes, noPods, findRoles},
+		{"capacity", "requests for CPU, memory and pods that the nodes cannot meet", readPods, noPods, findCapacity},
+		{"node-conditions", "nodes that report trouble, have an old kubelet, or a wrong clock", readConditions, noPods, findConditions},
+		{"storage-class", "storage classes that claims need and the cluster lacks", readClasses, noPods, findClasses},
+		{"pod-security", "pods that the Pod Security level of their namespace refuses", readNamespaces, noPods, findRefused},
+		{"webhooks", "admission webhooks that block objects because nothing answers for them", readWebhooks, noPods, findWebhooks},
+		{"node-ports", "node ports that other Services have, or that are outside of the range", readServices, noPods, findPorts},
+		{"ways-in", "exposures that no Ingress controller or Gateway of the cluster serves", readServing, noPods, findUnserved},
+		{"vip", "virtual IP addresses that cannot work, or that do not answer", readNetworks, noPods, findVIPs},
+		{"images", "nodes that have different builds of an image", readNodes, noPods, findBuilds},
+		{"certificates", "certificates that end soon, or that do not fit their key", readSecrets, noPods, findCertificates},
+		{"backups", "scheduled backups that did not succeed in time", readSchedules, noPods, findBackups},
+		{"dns", "nodes whose pods do not resolve SERVICE.NAMESPACE, or slowly", readProbes, nodePods, findDNS},
+		{"network", "large packets that get lost between nodes, and VIPs that nodes do not reach", readNetwork, nodePods, findNetwork},
+		{"kernel", "features of the kernel that pods need and a node lacks", readProbes, nodePods, findKernel},
+		{"initiators", "nodes that have the same name for iSCSI or NVMe", readProbes, nodePods, findInitiators},
+		{"image-pull", "images that a node cannot pull, or gets in another build", readProbes, imagePods, findPulls},
+		{"volumes", "storage classes whose claims get no volume", readVolumes, volumePods, findBinds},
 	}
 }
+
+// Starts reports whether a check starts pods.
+func (c *Check) Starts() bool { return c.pods != noPods }
 
 // Names returns the names of checks, in their order.
 func Names(checks []Check) []string {

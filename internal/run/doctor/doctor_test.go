@@ -112,7 +112,7 @@ func TestSelect(t *testing.T) {
 		"skip":           {skip: all[1:], want: all[:1]},
 		"both":           {only: []string{"roles", "vip"}, skip: []string{"vip"}, want: []string{"roles"}},
 		"unknown":        {only: []string{"role"}, err: `No check "role"`},
-		"unknown skip":   {skip: []string{"dns"}, err: `No check "dns"`},
+		"unknown skip":   {skip: []string{"name-server"}, err: `No check "name-server"`},
 		"nothing's left": {only: []string{"vip"}, skip: []string{"vip"}, err: "No check is left"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestNotChecked(t *testing.T) {
 				{Block: "exposure.web", Name: "web", Mode: configs.ModeIngress, Domain: "example.org"},
 			}
 			f.Config.Services = []configs.Service{{Exposure: "web"}}
-			f.Unasked, f.Unrendered = denied, denied
+			f.Unasked, f.Unrendered, f.Unprobed = denied, denied, denied
 			f.Cluster.Version = ""
 			f.Unread = unread(denied)
 			got := result(t, check.Name, f)

@@ -43,6 +43,11 @@ type Facts struct {
 	// server could not be asked; nil: it was.
 	Denied  []providers.Access
 	Unasked error
+	// Probed has the results of pods. Unprobed says why there were none.
+	Probed   *Probed
+	Unprobed error
+	// running has the running pods by node, once podsOn has decoded them.
+	running map[string][]corev1.Pod
 	// Reached has the problem with a connection to each published address; empty: it was accepted.
 	Reached map[string]string
 }

@@ -42,6 +42,7 @@ type claim struct {
 	object *providers.Object
 	names  []string // of the claims in the cluster
 	class  string   // empty: the default one
+	spec   corev1.PersistentVolumeClaimSpec
 }
 
 // claims returns the claims of the configuration that need a storage class or a volume. Claims with a
@@ -53,7 +54,7 @@ func (f *Facts) claims() []claim {
 		volume, _, _ := unstructured.NestedString(content, "spec", "volumeName")
 		_, selects, _ := unstructured.NestedMap(content, "spec", "selector")
 		if volume == "" && !selects && (!named || class != "") {
-			out = append(out, claim{o, names, class})
+			out = append(out, claim{o, names, class, claimSpec(content)})
 		}
 	}
 	for i := range f.Objects {

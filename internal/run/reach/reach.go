@@ -1,5 +1,5 @@
-// Package reach opens the addresses that clients outside of the cluster use, from the machine that
-// kolla runs on, and says what answers.
+// Package reach opens the addresses of services, from the machine that kolla runs on and from a pod in the
+// cluster, and says what answers.
 package reach
 
 import (
@@ -141,7 +141,7 @@ func open(ctx context.Context, check *discovery.Check, trust *x509.CertPool) {
 	case err != nil:
 		check.Problem = "it accepts connections, but does not answer in HTTP" + cause(ctx, err)
 	case check.Status >= http.StatusInternalServerError:
-		check.Problem = "it answers with an error: " + http.StatusText(check.Status)
+		check.Problem = serverError(check.Status)
 	}
 }
 

@@ -107,7 +107,7 @@ func TestPublic(t *testing.T) {
 			t.Errorf("%s: skipped: %t", test.url, got.Skipped)
 		}
 	}
-	if got := (&discovery.Directory{Checks: checks}).Failed(); got != 7 {
+	if got := discovery.Failed(checks); got != 7 {
 		t.Errorf("%d failed, want 7", got)
 	}
 }

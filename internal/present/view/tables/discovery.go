@@ -146,16 +146,44 @@ func readyOf(l *discovery.Live) string {
 	return fmt.Sprintf("%d of %d", ready, total)
 }
 
-// Checks lists the public URLs that were opened, and what answers.
+// Checks lists the URLs that were opened from here and from a pod, and what answers.
 func Checks(out io.Writer, d *discovery.Directory) error {
 	if len(d.Checks) == 0 {
 		_, err := fmt.Fprintln(out, "\nNo service has a public URL, so that nothing was opened.")
 		return err
 	}
+	if err := opened(out, "PUBLIC URL", d.Checks); err != nil {
+		return err
+	}
+	answering := "All public URLs answer."
+	if n := discovery.Failed(d.Checks); n > 0 {
+		answering = fmt.Sprintf("%d of %s %s not answer.", n, words.Count(len(d.Checks), "public URL"), words.Plural(n, "does", "do"))
+	}
+	fmt.Fprintf(out, "\n%s\n", answering)
+	if d.NoPod != "" {
+		foreign.Fprintf(out, "\nNothing was opened from a pod: %s.\n", foreign.Line(d.NoPod))
+		return nil
+	}
+	if len(d.Inside) == 0 {
+		return nil
+	}
+	if err := opened(out, "URL, FROM A POD", d.Inside); err != nil {
+		return err
+	}
+	answering = "All URLs answer a pod of the cluster."
+	if n := discovery.Failed(d.Inside); n > 0 {
+		answering = fmt.Sprintf("%d of %s %s not answer a pod of the cluster.", n, words.Count(len(d.Inside), "URL"), words.Plural(n, "does", "do"))
+	}
+	_, err := fmt.Fprintf(out, "\n%s\n", answering)
+	return err
+}
+
+// opened lists the results of some URLs.
+func opened(out io.Writer, title string, checks []discovery.Check) error {
 	fmt.Fprintln(out)
 	table := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(table, "PUBLIC URL\tSERVICE\tCONNECT\tANSWER")
-	for _, c := range d.Checks {
+	fmt.Fprintf(table, "%s\tSERVICE\tCONNECT\tANSWER\n", title)
+	for _, c := range checks {
 		connected, answer := "-", fmt.Sprintf("HTTP %d after %s", c.Status, milliseconds(c.Answered))
 		if c.Connected > 0 {
 			connected = milliseconds(c.Connected)
@@ -172,15 +200,7 @@ func Checks(out io.Writer, d *discovery.Directory) error {
 		}
 		foreign.Fprintf(table, "%s\t%s\t%s\t%s\n", c.URL, c.Address, connected, answer)
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	answering := "All public URLs answer."
-	if n := d.Failed(); n > 0 {
-		answering = fmt.Sprintf("%d of %s %s not answer.", n, words.Count(len(d.Checks), "public URL"), words.Plural(n, "does", "do"))
-	}
-	_, err := fmt.Fprintf(out, "\n%s\n", answering)
-	return err
+	return table.Flush()
 }
 
 // milliseconds shows a short time: "3.2 ms".

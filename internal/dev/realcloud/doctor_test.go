@@ -1,0 +1,153 @@
+package realcloud_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// doctorOptions leave out the check of the VIP from this machine, which is not in the network of the nodes.
+var doctorOptions = []string{"doctor", "-json", "-skip=vip"}
+
+// finding is a finding of kolla doctor.
+type finding struct{ Subject, Problem string }
+
+// doctor returns the findings of kolla doctor, and which checks it could not make. The version of cgroups is
+// that of the machine, and no fault of the cloud.
+func (c *cloud) doctor(t *testing.T, args ...string) (findings []finding, notChecked []string) {
+	t.Helper()
+	r := finish(t, c.command(t, args...))
+	var report struct {
+		Checks []struct {
+			Name       string
+			NotChecked string `json:"not_checked"`
+			Findings   []finding
+		}
+	}
+	if err := json.Unmarshal([]byte(r.out), &report); err != nil {
+		t.Fatalf("%v\n%s", err, r.out)
+	}
+	_, err := os.Stat("/sys/fs/cgroup/cgroup.controllers")
+	for _, check := range report.Checks {
+		if check.NotChecked != "" {
+			notChecked = append(notChecked, check.Name+": "+check.NotChecked)
+		}
+		findings = append(findings, slices.DeleteFunc(check.Findings, func(f finding) bool {
+			return errors.Is(err, os.ErrNotExist) && strings.Contains(f.Problem, "version 1 of cgroups")
+		})...)
+	}
+	return findings, notChecked
+}
+
+// probes returns the objects of the pods of checks.
+func (c *cloud) probes(t *testing.T) string {
+	t.Helper()
+	var out []string
+	for line := range strings.Lines(c.cluster.Kubectl(t, "get", "jobs,pods,persistentvolumeclaims", "-A", "-o", "name")) {
+		if strings.Contains(line, "kolla-probe") {
+			out = append(out, strings.TrimSpace(line))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// doctorExamines checks that kolla doctor finds nothing in a healthy cloud, names the node on which DNS does
+// not answer, and leaves nothing behind, also when it is killed.
+func doctorExamines(t *testing.T, c *cloud) {
+	began := time.Now()
+	if findings, notChecked := c.doctor(t, doctorOptions...); len(findings) > 0 || len(notChecked) > 0 {
+		t.Errorf("kolla doctor finds in a healthy cloud %+v, and did not check %q", findings, notChecked)
+	}
+	measured(t, "kolla doctor, three nodes", time.Since(began).Round(100*time.Millisecond))
+	if left := c.probes(t); left != "" {
+		t.Errorf("kolla doctor leaves behind: %s", left)
+	}
+
+	c.answersInside(t)
+
+	victim := c.withoutDNS(t)
+	drop := func(how string) {
+		network := c.kubectl(t, "get", "node", victim, "-o", "jsonpath={.spec.podCIDR}")
+		if err := c.inNetworkOf(victim, "", "iptables", "-w", how, "FORWARD", "-s", network, "-p", "udp", "--dport", "53", "-j", "DROP"); err != nil {
+			t.Error(err)
+		}
+	}
+	drop("-I")
+	findings, notChecked := c.doctor(t, "doctor", "-json", "-only=dns")
+	drop("-D")
+	if len(findings) != 1 || findings[0].Subject != "Node "+victim || !strings.HasPrefix(findings[0].Problem, "pods get no answer from DNS for kubernetes.default") || len(notChecked) > 0 {
+		t.Errorf("DNS does not answer on %s, and kolla doctor finds %+v, and did not check %q", victim, findings, notChecked)
+	}
+	if left := c.probes(t); left != "" {
+		t.Errorf("kolla doctor leaves behind: %s", left)
+	}
+
+	cmd := c.command(t, "doctor", "-only=dns,image-pull,volumes", "-timeout=10s")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() error {
+		if c.probes(t) == "" {
+			return errors.New("kolla doctor makes no Job")
+		}
+		return nil
+	})
+	_ = cmd.Process.Signal(syscall.SIGKILL)
+	_ = cmd.Wait()
+	killed := time.Now()
+	eventually(t, func() error {
+		if left := c.probes(t); left != "" {
+			return fmt.Errorf("the killed kolla doctor leaves behind: %s", left)
+		}
+		return nil
+	})
+	measured(t, "kolla doctor killed, all removed by the cluster", time.Since(killed).Round(time.Second))
+}
+
+// answersInside checks that a pod reaches the internal and the public URL of Keystone. This machine is not in
+// the network of the VIP.
+func (c *cloud) answersInside(t *testing.T) {
+	t.Helper()
+	r := finish(t, c.command(t, "discover", "-check", "-json"))
+	var found struct {
+		Inside []struct {
+			URL     string
+			Status  int `json:"http_status"`
+			Problem string
+		} `json:"checks_from_pod"`
+	}
+	if err := json.Unmarshal([]byte(r.out), &found); err != nil {
+		t.Fatalf("%v\n%s", err, r.out)
+	}
+	var urls []string
+	for _, check := range found.Inside {
+		urls = append(urls, check.URL)
+		if check.Problem != "" || check.Status != 200 {
+			t.Errorf("a pod opens %s: HTTP %d, %s", check.URL, check.Status, check.Problem)
+		}
+	}
+	if want := []string{"http://keystone." + namespace + ":5000/v3", "http://" + vip + ":5000/v3"}; !slices.Equal(urls, want) {
+		t.Errorf("a pod opened %q, want %q", urls, want)
+	}
+}
+
+// withoutDNS returns a node on which no pod of the cluster's DNS runs.
+func (c *cloud) withoutDNS(t *testing.T) string {
+	t.Helper()
+	hosts := strings.Fields(c.cluster.Kubectl(t, "-n", "kube-system", "get", "pods", "-o", `jsonpath={range .items[*]}{.metadata.name}={.spec.nodeName} {end}`))
+	for _, node := range []string{"real-1", "real-2", "real-3"} {
+		if !slices.ContainsFunc(hosts, func(host string) bool {
+			return strings.HasPrefix(host, "coredns") && strings.HasSuffix(host, "="+node)
+		}) {
+			return node
+		}
+	}
+	t.Fatalf("each node has a pod of the cluster's DNS: %s", hosts)
+	return ""
+}

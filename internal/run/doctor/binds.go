@@ -1,0 +1,142 @@
+package doctor
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"kolla.openstack.org/kolla/internal/run/probe"
+	"kolla.openstack.org/kolla/providers/scheduling"
+)
+
+// VolumeProbe is the result of a claim of one storage class.
+type VolumeProbe struct {
+	Class   string // empty: the default one
+	Claim   string // address of an object with such a claim
+	Problem string // why it got no volume
+	Skipped string // why no claim was made
+}
+
+// staticProvisioner is the provisioner of classes whose volumes somebody makes by hand.
+const staticProvisioner = "kubernetes.io/no-provisioner"
+
+// askVolumes adds a pod with a claim for each storage class of the configuration. The claim belongs to the pod,
+// and the cluster removes both.
+func (f *Facts) askVolumes(nodes []corev1.Node, add func(probe.Pod, func(probe.Outcome))) {
+	asked := map[string]bool{}
+	for _, c := range f.smallestClaims() {
+		class := f.class(c.class)
+		if asked[c.class] || class == nil {
+			continue // the check of the classes says so
+		}
+		asked[c.class] = true
+		result := VolumeProbe{Class: c.class, Claim: c.object.Address.String()}
+		switch {
+		case class.Provisioner == staticProvisioner:
+			result.Skipped = "nobody makes volumes for it on demand"
+		case class.ReclaimPolicy != nil && *class.ReclaimPolicy == corev1.PersistentVolumeReclaimRetain:
+			result.Skipped = "it keeps volumes (reclaimPolicy: Retain), so that the volume of the check would stay behind"
+		default:
+			if pod, ok := f.volumePod(c, nodes); ok {
+				at := len(f.Probed.Volumes)
+				add(pod, func(o probe.Outcome) { f.Probed.Volumes[at].Problem = o.Problem })
+			} else {
+				result.Skipped = "no node takes its pods"
+			}
+		}
+		f.Probed.Volumes = append(f.Probed.Volumes, result)
+	}
+}
+
+// smallestClaims returns the claims, those with the smallest requests first.
+func (f *Facts) smallestClaims() []claim {
+	claims := f.claims()
+	slices.SortStableFunc(claims, func(a, b claim) int {
+		x, y := a.spec.Resources.Requests.Storage(), b.spec.Resources.Requests.Storage()
+		return x.Cmp(*y)
+	})
+	return claims
+}
+
+// class returns a storage class of the cluster; nil: there is none. An empty name is the default one.
+func (f *Facts) class(name string) *storagev1.StorageClass {
+	live, _ := f.list(classKind, "")
+	for _, u := range live {
+		isDefault := slices.ContainsFunc(defaultClasses, func(key string) bool { return u.GetAnnotations()[key] == "true" })
+		var class storagev1.StorageClass
+		if (u.GetName() == name || name == "" && isDefault) && decode(u, &class) {
+			return &class
+		}
+	}
+	return nil
+}
+
+// volumePod returns a pod that mounts a claim, on the nodes of the workload with that claim.
+func (f *Facts) volumePod(c claim, nodes []corev1.Node) (probe.Pod, bool) {
+	like := &corev1.PodSpec{}
+	if pod, ok := scheduling.PodOf(c.object.Manifest); ok {
+		like = pod
+	}
+	at := slices.IndexFunc(nodes, func(n corev1.Node) bool { return scheduling.RunsOn(like, &n) })
+	if at < 0 {
+		return probe.Pod{}, false
+	}
+	base := f.base(&nodes[at])
+	spec := probe.Spec(base)
+	spec.NodeSelector, spec.Tolerations = like.NodeSelector, like.Tolerations
+	spec.Volumes = []corev1.Volume{{Name: "volume", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{
+		VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: c.spec.AccessModes, Resources: c.spec.Resources, StorageClassName: c.spec.StorageClassName, VolumeMode: c.spec.VolumeMode,
+		}},
+	}}}}
+	container := probe.Container("volume", base, []string{"true"})
+	if mode := c.spec.VolumeMode; mode != nil && *mode == corev1.PersistentVolumeBlock {
+		container.VolumeDevices = []corev1.VolumeDevice{{Name: "volume", DevicePath: "/dev/volume"}}
+	} else {
+		container.VolumeMounts = []corev1.VolumeMount{{Name: "volume", MountPath: "/volume"}}
+	}
+	spec.Containers = []corev1.Container{container}
+	return probe.Pod{Spec: spec}, true
+}
+
+// findBinds checks that a claim of each storage class gets a volume.
+func findBinds(f *Facts) ([]Finding, error) {
+	if f.Probed == nil {
+		return nil, f.unprobed()
+	}
+	var out []Finding
+	var skipped []error
+	for _, v := range f.Probed.Volumes {
+		name := cmp.Or(v.Class, "(default)")
+		switch {
+		case v.Skipped != "":
+			skipped = append(skipped, fmt.Errorf("StorageClass %s: %s", name, v.Skipped))
+		case v.Problem != "":
+			out = append(out, Finding{
+				Severity: Error, Subject: "StorageClass " + name, Problem: "a pod with a claim of this class did not start: " + v.Problem,
+				Reason: fmt.Sprintf("Claims such as that of %s get no volume, or not in time.", v.Claim),
+				Next:   "Look at the provisioner of the class, its logs and its free space: kubectl describe storageclass. -timeout gives it more time.",
+			})
+		}
+	}
+	if _, err := f.list(classKind, ""); err != nil {
+		skipped = append(skipped, err)
+	}
+	return out, errors.Join(skipped...)
+}
+
+// claimSpec decodes the specification of a claim.
+func claimSpec(content map[string]any) corev1.PersistentVolumeClaimSpec {
+	var spec corev1.PersistentVolumeClaimSpec
+	fields, _, _ := unstructured.NestedMap(content, "spec")
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &spec) != nil {
+		return corev1.PersistentVolumeClaimSpec{}
+	}
+	return spec
+}

@@ -1,0 +1,153 @@
+package doctor
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/run/probe"
+	"kolla.openstack.org/kolla/providers/kinds"
+)
+
+const (
+	// apiServerName is the name of a Service that every cluster has.
+	apiServerName = "kubernetes.default"
+	// absentService must not exist.
+	absentService = "kolla-probe-absent"
+	// slowLookup is the timeout of the resolver: a lookup that takes longer has lost a packet.
+	slowLookup = 2.0 // seconds
+	// neededDots: the name SERVICE.NAMESPACE has one dot, and the resolver has to use the search domains for it.
+	neededDots = 2
+)
+
+// names returns the DNS names that pods look up.
+func (f *Facts) names() []string {
+	out := []string{apiServerName, absentService + "." + f.Config.Cloud.Namespace}
+	for _, name := range f.services() {
+		out = append(out, name.dns)
+	}
+	return out
+}
+
+// serviceName is a Service of the configuration that the cluster has.
+type serviceName struct {
+	dns       string   // "keystone.openstack"
+	addresses []string // cluster IPs
+}
+
+// services returns the Services with cluster IPs. Those without have no name as long as no pod is ready.
+func (f *Facts) services() []serviceName {
+	var out []serviceName
+	for i := range f.Objects {
+		o := &f.Objects[i]
+		if o.Ref().GVK.GroupKind() != kinds.Service {
+			continue
+		}
+		var live corev1.Service
+		if u := f.Live.Get(o.Ref()); u == nil || !decode(u, &live) || live.Spec.Type == corev1.ServiceTypeExternalName {
+			continue
+		}
+		if ips := slices.DeleteFunc(live.Spec.ClusterIPs, func(ip string) bool { return ip == corev1.ClusterIPNone }); len(ips) > 0 {
+			out = append(out, serviceName{live.Name + "." + live.Namespace, ips})
+		}
+	}
+	return out
+}
+
+// findDNS checks on each node that pods resolve the names of Services.
+func findDNS(f *Facts) ([]Finding, error) {
+	reports, err := f.reports()
+	wanted := map[string][]string{}
+	for _, s := range f.services() {
+		wanted[s.dns] = s.addresses
+	}
+	var found byNode
+	for _, n := range reports {
+		for _, finding := range f.judgeDNS(n.Report, wanted) {
+			found.add(n.Node.Name, finding)
+		}
+	}
+	return found.all(), err
+}
+
+// judgeDNS returns the faults of DNS on one node.
+func (f *Facts) judgeDNS(r *probe.Report, wanted map[string][]string) []Finding {
+	servers := words.All(r.Resolver.Nameservers)
+	var silent, unknown, wrong []string
+	slowest := 0.0
+	invented := ""
+	for _, l := range r.Names {
+		if strings.HasPrefix(l.Name, absentService+".") { // servers outside may answer, or be out of reach
+			invented = strings.Join(l.Addresses, ", ")
+			continue
+		}
+		slowest = max(slowest, l.Seconds)
+		switch {
+		case l.Problem == probe.NoAnswer:
+			silent = append(silent, l.Name)
+		case l.Problem != "":
+			unknown = append(unknown, l.Name)
+		case wanted[l.Name] != nil && !slices.ContainsFunc(l.Addresses, func(a string) bool { return sameIn(wanted[l.Name], a) }):
+			wrong = append(wrong, fmt.Sprintf("%s is %s, and the Service has %s", l.Name, words.All(l.Addresses), words.All(wanted[l.Name])))
+		}
+	}
+	const everything = "Services find each other by names such as keystone.openstack: databases, message queues and all APIs."
+	const look = "Look at the pods of the cluster's DNS and their logs: kubectl -n kube-system get pods -l k8s-app=kube-dns -o wide"
+	var out []Finding
+	if len(silent) > 0 {
+		out = append(out, Finding{
+			Severity: Error, Problem: "pods get no answer from DNS for " + words.Few(silent, 4),
+			Reason: everything + " The name servers of the pods: " + servers + ".",
+			Next:   look + ". If other nodes get answers, the network between this node and those pods is broken, or a firewall drops UDP port 53, or kube-proxy does not run.",
+		})
+	}
+	if len(unknown) > 0 {
+		out = append(out, Finding{
+			Severity: Error, Problem: "DNS does not know " + words.Few(unknown, 4),
+			Reason: everything + " Pods search in " + words.All(r.Resolver.Search) + ", and ask " + servers + ".",
+			Next:   "The search domains need svc.DOMAIN, and DOMAIN is clusterDomain of the kubelet and of the cluster's DNS. " + look,
+		})
+	}
+	if len(wrong) > 0 {
+		out = append(out, Finding{
+			Severity: Error, Problem: "DNS gives other addresses than those of the Services",
+			Reason: "Programs connect to something else:\n" + strings.Join(words.First(wrong, 4, "name"), "\n"),
+			Next:   "A search domain or another DNS server answers first. " + look,
+		})
+	}
+	if invented != "" {
+		out = append(out, Finding{
+			Severity: Warning, Problem: "DNS has an address for a Service that does not exist: " + invented,
+			Reason: "A domain that answers for all names hides mistakes: a program connects to a wrong machine instead of failing.",
+			Next:   "Remove the wildcard record, or the domain from the search domains of the node: " + words.All(r.Resolver.Search) + ".",
+		})
+	}
+	if r.Resolver.Ndots < neededDots {
+		out = append(out, Finding{
+			Severity: Warning, Problem: fmt.Sprintf("the resolver of pods has ndots:%d", r.Resolver.Ndots),
+			Reason: "Names such as keystone.openstack are first looked up outside of the cluster. That takes time, and a domain outside may answer.",
+			Next:   "Kubernetes sets ndots:5. Look for a policy or a webhook that sets dnsConfig of pods.",
+		})
+	}
+	if slowest >= slowLookup && len(silent) == 0 {
+		out = append(out, Finding{
+			Severity: Warning, Problem: "looking up a name takes longer than the timeout of the resolver, " + words.Duration(probe.Duration(slowLookup)),
+			Reason: "Requests to DNS get lost, and each request of OpenStack may wait for several names.",
+			Next:   "Look whether one of several name servers is down, and whether the DNS pods have enough CPU. " + look,
+		})
+	}
+	return out
+}
+
+// sameIn reports whether an IP address is one of some.
+func sameIn(addresses []string, address string) bool {
+	wanted, err := netip.ParseAddr(address)
+	return slices.ContainsFunc(addresses, func(each string) bool {
+		a, bad := netip.ParseAddr(each)
+		return err == nil && bad == nil && a.Unmap() == wanted.Unmap()
+	})
+}

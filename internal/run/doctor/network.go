@@ -1,0 +1,128 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"kolla.openstack.org/kolla/internal/base/words"
+)
+
+const (
+	// neighbours is the number of other nodes to which a node's pod sends packets.
+	neighbours = 16
+	// podsPerNode is the number of pods on each of these to which it sends them, besides the node itself.
+	podsPerNode = 2
+)
+
+// pathsFrom returns the addresses to which the pod on a node sends packets.
+func (f *Facts) pathsFrom(nodes []corev1.Node, from int) []string {
+	var out []string
+	for step := 1; step <= neighbours && step < len(nodes); step++ {
+		out = append(out, f.addressesOn(&nodes[(from+step)%len(nodes)])...)
+	}
+	return out
+}
+
+// addressesOn returns an address of a node, and of some of its pods.
+func (f *Facts) addressesOn(node *corev1.Node) []string {
+	var out []string
+	for _, a := range node.Status.Addresses {
+		if a.Type == corev1.NodeInternalIP && len(out) == 0 {
+			out = append(out, a.Address)
+		}
+	}
+	count := 0
+	for _, pod := range f.podsOn(node.Name) {
+		if !pod.Spec.HostNetwork && pod.Status.PodIP != "" && count < podsPerNode {
+			out = append(out, pod.Status.PodIP)
+			count++
+		}
+	}
+	return out
+}
+
+// findNetwork checks the network between nodes, and from nodes to the published addresses.
+func findNetwork(f *Facts) ([]Finding, error) {
+	reports, err := f.reports()
+	var found byNode
+	owner := map[string]string{} // node by address
+	for _, n := range reports {
+		for _, address := range f.addressesOn(&n.Node) {
+			owner[address] = n.Node.Name
+		}
+	}
+	mtus := map[int][]string{}
+	var silent []string
+	for _, n := range reports {
+		answered := map[string]bool{}
+		mtu := 0
+		for _, p := range n.Report.Paths {
+			to := owner[p.Address]
+			if mtu == 0 {
+				mtu = p.MTU
+			}
+			answered[to] = answered[to] || p.Large != nil
+			if p.Large != nil && !*p.Large {
+				found.add(n.Node.Name, tooLarge(p.MTU, to))
+			}
+		}
+		for to, ok := range answered {
+			if !ok && to != "" {
+				silent = append(silent, n.Node.Name+" to "+to)
+			}
+		}
+		if mtu != 0 {
+			mtus[mtu] = append(mtus[mtu], n.Node.Name)
+		}
+		for _, c := range n.Report.Reached {
+			if c.Problem != "" {
+				found.add(n.Node.Name, Finding{
+					Severity: Warning, Problem: "pods " + strings.Replace(c.Problem, "cannot connect", "cannot connect to "+c.Address, 1),
+					Reason: "Clients in the cluster, and on machines beside this node, cannot use the service. OpenStack itself uses the internal addresses.",
+					Next:   "Check the route from the node to the VIP, and that the load balancer accepts connections from the network of the nodes.",
+				})
+			}
+		}
+	}
+	out := found.all()
+	if finding := differing(mtus); finding != nil {
+		out = append(out, *finding)
+	}
+	if len(silent) > 0 {
+		slices.Sort(silent)
+		err = errors.Join(err, fmt.Errorf("the size of packets from %s: nothing there answers the packets of the check, as if a firewall dropped them", words.Few(silent, 5)))
+	}
+	return out, err
+}
+
+// tooLarge reports packets that get lost because of their size.
+func tooLarge(mtu int, to string) Finding {
+	return Finding{
+		Severity: Error, Problem: fmt.Sprintf("packets of %d bytes from pods do not reach node %s, and small ones do", mtu, to),
+		Reason: "Connections open, and then stand still: uploads of images, replication of databases, answers with much content.",
+		Next:   "The network between the nodes carries smaller packets than the MTU of the pods promises. Set the MTU of the pod network below that of the nodes' network by what its tunnels add (VXLAN: 50 bytes), or raise the MTU of the switches.",
+	}
+}
+
+// differing reports nodes whose pods have different MTUs.
+func differing(mtus map[int][]string) *Finding {
+	if len(mtus) < 2 {
+		return nil
+	}
+	var all, lines []string
+	for mtu, nodes := range mtus {
+		all = append(all, nodes...)
+		lines = append(lines, fmt.Sprintf("%d on %s", mtu, words.Few(nodes, 5)))
+	}
+	slices.Sort(all)
+	slices.Sort(lines)
+	return &Finding{
+		Severity: Warning, Subject: "Nodes " + words.Few(all, 5), Problem: "pods have different MTUs: " + words.All(lines),
+		Reason: "Connections between them depend on messages of routers that firewalls often drop.",
+		Next:   "Give all nodes the same MTU in the configuration of the pod network.",
+	}
+}

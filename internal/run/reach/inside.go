@@ -1,0 +1,66 @@
+package reach
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"kolla.openstack.org/kolla/internal/present/discovery"
+	"kolla.openstack.org/kolla/internal/run/probe"
+)
+
+// Inside opens from a pod the internal and the public URLs of ports that clients outside may use. Network policies
+// may keep a pod of no service from all other ports. like is a pod of the cloud: the new one has an image of it, and
+// runs where it runs. problem says why the pod opened nothing.
+func Inside(ctx context.Context, runner *probe.Runner, like *corev1.PodSpec, base probe.Base, blocks []discovery.Block) (checks []discovery.Check, problem string, err error) {
+	var questions probe.Questions
+	seen := map[string]bool{}
+	for _, b := range blocks {
+		for _, u := range b.URLs {
+			if u.Public == "" {
+				continue
+			}
+			for _, url := range []string{u.Internal, u.Public} {
+				if !seen[url] && !isUDP(url) {
+					seen[url] = true
+					checks = append(checks, discovery.Check{Address: b.Address, URL: url})
+					questions.Reached = append(questions.Reached, discovery.WithoutTemplates(url))
+				}
+			}
+		}
+	}
+	if len(checks) == 0 {
+		return nil, "", nil
+	}
+	pod, err := probe.Asking(base, questions)
+	if err != nil {
+		return nil, "", err
+	}
+	pod.Spec.NodeSelector, pod.Spec.Tolerations, pod.Spec.Affinity = like.NodeSelector, like.Tolerations, nil
+	outcomes, err := runner.Run(ctx, []probe.Pod{pod})
+	if err != nil {
+		return nil, "", err
+	}
+	report, err := outcomes[0].Report()
+	if err != nil {
+		return nil, err.Error(), nil
+	}
+	if len(report.Reached) != len(checks) {
+		return nil, "its report has other URLs", nil
+	}
+	for i, found := range report.Reached {
+		c := &checks[i]
+		c.Connected, c.Answered, c.Status, c.Problem = probe.Duration(found.Connected), probe.Duration(found.Answered), found.Status, found.Problem
+		if c.Problem == "" && c.Status >= http.StatusInternalServerError {
+			c.Problem = serverError(c.Status)
+		}
+	}
+	return checks, "", nil
+}
+
+func isUDP(url string) bool { return strings.HasPrefix(url, "udp://") }
+
+// serverError words an answer of HTTP that is an error.
+func serverError(status int) string { return "it answers with an error: " + http.StatusText(status) }
