@@ -200,7 +200,7 @@ service "web" {
 func TestOverlay(t *testing.T) {
 	s := serviceIn(t, "web", layeredDefinition+layeringService)
 	want := configs.Service{
-		Ports: []configs.Port{{Name: "http", Number: 81}, {Name: "admin", Number: 82}},
+		Ports: []configs.Port{{Name: "http", Number: 81, TLS: true}, {Name: "admin", Number: 82, TLS: true}},
 		Jobs: []configs.Job{
 			{Name: "sync", When: "before", Runs: "once", Attempts: 6, Pod: configs.Pod{
 				Image: "web", Start: "direct", Command: []string{"sync"}, Configs: []string{"web.conf"},
@@ -385,7 +385,7 @@ service "web" {
 }
 `)
 	want := configs.Service{
-		Ports: []configs.Port{{Name: "http", Number: 80}, {Name: "new", Number: 82}, {Name: "cluster", Number: 83}},
+		Ports: []configs.Port{{Name: "http", Number: 80, TLS: true}, {Name: "new", Number: 82, TLS: true}, {Name: "cluster", Number: 83, TLS: true}},
 		Workloads: []configs.Workload{{
 			Name: "second", Kind: "Deployment", Replicas: 2, Update: "rolling", Drain: 5,
 			Pod: configs.Pod{
