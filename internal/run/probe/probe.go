@@ -146,6 +146,11 @@ func (r *Runner) Job(name, id string, pod Pod) *unstructured.Unstructured {
 			Template:                corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: *spec},
 		},
 	}
+	for _, volume := range job.Spec.Template.Spec.Volumes {
+		if volume.Ephemeral != nil {
+			volume.Ephemeral.VolumeClaimTemplate.Labels = labels
+		}
+	}
 	if pod.Node != "" {
 		job.Spec.Template.Annotations = map[string]string{NodeAnnotation: pod.Node}
 	}
