@@ -114,9 +114,10 @@ func findKernel(f *Facts) ([]Finding, error) {
 				})
 			}
 		}
+		wanted := f.modules(&n.Node)
 		for _, feature := range features {
-			switch state, needed := n.Report.Kernel.Modules[feature.module]; {
-			case needed && state == "":
+			switch state := n.Report.Kernel.Modules[feature.module]; {
+			case wanted[feature.module] != "" && state == "":
 				unknown = append(unknown, n.Node.Name)
 			case state == probe.ModuleMissing:
 				found.add(n.Node.Name, Finding{
