@@ -103,7 +103,7 @@ func pod(container, more string) string {
 func TestKernel(t *testing.T) {
 	const v2 = `"cgroup": 2`
 	nova := documents(pod(`command: [sh, -c, nova-compute]`, ""), `{apiVersion: v1, kind: ConfigMap, metadata: {name: nova}, data: {nova.conf: "[libvirt]\nvirt_type = kvm\n"}}`)
-	host := `, volumes: [{name: v, hostPath: {path: /dev/net/tun}}]`
+	host := `, volumes: [{name: v, hostPath: {path: /srv/data}}]`
 	for name, c := range map[string]struct {
 		config, kernel string
 		want           []string
