@@ -71,6 +71,8 @@ var planFields = map[string]tampering{
 	"ConfigChanges": {func(p *plans.Plan) { p.ConfigChanges = 7 }, ""},
 	"SecretChanges": {func(p *plans.Plan) { p.SecretChanges = 7 }, ""},
 	"Selection":     {func(p *plans.Plan) { p.Selection.Targets = []string{"manifest.made"} }, another},
+	// Without a comparison the new plan has no job that runs for it, and the file has one too many.
+	"SkipsRegistrations": {func(p *plans.Plan) { p.SkipsRegistrations = !p.SkipsRegistrations }, ""},
 	"Resume": {func(p *plans.Plan) {
 		p.Resume = &plans.Resume{Adopt: []string{"manifest.made/ConfigMap/made"}, DeleteData: []string{"*"}}
 	}, ""},
