@@ -126,7 +126,7 @@ test-cloud: build images
 	KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run TestCloud ./internal/dev/realcloud
 
 test-services: build images
-	KOLLA_REAL=1 go test -count=1 -v -timeout 80m -run "TestServices|TestOVNCluster|TestShapes|TestBackup" ./internal/dev/realcloud
+	KOLLA_REAL=1 go test -count=1 -v -timeout 110m -run "TestServices|TestOVNCluster|TestShapes|TestBackup|TestRestore" ./internal/dev/realcloud
 
 test-state: build devcluster images ## break services that keep state on real nodes, while clients write (as root)
 	KOLLA_REAL=1 go test -count=1 -v -timeout 150m -run TestState ./internal/dev/realcloud
