@@ -27,6 +27,9 @@ type shell struct {
 // newShell returns a shell in a new directory, with the given environment variables.
 func newShell(t *testing.T, env ...string) shell {
 	t.Helper()
+	for variable, value := range clustertest.Environment {
+		env = append(env, variable+"="+value)
+	}
 	return shell{dir: t.TempDir(), env: append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org",
