@@ -9,7 +9,7 @@ type TLS struct {
 	Source TLSSource
 	// Secret is the name of the Secret.
 	Secret string
-	// Hosts are the names and addresses that the certificate has to cover: those that clients use.
+	// Hosts are the names and addresses that clients use. The certificate has to cover them.
 	Hosts []string
 	// HSTS is the max-age of the header Strict-Transport-Security in seconds; 0: there is no header.
 	HSTS int

@@ -64,7 +64,7 @@ func wanted() *providers.Registration {
 	}
 }
 
-// TestCompare changes what Keystone has, or what is declared, and checks the differences.
+// TestCompare changes registrations in Keystone or in the configuration, and checks the differences.
 func TestCompare(t *testing.T) {
 	const owner = "Managed by kolla: prod/glance"
 	type differences = []providers.Difference

@@ -111,7 +111,7 @@ func (k *keeper) look(ctx context.Context) {
 	}
 }
 
-// follow writes the configuration for the nodes, and lets HAProxy load what is new.
+// follow writes the configuration if the nodes have changed, and lets HAProxy load new files.
 func (k *keeper) follow(ctx context.Context) error {
 	nodes, err := haproxyNodes(ctx, k.w)
 	if err == nil && (k.nodes == nil || !reflect.DeepEqual(nodes, k.nodes)) {

@@ -14,7 +14,7 @@ import (
 const (
 	// neighbours is the number of other nodes to which a node's pod sends packets.
 	neighbours = 16
-	// podsPerNode is the number of pods on each of these to which it sends them, besides the node itself.
+	// podsPerNode is the number of pods on each neighbour to which a pod sends packets, besides the neighbour itself.
 	podsPerNode = 2
 )
 

@@ -127,7 +127,7 @@ func (f *Facts) probeNamespace() string {
 	return metav1.NamespaceDefault
 }
 
-// base returns the image for the pod on a node: one that the node needs anyway, if possible one of Kolla's.
+// base returns the image for the pod on a node. The node needs the image anyway. Images of Kolla come first.
 func (f *Facts) base(node *corev1.Node) probe.Base {
 	return probe.Choose(f.containersOn(node), f.Config.Cloud.Registry)
 }
@@ -290,7 +290,7 @@ func (f *Facts) unprobed() error {
 	return cmp.Or(f.Unprobed, errors.New("no pods were started"))
 }
 
-// byNode collects findings, and makes one of those that several nodes share.
+// byNode collects findings of nodes. Nodes with equal findings share a finding.
 type byNode struct {
 	findings []Finding
 	nodes    [][]string

@@ -99,7 +99,7 @@ func pod(container, more string) string {
 	return `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: openstack}, spec: {template: {spec: {nodeSelector: {role: control}, containers: [{name: c, image: "i:1", ` + container + `}]` + more + `}}}}`
 }
 
-// TestKernel checks which features of the kernel pods need, and what is said if a node lacks them.
+// TestKernel checks the findings about nodes whose kernel lacks features that pods need.
 func TestKernel(t *testing.T) {
 	const v2 = `"cgroup": 2`
 	nova := documents(pod(`command: [sh, -c, nova-compute]`, ""), `{apiVersion: v1, kind: ConfigMap, metadata: {name: nova}, data: {nova.conf: "[libvirt]\nvirt_type = kvm\n"}}`)
