@@ -1,8 +1,6 @@
 package live_test
 
 import (
-	"bufio"
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -18,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"kolla.openstack.org/kolla/internal/cli"
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
 )
 
@@ -59,42 +56,15 @@ service "d" { expose = exposure.public }
 	t.Cleanup(func() { clustertest.Kubectl(t, "delete", "node", "t-edge", "--ignore-not-found") })
 	clustertest.Kubectl(t, "patch", "node", "t-edge", "--subresource=status", "--type=merge", "-p", `{"status": {"addresses": [{"type": "InternalIP", "address": "198.51.100.9"}]}}`)
 
-	dir, err := os.MkdirTemp("", "kolla-watch") // the path of a socket may not be long
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	socket := filepath.Join(dir, "master.sock")
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
 	var refuse atomic.Bool
 	var reloads atomic.Int32
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return // the test has ended
-			}
-			_, _ = bufio.NewReader(conn).ReadString('\n')
-			answer := "Success=1\n--\n"
-			if refuse.Load() {
-				answer = "Success=0\n--\nno good\n"
-			}
-			reloads.Add(1)
-			_, _ = conn.Write([]byte(answer))
-			_ = conn.Close()
+	out, stop := watchHAProxy(t, func() string {
+		reloads.Add(1)
+		if refuse.Load() {
+			return "no good\n"
 		}
-	}()
-
-	ctx, stop := context.WithCancel(t.Context())
-	var out locked
-	ended := make(chan int, 1)
-	go func() {
-		ended <- cli.Run(ctx, []string{"kolla", "exposure", "haproxy", "-watch", "-out=haproxy.cfg", "-certificate=edge.pem", "-master-socket=" + socket, "-no-color"}, strings.NewReader(""), &out, &out)
-	}()
+		return ""
+	}, "-certificate=edge.pem")
 	says := func(what string) {
 		t.Helper()
 		clustertest.Eventually(t, what, func() bool { return strings.Contains(out.String(), what) })
@@ -134,9 +104,8 @@ service "d" { expose = exposure.public }
 	says("no good")
 	holds(second)
 	stop()
-	<-ended
 	if strings.Contains(out.String(), "PRIVATE") {
-		t.Errorf("the output has a key:\n%s", out.String())
+		t.Errorf("the output has a key:\n%s", out)
 	}
 }
 
