@@ -296,7 +296,7 @@ func (r *run) explain(ctx context.Context) error {
 		if !r.made[i] || !o.unfinished() {
 			continue
 		}
-		if warning := lastWarning(events, r.jobs[i].GetName()); warning != "" {
+		if warning := lastWarning(events, r.jobs[i].GetName()); !strings.Contains(o.Problem, warning) {
 			o.Problem += ": " + warning
 		}
 	}
@@ -320,8 +320,9 @@ func (r *run) readLogs(ctx context.Context) error {
 				o.Log = string(text)
 				err = errors.Join(err, log.Close())
 			}
-			if err != nil && ctx.Err() == nil && o.Problem == "" {
-				o.Problem, err = fmt.Sprintf("its log cannot be read: %v", err), nil
+			if err != nil && ctx.Err() == nil {
+				o.Problem = cmp.Or(o.Problem, fmt.Sprintf("its log cannot be read: %v", err))
+				return nil
 			}
 			return err
 		}))
@@ -345,12 +346,14 @@ func (r *run) remove(ctx context.Context) error {
 	}
 	for slices.Contains(r.made, true) {
 		pods, err := r.pods(ctx)
+		if ctx.Err() != nil {
+			return nil // pods on nodes that do not answer go with their nodes
+		}
 		if err != nil || len(pods) == 0 {
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			return nil // pods on nodes that do not answer go with their nodes
 		case <-time.After(pause):
 		}
 	}
