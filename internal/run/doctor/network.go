@@ -50,9 +50,11 @@ func findNetwork(f *Facts) ([]Finding, error) {
 	reports, err := f.reports()
 	var found byNode
 	owner := map[string]string{} // node by address
-	for _, n := range reports {
-		for _, address := range f.addressesOn(&n.Node) {
-			owner[address] = n.Node.Name
+	if f.Probed != nil {         // also nodes without a report get packets
+		for _, n := range f.Probed.Nodes {
+			for _, address := range f.addressesOn(&n.Node) {
+				owner[address] = n.Node.Name
+			}
 		}
 	}
 	mtus := map[int][]string{}

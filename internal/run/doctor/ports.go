@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/net"
 
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -79,19 +80,16 @@ func (f *Facts) holders() (map[holder]providers.Ref, error) {
 	return out, nil
 }
 
-// portRange is the range of node ports of an API server.
-type portRange struct{ first, last int64 }
+// defaultRange is the default of the API server.
+var defaultRange = &net.PortRange{Base: 30000, Size: 2768}
 
-// The default of the API server.
-var defaultRange = portRange{30000, 32767}
-
-// rangeOf returns the range of node ports of the cluster. The API has no place for it, and a dry run
-// does not check it. So it is known only where API servers run as pods of the cluster, from their
-// options.
-func (f *Facts) rangeOf() (found portRange, known bool, err error) {
+// rangeOf returns the range of node ports of the cluster; nil: it is not known. The API has no place for
+// it, and a dry run does not check it. So it is known only where API servers run as pods of the cluster,
+// from their options.
+func (f *Facts) rangeOf() (found *net.PortRange, err error) {
 	live, err := f.list(podKind, metav1.NamespaceSystem)
 	if err != nil {
-		return portRange{}, false, err
+		return nil, err
 	}
 	for _, u := range live {
 		var pod corev1.Pod
@@ -99,17 +97,17 @@ func (f *Facts) rangeOf() (found portRange, known bool, err error) {
 			continue
 		}
 		for _, c := range pod.Spec.Containers {
-			found, known = defaultRange, true
+			found = defaultRange
 			for _, word := range slices.Concat(c.Command, c.Args) {
 				if text, is := strings.CutPrefix(word, "--service-node-port-range="); is {
-					if _, err := fmt.Sscanf(text, "%d-%d", &found.first, &found.last); err != nil {
-						return portRange{}, false, nil // "30000+1000" is another form of it
+					if found, err = net.ParsePortRange(text); err != nil {
+						return nil, fmt.Errorf("read the range of node ports of pod %s/%s: %w", pod.Namespace, pod.Name, err)
 					}
 				}
 			}
 		}
 	}
-	return found, known, nil
+	return found, nil
 }
 
 // findPorts reports node ports of the configuration that another Service has, or that are outside
@@ -123,7 +121,7 @@ func findPorts(f *Facts) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	allowed, known, unread := f.rangeOf()
+	allowed, unread := f.rangeOf()
 	var out []Finding
 	for _, p := range wanted {
 		by, held := taken[holder{p.number, p.protocol}]
@@ -135,10 +133,10 @@ func findPorts(f *Facts) ([]Finding, error) {
 				Reason:  "The API server refuses the Service, so the port is not published.",
 				Next:    "Choose another `node_port`, or free the port: kubectl -n " + by.Namespace + " get service " + by.Name,
 			})
-		case !held && known && (p.number < allowed.first || p.number > allowed.last):
+		case !held && allowed != nil && !allowed.Contains(int(p.number)):
 			out = append(out, Finding{
 				Severity: Error, Subject: p.service.Address.String(),
-				Problem: fmt.Sprintf("node port %d is outside of the range of the cluster, %d to %d", p.number, allowed.first, allowed.last),
+				Problem: fmt.Sprintf("node port %d is outside of the range of the cluster, %d to %d", p.number, allowed.Base, allowed.Base+allowed.Size-1),
 				Reason:  "The API server refuses the Service, so the port is not published.",
 				Next:    "Choose another `node_port`, and set `node_ports` of the exposure to the range of the cluster (--service-node-port-range of the API server).",
 			})

@@ -162,6 +162,10 @@ func TestNetwork(t *testing.T) {
 	expect(t, "network", f,
 		"error Node n1: packets of 1500 bytes from pods do not reach node n2, and small ones do",
 		"warning Nodes n1, n2, n3: pods have different MTUs: 1450 on n2, n3 and 1500 on n1")
+	probed(t, f, path(2, 1500, "false"), "")
+	if got := result(t, "network", f); len(got.Findings) != 1 || got.Findings[0].Problem != "packets of 1500 bytes from pods do not reach node n2, and small ones do" {
+		t.Errorf("packets to a node whose pod did not start: %+v", got)
+	}
 	probed(t, f, path(2, 1450, "null"))
 	f.Probed.Nodes = append(f.Probed.Nodes, f.Probed.Nodes[0])
 	f.Probed.Nodes[1].Node.Status.Addresses = nil

@@ -121,7 +121,7 @@ func TestReadAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := read(t, "vip", f, from)
-	if len(got.Findings) != 1 || !strings.HasSuffix(got.Findings[0].Problem, "cannot connect: connect: connection refused") {
+	if len(got.Findings) != 1 || !strings.HasSuffix(got.Findings[0].Problem, "cannot connect: connection refused") {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -75,7 +75,7 @@ func findKubelets(server providers.Identity, nodes []corev1.Node) []Finding {
 	for _, kubelet := range order {
 		out = append(out, Finding{
 			Severity: Warning, Subject: words.Plural(len(byVersion[kubelet]), "Node ", "Nodes ") + words.Few(byVersion[kubelet], 5),
-			Problem: fmt.Sprintf("run kubelet %s with an API server %s", kubelet, server.Version),
+			Problem: fmt.Sprintf("%s kubelet %s with an API server %s", words.Plural(len(byVersion[kubelet]), "runs", "run"), kubelet, server.Version),
 			Reason:  fmt.Sprintf("Kubernetes supports kubelets that are at most %d minor versions older than the API server, and none that are newer.", maxSkew),
 			Next:    "Update the kubelets, or finish the update of the control plane.",
 		})

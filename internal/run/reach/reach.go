@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -190,6 +191,7 @@ func refusal(ctx context.Context, err error) string {
 // other failures.
 func cause(ctx context.Context, err error) string {
 	var (
+		call      *os.SyscallError
 		operation *net.OpError
 		lookup    *net.DNSError
 	)
@@ -200,6 +202,8 @@ func cause(ctx context.Context, err error) string {
 		return ": it closes them"
 	case errors.As(err, &lookup):
 		return ": " + lookup.Err + ": " + lookup.Name
+	case errors.As(err, &call):
+		return ": " + call.Err.Error()
 	case errors.As(err, &operation):
 		return ": " + operation.Err.Error()
 	}
