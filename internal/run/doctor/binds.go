@@ -58,8 +58,7 @@ func (f *Facts) askVolumes(nodes []corev1.Node, add func(probe.Pod, func(probe.O
 func (f *Facts) smallestClaims() []claim {
 	claims := f.claims()
 	slices.SortStableFunc(claims, func(a, b claim) int {
-		x, y := a.spec.Resources.Requests.Storage(), b.spec.Resources.Requests.Storage()
-		return x.Cmp(*y)
+		return a.spec.Resources.Requests.Storage().Cmp(*b.spec.Resources.Requests.Storage())
 	})
 	return claims
 }
@@ -68,9 +67,8 @@ func (f *Facts) smallestClaims() []claim {
 func (f *Facts) class(name string) *storagev1.StorageClass {
 	live, _ := f.list(classKind, "")
 	for _, u := range live {
-		isDefault := slices.ContainsFunc(defaultClasses, func(key string) bool { return u.GetAnnotations()[key] == "true" })
 		var class storagev1.StorageClass
-		if (u.GetName() == name || name == "" && isDefault) && decode(u, &class) {
+		if (u.GetName() == name || name == "" && isDefault(u)) && decode(u, &class) {
 			return &class
 		}
 	}
@@ -125,10 +123,8 @@ func findBinds(f *Facts) ([]Finding, error) {
 			})
 		}
 	}
-	if _, err := f.list(classKind, ""); err != nil {
-		skipped = append(skipped, err)
-	}
-	return out, errors.Join(skipped...)
+	_, err := f.list(classKind, "")
+	return out, errors.Join(append(skipped, err)...)
 }
 
 // claimSpec decodes the specification of a claim.

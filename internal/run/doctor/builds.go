@@ -9,8 +9,6 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-const lockBuilds = "kolla images -lock writes the digests of the present builds into kolla.images.json. The next apply restarts the pods with them."
-
 // findBuilds reports images that have several builds on the nodes under one name.
 func findBuilds(f *Facts) ([]Finding, error) {
 	live, err := f.list(nodeKind, "")
@@ -25,18 +23,22 @@ func findBuilds(f *Facts) ([]Finding, error) {
 	var out []Finding
 	for _, image := range openstack.Images(f.Objects) {
 		builds := image.Builds(nodes)
-		if len(builds) < 2 {
-			continue
+		if len(builds) > 1 {
+			out = append(out, severalBuilds(image.Reference, builds))
 		}
-		var lines []string
-		for _, build := range builds {
-			lines = append(lines, fmt.Sprintf("%s on %s", build.Digest, words.Few(build.Nodes, 5)))
-		}
-		out = append(out, Finding{
-			Severity: Warning, Subject: image.Reference, Problem: fmt.Sprintf("nodes have %d builds of this image", len(builds)),
-			Reason: "Pods run the build that their node has, and different versions of a program may fail together:\n" + strings.Join(lines, "\n"),
-			Next:   lockBuilds,
-		})
 	}
 	return out, nil
+}
+
+// severalBuilds reports an image that has several builds.
+func severalBuilds(image string, builds []openstack.Build) Finding {
+	var lines []string
+	for _, build := range builds {
+		lines = append(lines, fmt.Sprintf("%s on %s", build.Digest, words.Few(build.Nodes, 5)))
+	}
+	return Finding{
+		Severity: Warning, Subject: image, Problem: fmt.Sprintf("nodes have %d builds of this image", len(builds)),
+		Reason: "Pods run the build that their node has, and different versions of a program may fail together:\n" + strings.Join(lines, "\n"),
+		Next:   "kolla images -lock writes the digests of the present builds into kolla.images.json. The next apply restarts the pods with them.",
+	}
 }

@@ -13,7 +13,6 @@ import (
 	resources "k8s.io/component-helpers/resource"
 
 	"kolla.openstack.org/kolla/internal/base/words"
-	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/scheduling"
 )
 
@@ -22,10 +21,6 @@ var measured = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, 
 
 // autoscaled is the next step in a cluster whose number of nodes follows its pods.
 const autoscaled = "A cluster autoscaler may add nodes once the pods wait: then only its limits matter."
-
-func readPods(*Facts) []providers.Scope {
-	return []providers.Scope{{GVK: nodeKind}, {GVK: podKind}}
-}
 
 // nodeResources is a node with the resources that pods of others leave free.
 type nodeResources struct {

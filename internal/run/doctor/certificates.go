@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/tls"
 	"crypto/x509"
@@ -58,7 +57,7 @@ func (f *Facts) secrets() []providers.Ref {
 			references(o.Manifest.Object, func(name string) { add(o.Ref().Namespace, name) })
 		}
 	}
-	return slices.SortedFunc(maps.Keys(found), func(a, b providers.Ref) int { return bytes.Compare([]byte(a.String()), []byte(b.String())) })
+	return slices.SortedFunc(maps.Keys(found), func(a, b providers.Ref) int { return cmp.Compare(a.String(), b.String()) })
 }
 
 // references calls found with each name of a Secret in a manifest: of volumes, of variables of

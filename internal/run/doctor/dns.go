@@ -68,7 +68,7 @@ func findDNS(f *Facts) ([]Finding, error) {
 	var found byNode
 	for _, n := range reports {
 		for _, finding := range f.judgeDNS(n.Report, wanted) {
-			found.add(n.Node.Name, finding)
+			found.add(finding, n.Node.Name)
 		}
 	}
 	return found.all(), err

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/providers"
@@ -26,11 +28,11 @@ const (
 
 // Finding is a fault that a check found.
 type Finding struct {
-	Severity Severity
-	Subject  string // object or block with the fault: "role.control", "Node ctl-1"
-	Problem  string // the fault, without a full stop
-	Reason   string // effect of the fault on the cloud, in sentences
-	Next     string // next step, in sentences
+	Severity Severity `json:"severity"`
+	Subject  string   `json:"subject"`   // object or block with the fault: "role.control", "Node ctl-1"
+	Problem  string   `json:"problem"`   // the fault, without a full stop
+	Reason   string   `json:"reason"`    // effect of the fault on the cloud, in sentences
+	Next     string   `json:"next_step"` // next step, in sentences
 }
 
 // Check is one check of the cluster.
@@ -45,30 +47,40 @@ type Check struct {
 	find func(*Facts) ([]Finding, error)
 }
 
+// lists returns a Check.reads of lists of the whole cluster.
+func lists(kinds ...schema.GroupVersionKind) func(*Facts) []providers.Scope {
+	scopes := make([]providers.Scope, len(kinds))
+	for i, kind := range kinds {
+		scopes[i].GVK = kind
+	}
+	return func(*Facts) []providers.Scope { return scopes }
+}
+
 // Checks returns all checks, in the order of their results.
 func Checks() []Check {
+	probed := lists(nodeKind, podKind, serviceKind, namespaceKind) // what all checks with pods need
 	return []Check{
 		{"kubernetes-version", "versions of Kubernetes that kolla does not support", nil, noPods, findVersion},
 		{"configuration", "parts of the configuration that do not fit the cluster", nil, noPods, findMistakes},
 		{"permissions", "rights that plan and apply need and the user lacks", nil, noPods, findDenied},
-		{"roles", "roles without enough nodes that take their pods", readNodes, noPods, findRoles},
-		{"capacity", "requests for CPU, memory and pods that the nodes cannot meet", readPods, noPods, findCapacity},
+		{"roles", "roles without enough nodes that take their pods", lists(nodeKind), noPods, findRoles},
+		{"capacity", "requests for CPU, memory and pods that the nodes cannot meet", lists(nodeKind, podKind), noPods, findCapacity},
 		{"node-conditions", "nodes that report trouble, have an old kubelet, or a wrong clock", readConditions, noPods, findConditions},
 		{"storage-class", "storage classes that claims need and the cluster lacks", readClasses, noPods, findClasses},
-		{"pod-security", "pods that the Pod Security level of their namespace refuses", readNamespaces, noPods, findRefused},
+		{"pod-security", "pods that the Pod Security level of their namespace refuses", lists(namespaceKind), noPods, findRefused},
 		{"webhooks", "admission webhooks that block objects because nothing answers for them", readWebhooks, noPods, findWebhooks},
 		{"node-ports", "node ports that other Services have, or that are outside of the range", readServices, noPods, findPorts},
 		{"ways-in", "exposures that no Ingress controller or Gateway of the cluster serves", readServing, noPods, findUnserved},
 		{"vip", "virtual IP addresses that cannot work, or that do not answer", readNetworks, noPods, findVIPs},
-		{"images", "nodes that have different builds of an image", readNodes, noPods, findBuilds},
+		{"images", "nodes that have different builds of an image", lists(nodeKind), noPods, findBuilds},
 		{"certificates", "certificates that end soon, or that do not fit their key", readSecrets, noPods, findCertificates},
-		{"backups", "scheduled backups that did not succeed in time", readSchedules, noPods, findBackups},
-		{"dns", "nodes whose pods do not resolve SERVICE.NAMESPACE, or slowly", readProbes, nodePods, findDNS},
-		{"network", "large packets that get lost between nodes, and VIPs that nodes do not reach", readNetwork, nodePods, findNetwork},
-		{"kernel", "features of the kernel that pods need and a node lacks", readProbes, nodePods, findKernel},
-		{"initiators", "nodes that have the same name for iSCSI or NVMe", readProbes, nodePods, findInitiators},
-		{"image-pull", "images that a node cannot pull, or gets in another build", readProbes, imagePods, findPulls},
-		{"volumes", "storage classes whose claims get no volume", readVolumes, volumePods, findBinds},
+		{"backups", "scheduled backups that did not succeed in time", lists(scheduleKind), noPods, findBackups},
+		{"dns", "nodes whose pods do not resolve SERVICE.NAMESPACE, or slowly", probed, nodePods, findDNS},
+		{"network", "large packets that get lost between nodes, and VIPs that nodes do not reach", func(f *Facts) []providers.Scope { return slices.Concat(probed(f), readNetworks(f)) }, nodePods, findNetwork},
+		{"kernel", "features of the kernel that pods need and a node lacks", probed, nodePods, findKernel},
+		{"initiators", "nodes that have the same name for iSCSI or NVMe", probed, nodePods, findInitiators},
+		{"image-pull", "images that a node cannot pull, or gets in another build", probed, imagePods, findPulls},
+		{"volumes", "storage classes whose claims get no volume", lists(nodeKind, podKind, serviceKind, namespaceKind, classKind), volumePods, findBinds},
 	}
 }
 

@@ -46,8 +46,9 @@ type Facts struct {
 	// Probed has the results of pods. Unprobed says why there were none.
 	Probed   *Probed
 	Unprobed error
-	// running has the running pods by node, once podsOn has decoded them.
-	running map[string][]corev1.Pod
+	// running has the running pods by node, once podsOn has decoded them, and declared the workloads.
+	running  map[string][]corev1.Pod
+	declared []workload
 	// Reached has the problem with a connection to each published address; empty: it was accepted.
 	Reached map[string]string
 }
@@ -77,8 +78,6 @@ var (
 	nodeKind = kinds.Node.WithVersion("v1")
 	podKind  = kinds.Pod.WithVersion("v1")
 )
-
-func readNodes(*Facts) []providers.Scope { return []providers.Scope{{GVK: nodeKind}} }
 
 // nodes returns the live nodes, with the labels and taints that an apply gives them.
 func (f *Facts) nodes() ([]corev1.Node, error) {
@@ -140,7 +139,9 @@ func (w *workload) address() string { return w.object.Address.String() }
 
 // workloads returns the objects with pods. It leaves out Jobs that start no pod.
 func (f *Facts) workloads() []workload {
-	var out []workload
+	if f.declared != nil {
+		return f.declared
+	}
 	for i := range f.Objects {
 		o := &f.Objects[i]
 		pod, ok := scheduling.PodOf(o.Manifest)
@@ -153,10 +154,10 @@ func (f *Facts) workloads() []workload {
 			w.replicas = int(n)
 		}
 		if w.replicas > 0 {
-			out = append(out, w)
+			f.declared = append(f.declared, w)
 		}
 	}
-	return out
+	return f.declared
 }
 
 // group is the workloads that choose their nodes by the same labels: those of a role, or all

@@ -21,17 +21,10 @@ type (
 		Checks     []checkJSON `json:"checks"`
 	}
 	checkJSON struct {
-		Name        string        `json:"name"`
-		Description string        `json:"description"`
-		NotChecked  string        `json:"not_checked,omitempty"`
-		Findings    []findingJSON `json:"findings"`
-	}
-	findingJSON struct {
-		Severity Severity `json:"severity"`
-		Subject  string   `json:"subject"`
-		Problem  string   `json:"problem"`
-		Reason   string   `json:"reason"`
-		Next     string   `json:"next_step"`
+		Name        string    `json:"name"`
+		Description string    `json:"description"`
+		NotChecked  string    `json:"not_checked,omitempty"`
+		Findings    []Finding `json:"findings"`
 	}
 )
 
@@ -40,11 +33,7 @@ func (r Report) JSON(out io.Writer) error {
 	doc := reportJSON{Format: jsonFormat, Cloud: r.Cloud, Server: r.Server, Clean: r.Clean(), Checks: []checkJSON{}}
 	doc.Errors, doc.Warnings, doc.NotChecked = r.Count()
 	for _, result := range r.Results {
-		check := checkJSON{Name: result.Check.Name, Description: result.Check.Description, NotChecked: result.NotChecked, Findings: []findingJSON{}}
-		for _, f := range result.Findings {
-			check.Findings = append(check.Findings, findingJSON(f))
-		}
-		doc.Checks = append(doc.Checks, check)
+		doc.Checks = append(doc.Checks, checkJSON{result.Check.Name, result.Check.Description, result.NotChecked, append([]Finding{}, result.Findings...)})
 	}
 	return foreign.JSON(out, doc, "  ")
 }

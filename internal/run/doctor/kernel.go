@@ -57,7 +57,7 @@ func runs(w *workload, text string) bool {
 
 // on returns the workloads whose pods may run on a node.
 func (f *Facts) on(node *corev1.Node) []workload {
-	return slices.DeleteFunc(f.workloads(), func(w workload) bool { return !scheduling.Chooses(w.pod, node) })
+	return slices.DeleteFunc(slices.Clone(f.workloads()), func(w workload) bool { return !scheduling.Chooses(w.pod, node) })
 }
 
 // modules returns the modules that a node needs, each with a symbol.
@@ -104,14 +104,14 @@ func findKernel(f *Facts) ([]Finding, error) {
 	for _, n := range reports {
 		for _, w := range f.on(&n.Node) {
 			if f.needsKVM(&w) && !n.Report.Kernel.KVM {
-				found.add(n.Node.Name, withoutKVM(n.Report.Kernel.Virtualization))
+				found.add(withoutKVM(n.Report.Kernel.Virtualization), n.Node.Name)
 			}
 			if n.Report.Kernel.SELinux == "enforcing" && confined(w.pod) {
-				found.add(n.Node.Name, Finding{
+				found.add(Finding{
 					Severity: Warning, Problem: "SELinux confines the pods of " + w.address() + ", which use files of the node",
 					Reason: "Processes of the type container_t cannot use these files, unless somebody labelled them container_file_t.",
 					Next:   "Set seLinuxOptions.type = \"spc_t\" for the pods. docs/selinux.md has the reasons.",
-				})
+				}, n.Node.Name)
 			}
 		}
 		wanted := f.modules(&n.Node)
@@ -120,17 +120,17 @@ func findKernel(f *Facts) ([]Finding, error) {
 			case wanted[feature.module] != "" && state == "":
 				unknown = append(unknown, n.Node.Name)
 			case state == probe.ModuleMissing:
-				found.add(n.Node.Name, Finding{
+				found.add(Finding{
 					Severity: Error, Problem: "the kernel has no module " + feature.module, Reason: feature.reason, Next: feature.next,
-				})
+				}, n.Node.Name)
 			}
 		}
 		if n.Report.Kernel.Cgroup == 1 {
-			found.add(n.Node.Name, Finding{
+			found.add(Finding{
 				Severity: Warning, Problem: "the node has version 1 of cgroups",
 				Reason: "Kubernetes has deprecated it: from 1.35 on, a kubelet with the default failCgroupV1 does not start.",
 				Next:   "Boot the node with version 2 (systemd.unified_cgroup_hierarchy=1), before the next update of its kubelet.",
-			})
+			}, n.Node.Name)
 		}
 	}
 	if len(unknown) > 0 {
@@ -179,23 +179,19 @@ func confined(pod *corev1.PodSpec) bool {
 // findInitiators checks that no two nodes have the same name for iSCSI or NVMe.
 func findInitiators(f *Facts) ([]Finding, error) {
 	reports, err := f.reports()
-	nodes := map[string][]string{}
-	var order []string
+	var nodes names[string] // by the name of the initiator
 	for _, n := range reports {
 		for _, name := range n.Report.Initiators {
-			if nodes[name] == nil {
-				order = append(order, name)
-			}
-			nodes[name] = append(nodes[name], n.Node.Name)
+			nodes.add(name, n.Node.Name)
 		}
 	}
 	var out []Finding
-	for _, name := range order {
-		if len(nodes[name]) < 2 {
+	for _, name := range nodes.keys {
+		if len(nodes.of[name]) < 2 {
 			continue
 		}
 		out = append(out, Finding{
-			Severity: Error, Subject: "Nodes " + words.Few(nodes[name], 5), Problem: "have the same initiator name " + name,
+			Severity: Error, Subject: subject(nodes.of[name]), Problem: "have the same initiator name " + name,
 			Reason: "Storage takes them for one machine: a volume of one node may be given to the other, and data is lost.",
 			Next:   "The machines were probably copied. On all of them but one, remove the file that has the name, and restart the pod of nova-compute or iscsid there. No server with a volume may run on the node then.",
 		})

@@ -69,7 +69,7 @@ func findNetwork(f *Facts) ([]Finding, error) {
 			}
 			answered[to] = answered[to] || p.Large != nil
 			if p.Large != nil && !*p.Large {
-				found.add(n.Node.Name, tooLarge(p.MTU, to))
+				found.add(tooLarge(p.MTU, to), n.Node.Name)
 			}
 		}
 		for to, ok := range answered {
@@ -82,11 +82,11 @@ func findNetwork(f *Facts) ([]Finding, error) {
 		}
 		for _, c := range n.Report.Reached {
 			if c.Problem != "" {
-				found.add(n.Node.Name, Finding{
+				found.add(Finding{
 					Severity: Warning, Problem: "pods " + strings.Replace(c.Problem, "cannot connect", "cannot connect to "+c.Address, 1),
 					Reason: "Clients in the cluster, and on machines beside this node, cannot use the service. OpenStack itself uses the internal addresses.",
 					Next:   "Check the route from the node to the VIP, and that the load balancer accepts connections from the network of the nodes.",
-				})
+				}, n.Node.Name)
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func differing(mtus map[int][]string) *Finding {
 	slices.Sort(all)
 	slices.Sort(lines)
 	return &Finding{
-		Severity: Warning, Subject: "Nodes " + words.Few(all, 5), Problem: "pods have different MTUs: " + words.All(lines),
+		Severity: Warning, Subject: subject(all), Problem: "pods have different MTUs: " + words.All(lines),
 		Reason: "Connections between them depend on messages of routers that firewalls often drop.",
 		Next:   "Give all nodes the same MTU in the configuration of the pod network.",
 	}

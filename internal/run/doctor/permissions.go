@@ -50,19 +50,15 @@ func (f *Facts) reads() bool {
 
 // byNamespace returns a line for each object of some requests, with all of its verbs: "get, list pods".
 func byNamespace(denied []providers.Access) map[string][]string {
-	verbs := map[providers.Access][]string{} // by the access without its verb
-	var order []providers.Access
+	var verbs names[providers.Access] // by the access without its verb
 	for _, a := range denied {
 		verb := a.Verb
 		a.Verb = ""
-		if verbs[a] == nil {
-			order = append(order, a)
-		}
-		verbs[a] = append(verbs[a], verb)
+		verbs.add(a, verb)
 	}
 	lines := map[string][]string{}
-	for _, a := range order {
-		lines[a.Namespace] = append(lines[a.Namespace], strings.Join(verbs[a], ", ")+" "+object(a))
+	for _, a := range verbs.keys {
+		lines[a.Namespace] = append(lines[a.Namespace], strings.Join(verbs.of[a], ", ")+" "+object(a))
 	}
 	return lines
 }

@@ -19,7 +19,6 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/podsecurity"
-	"kolla.openstack.org/kolla/providers/scheduling"
 )
 
 // pods are the pods that a check needs.
@@ -70,9 +69,11 @@ func (f *Facts) probeable() (open []corev1.Node, closed []string, err error) {
 func Probe(ctx context.Context, runner *probe.Runner, f *Facts, checks []Check) error {
 	wanted := map[pods]bool{}
 	for _, check := range checks {
-		wanted[check.pods] = check.pods != noPods
+		if check.Starts() {
+			wanted[check.pods] = true
+		}
 	}
-	if !slices.Contains(slices.Collect(maps.Values(wanted)), true) || f.Unprobed != nil {
+	if len(wanted) == 0 || f.Unprobed != nil {
 		return nil
 	}
 	nodes, closed, err := f.probeable()
@@ -193,10 +194,7 @@ func (f *Facts) refusal(runner *probe.Runner, pod probe.Pod) string {
 // configuration on such a node mount directories, too. No name makes a directory on the node.
 func (f *Facts) hostPaths(node *corev1.Node) map[string]string {
 	out := map[string]string{}
-	for _, w := range f.workloads() {
-		if !scheduling.Chooses(w.pod, node) {
-			continue
-		}
+	for _, w := range f.on(node) {
 		for _, volume := range w.pod.Volumes {
 			if volume.HostPath == nil {
 				continue
@@ -245,24 +243,12 @@ func (f *Facts) podsOn(node string) []corev1.Pod {
 	return f.running[node]
 }
 
-// readProbes returns the lists for all checks with pods.
-func readProbes(*Facts) []providers.Scope {
-	return []providers.Scope{{GVK: nodeKind}, {GVK: podKind}, {GVK: serviceKind}, {GVK: namespaceKind}}
-}
-
-func readNetwork(f *Facts) []providers.Scope { return append(readProbes(f), readNetworks(f)...) }
-
-func readVolumes(f *Facts) []providers.Scope {
-	return append(readProbes(f), providers.Scope{GVK: classKind})
-}
-
 // reports returns the nodes with a report. The error says which nodes have none.
 func (f *Facts) reports() ([]NodeProbe, error) {
 	if f.Probed == nil {
 		return nil, f.unprobed()
 	}
 	var out []NodeProbe
-	problems := f.closed()
 	silent := map[string][]string{}
 	for _, n := range f.Probed.Nodes {
 		if n.Report != nil {
@@ -271,18 +257,21 @@ func (f *Facts) reports() ([]NodeProbe, error) {
 			silent[n.Problem] = append(silent[n.Problem], n.Node.Name)
 		}
 	}
-	for _, problem := range slices.Sorted(maps.Keys(silent)) {
-		problems = append(problems, fmt.Errorf("on %s: %s", words.Few(silent[problem], 5), problem))
-	}
-	return out, errors.Join(problems...)
+	return out, f.unreported(silent)
 }
 
-// closed says which nodes have no pods because they are not ready.
-func (f *Facts) closed() []error {
-	if len(f.Probed.Closed) == 0 {
-		return nil
+// unreported says which nodes have no pods because they are not ready, and which others told nothing, by
+// the problem.
+func (f *Facts) unreported(silent map[string][]string) error {
+	var problems []error
+	if closed := f.Probed.Closed; len(closed) > 0 {
+		problems = append(problems, fmt.Errorf("%s not ready: %s", words.Plural(len(closed), "This node is", "These nodes are"), words.Few(closed, 5)))
 	}
-	return []error{fmt.Errorf("%s not ready: %s", words.Plural(len(f.Probed.Closed), "This node is", "These nodes are"), words.Few(f.Probed.Closed, 5))}
+	for _, problem := range slices.Sorted(maps.Keys(silent)) {
+		nodes := slices.Sorted(slices.Values(silent[problem]))
+		problems = append(problems, fmt.Errorf("on %s: %s", words.Few(slices.Compact(nodes), 5), problem))
+	}
+	return errors.Join(problems...)
 }
 
 // unprobed says why no pods ran.
@@ -290,27 +279,38 @@ func (f *Facts) unprobed() error {
 	return cmp.Or(f.Unprobed, errors.New("no pods were started"))
 }
 
-// byNode collects findings of nodes. Nodes with equal findings share a finding.
-type byNode struct {
-	findings []Finding
-	nodes    [][]string
+// names collects names by key, each name once for a key.
+type names[K comparable] struct {
+	keys []K // in the order of their first name
+	of   map[K][]string
 }
 
-func (b *byNode) add(node string, finding Finding) {
-	i := slices.Index(b.findings, finding)
-	if i < 0 {
-		i = len(b.findings)
-		b.findings, b.nodes = append(b.findings, finding), append(b.nodes, nil)
+func (n *names[K]) add(key K, name string) {
+	if n.of == nil {
+		n.of = map[K][]string{}
 	}
-	if !slices.Contains(b.nodes[i], node) {
-		b.nodes[i] = append(b.nodes[i], node)
+	if _, has := n.of[key]; !has {
+		n.keys = append(n.keys, key)
+	}
+	if !slices.Contains(n.of[key], name) {
+		n.of[key] = append(n.of[key], name)
 	}
 }
+
+// byNode collects the names of nodes by findings: nodes with equal findings share a finding.
+type byNode struct{ names[Finding] }
 
 // all returns the findings. Their subjects are the nodes.
 func (b *byNode) all() []Finding {
-	for i := range b.findings {
-		b.findings[i].Subject = words.Plural(len(b.nodes[i]), "Node ", "Nodes ") + words.Few(b.nodes[i], 5)
+	var out []Finding
+	for _, finding := range b.keys {
+		finding.Subject = subject(b.of[finding])
+		out = append(out, finding)
 	}
-	return b.findings
+	return out
+}
+
+// subject names nodes at the beginning of a finding.
+func subject(nodes []string) string {
+	return words.Plural(len(nodes), "Node ", "Nodes ") + words.Few(nodes, 5)
 }

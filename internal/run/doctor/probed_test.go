@@ -144,7 +144,10 @@ func TestInitiators(t *testing.T) {
 	if got := result(t, "initiators", f); got.NotChecked != f.Probed.Withheld+"." || len(got.Findings) != 1 {
 		t.Errorf("got %+v", got)
 	}
-	f.Objects = nil
+	withheld := f.Probed.Withheld
+	f = facts(t, pod("", ""), "")
+	probed(t, f, "{}")
+	f.Probed.Withheld = withheld
 	if got := result(t, "initiators", f); got.NotChecked != "" {
 		t.Errorf("nodes that need no names: %+v", got)
 	}

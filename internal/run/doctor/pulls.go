@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/run/probe"
+	"kolla.openstack.org/kolla/providers/openstack"
 )
 
 // ImageProbe is the result of one image on one node.
@@ -78,12 +78,11 @@ func findPulls(f *Facts) ([]Finding, error) {
 	if f.Probed == nil {
 		return nil, f.unprobed()
 	}
-	problems := f.closed()
 	if secrets := f.Config.Cloud.PullSecrets; len(secrets) > 0 && f.Probed.Namespace != f.Config.Cloud.Namespace {
 		return nil, fmt.Errorf("namespace %s does not exist yet, and has the pull secrets of the images: %s", f.Config.Cloud.Namespace, words.All(secrets))
 	}
 	refused, unknown := map[[2]string][]string{}, map[string][]string{}
-	digests := map[string]map[string][]string{}
+	digests := map[string]*names[string]{} // nodes by the digest
 	for _, p := range f.Probed.Images {
 		switch {
 		case p.Refused != "":
@@ -93,9 +92,9 @@ func findPulls(f *Facts) ([]Finding, error) {
 			unknown[p.Problem] = append(unknown[p.Problem], p.Node)
 		case p.Digest != "":
 			if digests[p.Image] == nil {
-				digests[p.Image] = map[string][]string{}
+				digests[p.Image] = &names[string]{}
 			}
-			digests[p.Image][p.Digest] = append(digests[p.Image][p.Digest], p.Node)
+			digests[p.Image].add(p.Digest, p.Node)
 		}
 	}
 	var out []Finding
@@ -107,26 +106,13 @@ func findPulls(f *Facts) ([]Finding, error) {
 		})
 	}
 	for _, image := range slices.Sorted(maps.Keys(digests)) {
-		if len(digests[image]) > 1 {
-			out = append(out, severalBuilds(image, digests[image]))
+		var builds []openstack.Build
+		for _, digest := range slices.Sorted(slices.Values(digests[image].keys)) {
+			builds = append(builds, openstack.Build{Digest: digest, Nodes: digests[image].of[digest]})
+		}
+		if len(builds) > 1 {
+			out = append(out, severalBuilds(image, builds))
 		}
 	}
-	for _, problem := range slices.Sorted(maps.Keys(unknown)) {
-		slices.Sort(unknown[problem])
-		problems = append(problems, fmt.Errorf("on %s: %s", words.Few(slices.Compact(unknown[problem]), 5), problem))
-	}
-	return out, errors.Join(problems...)
-}
-
-// severalBuilds reports an image with several digests on the nodes.
-func severalBuilds(image string, nodes map[string][]string) Finding {
-	var lines []string
-	for _, digest := range slices.Sorted(maps.Keys(nodes)) {
-		lines = append(lines, fmt.Sprintf("%s on %s", digest, words.Few(nodes[digest], 5)))
-	}
-	return Finding{
-		Severity: Warning, Subject: image, Problem: fmt.Sprintf("nodes have %d builds of this image", len(nodes)),
-		Reason: "Pods run the build that their node has, and different versions of a program may fail together:\n" + strings.Join(lines, "\n"),
-		Next:   lockBuilds,
-	}
+	return out, f.unreported(unknown)
 }

@@ -3,16 +3,15 @@ package doctor
 import (
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 
-	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/podsecurity"
 )
 
 var namespaceKind = kinds.Namespace.WithVersion("v1")
-
-func readNamespaces(*Facts) []providers.Scope { return []providers.Scope{{GVK: namespaceKind}} }
 
 // namespaces returns the namespaces by name, with the labels that an apply gives them.
 func (f *Facts) namespaces() (map[string]*unstructured.Unstructured, error) {
@@ -33,15 +32,7 @@ func (f *Facts) namespaces() (map[string]*unstructured.Unstructured, error) {
 		if out[name] == nil {
 			out[name] = o.Manifest.DeepCopy()
 		}
-		merged := out[name].GetLabels()
-		if merged == nil {
-			merged = map[string]string{}
-		}
-		for key, value := range o.Manifest.GetLabels() {
-			merged[key] = value
-		}
-		merged["kubernetes.io/metadata.name"] = name
-		out[name].SetLabels(merged)
+		out[name].SetLabels(labels.Merge(labels.Merge(out[name].GetLabels(), o.Manifest.GetLabels()), labels.Set{corev1.LabelMetadataName: name}))
 	}
 	return out, nil
 }

@@ -35,26 +35,22 @@ type obstacle struct{ problem, next string }
 
 // findUnscheduled checks the workloads of one role.
 func findUnscheduled(g group, nodes []corev1.Node) []Finding {
-	kept := map[obstacle][]string{} // addresses of workloads
-	var order []obstacle
+	var kept names[obstacle] // addresses of workloads
 	var out []Finding
 	for _, w := range g.workloads {
 		usable, why := usableBy(w.pod, nodes)
 		switch {
 		case len(usable) == 0:
-			if kept[why] == nil {
-				order = append(order, why)
-			}
-			kept[why] = append(kept[why], w.address())
+			kept.add(why, w.address())
 		case !w.daemon:
 			out = append(out, findSpread(w, g.name, usable)...)
 		}
 	}
 	var all []Finding
-	for _, why := range order {
+	for _, why := range kept.keys {
 		all = append(all, Finding{
 			Severity: Error, Subject: g.name, Problem: why.problem,
-			Reason: fmt.Sprintf("No pod of %s can start.", words.Few(kept[why], 4)), Next: why.next,
+			Reason: fmt.Sprintf("No pod of %s can start.", words.Few(kept.of[why], 4)), Next: why.next,
 		})
 	}
 	return append(all, out...)

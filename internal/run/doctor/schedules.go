@@ -26,8 +26,6 @@ const (
 // backupGrace is the time that a backup may take after its schedule.
 const backupGrace = 2 * time.Hour
 
-func readSchedules(*Facts) []providers.Scope { return []providers.Scope{{GVK: scheduleKind}} }
-
 // findBackups reports scheduled backups of the cloud whose last success is older than their schedule allows.
 func findBackups(f *Facts) ([]Finding, error) {
 	live, err := f.list(scheduleKind, "")

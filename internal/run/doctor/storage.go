@@ -22,6 +22,11 @@ var (
 // defaultClasses are the annotations of a default storage class, the present and the former one.
 var defaultClasses = []string{"storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"}
 
+// isDefault reports whether a storage class is the default one.
+func isDefault(class *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(defaultClasses, func(key string) bool { return class.GetAnnotations()[key] == "true" })
+}
+
 // readClasses also reads the claims and volumes of the cluster: a claim with a volume needs no class.
 func readClasses(f *Facts) []providers.Scope {
 	scopes := []providers.Scope{{GVK: classKind}}
@@ -103,27 +108,21 @@ func findClasses(f *Facts) ([]Finding, error) {
 			live = append(live, f.Objects[i].Manifest)
 		}
 	}
-	var names []string
+	var classes []string
 	found := map[string]bool{} // by class; "": there is a default
 	for _, class := range live {
-		names = append(names, class.GetName())
+		classes = append(classes, class.GetName())
 		found[class.GetName()] = true
-		if slices.ContainsFunc(defaultClasses, func(key string) bool { return class.GetAnnotations()[key] == "true" }) {
-			found[""] = true
-		}
+		found[""] = found[""] || isDefault(class)
 	}
 	claims, err = f.waiting(slices.DeleteFunc(claims, func(c claim) bool { return found[c.class] }))
-	missing := map[string][]string{} // addresses by class
-	var order []string
+	var missing names[string] // addresses by class
 	for _, c := range claims {
-		if missing[c.class] == nil {
-			order = append(order, c.class)
-		}
-		missing[c.class] = append(missing[c.class], c.object.Address.String())
+		missing.add(c.class, c.object.Address.String())
 	}
 	var out []Finding
-	for _, name := range order {
-		out = append(out, missingClass(name, missing[name], names))
+	for _, class := range missing.keys {
+		out = append(out, missingClass(class, missing.of[class], classes))
 	}
 	return out, err
 }

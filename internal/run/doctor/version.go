@@ -58,24 +58,19 @@ func findKubelets(server providers.Identity, nodes []corev1.Node) []Finding {
 	if err != nil {
 		return nil // the check of the version says so
 	}
-	byVersion := map[string][]string{}
-	var order []string
+	var found names[string] // of nodes, by the version
 	for _, node := range nodes {
 		kubelet := node.Status.NodeInfo.KubeletVersion
-		found, err := version.ParseGeneric(kubelet)
-		if err != nil || found.Minor() <= api.Minor() && found.Minor()+maxSkew >= api.Minor() {
-			continue
+		parsed, err := version.ParseGeneric(kubelet)
+		if err == nil && (parsed.Minor() > api.Minor() || parsed.Minor()+maxSkew < api.Minor()) {
+			found.add(kubelet, node.Name)
 		}
-		if byVersion[kubelet] == nil {
-			order = append(order, kubelet)
-		}
-		byVersion[kubelet] = append(byVersion[kubelet], node.Name)
 	}
 	var out []Finding
-	for _, kubelet := range order {
+	for _, kubelet := range found.keys {
 		out = append(out, Finding{
-			Severity: Warning, Subject: words.Plural(len(byVersion[kubelet]), "Node ", "Nodes ") + words.Few(byVersion[kubelet], 5),
-			Problem: fmt.Sprintf("%s kubelet %s with an API server %s", words.Plural(len(byVersion[kubelet]), "runs", "run"), kubelet, server.Version),
+			Severity: Warning, Subject: subject(found.of[kubelet]),
+			Problem: fmt.Sprintf("%s kubelet %s with an API server %s", words.Plural(len(found.of[kubelet]), "runs", "run"), kubelet, server.Version),
 			Reason:  fmt.Sprintf("Kubernetes supports kubelets that are at most %d minor versions older than the API server, and none that are newer.", maxSkew),
 			Next:    "Update the kubelets, or finish the update of the control plane.",
 		})

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -160,7 +161,7 @@ func (h *webhook) matches(a admitted, namespaces map[string]*unstructured.Unstru
 	}
 	namespace := namespaces[name]
 	if namespace == nil {
-		return selects(h.NamespaceSelector, map[string]string{"kubernetes.io/metadata.name": name})
+		return selects(h.NamespaceSelector, map[string]string{corev1.LabelMetadataName: name})
 	}
 	return selects(h.NamespaceSelector, namespace.GetLabels())
 }
