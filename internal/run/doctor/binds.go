@@ -15,23 +15,15 @@ import (
 	"kolla.openstack.org/kolla/providers/scheduling"
 )
 
-// VolumeProbe is the result of a claim of one storage class.
-type VolumeProbe struct {
-	Class   string // empty: the default one
-	Claim   string // address of an object with such a claim
-	Problem string // why it got no volume
-	Skipped string // why no claim was made
-}
-
 // staticProvisioner is the provisioner of classes whose volumes somebody makes by hand.
 const staticProvisioner = "kubernetes.io/no-provisioner"
 
-// askVolumes adds a pod with a claim for each storage class of the configuration. The claim belongs to the pod,
+// AskVolumes adds a pod with a claim for each storage class of the configuration. The claim belongs to the pod,
 // and the cluster removes both.
-func (f *Facts) askVolumes(nodes []corev1.Node, add func(probe.Pod, func(probe.Outcome))) {
+func AskVolumes(f *Facts, nodes []corev1.Node, add func(probe.Pod, func(probe.Outcome))) {
 	asked := map[string]bool{}
-	for _, c := range f.smallestClaims() {
-		class := f.class(c.class)
+	for _, c := range smallestClaims(f) {
+		class := classOf(f, c.class)
 		if asked[c.class] || class == nil {
 			continue // the check of the classes says so
 		}
@@ -43,7 +35,7 @@ func (f *Facts) askVolumes(nodes []corev1.Node, add func(probe.Pod, func(probe.O
 		case class.ReclaimPolicy != nil && *class.ReclaimPolicy == corev1.PersistentVolumeReclaimRetain:
 			result.Skipped = "it keeps volumes (reclaimPolicy: Retain), so that the volume of the check would stay behind"
 		default:
-			if pod, ok := f.volumePod(c, nodes); ok {
+			if pod, ok := volumePod(f, c, nodes); ok {
 				at := len(f.Probed.Volumes)
 				add(pod, func(o probe.Outcome) { f.Probed.Volumes[at].Problem = o.Problem })
 			} else {
@@ -55,20 +47,20 @@ func (f *Facts) askVolumes(nodes []corev1.Node, add func(probe.Pod, func(probe.O
 }
 
 // smallestClaims returns the claims, those with the smallest requests first.
-func (f *Facts) smallestClaims() []claim {
-	claims := f.claims()
+func smallestClaims(f *Facts) []claim {
+	claims := declaredClaims(f)
 	slices.SortStableFunc(claims, func(a, b claim) int {
 		return a.spec.Resources.Requests.Storage().Cmp(*b.spec.Resources.Requests.Storage())
 	})
 	return claims
 }
 
-// class returns a storage class of the cluster; nil: there is none. An empty name is the default one.
-func (f *Facts) class(name string) *storagev1.StorageClass {
-	live, _ := f.list(classKind, "")
+// classOf returns a storage class of the cluster; nil: there is none. An empty name is the default one.
+func classOf(f *Facts, name string) *storagev1.StorageClass {
+	live, _ := f.List(ClassKind, "")
 	for _, u := range live {
 		var class storagev1.StorageClass
-		if (u.GetName() == name || name == "" && isDefault(u)) && decode(u, &class) {
+		if (u.GetName() == name || name == "" && isDefault(u)) && Decode(u, &class) {
 			return &class
 		}
 	}
@@ -76,7 +68,7 @@ func (f *Facts) class(name string) *storagev1.StorageClass {
 }
 
 // volumePod returns a pod that mounts a claim, on the nodes of the workload with that claim.
-func (f *Facts) volumePod(c claim, nodes []corev1.Node) (probe.Pod, bool) {
+func volumePod(f *Facts, c claim, nodes []corev1.Node) (probe.Pod, bool) {
 	like := &corev1.PodSpec{}
 	if pod, ok := scheduling.PodOf(c.object.Manifest); ok {
 		like = pod
@@ -85,7 +77,7 @@ func (f *Facts) volumePod(c claim, nodes []corev1.Node) (probe.Pod, bool) {
 	if at < 0 {
 		return probe.Pod{}, false
 	}
-	base := f.base(&nodes[at])
+	base := f.Base(&nodes[at])
 	spec := probe.Spec(base)
 	spec.NodeSelector, spec.Tolerations = like.NodeSelector, like.Tolerations
 	spec.Volumes = []corev1.Volume{{Name: "volume", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{
@@ -103,10 +95,10 @@ func (f *Facts) volumePod(c claim, nodes []corev1.Node) (probe.Pod, bool) {
 	return probe.Pod{Spec: spec}, true
 }
 
-// findBinds checks that a claim of each storage class gets a volume.
-func findBinds(f *Facts) ([]Finding, error) {
+// Volumes checks that a claim of each storage class gets a volume.
+func Volumes(f *Facts) ([]Finding, error) {
 	if f.Probed == nil {
-		return nil, f.unprobed()
+		return nil, f.NotProbed()
 	}
 	var out []Finding
 	var skipped []error
@@ -123,7 +115,7 @@ func findBinds(f *Facts) ([]Finding, error) {
 			})
 		}
 	}
-	_, err := f.list(classKind, "")
+	_, err := f.List(ClassKind, "")
 	return out, errors.Join(append(skipped, err)...)
 }
 

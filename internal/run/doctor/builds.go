@@ -9,9 +9,9 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// findBuilds reports images that have several builds on the nodes under one name.
-func findBuilds(f *Facts) ([]Finding, error) {
-	live, err := f.list(nodeKind, "")
+// Builds reports images that have several builds on the nodes under one name.
+func Builds(f *Facts) ([]Finding, error) {
+	live, err := f.List(NodeKind, "")
 	if err != nil {
 		return nil, err
 	}

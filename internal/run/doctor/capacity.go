@@ -28,44 +28,44 @@ type nodeResources struct {
 	free corev1.ResourceList
 }
 
-// findCapacity schedules the pods of all workloads on the nodes, the largest ones first, as a scheduler
+// Capacity schedules the pods of all workloads on the nodes, the largest ones first, as a scheduler
 // might do in an empty cloud. Pods of the cloud that run already count as not there.
-func findCapacity(f *Facts) ([]Finding, error) {
-	nodes, err := f.freeNodes()
+func Capacity(f *Facts) ([]Finding, error) {
+	nodes, err := freeNodes(f)
 	if err != nil {
 		return nil, err
 	}
-	groups := f.groups()
+	groups := f.Groups()
 	var out []Finding
-	unschedulable := map[string][]*workload{} // by group
+	unschedulable := map[string][]*Workload{} // by group
 	before := make([]corev1.ResourceList, len(nodes))
 	for i := range nodes {
 		before[i] = nodes[i].free.DeepCopy()
 	}
-	var waiting []*workload
+	var waiting []*Workload
 	for i := range groups {
-		for j := range groups[i].workloads {
-			if w := &groups[i].workloads[j]; w.runs {
+		for j := range groups[i].Workloads {
+			if w := &groups[i].Workloads[j]; w.Runs {
 				waiting = append(waiting, w)
 			}
 		}
 	}
-	slices.SortStableFunc(waiting, func(a, b *workload) int {
-		if a.daemon != b.daemon { // these cannot choose
-			return map[bool]int{true: -1, false: 1}[a.daemon]
+	slices.SortStableFunc(waiting, func(a, b *Workload) int {
+		if a.Daemon != b.Daemon { // these cannot choose
+			return map[bool]int{true: -1, false: 1}[a.Daemon]
 		}
-		x, y := requests(a.pod), requests(b.pod)
+		x, y := requests(a.Pod), requests(b.Pod)
 		return cmp.Or(y.Memory().Cmp(*x.Memory()), y.Cpu().Cmp(*x.Cpu()))
 	})
 	for _, w := range waiting {
 		if !schedule(w, nodes) {
-			name := f.roleOf(w.pod.NodeSelector)
+			name := f.RoleOf(w.Pod.NodeSelector)
 			unschedulable[name] = append(unschedulable[name], w)
 		}
 	}
 	for _, g := range groups {
-		if len(unschedulable[g.name]) > 0 {
-			out = append(out, lack(g, unschedulable[g.name], nodes, before))
+		if len(unschedulable[g.Name]) > 0 {
+			out = append(out, lack(g, unschedulable[g.Name], nodes, before))
 		}
 	}
 	return out, nil
@@ -73,12 +73,12 @@ func findCapacity(f *Facts) ([]Finding, error) {
 
 // freeNodes returns the nodes with the resources that are free there without the pods of the
 // configuration.
-func (f *Facts) freeNodes() ([]nodeResources, error) {
-	nodes, err := f.nodes()
+func freeNodes(f *Facts) ([]nodeResources, error) {
+	nodes, err := f.Nodes()
 	if err != nil {
 		return nil, err
 	}
-	pods, err := f.list(podKind, "")
+	pods, err := f.List(PodKind, "")
 	if err != nil {
 		return nil, err
 	}
@@ -88,10 +88,10 @@ func (f *Facts) freeNodes() ([]nodeResources, error) {
 		out[i] = nodeResources{nodes[i], nodes[i].Status.Allocatable.DeepCopy()}
 		at[nodes[i].Name] = i
 	}
-	ours := f.ours()
+	ours := ours(f)
 	for _, u := range pods {
 		var pod corev1.Pod
-		if !decode(u, &pod) || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || ours(&pod) {
+		if !Decode(u, &pod) || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || ours(&pod) {
 			continue
 		}
 		if i, ok := at[pod.Spec.NodeName]; ok {
@@ -102,16 +102,16 @@ func (f *Facts) freeNodes() ([]nodeResources, error) {
 }
 
 // ours returns a function that reports whether a pod belongs to a workload of the configuration.
-func (f *Facts) ours() func(*corev1.Pod) bool {
+func ours(f *Facts) func(*corev1.Pod) bool {
 	type selected struct {
 		namespace string
 		selector  labels.Selector
 	}
 	var all []selected
-	for _, w := range f.workloads() {
-		text, found, _ := unstructured.NestedStringMap(w.object.Manifest.Object, "spec", "selector", "matchLabels")
+	for _, w := range f.Workloads() {
+		text, found, _ := unstructured.NestedStringMap(w.Object.Manifest.Object, "spec", "selector", "matchLabels")
 		if found && len(text) > 0 {
-			all = append(all, selected{w.object.Ref().Namespace, labels.SelectorFromSet(text)})
+			all = append(all, selected{w.Object.Ref().Namespace, labels.SelectorFromSet(text)})
 		}
 	}
 	return func(pod *corev1.Pod) bool {
@@ -146,18 +146,18 @@ func fits(requested, free corev1.ResourceList) bool {
 
 // schedule takes the resources for all pods of a workload, and reports whether each pod found a node.
 // It leaves out nodes that do not take the pods for another reason.
-func schedule(w *workload, nodes []nodeResources) bool {
-	requested := requests(w.pod)
+func schedule(w *Workload, nodes []nodeResources) bool {
+	requested := requests(w.Pod)
 	var open []int
 	for i := range nodes {
-		if scheduling.Chooses(w.pod, &nodes[i].node) && len(scheduling.Barring(w.pod, &nodes[i].node)) == 0 {
+		if scheduling.Chooses(w.Pod, &nodes[i].node) && len(scheduling.Barring(w.Pod, &nodes[i].node)) == 0 {
 			open = append(open, i)
 		}
 	}
 	if len(open) == 0 {
 		return true // the check of the roles says so
 	}
-	if w.daemon {
+	if w.Daemon {
 		complete := true
 		for _, i := range open {
 			if fits(requested, nodes[i].free) {
@@ -168,7 +168,7 @@ func schedule(w *workload, nodes []nodeResources) bool {
 		}
 		return complete
 	}
-	for range w.replicas {
+	for range w.Replicas {
 		best := -1
 		for _, i := range open {
 			if fits(requested, nodes[i].free) && (best < 0 || nodes[i].free.Memory().Cmp(*nodes[best].free.Memory()) > 0) {
@@ -184,24 +184,24 @@ func schedule(w *workload, nodes []nodeResources) bool {
 }
 
 // lack says what the nodes of a role lack for its pods.
-func lack(g group, unschedulable []*workload, nodes []nodeResources, before []corev1.ResourceList) Finding {
+func lack(g Group, unschedulable []*Workload, nodes []nodeResources, before []corev1.ResourceList) Finding {
 	wanted, free := corev1.ResourceList{}, corev1.ResourceList{}
 	count := 0
 	for i := range nodes {
-		chosen := func(w workload) bool {
-			return w.runs && scheduling.Chooses(w.pod, &nodes[i].node) && len(scheduling.Barring(w.pod, &nodes[i].node)) == 0
+		chosen := func(w Workload) bool {
+			return w.Runs && scheduling.Chooses(w.Pod, &nodes[i].node) && len(scheduling.Barring(w.Pod, &nodes[i].node)) == 0
 		}
-		if slices.ContainsFunc(g.workloads, chosen) {
+		if slices.ContainsFunc(g.Workloads, chosen) {
 			count++
 			add(free, before[i], 1)
 		}
 	}
-	for _, w := range g.workloads {
+	for _, w := range g.Workloads {
 		switch {
-		case w.daemon:
-			add(wanted, requests(w.pod), count)
-		case w.runs:
-			add(wanted, requests(w.pod), w.replicas)
+		case w.Daemon:
+			add(wanted, requests(w.Pod), count)
+		case w.Runs:
+			add(wanted, requests(w.Pod), w.Replicas)
 		}
 	}
 	var lines, names []string
@@ -215,13 +215,13 @@ func lack(g group, unschedulable []*workload, nodes []nodeResources, before []co
 		lines = append(lines, fmt.Sprintf("%s: %s requested, %s free%s", name, shown(name, asked), shown(name, left), mark))
 	}
 	for _, w := range unschedulable {
-		names = append(names, w.address())
+		names = append(names, w.Address())
 		if largest(w, nodes, before) {
 			severity = Error
 		}
 	}
 	return Finding{
-		Severity: severity, Subject: g.name,
+		Severity: severity, Subject: g.Name,
 		Problem: fmt.Sprintf("%s %s not enough room for the pods", words.Count(count, "node"), words.Plural(count, "has", "have")),
 		Reason: fmt.Sprintf("Pods of %s may wait for a node. Other pods of the cluster are counted, and so are pods of other roles on the same nodes. Of this role:\n%s",
 			words.Few(names, 4), strings.Join(lines, "\n")),
@@ -230,9 +230,9 @@ func lack(g group, unschedulable []*workload, nodes []nodeResources, before []co
 }
 
 // largest reports whether a pod of a workload fits on none of its nodes, even without all others.
-func largest(w *workload, nodes []nodeResources, before []corev1.ResourceList) bool {
+func largest(w *Workload, nodes []nodeResources, before []corev1.ResourceList) bool {
 	for i := range nodes {
-		if scheduling.Chooses(w.pod, &nodes[i].node) && len(scheduling.Barring(w.pod, &nodes[i].node)) == 0 && fits(requests(w.pod), before[i]) {
+		if scheduling.Chooses(w.Pod, &nodes[i].node) && len(scheduling.Barring(w.Pod, &nodes[i].node)) == 0 && fits(requests(w.Pod), before[i]) {
 			return false
 		}
 	}

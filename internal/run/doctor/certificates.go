@@ -18,10 +18,10 @@ import (
 
 var secretKind = kinds.Secret.WithVersion("v1")
 
-// readSecrets reads the namespaces with Secrets that the configuration uses or makes.
-func readSecrets(f *Facts) []providers.Scope {
+// ReadSecrets reads the namespaces with Secrets that the configuration uses or makes.
+func ReadSecrets(f *Facts) []providers.Scope {
 	var scopes []providers.Scope
-	for _, ref := range f.secrets() {
+	for _, ref := range secretRefs(f) {
 		if scope := (providers.Scope{GVK: secretKind, Namespace: ref.Namespace}); !slices.Contains(scopes, scope) {
 			scopes = append(scopes, scope)
 		}
@@ -29,9 +29,9 @@ func readSecrets(f *Facts) []providers.Scope {
 	return scopes
 }
 
-// secrets returns the Secrets that the objects of the configuration declare, mount, or take values
+// secretRefs returns the Secrets that the objects of the configuration declare, mount, or take values
 // from, each once.
-func (f *Facts) secrets() []providers.Ref {
+func secretRefs(f *Facts) []providers.Ref {
 	found := map[providers.Ref]bool{}
 	add := func(namespace, name string) {
 		found[providers.Ref{GVK: secretKind, Namespace: namespace, Name: name}] = true
@@ -85,22 +85,22 @@ func references(value any, found func(name string)) {
 	}
 }
 
-// findCertificates reports certificates that have ended, that end soon, or that do not fit their key.
-func findCertificates(f *Facts) ([]Finding, error) {
+// Certificates reports certificates that have ended, that end soon, or that do not fit their key.
+func Certificates(f *Facts) ([]Finding, error) {
 	var out []Finding
 	var unread []error
-	for _, scope := range readSecrets(f) {
-		_, err := f.list(scope.GVK, scope.Namespace)
+	for _, scope := range ReadSecrets(f) {
+		_, err := f.List(scope.GVK, scope.Namespace)
 		unread = append(unread, err)
 	}
-	for _, ref := range f.secrets() {
-		if _, err := f.list(secretKind, ref.Namespace); err != nil {
+	for _, ref := range secretRefs(f) {
+		if _, err := f.List(secretKind, ref.Namespace); err != nil {
 			continue
 		}
 		values := providers.ValuesOf(f.Live.Get(ref))
 		for _, key := range slices.Sorted(maps.Keys(values)) {
 			subject := fmt.Sprintf("Secret %s/%s, %s", ref.Namespace, ref.Name, key)
-			renewal := f.renewal(providers.SecretKey{Namespace: ref.Namespace, Name: ref.Name, Key: key})
+			renewal := renewal(f, providers.SecretKey{Namespace: ref.Namespace, Name: ref.Name, Key: key})
 			out = append(out, findEnd(f.Now, subject, secrets.Certificates(values[key]), renewal)...)
 		}
 		if values[configs.KeyKey] == nil || len(secrets.Certificates(values[configs.KeyCertificate])) == 0 {
@@ -120,7 +120,7 @@ func findCertificates(f *Facts) ([]Finding, error) {
 
 // renewal returns how long before its end kolla renews the certificate in a value; 0: kolla does not
 // make it.
-func (f *Facts) renewal(of providers.SecretKey) time.Duration {
+func renewal(f *Facts, of providers.SecretKey) time.Duration {
 	for i := range f.Objects {
 		o := &f.Objects[i]
 		if o.Ref().GVK != secretKind || o.Ref().Namespace != of.Namespace || o.Ref().Name != of.Name {
@@ -131,7 +131,7 @@ func (f *Facts) renewal(of providers.SecretKey) time.Duration {
 		case g == nil || g.Cert == nil:
 			return 0
 		case of.Key == configs.KeyCA && g.Cert.Issuer != nil: // a copy of the certificate of the CA
-			return f.renewal(*g.Cert.Issuer)
+			return renewal(f, *g.Cert.Issuer)
 		}
 		return time.Duration(g.Cert.RenewBefore) * 24 * time.Hour
 	}

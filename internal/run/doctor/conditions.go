@@ -20,13 +20,13 @@ var leaseKind = schema.GroupVersionKind{Group: "coordination.k8s.io", Version: "
 // second, and a request takes time; OpenStack's own limits are tens of seconds.
 const maxClockSkew = 5 * time.Second
 
-func readConditions(*Facts) []providers.Scope {
-	return []providers.Scope{{GVK: nodeKind}, {GVK: leaseKind, Namespace: corev1.NamespaceNodeLease}}
+func ReadConditions(*Facts) []providers.Scope {
+	return []providers.Scope{{GVK: NodeKind}, {GVK: leaseKind, Namespace: corev1.NamespaceNodeLease}}
 }
 
-// findConditions checks the nodes on which pods of the configuration may run.
-func findConditions(f *Facts) ([]Finding, error) {
-	nodes, err := f.used()
+// Conditions checks the nodes on which pods of the configuration may run.
+func Conditions(f *Facts) ([]Finding, error) {
+	nodes, err := f.Used()
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func findConditions(f *Facts) ([]Finding, error) {
 		out = append(out, findTrouble(&nodes[i])...)
 	}
 	out = append(out, findKubelets(f.Cluster, nodes)...)
-	clocks, err := f.findClocks(nodes)
+	clocks, err := findClocks(f, nodes)
 	return append(out, clocks...), err
 }
 
@@ -53,7 +53,7 @@ var trouble = []struct {
 // findTrouble reports the conditions of a node.
 func findTrouble(node *corev1.Node) []Finding {
 	subject := "Node " + node.Name
-	if status := condition(node, corev1.NodeReady); status != corev1.ConditionTrue {
+	if status := Condition(node, corev1.NodeReady); status != corev1.ConditionTrue {
 		problem := "is not ready"
 		if status == corev1.ConditionUnknown {
 			problem = "does not report"
@@ -66,7 +66,7 @@ func findTrouble(node *corev1.Node) []Finding {
 	}
 	var out []Finding
 	for _, t := range trouble {
-		if condition(node, t.condition) == corev1.ConditionTrue {
+		if Condition(node, t.condition) == corev1.ConditionTrue {
 			out = append(out, Finding{
 				Severity: Error, Subject: subject, Problem: t.problem + " (" + string(t.condition) + ")",
 				Reason: t.after, Next: "kubectl describe node " + node.Name,
@@ -79,8 +79,8 @@ func findTrouble(node *corev1.Node) []Finding {
 // findClocks compares the clocks of nodes with that of the API server. A kubelet writes the time of
 // its clock into the Lease of its node, and the API server records the time of its own clock with
 // that write. A node without such a record is left out.
-func (f *Facts) findClocks(nodes []corev1.Node) ([]Finding, error) {
-	leases, err := f.list(leaseKind, corev1.NamespaceNodeLease)
+func findClocks(f *Facts, nodes []corev1.Node) ([]Finding, error) {
+	leases, err := f.List(leaseKind, corev1.NamespaceNodeLease)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (f *Facts) findClocks(nodes []corev1.Node) ([]Finding, error) {
 	var out []Finding
 	for _, u := range leases {
 		var lease coordinationv1.Lease
-		if !used[u.GetName()] || !decode(u, &lease) {
+		if !used[u.GetName()] || !Decode(u, &lease) {
 			continue
 		}
 		skew, known := clockSkew(&lease)

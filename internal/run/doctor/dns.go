@@ -24,10 +24,10 @@ const (
 	neededDots = 2
 )
 
-// names returns the DNS names that pods look up.
-func (f *Facts) names() []string {
+// Lookups returns the DNS names that pods look up.
+func Lookups(f *Facts) []string {
 	out := []string{apiServerName, absentService + "." + f.Config.Cloud.Namespace}
-	for _, name := range f.services() {
+	for _, name := range namedServices(f) {
 		out = append(out, name.dns)
 	}
 	return out
@@ -39,8 +39,8 @@ type serviceName struct {
 	addresses []string // cluster IPs
 }
 
-// services returns the Services with cluster IPs. Those without have no name as long as no pod is ready.
-func (f *Facts) services() []serviceName {
+// namedServices returns the Services with cluster IPs. Those without have no name as long as no pod is ready.
+func namedServices(f *Facts) []serviceName {
 	var out []serviceName
 	for i := range f.Objects {
 		o := &f.Objects[i]
@@ -48,7 +48,7 @@ func (f *Facts) services() []serviceName {
 			continue
 		}
 		var live corev1.Service
-		if u := f.Live.Get(o.Ref()); u == nil || !decode(u, &live) || live.Spec.Type == corev1.ServiceTypeExternalName {
+		if u := f.Live.Get(o.Ref()); u == nil || !Decode(u, &live) || live.Spec.Type == corev1.ServiceTypeExternalName {
 			continue
 		}
 		if ips := slices.DeleteFunc(live.Spec.ClusterIPs, func(ip string) bool { return ip == corev1.ClusterIPNone }); len(ips) > 0 {
@@ -58,24 +58,24 @@ func (f *Facts) services() []serviceName {
 	return out
 }
 
-// findDNS checks on each node that pods resolve the names of Services.
-func findDNS(f *Facts) ([]Finding, error) {
-	reports, err := f.reports()
+// DNS checks on each node that pods resolve the names of Services.
+func DNS(f *Facts) ([]Finding, error) {
+	reports, err := f.Reports()
 	wanted := map[string][]string{}
-	for _, s := range f.services() {
+	for _, s := range namedServices(f) {
 		wanted[s.dns] = s.addresses
 	}
-	var found byNode
+	var found ByNode
 	for _, n := range reports {
-		for _, finding := range f.judgeDNS(n.Report, wanted) {
-			found.add(finding, n.Node.Name)
+		for _, finding := range judgeDNS(f, n.Report, wanted) {
+			found.Add(finding, n.Node.Name)
 		}
 	}
-	return found.all(), err
+	return found.Findings(), err
 }
 
 // judgeDNS returns the faults of DNS on one node.
-func (f *Facts) judgeDNS(r *probe.Report, wanted map[string][]string) []Finding {
+func judgeDNS(f *Facts, r *probe.Report, wanted map[string][]string) []Finding {
 	servers := words.All(r.Resolver.Nameservers)
 	var silent, unknown, wrong []string
 	slowest := 0.0

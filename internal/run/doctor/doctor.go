@@ -17,24 +17,6 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// Severity says whether a finding keeps the cloud from working.
-type Severity string
-
-// The severities. An Error keeps a part of the cloud from working; a Warning may do so.
-const (
-	Error   Severity = "error"
-	Warning Severity = "warning"
-)
-
-// Finding is a fault that a check found.
-type Finding struct {
-	Severity Severity `json:"severity"`
-	Subject  string   `json:"subject"`   // object or block with the fault: "role.control", "Node ctl-1"
-	Problem  string   `json:"problem"`   // the fault, without a full stop
-	Reason   string   `json:"reason"`    // effect of the fault on the cloud, in sentences
-	Next     string   `json:"next_step"` // next step, in sentences
-}
-
 // Check is one check of the cluster.
 type Check struct {
 	Name        string // "storage-class"
@@ -58,29 +40,29 @@ func lists(kinds ...schema.GroupVersionKind) func(*Facts) []providers.Scope {
 
 // Checks returns all checks, in the order of their results.
 func Checks() []Check {
-	probed := lists(nodeKind, podKind, serviceKind, namespaceKind) // what all checks with pods need
+	probed := lists(NodeKind, PodKind, ServiceKind, NamespaceKind) // what all checks with pods need
 	return []Check{
-		{"kubernetes-version", "versions of Kubernetes that kolla does not support", nil, noPods, findVersion},
-		{"configuration", "parts of the configuration that do not fit the cluster", nil, noPods, findMistakes},
-		{"permissions", "rights that plan and apply need and the user lacks", nil, noPods, findDenied},
-		{"roles", "roles without enough nodes that take their pods", lists(nodeKind), noPods, findRoles},
-		{"capacity", "requests for CPU, memory and pods that the nodes cannot meet", lists(nodeKind, podKind), noPods, findCapacity},
-		{"node-conditions", "nodes that report trouble, have an old kubelet, or a wrong clock", readConditions, noPods, findConditions},
-		{"storage-class", "storage classes that claims need and the cluster lacks", readClasses, noPods, findClasses},
-		{"pod-security", "pods that the Pod Security level of their namespace refuses", lists(namespaceKind), noPods, findRefused},
-		{"webhooks", "admission webhooks that block objects because nothing answers for them", readWebhooks, noPods, findWebhooks},
-		{"node-ports", "node ports that other Services have, or that are outside of the range", readServices, noPods, findPorts},
-		{"ways-in", "exposures that no Ingress controller or Gateway of the cluster serves", readServing, noPods, findUnserved},
-		{"vip", "virtual IP addresses that cannot work, or that do not answer", readNetworks, noPods, findVIPs},
-		{"images", "nodes that have different builds of an image", lists(nodeKind), noPods, findBuilds},
-		{"certificates", "certificates that end soon, or that do not fit their key", readSecrets, noPods, findCertificates},
-		{"backups", "scheduled backups that did not succeed in time", lists(scheduleKind), noPods, findBackups},
-		{"dns", "nodes whose pods do not resolve SERVICE.NAMESPACE, or slowly", probed, nodePods, findDNS},
-		{"network", "large packets that get lost between nodes, and VIPs that nodes do not reach", func(f *Facts) []providers.Scope { return slices.Concat(probed(f), readNetworks(f)) }, nodePods, findNetwork},
-		{"kernel", "features of the kernel that pods need and a node lacks", probed, nodePods, findKernel},
-		{"initiators", "nodes that have the same name for iSCSI or NVMe", probed, nodePods, findInitiators},
-		{"image-pull", "images that a node cannot pull, or gets in another build", probed, imagePods, findPulls},
-		{"volumes", "storage classes whose claims get no volume", lists(nodeKind, podKind, serviceKind, namespaceKind, classKind), volumePods, findBinds},
+		{"kubernetes-version", "versions of Kubernetes that kolla does not support", nil, noPods, Version},
+		{"configuration", "parts of the configuration that do not fit the cluster", nil, noPods, Mistakes},
+		{"permissions", "rights that plan and apply need and the user lacks", nil, noPods, Denied},
+		{"roles", "roles without enough nodes that take their pods", lists(NodeKind), noPods, Roles},
+		{"capacity", "requests for CPU, memory and pods that the nodes cannot meet", lists(NodeKind, PodKind), noPods, Capacity},
+		{"node-conditions", "nodes that report trouble, have an old kubelet, or a wrong clock", ReadConditions, noPods, Conditions},
+		{"storage-class", "storage classes that claims need and the cluster lacks", ReadClasses, noPods, Classes},
+		{"pod-security", "pods that the Pod Security level of their namespace refuses", lists(NamespaceKind), noPods, Refused},
+		{"webhooks", "admission webhooks that block objects because nothing answers for them", ReadWebhooks, noPods, Webhooks},
+		{"node-ports", "node ports that other Services have, or that are outside of the range", ReadPorts, noPods, Ports},
+		{"ways-in", "exposures that no Ingress controller or Gateway of the cluster serves", ReadServing, noPods, Unserved},
+		{"vip", "virtual IP addresses that cannot work, or that do not answer", ReadVIPs, noPods, VIPs},
+		{"images", "nodes that have different builds of an image", lists(NodeKind), noPods, Builds},
+		{"certificates", "certificates that end soon, or that do not fit their key", ReadSecrets, noPods, Certificates},
+		{"backups", "scheduled backups that did not succeed in time", lists(ScheduleKind), noPods, Backups},
+		{"dns", "nodes whose pods do not resolve SERVICE.NAMESPACE, or slowly", probed, nodePods, DNS},
+		{"network", "large packets that get lost between nodes, and VIPs that nodes do not reach", func(f *Facts) []providers.Scope { return slices.Concat(probed(f), ReadVIPs(f)) }, nodePods, Packets},
+		{"kernel", "features of the kernel that pods need and a node lacks", probed, nodePods, Kernel},
+		{"initiators", "nodes that have the same name for iSCSI or NVMe", probed, nodePods, Initiators},
+		{"image-pull", "images that a node cannot pull, or gets in another build", probed, imagePods, Pulls},
+		{"volumes", "storage classes whose claims get no volume", lists(NodeKind, PodKind, ServiceKind, NamespaceKind, ClassKind), volumePods, Volumes},
 	}
 }
 

@@ -48,14 +48,14 @@ type Facts struct {
 	Unprobed error
 	// running has the running pods by node, once podsOn has decoded them, and declared the workloads.
 	running  map[string][]corev1.Pod
-	declared []workload
+	declared []Workload
 	// Reached has the problem with a connection to each published address; empty: it was accepted.
 	Reached map[string]string
 }
 
-// list returns the live objects of a kind, in a namespace or (empty) in all of them, by namespace
+// List returns the live objects of a kind, in a namespace or (empty) in all of them, by namespace
 // and name. The error says why they could not be read.
-func (f *Facts) list(kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {
+func (f *Facts) List(kind schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {
 	if err := f.Unread[providers.Scope{GVK: kind, Namespace: namespace}]; err != nil {
 		return nil, err
 	}
@@ -68,20 +68,23 @@ func (f *Facts) list(kind schema.GroupVersionKind, namespace string) ([]*unstruc
 	return found, nil
 }
 
-// decode converts a live object to its type. It reports false for an object in a version that
+// Decode converts a live object to its type. It reports false for an object in a version that
 // kolla does not know.
-func decode(u *unstructured.Unstructured, into any) bool {
+func Decode(u *unstructured.Unstructured, into any) bool {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, into) == nil
 }
 
+// The kinds that several checks read.
 var (
-	nodeKind = kinds.Node.WithVersion("v1")
-	podKind  = kinds.Pod.WithVersion("v1")
+	NodeKind      = kinds.Node.WithVersion("v1")
+	PodKind       = kinds.Pod.WithVersion("v1")
+	ServiceKind   = kinds.Service.WithVersion("v1")
+	NamespaceKind = kinds.Namespace.WithVersion("v1")
 )
 
-// nodes returns the live nodes, with the labels and taints that an apply gives them.
-func (f *Facts) nodes() ([]corev1.Node, error) {
-	live, err := f.list(nodeKind, "")
+// Nodes returns the live nodes, with the labels and taints that an apply gives them.
+func (f *Facts) Nodes() ([]corev1.Node, error) {
+	live, err := f.List(NodeKind, "")
 	if err != nil {
 		return nil, err
 	}
@@ -104,20 +107,20 @@ func (f *Facts) nodes() ([]corev1.Node, error) {
 			}
 		}
 		var node corev1.Node
-		if decode(u, &node) {
+		if Decode(u, &node) {
 			out = append(out, node)
 		}
 	}
 	return out, nil
 }
 
-// ready reports whether a node takes new pods that tolerate its taints.
-func ready(node *corev1.Node) bool {
-	return !node.Spec.Unschedulable && condition(node, corev1.NodeReady) == corev1.ConditionTrue
+// Ready reports whether a node takes new pods that tolerate its taints.
+func Ready(node *corev1.Node) bool {
+	return !node.Spec.Unschedulable && Condition(node, corev1.NodeReady) == corev1.ConditionTrue
 }
 
-// condition returns the status of a condition of a node; empty: it has none of that type.
-func condition(node *corev1.Node, of corev1.NodeConditionType) corev1.ConditionStatus {
+// Condition returns the status of a condition of a node; empty: it has none of that type.
+func Condition(node *corev1.Node, of corev1.NodeConditionType) corev1.ConditionStatus {
 	for _, c := range node.Status.Conditions {
 		if c.Type == of {
 			return c.Status
@@ -126,19 +129,20 @@ func condition(node *corev1.Node, of corev1.NodeConditionType) corev1.ConditionS
 	return ""
 }
 
-// workload is an object of the configuration with pods.
-type workload struct {
-	object   *providers.Object
-	pod      *corev1.PodSpec
-	replicas int  // wanted pods; one for a DaemonSet: on each of its nodes
-	daemon   bool // a DaemonSet
-	runs     bool // the pods run continuously
+// Workload is an object of the configuration with pods.
+type Workload struct {
+	Object   *providers.Object
+	Pod      *corev1.PodSpec
+	Replicas int  // wanted pods; one for a DaemonSet: on each of its nodes
+	Daemon   bool // a DaemonSet
+	Runs     bool // the pods run continuously
 }
 
-func (w *workload) address() string { return w.object.Address.String() }
+// Address returns the address of the object.
+func (w *Workload) Address() string { return w.Object.Address.String() }
 
-// workloads returns the objects with pods. It leaves out Jobs that start no pod.
-func (f *Facts) workloads() []workload {
+// Workloads returns the objects with pods. It leaves out Jobs that start no pod.
+func (f *Facts) Workloads() []Workload {
 	if f.declared != nil {
 		return f.declared
 	}
@@ -149,41 +153,41 @@ func (f *Facts) workloads() []workload {
 			continue
 		}
 		kind := o.Ref().GVK.GroupKind()
-		w := workload{object: o, pod: pod, replicas: 1, daemon: kind == kinds.DaemonSet, runs: kinds.RunsPods(kind) && kind != kinds.Job}
+		w := Workload{Object: o, Pod: pod, Replicas: 1, Daemon: kind == kinds.DaemonSet, Runs: kinds.RunsPods(kind) && kind != kinds.Job}
 		if n, found, _ := unstructured.NestedInt64(o.Manifest.Object, "spec", "replicas"); found {
-			w.replicas = int(n)
+			w.Replicas = int(n)
 		}
-		if w.replicas > 0 {
+		if w.Replicas > 0 {
 			f.declared = append(f.declared, w)
 		}
 	}
 	return f.declared
 }
 
-// group is the workloads that choose their nodes by the same labels: those of a role, or all
+// Group is the workloads that choose their nodes by the same labels: those of a role, or all
 // without a role.
-type group struct {
-	name      string // "role.control", "nodes with LABEL", "all nodes"
-	workloads []workload
+type Group struct {
+	Name      string // "role.control", "nodes with LABEL", "all nodes"
+	Workloads []Workload
 }
 
-// groups sorts workloads by the labels of their nodes, in the order of the first one.
-func (f *Facts) groups() []group {
-	var out []group
-	for _, w := range f.workloads() {
-		name := f.roleOf(w.pod.NodeSelector)
-		i := slices.IndexFunc(out, func(g group) bool { return g.name == name })
+// Groups sorts workloads by the labels of their nodes, in the order of the first one.
+func (f *Facts) Groups() []Group {
+	var out []Group
+	for _, w := range f.Workloads() {
+		name := f.RoleOf(w.Pod.NodeSelector)
+		i := slices.IndexFunc(out, func(g Group) bool { return g.Name == name })
 		if i < 0 {
 			i = len(out)
-			out = append(out, group{name: name})
+			out = append(out, Group{Name: name})
 		}
-		out[i].workloads = append(out[i].workloads, w)
+		out[i].Workloads = append(out[i].Workloads, w)
 	}
 	return out
 }
 
-// roleOf names the nodes with some labels.
-func (f *Facts) roleOf(selector map[string]string) string {
+// RoleOf names the nodes with some labels.
+func (f *Facts) RoleOf(selector map[string]string) string {
 	if len(selector) == 0 {
 		return "all nodes"
 	}
@@ -195,11 +199,16 @@ func (f *Facts) roleOf(selector map[string]string) string {
 	return "nodes with " + labels.FormatLabels(selector)
 }
 
-// used returns the nodes on which pods of the configuration may run by their labels.
-func (f *Facts) used() ([]corev1.Node, error) {
-	nodes, err := f.nodes()
-	workloads := f.workloads()
+// Used returns the nodes on which pods of the configuration may run by their labels.
+func (f *Facts) Used() ([]corev1.Node, error) {
+	nodes, err := f.Nodes()
+	workloads := f.Workloads()
 	return slices.DeleteFunc(nodes, func(node corev1.Node) bool {
-		return !slices.ContainsFunc(workloads, func(w workload) bool { return scheduling.Chooses(w.pod, &node) })
+		return !slices.ContainsFunc(workloads, func(w Workload) bool { return scheduling.Chooses(w.Pod, &node) })
 	}), err
+}
+
+// On returns the workloads whose pods may run on a node.
+func (f *Facts) On(node *corev1.Node) []Workload {
+	return slices.DeleteFunc(slices.Clone(f.Workloads()), func(w Workload) bool { return !scheduling.Chooses(w.Pod, node) })
 }

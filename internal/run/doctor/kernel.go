@@ -13,27 +13,26 @@ import (
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/run/probe"
 	"kolla.openstack.org/kolla/providers/kinds"
-	"kolla.openstack.org/kolla/providers/scheduling"
 )
 
 // feature is a feature of the kernel that some pods need.
 type feature struct {
 	module, symbol string // symbol: a function of the module, by which it is found if it is built in
-	needs          func(w *workload) bool
+	needs          func(w *Workload) bool
 	reason, next   string
 }
 
 var features = []feature{
 	{
 		"openvswitch", "ovs_vport_add",
-		func(w *workload) bool { return runs(w, "ovs-vswitchd") && !runs(w, "netdev@") },
+		func(w *Workload) bool { return runs(w, "ovs-vswitchd") && !runs(w, "netdev@") },
 		"Open vSwitch moves the packets of servers in the kernel. Without the module, no server has a network.",
 		`Install the package with the module (often linux-modules-extra), or set datapath_type = "netdev" of the definition openvswitch, which is slow.`,
 	},
 	{
 		"tun", "tun_chr_open",
-		func(w *workload) bool {
-			return slices.ContainsFunc(w.pod.Volumes, func(v corev1.Volume) bool {
+		func(w *Workload) bool {
+			return slices.ContainsFunc(w.Pod.Volumes, func(v corev1.Volume) bool {
 				return v.HostPath != nil && v.HostPath.Path == "/dev/net/tun"
 			})
 		},
@@ -42,28 +41,23 @@ var features = []feature{
 	},
 	{
 		"nf_tables", "nft_do_chain",
-		func(w *workload) bool { return runs(w, "neutron-ovn-metadata-agent") },
+		func(w *Workload) bool { return runs(w, "neutron-ovn-metadata-agent") },
 		"iptables of the images writes its rules with nf_tables. Without it, servers do not reach the metadata service.",
 		"Load it: modprobe nf_tables. /etc/modules-load.d keeps it over reboots.",
 	},
 }
 
 // runs reports whether a command of a workload contains a text, such as the name of a program.
-func runs(w *workload, text string) bool {
-	return slices.ContainsFunc(slices.Concat(w.pod.InitContainers, w.pod.Containers), func(c corev1.Container) bool {
+func runs(w *Workload, text string) bool {
+	return slices.ContainsFunc(slices.Concat(w.Pod.InitContainers, w.Pod.Containers), func(c corev1.Container) bool {
 		return slices.ContainsFunc(slices.Concat(c.Command, c.Args), func(word string) bool { return strings.Contains(word, text) })
 	})
 }
 
-// on returns the workloads whose pods may run on a node.
-func (f *Facts) on(node *corev1.Node) []workload {
-	return slices.DeleteFunc(slices.Clone(f.workloads()), func(w workload) bool { return !scheduling.Chooses(w.pod, node) })
-}
-
-// modules returns the modules that a node needs, each with a symbol.
-func (f *Facts) modules(node *corev1.Node) map[string]string {
+// Modules returns the modules that a node needs, each with a symbol.
+func Modules(f *Facts, node *corev1.Node) map[string]string {
 	out := map[string]string{}
-	for _, w := range f.on(node) {
+	for _, w := range f.On(node) {
 		for _, feature := range features {
 			if feature.needs(&w) {
 				out[feature.module] = feature.symbol
@@ -77,13 +71,13 @@ func (f *Facts) modules(node *corev1.Node) map[string]string {
 var virtType = regexp.MustCompile(`(?m)^virt_type\s*=\s*kvm\s*$`)
 
 // needsKVM reports whether a workload starts servers with KVM.
-func (f *Facts) needsKVM(w *workload) bool {
+func needsKVM(f *Facts, w *Workload) bool {
 	if !runs(w, "nova-compute") {
 		return false
 	}
 	for i := range f.Objects {
 		o := &f.Objects[i]
-		if o.Ref().GVK.GroupKind() != kinds.ConfigMap || o.Address.Block != w.object.Address.Block {
+		if o.Ref().GVK.GroupKind() != kinds.ConfigMap || o.Address.Block != w.Object.Address.Block {
 			continue
 		}
 		data, _, _ := unstructured.NestedStringMap(o.Manifest.Object, "data")
@@ -96,37 +90,37 @@ func (f *Facts) needsKVM(w *workload) bool {
 	return false
 }
 
-// findKernel checks the kernels of the nodes for what the pods there need.
-func findKernel(f *Facts) ([]Finding, error) {
-	reports, err := f.reports()
-	var found byNode
+// Kernel checks the kernels of the nodes for what the pods there need.
+func Kernel(f *Facts) ([]Finding, error) {
+	reports, err := f.Reports()
+	var found ByNode
 	var unknown []string
 	for _, n := range reports {
-		for _, w := range f.on(&n.Node) {
-			if f.needsKVM(&w) && !n.Report.Kernel.KVM {
-				found.add(withoutKVM(n.Report.Kernel.Virtualization), n.Node.Name)
+		for _, w := range f.On(&n.Node) {
+			if needsKVM(f, &w) && !n.Report.Kernel.KVM {
+				found.Add(withoutKVM(n.Report.Kernel.Virtualization), n.Node.Name)
 			}
-			if n.Report.Kernel.SELinux == "enforcing" && confined(w.pod) {
-				found.add(Finding{
-					Severity: Warning, Problem: "SELinux confines the pods of " + w.address() + ", which use files of the node",
+			if n.Report.Kernel.SELinux == "enforcing" && confined(w.Pod) {
+				found.Add(Finding{
+					Severity: Warning, Problem: "SELinux confines the pods of " + w.Address() + ", which use files of the node",
 					Reason: "Processes of the type container_t cannot use these files, unless somebody labelled them container_file_t.",
 					Next:   "Set seLinuxOptions.type = \"spc_t\" for the pods. docs/selinux.md has the reasons.",
 				}, n.Node.Name)
 			}
 		}
-		wanted := f.modules(&n.Node)
+		wanted := Modules(f, &n.Node)
 		for _, feature := range features {
 			switch state := n.Report.Kernel.Modules[feature.module]; {
 			case wanted[feature.module] != "" && state == "":
 				unknown = append(unknown, n.Node.Name)
 			case state == probe.ModuleMissing:
-				found.add(Finding{
+				found.Add(Finding{
 					Severity: Error, Problem: "the kernel has no module " + feature.module, Reason: feature.reason, Next: feature.next,
 				}, n.Node.Name)
 			}
 		}
 		if n.Report.Kernel.Cgroup == 1 {
-			found.add(Finding{
+			found.Add(Finding{
 				Severity: Warning, Problem: "the node has version 1 of cgroups",
 				Reason: "Kubernetes has deprecated it: from 1.35 on, a kubelet with the default failCgroupV1 does not start.",
 				Next:   "Boot the node with version 2 (systemd.unified_cgroup_hierarchy=1), before the next update of its kubelet.",
@@ -141,7 +135,7 @@ func findKernel(f *Facts) ([]Finding, error) {
 		slices.Sort(unknown)
 		err = errors.Join(err, fmt.Errorf("modules of the kernel on %s: %s", words.Few(slices.Compact(unknown), 5), why))
 	}
-	return found.all(), err
+	return found.Findings(), err
 }
 
 // withoutKVM reports a hypervisor without KVM. virtualization: the processor has what it needs.
@@ -176,32 +170,66 @@ func confined(pod *corev1.PodSpec) bool {
 	})
 }
 
-// findInitiators checks that no two nodes have the same name for iSCSI or NVMe.
-func findInitiators(f *Facts) ([]Finding, error) {
-	reports, err := f.reports()
-	var nodes names[string] // by the name of the initiator
+// Initiators checks that no two nodes have the same name for iSCSI or NVMe.
+func Initiators(f *Facts) ([]Finding, error) {
+	reports, err := f.Reports()
+	var nodes Grouped[string] // by the name of the initiator
 	for _, n := range reports {
 		for _, name := range n.Report.Initiators {
-			nodes.add(name, n.Node.Name)
+			nodes.Add(name, n.Node.Name)
 		}
 	}
 	var out []Finding
-	for _, name := range nodes.keys {
-		if len(nodes.of[name]) < 2 {
+	for _, name := range nodes.Keys {
+		if len(nodes.Of[name]) < 2 {
 			continue
 		}
 		out = append(out, Finding{
-			Severity: Error, Subject: subject(nodes.of[name]), Problem: "have the same initiator name " + name,
+			Severity: Error, Subject: Subject(nodes.Of[name]), Problem: "have the same initiator name " + name,
 			Reason: "Storage takes them for one machine: a volume of one node may be given to the other, and data is lost.",
 			Next:   "The machines were probably copied. On all of them but one, remove the file that has the name, and restart the pod of nova-compute or iscsid there. No server with a volume may run on the node then.",
 		})
 	}
 	named := slices.ContainsFunc(reports, func(n NodeProbe) bool {
-		paths := f.hostPaths(&n.Node)
+		paths := HostPaths(f, &n.Node)
 		return paths["iscsi"] != "" || paths["nvme"] != ""
 	})
 	if named && f.Probed.Withheld != "" {
 		err = errors.Join(err, errors.New(f.Probed.Withheld))
 	}
 	return out, err
+}
+
+// HostPaths returns the directories of a node that its pod mounts, by their names below /host. The pods of the
+// configuration on such a node mount directories, too. No name makes a directory on the node.
+func HostPaths(f *Facts, node *corev1.Node) map[string]string {
+	out := map[string]string{}
+	for _, w := range f.On(node) {
+		for _, volume := range w.Pod.Volumes {
+			if volume.HostPath == nil {
+				continue
+			}
+			out["lib"], out["sys-fs"] = "/lib", "/sys/fs" // every node has these
+			for _, name := range []string{"iscsi", "nvme"} {
+				if path := volume.HostPath.Path; mounts(w.Pod, volume.Name, "/etc/"+name) && (path == "/etc/"+name || inUse(f, node, path)) {
+					out[name] = path
+				}
+			}
+		}
+	}
+	return out
+}
+
+// mounts reports whether a container mounts a volume at a path.
+func mounts(pod *corev1.PodSpec, volume, path string) bool {
+	return slices.ContainsFunc(slices.Concat(pod.InitContainers, pod.Containers), func(c corev1.Container) bool {
+		return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == volume && m.MountPath == path })
+	})
+}
+
+// inUse reports whether a running pod of a node mounts a directory of it, so that it exists.
+func inUse(f *Facts, node *corev1.Node, path string) bool {
+	return slices.ContainsFunc(f.PodsOn(node.Name), func(pod corev1.Pod) bool {
+		return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.HostPath != nil && v.HostPath.Path == path })
+	})
 }

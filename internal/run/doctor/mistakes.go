@@ -4,8 +4,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// findMistakes reports the errors in the configuration that only the cluster shows.
-func findMistakes(f *Facts) ([]Finding, error) {
+// Mistakes reports the errors in the configuration that only the cluster shows.
+func Mistakes(f *Facts) ([]Finding, error) {
 	var out []Finding
 	for _, d := range f.Mistakes {
 		if d.Severity != hcl.DiagError {

@@ -18,17 +18,17 @@ const (
 	podsPerNode = 2
 )
 
-// pathsFrom returns the addresses to which the pod on a node sends packets.
-func (f *Facts) pathsFrom(nodes []corev1.Node, from int) []string {
+// PathsFrom returns the addresses to which the pod on a node sends packets.
+func PathsFrom(f *Facts, nodes []corev1.Node, from int) []string {
 	var out []string
 	for step := 1; step <= neighbours && step < len(nodes); step++ {
-		out = append(out, f.addressesOn(&nodes[(from+step)%len(nodes)])...)
+		out = append(out, addressesOn(f, &nodes[(from+step)%len(nodes)])...)
 	}
 	return out
 }
 
 // addressesOn returns an address of a node, and of some of its pods.
-func (f *Facts) addressesOn(node *corev1.Node) []string {
+func addressesOn(f *Facts, node *corev1.Node) []string {
 	var out []string
 	for _, a := range node.Status.Addresses {
 		if a.Type == corev1.NodeInternalIP && len(out) == 0 {
@@ -36,7 +36,7 @@ func (f *Facts) addressesOn(node *corev1.Node) []string {
 		}
 	}
 	count := 0
-	for _, pod := range f.podsOn(node.Name) {
+	for _, pod := range f.PodsOn(node.Name) {
 		if !pod.Spec.HostNetwork && pod.Status.PodIP != "" && count < podsPerNode {
 			out = append(out, pod.Status.PodIP)
 			count++
@@ -45,14 +45,14 @@ func (f *Facts) addressesOn(node *corev1.Node) []string {
 	return out
 }
 
-// findNetwork checks the network between nodes, and from nodes to the published addresses.
-func findNetwork(f *Facts) ([]Finding, error) {
-	reports, err := f.reports()
-	var found byNode
+// Packets checks the network between nodes, and from nodes to the published addresses.
+func Packets(f *Facts) ([]Finding, error) {
+	reports, err := f.Reports()
+	var found ByNode
 	owner := map[string]string{} // node by address
 	if f.Probed != nil {         // also nodes without a report get packets
 		for _, n := range f.Probed.Nodes {
-			for _, address := range f.addressesOn(&n.Node) {
+			for _, address := range addressesOn(f, &n.Node) {
 				owner[address] = n.Node.Name
 			}
 		}
@@ -69,7 +69,7 @@ func findNetwork(f *Facts) ([]Finding, error) {
 			}
 			answered[to] = answered[to] || p.Large != nil
 			if p.Large != nil && !*p.Large {
-				found.add(tooLarge(p.MTU, to), n.Node.Name)
+				found.Add(tooLarge(p.MTU, to), n.Node.Name)
 			}
 		}
 		for to, ok := range answered {
@@ -82,7 +82,7 @@ func findNetwork(f *Facts) ([]Finding, error) {
 		}
 		for _, c := range n.Report.Reached {
 			if c.Problem != "" {
-				found.add(Finding{
+				found.Add(Finding{
 					Severity: Warning, Problem: "pods " + strings.Replace(c.Problem, "cannot connect", "cannot connect to "+c.Address, 1),
 					Reason: "Clients in the cluster, and on machines beside this node, cannot use the service. OpenStack itself uses the internal addresses.",
 					Next:   "Check the route from the node to the VIP, and that the load balancer accepts connections from the network of the nodes.",
@@ -90,7 +90,7 @@ func findNetwork(f *Facts) ([]Finding, error) {
 			}
 		}
 	}
-	out := found.all()
+	out := found.Findings()
 	if finding := differing(mtus); finding != nil {
 		out = append(out, *finding)
 	}
@@ -123,7 +123,7 @@ func differing(mtus map[int][]string) *Finding {
 	slices.Sort(all)
 	slices.Sort(lines)
 	return &Finding{
-		Severity: Warning, Subject: subject(all), Problem: "pods have different MTUs: " + words.All(lines),
+		Severity: Warning, Subject: Subject(all), Problem: "pods have different MTUs: " + words.All(lines),
 		Reason: "Connections between them depend on messages of routers that firewalls often drop.",
 		Next:   "Give all nodes the same MTU in the configuration of the pod network.",
 	}

@@ -14,14 +14,14 @@ import (
 // maxLines limits the lines of a list in a finding.
 const maxLines = 12
 
-// findDenied reports the rights that the user lacks, by namespace. A user who lacks only rights of an
+// Denied reports the rights that the user lacks, by namespace. A user who lacks only rights of an
 // apply may be meant to read, so these are warnings.
-func findDenied(f *Facts) ([]Finding, error) {
+func Denied(f *Facts) ([]Finding, error) {
 	if f.Unasked != nil {
 		return nil, f.Unasked
 	}
 	severity, affected := Error, "kolla plan, apply and destroy stop"
-	if f.reads() {
+	if reads(f) {
 		severity, affected = Warning, "All rights to read the cloud are there, but kolla plan makes no dry runs. kolla apply, rollout, destroy, backup and restore stop"
 	}
 	lines := byNamespace(f.Denied)
@@ -43,22 +43,22 @@ func findDenied(f *Facts) ([]Finding, error) {
 }
 
 // reads reports whether the user has all rights to read the cloud.
-func (f *Facts) reads() bool {
+func reads(f *Facts) bool {
 	reading := rights.Accesses(f.Reading)
 	return len(reading) > 0 && !slices.ContainsFunc(f.Denied, func(a providers.Access) bool { return slices.Contains(reading, a) })
 }
 
 // byNamespace returns a line for each object of some requests, with all of its verbs: "get, list pods".
 func byNamespace(denied []providers.Access) map[string][]string {
-	var verbs names[providers.Access] // by the access without its verb
+	var verbs Grouped[providers.Access] // by the access without its verb
 	for _, a := range denied {
 		verb := a.Verb
 		a.Verb = ""
-		verbs.add(a, verb)
+		verbs.Add(a, verb)
 	}
 	lines := map[string][]string{}
-	for _, a := range verbs.keys {
-		lines[a.Namespace] = append(lines[a.Namespace], strings.Join(verbs.of[a], ", ")+" "+object(a))
+	for _, a := range verbs.Keys {
+		lines[a.Namespace] = append(lines[a.Namespace], strings.Join(verbs.Of[a], ", ")+" "+object(a))
 	}
 	return lines
 }

@@ -14,10 +14,8 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-var serviceKind = kinds.Service.WithVersion("v1")
-
-func readServices(*Facts) []providers.Scope {
-	return []providers.Scope{{GVK: serviceKind}, {GVK: podKind, Namespace: metav1.NamespaceSystem}}
+func ReadPorts(*Facts) []providers.Scope {
+	return []providers.Scope{{GVK: ServiceKind}, {GVK: PodKind, Namespace: metav1.NamespaceSystem}}
 }
 
 // nodePort is a node port of a Service of the configuration.
@@ -28,7 +26,7 @@ type nodePort struct {
 }
 
 // wantedPorts returns the fixed node ports of the configuration.
-func (f *Facts) wantedPorts() []nodePort {
+func wantedPorts(f *Facts) []nodePort {
 	var out []nodePort
 	for i := range f.Objects {
 		o := &f.Objects[i]
@@ -66,8 +64,8 @@ type holder struct {
 }
 
 // holders maps node ports to the Services that have them.
-func (f *Facts) holders() (map[holder]providers.Ref, error) {
-	live, err := f.list(serviceKind, "")
+func holders(f *Facts) (map[holder]providers.Ref, error) {
+	live, err := f.List(ServiceKind, "")
 	if err != nil {
 		return nil, err
 	}
@@ -86,14 +84,14 @@ var defaultRange = &net.PortRange{Base: 30000, Size: 2768}
 // rangeOf returns the range of node ports of the cluster; nil: it is not known. The API has no place for
 // it, and a dry run does not check it. So it is known only where API servers run as pods of the cluster,
 // from their options.
-func (f *Facts) rangeOf() (found *net.PortRange, err error) {
-	live, err := f.list(podKind, metav1.NamespaceSystem)
+func rangeOf(f *Facts) (found *net.PortRange, err error) {
+	live, err := f.List(PodKind, metav1.NamespaceSystem)
 	if err != nil {
 		return nil, err
 	}
 	for _, u := range live {
 		var pod corev1.Pod
-		if u.GetLabels()["component"] != "kube-apiserver" || !decode(u, &pod) {
+		if u.GetLabels()["component"] != "kube-apiserver" || !Decode(u, &pod) {
 			continue
 		}
 		for _, c := range pod.Spec.Containers {
@@ -110,18 +108,18 @@ func (f *Facts) rangeOf() (found *net.PortRange, err error) {
 	return found, nil
 }
 
-// findPorts reports node ports of the configuration that another Service has, or that are outside
+// Ports reports node ports of the configuration that another Service has, or that are outside
 // of the range of the cluster.
-func findPorts(f *Facts) ([]Finding, error) {
-	wanted := f.wantedPorts()
+func Ports(f *Facts) ([]Finding, error) {
+	wanted := wantedPorts(f)
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	taken, err := f.holders()
+	taken, err := holders(f)
 	if err != nil {
 		return nil, err
 	}
-	allowed, unread := f.rangeOf()
+	allowed, unread := rangeOf(f)
 	var out []Finding
 	for _, p := range wanted {
 		by, held := taken[holder{p.number, p.protocol}]

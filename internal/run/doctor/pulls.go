@@ -13,22 +13,14 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// ImageProbe is the result of one image on one node.
-type ImageProbe struct {
-	Node, Image string
-	Digest      string // of the image there; empty: not known
-	Refused     string // why it cannot be pulled
-	Problem     string // why nobody knows
-}
-
 // pullReasons are the reasons of containers whose image is not on the node.
 var pullReasons = []string{"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed"}
 
-// askImages adds a pod for each node with a container of each image that the node needs.
-func (f *Facts) askImages(nodes []corev1.Node, add func(probe.Pod, func(probe.Outcome))) {
+// AskImages adds a pod for each node with a container of each image that the node needs.
+func AskImages(f *Facts, nodes []corev1.Node, add func(probe.Pod, func(probe.Outcome))) {
 	for i := range nodes {
 		node := &nodes[i]
-		images := f.containersOn(node)
+		images := f.Images(node)
 		if len(images) == 0 {
 			continue
 		}
@@ -73,16 +65,16 @@ func imageProbe(node, image, container string, o probe.Outcome) ImageProbe {
 	return out
 }
 
-// findPulls checks that each node gets its images, and that all get the same ones.
-func findPulls(f *Facts) ([]Finding, error) {
+// Pulls checks that each node gets its images, and that all get the same ones.
+func Pulls(f *Facts) ([]Finding, error) {
 	if f.Probed == nil {
-		return nil, f.unprobed()
+		return nil, f.NotProbed()
 	}
 	if secrets := f.Config.Cloud.PullSecrets; len(secrets) > 0 && f.Probed.Namespace != f.Config.Cloud.Namespace {
 		return nil, fmt.Errorf("namespace %s does not exist yet, and has the pull secrets of the images: %s", f.Config.Cloud.Namespace, words.All(secrets))
 	}
 	refused, unknown := map[[2]string][]string{}, map[string][]string{}
-	digests := map[string]*names[string]{} // nodes by the digest
+	digests := map[string]*Grouped[string]{} // nodes by the digest
 	for _, p := range f.Probed.Images {
 		switch {
 		case p.Refused != "":
@@ -92,9 +84,9 @@ func findPulls(f *Facts) ([]Finding, error) {
 			unknown[p.Problem] = append(unknown[p.Problem], p.Node)
 		case p.Digest != "":
 			if digests[p.Image] == nil {
-				digests[p.Image] = &names[string]{}
+				digests[p.Image] = &Grouped[string]{}
 			}
-			digests[p.Image].add(p.Digest, p.Node)
+			digests[p.Image].Add(p.Digest, p.Node)
 		}
 	}
 	var out []Finding
@@ -107,12 +99,12 @@ func findPulls(f *Facts) ([]Finding, error) {
 	}
 	for _, image := range slices.Sorted(maps.Keys(digests)) {
 		var builds []openstack.Build
-		for _, digest := range slices.Sorted(slices.Values(digests[image].keys)) {
-			builds = append(builds, openstack.Build{Digest: digest, Nodes: digests[image].of[digest]})
+		for _, digest := range slices.Sorted(slices.Values(digests[image].Keys)) {
+			builds = append(builds, openstack.Build{Digest: digest, Nodes: digests[image].Of[digest]})
 		}
 		if len(builds) > 1 {
 			out = append(out, severalBuilds(image, builds))
 		}
 	}
-	return out, f.unreported(unknown)
+	return out, f.Unreported(unknown)
 }

@@ -11,11 +11,9 @@ import (
 	"kolla.openstack.org/kolla/providers/podsecurity"
 )
 
-var namespaceKind = kinds.Namespace.WithVersion("v1")
-
 // namespaces returns the namespaces by name, with the labels that an apply gives them.
-func (f *Facts) namespaces() (map[string]*unstructured.Unstructured, error) {
-	live, err := f.list(namespaceKind, "")
+func namespaces(f *Facts) (map[string]*unstructured.Unstructured, error) {
+	live, err := f.List(NamespaceKind, "")
 	if err != nil {
 		return nil, err
 	}
@@ -37,10 +35,10 @@ func (f *Facts) namespaces() (map[string]*unstructured.Unstructured, error) {
 	return out, nil
 }
 
-// findRefused checks the pods of the configuration against the Pod Security levels of their
+// Refused checks the pods of the configuration against the Pod Security levels of their
 // namespaces after an apply.
-func findRefused(f *Facts) ([]Finding, error) {
-	namespaces, err := f.namespaces()
+func Refused(f *Facts) ([]Finding, error) {
+	namespaces, err := namespaces(f)
 	if err != nil {
 		return nil, err
 	}

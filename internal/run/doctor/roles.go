@@ -15,15 +15,15 @@ import (
 	"kolla.openstack.org/kolla/providers/scheduling"
 )
 
-// findRoles checks that the pods of each role find nodes, and members that must be apart enough of
+// Roles checks that the pods of each role find nodes, and members that must be apart enough of
 // them.
-func findRoles(f *Facts) ([]Finding, error) {
-	nodes, err := f.nodes()
+func Roles(f *Facts) ([]Finding, error) {
+	nodes, err := f.Nodes()
 	if err != nil {
 		return nil, err
 	}
 	var out []Finding
-	for _, g := range f.groups() {
+	for _, g := range f.Groups() {
 		out = append(out, findUnscheduled(g, nodes)...)
 	}
 	return out, nil
@@ -34,23 +34,23 @@ func findRoles(f *Facts) ([]Finding, error) {
 type obstacle struct{ problem, next string }
 
 // findUnscheduled checks the workloads of one role.
-func findUnscheduled(g group, nodes []corev1.Node) []Finding {
-	var kept names[obstacle] // addresses of workloads
+func findUnscheduled(g Group, nodes []corev1.Node) []Finding {
+	var kept Grouped[obstacle] // addresses of workloads
 	var out []Finding
-	for _, w := range g.workloads {
-		usable, why := usableBy(w.pod, nodes)
+	for _, w := range g.Workloads {
+		usable, why := usableBy(w.Pod, nodes)
 		switch {
 		case len(usable) == 0:
-			kept.add(why, w.address())
-		case !w.daemon:
-			out = append(out, findSpread(w, g.name, usable)...)
+			kept.Add(why, w.Address())
+		case !w.Daemon:
+			out = append(out, findSpread(w, g.Name, usable)...)
 		}
 	}
 	var all []Finding
-	for _, why := range kept.keys {
+	for _, why := range kept.Keys {
 		all = append(all, Finding{
-			Severity: Error, Subject: g.name, Problem: why.problem,
-			Reason: fmt.Sprintf("No pod of %s can start.", words.Few(kept.of[why], 4)), Next: why.next,
+			Severity: Error, Subject: g.Name, Problem: why.problem,
+			Reason: fmt.Sprintf("No pod of %s can start.", words.Few(kept.Of[why], 4)), Next: why.next,
 		})
 	}
 	return append(all, out...)
@@ -68,7 +68,7 @@ func usableBy(pod *corev1.PodSpec, nodes []corev1.Node) (usable []corev1.Node, w
 		chosen = append(chosen, node.Name)
 		bars := slices.DeleteFunc(scheduling.Barring(pod, node), ofCondition)
 		switch {
-		case !ready(node) && !tolerated(pod, node):
+		case !Ready(node) && !tolerated(pod, node):
 			closed = append(closed, node.Name)
 		case len(bars) > 0:
 			barred = append(barred, node.Name)
@@ -105,14 +105,14 @@ func ofCondition(taint corev1.Taint) bool {
 
 // tolerated reports whether a pod may start on a node that is cordoned or not ready.
 func tolerated(pod *corev1.PodSpec, node *corev1.Node) bool {
-	if condition(node, corev1.NodeReady) != corev1.ConditionTrue {
+	if Condition(node, corev1.NodeReady) != corev1.ConditionTrue {
 		return false // a pod of a DaemonSet may be bound there, but nothing starts it
 	}
 	return scheduling.Tolerates(pod, &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
 }
 
 // findSpread checks that a workload finds enough nodes for pods that must be apart.
-func findSpread(w workload, role string, usable []corev1.Node) []Finding {
+func findSpread(w Workload, role string, usable []corev1.Node) []Finding {
 	key := apart(w)
 	if key == "" {
 		return nil
@@ -123,7 +123,7 @@ func findSpread(w workload, role string, usable []corev1.Node) []Finding {
 			domains[value] = true
 		}
 	}
-	if len(domains) >= w.replicas {
+	if len(domains) >= w.Replicas {
 		return nil
 	}
 	noun := "node"
@@ -131,22 +131,22 @@ func findSpread(w workload, role string, usable []corev1.Node) []Finding {
 		noun = "place with a label " + key
 	}
 	return []Finding{{
-		Severity: Error, Subject: w.address(),
-		Problem: fmt.Sprintf("has %s that must be apart, and %s has %s for them", words.Count(w.replicas, "pod"), role, words.Count(len(domains), noun)),
-		Reason:  fmt.Sprintf("%s until there are more, and so does an apply.", words.Plural(w.replicas-len(domains), "One pod waits", fmt.Sprintf("%d pods wait", w.replicas-len(domains)))),
+		Severity: Error, Subject: w.Address(),
+		Problem: fmt.Sprintf("has %s that must be apart, and %s has %s for them", words.Count(w.Replicas, "pod"), role, words.Count(len(domains), noun)),
+		Reason:  fmt.Sprintf("%s until there are more, and so does an apply.", words.Plural(w.Replicas-len(domains), "One pod waits", fmt.Sprintf("%d pods wait", w.Replicas-len(domains)))),
 		Next:    "Add nodes to the role, make its closed nodes ready, or set fewer replicas. " + autoscaled,
 	}}
 }
 
 // apart returns the node label whose value has to differ between the pods of a workload. It is empty if
 // no label has to.
-func apart(w workload) string {
-	a := w.pod.Affinity
+func apart(w Workload) string {
+	a := w.Pod.Affinity
 	if a == nil || a.PodAntiAffinity == nil {
 		return ""
 	}
-	template, _ := kinds.Pods(w.object.Ref().GVK.GroupKind())
-	own, _, _ := unstructured.NestedStringMap(w.object.Manifest.Object, append(slices.Clone(template), "metadata", "labels")...)
+	template, _ := kinds.Pods(w.Object.Ref().GVK.GroupKind())
+	own, _, _ := unstructured.NestedStringMap(w.Object.Manifest.Object, append(slices.Clone(template), "metadata", "labels")...)
 	for _, term := range a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
 		selector, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
 		if err == nil && selector.Matches(labels.Set(own)) {

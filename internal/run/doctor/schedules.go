@@ -15,7 +15,7 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-var scheduleKind = kinds.CronJob.WithVersion("v1")
+var ScheduleKind = kinds.CronJob.WithVersion("v1")
 
 // The label of the pods of a CronJob that runs kolla backup, as in examples/backup.
 const (
@@ -26,16 +26,16 @@ const (
 // backupGrace is the time that a backup may take after its schedule.
 const backupGrace = 2 * time.Hour
 
-// findBackups reports scheduled backups of the cloud whose last success is older than their schedule allows.
-func findBackups(f *Facts) ([]Finding, error) {
-	live, err := f.list(scheduleKind, "")
+// Backups reports scheduled backups of the cloud whose last success is older than their schedule allows.
+func Backups(f *Facts) ([]Finding, error) {
+	live, err := f.List(ScheduleKind, "")
 	if err != nil {
 		return nil, err
 	}
 	var out []Finding
 	for _, u := range live {
 		var job batchv1.CronJob
-		if decode(u, &job) && backsUp(&job, f.Config.Cloud.Name, f.Config.Cloud.Namespace) {
+		if Decode(u, &job) && backsUp(&job, f.Config.Cloud.Name, f.Config.Cloud.Namespace) {
 			out = append(out, findLate(f.Now, &job)...)
 		}
 	}

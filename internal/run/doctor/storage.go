@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	classKind  = kinds.StorageClass.WithVersion("v1")
+	ClassKind  = kinds.StorageClass.WithVersion("v1")
 	claimKind  = kinds.PersistentVolumeClaim.WithVersion("v1")
 	volumeKind = kinds.PersistentVolume.WithVersion("v1")
 )
@@ -27,10 +27,10 @@ func isDefault(class *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(defaultClasses, func(key string) bool { return class.GetAnnotations()[key] == "true" })
 }
 
-// readClasses also reads the claims and volumes of the cluster: a claim with a volume needs no class.
-func readClasses(f *Facts) []providers.Scope {
-	scopes := []providers.Scope{{GVK: classKind}}
-	for _, c := range f.claims() {
+// ReadClasses also reads the claims and volumes of the cluster: a claim with a volume needs no class.
+func ReadClasses(f *Facts) []providers.Scope {
+	scopes := []providers.Scope{{GVK: ClassKind}}
+	for _, c := range declaredClaims(f) {
 		scope := providers.Scope{GVK: claimKind, Namespace: c.object.Ref().Namespace}
 		if !slices.Contains(scopes, scope) {
 			scopes = append(scopes, scope)
@@ -50,9 +50,9 @@ type claim struct {
 	spec   corev1.PersistentVolumeClaimSpec
 }
 
-// claims returns the claims of the configuration that need a storage class or a volume. Claims with a
+// declaredClaims returns the claims of the configuration that need a storage class or a volume. Claims with a
 // name of a volume, those with a selector, and those with an empty class take an existing volume.
-func (f *Facts) claims() []claim {
+func declaredClaims(f *Facts) []claim {
 	var out []claim
 	add := func(o *providers.Object, content map[string]any, names []string) {
 		class, named, _ := unstructured.NestedString(content, "spec", "storageClassName")
@@ -93,13 +93,13 @@ func claimsOf(set *providers.Object, template map[string]any) []string {
 	return out
 }
 
-// findClasses checks that the storage classes of all claims without a volume exist.
-func findClasses(f *Facts) ([]Finding, error) {
-	claims := f.claims()
+// Classes checks that the storage classes of all claims without a volume exist.
+func Classes(f *Facts) ([]Finding, error) {
+	claims := declaredClaims(f)
 	if len(claims) == 0 {
 		return nil, nil
 	}
-	live, err := f.list(classKind, "")
+	live, err := f.List(ClassKind, "")
 	if err != nil {
 		return nil, err
 	}
@@ -115,14 +115,14 @@ func findClasses(f *Facts) ([]Finding, error) {
 		found[class.GetName()] = true
 		found[""] = found[""] || isDefault(class)
 	}
-	claims, err = f.waiting(slices.DeleteFunc(claims, func(c claim) bool { return found[c.class] }))
-	var missing names[string] // addresses by class
+	claims, err = waiting(f, slices.DeleteFunc(claims, func(c claim) bool { return found[c.class] }))
+	var missing Grouped[string] // addresses by class
 	for _, c := range claims {
-		missing.add(c.class, c.object.Address.String())
+		missing.Add(c.class, c.object.Address.String())
 	}
 	var out []Finding
-	for _, class := range missing.keys {
-		out = append(out, missingClass(class, missing.of[class], classes))
+	for _, class := range missing.Keys {
+		out = append(out, missingClass(class, missing.Of[class], classes))
 	}
 	return out, err
 }
@@ -130,11 +130,11 @@ func findClasses(f *Facts) ([]Finding, error) {
 // waiting returns the claims, of some whose class is missing, that have no volume and find none of
 // their class: somebody may have made volumes by hand. A claim about which the cluster tells too
 // little is left out, and an error says so.
-func (f *Facts) waiting(claims []claim) ([]claim, error) {
+func waiting(f *Facts, claims []claim) ([]claim, error) {
 	var unread []error
 	var out []claim
 	for _, c := range claims {
-		live, err := f.list(claimKind, c.object.Ref().Namespace)
+		live, err := f.List(claimKind, c.object.Ref().Namespace)
 		if err != nil {
 			unread = append(unread, err)
 			continue
@@ -147,7 +147,7 @@ func (f *Facts) waiting(claims []claim) ([]claim, error) {
 		if !unbound {
 			continue
 		}
-		volumes, err := f.list(volumeKind, "")
+		volumes, err := f.List(volumeKind, "")
 		if err != nil {
 			unread = append(unread, err)
 			continue

@@ -25,8 +25,8 @@ const (
 // policy of Kubernetes.
 const maxSkew = 3
 
-// findVersion checks the version of the API server.
-func findVersion(f *Facts) ([]Finding, error) {
+// Version checks the version of the API server.
+func Version(f *Facts) ([]Finding, error) {
 	server, err := version.ParseGeneric(cmp.Or(f.Cluster.Emulates, f.Cluster.Version))
 	if err != nil {
 		return nil, errors.New("the server does not tell its version")
@@ -58,19 +58,19 @@ func findKubelets(server providers.Identity, nodes []corev1.Node) []Finding {
 	if err != nil {
 		return nil // the check of the version says so
 	}
-	var found names[string] // of nodes, by the version
+	var found Grouped[string] // of nodes, by the version
 	for _, node := range nodes {
 		kubelet := node.Status.NodeInfo.KubeletVersion
 		parsed, err := version.ParseGeneric(kubelet)
 		if err == nil && (parsed.Minor() > api.Minor() || parsed.Minor()+maxSkew < api.Minor()) {
-			found.add(kubelet, node.Name)
+			found.Add(kubelet, node.Name)
 		}
 	}
 	var out []Finding
-	for _, kubelet := range found.keys {
+	for _, kubelet := range found.Keys {
 		out = append(out, Finding{
-			Severity: Warning, Subject: subject(found.of[kubelet]),
-			Problem: fmt.Sprintf("%s kubelet %s with an API server %s", words.Plural(len(found.of[kubelet]), "runs", "run"), kubelet, server.Version),
+			Severity: Warning, Subject: Subject(found.Of[kubelet]),
+			Problem: fmt.Sprintf("%s kubelet %s with an API server %s", words.Plural(len(found.Of[kubelet]), "runs", "run"), kubelet, server.Version),
 			Reason:  fmt.Sprintf("Kubernetes supports kubelets that are at most %d minor versions older than the API server, and none that are newer.", maxSkew),
 			Next:    "Update the kubelets, or finish the update of the control plane.",
 		})

@@ -23,11 +23,11 @@ import (
 // rangesKind is the kind of the ranges of Service addresses, from Kubernetes 1.33 on.
 var rangesKind = schema.GroupVersionKind{Group: "networking.k8s.io", Version: "v1", Kind: "ServiceCIDR"}
 
-func readNetworks(f *Facts) []providers.Scope {
+func ReadVIPs(f *Facts) []providers.Scope {
 	if len(f.Config.Exposures) == 0 {
 		return nil
 	}
-	return append([]providers.Scope{{GVK: nodeKind}, {GVK: serviceKind}, {GVK: rangesKind}}, routes(f)...)
+	return append([]providers.Scope{{GVK: NodeKind}, {GVK: ServiceKind}, {GVK: rangesKind}}, routes(f)...)
 }
 
 // routes returns the lists of the Ingresses and routes of the configuration.
@@ -43,13 +43,13 @@ func routes(f *Facts) []providers.Scope {
 	return out
 }
 
-// findVIPs checks the virtual IP addresses of the exposures.
-func findVIPs(f *Facts) ([]Finding, error) {
+// VIPs checks the virtual IP addresses of the exposures.
+func VIPs(f *Facts) ([]Finding, error) {
 	if len(f.Config.Exposures) == 0 {
 		return nil, nil
 	}
-	networks, unknown := f.networks()
-	nodes, unlisted := f.nodes()
+	networks, unknown := networks(f)
+	nodes, unlisted := f.Nodes()
 	var out []Finding
 	for _, x := range f.Config.Exposures {
 		vip, err := netip.ParseAddr(x.VIP)
@@ -69,14 +69,14 @@ func findVIPs(f *Facts) ([]Finding, error) {
 			out = append(out, findOnNode(x, vip, nodes)...)
 		}
 	}
-	_, unserved := f.list(serviceKind, "")
+	_, unserved := f.List(ServiceKind, "")
 	for _, scope := range routes(f) {
-		_, err := f.list(scope.GVK, scope.Namespace)
+		_, err := f.List(scope.GVK, scope.Namespace)
 		unserved = errors.Join(unserved, err)
 	}
 	if unserved == nil {
-		out = append(out, f.findPending()...)
-		out = append(out, f.findUnreachable()...)
+		out = append(out, findPending(f)...)
+		out = append(out, findUnreachable(f)...)
 	}
 	return out, errors.Join(unknown, unlisted, unserved)
 }
@@ -108,23 +108,23 @@ func (n network) String() string { return n.of + ", " + n.prefix.String() }
 
 // networks returns the networks of Services and pods, as far as the cluster tells them. The error says
 // which of them could not be read.
-func (f *Facts) networks() ([]network, error) {
+func networks(f *Facts) ([]network, error) {
 	var out []network
 	add := func(text, of string) {
 		if prefix, err := netip.ParsePrefix(text); err == nil {
 			out = append(out, network{prefix, of})
 		}
 	}
-	ranges, unread := f.list(rangesKind, "")
+	ranges, unread := f.List(rangesKind, "")
 	for _, u := range ranges {
 		var found networkingv1.ServiceCIDR
-		if decode(u, &found) {
+		if Decode(u, &found) {
 			for _, text := range found.Spec.CIDRs {
 				add(text, "the network of Services")
 			}
 		}
 	}
-	nodes, err := f.nodes()
+	nodes, err := f.Nodes()
 	for i := range nodes {
 		for _, text := range nodes[i].Spec.PodCIDRs {
 			add(text, "the network of pods on node "+nodes[i].Name)
@@ -143,9 +143,9 @@ type publication struct {
 // publications returns the published TCP ports of the services that are deployed: the cluster has
 // the objects that bring in their clients. Ports of a service with an object that does not work yet are
 // left out, because the object is a finding of its own.
-func (f *Facts) publications() []publication {
+func publications(f *Facts) []publication {
 	deployed := map[string]bool{} // blocks
-	for _, o := range f.outside() {
+	for _, o := range outside(f) {
 		block := o.Address.Block
 		before, seen := deployed[block]
 		deployed[block] = (before || !seen) && !pending(f.Live.Get(o.Ref()))
@@ -171,10 +171,10 @@ func (f *Facts) publications() []publication {
 	return out
 }
 
-// published returns the addresses of the publications.
-func (f *Facts) published() []string {
+// Published returns the addresses of the publications.
+func Published(f *Facts) []string {
 	var out []string
-	for _, p := range f.publications() {
+	for _, p := range publications(f) {
 		out = append(out, p.address)
 	}
 	slices.Sort(out)
@@ -183,7 +183,7 @@ func (f *Facts) published() []string {
 
 // outside returns the objects of the configuration that bring in clients from outside of the cluster, as
 // far as the cluster has them.
-func (f *Facts) outside() []*providers.Object {
+func outside(f *Facts) []*providers.Object {
 	var out []*providers.Object
 	for i := range f.Objects {
 		o := &f.Objects[i]
@@ -200,9 +200,9 @@ func pending(live *unstructured.Unstructured) bool {
 }
 
 // findPending reports objects that wait for a program of the cluster.
-func (f *Facts) findPending() []Finding {
+func findPending(f *Facts) []Finding {
 	var out []Finding
-	for _, o := range f.outside() {
+	for _, o := range outside(f) {
 		live := f.Live.Get(o.Ref())
 		if !pending(live) {
 			continue
@@ -226,9 +226,9 @@ var awaited = map[schema.GroupKind]string{
 }
 
 // findUnreachable reports published addresses that do not accept connections.
-func (f *Facts) findUnreachable() []Finding {
+func findUnreachable(f *Facts) []Finding {
 	var out []Finding
-	for _, p := range f.publications() {
+	for _, p := range publications(f) {
 		problem := f.Reached[p.address]
 		if problem == "" {
 			continue
@@ -251,11 +251,11 @@ var whether = map[string]string{
 	configs.ModeGateway:      "that the listener of the Gateway has the address and the `port` of the exposure, and that the DNS name leads there",
 }
 
-func readServing(f *Facts) []providers.Scope { return openstack.ServedBy(f.Config) }
+func ReadServing(f *Facts) []providers.Scope { return openstack.ServedBy(f.Config) }
 
-// findUnserved reports exposures whose Ingress class or Gateway the cluster lacks. Errors are findings
+// Unserved reports exposures whose Ingress class or Gateway the cluster lacks. Errors are findings
 // of the check configuration.
-func findUnserved(f *Facts) ([]Finding, error) {
+func Unserved(f *Facts) ([]Finding, error) {
 	diags, err := openstack.CheckServed(f.Config, func(scope providers.Scope) ([]*unstructured.Unstructured, error) {
 		if err := f.Unread[scope]; err != nil {
 			return nil, err

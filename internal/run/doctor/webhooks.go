@@ -32,11 +32,11 @@ type webhook struct {
 
 func (h *webhook) service() *admissionv1.ServiceReference { return h.ClientConfig.Service }
 
-// readWebhooks also reads the endpoints of the Services that answer for webhooks.
-func readWebhooks(f *Facts) []providers.Scope {
-	scopes := []providers.Scope{{GVK: validatingKind}, {GVK: mutatingKind}, {GVK: namespaceKind}}
+// ReadWebhooks also reads the endpoints of the Services that answer for webhooks.
+func ReadWebhooks(f *Facts) []providers.Scope {
+	scopes := []providers.Scope{{GVK: validatingKind}, {GVK: mutatingKind}, {GVK: NamespaceKind}}
 	for _, kind := range []schema.GroupVersionKind{validatingKind, mutatingKind} {
-		hooks, _ := f.webhooks(kind)
+		hooks, _ := webhooks(f, kind)
 		for i := range hooks {
 			scope := providers.Scope{GVK: slicesKind, Namespace: hooks[i].service().Namespace}
 			if !slices.Contains(scopes, scope) {
@@ -48,8 +48,8 @@ func readWebhooks(f *Facts) []providers.Scope {
 }
 
 // webhooks returns the webhooks of a kind that refuse objects if their Service does not answer.
-func (f *Facts) webhooks(kind schema.GroupVersionKind) ([]webhook, error) {
-	live, err := f.list(kind, "")
+func webhooks(f *Facts, kind schema.GroupVersionKind) ([]webhook, error) {
+	live, err := f.List(kind, "")
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (f *Facts) webhooks(kind schema.GroupVersionKind) ([]webhook, error) {
 	for _, u := range live {
 		// The fields of mutating webhooks are those of validating ones, and one more.
 		var found admissionv1.ValidatingWebhookConfiguration
-		if !decode(u, &found) {
+		if !Decode(u, &found) {
 			continue
 		}
 		for _, hook := range found.Webhooks {
@@ -69,18 +69,18 @@ func (f *Facts) webhooks(kind schema.GroupVersionKind) ([]webhook, error) {
 	return out, nil
 }
 
-// findWebhooks reports webhooks for objects of the configuration whose Service has no endpoint that
+// Webhooks reports webhooks for objects of the configuration whose Service has no endpoint that
 // is ready.
-func findWebhooks(f *Facts) ([]Finding, error) {
-	namespaces, err := f.namespaces()
+func Webhooks(f *Facts) ([]Finding, error) {
+	namespaces, err := namespaces(f)
 	if err != nil {
 		return nil, err
 	}
-	requests := f.admitted()
+	requests := admittedObjects(f)
 	var out []Finding
 	var failed error
 	for _, kind := range []schema.GroupVersionKind{validatingKind, mutatingKind} {
-		hooks, err := f.webhooks(kind)
+		hooks, err := webhooks(f, kind)
 		failed = cmp.Or(failed, err)
 		for i := range hooks {
 			h := &hooks[i]
@@ -93,7 +93,7 @@ func findWebhooks(f *Facts) ([]Finding, error) {
 			if len(blocked) == 0 {
 				continue
 			}
-			answers, err := f.answers(h.service())
+			answers, err := answers(f, h.service())
 			failed = cmp.Or(failed, err)
 			if err == nil && !answers {
 				out = append(out, h.finding(blocked))
@@ -117,7 +117,7 @@ func (h *webhook) finding(blocked []string) Finding {
 	return finding
 }
 
-// admitted is an object that the API server admits during an apply.
+// admittedObjects is an object that the API server admits during an apply.
 type admitted struct {
 	address   string // of the object of the configuration
 	kind      schema.GroupVersionKind
@@ -126,8 +126,8 @@ type admitted struct {
 	labels    map[string]string
 }
 
-// admitted returns the objects of the configuration, and the pods of its workloads.
-func (f *Facts) admitted() []admitted {
+// admittedObjects returns the objects of the configuration, and the pods of its workloads.
+func admittedObjects(f *Facts) []admitted {
 	var out []admitted
 	for i := range f.Objects {
 		o := &f.Objects[i]
@@ -141,7 +141,7 @@ func (f *Facts) admitted() []admitted {
 			continue
 		}
 		own, _, _ := unstructured.NestedStringMap(o.Manifest.Object, append(slices.Clone(path), "metadata", "labels")...)
-		out = append(out, admitted{"pods of " + o.Address.String(), podKind, "pods", o.Ref().Namespace, own})
+		out = append(out, admitted{"pods of " + o.Address.String(), PodKind, "pods", o.Ref().Namespace, own})
 	}
 	return out
 }
@@ -188,14 +188,14 @@ func selects(selector *metav1.LabelSelector, values map[string]string) bool {
 }
 
 // answers reports whether a Service has an endpoint that is ready.
-func (f *Facts) answers(service *admissionv1.ServiceReference) (bool, error) {
-	live, err := f.list(slicesKind, service.Namespace)
+func answers(f *Facts, service *admissionv1.ServiceReference) (bool, error) {
+	live, err := f.List(slicesKind, service.Namespace)
 	if err != nil {
 		return false, err
 	}
 	for _, u := range live {
 		var slice discoveryv1.EndpointSlice
-		if u.GetLabels()[discoveryv1.LabelServiceName] != service.Name || !decode(u, &slice) {
+		if u.GetLabels()[discoveryv1.LabelServiceName] != service.Name || !Decode(u, &slice) {
 			continue
 		}
 		if slices.ContainsFunc(slice.Endpoints, func(e discoveryv1.Endpoint) bool { return e.Conditions.Ready == nil || *e.Conditions.Ready }) {
