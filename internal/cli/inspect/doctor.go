@@ -14,6 +14,7 @@ import (
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/run/doctor"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/internal/run/engine"
 	"kolla.openstack.org/kolla/internal/run/probe"
 	"kolla.openstack.org/kolla/internal/run/rights"
@@ -124,7 +125,7 @@ func prober(w *command.Workspace) *probe.Runner {
 }
 
 // factsForDoctor loads the configuration, and makes its objects for the cluster.
-func factsForDoctor(ctx context.Context, w *command.Workspace) (*doctor.Facts, error) {
+func factsForDoctor(ctx context.Context, w *command.Workspace) (*cluster.Facts, error) {
 	w.Loading.Cluster, w.Loading.Quiet = w.Cluster, true
 	if err := w.Connect(ctx); err != nil {
 		return nil, err
@@ -139,7 +140,7 @@ func factsForDoctor(ctx context.Context, w *command.Workspace) (*doctor.Facts, e
 	if err := w.CheckState(st); err != nil {
 		return nil, err
 	}
-	facts := &doctor.Facts{Config: w.Config, Cluster: w.Cluster.Identity(), Now: time.Now(), Live: w.Cluster.Snapshot()}
+	facts := &cluster.Facts{Config: w.Config, Cluster: w.Cluster.Identity(), Now: time.Now(), Live: w.Cluster.Snapshot()}
 	if err := renderForDoctor(ctx, w, st, facts); err != nil {
 		return nil, err
 	}
@@ -154,7 +155,7 @@ func factsForDoctor(ctx context.Context, w *command.Workspace) (*doctor.Facts, e
 
 // renderForDoctor makes the objects of the configuration as a plan does. If the user may not read the
 // Secrets, it makes them with the nodes only.
-func renderForDoctor(ctx context.Context, w *command.Workspace, st *state.State, facts *doctor.Facts) error {
+func renderForDoctor(ctx context.Context, w *command.Workspace, st *state.State, facts *cluster.Facts) error {
 	if _, diags := openstack.Render(w.Config, openstack.Offline()); diags.HasErrors() {
 		w.Printer.Diagnostics(diags, w.Config.Files)
 		return command.ExitCode(command.ExitError)

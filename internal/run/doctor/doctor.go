@@ -2,7 +2,8 @@
 // deployed and after.
 //
 // [Read] reads from the cluster everything that the chosen checks need, once for all of them, and [Probe] runs
-// the pods that they need. [Examine] then runs the checks. A [Check] is a pure function of the [Facts].
+// the pods that they need. [Examine] then runs the checks. A [Check] is a pure function of the [cluster.Facts].
+// Its code is in one of the packages below.
 package doctor
 
 import (
@@ -14,6 +15,10 @@ import (
 
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
+	"kolla.openstack.org/kolla/internal/run/doctor/network"
+	"kolla.openstack.org/kolla/internal/run/doctor/nodes"
+	"kolla.openstack.org/kolla/internal/run/doctor/objects"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -23,46 +28,46 @@ type Check struct {
 	Description string // a phrase of what it finds
 	// reads returns the lists that the check needs. Read calls it again after these lists were
 	// read, because they may show that further ones are needed. Nil: it needs none.
-	reads func(*Facts) []providers.Scope
+	reads func(*cluster.Facts) []providers.Scope
 	pods  pods
 	// find returns the findings. The error says which part of the check could not be made.
-	find func(*Facts) ([]Finding, error)
+	find func(*cluster.Facts) ([]cluster.Finding, error)
 }
 
 // lists returns a Check.reads of lists of the whole cluster.
-func lists(kinds ...schema.GroupVersionKind) func(*Facts) []providers.Scope {
+func lists(kinds ...schema.GroupVersionKind) func(*cluster.Facts) []providers.Scope {
 	scopes := make([]providers.Scope, len(kinds))
 	for i, kind := range kinds {
 		scopes[i].GVK = kind
 	}
-	return func(*Facts) []providers.Scope { return scopes }
+	return func(*cluster.Facts) []providers.Scope { return scopes }
 }
 
 // Checks returns all checks, in the order of their results.
 func Checks() []Check {
-	probed := lists(NodeKind, PodKind, ServiceKind, NamespaceKind) // what all checks with pods need
+	probed := lists(cluster.NodeKind, cluster.PodKind, cluster.ServiceKind, cluster.NamespaceKind) // what all checks with pods need
 	return []Check{
-		{"kubernetes-version", "versions of Kubernetes that kolla does not support", nil, noPods, Version},
-		{"configuration", "parts of the configuration that do not fit the cluster", nil, noPods, Mistakes},
-		{"permissions", "rights that plan and apply need and the user lacks", nil, noPods, Denied},
-		{"roles", "roles without enough nodes that take their pods", lists(NodeKind), noPods, Roles},
-		{"capacity", "requests for CPU, memory and pods that the nodes cannot meet", lists(NodeKind, PodKind), noPods, Capacity},
-		{"node-conditions", "nodes that report trouble, have an old kubelet, or a wrong clock", ReadConditions, noPods, Conditions},
-		{"storage-class", "storage classes that claims need and the cluster lacks", ReadClasses, noPods, Classes},
-		{"pod-security", "pods that the Pod Security level of their namespace refuses", lists(NamespaceKind), noPods, Refused},
-		{"webhooks", "admission webhooks that block objects because nothing answers for them", ReadWebhooks, noPods, Webhooks},
-		{"node-ports", "node ports that other Services have, or that are outside of the range", ReadPorts, noPods, Ports},
-		{"ways-in", "exposures that no Ingress controller or Gateway of the cluster serves", ReadServing, noPods, Unserved},
-		{"vip", "virtual IP addresses that cannot work, or that do not answer", ReadVIPs, noPods, VIPs},
-		{"images", "nodes that have different builds of an image", lists(NodeKind), noPods, Builds},
-		{"certificates", "certificates that end soon, or that do not fit their key", ReadSecrets, noPods, Certificates},
-		{"backups", "scheduled backups that did not succeed in time", lists(ScheduleKind), noPods, Backups},
-		{"dns", "nodes whose pods do not resolve SERVICE.NAMESPACE, or slowly", probed, nodePods, DNS},
-		{"network", "large packets that get lost between nodes, and VIPs that nodes do not reach", func(f *Facts) []providers.Scope { return slices.Concat(probed(f), ReadVIPs(f)) }, nodePods, Packets},
-		{"kernel", "features of the kernel that pods need and a node lacks", probed, nodePods, Kernel},
-		{"initiators", "nodes that have the same name for iSCSI or NVMe", probed, nodePods, Initiators},
-		{"image-pull", "images that a node cannot pull, or gets in another build", probed, imagePods, Pulls},
-		{"volumes", "storage classes whose claims get no volume", lists(NodeKind, PodKind, ServiceKind, NamespaceKind, ClassKind), volumePods, Volumes},
+		{"kubernetes-version", "versions of Kubernetes that kolla does not support", nil, noPods, nodes.Version},
+		{"configuration", "parts of the configuration that do not fit the cluster", nil, noPods, objects.Mistakes},
+		{"permissions", "rights that plan and apply need and the user lacks", nil, noPods, objects.Denied},
+		{"roles", "roles without enough nodes that take their pods", lists(cluster.NodeKind), noPods, nodes.Roles},
+		{"capacity", "requests for CPU, memory and pods that the nodes cannot meet", lists(cluster.NodeKind, cluster.PodKind), noPods, nodes.Capacity},
+		{"node-conditions", "nodes that report trouble, have an old kubelet, or a wrong clock", nodes.ReadConditions, noPods, nodes.Conditions},
+		{"storage-class", "storage classes that claims need and the cluster lacks", objects.ReadClasses, noPods, objects.Classes},
+		{"pod-security", "pods that the Pod Security level of their namespace refuses", lists(cluster.NamespaceKind), noPods, objects.Refused},
+		{"webhooks", "admission webhooks that block objects because nothing answers for them", objects.ReadWebhooks, noPods, objects.Webhooks},
+		{"node-ports", "node ports that other Services have, or that are outside of the range", network.ReadPorts, noPods, network.Ports},
+		{"ways-in", "exposures that no Ingress controller or Gateway of the cluster serves", network.ReadServing, noPods, network.Unserved},
+		{"vip", "virtual IP addresses that cannot work, or that do not answer", network.ReadVIPs, noPods, network.VIPs},
+		{"images", "nodes that have different builds of an image", lists(cluster.NodeKind), noPods, nodes.Builds},
+		{"certificates", "certificates that end soon, or that do not fit their key", objects.ReadSecrets, noPods, objects.Certificates},
+		{"backups", "scheduled backups that did not succeed in time", lists(objects.ScheduleKind), noPods, objects.Backups},
+		{"dns", "nodes whose pods do not resolve SERVICE.NAMESPACE, or slowly", probed, nodePods, network.DNS},
+		{"network", "large packets that get lost between nodes, and VIPs that nodes do not reach", func(f *cluster.Facts) []providers.Scope { return slices.Concat(probed(f), network.ReadVIPs(f)) }, nodePods, network.Packets},
+		{"kernel", "features of the kernel that pods need and a node lacks", probed, nodePods, nodes.Kernel},
+		{"initiators", "nodes that have the same name for iSCSI or NVMe", probed, nodePods, nodes.Initiators},
+		{"image-pull", "images that a node cannot pull, or gets in another build", probed, imagePods, nodes.Pulls},
+		{"volumes", "storage classes whose claims get no volume", lists(cluster.NodeKind, cluster.PodKind, cluster.ServiceKind, cluster.NamespaceKind, objects.ClassKind), volumePods, objects.Volumes},
 	}
 }
 
@@ -101,7 +106,7 @@ func Select(only, skip []string) ([]Check, error) {
 // Result is the result of one check.
 type Result struct {
 	Check    Check
-	Findings []Finding
+	Findings []cluster.Finding
 	// NotChecked says why the check, or a part of it, could not be made; empty: it was made.
 	NotChecked string
 }
@@ -113,7 +118,7 @@ type Report struct {
 }
 
 // Examine runs checks on what was read of a cluster.
-func Examine(f *Facts, checks []Check) Report {
+func Examine(f *cluster.Facts, checks []Check) Report {
 	report := Report{Cloud: f.Config.Cloud.Name, Server: f.Cluster.Server}
 	for _, check := range checks {
 		findings, err := check.find(f)
@@ -153,7 +158,7 @@ func (r Report) Mask(clean func(string) string) {
 func (r Report) Count() (faults, warnings, notChecked int) {
 	for _, result := range r.Results {
 		for _, f := range result.Findings {
-			if f.Severity == Error {
+			if f.Severity == cluster.Error {
 				faults++
 			} else {
 				warnings++

@@ -16,7 +16,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/internal/run/doctor"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -275,7 +275,7 @@ func TestPartlyRead(t *testing.T) {
 	denied := func(kind schema.GroupVersionKind, namespace string) map[providers.Scope]error {
 		return map[providers.Scope]error{{GVK: kind, Namespace: namespace}: &providers.PermissionError{User: "ann", Verb: "list", Resource: strings.ToLower(kind.Kind) + "s"}}
 	}
-	check := func(t *testing.T, name string, f *doctor.Facts, want, right string) {
+	check := func(t *testing.T, name string, f *cluster.Facts, want, right string) {
 		t.Helper()
 		got := result(t, name, f)
 		if len(got.Findings) != 1 || !strings.Contains(got.Findings[0].Problem, want) {

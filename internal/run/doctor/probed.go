@@ -10,6 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
+	"kolla.openstack.org/kolla/internal/run/doctor/network"
+	"kolla.openstack.org/kolla/internal/run/doctor/nodes"
+	"kolla.openstack.org/kolla/internal/run/doctor/objects"
 	"kolla.openstack.org/kolla/internal/run/probe"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
@@ -27,10 +31,10 @@ const (
 )
 
 // probeable returns the ready nodes on which pods of the configuration may run, and the names of the others.
-func probeable(f *Facts) (open []corev1.Node, closed []string, err error) {
+func probeable(f *cluster.Facts) (open []corev1.Node, closed []string, err error) {
 	used, err := f.Used()
 	for _, node := range used {
-		if Condition(&node, corev1.NodeReady) == corev1.ConditionTrue {
+		if cluster.Condition(&node, corev1.NodeReady) == corev1.ConditionTrue {
 			open = append(open, node)
 		} else {
 			closed = append(closed, node.Name)
@@ -41,7 +45,7 @@ func probeable(f *Facts) (open []corev1.Node, closed []string, err error) {
 
 // Probe runs the pods that the checks need, and adds their results to f. Read comes before it. Only failures of
 // the cluster and the context are errors: a pod that cannot run is a result.
-func Probe(ctx context.Context, runner *probe.Runner, f *Facts, checks []Check) error {
+func Probe(ctx context.Context, runner *probe.Runner, f *cluster.Facts, checks []Check) error {
 	wanted := map[pods]bool{}
 	for _, check := range checks {
 		if check.Starts() {
@@ -56,7 +60,7 @@ func Probe(ctx context.Context, runner *probe.Runner, f *Facts, checks []Check) 
 		f.Unprobed = err
 		return nil
 	}
-	f.Probed = &Probed{Namespace: probeNamespace(f), Closed: closed}
+	f.Probed = &cluster.Probed{Namespace: probeNamespace(f), Closed: closed}
 	runner.Cloud, runner.Namespace = f.Config.Cloud.Name, f.Probed.Namespace
 	var all []probe.Pod
 	var keep []func(probe.Outcome)
@@ -69,10 +73,10 @@ func Probe(ctx context.Context, runner *probe.Runner, f *Facts, checks []Check) 
 		}
 	}
 	if wanted[imagePods] {
-		AskImages(f, open, add)
+		nodes.AskImages(f, open, add)
 	}
 	if wanted[volumePods] {
-		AskVolumes(f, open, add)
+		objects.AskVolumes(f, open, add)
 	}
 	outcomes, err := runner.Run(ctx, all)
 	var denied *providers.PermissionError
@@ -90,8 +94,8 @@ func Probe(ctx context.Context, runner *probe.Runner, f *Facts, checks []Check) 
 }
 
 // probeNamespace returns the namespace for pods.
-func probeNamespace(f *Facts) string {
-	live, err := f.List(NamespaceKind, "")
+func probeNamespace(f *cluster.Facts) string {
+	live, err := f.List(cluster.NamespaceKind, "")
 	for _, u := range live {
 		if u.GetName() == f.Config.Cloud.Namespace && u.GetDeletionTimestamp() == nil {
 			return u.GetName()
@@ -104,15 +108,15 @@ func probeNamespace(f *Facts) string {
 }
 
 // askNodes adds a pod for each node that answers all questions about it.
-func askNodes(f *Facts, runner *probe.Runner, open []corev1.Node, add func(probe.Pod, func(probe.Outcome))) error {
+func askNodes(f *cluster.Facts, runner *probe.Runner, open []corev1.Node, add func(probe.Pod, func(probe.Outcome))) error {
 	p := f.Probed
-	p.Nodes = make([]NodeProbe, len(open))
-	names, reached := Lookups(f), Published(f)
+	p.Nodes = make([]cluster.NodeProbe, len(open))
+	names, reached := network.Lookups(f), network.Published(f)
 	for i := range open {
 		node := &open[i]
 		p.Nodes[i].Node = *node
-		questions := probe.Questions{Names: names, Reached: reached, Paths: PathsFrom(f, open, i), Modules: Modules(f, node)}
-		paths := HostPaths(f, node)
+		questions := probe.Questions{Names: names, Reached: reached, Paths: network.PathsFrom(f, open, i), Modules: nodes.Modules(f, node)}
+		paths := nodes.HostPaths(f, node)
 		pod, err := probe.OnNode(node.Name, f.Base(node), questions, paths)
 		if err == nil && len(paths) > 0 {
 			if why := refusal(f, runner, pod); why != "" {
@@ -135,14 +139,14 @@ func askNodes(f *Facts, runner *probe.Runner, open []corev1.Node, add func(probe
 
 // refusal says why the namespace refuses a pod with directories of the node: by its present Pod Security level, or
 // because the cloud's own policy holds all pods but those of some workloads to the level restricted.
-func refusal(f *Facts, runner *probe.Runner, pod probe.Pod) string {
+func refusal(f *cluster.Facts, runner *probe.Runner, pod probe.Pod) string {
 	at := slices.IndexFunc(f.Objects, func(o providers.Object) bool {
 		return o.Address.Kind == "ValidatingAdmissionPolicy" && addrs.TypeOf(o.Address.Block) == "cloud"
 	})
 	if at >= 0 && f.Probed.Namespace == f.Config.Cloud.Namespace {
 		return f.Objects[at].Ref().String() + " holds pods of no service to the level restricted"
 	}
-	live, err := f.List(NamespaceKind, "")
+	live, err := f.List(cluster.NamespaceKind, "")
 	at = slices.IndexFunc(live, func(u *unstructured.Unstructured) bool { return u.GetName() == f.Probed.Namespace })
 	if err != nil || at < 0 {
 		return ""

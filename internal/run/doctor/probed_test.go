@@ -10,16 +10,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"kolla.openstack.org/kolla/internal/run/doctor"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/internal/run/probe"
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // probed adds to facts what pods on nodes reported, in JSON by node. An empty report is none.
-func probed(t *testing.T, f *doctor.Facts, reports ...string) {
+func probed(t *testing.T, f *cluster.Facts, reports ...string) {
 	t.Helper()
-	f.Probed = &doctor.Probed{Namespace: "openstack"}
+	f.Probed = &cluster.Probed{Namespace: "openstack"}
 	for i, text := range reports {
-		n := doctor.NodeProbe{}
+		n := cluster.NodeProbe{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(parse(t, node(fmt.Sprintf("n%d", i+1), "role: control", "", `addresses: [{type: InternalIP, address: 192.0.2.`+fmt.Sprint(i+1)+`}]`))[0].Object, &n.Node); err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +188,7 @@ func TestNetwork(t *testing.T) {
 func TestPulls(t *testing.T) {
 	f := facts(t, "", "")
 	probed(t, f)
-	f.Probed.Images = []doctor.ImageProbe{
+	f.Probed.Images = []cluster.ImageProbe{
 		{Node: "n1", Image: "web:1", Digest: "sha256:a"}, {Node: "n2", Image: "web:1", Digest: "sha256:a"}, {Node: "n3", Image: "web:1"},
 		{Node: "n1", Image: "api:1", Digest: "sha256:b"}, {Node: "n2", Image: "api:1", Digest: "sha256:c"},
 		{Node: "n1", Image: "db:1", Refused: "ErrImagePull: not found"}, {Node: "n2", Image: "db:1", Refused: "ErrImagePull: not found"},
@@ -195,7 +196,7 @@ func TestPulls(t *testing.T) {
 	expect(t, "image-pull", f,
 		"error db:1: nodes n1, n2 cannot pull it",
 		"warning api:1: nodes have 2 builds of this image")
-	f.Probed.Images = []doctor.ImageProbe{{Node: "n1", Image: "web:1", Problem: "the image was not there in time"}}
+	f.Probed.Images = []cluster.ImageProbe{{Node: "n1", Image: "web:1", Problem: "the image was not there in time"}}
 	if got := result(t, "image-pull", f); got.NotChecked != "On n1: the image was not there in time." {
 		t.Errorf("got %+v", got)
 	}
@@ -210,11 +211,11 @@ func TestPulls(t *testing.T) {
 func TestBinds(t *testing.T) {
 	f := facts(t, "", "")
 	probed(t, f)
-	f.Probed.Volumes = []doctor.VolumeProbe{
+	f.Probed.Volumes = []cluster.VolumeProbe{
 		{Class: "fast", Claim: "service.db/StatefulSet/db"}, {Class: "slow", Claim: "service.db/StatefulSet/db", Problem: "no space"},
 	}
 	expect(t, "volumes", f, "error StorageClass slow: a pod with a claim of this class did not start: no space")
-	f.Probed.Volumes = []doctor.VolumeProbe{{Skipped: "nobody makes volumes for it on demand"}}
+	f.Probed.Volumes = []cluster.VolumeProbe{{Skipped: "nobody makes volumes for it on demand"}}
 	if got := result(t, "volumes", f); got.NotChecked != "StorageClass (default): nobody makes volumes for it on demand." {
 		t.Errorf("got %+v", got)
 	}

@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"kolla.openstack.org/kolla/internal/base/crash"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
+	"kolla.openstack.org/kolla/internal/run/doctor/network"
 	"kolla.openstack.org/kolla/internal/run/reach"
 	"kolla.openstack.org/kolla/internal/run/rights"
 	"kolla.openstack.org/kolla/providers"
@@ -22,7 +24,7 @@ type Cluster interface {
 // Read adds to f what the checks need to know of the cluster. f has everything that does not come
 // from the cluster, and Live with what was read already. A list that the user may not read is no
 // error: the checks that need it say so.
-func Read(ctx context.Context, client Cluster, f *Facts, checks []Check) error {
+func Read(ctx context.Context, client Cluster, f *cluster.Facts, checks []Check) error {
 	f.Unread = map[providers.Scope]error{}
 	const rounds = 2 // what the first lists show decides which further ones are needed
 	for range rounds {
@@ -47,7 +49,7 @@ func Read(ctx context.Context, client Cluster, f *Facts, checks []Check) error {
 			f.Denied, f.Unasked = denied(ctx, client, slices.Concat(f.Roles, f.Reading))
 		case "vip":
 			var err error
-			if f.Reached, err = reach.Ports(ctx, Published(f), reach.Patience); err != nil {
+			if f.Reached, err = reach.Ports(ctx, network.Published(f), reach.Patience); err != nil {
 				return err
 			}
 		}

@@ -1,4 +1,4 @@
-package doctor
+package nodes
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/internal/run/probe"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
@@ -18,20 +19,20 @@ import (
 // feature is a feature of the kernel that some pods need.
 type feature struct {
 	module, symbol string // symbol: a function of the module, by which it is found if it is built in
-	needs          func(w *Workload) bool
+	needs          func(w *cluster.Workload) bool
 	reason, next   string
 }
 
 var features = []feature{
 	{
 		"openvswitch", "ovs_vport_add",
-		func(w *Workload) bool { return runs(w, "ovs-vswitchd") && !runs(w, "netdev@") },
+		func(w *cluster.Workload) bool { return runs(w, "ovs-vswitchd") && !runs(w, "netdev@") },
 		"Open vSwitch moves the packets of servers in the kernel. Without the module, no server has a network.",
 		`Install the package with the module (often linux-modules-extra), or set datapath_type = "netdev" of the definition openvswitch, which is slow.`,
 	},
 	{
 		"tun", "tun_chr_open",
-		func(w *Workload) bool {
+		func(w *cluster.Workload) bool {
 			return slices.ContainsFunc(w.Pod.Volumes, func(v corev1.Volume) bool {
 				return v.HostPath != nil && v.HostPath.Path == "/dev/net/tun"
 			})
@@ -41,21 +42,21 @@ var features = []feature{
 	},
 	{
 		"nf_tables", "nft_do_chain",
-		func(w *Workload) bool { return runs(w, "neutron-ovn-metadata-agent") },
+		func(w *cluster.Workload) bool { return runs(w, "neutron-ovn-metadata-agent") },
 		"iptables of the images writes its rules with nf_tables. Without it, servers do not reach the metadata service.",
 		"Load it: modprobe nf_tables. /etc/modules-load.d keeps it over reboots.",
 	},
 }
 
 // runs reports whether a command of a workload contains a text, such as the name of a program.
-func runs(w *Workload, text string) bool {
+func runs(w *cluster.Workload, text string) bool {
 	return slices.ContainsFunc(slices.Concat(w.Pod.InitContainers, w.Pod.Containers), func(c corev1.Container) bool {
 		return slices.ContainsFunc(slices.Concat(c.Command, c.Args), func(word string) bool { return strings.Contains(word, text) })
 	})
 }
 
 // Modules returns the modules that a node needs, each with a symbol.
-func Modules(f *Facts, node *corev1.Node) map[string]string {
+func Modules(f *cluster.Facts, node *corev1.Node) map[string]string {
 	out := map[string]string{}
 	for _, w := range f.On(node) {
 		for _, feature := range features {
@@ -71,7 +72,7 @@ func Modules(f *Facts, node *corev1.Node) map[string]string {
 var virtType = regexp.MustCompile(`(?m)^virt_type\s*=\s*kvm\s*$`)
 
 // needsKVM reports whether a workload starts servers with KVM.
-func needsKVM(f *Facts, w *Workload) bool {
+func needsKVM(f *cluster.Facts, w *cluster.Workload) bool {
 	if !runs(w, "nova-compute") {
 		return false
 	}
@@ -91,9 +92,9 @@ func needsKVM(f *Facts, w *Workload) bool {
 }
 
 // Kernel checks the kernels of the nodes for what the pods there need.
-func Kernel(f *Facts) ([]Finding, error) {
+func Kernel(f *cluster.Facts) ([]cluster.Finding, error) {
 	reports, err := f.Reports()
-	var found ByNode
+	var found cluster.ByNode
 	var unknown []string
 	for _, n := range reports {
 		for _, w := range f.On(&n.Node) {
@@ -101,8 +102,8 @@ func Kernel(f *Facts) ([]Finding, error) {
 				found.Add(withoutKVM(n.Report.Kernel.Virtualization), n.Node.Name)
 			}
 			if n.Report.Kernel.SELinux == "enforcing" && confined(w.Pod) {
-				found.Add(Finding{
-					Severity: Warning, Problem: "SELinux confines the pods of " + w.Address() + ", which use files of the node",
+				found.Add(cluster.Finding{
+					Severity: cluster.Warning, Problem: "SELinux confines the pods of " + w.Address() + ", which use files of the node",
 					Reason: "Processes of the type container_t cannot use these files, unless somebody labelled them container_file_t.",
 					Next:   "Set seLinuxOptions.type = \"spc_t\" for the pods. docs/selinux.md has the reasons.",
 				}, n.Node.Name)
@@ -114,14 +115,14 @@ func Kernel(f *Facts) ([]Finding, error) {
 			case wanted[feature.module] != "" && state == "":
 				unknown = append(unknown, n.Node.Name)
 			case state == probe.ModuleMissing:
-				found.Add(Finding{
-					Severity: Error, Problem: "the kernel has no module " + feature.module, Reason: feature.reason, Next: feature.next,
+				found.Add(cluster.Finding{
+					Severity: cluster.Error, Problem: "the kernel has no module " + feature.module, Reason: feature.reason, Next: feature.next,
 				}, n.Node.Name)
 			}
 		}
 		if n.Report.Kernel.Cgroup == 1 {
-			found.Add(Finding{
-				Severity: Warning, Problem: "the node has version 1 of cgroups",
+			found.Add(cluster.Finding{
+				Severity: cluster.Warning, Problem: "the node has version 1 of cgroups",
 				Reason: "Kubernetes has deprecated it: from 1.35 on, a kubelet with the default failCgroupV1 does not start.",
 				Next:   "Boot the node with version 2 (systemd.unified_cgroup_hierarchy=1), before the next update of its kubelet.",
 			}, n.Node.Name)
@@ -139,13 +140,13 @@ func Kernel(f *Facts) ([]Finding, error) {
 }
 
 // withoutKVM reports a hypervisor without KVM. virtualization: the processor has what it needs.
-func withoutKVM(virtualization bool) Finding {
+func withoutKVM(virtualization bool) cluster.Finding {
 	next := "The processor can do it. Load the module: modprobe kvm_intel, or kvm_amd."
 	if !virtualization {
 		next = "The processor shows no virtualization. Enable it in the firmware, or on the machine below if the node is a virtual machine."
 	}
-	return Finding{
-		Severity: Error, Problem: "the kernel offers no KVM",
+	return cluster.Finding{
+		Severity: cluster.Error, Problem: "the kernel offers no KVM",
 		Reason: "Servers do not start on this node.",
 		Next:   next + ` Without KVM, virt_type = "qemu" of the definition nova-compute works, slowly.`,
 	}
@@ -171,26 +172,26 @@ func confined(pod *corev1.PodSpec) bool {
 }
 
 // Initiators checks that no two nodes have the same name for iSCSI or NVMe.
-func Initiators(f *Facts) ([]Finding, error) {
+func Initiators(f *cluster.Facts) ([]cluster.Finding, error) {
 	reports, err := f.Reports()
-	var nodes Grouped[string] // by the name of the initiator
+	var nodes cluster.Grouped[string] // by the name of the initiator
 	for _, n := range reports {
 		for _, name := range n.Report.Initiators {
 			nodes.Add(name, n.Node.Name)
 		}
 	}
-	var out []Finding
+	var out []cluster.Finding
 	for _, name := range nodes.Keys {
 		if len(nodes.Of[name]) < 2 {
 			continue
 		}
-		out = append(out, Finding{
-			Severity: Error, Subject: Subject(nodes.Of[name]), Problem: "have the same initiator name " + name,
+		out = append(out, cluster.Finding{
+			Severity: cluster.Error, Subject: cluster.Subject(nodes.Of[name]), Problem: "have the same initiator name " + name,
 			Reason: "Storage takes them for one machine: a volume of one node may be given to the other, and data is lost.",
 			Next:   "The machines were probably copied. On all of them but one, remove the file that has the name, and restart the pod of nova-compute or iscsid there. No server with a volume may run on the node then.",
 		})
 	}
-	named := slices.ContainsFunc(reports, func(n NodeProbe) bool {
+	named := slices.ContainsFunc(reports, func(n cluster.NodeProbe) bool {
 		paths := HostPaths(f, &n.Node)
 		return paths["iscsi"] != "" || paths["nvme"] != ""
 	})
@@ -202,7 +203,7 @@ func Initiators(f *Facts) ([]Finding, error) {
 
 // HostPaths returns the directories of a node that its pod mounts, by their names below /host. The pods of the
 // configuration on such a node mount directories, too. No name makes a directory on the node.
-func HostPaths(f *Facts, node *corev1.Node) map[string]string {
+func HostPaths(f *cluster.Facts, node *corev1.Node) map[string]string {
 	out := map[string]string{}
 	for _, w := range f.On(node) {
 		for _, volume := range w.Pod.Volumes {
@@ -228,7 +229,7 @@ func mounts(pod *corev1.PodSpec, volume, path string) bool {
 }
 
 // inUse reports whether a running pod of a node mounts a directory of it, so that it exists.
-func inUse(f *Facts, node *corev1.Node, path string) bool {
+func inUse(f *cluster.Facts, node *corev1.Node, path string) bool {
 	return slices.ContainsFunc(f.PodsOn(node.Name), func(pod corev1.Pod) bool {
 		return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.HostPath != nil && v.HostPath.Path == path })
 	})

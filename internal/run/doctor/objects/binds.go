@@ -1,4 +1,4 @@
-package doctor
+package objects
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/internal/run/probe"
 	"kolla.openstack.org/kolla/providers/scheduling"
 )
@@ -20,7 +21,7 @@ const staticProvisioner = "kubernetes.io/no-provisioner"
 
 // AskVolumes adds a pod with a claim for each storage class of the configuration. The claim belongs to the pod,
 // and the cluster removes both.
-func AskVolumes(f *Facts, nodes []corev1.Node, add func(probe.Pod, func(probe.Outcome))) {
+func AskVolumes(f *cluster.Facts, nodes []corev1.Node, add func(probe.Pod, func(probe.Outcome))) {
 	asked := map[string]bool{}
 	for _, c := range smallestClaims(f) {
 		class := classOf(f, c.class)
@@ -28,7 +29,7 @@ func AskVolumes(f *Facts, nodes []corev1.Node, add func(probe.Pod, func(probe.Ou
 			continue // the check of the classes says so
 		}
 		asked[c.class] = true
-		result := VolumeProbe{Class: c.class, Claim: c.object.Address.String()}
+		result := cluster.VolumeProbe{Class: c.class, Claim: c.object.Address.String()}
 		switch {
 		case class.Provisioner == staticProvisioner:
 			result.Skipped = "nobody makes volumes for it on demand"
@@ -47,7 +48,7 @@ func AskVolumes(f *Facts, nodes []corev1.Node, add func(probe.Pod, func(probe.Ou
 }
 
 // smallestClaims returns the claims, those with the smallest requests first.
-func smallestClaims(f *Facts) []claim {
+func smallestClaims(f *cluster.Facts) []claim {
 	claims := declaredClaims(f)
 	slices.SortStableFunc(claims, func(a, b claim) int {
 		return a.spec.Resources.Requests.Storage().Cmp(*b.spec.Resources.Requests.Storage())
@@ -56,11 +57,11 @@ func smallestClaims(f *Facts) []claim {
 }
 
 // classOf returns a storage class of the cluster; nil: there is none. An empty name is the default one.
-func classOf(f *Facts, name string) *storagev1.StorageClass {
+func classOf(f *cluster.Facts, name string) *storagev1.StorageClass {
 	live, _ := f.List(ClassKind, "")
 	for _, u := range live {
 		var class storagev1.StorageClass
-		if (u.GetName() == name || name == "" && isDefault(u)) && Decode(u, &class) {
+		if (u.GetName() == name || name == "" && isDefault(u)) && cluster.Decode(u, &class) {
 			return &class
 		}
 	}
@@ -68,7 +69,7 @@ func classOf(f *Facts, name string) *storagev1.StorageClass {
 }
 
 // volumePod returns a pod that mounts a claim, on the nodes of the workload with that claim.
-func volumePod(f *Facts, c claim, nodes []corev1.Node) (probe.Pod, bool) {
+func volumePod(f *cluster.Facts, c claim, nodes []corev1.Node) (probe.Pod, bool) {
 	like := &corev1.PodSpec{}
 	if pod, ok := scheduling.PodOf(c.object.Manifest); ok {
 		like = pod
@@ -96,11 +97,11 @@ func volumePod(f *Facts, c claim, nodes []corev1.Node) (probe.Pod, bool) {
 }
 
 // Volumes checks that a claim of each storage class gets a volume.
-func Volumes(f *Facts) ([]Finding, error) {
+func Volumes(f *cluster.Facts) ([]cluster.Finding, error) {
 	if f.Probed == nil {
 		return nil, f.NotProbed()
 	}
-	var out []Finding
+	var out []cluster.Finding
 	var skipped []error
 	for _, v := range f.Probed.Volumes {
 		name := cmp.Or(v.Class, "(default)")
@@ -108,8 +109,8 @@ func Volumes(f *Facts) ([]Finding, error) {
 		case v.Skipped != "":
 			skipped = append(skipped, fmt.Errorf("StorageClass %s: %s", name, v.Skipped))
 		case v.Problem != "":
-			out = append(out, Finding{
-				Severity: Error, Subject: "StorageClass " + name, Problem: "a pod with a claim of this class did not start: " + v.Problem,
+			out = append(out, cluster.Finding{
+				Severity: cluster.Error, Subject: "StorageClass " + name, Problem: "a pod with a claim of this class did not start: " + v.Problem,
 				Reason: fmt.Sprintf("Claims such as that of %s get no volume, or not in time.", v.Claim),
 				Next:   "Look at the provisioner of the class, its logs and its free space: kubectl describe storageclass. -timeout gives it more time.",
 			})

@@ -1,4 +1,4 @@
-package doctor
+package network
 
 import (
 	"fmt"
@@ -10,12 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/net"
 
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-func ReadPorts(*Facts) []providers.Scope {
-	return []providers.Scope{{GVK: ServiceKind}, {GVK: PodKind, Namespace: metav1.NamespaceSystem}}
+func ReadPorts(*cluster.Facts) []providers.Scope {
+	return []providers.Scope{{GVK: cluster.ServiceKind}, {GVK: cluster.PodKind, Namespace: metav1.NamespaceSystem}}
 }
 
 // nodePort is a node port of a Service of the configuration.
@@ -26,7 +27,7 @@ type nodePort struct {
 }
 
 // wantedPorts returns the fixed node ports of the configuration.
-func wantedPorts(f *Facts) []nodePort {
+func wantedPorts(f *cluster.Facts) []nodePort {
 	var out []nodePort
 	for i := range f.Objects {
 		o := &f.Objects[i]
@@ -64,8 +65,8 @@ type holder struct {
 }
 
 // holders maps node ports to the Services that have them.
-func holders(f *Facts) (map[holder]providers.Ref, error) {
-	live, err := f.List(ServiceKind, "")
+func holders(f *cluster.Facts) (map[holder]providers.Ref, error) {
+	live, err := f.List(cluster.ServiceKind, "")
 	if err != nil {
 		return nil, err
 	}
@@ -84,14 +85,14 @@ var defaultRange = &net.PortRange{Base: 30000, Size: 2768}
 // rangeOf returns the range of node ports of the cluster; nil: it is not known. The API has no place for
 // it, and a dry run does not check it. So it is known only where API servers run as pods of the cluster,
 // from their options.
-func rangeOf(f *Facts) (found *net.PortRange, err error) {
-	live, err := f.List(PodKind, metav1.NamespaceSystem)
+func rangeOf(f *cluster.Facts) (found *net.PortRange, err error) {
+	live, err := f.List(cluster.PodKind, metav1.NamespaceSystem)
 	if err != nil {
 		return nil, err
 	}
 	for _, u := range live {
 		var pod corev1.Pod
-		if u.GetLabels()["component"] != "kube-apiserver" || !Decode(u, &pod) {
+		if u.GetLabels()["component"] != "kube-apiserver" || !cluster.Decode(u, &pod) {
 			continue
 		}
 		for _, c := range pod.Spec.Containers {
@@ -110,7 +111,7 @@ func rangeOf(f *Facts) (found *net.PortRange, err error) {
 
 // Ports reports node ports of the configuration that another Service has, or that are outside
 // of the range of the cluster.
-func Ports(f *Facts) ([]Finding, error) {
+func Ports(f *cluster.Facts) ([]cluster.Finding, error) {
 	wanted := wantedPorts(f)
 	if len(wanted) == 0 {
 		return nil, nil
@@ -120,20 +121,20 @@ func Ports(f *Facts) ([]Finding, error) {
 		return nil, err
 	}
 	allowed, unread := rangeOf(f)
-	var out []Finding
+	var out []cluster.Finding
 	for _, p := range wanted {
 		by, held := taken[holder{p.number, p.protocol}]
 		switch {
 		case held && by != p.service.Ref():
-			out = append(out, Finding{
-				Severity: Error, Subject: p.service.Address.String(),
+			out = append(out, cluster.Finding{
+				Severity: cluster.Error, Subject: p.service.Address.String(),
 				Problem: fmt.Sprintf("node port %d is taken by %s", p.number, by),
 				Reason:  "The API server refuses the Service, so the port is not published.",
 				Next:    "Choose another `node_port`, or free the port: kubectl -n " + by.Namespace + " get service " + by.Name,
 			})
 		case !held && allowed != nil && !allowed.Contains(int(p.number)):
-			out = append(out, Finding{
-				Severity: Error, Subject: p.service.Address.String(),
+			out = append(out, cluster.Finding{
+				Severity: cluster.Error, Subject: p.service.Address.String(),
 				Problem: fmt.Sprintf("node port %d is outside of the range of the cluster, %d to %d", p.number, allowed.Base, allowed.Base+allowed.Size-1),
 				Reason:  "The API server refuses the Service, so the port is not published.",
 				Next:    "Choose another `node_port`, and set `node_ports` of the exposure to the range of the cluster (--service-node-port-range of the API server).",

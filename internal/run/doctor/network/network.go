@@ -1,4 +1,4 @@
-package doctor
+package network
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 )
 
 // PathsFrom returns the addresses to which the pod on a node sends packets.
-func PathsFrom(f *Facts, nodes []corev1.Node, from int) []string {
+func PathsFrom(f *cluster.Facts, nodes []corev1.Node, from int) []string {
 	var out []string
 	for step := 1; step <= neighbours && step < len(nodes); step++ {
 		out = append(out, addressesOn(f, &nodes[(from+step)%len(nodes)])...)
@@ -28,7 +29,7 @@ func PathsFrom(f *Facts, nodes []corev1.Node, from int) []string {
 }
 
 // addressesOn returns an address of a node, and of some of its pods.
-func addressesOn(f *Facts, node *corev1.Node) []string {
+func addressesOn(f *cluster.Facts, node *corev1.Node) []string {
 	var out []string
 	for _, a := range node.Status.Addresses {
 		if a.Type == corev1.NodeInternalIP && len(out) == 0 {
@@ -46,9 +47,9 @@ func addressesOn(f *Facts, node *corev1.Node) []string {
 }
 
 // Packets checks the network between nodes, and from nodes to the published addresses.
-func Packets(f *Facts) ([]Finding, error) {
+func Packets(f *cluster.Facts) ([]cluster.Finding, error) {
 	reports, err := f.Reports()
-	var found ByNode
+	var found cluster.ByNode
 	owner := map[string]string{} // node by address
 	if f.Probed != nil {         // also nodes without a report get packets
 		for _, n := range f.Probed.Nodes {
@@ -82,8 +83,8 @@ func Packets(f *Facts) ([]Finding, error) {
 		}
 		for _, c := range n.Report.Reached {
 			if c.Problem != "" {
-				found.Add(Finding{
-					Severity: Warning, Problem: "pods " + strings.Replace(c.Problem, "cannot connect", "cannot connect to "+c.Address, 1),
+				found.Add(cluster.Finding{
+					Severity: cluster.Warning, Problem: "pods " + strings.Replace(c.Problem, "cannot connect", "cannot connect to "+c.Address, 1),
 					Reason: "Clients in the cluster, and on machines beside this node, cannot use the service. OpenStack itself uses the internal addresses.",
 					Next:   "Check the route from the node to the VIP, and that the load balancer accepts connections from the network of the nodes.",
 				}, n.Node.Name)
@@ -102,16 +103,16 @@ func Packets(f *Facts) ([]Finding, error) {
 }
 
 // tooLarge reports packets that get lost because of their size.
-func tooLarge(mtu int, to string) Finding {
-	return Finding{
-		Severity: Error, Problem: fmt.Sprintf("packets of %d bytes from pods do not reach node %s, and small ones do", mtu, to),
+func tooLarge(mtu int, to string) cluster.Finding {
+	return cluster.Finding{
+		Severity: cluster.Error, Problem: fmt.Sprintf("packets of %d bytes from pods do not reach node %s, and small ones do", mtu, to),
 		Reason: "Connections open, and then stand still: uploads of images, replication of databases, answers with much content.",
 		Next:   "The network between the nodes carries smaller packets than the MTU of the pods promises. Set the MTU of the pod network below that of the nodes' network by what its tunnels add (VXLAN: 50 bytes), or raise the MTU of the switches.",
 	}
 }
 
 // differing reports nodes whose pods have different MTUs.
-func differing(mtus map[int][]string) *Finding {
+func differing(mtus map[int][]string) *cluster.Finding {
 	if len(mtus) < 2 {
 		return nil
 	}
@@ -122,8 +123,8 @@ func differing(mtus map[int][]string) *Finding {
 	}
 	slices.Sort(all)
 	slices.Sort(lines)
-	return &Finding{
-		Severity: Warning, Subject: Subject(all), Problem: "pods have different MTUs: " + words.All(lines),
+	return &cluster.Finding{
+		Severity: cluster.Warning, Subject: cluster.Subject(all), Problem: "pods have different MTUs: " + words.All(lines),
 		Reason: "Connections between them depend on messages of routers that firewalls often drop.",
 		Next:   "Give all nodes the same MTU in the configuration of the pod network.",
 	}

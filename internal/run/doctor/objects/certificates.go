@@ -1,4 +1,4 @@
-package doctor
+package objects
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -19,7 +20,7 @@ import (
 var secretKind = kinds.Secret.WithVersion("v1")
 
 // ReadSecrets reads the namespaces with Secrets that the configuration uses or makes.
-func ReadSecrets(f *Facts) []providers.Scope {
+func ReadSecrets(f *cluster.Facts) []providers.Scope {
 	var scopes []providers.Scope
 	for _, ref := range secretRefs(f) {
 		if scope := (providers.Scope{GVK: secretKind, Namespace: ref.Namespace}); !slices.Contains(scopes, scope) {
@@ -31,7 +32,7 @@ func ReadSecrets(f *Facts) []providers.Scope {
 
 // secretRefs returns the Secrets that the objects of the configuration declare, mount, or take values
 // from, each once.
-func secretRefs(f *Facts) []providers.Ref {
+func secretRefs(f *cluster.Facts) []providers.Ref {
 	found := map[providers.Ref]bool{}
 	add := func(namespace, name string) {
 		found[providers.Ref{GVK: secretKind, Namespace: namespace, Name: name}] = true
@@ -86,8 +87,8 @@ func references(value any, found func(name string)) {
 }
 
 // Certificates reports certificates that have ended, that end soon, or that do not fit their key.
-func Certificates(f *Facts) ([]Finding, error) {
-	var out []Finding
+func Certificates(f *cluster.Facts) ([]cluster.Finding, error) {
+	var out []cluster.Finding
 	var unread []error
 	for _, scope := range ReadSecrets(f) {
 		_, err := f.List(scope.GVK, scope.Namespace)
@@ -107,8 +108,8 @@ func Certificates(f *Facts) ([]Finding, error) {
 			continue
 		}
 		if _, err := tls.X509KeyPair(values[configs.KeyCertificate], values[configs.KeyKey]); err != nil {
-			out = append(out, Finding{
-				Severity: Error, Subject: fmt.Sprintf("Secret %s/%s", ref.Namespace, ref.Name),
+			out = append(out, cluster.Finding{
+				Severity: cluster.Error, Subject: fmt.Sprintf("Secret %s/%s", ref.Namespace, ref.Name),
 				Problem: fmt.Sprintf("%s does not fit %s", configs.KeyKey, configs.KeyCertificate),
 				Reason:  "Programs refuse to start with them, or refuse connections.",
 				Next:    "Replace both together, in the place that the configuration takes them from, and apply.",
@@ -120,7 +121,7 @@ func Certificates(f *Facts) ([]Finding, error) {
 
 // renewal returns how long before its end kolla renews the certificate in a value; 0: kolla does not
 // make it.
-func renewal(f *Facts, of providers.SecretKey) time.Duration {
+func renewal(f *cluster.Facts, of providers.SecretKey) time.Duration {
 	for i := range f.Objects {
 		o := &f.Objects[i]
 		if o.Ref().GVK != secretKind || o.Ref().Namespace != of.Namespace || o.Ref().Name != of.Name {
@@ -140,7 +141,7 @@ func renewal(f *Facts, of providers.SecretKey) time.Duration {
 
 // findEnd reports the certificate of a value that ends first, if one has ended or ends soon. Those
 // that kolla makes are reported from the day on which a plan renews them. renewal is as in Facts.renewal.
-func findEnd(now time.Time, subject string, certs []*x509.Certificate, renewal time.Duration) []Finding {
+func findEnd(now time.Time, subject string, certs []*x509.Certificate, renewal time.Duration) []cluster.Finding {
 	var first *x509.Certificate
 	number := 0
 	for i, cert := range certs {
@@ -158,16 +159,16 @@ func findEnd(now time.Time, subject string, certs []*x509.Certificate, renewal t
 		name = fmt.Sprintf("certificate %d of %d", number, len(certs))
 	}
 	end := first.NotAfter.UTC().Format("2006-01-02 15:04 UTC")
-	finding := Finding{
-		Severity: Warning, Subject: subject,
+	finding := cluster.Finding{
+		Severity: cluster.Warning, Subject: subject,
 		Problem: name + " ends on " + end,
 		Reason:  "From then on, clients refuse connections that it secures.",
 		Next:    "kolla apply renews certificates that kolla makes, in time before their end. Replace others in the place that the configuration takes them from, and apply.",
 	}
 	if now.After(first.NotAfter) {
-		finding.Severity = Error
+		finding.Severity = cluster.Error
 		finding.Problem = name + " has ended on " + end
 		finding.Reason = "Clients refuse connections that it secures."
 	}
-	return []Finding{finding}
+	return []cluster.Finding{finding}
 }

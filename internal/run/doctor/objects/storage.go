@@ -1,4 +1,4 @@
-package doctor
+package objects
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
@@ -28,7 +29,7 @@ func isDefault(class *unstructured.Unstructured) bool {
 }
 
 // ReadClasses also reads the claims and volumes of the cluster: a claim with a volume needs no class.
-func ReadClasses(f *Facts) []providers.Scope {
+func ReadClasses(f *cluster.Facts) []providers.Scope {
 	scopes := []providers.Scope{{GVK: ClassKind}}
 	for _, c := range declaredClaims(f) {
 		scope := providers.Scope{GVK: claimKind, Namespace: c.object.Ref().Namespace}
@@ -52,7 +53,7 @@ type claim struct {
 
 // declaredClaims returns the claims of the configuration that need a storage class or a volume. Claims with a
 // name of a volume, those with a selector, and those with an empty class take an existing volume.
-func declaredClaims(f *Facts) []claim {
+func declaredClaims(f *cluster.Facts) []claim {
 	var out []claim
 	add := func(o *providers.Object, content map[string]any, names []string) {
 		class, named, _ := unstructured.NestedString(content, "spec", "storageClassName")
@@ -94,7 +95,7 @@ func claimsOf(set *providers.Object, template map[string]any) []string {
 }
 
 // Classes checks that the storage classes of all claims without a volume exist.
-func Classes(f *Facts) ([]Finding, error) {
+func Classes(f *cluster.Facts) ([]cluster.Finding, error) {
 	claims := declaredClaims(f)
 	if len(claims) == 0 {
 		return nil, nil
@@ -116,11 +117,11 @@ func Classes(f *Facts) ([]Finding, error) {
 		found[""] = found[""] || isDefault(class)
 	}
 	claims, err = waiting(f, slices.DeleteFunc(claims, func(c claim) bool { return found[c.class] }))
-	var missing Grouped[string] // addresses by class
+	var missing cluster.Grouped[string] // addresses by class
 	for _, c := range claims {
 		missing.Add(c.class, c.object.Address.String())
 	}
-	var out []Finding
+	var out []cluster.Finding
 	for _, class := range missing.Keys {
 		out = append(out, missingClass(class, missing.Of[class], classes))
 	}
@@ -130,7 +131,7 @@ func Classes(f *Facts) ([]Finding, error) {
 // waiting returns the claims, of some whose class is missing, that have no volume and find none of
 // their class: somebody may have made volumes by hand. A claim about which the cluster tells too
 // little is left out, and an error says so.
-func waiting(f *Facts, claims []claim) ([]claim, error) {
+func waiting(f *cluster.Facts, claims []claim) ([]claim, error) {
 	var unread []error
 	var out []claim
 	for _, c := range claims {
@@ -171,9 +172,9 @@ func phase(u *unstructured.Unstructured) string {
 
 // missingClass reports a class that claims need; an empty name is the default class. names are the
 // classes of the cluster.
-func missingClass(name string, claims, names []string) Finding {
-	finding := Finding{
-		Severity: Error, Subject: "StorageClass " + name, Problem: "does not exist",
+func missingClass(name string, claims, names []string) cluster.Finding {
+	finding := cluster.Finding{
+		Severity: cluster.Error, Subject: "StorageClass " + name, Problem: "does not exist",
 		Reason: fmt.Sprintf("Claims of %s get no volume, and their pods wait.", words.Few(claims, 4)),
 		Next:   words.WithHint(words.DidYouMean(name, names), "The cluster has: "+words.Sorted(names)+". Name one of these in `storage_class`, or create the class."),
 	}

@@ -1,4 +1,5 @@
-package doctor
+// Package nodes has the checks of nodes: their labels, resources, versions, kernels and images.
+package nodes
 
 import (
 	"fmt"
@@ -11,18 +12,19 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/scheduling"
 )
 
 // Roles checks that the pods of each role find nodes, and members that must be apart enough of
 // them.
-func Roles(f *Facts) ([]Finding, error) {
+func Roles(f *cluster.Facts) ([]cluster.Finding, error) {
 	nodes, err := f.Nodes()
 	if err != nil {
 		return nil, err
 	}
-	var out []Finding
+	var out []cluster.Finding
 	for _, g := range f.Groups() {
 		out = append(out, findUnscheduled(g, nodes)...)
 	}
@@ -34,9 +36,9 @@ func Roles(f *Facts) ([]Finding, error) {
 type obstacle struct{ problem, next string }
 
 // findUnscheduled checks the workloads of one role.
-func findUnscheduled(g Group, nodes []corev1.Node) []Finding {
-	var kept Grouped[obstacle] // addresses of workloads
-	var out []Finding
+func findUnscheduled(g cluster.Group, nodes []corev1.Node) []cluster.Finding {
+	var kept cluster.Grouped[obstacle] // addresses of workloads
+	var out []cluster.Finding
 	for _, w := range g.Workloads {
 		usable, why := usableBy(w.Pod, nodes)
 		switch {
@@ -46,10 +48,10 @@ func findUnscheduled(g Group, nodes []corev1.Node) []Finding {
 			out = append(out, findSpread(w, g.Name, usable)...)
 		}
 	}
-	var all []Finding
+	var all []cluster.Finding
 	for _, why := range kept.Keys {
-		all = append(all, Finding{
-			Severity: Error, Subject: g.Name, Problem: why.problem,
+		all = append(all, cluster.Finding{
+			Severity: cluster.Error, Subject: g.Name, Problem: why.problem,
 			Reason: fmt.Sprintf("No pod of %s can start.", words.Few(kept.Of[why], 4)), Next: why.next,
 		})
 	}
@@ -68,7 +70,7 @@ func usableBy(pod *corev1.PodSpec, nodes []corev1.Node) (usable []corev1.Node, w
 		chosen = append(chosen, node.Name)
 		bars := slices.DeleteFunc(scheduling.Barring(pod, node), ofCondition)
 		switch {
-		case !Ready(node) && !tolerated(pod, node):
+		case !cluster.Ready(node) && !tolerated(pod, node):
 			closed = append(closed, node.Name)
 		case len(bars) > 0:
 			barred = append(barred, node.Name)
@@ -105,14 +107,14 @@ func ofCondition(taint corev1.Taint) bool {
 
 // tolerated reports whether a pod may start on a node that is cordoned or not ready.
 func tolerated(pod *corev1.PodSpec, node *corev1.Node) bool {
-	if Condition(node, corev1.NodeReady) != corev1.ConditionTrue {
+	if cluster.Condition(node, corev1.NodeReady) != corev1.ConditionTrue {
 		return false // a pod of a DaemonSet may be bound there, but nothing starts it
 	}
 	return scheduling.Tolerates(pod, &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
 }
 
 // findSpread checks that a workload finds enough nodes for pods that must be apart.
-func findSpread(w Workload, role string, usable []corev1.Node) []Finding {
+func findSpread(w cluster.Workload, role string, usable []corev1.Node) []cluster.Finding {
 	key := apart(w)
 	if key == "" {
 		return nil
@@ -130,8 +132,8 @@ func findSpread(w Workload, role string, usable []corev1.Node) []Finding {
 	if key != corev1.LabelHostname {
 		noun = "place with a label " + key
 	}
-	return []Finding{{
-		Severity: Error, Subject: w.Address(),
+	return []cluster.Finding{{
+		Severity: cluster.Error, Subject: w.Address(),
 		Problem: fmt.Sprintf("has %s that must be apart, and %s has %s for them", words.Count(w.Replicas, "pod"), role, words.Count(len(domains), noun)),
 		Reason:  fmt.Sprintf("%s until there are more, and so does an apply.", words.Plural(w.Replicas-len(domains), "One pod waits", fmt.Sprintf("%d pods wait", w.Replicas-len(domains)))),
 		Next:    "Add nodes to the role, make its closed nodes ready, or set fewer replicas. " + autoscaled,
@@ -140,7 +142,7 @@ func findSpread(w Workload, role string, usable []corev1.Node) []Finding {
 
 // apart returns the node label whose value has to differ between the pods of a workload. It is empty if
 // no label has to.
-func apart(w Workload) string {
+func apart(w cluster.Workload) string {
 	a := w.Pod.Affinity
 	if a == nil || a.PodAntiAffinity == nil {
 		return ""

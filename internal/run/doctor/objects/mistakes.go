@@ -1,12 +1,14 @@
-package doctor
+package objects
 
 import (
 	"github.com/hashicorp/hcl/v2"
+
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 )
 
 // Mistakes reports the errors in the configuration that only the cluster shows.
-func Mistakes(f *Facts) ([]Finding, error) {
-	var out []Finding
+func Mistakes(f *cluster.Facts) ([]cluster.Finding, error) {
+	var out []cluster.Finding
 	for _, d := range f.Mistakes {
 		if d.Severity != hcl.DiagError {
 			continue
@@ -15,8 +17,8 @@ func Mistakes(f *Facts) ([]Finding, error) {
 		if d.Subject != nil {
 			subject = d.Subject.String()
 		}
-		out = append(out, Finding{
-			Severity: Error, Subject: subject, Problem: d.Summary,
+		out = append(out, cluster.Finding{
+			Severity: cluster.Error, Subject: subject, Problem: d.Summary,
 			Reason: "kolla plan stops with this error.", Next: d.Detail,
 		})
 	}

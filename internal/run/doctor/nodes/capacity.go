@@ -1,4 +1,4 @@
-package doctor
+package nodes
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	resources "k8s.io/component-helpers/resource"
 
 	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/providers/scheduling"
 )
 
@@ -30,19 +31,19 @@ type nodeResources struct {
 
 // Capacity schedules the pods of all workloads on the nodes, the largest ones first, as a scheduler
 // might do in an empty cloud. Pods of the cloud that run already count as not there.
-func Capacity(f *Facts) ([]Finding, error) {
+func Capacity(f *cluster.Facts) ([]cluster.Finding, error) {
 	nodes, err := freeNodes(f)
 	if err != nil {
 		return nil, err
 	}
 	groups := f.Groups()
-	var out []Finding
-	unschedulable := map[string][]*Workload{} // by group
+	var out []cluster.Finding
+	unschedulable := map[string][]*cluster.Workload{} // by group
 	before := make([]corev1.ResourceList, len(nodes))
 	for i := range nodes {
 		before[i] = nodes[i].free.DeepCopy()
 	}
-	var waiting []*Workload
+	var waiting []*cluster.Workload
 	for i := range groups {
 		for j := range groups[i].Workloads {
 			if w := &groups[i].Workloads[j]; w.Runs {
@@ -50,7 +51,7 @@ func Capacity(f *Facts) ([]Finding, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(waiting, func(a, b *Workload) int {
+	slices.SortStableFunc(waiting, func(a, b *cluster.Workload) int {
 		if a.Daemon != b.Daemon { // these cannot choose
 			return map[bool]int{true: -1, false: 1}[a.Daemon]
 		}
@@ -73,12 +74,12 @@ func Capacity(f *Facts) ([]Finding, error) {
 
 // freeNodes returns the nodes with the resources that are free there without the pods of the
 // configuration.
-func freeNodes(f *Facts) ([]nodeResources, error) {
+func freeNodes(f *cluster.Facts) ([]nodeResources, error) {
 	nodes, err := f.Nodes()
 	if err != nil {
 		return nil, err
 	}
-	pods, err := f.List(PodKind, "")
+	pods, err := f.List(cluster.PodKind, "")
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func freeNodes(f *Facts) ([]nodeResources, error) {
 	ours := ours(f)
 	for _, u := range pods {
 		var pod corev1.Pod
-		if !Decode(u, &pod) || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || ours(&pod) {
+		if !cluster.Decode(u, &pod) || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || ours(&pod) {
 			continue
 		}
 		if i, ok := at[pod.Spec.NodeName]; ok {
@@ -102,7 +103,7 @@ func freeNodes(f *Facts) ([]nodeResources, error) {
 }
 
 // ours returns a function that reports whether a pod belongs to a workload of the configuration.
-func ours(f *Facts) func(*corev1.Pod) bool {
+func ours(f *cluster.Facts) func(*corev1.Pod) bool {
 	type selected struct {
 		namespace string
 		selector  labels.Selector
@@ -146,7 +147,7 @@ func fits(requested, free corev1.ResourceList) bool {
 
 // schedule takes the resources for all pods of a workload, and reports whether each pod found a node.
 // It leaves out nodes that do not take the pods for another reason.
-func schedule(w *Workload, nodes []nodeResources) bool {
+func schedule(w *cluster.Workload, nodes []nodeResources) bool {
 	requested := requests(w.Pod)
 	var open []int
 	for i := range nodes {
@@ -184,11 +185,11 @@ func schedule(w *Workload, nodes []nodeResources) bool {
 }
 
 // lack says what the nodes of a role lack for its pods.
-func lack(g Group, unschedulable []*Workload, nodes []nodeResources, before []corev1.ResourceList) Finding {
+func lack(g cluster.Group, unschedulable []*cluster.Workload, nodes []nodeResources, before []corev1.ResourceList) cluster.Finding {
 	wanted, free := corev1.ResourceList{}, corev1.ResourceList{}
 	count := 0
 	for i := range nodes {
-		chosen := func(w Workload) bool {
+		chosen := func(w cluster.Workload) bool {
 			return w.Runs && scheduling.Chooses(w.Pod, &nodes[i].node) && len(scheduling.Barring(w.Pod, &nodes[i].node)) == 0
 		}
 		if slices.ContainsFunc(g.Workloads, chosen) {
@@ -205,22 +206,22 @@ func lack(g Group, unschedulable []*Workload, nodes []nodeResources, before []co
 		}
 	}
 	var lines, names []string
-	severity := Warning
+	severity := cluster.Warning
 	for _, name := range measured {
 		asked, left := wanted[name], free[name]
 		mark := ""
 		if asked.Cmp(left) > 0 {
-			severity, mark = Error, ", too little"
+			severity, mark = cluster.Error, ", too little"
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s requested, %s free%s", name, shown(name, asked), shown(name, left), mark))
 	}
 	for _, w := range unschedulable {
 		names = append(names, w.Address())
 		if largest(w, nodes, before) {
-			severity = Error
+			severity = cluster.Error
 		}
 	}
-	return Finding{
+	return cluster.Finding{
 		Severity: severity, Subject: g.Name,
 		Problem: fmt.Sprintf("%s %s not enough room for the pods", words.Count(count, "node"), words.Plural(count, "has", "have")),
 		Reason: fmt.Sprintf("Pods of %s may wait for a node. Other pods of the cluster are counted, and so are pods of other roles on the same nodes. Of this role:\n%s",
@@ -230,7 +231,7 @@ func lack(g Group, unschedulable []*Workload, nodes []nodeResources, before []co
 }
 
 // largest reports whether a pod of a workload fits on none of its nodes, even without all others.
-func largest(w *Workload, nodes []nodeResources, before []corev1.ResourceList) bool {
+func largest(w *cluster.Workload, nodes []nodeResources, before []corev1.ResourceList) bool {
 	for i := range nodes {
 		if scheduling.Chooses(w.Pod, &nodes[i].node) && len(scheduling.Barring(w.Pod, &nodes[i].node)) == 0 && fits(requests(w.Pod), before[i]) {
 			return false

@@ -1,4 +1,4 @@
-package doctor
+package objects
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
@@ -33,8 +34,8 @@ type webhook struct {
 func (h *webhook) service() *admissionv1.ServiceReference { return h.ClientConfig.Service }
 
 // ReadWebhooks also reads the endpoints of the Services that answer for webhooks.
-func ReadWebhooks(f *Facts) []providers.Scope {
-	scopes := []providers.Scope{{GVK: validatingKind}, {GVK: mutatingKind}, {GVK: NamespaceKind}}
+func ReadWebhooks(f *cluster.Facts) []providers.Scope {
+	scopes := []providers.Scope{{GVK: validatingKind}, {GVK: mutatingKind}, {GVK: cluster.NamespaceKind}}
 	for _, kind := range []schema.GroupVersionKind{validatingKind, mutatingKind} {
 		hooks, _ := webhooks(f, kind)
 		for i := range hooks {
@@ -48,7 +49,7 @@ func ReadWebhooks(f *Facts) []providers.Scope {
 }
 
 // webhooks returns the webhooks of a kind that refuse objects if their Service does not answer.
-func webhooks(f *Facts, kind schema.GroupVersionKind) ([]webhook, error) {
+func webhooks(f *cluster.Facts, kind schema.GroupVersionKind) ([]webhook, error) {
 	live, err := f.List(kind, "")
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func webhooks(f *Facts, kind schema.GroupVersionKind) ([]webhook, error) {
 	for _, u := range live {
 		// The fields of mutating webhooks are those of validating ones, and one more.
 		var found admissionv1.ValidatingWebhookConfiguration
-		if !Decode(u, &found) {
+		if !cluster.Decode(u, &found) {
 			continue
 		}
 		for _, hook := range found.Webhooks {
@@ -71,13 +72,13 @@ func webhooks(f *Facts, kind schema.GroupVersionKind) ([]webhook, error) {
 
 // Webhooks reports webhooks for objects of the configuration whose Service has no endpoint that
 // is ready.
-func Webhooks(f *Facts) ([]Finding, error) {
+func Webhooks(f *cluster.Facts) ([]cluster.Finding, error) {
 	namespaces, err := namespaces(f)
 	if err != nil {
 		return nil, err
 	}
 	requests := admittedObjects(f)
-	var out []Finding
+	var out []cluster.Finding
 	var failed error
 	for _, kind := range []schema.GroupVersionKind{validatingKind, mutatingKind} {
 		hooks, err := webhooks(f, kind)
@@ -103,15 +104,15 @@ func Webhooks(f *Facts) ([]Finding, error) {
 	return out, failed
 }
 
-func (h *webhook) finding(blocked []string) Finding {
-	finding := Finding{
-		Severity: Error, Subject: h.configuration,
+func (h *webhook) finding(blocked []string) cluster.Finding {
+	finding := cluster.Finding{
+		Severity: cluster.Error, Subject: h.configuration,
 		Problem: fmt.Sprintf("webhook %s has no ready endpoint: Service %s/%s", h.Name, h.service().Namespace, h.service().Name),
 		Reason:  fmt.Sprintf("The API server refuses %s while nothing answers.", words.Few(blocked, 4)),
 		Next:    fmt.Sprintf("Bring the pods of the Service back: kubectl -n %s describe service %s. If the program was removed for good, delete its configuration of webhooks.", h.service().Namespace, h.service().Name),
 	}
 	if len(h.MatchConditions) > 0 {
-		finding.Severity = Warning
+		finding.Severity = cluster.Warning
 		finding.Reason = fmt.Sprintf("The API server may refuse %s while nothing answers. The webhook has matchConditions, which kolla does not evaluate.", words.Few(blocked, 4))
 	}
 	return finding
@@ -127,7 +128,7 @@ type admitted struct {
 }
 
 // admittedObjects returns the objects of the configuration, and the pods of its workloads.
-func admittedObjects(f *Facts) []admitted {
+func admittedObjects(f *cluster.Facts) []admitted {
 	var out []admitted
 	for i := range f.Objects {
 		o := &f.Objects[i]
@@ -141,7 +142,7 @@ func admittedObjects(f *Facts) []admitted {
 			continue
 		}
 		own, _, _ := unstructured.NestedStringMap(o.Manifest.Object, append(slices.Clone(path), "metadata", "labels")...)
-		out = append(out, admitted{"pods of " + o.Address.String(), PodKind, "pods", o.Ref().Namespace, own})
+		out = append(out, admitted{"pods of " + o.Address.String(), cluster.PodKind, "pods", o.Ref().Namespace, own})
 	}
 	return out
 }
@@ -188,14 +189,14 @@ func selects(selector *metav1.LabelSelector, values map[string]string) bool {
 }
 
 // answers reports whether a Service has an endpoint that is ready.
-func answers(f *Facts, service *admissionv1.ServiceReference) (bool, error) {
+func answers(f *cluster.Facts, service *admissionv1.ServiceReference) (bool, error) {
 	live, err := f.List(slicesKind, service.Namespace)
 	if err != nil {
 		return false, err
 	}
 	for _, u := range live {
 		var slice discoveryv1.EndpointSlice
-		if u.GetLabels()[discoveryv1.LabelServiceName] != service.Name || !Decode(u, &slice) {
+		if u.GetLabels()[discoveryv1.LabelServiceName] != service.Name || !cluster.Decode(u, &slice) {
 			continue
 		}
 		if slices.ContainsFunc(slice.Endpoints, func(e discoveryv1.Endpoint) bool { return e.Conditions.Ready == nil || *e.Conditions.Ready }) {

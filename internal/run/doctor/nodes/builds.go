@@ -1,17 +1,18 @@
-package doctor
+package nodes
 
 import (
 	"fmt"
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/internal/run/engine"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
 // Builds reports images that have several builds on the nodes under one name.
-func Builds(f *Facts) ([]Finding, error) {
-	live, err := f.List(NodeKind, "")
+func Builds(f *cluster.Facts) ([]cluster.Finding, error) {
+	live, err := f.List(cluster.NodeKind, "")
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +21,7 @@ func Builds(f *Facts) ([]Finding, error) {
 		images := engine.ImagesOn(u)
 		nodes = append(nodes, openstack.Node{Name: u.GetName(), Images: func() map[string][]string { return images }})
 	}
-	var out []Finding
+	var out []cluster.Finding
 	for _, image := range openstack.Images(f.Objects) {
 		builds := image.Builds(nodes)
 		if len(builds) > 1 {
@@ -31,13 +32,13 @@ func Builds(f *Facts) ([]Finding, error) {
 }
 
 // severalBuilds reports an image that has several builds.
-func severalBuilds(image string, builds []openstack.Build) Finding {
+func severalBuilds(image string, builds []openstack.Build) cluster.Finding {
 	var lines []string
 	for _, build := range builds {
 		lines = append(lines, fmt.Sprintf("%s on %s", build.Digest, words.Few(build.Nodes, 5)))
 	}
-	return Finding{
-		Severity: Warning, Subject: image, Problem: fmt.Sprintf("nodes have %d builds of this image", len(builds)),
+	return cluster.Finding{
+		Severity: cluster.Warning, Subject: image, Problem: fmt.Sprintf("nodes have %d builds of this image", len(builds)),
 		Reason: "Pods run the build that their node has, and different versions of a program may fail together:\n" + strings.Join(lines, "\n"),
 		Next:   "kolla images -lock writes the digests of the present builds into kolla.images.json. The next apply restarts the pods with them.",
 	}

@@ -1,4 +1,4 @@
-package doctor
+package objects
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
@@ -27,15 +28,15 @@ const (
 const backupGrace = 2 * time.Hour
 
 // Backups reports scheduled backups of the cloud whose last success is older than their schedule allows.
-func Backups(f *Facts) ([]Finding, error) {
+func Backups(f *cluster.Facts) ([]cluster.Finding, error) {
 	live, err := f.List(ScheduleKind, "")
 	if err != nil {
 		return nil, err
 	}
-	var out []Finding
+	var out []cluster.Finding
 	for _, u := range live {
 		var job batchv1.CronJob
-		if Decode(u, &job) && backsUp(&job, f.Config.Cloud.Name, f.Config.Cloud.Namespace) {
+		if cluster.Decode(u, &job) && backsUp(&job, f.Config.Cloud.Name, f.Config.Cloud.Namespace) {
 			out = append(out, findLate(f.Now, &job)...)
 		}
 	}
@@ -51,16 +52,16 @@ func backsUp(job *batchv1.CronJob, cloud, namespace string) bool {
 }
 
 // findLate reports one CronJob.
-func findLate(now time.Time, job *batchv1.CronJob) []Finding {
-	finding := Finding{
+func findLate(now time.Time, job *batchv1.CronJob) []cluster.Finding {
+	finding := cluster.Finding{
 		Subject: "CronJob " + job.Namespace + "/" + job.Name,
 		Reason:  "What changed since the last backup is lost together with the cluster.",
 		Next:    fmt.Sprintf("Read the log of the last run: kubectl -n %s get jobs, and kubectl -n %s logs job/NAME.", job.Namespace, job.Namespace),
 	}
 	if job.Spec.Suspend != nil && *job.Spec.Suspend {
-		finding.Severity, finding.Problem = Warning, "is suspended, so there are no new backups"
+		finding.Severity, finding.Problem = cluster.Warning, "is suspended, so there are no new backups"
 		finding.Next = fmt.Sprintf("kubectl -n %s patch cronjob %s -p '{\"spec\":{\"suspend\":false}}'", job.Namespace, job.Name)
-		return []Finding{finding}
+		return []cluster.Finding{finding}
 	}
 	last, ever := job.CreationTimestamp.Time, false
 	if job.Status.LastSuccessfulTime != nil {
@@ -70,12 +71,12 @@ func findLate(now time.Time, job *batchv1.CronJob) []Finding {
 	if err != nil || missed == 0 || missed == 1 && len(job.Status.Active) > 0 {
 		return nil
 	}
-	finding.Severity = Error
+	finding.Severity = cluster.Error
 	finding.Problem = fmt.Sprintf("has made no backup since it was created %s", words.Ago(now.Sub(last)))
 	if ever {
 		finding.Problem = fmt.Sprintf("made its last backup %s, and %s since", words.Ago(now.Sub(last)), words.Plural(missed, "one run did not succeed", fmt.Sprintf("%d runs did not succeed", missed)))
 	}
-	return []Finding{finding}
+	return []cluster.Finding{finding}
 }
 
 // runsBetween counts the times of a schedule after from and not after until, up to a limit. A schedule

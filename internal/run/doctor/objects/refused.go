@@ -1,4 +1,6 @@
-package doctor
+// Package objects has the checks of what an apply makes, and of what it needs for that: rights, admission, volumes,
+// certificates, backups.
+package objects
 
 import (
 	"fmt"
@@ -7,13 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/podsecurity"
 )
 
 // namespaces returns the namespaces by name, with the labels that an apply gives them.
-func namespaces(f *Facts) (map[string]*unstructured.Unstructured, error) {
-	live, err := f.List(NamespaceKind, "")
+func namespaces(f *cluster.Facts) (map[string]*unstructured.Unstructured, error) {
+	live, err := f.List(cluster.NamespaceKind, "")
 	if err != nil {
 		return nil, err
 	}
@@ -37,12 +40,12 @@ func namespaces(f *Facts) (map[string]*unstructured.Unstructured, error) {
 
 // Refused checks the pods of the configuration against the Pod Security levels of their
 // namespaces after an apply.
-func Refused(f *Facts) ([]Finding, error) {
+func Refused(f *cluster.Facts) ([]cluster.Finding, error) {
 	namespaces, err := namespaces(f)
 	if err != nil {
 		return nil, err
 	}
-	var out []Finding
+	var out []cluster.Finding
 	for i := range f.Objects {
 		o := &f.Objects[i]
 		namespace := namespaces[o.Ref().Namespace]
@@ -54,8 +57,8 @@ func Refused(f *Facts) ([]Finding, error) {
 		if why == "" {
 			continue
 		}
-		out = append(out, Finding{
-			Severity: Error, Subject: o.Address.String(),
+		out = append(out, cluster.Finding{
+			Severity: cluster.Error, Subject: o.Address.String(),
 			Problem: fmt.Sprintf("its pods need more than the level %q of namespace %s allows", level.Level, namespace.GetName()),
 			Reason:  "The API server refuses the pods: " + why + ".",
 			Next:    "Set another `pod_security` in the cloud block, or the label " + podsecurity.Label + " of a namespace of your own, or correct the securityContext of the pods.",

@@ -1,4 +1,4 @@
-package doctor
+package objects
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/internal/run/rights"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -16,23 +17,23 @@ const maxLines = 12
 
 // Denied reports the rights that the user lacks, by namespace. A user who lacks only rights of an
 // apply may be meant to read, so these are warnings.
-func Denied(f *Facts) ([]Finding, error) {
+func Denied(f *cluster.Facts) ([]cluster.Finding, error) {
 	if f.Unasked != nil {
 		return nil, f.Unasked
 	}
-	severity, affected := Error, "kolla plan, apply and destroy stop"
+	severity, affected := cluster.Error, "kolla plan, apply and destroy stop"
 	if reads(f) {
-		severity, affected = Warning, "All rights to read the cloud are there, but kolla plan makes no dry runs. kolla apply, rollout, destroy, backup and restore stop"
+		severity, affected = cluster.Warning, "All rights to read the cloud are there, but kolla plan makes no dry runs. kolla apply, rollout, destroy, backup and restore stop"
 	}
 	lines := byNamespace(f.Denied)
-	var out []Finding
+	var out []cluster.Finding
 	for _, namespace := range slices.Sorted(maps.Keys(lines)) {
 		subject := "Whole cluster"
 		if namespace != "" {
 			subject = "Namespace " + namespace
 		}
 		missing := lines[namespace]
-		out = append(out, Finding{
+		out = append(out, cluster.Finding{
 			Severity: severity, Subject: subject,
 			Problem: "the user lacks " + words.Plural(len(missing), "a right", "rights"),
 			Reason:  fmt.Sprintf("%s where they need %s:\n%s", affected, words.Plural(len(missing), "it", "one of these"), strings.Join(words.First(missing, maxLines, "right"), "\n")),
@@ -43,14 +44,14 @@ func Denied(f *Facts) ([]Finding, error) {
 }
 
 // reads reports whether the user has all rights to read the cloud.
-func reads(f *Facts) bool {
+func reads(f *cluster.Facts) bool {
 	reading := rights.Accesses(f.Reading)
 	return len(reading) > 0 && !slices.ContainsFunc(f.Denied, func(a providers.Access) bool { return slices.Contains(reading, a) })
 }
 
 // byNamespace returns a line for each object of some requests, with all of its verbs: "get, list pods".
 func byNamespace(denied []providers.Access) map[string][]string {
-	var verbs Grouped[providers.Access] // by the access without its verb
+	var verbs cluster.Grouped[providers.Access] // by the access without its verb
 	for _, a := range denied {
 		verb := a.Verb
 		a.Verb = ""

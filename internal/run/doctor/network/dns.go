@@ -1,4 +1,4 @@
-package doctor
+package network
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/internal/run/probe"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
@@ -25,7 +26,7 @@ const (
 )
 
 // Lookups returns the DNS names that pods look up.
-func Lookups(f *Facts) []string {
+func Lookups(f *cluster.Facts) []string {
 	out := []string{apiServerName, absentService + "." + f.Config.Cloud.Namespace}
 	for _, name := range namedServices(f) {
 		out = append(out, name.dns)
@@ -40,7 +41,7 @@ type serviceName struct {
 }
 
 // namedServices returns the Services with cluster IPs. Those without have no name as long as no pod is ready.
-func namedServices(f *Facts) []serviceName {
+func namedServices(f *cluster.Facts) []serviceName {
 	var out []serviceName
 	for i := range f.Objects {
 		o := &f.Objects[i]
@@ -48,7 +49,7 @@ func namedServices(f *Facts) []serviceName {
 			continue
 		}
 		var live corev1.Service
-		if u := f.Live.Get(o.Ref()); u == nil || !Decode(u, &live) || live.Spec.Type == corev1.ServiceTypeExternalName {
+		if u := f.Live.Get(o.Ref()); u == nil || !cluster.Decode(u, &live) || live.Spec.Type == corev1.ServiceTypeExternalName {
 			continue
 		}
 		if ips := slices.DeleteFunc(live.Spec.ClusterIPs, func(ip string) bool { return ip == corev1.ClusterIPNone }); len(ips) > 0 {
@@ -59,13 +60,13 @@ func namedServices(f *Facts) []serviceName {
 }
 
 // DNS checks on each node that pods resolve the names of Services.
-func DNS(f *Facts) ([]Finding, error) {
+func DNS(f *cluster.Facts) ([]cluster.Finding, error) {
 	reports, err := f.Reports()
 	wanted := map[string][]string{}
 	for _, s := range namedServices(f) {
 		wanted[s.dns] = s.addresses
 	}
-	var found ByNode
+	var found cluster.ByNode
 	for _, n := range reports {
 		for _, finding := range judgeDNS(f, n.Report, wanted) {
 			found.Add(finding, n.Node.Name)
@@ -75,7 +76,7 @@ func DNS(f *Facts) ([]Finding, error) {
 }
 
 // judgeDNS returns the faults of DNS on one node.
-func judgeDNS(f *Facts, r *probe.Report, wanted map[string][]string) []Finding {
+func judgeDNS(f *cluster.Facts, r *probe.Report, wanted map[string][]string) []cluster.Finding {
 	servers := words.All(r.Resolver.Nameservers)
 	var silent, unknown, wrong []string
 	slowest := 0.0
@@ -97,45 +98,45 @@ func judgeDNS(f *Facts, r *probe.Report, wanted map[string][]string) []Finding {
 	}
 	const everything = "Services find each other by names such as keystone.openstack: databases, message queues and all APIs."
 	const look = "Look at the pods of the cluster's DNS and their logs: kubectl -n kube-system get pods -l k8s-app=kube-dns -o wide"
-	var out []Finding
+	var out []cluster.Finding
 	if len(silent) > 0 {
-		out = append(out, Finding{
-			Severity: Error, Problem: "pods get no answer from DNS for " + words.Few(silent, 4),
+		out = append(out, cluster.Finding{
+			Severity: cluster.Error, Problem: "pods get no answer from DNS for " + words.Few(silent, 4),
 			Reason: everything + " The name servers of the pods: " + servers + ".",
 			Next:   look + ". If other nodes get answers, the network between this node and those pods is broken, or a firewall drops UDP port 53, or kube-proxy does not run.",
 		})
 	}
 	if len(unknown) > 0 {
-		out = append(out, Finding{
-			Severity: Error, Problem: "DNS does not know " + words.Few(unknown, 4),
+		out = append(out, cluster.Finding{
+			Severity: cluster.Error, Problem: "DNS does not know " + words.Few(unknown, 4),
 			Reason: everything + " Pods search in " + words.All(r.Resolver.Search) + ", and ask " + servers + ".",
 			Next:   "The search domains need svc.DOMAIN, and DOMAIN is clusterDomain of the kubelet and of the cluster's DNS. " + look,
 		})
 	}
 	if len(wrong) > 0 {
-		out = append(out, Finding{
-			Severity: Error, Problem: "DNS gives other addresses than those of the Services",
+		out = append(out, cluster.Finding{
+			Severity: cluster.Error, Problem: "DNS gives other addresses than those of the Services",
 			Reason: "Programs connect to something else:\n" + strings.Join(words.First(wrong, 4, "name"), "\n"),
 			Next:   "A search domain or another DNS server answers first. " + look,
 		})
 	}
 	if invented != "" {
-		out = append(out, Finding{
-			Severity: Warning, Problem: "DNS has an address for a Service that does not exist: " + invented,
+		out = append(out, cluster.Finding{
+			Severity: cluster.Warning, Problem: "DNS has an address for a Service that does not exist: " + invented,
 			Reason: "A domain that answers for all names hides mistakes: a program connects to a wrong machine instead of failing.",
 			Next:   "Remove the wildcard record, or the domain from the search domains of the node: " + words.All(r.Resolver.Search) + ".",
 		})
 	}
 	if r.Resolver.Ndots < neededDots {
-		out = append(out, Finding{
-			Severity: Warning, Problem: fmt.Sprintf("the resolver of pods has ndots:%d", r.Resolver.Ndots),
+		out = append(out, cluster.Finding{
+			Severity: cluster.Warning, Problem: fmt.Sprintf("the resolver of pods has ndots:%d", r.Resolver.Ndots),
 			Reason: "Names such as keystone.openstack are first looked up outside of the cluster. That takes time, and a domain outside may answer.",
 			Next:   "Kubernetes sets ndots:5. Look for a policy or a webhook that sets dnsConfig of pods.",
 		})
 	}
 	if slowest >= slowLookup && len(silent) == 0 {
-		out = append(out, Finding{
-			Severity: Warning, Problem: "looking up a name takes longer than the timeout of the resolver, " + words.Duration(probe.Duration(slowLookup)),
+		out = append(out, cluster.Finding{
+			Severity: cluster.Warning, Problem: "looking up a name takes longer than the timeout of the resolver, " + words.Duration(probe.Duration(slowLookup)),
 			Reason: "Requests to DNS get lost, and each request of OpenStack may wait for several names.",
 			Next:   "Look whether one of several name servers is down, and whether the DNS pods have enough CPU. " + look,
 		})

@@ -1,4 +1,6 @@
-package doctor
+// Package cluster has what the checks of package doctor share: the facts of a configuration and a cluster,
+// and the findings.
+package cluster
 
 import (
 	"cmp"

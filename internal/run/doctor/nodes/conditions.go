@@ -1,4 +1,4 @@
-package doctor
+package nodes
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -20,17 +21,17 @@ var leaseKind = schema.GroupVersionKind{Group: "coordination.k8s.io", Version: "
 // second, and a request takes time; OpenStack's own limits are tens of seconds.
 const maxClockSkew = 5 * time.Second
 
-func ReadConditions(*Facts) []providers.Scope {
-	return []providers.Scope{{GVK: NodeKind}, {GVK: leaseKind, Namespace: corev1.NamespaceNodeLease}}
+func ReadConditions(*cluster.Facts) []providers.Scope {
+	return []providers.Scope{{GVK: cluster.NodeKind}, {GVK: leaseKind, Namespace: corev1.NamespaceNodeLease}}
 }
 
 // Conditions checks the nodes on which pods of the configuration may run.
-func Conditions(f *Facts) ([]Finding, error) {
+func Conditions(f *cluster.Facts) ([]cluster.Finding, error) {
 	nodes, err := f.Used()
 	if err != nil {
 		return nil, err
 	}
-	var out []Finding
+	var out []cluster.Finding
 	for i := range nodes {
 		out = append(out, findTrouble(&nodes[i])...)
 	}
@@ -51,24 +52,24 @@ var trouble = []struct {
 }
 
 // findTrouble reports the conditions of a node.
-func findTrouble(node *corev1.Node) []Finding {
+func findTrouble(node *corev1.Node) []cluster.Finding {
 	subject := "Node " + node.Name
-	if status := Condition(node, corev1.NodeReady); status != corev1.ConditionTrue {
+	if status := cluster.Condition(node, corev1.NodeReady); status != corev1.ConditionTrue {
 		problem := "is not ready"
 		if status == corev1.ConditionUnknown {
 			problem = "does not report"
 		}
-		return []Finding{{
-			Severity: Error, Subject: subject, Problem: problem,
+		return []cluster.Finding{{
+			Severity: cluster.Error, Subject: subject, Problem: problem,
 			Reason: "No pod starts there, and the state of pods there is not known.",
 			Next:   "Look at the node and its kubelet: kubectl describe node " + node.Name,
 		}}
 	}
-	var out []Finding
+	var out []cluster.Finding
 	for _, t := range trouble {
-		if Condition(node, t.condition) == corev1.ConditionTrue {
-			out = append(out, Finding{
-				Severity: Error, Subject: subject, Problem: t.problem + " (" + string(t.condition) + ")",
+		if cluster.Condition(node, t.condition) == corev1.ConditionTrue {
+			out = append(out, cluster.Finding{
+				Severity: cluster.Error, Subject: subject, Problem: t.problem + " (" + string(t.condition) + ")",
 				Reason: t.after, Next: "kubectl describe node " + node.Name,
 			})
 		}
@@ -79,7 +80,7 @@ func findTrouble(node *corev1.Node) []Finding {
 // findClocks compares the clocks of nodes with that of the API server. A kubelet writes the time of
 // its clock into the Lease of its node, and the API server records the time of its own clock with
 // that write. A node without such a record is left out.
-func findClocks(f *Facts, nodes []corev1.Node) ([]Finding, error) {
+func findClocks(f *cluster.Facts, nodes []corev1.Node) ([]cluster.Finding, error) {
 	leases, err := f.List(leaseKind, corev1.NamespaceNodeLease)
 	if err != nil {
 		return nil, err
@@ -88,10 +89,10 @@ func findClocks(f *Facts, nodes []corev1.Node) ([]Finding, error) {
 	for i := range nodes {
 		used[nodes[i].Name] = true
 	}
-	var out []Finding
+	var out []cluster.Finding
 	for _, u := range leases {
 		var lease coordinationv1.Lease
-		if !used[u.GetName()] || !Decode(u, &lease) {
+		if !used[u.GetName()] || !cluster.Decode(u, &lease) {
 			continue
 		}
 		skew, known := clockSkew(&lease)
@@ -102,8 +103,8 @@ func findClocks(f *Facts, nodes []corev1.Node) ([]Finding, error) {
 		if skew < 0 {
 			side = "behind"
 		}
-		out = append(out, Finding{
-			Severity: Error, Subject: "Node " + u.GetName(),
+		out = append(out, cluster.Finding{
+			Severity: cluster.Error, Subject: "Node " + u.GetName(),
 			Problem: fmt.Sprintf("has a clock that is %s %s that of the API server", words.Duration(skew.Abs()), side),
 			Reason:  "Services count others as down if their reports seem old, tokens seem to be expired or from the future, and logs mislead.",
 			Next:    "Synchronize the clocks of all nodes, for example with chrony.",

@@ -1,4 +1,6 @@
-package doctor
+// Package network has the checks of what leads to services: node ports, exposures, DNS, and the network between
+// nodes.
+package network
 
 import (
 	"cmp"
@@ -14,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -23,15 +26,15 @@ import (
 // rangesKind is the kind of the ranges of Service addresses, from Kubernetes 1.33 on.
 var rangesKind = schema.GroupVersionKind{Group: "networking.k8s.io", Version: "v1", Kind: "ServiceCIDR"}
 
-func ReadVIPs(f *Facts) []providers.Scope {
+func ReadVIPs(f *cluster.Facts) []providers.Scope {
 	if len(f.Config.Exposures) == 0 {
 		return nil
 	}
-	return append([]providers.Scope{{GVK: NodeKind}, {GVK: ServiceKind}, {GVK: rangesKind}}, routes(f)...)
+	return append([]providers.Scope{{GVK: cluster.NodeKind}, {GVK: cluster.ServiceKind}, {GVK: rangesKind}}, routes(f)...)
 }
 
 // routes returns the lists of the Ingresses and routes of the configuration.
-func routes(f *Facts) []providers.Scope {
+func routes(f *cluster.Facts) []providers.Scope {
 	var out []providers.Scope
 	for i := range f.Objects {
 		ref := f.Objects[i].Ref()
@@ -44,13 +47,13 @@ func routes(f *Facts) []providers.Scope {
 }
 
 // VIPs checks the virtual IP addresses of the exposures.
-func VIPs(f *Facts) ([]Finding, error) {
+func VIPs(f *cluster.Facts) ([]cluster.Finding, error) {
 	if len(f.Config.Exposures) == 0 {
 		return nil, nil
 	}
 	networks, unknown := networks(f)
 	nodes, unlisted := f.Nodes()
-	var out []Finding
+	var out []cluster.Finding
 	for _, x := range f.Config.Exposures {
 		vip, err := netip.ParseAddr(x.VIP)
 		if err != nil {
@@ -58,8 +61,8 @@ func VIPs(f *Facts) ([]Finding, error) {
 		}
 		for _, n := range networks {
 			if n.prefix.Contains(vip.Unmap()) {
-				out = append(out, Finding{
-					Severity: Error, Subject: x.Block, Problem: fmt.Sprintf("the VIP %s is inside of %s", x.VIP, n),
+				out = append(out, cluster.Finding{
+					Severity: cluster.Error, Subject: x.Block, Problem: fmt.Sprintf("the VIP %s is inside of %s", x.VIP, n),
 					Reason: "The cluster gives the address to something else, or answers for it itself. Clients outside cannot reach it.",
 					Next:   "Choose a free address of the network of the clients, outside of the networks of the cluster.",
 				})
@@ -69,7 +72,7 @@ func VIPs(f *Facts) ([]Finding, error) {
 			out = append(out, findOnNode(x, vip, nodes)...)
 		}
 	}
-	_, unserved := f.List(ServiceKind, "")
+	_, unserved := f.List(cluster.ServiceKind, "")
 	for _, scope := range routes(f) {
 		_, err := f.List(scope.GVK, scope.Namespace)
 		unserved = errors.Join(unserved, err)
@@ -82,13 +85,13 @@ func VIPs(f *Facts) ([]Finding, error) {
 }
 
 // findOnNode reports a VIP that is the address of a node.
-func findOnNode(x configs.Exposure, vip netip.Addr, nodes []corev1.Node) []Finding {
-	var out []Finding
+func findOnNode(x configs.Exposure, vip netip.Addr, nodes []corev1.Node) []cluster.Finding {
+	var out []cluster.Finding
 	for i := range nodes {
 		for _, a := range nodes[i].Status.Addresses {
 			if own, err := netip.ParseAddr(a.Address); err == nil && own.Unmap() == vip.Unmap() {
-				out = append(out, Finding{
-					Severity: Warning, Subject: x.Block, Problem: fmt.Sprintf("the VIP %s is the address of node %s", x.VIP, nodes[i].Name),
+				out = append(out, cluster.Finding{
+					Severity: cluster.Warning, Subject: x.Block, Problem: fmt.Sprintf("the VIP %s is the address of node %s", x.VIP, nodes[i].Name),
 					Reason: "Clients reach the cloud only while this node runs.",
 					Next:   "Use an address that a load balancer holds: kolla exposure haproxy prints its configuration. For a cloud on one node, leave it, and run kolla doctor -skip=vip.",
 				})
@@ -108,7 +111,7 @@ func (n network) String() string { return n.of + ", " + n.prefix.String() }
 
 // networks returns the networks of Services and pods, as far as the cluster tells them. The error says
 // which of them could not be read.
-func networks(f *Facts) ([]network, error) {
+func networks(f *cluster.Facts) ([]network, error) {
 	var out []network
 	add := func(text, of string) {
 		if prefix, err := netip.ParsePrefix(text); err == nil {
@@ -118,7 +121,7 @@ func networks(f *Facts) ([]network, error) {
 	ranges, unread := f.List(rangesKind, "")
 	for _, u := range ranges {
 		var found networkingv1.ServiceCIDR
-		if Decode(u, &found) {
+		if cluster.Decode(u, &found) {
 			for _, text := range found.Spec.CIDRs {
 				add(text, "the network of Services")
 			}
@@ -143,7 +146,7 @@ type publication struct {
 // publications returns the published TCP ports of the services that are deployed: the cluster has
 // the objects that bring in their clients. Ports of a service with an object that does not work yet are
 // left out, because the object is a finding of its own.
-func publications(f *Facts) []publication {
+func publications(f *cluster.Facts) []publication {
 	deployed := map[string]bool{} // blocks
 	for _, o := range outside(f) {
 		block := o.Address.Block
@@ -172,7 +175,7 @@ func publications(f *Facts) []publication {
 }
 
 // Published returns the addresses of the publications.
-func Published(f *Facts) []string {
+func Published(f *cluster.Facts) []string {
 	var out []string
 	for _, p := range publications(f) {
 		out = append(out, p.address)
@@ -183,7 +186,7 @@ func Published(f *Facts) []string {
 
 // outside returns the objects of the configuration that bring in clients from outside of the cluster, as
 // far as the cluster has them.
-func outside(f *Facts) []*providers.Object {
+func outside(f *cluster.Facts) []*providers.Object {
 	var out []*providers.Object
 	for i := range f.Objects {
 		o := &f.Objects[i]
@@ -200,16 +203,16 @@ func pending(live *unstructured.Unstructured) bool {
 }
 
 // findPending reports objects that wait for a program of the cluster.
-func findPending(f *Facts) []Finding {
-	var out []Finding
+func findPending(f *cluster.Facts) []cluster.Finding {
+	var out []cluster.Finding
 	for _, o := range outside(f) {
 		live := f.Live.Get(o.Ref())
 		if !pending(live) {
 			continue
 		}
 		kind := strings.ToLower(o.Ref().GVK.Kind)
-		out = append(out, Finding{
-			Severity: Error, Subject: o.Address.String(), Problem: providers.WayInProblem(live),
+		out = append(out, cluster.Finding{
+			Severity: cluster.Error, Subject: o.Address.String(), Problem: providers.WayInProblem(live),
 			Reason: "Clients outside of the cluster cannot use it, and an apply waits for it.",
 			Next: fmt.Sprintf("The events of the object may have the reason: kubectl -n %s describe %s %s. Check that %s.",
 				o.Ref().Namespace, kind, o.Ref().Name, awaited[o.Ref().GVK.GroupKind()]),
@@ -226,15 +229,15 @@ var awaited = map[schema.GroupKind]string{
 }
 
 // findUnreachable reports published addresses that do not accept connections.
-func findUnreachable(f *Facts) []Finding {
-	var out []Finding
+func findUnreachable(f *cluster.Facts) []cluster.Finding {
+	var out []cluster.Finding
 	for _, p := range publications(f) {
 		problem := f.Reached[p.address]
 		if problem == "" {
 			continue
 		}
-		out = append(out, Finding{
-			Severity: Warning, Subject: p.exposure.Block,
+		out = append(out, cluster.Finding{
+			Severity: cluster.Warning, Subject: p.exposure.Block,
 			Problem: fmt.Sprintf("%s of %s: %s", p.address, p.service, problem),
 			Reason:  "Clients that see the network as this machine does cannot use the service.",
 			Next:    "Check with kolla status that the service is ready, and " + whether[p.exposure.Mode] + ". A firewall between this machine and the VIP has the same effect.",
@@ -251,23 +254,23 @@ var whether = map[string]string{
 	configs.ModeGateway:      "that the listener of the Gateway has the address and the `port` of the exposure, and that the DNS name leads there",
 }
 
-func ReadServing(f *Facts) []providers.Scope { return openstack.ServedBy(f.Config) }
+func ReadServing(f *cluster.Facts) []providers.Scope { return openstack.ServedBy(f.Config) }
 
 // Unserved reports exposures whose Ingress class or Gateway the cluster lacks. Errors are findings
 // of the check configuration.
-func Unserved(f *Facts) ([]Finding, error) {
+func Unserved(f *cluster.Facts) ([]cluster.Finding, error) {
 	diags, err := openstack.CheckServed(f.Config, func(scope providers.Scope) ([]*unstructured.Unstructured, error) {
 		if err := f.Unread[scope]; err != nil {
 			return nil, err
 		}
 		return f.Live.Listed(scope)
 	})
-	var out []Finding
+	var out []cluster.Finding
 	for _, d := range diags {
 		if d.Severity == hcl.DiagError {
 			continue
 		}
-		out = append(out, Finding{Severity: Warning, Subject: d.Subject.String(), Problem: d.Summary, Reason: "Clients outside of the cluster cannot use the services of the exposure.", Next: d.Detail})
+		out = append(out, cluster.Finding{Severity: cluster.Warning, Subject: d.Subject.String(), Problem: d.Summary, Reason: "Clients outside of the cluster cannot use the services of the exposure.", Next: d.Detail})
 	}
 	return out, err
 }

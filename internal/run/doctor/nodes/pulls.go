@@ -1,4 +1,4 @@
-package doctor
+package nodes
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/internal/run/probe"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
@@ -17,7 +18,7 @@ import (
 var pullReasons = []string{"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed"}
 
 // AskImages adds a pod for each node with a container of each image that the node needs.
-func AskImages(f *Facts, nodes []corev1.Node, add func(probe.Pod, func(probe.Outcome))) {
+func AskImages(f *cluster.Facts, nodes []corev1.Node, add func(probe.Pod, func(probe.Outcome))) {
 	for i := range nodes {
 		node := &nodes[i]
 		images := f.Images(node)
@@ -44,8 +45,8 @@ func AskImages(f *Facts, nodes []corev1.Node, add func(probe.Pod, func(probe.Out
 
 // imageProbe reads the result of one image from the status of its container. A container that cannot run the
 // command has its image, too.
-func imageProbe(node, image, container string, o probe.Outcome) ImageProbe {
-	out := ImageProbe{Node: node, Image: image}
+func imageProbe(node, image, container string, o probe.Outcome) cluster.ImageProbe {
+	out := cluster.ImageProbe{Node: node, Image: image}
 	if o.Pod == nil {
 		out.Problem = o.Problem
 		return out
@@ -66,7 +67,7 @@ func imageProbe(node, image, container string, o probe.Outcome) ImageProbe {
 }
 
 // Pulls checks that each node gets its images, and that all get the same ones.
-func Pulls(f *Facts) ([]Finding, error) {
+func Pulls(f *cluster.Facts) ([]cluster.Finding, error) {
 	if f.Probed == nil {
 		return nil, f.NotProbed()
 	}
@@ -74,7 +75,7 @@ func Pulls(f *Facts) ([]Finding, error) {
 		return nil, fmt.Errorf("namespace %s does not exist yet, and has the pull secrets of the images: %s", f.Config.Cloud.Namespace, words.All(secrets))
 	}
 	refused, unknown := map[[2]string][]string{}, map[string][]string{}
-	digests := map[string]*Grouped[string]{} // nodes by the digest
+	digests := map[string]*cluster.Grouped[string]{} // nodes by the digest
 	for _, p := range f.Probed.Images {
 		switch {
 		case p.Refused != "":
@@ -84,15 +85,15 @@ func Pulls(f *Facts) ([]Finding, error) {
 			unknown[p.Problem] = append(unknown[p.Problem], p.Node)
 		case p.Digest != "":
 			if digests[p.Image] == nil {
-				digests[p.Image] = &Grouped[string]{}
+				digests[p.Image] = &cluster.Grouped[string]{}
 			}
 			digests[p.Image].Add(p.Digest, p.Node)
 		}
 	}
-	var out []Finding
+	var out []cluster.Finding
 	for _, key := range slices.SortedFunc(maps.Keys(refused), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
-		out = append(out, Finding{
-			Severity: Error, Subject: key[0], Problem: fmt.Sprintf("%s cannot pull it", words.Plural(len(refused[key]), "node ", "nodes ")+words.Few(refused[key], 5)),
+		out = append(out, cluster.Finding{
+			Severity: cluster.Error, Subject: key[0], Problem: fmt.Sprintf("%s cannot pull it", words.Plural(len(refused[key]), "node ", "nodes ")+words.Few(refused[key], 5)),
 			Reason: "Pods with this image do not start there. The node says: " + key[1],
 			Next:   "Check the name and the tag, the `pull_secrets` of the cloud, and that the nodes reach the registry.",
 		})
