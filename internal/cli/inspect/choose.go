@@ -36,15 +36,9 @@ func recorded(w *command.Workspace, names []string) (*state.State, []chosen, err
 // workload: "service.nova", "nova", "nova-api". It is an error if a name fits no block with
 // workloads.
 func choose(st *state.State, names []string) ([]chosen, error) {
-	targets := make([]addrs.Target, len(names)) // zero: a plain name
-	for i, name := range names {
-		if target, err := addrs.ParseTarget(name); err == nil {
-			targets[i] = target
-		}
-	}
+	c := newChoice(names)
 	var out []chosen
 	var known []string
-	matched := make([]bool, len(names))
 	for i := range st.Objects {
 		o := &st.Objects[i]
 		address, err := addrs.ParseObject(o.Address)
@@ -54,10 +48,10 @@ func choose(st *state.State, names []string) ([]chosen, error) {
 		service := addrs.SplitBlock(address.Block)
 		fits, itself := len(names) == 0, false
 		for i, name := range names {
-			is := targets[i].Block != "" && targets[i].Has(address) || service.Type == "service" && service.Name == name
+			is := c.targets[i].Block != "" && c.targets[i].Has(address) || service.Type == "service" && service.Name == name
 			isWorkload := status.IsWorkload(o) && o.Name == name
-			fits, itself = fits || is || isWorkload, itself || isWorkload || is && !targets[i].Whole()
-			matched[i] = matched[i] || is && status.IsWorkload(o) || isWorkload
+			fits, itself = fits || is || isWorkload, itself || isWorkload || is && !c.targets[i].Whole()
+			c.matched[i] = c.matched[i] || is && status.IsWorkload(o) || isWorkload
 		}
 		if status.IsWorkload(o) {
 			known = append(known, address.Block, service.Name, o.Name)
@@ -66,7 +60,7 @@ func choose(st *state.State, names []string) ([]chosen, error) {
 			out = append(out, chosen{o, itself})
 		}
 	}
-	if i := slices.Index(matched, false); i >= 0 {
+	if i := slices.Index(c.matched, false); i >= 0 {
 		slices.Sort(known)
 		return nil, failure.New(fmt.Sprintf("The state has no service or workload %q", names[i]),
 			words.WithHint(words.DidYouMean(names[i], slices.Compact(known)), "Name a service (nova or service.nova), a module (module.edge) or a workload (nova-api). `kolla status` lists them."))

@@ -224,13 +224,13 @@ func showDoctor(w *command.Workspace, report doctor.Report) error {
 // tell prints a text below a finding, line by line. Lines that are indented further are commands.
 func tell(w *command.Workspace, text string) {
 	for line := range strings.Lines(text) {
-		words := strings.TrimSpace(line)
+		sentence := strings.TrimSpace(line)
 		indent := 2
 		if strings.HasPrefix(line, "  ") {
 			indent = 4
 		}
-		if words != "" {
-			fmt.Fprintln(w.Streams.Out, w.Printer.Out.Prose(words, indent))
+		if sentence != "" {
+			fmt.Fprintln(w.Streams.Out, w.Printer.Out.Prose(sentence, indent))
 		}
 	}
 }

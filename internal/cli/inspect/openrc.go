@@ -159,7 +159,7 @@ func passwordOf(w *command.Workspace, keystone *configs.Service) (string, error)
 	if err := w.Dial(); err != nil {
 		return "", err
 	}
-	at := configs.SecretRef{Service: keystone.Name, Secret: adminSecret, Key: "value"}
+	at := adminPassword(keystone)
 	ref := providers.Ref{GVK: kinds.Secret.WithVersion("v1"), Namespace: w.Config.Cloud.Namespace, Name: at.Object()}
 	live, err := w.Client.Get(w.Flags.Context, ref)
 	switch {
@@ -173,6 +173,11 @@ func passwordOf(w *command.Workspace, keystone *configs.Service) (string, error)
 		return "", failure.New("The cluster has no password yet", fmt.Sprintf("%s has no key %s.", ref, at.Key))
 	}
 	return value, nil
+}
+
+// adminPassword is the place of the password of the administrator.
+func adminPassword(keystone *configs.Service) configs.SecretRef {
+	return configs.SecretRef{Service: keystone.Name, Secret: adminSecret, Key: "value"}
 }
 
 func accessTo(w *command.Workspace, keystone *configs.Service) (access, error) {
@@ -201,13 +206,13 @@ func accessTo(w *command.Workspace, keystone *configs.Service) (access, error) {
 	if context := w.Flags.String("context"); context != "" {
 		kubectl += " --context=" + words.Quote(context)
 	}
-	ref := configs.SecretRef{Service: keystone.Name, Secret: adminSecret, Key: "value"}
 	a.exposure = x
 	if a.cacert == "" && x.TLS != nil && x.TLS.PrivateCA {
 		a.caFile = fmt.Sprintf("openstack/%s-%s-ca.pem", a.cloud, x.Name)
 		a.ca = fmt.Sprintf("%s -n %s get secret %s -o go-template='{{with index .data %q}}{{. | base64decode}}{{end}}'", kubectl, w.Config.Cloud.Namespace, x.TLS.Secret, configs.KeyCA)
 	}
-	a.password = fmt.Sprintf("%s -n %s get secret %s -o go-template='{{index .data %q | base64decode}}'", kubectl, w.Config.Cloud.Namespace, ref.Object(), ref.Key)
+	password := adminPassword(keystone)
+	a.password = fmt.Sprintf("%s -n %s get secret %s -o go-template='{{index .data %q | base64decode}}'", kubectl, w.Config.Cloud.Namespace, password.Object(), password.Key)
 	return a, nil
 }
 

@@ -41,8 +41,8 @@ const (
 	appName    = "kolla-probe"
 )
 
-// NodeAnnotation of a pod names the node that it is for.
-const NodeAnnotation = "kolla.openstack.org/probe-node"
+// nodeAnnotation of a pod names the node that it is for.
+const nodeAnnotation = "kolla.openstack.org/probe-node"
 
 const (
 	spare          = 30 * time.Second // between the end of a run and the deadline of its Jobs
@@ -152,7 +152,7 @@ func (r *Runner) Job(name, id string, pod Pod) *unstructured.Unstructured {
 		}
 	}
 	if pod.Node != "" {
-		job.Spec.Template.Annotations = map[string]string{NodeAnnotation: pod.Node}
+		job.Spec.Template.Annotations = map[string]string{nodeAnnotation: pod.Node}
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(job)
 	if err != nil {

@@ -243,7 +243,7 @@ func TestRun(t *testing.T) {
 	if o := outcomes[2]; o.Pod != nil || !strings.Contains(o.Problem, "Not A Name") {
 		t.Errorf("an invalid pod: %+v", o)
 	}
-	if o := outcomes[3]; !strings.HasPrefix(o.Problem, "the pod gets no node: ") || strings.Count(o.Problem, "nodes are available") != 1 {
+	if o := outcomes[3]; !strings.HasPrefix(o.Problem, "the pod gets no node: ") || strings.Count(o.Problem, "preemption: ") > 1 {
 		t.Errorf("a pod for a node that does not exist: %+v", o.Problem)
 	}
 	if found := left(t, r.Namespace); found != "" {

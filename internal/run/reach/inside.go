@@ -38,7 +38,7 @@ func Inside(ctx context.Context, runner *probe.Runner, like *corev1.PodSpec, bas
 	if err != nil {
 		return nil, "", err
 	}
-	pod.Spec.NodeSelector, pod.Spec.Tolerations, pod.Spec.Affinity = like.NodeSelector, like.Tolerations, nil
+	pod.Spec.NodeSelector, pod.Spec.Tolerations = like.NodeSelector, like.Tolerations
 	outcomes, err := runner.Run(ctx, []probe.Pod{pod})
 	if err != nil {
 		return nil, "", err
