@@ -164,11 +164,10 @@ func warnGuessed(printer *view.Printer, names *rights.Names) {
 // subjectsOf reads the options with users and groups that get the roles.
 func subjectsOf(c *cli.Context) ([]rights.Subject, error) {
 	var subjects []rights.Subject
-	if name := c.String("user"); name != "" {
-		subjects = append(subjects, rights.Subject{Kind: "User", Name: name})
-	}
-	if name := c.String("group"); name != "" {
-		subjects = append(subjects, rights.Subject{Kind: "Group", Name: name})
+	for _, kind := range []string{"User", "Group"} {
+		if name := c.String(strings.ToLower(kind)); name != "" {
+			subjects = append(subjects, rights.Subject{Kind: kind, Name: name})
+		}
 	}
 	if text := c.String("serviceaccount"); text != "" {
 		namespace, name, ok := strings.Cut(text, ":")

@@ -23,10 +23,10 @@ var measured = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, 
 // autoscaled is the next step in a cluster whose number of nodes follows its pods.
 const autoscaled = "A cluster autoscaler may add nodes once the pods wait: then only its limits matter."
 
-// nodeResources is a node with the resources that pods of others leave free.
+// nodeResources is a node with the resources that pods leave free: of others, and also those of the cloud.
 type nodeResources struct {
-	node corev1.Node
-	free corev1.ResourceList
+	node         corev1.Node
+	before, free corev1.ResourceList
 }
 
 // Capacity schedules the pods of all workloads on the nodes, the largest ones first, as a scheduler
@@ -39,10 +39,6 @@ func Capacity(f *cluster.Facts) ([]cluster.Finding, error) {
 	groups := f.Groups()
 	var out []cluster.Finding
 	unschedulable := map[string][]*cluster.Workload{} // by group
-	before := make([]corev1.ResourceList, len(nodes))
-	for i := range nodes {
-		before[i] = nodes[i].free.DeepCopy()
-	}
 	var waiting []*cluster.Workload
 	for i := range groups {
 		for j := range groups[i].Workloads {
@@ -52,8 +48,8 @@ func Capacity(f *cluster.Facts) ([]cluster.Finding, error) {
 		}
 	}
 	slices.SortStableFunc(waiting, func(a, b *cluster.Workload) int {
-		if a.Daemon != b.Daemon { // these cannot choose
-			return map[bool]int{true: -1, false: 1}[a.Daemon]
+		if a.Daemon != b.Daemon {
+			return map[bool]int{true: -1, false: 1}[a.Daemon] // pods of DaemonSets cannot choose
 		}
 		x, y := requests(a.Pod), requests(b.Pod)
 		return cmp.Or(y.Memory().Cmp(*x.Memory()), y.Cpu().Cmp(*x.Cpu()))
@@ -66,7 +62,7 @@ func Capacity(f *cluster.Facts) ([]cluster.Finding, error) {
 	}
 	for _, g := range groups {
 		if len(unschedulable[g.Name]) > 0 {
-			out = append(out, lack(g, unschedulable[g.Name], nodes, before))
+			out = append(out, lack(g, unschedulable[g.Name], nodes))
 		}
 	}
 	return out, nil
@@ -86,7 +82,7 @@ func freeNodes(f *cluster.Facts) ([]nodeResources, error) {
 	at := map[string]int{}
 	out := make([]nodeResources, len(nodes))
 	for i := range nodes {
-		out[i] = nodeResources{nodes[i], nodes[i].Status.Allocatable.DeepCopy()}
+		out[i] = nodeResources{node: nodes[i], before: nodes[i].Status.Allocatable.DeepCopy()}
 		at[nodes[i].Name] = i
 	}
 	ours := ours(f)
@@ -96,8 +92,11 @@ func freeNodes(f *cluster.Facts) ([]nodeResources, error) {
 			continue
 		}
 		if i, ok := at[pod.Spec.NodeName]; ok {
-			take(out[i].free, requests(&pod.Spec))
+			take(out[i].before, requests(&pod.Spec))
 		}
+	}
+	for i := range out {
+		out[i].free = out[i].before.DeepCopy()
 	}
 	return out, nil
 }
@@ -151,7 +150,7 @@ func schedule(w *cluster.Workload, nodes []nodeResources) bool {
 	requested := requests(w.Pod)
 	var open []int
 	for i := range nodes {
-		if scheduling.Chooses(w.Pod, &nodes[i].node) && len(scheduling.Barring(w.Pod, &nodes[i].node)) == 0 {
+		if scheduling.RunsOn(w.Pod, &nodes[i].node) {
 			open = append(open, i)
 		}
 	}
@@ -185,16 +184,16 @@ func schedule(w *cluster.Workload, nodes []nodeResources) bool {
 }
 
 // lack says what the nodes of a role lack for its pods.
-func lack(g cluster.Group, unschedulable []*cluster.Workload, nodes []nodeResources, before []corev1.ResourceList) cluster.Finding {
+func lack(g cluster.Group, unschedulable []*cluster.Workload, nodes []nodeResources) cluster.Finding {
 	wanted, free := corev1.ResourceList{}, corev1.ResourceList{}
 	count := 0
 	for i := range nodes {
 		chosen := func(w cluster.Workload) bool {
-			return w.Runs && scheduling.Chooses(w.Pod, &nodes[i].node) && len(scheduling.Barring(w.Pod, &nodes[i].node)) == 0
+			return w.Runs && scheduling.RunsOn(w.Pod, &nodes[i].node)
 		}
 		if slices.ContainsFunc(g.Workloads, chosen) {
 			count++
-			add(free, before[i], 1)
+			add(free, nodes[i].before, 1)
 		}
 	}
 	for _, w := range g.Workloads {
@@ -217,7 +216,7 @@ func lack(g cluster.Group, unschedulable []*cluster.Workload, nodes []nodeResour
 	}
 	for _, w := range unschedulable {
 		names = append(names, w.Address())
-		if largest(w, nodes, before) {
+		if largest(w, nodes) {
 			severity = cluster.Error
 		}
 	}
@@ -231,9 +230,9 @@ func lack(g cluster.Group, unschedulable []*cluster.Workload, nodes []nodeResour
 }
 
 // largest reports whether a pod of a workload fits on none of its nodes, even without all others.
-func largest(w *cluster.Workload, nodes []nodeResources, before []corev1.ResourceList) bool {
+func largest(w *cluster.Workload, nodes []nodeResources) bool {
 	for i := range nodes {
-		if scheduling.Chooses(w.Pod, &nodes[i].node) && len(scheduling.Barring(w.Pod, &nodes[i].node)) == 0 && fits(requests(w.Pod), before[i]) {
+		if scheduling.RunsOn(w.Pod, &nodes[i].node) && fits(requests(w.Pod), nodes[i].before) {
 			return false
 		}
 	}

@@ -59,25 +59,7 @@ func byNamespace(denied []providers.Access) map[string][]string {
 	}
 	lines := map[string][]string{}
 	for _, a := range verbs.Keys {
-		lines[a.Namespace] = append(lines[a.Namespace], strings.Join(verbs.Of[a], ", ")+" "+object(a))
+		lines[a.Namespace] = append(lines[a.Namespace], strings.Join(verbs.Of[a], ", ")+" "+a.Object())
 	}
 	return lines
-}
-
-// object names the objects of an access as kubectl does: "deployments.apps", "nodes/ctl-1".
-func object(a providers.Access) string {
-	if a.URL != "" {
-		return a.URL
-	}
-	text, sub, has := strings.Cut(a.Resource, "/")
-	if a.Group != "" {
-		text += "." + a.Group
-	}
-	if has {
-		text += "/" + sub
-	}
-	if a.Name != "" {
-		text += " " + a.Name
-	}
-	return text
 }
