@@ -81,7 +81,7 @@ a URL does not answer, or the pod does not run.`,
 func runDiscover(w *command.Workspace, names []string) error {
 	ctx := w.Flags.Context
 	w.Loading = engine.Loading{Cluster: w.Cluster, Settled: true, Quiet: true}
-	objects, err := renderOffline(w)
+	objects, err := w.Render()
 	if err != nil {
 		return err
 	}

@@ -133,7 +133,7 @@ func factsForDoctor(ctx context.Context, w *command.Workspace) (*cluster.Facts, 
 	if err := w.LoadConfig(); err != nil {
 		return nil, err
 	}
-	st, err := knownState(w)
+	st, err := KnownState(w)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func factsForDoctor(ctx context.Context, w *command.Workspace) (*cluster.Facts, 
 	}
 	names := rights.NewNames(ctx, w.Cluster.Client)
 	names.Define(facts.Objects)
-	in := rightsInput(w, names, facts.Objects, st)
+	in := RightsInput(w, names, facts.Objects, st)
 	facts.Resource, facts.Roles = names.Resource, rights.Of(in)
 	in.ReadOnly = true
 	facts.Reading = rights.Of(in)

@@ -74,7 +74,7 @@ kolla uses the logins of docker and podman.`,
 			}
 			w := command.NewWorkspace(s, c)
 			w.Unlocked, w.Loading.Quiet = c.Bool("lock"), true
-			objects, err := renderOffline(w)
+			objects, err := w.Render()
 			if err != nil {
 				return err
 			}

@@ -63,7 +63,7 @@ func runRBAC(w *command.Workspace) error {
 	if err := loadForRights(w); err != nil {
 		return err
 	}
-	st, err := knownState(w)
+	st, err := KnownState(w)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func runRBAC(w *command.Workspace) error {
 		return command.ExitCode(command.ExitError)
 	}
 	names.Define(objects)
-	in := rightsInput(w, names, objects, st)
+	in := RightsInput(w, names, objects, st)
 	in.ReadOnly = w.Flags.Bool("read-only")
 	roles := rights.Of(in)
 	warnGuessed(w.Printer, names)
@@ -98,8 +98,8 @@ func gatewaysOf(config *configs.Config) []rights.Read {
 	return out
 }
 
-// rightsInput returns what determines the rights for objects of the configuration and a state.
-func rightsInput(w *command.Workspace, names *rights.Names, objects []providers.Object, st *state.State) rights.Input {
+// RightsInput returns what determines the rights for objects of the configuration and a state.
+func RightsInput(w *command.Workspace, names *rights.Names, objects []providers.Object, st *state.State) rights.Input {
 	return rights.Input{
 		Cloud: w.Config.Cloud.Name, Namespace: w.Config.Cloud.Namespace, Objects: objects, Known: st.Objects,
 		Roles: w.Config.Roles, Resource: names.Resource,
@@ -108,9 +108,9 @@ func rightsInput(w *command.Workspace, names *rights.Names, objects []providers.
 	}
 }
 
-// knownState reads the state. A state in a cluster that does not answer, or that the user may
+// KnownState reads the state. A state in a cluster that does not answer, or that the user may
 // not read yet, counts as empty.
-func knownState(w *command.Workspace) (*state.State, error) {
+func KnownState(w *command.Workspace) (*state.State, error) {
 	if err := w.OpenStore(w.Flags.Context); err != nil && w.StateNamespace() == "" {
 		return nil, err
 	}
