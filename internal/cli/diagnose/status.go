@@ -1,4 +1,6 @@
-package inspect
+// Package diagnose has the commands that look at the cluster: which services run, where they are, what others
+// changed, and what is wrong. They do not change the cloud.
+package diagnose
 
 import (
 	"bytes"

@@ -1,4 +1,5 @@
-package inspect
+// Package access has the commands that print the rights that kolla needs, and the login of the administrator.
+package access
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package inspect
+package diagnose
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/base/foreign"
 	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/cli/access"
 	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/run/doctor"
 	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
@@ -133,7 +134,7 @@ func factsForDoctor(ctx context.Context, w *command.Workspace) (*cluster.Facts, 
 	if err := w.LoadConfig(); err != nil {
 		return nil, err
 	}
-	st, err := KnownState(w)
+	st, err := access.KnownState(w)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +147,7 @@ func factsForDoctor(ctx context.Context, w *command.Workspace) (*cluster.Facts, 
 	}
 	names := rights.NewNames(ctx, w.Cluster.Client)
 	names.Define(facts.Objects)
-	in := RightsInput(w, names, facts.Objects, st)
+	in := access.RightsInput(w, names, facts.Objects, st)
 	facts.Resource, facts.Roles = names.Resource, rights.Of(in)
 	in.ReadOnly = true
 	facts.Reading = rights.Of(in)
