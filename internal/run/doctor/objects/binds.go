@@ -19,6 +19,9 @@ import (
 // staticProvisioner is the provisioner of classes whose volumes somebody makes by hand.
 const staticProvisioner = "kubernetes.io/no-provisioner"
 
+// volumeName is the name of the volume of a pod, and of its container.
+const volumeName = "volume"
+
 // AskVolumes adds a pod with a claim for each storage class of the configuration. The claim belongs to the pod,
 // and the cluster removes both.
 func AskVolumes(f *cluster.Facts, nodes []corev1.Node, add func(probe.Pod, func(probe.Outcome))) {
@@ -38,13 +41,25 @@ func AskVolumes(f *cluster.Facts, nodes []corev1.Node, add func(probe.Pod, func(
 		default:
 			if pod, ok := volumePod(f, c, nodes); ok {
 				at := len(f.Probed.Volumes)
-				add(pod, func(o probe.Outcome) { f.Probed.Volumes[at].Problem = o.Problem })
+				add(pod, func(o probe.Outcome) { f.Probed.Volumes[at].Problem = unmounted(o) })
 			} else {
 				result.Skipped = "no node takes its pods"
 			}
 		}
 		f.Probed.Volumes = append(f.Probed.Volumes, result)
 	}
+}
+
+// unmounted says why a pod got no volume. A kubelet that pulls the image or starts the container has mounted the
+// volume: the failure of these is no fault of the storage class.
+func unmounted(o probe.Outcome) string {
+	if o.Pod != nil {
+		status := probe.Status(o.Pod, volumeName)
+		if status != nil && (status.State.Waiting == nil || status.State.Waiting.Reason != "ContainerCreating") {
+			return ""
+		}
+	}
+	return o.Problem
 }
 
 // smallestClaims returns the claims, those with the smallest requests first.
@@ -81,16 +96,16 @@ func volumePod(f *cluster.Facts, c claim, nodes []corev1.Node) (probe.Pod, bool)
 	base := f.Base(&nodes[at])
 	spec := probe.Spec(base)
 	spec.NodeSelector, spec.Tolerations = like.NodeSelector, like.Tolerations
-	spec.Volumes = []corev1.Volume{{Name: "volume", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{
+	spec.Volumes = []corev1.Volume{{Name: volumeName, VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{
 		VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: c.spec.AccessModes, Resources: c.spec.Resources, StorageClassName: c.spec.StorageClassName, VolumeMode: c.spec.VolumeMode,
 		}},
 	}}}}
-	container := probe.Container("volume", base, []string{"true"})
+	container := probe.Container(volumeName, base, []string{"true"})
 	if mode := c.spec.VolumeMode; mode != nil && *mode == corev1.PersistentVolumeBlock {
-		container.VolumeDevices = []corev1.VolumeDevice{{Name: "volume", DevicePath: "/dev/volume"}}
+		container.VolumeDevices = []corev1.VolumeDevice{{Name: volumeName, DevicePath: "/dev/volume"}}
 	} else {
-		container.VolumeMounts = []corev1.VolumeMount{{Name: "volume", MountPath: "/volume"}}
+		container.VolumeMounts = []corev1.VolumeMount{{Name: volumeName, MountPath: "/volume"}}
 	}
 	spec.Containers = []corev1.Container{container}
 	return probe.Pod{Spec: spec}, true
