@@ -68,7 +68,7 @@ func DNS(f *cluster.Facts) ([]cluster.Finding, error) {
 	}
 	var found cluster.ByNode
 	for _, n := range reports {
-		for _, finding := range judgeDNS(f, n.Report, wanted) {
+		for _, finding := range judgeDNS(n.Report, wanted) {
 			found.Add(finding, n.Node.Name)
 		}
 	}
@@ -76,7 +76,7 @@ func DNS(f *cluster.Facts) ([]cluster.Finding, error) {
 }
 
 // judgeDNS returns the faults of DNS on one node.
-func judgeDNS(f *cluster.Facts, r *probe.Report, wanted map[string][]string) []cluster.Finding {
+func judgeDNS(r *probe.Report, wanted map[string][]string) []cluster.Finding {
 	servers := words.All(r.Resolver.Nameservers)
 	var silent, unknown, wrong []string
 	slowest := 0.0
@@ -99,47 +99,38 @@ func judgeDNS(f *cluster.Facts, r *probe.Report, wanted map[string][]string) []c
 	const everything = "Services find each other by names such as keystone.openstack: databases, message queues and all APIs."
 	const look = "Look at the pods of the cluster's DNS and their logs: kubectl -n kube-system get pods -l k8s-app=kube-dns -o wide"
 	var out []cluster.Finding
+	report := func(severity cluster.Severity, problem, reason, next string) {
+		out = append(out, cluster.Finding{Severity: severity, Problem: problem, Reason: reason, Next: next})
+	}
 	if len(silent) > 0 {
-		out = append(out, cluster.Finding{
-			Severity: cluster.Error, Problem: "pods get no answer from DNS for " + words.Few(silent, 4),
-			Reason: everything + " The name servers of the pods: " + servers + ".",
-			Next:   look + ". If other nodes get answers, the network between this node and those pods is broken, or a firewall drops UDP port 53, or kube-proxy does not run.",
-		})
+		report(cluster.Error, "pods get no answer from DNS for "+words.Few(silent, 4),
+			everything+" The name servers of the pods: "+servers+".",
+			look+". If other nodes get answers, the network between this node and those pods is broken, or a firewall drops UDP port 53, or kube-proxy does not run.")
 	}
 	if len(unknown) > 0 {
-		out = append(out, cluster.Finding{
-			Severity: cluster.Error, Problem: "DNS does not know " + words.Few(unknown, 4),
-			Reason: everything + " Pods search in " + words.All(r.Resolver.Search) + ", and ask " + servers + ".",
-			Next:   "The search domains need svc.DOMAIN, and DOMAIN is clusterDomain of the kubelet and of the cluster's DNS. " + look,
-		})
+		report(cluster.Error, "DNS does not know "+words.Few(unknown, 4),
+			everything+" Pods search in "+words.All(r.Resolver.Search)+", and ask "+servers+".",
+			"The search domains need svc.DOMAIN, and DOMAIN is clusterDomain of the kubelet and of the cluster's DNS. "+look)
 	}
 	if len(wrong) > 0 {
-		out = append(out, cluster.Finding{
-			Severity: cluster.Error, Problem: "DNS gives other addresses than those of the Services",
-			Reason: "Programs connect to something else:\n" + strings.Join(words.First(wrong, 4, "name"), "\n"),
-			Next:   "A search domain or another DNS server answers first. " + look,
-		})
+		report(cluster.Error, "DNS gives other addresses than those of the Services",
+			"Programs connect to something else:\n"+strings.Join(words.First(wrong, 4, "name"), "\n"),
+			"A search domain or another DNS server answers first. "+look)
 	}
 	if invented != "" {
-		out = append(out, cluster.Finding{
-			Severity: cluster.Warning, Problem: "DNS has an address for a Service that does not exist: " + invented,
-			Reason: "A domain that answers for all names hides mistakes: a program connects to a wrong machine instead of failing.",
-			Next:   "Remove the wildcard record, or the domain from the search domains of the node: " + words.All(r.Resolver.Search) + ".",
-		})
+		report(cluster.Warning, "DNS has an address for a Service that does not exist: "+invented,
+			"A domain that answers for all names hides mistakes: a program connects to a wrong machine instead of failing.",
+			"Remove the wildcard record, or the domain from the search domains of the node: "+words.All(r.Resolver.Search)+".")
 	}
 	if r.Resolver.Ndots < neededDots {
-		out = append(out, cluster.Finding{
-			Severity: cluster.Warning, Problem: fmt.Sprintf("the resolver of pods has ndots:%d", r.Resolver.Ndots),
-			Reason: "Names such as keystone.openstack are first looked up outside of the cluster. That takes time, and a domain outside may answer.",
-			Next:   "Kubernetes sets ndots:5. Look for a policy or a webhook that sets dnsConfig of pods.",
-		})
+		report(cluster.Warning, fmt.Sprintf("the resolver of pods has ndots:%d", r.Resolver.Ndots),
+			"Names such as keystone.openstack are first looked up outside of the cluster. That takes time, and a domain outside may answer.",
+			"Kubernetes sets ndots:5. Look for a policy or a webhook that sets dnsConfig of pods.")
 	}
 	if slowest >= slowLookup && len(silent) == 0 {
-		out = append(out, cluster.Finding{
-			Severity: cluster.Warning, Problem: "looking up a name takes longer than the timeout of the resolver, " + words.Duration(probe.Duration(slowLookup)),
-			Reason: "Requests to DNS get lost, and each request of OpenStack may wait for several names.",
-			Next:   "Look whether one of several name servers is down, and whether the DNS pods have enough CPU. " + look,
-		})
+		report(cluster.Warning, "looking up a name takes longer than the timeout of the resolver, "+words.Duration(probe.Duration(slowLookup)),
+			"Requests to DNS get lost, and each request of OpenStack may wait for several names.",
+			"Look whether one of several name servers is down, and whether the DNS pods have enough CPU. "+look)
 	}
 	return out
 }

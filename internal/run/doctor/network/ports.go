@@ -122,23 +122,20 @@ func Ports(f *cluster.Facts) ([]cluster.Finding, error) {
 	}
 	allowed, unread := rangeOf(f)
 	var out []cluster.Finding
+	report := func(p nodePort, problem, next string) {
+		out = append(out, cluster.Finding{
+			Severity: cluster.Error, Subject: p.service.Address.String(), Problem: fmt.Sprintf("node port %d %s", p.number, problem),
+			Reason: "The API server refuses the Service, so the port is not published.", Next: "Choose another `node_port`, " + next,
+		})
+	}
 	for _, p := range wanted {
 		by, held := taken[holder{p.number, p.protocol}]
 		switch {
 		case held && by != p.service.Ref():
-			out = append(out, cluster.Finding{
-				Severity: cluster.Error, Subject: p.service.Address.String(),
-				Problem: fmt.Sprintf("node port %d is taken by %s", p.number, by),
-				Reason:  "The API server refuses the Service, so the port is not published.",
-				Next:    "Choose another `node_port`, or free the port: kubectl -n " + by.Namespace + " get service " + by.Name,
-			})
+			report(p, "is taken by "+by.String(), "or free the port: kubectl -n "+by.Namespace+" get service "+by.Name)
 		case !held && allowed != nil && !allowed.Contains(int(p.number)):
-			out = append(out, cluster.Finding{
-				Severity: cluster.Error, Subject: p.service.Address.String(),
-				Problem: fmt.Sprintf("node port %d is outside of the range of the cluster, %d to %d", p.number, allowed.Base, allowed.Base+allowed.Size-1),
-				Reason:  "The API server refuses the Service, so the port is not published.",
-				Next:    "Choose another `node_port`, and set `node_ports` of the exposure to the range of the cluster (--service-node-port-range of the API server).",
-			})
+			report(p, fmt.Sprintf("is outside of the range of the cluster, %d to %d", allowed.Base, allowed.Base+allowed.Size-1),
+				"and set `node_ports` of the exposure to the range of the cluster (--service-node-port-range of the API server).")
 		}
 	}
 	return out, unread
