@@ -38,9 +38,8 @@ func routes(f *cluster.Facts) []providers.Scope {
 	var out []providers.Scope
 	for i := range f.Objects {
 		ref := f.Objects[i].Ref()
-		scope := providers.Scope{GVK: ref.GVK, Namespace: ref.Namespace}
-		if kind := ref.GVK.GroupKind(); (kind == kinds.Ingress || kind == kinds.HTTPRoute) && !slices.Contains(out, scope) {
-			out = append(out, scope)
+		if kind := ref.GVK.GroupKind(); kind == kinds.Ingress || kind == kinds.HTTPRoute {
+			out = append(out, providers.Scope{GVK: ref.GVK, Namespace: ref.Namespace})
 		}
 	}
 	return out

@@ -32,10 +32,7 @@ func isDefault(class *unstructured.Unstructured) bool {
 func ReadClasses(f *cluster.Facts) []providers.Scope {
 	scopes := []providers.Scope{{GVK: ClassKind}}
 	for _, c := range declaredClaims(f) {
-		scope := providers.Scope{GVK: claimKind, Namespace: c.object.Ref().Namespace}
-		if !slices.Contains(scopes, scope) {
-			scopes = append(scopes, scope)
-		}
+		scopes = append(scopes, providers.Scope{GVK: claimKind, Namespace: c.object.Ref().Namespace})
 	}
 	if len(scopes) > 1 {
 		scopes = append(scopes, providers.Scope{GVK: volumeKind})

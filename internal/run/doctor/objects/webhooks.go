@@ -39,10 +39,7 @@ func ReadWebhooks(f *cluster.Facts) []providers.Scope {
 	for _, kind := range []schema.GroupVersionKind{validatingKind, mutatingKind} {
 		hooks, _ := webhooks(f, kind)
 		for i := range hooks {
-			scope := providers.Scope{GVK: slicesKind, Namespace: hooks[i].service().Namespace}
-			if !slices.Contains(scopes, scope) {
-				scopes = append(scopes, scope)
-			}
+			scopes = append(scopes, providers.Scope{GVK: slicesKind, Namespace: hooks[i].service().Namespace})
 		}
 	}
 	return scopes
