@@ -56,6 +56,9 @@ func Probe(ctx context.Context, runner *probe.Runner, f *cluster.Facts, checks [
 		return nil
 	}
 	open, closed, err := probeable(f)
+	if err == nil && len(open)+len(closed) == 0 {
+		err = errors.New("no pod was started, because no node takes pods of the configuration")
+	}
 	if err != nil {
 		f.Unprobed = err
 		return nil
@@ -116,12 +119,16 @@ func askNodes(f *cluster.Facts, runner *probe.Runner, open []corev1.Node, add fu
 		node := &open[i]
 		p.Nodes[i].Node = *node
 		questions := probe.Questions{Names: names, Reached: reached, Paths: network.PathsFrom(f, open, i), Modules: nodes.Modules(f, node)}
-		paths := nodes.HostPaths(f, node)
-		pod, err := probe.OnNode(node.Name, f.Base(node), questions, paths)
+		base, paths := f.Base(node), nodes.HostPaths(f, node)
+		if base.Image == "" {
+			p.Nodes[i].Problem = "no image of its pods is known yet"
+			continue
+		}
+		pod, err := probe.OnNode(node.Name, base, questions, paths)
 		if err == nil && len(paths) > 0 {
 			if why := refusal(f, runner, pod); why != "" {
 				p.Withheld = fmt.Sprintf("Namespace %s does not allow pods with directories of the node: %s", p.Namespace, why)
-				pod, err = probe.OnNode(node.Name, f.Base(node), questions, nil)
+				pod, err = probe.OnNode(node.Name, base, questions, nil)
 			}
 		}
 		if err != nil {

@@ -239,3 +239,26 @@ func TestNoPods(t *testing.T) {
 		t.Errorf("%d checks start pods, want 6", count)
 	}
 }
+
+// TestNoPodPossible checks that a check does not pass if no node takes its pods, or no image is known.
+func TestNoPodPossible(t *testing.T) {
+	unknown := strings.ReplaceAll(deployment("web", 1, "", ""), "i:1", configs.KnownAfterApply)
+	for name, c := range map[string]struct{ config, live, want string }{
+		"no node":  {deployment("web", 1, "", ""), node("n1", "role: other", "", ""), "No pod was started, because no node takes pods of the configuration."},
+		"no image": {unknown, node("n1", "role: control", "", ""), "On n1: no image of its pods is known yet."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := facts(t, c.config, c.live)
+			checks, err := doctor.Select([]string{"dns"}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := doctor.Probe(t.Context(), &probe.Runner{}, f, checks); err != nil {
+				t.Fatal(err)
+			}
+			if got := doctor.Examine(f, checks).Results[0]; got.NotChecked != c.want || len(got.Findings) > 0 {
+				t.Errorf("got %+v, want %q", got, c.want)
+			}
+		})
+	}
+}

@@ -43,7 +43,7 @@ func AskVolumes(f *cluster.Facts, nodes []corev1.Node, add func(probe.Pod, func(
 				at := len(f.Probed.Volumes)
 				add(pod, func(o probe.Outcome) { f.Probed.Volumes[at].Problem = unmounted(o) })
 			} else {
-				result.Skipped = "no node takes its pods"
+				result.Skipped = "no node takes its pods, or their images are not known yet"
 			}
 		}
 		f.Probed.Volumes = append(f.Probed.Volumes, result)
@@ -89,7 +89,7 @@ func volumePod(f *cluster.Facts, c claim, nodes []corev1.Node) (probe.Pod, bool)
 	if pod, ok := scheduling.PodOf(c.object.Manifest); ok {
 		like = pod
 	}
-	at := slices.IndexFunc(nodes, func(n corev1.Node) bool { return scheduling.RunsOn(like, &n) })
+	at := slices.IndexFunc(nodes, func(n corev1.Node) bool { return scheduling.RunsOn(like, &n) && f.Base(&n).Image != "" })
 	if at < 0 {
 		return probe.Pod{}, false
 	}
