@@ -46,7 +46,8 @@ const nodeAnnotation = "kolla.openstack.org/probe-node"
 
 const (
 	spare          = 30 * time.Second // between the end of a run and the deadline of its Jobs
-	pause          = time.Second
+	pause          = time.Second      // after the first look
+	longestPause   = 5 * time.Second
 	cleanupTimeout = time.Minute // also after Ctrl-C
 	longestLog     = 1 << 20     // bytes
 )
@@ -247,7 +248,7 @@ func (r *run) pods(ctx context.Context) (map[string]*corev1.Pod, error) {
 // wait waits until no pod changes any more.
 func (r *run) wait(ctx context.Context) error {
 	deadline := time.Now().Add(r.Patience)
-	for {
+	for next := pause; ; next = min(next*5/4, longestPause) { // each look lists the namespace
 		pods, err := r.pods(ctx)
 		if err != nil {
 			return err
@@ -267,7 +268,7 @@ func (r *run) wait(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(pause):
+		case <-time.After(min(next, time.Until(deadline))):
 		}
 	}
 	for i := range r.outcomes {
