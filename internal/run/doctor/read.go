@@ -5,9 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
-	"kolla.openstack.org/kolla/internal/base/crash"
+	"kolla.openstack.org/kolla/internal/base/parallel"
 	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/internal/run/doctor/network"
 	"kolla.openstack.org/kolla/internal/run/reach"
@@ -76,19 +74,15 @@ func denied(ctx context.Context, client Cluster, roles []rights.Role) ([]provide
 		return nil, err
 	}
 	refused := make([]bool, len(wanted))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(providers.Parallelism)
-	for i, access := range wanted {
-		if all && access.URL == "" {
-			continue
+	err = parallel.Bounded(ctx, providers.Parallelism, len(wanted), func(ctx context.Context, i int) error {
+		if all && wanted[i].URL == "" {
+			return nil
 		}
-		group.Go(crash.Catching(func() error {
-			allowed, err := client.Allowed(ctx, access)
-			refused[i] = !allowed
-			return err
-		}))
-	}
-	if err := group.Wait(); err != nil {
+		allowed, err := client.Allowed(ctx, wanted[i])
+		refused[i] = !allowed
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	var out []providers.Access

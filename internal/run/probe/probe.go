@@ -29,6 +29,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"kolla.openstack.org/kolla/internal/base/crash"
+	"kolla.openstack.org/kolla/internal/base/parallel"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
@@ -168,28 +169,24 @@ func (r *Runner) Job(name, id string, pod Pod) *unstructured.Unstructured {
 
 // create makes the Jobs, and removes those of earlier runs.
 func (r *run) create(ctx context.Context) error {
-	group, limited := errgroup.WithContext(ctx)
-	group.SetLimit(providers.Parallelism)
-	for i, job := range r.jobs {
-		group.Go(crash.Catching(func() error {
-			_, err := r.Writer.Apply(limited, job, providers.ApplyOptions{New: true})
-			var status apierrors.APIStatus
-			var denied *providers.PermissionError
-			switch {
-			case err == nil:
-				r.made[i] = true
-			case errors.As(err, &denied):
-				r.outcomes[i].Problem = denied.Error()
-			case errors.As(err, &status) && limited.Err() == nil:
-				r.outcomes[i].Problem = status.Status().Message
-			default:
-				r.made[i] = true // the answer may have been lost
-				return err
-			}
-			return nil
-		}))
-	}
-	if err := group.Wait(); err != nil {
+	err := parallel.Bounded(ctx, providers.Parallelism, len(r.jobs), func(ctx context.Context, i int) error {
+		_, err := r.Writer.Apply(ctx, r.jobs[i], providers.ApplyOptions{New: true})
+		var status apierrors.APIStatus
+		var denied *providers.PermissionError
+		switch {
+		case err == nil:
+			r.made[i] = true
+		case errors.As(err, &denied):
+			r.outcomes[i].Problem = denied.Error()
+		case errors.As(err, &status) && ctx.Err() == nil:
+			r.outcomes[i].Problem = status.Status().Message
+		default:
+			r.made[i] = true // the answer may have been lost
+			return err
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	if !slices.Contains(r.made, true) {
@@ -306,29 +303,24 @@ func (r *run) explain(ctx context.Context) error {
 
 // readLogs reads the logs of the first containers that have ended.
 func (r *run) readLogs(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(providers.Parallelism)
-	for i := range r.outcomes {
+	return parallel.Bounded(ctx, providers.Parallelism, len(r.outcomes), func(ctx context.Context, i int) error {
 		o := &r.outcomes[i]
 		if o.Pod == nil || !ended(o.Pod, o.Pod.Spec.Containers[0].Name) {
-			continue
+			return nil
 		}
-		group.Go(crash.Catching(func() error {
-			log, err := r.Reader.Log(ctx, r.Namespace, o.Pod.Name, &corev1.PodLogOptions{Container: o.Pod.Spec.Containers[0].Name})
-			if err == nil {
-				var text []byte
-				text, err = io.ReadAll(io.LimitReader(log, longestLog))
-				o.Log = string(text)
-				err = errors.Join(err, log.Close())
-			}
-			if err != nil && ctx.Err() == nil {
-				o.Problem = cmp.Or(o.Problem, fmt.Sprintf("its log cannot be read: %v", err))
-				return nil
-			}
-			return err
-		}))
-	}
-	return group.Wait()
+		log, err := r.Reader.Log(ctx, r.Namespace, o.Pod.Name, &corev1.PodLogOptions{Container: o.Pod.Spec.Containers[0].Name})
+		if err == nil {
+			var text []byte
+			text, err = io.ReadAll(io.LimitReader(log, longestLog))
+			o.Log = string(text)
+			err = errors.Join(err, log.Close())
+		}
+		if err != nil && ctx.Err() == nil {
+			o.Problem = cmp.Or(o.Problem, fmt.Sprintf("its log cannot be read: %v", err))
+			return nil
+		}
+		return err
+	})
 }
 
 // remove deletes the Jobs, and waits until their pods are gone.
