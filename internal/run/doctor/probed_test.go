@@ -189,9 +189,13 @@ func TestPulls(t *testing.T) {
 	f := facts(t, "", "")
 	probed(t, f)
 	f.Probed.Images = []cluster.ImageProbe{
-		{Node: "n1", Image: "web:1", Digest: "sha256:a"}, {Node: "n2", Image: "web:1", Digest: "sha256:a"}, {Node: "n3", Image: "web:1"},
-		{Node: "n1", Image: "api:1", Digest: "sha256:b"}, {Node: "n2", Image: "api:1", Digest: "sha256:c"},
-		{Node: "n1", Image: "db:1", Refused: "ErrImagePull: not found"}, {Node: "n2", Image: "db:1", Refused: "ErrImagePull: not found"},
+		{Node: "n1", Image: "web:1", Digest: "sha256:a"},
+		{Node: "n2", Image: "web:1", Digest: "sha256:a"},
+		{Node: "n3", Image: "web:1"},
+		{Node: "n1", Image: "api:1", Digest: "sha256:b"},
+		{Node: "n2", Image: "api:1", Digest: "sha256:c"},
+		{Node: "n1", Image: "db:1", Refused: "ErrImagePull: not found"},
+		{Node: "n2", Image: "db:1", Refused: "ErrImagePull: not found"},
 	}
 	expect(t, "image-pull", f,
 		"error db:1: nodes n1, n2 cannot pull it",
