@@ -24,7 +24,7 @@ func (e *PermissionError) Error() string {
 	if e.Namespace != "" {
 		where = "in namespace " + e.Namespace
 	}
-	return fmt.Sprintf("user %q is not allowed to %s %s %s", e.User, e.Verb, e.resource(), where)
+	return fmt.Sprintf("user %q is not allowed to %s %s %s", e.User, e.Verb, Access{Group: e.Group, Resource: e.Resource}.Object(), where)
 }
 
 // Explain implements failure.Explained.
@@ -75,18 +75,6 @@ func (e *PermissionError) Advice() string {
 // Same reports whether one rule would allow both requests.
 func (e *PermissionError) Same(other *PermissionError) bool {
 	return e.User == other.User && e.Verb == other.Verb && e.Resource == other.Resource && e.Group == other.Group && e.Namespace == other.Namespace
-}
-
-// resource returns the resource in kubectl's spelling: "deployments.apps".
-func (e *PermissionError) resource() string {
-	if e.Group == "" {
-		return e.Resource
-	}
-	name, sub, ok := strings.Cut(e.Resource, "/")
-	if ok {
-		return name + "." + e.Group + "/" + sub
-	}
-	return name + "." + e.Group
 }
 
 func (e *PermissionError) Unwrap() error { return e.Err }

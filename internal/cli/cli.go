@@ -18,10 +18,12 @@ import (
 	"kolla.openstack.org/kolla/internal/base/crash"
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/base/redaction"
+	"kolla.openstack.org/kolla/internal/cli/access"
 	"kolla.openstack.org/kolla/internal/cli/change"
 	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/cli/compat"
 	"kolla.openstack.org/kolla/internal/cli/completion"
+	"kolla.openstack.org/kolla/internal/cli/diagnose"
 	"kolla.openstack.org/kolla/internal/cli/explain"
 	"kolla.openstack.org/kolla/internal/cli/exposure"
 	"kolla.openstack.org/kolla/internal/cli/inspect"
@@ -139,9 +141,9 @@ func newApp(s command.Streams) *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 		Commands: []*cli.Command{
-			initCommand(s), inspect.Validate(s), inspect.Diff(s), inspect.Drift(s), change.Plan(s), change.Apply(s), change.Rollout(s), change.Destroy(s), change.Backup(s), change.Restore(s),
-			inspect.Status(s), inspect.Logs(s), inspect.Discover(s), fmtCommand(s), inspect.Render(s), inspect.Config(s), inspect.Graph(s), inspect.Console(s), inspect.Output(s), inspect.OpenRC(s),
-			inspect.Show(s), inspect.Images(s), statecmd.State(s), statecmd.ForceUnlock(s), inspect.RBAC(s), inspect.Doctor(s),
+			initCommand(s), inspect.Validate(s), inspect.Diff(s), diagnose.Drift(s), change.Plan(s), change.Apply(s), change.Rollout(s), change.Destroy(s), change.Backup(s), change.Restore(s),
+			diagnose.Status(s), diagnose.Logs(s), diagnose.Discover(s), fmtCommand(s), inspect.Render(s), inspect.Config(s), inspect.Graph(s), inspect.Console(s), inspect.Output(s), access.OpenRC(s),
+			inspect.Show(s), inspect.Images(s), statecmd.State(s), statecmd.ForceUnlock(s), access.RBAC(s), diagnose.Doctor(s),
 			inspect.Catalogue(s), exposure.Command(s), completionCommand(s), versionCommand(s),
 		},
 	}

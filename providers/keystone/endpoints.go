@@ -1,7 +1,6 @@
 package keystone
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -92,25 +91,12 @@ func (c *comparison) first(all []entry, fits func(entry) bool, markOf func(entry
 	var found *entry
 	for i := range all {
 		e := &all[i]
-		if !fits(*e) {
-			continue
-		}
-		if found == nil || cmp.Or(compareBool(markOf(*e) != c.mark(), markOf(*found) != c.mark()), cmp.Compare(e.ID, found.ID)) < 0 {
+		ours := markOf(*e) == c.mark()
+		if fits(*e) && (found == nil || ours && markOf(*found) != c.mark() || ours == (markOf(*found) == c.mark()) && e.ID < found.ID) {
 			found = e
 		}
 	}
 	return found
-}
-
-// compareBool orders false before true.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // undeclared looks for endpoints in the region, and services, that the owner has marked and does not

@@ -277,7 +277,9 @@ func TestUncompared(t *testing.T) {
 		"no list":   {func(d *keystonetest.Database) { d.Lists["roles"] = []keystonetest.Entry{{"id": 7}} }, nil, "", "the answer is no list of roles of Keystone", ""},
 		"other API": {func(d *keystonetest.Database) { delete(d.Lists, "roles") }, nil, "", "Keystone answers with status 404 (Not Found)", ""},
 		"silence": {
-			nil, refusing{&providers.NoAnswerError{Namespace: "openstack", Service: "keystone", Why: "none of its pods is ready"}}, "",
+			nil,
+			refusing{&providers.NoAnswerError{Namespace: "openstack", Service: "keystone", Why: "none of its pods is ready"}},
+			"",
 			"Keystone does not answer: none of its pods is ready", "",
 		},
 		"no right": {nil, refusing{denied}, "", `user "jane" is not allowed to create services/proxy in namespace openstack`, "kolla rbac"},

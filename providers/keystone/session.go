@@ -30,26 +30,13 @@ type session struct {
 	as       login
 	password string
 
-	authenticate once[string]
-
 	mu    sync.Mutex
-	lists map[string]*once[[]entry]
+	token func() (string, error)
+	lists map[string]func() ([]entry, error)
 }
 
 func newSession(proxy Proxy, as login, password string) *session {
-	return &session{proxy: proxy, as: as, password: password, lists: map[string]*once[[]entry]{}}
-}
-
-// once keeps the first result of a function.
-type once[T any] struct {
-	sync.Once
-	value T
-	err   error
-}
-
-func (o *once[T]) do(try func() (T, error)) (T, error) {
-	o.Do(func() { o.value, o.err = try() })
-	return o.value, o.err
+	return &session{proxy: proxy, as: as, password: password, lists: map[string]func() ([]entry, error){}}
 }
 
 // entry is an entry of any kind in Keystone, with the attributes that kolla compares.
@@ -65,11 +52,12 @@ type entry struct {
 	URL         string `json:"url"`
 	Description string `json:"description"`
 	// User, Role and Scope are those of a role assignment.
-	User  reference            `json:"user"`
-	Role  reference            `json:"role"`
-	Scope map[string]reference `json:"-"`
-	// RawScope may have attributes that are no references.
-	RawScope map[string]json.RawMessage `json:"scope"`
+	User  reference `json:"user"`
+	Role  reference `json:"role"`
+	Scope struct {
+		Domain  reference `json:"domain"`
+		Project reference `json:"project"`
+	} `json:"scope"`
 }
 
 type reference struct {
@@ -84,17 +72,20 @@ func (s *session) list(ctx context.Context, kind string, query ...string) ([]ent
 	}
 	key := kind + "?" + values.Encode()
 	s.mu.Lock()
+	if s.token == nil {
+		s.token = sync.OnceValues(func() (string, error) { return s.logIn(ctx) })
+	}
 	if s.lists[key] == nil {
-		s.lists[key] = &once[[]entry]{}
+		s.lists[key] = sync.OnceValues(func() ([]entry, error) { return s.read(ctx, kind, values) })
 	}
 	list := s.lists[key]
 	s.mu.Unlock()
-	return list.do(func() ([]entry, error) { return s.read(ctx, kind, values) })
+	return list()
 }
 
 // read asks Keystone for a list.
 func (s *session) read(ctx context.Context, kind string, query url.Values) ([]entry, error) {
-	token, err := s.authenticate.do(func() (string, error) { return s.logIn(ctx) })
+	token, err := s.token()
 	if err != nil {
 		return nil, err
 	}
@@ -122,15 +113,6 @@ func (s *session) read(ctx context.Context, kind string, query url.Values) ([]en
 		return nil, &providers.UncomparedError{
 			Why:    fmt.Sprintf("Keystone cuts its list of %s", kind),
 			Advice: "Raise list_limit in keystone.conf, or remove it.",
-		}
-	}
-	for i := range found {
-		found[i].Scope = map[string]reference{}
-		for scope, raw := range found[i].RawScope {
-			var to reference
-			if json.Unmarshal(raw, &to) == nil {
-				found[i].Scope[scope] = to
-			}
 		}
 	}
 	return found, nil

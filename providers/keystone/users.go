@@ -139,7 +139,11 @@ func (c *comparison) assigned(ctx context.Context, user, scope, id string) (map[
 	}
 	all, err := c.list(ctx, "role_assignments", "scope."+scope+".id", id)
 	for _, e := range all {
-		if e.User.ID == user && e.Scope[scope].ID == id {
+		in := e.Scope.Domain
+		if scope == "project" {
+			in = e.Scope.Project
+		}
+		if e.User.ID == user && in.ID == id {
 			has[e.Role.ID] = true
 		}
 	}

@@ -95,6 +95,9 @@ func TestProxy(t *testing.T) {
 		case "/v3/status":
 			w.WriteHeader(http.StatusServiceUnavailable)
 			fmt.Fprint(w, `{"error":{"code":503}}`)
+		case "/v3/broken":
+			w.Header().Set("Content-Length", "100")
+			fmt.Fprint(w, `{"users": [`)
 		}
 	}))
 	_ = server.Listener.Close()
@@ -124,7 +127,11 @@ func TestProxy(t *testing.T) {
 	if answer, err = client.Proxy(t.Context(), to, providers.ServiceRequest{Method: http.MethodGet, Path: "/status"}); err != nil || answer.Status != http.StatusServiceUnavailable {
 		t.Errorf("an error of the pod: %+v, %v", answer, err)
 	}
-	if n := client.Requests()["proxy"]; n < 5 {
+	_, err = client.Proxy(t.Context(), to, providers.ServiceRequest{Method: http.MethodGet, Path: "/broken"})
+	if silent := (*providers.NoAnswerError)(nil); !errors.As(err, &silent) || silent.Why != "its answer breaks off" {
+		t.Errorf("an answer that breaks off: %v", err)
+	}
+	if n := client.Requests()["proxy"]; n < 6 {
 		t.Errorf("%d requests are counted", n)
 	}
 

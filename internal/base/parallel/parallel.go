@@ -1,7 +1,8 @@
-// Package parallel computes on all processors.
+// Package parallel computes on all processors, and waits for several answers at the same time.
 package parallel
 
 import (
+	"context"
 	"runtime"
 	"sync/atomic"
 
@@ -26,4 +27,15 @@ func Each(n int, f func(i int)) {
 	if err := group.Wait(); err != nil {
 		panic(err)
 	}
+}
+
+// Bounded calls f with each number below n, as many as limit at the same time, and returns after the last call.
+// The first error, or panic, is its error, and ends the context of all calls.
+func Bounded(ctx context.Context, limit, n int, f func(ctx context.Context, i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(limit)
+	for i := range n {
+		group.Go(crash.Catching(func() error { return f(ctx, i) }))
+	}
+	return group.Wait()
 }

@@ -1,7 +1,11 @@
 package parallel_test
 
 import (
+	"context"
 	"errors"
+	"runtime"
+	"slices"
+	"sync/atomic"
 	"testing"
 
 	"kolla.openstack.org/kolla/internal/base/crash"
@@ -34,5 +38,34 @@ func TestPanic(t *testing.T) {
 	var panicked *crash.Error
 	if !errors.As(err, &panicked) {
 		t.Errorf("got %v, want a panic", err)
+	}
+}
+
+// TestBounded checks the number of calls at the same time, and that the first error ends the others.
+func TestBounded(t *testing.T) {
+	var now, most atomic.Int64
+	calls := make([]int, 100)
+	if err := parallel.Bounded(t.Context(), 3, len(calls), func(_ context.Context, i int) error {
+		most.Store(max(most.Load(), now.Add(1)))
+		calls[i]++
+		runtime.Gosched()
+		now.Add(-1)
+		return nil
+	}); err != nil || most.Load() > 3 || slices.Contains(calls, 0) || slices.Contains(calls, 2) {
+		t.Errorf("error %v, %d calls at the same time, %v", err, most.Load(), calls)
+	}
+	broken := errors.New("broken")
+	err := parallel.Bounded(t.Context(), 2, 2, func(ctx context.Context, i int) error {
+		if i == 0 {
+			return broken
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("error %v, want the first one", err)
+	}
+	if err := parallel.Bounded(t.Context(), 1, 1, func(context.Context, int) error { panic("one") }); err == nil {
+		t.Error("a panic is no error")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/urfave/cli/v2"
@@ -16,6 +17,7 @@ import (
 	"kolla.openstack.org/kolla/internal/run/engine"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/state"
@@ -245,4 +247,21 @@ func WarnOfHolder(printer *view.Printer, holder *state.LockInfo) {
 	}
 	printer.Warn(fmt.Sprintf("%s has been at work since %s: kolla %s", holder.Who, holder.Created.Local().Format("15:04"), holder.Operation),
 		"What is shown may be out of date when that ends: plan again then.")
+}
+
+// Render loads the configuration, and makes its objects without a cluster.
+func (w *Workspace) Render() ([]providers.Object, error) {
+	if err := w.LoadConfig(); err != nil {
+		return nil, err
+	}
+	objects, diags := openstack.Render(w.Config, openstack.Offline())
+	shown := slices.Clone(diags)
+	if w.Loading.Quiet {
+		shown = slices.DeleteFunc(shown, func(d *hcl.Diagnostic) bool { return d.Severity != hcl.DiagError })
+	}
+	w.Printer.Diagnostics(shown, w.Config.Files)
+	if diags.HasErrors() {
+		return nil, ExitCode(ExitError)
+	}
+	return objects, nil
 }

@@ -2,12 +2,14 @@ package inspect
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/present/graph"
+	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // Graph is `kolla graph`.
@@ -31,12 +33,9 @@ GitHub and GitLab draw Mermaid graphs in Markdown files.`,
 			if err := command.NoArguments(c); err != nil {
 				return err
 			}
-			write := graph.DOT
-			switch format := c.String("format"); format {
-			case "dot":
-			case "mermaid":
-				write = graph.Mermaid
-			default:
+			format := c.String("format")
+			write := map[string]func(io.Writer, *configs.Config) error{"dot": graph.DOT, "mermaid": graph.Mermaid}[format]
+			if write == nil {
 				return failure.New(fmt.Sprintf("No format %q", format), command.DidYouMean(format, []string{"dot", "mermaid"})+"There are: dot, mermaid.")
 			}
 			w := command.NewWorkspace(s, c)

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/internal/base/crash"
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/base/foreign"
 	"kolla.openstack.org/kolla/internal/base/words"
@@ -74,7 +75,7 @@ kolla uses the logins of docker and podman.`,
 			}
 			w := command.NewWorkspace(s, c)
 			w.Unlocked, w.Loading.Quiet = c.Bool("lock"), true
-			objects, err := renderOffline(w)
+			objects, err := w.Render()
 			if err != nil {
 				return err
 			}
@@ -269,7 +270,7 @@ func each(w *command.Workspace, references []string, do func(ctx context.Context
 	var mu sync.Mutex
 	over, failed := 0, make([]error, len(references))
 	for i, reference := range references {
-		group.Go(func() error {
+		group.Go(crash.Catching(func() error {
 			if ctx.Err() != nil {
 				return nil
 			}
@@ -289,10 +290,9 @@ func each(w *command.Workspace, references []string, do func(ctx context.Context
 			over++
 			foreign.Fprintf(w.Streams.Out, "%s: %s  [%d of %d]\n", reference, outcome, over, len(references))
 			return nil
-		})
+		}))
 	}
-	_ = group.Wait()
-	return cmp.Or(ctx.Err(), errors.Join(failed...))
+	return cmp.Or(ctx.Err(), errors.Join(append(failed, group.Wait())...))
 }
 
 // sentences returns the lines of joined errors without secret values.

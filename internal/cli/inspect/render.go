@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/urfave/cli/v2"
 	"sigs.k8s.io/yaml"
 
@@ -16,7 +15,6 @@ import (
 	"kolla.openstack.org/kolla/internal/present/view"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
-	"kolla.openstack.org/kolla/providers/openstack"
 )
 
 // Render is `kolla render`.
@@ -35,7 +33,7 @@ objects.`,
 				return err
 			}
 			w := command.NewWorkspace(s, c)
-			objects, err := renderOffline(w)
+			objects, err := w.Render()
 			if err != nil {
 				return err
 			}
@@ -43,23 +41,6 @@ objects.`,
 			return writeYAML(s.Out, objects)
 		},
 	}
-}
-
-// renderOffline loads the configuration, and makes its objects without a cluster.
-func renderOffline(w *command.Workspace) ([]providers.Object, error) {
-	if err := w.LoadConfig(); err != nil {
-		return nil, err
-	}
-	objects, diags := openstack.Render(w.Config, openstack.Offline())
-	shown := slices.Clone(diags)
-	if w.Loading.Quiet {
-		shown = slices.DeleteFunc(shown, func(d *hcl.Diagnostic) bool { return d.Severity != hcl.DiagError })
-	}
-	w.Printer.Diagnostics(shown, w.Config.Files)
-	if diags.HasErrors() {
-		return nil, command.ExitCode(command.ExitError)
-	}
-	return objects, nil
 }
 
 // warnIncomplete names the objects that lack values from the cluster, so that they are not applied

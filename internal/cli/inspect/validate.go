@@ -1,5 +1,5 @@
-// Package inspect has the commands that change nothing. They check or print a configuration,
-// a state, a saved plan or the catalogue.
+// Package inspect has the commands that check or print a configuration, a saved plan, a state, images or the
+// catalogue. They change nothing.
 package inspect
 
 import (

@@ -2,7 +2,8 @@
 // deployed and after.
 //
 // [Read] reads from the cluster everything that the chosen checks need, once for all of them, and [Probe] runs
-// the pods that they need. [Examine] then runs the checks. A [Check] is a pure function of the [Facts].
+// the pods that they need. [Examine] then runs the checks. A [Check] is a pure function of the [cluster.Facts].
+// Its code is in one of the packages below.
 package doctor
 
 import (
@@ -10,28 +11,16 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
+	"kolla.openstack.org/kolla/internal/run/doctor/network"
+	"kolla.openstack.org/kolla/internal/run/doctor/nodes"
+	"kolla.openstack.org/kolla/internal/run/doctor/objects"
 	"kolla.openstack.org/kolla/providers"
 )
-
-// Severity says whether a finding keeps the cloud from working.
-type Severity string
-
-// The severities. An Error keeps a part of the cloud from working; a Warning may do so.
-const (
-	Error   Severity = "error"
-	Warning Severity = "warning"
-)
-
-// Finding is a fault that a check found.
-type Finding struct {
-	Severity Severity
-	Subject  string // object or block with the fault: "role.control", "Node ctl-1"
-	Problem  string // the fault, without a full stop
-	Reason   string // effect of the fault on the cloud, in sentences
-	Next     string // next step, in sentences
-}
 
 // Check is one check of the cluster.
 type Check struct {
@@ -39,36 +28,46 @@ type Check struct {
 	Description string // a phrase of what it finds
 	// reads returns the lists that the check needs. Read calls it again after these lists were
 	// read, because they may show that further ones are needed. Nil: it needs none.
-	reads func(*Facts) []providers.Scope
+	reads func(*cluster.Facts) []providers.Scope
 	pods  pods
 	// find returns the findings. The error says which part of the check could not be made.
-	find func(*Facts) ([]Finding, error)
+	find func(*cluster.Facts) ([]cluster.Finding, error)
+}
+
+// lists returns a Check.reads of lists of the whole cluster.
+func lists(kinds ...schema.GroupVersionKind) func(*cluster.Facts) []providers.Scope {
+	scopes := make([]providers.Scope, len(kinds))
+	for i, kind := range kinds {
+		scopes[i].GVK = kind
+	}
+	return func(*cluster.Facts) []providers.Scope { return scopes }
 }
 
 // Checks returns all checks, in the order of their results.
 func Checks() []Check {
+	probed := lists(cluster.NodeKind, cluster.PodKind, cluster.ServiceKind, cluster.NamespaceKind) // what all checks with pods need
 	return []Check{
-		{"kubernetes-version", "versions of Kubernetes that kolla does not support", nil, noPods, findVersion},
-		{"configuration", "parts of the configuration that do not fit the cluster", nil, noPods, findMistakes},
-		{"permissions", "rights that plan and apply need and the user lacks", nil, noPods, findDenied},
-		{"roles", "roles without enough nodes that take their pods", readNodes, noPods, findRoles},
-		{"capacity", "requests for CPU, memory and pods that the nodes cannot meet", readPods, noPods, findCapacity},
-		{"node-conditions", "nodes that report trouble, have an old kubelet, or a wrong clock", readConditions, noPods, findConditions},
-		{"storage-class", "storage classes that claims need and the cluster lacks", readClasses, noPods, findClasses},
-		{"pod-security", "pods that the Pod Security level of their namespace refuses", readNamespaces, noPods, findRefused},
-		{"webhooks", "admission webhooks that block objects because nothing answers for them", readWebhooks, noPods, findWebhooks},
-		{"node-ports", "node ports that other Services have, or that are outside of the range", readServices, noPods, findPorts},
-		{"ways-in", "exposures that no Ingress controller or Gateway of the cluster serves", readServing, noPods, findUnserved},
-		{"vip", "virtual IP addresses that cannot work, or that do not answer", readNetworks, noPods, findVIPs},
-		{"images", "nodes that have different builds of an image", readNodes, noPods, findBuilds},
-		{"certificates", "certificates that end soon, or that do not fit their key", readSecrets, noPods, findCertificates},
-		{"backups", "scheduled backups that did not succeed in time", readSchedules, noPods, findBackups},
-		{"dns", "nodes whose pods do not resolve SERVICE.NAMESPACE, or slowly", readProbes, nodePods, findDNS},
-		{"network", "large packets that get lost between nodes, and VIPs that nodes do not reach", readNetwork, nodePods, findNetwork},
-		{"kernel", "features of the kernel that pods need and a node lacks", readProbes, nodePods, findKernel},
-		{"initiators", "nodes that have the same name for iSCSI or NVMe", readProbes, nodePods, findInitiators},
-		{"image-pull", "images that a node cannot pull, or gets in another build", readProbes, imagePods, findPulls},
-		{"volumes", "storage classes whose claims get no volume", readVolumes, volumePods, findBinds},
+		{"kubernetes-version", "versions of Kubernetes that kolla does not support", nil, noPods, nodes.Version},
+		{"configuration", "parts of the configuration that do not fit the cluster", nil, noPods, objects.Mistakes},
+		{"permissions", "rights that plan and apply need and the user lacks", nil, noPods, objects.Denied},
+		{"roles", "roles without enough nodes that take their pods", lists(cluster.NodeKind), noPods, nodes.Roles},
+		{"capacity", "requests for CPU, memory and pods that the nodes cannot meet", lists(cluster.NodeKind, cluster.PodKind), noPods, nodes.Capacity},
+		{"node-conditions", "nodes that report trouble, have an old kubelet, or a wrong clock", nodes.ReadConditions, noPods, nodes.Conditions},
+		{"storage-class", "storage classes that claims need and the cluster lacks", objects.ReadClasses, noPods, objects.Classes},
+		{"pod-security", "pods that the Pod Security level of their namespace refuses", lists(cluster.NamespaceKind), noPods, objects.Refused},
+		{"webhooks", "admission webhooks that block objects because nothing answers for them", objects.ReadWebhooks, noPods, objects.Webhooks},
+		{"node-ports", "node ports that other Services have, or that are outside of the range", network.ReadPorts, noPods, network.Ports},
+		{"ways-in", "exposures that no Ingress controller or Gateway of the cluster serves", network.ReadServing, noPods, network.Unserved},
+		{"vip", "virtual IP addresses that cannot work, or that do not answer", network.ReadVIPs, noPods, network.VIPs},
+		{"images", "nodes that have different builds of an image", lists(cluster.NodeKind), noPods, nodes.Builds},
+		{"certificates", "certificates that end soon, or that do not fit their key", objects.ReadSecrets, noPods, objects.Certificates},
+		{"backups", "scheduled backups that did not succeed in time", lists(objects.ScheduleKind), noPods, objects.Backups},
+		{"dns", "nodes whose pods do not resolve SERVICE.NAMESPACE, or slowly", probed, nodePods, network.DNS},
+		{"network", "large packets that get lost between nodes, and VIPs that nodes do not reach", func(f *cluster.Facts) []providers.Scope { return slices.Concat(probed(f), network.ReadVIPs(f)) }, nodePods, network.Packets},
+		{"kernel", "features of the kernel that pods need and a node lacks", probed, nodePods, nodes.Kernel},
+		{"initiators", "nodes that have the same name for iSCSI or NVMe", probed, nodePods, nodes.Initiators},
+		{"image-pull", "images that a node cannot pull, or gets in another build", probed, imagePods, nodes.Pulls},
+		{"volumes", "storage classes whose claims get no volume", lists(cluster.NodeKind, cluster.PodKind, cluster.ServiceKind, cluster.NamespaceKind, objects.ClassKind), volumePods, objects.Volumes},
 	}
 }
 
@@ -107,7 +106,7 @@ func Select(only, skip []string) ([]Check, error) {
 // Result is the result of one check.
 type Result struct {
 	Check    Check
-	Findings []Finding
+	Findings []cluster.Finding
 	// NotChecked says why the check, or a part of it, could not be made; empty: it was made.
 	NotChecked string
 }
@@ -119,7 +118,7 @@ type Report struct {
 }
 
 // Examine runs checks on what was read of a cluster.
-func Examine(f *Facts, checks []Check) Report {
+func Examine(f *cluster.Facts, checks []Check) Report {
 	report := Report{Cloud: f.Config.Cloud.Name, Server: f.Cluster.Server}
 	for _, check := range checks {
 		findings, err := check.find(f)
@@ -159,7 +158,7 @@ func (r Report) Mask(clean func(string) string) {
 func (r Report) Count() (faults, warnings, notChecked int) {
 	for _, result := range r.Results {
 		for _, f := range result.Findings {
-			if f.Severity == Error {
+			if f.Severity == cluster.Error {
 				faults++
 			} else {
 				warnings++

@@ -15,6 +15,7 @@ import (
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/dev/objecttest"
 	"kolla.openstack.org/kolla/internal/run/doctor"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
@@ -44,9 +45,9 @@ func declared(t *testing.T, documents string) []providers.Object {
 }
 
 // facts returns the facts of a cloud with these objects, in a cluster with those.
-func facts(t *testing.T, config, live string) *doctor.Facts {
+func facts(t *testing.T, config, live string) *cluster.Facts {
 	t.Helper()
-	f := &doctor.Facts{
+	f := &cluster.Facts{
 		Config:   &configs.Config{Cloud: configs.Cloud{Name: "prod", Namespace: "openstack"}},
 		Cluster:  providers.Identity{Server: "https://192.0.2.1:6443", Version: "v1.37.1"},
 		Now:      now,
@@ -63,7 +64,7 @@ func facts(t *testing.T, config, live string) *doctor.Facts {
 }
 
 // result makes one check.
-func result(t *testing.T, name string, f *doctor.Facts) doctor.Result {
+func result(t *testing.T, name string, f *cluster.Facts) doctor.Result {
 	t.Helper()
 	checks, err := doctor.Select([]string{name}, nil)
 	if err != nil {
@@ -74,7 +75,7 @@ func result(t *testing.T, name string, f *doctor.Facts) doctor.Result {
 
 // found returns the findings of one check as "SEVERITY SUBJECT: PROBLEM". Each must have a reason and
 // a next step.
-func found(t *testing.T, name string, f *doctor.Facts) []string {
+func found(t *testing.T, name string, f *cluster.Facts) []string {
 	t.Helper()
 	got := result(t, name, f)
 	if got.NotChecked != "" {
@@ -91,7 +92,7 @@ func found(t *testing.T, name string, f *doctor.Facts) []string {
 }
 
 // expect compares the findings of one check with the wanted ones.
-func expect(t *testing.T, name string, f *doctor.Facts, want ...string) {
+func expect(t *testing.T, name string, f *cluster.Facts, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, found(t, name, f)); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)

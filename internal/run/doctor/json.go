@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"kolla.openstack.org/kolla/internal/base/foreign"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 )
 
 // jsonFormat is the version of the JSON. A new minor version only adds keys.
@@ -21,17 +22,10 @@ type (
 		Checks     []checkJSON `json:"checks"`
 	}
 	checkJSON struct {
-		Name        string        `json:"name"`
-		Description string        `json:"description"`
-		NotChecked  string        `json:"not_checked,omitempty"`
-		Findings    []findingJSON `json:"findings"`
-	}
-	findingJSON struct {
-		Severity Severity `json:"severity"`
-		Subject  string   `json:"subject"`
-		Problem  string   `json:"problem"`
-		Reason   string   `json:"reason"`
-		Next     string   `json:"next_step"`
+		Name        string            `json:"name"`
+		Description string            `json:"description"`
+		NotChecked  string            `json:"not_checked,omitempty"`
+		Findings    []cluster.Finding `json:"findings"`
 	}
 )
 
@@ -40,11 +34,7 @@ func (r Report) JSON(out io.Writer) error {
 	doc := reportJSON{Format: jsonFormat, Cloud: r.Cloud, Server: r.Server, Clean: r.Clean(), Checks: []checkJSON{}}
 	doc.Errors, doc.Warnings, doc.NotChecked = r.Count()
 	for _, result := range r.Results {
-		check := checkJSON{Name: result.Check.Name, Description: result.Check.Description, NotChecked: result.NotChecked, Findings: []findingJSON{}}
-		for _, f := range result.Findings {
-			check.Findings = append(check.Findings, findingJSON(f))
-		}
-		doc.Checks = append(doc.Checks, check)
+		doc.Checks = append(doc.Checks, checkJSON{result.Check.Name, result.Check.Description, result.NotChecked, append([]cluster.Finding{}, result.Findings...)})
 	}
 	return foreign.JSON(out, doc, "  ")
 }

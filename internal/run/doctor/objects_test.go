@@ -16,7 +16,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"kolla.openstack.org/kolla/internal/run/doctor"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
@@ -150,7 +150,7 @@ func TestPorts(t *testing.T) {
 		"in the default": {30080, server(", --secure-port=6443"), nil},
 		"another range":  {30080, server(", --service-node-port-range=31000-31999"), outside("31000 to 31999")},
 		"own, outside":   {30080, documents(server(", --service-node-port-range=31000-31999"), service("openstack", "web", 30080)), nil},
-		"another form":   {30080, server(", --service-node-port-range=31000+999"), nil},
+		"another form":   {30080, server(", --service-node-port-range=31000+999"), outside("31000 to 31999")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect(t, "node-ports", facts(t, service("openstack", "web", c.port), c.live), c.want...)
@@ -187,9 +187,9 @@ func TestUnreachable(t *testing.T) {
 		reached map[string]string
 		want    string
 	}{
-		"silent":       {deployed, map[string]string{"192.0.2.10:8080": "cannot connect: connect: connection refused"}, "warning exposure.public: 192.0.2.10:8080 of manifest.m: cannot connect: connect: connection refused"},
+		"silent":       {deployed, map[string]string{"192.0.2.10:8080": "cannot connect: connection refused"}, "warning exposure.public: 192.0.2.10:8080 of manifest.m: cannot connect: connection refused"},
 		"answers":      {deployed, map[string]string{"192.0.2.10:8080": ""}, ""},
-		"not deployed": {service, map[string]string{"192.0.2.10:8080": "cannot connect: connect: connection refused"}, ""},
+		"not deployed": {service, map[string]string{"192.0.2.10:8080": "cannot connect: connection refused"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := facts(t, service, c.live)
@@ -275,7 +275,7 @@ func TestPartlyRead(t *testing.T) {
 	denied := func(kind schema.GroupVersionKind, namespace string) map[providers.Scope]error {
 		return map[providers.Scope]error{{GVK: kind, Namespace: namespace}: &providers.PermissionError{User: "ann", Verb: "list", Resource: strings.ToLower(kind.Kind) + "s"}}
 	}
-	check := func(t *testing.T, name string, f *doctor.Facts, want, right string) {
+	check := func(t *testing.T, name string, f *cluster.Facts, want, right string) {
 		t.Helper()
 		got := result(t, name, f)
 		if len(got.Findings) != 1 || !strings.Contains(got.Findings[0].Problem, want) {

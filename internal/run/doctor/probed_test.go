@@ -10,16 +10,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"kolla.openstack.org/kolla/internal/run/doctor"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/internal/run/probe"
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
 // probed adds to facts what pods on nodes reported, in JSON by node. An empty report is none.
-func probed(t *testing.T, f *doctor.Facts, reports ...string) {
+func probed(t *testing.T, f *cluster.Facts, reports ...string) {
 	t.Helper()
-	f.Probed = &doctor.Probed{Namespace: "openstack"}
+	f.Probed = &cluster.Probed{Namespace: "openstack"}
 	for i, text := range reports {
-		n := doctor.NodeProbe{}
+		n := cluster.NodeProbe{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(parse(t, node(fmt.Sprintf("n%d", i+1), "role: control", "", `addresses: [{type: InternalIP, address: 192.0.2.`+fmt.Sprint(i+1)+`}]`))[0].Object, &n.Node); err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +145,10 @@ func TestInitiators(t *testing.T) {
 	if got := result(t, "initiators", f); got.NotChecked != f.Probed.Withheld+"." || len(got.Findings) != 1 {
 		t.Errorf("got %+v", got)
 	}
-	f.Objects = nil
+	withheld := f.Probed.Withheld
+	f = facts(t, pod("", ""), "")
+	probed(t, f, "{}")
+	f.Probed.Withheld = withheld
 	if got := result(t, "initiators", f); got.NotChecked != "" {
 		t.Errorf("nodes that need no names: %+v", got)
 	}
@@ -162,6 +166,10 @@ func TestNetwork(t *testing.T) {
 	expect(t, "network", f,
 		"error Node n1: packets of 1500 bytes from pods do not reach node n2, and small ones do",
 		"warning Nodes n1, n2, n3: pods have different MTUs: 1450 on n2, n3 and 1500 on n1")
+	probed(t, f, path(2, 1500, "false"), "")
+	if got := result(t, "network", f); len(got.Findings) != 1 || got.Findings[0].Problem != "packets of 1500 bytes from pods do not reach node n2, and small ones do" {
+		t.Errorf("packets to a node whose pod did not start: %+v", got)
+	}
 	probed(t, f, path(2, 1450, "null"))
 	f.Probed.Nodes = append(f.Probed.Nodes, f.Probed.Nodes[0])
 	f.Probed.Nodes[1].Node.Status.Addresses = nil
@@ -180,15 +188,19 @@ func TestNetwork(t *testing.T) {
 func TestPulls(t *testing.T) {
 	f := facts(t, "", "")
 	probed(t, f)
-	f.Probed.Images = []doctor.ImageProbe{
-		{Node: "n1", Image: "web:1", Digest: "sha256:a"}, {Node: "n2", Image: "web:1", Digest: "sha256:a"}, {Node: "n3", Image: "web:1"},
-		{Node: "n1", Image: "api:1", Digest: "sha256:b"}, {Node: "n2", Image: "api:1", Digest: "sha256:c"},
-		{Node: "n1", Image: "db:1", Refused: "ErrImagePull: not found"}, {Node: "n2", Image: "db:1", Refused: "ErrImagePull: not found"},
+	f.Probed.Images = []cluster.ImageProbe{
+		{Node: "n1", Image: "web:1", Digest: "sha256:a"},
+		{Node: "n2", Image: "web:1", Digest: "sha256:a"},
+		{Node: "n3", Image: "web:1"},
+		{Node: "n1", Image: "api:1", Digest: "sha256:b"},
+		{Node: "n2", Image: "api:1", Digest: "sha256:c"},
+		{Node: "n1", Image: "db:1", Refused: "ErrImagePull: not found"},
+		{Node: "n2", Image: "db:1", Refused: "ErrImagePull: not found"},
 	}
 	expect(t, "image-pull", f,
 		"error db:1: nodes n1, n2 cannot pull it",
 		"warning api:1: nodes have 2 builds of this image")
-	f.Probed.Images = []doctor.ImageProbe{{Node: "n1", Image: "web:1", Problem: "the image was not there in time"}}
+	f.Probed.Images = []cluster.ImageProbe{{Node: "n1", Image: "web:1", Problem: "the image was not there in time"}}
 	if got := result(t, "image-pull", f); got.NotChecked != "On n1: the image was not there in time." {
 		t.Errorf("got %+v", got)
 	}
@@ -203,11 +215,11 @@ func TestPulls(t *testing.T) {
 func TestBinds(t *testing.T) {
 	f := facts(t, "", "")
 	probed(t, f)
-	f.Probed.Volumes = []doctor.VolumeProbe{
+	f.Probed.Volumes = []cluster.VolumeProbe{
 		{Class: "fast", Claim: "service.db/StatefulSet/db"}, {Class: "slow", Claim: "service.db/StatefulSet/db", Problem: "no space"},
 	}
 	expect(t, "volumes", f, "error StorageClass slow: a pod with a claim of this class did not start: no space")
-	f.Probed.Volumes = []doctor.VolumeProbe{{Skipped: "nobody makes volumes for it on demand"}}
+	f.Probed.Volumes = []cluster.VolumeProbe{{Skipped: "nobody makes volumes for it on demand"}}
 	if got := result(t, "volumes", f); got.NotChecked != "StorageClass (default): nobody makes volumes for it on demand." {
 		t.Errorf("got %+v", got)
 	}
@@ -229,5 +241,28 @@ func TestNoPods(t *testing.T) {
 	}
 	if count != 6 {
 		t.Errorf("%d checks start pods, want 6", count)
+	}
+}
+
+// TestNoPodPossible checks that a check does not pass if no node takes its pods, or no image is known.
+func TestNoPodPossible(t *testing.T) {
+	unknown := strings.ReplaceAll(deployment("web", 1, "", ""), "i:1", configs.KnownAfterApply)
+	for name, c := range map[string]struct{ config, live, want string }{
+		"no node":  {deployment("web", 1, "", ""), node("n1", "role: other", "", ""), "No pod was started, because no node takes pods of the configuration."},
+		"no image": {unknown, node("n1", "role: control", "", ""), "On n1: no image of its pods is known yet."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := facts(t, c.config, c.live)
+			checks, err := doctor.Select([]string{"dns"}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := doctor.Probe(t.Context(), &probe.Runner{}, f, checks); err != nil {
+				t.Fatal(err)
+			}
+			if got := doctor.Examine(f, checks).Results[0]; got.NotChecked != c.want || len(got.Findings) > 0 {
+				t.Errorf("got %+v, want %q", got, c.want)
+			}
+		})
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
-	"kolla.openstack.org/kolla/internal/base/crash"
+	"kolla.openstack.org/kolla/internal/base/parallel"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
+	"kolla.openstack.org/kolla/internal/run/doctor/network"
 	"kolla.openstack.org/kolla/internal/run/reach"
 	"kolla.openstack.org/kolla/internal/run/rights"
 	"kolla.openstack.org/kolla/providers"
@@ -22,7 +22,7 @@ type Cluster interface {
 // Read adds to f what the checks need to know of the cluster. f has everything that does not come
 // from the cluster, and Live with what was read already. A list that the user may not read is no
 // error: the checks that need it say so.
-func Read(ctx context.Context, cluster Cluster, f *Facts, checks []Check) error {
+func Read(ctx context.Context, client Cluster, f *cluster.Facts, checks []Check) error {
 	f.Unread = map[providers.Scope]error{}
 	const rounds = 2 // what the first lists show decides which further ones are needed
 	for range rounds {
@@ -44,10 +44,10 @@ func Read(ctx context.Context, cluster Cluster, f *Facts, checks []Check) error 
 	for _, check := range checks {
 		switch check.Name {
 		case "permissions":
-			f.Denied, f.Unasked = denied(ctx, cluster, slices.Concat(f.Roles, f.Reading))
+			f.Denied, f.Unasked = denied(ctx, client, slices.Concat(f.Roles, f.Reading))
 		case "vip":
 			var err error
-			if f.Reached, err = reach.Ports(ctx, f.published(), reach.Patience); err != nil {
+			if f.Reached, err = reach.Ports(ctx, network.Published(f), reach.Patience); err != nil {
 				return err
 			}
 		}
@@ -67,26 +67,22 @@ func reasonOf(err error) error {
 
 // denied asks for all rights of the roles, and returns the ones that the user lacks. A user with all
 // rights is asked for once.
-func denied(ctx context.Context, cluster Cluster, roles []rights.Role) ([]providers.Access, error) {
+func denied(ctx context.Context, client Cluster, roles []rights.Role) ([]providers.Access, error) {
 	wanted := rights.Accesses(roles)
-	all, err := cluster.Allowed(ctx, providers.Access{Verb: "*", Group: "*", Resource: "*"})
+	all, err := client.Allowed(ctx, providers.Access{Verb: "*", Group: "*", Resource: "*"})
 	if err != nil {
 		return nil, err
 	}
 	refused := make([]bool, len(wanted))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(providers.Parallelism)
-	for i, access := range wanted {
-		if all && access.URL == "" {
-			continue
+	err = parallel.Bounded(ctx, providers.Parallelism, len(wanted), func(ctx context.Context, i int) error {
+		if all && wanted[i].URL == "" {
+			return nil
 		}
-		group.Go(crash.Catching(func() error {
-			allowed, err := cluster.Allowed(ctx, access)
-			refused[i] = !allowed
-			return err
-		}))
-	}
-	if err := group.Wait(); err != nil {
+		allowed, err := client.Allowed(ctx, wanted[i])
+		refused[i] = !allowed
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	var out []providers.Access

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/run/doctor"
+	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/internal/run/rights"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
@@ -49,7 +50,7 @@ func (r *reader) Allowed(_ context.Context, a providers.Access) (bool, error) {
 }
 
 // read makes one check of what a reader tells.
-func read(t *testing.T, name string, f *doctor.Facts, from *reader) doctor.Result {
+func read(t *testing.T, name string, f *cluster.Facts, from *reader) doctor.Result {
 	t.Helper()
 	checks, err := doctor.Select([]string{name}, nil)
 	if err != nil {
@@ -121,7 +122,7 @@ func TestReadAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := read(t, "vip", f, from)
-	if len(got.Findings) != 1 || !strings.HasSuffix(got.Findings[0].Problem, "cannot connect: connect: connection refused") {
+	if len(got.Findings) != 1 || !strings.HasSuffix(got.Findings[0].Problem, "cannot connect: connection refused") {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -71,14 +71,11 @@ type Path struct {
 	Large   *bool  `json:"large"`
 }
 
-// The states of a module of the kernel.
-const (
-	ModuleMissing  = "missing"
-	ModuleLoadable = "loadable"
-	ModuleLoaded   = "loaded"
-)
+// ModuleMissing is the state of a module that the kernel does not have.
+const ModuleMissing = "missing"
 
-// Kernel has facts of the kernel and the processor. Modules that the pod cannot find out are empty.
+// Kernel has facts of the kernel and the processor. The state of a module is "loaded", "loadable", ModuleMissing,
+// or empty if the pod cannot find it out.
 type Kernel struct {
 	Modules        map[string]string `json:"modules"`
 	KVM            bool              `json:"kvm"`

@@ -57,10 +57,14 @@ def resolve(name):
 
 
 def cause(err):
-    """Returns the reason of a failed connection."""
+    """Returns the reason of a failed connection, without text of the server."""
     if isinstance(err, TimeoutError):
-        return "no answer in time"
-    return (os.strerror(err.errno) if getattr(err, "errno", None) and err.errno > 0 else str(err) or type(err).__name__).lower()
+        return ": no answer in time"
+    if isinstance(err, http.client.RemoteDisconnected):
+        return ": it closes them"
+    if isinstance(err, http.client.HTTPException):
+        return ""
+    return ": " + (getattr(err, "strerror", None) or str(err)).lower()
 
 
 def reach(address):
@@ -71,7 +75,7 @@ def reach(address):
     try:
         connection = socket.create_connection((url.hostname, url.port or {"https": 443}.get(url.scheme, 80)), PATIENCE)
     except (OSError, ValueError) as err:
-        found["problem"] = "cannot connect: " + cause(err)
+        found["problem"] = "cannot connect" + cause(err)
         return found
     found["connected"] = time.monotonic() - began
     with connection:
@@ -83,7 +87,7 @@ def reach(address):
                 found["status"] = client.getresponse().status
                 found["answered"] = time.monotonic() - began
             except (OSError, http.client.HTTPException) as err:
-                found["problem"] = "it accepts connections, but does not answer in HTTP: " + cause(err)
+                found["problem"] = "it accepts connections, but does not answer in HTTP" + cause(err)
     return found
 
 

@@ -29,6 +29,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"kolla.openstack.org/kolla/internal/base/crash"
+	"kolla.openstack.org/kolla/internal/base/parallel"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
@@ -41,12 +42,13 @@ const (
 	appName    = "kolla-probe"
 )
 
-// NodeAnnotation of a pod names the node that it is for.
-const NodeAnnotation = "kolla.openstack.org/probe-node"
+// nodeAnnotation of a pod names the node that it is for.
+const nodeAnnotation = "kolla.openstack.org/probe-node"
 
 const (
 	spare          = 30 * time.Second // between the end of a run and the deadline of its Jobs
-	pause          = time.Second
+	pause          = time.Second      // after the first look
+	longestPause   = 5 * time.Second
 	cleanupTimeout = time.Minute // also after Ctrl-C
 	longestLog     = 1 << 20     // bytes
 )
@@ -152,7 +154,7 @@ func (r *Runner) Job(name, id string, pod Pod) *unstructured.Unstructured {
 		}
 	}
 	if pod.Node != "" {
-		job.Spec.Template.Annotations = map[string]string{NodeAnnotation: pod.Node}
+		job.Spec.Template.Annotations = map[string]string{nodeAnnotation: pod.Node}
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(job)
 	if err != nil {
@@ -167,28 +169,24 @@ func (r *Runner) Job(name, id string, pod Pod) *unstructured.Unstructured {
 
 // create makes the Jobs, and removes those of earlier runs.
 func (r *run) create(ctx context.Context) error {
-	group, limited := errgroup.WithContext(ctx)
-	group.SetLimit(providers.Parallelism)
-	for i, job := range r.jobs {
-		group.Go(crash.Catching(func() error {
-			_, err := r.Writer.Apply(limited, job, providers.ApplyOptions{New: true})
-			var status apierrors.APIStatus
-			var denied *providers.PermissionError
-			switch {
-			case err == nil:
-				r.made[i] = true
-			case errors.As(err, &denied):
-				r.outcomes[i].Problem = denied.Error()
-			case errors.As(err, &status) && limited.Err() == nil:
-				r.outcomes[i].Problem = status.Status().Message
-			default:
-				r.made[i] = true // the answer may have been lost
-				return err
-			}
-			return nil
-		}))
-	}
-	if err := group.Wait(); err != nil {
+	err := parallel.Bounded(ctx, providers.Parallelism, len(r.jobs), func(ctx context.Context, i int) error {
+		_, err := r.Writer.Apply(ctx, r.jobs[i], providers.ApplyOptions{New: true})
+		var status apierrors.APIStatus
+		var denied *providers.PermissionError
+		switch {
+		case err == nil:
+			r.made[i] = true
+		case errors.As(err, &denied):
+			r.outcomes[i].Problem = denied.Error()
+		case errors.As(err, &status) && ctx.Err() == nil:
+			r.outcomes[i].Problem = status.Status().Message
+		default:
+			r.made[i] = true // the answer may have been lost
+			return err
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	if !slices.Contains(r.made, true) {
@@ -247,7 +245,7 @@ func (r *run) pods(ctx context.Context) (map[string]*corev1.Pod, error) {
 // wait waits until no pod changes any more.
 func (r *run) wait(ctx context.Context) error {
 	deadline := time.Now().Add(r.Patience)
-	for {
+	for next := pause; ; next = min(next*5/4, longestPause) { // each look lists the namespace
 		pods, err := r.pods(ctx)
 		if err != nil {
 			return err
@@ -267,7 +265,7 @@ func (r *run) wait(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(pause):
+		case <-time.After(min(next, time.Until(deadline))):
 		}
 	}
 	for i := range r.outcomes {
@@ -296,7 +294,7 @@ func (r *run) explain(ctx context.Context) error {
 		if !r.made[i] || !o.unfinished() {
 			continue
 		}
-		if warning := lastWarning(events, r.jobs[i].GetName()); warning != "" {
+		if warning := lastWarning(events, r.jobs[i].GetName()); !strings.Contains(o.Problem, warning) {
 			o.Problem += ": " + warning
 		}
 	}
@@ -305,28 +303,24 @@ func (r *run) explain(ctx context.Context) error {
 
 // readLogs reads the logs of the first containers that have ended.
 func (r *run) readLogs(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(providers.Parallelism)
-	for i := range r.outcomes {
+	return parallel.Bounded(ctx, providers.Parallelism, len(r.outcomes), func(ctx context.Context, i int) error {
 		o := &r.outcomes[i]
 		if o.Pod == nil || !ended(o.Pod, o.Pod.Spec.Containers[0].Name) {
-			continue
+			return nil
 		}
-		group.Go(crash.Catching(func() error {
-			log, err := r.Reader.Log(ctx, r.Namespace, o.Pod.Name, &corev1.PodLogOptions{Container: o.Pod.Spec.Containers[0].Name})
-			if err == nil {
-				var text []byte
-				text, err = io.ReadAll(io.LimitReader(log, longestLog))
-				o.Log = string(text)
-				err = errors.Join(err, log.Close())
-			}
-			if err != nil && ctx.Err() == nil && o.Problem == "" {
-				o.Problem, err = fmt.Sprintf("its log cannot be read: %v", err), nil
-			}
-			return err
-		}))
-	}
-	return group.Wait()
+		log, err := r.Reader.Log(ctx, r.Namespace, o.Pod.Name, &corev1.PodLogOptions{Container: o.Pod.Spec.Containers[0].Name})
+		if err == nil {
+			var text []byte
+			text, err = io.ReadAll(io.LimitReader(log, longestLog))
+			o.Log = string(text)
+			err = errors.Join(err, log.Close())
+		}
+		if err != nil && ctx.Err() == nil {
+			o.Problem = cmp.Or(o.Problem, fmt.Sprintf("its log cannot be read: %v", err))
+			return nil
+		}
+		return err
+	})
 }
 
 // remove deletes the Jobs, and waits until their pods are gone.
@@ -345,12 +339,14 @@ func (r *run) remove(ctx context.Context) error {
 	}
 	for slices.Contains(r.made, true) {
 		pods, err := r.pods(ctx)
+		if ctx.Err() != nil {
+			return nil // pods on nodes that do not answer go with their nodes
+		}
 		if err != nil || len(pods) == 0 {
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			return nil // pods on nodes that do not answer go with their nodes
 		case <-time.After(pause):
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -17,9 +18,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
 	"kolla.openstack.org/kolla/internal/run/probe"
+	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/providers/podsecurity"
 )
@@ -122,10 +125,26 @@ func TestScriptNetwork(t *testing.T) {
 	}
 	closed := listener.Addr().String()
 	_ = listener.Close()
+	mail, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mail.Close()
+	go func() {
+		for {
+			conn, err := mail.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Write([]byte("220 mail.example.org\r\n"))
+			_, _ = conn.Read(make([]byte, 1<<10))
+			_ = conn.Close()
+		}
+	}()
 	open := strings.TrimPrefix(server.URL, "http://")
 	got := ask(t, nil, probe.Questions{
 		Names:   []string{"localhost", "nothing.invalid"},
-		Reached: []string{server.URL + "/v3", open, closed, "http://" + closed},
+		Reached: []string{server.URL + "/v3", open, closed, "http://" + closed, "http://" + mail.Addr().String(), "nothing.invalid:80"},
 		Paths:   []string{"127.0.0.1"},
 	})
 	if l := got.Names[0]; l.Problem != "" || !slices.Contains(append(l.Addresses, ""), "127.0.0.1") && !slices.Contains(l.Addresses, "::1") {
@@ -144,6 +163,12 @@ func TestScriptNetwork(t *testing.T) {
 		if c.Status != want.Status || c.Problem != want.Problem || (c.Connected > 0) != (want.Problem == "") || (c.Answered > 0) != (want.Status != 0) {
 			t.Errorf("%+v, want %+v", c, want)
 		}
+	}
+	if c := got.Reached[4]; c.Problem != "it accepts connections, but does not answer in HTTP" {
+		t.Errorf("the answer of another protocol: %+v", c)
+	}
+	if c := got.Reached[5]; !strings.HasPrefix(c.Problem, "cannot connect: ") || strings.Contains(c.Problem, "errno") {
+		t.Errorf("a name that does not exist: %+v", c)
 	}
 	if p := got.Paths[0]; p.Large == nil || !*p.Large || p.MTU == 0 {
 		t.Errorf("path to this machine: %+v", p)
@@ -218,11 +243,44 @@ func TestRun(t *testing.T) {
 	if o := outcomes[2]; o.Pod != nil || !strings.Contains(o.Problem, "Not A Name") {
 		t.Errorf("an invalid pod: %+v", o)
 	}
-	if o := outcomes[3]; !strings.HasPrefix(o.Problem, "the pod gets no node: ") {
+	if o := outcomes[3]; !strings.HasPrefix(o.Problem, "the pod gets no node: ") || strings.Count(o.Problem, "preemption: ") > 1 {
 		t.Errorf("a pod for a node that does not exist: %+v", o.Problem)
 	}
 	if found := left(t, r.Namespace); found != "" {
 		t.Errorf("left behind: %s", found)
+	}
+}
+
+// failing makes the containers of pods fail, and gives no logs.
+type failing struct {
+	probe.Reader
+	probe.Writer
+}
+
+func (f failing) Apply(ctx context.Context, job *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error) {
+	job = job.DeepCopy()
+	if err := unstructured.SetNestedField(job.Object, "fail", "spec", "template", "metadata", "annotations", "devcluster.kolla/outcome"); err != nil {
+		return nil, err
+	}
+	return f.Writer.Apply(ctx, job, options)
+}
+
+func (failing) Log(context.Context, string, string, *corev1.PodLogOptions) (io.ReadCloser, error) {
+	return nil, errors.New("the node does not answer")
+}
+
+// TestRunWithoutLog checks that the reason of a pod that failed is told although its log cannot be read.
+func TestRunWithoutLog(t *testing.T) {
+	r := runner(t, time.Minute)
+	f := failing{r.Reader, r.Writer}
+	r.Reader, r.Writer = f, f
+	pod := probe.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{probe.Container("c", probe.Base{Image: "example.org/i:1"}, []string{"false"})}}}
+	outcomes, err := r.Run(t.Context(), []probe.Pod{pod})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := outcomes[0].Problem; !strings.HasPrefix(got, "container c ended with 1") {
+		t.Errorf("problem %q", got)
 	}
 }
 

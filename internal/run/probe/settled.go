@@ -7,6 +7,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"kolla.openstack.org/kolla/providers"
 )
 
 // hopeless are the reasons of containers that a later attempt of the kubelet does not start either, or
@@ -88,18 +91,16 @@ func (o Outcome) unfinished() bool { return o.Problem != "" && (o.Pod == nil || 
 // lastWarning returns the message of the last warning about a Job, its pod, or a claim of the pod. The names of
 // all of them begin with that of the Job.
 func lastWarning(events []*unstructured.Unstructured, job string) string {
-	var last, message string
-	for _, event := range events {
-		about, _, _ := unstructured.NestedString(event.Object, "involvedObject", "name")
-		kind, _, _ := unstructured.NestedString(event.Object, "type")
-		if about != job && !strings.HasPrefix(about, job+"-") || kind != corev1.EventTypeWarning {
+	var last corev1.Event
+	for _, u := range events {
+		var event corev1.Event
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &event) != nil || event.Type != corev1.EventTypeWarning {
 			continue
 		}
-		at, _, _ := unstructured.NestedString(event.Object, "lastTimestamp")
-		if at >= last {
-			last = at
-			message, _, _ = unstructured.NestedString(event.Object, "message")
+		about := event.InvolvedObject.Name
+		if (about == job || strings.HasPrefix(about, job+"-")) && !providers.EventTime(&event).Before(providers.EventTime(&last)) {
+			last = event
 		}
 	}
-	return message
+	return last.Message
 }

@@ -3,6 +3,7 @@ package reach
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,30 +16,20 @@ import (
 // may keep a pod of no service from all other ports. like is a pod of the cloud: the new one has an image of it, and
 // runs where it runs. problem says why the pod opened nothing.
 func Inside(ctx context.Context, runner *probe.Runner, like *corev1.PodSpec, base probe.Base, blocks []discovery.Block) (checks []discovery.Check, problem string, err error) {
-	var questions probe.Questions
-	seen := map[string]bool{}
-	for _, b := range blocks {
-		for _, u := range b.URLs {
-			if u.Public == "" {
-				continue
-			}
-			for _, url := range []string{u.Internal, u.Public} {
-				if !seen[url] && !isUDP(url) {
-					seen[url] = true
-					checks = append(checks, discovery.Check{Address: b.Address, URL: url})
-					questions.Reached = append(questions.Reached, discovery.WithoutTemplates(url))
-				}
-			}
-		}
-	}
+	checks = slices.DeleteFunc(checksOf(blocks, func(u discovery.URL) []string { return []string{u.Internal, u.Public} }),
+		func(c discovery.Check) bool { return strings.HasPrefix(c.URL, "udp://") })
 	if len(checks) == 0 {
 		return nil, "", nil
+	}
+	var questions probe.Questions
+	for _, c := range checks {
+		questions.Reached = append(questions.Reached, discovery.WithoutTemplates(c.URL))
 	}
 	pod, err := probe.Asking(base, questions)
 	if err != nil {
 		return nil, "", err
 	}
-	pod.Spec.NodeSelector, pod.Spec.Tolerations, pod.Spec.Affinity = like.NodeSelector, like.Tolerations, nil
+	pod.Spec.NodeSelector, pod.Spec.Tolerations = like.NodeSelector, like.Tolerations
 	outcomes, err := runner.Run(ctx, []probe.Pod{pod})
 	if err != nil {
 		return nil, "", err
@@ -59,8 +50,6 @@ func Inside(ctx context.Context, runner *probe.Runner, like *corev1.PodSpec, bas
 	}
 	return checks, "", nil
 }
-
-func isUDP(url string) bool { return strings.HasPrefix(url, "udp://") }
 
 // serverError words an answer of HTTP that is an error.
 func serverError(status int) string { return "it answers with an error: " + http.StatusText(status) }

@@ -13,12 +13,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
-	"kolla.openstack.org/kolla/internal/base/crash"
+	"kolla.openstack.org/kolla/internal/base/parallel"
 	"kolla.openstack.org/kolla/internal/present/discovery"
 )
 
@@ -33,58 +32,52 @@ const (
 // and a crash are errors: an address that does not answer is a result. Proxies of the environment
 // are not used, and redirects are not followed. trust has the CAs of servers; nil: those of the system.
 func Public(ctx context.Context, blocks []discovery.Block, trust *x509.CertPool, patience time.Duration) ([]discovery.Check, error) {
+	checks := checksOf(blocks, func(u discovery.URL) []string { return []string{u.Public} })
+	err := parallel.Bounded(ctx, parallelism, len(checks), func(ctx context.Context, i int) error {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		open(ctx, &checks[i], trust)
+		return nil
+	})
+	return checks, cmp.Or(err, ctx.Err())
+}
+
+// checksOf returns a check for each URL that choose returns for ports with a public URL, each once.
+func checksOf(blocks []discovery.Block, choose func(discovery.URL) []string) []discovery.Check {
 	var checks []discovery.Check
-	seen := map[string]bool{}
+	seen := map[string]bool{"": true}
 	for _, b := range blocks {
 		for _, u := range b.URLs {
-			if u.Public != "" && !seen[u.Public] {
-				seen[u.Public] = true
-				checks = append(checks, discovery.Check{Address: b.Address, URL: u.Public})
+			for _, url := range choose(u) {
+				if u.Public != "" && !seen[url] {
+					seen[url] = true
+					checks = append(checks, discovery.Check{Address: b.Address, URL: url})
+				}
 			}
 		}
 	}
-	var group errgroup.Group
-	group.SetLimit(parallelism)
-	for i := range checks {
-		group.Go(crash.Catching(func() error {
-			ctx, cancel := context.WithTimeout(ctx, patience)
-			defer cancel()
-			open(ctx, &checks[i], trust)
-			return nil
-		}))
-	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	return checks, ctx.Err()
+	return checks
 }
 
 // Ports connects to TCP addresses, such as "192.0.2.10:5000", and sends nothing. It returns the problem
 // with each of them; empty: it accepted the connection. Only the context and a crash are errors.
 func Ports(ctx context.Context, addresses []string, patience time.Duration) (map[string]string, error) {
 	problems := make([]string, len(addresses))
-	var group errgroup.Group
-	group.SetLimit(parallelism)
-	for i, address := range addresses {
-		group.Go(crash.Catching(func() error {
-			ctx, cancel := context.WithTimeout(ctx, patience)
-			defer cancel()
-			conn, problem := connect(ctx, address)
-			if problem == "" {
-				_ = conn.Close() // nothing was written that could be lost
-			}
-			problems[i] = problem
-			return nil
-		}))
-	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
+	err := parallel.Bounded(ctx, parallelism, len(addresses), func(ctx context.Context, i int) error {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		conn, problem := connect(ctx, addresses[i])
+		if problem == "" {
+			_ = conn.Close() // nothing was written that could be lost
+		}
+		problems[i] = problem
+		return nil
+	})
 	found := map[string]string{}
 	for i, address := range addresses {
 		found[address] = problems[i]
 	}
-	return found, ctx.Err()
+	return found, cmp.Or(err, ctx.Err())
 }
 
 // defaultPorts are the ports of URLs without a port.
@@ -190,6 +183,7 @@ func refusal(ctx context.Context, err error) string {
 // other failures.
 func cause(ctx context.Context, err error) string {
 	var (
+		call      *os.SyscallError
 		operation *net.OpError
 		lookup    *net.DNSError
 	)
@@ -200,6 +194,8 @@ func cause(ctx context.Context, err error) string {
 		return ": it closes them"
 	case errors.As(err, &lookup):
 		return ": " + lookup.Err + ": " + lookup.Name
+	case errors.As(err, &call):
+		return ": " + call.Err.Error()
 	case errors.As(err, &operation):
 		return ": " + operation.Err.Error()
 	}

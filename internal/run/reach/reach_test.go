@@ -78,11 +78,11 @@ func TestPublic(t *testing.T) {
 		{"http://" + other, 0, "does not answer in HTTP"},
 		{"http://" + closing, 0, "does not answer in HTTP: it closes them"},
 		{"http://" + silent, 0, "does not answer in HTTP: no answer in time"},
-		{"http://" + closed, 0, "cannot connect: connect: connection refused"},
+		{"http://" + closed, 0, "cannot connect: connection refused"},
 		{"http://127.0.0.1:port", 0, "it is no URL"},
 		{"udp://127.0.0.1:1", 0, ""},
 		{other, 0, ""},
-		{closed, 0, "cannot connect: connect: connection refused"},
+		{closed, 0, "cannot connect: connection refused"},
 	}
 	block := discovery.Block{Address: "service.a", URLs: []discovery.URL{{Internal: "http://inside:80"}}}
 	for _, test := range tests {
@@ -139,7 +139,7 @@ func TestPorts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for address, want := range map[string]string{open: "", closed: "cannot connect: connect: connection refused", "127.0.0.1": "cannot connect: address 127.0.0.1: missing port in address"} {
+	for address, want := range map[string]string{open: "", closed: "cannot connect: connection refused", "127.0.0.1": "cannot connect: address 127.0.0.1: missing port in address"} {
 		if problem, has := got[address]; !has || problem != want {
 			t.Errorf("%s: %q, want %q", address, problem, want)
 		}

@@ -155,11 +155,7 @@ func Checks(out io.Writer, d *discovery.Directory) error {
 	if err := opened(out, "PUBLIC URL", d.Checks); err != nil {
 		return err
 	}
-	answering := "All public URLs answer."
-	if n := discovery.Failed(d.Checks); n > 0 {
-		answering = fmt.Sprintf("%d of %s %s not answer.", n, words.Count(len(d.Checks), "public URL"), words.Plural(n, "does", "do"))
-	}
-	fmt.Fprintf(out, "\n%s\n", answering)
+	fmt.Fprintln(out, answering(d.Checks, "public URL", ""))
 	if d.NoPod != "" {
 		foreign.Fprintf(out, "\nNothing was opened from a pod: %s.\n", foreign.Line(d.NoPod))
 		return nil
@@ -170,12 +166,16 @@ func Checks(out io.Writer, d *discovery.Directory) error {
 	if err := opened(out, "URL, FROM A POD", d.Inside); err != nil {
 		return err
 	}
-	answering = "All URLs answer a pod of the cluster."
-	if n := discovery.Failed(d.Inside); n > 0 {
-		answering = fmt.Sprintf("%d of %s %s not answer a pod of the cluster.", n, words.Count(len(d.Inside), "URL"), words.Plural(n, "does", "do"))
-	}
-	_, err := fmt.Fprintf(out, "\n%s\n", answering)
+	_, err := fmt.Fprintln(out, answering(d.Inside, "URL", " a pod of the cluster"))
 	return err
+}
+
+// answering says how many URLs answer whom, after an empty line.
+func answering(checks []discovery.Check, noun, whom string) string {
+	if n := discovery.Failed(checks); n > 0 {
+		return fmt.Sprintf("\n%d of %s %s not answer%s.", n, words.Count(len(checks), noun), words.Plural(n, "does", "do"), whom)
+	}
+	return fmt.Sprintf("\nAll %ss answer%s.", noun, whom)
 }
 
 // opened lists the results of some URLs.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 
+	"golang.org/x/net/http2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -38,19 +39,29 @@ func (c *Connection) Proxy(ctx context.Context, to providers.InternalURL, r prov
 	}
 	// A redirect would take the credentials of the cluster to wherever a pod wants.
 	web := http.Client{Transport: c.web.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	silent := func(why string) error {
+		return &providers.NoAnswerError{Namespace: to.Namespace, Service: to.Service, Why: why}
+	}
 	response, err := web.Do(request)
-	if err != nil {
+	var reset http2.StreamError
+	switch {
+	case errors.As(err, &reset):
+		return nil, silent("its answer breaks off")
+	case err != nil:
 		return nil, c.describe(err)
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
-	if err = errors.Join(err, response.Body.Close()); err != nil {
+	err = errors.Join(err, response.Body.Close())
+	switch {
+	case err != nil && ctx.Err() != nil:
 		return nil, fmt.Errorf("read the answer of Service %s/%s: %w", to.Namespace, to.Service, err)
-	}
-	if len(body) > maxAnswer {
-		return nil, &providers.NoAnswerError{Namespace: to.Namespace, Service: to.Service, Why: fmt.Sprintf("its answer is larger than %d MiB", maxAnswer>>20)}
+	case err != nil:
+		return nil, silent("its answer breaks off")
+	case len(body) > maxAnswer:
+		return nil, silent(fmt.Sprintf("its answer is larger than %d MiB", maxAnswer>>20))
 	}
 	if response.StatusCode >= http.StatusBadRequest {
-		if err := c.notPassedOn(to, body); err != nil {
+		if err := c.notPassedOn(silent, body); err != nil {
 			return nil, err
 		}
 	}
@@ -58,12 +69,9 @@ func (c *Connection) Proxy(ctx context.Context, to providers.InternalURL, r prov
 }
 
 // notPassedOn returns the error of a request that the API server answered itself. Nil: a pod did.
-func (c *Connection) notPassedOn(to providers.InternalURL, body []byte) error {
-	why := func(text string) error {
-		return &providers.NoAnswerError{Namespace: to.Namespace, Service: to.Service, Why: text}
-	}
+func (c *Connection) notPassedOn(silent func(why string) error, body []byte) error {
 	if text, ok := strings.CutPrefix(string(body), unreached); ok {
-		return why(lastClause(text))
+		return silent(lastClause(text))
 	}
 	var status metav1.Status
 	if json.Unmarshal(body, &status) != nil || status.Kind != "Status" {
@@ -72,13 +80,13 @@ func (c *Connection) notPassedOn(to providers.InternalURL, body []byte) error {
 	err := error(&apierrors.StatusError{ErrStatus: status})
 	switch text, ok := strings.CutPrefix(status.Message, unreached); {
 	case ok:
-		return why(lastClause(text))
+		return silent(lastClause(text))
 	case apierrors.IsNotFound(err):
-		return why("it does not exist")
+		return silent("it does not exist")
 	case strings.HasPrefix(status.Message, "no endpoints available for service"):
-		return why("none of its pods is ready")
+		return silent("none of its pods is ready")
 	case apierrors.IsServiceUnavailable(err):
-		return why(status.Message)
+		return silent(status.Message)
 	}
 	return c.describe(err)
 }

@@ -331,23 +331,11 @@ func (q Inquiry) lastEvent(ctx context.Context, namespace string, uid types.UID,
 	}
 	var last *corev1.Event
 	for _, event := range events {
-		if wanted(event) && (last == nil || !happened(event).Before(happened(last))) {
+		if wanted(event) && (last == nil || !providers.EventTime(event).Before(providers.EventTime(last))) {
 			last = event
 		}
 	}
 	return last, nil
-}
-
-// happened returns the time of an event. The field depends on the version of the API that
-// wrote the event.
-func happened(event *corev1.Event) *metav1.Time {
-	switch {
-	case event.Series != nil:
-		return &metav1.Time{Time: event.Series.LastObservedTime.Time}
-	case !event.LastTimestamp.IsZero():
-		return &event.LastTimestamp
-	}
-	return &metav1.Time{Time: event.EventTime.Time}
 }
 
 // ReadLog returns the end of the container log that explains a finding.

@@ -1,0 +1,176 @@
+package diagnose
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kolla.openstack.org/kolla/internal/base/failure"
+	"kolla.openstack.org/kolla/internal/base/foreign"
+	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/cli/command"
+	"kolla.openstack.org/kolla/internal/present/status"
+	"kolla.openstack.org/kolla/internal/run/podlogs"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
+	"kolla.openstack.org/kolla/providers/kubernetes"
+)
+
+// Logs is `kolla logs`.
+func Logs(s command.Streams) *cli.Command {
+	return &cli.Command{
+		Name:      "logs",
+		Usage:     "Print the logs of the pods of a service",
+		ArgsUsage: "SERVICE...",
+		Description: `
+Prints the logs of all pods of services, sorted by time. Each line begins with the name of
+its pod, and with that of the container if the pod has several.
+
+SERVICE is the name of a service or a workload, or an address: nova, service.nova,
+nova-api, module.edge. The logs of a Job that is complete are printed only if the Job is
+named. Options may follow the names.
+
+Values of Secrets that a log quotes are masked, and control characters have no effect. It
+needs the state and the cluster, and no valid configuration.`,
+		Flags: append(command.StateFlags(),
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "print new lines until Ctrl-C, also those of pods that start later"},
+			&cli.StringFlag{Name: "since", Usage: "only lines since `TIME`, such as 10m, 2d or 2026-11-20"},
+			&cli.IntFlag{Name: "tail", Value: 100, Usage: "the last `N` lines of each container; -1, or -since without -tail: all"},
+			&cli.BoolFlag{Name: "previous", Usage: "the logs from before the last restart of each container"},
+			&cli.StringFlag{Name: "container", Usage: "only containers with this `NAME`"},
+			&cli.BoolFlag{Name: "timestamps", Usage: "print the time of each line"},
+			command.NoColorFlag()),
+		Action: func(c *cli.Context) error {
+			names, err := command.Interspersed(c)
+			switch {
+			case err != nil:
+				return err
+			case len(names) == 0:
+				return failure.New("Logs of which service?", "kolla logs nova; `kolla status` lists the services and their workloads.")
+			case c.Bool("follow") && c.Bool("previous"):
+				return failure.New("-follow and -previous contradict each other", "A container writes nothing more to the log from before its restart.")
+			}
+			options := podlogs.Options{Previous: c.Bool("previous"), Tail: c.Int("tail")}
+			if c.IsSet("since") {
+				if options.Since, err = timeOf(c.String("since"), time.Now()); err != nil {
+					return err
+				}
+				if !c.IsSet("tail") {
+					options.Tail = -1
+				}
+			}
+			w := command.NewWorkspace(s, c)
+			if err := w.Connect(c.Context); err != nil {
+				return err
+			}
+			if err := w.OpenLastStore(c.Context); err != nil {
+				return err
+			}
+			return printLogs(w, names, options)
+		},
+	}
+}
+
+func printLogs(w *command.Workspace, names []string, o podlogs.Options) error {
+	ctx := w.Flags.Context
+	find := func(ctx context.Context) ([]podlogs.Container, error) { return findContainers(ctx, w, names) }
+	show := func(l podlogs.Line) {
+		at := ""
+		if w.Flags.Bool("timestamps") && !l.Time.IsZero() {
+			at = l.Time.Local().Format(time.RFC3339) + " "
+		}
+		foreign.Fprintf(w.Streams.Out, "%s\n", l.Container.String()+": "+at+l.Text)
+	}
+	if w.Flags.Bool("follow") {
+		return podlogs.Follow(ctx, w.Client, find, o, show, func(err error) {
+			w.Printer.Warn("A log cannot be followed", failure.Sentence(err.Error())+".")
+		})
+	}
+	containers, err := find(ctx)
+	if err != nil {
+		return err
+	}
+	lines, err := podlogs.Read(ctx, w.Client, containers, o)
+	for _, l := range lines {
+		show(l)
+	}
+	return err
+}
+
+// findContainers lists the containers that the arguments name. It reads the Secrets of their
+// namespaces, so that their values are masked.
+func findContainers(ctx context.Context, w *command.Workspace, names []string) ([]podlogs.Container, error) {
+	_, objects, err := recorded(w, names)
+	if err != nil {
+		return nil, err
+	}
+	w.Cluster.Forget()
+	snapshot := w.Cluster.Snapshot()
+	pods, err := podsOf(ctx, snapshot, w.Client.Inspect(snapshot), objects)
+	if err != nil {
+		return nil, err
+	}
+	return containersOf(w, pods)
+}
+
+// containersOf returns the containers of pods that -previous and -container name.
+func containersOf(w *command.Workspace, pods []*corev1.Pod) ([]podlogs.Container, error) {
+	all := podlogs.Of(pods, w.Flags.Bool("previous"))
+	var known []string
+	for _, pod := range pods {
+		for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+			known = append(known, c.Name)
+		}
+	}
+	name := w.Flags.String("container")
+	if name != "" && len(pods) > 0 && !slices.Contains(known, name) {
+		return nil, failure.New(fmt.Sprintf("No container %q", name), words.WithHint(words.DidYouMean(name, known), "The pods have: "+words.Sorted(known)+"."))
+	}
+	if name != "" {
+		all = slices.DeleteFunc(all, func(c podlogs.Container) bool { return c.Name != name })
+	}
+	switch {
+	case len(all) > 0 || w.Flags.Bool("follow"):
+		return all, nil
+	case w.Flags.Bool("previous"):
+		return nil, failure.New("No container was restarted", "There are no logs from before a restart. Leave -previous out.")
+	}
+	return nil, failure.New("There is no log", "No container has run yet; `kolla status` shows why. The log of a Job that is complete is printed if the Job itself is named, such as manifest.once/Job/once.")
+}
+
+// podsOf lists the pods of workloads. It leaves out Jobs that are complete, unless they are named.
+func podsOf(ctx context.Context, snapshot *providers.Snapshot, inspector *kubernetes.Inspector, objects []chosen) ([]*corev1.Pod, error) {
+	var workloads []chosen
+	var scopes []providers.Scope
+	for _, o := range objects {
+		if status.IsWorkload(o.Object) {
+			workloads = append(workloads, o)
+			scopes = append(scopes, providers.Scope{GVK: o.kind(), Namespace: o.Namespace}, providers.Scope{GVK: kinds.Secret.WithVersion("v1"), Namespace: o.Namespace})
+		}
+	}
+	if err := snapshot.Load(ctx, scopes...); err != nil {
+		return nil, err
+	}
+	var pods []*corev1.Pod
+	for _, o := range workloads {
+		live := snapshot.Get(providers.Ref{GVK: o.kind(), Namespace: o.Namespace, Name: o.Name})
+		if live == nil || live.GetKind() == kinds.Job.Kind && kubernetes.Ready(live) && !o.itself {
+			continue
+		}
+		found, err := inspector.PodsOf(ctx, live)
+		if err != nil {
+			return nil, err
+		}
+		pods = append(pods, found...)
+	}
+	return pods, nil
+}
+
+func (c chosen) kind() schema.GroupVersionKind {
+	return schema.FromAPIVersionAndKind(c.APIVersion, c.Kind)
+}
