@@ -35,6 +35,9 @@ func Exposure(e *eval.Env, b *source.Block, it eval.Instance) (x configs.Exposur
 	if g := b.One("gateway", ""); g != nil {
 		x.Gateway = configs.Gateway{Name: eval.String(e, g, "name"), Namespace: eval.String(e, g, "namespace"), Section: eval.String(e, g, "section"), Range: g.Header}
 	}
+	if k := b.One("keepalived", ""); k != nil {
+		x.Keepalived = configs.Keepalived{Interface: eval.String(e, k, "interface"), RouterID: eval.Number(e, k, "virtual_router_id"), Range: k.Header}
+	}
 	if eval.AllKnown(e, b, "mode") {
 		checkMode(e, b, x.Mode)
 	}
@@ -55,6 +58,7 @@ type arguments struct{ required, optional []string }
 // modes are the modes with their arguments.
 var modes = map[string]arguments{
 	configs.ModeNodePort:     {[]string{"vip"}, []string{"fqdn", "nodes", "node_ports"}},
+	configs.ModeManaged:      {[]string{"vip", "nodes", "keepalived"}, []string{"fqdn"}},
 	configs.ModeLoadBalancer: {[]string{"vip"}, []string{"fqdn", "class", "annotations"}},
 	configs.ModeIngress:      {[]string{"domain"}, []string{"vip", "port", "class", "annotations", "wait_for_address"}},
 	configs.ModeGateway:      {[]string{"domain", "gateway"}, []string{"vip", "port", "annotations"}},
