@@ -53,7 +53,9 @@ type Gateway struct {
 type Keepalived struct {
 	Interface string // name of the network interface that gets the VIP, on all nodes
 	RouterID  int    // number of the group in VRRP, 1 to 255
-	Range     hcl.Range
+	// Deferred are the data blocks that have to be read before the VIP and the rest are known.
+	Deferred []string
+	Range    hcl.Range
 }
 
 // The modes of an exposure. lang/internal/blocks has the arguments of each mode, and

@@ -175,6 +175,14 @@ func TestManagedMistakes(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a VIP that is known later", func(t *testing.T) {
+		config := load(t, "testdata/managed")
+		config.Exposures[0].VIP, config.Exposures[0].Keepalived.Deferred = "", []string{"data.later"}
+		set := find(t, render(t, config, edge()), "DaemonSet/exposure-public-keepalived")
+		if !slices.Equal(set.Deferred, []string{"data.later"}) {
+			t.Errorf("the DaemonSet waits for the data %q", set.Deferred)
+		}
+	})
 	t.Run("no address of the family", func(t *testing.T) {
 		f := edge()
 		f.Nodes[0].Addresses = []string{"2001:db8::2"}
@@ -199,6 +207,5 @@ func TestManagedMistakes(t *testing.T) {
 		if !slices.ContainsFunc(diags, func(d *hcl.Diagnostic) bool { return d.Summary == `Port "api" of service "api" encrypts itself` }) {
 			t.Errorf("got %v", diags.Errs())
 		}
-		t.Log(diags.Errs())
 	})
 }

@@ -39,11 +39,11 @@ var startKeepalived string
 var certificate string
 
 // The directories of the two programs, which last as long as the pod, and the file that the readiness
-// probe looks for.
+// probe looks for. keepalived does not start without a writable /run.
 const (
 	haproxyDir    = "/run/haproxy"
-	keepalivedDir = "/run/keepalived"
-	readyFile     = keepalivedDir + "/ready"
+	keepalivedDir = "/run"
+	readyFile     = "/run/keepalived/ready"
 )
 
 // Services returns a service for each exposure of the mode managed that services use. Its block is
@@ -51,8 +51,16 @@ const (
 func Services(cloud object.Cloud, config *configs.Config, cluster []nodes.Node) (out []configs.Service, diags hcl.Diagnostics) {
 	for i := range config.Exposures {
 		x := &config.Exposures[i]
+		if x.Mode != configs.ModeManaged {
+			continue
+		}
+		if later := x.Keepalived.Deferred; len(later) > 0 && used(config, x) {
+			unknown := configs.Text{{Deferred: later}}
+			out = append(out, service(x, unknown, unknown))
+			continue
+		}
 		vip, err := netip.ParseAddr(x.VIP)
-		if x.Mode != configs.ModeManaged || err != nil { // a wrong address was reported
+		if err != nil { // which was reported
 			continue
 		}
 		proxy, wrong := haproxy.RenderManaged(config, *x, func(s *configs.Service, port string) []string {
@@ -65,9 +73,14 @@ func Services(cloud object.Cloud, config *configs.Config, cluster []nodes.Node) 
 			continue
 		}
 		mover := keepalived.RenderManaged(config.Cloud.Name, *x, holders, haproxy.MonitorSocket, readyFile)
-		out = append(out, service(x, string(proxy), string(mover)))
+		out = append(out, service(x, configs.Plain(string(proxy)), configs.Plain(string(mover))))
 	}
 	return out, diags
+}
+
+// used reports whether a service uses an exposure.
+func used(config *configs.Config, x *configs.Exposure) bool {
+	return slices.ContainsFunc(config.Services, func(s configs.Service) bool { return s.Exposure == x.Name })
 }
 
 // holdersOf returns the nodes that may have the VIP, with their addresses of its family.
@@ -111,23 +124,23 @@ func known(addresses []string) string {
 }
 
 // service returns the service of an exposure.
-func service(x *configs.Exposure, proxy, mover string) configs.Service {
-	file := func(name, path, content string) configs.ConfigFile {
-		return configs.ConfigFile{Name: name, Format: "raw", Path: path, Content: configs.Plain(content), Range: x.Range}
+func service(x *configs.Exposure, proxy, mover configs.Text) configs.Service {
+	file := func(name, path string, content configs.Text) configs.ConfigFile {
+		return configs.ConfigFile{Name: name, Format: "raw", Path: path, Content: content, Range: x.Range}
 	}
 	s := configs.Service{
 		Block: x.Block, Name: "exposure-" + x.Name, DefinedAt: x.Range, Role: x.Role, Range: x.Range, ImagesRange: x.Range,
 		Configs: []configs.ConfigFile{
 			file("haproxy.cfg", "/etc/haproxy/haproxy.cfg", proxy),
-			file("start-haproxy.sh", "/etc/haproxy/start.sh", startHAProxy),
+			file("start-haproxy.sh", "/etc/haproxy/start.sh", configs.Plain(startHAProxy)),
 			file("keepalived.conf", "/etc/keepalived/keepalived.conf", mover),
-			file("start-keepalived.sh", "/etc/keepalived/start.sh", startKeepalived),
+			file("start-keepalived.sh", "/etc/keepalived/start.sh", configs.Plain(startKeepalived)),
 		},
 	}
 	w := workload(x)
 	w.Pod.Inits = append(w.Pod.Inits, proxyOf(x))
 	if x.TLS != nil {
-		s.Configs = append(s.Configs, file("certificate.py", "/etc/haproxy/certificate.py", certificate))
+		s.Configs = append(s.Configs, file("certificate.py", "/etc/haproxy/certificate.py", configs.Plain(certificate)))
 		w.Pod.Inits = append(w.Pod.Inits, renewal(x))
 	}
 	s.Workloads = []configs.Workload{w}
@@ -144,14 +157,14 @@ func workload(x *configs.Exposure) configs.Workload {
 		Name: "keepalived", Kind: "DaemonSet", MaxUnavailable: "1", Range: x.Range,
 		Pod: configs.Pod{
 			Image: "keepalived", Start: "direct", Command: []string{"sh", "/etc/keepalived/start.sh"},
-			Env:         []configs.Env{{Name: "KOLLA_NODE_NAME", Value: configs.Text{{Field: "node.name"}}}},
-			Configs:     []string{"keepalived.conf", "start-keepalived.sh"},
-			Writable:    []string{haproxyDir, keepalivedDir}, WritableSize: "64Mi",
+			Env:      []configs.Env{{Name: "KOLLA_NODE_NAME", Value: configs.Text{{Field: "node.name"}}}},
+			Configs:  []string{"keepalived.conf", "start-keepalived.sh"},
+			Writable: []string{haproxyDir, keepalivedDir}, WritableSize: "64Mi",
 			HostNetwork: true,
 			Requests:    map[string]string{"cpu": "20m", "memory": "32Mi"},
 			Powers:      configs.Powers{Root: true, Capabilities: []string{"NET_ADMIN", "NET_RAW", "SETGID"}, Reason: reason},
 		},
-		Ready: &configs.Probe{Exec: []string{"test", "-e", readyFile}, Period: 2},
+		Ready: &configs.Probe{Exec: []string{"sh", "-c", "test -e " + readyFile}, Period: 2},
 	}
 }
 
