@@ -52,7 +52,9 @@ type Gateway struct {
 // Keepalived says how one of the nodes of an exposure gets the VIP.
 type Keepalived struct {
 	Interface string // name of the network interface that gets the VIP, on all nodes
-	RouterID  int    // number of the group in VRRP, 1 to 255
+	// VRRPInterface is the network interface with the addresses of the nodes; empty: Interface.
+	VRRPInterface string
+	RouterID      int // number of the group in VRRP, 1 to 255
 	// Deferred are the data blocks that have to be read before the VIP and the rest are known.
 	Deferred []string
 	Range    hcl.Range

@@ -121,7 +121,8 @@ exposure "api" {
   nodes = role.control
 
   keepalived {
-    interface         = "eth0"
+    interface         = "eth1"
+    vrrp_interface    = "eth0"
     virtual_router_id = 61
   }
 }
@@ -183,6 +184,7 @@ var keepalivedType = &BlockType{
 	Doc: "How keepalived gives the VIP to one of the nodes, in an exposure of the mode managed. The nodes talk to each other by their addresses in the cluster (VRRP version 3, IP protocol 112), which firewalls have to pass. All nodes have the same priority, and a node that comes back does not take the VIP from another one.",
 	Attributes: []Attribute{
 		{Name: "interface", Type: TypeString, Required: true, Form: forms.Interface, Doc: "Network interface that gets the VIP. All nodes have an interface of this name in the network of the VIP."},
+		{Name: "vrrp_interface", Type: TypeString, Form: forms.Interface, Doc: "Network interface with the addresses by which the nodes know each other (InternalIP in `kubectl get nodes -o wide`); by default `interface`. A node without a link on one of the two gives up the VIP."},
 		{Name: "virtual_router_id", Type: TypeNumber, Default: 51, Min: 1, Max: 255, Doc: "Number of the group in VRRP. Each exposure of the mode managed has another one, and so has other software that uses VRRP between the same nodes."},
 	},
 }

@@ -124,8 +124,7 @@ role "edge" {
   nodes = ["a", "b"]
 }
 exposure "public" {
-  vip   = "%s"
-  nodes = role.edge
+  vip = "%s"
   # mode
 }
 definition "web" {
@@ -149,7 +148,7 @@ service "web" { expose = exposure.public }
 	dir := t.TempDir()
 	text := fmt.Sprintf(source, vip, nodePort)
 	if managed {
-		text = strings.Replace(text, "# mode", "mode = \"managed\"\n  keepalived { interface = \"eth0\" }", 1)
+		text = strings.Replace(text, "# mode", "mode = \"managed\"\n  nodes = role.edge\n  keepalived { interface = \"eth0\" }", 1)
 		text = strings.Replace(text, fmt.Sprintf("    node_port = %d\n", nodePort), "", 1)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte(text), 0o600); err != nil {

@@ -2,6 +2,7 @@ package keepalived
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"net/netip"
 	"text/template"
@@ -32,12 +33,12 @@ func RenderManaged(cloud string, exposure configs.Exposure, nodes []Node, monito
 		Bits                       int
 		Nodes                      []Node
 		Peers                      bool // there are several nodes
-		Interface                  string
+		Interface, VRRPInterface   string
 		RouterID                   int
 		Monitor, Ready             string
 	}{
 		Signature, cloud, exposure.Name, vip, vip.BitLen(), nodes, len(nodes) > 1,
-		exposure.Keepalived.Interface, exposure.Keepalived.RouterID, monitor, ready,
+		exposure.Keepalived.Interface, cmp.Or(exposure.Keepalived.VRRPInterface, exposure.Keepalived.Interface), exposure.Keepalived.RouterID, monitor, ready,
 	})
 	if err != nil {
 		panic(err) // the template fits the data, and a buffer accepts all of it

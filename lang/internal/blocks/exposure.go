@@ -57,8 +57,8 @@ func keepalivedOf(e *eval.Env, b *source.Block) configs.Keepalived {
 	if k == nil {
 		return configs.Keepalived{}
 	}
-	out := configs.Keepalived{Interface: eval.String(e, k, "interface"), RouterID: eval.Number(e, k, "virtual_router_id"), Range: k.Header}
-	for _, later := range []cty.ValueMarks{eval.Awaited(e, b, "vip"), eval.Awaited(e, k, "interface"), eval.Awaited(e, k, "virtual_router_id")} {
+	out := configs.Keepalived{Interface: eval.String(e, k, "interface"), VRRPInterface: eval.String(e, k, "vrrp_interface"), RouterID: eval.Number(e, k, "virtual_router_id"), Range: k.Header}
+	for _, later := range []cty.ValueMarks{eval.Awaited(e, b, "vip"), eval.Awaited(e, k, "interface"), eval.Awaited(e, k, "vrrp_interface"), eval.Awaited(e, k, "virtual_router_id")} {
 		out.Deferred = append(out.Deferred, mark.DeferredBy(cty.DynamicVal.WithMarks(later))...)
 	}
 	return out

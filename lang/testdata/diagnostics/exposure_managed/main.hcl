@@ -45,6 +45,7 @@ exposure "odd" {
 
   keepalived {
     interface         = "eth 0"
+    vrrp_interface    = "a-name-that-is-too-long"
     virtual_router_id = 256
   }
 }

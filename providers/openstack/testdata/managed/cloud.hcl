@@ -16,7 +16,8 @@ exposure "public" {
   nodes = role.edge
 
   keepalived {
-    interface = "eth1"
+    interface      = "eth1"
+    vrrp_interface = "eth0"
   }
 
   tls {}
