@@ -36,6 +36,7 @@ definition "api" {
   workload "w" {
     kind  = "Deployment"
     image = "api"
+    user  = 42400
     ports = ["api", "admin"]
     env   = { URL = self.public_url }
 
@@ -56,6 +57,7 @@ definition "wire" {
   workload "w" {
     kind  = "StatefulSet"
     image = "wire"
+    user  = 42400
     ports = ["wire"]
   }
 }
