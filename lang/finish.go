@@ -33,6 +33,7 @@ func finish(a *assembly, clouds []*source.Block) {
 	check.NodePorts(whole)
 	check.PublicPorts(whole)
 	check.HTTPPorts(whole)
+	check.ManagedExposures(whole)
 	check.Clashes(whole)
 	a.services.CheckExternal()
 	a.services.CheckDefinitions()

@@ -21,8 +21,10 @@ type Exposure struct {
 	// ports share one host.
 	Domain string
 	Port   int    // of all entries, if there is a Domain; 0: that of the scheme
-	Mode   string // ModeNodePort, ModeLoadBalancer, ModeIngress or ModeGateway
-	Role   string // name of the role whose nodes share the traffic; empty: any node
+	Mode   string // ModeNodePort, ModeManaged, ModeLoadBalancer, ModeIngress or ModeGateway
+	// Role is the name of the role whose nodes share the traffic; empty: any node. In ModeManaged,
+	// HAProxy and keepalived run on these nodes.
+	Role string
 	// NodePorts is the inclusive range of node ports in the cluster.
 	NodePorts [2]int
 	// Class is the class of the load balancer or of the Ingress controller; empty: the cluster's
@@ -31,7 +33,8 @@ type Exposure struct {
 	// Annotations are annotations of the Services of type LoadBalancer, of the Ingresses or of the
 	// routes.
 	Annotations map[string]string
-	Gateway     Gateway // of ModeGateway
+	Gateway     Gateway    // of ModeGateway
+	Keepalived  Keepalived // of ModeManaged
 	// AwaitsAddress: an apply waits until the controller has given each Ingress an address.
 	AwaitsAddress bool
 	TLS           *TLS // nil: clients connect without encryption
@@ -46,10 +49,22 @@ type Gateway struct {
 	Range     hcl.Range
 }
 
+// Keepalived says how one of the nodes of an exposure gets the VIP.
+type Keepalived struct {
+	Interface string // name of the network interface that gets the VIP, on all nodes
+	// VRRPInterface is the network interface with the addresses of the nodes; empty: Interface.
+	VRRPInterface string
+	RouterID      int // number of the group in VRRP, 1 to 255
+	// Deferred are the data blocks that have to be read before the VIP and the rest are known.
+	Deferred []string
+	Range    hcl.Range
+}
+
 // The modes of an exposure. lang/internal/blocks has the arguments of each mode, and
 // providers/openstack/internal/network its objects.
 const (
 	ModeNodePort     = "nodeport"
+	ModeManaged      = "managed"
 	ModeLoadBalancer = "loadbalancer"
 	ModeIngress      = "ingress"
 	ModeGateway      = "gateway"

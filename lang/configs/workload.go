@@ -223,7 +223,7 @@ type Toleration struct {
 	Effect   string // empty: any
 }
 
-// Volume is mounted in containers. One of Host, Claim, Memory and Shared is set.
+// Volume is mounted in containers. One of Host, Claim, Memory, Shared and Secret is set.
 type Volume struct {
 	Name        string
 	Path        string // in the containers
@@ -234,6 +234,7 @@ type Volume struct {
 	Claim       string // name of a PersistentVolumeClaim
 	Memory      string // size, a Kubernetes quantity
 	Shared      string // size
+	Secret      string // name of a Secret; containers see new values without a restart
 	ReadOnly    bool
 
 	Range hcl.Range

@@ -113,6 +113,20 @@ var exposureType = &BlockType{
   node_ports = "30000-32767"
 }
 
+# HAProxy and keepalived on the nodes of a role. One of the nodes has the VIP.
+exposure "api" {
+  vip   = "192.0.2.30"
+  fqdn  = "api.example.org"
+  mode  = "managed"
+  nodes = role.control
+
+  keepalived {
+    interface         = "eth1"
+    vrrp_interface    = "eth0"
+    virtual_router_id = 61
+  }
+}
+
 exposure "public" {
   vip         = "192.0.2.10"
   mode        = "loadbalancer"
@@ -150,19 +164,29 @@ exposure "admin" {
 		{"mode", "How traffic comes in."},
 	},
 	Attributes: withRepetition([]Attribute{
-		{Name: "vip", Type: TypeString, Form: forms.IP, Doc: "Address that clients connect to. The modes nodeport and loadbalancer need it. In the modes ingress and gateway it is the address that the host names lead to: kolla doctor connects to it, and no other exposure may have its port."},
-		{Name: "fqdn", Type: TypeString, Form: forms.Subdomain, Doc: "DNS name that clients use instead of the address. For the modes nodeport and loadbalancer."},
+		{Name: "vip", Type: TypeString, Form: forms.IP, Doc: "Address that clients connect to. The modes nodeport, managed and loadbalancer need it. In the modes ingress and gateway it is the address that the host names lead to: kolla doctor connects to it, and no other exposure may have its port."},
+		{Name: "fqdn", Type: TypeString, Form: forms.Subdomain, Doc: "DNS name that clients use instead of the address. For the modes nodeport, managed and loadbalancer."},
 		{Name: "domain", Type: TypeString, Form: forms.Subdomain, Doc: "Domain of the host names of services. The first exposed port of a service has the name SERVICE.DOMAIN, each further one SERVICE-PORT.DOMAIN. For the modes ingress and gateway."},
 		{Name: "port", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port at which the controller listens, which is also in public URLs; by default 80. For the modes ingress and gateway."},
-		{Name: "mode", Type: TypeString, Default: "nodeport", OneOf: []string{"nodeport", "loadbalancer", "ingress", "gateway"}, Doc: "How traffic comes in. nodeport: fixed ports on the nodes, behind a load balancer of your own, which `kolla exposure haproxy` configures. loadbalancer: Services of type LoadBalancer, which the load balancer of the cluster gives the VIP. ingress: an Ingress for each service, for an Ingress controller of the cluster. gateway: an HTTPRoute for each port, for a Gateway of the cluster."},
-		{Name: "nodes", Type: TypeRole, Doc: "Role of the nodes that receive the traffic; by default all nodes. For the mode nodeport."},
+		{Name: "mode", Type: TypeString, Default: "nodeport", OneOf: []string{"nodeport", "managed", "loadbalancer", "ingress", "gateway"}, Doc: "How traffic comes in. nodeport: fixed ports on the nodes, behind a load balancer of your own, which `kolla exposure haproxy` configures. managed: HAProxy and keepalived of Kolla in the cluster, on the nodes of a role, of which one has the VIP. loadbalancer: Services of type LoadBalancer, which the load balancer of the cluster gives the VIP. ingress: an Ingress for each service, for an Ingress controller of the cluster. gateway: an HTTPRoute for each port, for a Gateway of the cluster."},
+		{Name: "nodes", Type: TypeRole, Doc: "Role of the nodes that receive the traffic; by default all nodes. In the mode managed, which needs it, these nodes run HAProxy and keepalived. For the modes nodeport and managed."},
 		{Name: "node_ports", Type: TypeString, Default: "30000-32767", Doc: "Range of node ports of the cluster (--service-node-port-range), as FIRST-LAST. For the mode nodeport."},
 		{Name: "class", Type: TypeString, Form: forms.LabelKey, Doc: "Class of the load balancer (spec.loadBalancerClass of the Services), such as metallb.io/metallb, or of the Ingress controller (spec.ingressClassName), such as traefik; by default the cluster's default. For the modes loadbalancer and ingress."},
 		{Name: "annotations", Type: TypeMap, Doc: "Annotations of the Services of type LoadBalancer, the Ingresses or the HTTPRoutes, which tell the load balancer or the controller more: most load balancers need one that lets several Services share an address. For the modes loadbalancer, ingress and gateway."},
 		{Name: "wait_for_address", Type: TypeBool, Default: true, Doc: "Whether an apply waits until each Ingress has an address. Set it to false if the controller gives none. For the mode ingress."},
 		NameAttribute,
 	}),
-	Blocks: []*BlockType{gatewayType, TLSType},
+	Blocks: []*BlockType{gatewayType, keepalivedType, TLSType},
+}
+
+var keepalivedType = &BlockType{
+	Name: "keepalived", Single: true,
+	Doc: "How keepalived gives the VIP to one of the nodes, in an exposure of the mode managed. The nodes talk to each other by their addresses in the cluster (VRRP version 3, IP protocol 112), which firewalls have to pass. All nodes have the same priority, and a node that comes back does not take the VIP from another one.",
+	Attributes: []Attribute{
+		{Name: "interface", Type: TypeString, Required: true, Form: forms.Interface, Doc: "Network interface that gets the VIP. All nodes have an interface of this name in the network of the VIP."},
+		{Name: "vrrp_interface", Type: TypeString, Form: forms.Interface, Doc: "Network interface with the addresses by which the nodes know each other (InternalIP in `kubectl get nodes -o wide`); by default `interface`. A node without a link on one of the two gives up the VIP."},
+		{Name: "virtual_router_id", Type: TypeNumber, Default: 51, Min: 1, Max: 255, Doc: "Number of the group in VRRP. Each exposure of the mode managed has another one, and so has other software that uses VRRP between the same nodes."},
+	},
 }
 
 var gatewayType = &BlockType{

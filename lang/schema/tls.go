@@ -5,7 +5,7 @@ import "kolla.openstack.org/kolla/lang/schema/forms"
 // TLSType describes the block `tls` of an exposure.
 var TLSType = &BlockType{
 	Name: "tls", Single: true,
-	Doc: "Encryption towards clients, for the mode nodeport. The public URLs of all services of the exposure begin with https://. kolla makes a CA and a certificate for `fqdn` and `vip`, keeps both in the cluster, and renews the certificate, unless `secret_name` or `certificate_file` gives a certificate. `kolla exposure haproxy` and `kolla exposure certificate` configure HAProxy with it. Connections from HAProxy to the nodes are not encrypted.",
+	Doc: "Encryption towards clients, for the modes nodeport and managed. The public URLs of all services of the exposure begin with https://. kolla makes a CA and a certificate for `fqdn` and `vip`, keeps both in the cluster, and renews the certificate, unless `secret_name` or `certificate_file` gives a certificate. In the mode nodeport, `kolla exposure haproxy` and `kolla exposure certificate` configure HAProxy with it. In the mode managed, HAProxy gets it from the Secret, and a renewed one without a restart. Connections from HAProxy to the services are not encrypted.",
 	Example: `exposure "public" {
   vip  = "192.0.2.10"
   fqdn = "cloud.example.org"

@@ -1,12 +1,15 @@
-// Package haproxy renders the configuration of the HAProxy that has the VIP of an exposure. It
-// runs on a machine of the operator outside of the cluster. It listens at the addresses that
-// clients use, and distributes connections over the node ports of the exposure's nodes.
+// Package haproxy renders the configuration of the HAProxy that has the VIP of an exposure.
+//
+// [Render] is for a machine of the operator outside of the cluster. HAProxy listens at the addresses
+// that clients use, and distributes connections over the node ports of the exposure's nodes.
+// [RenderManaged] is for the mode managed: HAProxy runs in pods of the cluster, in the network of their
+// nodes, and passes connections on to Services.
 //
 // The node ports come from the configuration of the cloud and not from the cluster, so the file
 // can be rendered before the cloud is applied. Only the Nodes come from a cluster. Rendering is
 // deterministic: the same cloud and the same nodes give the same bytes.
 //
-// The file suits HAProxy 2.6 and later, with the paths and accounts of Debian's package. The
+// The files suit HAProxy 2.6 and later, with the paths and accounts of Debian's package. The
 // options are documented in HAProxy's configuration manual, and the file itself gives the
 // reasons for them.
 package haproxy
@@ -39,12 +42,15 @@ var page = template.Must(template.New("haproxy.cfg").Funcs(template.FuncMap{"quo
 // cloud is the data of the template.
 type cloud struct {
 	Signature string
+	Managed   bool // HAProxy runs in the cluster: see RenderManaged
 	Name      string
 	Exposure  configs.Exposure
 	// Certificate is the file with the certificate and its key; empty: nothing is encrypted.
 	Certificate string
 	Redirect    *redirect // nil: there is none
 	HTTP, TCP   []proxy
+	Monitor     string // socket of the monitor; empty: there is none
+	Admin       string // socket for new certificates; empty: there is none
 }
 
 // redirect sends clients from the port of plain HTTP to that of HTTPS.
@@ -84,10 +90,10 @@ func headers(probe *configs.Probe, host string) []header {
 	return out
 }
 
-// server is one node.
+// server is one node or Service.
 type server struct {
 	Name    string
-	Address string // with the node port
+	Address string // with the port
 }
 
 // CertificateFile is where HAProxy finds the certificate of an exposure, unless Render gets another file.
@@ -117,8 +123,20 @@ func Render(config *configs.Config, exposure configs.Exposure, nodes []Node, cer
 		data.Certificate = cmp.Or(certificate, CertificateFile(exposure))
 		data.Redirect = redirectOf(exposure, ports)
 	}
+	return r.page(data, ports, func(p port) (out []server) {
+		for _, n := range backends {
+			out = append(out, server{n.Name, net.JoinHostPort(n.Address, strconv.Itoa(p.decl.NodePort))})
+		}
+		return out
+	}), r.diags
+}
+
+// page adds the ports to the data of the template, and returns the file.
+func (r *renderer) page(data cloud, ports []port, servers func(port) []server) []byte {
 	for _, p := range ports {
-		if proxy := r.proxy(p, backends); proxy.Path != "" {
+		proxy := r.proxy(p)
+		proxy.Servers = servers(p)
+		if proxy.Path != "" {
 			data.HTTP = append(data.HTTP, proxy)
 		} else {
 			data.TCP = append(data.TCP, proxy)
@@ -128,7 +146,7 @@ func Render(config *configs.Config, exposure configs.Exposure, nodes []Node, cer
 	if err := page.Execute(&out, data); err != nil {
 		panic(err) // the template fits the data, and a buffer accepts all of it
 	}
-	return out.Bytes(), r.diags
+	return out.Bytes()
 }
 
 type renderer struct {
@@ -137,7 +155,7 @@ type renderer struct {
 	diags    hcl.Diagnostics
 }
 
-func (r *renderer) proxy(p port, nodes []Node) proxy {
+func (r *renderer) proxy(p port) proxy {
 	number := strconv.Itoa(p.decl.AtExposure())
 	out := proxy{
 		Name: p.service.Name + "." + p.decl.Name,
@@ -148,9 +166,6 @@ func (r *renderer) proxy(p port, nodes []Node) proxy {
 	if p.ready != nil {
 		out.Path = p.ready.HTTP
 		out.Headers = headers(p.ready, out.Host)
-	}
-	for _, n := range nodes {
-		out.Servers = append(out.Servers, server{n.Name, net.JoinHostPort(n.Address, strconv.Itoa(p.decl.NodePort))})
 	}
 	return out
 }

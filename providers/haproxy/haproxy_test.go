@@ -2,6 +2,7 @@ package haproxy_test
 
 import (
 	"bytes"
+	"encoding/pem"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,6 +41,9 @@ var goldenCases = map[string]struct {
 		{Name: "c.example.org", Address: "198.51.100.2", Labels: map[string]string{"zone": "core"}},
 	}},
 	"tls": {"testdata/tls", "outside", []haproxy.Node{{Name: "a", Address: "198.51.100.1"}}},
+	// HAProxy in the cluster needs no nodes.
+	"managed":     {"testdata/managed", "outside", []haproxy.Node{{}}},
+	"managed-tls": {"testdata/managed", "secure", []haproxy.Node{{}}},
 	"any-node": {"testdata/mixed", "other", []haproxy.Node{
 		{Name: "a", Address: "198.51.100.1"},
 		{Name: "b", Address: "198.51.100.2", Labels: map[string]string{"node.kubernetes.io/exclude-from-external-load-balancers": ""}},
@@ -92,13 +96,36 @@ func TestAccepted(t *testing.T) {
 			t.Fatal(err)
 		}
 		file = filepath.Join(dir, filepath.Base(file))
-		if err := os.WriteFile(file, bytes.ReplaceAll(content, []byte("/etc/haproxy/outside.pem"), []byte(certificate)), 0o600); err != nil {
+		if err := os.WriteFile(file, onThisMachine(t, content, certificate), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if out, err := exec.Command(program, "-dW", "-c", "-f", file).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", file, err, out)
 		}
 	}
+}
+
+// onThisMachine replaces the paths of certificates in a file, and the server of DNS.
+func onThisMachine(t *testing.T, content []byte, certificate string) []byte {
+	t.Helper()
+	pair, err := os.ReadFile(certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, ending := range map[string]string{filepath.Join(filepath.Dir(certificate), "tls.crt"): "CERTIFICATE", filepath.Join(filepath.Dir(certificate), "tls.key"): "PRIVATE KEY"} {
+		var part []byte
+		for block, rest := pem.Decode(pair); block != nil; block, rest = pem.Decode(rest) {
+			if strings.HasSuffix(block.Type, ending) {
+				part = append(part, pem.EncodeToMemory(block)...)
+			}
+		}
+		if err := os.WriteFile(path, part, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	content = bytes.ReplaceAll(content, []byte("parse-resolv-conf"), []byte("nameserver test 127.0.0.1:53"))
+	content = bytes.ReplaceAll(content, []byte("/etc/haproxy/outside.pem"), []byte(certificate))
+	return bytes.ReplaceAll(content, []byte(haproxy.CertificateDir), []byte(filepath.Dir(certificate)))
 }
 
 // TestMistakes checks the diagnostics for configurations and nodes that no file can be made from.
@@ -111,7 +138,7 @@ func TestMistakes(t *testing.T) {
 		at    int // line
 		warns bool
 	}{
-		"another mode": {nodes: good, edit: func(c *configs.Config) { c.Exposures[0].Mode = "managed" }, want: "Nothing to configure", at: 10},
+		"another mode": {nodes: good, edit: func(c *configs.Config) { c.Exposures[0].Mode = configs.ModeLoadBalancer }, want: "Nothing to configure", at: 10},
 		"not exposed":  {nodes: good, edit: func(c *configs.Config) { c.Services[0].Exposure = "" }, want: "Nothing is exposed", at: 10},
 		"no port for the outside": {
 			nodes: good, edit: func(c *configs.Config) { c.Services[0].Ports[0].Exposed = false },
@@ -253,6 +280,9 @@ func load(t *testing.T, dir string) *configs.Config {
 func render(t *testing.T, config *configs.Config, name string, nodes []haproxy.Node) ([]byte, hcl.Diagnostics) {
 	t.Helper()
 	for _, x := range config.Exposures {
+		if x.Name == name && x.Mode == configs.ModeManaged {
+			return haproxy.RenderManaged(config, x, func(s *configs.Service, port string) []string { return []string{s.Name + "-public"} })
+		}
 		if x.Name == name {
 			return haproxy.Render(config, x, nodes, "")
 		}

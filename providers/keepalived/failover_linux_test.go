@@ -33,7 +33,14 @@ const (
 
 // TestFailover breaks the device that has the VIP, in one way after another, while a client opens new
 // connections: two devices, a node and the client have a network namespace each.
-func TestFailover(t *testing.T) {
+func TestFailover(t *testing.T) { failover(t, false) }
+
+// TestFailoverManaged does the same with two nodes of the mode managed. The client reaches a Service at
+// the address of a third node.
+func TestFailoverManaged(t *testing.T) { failover(t, true) }
+
+func failover(t *testing.T, managed bool) {
+	t.Helper()
 	for _, name := range []string{"haproxy", "keepalived"} {
 		if _, err := exec.LookPath(name); err != nil {
 			t.Skipf("NOT RUN: there is no %s (apt-get install %[1]s)", name)
@@ -44,7 +51,7 @@ func TestFailover(t *testing.T) {
 	}
 	n := newNetwork(t, "node", "client", "a", "b")
 	n.serve(t)
-	config := cloud(t)
+	config := cloud(t, managed)
 	devices := map[string]*device{"a": n.device(t, config, "a", "b"), "b": n.device(t, config, "b", "a")}
 	for _, d := range devices {
 		start(t, d)
@@ -57,6 +64,11 @@ func TestFailover(t *testing.T) {
 	}{
 		{"keepalived stops", func(t *testing.T, d *device) { d.keepalived.end(t, syscall.SIGTERM) }, start},
 		{"HAProxy killed", func(t *testing.T, d *device) { d.haproxy.end(t, syscall.SIGKILL) }, start},
+		// Its network namespace, which is that of the node, keeps the VIP.
+		{"both killed", func(t *testing.T, d *device) {
+			d.keepalived.end(t, syscall.SIGKILL)
+			d.haproxy.end(t, syscall.SIGKILL)
+		}, start},
 		{"link down", func(t *testing.T, d *device) { d.link(t, "down") }, func(t *testing.T, d *device) { d.link(t, "up") }},
 		{"device killed", func(t *testing.T, d *device) {
 			d.link(t, "down")
@@ -69,6 +81,9 @@ func TestFailover(t *testing.T) {
 			load := n.load()
 			c.do(t, devices[holder])
 			n.moves(t, holder)
+			if managed && c.name == "HAProxy killed" && devices[holder].ready() {
+				t.Errorf("node %s counts as ready without HAProxy", holder)
+			}
 			time.Sleep(2 * time.Second)
 			requests, failed, gap := load.end()
 			t.Logf("VIP answered again after %s; %d of %d requests failed", gap.Round(10*time.Millisecond), failed, requests)
@@ -84,6 +99,11 @@ func TestFailover(t *testing.T) {
 			if requests, failed, _ = load.end(); failed > 0 {
 				t.Errorf("%d of %d requests failed when the device came back", failed, requests)
 			}
+			for name, d := range devices {
+				if managed && !d.ready() {
+					t.Errorf("node %s is not ready", name)
+				}
+			}
 		})
 		if !ok {
 			t.FailNow()
@@ -95,12 +115,18 @@ func TestFailover(t *testing.T) {
 const outage = 30 * time.Second
 
 // cloud is a configuration with one service.
-func cloud(t *testing.T) *configs.Config {
+func cloud(t *testing.T, managed bool) *configs.Config {
 	t.Helper()
 	const source = `cloud "test" {
   release = "2025.1"
 }
-exposure "public" { vip = "%s" }
+role "edge" {
+  nodes = ["a", "b"]
+}
+exposure "public" {
+  vip = "%s"
+  # mode
+}
 definition "web" {
   port "http" {
     number    = 80
@@ -120,7 +146,12 @@ definition "web" {
 service "web" { expose = exposure.public }
 `
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), fmt.Appendf(nil, source, vip, nodePort), 0o600); err != nil {
+	text := fmt.Sprintf(source, vip, nodePort)
+	if managed {
+		text = strings.Replace(text, "# mode", "mode = \"managed\"\n  nodes = role.edge\n  keepalived { interface = \"eth0\" }", 1)
+		text = strings.Replace(text, fmt.Sprintf("    node_port = %d\n", nodePort), "", 1)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	config, diags := lang.Load(dir, lang.Options{Catalogue: os.DirFS("../openstack/catalogue")})
@@ -234,15 +265,12 @@ var thisMachine = regexp.MustCompile(`(?m)^    (user|group|chroot) .*\n`)
 func (n network) device(t *testing.T, config *configs.Config, host, other string) *device {
 	t.Helper()
 	d := &device{network: n, host: host}
-	ip(t, "netns", "exec", n.of(host), "sysctl", "-q", "-w", "net.ipv4.ip_nonlocal_bind=1")
-	proxy, diags := haproxy.Render(config, config.Exposures[0], []haproxy.Node{{Name: "node", Address: addresses["node"]}}, "")
-	if diags.HasErrors() {
-		t.Fatal(diags)
+	var proxy, mover []byte
+	if config.Exposures[0].Mode == configs.ModeManaged {
+		proxy, mover = d.managed(t, config)
+	} else {
+		proxy, mover = d.own(t, config, other)
 	}
-	mover := keepalived.Render(config.Cloud.Name, config.Exposures[0], keepalived.Device{
-		Interface: "eth0", Address: netip.MustParseAddr(addresses[host]), Peer: netip.MustParseAddr(addresses[other]),
-		RouterID: keepalived.DefaultRouterID, PIDFile: d.file("haproxy.pid"),
-	})
 	for name, content := range map[string][]byte{"haproxy.cfg": thisMachine.ReplaceAll(proxy, nil), "keepalived.conf": mover} {
 		if err := os.WriteFile(d.file(name), content, 0o600); err != nil {
 			t.Fatal(err)
@@ -258,6 +286,44 @@ func (n network) device(t *testing.T, config *configs.Config, host, other string
 	return d
 }
 
+// own returns the files of a device outside of the cluster.
+func (d *device) own(t *testing.T, config *configs.Config, other string) (proxy, mover []byte) {
+	t.Helper()
+	ip(t, "netns", "exec", d.of(d.host), "sysctl", "-q", "-w", "net.ipv4.ip_nonlocal_bind=1")
+	proxy, diags := haproxy.Render(config, config.Exposures[0], []haproxy.Node{{Name: "node", Address: addresses["node"]}}, "")
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	return proxy, keepalived.Render(config.Cloud.Name, config.Exposures[0], keepalived.Device{
+		Interface: "eth0", Address: netip.MustParseAddr(addresses[d.host]), Peer: netip.MustParseAddr(addresses[other]),
+		RouterID: keepalived.DefaultRouterID, PIDFile: d.file("haproxy.pid"),
+	})
+}
+
+// managed returns the files of a node. There is no DNS, so that HAProxy gets the address of the Service.
+// The node has no ip_nonlocal_bind.
+func (d *device) managed(t *testing.T, config *configs.Config) (proxy, mover []byte) {
+	t.Helper()
+	proxy, diags := haproxy.RenderManaged(config, config.Exposures[0], func(*configs.Service, string) []string { return []string{"web"} })
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	monitor := d.file("monitor.sock")
+	text := strings.NewReplacer(
+		haproxy.MonitorSocket, monitor,
+		"default-server resolvers cluster init-addr none resolve-prefer ipv4", "",
+		`"web.openstack.svc.${`+haproxy.DomainVariable+`}:80"`, fmt.Sprintf("%s:%d", addresses["node"], nodePort),
+	).Replace(string(proxy))
+	nodes := []keepalived.Node{{Name: "a", Address: netip.MustParseAddr(addresses["a"])}, {Name: "b", Address: netip.MustParseAddr(addresses["b"])}}
+	return []byte(text), keepalived.RenderManaged(config.Cloud.Name, config.Exposures[0], nodes, monitor, d.file("ready"))
+}
+
+// ready reports whether the node could have the VIP, as its readiness probe does.
+func (d *device) ready() bool {
+	_, err := os.Stat(d.file("ready"))
+	return err == nil
+}
+
 func (d *device) file(name string) string { return filepath.Join(d.dir, d.host+"-"+name) }
 
 // start starts the programs that do not run.
@@ -267,7 +333,7 @@ func start(t *testing.T, d *device) {
 		d.haproxy = d.run(t, d.host, "haproxy", "-W", "-p", d.file("haproxy.pid"), "-f", d.file("haproxy.cfg"))
 	}
 	if d.keepalived == nil || d.keepalived.over() {
-		d.keepalived = d.run(t, d.host, "keepalived", "-n", "-l", "-P", "-p", d.file("keepalived.pid"), "-r", d.file("vrrp.pid"), "-b", d.file("bfd.pid"), "-f", d.file("keepalived.conf"))
+		d.keepalived = d.run(t, d.host, "keepalived", "-n", "-l", "-P", "-i", d.host, "-p", d.file("keepalived.pid"), "-r", d.file("vrrp.pid"), "-b", d.file("bfd.pid"), "-f", d.file("keepalived.conf"))
 	}
 }
 

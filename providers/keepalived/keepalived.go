@@ -1,8 +1,9 @@
-// Package keepalived renders the configuration of the keepalived that moves the VIP of an exposure
-// between two machines with HAProxy; see package haproxy for theirs.
+// Package keepalived renders the configuration of the keepalived that moves the VIP of an exposure:
+// [Render] between two machines of the operator, and [RenderManaged] between nodes of the cluster. See
+// package haproxy for the HAProxy on them.
 //
-// The file suits keepalived 2.2 and later. It uses VRRP version 3 (RFC 9568) between the two addresses
-// of the machines, so that it needs no multicast, and other groups of VRRP on the network do not matter.
+// The files suit keepalived 2.2 and later. They use VRRP version 3 (RFC 9568) between the addresses of
+// the machines, so that they need no multicast, and other groups of VRRP on the network do not matter.
 package keepalived
 
 import (

@@ -43,6 +43,7 @@ var (
 	EndpointSlice       = schema.GroupKind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}
 	Ingress             = schema.GroupKind{Group: "networking.k8s.io", Kind: "Ingress"}
 	IngressClass        = schema.GroupKind{Group: "networking.k8s.io", Kind: "IngressClass"}
+	ServiceCIDR         = schema.GroupKind{Group: "networking.k8s.io", Kind: "ServiceCIDR"}
 	NetworkPolicy       = schema.GroupKind{Group: "networking.k8s.io", Kind: "NetworkPolicy"}
 	PodDisruptionBudget = schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}
 	PriorityClass       = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
@@ -128,15 +129,15 @@ var table = map[schema.GroupKind]row{
 	{Group: "internal.apiserver.k8s.io", Kind: "StorageVersion"}:                      {clusterScoped: true},
 	{Group: "certificates.k8s.io", Kind: "ClusterTrustBundle"}:                        {clusterScoped: true},
 	{Group: "networking.k8s.io", Kind: "IPAddress"}:                                   {clusterScoped: true},
-	{Group: "networking.k8s.io", Kind: "ServiceCIDR"}:                                 {clusterScoped: true},
-	{Group: "resource.k8s.io", Kind: "DeviceTaintRule"}:                               {clusterScoped: true},
-	{Group: "resource.k8s.io", Kind: "ResourcePoolStatusRequest"}:                     {clusterScoped: true},
-	{Group: "resource.k8s.io", Kind: "ResourceSlice"}:                                 {clusterScoped: true},
-	{Group: "storagemigration.k8s.io", Kind: "StorageVersionMigration"}:               {clusterScoped: true},
-	{Group: "storage.k8s.io", Kind: "CSIDriver"}:                                      {clusterScoped: true},
-	{Group: "storage.k8s.io", Kind: "CSINode"}:                                        {clusterScoped: true},
-	{Group: "storage.k8s.io", Kind: "VolumeAttachment"}:                               {clusterScoped: true},
-	{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"}:                          {clusterScoped: true},
+	ServiceCIDR: {clusterScoped: true},
+	{Group: "resource.k8s.io", Kind: "DeviceTaintRule"}:                 {clusterScoped: true},
+	{Group: "resource.k8s.io", Kind: "ResourcePoolStatusRequest"}:       {clusterScoped: true},
+	{Group: "resource.k8s.io", Kind: "ResourceSlice"}:                   {clusterScoped: true},
+	{Group: "storagemigration.k8s.io", Kind: "StorageVersionMigration"}: {clusterScoped: true},
+	{Group: "storage.k8s.io", Kind: "CSIDriver"}:                        {clusterScoped: true},
+	{Group: "storage.k8s.io", Kind: "CSINode"}:                          {clusterScoped: true},
+	{Group: "storage.k8s.io", Kind: "VolumeAttachment"}:                 {clusterScoped: true},
+	{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"}:            {clusterScoped: true},
 }
 
 // Pods returns the path of the pod template in objects of the kind; it is empty for a Pod. ok

@@ -58,9 +58,12 @@ func Images(objects []providers.Object) []Image {
 }
 
 // Lockable reports whether the lock can contain the image: it has no digest of its own, and a service
-// uses it. The texts of manifests and charts stay as they are.
+// or an exposure uses it. The texts of manifests and charts stay as they are.
 func (i Image) Lockable() bool {
-	return providers.SplitImage(i.Reference).Digest == "" && slices.ContainsFunc(i.Blocks, func(block string) bool { return addrs.TypeOf(block) == "service" })
+	return providers.SplitImage(i.Reference).Digest == "" && slices.ContainsFunc(i.Blocks, func(block string) bool {
+		kind := addrs.TypeOf(block)
+		return kind == "service" || kind == "exposure"
+	})
 }
 
 // Build is one of the images that nodes have under the same reference.

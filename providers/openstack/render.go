@@ -14,6 +14,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack/internal/files"
 	"kolla.openstack.org/kolla/providers/openstack/internal/lifecycle"
+	"kolla.openstack.org/kolla/providers/openstack/internal/managed"
 	"kolla.openstack.org/kolla/providers/openstack/internal/manifests"
 	"kolla.openstack.org/kolla/providers/openstack/internal/namespace"
 	"kolla.openstack.org/kolla/providers/openstack/internal/network"
@@ -30,7 +31,7 @@ import (
 
 // renderer renders the blocks of a configuration, each after the blocks that it needs.
 type renderer struct {
-	config   *configs.Config
+	config   *configs.Config // with the services of managed exposures
 	facts    Facts
 	cloud    object.Cloud
 	take     func(providers.Object) // receives each finished object
@@ -64,8 +65,12 @@ type common struct {
 
 func newRenderer(config *configs.Config, facts Facts, namesOnly bool, take func(providers.Object)) *renderer {
 	cloud := object.Cloud{Decl: &config.Cloud, NamesOnly: namesOnly}
+	whole := *config
+	more, diags := managed.Services(cloud, config, facts.Nodes)
+	whole.Services = slices.Concat(config.Services, more)
 	return &renderer{
-		config:    config,
+		config:    &whole,
+		diags:     diags,
 		facts:     facts,
 		cloud:     cloud,
 		take:      take,
@@ -78,18 +83,13 @@ func newRenderer(config *configs.Config, facts Facts, namesOnly bool, take func(
 // render renders the objects of the cloud itself, then all blocks, and then checks the whole.
 func (r *renderer) render() {
 	c := r.common()
+	// An exposure has up to three parts: the CA, the certificate, and the service that uses it.
+	for _, s := range r.config.Secrets {
+		r.part(s.Block, func() { r.secret(c, s) })
+	}
 	for i := range r.config.Services {
 		s := object.Service{Cloud: r.cloud, Decl: &r.config.Services[i]}
-		r.blocks[s.Decl.Block] = func() { r.service(c, s, c.jobs[i]) }
-	}
-	for _, s := range r.config.Secrets {
-		before := r.blocks[s.Block] // an exposure has two: the CA and the certificate
-		r.blocks[s.Block] = func() {
-			if before != nil {
-				before()
-			}
-			r.secret(c, s)
-		}
+		r.part(s.Decl.Block, func() { r.service(c, s, c.jobs[i]) })
 	}
 	for _, m := range r.config.Manifests {
 		r.blocks[m.Block] = func() { r.manifest(c, m) }
@@ -110,6 +110,17 @@ func (r *renderer) render() {
 	if r.facts.List != nil {
 		served, _ := network.CheckServed(r.config, r.facts.List) // a plan does not need the lists
 		r.report(served)
+	}
+}
+
+// part adds a function that renders a further part of a block, after the parts that it has.
+func (r *renderer) part(block string, render func()) {
+	before := r.blocks[block]
+	r.blocks[block] = func() {
+		if before != nil {
+			before()
+		}
+		render()
 	}
 }
 
@@ -222,7 +233,7 @@ func (r *renderer) service(c common, s object.Service, jobs runs.Jobs) {
 	}
 	mounted, made, diags := files.Render(s, c.secrets)
 	add(made, diags)
-	base := r.needed(s.Decl.Needs)
+	base := slices.Concat(r.ready[s.Decl.Block], r.needed(s.Decl.Needs))
 	inside, outside, diags := network.Services(s, r.config.Exposure(s.Decl.Exposure))
 	base = append(base, add(inside, diags)...)
 	add(outside, nil)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/cli/command"
@@ -88,12 +89,16 @@ func runRBAC(w *command.Workspace) error {
 	return err
 }
 
-// gatewaysOf returns the Gateways that a plan looks for.
-func gatewaysOf(config *configs.Config) []rights.Read {
+// lookedFor returns what a plan looks for because of the exposures, and no other part of it.
+func lookedFor(config *configs.Config) []rights.Read {
+	why := map[schema.GroupKind]string{
+		kinds.Gateway:     "A plan says whether the cluster has the Gateway of an exposure.",
+		kinds.ServiceCIDR: "A plan says whether the VIP of an exposure is an address of the cluster.",
+	}
 	var out []rights.Read
 	for _, scope := range openstack.ServedBy(config) {
-		if scope.GVK.GroupKind() == kinds.Gateway {
-			out = append(out, rights.Read{GVK: scope.GVK, Namespace: scope.Namespace, Why: "A plan says whether the cluster has the Gateway of an exposure."})
+		if text := why[scope.GVK.GroupKind()]; text != "" {
+			out = append(out, rights.Read{GVK: scope.GVK, Namespace: scope.Namespace, Why: text})
 		}
 	}
 	return out
@@ -104,7 +109,7 @@ func RightsInput(w *command.Workspace, names *rights.Names, objects []providers.
 	return rights.Input{
 		Cloud: w.Config.Cloud.Name, Namespace: w.Config.Cloud.Namespace, Objects: objects, Known: st.Objects,
 		Roles: w.Config.Roles, Resource: names.Resource,
-		Reads: append(names.Reads(engine.SecretSources(w.Config), objects, w.Config.Data), gatewaysOf(w.Config)...),
+		Reads: append(names.Reads(engine.SecretSources(w.Config), objects, w.Config.Data), lookedFor(w.Config)...),
 		State: w.StateNamespace(),
 	}
 }

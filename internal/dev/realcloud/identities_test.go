@@ -41,7 +41,7 @@ func identitiesStayApart(t *testing.T, c *cloud) {
 			get("/users", http.StatusForbidden, ""), myself(member), get("/auth/projects", http.StatusOK, `"apart"`),
 		}},
 	}
-	results := c.clientsRun(t, func() { time.Sleep(40 * time.Second) }, orders{0, slices.Concat(kinds, kinds, kinds, kinds[:1])})
+	results := c.clientsRun(t, func() { time.Sleep(40 * time.Second) }, orders{Clients: slices.Concat(kinds, kinds, kinds, kinds[:1])})
 	for name, r := range results {
 		measured(t, "requests of ten clients at once, as "+name+", and of them answered wrongly", fmt.Sprintf("%d, %d (slowest %s)", r.Requests, r.Failed, r.Slowest))
 		if r.Failed > 0 || r.Requests < 20 {

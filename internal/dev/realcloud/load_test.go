@@ -2,6 +2,7 @@ package realcloud_test
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -36,7 +37,9 @@ type load struct {
 type orders struct {
 	// Pause is the time before each request. Without it, two processors have no time for
 	// anything else.
-	Pause   time.Duration `json:"pause"`
+	Pause time.Duration `json:"pause"`
+	// Timeout is the time of a request after which it has failed; 0: a minute.
+	Timeout time.Duration `json:"timeout"`
 	Clients []client      `json:"clients"`
 }
 
@@ -84,7 +87,7 @@ func runLoad(given string) {
 	r := results{all: map[string]*load{}, slowest: map[string]time.Duration{}, answered: map[string]time.Time{}}
 	var all sync.WaitGroup
 	for number, c := range o.Clients {
-		all.Go(func() { c.run(number, o.Pause, stop, &r) })
+		all.Go(func() { c.run(number, o, stop, &r) })
 	}
 	all.Wait()
 	for name, slowest := range r.slowest {
@@ -134,12 +137,12 @@ func (r *results) add(name string, began time.Time, kept string, err error) {
 
 // run sends the requests of a client until stop is closed. number is the index of the first
 // request.
-func (c client) run(number int, pause time.Duration, stop chan struct{}, r *results) {
+func (c client) run(number int, o orders, stop chan struct{}, r *results) {
 	const each = 20 // requests with one token
-	over := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
+	over := &http.Client{Timeout: cmp.Or(o.Timeout, time.Minute), Transport: &http.Transport{DisableKeepAlives: true}}
 	token := ""
 	for i := number; ; i++ {
-		ask, wait := c.Requests[i%len(c.Requests)], pause
+		ask, wait := c.Requests[i%len(c.Requests)], o.Pause
 		if ask.Pause > 0 {
 			wait = ask.Pause/2 + mathrand.N(ask.Pause)
 		}
@@ -259,7 +262,7 @@ func (c *cloud) underLoad(t *testing.T, work func(), urls ...string) load {
 		ask = append(ask, request{Method: http.MethodGet, URL: url})
 	}
 	tokens := []request{{Method: http.MethodPost, URL: keystone + "/auth/tokens", Body: password("admin", c.password(t), "")}}
-	return *c.clientsRun(t, work, orders{200 * time.Millisecond, []client{
+	return *c.clientsRun(t, work, orders{Pause: 200 * time.Millisecond, Clients: []client{
 		{Requests: tokens}, {Requests: ask}, {Requests: ask}, {Requests: ask},
 	}})[""]
 }

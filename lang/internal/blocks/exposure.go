@@ -13,6 +13,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/source"
+	"kolla.openstack.org/kolla/lang/mark"
 )
 
 // Exposure evaluates an instance of an exposure block, and what expressions read of it. The secrets are
@@ -35,6 +36,7 @@ func Exposure(e *eval.Env, b *source.Block, it eval.Instance) (x configs.Exposur
 	if g := b.One("gateway", ""); g != nil {
 		x.Gateway = configs.Gateway{Name: eval.String(e, g, "name"), Namespace: eval.String(e, g, "namespace"), Section: eval.String(e, g, "section"), Range: g.Header}
 	}
+	x.Keepalived = keepalivedOf(e, b)
 	if eval.AllKnown(e, b, "mode") {
 		checkMode(e, b, x.Mode)
 	}
@@ -49,12 +51,26 @@ func Exposure(e *eval.Env, b *source.Block, it eval.Instance) (x configs.Exposur
 	})
 }
 
+// keepalivedOf evaluates the block keepalived of an exposure.
+func keepalivedOf(e *eval.Env, b *source.Block) configs.Keepalived {
+	k := b.One("keepalived", "")
+	if k == nil {
+		return configs.Keepalived{}
+	}
+	out := configs.Keepalived{Interface: eval.String(e, k, "interface"), VRRPInterface: eval.String(e, k, "vrrp_interface"), RouterID: eval.Number(e, k, "virtual_router_id"), Range: k.Header}
+	for _, later := range []cty.ValueMarks{eval.Awaited(e, b, "vip"), eval.Awaited(e, k, "interface"), eval.Awaited(e, k, "vrrp_interface"), eval.Awaited(e, k, "virtual_router_id")} {
+		out.Deferred = append(out.Deferred, mark.DeferredBy(cty.DynamicVal.WithMarks(later))...)
+	}
+	return out
+}
+
 // arguments are the arguments, and blocks, of a mode besides those that all blocks have.
 type arguments struct{ required, optional []string }
 
 // modes are the modes with their arguments.
 var modes = map[string]arguments{
 	configs.ModeNodePort:     {[]string{"vip"}, []string{"fqdn", "nodes", "node_ports"}},
+	configs.ModeManaged:      {[]string{"vip", "nodes", "keepalived"}, []string{"fqdn"}},
 	configs.ModeLoadBalancer: {[]string{"vip"}, []string{"fqdn", "class", "annotations"}},
 	configs.ModeIngress:      {[]string{"domain"}, []string{"vip", "port", "class", "annotations", "wait_for_address"}},
 	configs.ModeGateway:      {[]string{"domain", "gateway"}, []string{"vip", "port", "annotations"}},

@@ -14,7 +14,7 @@ import (
 )
 
 // tlsModes are the modes whose entry point encrypts.
-var tlsModes = []string{configs.ModeNodePort}
+var tlsModes = []string{configs.ModeNodePort, configs.ModeManaged}
 
 // longestShortName is the part of an exposure's name that fits into the common name of its CA: X.509
 // allows 64 characters.
@@ -38,7 +38,7 @@ func tls(e *eval.Env, exposure *source.Block, x *configs.Exposure) (*configs.TLS
 		return nil, nil
 	}
 	if eval.AllKnown(e, exposure, "mode") && x.Mode != "" && !slices.Contains(tlsModes, x.Mode) {
-		e.Report.Error(b.Header, "No TLS in this mode", "Exposure %q has the mode %q, and only %q has TLS. Remove the block, or let the load balancer encrypt.", x.Name, x.Mode, tlsModes[0])
+		e.Report.Error(b.Header, "No TLS in this mode", "Exposure %q has the mode %q, and only %s have TLS. Remove the block, or let the load balancer encrypt.", x.Name, x.Mode, ofModes(slices.Clone(tlsModes)))
 		return nil, nil
 	}
 	t := &configs.TLS{

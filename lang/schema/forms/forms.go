@@ -90,6 +90,10 @@ var (
 			return err == nil && ip.Zone() == ""
 		},
 	}
+	Interface = Form{
+		"the name of a network interface, such as eth0 or bond0.100",
+		func(s string) bool { return s != "" && len(s) <= 15 && !strings.ContainsAny(s, " \t\r\n/:\"'\\#!{}@") },
+	}
 	Plain = Form{
 		"a string without spaces",
 		func(s string) bool { return s != "" && !strings.ContainsAny(s, " \t\r\n") },

@@ -248,6 +248,7 @@ func findUnreachable(f *cluster.Facts) []cluster.Finding {
 // whether says for each mode how to check the program that has the address.
 var whether = map[string]string{
 	configs.ModeNodePort:     "that the load balancer has the VIP and forwards to the node ports",
+	configs.ModeManaged:      "with kubectl get pods -o wide that the pods exposure-NAME-keepalived are ready, and that the `interface` of keepalived is in the network of the VIP",
 	configs.ModeLoadBalancer: "with kubectl get services that the load balancer of the cluster gave its Service the VIP as EXTERNAL-IP",
 	configs.ModeIngress:      "that the Ingress controller listens at the address and at the `port` of the exposure, and that the DNS name leads there",
 	configs.ModeGateway:      "that the listener of the Gateway has the address and the `port` of the exposure, and that the DNS name leads there",

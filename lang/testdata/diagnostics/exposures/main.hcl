@@ -16,7 +16,7 @@ exposure "public" {
 
 exposure "later" {
   vip  = "192.0.2.10"
-  mode = "managed"
+  mode = "manual"
 }
 
 exposure "none" {

@@ -28,7 +28,9 @@ type mode struct {
 // modes are the modes of exposures. While a mode is not known yet, Services stay inside.
 var modes = map[string]mode{
 	// A Service of type NodePort opens all of its ports.
-	configs.ModeNodePort: {shares: func(exposed, all []configs.Port) bool { return len(exposed) == len(all) }, open: onNodes},
+	configs.ModeNodePort: {shares: ifAllAreExposed, open: onNodes},
+	// HAProxy in the cluster connects to the Service: see package managed.
+	configs.ModeManaged: {shares: ifAllAreExposed, open: published},
 	// A load balancer sees only the Services that are meant for it.
 	configs.ModeLoadBalancer: {open: atLoadBalancer},
 	configs.ModeIngress:      {shares: always, routes: ingressesOf},
@@ -37,14 +39,23 @@ var modes = map[string]mode{
 
 func always(_, _ []configs.Port) bool { return true }
 
+func ifAllAreExposed(exposed, all []configs.Port) bool { return len(exposed) == len(all) }
+
 // onNodes opens ports of the nodes for the ports of a Service.
 func onNodes(service *corev1.ServiceApplyConfiguration, ports []configs.Port, exposure configs.Exposure) {
 	service.Spec.WithType(v1.ServiceTypeNodePort)
-	var renumbered []string
 	for i, p := range ports {
 		if p.NodePort != 0 {
 			service.Spec.Ports[i].WithNodePort(int32(p.NodePort))
 		}
+	}
+	published(service, ports, exposure)
+}
+
+// published says where clients outside find the ports of a Service.
+func published(service *corev1.ServiceApplyConfiguration, ports []configs.Port, exposure configs.Exposure) {
+	var renumbered []string
+	for _, p := range ports {
 		if p.AtExposure() != p.Number {
 			renumbered = append(renumbered, fmt.Sprintf("%s=%d", p.Name, p.AtExposure()))
 		}

@@ -27,21 +27,12 @@ import (
 // The mode of the exposure decides which objects clients outside need; see modes. No pod waits for
 // the objects in outside: they wait for other programs.
 func Services(s object.Service, exposure *configs.Exposure) (inside, outside []providers.Object, diags hcl.Diagnostics) {
-	named := len(s.Decl.Ports) == 0
-	var backends []backend
-	for _, w := range s.Decl.Workloads {
-		main := !named && slices.Contains(w.Pod.Ports, s.Decl.Ports[0].Name)
-		named = named || main
-		services, name := ofWorkload(s, w, main, exposure)
-		for _, service := range services {
-			if o := s.Object(service); *service.Spec.Type == v1.ServiceTypeLoadBalancer {
-				outside = append(outside, o)
-			} else {
-				inside = append(inside, o)
-			}
-		}
-		for _, p := range exposedOf(s.Decl, s.Ports(w.Pod.Ports)) {
-			backends = append(backends, backend{p, name})
+	services, backends, named := ofWorkloads(s, exposure)
+	for _, service := range services {
+		if o := s.Object(service); *service.Spec.Type == v1.ServiceTypeLoadBalancer {
+			outside = append(outside, o)
+		} else {
+			inside = append(inside, o)
 		}
 	}
 	outside = append(outside, routesOf(s, exposure, backends)...)
@@ -54,6 +45,34 @@ func Services(s object.Service, exposure *configs.Exposure) (inside, outside []p
 	}
 	return inside, outside, hcl.Diagnostics{object.Error(s.Decl.Range, fmt.Sprintf("Nothing in service %q has its port %q", s.Decl.Name, s.Decl.Ports[0].Name),
 		"The first port of a definition is the one that the service is reached by. List it in `ports` of a workload.")}
+}
+
+// Fronts returns the names of the Services that lead clients outside to a port of a service.
+func Fronts(s object.Service, exposure *configs.Exposure, port string) []string {
+	var out []string
+	_, backends, _ := ofWorkloads(s, exposure)
+	for _, b := range backends {
+		if b.port.Name == port {
+			out = append(out, b.service)
+		}
+	}
+	return out
+}
+
+// ofWorkloads returns the Services of all workloads, and the exposed ports with the Services that
+// lead to them. named: there is a main Service, or the service needs none.
+func ofWorkloads(s object.Service, exposure *configs.Exposure) (services []*corev1.ServiceApplyConfiguration, backends []backend, named bool) {
+	named = len(s.Decl.Ports) == 0
+	for _, w := range s.Decl.Workloads {
+		main := !named && slices.Contains(w.Pod.Ports, s.Decl.Ports[0].Name)
+		named = named || main
+		own, front := ofWorkload(s, w, main, exposure)
+		services = append(services, own...)
+		for _, p := range exposedOf(s.Decl, s.Ports(w.Pod.Ports)) {
+			backends = append(backends, backend{p, front})
+		}
+	}
+	return services, backends, named
 }
 
 // ofWorkload returns the Services of one workload, and the name of the Service for clients outside,

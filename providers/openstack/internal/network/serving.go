@@ -24,6 +24,8 @@ var (
 	ingressClasses = kinds.IngressClass.WithVersion("v1")
 	gateways       = kinds.Gateway.WithVersion("v1")
 	httpRoutes     = kinds.HTTPRoute.WithVersion("v1")
+	serviceRanges  = kinds.ServiceCIDR.WithVersion("v1")
+	nodeKind       = kinds.Node.WithVersion("v1")
 )
 
 // ServedBy returns the lists that CheckServed needs.
@@ -31,6 +33,8 @@ func ServedBy(config *configs.Config) []providers.Scope {
 	var out []providers.Scope
 	for _, x := range inUse(config) {
 		switch x.Mode {
+		case configs.ModeManaged:
+			out = append(out, providers.Scope{GVK: serviceRanges}, providers.Scope{GVK: nodeKind})
 		case configs.ModeIngress:
 			out = append(out, providers.Scope{GVK: ingressClasses})
 		case configs.ModeGateway:
@@ -41,7 +45,8 @@ func ServedBy(config *configs.Config) []providers.Scope {
 }
 
 // CheckServed reports exposures that no program of the cluster will serve: the class of the Ingresses
-// or the Gateway is missing. Only missing kinds are errors, because somebody may make the rest later.
+// or the Gateway is missing, or the VIP is an address that the cluster uses itself. Only missing kinds and
+// such VIPs are errors, because somebody may make the rest later.
 // list returns the live objects of a scope. Its error satisfies meta.IsNoMatchError if the cluster
 // does not have the kind. Other errors of it are returned.
 func CheckServed(config *configs.Config, list func(providers.Scope) ([]*unstructured.Unstructured, error)) (diags hcl.Diagnostics, unread error) {
@@ -49,6 +54,8 @@ func CheckServed(config *configs.Config, list func(providers.Scope) ([]*unstruct
 		var found hcl.Diagnostics
 		var err error
 		switch x.Mode {
+		case configs.ModeManaged:
+			found, err = checkVIP(x, list)
 		case configs.ModeIngress:
 			found, err = checkClass(config, x, list)
 		case configs.ModeGateway:

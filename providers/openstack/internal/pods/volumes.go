@@ -33,6 +33,10 @@ type sharedVolume struct {
 func (v *volumes) declare(earlier []sharedVolume, decls []configs.Volume) []sharedVolume {
 	shared := slices.Clone(earlier)
 	for _, decl := range decls {
+		if decl.Secret != "" {
+			shared = append(shared, sharedVolume{decl, v.secretOf(decl)})
+			continue
+		}
 		name := v.name(decl.Name)
 		shared = append(shared, sharedVolume{decl, name})
 		volume := corev1.Volume().WithName(name)
@@ -82,6 +86,17 @@ func (v *volumes) secret(base, name string) string {
 	v.list = append(v.list, corev1.Volume().WithName(volume).
 		WithSecret(corev1.SecretVolumeSource().WithSecretName(name).WithDefaultMode(0o440)))
 	return volume
+}
+
+// secretOf returns the volume with the Secret of a declared volume. Containers share it.
+func (v *volumes) secretOf(decl configs.Volume) string {
+	place := "Secret " + decl.Secret
+	if name, there := v.places[place]; there {
+		return name
+	}
+	name := v.secret(decl.Name, decl.Secret)
+	v.remember(place, name)
+	return name
 }
 
 // writableSize is the default size limit of a writable directory, so that a pod cannot fill the
