@@ -14,7 +14,6 @@ import (
 	"kolla.openstack.org/kolla/internal/run/rights"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
-	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/state"
 )
@@ -87,13 +86,11 @@ func runRBAC(w *command.Workspace) error {
 	return err
 }
 
-// gatewaysOf returns the Gateways that a plan looks for.
-func gatewaysOf(config *configs.Config) []rights.Read {
+// servingOf returns the programs of the cluster that a plan looks for.
+func servingOf(config *configs.Config) []rights.Read {
 	var out []rights.Read
 	for _, scope := range openstack.ServedBy(config) {
-		if scope.GVK.GroupKind() == kinds.Gateway {
-			out = append(out, rights.Read{GVK: scope.GVK, Namespace: scope.Namespace, Why: "A plan says whether the cluster has the Gateway of an exposure."})
-		}
+		out = append(out, rights.Read{GVK: scope.GVK, Namespace: scope.Namespace, Why: "A plan says whether the cluster has the Ingress class, the Gateway or the issuer of an exposure."})
 	}
 	return out
 }
@@ -103,7 +100,7 @@ func rightsInput(w *command.Workspace, names *rights.Names, objects []providers.
 	return rights.Input{
 		Cloud: w.Config.Cloud.Name, Namespace: w.Config.Cloud.Namespace, Objects: objects, Known: st.Objects,
 		Roles: w.Config.Roles, Resource: names.Resource,
-		Reads: append(names.Reads(engine.SecretSources(w.Config), objects, w.Config.Data), gatewaysOf(w.Config)...),
+		Reads: append(names.Reads(engine.SecretSources(w.Config), objects, w.Config.Data), servingOf(w.Config)...),
 		State: w.StateNamespace(),
 	}
 }

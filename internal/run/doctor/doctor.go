@@ -58,7 +58,7 @@ func Checks() []Check {
 		{"pod-security", "pods that the Pod Security level of their namespace refuses", readNamespaces, noPods, findRefused},
 		{"webhooks", "admission webhooks that block objects because nothing answers for them", readWebhooks, noPods, findWebhooks},
 		{"node-ports", "node ports that other Services have, or that are outside of the range", readServices, noPods, findPorts},
-		{"ways-in", "exposures that no Ingress controller or Gateway of the cluster serves", readServing, noPods, findUnserved},
+		{"ways-in", "exposures that no Ingress controller, Gateway or cert-manager of the cluster serves", readServing, noPods, findUnserved},
 		{"vip", "virtual IP addresses that cannot work, or that do not answer", readNetworks, noPods, findVIPs},
 		{"images", "nodes that have different builds of an image", readNodes, noPods, findBuilds},
 		{"certificates", "certificates that end soon, or that do not fit their key", readSecrets, noPods, findCertificates},
