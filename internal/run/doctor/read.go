@@ -50,6 +50,9 @@ func Read(ctx context.Context, cluster Cluster, f *Facts, checks []Check) error 
 			if f.Reached, err = reach.Ports(ctx, f.published(), reach.Patience); err != nil {
 				return err
 			}
+			if f.Resolved, err = reach.Names(ctx, f.named(), reach.Patience); err != nil {
+				return err
+			}
 		}
 	}
 	return ctx.Err()

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -30,13 +31,13 @@ func readNetworks(f *Facts) []providers.Scope {
 	return append([]providers.Scope{{GVK: nodeKind}, {GVK: serviceKind}, {GVK: rangesKind}}, routes(f)...)
 }
 
-// routes returns the lists of the Ingresses and routes of the configuration.
+// routes returns the lists of the Ingresses, routes and certificates of the configuration.
 func routes(f *Facts) []providers.Scope {
 	var out []providers.Scope
 	for i := range f.Objects {
 		ref := f.Objects[i].Ref()
 		scope := providers.Scope{GVK: ref.GVK, Namespace: ref.Namespace}
-		if kind := ref.GVK.GroupKind(); (kind == kinds.Ingress || kind == kinds.HTTPRoute) && !slices.Contains(out, scope) {
+		if kind := ref.GVK.GroupKind(); (kind == kinds.Ingress || kind == kinds.HTTPRoute || kind == kinds.Certificate) && !slices.Contains(out, scope) {
 			out = append(out, scope)
 		}
 	}
@@ -77,6 +78,7 @@ func findVIPs(f *Facts) ([]Finding, error) {
 	if unserved == nil {
 		out = append(out, f.findPending()...)
 		out = append(out, f.findUnreachable()...)
+		out = append(out, f.findElsewhere()...)
 	}
 	return out, errors.Join(unknown, unlisted, unserved)
 }
@@ -137,6 +139,7 @@ func (f *Facts) networks() ([]network, error) {
 type publication struct {
 	exposure *configs.Exposure
 	service  string // address
+	host     string // name or address in URLs
 	address  string // "192.0.2.10:5000"
 }
 
@@ -163,8 +166,10 @@ func (f *Facts) publications() []publication {
 					continue
 				}
 				entry := x.Entry(s.Name, s.Ports, p)
+				p := publication{x, s.Block, entry.Host, ""}
 				entry.Host = cmp.Or(x.VIP, entry.Host)
-				out = append(out, publication{x, s.Block, entry.Address()})
+				p.address = entry.Address()
+				out = append(out, p)
 			}
 		}
 	}
@@ -181,13 +186,25 @@ func (f *Facts) published() []string {
 	return slices.Compact(out) // an Ingress controller has one address for all services
 }
 
+// named returns the host names of the publications whose address the configuration knows.
+func (f *Facts) named() []string {
+	var out []string
+	for _, p := range f.publications() {
+		if p.exposure.VIP != "" && p.host != p.exposure.VIP {
+			out = append(out, p.host)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // outside returns the objects of the configuration that bring in clients from outside of the cluster, as
 // far as the cluster has them.
 func (f *Facts) outside() []*providers.Object {
 	var out []*providers.Object
 	for i := range f.Objects {
 		o := &f.Objects[i]
-		if live := f.Live.Get(o.Ref()); live != nil && live.GetAnnotations()[providers.AnnotationPublic] != "" {
+		if live := f.Live.Get(o.Ref()); live != nil && (live.GetAnnotations()[providers.AnnotationPublic] != "" || providers.IsWayIn(live)) {
 			out = append(out, o)
 		}
 	}
@@ -220,9 +237,10 @@ func (f *Facts) findPending() []Finding {
 
 // awaited says which programs of the cluster the objects of a kind wait for.
 var awaited = map[schema.GroupKind]string{
-	kinds.Service:   "the load balancer of the cluster runs, that it serves the `class` of the exposure, and that the VIP is in its pool and free",
-	kinds.Ingress:   "the Ingress controller runs, that it serves the `class` of the exposure, and that it writes its address to Ingresses. If it never does, set wait_for_address = false",
-	kinds.HTTPRoute: "the controller of the Gateway runs, and that its listener admits the namespace and the host name of the route",
+	kinds.Service:     "the load balancer of the cluster runs, that it serves the `class` of the exposure, and that the VIP is in its pool and free",
+	kinds.Ingress:     "the Ingress controller runs, that it serves the `class` of the exposure, and that it writes its address to Ingresses. If it never does, set wait_for_address = false",
+	kinds.Certificate: "cert-manager runs, and that its issuer is ready. The objects CertificateRequest, Order and Challenge of the namespace have more",
+	kinds.HTTPRoute:   "the controller of the Gateway runs, and that its listener admits the namespace and the host name of the route",
 }
 
 // findUnreachable reports published addresses that do not accept connections.
@@ -243,6 +261,27 @@ func (f *Facts) findUnreachable() []Finding {
 	return out
 }
 
+// findElsewhere reports names of published addresses that lead to other addresses. A name that does not
+// lead anywhere is none: this machine may have another DNS server than the clients.
+func (f *Facts) findElsewhere() []Finding {
+	var out []Finding
+	seen := map[string]bool{}
+	for _, p := range f.publications() {
+		found := f.Resolved[p.host]
+		if seen[p.host] || len(found) == 0 || slices.ContainsFunc(found, func(address string) bool { return providers.SameAddress(address, p.exposure.VIP) }) {
+			continue
+		}
+		seen[p.host] = true
+		out = append(out, Finding{
+			Severity: Warning, Subject: p.exposure.Block,
+			Problem: fmt.Sprintf("%s leads to %s, and the vip is %s", p.host, words.Few(found, 3), p.exposure.VIP),
+			Reason:  "Clients that ask the DNS server of this machine connect to another machine.",
+			Next:    "Correct the record in the DNS, or the exposure. If a router translates the address to the vip, leave it.",
+		})
+	}
+	return out
+}
+
 // whether says for each mode how to check the program that has the address.
 var whether = map[string]string{
 	configs.ModeNodePort:     "that the load balancer has the VIP and forwards to the node ports",
@@ -253,7 +292,7 @@ var whether = map[string]string{
 
 func readServing(f *Facts) []providers.Scope { return openstack.ServedBy(f.Config) }
 
-// findUnserved reports exposures whose Ingress class or Gateway the cluster lacks. Errors are findings
+// findUnserved reports exposures whose Ingress class, Gateway or issuer the cluster lacks. Errors are findings
 // of the check configuration.
 func findUnserved(f *Facts) ([]Finding, error) {
 	diags, err := openstack.CheckServed(f.Config, func(scope providers.Scope) ([]*unstructured.Unstructured, error) {

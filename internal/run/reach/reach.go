@@ -43,46 +43,61 @@ func Public(ctx context.Context, blocks []discovery.Block, trust *x509.CertPool,
 			}
 		}
 	}
-	var group errgroup.Group
-	group.SetLimit(parallelism)
-	for i := range checks {
-		group.Go(crash.Catching(func() error {
-			ctx, cancel := context.WithTimeout(ctx, patience)
-			defer cancel()
-			open(ctx, &checks[i], trust)
-			return nil
-		}))
-	}
-	if err := group.Wait(); err != nil {
+	if err := each(ctx, len(checks), patience, func(ctx context.Context, i int) { open(ctx, &checks[i], trust) }); err != nil {
 		return nil, err
 	}
 	return checks, ctx.Err()
+}
+
+// each calls do for the numbers below n, some at a time, each with a limit of time.
+func each(ctx context.Context, n int, patience time.Duration, do func(ctx context.Context, i int)) error {
+	var group errgroup.Group
+	group.SetLimit(parallelism)
+	for i := range n {
+		group.Go(crash.Catching(func() error {
+			ctx, cancel := context.WithTimeout(ctx, patience)
+			defer cancel()
+			do(ctx, i)
+			return nil
+		}))
+	}
+	return group.Wait()
 }
 
 // Ports connects to TCP addresses, such as "192.0.2.10:5000", and sends nothing. It returns the problem
 // with each of them; empty: it accepted the connection. Only the context and a crash are errors.
 func Ports(ctx context.Context, addresses []string, patience time.Duration) (map[string]string, error) {
 	problems := make([]string, len(addresses))
-	var group errgroup.Group
-	group.SetLimit(parallelism)
-	for i, address := range addresses {
-		group.Go(crash.Catching(func() error {
-			ctx, cancel := context.WithTimeout(ctx, patience)
-			defer cancel()
-			conn, problem := connect(ctx, address)
-			if problem == "" {
-				_ = conn.Close() // nothing was written that could be lost
-			}
-			problems[i] = problem
-			return nil
-		}))
-	}
-	if err := group.Wait(); err != nil {
+	err := each(ctx, len(addresses), patience, func(ctx context.Context, i int) {
+		conn, problem := connect(ctx, addresses[i])
+		if problem == "" {
+			_ = conn.Close() // nothing was written that could be lost
+		}
+		problems[i] = problem
+	})
+	if err != nil {
 		return nil, err
 	}
 	found := map[string]string{}
 	for i, address := range addresses {
 		found[address] = problems[i]
+	}
+	return found, ctx.Err()
+}
+
+// Names asks the DNS server of this machine for the addresses of host names. A name without an answer has
+// none. Only the context and a crash are errors.
+func Names(ctx context.Context, hosts []string, patience time.Duration) (map[string][]string, error) {
+	answers := make([][]string, len(hosts))
+	err := each(ctx, len(hosts), patience, func(ctx context.Context, i int) {
+		answers[i], _ = net.DefaultResolver.LookupHost(ctx, hosts[i]) // without an answer nobody knows
+	})
+	if err != nil {
+		return nil, err
+	}
+	found := map[string][]string{}
+	for i, host := range hosts {
+		found[host] = answers[i]
 	}
 	return found, ctx.Err()
 }
