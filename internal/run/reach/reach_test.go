@@ -35,7 +35,7 @@ func listen(t *testing.T, serve func(net.Conn)) (address string) {
 	return listener.Addr().String()
 }
 
-func TestNames(t *testing.T) {
+func TestResolvedNames(t *testing.T) {
 	found, err := reach.Names(t.Context(), []string{"127.0.0.1", "::1", "-.invalid"}, time.Second)
 	if want := map[string][]string{"127.0.0.1": {"127.0.0.1"}, "::1": {"::1"}, "-.invalid": nil}; err != nil || !reflect.DeepEqual(found, want) {
 		t.Errorf("got %v, %v", found, err)
