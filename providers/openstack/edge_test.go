@@ -275,3 +275,33 @@ func TestIssuedCertificateEnds(t *testing.T) {
 		})
 	}
 }
+
+// TestGivenForHostNames checks that a given certificate has to cover the host name of each exposed port.
+func TestGivenForHostNames(t *testing.T) {
+	config := written(t, `exposure "outside" {
+  domain = "cloud.example.org"
+  mode   = "ingress"
+  tls { secret_name = "given" }
+}`+webs)
+	for host, want := range map[string]int{"*.cloud.example.org": 0, "d.cloud.example.org": 2} {
+		values := certificateFor(t, host)
+		f := facts()
+		f.Now = time.Now()
+		f.Values = func(_, name string) map[string][]byte {
+			if name == "given" {
+				return values
+			}
+			return nil
+		}
+		_, diags := rendered(config, f)
+		got := 0
+		for _, d := range diags {
+			if d.Summary == "The certificate is for other names" {
+				got++
+			}
+		}
+		if got != want {
+			t.Errorf("a certificate for %s: %d names are missing, want %d: %v", host, got, want, diags)
+		}
+	}
+}
