@@ -121,6 +121,9 @@ func exposure(a *assembly, u *graph.Use) cty.Value {
 		return value
 	}
 	a.config.Exposures = append(a.config.Exposures, x)
+	if x.TLS != nil && x.TLS.Source == configs.TLSIssued { // a Secret with the name would be cert-manager's too
+		a.claims.Take(a.report, "secret", x.TLS.Secret, address, x.TLS.Range)
+	}
 	for _, s := range secrets {
 		if s.Block = address; a.claims.Take(a.report, "secret", s.Name, s.Block, s.Range) {
 			a.config.Secrets = append(a.config.Secrets, s)

@@ -3,9 +3,11 @@ package lang_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/configs"
@@ -59,6 +61,59 @@ exposure "files" {
   }
 }
 
+exposure "issued" {
+  vip  = "192.0.2.13"
+  fqdn = "issued.example.org"
+
+  tls {
+    issuer        = "letsencrypt"
+    issuer_kind   = "ClusterIssuer"
+    dns_names     = ["more.example.org"]
+    validity_days = 60
+  }
+}
+
+exposure "web" {
+  domain = "web.example.org"
+  vip    = "192.0.2.14"
+  mode   = "ingress"
+  tls { dns_names = ["web.example.com"] }
+}
+
+definition "h" {
+  port "api" {
+    number = 80
+    expose = true
+  }
+  port "vnc" {
+    number = 81
+    expose = true
+  }
+  workload "w" {
+    kind  = "Deployment"
+    image = "d"
+    ports = ["api"]
+    ready {
+      http = "/"
+      port = "api"
+    }
+  }
+  workload "v" {
+    kind  = "Deployment"
+    image = "d"
+    ports = ["vnc"]
+    ready {
+      http = "/"
+      port = "vnc"
+    }
+  }
+  output "urls" {
+    value = join(" ", [self.public_url, self.ports.vnc.public_url])
+  }
+}
+
+service "h" { expose = exposure.web }
+
 definition "d" {
   port "api" {
     number    = 80
@@ -108,7 +163,7 @@ func TestTLS(t *testing.T) {
 		return config
 	}
 	urls := func(c *configs.Config) string {
-		text, _ := c.Services[0].Outputs["urls"].Unmark()
+		text, _ := c.Services[1].Outputs["urls"].Unmark()
 		return text.AsString()
 	}
 	config := load()
@@ -117,6 +172,10 @@ func TestTLS(t *testing.T) {
 	}
 	if diff := cmp.Diff("http://d.openstack:80 http://cloud.example.org:443 http://cloud.example.org:443 http://cloud.example.org:81 udp://cloud.example.org:82 http://d.openstack:83", urls(load("encrypt=false"))); diff != "" {
 		t.Errorf("URLs without TLS (-want +got):\n%s", diff)
+	}
+
+	if text, _ := config.Services[0].Outputs["urls"].Unmark(); text.AsString() != "https://h.web.example.org https://h-vnc.web.example.org" {
+		t.Errorf("the URLs of host names are %s", text.AsString())
 	}
 
 	type secret struct {
@@ -150,6 +209,11 @@ func TestTLS(t *testing.T) {
 			Block: "exposure.shared", Exposure: "shared", Kind: "x509", Algorithm: "rsa", Signer: "ca", Keys: signed,
 			Names: []string{"a.example.org"}, Addresses: []string{"2001:db8::10"},
 		},
+		"exposure-web-ca": {Block: "exposure.web", Exposure: "web", Kind: "x509-ca", Algorithm: "ecdsa", Keys: pair},
+		"exposure-web": {
+			Block: "exposure.web", Exposure: "web", Kind: "x509", Algorithm: "ecdsa", Signer: "exposure-web-ca", Keys: signed,
+			Names: []string{"*.web.example.org", "web.example.com"},
+		},
 		"exposure-files": {
 			Block: "exposure.files", Exposure: "files", Kind: "x509", Algorithm: "ecdsa", Keys: pair,
 			Files: map[string]string{"tls.crt": "files.crt", "tls.key": "files.key"},
@@ -167,14 +231,20 @@ func TestTLS(t *testing.T) {
 	}
 	settings := map[string]tls{}
 	for _, x := range config.Exposures {
-		settings[x.Name] = tls{x.TLS.Source, x.TLS.Secret, x.TLS.Hosts[0], x.TLS.HSTS, x.TLS.PrivateCA}
+		settings[x.Name] = tls{x.TLS.Source, x.TLS.Secret, strings.Join(config.Hosts(&x), " "), x.TLS.HSTS, x.TLS.PrivateCA}
 	}
 	if diff := cmp.Diff(map[string]tls{
 		"own":    {configs.TLSGenerated, "exposure-own", "cloud.example.org", 31536000, true},
 		"shared": {configs.TLSGenerated, "exposure-shared", "2001:db8::10", 0, true},
 		"given":  {configs.TLSSecret, "given", "192.0.2.11", 31536000, true},
 		"files":  {configs.TLSFiles, "exposure-files", "files.example.org", 31536000, false},
+		"issued": {configs.TLSIssued, "exposure-issued-tls", "issued.example.org", 31536000, true},
+		"web":    {configs.TLSGenerated, "exposure-web", "h-vnc.web.example.org h.web.example.org", 0, true},
 	}, settings); diff != "" {
 		t.Errorf("exposures (-want +got):\n%s", diff)
+	}
+	request := configs.Issuer{Kind: "ClusterIssuer", Name: "letsencrypt", DNSNames: []string{"more.example.org"}, Algorithm: "ecdsa", Days: 60}
+	if diff := cmp.Diff(request, *config.Exposure("issued").TLS.Issuer, cmpopts.IgnoreFields(configs.Issuer{}, "Range")); diff != "" {
+		t.Errorf("the request for a certificate (-want +got):\n%s", diff)
 	}
 }

@@ -80,6 +80,9 @@ const (
 	AnnotationPublicPorts = "kolla.openstack.org/public-ports"
 	// AnnotationAwaitsAddress is on Ingresses for whose address an apply waits.
 	AnnotationAwaitsAddress = "kolla.openstack.org/awaits-address"
+	// AnnotationRedirects is on HTTPRoutes that send clients from plain HTTP to public URLs: these
+	// URLs.
+	AnnotationRedirects = "kolla.openstack.org/redirects"
 	// AnnotationIntent contains the random token of the journal line that announced the
 	// creation of the object. The object has it from the beginning, so that kolla recognises
 	// the object after an apply was killed. Once the state has the UID, the token proves

@@ -12,8 +12,8 @@ import (
 )
 
 // IsWayIn reports whether an object waits for a program of the cluster that brings clients from
-// outside to it: a Service of type LoadBalancer, and the Ingresses and HTTPRoutes of exposures. An
-// Ingress is none if its exposure does not wait for an address.
+// outside to it: a Service of type LoadBalancer, the Ingresses and HTTPRoutes of exposures, and a
+// Certificate of cert-manager. An Ingress is none if its exposure does not wait for an address.
 func IsWayIn(u *unstructured.Unstructured) bool {
 	switch u.GroupVersionKind().GroupKind() {
 	case kinds.Service:
@@ -21,7 +21,9 @@ func IsWayIn(u *unstructured.Unstructured) bool {
 	case kinds.Ingress:
 		return u.GetAnnotations()[AnnotationAwaitsAddress] != ""
 	case kinds.HTTPRoute:
-		return u.GetAnnotations()[AnnotationPublic] != ""
+		return u.GetAnnotations()[AnnotationPublic] != "" || u.GetAnnotations()[AnnotationRedirects] != ""
+	case kinds.Certificate:
+		return true
 	}
 	return false
 }
@@ -37,6 +39,11 @@ func WayInProblem(u *unstructured.Unstructured) string {
 		}
 	case kinds.HTTPRoute:
 		return routeProblem(u)
+	case kinds.Certificate:
+		conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+		if problem := conditionProblem(conditions, "Ready", "certificate", u.GetGeneration()); problem != "" {
+			return "cert-manager: " + problem
+		}
 	}
 	return ""
 }
@@ -49,7 +56,7 @@ func balancerProblem(service *unstructured.Unstructured) string {
 	switch {
 	case len(given) == 0:
 		return "no load balancer has given it an address yet"
-	case wanted != "" && !slices.ContainsFunc(given, func(address string) bool { return sameAddress(address, wanted) }):
+	case wanted != "" && !slices.ContainsFunc(given, func(address string) bool { return SameAddress(address, wanted) }):
 		return fmt.Sprintf("the load balancer gave it the address %s, and it asks for %s: configure the load balancer, or set vip of the exposure", strings.Join(given, ", "), wanted)
 	}
 	return ""
@@ -70,8 +77,8 @@ func addressesOf(u *unstructured.Unstructured) []string {
 	return out
 }
 
-// sameAddress compares two addresses. An IPv6 address has several spellings.
-func sameAddress(a, b string) bool {
+// SameAddress compares two addresses. An IPv6 address has several spellings.
+func SameAddress(a, b string) bool {
 	first, err1 := netip.ParseAddr(a)
 	second, err2 := netip.ParseAddr(b)
 	return a == b || err1 == nil && err2 == nil && first == second
@@ -96,7 +103,7 @@ func routeProblem(route *unstructured.Unstructured) string {
 		answer, _ := answers[i].(map[string]any)
 		conditions, _, _ := unstructured.NestedSlice(answer, "conditions")
 		for _, want := range []string{"Accepted", "ResolvedRefs"} {
-			if problem := conditionProblem(conditions, want, route.GetGeneration()); problem != "" {
+			if problem := conditionProblem(conditions, want, "route", route.GetGeneration()); problem != "" {
 				return fmt.Sprintf("Gateway %s: %s", name, problem)
 			}
 		}
@@ -117,8 +124,9 @@ func sameParent(a, b map[string]any, namespace string) bool {
 		field(a, "namespace", namespace) == field(b, "namespace", namespace)
 }
 
-// conditionProblem says why a condition is not true for a generation of its object; empty: it is.
-func conditionProblem(conditions []any, kind string, generation int64) string {
+// conditionProblem says why a condition is not true for a generation of its object, which noun names;
+// empty: it is.
+func conditionProblem(conditions []any, kind, noun string, generation int64) string {
 	for _, each := range conditions {
 		condition, _ := each.(map[string]any)
 		if condition["type"] != kind {
@@ -133,7 +141,7 @@ func conditionProblem(conditions []any, kind string, generation int64) string {
 		}
 		reason, _ := condition["reason"].(string)
 		message, _ := condition["message"].(string)
-		return fmt.Sprintf("the route is not %s (%s): %s", kind, reason, message)
+		return fmt.Sprintf("the %s is not %s (%s): %s", noun, kind, reason, message)
 	}
-	return fmt.Sprintf("its controller has not said yet whether the route is %s", kind)
+	return fmt.Sprintf("its controller has not said yet whether the %s is %s", noun, kind)
 }

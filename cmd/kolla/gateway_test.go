@@ -17,7 +17,7 @@ func gatewayAPI(ts *testscript.TestScript, neg bool, args []string) {
 	source, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
 	ts.Check(err)
 	var files []string
-	for _, kind := range []string{"gateways", "httproutes"} {
+	for _, kind := range []string{"gateways", "httproutes", "referencegrants"} {
 		files = append(files, "-f="+filepath.Join(strings.TrimSpace(string(source)), "config", "crd", "standard", "gateway.networking.k8s.io_"+kind+".yaml"))
 	}
 	kubectl := func(args ...string) { ts.Check(ts.Exec("kubectl", append(args, files...)...)) }

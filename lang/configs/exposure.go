@@ -46,7 +46,10 @@ type Gateway struct {
 	Name      string
 	Namespace string // empty: the cloud's
 	Section   string // name of the listener; empty: all listeners
-	Range     hcl.Range
+	// HTTPSection is the name of a listener for plain HTTP, whose clients are sent to the public URLs.
+	// It is empty if there is none, and without TLS.
+	HTTPSection string
+	Range       hcl.Range
 }
 
 // Keepalived says how one of the nodes of an exposure gets the VIP.

@@ -30,6 +30,15 @@ func TestEntry(t *testing.T) {
 	}
 }
 
+func TestCovers(t *testing.T) {
+	names := []string{"a.example.org", "*.b.example.org"}
+	for host, want := range map[string]bool{"a.example.org": true, "x.a.example.org": false, "x.b.example.org": true, "b.example.org": false, "x.y.b.example.org": false, "*.b.example.org": true, "192.0.2.1": false} {
+		if got := configs.Covers(names, host); got != want {
+			t.Errorf("%s: %t, want %t", host, got, want)
+		}
+	}
+}
+
 func TestKnows(t *testing.T) {
 	hosts := configs.Exposure{Domain: "example.org"}
 	vip := configs.Exposure{VIP: "192.0.2.1", FQDN: "cloud.example.org"}

@@ -1,6 +1,11 @@
 package configs
 
-import "github.com/hashicorp/hcl/v2"
+import (
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+)
 
 // TLS is the encryption of an exposure towards clients. The certificate, its key and the certificate of
 // the CA are in a Secret of type kubernetes.io/tls in the namespace of the cloud, under the keys
@@ -9,8 +14,8 @@ type TLS struct {
 	Source TLSSource
 	// Secret is the name of the Secret.
 	Secret string
-	// Hosts are the names and addresses that clients use. The certificate has to cover them.
-	Hosts []string
+	// Issuer is the request to cert-manager, for TLSIssued; nil otherwise.
+	Issuer *Issuer
 	// HSTS is the max-age of the header Strict-Transport-Security in seconds; 0: there is no header.
 	HSTS int
 	// PrivateCA: clients need the certificate of the CA. If others make the Secret, only the cluster
@@ -31,7 +36,25 @@ const (
 	TLSGenerated TLSSource = "generated" // kolla and its CA
 	TLSSecret    TLSSource = "secret"    // others, in a Secret of the cluster
 	TLSFiles     TLSSource = "files"     // others, in files beside the configuration
+	TLSIssued    TLSSource = "issued"    // cert-manager, which kolla asks for it
 )
+
+// Issuer is the issuer of cert-manager that signs the certificate of an exposure. kolla makes a
+// Certificate (cert-manager.io) with the name of the Secret.
+type Issuer struct {
+	Kind, Name string // "Issuer" or "ClusterIssuer"
+	// DNSNames and IPAddresses are further names and addresses of the certificate, beside those that
+	// clients of the exposure use.
+	DNSNames, IPAddresses []string
+	Algorithm             string // of the key
+	Days, RenewBefore     int    // of the certificate; 0: cert-manager decides
+	// Deferred are the data that must be read before the request is known.
+	Deferred []string
+	Range    hcl.Range // place of the name
+}
+
+// ByOthers reports whether others make the Secret. Only the cluster knows its content.
+func (t *TLS) ByOthers() bool { return t.Source == TLSSecret || t.Source == TLSIssued }
 
 // Place returns the place in the configuration that a key of the Secret comes from.
 func (t *TLS) Place(key string) hcl.Range {
@@ -42,6 +65,34 @@ func (t *TLS) Place(key string) hcl.Range {
 		return t.SecretRange
 	}
 	return t.Range
+}
+
+// Hosts returns the names and addresses at which clients use TLS. The certificate of the exposure has to
+// cover them. If each port has a name, it returns those of all services.
+func (c *Config) Hosts(x *Exposure) []string {
+	if x.Mode != ModeIngress && x.Mode != ModeGateway {
+		if host := x.Host(); host != "" {
+			return []string{host}
+		}
+		return nil
+	}
+	var out []string
+	for i := range c.Services {
+		s := &c.Services[i]
+		for _, p := range s.Ports {
+			if x.Domain != "" && s.Exposure == x.Name && p.Exposed && x.Encrypts(p) {
+				out = append(out, x.Entry(s.Name, s.Ports, p).Host)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Covers reports whether one of the names of a certificate is a host name, or a wildcard for it.
+func Covers(names []string, host string) bool {
+	_, domain, _ := strings.Cut(host, ".")
+	return slices.Contains(names, host) || slices.Contains(names, "*."+domain)
 }
 
 // Encrypts reports whether the exposure encrypts the connections of clients to a port.

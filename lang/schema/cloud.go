@@ -167,7 +167,7 @@ exposure "admin" {
 		{Name: "vip", Type: TypeString, Form: forms.IP, Doc: "Address that clients connect to. The modes nodeport, managed and loadbalancer need it. In the modes ingress and gateway it is the address that the host names lead to: kolla doctor connects to it, and no other exposure may have its port."},
 		{Name: "fqdn", Type: TypeString, Form: forms.Subdomain, Doc: "DNS name that clients use instead of the address. For the modes nodeport, managed and loadbalancer."},
 		{Name: "domain", Type: TypeString, Form: forms.Subdomain, Doc: "Domain of the host names of services. The first exposed port of a service has the name SERVICE.DOMAIN, each further one SERVICE-PORT.DOMAIN. For the modes ingress and gateway."},
-		{Name: "port", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port at which the controller listens, which is also in public URLs; by default 80. For the modes ingress and gateway."},
+		{Name: "port", Type: TypeNumber, Min: 1, Max: 65535, Doc: "Port at which the controller listens, which is also in public URLs; by default 80, and 443 with `tls`. For the modes ingress and gateway."},
 		{Name: "mode", Type: TypeString, Default: "nodeport", OneOf: []string{"nodeport", "managed", "loadbalancer", "ingress", "gateway"}, Doc: "How traffic comes in. nodeport: fixed ports on the nodes, behind a load balancer of your own, which `kolla exposure haproxy` configures. managed: HAProxy and keepalived of Kolla in the cluster, on the nodes of a role, of which one has the VIP. loadbalancer: Services of type LoadBalancer, which the load balancer of the cluster gives the VIP. ingress: an Ingress for each service, for an Ingress controller of the cluster. gateway: an HTTPRoute for each port, for a Gateway of the cluster."},
 		{Name: "nodes", Type: TypeRole, Doc: "Role of the nodes that receive the traffic; by default all nodes. In the mode managed, which needs it, these nodes run HAProxy and keepalived. For the modes nodeport and managed."},
 		{Name: "node_ports", Type: TypeString, Default: "30000-32767", Doc: "Range of node ports of the cluster (--service-node-port-range), as FIRST-LAST. For the mode nodeport."},
@@ -195,7 +195,8 @@ var gatewayType = &BlockType{
 	Attributes: []Attribute{
 		{Name: "name", Type: TypeString, Required: true, Form: forms.Subdomain, Doc: "Name of the Gateway."},
 		{Name: "namespace", Type: TypeString, Form: forms.Namespace, Doc: "Namespace of the Gateway; by default the cloud's."},
-		{Name: "section", Type: TypeString, Form: forms.Subdomain, Doc: "Name of the listener that takes the routes; by default all listeners that admit them."},
+		{Name: "section", Type: TypeString, Form: forms.Subdomain, Doc: "Name of the listener that takes the routes; by default all listeners that admit them. An exposure with `tls` needs it: the listener with TLS."},
+		{Name: "http_section", Type: TypeString, Form: forms.Subdomain, Doc: "Name of a listener for plain HTTP, whose clients are redirected to the https:// URLs. By default there is no redirect. For exposures with `tls`."},
 	},
 }
 

@@ -50,6 +50,10 @@ var (
 	RuntimeClass        = schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}
 	StorageClass        = schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}
 
+	Certificate   = schema.GroupKind{Group: "cert-manager.io", Kind: "Certificate"}
+	ClusterIssuer = schema.GroupKind{Group: "cert-manager.io", Kind: "ClusterIssuer"}
+	Issuer        = schema.GroupKind{Group: "cert-manager.io", Kind: "Issuer"}
+
 	Gateway   = schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}
 	HTTPRoute = schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}
 

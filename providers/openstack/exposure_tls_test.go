@@ -98,26 +98,37 @@ func TestServicesBehindTLS(t *testing.T) {
 	}
 }
 
+// generated makes a certificate for a host that is valid for 90 days, with its key, and adds it to made by
+// its name. issuer is in made; nil: the certificate is a CA.
+func generated(t *testing.T, made map[string]map[string][]byte, name, host string, issuer *providers.SecretKey) map[string][]byte {
+	t.Helper()
+	g := &providers.Generator{Kind: "x509", Algorithm: "ecdsa", Cert: &providers.Certificate{Issuer: issuer, CommonName: host, DNSNames: []string{host}, Days: 90, RenewBefore: 1, Usages: []string{"server"}}}
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret"}}
+	u.SetName(name)
+	o := &providers.Object{Manifest: u, Data: map[string]providers.SecretData{configs.KeyCertificate: {Generate: g}, configs.KeyKey: {Generate: g}}}
+	manifest, _, err := secrets.Resolve(o, func(_, name string) map[string][]byte { return made[name] }, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made[name] = providers.ValuesOf(manifest)
+	return made[name]
+}
+
+// certificateFor makes a certificate of a CA for a host.
+func certificateFor(t *testing.T, host string) map[string][]byte {
+	t.Helper()
+	made := map[string]map[string][]byte{}
+	generated(t, made, "ca", "ca", nil)
+	return generated(t, made, "leaf", host, &providers.SecretKey{Name: "ca", Key: configs.KeyCertificate})
+}
+
 // TestGivenCertificates checks the diagnostics for certificates that others make, and their places.
 func TestGivenCertificates(t *testing.T) {
 	now := time.Now()
 	made := map[string]map[string][]byte{}
-	generate := func(name, host string, issuer *providers.SecretKey) map[string][]byte {
-		t.Helper()
-		g := &providers.Generator{Kind: "x509", Algorithm: "ecdsa", Cert: &providers.Certificate{Issuer: issuer, CommonName: host, DNSNames: []string{host}, Days: 90, RenewBefore: 1, Usages: []string{"server"}}}
-		u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret"}}
-		u.SetName(name)
-		o := &providers.Object{Manifest: u, Data: map[string]providers.SecretData{configs.KeyCertificate: {Generate: g}, configs.KeyKey: {Generate: g}}}
-		manifest, _, err := secrets.Resolve(o, func(_, name string) map[string][]byte { return made[name] }, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		made[name] = providers.ValuesOf(manifest)
-		return made[name]
-	}
-	ca := generate("ca", "ca", nil)
+	ca := generated(t, made, "ca", "ca", nil)
 	signed := func(name, host string) map[string][]byte {
-		return generate(name, host, &providers.SecretKey{Name: "ca", Key: configs.KeyCertificate})
+		return generated(t, made, name, host, &providers.SecretKey{Name: "ca", Key: configs.KeyCertificate})
 	}
 	right, other := signed("right", "cloud.example.org"), signed("other", "other.example.org")
 	const (

@@ -325,10 +325,13 @@ func TestServed(t *testing.T) {
 }` + webs
 		class      = `{apiVersion: networking.k8s.io/v1, kind: IngressClass, metadata: {name: traefik}}`
 		byDefault  = `{apiVersion: networking.k8s.io/v1, kind: IngressClass, metadata: {name: traefik, annotations: {ingressclass.kubernetes.io/is-default-class: "true"}}}`
+		secure     = `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: public, namespace: gateways}, spec: {listeners: [{name: web, protocol: HTTPS, tls: {certificateRefs: [{name: exposure-outside, namespace: openstack}]}}, {name: http, protocol: HTTP}]}}`
 		entry      = `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: public, namespace: gateways}, spec: {listeners: [{name: web}]}}`
 		definition = "\nmanifest \"api\" { object = { apiVersion = \"apiextensions.k8s.io/v1\", kind = \"CustomResourceDefinition\", metadata = { name = \"httproutes.gateway.networking.k8s.io\" } } }\n"
 	)
 	named := strings.Replace(ingress, "CLASS", `class = "traefic"`, 1)
+	encrypted := strings.Replace(strings.Replace(route, "  gateway {", "  tls {}\n  gateway {", 1), `section   = "web"`, `section   = "web"
+    http_section = "http"`, 1)
 	for name, test := range map[string]struct {
 		text, live string
 		err        error
@@ -344,6 +347,13 @@ func TestServed(t *testing.T) {
 		"a gateway":              {route, entry, nil, nil},
 		"another gateway":        {route, strings.Replace(entry, "public", "publik", 1), nil, []string{`Namespace "gateways" has no Gateway "public"`, `Did you mean "publik"?`}},
 		"another listener":       {route, strings.Replace(entry, "name: web", "name: webs", 1), nil, []string{`Gateway "public" has no listener "web"`, `Did you mean "webs"?`}},
+		"TLS":                    {encrypted, secure, nil, nil},
+		"a listener without TLS": {encrypted, strings.Replace(secure, "protocol: HTTPS", "protocol: HTTP", 1), nil, []string{`Listener "web" of Gateway "public" has no TLS`, "the protocol HTTP."}},
+		"a listener with TLS":    {route, secure, nil, []string{`Listener "web" of Gateway "public" has TLS`, "Add the block"}},
+		"another certificate":    {encrypted, strings.Replace(secure, "name: exposure-outside", "name: other", 1), nil, []string{"does not have the certificate", "Secret openstack/exposure-outside", "namespace: openstack"}},
+		"a Secret elsewhere":     {encrypted, strings.Replace(secure, ", namespace: openstack}]", "}]", 1), nil, []string{"does not have the certificate"}},
+		"no listener for HTTP":   {encrypted, strings.Replace(secure, "name: http,", "name: https,", 1), nil, []string{`has no listener "http"`, `Did you mean "https"?`}},
+		"a redirect from TLS":    {encrypted, strings.Replace(secure, "protocol: HTTP}", "protocol: HTTPS}", 1), nil, []string{`Listener "http" of Gateway "public" is not for plain HTTP`}},
 		"no Gateway API":         {route, "", &meta.NoKindMatchError{}, []string{"does not have the Gateway API", "CustomResourceDefinitions"}},
 		"Gateway API to come":    {route + definition, "", &meta.NoKindMatchError{}, nil},
 		"an exposure not in use": {strings.Replace(named, "expose = exposure.outside", "", 1), "", nil, nil},

@@ -97,6 +97,7 @@ func (r *renderer) render() {
 	for _, s := range r.config.Secrets {
 		r.block(s.Block)
 	}
+	r.add(network.Edge(r.cloud, r.config)...)
 	for i := range r.config.Services {
 		r.block(r.config.Services[i].Block)
 	}

@@ -44,6 +44,17 @@ func EndsWithin(cert *x509.Certificate) time.Duration {
 	return min(LongestWarning, cert.NotAfter.Sub(cert.NotBefore)/lifetimeShare)
 }
 
+// OverdueWithin returns how long before its end a certificate of cert-manager is reported: a day after
+// cert-manager should have renewed it, or after half of the remaining time if that is less. renewal is the
+// time between the two; 0: the last third of the lifetime.
+func OverdueWithin(cert *x509.Certificate, renewal time.Duration) time.Duration {
+	if renewal == 0 {
+		renewal = cert.NotAfter.Sub(cert.NotBefore) / lifetimeShare
+	}
+	renewal = min(renewal, LongestWarning)
+	return renewal - min(day, renewal/2)
+}
+
 // CheckServer checks the certificate of a server with the names or addresses hosts. values are those of
 // its Secret: the certificate with those of intermediate CAs, its key, and maybe the certificate of the
 // CA. The mistakes quote nothing of the key.

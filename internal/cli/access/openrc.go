@@ -268,7 +268,7 @@ func (a access) cloudsYAML() (string, error) {
 	switch {
 	case a.cacert != "":
 		cloud["cacert"] = a.cacert
-	case a.ca != "" && a.exposure.TLS.Source == configs.TLSSecret:
+	case a.ca != "" && a.exposure.TLS.ByOthers():
 		note = fmt.Sprintf("# If clients do not know the CA of the certificate, name a file with it in cacert. This writes one:\n#\n#   kolla exposure certificate -ca -out=FILE %s\n#\n", a.exposure.Name)
 	case a.ca != "":
 		file := "~/.config/" + a.caFile

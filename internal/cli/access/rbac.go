@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/cli/command"
@@ -91,15 +90,17 @@ func runRBAC(w *command.Workspace) error {
 
 // lookedFor returns what a plan looks for because of the exposures, and no other part of it.
 func lookedFor(config *configs.Config) []rights.Read {
-	why := map[schema.GroupKind]string{
-		kinds.Gateway:     "A plan says whether the cluster has the Gateway of an exposure.",
-		kinds.ServiceCIDR: "A plan says whether the VIP of an exposure is an address of the cluster.",
-	}
+	const programs, vip = "A plan says whether the cluster has the Ingress class, the Gateway or the issuer of an exposure.", "A plan says whether the VIP of an exposure is an address of the cluster."
 	var out []rights.Read
 	for _, scope := range openstack.ServedBy(config) {
-		if text := why[scope.GVK.GroupKind()]; text != "" {
-			out = append(out, rights.Read{GVK: scope.GVK, Namespace: scope.Namespace, Why: text})
+		why := programs
+		switch scope.GVK.GroupKind() {
+		case kinds.Node, kinds.Certificate:
+			continue // of the roles, and of the objects
+		case kinds.ServiceCIDR:
+			why = vip
 		}
+		out = append(out, rights.Read{GVK: scope.GVK, Namespace: scope.Namespace, Why: why})
 	}
 	return out
 }

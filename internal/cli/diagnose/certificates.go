@@ -13,26 +13,37 @@ import (
 	"kolla.openstack.org/kolla/providers/secrets"
 )
 
+// renewal says who renews a certificate.
+type renewal struct {
+	before time.Duration   // the end; 0: nobody has said
+	issuer *configs.Issuer // of cert-manager; nil: kolla renews it, or others do
+}
+
 // certificatesOf returns the certificates in the Secrets of a plan and of the exposures.
 func certificatesOf(w *command.Workspace, plan *plans.Plan, now time.Time) []drift.Certificate {
-	renewals := map[providers.Ref]time.Duration{} // how long before the end kolla renews; 0: never
+	renewals := map[providers.Ref]renewal{}
 	secret := kinds.Secret.WithVersion("v1")
 	for _, x := range w.Config.Exposures {
-		if x.TLS != nil {
-			renewals[providers.Ref{GVK: secret, Namespace: w.Config.Cloud.Namespace, Name: x.TLS.Secret}] = 0
+		if x.TLS == nil {
+			continue
 		}
+		r := renewal{issuer: x.TLS.Issuer}
+		if r.issuer != nil {
+			r.before = days(r.issuer.RenewBefore)
+		}
+		renewals[providers.Ref{GVK: secret, Namespace: w.Config.Cloud.Namespace, Name: x.TLS.Secret}] = r
 	}
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
 		if a.Ref.GVK != secret {
 			continue
 		}
-		renewals[a.Ref] = 0
+		renewals[a.Ref] = renewal{}
 		if a.Object == nil {
 			continue
 		}
 		if g := a.Object.Data[configs.KeyCertificate].Generate; g != nil && g.Cert != nil {
-			renewals[a.Ref] = time.Duration(g.Cert.RenewBefore) * 24 * time.Hour
+			renewals[a.Ref] = renewal{before: days(g.Cert.RenewBefore)}
 		}
 	}
 	var out []drift.Certificate
@@ -41,10 +52,18 @@ func certificatesOf(w *command.Workspace, plan *plans.Plan, now time.Time) []dri
 		if len(chain) == 0 {
 			continue
 		}
-		ends := chain[0].NotAfter
-		warning := cmp.Or(renewal, secrets.EndsWithin(chain[0]))
-		out = append(out, drift.Certificate{Namespace: ref.Namespace, Secret: ref.Name, Ends: ends, Soon: now.Add(warning).After(ends), Made: renewal > 0})
+		c := drift.Certificate{Namespace: ref.Namespace, Secret: ref.Name, Ends: chain[0].NotAfter, Issued: renewal.issuer != nil}
+		c.Made = renewal.before > 0 && !c.Issued
+		warning := cmp.Or(renewal.before, secrets.EndsWithin(chain[0]))
+		if c.Issued {
+			warning = secrets.OverdueWithin(chain[0], renewal.before)
+		}
+		c.Soon = now.Add(warning).After(c.Ends)
+		out = append(out, c)
 	}
 	drift.SortCertificates(out)
 	return out
 }
+
+// days returns a number of days as a duration.
+func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }

@@ -77,6 +77,9 @@ func runCertificate(w *command.Workspace, name string) error {
 	if exposure.TLS == nil {
 		return failure.New(fmt.Sprintf("Exposure %q has no certificate", exposure.Name), "Clients connect to it without encryption. Add a block tls { } to the exposure, and apply.")
 	}
+	if !ca && exposure.Mode != configs.ModeNodePort {
+		return failure.New("Nothing to configure", fmt.Sprintf("Exposure %q has the mode %q: a program of the cluster reads the certificate from Secret %s/%s. With -ca, the command writes the certificate of the CA.", exposure.Name, exposure.Mode, w.Config.Cloud.Namespace, exposure.TLS.Secret))
+	}
 	if out == "" {
 		return failure.New("Where to?", fmt.Sprintf("The file holds a private key. Name it: -out=%s. With -out=- the command prints the key.", haproxy.CertificateFile(exposure)))
 	}
@@ -92,7 +95,7 @@ func runCertificate(w *command.Workspace, name string) error {
 	if ca {
 		return writeCA(w, file, exposure, values)
 	}
-	ends, err := check(exposure, values, time.Now())
+	ends, err := check(w.Config, exposure, values, time.Now())
 	if err != nil {
 		return err
 	}
@@ -140,6 +143,8 @@ func certificateOf(ctx context.Context, w *command.Workspace, exposure configs.E
 	switch {
 	case apierrors.IsNotFound(err) && exposure.TLS.Source == configs.TLSSecret:
 		return nil, failure.New("There is no certificate yet", fmt.Sprintf("Secret %s/%s is not in the cluster. Its name is in secret_name of exposure %q, and somebody else makes it.", ref.Namespace, ref.Name, exposure.Name))
+	case apierrors.IsNotFound(err) && exposure.TLS.Source == configs.TLSIssued:
+		return nil, failure.New("There is no certificate yet", fmt.Sprintf("Secret %s/%s is not in the cluster. cert-manager makes it after kolla apply. If it does not, see why: %s.", ref.Namespace, ref.Name, describe(w.Config, exposure)))
 	case apierrors.IsNotFound(err):
 		return nil, failure.New("There is no certificate yet", fmt.Sprintf("Secret %s/%s is not in the cluster. Make it: kolla apply.", ref.Namespace, ref.Name))
 	case err != nil:
@@ -148,20 +153,27 @@ func certificateOf(ctx context.Context, w *command.Workspace, exposure configs.E
 	return providers.ValuesOf(live), nil
 }
 
+// describe returns the command that shows why cert-manager does not make the certificate of an exposure.
+func describe(config *configs.Config, exposure configs.Exposure) string {
+	return fmt.Sprintf("kubectl -n %s describe certificate %s", config.Cloud.Namespace, exposure.TLS.Secret)
+}
+
 // check returns when a certificate ends. The error says why HAProxy or its clients could not use it.
-func check(exposure configs.Exposure, values map[string][]byte, now time.Time) (ends time.Time, err error) {
-	for _, mistake := range secrets.CheckServer(values, exposure.TLS.Hosts, now) {
+func check(config *configs.Config, exposure configs.Exposure, values map[string][]byte, now time.Time) (ends time.Time, err error) {
+	for _, mistake := range secrets.CheckServer(values, config.Hosts(&exposure), now) {
 		if mistake.Kind == secrets.EndsSoon {
 			continue
 		}
-		next := "Correct the files that exposure %q names, and apply."
+		next := fmt.Sprintf("Correct the files that exposure %q names, and apply.", exposure.Name)
 		switch exposure.TLS.Source {
 		case configs.TLSGenerated:
-			next = "Let kolla renew the certificate of exposure %q: kolla apply."
+			next = fmt.Sprintf("Let kolla renew the certificate of exposure %q: kolla apply.", exposure.Name)
 		case configs.TLSSecret:
-			next = "Correct the Secret that exposure %q names."
+			next = fmt.Sprintf("Correct the Secret that exposure %q names.", exposure.Name)
+		case configs.TLSIssued:
+			next = fmt.Sprintf("cert-manager makes another one for exposure %q after kolla apply. If it does not, see why: %s.", exposure.Name, describe(config, exposure))
 		}
-		return time.Time{}, failure.New(mistake.Summary, mistake.Detail+" "+fmt.Sprintf(next, exposure.Name))
+		return time.Time{}, failure.New(mistake.Summary, mistake.Detail+" "+next)
 	}
 	return secrets.Certificates(values[configs.KeyCertificate])[0].NotAfter, nil
 }

@@ -134,7 +134,7 @@ func (k *keeper) renew(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ends, err := check(k.exposure, values, time.Now())
+	ends, err := check(k.w.Config, k.exposure, values, time.Now())
 	if err != nil {
 		return err
 	}

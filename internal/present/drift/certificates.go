@@ -17,6 +17,8 @@ type Certificate struct {
 	Soon bool
 	// Made: kolla makes it, and an apply renews it.
 	Made bool
+	// Issued: cert-manager renews it.
+	Issued bool
 }
 
 // SortCertificates sorts certificates by their ends.
@@ -35,8 +37,11 @@ func (c Certificate) Warning(now time.Time) (summary, detail string) {
 		summary = fmt.Sprintf("The certificate in Secret %s has ended", name)
 		detail = fmt.Sprintf("It ended on %s. Clients refuse connections.", c.Ends.UTC().Format("2006-01-02 15:04 UTC"))
 	}
-	if c.Made {
+	switch {
+	case c.Made:
 		return summary, detail + " kolla apply renews it."
+	case c.Issued:
+		return summary, detail + fmt.Sprintf(" cert-manager has not renewed it. The reason: kubectl -n %s describe certificate %s.", foreign.Name(c.Namespace), foreign.Name(c.Secret))
 	}
 	return summary, detail + " Replace it in the place that the configuration takes it from."
 }

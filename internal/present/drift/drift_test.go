@@ -89,6 +89,7 @@ func sample() *drift.Look {
 	look.Certificates = []drift.Certificate{
 		{Namespace: "openstack", Secret: "exposure-public-ca", Ends: now.Add(9 * 365 * 24 * time.Hour), Made: true},
 		{Namespace: "openstack", Secret: "exposure-public", Ends: now.Add(20 * 24 * time.Hour), Soon: true, Made: true},
+		{Namespace: "openstack", Secret: "exposure-web-tls", Ends: now.Add(60 * 24 * time.Hour), Issued: true},
 	}
 	drift.SortCertificates(look.Certificates)
 	return look
@@ -466,6 +467,10 @@ func TestCertificateWarning(t *testing.T) {
 	}
 	if summary, detail := given.Warning(now); !strings.Contains(summary, "has ended") || !strings.Contains(detail, "Replace it") {
 		t.Errorf("%s: %s", summary, detail)
+	}
+	given.Issued = true
+	if _, detail := given.Warning(now); !strings.Contains(detail, "kubectl -n openstack describe certificate brought") {
+		t.Error(detail)
 	}
 }
 

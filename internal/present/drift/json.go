@@ -62,6 +62,7 @@ type (
 		Ends      time.Time `json:"ends_at"`
 		Soon      bool      `json:"ends_soon"`
 		Made      bool      `json:"renewed_by_kolla"`
+		Issued    bool      `json:"renewed_by_cert_manager"`
 	}
 	orphanJSON struct {
 		APIVersion string    `json:"api_version"`
@@ -110,7 +111,7 @@ func (l *Look) JSON(w io.Writer) error {
 		out.Not = append(out.Not, notJSON{n.Address.String(), Service(n.Address), n.Why, n.Advice})
 	}
 	for _, c := range l.Certificates {
-		out.Certs = append(out.Certs, certJSON{c.Namespace, c.Secret, c.Ends.UTC(), c.Soon, c.Made})
+		out.Certs = append(out.Certs, certJSON{c.Namespace, c.Secret, c.Ends.UTC(), c.Soon, c.Made, c.Issued})
 	}
 	if l.Orphans != nil {
 		listed, unlisted := []orphanJSON{}, append([]string{}, l.Orphans.NotListed...)

@@ -116,9 +116,10 @@ func IsWorkload(o *state.Object) bool {
 	return slices.Contains([]schema.GroupKind{kinds.Deployment, kinds.StatefulSet, kinds.DaemonSet, kinds.Job}, kind)
 }
 
-// bringsClients reports whether clients outside may come in through an object of the state.
+// bringsClients reports whether clients outside may come in through an object of the state, or by the
+// certificate that it asks for.
 func bringsClients(o *state.Object) bool {
-	return slices.Contains([]schema.GroupKind{kinds.Service, kinds.Ingress, kinds.HTTPRoute}, refOf(o).GVK.GroupKind())
+	return slices.Contains([]schema.GroupKind{kinds.Service, kinds.Ingress, kinds.HTTPRoute, kinds.Certificate}, refOf(o).GVK.GroupKind())
 }
 
 // Of looks at objects of a state: its workloads, and the objects that bring in clients. It lists each

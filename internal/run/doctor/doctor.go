@@ -57,7 +57,7 @@ func Checks() []Check {
 		{"pod-security", "pods that the Pod Security level of their namespace refuses", lists(cluster.NamespaceKind), noPods, objects.Refused},
 		{"webhooks", "admission webhooks that block objects because nothing answers for them", objects.ReadWebhooks, noPods, objects.Webhooks},
 		{"node-ports", "node ports that other Services have, or that are outside of the range", network.ReadPorts, noPods, network.Ports},
-		{"ways-in", "exposures that no Ingress controller or Gateway of the cluster serves", network.ReadServing, noPods, network.Unserved},
+		{"ways-in", "exposures that no Ingress controller, Gateway or cert-manager of the cluster serves", network.ReadServing, noPods, network.Unserved},
 		{"vip", "virtual IP addresses that cannot work, or that do not answer", network.ReadVIPs, noPods, network.VIPs},
 		{"images", "nodes that have different builds of an image", lists(cluster.NodeKind), noPods, nodes.Builds},
 		{"certificates", "certificates that end soon, or that do not fit their key", objects.ReadSecrets, noPods, objects.Certificates},

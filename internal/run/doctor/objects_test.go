@@ -232,6 +232,29 @@ func TestVIPOfLoadBalancer(t *testing.T) {
 	}
 }
 
+// TestElsewhere checks host names that lead to other addresses than the VIP.
+func TestElsewhere(t *testing.T) {
+	const service = `{apiVersion: v1, kind: Service, metadata: {name: m, namespace: openstack, annotations: {kolla.openstack.org/public: cloud.example.org}}, spec: {ports: [{port: 80}]}}`
+	for name, c := range map[string]struct {
+		live     string
+		resolved []string
+		want     string
+	}{
+		"the VIP":      {service, []string{"192.0.2.9", "2001:DB8::10"}, ""},
+		"elsewhere":    {service, []string{"192.0.2.9"}, "warning exposure.public: cloud.example.org leads to 192.0.2.9, and the vip is 2001:db8::10"},
+		"nowhere":      {service, nil, ""},
+		"not deployed": {"", []string{"192.0.2.9"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := facts(t, service, c.live)
+			f.Config.Exposures = []configs.Exposure{{Block: "exposure.public", Name: "public", VIP: "2001:db8::10", FQDN: "cloud.example.org"}}
+			f.Config.Services = []configs.Service{{Block: "manifest.m", Exposure: "public", Ports: []configs.Port{{Name: "web", Number: 80, Exposed: true}, {Name: "admin", Number: 81, Exposed: true}}}}
+			f.Resolved = map[string][]string{"cloud.example.org": c.resolved}
+			expect(t, "vip", f, list(c.want)...)
+		})
+	}
+}
+
 // TestServedExposures checks exposures that programs of the cluster serve.
 func TestServedExposures(t *testing.T) {
 	const ingress = `{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: m, namespace: openstack, annotations: {kolla.openstack.org/public: "http://m.example.org", kolla.openstack.org/awaits-address: "true"}}, status: {loadBalancer: {STATUS}}}`
@@ -377,6 +400,7 @@ func TestCertificateTime(t *testing.T) {
 		g := &providers.Generator{Kind: "x509", Cert: &providers.Certificate{RenewBefore: days, Issuer: &providers.SecretKey{Namespace: "openstack", Name: "ca", Key: "tls.crt"}}}
 		return map[string]providers.SecretData{"tls.crt": {Generate: g}, "ca.crt": {Generate: g}}
 	}
+	issued := map[string]providers.SecretData{} // stands for an exposure whose issuer is cert-manager's
 	for name, c := range map[string]struct {
 		lifetime, left int // days
 		key            string
@@ -393,6 +417,8 @@ func TestCertificateTime(t *testing.T) {
 		"made, not due":             {365, 29, "tls.crt", made(7), false},
 		"made, due":                 {365, 6, "tls.crt", made(7), true},
 		"made, due early":           {365, 59, "tls.crt", made(60), true},
+		"cert-manager's, not due":   {90, 30, "tls.crt", issued, false},
+		"cert-manager's, overdue":   {90, 28, "tls.crt", issued, true},
 		"the CA of a made one":      {3650, 29, "ca.crt", made(7), false},
 		"the CA of a made one, due": {3650, 19, "ca.crt", made(7), true},
 	} {
@@ -401,7 +427,9 @@ func TestCertificateTime(t *testing.T) {
 			cert, _ := pairFor(t, end.AddDate(0, 0, -c.lifetime), end)
 			live := fmt.Sprintf(`{apiVersion: v1, kind: Secret, metadata: {name: tls, namespace: openstack}, data: {%s: %s}}`, c.key, cert)
 			f := facts(t, documents(live, `{apiVersion: v1, kind: Secret, metadata: {name: ca, namespace: openstack}}`), live)
-			f.Objects[0].Data = c.data
+			if f.Objects[0].Data = c.data; c.data != nil && len(c.data) == 0 {
+				f.Config.Exposures = []configs.Exposure{{TLS: &configs.TLS{Secret: "tls", Issuer: &configs.Issuer{}}}}
+			}
 			f.Objects[1].Data = map[string]providers.SecretData{"tls.crt": {Generate: &providers.Generator{Kind: "x509-ca", Cert: &providers.Certificate{RenewBefore: 20}}}}
 			if got := len(found(t, "certificates", f)); got != map[bool]int{true: 1}[c.want] {
 				t.Errorf("%d findings, want one: %t", got, c.want)

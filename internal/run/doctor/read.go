@@ -50,6 +50,9 @@ func Read(ctx context.Context, client Cluster, f *cluster.Facts, checks []Check)
 			if f.Reached, err = reach.Ports(ctx, network.Published(f), reach.Patience); err != nil {
 				return err
 			}
+			if f.Resolved, err = reach.Names(ctx, network.Named(f), reach.Patience); err != nil {
+				return err
+			}
 		}
 	}
 	return ctx.Err()

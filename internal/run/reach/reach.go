@@ -33,12 +33,7 @@ const (
 // are not used, and redirects are not followed. trust has the CAs of servers; nil: those of the system.
 func Public(ctx context.Context, blocks []discovery.Block, trust *x509.CertPool, patience time.Duration) ([]discovery.Check, error) {
 	checks := checksOf(blocks, func(u discovery.URL) []string { return []string{u.Public} })
-	err := parallel.Bounded(ctx, parallelism, len(checks), func(ctx context.Context, i int) error {
-		ctx, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
-		open(ctx, &checks[i], trust)
-		return nil
-	})
+	err := each(ctx, len(checks), patience, func(ctx context.Context, i int) { open(ctx, &checks[i], trust) })
 	return checks, cmp.Or(err, ctx.Err())
 }
 
@@ -59,23 +54,44 @@ func checksOf(blocks []discovery.Block, choose func(discovery.URL) []string) []d
 	return checks
 }
 
+// each calls do for the numbers below n, some at a time, each with a limit of time.
+func each(ctx context.Context, n int, patience time.Duration, do func(ctx context.Context, i int)) error {
+	return parallel.Bounded(ctx, parallelism, n, func(ctx context.Context, i int) error {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		do(ctx, i)
+		return nil
+	})
+}
+
 // Ports connects to TCP addresses, such as "192.0.2.10:5000", and sends nothing. It returns the problem
 // with each of them; empty: it accepted the connection. Only the context and a crash are errors.
 func Ports(ctx context.Context, addresses []string, patience time.Duration) (map[string]string, error) {
 	problems := make([]string, len(addresses))
-	err := parallel.Bounded(ctx, parallelism, len(addresses), func(ctx context.Context, i int) error {
-		ctx, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
+	err := each(ctx, len(addresses), patience, func(ctx context.Context, i int) {
 		conn, problem := connect(ctx, addresses[i])
 		if problem == "" {
 			_ = conn.Close() // nothing was written that could be lost
 		}
 		problems[i] = problem
-		return nil
 	})
 	found := map[string]string{}
 	for i, address := range addresses {
 		found[address] = problems[i]
+	}
+	return found, cmp.Or(err, ctx.Err())
+}
+
+// Names asks the DNS server of this machine for the addresses of host names. A name without an answer has
+// none. Only the context and a crash are errors.
+func Names(ctx context.Context, hosts []string, patience time.Duration) (map[string][]string, error) {
+	answers := make([][]string, len(hosts))
+	err := each(ctx, len(hosts), patience, func(ctx context.Context, i int) {
+		answers[i], _ = net.DefaultResolver.LookupHost(ctx, hosts[i]) // without an answer nobody knows
+	})
+	found := map[string][]string{}
+	for i, host := range hosts {
+		found[host] = answers[i]
 	}
 	return found, cmp.Or(err, ctx.Err())
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,18 @@ func listen(t *testing.T, serve func(net.Conn)) (address string) {
 		}
 	}()
 	return listener.Addr().String()
+}
+
+func TestResolvedNames(t *testing.T) {
+	found, err := reach.Names(t.Context(), []string{"127.0.0.1", "::1", "-.invalid"}, time.Second)
+	if want := map[string][]string{"127.0.0.1": {"127.0.0.1"}, "::1": {"::1"}, "-.invalid": nil}; err != nil || !reflect.DeepEqual(found, want) {
+		t.Errorf("got %v, %v", found, err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := reach.Names(ended, nil, time.Second); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %v", err)
+	}
 }
 
 func TestPublic(t *testing.T) {

@@ -34,7 +34,7 @@ func Exposure(e *eval.Env, b *source.Block, it eval.Instance) (x configs.Exposur
 	CheckMarks(e.Report, b, "annotations", x.Annotations)
 	x.AwaitsAddress = x.Mode == configs.ModeIngress && eval.Bool(e, b, "wait_for_address")
 	if g := b.One("gateway", ""); g != nil {
-		x.Gateway = configs.Gateway{Name: eval.String(e, g, "name"), Namespace: eval.String(e, g, "namespace"), Section: eval.String(e, g, "section"), Range: g.Header}
+		x.Gateway = configs.Gateway{Name: eval.String(e, g, "name"), Namespace: eval.String(e, g, "namespace"), Section: eval.String(e, g, "section"), HTTPSection: eval.String(e, g, "http_section"), Range: g.Header}
 	}
 	x.Keepalived = keepalivedOf(e, b)
 	if eval.AllKnown(e, b, "mode") {

@@ -1,6 +1,7 @@
 package blocks
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -14,7 +15,7 @@ import (
 )
 
 // tlsModes are the modes whose entry point encrypts.
-var tlsModes = []string{configs.ModeNodePort, configs.ModeManaged}
+var tlsModes = []string{configs.ModeNodePort, configs.ModeManaged, configs.ModeIngress, configs.ModeGateway}
 
 // longestShortName is the part of an exposure's name that fits into the common name of its CA: X.509
 // allows 64 characters.
@@ -34,31 +35,105 @@ var fileArguments = []struct{ argument, key string }{
 // that kolla puts into the cluster for it.
 func tls(e *eval.Env, exposure *source.Block, x *configs.Exposure) (*configs.TLS, []configs.SharedSecret) {
 	b := exposure.One(schema.TLSType.Name, "")
+	checkListeners(e, exposure, x, b != nil)
 	if b == nil {
 		return nil, nil
 	}
 	if eval.AllKnown(e, exposure, "mode") && x.Mode != "" && !slices.Contains(tlsModes, x.Mode) {
-		e.Report.Error(b.Header, "No TLS in this mode", "Exposure %q has the mode %q, and only %s have TLS. Remove the block, or let the load balancer encrypt.", x.Name, x.Mode, ofModes(slices.Clone(tlsModes)))
+		e.Report.Error(b.Header, "No TLS in this mode", "Exposure %q has the mode %q: its load balancer passes connections on as they are, and the services behind it do not encrypt. Remove the block, or change the mode: TLS is for %s.",
+			x.Name, x.Mode, ofModes(slices.Clone(tlsModes)))
 		return nil, nil
 	}
 	t := &configs.TLS{
 		Source: configs.TLSGenerated, Secret: "exposure-" + x.Name, PrivateCA: true,
 		HSTS: eval.Number(e, b, "hsts_max_age"), Range: b.Header,
 	}
-	if host := x.Host(); host != "" {
-		t.Hosts = []string{host}
+	if x.Mode == configs.ModeIngress {
+		if t.HSTS = 0; eval.IsSet(e, b, "hsts_max_age") {
+			e.Report.Error(b.Attributes["hsts_max_age"].NameRange, "Argument does not fit the mode", "Exposure %q has the mode %q, and an Ingress sets no headers. Remove \"hsts_max_age\", and let the controller send the header Strict-Transport-Security.", x.Name, x.Mode)
+		}
+	}
+	files := func(f struct{ argument, key string }) bool { return eval.IsSet(e, b, f.argument) }
+	issued := eval.IsSet(e, b, "issuer")
+	if !issued && eval.IsSet(e, b, "issuer_kind") {
+		e.Report.Error(b.Attributes["issuer_kind"].NameRange, "Argument without effect", "There is no issuer. Name it with \"issuer\", or remove \"issuer_kind\".")
 	}
 	switch {
+	case issued:
+		issuedTLS(e, exposure, b, x, t)
+		return t, nil
 	case eval.IsSet(e, b, "secret_name"):
 		t.Source, t.Secret, t.SecretRange = configs.TLSSecret, eval.String(e, b, "secret_name"), b.AttributeRange("secret_name")
 		refuse(e, b, "secret_name", "certificate_file", "key_file", "ca_file")
 		refuse(e, b, "secret_name", generatorOfTLS...)
 		return t, nil
-	case slices.ContainsFunc(fileArguments, func(f struct{ argument, key string }) bool { return eval.IsSet(e, b, f.argument) }):
+	case slices.ContainsFunc(fileArguments, files):
 		t.Source = configs.TLSFiles
 		return t, filesOfTLS(e, b, x, t)
 	}
 	return t, generatedTLS(e, exposure, b, x, t)
+}
+
+// checkListeners checks the listeners that the block gateway of an exposure names.
+func checkListeners(e *eval.Env, exposure *source.Block, x *configs.Exposure, encrypts bool) {
+	g := exposure.One("gateway", "")
+	if g == nil || x.Mode != configs.ModeGateway {
+		return
+	}
+	switch plain := eval.IsSet(e, g, "http_section"); {
+	case plain && !encrypts:
+		e.Report.Error(g.Attributes["http_section"].NameRange, "Argument without effect", "Nothing is redirected to https://, because the exposure has no block \"tls\". Remove \"http_section\", or add the block.")
+	case encrypts && !eval.IsSet(e, g, "section"):
+		e.Report.Error(g.Header, "Missing argument", "With a block \"tls\", a gateway block needs the argument \"section\": the name of the listener with TLS. Otherwise listeners for plain HTTP would lead to the services too.")
+	case plain && eval.AllKnown(e, g, "section", "http_section") && eval.String(e, g, "section") == eval.String(e, g, "http_section"):
+		eval.Unsuitable(e, g, "http_section", "It is the listener with TLS. Name one for plain HTTP, or remove the argument.")
+	}
+}
+
+// issuedTLS evaluates the request for a certificate of cert-manager.
+func issuedTLS(e *eval.Env, exposure, b *source.Block, x *configs.Exposure, t *configs.TLS) {
+	refuse(e, b, "issuer", "secret_name", "certificate_file", "key_file", "ca_file", "ca")
+	t.Source, t.Secret = configs.TLSIssued, t.Secret+"-tls"
+	t.SecretRange = b.AttributeRange("issuer")
+	i := &configs.Issuer{
+		Kind: eval.String(e, b, "issuer_kind"), Name: eval.String(e, b, "issuer"),
+		DNSNames: unique(eval.List(e, b, "dns_names")), IPAddresses: unique(eval.List(e, b, "ip_addresses")),
+		Algorithm: eval.String(e, b, "algorithm"),
+		Range:     t.SecretRange,
+	}
+	if eval.IsSet(e, b, "validity_days") {
+		i.Days = eval.Number(e, b, "validity_days")
+	}
+	if eval.IsSet(e, b, "renew_before") {
+		i.RenewBefore = eval.Number(e, b, "renew_before")
+	}
+	if days := cmp.Or(i.Days, daysOfIssued); i.RenewBefore >= days && eval.AllKnown(e, b, "renew_before", "validity_days") {
+		eval.Unsuitable(e, b, "renew_before", "The certificate is valid for %d days, so cert-manager refuses to renew it %d days before its end.", days, i.RenewBefore)
+	}
+	for _, from := range argumentsOfTLS(exposure, b, "issuer", "issuer_kind") {
+		i.Deferred = append(i.Deferred, mark.DeferredBy(cty.DynamicVal.WithMarks(eval.Awaited(e, from.b, from.name)))...)
+	}
+	i.Deferred = unique(i.Deferred)
+	t.Issuer = i
+}
+
+// daysOfIssued is the validity that cert-manager asks for by default.
+const daysOfIssued = 90
+
+// argument is an argument of a block.
+type argument struct {
+	b    *source.Block
+	name string
+}
+
+// argumentsOfTLS returns the arguments that a certificate depends on: names of the block tls, and those
+// about the names of the certificate and its validity.
+func argumentsOfTLS(exposure, b *source.Block, names ...string) []argument {
+	out := []argument{{exposure, "vip"}, {exposure, "fqdn"}, {exposure, "domain"}}
+	for _, name := range append(names, "dns_names", "ip_addresses", "algorithm", "validity_days", "renew_before") {
+		out = append(out, argument{b, name})
+	}
+	return out
 }
 
 // refuse reports arguments that have no effect beside another one.
@@ -123,19 +198,19 @@ func generatedTLS(e *eval.Env, exposure, b *source.Block, x *configs.Exposure, t
 		RenewBefore: eval.Number(e, b, "renew_before"),
 		Usages:      schema.KeyUsages[:1],
 	}
-	if x.FQDN != "" {
+	switch { // the names of clients come first
+	case x.Domain != "":
+		c.DNSNames = append([]string{"*." + x.Domain}, c.DNSNames...)
+	case x.FQDN != "":
 		c.DNSNames = append([]string{x.FQDN}, c.DNSNames...)
 	}
-	if x.VIP != "" {
+	if x.VIP != "" && x.Domain == "" {
 		c.IPAddresses = append([]string{x.VIP}, c.IPAddresses...)
 	}
 	c.DNSNames, c.IPAddresses = unique(c.DNSNames), unique(c.IPAddresses)
 	checkRenewal(e, b, c)
 	s.Cert = c
-	for _, from := range []struct {
-		b    *source.Block
-		name string
-	}{{exposure, "vip"}, {exposure, "fqdn"}, {b, "ca"}, {b, "dns_names"}, {b, "ip_addresses"}, {b, "algorithm"}, {b, "validity_days"}, {b, "renew_before"}} {
+	for _, from := range argumentsOfTLS(exposure, b, "ca") {
 		if later := eval.Awaited(e, from.b, from.name); len(later) > 0 {
 			s.Cert, s.Source = nil, &configs.SecretSource{Value: knownLater(later), Range: b.Header}
 		}

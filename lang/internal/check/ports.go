@@ -126,12 +126,15 @@ func HTTPPorts(whole *Whole) {
 			continue
 		}
 		for _, p := range s.Ports {
-			if !p.Exposed || s.SpeaksHTTP(p) {
-				continue
-			}
 			at := p.Range
 			if at.Filename == "" { // a port of the catalogue
 				at = service.Block.AttributeRange("expose")
+			}
+			if p.Exposed && x.TLS != nil && !p.TLS && !p.UDP {
+				whole.Report.Error(at, "Port without TLS", "Exposure %q has the mode %q and TLS, so all of its host names have TLS, and port %q of service %q says tls = false. Remove that, or expose the service another way.", x.Name, x.Mode, p.Name, s.Name)
+			}
+			if !p.Exposed || s.SpeaksHTTP(p) {
+				continue
 			}
 			why := fmt.Sprintf("kolla cannot tell that port %q of service %q speaks plain HTTP: no endpoint has it, and no readiness probe asks it in HTTP. If it does, give its workload a block `ready` with http = \"/\" and port = %q. Otherwise expose the service another way.", p.Name, s.Name, p.Name)
 			if p.UDP {

@@ -53,6 +53,9 @@ type Facts struct {
 	declared []Workload
 	// Reached has the problem with a connection to each published address; empty: it was accepted.
 	Reached map[string]string
+	// Resolved has the addresses that host names of published addresses lead to, as far as this machine
+	// finds some.
+	Resolved map[string][]string
 }
 
 // List returns the live objects of a kind, in a namespace or (empty) in all of them, by namespace

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/run/doctor/cluster"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
@@ -33,13 +34,14 @@ func ReadVIPs(f *cluster.Facts) []providers.Scope {
 	return append([]providers.Scope{{GVK: cluster.NodeKind}, {GVK: cluster.ServiceKind}, {GVK: rangesKind}}, routes(f)...)
 }
 
-// routes returns the lists of the Ingresses and routes of the configuration.
+// routes returns the lists of the Ingresses, routes and certificates of the configuration.
 func routes(f *cluster.Facts) []providers.Scope {
 	var out []providers.Scope
 	for i := range f.Objects {
 		ref := f.Objects[i].Ref()
-		if kind := ref.GVK.GroupKind(); kind == kinds.Ingress || kind == kinds.HTTPRoute {
-			out = append(out, providers.Scope{GVK: ref.GVK, Namespace: ref.Namespace})
+		scope := providers.Scope{GVK: ref.GVK, Namespace: ref.Namespace}
+		if kind := ref.GVK.GroupKind(); (kind == kinds.Ingress || kind == kinds.HTTPRoute || kind == kinds.Certificate) && !slices.Contains(out, scope) {
+			out = append(out, scope)
 		}
 	}
 	return out
@@ -79,6 +81,7 @@ func VIPs(f *cluster.Facts) ([]cluster.Finding, error) {
 	if unserved == nil {
 		out = append(out, findPending(f)...)
 		out = append(out, findUnreachable(f)...)
+		out = append(out, findElsewhere(f)...)
 	}
 	return out, errors.Join(unknown, unlisted, unserved)
 }
@@ -139,6 +142,7 @@ func networks(f *cluster.Facts) ([]network, error) {
 type publication struct {
 	exposure *configs.Exposure
 	service  string // address
+	host     string // name or address in URLs
 	address  string // "192.0.2.10:5000"
 }
 
@@ -165,8 +169,10 @@ func publications(f *cluster.Facts) []publication {
 					continue
 				}
 				entry := x.Entry(s.Name, s.Ports, p)
+				p := publication{x, s.Block, entry.Host, ""}
 				entry.Host = cmp.Or(x.VIP, entry.Host)
-				out = append(out, publication{x, s.Block, entry.Address()})
+				p.address = entry.Address()
+				out = append(out, p)
 			}
 		}
 	}
@@ -183,13 +189,25 @@ func Published(f *cluster.Facts) []string {
 	return slices.Compact(out) // an Ingress controller has one address for all services
 }
 
+// Named returns the host names of the publications whose address the configuration knows.
+func Named(f *cluster.Facts) []string {
+	var out []string
+	for _, p := range publications(f) {
+		if p.exposure.VIP != "" && p.host != p.exposure.VIP {
+			out = append(out, p.host)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // outside returns the objects of the configuration that bring in clients from outside of the cluster, as
 // far as the cluster has them.
 func outside(f *cluster.Facts) []*providers.Object {
 	var out []*providers.Object
 	for i := range f.Objects {
 		o := &f.Objects[i]
-		if live := f.Live.Get(o.Ref()); live != nil && live.GetAnnotations()[providers.AnnotationPublic] != "" {
+		if live := f.Live.Get(o.Ref()); live != nil && (live.GetAnnotations()[providers.AnnotationPublic] != "" || providers.IsWayIn(live)) {
 			out = append(out, o)
 		}
 	}
@@ -222,9 +240,10 @@ func findPending(f *cluster.Facts) []cluster.Finding {
 
 // awaited says which programs of the cluster the objects of a kind wait for.
 var awaited = map[schema.GroupKind]string{
-	kinds.Service:   "the load balancer of the cluster runs, that it serves the `class` of the exposure, and that the VIP is in its pool and free",
-	kinds.Ingress:   "the Ingress controller runs, that it serves the `class` of the exposure, and that it writes its address to Ingresses. If it never does, set wait_for_address = false",
-	kinds.HTTPRoute: "the controller of the Gateway runs, and that its listener admits the namespace and the host name of the route",
+	kinds.Service:     "the load balancer of the cluster runs, that it serves the `class` of the exposure, and that the VIP is in its pool and free",
+	kinds.Ingress:     "the Ingress controller runs, that it serves the `class` of the exposure, and that it writes its address to Ingresses. If it never does, set wait_for_address = false",
+	kinds.Certificate: "cert-manager runs, and that its issuer is ready. The objects CertificateRequest, Order and Challenge of the namespace have more",
+	kinds.HTTPRoute:   "the controller of the Gateway runs, and that its listener admits the namespace and the host name of the route",
 }
 
 // findUnreachable reports published addresses that do not accept connections.
@@ -245,6 +264,27 @@ func findUnreachable(f *cluster.Facts) []cluster.Finding {
 	return out
 }
 
+// findElsewhere reports names of published addresses that lead to other addresses. A name that does not
+// lead anywhere is none: this machine may have another DNS server than the clients.
+func findElsewhere(f *cluster.Facts) []cluster.Finding {
+	var out []cluster.Finding
+	seen := map[string]bool{}
+	for _, p := range publications(f) {
+		found := f.Resolved[p.host]
+		if seen[p.host] || len(found) == 0 || slices.ContainsFunc(found, func(address string) bool { return providers.SameAddress(address, p.exposure.VIP) }) {
+			continue
+		}
+		seen[p.host] = true
+		out = append(out, cluster.Finding{
+			Severity: cluster.Warning, Subject: p.exposure.Block,
+			Problem: fmt.Sprintf("%s leads to %s, and the vip is %s", p.host, words.Few(found, 3), p.exposure.VIP),
+			Reason:  "Clients that ask the DNS server of this machine connect to another machine.",
+			Next:    "Correct the record in the DNS, or the exposure. If a router translates the address to the vip, leave it.",
+		})
+	}
+	return out
+}
+
 // whether says for each mode how to check the program that has the address.
 var whether = map[string]string{
 	configs.ModeNodePort:     "that the load balancer has the VIP and forwards to the node ports",
@@ -256,7 +296,7 @@ var whether = map[string]string{
 
 func ReadServing(f *cluster.Facts) []providers.Scope { return openstack.ServedBy(f.Config) }
 
-// Unserved reports exposures whose Ingress class or Gateway the cluster lacks. Errors are findings
+// Unserved reports exposures whose Ingress class, Gateway or issuer the cluster lacks. Errors are findings
 // of the check configuration.
 func Unserved(f *cluster.Facts) ([]cluster.Finding, error) {
 	diags, err := openstack.CheckServed(f.Config, func(scope providers.Scope) ([]*unstructured.Unstructured, error) {

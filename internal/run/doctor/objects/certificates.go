@@ -101,8 +101,7 @@ func Certificates(f *cluster.Facts) ([]cluster.Finding, error) {
 		values := providers.ValuesOf(f.Live.Get(ref))
 		for _, key := range slices.Sorted(maps.Keys(values)) {
 			subject := fmt.Sprintf("Secret %s/%s, %s", ref.Namespace, ref.Name, key)
-			renewal := renewal(f, providers.SecretKey{Namespace: ref.Namespace, Name: ref.Name, Key: key})
-			out = append(out, findEnd(f.Now, subject, secrets.Certificates(values[key]), renewal)...)
+			out = append(out, findEnd(f.Now, subject, secrets.Certificates(values[key]), warning(f, providers.SecretKey{Namespace: ref.Namespace, Name: ref.Name, Key: key}))...)
 		}
 		if values[configs.KeyKey] == nil || len(secrets.Certificates(values[configs.KeyCertificate])) == 0 {
 			continue
@@ -139,14 +138,26 @@ func renewal(f *cluster.Facts, of providers.SecretKey) time.Duration {
 	return 0
 }
 
-// findEnd reports the certificate of a value that ends first, if one has ended or ends soon. Those
-// that kolla makes are reported from the day on which a plan renews them. renewal is as in Facts.renewal.
-func findEnd(now time.Time, subject string, certs []*x509.Certificate, renewal time.Duration) []cluster.Finding {
+// warning returns how long before its end a certificate in a value is reported. Those that kolla makes are
+// reported from the day on which a plan renews them, and those of cert-manager after it should have.
+func warning(f *cluster.Facts, of providers.SecretKey) func(*x509.Certificate) time.Duration {
+	for _, x := range f.Config.Exposures {
+		if x.TLS != nil && x.TLS.Issuer != nil && x.TLS.Secret == of.Name && f.Config.Cloud.Namespace == of.Namespace && of.Key != configs.KeyCA {
+			renewal := time.Duration(x.TLS.Issuer.RenewBefore) * 24 * time.Hour
+			return func(cert *x509.Certificate) time.Duration { return secrets.OverdueWithin(cert, renewal) }
+		}
+	}
+	renewal := renewal(f, of)
+	return func(cert *x509.Certificate) time.Duration { return cmp.Or(renewal, secrets.EndsWithin(cert)) }
+}
+
+// findEnd reports the certificate of a value that ends first, if one has ended or ends soon. warning is as
+// in warning.
+func findEnd(now time.Time, subject string, certs []*x509.Certificate, warning func(*x509.Certificate) time.Duration) []cluster.Finding {
 	var first *x509.Certificate
 	number := 0
 	for i, cert := range certs {
-		warning := cmp.Or(renewal, secrets.EndsWithin(cert))
-		if now.Add(warning).Before(cert.NotAfter) || first != nil && !cert.NotAfter.Before(first.NotAfter) {
+		if now.Add(warning(cert)).Before(cert.NotAfter) || first != nil && !cert.NotAfter.Before(first.NotAfter) {
 			continue
 		}
 		first, number = cert, i+1
@@ -163,7 +174,7 @@ func findEnd(now time.Time, subject string, certs []*x509.Certificate, renewal t
 		Severity: cluster.Warning, Subject: subject,
 		Problem: name + " ends on " + end,
 		Reason:  "From then on, clients refuse connections that it secures.",
-		Next:    "kolla apply renews certificates that kolla makes, in time before their end. Replace others in the place that the configuration takes them from, and apply.",
+		Next:    "kolla apply renews certificates that kolla makes, in time before their end, and cert-manager its own: kubectl describe certificate has the reason if it does not. Replace others in the place that the configuration takes them from, and apply.",
 	}
 	if now.After(first.NotAfter) {
 		finding.Severity = cluster.Error

@@ -11,6 +11,7 @@ import (
 	networking "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/configs"
@@ -41,12 +42,15 @@ func ServedBy(config *configs.Config) []providers.Scope {
 			out = append(out, providers.Scope{GVK: gateways, Namespace: cmp.Or(x.Gateway.Namespace, config.Cloud.Namespace)})
 		}
 	}
+	for _, x := range issued(config) {
+		out = append(out, providers.Scope{GVK: certificates, Namespace: config.Cloud.Namespace}, issuersOf(config, x.TLS.Issuer))
+	}
 	return object.Unique(out)
 }
 
-// CheckServed reports exposures that no program of the cluster will serve: the class of the Ingresses
-// or the Gateway is missing, or the VIP is an address that the cluster uses itself. Only missing kinds and
-// such VIPs are errors, because somebody may make the rest later.
+// CheckServed reports exposures that no program of the cluster will serve: the class of the Ingresses,
+// the Gateway, its listener or the issuer of the certificate is missing, or the VIP is an address that the
+// cluster uses itself. Only missing kinds and such VIPs are errors, because somebody may make the rest later.
 // list returns the live objects of a scope. Its error satisfies meta.IsNoMatchError if the cluster
 // does not have the kind. Other errors of it are returned.
 func CheckServed(config *configs.Config, list func(providers.Scope) ([]*unstructured.Unstructured, error)) (diags hcl.Diagnostics, unread error) {
@@ -61,6 +65,10 @@ func CheckServed(config *configs.Config, list func(providers.Scope) ([]*unstruct
 		case configs.ModeGateway:
 			found, err = checkGateway(config, x, list)
 		}
+		diags, unread = append(diags, found...), errors.Join(unread, err)
+	}
+	for _, x := range issued(config) {
+		found, err := checkIssuer(config, x, list)
 		diags, unread = append(diags, found...), errors.Join(unread, err)
 	}
 	return diags, unread
@@ -111,45 +119,29 @@ func checkClass(config *configs.Config, x *configs.Exposure, list func(providers
 func checkGateway(config *configs.Config, x *configs.Exposure, list func(providers.Scope) ([]*unstructured.Unstructured, error)) (hcl.Diagnostics, error) {
 	namespace := cmp.Or(x.Gateway.Namespace, config.Cloud.Namespace)
 	live, err := list(providers.Scope{GVK: gateways, Namespace: namespace})
-	if meta.IsNoMatchError(err) {
-		definition := strings.ToLower(httpRoutes.Kind) + "s." + httpRoutes.Group
-		if slices.ContainsFunc(inManifests(config, kinds.CustomResourceDefinition.Kind, ""), func(u *unstructured.Unstructured) bool { return u.GetName() == definition }) {
-			return nil, nil
-		}
+	switch {
+	case meta.IsNoMatchError(err) && brings(config, httpRoutes.GroupKind()):
+		return nil, nil
+	case meta.IsNoMatchError(err):
 		return hcl.Diagnostics{object.Error(x.Range, "The cluster does not have the Gateway API",
 			fmt.Sprintf("Exposure %q has the mode %q, which needs the kinds %s and %s of %s. Install an implementation of the Gateway API and its CustomResourceDefinitions first.",
 				x.Name, x.Mode, gateways.Kind, httpRoutes.Kind, httpRoutes.GroupVersion()))}, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
 	live = append(live, inManifests(config, gateways.Kind, namespace)...)
-	const effect = "Its routes lead nowhere, and an apply waits for them until its time is over. "
 	var names []string
 	for _, gateway := range live {
 		if gateway.GetNamespace() != namespace {
 			continue
 		}
-		names = append(names, gateway.GetName())
-		if gateway.GetName() != x.Gateway.Name {
-			continue
+		if names = append(names, gateway.GetName()); gateway.GetName() == x.Gateway.Name {
+			return checkListeners(config, x, gateway), nil
 		}
-		var listeners []string
-		all, _, _ := unstructured.NestedSlice(gateway.Object, "spec", "listeners")
-		for _, each := range all {
-			listener, _ := each.(map[string]any)
-			name, _ := listener["name"].(string)
-			listeners = append(listeners, name)
-		}
-		if x.Gateway.Section == "" || slices.Contains(listeners, x.Gateway.Section) {
-			return nil, nil
-		}
-		return hcl.Diagnostics{object.Warning(x.Gateway.Range, fmt.Sprintf("Gateway %q has no listener %q", x.Gateway.Name, x.Gateway.Section),
-			words.WithHint(words.DidYouMean(x.Gateway.Section, listeners), effect+known("listeners", listeners)))}, nil
 	}
 	slices.Sort(names)
 	return hcl.Diagnostics{object.Warning(x.Gateway.Range, fmt.Sprintf("Namespace %q has no Gateway %q", namespace, x.Gateway.Name),
-		words.WithHint(words.DidYouMean(x.Gateway.Name, names), effect+known("Gateways", names)))}, nil
+		words.WithHint(words.DidYouMean(x.Gateway.Name, names), toNowhere+known("Gateways", names)))}, nil
 }
 
 // known lists the names that exist.
@@ -176,4 +168,10 @@ func inManifests(config *configs.Config, kind, namespace string) []*unstructured
 		}
 	}
 	return out
+}
+
+// brings reports whether the manifests of the configuration define a kind.
+func brings(config *configs.Config, kind schema.GroupKind) bool {
+	definition := strings.ToLower(kind.Kind) + "s." + kind.Group
+	return slices.ContainsFunc(inManifests(config, kinds.CustomResourceDefinition.Kind, ""), func(u *unstructured.Unstructured) bool { return u.GetName() == definition })
 }

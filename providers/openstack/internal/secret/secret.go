@@ -83,7 +83,7 @@ func Resolve(cloud object.Cloud, config *configs.Config, facts Facts) (*Set, hcl
 		}
 	}
 	for i := range config.Exposures {
-		r.exposure(&config.Exposures[i])
+		r.exposure(config, &config.Exposures[i])
 	}
 	return r.set, r.diags
 }
