@@ -194,7 +194,7 @@ func TestComparisonAgreesWithJob(t *testing.T) {
 		"roles taken away": func() { clear(k.grants) },
 		"role deleted":     func() { remove("roles", "name", "creator") },
 		"project deleted":  func() { remove("projects", "name", "service") },
-		"domain deleted":   func() { remove("domains", "name", "stacks") },
+		"domain deleted":   func() { remove("domains", "name", "stacks"); remove("users", "name", "guest") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			k.mutex.Lock()

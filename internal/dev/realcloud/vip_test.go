@@ -3,6 +3,7 @@ package realcloud_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -276,53 +277,43 @@ func (v *vipTest) deletePod(t *testing.T, node string) {
 	v.kubectl(t, "delete", pods[0])
 }
 
-// kill kills all processes of some programs on a node.
+// kill kills all processes of some programs in the network of a node.
 func (v *vipTest) kill(t *testing.T, node string, programs ...string) {
 	first, err := v.firstOf(node)
 	if err != nil {
 		t.Fatal(err)
 	}
-	killed := 0
-	for _, pid := range processesBelow(t, first, programs) {
+	network, err := networkOf(filepath.Join("/proc", first))
+	folders, err2 := filepath.Glob("/proc/[0-9]*")
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	killed := map[string]bool{}
+	for _, folder := range folders {
+		program, _, err := statusOf(folder)
+		if err != nil || !slices.Contains(programs, program) {
+			continue // or it has ended
+		}
+		if its, err := networkOf(folder); err != nil || its != network {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(folder))
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 			t.Fatal(err)
 		}
-		killed++
+		killed[program] = true
 	}
-	if killed < len(programs) {
-		t.Fatalf("%d processes of %q run on %s", killed, programs, node)
+	if len(killed) < len(programs) {
+		t.Fatalf("of %q, only %v run on %s", programs, killed, node)
 	}
 }
 
-// processesBelow returns the processes of some programs that descend from the first process of a node.
-func processesBelow(t *testing.T, first string, names []string) []int {
-	t.Helper()
-	folders, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	programs, parents := map[string]string{}, map[string]string{}
-	for _, folder := range folders {
-		pid := filepath.Base(folder)
-		if program, parent, err := statusOf(folder); err == nil { // else it has ended
-			programs[pid], parents[pid] = program, parent
-		}
-	}
-	var out []int
-	for pid, program := range programs {
-		for at := pid; at != "" && slices.Contains(names, program); at = parents[at] {
-			if at != first {
-				continue
-			}
-			number, err := strconv.Atoi(pid)
-			if err != nil {
-				t.Fatal(err)
-			}
-			out = append(out, number)
-			break
-		}
-	}
-	return out
+// networkOf returns the network namespace of a process, by its directory in /proc.
+func networkOf(process string) (string, error) {
+	return os.Readlink(filepath.Join(process, "ns", "net"))
 }
 
 // linkDown takes the link of a node down, and remembers its routes, which the kernel then forgets.
