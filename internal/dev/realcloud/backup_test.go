@@ -25,6 +25,8 @@ service "memcached" {}
 
 service "keystone" {}
 
+service "placement" {}
+
 manifest "backups" {
   object = {
     apiVersion = "v1"
@@ -267,13 +269,27 @@ func wholeCloudComesBack(t *testing.T, c *cloud) {
 	if keys() != before {
 		t.Error("the keys of Keystone are others than before")
 	}
-	c.kolla(t, 0, "restore", backup, "-identity=private", "-auto-approve")
+	r := c.kolla(t, 0, "restore", backup, "-identity=private", "-auto-approve")
 	measured(t, "a cloud from its configuration and a backup", time.Since(began).Round(time.Second))
+	c.runAgain(t, r.out)
+	c.kubectl(t, "exec", "deployment/placement-api", "--", "python3", "-c", serviceLogsIn)
 	if rows, newer := c.sql(t, "SELECT COUNT(*) > 1000 FROM witness.kept"), c.newerRows(t); rows != "1" || newer != "0" {
 		t.Errorf("the data did not come back: %s, %s", rows, newer)
 	}
 	c.noChanges(t)
 }
+
+// serviceLogsIn logs in as the user of Placement, by the names of the user and of its project. Before the
+// restore, both had other IDs.
+const serviceLogsIn = `
+import configparser
+from keystoneauth1 import session
+from keystoneauth1.identity import v3
+c = configparser.RawConfigParser(strict=False)
+c.read(["/etc/placement/placement.conf", "/etc/placement/placement.conf.d/secrets.conf"])
+names = ("auth_url", "username", "password", "project_name", "user_domain_name", "project_domain_name")
+session.Session(auth=v3.Password(**{name: c["keystone_authtoken"][name] for name in names})).get_token()
+`
 
 // lose destroys the cloud with all data, and removes its state.
 func (c *cloud) lose(t *testing.T) {
