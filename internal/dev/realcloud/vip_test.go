@@ -104,13 +104,13 @@ func TestVIP(t *testing.T) {
 	c.whole.Cleanup(func() { t.Log(v.table()) })
 	take(t, c, []step{
 		{"apply", v.comesUp},
+		{"certificate renewed", v.renews},
 		{"pod deleted", v.breaks("pod deleted", v.deletePod, nil)},
 		{"pod killed", v.breaks("pod killed (SIGKILL)", func(t *testing.T, node string) { v.kill(t, node, "keepalived", "haproxy") }, nil)},
 		{"keepalived killed", v.breaks("keepalived killed, HAProxy lives", func(t *testing.T, node string) { v.kill(t, node, "keepalived") }, nil)},
 		{"HAProxy killed", v.breaks("HAProxy killed, keepalived lives", func(t *testing.T, node string) { v.kill(t, node, "haproxy") }, nil)},
 		{"link down", v.breaks("link of the node down", v.linkDown, v.linkUp)},
 		{"power cut", v.breaks("power of the node cut", func(t *testing.T, node string) { c.cluster.CutPower(t, node) }, func(t *testing.T, node string) { c.cluster.Restart(t, node) })},
-		{"certificate renewed", v.renews},
 		{"rollout", v.rollsOut},
 		{"destroyed", v.goes},
 	})
@@ -352,7 +352,6 @@ func (v *vipTest) renews(t *testing.T, c *cloud) {
 		return r.out
 	}
 	before := serial()
-	// Numbers of restarts may tell late of the last power cut.
 	started := func() string {
 		return c.kubectl(t, "get", "pods", "-l", "kolla.openstack.org/service=exposure-public", "-o",
 			"jsonpath={.items[*].status.initContainerStatuses[*].state.running.startedAt} {.items[*].status.containerStatuses[*].state.running.startedAt}")
