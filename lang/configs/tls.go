@@ -43,8 +43,7 @@ const (
 // Certificate (cert-manager.io) with the name of the Secret.
 type Issuer struct {
 	Kind, Name string // "Issuer" or "ClusterIssuer"
-	// DNSNames and IPAddresses are further names and addresses of the certificate, beside those that
-	// clients of the exposure use.
+	// DNSNames and IPAddresses are added to the names and addresses of the exposure.
 	DNSNames, IPAddresses []string
 	Algorithm             string // of the key
 	Days, RenewBefore     int    // of the certificate; 0: cert-manager decides

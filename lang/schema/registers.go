@@ -5,7 +5,7 @@ import "kolla.openstack.org/kolla/lang/schema/forms"
 // registersType describes the block `registers` of a job.
 var registersType = &BlockType{
 	Name: "registers", Single: true,
-	Doc: "Users, roles and endpoints that the job registers with Keystone. A plan reads the registrations of Keystone, through the API server, and shows each difference. An apply then runs the job again. So the job must repair differences, and may run at any time. A plan does not look if the host of `url` is no Service in the namespace of the cloud, or as long as the job has not completed. [Drift](../drift.md#registrations) says what is compared.",
+	Doc: "The job registers these users, roles and endpoints with Keystone. A plan reads them from Keystone, through the API server, and shows each difference. An apply with a difference runs the job again. So the job must repair differences, and may run at any time. A plan does not look if the host of `url` is no Service in the namespace of the cloud, or as long as the job has not completed. [Drift](../drift.md#registrations) says what is compared.",
 	Example: `definition "directory" {
   port "http" {
     number = 8080

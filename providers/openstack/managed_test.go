@@ -18,7 +18,7 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
-// edge returns facts about two nodes of the role, and one that is not of it.
+// edge returns facts about three nodes. Two of them belong to the role.
 func edge() openstack.Facts {
 	f := openstack.Offline()
 	f.Nodes = []openstack.Node{

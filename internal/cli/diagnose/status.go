@@ -1,5 +1,5 @@
-// Package diagnose has the commands that look at the cluster: which services run, where they are, what others
-// changed, and what is wrong. They do not change the cloud.
+// Package diagnose has the commands that inspect a cluster: states, addresses and logs of services, drift, and
+// faults. They do not change the cloud.
 package diagnose
 
 import (

@@ -50,8 +50,8 @@ func AskVolumes(f *cluster.Facts, nodes []corev1.Node, add func(probe.Pod, func(
 	}
 }
 
-// unmounted says why a pod got no volume. A kubelet that pulls the image or starts the container has mounted the
-// volume: the failure of these is no fault of the storage class.
+// unmounted says why a pod got no volume. The kubelet mounts the volume before it pulls the image, so the storage
+// class does not cause failures of the image or the container.
 func unmounted(o probe.Outcome) string {
 	if o.Pod != nil {
 		status := probe.Status(o.Pod, volumeName)
