@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +93,34 @@ func (v *valkeys) write(sentinel int, key string) error {
 	return err
 }
 
+// counting writes to a server, one write after the other, until the server takes no more. It returns after
+// the first write. answered waits for the end, and returns the number of writes that the server answered.
+func (v *valkeys) counting(server int) (answered func() int) {
+	incr := func() (int, error) {
+		out, err := v.ask(server, "incr", "counted")
+		if err != nil {
+			return 0, err
+		}
+		return strconv.Atoi(strings.TrimSpace(out))
+	}
+	last, err := incr()
+	if err != nil {
+		v.Fatal(err)
+	}
+	count := make(chan int)
+	go func() {
+		for {
+			n, err := incr()
+			if err != nil {
+				count <- last
+				return
+			}
+			last = n
+		}
+	}()
+	return func() int { return <-count }
+}
+
 // whole returns an error unless there is one primary, and all other servers have its n keys.
 func (v *valkeys) whole(n int) error {
 	primary := v.primary(0)
@@ -163,11 +192,19 @@ func TestValkeyMembers(t *testing.T) {
 	})
 	t.Run("primary stopped", func(t *testing.T) {
 		old := v.primary(0)
+		answered := v.counting(old)
 		if code := v.servers[old].delete(50 * time.Second); code != 0 {
 			t.Errorf("it ended with %d", code)
 		}
-		if now := v.primary(1); now == old {
-			t.Error("it did not hand over before it stopped")
+		now := v.primary(1)
+		if now == old {
+			t.Fatal("it did not hand over before it stopped")
+		}
+		keys++
+		want := answered()
+		kept, err := v.ask(now, "get", "counted")
+		if n, _ := strconv.Atoi(strings.TrimSpace(kept)); n < want {
+			t.Errorf("the next primary has %q of %d writes that were answered: %v", kept, want, err)
 		}
 		written(1)
 		v.servers[old].start(v.server)

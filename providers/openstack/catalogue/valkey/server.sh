@@ -66,11 +66,24 @@ while :; do
 done
 echo "Starts as ${1:+a replica of }${2:-the primary}."
 
-# A primary that stops makes room for a replica first: its clients wait for a moment only.
+# caught_up reports whether all replicas have what the primary has.
+caught_up() {
+  info=$(ask_server 127.0.0.1 info replication | tr -d '\r')
+  offset=$(echo "$info" | sed -n 's/^master_repl_offset://p')
+  ! echo "$info" | grep '^slave[0-9]*:.*state=online' | grep -qv ",offset=$offset,"
+}
+
+# A primary that stops makes room for a replica first. Its clients wait meanwhile: the sentinels do not, and
+# what it answered after their choice would be lost.
 stop() {
   trap '' TERM
   case $(ask_server 127.0.0.1 role) in
   master*)
+    ask_server 127.0.0.1 client pause 30000 write > /dev/null || true
+    for _ in 1 2 3 4 5; do
+      ! caught_up || break
+      sleep 1
+    done
     for sentinel in $SENTINELS; do
       answer=$(ask_sentinel "$sentinel" sentinel failover "$PRIMARY") || continue
       [ "$answer" != OK ] || break
