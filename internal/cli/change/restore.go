@@ -165,6 +165,10 @@ func printRestore(out io.Writer, r *backup.Restore, st *state.State) {
 			foreign.Fprintf(out, "  It is stopped (%s) after the data are in the cluster and checked, and started with them.\n", words.Count(p.Members, "pod"))
 			if users := usersOf(st, p.Address); len(users) > 0 {
 				foreign.Fprintf(out, "  Meanwhile these do not work: %s.\n", words.All(users))
+				if p.Live.GetCreationTimestamp().After(m.Began) {
+					own, _ := addrs.ParseObject(p.Address)
+					foreign.Fprintf(out, "  It is younger than the backup. Processes of these services remember users and projects that the backup does not have, and refuse clients (401) for up to an hour, or until their pods start anew. To avoid that, restore before the services are applied: kolla apply -target=%s.\n", own.Block)
+				}
 			}
 		}
 		if p.Backup.Mismatch != "" {

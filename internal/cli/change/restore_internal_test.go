@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/run/backup"
@@ -63,6 +64,12 @@ service.net/StatefulSet/net
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("the restore (-want +got):\n%s", diff)
+	}
+	out.Reset()
+	parts[0].Live.SetCreationTimestamp(metav1.NewTime(began.Add(time.Minute)))
+	printRestore(&out, r, st)
+	if want := "It is younger than the backup."; strings.Count(out.String(), want) != 1 || !strings.Contains(out.String(), "kolla apply -target=service.db.") {
+		t.Errorf("a restore into a cloud that was made after the backup does not warn:\n%s", out.String())
 	}
 	r.Manifest.Jobs = []string{"service.nova/Job/nova-sync-0123456789"}
 	if got, want := jobsSince(st, r.Manifest), []string{"service.keystone/Job/keystone-create-0123456789"}; !cmp.Equal(got, want) {

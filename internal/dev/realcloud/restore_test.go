@@ -26,10 +26,10 @@ func TestRestore(t *testing.T) {
 			take(t, c, []step{{"contents", l.make}, {"saved", l.save}})
 		}},
 		{"lost", func(t *testing.T, c *cloud) { c.lose(t) }},
-		{"made again", func(t *testing.T, c *cloud) { c.makeAgain(t, l.backup...) }},
+		{"made again", func(t *testing.T, c *cloud) { c.makeAgain(t, []string{"mariadb", "ovn", "rabbitmq"}, l.backup...) }},
 		{"back", func(t *testing.T, c *cloud) {
 			c.haproxy(t) // node ports are others now
-			take(t, c, []step{{"restored", l.restore}, {"image", l.imageIsBack}, {"volume", l.volumeIsBack}, {"secret", l.secretIsBack}, {"server", l.serverIsBack}})
+			take(t, c, []step{{"restored", l.databasesAreBack}, {"image", l.imageIsBack}, {"volume", l.volumeIsBack}, {"secret", l.secretIsBack}, {"server", l.serverIsBack}})
 		}},
 	})
 }
@@ -62,11 +62,7 @@ func (l *losses) save(t *testing.T, c *cloud) {
 	c.value(t, "network", "create", "newer", "-f", "value", "-c", "id")
 }
 
-func (l *losses) restore(t *testing.T, c *cloud) {
-	r := c.kolla(t, 0, append([]string{"restore", "-identity=private", "-auto-approve"}, l.backup...)...)
-	t.Log(r.out)
-	measured(t, "restore of a cloud with servers from a bucket", r.took.Round(time.Second))
-	c.runAgain(t, r.out)
+func (l *losses) databasesAreBack(t *testing.T, c *cloud) {
 	c.eventualToken(t)
 	c.answerAll(t)
 	c.noChanges(t)
