@@ -123,7 +123,7 @@ test-nodes: devcluster images
 
 test-cloud: build images
 	@$(MAKE) --no-print-directory image IMAGE_TARGETS=linux/$$(go env GOARCH)
-	KOLLA_REAL=1 go test -count=1 -v -timeout 60m -run "TestCloud|TestVIP" ./internal/dev/realcloud
+	KOLLA_REAL=1 go test -count=1 -v -timeout 60m -run "TestCloud|TestVIP|TestValkey" ./internal/dev/realcloud
 
 test-services: build images
 	KOLLA_REAL=1 go test -count=1 -v -timeout 110m -run "TestServices|TestOVNCluster|TestShapes|TestBackup|TestRestore" ./internal/dev/realcloud
@@ -148,8 +148,9 @@ test-members: images ## members of clusters without Kubernetes: power cuts, lost
 	KOLLA_REAL=1 go test -count=1 -v -timeout 60m ./internal/dev/members
 
 # Browsers, a load balancer, the programs that read what kolla writes, and the monitoring that scrapes it.
-test-others: devcluster images
+test-others: build devcluster images
 	KOLLA_METALLB=1 go test -count=1 -v -timeout 20m -run TestMetalLB ./internal/cli/live
+	KOLLA_METALLB=1 KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run TestBalancer ./internal/dev/realcloud
 	KOLLA_CHROMIUM=$(CURDIR)/bin/outside go test -count=1 -v -timeout 20m -run TestBrowser ./internal/present/view
 	cd internal/dev/consumers && go test -count=1 ./... # go test would not see that docs or an example changed
 	cd internal/dev/monitoring && go test -count=1 -timeout 40m ./...

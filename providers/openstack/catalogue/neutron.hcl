@@ -221,6 +221,9 @@ definition "neutron" {
       securitygroup   = { enable_security_group = true }
       ovn = {
         ovn_metadata_enabled           = true
+        # A database whose node lost its power closes no connection. Neutron finds out after two such
+        # intervals, in milliseconds, which with the default are two minutes.
+        ovsdb_probe_interval           = 20000
         enable_distributed_floating_ip = input.distributed_floating_ips
         dns_servers                    = local.dns_servers
       }
