@@ -93,3 +93,12 @@ type UncomparedError struct {
 }
 
 func (e *UncomparedError) Error() string { return e.Why }
+
+// CatalogueEndpoint is an endpoint in Keystone's catalogue.
+type CatalogueEndpoint struct {
+	Type, Name string // of its service: "image", "glance"
+	Interface  string // "internal"
+	Region     string
+	URL        string
+	Disabled   bool // the endpoint or its service: clients do not see it
+}

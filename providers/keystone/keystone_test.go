@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -256,6 +257,32 @@ func TestRequests(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
+// TestCatalogue checks that all endpoints are read, those of disabled services as disabled.
+func TestCatalogue(t *testing.T) {
+	database := keystonetest.Registered(password)
+	database.Find("services", "name", "keystone")["enabled"] = false
+	r := keystone.New(direct{keystonetest.Of(t, database).URL}, values)
+	all, err := r.Catalogue(t.Context(), wanted())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range all {
+		got = append(got, fmt.Sprint(e.Type, " ", e.Name, " ", e.Interface, " ", e.Region, " ", e.URL, " ", e.Disabled))
+	}
+	want := []string{
+		"identity keystone internal RegionOne http://keystone.openstack:5000/v3 true",
+		"identity keystone public RegionOne http://keystone.example.org:5000/v3 true",
+		"image glance internal RegionOne http://glance.openstack:9292 false",
+		"image glance internal elsewhere http://elsewhere:9292 false",
+		"image glance public RegionOne http://glance.example.org:9292 false",
+		"image glance public elsewhere http://elsewhere:9292 false",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the catalogue (-want +got):\n%s", diff)
 	}
 }
 

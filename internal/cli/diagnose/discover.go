@@ -24,6 +24,7 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/keystone"
 	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/scheduling"
 )
@@ -51,14 +52,19 @@ answers and how fast. A public address that is no URL gets a TCP connection only
 starts a pod in the namespace of the cloud, from an image of the cloud, which opens the
 public and the internal URLs, and is removed. With -no-pods it starts none.
 
+-keystone also lists the endpoints in Keystone's catalogue, and says which are missing or
+not as declared. It logs in as the administrator, as kolla plan does, and changes nothing.
+
 It evaluates the configuration, and needs the cluster. It needs no state.
 
 Exit codes: 0 the cluster has all Services, 1 error, 2 it lacks a Service, or with -check
-a URL does not answer, or the pod does not run.`,
+a URL does not answer, or the pod does not run, or with -keystone Keystone does not answer
+or an endpoint is not as declared.`,
 		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
 			&cli.BoolFlag{Name: "wide", Usage: "also show names of pods, workloads, nodes and URLs"},
 			&cli.BoolFlag{Name: "env", Usage: "print the environment variables for pods, as NAME=VALUE"},
 			&cli.BoolFlag{Name: "check", Usage: "also open each URL, from here and from a pod"},
+			&cli.BoolFlag{Name: "keystone", Usage: "also list the endpoints in Keystone's catalogue"},
 			&cli.BoolFlag{Name: "no-pods", Usage: "with -check, start no pod"},
 			&cli.DurationFlag{Name: "timeout", Value: podTimeout, Usage: "with -check, wait up to `DURATION` for the pod, which may have to pull an image"},
 			&cli.BoolFlag{Name: "json", Usage: "print JSON"},
@@ -68,7 +74,7 @@ a URL does not answer, or the pod does not run.`,
 			if err != nil {
 				return err
 			}
-			for _, pair := range [][2]string{{"wide", "env"}, {"wide", "json"}, {"env", "json"}, {"env", "check"}} {
+			for _, pair := range [][2]string{{"wide", "env"}, {"wide", "json"}, {"env", "json"}, {"env", "check"}, {"env", "keystone"}} {
 				if c.Bool(pair[0]) && c.Bool(pair[1]) {
 					return failure.New("Options exclude each other", fmt.Sprintf("-%s and -%s do not go together.", pair[0], pair[1]))
 				}
@@ -108,10 +114,15 @@ func runDiscover(w *command.Workspace, names []string) error {
 			}
 		}
 	}
+	if w.Flags.Bool("keystone") {
+		if err := readCatalogue(ctx, w, objects, found, len(names) > 0); err != nil {
+			return err
+		}
+	}
 	if err := showDiscovery(w, found, snapshot, len(names) > 0); err != nil {
 		return err
 	}
-	if _, missing := found.Services(); missing > 0 || !found.Answers() {
+	if _, missing := found.Services(); missing > 0 || !found.Answers() || !found.Registered() {
 		return command.ExitCode(command.ExitChanges)
 	}
 	return nil
@@ -164,15 +175,56 @@ func openInside(ctx context.Context, w *command.Workspace, objects []providers.O
 	return err
 }
 
+// readCatalogue reads the endpoints of Keystone as the administrator of the first job that registers something.
+// named: the arguments name services, and only their endpoints count.
+func readCatalogue(ctx context.Context, w *command.Workspace, objects []providers.Object, found *discovery.Directory, named bool) error {
+	at := slices.IndexFunc(objects, func(o providers.Object) bool { return o.Registers != nil })
+	if at < 0 {
+		found.NoKeystone = "no job of the configuration registers anything"
+		return nil
+	}
+	by := objects[at].Registers
+	secret, err := w.Client.Get(ctx, providers.Ref{GVK: kinds.Secret.WithVersion("v1"), Namespace: by.Password.Namespace, Name: by.Password.Name})
+	switch {
+	case apierrors.IsForbidden(err):
+		found.NoKeystone = fmt.Sprintf("you are not allowed to get Secret %s in namespace %s", by.Password.Name, by.Password.Namespace)
+		return nil
+	case err != nil && !apierrors.IsNotFound(err):
+		return err
+	}
+	live, err := keystone.New(w.Client, func(string, string) map[string][]byte { return providers.ValuesOf(secret) }).Catalogue(ctx, by)
+	var unread *providers.UncomparedError
+	switch {
+	case errors.As(err, &unread):
+		found.NoKeystone = unread.Why
+		return nil
+	case err != nil:
+		return err
+	}
+	var blocks []discovery.Block
+	if named {
+		blocks = found.Blocks
+	}
+	found.Keystone = discovery.Catalogue(blocks, objects, live)
+	return nil
+}
+
 // showDiscovery prints a directory in the form that the options choose. named: the arguments name
 // services, and the variables are theirs only.
 func showDiscovery(w *command.Workspace, found *discovery.Directory, snapshot *providers.Snapshot, named bool) error {
 	if !w.Flags.Bool("env") && !w.Flags.Bool("json") {
-		err := tables.Discovery(w.Streams.Out, found, w.Flags.Bool("wide"))
-		if err != nil || !w.Flags.Bool("check") {
+		if err := tables.Discovery(w.Streams.Out, found, w.Flags.Bool("wide")); err != nil {
 			return err
 		}
-		return tables.Checks(w.Streams.Out, found)
+		if w.Flags.Bool("check") {
+			if err := tables.Checks(w.Streams.Out, found); err != nil {
+				return err
+			}
+		}
+		if w.Flags.Bool("keystone") {
+			return tables.Endpoints(w.Streams.Out, found)
+		}
+		return nil
 	}
 	variables := found.OwnEnvironment()
 	if !named {

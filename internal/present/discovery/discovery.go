@@ -27,6 +27,10 @@ type Directory struct {
 	// was one, or none was wanted.
 	Inside []Check
 	NoPod  string
+	// Keystone are the endpoints in Keystone's catalogue. NoKeystone says why they could not be read; empty:
+	// they could, or were not wanted.
+	Keystone   []Entry
+	NoKeystone string
 }
 
 // Cloud names a cloud and its place.

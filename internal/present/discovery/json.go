@@ -23,6 +23,8 @@ type (
 		Checks      []checkJSON `json:"checks,omitempty"`
 		Inside      []checkJSON `json:"checks_from_pod,omitempty"`
 		NoPod       string      `json:"no_pod,omitempty"`
+		Keystone    []entryJSON `json:"keystone,omitempty"`
+		NoKeystone  string      `json:"no_keystone,omitempty"`
 	}
 	blockJSON struct {
 		Address  string         `json:"address"`
@@ -85,6 +87,17 @@ type (
 		Status    int     `json:"http_status,omitempty"`
 		Problem   string  `json:"problem,omitempty"`
 	}
+	entryJSON struct {
+		Address   string `json:"address,omitempty"`
+		Type      string `json:"type"`
+		Name      string `json:"name"`
+		Interface string `json:"interface"`
+		Region    string `json:"region"`
+		URL       string `json:"url,omitempty"`
+		Declared  string `json:"declared_url,omitempty"`
+		Enabled   bool   `json:"enabled"`
+		Problem   string `json:"problem,omitempty"`
+	}
 	urlJSON struct {
 		Port     string `json:"port"`
 		Endpoint string `json:"endpoint,omitempty"`
@@ -114,6 +127,10 @@ func (d *Directory) JSON(out io.Writer, environment []Variable) error {
 		doc.Services = append(doc.Services, block)
 	}
 	doc.Checks, doc.Inside, doc.NoPod = checksJSON(d.Checks), checksJSON(d.Inside), d.NoPod
+	doc.NoKeystone = d.NoKeystone
+	for _, e := range d.Keystone {
+		doc.Keystone = append(doc.Keystone, entryJSON{e.Address, e.Type, e.Name, e.Interface, e.Region, e.URL, e.Declared, !e.Missing && !e.Disabled, e.Problem()})
+	}
 	return foreign.JSON(out, doc, "  ")
 }
 

@@ -170,6 +170,37 @@ func Checks(out io.Writer, d *discovery.Directory) error {
 	return err
 }
 
+// Endpoints lists the endpoints of Keystone.
+func Endpoints(out io.Writer, d *discovery.Directory) error {
+	if d.NoKeystone != "" {
+		foreign.Fprintf(out, "\nKeystone's catalogue was not read: %s.\n", foreign.Line(d.NoKeystone))
+		return nil
+	}
+	fmt.Fprintln(out)
+	table := newNoted()
+	table.row(nil, "KEYSTONE'S ENDPOINT", "REGION", "SERVICE", "URL")
+	for _, e := range d.Keystone {
+		var notes []string
+		switch {
+		case e.Problem() != "":
+			notes = []string{e.Problem()}
+		case e.Disabled:
+			notes = []string{"disabled"}
+		}
+		table.row(notes, e.Type+" "+e.Interface, e.Region, cmp.Or(e.Address, "another: "+e.Name), cmp.Or(e.URL, "-"))
+	}
+	if err := table.write(out); err != nil {
+		return err
+	}
+	all, wrong := discovery.Wrong(d.Keystone)
+	summary := fmt.Sprintf("Keystone has all of %s as declared.", words.Count(all, "endpoint"))
+	if wrong > 0 {
+		summary = fmt.Sprintf("%d of %s %s not as declared. kolla apply registers %s again.", wrong, words.Count(all, "endpoint"), words.Plural(wrong, "is", "are"), words.Plural(wrong, "it", "them"))
+	}
+	_, err := fmt.Fprintf(out, "\n%s\n", summary)
+	return err
+}
+
 // answering says how many URLs answer whom, after an empty line.
 func answering(checks []discovery.Check, noun, whom string) string {
 	if n := discovery.Failed(checks); n > 0 {
