@@ -150,7 +150,7 @@ test-members: images ## members of clusters without Kubernetes: power cuts, lost
 # Browsers, a load balancer, the programs that read what kolla writes, and the monitoring that scrapes it.
 test-others: build devcluster images
 	KOLLA_METALLB=1 go test -count=1 -v -timeout 20m -run TestMetalLB ./internal/cli/live
-	KOLLA_METALLB=1 KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run TestBalancer ./internal/dev/realcloud
+	KOLLA_METALLB=1 KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run "TestBalancer|TestModes" ./internal/dev/realcloud
 	KOLLA_CHROMIUM=$(CURDIR)/bin/outside go test -count=1 -v -timeout 20m -run TestBrowser ./internal/present/view
 	cd internal/dev/consumers && go test -count=1 ./... # go test would not see that docs or an example changed
 	cd internal/dev/monitoring && go test -count=1 -timeout 40m ./...

@@ -161,9 +161,10 @@ mkdir -p "$root$path"
 mount --bind "$volume" "$root$path"
 cp -a "$files/run/." "$root/run/"
 for file in $(cd "$files/etc" && find . -type f); do
-	mkdir -p "$(dirname "$root/etc/$file")"
-	test -e "$root/etc/$file" || : >"$root/etc/$file"
-	mount --bind "$files/etc/$file" "$root/etc/$file"
+	to=$root$(chroot "$root" readlink -m "/etc/$file") # links lead elsewhere in the container
+	mkdir -p "$(dirname "$to")"
+	test -e "$to" || : >"$to"
+	mount --bind "$files/etc/$file" "$to"
 done
 test -e "$root/etc/hosts" || : >"$root/etc/hosts"
 mount --bind "$hosts" "$root/etc/hosts"

@@ -44,7 +44,7 @@ mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
 mount -t tmpfs -o mode=0755 tmpfs "$root/run"
 for directory in /run/mysqld /run/secrets/root; do mkdir -p -m 0777 "$root$directory"; done
 (cd "$volumes" && find . -mindepth 1 -type f -path './files/*') | while read -r file; do
-	to=$root/${file#./files/}
+	to=$root$(chroot "$root" readlink -m "/${file#./files/}") # links lead elsewhere in the container
 	if [ -e "$to" ]; then
 		mount --bind "$volumes/$file" "$to"
 	else

@@ -200,7 +200,7 @@ print(urlopen(Request("http://keystone.openstack:5000/v3", headers=headers)).rea
 	}
 	const asked = 20
 	for range asked {
-		if r := c.outside(t, nil, "curl", "-sf", "-o", "/dev/null", "http://"+vip+":5000/v3"); r.code != 0 {
+		if r := c.outside(t, nil, "curl", "-sf", "-o", "/dev/null", c.keystone()); r.code != 0 {
 			t.Fatalf("curl: exit code %d %s", r.code, r.out)
 		}
 	}

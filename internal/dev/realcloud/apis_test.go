@@ -31,7 +31,7 @@ func apisStandLoad(t *testing.T, c *cloud) {
 		}
 		return c.clientsRun(t, func() { time.Sleep(seconds * time.Second) }, orders{Clients: eight})[name]
 	}
-	const nova = "http://" + vip + ":8774/v2.1"
+	nova := c.at("8774") + "/v2.1"
 	var calls []request
 	for _, guest := range []string{"guest-1", "guest-2"} {
 		at := nova + "/servers/" + guests[guest].ID
@@ -50,7 +50,7 @@ func apisStandLoad(t *testing.T, c *cloud) {
 
 	for _, name := range slices.Sorted(maps.Keys(uwsgi)) {
 		began := time.Now()
-		r := ask(name, 5, request{Method: http.MethodGet, URL: "http://" + vip + ":" + strings.ReplaceAll(uwsgi[name], "PROJECT", project)})
+		r := ask(name, 5, request{Method: http.MethodGet, URL: c.at(strings.ReplaceAll(uwsgi[name], "PROJECT", project))})
 		took := time.Since(began)
 		measured(t, name+", requests a second and the slowest", fmt.Sprintf("%.1f, %s", float64(r.Requests)/took.Seconds(), r.Slowest))
 		if memory := c.memoryOf(t, name); memory > 0 { // zero: the processes belong to another user

@@ -20,19 +20,9 @@ func TestBalancer(t *testing.T) {
 	if os.Getenv("KOLLA_METALLB") == "" {
 		t.Skip("NOT RUN: MetalLB takes minutes to build; run make test-others")
 	}
-	c := emptyCloud(t, 3)
-	before, after, found := strings.Cut(edge, `  mode  = "managed"`)
-	_, after, found2 := strings.Cut(after, "  tls {}\n")
-	if !found || !found2 {
-		t.Fatal("edge has another exposure than expected")
-	}
-	c.write(t, "cloud.hcl", before+"  mode  = \"loadbalancer\"\n"+after)
-	b := &balancerTest{vipTest: &vipTest{cloud: c}, stop: map[string]func(){}}
-	b.cluster.Kubectl(t, "create", "namespace", "metallb-system")
-	b.metallb = metallb.MetalLB{Namespace: "metallb-system", Kubectl: c.cluster.Kubectl}
-	b.metallb.Start(t, c.cluster.Kubeconfig(), vip+"/32")
-	c.whole.Cleanup(func() { t.Log(b.table()) })
-	take(t, c, []step{
+	b := newBalancerTest(t, balancedExposure)
+	b.whole.Cleanup(func() { t.Log(b.table()) })
+	take(t, b.cloud, []step{
 		{"apply", b.comesUp},
 		{"power cut", b.announcerGoes},
 	})
@@ -43,6 +33,24 @@ type balancerTest struct {
 	*vipTest
 	metallb metallb.MetalLB
 	stop    map[string]func() // the speakers, by node
+}
+
+// balancedExposure is the body of an exposure of the mode loadbalancer.
+const balancedExposure = `
+  vip  = "` + vip + `"
+  mode = "loadbalancer"
+`
+
+// newBalancerTest returns the cloud edge with an exposure, in a cluster with the controller of MetalLB.
+func newBalancerTest(t *testing.T, exposure string) *balancerTest {
+	t.Helper()
+	c := emptyCloud(t, 3)
+	c.write(t, "cloud.hcl", edge(exposure))
+	b := &balancerTest{vipTest: &vipTest{cloud: c}, stop: map[string]func(){}}
+	b.cluster.Kubectl(t, "create", "namespace", "metallb-system")
+	b.metallb = metallb.MetalLB{Namespace: "metallb-system", Kubectl: c.cluster.Kubectl}
+	b.metallb.Start(t, c.cluster.Kubeconfig(), vip+"/32")
+	return b
 }
 
 // speak starts the speaker of a node.

@@ -38,6 +38,7 @@ type cloud struct {
 	addresses chan string   // unused addresses of clients outside
 	clients   chan *clients // idle clients
 	whole     *testing.T    // the test that contains all steps
+	encrypted bool          // clients outside use TLS, and trust only the CA of the exposure
 }
 
 // newCloud starts nodes for an example of the project, with more flags of the local cluster.
@@ -50,6 +51,25 @@ func newCloud(t *testing.T, example string, nodes int, flags ...string) *cloud {
 	c.write(t, "cloud.hcl", spread(c.text(t)))
 	return c
 }
+
+// encrypt gives the exposure TLS.
+func (c *cloud) encrypt(t *testing.T) {
+	t.Helper()
+	c.edit(t, "exposure \"public\" {\n", "exposure \"public\" {\n  tls {}\n")
+	c.encrypted = true
+}
+
+// at returns the URL of a public port.
+func (c *cloud) at(port string) string {
+	scheme := "http"
+	if c.encrypted {
+		scheme = "https"
+	}
+	return scheme + "://" + vip + ":" + port
+}
+
+// keystone returns its URL for clients outside.
+func (c *cloud) keystone() string { return c.at("5000") + "/v3" }
 
 // emptyCloud starts nodes for a cloud without a configuration.
 func emptyCloud(t *testing.T, nodes int, flags ...string) *cloud {
@@ -309,11 +329,15 @@ func (c *cloud) script(t *testing.T, name string) {
 // credentials returns the administrator's credentials for clients outside.
 func (c *cloud) credentials(t *testing.T) []string {
 	t.Helper()
-	return []string{
-		"OS_AUTH_URL=http://" + vip + ":5000/v3", "OS_USERNAME=admin", "OS_PASSWORD=" + c.password(t),
+	out := []string{
+		"OS_AUTH_URL=" + c.keystone(), "OS_USERNAME=admin", "OS_PASSWORD=" + c.password(t),
 		"OS_PROJECT_NAME=admin", "OS_USER_DOMAIN_NAME=Default", "OS_PROJECT_DOMAIN_NAME=Default",
 		"OS_IDENTITY_API_VERSION=3", "OS_INTERFACE=public",
 	}
+	if c.encrypted {
+		out = append(out, "OS_CACERT="+caFile)
+	}
+	return out
 }
 
 // token gets a token from Keystone, and fails the test if it cannot.
@@ -341,12 +365,24 @@ func (c *cloud) eventualToken(t *testing.T) time.Duration {
 	}
 }
 
+const (
+	caFile        = "ca.pem" // beside the configuration
+	outsideFolder = "/mnt/"  // where a machine outside has the configuration
+)
+
 // haproxy runs HAProxy with the configuration that kolla renders, on a machine that holds the
 // VIP, until the test ends.
 func (c *cloud) haproxy(t *testing.T) {
 	t.Helper()
-	config := "haproxy.cfg"
-	c.kolla(t, 0, "exposure", "haproxy", "-out", config)
+	const config = "haproxy.cfg"
+	options := []string{"exposure", "haproxy", "-out", config}
+	if c.encrypted {
+		const certificate = "public.pem"
+		c.kolla(t, 0, "exposure", "certificate", "-out", certificate)
+		c.kolla(t, 0, "exposure", "certificate", "-ca", "-out", caFile)
+		options = append(options, "-certificate="+outsideFolder+certificate)
+	}
+	c.kolla(t, 0, options...)
 	cmd, err := c.cluster.Outside(context.WithoutCancel(t.Context()), vip, filepath.Join(c.root, "bin", "outside"), "haproxy", "-db", "-f", config)
 	if err != nil {
 		t.Fatal(err)

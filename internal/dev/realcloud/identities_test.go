@@ -24,14 +24,14 @@ func identitiesStayApart(t *testing.T, c *cloud) {
 		t.Fatalf("read the application credential: %v", err)
 	}
 
-	const tokens = keystone + "/auth/tokens"
+	tokens := c.keystone() + "/auth/tokens"
 	get := func(path string, status int, says string) request {
-		return request{Method: http.MethodGet, URL: keystone + path, Status: status, Says: says}
+		return request{Method: http.MethodGet, URL: c.keystone() + path, Status: status, Says: says}
 	}
 	myself := func(id string) request { return get("/auth/tokens", http.StatusOK, `"id": "`+id+`"`) }
 	kinds := []client{
 		{"restricted", &login{tokens, fmt.Sprintf(`{"auth": {"identity": {"methods": ["application_credential"], "application_credential": {"id": %q, "secret": %q}}}}`, credential.ID, credential.Secret), admin}, []request{
-			{Method: http.MethodPost, URL: keystone + "/users/" + admin + "/application_credentials", Body: `{"application_credential": {"name": "UNIQUE"}}`, Status: http.StatusForbidden},
+			{Method: http.MethodPost, URL: c.keystone() + "/users/" + admin + "/application_credentials", Body: `{"application_credential": {"name": "UNIQUE"}}`, Status: http.StatusForbidden},
 			myself(admin),
 		}},
 		{"admin", &login{tokens, password("admin", c.password(t), "admin"), admin}, []request{

@@ -4,13 +4,18 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"io"
 	mathrand "math/rand/v2"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,6 +36,11 @@ type load struct {
 	LastFailed time.Time     `json:"last_failed"` // when the last request began that failed
 	Gap        time.Duration `json:"gap"`         // the longest time between two right answers
 	Kept       []string      `json:"kept"`        // words for UNIQUE in the answered requests that count
+
+	// Median and Late are the times after which half and 99 of 100 requests had ended.
+	Median time.Duration `json:"median"`
+	Late   time.Duration `json:"late"`
+	Took   time.Duration `json:"took"` // from the first request to the last answer
 }
 
 // orders is the input of the process: the clients to run.
@@ -41,9 +51,15 @@ type orders struct {
 	// Timeout is the time of a request after which it has failed; 0: a minute.
 	Timeout time.Duration `json:"timeout"`
 	Clients []client      `json:"clients"`
+	// KeepAlive: a client sends all of its requests over one connection.
+	KeepAlive bool `json:"keep_alive"`
+	// CA, unless empty, is the PEM of the only CA that the clients trust.
+	CA string `json:"ca"`
+	// Routes are routes of the machine on which the clients run: "10.244.1.0/24 via 10.200.0.12".
+	Routes []string `json:"routes"`
 }
 
-// client sends its requests in turn, each over a new connection.
+// client sends its requests in turn, each over a new connection, unless the orders keep connections.
 type client struct {
 	Name     string    `json:"name"` // the key of the result; several clients may share one
 	Login    *login    `json:"login"`
@@ -79,28 +95,39 @@ func runLoad(given string) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	for _, route := range o.Routes {
+		if out, err := exec.Command("ip", append([]string{"route", "add"}, strings.Fields(route)...)...).CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "add the route %s: %v\n%s", route, err, out)
+			os.Exit(1)
+		}
+	}
 	stop := make(chan struct{})
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		close(stop)
 	}()
-	r := results{all: map[string]*load{}, slowest: map[string]time.Duration{}, answered: map[string]time.Time{}}
+	r := results{all: map[string]*load{}, took: map[string][]time.Duration{}, answered: map[string]time.Time{}}
+	began := time.Now()
 	var all sync.WaitGroup
 	for number, c := range o.Clients {
 		all.Go(func() { c.run(number, o, stop, &r) })
 	}
 	all.Wait()
-	for name, slowest := range r.slowest {
-		r.all[name].Slowest = slowest.Round(time.Millisecond).String()
+	span := time.Since(began)
+	for name, took := range r.took {
+		slices.Sort(took)
+		l := r.all[name]
+		l.Slowest = took[len(took)-1].Round(time.Millisecond).String()
+		l.Median, l.Late, l.Took = took[len(took)/2], took[len(took)*99/100], span
 	}
 	_ = json.NewEncoder(os.Stdout).Encode(r.all)
 }
 
 // results are the results so far.
 type results struct {
-	mu      sync.Mutex
-	all     map[string]*load
-	slowest map[string]time.Duration
+	mu   sync.Mutex
+	all  map[string]*load
+	took map[string][]time.Duration // the times of all requests
 	// answered is the time of the last right answer.
 	answered map[string]time.Time
 }
@@ -116,7 +143,7 @@ func (r *results) add(name string, began time.Time, kept string, err error) {
 		r.all[name] = l
 	}
 	l.Requests++
-	r.slowest[name] = max(r.slowest[name], time.Since(began))
+	r.took[name] = append(r.took[name], time.Since(began))
 	if err != nil {
 		l.Failed++
 		l.LastFailed = began
@@ -139,7 +166,12 @@ func (r *results) add(name string, began time.Time, kept string, err error) {
 // request.
 func (c client) run(number int, o orders, stop chan struct{}, r *results) {
 	const each = 20 // requests with one token
-	over := &http.Client{Timeout: cmp.Or(o.Timeout, time.Minute), Transport: &http.Transport{DisableKeepAlives: true}}
+	transport := &http.Transport{DisableKeepAlives: !o.KeepAlive}
+	if o.CA != "" {
+		transport.TLSClientConfig = &tls.Config{RootCAs: x509.NewCertPool()}
+		transport.TLSClientConfig.RootCAs.AppendCertsFromPEM([]byte(o.CA))
+	}
+	over := &http.Client{Timeout: cmp.Or(o.Timeout, time.Minute), Transport: transport}
 	token := ""
 	for i := number; ; i++ {
 		ask, wait := c.Requests[i%len(c.Requests)], o.Pause
@@ -250,7 +282,7 @@ func password(user, password, project string) string {
 func (c *cloud) administrator(t *testing.T) (as *login, project string) {
 	t.Helper()
 	project = c.value(t, "project", "show", "admin", "-f", "value", "-c", "id")
-	return &login{keystone + "/auth/tokens", password("admin", c.password(t), "admin"), c.value(t, "user", "show", "admin", "-f", "value", "-c", "id")}, project
+	return &login{c.keystone() + "/auth/tokens", password("admin", c.password(t), "admin"), c.value(t, "user", "show", "admin", "-f", "value", "-c", "id")}, project
 }
 
 // underLoad sends requests through the VIP to Keystone and to the given URLs while work runs, with
@@ -258,22 +290,26 @@ func (c *cloud) administrator(t *testing.T) (as *login, project string) {
 func (c *cloud) underLoad(t *testing.T, work func(), urls ...string) load {
 	t.Helper()
 	var ask []request
-	for _, url := range append(urls, keystone) {
+	for _, url := range append(urls, c.keystone()) {
 		ask = append(ask, request{Method: http.MethodGet, URL: url})
 	}
-	tokens := []request{{Method: http.MethodPost, URL: keystone + "/auth/tokens", Body: password("admin", c.password(t), "")}}
+	tokens := []request{{Method: http.MethodPost, URL: c.keystone() + "/auth/tokens", Body: password("admin", c.password(t), "")}}
 	return *c.clientsRun(t, work, orders{Pause: 200 * time.Millisecond, Clients: []client{
 		{Requests: tokens}, {Requests: ask}, {Requests: ask}, {Requests: ask},
 	}})[""]
 }
 
-// keystone is its address for clients outside.
-const keystone = "http://" + vip + ":5000/v3"
-
 // clientsRun runs clients outside of the cluster while work runs, and returns the results by
 // name.
 func (c *cloud) clientsRun(t *testing.T, work func(), o orders) map[string]*load {
 	t.Helper()
+	if c.encrypted {
+		ca, err := os.ReadFile(filepath.Join(c.dir, caFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.CA = string(ca)
+	}
 	given, err := json.Marshal(o)
 	if err != nil {
 		t.Fatal(err)

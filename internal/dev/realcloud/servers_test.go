@@ -237,7 +237,6 @@ func (c *cloud) explain(t *testing.T, name string) {
 
 // screenIsDrawn checks that the page of a server's console draws its screen, through the VIP.
 func screenIsDrawn(t *testing.T, c *cloud) {
-	c.script(t, "console.py")
 	c.screen(t, "guest-1", "6080")
 }
 
@@ -246,11 +245,11 @@ func (c *cloud) screen(t *testing.T, name, port string) {
 	t.Helper()
 	var address string
 	c.servers(t, &address, "vnc", name)
-	if !strings.HasPrefix(address, "http://"+vip+":"+port+"/") {
+	if !strings.HasPrefix(address, c.at(port)+"/") {
 		t.Errorf("the console of %s is at %s, want port %s of the VIP", name, address, port)
 	}
 	picture := "console-" + name + ".png"
-	r := c.outside(t, []string{"HOME=/tmp"}, "python3", "console.py", address, picture)
+	r := c.browse(t, nil, "console.py", address, picture)
 	c.keep(t, picture)
 	if r.code != 0 {
 		t.Errorf("the browser: exit code %d\n%s", r.code, r.out)

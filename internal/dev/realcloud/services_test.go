@@ -19,6 +19,7 @@ import (
 // through the VIP, like a user, and breaks the parts under the servers.
 func TestServices(t *testing.T) {
 	c := newCloud(t, "compute-kit", 3)
+	c.encrypt(t)
 	c.write(t, "real.auto.vars.hcl", values(backends+`, spare = { type = "other", settings = { volume_driver = "cinder.tests.fake_driver.FakeLoggingVolumeDriver" } }`))
 	c.ceph(t)
 	c.cells(t)
@@ -67,6 +68,7 @@ const backends = `rbd = { type = "rbd" }, nas = { type = "nfs", share = "nas.tes
 // of it. It is the test on real nodes that every change passes.
 func TestSmoke(t *testing.T) {
 	c := newCloud(t, "compute-kit", 3)
+	c.encrypt(t)
 	c.write(t, "real.auto.vars.hcl", values(`fake = { type = "other", settings = { volume_driver = "cinder.tests.fake_driver.FakeLoggingVolumeDriver" } }`))
 	before := c.tracesOfComputes(t)
 	take(t, c, []step{{"apply", appliesAll}})
@@ -150,8 +152,8 @@ func (c *cloud) urls(t *testing.T, which string) map[string]*url.URL {
 func endpointsAreTheVIPs(t *testing.T, c *cloud) {
 	public, internal := c.urls(t, "public"), c.urls(t, "internal")
 	for kind, port := range catalogued {
-		if u := public[kind]; u == nil || u.Host != vip+":"+port {
-			t.Errorf("the public endpoint of %s is %v, want it at %s:%s", kind, u, vip, port)
+		if u := public[kind]; u == nil || u.Scheme+"://"+u.Host != c.at(port) {
+			t.Errorf("the public endpoint of %s is %v, want it at %s", kind, u, c.at(port))
 		}
 		u := internal[kind]
 		if u == nil || !strings.HasSuffix(u.Hostname(), "."+namespace) || u.Port() != port {
@@ -276,7 +278,7 @@ func stackCompletes(t *testing.T, c *cloud) {
 	if u, err := url.Parse(signal); err != nil || u.Host != vip+":8004" {
 		t.Errorf("the signal goes to %s, want the VIP", signal)
 	}
-	r := c.outside(t, nil, "curl", "-sf", "-X", "POST", "-H", "Content-Type: application/json", "-H", "X-Auth-Token: "+output("token"), "-d", `{"status": "SUCCESS"}`, signal)
+	r := c.outside(t, nil, "curl", "-sf", "--cacert", caFile, "-X", "POST", "-H", "Content-Type: application/json", "-H", "X-Auth-Token: "+output("token"), "-d", `{"status": "SUCCESS"}`, signal)
 	if r.code != 0 {
 		t.Fatalf("signal: exit code %d\n%s", r.code, r.out)
 	}
@@ -303,10 +305,21 @@ func (c *cloud) keep(t *testing.T, picture string) {
 	}
 }
 
+// browse runs a program of testdata with a browser, which trusts the CA of the exposure.
+func (c *cloud) browse(t *testing.T, env []string, program string, args ...string) result {
+	t.Helper()
+	c.script(t, program)
+	argv := append([]string{"python3", program}, args...)
+	if c.encrypted {
+		const trusting = `export HOME=/tmp; mkdir -p "$HOME/.pki/nssdb"; certutil -d "sql:$HOME/.pki/nssdb" -A -t C,, -n exposure -i "$1"; shift; exec "$@"`
+		argv = append([]string{"sh", "-ec", trusting, "sh", caFile}, argv...)
+	}
+	return c.outside(t, append(env, "HOME=/tmp"), argv...)
+}
+
 func dashboardShowsImage(t *testing.T, c *cloud) {
 	const picture = "horizon.png"
-	c.script(t, "horizon.py")
-	r := c.outside(t, []string{"OS_PASSWORD=" + c.password(t), "HOME=/tmp"}, "python3", "horizon.py", "http://"+vip+":8080/", imageName, picture)
+	r := c.browse(t, []string{"OS_PASSWORD=" + c.password(t)}, "horizon.py", c.at("8080")+"/", imageName, picture)
 	c.keep(t, picture)
 	if r.code != 0 {
 		t.Errorf("the browser: exit code %d\n%s", r.code, r.out)
@@ -338,9 +351,9 @@ func doubled() []string {
 
 // noRequestFails checks that no request fails while one of the two pods of each API is deleted.
 func noRequestFails(t *testing.T, c *cloud) {
-	urls := []string{"http://" + vip + ":8080/auth/login/"}
+	urls := []string{c.at("8080") + "/auth/login/"}
 	for _, port := range catalogued {
-		urls = append(urls, "http://"+vip+":"+port+"/")
+		urls = append(urls, c.at(port)+"/")
 	}
 	deployments := strings.Fields(c.kubectl(t, "get", "deployments", "-l", "app.kubernetes.io/name in ("+strings.Join(doubled(), ",")+")", "-o", "jsonpath={.items[*].metadata.name}"))
 	result := c.underLoad(t, func() {
@@ -409,7 +422,7 @@ func endpointIsMadeAgain(t *testing.T, c *cloud) {
 	c.value(t, "user", "set", "--disable", "glance")
 	c.value(t, "role", "remove", "--user", "cinder", "--project", "service", "admin")
 	want := []string{
-		`endpoints["placement/public/RegionOne"].url`, "http://" + vip + ":8780", `endpoints["identity/internal/RegionOne"].url`,
+		`endpoints["placement/public/RegionOne"].url`, c.at("8780"), `endpoints["identity/internal/RegionOne"].url`,
 		`users["glance"].enabled`, `users["cinder"].roles["admin"].project`, "in Keystone",
 	}
 	jobs := []string{
@@ -441,6 +454,7 @@ func endpointIsMadeAgain(t *testing.T, c *cloud) {
 // the plan and the apply. It kills the first pod of a job, and another pod finishes the job.
 // As Cinder restarts anyway, a backend is taken out: answerAll finds none that is down.
 func passwordsRollOut(t *testing.T, c *cloud) {
+	c.encrypt(t)
 	c.write(t, "real.auto.vars.hcl", values(backends))
 	for _, secret := range []string{"placement-user-placement", "cinder-queue-cinder"} {
 		c.kubectl(t, "patch", "secret", secret, "--type=merge", "-p", `{"stringData":{"password":"replaced-by-the-operator"}}`)

@@ -15,9 +15,23 @@ import (
 	"time"
 )
 
-// edge is a cloud with one small service behind an exposure of the mode managed. The service runs on a
-// node that no step breaks.
-const edge = `
+// managedExposure is the body of an exposure of the mode managed.
+const managedExposure = `
+  vip   = "` + vip + `"
+  mode  = "managed"
+  nodes = role.edge
+
+  keepalived {
+    interface = "eth0"
+  }
+
+  tls {}
+`
+
+// edge returns a cloud with one small service behind an exposure with a body. The service runs on a node that
+// no step breaks.
+func edge(exposure string) string {
+	return `
 cloud "edge" {
   release  = "2025.1"
   distro   = "debian-trixie"
@@ -32,17 +46,7 @@ role "edge" {
   nodes = ["real-2", "real-3"]
 }
 
-exposure "public" {
-  vip   = "` + vip + `"
-  mode  = "managed"
-  nodes = role.edge
-
-  keepalived {
-    interface = "eth0"
-  }
-
-  tls {}
-}
+exposure "public" {` + exposure + `}
 
 definition "answers" {
   port "web" {
@@ -94,12 +98,13 @@ service "answers" {
   expose = exposure.public
 }
 `
+}
 
 // TestVIP breaks the node that has the VIP, in one way after another, while clients outside of the cluster
 // open new connections. At the end it prints a table.
 func TestVIP(t *testing.T) {
 	c := emptyCloud(t, 3)
-	c.write(t, "cloud.hcl", edge)
+	c.write(t, "cloud.hcl", edge(managedExposure))
 	v := &vipTest{cloud: c}
 	c.whole.Cleanup(func() { t.Log(v.table()) })
 	take(t, c, []step{

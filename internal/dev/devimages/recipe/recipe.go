@@ -124,7 +124,7 @@ func Layers() []Layer {
 		{
 			Name:     "chromium",
 			Parent:   "base",
-			Packages: []string{"chromium-driver", "fonts-dejavu-core", "python3-selenium"},
+			Packages: []string{"chromium-driver", "fonts-dejavu-core", "libnss3-tools", "python3-selenium"},
 		},
 		// The programs that make the disk of the tests' virtual machines, and the disk.
 		{

@@ -40,7 +40,7 @@ def log_in(user, **scope):
     auth = v3.Password(
         os.environ["OS_AUTH_URL"], username=user, password=PASSWORD, user_domain_name="Default", **scope,
     )
-    return session.Session(auth)
+    return session.Session(auth, verify=os.environ.get("OS_CACERT", True))
 
 
 def ask(user, login, project, service, method, path, body, want):
