@@ -1,12 +1,13 @@
 package planner_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	godiff "github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/planner"
@@ -30,15 +31,15 @@ func (r *registrar) Compare(context.Context, *providers.Registration) ([]provide
 // registering makes a versioned Job that registers something.
 func registering(o *providers.Object) {
 	versioned(o)
-	o.Registers = &providers.Registration{Region: "RegionOne"}
+	o.Registers = &providers.Registration{Keystone: &providers.KeystoneRegistration{Region: "RegionOne"}}
 }
 
 // TestRegistrations checks that a plan compares what a Job registered only once the Job has completed,
 // runs the Job again where something differs, and otherwise leaves it alone.
 func TestRegistrations(t *testing.T) {
-	deleted := []providers.Difference{{Path: `endpoints["image/public/RegionOne"].url`, Declared: "http://glance"}}
-	changes := []plans.Change{{Path: deleted[0].Path, After: "http://glance", Drift: true, Registered: true}}
-	reversed := []plans.Change{{Path: deleted[0].Path, Before: "http://glance", Drift: true, Registered: true}}
+	deleted := []providers.Difference{{Server: "Keystone", Path: `endpoints["image/public/RegionOne"].url`, Declared: "http://glance"}}
+	changes := []plans.Change{{Path: deleted[0].Path, After: "http://glance", Drift: true, Registered: "Keystone"}}
+	reversed := []plans.Change{{Path: deleted[0].Path, Before: "http://glance", Drift: true, Registered: "Keystone"}}
 	silent := &providers.UncomparedError{Why: "Keystone does not answer", Advice: "Wait."}
 	unready := func(r *state.Object) { r.Ready = false }
 	tests := map[string]struct {
@@ -51,10 +52,17 @@ func TestRegistrations(t *testing.T) {
 		changes   []plans.Change
 		asked     int
 		drifted   bool
+		server    string // empty: Keystone
 	}{
 		"all is there":      {situation: situation{live: condition("Complete"), record: known}, verb: plans.None, asked: 1},
 		"something differs": {situation: situation{live: condition("Complete"), record: known}, answer: registrar{found: deleted}, verb: plans.Replace, reason: plans.ReasonRegistration, changes: changes, asked: 1, drifted: true},
-		"cleaned up":        {situation: situation{record: known}, verb: plans.None, asked: 1},
+		"a password differs": {
+			situation: situation{live: condition("Complete"), record: known}, verb: plans.Replace, reason: plans.ReasonRegistration, asked: 1,
+			answer:  registrar{found: []providers.Difference{{Server: "MariaDB", Path: `users["nova"].password`, Secret: true}}},
+			changes: []plans.Change{{Path: `users["nova"].password`, Before: plans.Masked, After: plans.Masked, Drift: true, Sensitive: true, Registered: "MariaDB"}},
+			server:  "MariaDB",
+		},
+		"cleaned up": {situation: situation{record: known}, verb: plans.None, asked: 1},
 		"cleaned up, and something differs": {
 			situation: situation{record: known}, answer: registrar{found: deleted}, verb: plans.Run, reason: plans.ReasonRegistration, changes: changes, asked: 1, drifted: true,
 		},
@@ -114,16 +122,19 @@ func TestRegistrations(t *testing.T) {
 			if test.reason != "" && !slices.Equal(kinds(a.Reasons), []plans.ReasonKind{test.reason}) || test.reason == "" && len(a.Reasons) > 0 {
 				t.Errorf("reasons %v, want %s", kinds(a.Reasons), test.reason)
 			}
+			if test.reason == plans.ReasonRegistration && a.Reasons[0].Detail != cmp.Or(test.server, "Keystone") {
+				t.Errorf("reason %+v", a.Reasons[0])
+			}
 			if test.evidence.Kind != "" {
-				if diff := cmp.Diff(test.evidence, a.Evidence); diff != "" {
+				if diff := godiff.Diff(test.evidence, a.Evidence); diff != "" {
 					t.Errorf("evidence (-want +got):\n%s", diff)
 				}
 			}
-			if drift := a.Drift(); test.drifted && (len(drift) != 1 || drift[0].Before != "http://glance" || drift[0].After != nil) || !test.drifted && len(drift) > 0 {
+			if drift := a.Drift(); test.drifted && (len(drift) != 1 || drift[0].Before != "http://glance" || drift[0].After != nil) || !test.drifted && test.server == "" && len(drift) > 0 {
 				t.Errorf("drift: %+v", drift)
 			}
-			registered := slices.DeleteFunc(slices.Clone(a.Changes), func(c plans.Change) bool { return !c.Registered })
-			if diff := cmp.Diff(test.changes, registered); diff != "" && len(test.changes)+len(registered) > 0 {
+			registered := slices.DeleteFunc(slices.Clone(a.Changes), func(c plans.Change) bool { return c.Registered == "" })
+			if diff := godiff.Diff(test.changes, registered); diff != "" && len(test.changes)+len(registered) > 0 {
 				t.Errorf("changes (-want +got):\n%s", diff)
 			}
 		})

@@ -166,8 +166,8 @@ type Object struct {
 	// Causes are reasons for the values of fields, for people, by path as in a planner.Change:
 	// "workload \"agent\" of service.node".
 	Causes map[string]string `json:"causes,omitempty"`
-	// Registers is what the Job registers with Keystone. A plan compares it with what Keystone
-	// has; nil: there is nothing to compare.
+	// Registers is what the Job registers on servers. A plan compares it with what they have; nil:
+	// there is nothing to compare.
 	Registers *Registration `json:"registers,omitempty"`
 }
 

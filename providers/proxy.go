@@ -22,12 +22,18 @@ type ServiceAnswer struct {
 	Body   []byte
 }
 
-// NoAnswerError reports that the API server could not pass a request on to a Service.
+// NoAnswerError reports that the API server could not pass a request on to a Service, or a connection to
+// a pod.
 type NoAnswerError struct {
-	Namespace, Service string
-	Why                string // "connection refused"
+	Namespace string
+	Service   string // empty: it is about Pod
+	Pod       string
+	Why       string // "connection refused"
 }
 
 func (e *NoAnswerError) Error() string {
+	if e.Service == "" {
+		return fmt.Sprintf("Pod %s/%s does not answer: %s", e.Namespace, e.Pod, e.Why)
+	}
 	return fmt.Sprintf("Service %s/%s does not answer: %s", e.Namespace, e.Service, e.Why)
 }

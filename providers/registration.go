@@ -2,13 +2,22 @@ package providers
 
 import (
 	"context"
+	"net"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 )
 
-// Registration is what a Job registers with Keystone. The manifest of the Job has the same in
-// another form.
+// Registration is what a Job registers on servers of other services. The manifest of the Job has the
+// same in another form. Nil fields: nothing there.
 type Registration struct {
+	Keystone *KeystoneRegistration `json:"keystone,omitempty"`
+	Database *DatabaseRegistration `json:"database,omitempty"`
+}
+
+// KeystoneRegistration is what a Job registers with Keystone.
+type KeystoneRegistration struct {
 	Keystone InternalURL `json:"keystone"`
 	// Username is the name of an administrator, and Password the key of the Secret with the
 	// password.
@@ -38,6 +47,50 @@ type RegisteredEndpoint struct {
 	Name     string `json:"name"`
 	Internal string `json:"internal"`
 	Public   string `json:"public"`
+}
+
+// DatabaseRegistration is a database that a Job makes on a server of MariaDB, with its user.
+type DatabaseRegistration struct {
+	Server       DatabaseServer `json:"server"`
+	Name         string         `json:"name"`
+	CharacterSet string         `json:"character_set,omitempty"` // of new tables; empty: not compared
+	// User may log in from everywhere; empty: the Job makes none.
+	User string `json:"user,omitempty"`
+	// Password is the key of the Secret with the user's password; zero: it is not compared.
+	Password SecretKey `json:"password,omitzero"`
+	// Privileges are those of the user for the database, in the words of GRANT: "SELECT".
+	Privileges []string `json:"privileges,omitempty"`
+}
+
+// AllPrivileges stands for all privileges that a server knows, but to grant them to others.
+const AllPrivileges = "ALL PRIVILEGES"
+
+// DatabaseServer says how to log in to MariaDB.
+type DatabaseServer struct {
+	// Members are the pods of the server, in the order in which they are asked. The first one that
+	// answers is enough.
+	Members  []PodPort `json:"members"`
+	Username string    `json:"username"`
+	Password SecretKey `json:"password"`
+}
+
+// PodPort is a port on which a pod listens.
+type PodPort struct {
+	Namespace string `json:"namespace"`
+	Pod       string `json:"pod"`
+	Port      int    `json:"port"`
+}
+
+// ParsePodPort parses POD.SERVICE.NAMESPACE:PORT, as the pods of a StatefulSet are called, perhaps with
+// more labels behind. ok is false for any other text.
+func ParsePodPort(text string) (p PodPort, ok bool) {
+	host, number, err := net.SplitHostPort(text)
+	labels := strings.Split(host, ".")
+	port, wrong := strconv.ParseUint(number, 10, 16)
+	if err != nil || wrong != nil || port == 0 || len(labels) < 3 || len(labels) > 3 && labels[3] != "svc" || slices.Contains(labels, "") {
+		return p, false
+	}
+	return PodPort{Namespace: labels[2], Pod: labels[0], Port: int(port)}, true
 }
 
 // InternalURL is the URL of a Service of Kubernetes.
@@ -71,19 +124,40 @@ func ParseInternalURL(text string) (u InternalURL, ok bool) {
 // a Role names it.
 func (u InternalURL) ProxyName() string { return u.Scheme + ":" + u.Service + ":" + u.Port }
 
-// Difference is a difference between a Registration and what Keystone has.
+// Difference is a difference between a Registration and what a server has.
 type Difference struct {
+	// Server is the product that has the entry: "Keystone".
+	Server string
 	// Path names the entry and its attribute: `endpoints["image/internal/RegionOne"].url`.
 	Path string
-	// Declared is the declared value, and Live the value in Keystone. Nil: there is none.
+	// Declared is the declared value, and Live the value on the server. Nil: there is none.
 	Declared, Live any
+	// Secret: the values are secret, and Declared and Live are nil.
+	Secret bool
 }
 
-// Registrar compares registrations with what Keystone has. Several goroutines may use it.
+// Registrar compares registrations with what servers have. Several goroutines may use it.
 type Registrar interface {
-	// Compare returns the differences, sorted by path. If Keystone could not be read, the error is
+	// Compare returns the differences, sorted by path. If a server could not be read, the error is
 	// an *UncomparedError. All other errors end the plan.
 	Compare(ctx context.Context, r *Registration) ([]Difference, error)
+}
+
+// Registrars compares registrations with what several kinds of servers have. Each Registrar ignores the
+// parts of the others.
+type Registrars []Registrar
+
+// Compare implements Registrar.
+func (all Registrars) Compare(ctx context.Context, r *Registration) ([]Difference, error) {
+	var found []Difference
+	for _, registrar := range all {
+		more, err := registrar.Compare(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	return found, nil
 }
 
 // UncomparedError reports that a Registration could not be compared.

@@ -17,7 +17,27 @@ type Job struct {
 	Pod   Pod
 	// Registers is what the job registers with Keystone; nil: nothing, or it is not known yet.
 	Registers *Registration
-	Range     hcl.Range
+	// MakesDatabase is the database that the job makes; nil: none, or it is not known yet.
+	MakesDatabase *MadeDatabase
+	Range         hcl.Range
+}
+
+// MadeDatabase is a database that a job makes, with its user.
+type MadeDatabase struct {
+	Server       DatabaseServer
+	Name         string
+	CharacterSet string // empty: as it is
+	User         string // empty: none
+	// UserPassword is the secret with the user's password; nil: it is not compared.
+	UserPassword *SecretRef
+	Privileges   []string // in the words of GRANT
+}
+
+// DatabaseServer says how to log in to a database server.
+type DatabaseServer struct {
+	Addresses []string // of its pods, POD.SERVICE.NAMESPACE:PORT, in the order in which they are asked
+	Username  string   // of an administrator
+	Password  SecretRef
 }
 
 // Registration is what a job registers with Keystone.

@@ -305,9 +305,9 @@ type Change struct {
 	Edited  bool      `json:"edited,omitempty"`
 	Manager string    `json:"manager,omitempty"`
 	Time    time.Time `json:"time,omitzero"`
-	// Registered: the field is one of an entry in Keystone, which the Job of the action registers,
-	// and not one of the Job. Keystone records no writer.
-	Registered bool `json:"registered,omitempty"`
+	// Registered: the field is one of an entry on the server of this product, "Keystone", which the Job
+	// of the action registers, and not one of the Job. The server records no writer.
+	Registered string `json:"registered,omitempty"`
 }
 
 // NotesMove reports whether the change only updates the address that the object carries as

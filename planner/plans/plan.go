@@ -78,7 +78,7 @@ type Plan struct {
 	// not compared and have no action.
 	Selection Selection `json:"selection,omitzero"`
 
-	// SkipsRegistrations: what Keystone has was not compared with what Jobs register.
+	// SkipsRegistrations: what servers have was not compared with what Jobs register.
 	SkipsRegistrations bool `json:"skips_registrations,omitempty"`
 
 	// Renderings: the plan compares two versions of the configuration, and no cluster; nil:

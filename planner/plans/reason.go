@@ -24,7 +24,7 @@ const (
 	ReasonSuperseded   ReasonKind = "superseded"   // an older member of a family, no longer needed
 	ReasonImmutable    ReasonKind = "immutable"    // Path cannot be changed in place
 	ReasonFailedJob    ReasonKind = "failed-job"   // the run failed, and starts again
-	ReasonRegistration ReasonKind = "registration" // Keystone lacks what the Job registered, as Changes say; it runs again
+	ReasonRegistration ReasonKind = "registration" // the server Detail, "Keystone", lacks what the Job registered, as Changes say; it runs again
 	ReasonIdle         ReasonKind = "idle"         // Manager owns Path, but no longer maintains it
 	ReasonReplaced     ReasonKind = "replaced"     // Manager replaced the generated value at Path, which is kept
 	ReasonRenewed      ReasonKind = "renewed"      // new values are generated, because of Detail

@@ -30,7 +30,7 @@ func BenchmarkCompare(b *testing.B) {
 		users, endpoints := wanted(), wanted()
 		users.Endpoints, users.Users[0].Name = nil, name
 		endpoints.Users, endpoints.Roles, endpoints.Endpoints[0].Name = nil, nil, name
-		all = append(all, users, endpoints)
+		all = append(all, &providers.Registration{Keystone: users}, &providers.Registration{Keystone: endpoints})
 		database.Lists["users"] = append(database.Lists["users"], keystonetest.Entry{"id": "u-" + name, "name": name, "domain_id": "default", "enabled": true})
 	}
 	server := keystonetest.Of(b, database)

@@ -47,7 +47,11 @@ func New(proxy Proxy, values func(namespace, name string) map[string][]byte) *Re
 
 // Compare returns the differences between a registration and what Keystone has, sorted by path. If
 // Keystone cannot be read, the error is a *providers.UncomparedError.
-func (r *Registrar) Compare(ctx context.Context, wanted *providers.Registration) ([]providers.Difference, error) {
+func (r *Registrar) Compare(ctx context.Context, all *providers.Registration) ([]providers.Difference, error) {
+	wanted := all.Keystone
+	if wanted == nil {
+		return nil, nil
+	}
 	s := r.session(wanted)
 	c := &comparison{session: s, wanted: wanted}
 	for _, compare := range []func(context.Context) error{c.roles, c.users, c.endpoints} {
@@ -60,7 +64,7 @@ func (r *Registrar) Compare(ctx context.Context, wanted *providers.Registration)
 }
 
 // session returns the session for a registration. All registrations with the same Keystone share it.
-func (r *Registrar) session(wanted *providers.Registration) *session {
+func (r *Registrar) session(wanted *providers.KeystoneRegistration) *session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	as := login{wanted.Keystone, wanted.Username, wanted.Password}
@@ -73,13 +77,13 @@ func (r *Registrar) session(wanted *providers.Registration) *session {
 // comparison is the comparison of one registration.
 type comparison struct {
 	*session
-	wanted *providers.Registration
+	wanted *providers.KeystoneRegistration
 	found  []providers.Difference
 }
 
 // differs notes a difference.
 func (c *comparison) differs(path string, declared, live any) {
-	c.found = append(c.found, providers.Difference{Path: path, Declared: declared, Live: live})
+	c.found = append(c.found, providers.Difference{Server: "Keystone", Path: path, Declared: declared, Live: live})
 }
 
 // compare notes a difference between two values.

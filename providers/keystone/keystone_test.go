@@ -54,8 +54,8 @@ func values(_, name string) map[string][]byte {
 }
 
 // wanted returns what the jobs of glance register, as keystonetest.Registered has it.
-func wanted() *providers.Registration {
-	return &providers.Registration{
+func wanted() *providers.KeystoneRegistration {
+	return &providers.KeystoneRegistration{
 		Keystone: providers.InternalURL{Scheme: "http", Namespace: "openstack", Service: "keystone", Port: "5000", Path: "/v3"},
 		Username: "admin", Password: providers.SecretKey{Namespace: "openstack", Name: "keystone-admin", Key: "value"},
 		Region: "RegionOne", Owner: "prod/glance",
@@ -70,18 +70,18 @@ func TestCompare(t *testing.T) {
 	const owner = "Managed by kolla: prod/glance"
 	type differences = []providers.Difference
 	tests := map[string]struct {
-		change func(d *keystonetest.Database, w *providers.Registration)
+		change func(d *keystonetest.Database, w *providers.KeystoneRegistration)
 		want   differences
 	}{
-		"the same": {func(*keystonetest.Database, *providers.Registration) {}, nil},
+		"the same": {func(*keystonetest.Database, *providers.KeystoneRegistration) {}, nil},
 		"an endpoint deleted": {
-			func(d *keystonetest.Database, _ *providers.Registration) {
+			func(d *keystonetest.Database, _ *providers.KeystoneRegistration) {
 				d.Remove("endpoints", "id", "e-image-public")
 			},
 			differences{{Path: `endpoints["image/public/RegionOne"].url`, Declared: "http://glance.example.org:9292"}},
 		},
 		"an endpoint changed and disabled": {
-			func(d *keystonetest.Database, _ *providers.Registration) {
+			func(d *keystonetest.Database, _ *providers.KeystoneRegistration) {
 				e := d.Find("endpoints", "id", "e-image-internal")
 				e["url"], e["enabled"] = "http://10.0.0.9:9292", false
 			},
@@ -91,13 +91,13 @@ func TestCompare(t *testing.T) {
 			},
 		},
 		"an endpoint of another cloud": {
-			func(d *keystonetest.Database, _ *providers.Registration) {
+			func(d *keystonetest.Database, _ *providers.KeystoneRegistration) {
 				d.Find("endpoints", "id", "e-image-internal")["description"] = "Managed by kolla: test/glance"
 			},
 			differences{{Path: `endpoints["image/internal/RegionOne"].description`, Declared: owner, Live: "Managed by kolla: test/glance"}},
 		},
 		"an endpoint twice": {
-			func(d *keystonetest.Database, _ *providers.Registration) {
+			func(d *keystonetest.Database, _ *providers.KeystoneRegistration) {
 				d.Lists["endpoints"] = append(d.Lists["endpoints"],
 					keystonetest.Endpoint("a-first", "s-image", "public", "RegionOne", "http://other", ""),
 					keystonetest.Endpoint("x-last", "s-image", "public", "RegionOne", "http://other", owner))
@@ -105,7 +105,7 @@ func TestCompare(t *testing.T) {
 			differences{{Path: `endpoints["image/public/RegionOne/x-last"].url`, Live: "http://other"}},
 		},
 		"a service deleted": {
-			func(d *keystonetest.Database, _ *providers.Registration) {
+			func(d *keystonetest.Database, _ *providers.KeystoneRegistration) {
 				d.Remove("services", "id", "s-image")
 				d.Remove("endpoints", "service_id", "s-image")
 			},
@@ -116,24 +116,24 @@ func TestCompare(t *testing.T) {
 			},
 		},
 		"a service disabled": {
-			func(d *keystonetest.Database, _ *providers.Registration) {
+			func(d *keystonetest.Database, _ *providers.KeystoneRegistration) {
 				d.Find("services", "id", "s-image")["enabled"] = false
 			},
 			differences{{Path: `services["image"].enabled`, Declared: true, Live: false}},
 		},
 		"a service that two clouds share": {
-			func(d *keystonetest.Database, _ *providers.Registration) {
+			func(d *keystonetest.Database, _ *providers.KeystoneRegistration) {
 				d.Find("services", "id", "s-image")["kolla_owner"] = "Managed by kolla: test/glance"
 			}, nil,
 		},
 		"a service that nothing declares": {
-			func(d *keystonetest.Database, _ *providers.Registration) {
+			func(d *keystonetest.Database, _ *providers.KeystoneRegistration) {
 				d.Lists["services"] = append(d.Lists["services"], keystonetest.Entry{"id": "s-old", "type": "old", "name": "o", "enabled": true, "kolla_owner": owner})
 			},
 			differences{{Path: `services["old/s-old"].name`, Live: "o"}},
 		},
 		"a region deleted": {
-			func(d *keystonetest.Database, _ *providers.Registration) {
+			func(d *keystonetest.Database, _ *providers.KeystoneRegistration) {
 				d.Remove("regions", "id", "RegionOne")
 				d.Remove("endpoints", "region_id", "RegionOne")
 			},
@@ -144,7 +144,7 @@ func TestCompare(t *testing.T) {
 			},
 		},
 		"a user deleted": {
-			func(d *keystonetest.Database, _ *providers.Registration) {
+			func(d *keystonetest.Database, _ *providers.KeystoneRegistration) {
 				d.Remove("users", "name", "glance")
 				d.Lists["role_assignments"] = []keystonetest.Entry{}
 			},
@@ -155,7 +155,7 @@ func TestCompare(t *testing.T) {
 			},
 		},
 		"a user disabled, without its mark and one role": {
-			func(d *keystonetest.Database, _ *providers.Registration) {
+			func(d *keystonetest.Database, _ *providers.KeystoneRegistration) {
 				user := d.Find("users", "name", "glance")
 				user["enabled"] = false
 				delete(user, "kolla_owner")
@@ -168,7 +168,7 @@ func TestCompare(t *testing.T) {
 			},
 		},
 		"a role and a project deleted": {
-			func(d *keystonetest.Database, _ *providers.Registration) {
+			func(d *keystonetest.Database, _ *providers.KeystoneRegistration) {
 				d.Remove("roles", "name", "creator")
 				d.Remove("projects", "name", "service")
 				d.Lists["role_assignments"] = []keystonetest.Entry{}
@@ -181,7 +181,7 @@ func TestCompare(t *testing.T) {
 			},
 		},
 		"a user in a domain of its own": {
-			func(d *keystonetest.Database, w *providers.Registration) {
+			func(d *keystonetest.Database, w *providers.KeystoneRegistration) {
 				w.Users = []providers.RegisteredUser{{Name: "heat_admin", Domain: "heat", Roles: []string{"admin"}}}
 				d.Lists["domains"] = append(d.Lists["domains"], keystonetest.Entry{"id": "d-heat", "name": "heat", "enabled": true})
 				d.Lists["users"] = append(d.Lists["users"], keystonetest.Entry{"id": "u-heat", "name": "heat_admin", "domain_id": "d-heat", "enabled": true, "kolla_owner": owner})
@@ -189,18 +189,18 @@ func TestCompare(t *testing.T) {
 			differences{{Path: `users["heat/heat_admin"].roles["admin"].domain`, Declared: "heat"}},
 		},
 		"its domain deleted": {
-			func(_ *keystonetest.Database, w *providers.Registration) {
+			func(_ *keystonetest.Database, w *providers.KeystoneRegistration) {
 				w.Users = []providers.RegisteredUser{{Name: "heat_admin", Domain: "heat"}}
 			},
 			differences{{Path: `domains["heat"].name`, Declared: "heat"}, {Path: `users["heat/heat_admin"].name`, Declared: "heat_admin"}},
 		},
 		"names in capital letters": {
-			func(d *keystonetest.Database, _ *providers.Registration) {
+			func(d *keystonetest.Database, _ *providers.KeystoneRegistration) {
 				d.Find("roles", "name", "creator")["name"] = "Creator"
 			}, nil,
 		},
 		"without an owner, which marks and enables nothing": {
-			func(d *keystonetest.Database, w *providers.Registration) {
+			func(d *keystonetest.Database, w *providers.KeystoneRegistration) {
 				w.Owner, w.Users, w.Roles = "", nil, nil
 				w.Endpoints = []providers.RegisteredEndpoint{{Type: "identity", Name: "another", Internal: "http://keystone.openstack:5000/v3", Public: "http://moved:5000/v3"}}
 				d.Find("services", "id", "s-identity")["enabled"] = false
@@ -214,9 +214,12 @@ func TestCompare(t *testing.T) {
 			d, w := keystonetest.Registered(password), wanted()
 			test.change(d, w)
 			server := keystonetest.Of(t, d)
-			got, err := keystone.New(direct{server.URL}, values).Compare(t.Context(), w)
+			got, err := keystone.New(direct{server.URL}, values).Compare(t.Context(), &providers.Registration{Keystone: w})
 			if err != nil {
 				t.Fatal(err)
+			}
+			for i := range test.want {
+				test.want[i].Server = "Keystone"
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("differences (-want +got):\n%s", diff)
@@ -236,7 +239,7 @@ func TestRequests(t *testing.T) {
 	var group sync.WaitGroup
 	for range 10 {
 		group.Go(func() {
-			if _, err := r.Compare(t.Context(), wanted()); err != nil {
+			if _, err := r.Compare(t.Context(), &providers.Registration{Keystone: wanted()}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -324,7 +327,7 @@ func TestUncompared(t *testing.T) {
 			if proxy == nil {
 				proxy = direct{keystonetest.Of(t, d).URL}
 			}
-			_, err := keystone.New(proxy, values).Compare(t.Context(), w)
+			_, err := keystone.New(proxy, values).Compare(t.Context(), &providers.Registration{Keystone: w})
 			var got *providers.UncomparedError
 			if !errors.As(err, &got) {
 				t.Fatalf("error %v, want an UncomparedError", err)
@@ -335,7 +338,7 @@ func TestUncompared(t *testing.T) {
 		})
 	}
 	failure := errors.New("the API server is gone")
-	if _, err := keystone.New(refusing{failure}, values).Compare(t.Context(), wanted()); !errors.Is(err, failure) {
+	if _, err := keystone.New(refusing{failure}, values).Compare(t.Context(), &providers.Registration{Keystone: wanted()}); !errors.Is(err, failure) {
 		t.Errorf("error %v, want that of the API server", err)
 	}
 }

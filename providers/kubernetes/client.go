@@ -15,6 +15,7 @@ package kubernetes
 import (
 	"context"
 	"io"
+	"net"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -56,7 +57,7 @@ func (c *Client) Server() string { return c.access.Connection.Server() }
 func (c *Client) Context() string { return c.access.Connection.Context() }
 
 // Requests returns how many requests were sent so far, by verb: "get", "list", "watch",
-// "patch", "patch (dry-run)", "create", "update", "delete", "exec", "proxy", "review" and "discovery".
+// "patch", "patch (dry-run)", "create", "update", "delete", "exec", "portforward", "proxy", "review" and "discovery".
 func (c *Client) Requests() map[string]int { return c.access.Connection.Requests() }
 
 // Identity asks which cluster this is. It fails within ten seconds if the server does not
@@ -99,6 +100,14 @@ func (c *Client) Allowed(ctx context.Context, access providers.Access) (bool, er
 // *providers.NoAnswerError or a *providers.PermissionError.
 func (c *Client) Proxy(ctx context.Context, to providers.InternalURL, request providers.ServiceRequest) (*providers.ServiceAnswer, error) {
 	return c.access.Connection.Proxy(ctx, to, request)
+}
+
+// Forward connects to a port of a pod through the API server and the node of the pod, once. The context
+// only bounds the way there. If the connection does not reach the pod, the error is a
+// *providers.NoAnswerError or a *providers.PermissionError; if nothing listens on the port, reads and
+// writes return such an error.
+func (c *Client) Forward(ctx context.Context, to providers.PodPort) (net.Conn, error) {
+	return c.access.Connection.Forward(ctx, to)
 }
 
 // Contents lists the objects in a namespace that are deleted together with it, with one LIST

@@ -22,7 +22,7 @@ import (
 func TestOnlyTheWriterWrites(t *testing.T) {
 	client := reflect.TypeFor[*kubernetes.Client]()
 	// Proxy brings requests to a service. TestRequests of package keystone holds that they read.
-	reads := map[string]bool{"Allowed": true, "Contents": true, "Context": true, "DryRun": true, "Get": true, "Identity": true, "Inspect": true, "KindNamed": true, "List": true, "Log": true, "Namespaced": true, "Pods": true, "Proxy": true, "Reachable": true, "Records": true, "Requests": true, "Resource": true, "Server": true, "Shell": true, "Workload": true, "Writer": true}
+	reads := map[string]bool{"Allowed": true, "Contents": true, "Context": true, "DryRun": true, "Forward": true, "Get": true, "Identity": true, "Inspect": true, "KindNamed": true, "List": true, "Log": true, "Namespaced": true, "Pods": true, "Proxy": true, "Reachable": true, "Records": true, "Requests": true, "Resource": true, "Server": true, "Shell": true, "Workload": true, "Writer": true}
 	for i := range client.NumMethod() {
 		if name := client.Method(i).Name; !reads[name] {
 			t.Errorf("Client has the method %s, which is not known to only read", name)

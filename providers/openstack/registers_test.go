@@ -17,7 +17,7 @@ import (
 
 // wantedBy returns what a job of the catalogue tells register.py to register; nil: it does not run
 // register.py.
-func wantedBy(t *testing.T, o providers.Object) *providers.Registration {
+func wantedBy(t *testing.T, o providers.Object) *providers.KeystoneRegistration {
 	t.Helper()
 	containers, _, _ := unstructured.NestedSlice(o.Manifest.Object, "spec", "template", "spec", "containers")
 	variables, _ := containers[0].(map[string]any)["env"].([]any)
@@ -42,7 +42,7 @@ func wantedBy(t *testing.T, o providers.Object) *providers.Registration {
 		if wanted.There != nil {
 			return nil
 		}
-		r := &providers.Registration{Owner: wanted.Owner, Users: wanted.Users, Roles: wanted.Roles}
+		r := &providers.KeystoneRegistration{Owner: wanted.Owner, Users: wanted.Users, Roles: wanted.Roles}
 		for _, e := range wanted.Endpoints {
 			r.Endpoints = append(r.Endpoints, providers.RegisteredEndpoint{Type: e.Type, Name: e.Name, Internal: e.URL, Public: e.Public})
 		}
@@ -51,28 +51,37 @@ func wantedBy(t *testing.T, o providers.Object) *providers.Registration {
 	return nil
 }
 
+// keystoneOf returns what a plan compares with Keystone; nil: nothing.
+func keystoneOf(o providers.Object) *providers.KeystoneRegistration {
+	if o.Registers == nil {
+		return nil
+	}
+	return o.Registers.Keystone
+}
+
 // TestRegisters checks that plans compare exactly what the jobs of the catalogue register, with the
 // password of Keystone's administrator, and nothing if Keystone is elsewhere.
 func TestRegisters(t *testing.T) {
-	compared := map[string]*providers.Registration{}
+	compared := map[string]*providers.KeystoneRegistration{}
 	for _, o := range render(t, load(t, "testdata/registered"), facts()) {
 		if !o.IsJob() {
 			continue
 		}
-		if o.Registers != nil {
-			compared[o.Family.Name] = o.Registers
+		registers := keystoneOf(o)
+		if registers != nil {
+			compared[o.Family.Name] = registers
 		}
 		want := wantedBy(t, o)
 		if want != nil && len(want.Users)+len(want.Roles)+len(want.Endpoints) == 0 {
 			want = nil
 		}
 		switch {
-		case want == nil && o.Registers != nil && o.Family.Name != "keystone-bootstrap":
-			t.Errorf("%s registers nothing, and %+v is compared", o.Address, o.Registers)
-		case want != nil && o.Registers == nil:
+		case want == nil && registers != nil && o.Family.Name != "keystone-bootstrap":
+			t.Errorf("%s registers nothing, and %+v is compared", o.Address, registers)
+		case want != nil && registers == nil:
 			t.Errorf("%s is not compared", o.Address)
 		case want != nil:
-			got := *o.Registers
+			got := *registers
 			if got.Keystone.ProxyName() != "http:keystone:5000" || got.Keystone.Path != "/v3" || got.Username != "admin" || got.Region != "RegionOne" ||
 				got.Password != (providers.SecretKey{Namespace: "openstack", Name: "keystone-admin", Key: "value"}) {
 				t.Errorf("%s is compared with %+v", o.Address, got)
@@ -103,7 +112,7 @@ func TestRegisters(t *testing.T) {
 		}
 	}
 	for _, o := range render(t, elsewhere, facts()) {
-		if o.Registers != nil && o.Family.Name != "keystone-bootstrap" {
+		if keystoneOf(o) != nil && o.Family.Name != "keystone-bootstrap" {
 			t.Errorf("%s is compared with a Keystone elsewhere", o.Address)
 		}
 	}
@@ -131,7 +140,7 @@ func (f fake) Proxy(ctx context.Context, _ providers.InternalURL, r providers.Se
 // difference, and none after register.py ran again.
 func TestComparisonAgreesWithJob(t *testing.T) {
 	k := newIdentity(t)
-	declared := &providers.Registration{
+	declared := &providers.KeystoneRegistration{
 		Region: "RegionOne", Owner: "prod/nova", Roles: []string{"creator"},
 		Users:     []providers.RegisteredUser{{Name: "nova", Domain: "Default", Project: "service", Roles: []string{"admin", "service"}}, {Name: "guest", Domain: "stacks", Roles: []string{"admin"}}},
 		Endpoints: []providers.RegisteredEndpoint{{Type: "compute", Name: "nova", Internal: "http://nova", Public: "http://vip"}},
@@ -146,7 +155,7 @@ func TestComparisonAgreesWithJob(t *testing.T) {
 	compare := func() []providers.Difference {
 		t.Helper()
 		values := func(string, string) map[string][]byte { return map[string][]byte{"": []byte("admin's")} }
-		found, err := keystone.New(fake{k.URL}, values).Compare(t.Context(), declared)
+		found, err := keystone.New(fake{k.URL}, values).Compare(t.Context(), &providers.Registration{Keystone: declared})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ package clustertest
 
 import (
 	"context"
+	"crypto/tls"
 	"flag"
 	"fmt"
 	"os"
@@ -192,4 +193,11 @@ func given(path string) (*Cluster, error) {
 		return nil, fmt.Errorf("use the cluster of $%s: %w", kubeconfigVariable, err)
 	}
 	return &Cluster{dir: filepath.Dir(absolute), kubeconfig: absolute}, nil
+}
+
+// KubeletCertificate returns the certificate of the kubelets in the cluster of Run, for a kubelet that a
+// test runs itself, at a loopback address. A Node names its port, and "localhost" as its InternalDNS.
+func KubeletCertificate() (tls.Certificate, error) {
+	path := filepath.Join(filepath.Dir(Kubeconfig()), "pki", "kubelet")
+	return tls.LoadX509KeyPair(path+".crt", path+".key")
 }

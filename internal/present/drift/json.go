@@ -33,22 +33,22 @@ type (
 		Unlisted *[]string     `json:"orphans_not_listed,omitempty"`
 	}
 	fieldJSON struct {
-		Address   string    `json:"address"`
-		Service   string    `json:"service"`
-		Kind      string    `json:"kind"`
-		Namespace string    `json:"namespace,omitempty"`
-		Name      string    `json:"name"`
-		Change    Change    `json:"change"`
-		Path      string    `json:"path,omitempty"`
-		Before    any       `json:"before"`
-		After     any       `json:"after"`
-		Sensitive bool      `json:"sensitive"`
-		Manager   string    `json:"manager,omitempty"`
-		Program   string    `json:"tool,omitempty"`
-		Written   time.Time `json:"written_at,omitzero"`
-		Keystone  bool      `json:"registered,omitempty"`
-		Since     time.Time `json:"first_seen"`
-		Stays     bool      `json:"stays"`
+		Address    string    `json:"address"`
+		Service    string    `json:"service"`
+		Kind       string    `json:"kind"`
+		Namespace  string    `json:"namespace,omitempty"`
+		Name       string    `json:"name"`
+		Change     Change    `json:"change"`
+		Path       string    `json:"path,omitempty"`
+		Before     any       `json:"before"`
+		After      any       `json:"after"`
+		Sensitive  bool      `json:"sensitive"`
+		Manager    string    `json:"manager,omitempty"`
+		Program    string    `json:"tool,omitempty"`
+		Written    time.Time `json:"written_at,omitzero"`
+		Registered string    `json:"registered,omitempty"`
+		Since      time.Time `json:"first_seen"`
+		Stays      bool      `json:"stays"`
 	}
 	notJSON struct {
 		Address string `json:"address"`
@@ -104,7 +104,7 @@ func (l *Look) JSON(w io.Writer) error {
 		out.Drift = append(out.Drift, fieldJSON{
 			Address: f.Address.String(), Service: Service(f.Address), Kind: f.Ref.GVK.Kind, Namespace: f.Ref.Namespace, Name: f.Ref.Name,
 			Change: f.Change, Path: f.Path, Before: f.Before, After: f.After, Sensitive: f.Sensitive,
-			Manager: f.Manager, Program: program(f.Manager), Written: f.Written, Keystone: f.Registered, Since: f.Since, Stays: f.Stays,
+			Manager: f.Manager, Program: program(f.Manager), Written: f.Written, Registered: f.Registered, Since: f.Since, Stays: f.Stays,
 		})
 	}
 	for _, n := range l.NotCompared {

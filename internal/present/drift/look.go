@@ -59,8 +59,9 @@ type Field struct {
 	// server did not record them.
 	Manager string
 	Written time.Time
-	// Registered: the field is one of an entry in Keystone, which the Job registers.
-	Registered bool
+	// Registered: the field is one of an entry on the server of this product, "Keystone", which the Job
+	// registers.
+	Registered string
 	// Stays: an apply does not revert the field.
 	Stays bool
 	// Means is the consequence for others, as a sentence; empty: none is known.
@@ -187,8 +188,8 @@ func (l *Look) Oldest() time.Time {
 // 02:11 UTC".
 func (f Field) Author(zone *time.Location) string {
 	switch {
-	case f.Registered:
-		return "in Keystone"
+	case f.Registered != "":
+		return "in " + f.Registered
 	case f.Change == Deleted:
 		return "by an unknown client (a deletion leaves no record)"
 	case f.Manager == "":

@@ -71,8 +71,8 @@ func (m Moment) driftNote(plan *plans.Plan, c plans.Change) string {
 func (m Moment) culprit(c plans.Change) string {
 	var parts []string
 	switch {
-	case c.Registered:
-		return "in Keystone"
+	case c.Registered != "":
+		return "in " + c.Registered
 	case c.Manager == "" && c.Drift && c.Path == "spec.replicas":
 		return "scaled by an unknown client (no field manager recorded)"
 	case c.Manager == "" && c.Drift:

@@ -52,7 +52,7 @@ func because(r plans.Reason) string {
 		plans.ReasonSuperseded:   "an older version that nothing uses any more",
 		plans.ReasonImmutable:    r.Path + " cannot be changed in place",
 		plans.ReasonFailedJob:    "the last run failed; it runs again",
-		plans.ReasonRegistration: "Keystone does not have what it registered; it runs again",
+		plans.ReasonRegistration: r.Detail + " does not have what it registered; it runs again",
 		plans.ReasonIdle:         fmt.Sprintf("%s owns %s but no longer maintains it: kolla takes it back", Tool(r.Manager), r.Path),
 		plans.ReasonReplaced:     "somebody replaced " + r.Path + ": the value is kept, and the objects that read it are renewed",
 		plans.ReasonRenewed:      "made anew",
@@ -66,7 +66,7 @@ func because(r plans.Reason) string {
 		plans.ReasonUnexplained:  "it is not known whether somebody changed the object, or kolla or the server has new defaults",
 	}[r.Kind]
 	switch {
-	case r.Detail == "", slices.Contains([]plans.ReasonKind{plans.ReasonRenamed, plans.ReasonMoved, plans.ReasonGrows}, r.Kind), r.Triggered():
+	case r.Detail == "", slices.Contains([]plans.ReasonKind{plans.ReasonRenamed, plans.ReasonMoved, plans.ReasonGrows, plans.ReasonRegistration}, r.Kind), r.Triggered():
 		return words
 	case words == "":
 		return r.Detail

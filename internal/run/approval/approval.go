@@ -254,7 +254,7 @@ func (c *check) action(fresh *plans.Action) plans.Action {
 }
 
 // moved compares the actions of an object that was written, created or deleted since the plan was
-// saved, or of a Job whose entries in Keystone may have been. It restricts the fresh action to the part that the saved plan allows.
+// saved, or of a Job whose entries on servers may have been. It restricts the fresh action to the part that the saved plan allows.
 func (c *check) moved(saved, fresh *plans.Action) {
 	differences := drifted(saved, fresh, c.lastWriter(fresh.Ref))
 	for _, text := range differences {

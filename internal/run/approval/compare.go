@@ -72,7 +72,7 @@ func apart(saved, fresh *plans.Action, yield func(saved, fresh plans.Yield, open
 			more = append(more, text)
 		}
 	}
-	// A Job that does not run does nothing, also if Keystone could not be read.
+	// A Job that does not run does nothing, also if a server could not be read.
 	idle := fresh.Verb == plans.None && fresh.Object != nil && fresh.Object.Registers != nil
 	if fresh.Evidence.Kind == plans.Unverified && saved.Evidence.Kind != plans.Unverified && !idle {
 		text := fmt.Sprintf("by the file it was proven (%q), and it cannot be: %s", saved.Evidence.Kind, fresh.Evidence.Detail)

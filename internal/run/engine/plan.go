@@ -19,6 +19,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/keystone"
 	"kolla.openstack.org/kolla/providers/kubernetes"
+	"kolla.openstack.org/kolla/providers/mariadb"
 	"kolla.openstack.org/kolla/providers/openstack/options"
 	"kolla.openstack.org/kolla/state"
 )
@@ -48,7 +49,7 @@ type Options struct {
 	// ForceReleases names OpenStack releases to which the plan may change although OpenStack
 	// does not support the step.
 	ForceReleases []string
-	// SkipRegistrations does not compare what Keystone has with what jobs register.
+	// SkipRegistrations does not compare what servers have with what jobs register.
 	SkipRegistrations bool
 	// SkipDrifted lets PlanAgain hold actions of objects that others changed.
 	SkipDrifted bool
@@ -194,6 +195,8 @@ func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o 
 	if err != nil && !(o.Destroy && errors.Is(err, ErrReported)) {
 		return nil, err
 	}
+	registrar, done := e.registrar(o)
+	defer done()
 	plan, problems, err := planner.Make(ctx, planner.Input{
 		Cloud:          config.Cloud.Name,
 		Namespace:      config.Cloud.Namespace,
@@ -203,7 +206,7 @@ func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o 
 		Objects:        objects,
 		Reader:         e.Cluster.client,
 		Snapshot:       snapshot,
-		Registrar:      e.registrar(o),
+		Registrar:      registrar,
 		State:          st,
 		Cluster:        e.Cluster.Identity(),
 		Outputs:        config.Outputs,
@@ -249,12 +252,15 @@ func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o 
 	return &PlanResult{Plan: plan, Objects: objects, Loaded: loaded, Options: o, Rebuilt: rebuilt, exact: kept, problems: problems}, nil
 }
 
-// registrar returns the part of a plan that reads from Keystone. Nil: the plan does not.
-func (e *Engine) registrar(o Options) providers.Registrar {
+// registrar returns the part of a plan that reads from Keystone and databases, and the function that ends
+// it. Nil: the plan reads from none.
+func (e *Engine) registrar(o Options) (providers.Registrar, func()) {
 	if o.SkipRegistrations || o.Destroy {
-		return nil
+		return nil, func() {}
 	}
-	return keystone.New(e.Cluster.client, e.Cluster.Snapshot().SecretValues)
+	values := e.Cluster.Snapshot().SecretValues
+	databases := mariadb.New(e.Cluster.client, values)
+	return providers.Registrars{keystone.New(e.Cluster.client, values), databases}, databases.Close
 }
 
 // findUpgrade adds the change of the OpenStack release to a plan. It returns the changes that

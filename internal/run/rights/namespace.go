@@ -73,21 +73,40 @@ func (b *builder) namespaced(namespace string) []Rule {
 	return rules
 }
 
-// registrations returns the rules for the requests to Keystone through the API server.
+// registrations returns the rules for the connections to Keystone and MariaDB through the API server.
 func (b *builder) registrations(namespace string) []Rule {
-	var names []string
+	var services, pods []string
 	for i := range b.Objects {
-		if r := b.Objects[i].Registers; r != nil && r.Keystone.Namespace == namespace {
-			names = append(names, r.Keystone.ProxyName())
+		r := b.Objects[i].Registers
+		if r == nil {
+			continue
+		}
+		if r.Keystone != nil && r.Keystone.Keystone.Namespace == namespace {
+			services = append(services, r.Keystone.Keystone.ProxyName())
+		}
+		if r.Database == nil {
+			continue
+		}
+		for _, member := range r.Database.Server.Members {
+			if member.Namespace == namespace {
+				pods = append(pods, member.Pod)
+			}
 		}
 	}
-	if names = named(names); len(names) == 0 {
-		return nil
+	var rules []Rule
+	if services = named(services); len(services) > 0 {
+		rules = append(rules, Rule{
+			Why:    "A plan logs in to Keystone through the API server, and compares users, roles, services and endpoints with the configuration. With -registrations=false it does not.",
+			Groups: []string{""}, Resources: []string{"services/proxy"}, Names: services, Verbs: []string{"get", "create"},
+		})
 	}
-	return []Rule{{
-		Why:    "A plan logs in to Keystone through the API server, and compares users, roles, services and endpoints with the configuration. With -registrations=false it does not.",
-		Groups: []string{""}, Resources: []string{"services/proxy"}, Names: names, Verbs: []string{"get", "create"},
-	}}
+	if pods = named(pods); len(pods) > 0 {
+		rules = append(rules, Rule{
+			Why:    "A plan logs in to MariaDB through a forwarded port of a pod, and compares databases, users and privileges with the configuration. With -registrations=false it does not.",
+			Groups: []string{""}, Resources: []string{"pods/portforward"}, Names: pods, Verbs: []string{"get", "create"},
+		})
+	}
+	return rules
 }
 
 // state returns the rules for the Secrets and the Lease of the state. Their names contain

@@ -221,17 +221,24 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestRegistrations checks that plans may ask Keystone, and no other Service, in its namespace.
+// TestRegistrations checks that plans may ask Keystone, and no other Service, in its namespace, and the pods
+// of MariaDB, and no others.
 func TestRegistrations(t *testing.T) {
 	objects := of(t,
 		`{apiVersion: batch/v1, kind: Job, metadata: {name: a, namespace: other}}`,
 		`{apiVersion: batch/v1, kind: Job, metadata: {name: b, namespace: other}}`,
 		`{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: third}}`)
 	for i := range 2 {
-		objects[i].Registers = &providers.Registration{Keystone: providers.InternalURL{Scheme: "http", Namespace: "other", Service: "keystone", Port: "5000"}}
+		objects[i].Registers = &providers.Registration{Keystone: &providers.KeystoneRegistration{Keystone: providers.InternalURL{Scheme: "http", Namespace: "other", Service: "keystone", Port: "5000"}}}
 	}
+	objects[1].Registers.Database = &providers.DatabaseRegistration{Server: providers.DatabaseServer{Members: []providers.PodPort{
+		{Namespace: "other", Pod: "db-1", Port: 3307}, {Namespace: "other", Pod: "db-0", Port: 3307}, {Namespace: "other", Pod: "db-0", Port: 3306}, {Namespace: "else", Pod: "db-2", Port: 3306},
+	}}}
 	for _, readOnly := range []bool{false, true} {
 		got := texts(rights.Of(rights.Input{Cloud: "prod", Namespace: "prod", Objects: objects, Resource: resource, ReadOnly: readOnly}))
+		if strings.Count(got, "pods/portforward") != 1 || !strings.Contains(got, "other: /pods/portforward[db-0,db-1]: get,create\n") {
+			t.Errorf("read-only %t:\n%s", readOnly, got)
+		}
 		if strings.Count(got, "services/proxy") != 1 || !strings.Contains(got, "other: /services/proxy[http:keystone:5000]: get,create\n") {
 			t.Errorf("read-only %t:\n%s", readOnly, got)
 		}

@@ -28,6 +28,9 @@ func Job(s *Service, b *source.Block, e *eval.Env) configs.Job {
 	if r := b.One("registers", ""); r != nil {
 		j.Registers = registration(e, r)
 	}
+	if m := b.One("makes_database", ""); m != nil {
+		j.MakesDatabase = madeDatabase(e, m)
+	}
 	if b.Type.Attribute("when") != nil {
 		j.When = eval.String(e, b, "when")
 	}

@@ -22,7 +22,7 @@ func registration(e *eval.Env, b *source.Block) *configs.Registration {
 			return nil
 		}
 	}
-	password, given := eval.Text(e, b, "password")
+	password, given := secret(e, b, "password")
 	r := &configs.Registration{
 		URL: eval.String(e, b, "url"), Username: eval.String(e, b, "username"),
 		Region: eval.String(e, b, "region"), Owner: eval.String(e, b, "owner"), Roles: eval.List(e, b, "roles"),
@@ -40,15 +40,25 @@ func registration(e *eval.Env, b *source.Block) *configs.Registration {
 		r.Endpoints = append(r.Endpoints, configs.RegisteredEndpoint{Type: text(v, "type"), Name: text(v, "name"), Internal: text(v, "url"), Public: text(v, "public_url")})
 	}
 	known := eval.AllKnown(e, b, "url", "username", "password", "region", "owner", "users", "roles", "endpoints")
-	if !known || r.URL == "" || r.Username == "" || r.Region == "" || !given || len(password) == 0 {
+	if !known || r.URL == "" || r.Username == "" || r.Region == "" || !given {
 		return nil
 	}
-	if len(password) != 1 || password[0].Secret == nil {
-		eval.Unsuitable(e, b, "password", "It must be the value of a secret of kolla, such as secret.admin.value: a plan reads it from the cluster.")
-		return nil
-	}
-	r.Password = *password[0].Secret
+	r.Password = *password
 	return r
+}
+
+// secret evaluates an attribute that has to be the value of a secret. ok is false if it is not given, not
+// known yet, or wrong.
+func secret(e *eval.Env, b *source.Block, name string) (ref *configs.SecretRef, ok bool) {
+	text, given := eval.Text(e, b, name)
+	switch {
+	case !given || len(text) == 0 || !eval.AllKnown(e, b, name):
+		return nil, false
+	case len(text) != 1 || text[0].Secret == nil:
+		eval.Unsuitable(e, b, name, "It must be the value of a secret of kolla, such as secret.admin.value: a plan reads it from the cluster.")
+		return nil, false
+	}
+	return text[0].Secret, true
 }
 
 // listOf evaluates a list of objects that everybody may see.

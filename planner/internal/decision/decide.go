@@ -84,7 +84,7 @@ func absent(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 	reason := plans.Reason{Kind: plans.ReasonNew}
 	switch {
 	case len(registered.changes) > 0:
-		reason.Kind = plans.ReasonRegistration
+		reason = registered.reason()
 	case s.draft.Finished() && again:
 		reason = why
 	case s.draft.Finished():

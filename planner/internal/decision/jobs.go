@@ -19,7 +19,7 @@ import (
 // does, so another run is another object. A Job without a version goes on to the later steps, which
 // compare its fields like those of any other object.
 //
-// A completed Job that registers with Keystone also runs again if Keystone has something else
+// A completed Job that registers something on servers also runs again if these have something else
 // (registered.go).
 //
 // More rules are elsewhere: absent and unread decide about finished Jobs that were cleaned up or

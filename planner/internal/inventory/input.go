@@ -24,7 +24,7 @@ type Input struct {
 	Reader  providers.Reader
 	// Snapshot has the objects that were listed before. The plan lists the missing ones.
 	Snapshot *providers.Snapshot
-	// Registrar compares what Jobs registered with what Keystone has; nil: they are not compared.
+	// Registrar compares what Jobs registered with what servers have; nil: they are not compared.
 	Registrar providers.Registrar
 	State     *state.State // nil: nothing was ever applied
 	Cluster   providers.Identity

@@ -83,7 +83,7 @@ func notAccepted(object *providers.Object, reasons []plans.Reason, objections st
 	case plans.ReasonFailedJob:
 		why = "its last run failed"
 	case plans.ReasonRegistration:
-		why = "Keystone does not have what it registered"
+		why = reasons[0].Detail + " does not have what it registered"
 	case plans.ReasonCleaned:
 		why = Cleaned
 	}

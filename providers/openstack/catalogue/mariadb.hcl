@@ -43,6 +43,10 @@ definition "mariadb" {
   locals {
     cluster = self.replicas > 1
     members = join(" ", self.members.server)
+    # Where a plan asks what there is: members, and the first one while it still runs without a cluster.
+    answering = local.cluster ? concat(
+      [for member in self.members.server : "${member}:${port.member}"], ["${self.members.server[0]}:${port.mysql}"],
+    ) : [for member in self.members.server : "${member}:${port.mysql}"]
     debian  = startswith(cloud.distro, "debian") || startswith(cloud.distro, "ubuntu")
 
     binary_log = input.binary_log_days == null ? {} : {
@@ -324,6 +328,15 @@ definition "mariadb" {
       }
 
       command = ["sh", "-ec", join("", [file("${path.module}/mariadb/login.sh"), file("${path.module}/mariadb/create.sh")])]
+
+      makes_database {
+        addresses     = local.answering
+        password      = secret.root.value
+        name          = database.name
+        character_set = "utf8mb3"
+        user          = database.user
+        user_password = database.password
+      }
     }
   }
 }

@@ -160,7 +160,7 @@ func (c *Connection) Server() string { return c.server }
 func (c *Connection) Context() string { return c.context }
 
 // Requests returns how many requests were sent so far, by verb: "get", "list", "watch",
-// "patch", "patch (dry-run)", "create", "update", "delete", "exec", "proxy", "review" and "discovery".
+// "patch", "patch (dry-run)", "create", "update", "delete", "exec", "portforward", "proxy", "review" and "discovery".
 func (c *Connection) Requests() map[string]int { return c.traffic.requests() }
 
 // Identity asks which cluster this is. It fails within ten seconds if the server does not

@@ -64,6 +64,7 @@ const (
 	VerbUpdate    = "update"
 	VerbDelete    = "delete"
 	verbExec      = "exec"
+	verbForward   = "portforward"
 	verbProxy     = "proxy"
 	verbReview    = "review"
 	VerbDiscovery = "discovery"

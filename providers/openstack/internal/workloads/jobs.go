@@ -74,16 +74,25 @@ func job(in Input, job runs.Job, after []addrs.Object) (providers.Object, *pods.
 	o := s.Object(made, slices.Concat(p.DependsOn, after, in.Levels.BeforePod(&job.Decl.Pod))...)
 	o.Deferred = p.Deferred
 	o.Family = s.Address("Job", job.Name)
-	o.Registers = registration(in, job.Decl.Registers)
+	o.Registers = registration(in, &job.Decl)
 	if job.Decl.Timeout > 0 {
 		o.Timeout = job.Decl.Timeout + deadlineMargin
 	}
 	return o, p
 }
 
-// registration returns what a Job registers with Keystone. It is nil if the Job registers nothing, and
-// if Keystone is outside of the cloud's namespace.
-func registration(in Input, decl *configs.Registration) *providers.Registration {
+// registration returns what a Job registers on servers. It is nil if the Job registers nothing, and if the
+// servers are outside of the cloud's namespace.
+func registration(in Input, job *configs.Job) *providers.Registration {
+	r := providers.Registration{Keystone: keystone(in, job.Registers), Database: database(in, job.MakesDatabase)}
+	if r == (providers.Registration{}) {
+		return nil
+	}
+	return &r
+}
+
+// keystone returns what a Job registers with Keystone; nil: nothing.
+func keystone(in Input, decl *configs.Registration) *providers.KeystoneRegistration {
 	if decl == nil || len(decl.Users)+len(decl.Roles)+len(decl.Endpoints) == 0 {
 		return nil
 	}
@@ -92,10 +101,9 @@ func registration(in Input, decl *configs.Registration) *providers.Registration 
 	if !inside || keystone.Namespace != namespace {
 		return nil
 	}
-	password := in.Pods.Secrets.Get(decl.Password.Service, decl.Password.Secret)
-	r := &providers.Registration{
+	r := &providers.KeystoneRegistration{
 		Keystone: keystone, Username: decl.Username, Region: decl.Region, Owner: decl.Owner, Roles: decl.Roles,
-		Password: providers.SecretKey{Namespace: namespace, Name: password.Address.Name, Key: decl.Password.Key},
+		Password: secretKey(in, decl.Password),
 	}
 	for _, user := range decl.Users {
 		r.Users = append(r.Users, providers.RegisteredUser(user))
@@ -104,6 +112,43 @@ func registration(in Input, decl *configs.Registration) *providers.Registration 
 		r.Endpoints = append(r.Endpoints, providers.RegisteredEndpoint(endpoint))
 	}
 	return r
+}
+
+// secretKey returns the place of a secret in the cluster.
+func secretKey(in Input, ref configs.SecretRef) providers.SecretKey {
+	return providers.SecretKey{Namespace: in.Pods.Service.Cloud.Decl.Namespace, Name: in.Pods.Secrets.Get(ref.Service, ref.Secret).Address.Name, Key: ref.Key}
+}
+
+// database returns the database that a Job makes; nil: none.
+func database(in Input, decl *configs.MadeDatabase) *providers.DatabaseRegistration {
+	if decl == nil {
+		return nil
+	}
+	server := databaseServer(in, decl.Server)
+	if server == nil {
+		return nil
+	}
+	d := &providers.DatabaseRegistration{Server: *server, Name: decl.Name, CharacterSet: decl.CharacterSet, User: decl.User}
+	if decl.User != "" {
+		d.Privileges = decl.Privileges
+		if decl.UserPassword != nil {
+			d.Password = secretKey(in, *decl.UserPassword)
+		}
+	}
+	return d
+}
+
+// databaseServer returns the way to log in to a server; nil: it is outside of the cloud's namespace.
+func databaseServer(in Input, decl configs.DatabaseServer) *providers.DatabaseServer {
+	server := &providers.DatabaseServer{Username: decl.Username, Password: secretKey(in, decl.Password)}
+	for _, address := range decl.Addresses {
+		member, ok := providers.ParsePodPort(address)
+		if !ok || member.Namespace != in.Pods.Service.Cloud.Decl.Namespace {
+			return nil
+		}
+		server.Members = append(server.Members, member)
+	}
+	return server
 }
 
 // withNodes returns the pod of a job. If the job asks for node names, the pod gets them in the

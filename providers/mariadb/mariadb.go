@@ -1,0 +1,97 @@
+// Package mariadb compares what jobs make in MariaDB with what it has: databases, their users and the
+// privileges of these. It only reads. A job makes them, and runs again to repair what differs; so the
+// rules here are those of the job, which is providers/openstack/catalogue/mariadb/create.sh: what the job
+// would leave alone is no difference.
+//
+// A [Registrar] is for one plan. It logs in to each server once, through a forwarded port of one of its
+// pods, and reads each table once:
+//
+//	registrar := mariadb.New(client, snapshot.SecretValues)
+//	defer registrar.Close()
+//	differences, err := registrar.Compare(ctx, object.Registers)
+//
+// Mistakes to avoid:
+//
+//   - Keeping a Registrar when the databases have changed. It reads each table only once.
+//   - Comparing before the job has completed. Everything would be missing.
+package mariadb
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+
+	"kolla.openstack.org/kolla/providers"
+)
+
+// product is the name of the server in differences and reasons.
+const product = "MariaDB"
+
+// Forwarder connects to ports of pods. A *kubernetes.Client is one.
+type Forwarder interface {
+	Forward(ctx context.Context, to providers.PodPort) (net.Conn, error)
+}
+
+// Registrar compares registrations. It implements providers.Registrar.
+type Registrar struct {
+	forwarder Forwarder
+	values    func(namespace, name string) map[string][]byte
+
+	mu       sync.Mutex
+	sessions map[string]*session
+}
+
+var _ providers.Registrar = (*Registrar)(nil)
+
+// New returns a Registrar. values returns the values of a Secret; nil: it does not exist.
+func New(forwarder Forwarder, values func(namespace, name string) map[string][]byte) *Registrar {
+	return &Registrar{forwarder: forwarder, values: values, sessions: map[string]*session{}}
+}
+
+// Close ends the connections to all servers. The Registrar cannot be used after it.
+func (r *Registrar) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.sessions {
+		s.close()
+	}
+}
+
+// Compare returns the differences between a registration and what MariaDB has, sorted by path. If
+// MariaDB cannot be read, the error is a *providers.UncomparedError.
+func (r *Registrar) Compare(ctx context.Context, all *providers.Registration) ([]providers.Difference, error) {
+	var found []providers.Difference
+	if wanted := all.Database; wanted != nil {
+		c := &comparison{session: r.session(wanted.Server), wanted: wanted}
+		for _, compare := range []func(context.Context) error{c.database, c.user, c.privileges} {
+			if err := compare(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if err := c.password(ctx, r.value(wanted.Password)); err != nil {
+			return nil, err
+		}
+		found = c.found
+	}
+	slices.SortStableFunc(found, func(a, b providers.Difference) int { return cmp.Compare(a.Path, b.Path) })
+	return found, nil
+}
+
+// value returns a value of a Secret; empty: there is none.
+func (r *Registrar) value(key providers.SecretKey) string {
+	return string(r.values(key.Namespace, key.Name)[key.Key])
+}
+
+// session returns the session for a server. All registrations with the same login share it.
+func (r *Registrar) session(server providers.DatabaseServer) *session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := fmt.Sprintf("%q", []any{server.Members, server.Username, server.Password})
+	if r.sessions[key] == nil {
+		r.sessions[key] = newSession(r.forwarder, server, r.value(server.Password))
+	}
+	return r.sessions[key]
+}
