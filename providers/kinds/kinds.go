@@ -54,8 +54,9 @@ var (
 	ClusterIssuer = schema.GroupKind{Group: "cert-manager.io", Kind: "ClusterIssuer"}
 	Issuer        = schema.GroupKind{Group: "cert-manager.io", Kind: "Issuer"}
 
-	Gateway   = schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}
-	HTTPRoute = schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}
+	Gateway      = schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}
+	GatewayClass = schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "GatewayClass"}
+	HTTPRoute    = schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}
 
 	ClusterRole        = schema.GroupKind{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}
 	ClusterRoleBinding = schema.GroupKind{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}

@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	gateway "sigs.k8s.io/gateway-api/apis/v1"
-	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/openstack"
 )
 
 // TestProtocols checks that the same port number can be open for TCP and UDP, and that a probe has
@@ -325,8 +325,8 @@ func TestServed(t *testing.T) {
 }` + webs
 		class      = `{apiVersion: networking.k8s.io/v1, kind: IngressClass, metadata: {name: traefik}}`
 		byDefault  = `{apiVersion: networking.k8s.io/v1, kind: IngressClass, metadata: {name: traefik, annotations: {ingressclass.kubernetes.io/is-default-class: "true"}}}`
-		secure     = `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: public, namespace: gateways}, spec: {listeners: [{name: web, protocol: HTTPS, tls: {certificateRefs: [{name: exposure-outside, namespace: openstack}]}}, {name: http, protocol: HTTP}]}}`
-		entry      = `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: public, namespace: gateways}, spec: {listeners: [{name: web}]}}`
+		secure     = `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: public, namespace: gateways}, spec: {gatewayClassName: any, listeners: [{name: web, port: 443, protocol: HTTPS, allowedRoutes: {namespaces: {from: All}}, tls: {certificateRefs: [{name: exposure-outside, namespace: openstack}]}}, {name: http, port: 8080, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}]}}`
+		entry      = `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: public, namespace: gateways}, spec: {gatewayClassName: any, listeners: [{name: web, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}]}}`
 		definition = "\nmanifest \"api\" { object = { apiVersion = \"apiextensions.k8s.io/v1\", kind = \"CustomResourceDefinition\", metadata = { name = \"httproutes.gateway.networking.k8s.io\" } } }\n"
 	)
 	named := strings.Replace(ingress, "CLASS", `class = "traefic"`, 1)
@@ -353,27 +353,24 @@ func TestServed(t *testing.T) {
 		"another certificate":    {encrypted, strings.Replace(secure, "name: exposure-outside", "name: other", 1), nil, []string{"does not have the certificate", "Secret openstack/exposure-outside", "namespace: openstack"}},
 		"a Secret elsewhere":     {encrypted, strings.Replace(secure, ", namespace: openstack}]", "}]", 1), nil, []string{"does not have the certificate"}},
 		"no listener for HTTP":   {encrypted, strings.Replace(secure, "name: http,", "name: https,", 1), nil, []string{`has no listener "http"`, `Did you mean "https"?`}},
-		"a redirect from TLS":    {encrypted, strings.Replace(secure, "protocol: HTTP}", "protocol: HTTPS}", 1), nil, []string{`Listener "http" of Gateway "public" is not for plain HTTP`}},
+		"a redirect from TLS":    {encrypted, strings.Replace(secure, "8080, protocol: HTTP", "8080, protocol: HTTPS", 1), nil, []string{`Listener "http" of Gateway "public" is not for plain HTTP`}},
 		"no Gateway API":         {route, "", &meta.NoKindMatchError{}, []string{"does not have the Gateway API", "CustomResourceDefinitions"}},
 		"Gateway API to come":    {route + definition, "", &meta.NoKindMatchError{}, nil},
 		"an exposure not in use": {strings.Replace(named, "expose = exposure.outside", "", 1), "", nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := facts()
+			config := written(t, test.text)
 			f.List = func(scope providers.Scope) ([]*unstructured.Unstructured, error) {
-				if test.err != nil || test.live == "" {
-					return nil, test.err
-				}
-				u := &unstructured.Unstructured{}
-				if err := yaml.Unmarshal([]byte(test.live), &u.Object); err != nil {
-					t.Fatal(err)
-				}
-				if u.GroupVersionKind() != scope.GVK || u.GetNamespace() != scope.Namespace {
+				if !slices.Contains(openstack.ServedBy(config), scope) {
 					t.Errorf("it lists %v", scope)
 				}
-				return []*unstructured.Unstructured{u}, nil
+				if test.err != nil {
+					return nil, test.err
+				}
+				return liveIn(t, test.live, scope), nil
 			}
-			_, diags := rendered(written(t, test.text), f)
+			_, diags := rendered(config, f)
 			var got []string
 			for _, d := range diags {
 				if strings.Contains(d.Summary, "Gateway") || strings.Contains(d.Summary, "Ingress") {

@@ -91,6 +91,7 @@ func runRBAC(w *command.Workspace) error {
 // lookedFor returns what a plan looks for because of the exposures, and no other part of it.
 func lookedFor(config *configs.Config) []rights.Read {
 	const programs, vip = "A plan says whether the cluster has the Ingress class, the Gateway or the issuer of an exposure.", "A plan says whether the VIP of an exposure is an address of the cluster."
+	const listeners = "A plan says whether a listener of the Gateway takes the routes of an exposure: by the labels of the namespace, and at which ports."
 	var out []rights.Read
 	for _, scope := range openstack.ServedBy(config) {
 		why := programs
@@ -99,6 +100,8 @@ func lookedFor(config *configs.Config) []rights.Read {
 			continue // of the roles, and of the objects
 		case kinds.ServiceCIDR:
 			why = vip
+		case kinds.GatewayClass, kinds.Namespace:
+			why = listeners
 		}
 		out = append(out, rights.Read{GVK: scope.GVK, Namespace: scope.Namespace, Why: why})
 	}

@@ -137,7 +137,7 @@ func issuersOf(config *configs.Config, issuer *configs.Issuer) providers.Scope {
 }
 
 // checkIssuer looks for cert-manager and the issuer of an exposure.
-func checkIssuer(config *configs.Config, x *configs.Exposure, list func(providers.Scope) ([]*unstructured.Unstructured, error)) (hcl.Diagnostics, error) {
+func checkIssuer(config *configs.Config, x *configs.Exposure, list lister) (hcl.Diagnostics, error) {
 	issuer := x.TLS.Issuer
 	scope := issuersOf(config, issuer)
 	_, err := list(providers.Scope{GVK: certificates, Namespace: config.Cloud.Namespace})

@@ -23,9 +23,11 @@ import (
 // The kinds by which programs of the cluster offer to serve exposures.
 var (
 	ingressClasses = kinds.IngressClass.WithVersion("v1")
+	gatewayClasses = kinds.GatewayClass.WithVersion("v1")
 	gateways       = kinds.Gateway.WithVersion("v1")
 	httpRoutes     = kinds.HTTPRoute.WithVersion("v1")
 	serviceRanges  = kinds.ServiceCIDR.WithVersion("v1")
+	namespaces     = kinds.Namespace.WithVersion("v1")
 	nodeKind       = kinds.Node.WithVersion("v1")
 )
 
@@ -39,7 +41,8 @@ func ServedBy(config *configs.Config) []providers.Scope {
 		case configs.ModeIngress:
 			out = append(out, providers.Scope{GVK: ingressClasses})
 		case configs.ModeGateway:
-			out = append(out, providers.Scope{GVK: gateways, Namespace: cmp.Or(x.Gateway.Namespace, config.Cloud.Namespace)})
+			out = append(out, providers.Scope{GVK: gateways, Namespace: cmp.Or(x.Gateway.Namespace, config.Cloud.Namespace)},
+				providers.Scope{GVK: gatewayClasses}, providers.Scope{GVK: namespaces})
 		}
 	}
 	for _, x := range issued(config) {
@@ -48,12 +51,15 @@ func ServedBy(config *configs.Config) []providers.Scope {
 	return object.Unique(out)
 }
 
+// lister returns the live objects of a scope.
+type lister func(providers.Scope) ([]*unstructured.Unstructured, error)
+
 // CheckServed reports exposures that no program of the cluster will serve: the class of the Ingresses,
-// the Gateway, its listener or the issuer of the certificate is missing, or the VIP is an address that the
+// the Gateway or the issuer of the certificate is missing, no listener of the Gateway takes its routes, or the VIP is an address that the
 // cluster uses itself. Only missing kinds and such VIPs are errors, because somebody may make the rest later.
-// list returns the live objects of a scope. Its error satisfies meta.IsNoMatchError if the cluster
+// The error of list satisfies meta.IsNoMatchError if the cluster
 // does not have the kind. Other errors of it are returned.
-func CheckServed(config *configs.Config, list func(providers.Scope) ([]*unstructured.Unstructured, error)) (diags hcl.Diagnostics, unread error) {
+func CheckServed(config *configs.Config, list lister) (diags hcl.Diagnostics, unread error) {
 	for _, x := range inUse(config) {
 		var found hcl.Diagnostics
 		var err error
@@ -87,7 +93,7 @@ func inUse(config *configs.Config) []*configs.Exposure {
 }
 
 // checkClass looks for the class of an exposure of the mode ingress.
-func checkClass(config *configs.Config, x *configs.Exposure, list func(providers.Scope) ([]*unstructured.Unstructured, error)) (hcl.Diagnostics, error) {
+func checkClass(config *configs.Config, x *configs.Exposure, list lister) (hcl.Diagnostics, error) {
 	live, err := list(providers.Scope{GVK: ingressClasses})
 	if err != nil {
 		return nil, err
@@ -116,7 +122,7 @@ func checkClass(config *configs.Config, x *configs.Exposure, list func(providers
 }
 
 // checkGateway looks for the Gateway of an exposure of the mode gateway.
-func checkGateway(config *configs.Config, x *configs.Exposure, list func(providers.Scope) ([]*unstructured.Unstructured, error)) (hcl.Diagnostics, error) {
+func checkGateway(config *configs.Config, x *configs.Exposure, list lister) (hcl.Diagnostics, error) {
 	namespace := cmp.Or(x.Gateway.Namespace, config.Cloud.Namespace)
 	live, err := list(providers.Scope{GVK: gateways, Namespace: namespace})
 	switch {
@@ -136,7 +142,7 @@ func checkGateway(config *configs.Config, x *configs.Exposure, list func(provide
 			continue
 		}
 		if names = append(names, gateway.GetName()); gateway.GetName() == x.Gateway.Name {
-			return checkListeners(config, x, gateway), nil
+			return checkListeners(config, x, gateway, list)
 		}
 	}
 	slices.Sort(names)

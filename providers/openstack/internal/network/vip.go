@@ -16,7 +16,7 @@ import (
 
 // checkVIP reports a VIP of the mode managed that the cluster uses itself: keepalived would take the
 // address of a Service, of a pod or of a node. The error says what could not be read.
-func checkVIP(x *configs.Exposure, list func(providers.Scope) ([]*unstructured.Unstructured, error)) (hcl.Diagnostics, error) {
+func checkVIP(x *configs.Exposure, list lister) (hcl.Diagnostics, error) {
 	vip, err := netip.ParseAddr(x.VIP)
 	if err != nil {
 		return nil, nil // reported
