@@ -10,7 +10,7 @@ import (
 
 // Catalogue returns all endpoints that Keystone has, sorted by type, interface and region. The administrator of
 // the registration reads them. If Keystone cannot be read, the error is a *providers.UncomparedError.
-func (r *Registrar) Catalogue(ctx context.Context, by *providers.Registration) ([]providers.CatalogueEndpoint, error) {
+func (r *Registrar) Catalogue(ctx context.Context, by *providers.KeystoneRegistration) ([]providers.CatalogueEndpoint, error) {
 	s := r.session(by)
 	services, err := s.list(ctx, "services")
 	if err != nil {

@@ -178,12 +178,12 @@ func openInside(ctx context.Context, w *command.Workspace, objects []providers.O
 // readCatalogue reads the endpoints of Keystone as the administrator of the first job that registers something.
 // named: the arguments name services, and only their endpoints count.
 func readCatalogue(ctx context.Context, w *command.Workspace, objects []providers.Object, found *discovery.Directory, named bool) error {
-	at := slices.IndexFunc(objects, func(o providers.Object) bool { return o.Registers != nil })
+	at := slices.IndexFunc(objects, func(o providers.Object) bool { return o.Registers != nil && o.Registers.Keystone != nil })
 	if at < 0 {
 		found.NoKeystone = "no job of the configuration registers anything"
 		return nil
 	}
-	by := objects[at].Registers
+	by := objects[at].Registers.Keystone
 	secret, err := w.Client.Get(ctx, providers.Ref{GVK: kinds.Secret.WithVersion("v1"), Namespace: by.Password.Namespace, Name: by.Password.Name})
 	switch {
 	case apierrors.IsForbidden(err):

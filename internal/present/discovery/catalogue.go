@@ -54,10 +54,11 @@ func Catalogue(blocks []Block, objects []providers.Object, live []providers.Cata
 	var out []Entry
 	seen := map[providers.CatalogueEndpoint]bool{}
 	for i := range objects {
-		wanted, address := objects[i].Registers, objects[i].Address.Block
-		if wanted == nil || blocks != nil && !slices.ContainsFunc(blocks, func(b Block) bool { return b.Address == address }) {
+		registers, address := objects[i].Registers, objects[i].Address.Block
+		if registers == nil || registers.Keystone == nil || blocks != nil && !slices.ContainsFunc(blocks, func(b Block) bool { return b.Address == address }) {
 			continue
 		}
+		wanted := registers.Keystone
 		for _, e := range wanted.Endpoints {
 			for _, side := range []struct{ is, url string }{{"internal", e.Internal}, {"public", e.Public}} {
 				at := slices.IndexFunc(live, func(l providers.CatalogueEndpoint) bool {
