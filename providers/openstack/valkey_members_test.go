@@ -67,14 +67,17 @@ func (v *valkeys) primary(sentinel int) int {
 
 // acquainted returns an error unless each sentinel knows the two others. A sentinel that does not exist
 // any more would count for the majority.
-func (v *valkeys) acquainted() error {
+func (v *valkeys) acquainted() error { return v.knows("num-other-sentinels", "2") }
+
+// knows returns an error unless a field has a value at each sentinel.
+func (v *valkeys) knows(field, value string) error {
 	for i, p := range v.sentinels {
 		out, err := p.exec(v.sentinel, "valkey-cli", "--raw", "-p", "26379", "sentinel", "master", "kolla")
 		if err != nil {
 			return err
 		}
-		if !strings.Contains(out, "\nnum-other-sentinels\n2\n") {
-			return fmt.Errorf("sentinel %d does not know two others:\n%s", i, out)
+		if !strings.Contains(out, "\n"+field+"\n"+value+"\n") {
+			return fmt.Errorf("at sentinel %d, %s is not %s:\n%s", i, field, value, out)
 		}
 	}
 	return nil
@@ -166,6 +169,7 @@ func TestValkeyMembers(t *testing.T) {
 	whole := func() error { return v.whole(keys) }
 	start()
 	v.within(patience, "three servers", whole)
+	v.within(patience, "the sentinels know the replicas, which they ask for every ten seconds", func() error { return v.knows("num-slaves", "2") })
 	written(0)
 
 	t.Run("primary killed", func(t *testing.T) {
