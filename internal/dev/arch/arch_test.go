@@ -176,7 +176,7 @@ var allowed = map[string][]string{
 	"internal/cli/statecmd":                   {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/words", "internal/cli/command", "internal/present/view", "internal/present/view/tables", "lang/addrs", "planner", "providers", "state"},
 	"internal/dev/arch":                       {},
 	"internal/dev/clustertest":                {},
-	"internal/dev/metallb":                    {},
+	"internal/dev/metallb":                    {"internal/dev/tooltest"},
 	"internal/dev/golden":                     {"internal/present/textdiff"},
 	"internal/dev/keystonetest":               {},
 	"internal/dev/npmtest":                    {},
@@ -187,6 +187,8 @@ var allowed = map[string][]string{
 	"internal/dev/release":                    {},
 	"internal/dev/s3test":                     {},
 	"internal/dev/tempest":                    {},
+	"internal/dev/tooltest":                   {},
+	"internal/dev/traefik":                    {"internal/dev/tooltest"},
 }
 
 type room struct {
