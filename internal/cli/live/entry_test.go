@@ -59,8 +59,8 @@ type backends struct {
 	ports   map[string]int
 }
 
-// newBackends starts a server for each service, which answers with the name of the service, and with the host name
-// and the protocol that it was asked for.
+// newBackends starts a server for each service, which answers with the name of the service, with the host name
+// and the protocol that it was asked for, and with headers that a controller should delete.
 func newBackends(t *testing.T, services ...string) backends {
 	t.Helper()
 	b := backends{machineAddress(t), map[string]int{}}
@@ -71,6 +71,11 @@ func newBackends(t *testing.T, services ...string) backends {
 		}
 		server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, "%s at %s by %s", name, r.Host, r.Header.Get("X-Forwarded-Proto"))
+			for header := range r.Header {
+				if strings.Contains(header, "_") {
+					fmt.Fprintf(w, " with %s", header) // WSGI takes it for the one with -
+				}
+			}
 		})}
 		go func() { _ = server.Serve(l) }()
 		t.Cleanup(func() { _ = server.Close() })
@@ -133,7 +138,12 @@ func (c entryClient) get(url string) (*http.Response, string, error) {
 		},
 	}
 	client := &http.Client{Transport: transport, Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	r, err := client.Get(url)
+	request, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		return nil, "", err
+	}
+	request.Header.Set("X_Forwarded_Proto", "ftp")
+	r, err := client.Do(request)
 	if err != nil {
 		return nil, "", err
 	}

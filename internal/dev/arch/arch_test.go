@@ -176,6 +176,7 @@ var allowed = map[string][]string{
 	"internal/cli/statecmd":                   {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/words", "internal/cli/command", "internal/present/view", "internal/present/view/tables", "lang/addrs", "planner", "providers", "state"},
 	"internal/dev/arch":                       {},
 	"internal/dev/clustertest":                {},
+	"internal/dev/certmanager":                {"internal/dev/tooltest"},
 	"internal/dev/metallb":                    {"internal/dev/tooltest"},
 	"internal/dev/golden":                     {"internal/present/textdiff"},
 	"internal/dev/keystonetest":               {},

@@ -80,6 +80,7 @@ func (x Traefik) Start(t testing.TB, args ...string) (stop func()) {
 		"--global.checknewversion=false", "--global.sendanonymoususage=false", "--log.level=INFO",
 		fmt.Sprintf("--entrypoints.web.address=%s:%d", Address, x.HTTP),
 		fmt.Sprintf("--entrypoints.websecure.address=%s:%d", Address, x.HTTPS), "--entrypoints.websecure.http.tls=true",
+		"--entrypoints.web.http.aliasheadersstrategy=delete", "--entrypoints.websecure.http.aliasheadersstrategy=delete",
 	}, args...)...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+x.kubeconfig)
 	return tooltest.Start(t, cmd)
