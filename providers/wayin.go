@@ -42,7 +42,21 @@ func WayInProblem(u *unstructured.Unstructured) string {
 	case kinds.Certificate:
 		conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
 		if problem := conditionProblem(conditions, "Ready", "certificate", u.GetGeneration()); problem != "" {
-			return "cert-manager: " + problem
+			return "cert-manager: " + problem + failedAttempt(conditions, u.GetGeneration())
+		}
+	}
+	return ""
+}
+
+// failedAttempt says why cert-manager got no certificate for a generation of the request, such as the answer of an
+// ACME server; empty: it has not failed.
+func failedAttempt(conditions []any, generation int64) string {
+	for _, each := range conditions {
+		condition, _ := each.(map[string]any)
+		seen, _ := condition["observedGeneration"].(int64)
+		message, _ := condition["message"].(string)
+		if condition["type"] == "Issuing" && condition["reason"] == "Failed" && seen >= generation && message != "" {
+			return ". The last attempt failed: " + message
 		}
 	}
 	return ""

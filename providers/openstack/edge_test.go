@@ -227,6 +227,8 @@ func TestCertificateReadiness(t *testing.T) {
 		"new":      {"{}", "cert-manager: its controller has not said yet whether the certificate is Ready"},
 		"changed":  {`{conditions: [{type: Ready, status: "True", observedGeneration: 1}]}`, "cert-manager: its controller has not seen the change yet"},
 		"pending":  {`{conditions: [{type: Ready, status: "False", observedGeneration: 2, reason: DoesNotExist, message: "Issuing certificate as Secret does not exist"}]}`, "cert-manager: the certificate is not Ready (DoesNotExist): Issuing certificate as Secret does not exist"},
+		"failed":   {`{conditions: [{type: Issuing, status: "False", observedGeneration: 2, reason: Failed, message: "the order is errored"}, {type: Ready, status: "False", observedGeneration: 2, reason: DoesNotExist, message: "the Secret does not exist"}]}`, "cert-manager: the certificate is not Ready (DoesNotExist): the Secret does not exist. The last attempt failed: the order is errored"},
+		"retried":  {`{conditions: [{type: Issuing, status: "False", observedGeneration: 1, reason: Failed, message: "the order is errored"}, {type: Ready, status: "False", observedGeneration: 2, reason: DoesNotExist, message: "the Secret does not exist"}]}`, "cert-manager: the certificate is not Ready (DoesNotExist): the Secret does not exist"},
 		"is ready": {`{conditions: [{type: Issuing, status: "False"}, {type: Ready, status: "True", observedGeneration: 2}]}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

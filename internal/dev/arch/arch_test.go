@@ -177,7 +177,8 @@ var allowed = map[string][]string{
 	"internal/cli/statecmd":                   {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/words", "internal/cli/command", "internal/present/view", "internal/present/view/tables", "lang/addrs", "planner", "providers", "state"},
 	"internal/dev/arch":                       {},
 	"internal/dev/clustertest":                {},
-	"internal/dev/metallb":                    {},
+	"internal/dev/certmanager":                {"internal/dev/tooltest"},
+	"internal/dev/metallb":                    {"internal/dev/tooltest"},
 	"internal/dev/golden":                     {"internal/present/textdiff"},
 	"internal/dev/keystonetest":               {},
 	"internal/dev/kubelettest":                {},
@@ -190,6 +191,8 @@ var allowed = map[string][]string{
 	"internal/dev/release":                    {},
 	"internal/dev/s3test":                     {},
 	"internal/dev/tempest":                    {},
+	"internal/dev/tooltest":                   {},
+	"internal/dev/traefik":                    {"internal/dev/tooltest"},
 }
 
 type room struct {
