@@ -201,11 +201,19 @@ func databasesComeBack(t *testing.T, c *cloud) {
 // runAgain runs the command that a restore names, with the jobs that ran after the backup.
 func (c *cloud) runAgain(t *testing.T, said string) {
 	t.Helper()
+	if options := namedOptions(said); len(options) > 0 {
+		c.kolla(t, 0, append([]string{"apply", "-auto-approve"}, options...)...)
+	}
+}
+
+// namedOptions returns the options of the apply that a restore names; none: it names no jobs.
+func namedOptions(said string) []string {
 	for line := range strings.Lines(said) {
-		if arguments, is := strings.CutPrefix(strings.TrimSpace(line), "kolla apply "); is {
-			c.kolla(t, 0, append([]string{"apply", "-auto-approve"}, strings.Fields(arguments)...)...)
+		if options, is := strings.CutPrefix(strings.TrimSpace(line), "kolla apply "); is {
+			return strings.Fields(options)
 		}
 	}
+	return nil
 }
 
 // killedRestoreGoesOn kills kolla after it has stopped the server, and checks that an apply starts it
@@ -315,8 +323,7 @@ func (c *cloud) makeAgain(t *testing.T, services []string, backup ...string) {
 	r := c.kolla(t, 0, slices.Concat([]string{"restore", "-identity=private", "-auto-approve"}, backup)...)
 	t.Log(r.out)
 	measured(t, "restore into an empty cluster", r.took.Round(time.Second))
-	c.runAgain(t, r.out)
-	c.takeOver(t)
+	c.takeOver(t, namedOptions(r.out)...)
 }
 
 // takeOver applies the configuration, with the objects that were made by hand.
