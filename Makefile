@@ -149,7 +149,7 @@ test-members: images ## members of clusters without Kubernetes: power cuts, lost
 
 # Browsers, a load balancer, an Ingress controller, cert-manager, the programs that read what kolla writes, and the monitoring that scrapes it.
 test-others: build devcluster images
-	KOLLA_METALLB=1 KOLLA_TRAEFIK=1 go test -count=1 -v -timeout 40m -run "TestMetalLB|TestTraefik|TestCertManager" ./internal/cli/live
+	KOLLA_METALLB=1 KOLLA_TRAEFIK=1 go test -count=1 -v -timeout 90m -run "TestMetalLB|TestTraefik|TestCertManager" ./internal/cli/live
 	KOLLA_METALLB=1 KOLLA_REAL=1 go test -count=1 -v -timeout 40m -run "TestBalancer|TestModes" ./internal/dev/realcloud
 	KOLLA_CHROMIUM=$(CURDIR)/bin/outside go test -count=1 -v -timeout 20m -run TestBrowser ./internal/present/view
 	cd internal/dev/consumers && go test -count=1 ./... # go test would not see that docs or an example changed
