@@ -125,7 +125,7 @@ func rowsOf(ctx context.Context, conn *sql.Conn, statement string) (found []row,
 // logIn logs in to the first member that answers.
 func (s *session) logIn(ctx context.Context) (*sql.Conn, error) {
 	if s.password == "" {
-		return nil, &providers.UncomparedError{Why: fmt.Sprintf("Secret %s has no password for %s", s.server.Password.Name, product)}
+		return nil, &providers.UncomparedError{Why: fmt.Sprintf("Secret %s has no password for MariaDB", s.server.Password.Name)}
 	}
 	var silent []error
 	for _, member := range s.server.Members {
@@ -138,7 +138,7 @@ func (s *session) logIn(ctx context.Context) (*sql.Conn, error) {
 		}
 		silent = append(silent, err)
 	}
-	return nil, &providers.UncomparedError{Why: fmt.Sprintf("%s does not answer: %s", product, s.reasons(silent))}
+	return nil, &providers.UncomparedError{Why: "MariaDB does not answer: " + s.reasons(silent)}
 }
 
 // passes reports whether another member may answer.
@@ -218,18 +218,18 @@ func (s *session) explain(ctx, limited context.Context, err error) error {
 	case errors.As(err, &denied):
 		return &providers.UncomparedError{Why: denied.Error(), Advice: "kolla rbac prints the rule for pods/portforward that the user lacks. Or leave the comparison out with -registrations=false."}
 	case errors.As(err, &silent):
-		return &providers.UncomparedError{Why: product + " does not answer: " + silent.Why}
+		return &providers.UncomparedError{Why: "MariaDB does not answer: " + silent.Why}
 	case errors.As(err, &refused) && slices.Contains([]uint16{accessDenied, accessDeniedPlugin}, refused.Number):
 		return &providers.UncomparedError{
-			Why:    fmt.Sprintf("%s refuses the password of user %s in Secret %s", product, s.server.Username, s.server.Password.Name),
+			Why:    fmt.Sprintf("MariaDB refuses the password of user %s in Secret %s", s.server.Username, s.server.Password.Name),
 			Advice: "Somebody may have changed the password in the database. The catalogue's MariaDB sets it again when it starts: restart its pod.",
 		}
 	case errors.As(err, &refused):
-		return &providers.UncomparedError{Why: fmt.Sprintf("%s answers with error %d: %s", product, refused.Number, refused.Message)}
+		return &providers.UncomparedError{Why: fmt.Sprintf("MariaDB answers with error %d: %s", refused.Number, refused.Message)}
 	case ctx.Err() == nil && limited.Err() != nil:
-		return &providers.UncomparedError{Why: fmt.Sprintf("%s does not answer: nothing came within %s", product, patience)}
+		return &providers.UncomparedError{Why: fmt.Sprintf("MariaDB does not answer: nothing came within %s", patience)}
 	case errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrMalformPkt), errors.Is(err, mysql.ErrPktSync):
-		return &providers.UncomparedError{Why: product + " does not answer: its answer breaks off"}
+		return &providers.UncomparedError{Why: "MariaDB does not answer: its answer breaks off"}
 	}
 	return err
 }

@@ -7,12 +7,31 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
+// threeMembers is a cluster of MariaDB, and a service with a database on it.
+const threeMembers = `
+role "control" { nodes = ["n1", "n2", "ctl-1"] }
+
+service "mariadb" {
+  role     = role.control
+  replicas = 3
+}
+
+service "books" {
+  role = role.control
+}
+
+definition "books" {
+  database "book_shop" {}
+}
+`
+
 // madeBy returns the database that a job of the catalogue tells create.sh to make, without the server;
 // nil: it does not run create.sh.
-func madeBy(o providers.Object) *providers.DatabaseRegistration {
+func madeBy(o providers.Object, all []providers.Object) *providers.DatabaseRegistration {
 	containers, _, _ := unstructured.NestedSlice(o.Manifest.Object, "spec", "template", "spec", "containers")
 	variables, _ := containers[0].(map[string]any)["env"].([]any)
 	d := &providers.DatabaseRegistration{CharacterSet: "utf8mb3", Privileges: []string{"ALL PRIVILEGES"}}
@@ -26,7 +45,11 @@ func madeBy(o providers.Object) *providers.DatabaseRegistration {
 		case "DB_PASSWORD":
 			name, _, _ := unstructured.NestedString(v, "valueFrom", "secretKeyRef", "name")
 			key, _, _ := unstructured.NestedString(v, "valueFrom", "secretKeyRef", "key")
-			d.Password = providers.SecretKey{Namespace: "openstack", Name: name, Key: key}
+			for _, secret := range all {
+				if secret.Address.Kind == "Secret" && secret.Address.Name == name {
+					d.Password = *secret.Data[key].Parts[0].From
+				}
+			}
 		}
 	}
 	if d.Name == "" {
@@ -41,20 +64,24 @@ func TestMadeDatabases(t *testing.T) {
 	member := func(number string, port int) providers.PodPort {
 		return providers.PodPort{Namespace: "openstack", Pod: "mariadb-server-" + number, Port: port}
 	}
-	for cloud, members := range map[string][]providers.PodPort{
-		"testdata/registered": {member("0", 3306)},
-		"testdata/galera":     {member("0", 3307), member("1", 3307), member("2", 3307), member("0", 3306)},
+	for cloud, test := range map[string]struct {
+		config  *configs.Config
+		members []providers.PodPort
+	}{
+		"one server": {load(t, "testdata/registered"), []providers.PodPort{member("0", 3306)}},
+		"a cluster":  {written(t, threeMembers), []providers.PodPort{member("0", 3307), member("1", 3307), member("2", 3307), member("0", 3306)}},
 	} {
 		found := 0
-		for _, o := range render(t, load(t, cloud), facts()) {
+		objects := render(t, test.config, facts())
+		for _, o := range objects {
 			if !o.IsJob() {
 				continue
 			}
-			want := madeBy(o)
+			want := madeBy(o, objects)
 			if want != nil {
 				found++
 				want.Server = providers.DatabaseServer{
-					Members: members, Username: "root", Password: providers.SecretKey{Namespace: "openstack", Name: "mariadb-root", Key: "value"},
+					Members: test.members, Username: "root", Password: providers.SecretKey{Namespace: "openstack", Name: "mariadb-root", Key: "value"},
 				}
 			}
 			var got *providers.DatabaseRegistration
