@@ -14,6 +14,19 @@ import (
 type Registration struct {
 	Keystone *KeystoneRegistration `json:"keystone,omitempty"`
 	Database *DatabaseRegistration `json:"database,omitempty"`
+	Cells    *CellRegistration     `json:"cells,omitempty"`
+}
+
+// Servers returns the servers of MariaDB that a plan reads.
+func (r *Registration) Servers() []DatabaseServer {
+	var all []DatabaseServer
+	if r.Database != nil {
+		all = append(all, r.Database.Server)
+	}
+	if r.Cells != nil {
+		all = append(all, r.Cells.Server)
+	}
+	return all
 }
 
 // KeystoneRegistration is what a Job registers with Keystone.
@@ -64,6 +77,22 @@ type DatabaseRegistration struct {
 
 // AllPrivileges stands for all privileges that a server knows, but to grant them to others.
 const AllPrivileges = "ALL PRIVILEGES"
+
+// CellRegistration is the cells that a Job makes known to Nova.
+type CellRegistration struct {
+	Server   DatabaseServer   `json:"server"`
+	Database string           `json:"database"` // of Nova's API
+	Cells    []RegisteredCell `json:"cells"`
+}
+
+// RegisteredCell is a cell in the database of Nova's API.
+type RegisteredCell struct {
+	Name string `json:"name"`
+	UUID string `json:"uuid,omitempty"` // empty: the cell is found by its name
+	// TransportURL and DatabaseConnection are as Nova stores them; nil: not compared.
+	TransportURL       []DataPart `json:"transport_url,omitempty"`
+	DatabaseConnection []DataPart `json:"database_connection,omitempty"`
+}
 
 // DatabaseServer says how to log in to MariaDB.
 type DatabaseServer struct {

@@ -19,7 +19,23 @@ type Job struct {
 	Registers *Registration
 	// MakesDatabase is the database that the job makes; nil: none, or it is not known yet.
 	MakesDatabase *MadeDatabase
-	Range         hcl.Range
+	// MapsCells is the cells that the job makes known to Nova; nil: none, or they are not known yet.
+	MapsCells *MappedCells
+	Range     hcl.Range
+}
+
+// MappedCells is the cells that a job makes known to Nova.
+type MappedCells struct {
+	Server   DatabaseServer
+	Database string // of Nova's API
+	Cells    []MappedCell
+}
+
+// MappedCell is a cell of Nova.
+type MappedCell struct {
+	Name                             string
+	UUID                             string // empty: any
+	TransportURL, DatabaseConnection Text   // nil: any
 }
 
 // MadeDatabase is a database that a job makes, with its user.

@@ -1,6 +1,7 @@
 package openstack_test
 
 import (
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -8,7 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/escape"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/openstack"
 )
 
 // threeMembers is a cluster of MariaDB, and a service with a database on it.
@@ -112,5 +115,51 @@ func TestMadeDatabases(t *testing.T) {
 		if o.Registers != nil && o.Registers.Database != nil {
 			t.Errorf("%s is compared with a MariaDB in another namespace", o.Address)
 		}
+	}
+}
+
+// TestMappedCells checks that plans compare exactly the cells that db-sync.sh makes known, and read them as
+// the user of Nova's API.
+func TestMappedCells(t *testing.T) {
+	from := func(secret string) *providers.SecretKey {
+		return &providers.SecretKey{Namespace: "openstack", Name: secret, Key: "password"}
+	}
+	literal := func(text string) providers.DataPart { return providers.DataPart{Literal: text} }
+	url := func(scheme, user, secret, host string) []providers.DataPart {
+		return []providers.DataPart{literal(scheme + "://" + user + ":"), {From: from(secret), Place: escape.URL}, literal("@" + host)}
+	}
+	const same = "{scheme}://{username}:{password}@{hostname}:{port}/{path}"
+	want := []providers.RegisteredCell{
+		{
+			Name: "cell0", UUID: "00000000-0000-0000-0000-000000000000", TransportURL: []providers.DataPart{literal("none:///")},
+			DatabaseConnection: url("mysql+pymysql", "nova_cell0", "nova-db-nova-cell0", "mariadb.openstack:3306/nova_cell0"),
+		},
+		{Name: "cell1", TransportURL: []providers.DataPart{literal(same)}, DatabaseConnection: []providers.DataPart{literal(same)}},
+		{
+			Name:               "nova-cell2",
+			TransportURL:       url("rabbit", "nova_cell2", "nova-cell2-queue-nova", "rabbitmq-cell2.openstack:5672/nova_cell2"),
+			DatabaseConnection: url("mysql+pymysql", "nova_cell2", "nova-cell2-db-nova", "mariadb-cell2.openstack:3306/nova_cell2"),
+		},
+	}
+	found := 0
+	for _, o := range render(t, inRelease(t, "testdata/servers", "2025.1"), facts()) {
+		if o.Registers == nil || o.Registers.Cells == nil {
+			continue
+		}
+		found++
+		got := o.Registers.Cells
+		if o.Family.Name != "nova-db-sync" || got.Database != "nova_api" || got.Server.Username != "nova_api" || got.Server.Password != *from("nova-db-nova-api") {
+			t.Errorf("%s reads %s as %+v", o.Address, got.Database, got.Server)
+		}
+		if diff := cmp.Diff(want, got.Cells); diff != "" {
+			t.Errorf("(-want +compared):\n%s", diff)
+		}
+	}
+	if found != 1 {
+		t.Errorf("%d jobs make cells known", found)
+	}
+	script, err := fs.ReadFile(openstack.Catalogue(), "nova/db-sync.sh")
+	if err != nil || !strings.Contains(string(script), "\nsame='"+same+"'\n") {
+		t.Errorf("db-sync.sh has another template: %v", err)
 	}
 }

@@ -55,7 +55,7 @@ var allowed = map[string][]string{
 	"providers/haproxy":                       {"internal/base/words", "lang/configs"},
 	"providers/keepalived":                    {"lang/configs"},
 	"providers/keystone":                      {"providers"},
-	"providers/mariadb":                       {"providers"},
+	"providers/mariadb":                       {"providers", "providers/secrets"},
 	"providers/kinds":                         {},
 	"providers/kubernetes":                    {"providers", "providers/kubernetes/internal/connect", "providers/kubernetes/internal/dryrun", "providers/kubernetes/internal/list", "providers/kubernetes/internal/readiness", "providers/kubernetes/internal/resources", "providers/kubernetes/internal/write"},
 	"providers/kubernetes/internal/connect":   {"internal/base/crash", "internal/base/failure", "internal/base/files", "internal/base/redaction", "providers", "providers/kubernetes/internal/decode"},

@@ -84,12 +84,11 @@ func (b *builder) registrations(namespace string) []Rule {
 		if r.Keystone != nil && r.Keystone.Keystone.Namespace == namespace {
 			services = append(services, r.Keystone.Keystone.ProxyName())
 		}
-		if r.Database == nil {
-			continue
-		}
-		for _, member := range r.Database.Server.Members {
-			if member.Namespace == namespace {
-				pods = append(pods, member.Pod)
+		for _, server := range r.Servers() {
+			for _, member := range server.Members {
+				if member.Namespace == namespace {
+					pods = append(pods, member.Pod)
+				}
 			}
 		}
 	}
@@ -102,7 +101,7 @@ func (b *builder) registrations(namespace string) []Rule {
 	}
 	if pods = named(pods); len(pods) > 0 {
 		rules = append(rules, Rule{
-			Why:    "A plan logs in to MariaDB through a forwarded port of a pod, and compares databases, users and privileges with the configuration. With -registrations=false it does not.",
+			Why:    "A plan logs in to MariaDB through a forwarded port of a pod, and compares databases, users, privileges and cells of Nova with the configuration. With -registrations=false it does not.",
 			Groups: []string{""}, Resources: []string{"pods/portforward"}, Names: pods, Verbs: []string{"get", "create"},
 		})
 	}

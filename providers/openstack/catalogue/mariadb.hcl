@@ -311,7 +311,8 @@ definition "mariadb" {
 
   # What a `database` block of another service becomes.
   provides "database" {
-    url = "mysql+pymysql://${database.user}:${database.password}@${self.host}:${port.mysql}/${database.name}"
+    url       = "mysql+pymysql://${database.user}:${database.password}@${self.host}:${port.mysql}/${database.name}"
+    addresses = try(local.answering, []) # of pods, which a server elsewhere does not have
 
     job "create" {
       image = "mariadb-server"

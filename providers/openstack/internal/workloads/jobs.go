@@ -84,7 +84,7 @@ func job(in Input, job runs.Job, after []addrs.Object) (providers.Object, *pods.
 // registration returns what a Job registers on servers. It is nil if the Job registers nothing, and if the
 // servers are outside of the cloud's namespace.
 func registration(in Input, job *configs.Job) *providers.Registration {
-	r := providers.Registration{Keystone: keystone(in, job.Registers), Database: database(in, job.MakesDatabase)}
+	r := providers.Registration{Keystone: keystone(in, job.Registers), Database: database(in, job.MakesDatabase), Cells: cells(in, job.MapsCells)}
 	if r == (providers.Registration{}) {
 		return nil
 	}
@@ -136,6 +136,25 @@ func database(in Input, decl *configs.MadeDatabase) *providers.DatabaseRegistrat
 		}
 	}
 	return d
+}
+
+// cells returns the cells that a Job makes known to Nova; nil: none.
+func cells(in Input, decl *configs.MappedCells) *providers.CellRegistration {
+	if decl == nil || len(decl.Cells) == 0 {
+		return nil
+	}
+	server := databaseServer(in, decl.Server)
+	if server == nil {
+		return nil
+	}
+	c := &providers.CellRegistration{Server: *server, Database: decl.Database}
+	for _, cell := range decl.Cells {
+		c.Cells = append(c.Cells, providers.RegisteredCell{
+			Name: cell.Name, UUID: cell.UUID,
+			TransportURL: in.Pods.Secrets.Parts(cell.TransportURL), DatabaseConnection: in.Pods.Secrets.Parts(cell.DatabaseConnection),
+		})
+	}
+	return c
 }
 
 // databaseServer returns the way to log in to a server; nil: it is outside of the cloud's namespace.
