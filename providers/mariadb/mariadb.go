@@ -94,7 +94,7 @@ func (r *Registrar) value(key providers.SecretKey) string {
 }
 
 // session returns the session for a server. All registrations with the same login share it.
-func (r *Registrar) session(server providers.DatabaseServer) *session {
+func (r *Registrar) session(server providers.PodServer) *session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := fmt.Sprintf("%q", []any{server.Members, server.Username, server.Password})

@@ -77,7 +77,7 @@ func made() *mariadbtest.Database {
 
 func wanted() *providers.DatabaseRegistration {
 	return &providers.DatabaseRegistration{
-		Server: providers.DatabaseServer{
+		Server: providers.PodServer{
 			Members:  []providers.PodPort{{Namespace: "openstack", Pod: "mariadb-server-0", Port: 3306}},
 			Username: "root", Password: providers.SecretKey{Namespace: "openstack", Name: "mariadb-root", Key: "value"},
 		},

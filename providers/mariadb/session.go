@@ -32,7 +32,7 @@ const (
 // statement once. Several goroutines may use it.
 type session struct {
 	forwarder Forwarder
-	server    providers.DatabaseServer
+	server    providers.PodServer
 	password  string
 
 	mu      sync.Mutex // of the fields below
@@ -46,7 +46,7 @@ type session struct {
 // row is a row of a table, by the names of its columns. Columns that are NULL are not in it.
 type row map[string]string
 
-func newSession(forwarder Forwarder, server providers.DatabaseServer, password string) *session {
+func newSession(forwarder Forwarder, server providers.PodServer, password string) *session {
 	return &session{forwarder: forwarder, server: server, password: password, answers: map[string]func() ([]row, error){}}
 }
 

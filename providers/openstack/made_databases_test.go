@@ -83,7 +83,7 @@ func TestMadeDatabases(t *testing.T) {
 			want := madeBy(o, objects)
 			if want != nil {
 				found++
-				want.Server = providers.DatabaseServer{
+				want.Server = providers.PodServer{
 					Members: test.members, Username: "root", Password: providers.SecretKey{Namespace: "openstack", Name: "mariadb-root", Key: "value"},
 				}
 			}

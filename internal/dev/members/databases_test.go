@@ -195,7 +195,7 @@ func TestDatabases(t *testing.T) {
 	}
 	t.Run("cells", func(t *testing.T) {
 		if _, err := server.query(`CREATE TABLE book_shop.cell_mappings (uuid VARCHAR(36), name VARCHAR(255), transport_url TEXT, database_connection TEXT) CHARACTER SET utf8mb3;
-INSERT INTO book_shop.cell_mappings VALUES ('1', 'cell1', 'rabbit://a:b@c/d', 'mysql://é'), ('2', NULL, NULL, NULL)`); err != nil {
+INSERT INTO book_shop.cell_mappings VALUES ('1', 'cell1', 'rabbit://a:b@c/d', CONVERT(X'6D7973716C3A2F2FC3A9' USING utf8mb3)), ('2', NULL, NULL, NULL)`); err != nil {
 			t.Fatal(err)
 		}
 		r := mariadb.New(ports{c}, values)

@@ -73,7 +73,7 @@ func (b *builder) namespaced(namespace string) []Rule {
 	return rules
 }
 
-// registrations returns the rules for the connections to Keystone and MariaDB through the API server.
+// registrations returns the rules for the connections to Keystone, MariaDB and RabbitMQ through the API server.
 func (b *builder) registrations(namespace string) []Rule {
 	var services, pods []string
 	for i := range b.Objects {
@@ -101,7 +101,7 @@ func (b *builder) registrations(namespace string) []Rule {
 	}
 	if pods = named(pods); len(pods) > 0 {
 		rules = append(rules, Rule{
-			Why:    "A plan logs in to MariaDB through a forwarded port of a pod, and compares databases, users, privileges and cells of Nova with the configuration. With -registrations=false it does not.",
+			Why:    "A plan logs in to MariaDB and RabbitMQ through a forwarded port of a pod, and compares databases, virtual hosts, their users and cells of Nova with the configuration. With -registrations=false it does not.",
 			Groups: []string{""}, Resources: []string{"pods/portforward"}, Names: pods, Verbs: []string{"get", "create"},
 		})
 	}

@@ -23,7 +23,7 @@ func mappedCells(e *eval.Env, b *source.Block) *configs.MappedCells {
 			return nil
 		}
 	}
-	server, ok := databaseServer(e, b)
+	server, ok := podServer(e, b)
 	m := &configs.MappedCells{Server: server, Database: eval.String(e, b, "database")}
 	v, given := eval.Attribute(e, b, "cells", cellsType)
 	if !ok || !given || !eval.AllKnown(e, b, names...) || m.Database == "" || len(server.Addresses) == 0 {

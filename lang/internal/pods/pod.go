@@ -34,6 +34,9 @@ func Job(s *Service, b *source.Block, e *eval.Env) configs.Job {
 	if m := b.One("maps_cells", ""); m != nil {
 		j.MapsCells = mappedCells(e, m)
 	}
+	if m := b.One("makes_queue", ""); m != nil {
+		j.MakesQueue = madeQueue(e, m)
+	}
 	if b.Type.Attribute("when") != nil {
 		j.When = eval.String(e, b, "when")
 	}
