@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -229,7 +230,6 @@ func TestCompare(t *testing.T) {
 func TestStatements(t *testing.T) {
 	server := mariadbtest.Of(t, made())
 	r := mariadb.New(pods{"mariadb-server-0": server.Listener.Addr().String()}, values)
-	defer r.Close()
 	if found, err := r.Compare(t.Context(), &providers.Registration{}); found != nil || err != nil || len(server.Statements()) > 0 {
 		t.Errorf("without a database: %v, %v", found, err)
 	}
@@ -254,6 +254,15 @@ func TestStatements(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("statements (-want +got):\n%s", diff)
+	}
+	if n := server.Open(); n != 1 {
+		t.Errorf("%d connections are open", n)
+	}
+	r.Close()
+	for deadline := time.Now().Add(time.Minute); server.Open() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("a connection stays open")
+		}
 	}
 }
 

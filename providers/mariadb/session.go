@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ type session struct {
 	mu      sync.Mutex // of the fields below
 	conn    func() (*sql.Conn, error)
 	answers map[string]func() ([]row, error)
-	pool    *sql.DB
+	open    []io.Closer // the connection and its pool
 
 	one sync.Mutex // one statement at a time
 }
@@ -54,8 +55,8 @@ func newSession(forwarder Forwarder, server providers.PodServer, password string
 func (s *session) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.pool != nil {
-		_ = s.pool.Close() // it was only read
+	for _, c := range s.open {
+		_ = c.Close() // it was only read
 	}
 }
 
@@ -200,10 +201,14 @@ func (s *session) logInTo(ctx context.Context, member providers.PodPort) (*sql.C
 		return nil, s.explain(ctx, limited, err)
 	}
 	pool := sql.OpenDB(&once{conn: opened, driver: connector.Driver()})
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
 	s.mu.Lock()
-	s.pool = pool
+	s.open = []io.Closer{conn, pool}
 	s.mu.Unlock()
-	return pool.Conn(ctx)
+	return conn, nil
 }
 
 // explain returns the error of a statement or login. An error of MariaDB or of the way there is a
