@@ -14,6 +14,23 @@ import (
 type Registration struct {
 	Keystone *KeystoneRegistration `json:"keystone,omitempty"`
 	Database *DatabaseRegistration `json:"database,omitempty"`
+	Cells    *CellRegistration     `json:"cells,omitempty"`
+	Queue    *QueueRegistration    `json:"queue,omitempty"`
+}
+
+// Servers returns the servers that a plan reads through forwarded ports.
+func (r *Registration) Servers() []PodServer {
+	var all []PodServer
+	if r.Database != nil {
+		all = append(all, r.Database.Server)
+	}
+	if r.Cells != nil {
+		all = append(all, r.Cells.Server)
+	}
+	if r.Queue != nil {
+		all = append(all, r.Queue.Server)
+	}
+	return all
 }
 
 // KeystoneRegistration is what a Job registers with Keystone.
@@ -51,9 +68,9 @@ type RegisteredEndpoint struct {
 
 // DatabaseRegistration is a database that a Job makes on a server of MariaDB, with its user.
 type DatabaseRegistration struct {
-	Server       DatabaseServer `json:"server"`
-	Name         string         `json:"name"`
-	CharacterSet string         `json:"character_set,omitempty"` // of new tables; empty: not compared
+	Server       PodServer `json:"server"`
+	Name         string    `json:"name"`
+	CharacterSet string    `json:"character_set,omitempty"` // of new tables; empty: not compared
 	// User may log in from everywhere; empty: the Job makes none.
 	User string `json:"user,omitempty"`
 	// Password is the key of the Secret with the user's password; zero: it is not compared.
@@ -65,8 +82,36 @@ type DatabaseRegistration struct {
 // AllPrivileges stands for all privileges that a server knows, but to grant them to others.
 const AllPrivileges = "ALL PRIVILEGES"
 
-// DatabaseServer says how to log in to MariaDB.
-type DatabaseServer struct {
+// CellRegistration is the cells that a Job makes known to Nova.
+type CellRegistration struct {
+	Server   PodServer        `json:"server"`
+	Database string           `json:"database"` // of Nova's API
+	Cells    []RegisteredCell `json:"cells"`
+}
+
+// RegisteredCell is a cell in the database of Nova's API.
+type RegisteredCell struct {
+	Name string `json:"name"`
+	UUID string `json:"uuid,omitempty"` // empty: the cell is found by its name
+	// TransportURL and DatabaseConnection are as Nova stores them; nil: not compared.
+	TransportURL       []DataPart `json:"transport_url,omitempty"`
+	DatabaseConnection []DataPart `json:"database_connection,omitempty"`
+}
+
+// QueueRegistration is a virtual host that a Job makes in RabbitMQ, and a user of the same name who may do
+// everything in it.
+type QueueRegistration struct {
+	Server PodServer `json:"server"` // its management API
+	Name   string    `json:"name"`
+	// Owner is CLOUD/SERVICE, which the Job puts on the virtual host. If it is empty, the description is
+	// not compared.
+	Owner string `json:"owner,omitempty"`
+	// Password is the key of the Secret with the user's password; zero: it is not compared.
+	Password SecretKey `json:"password,omitzero"`
+}
+
+// PodServer says how to log in to a server in pods.
+type PodServer struct {
 	// Members are the pods of the server, in the order in which they are asked. The first one that
 	// answers is enough.
 	Members  []PodPort `json:"members"`

@@ -110,6 +110,7 @@ func runScripts(t *testing.T, files []string) {
 			"nowhere":      nowhere,
 			"keystone":     startKeystone,
 			"mariadb":      startMariaDB,
+			"rabbitmq":     startRabbitMQ,
 			"gatewayapi":   gatewayAPI,
 		},
 		RequireUniqueNames: true,

@@ -19,12 +19,39 @@ type Job struct {
 	Registers *Registration
 	// MakesDatabase is the database that the job makes; nil: none, or it is not known yet.
 	MakesDatabase *MadeDatabase
-	Range         hcl.Range
+	// MapsCells is the cells that the job makes known to Nova; nil: none, or they are not known yet.
+	MapsCells *MappedCells
+	// MakesQueue is the virtual host that the job makes in RabbitMQ; nil: none, or it is not known yet.
+	MakesQueue *MadeQueue
+	Range      hcl.Range
+}
+
+// MadeQueue is a virtual host that a job makes in RabbitMQ, and a user of the same name.
+type MadeQueue struct {
+	Server PodServer
+	Name   string
+	Owner  string // CLOUD/SERVICE; empty: the job marks nothing as its own
+	// UserPassword is the secret with the user's password; nil: it is not compared.
+	UserPassword *SecretRef
+}
+
+// MappedCells is the cells that a job makes known to Nova.
+type MappedCells struct {
+	Server   PodServer
+	Database string // of Nova's API
+	Cells    []MappedCell
+}
+
+// MappedCell is a cell of Nova.
+type MappedCell struct {
+	Name                             string
+	UUID                             string // empty: any
+	TransportURL, DatabaseConnection Text   // nil: any
 }
 
 // MadeDatabase is a database that a job makes, with its user.
 type MadeDatabase struct {
-	Server       DatabaseServer
+	Server       PodServer
 	Name         string
 	CharacterSet string // empty: as it is
 	User         string // empty: none
@@ -33,8 +60,8 @@ type MadeDatabase struct {
 	Privileges   []string // in the words of GRANT
 }
 
-// DatabaseServer says how to log in to a database server.
-type DatabaseServer struct {
+// PodServer says how to log in to a server in pods.
+type PodServer struct {
 	Addresses []string // of its pods, POD.SERVICE.NAMESPACE:PORT, in the order in which they are asked
 	Username  string   // of an administrator
 	Password  SecretRef

@@ -206,6 +206,6 @@ var providesType = &BlockType{
 			providedWhenAttribute, attemptsAttribute, jobTimeoutAttribute,
 			{Name: "passwords", Type: TypeString, Form: forms.Path, Doc: "Directory with the passwords of what the job makes, each in the file that `password_file` names."},
 		}, podAttributes)),
-		Blocks: []*BlockType{MountType, resourcesType, registersType, makesDatabaseType},
+		Blocks: []*BlockType{MountType, resourcesType, registersType, makesDatabaseType, mapsCellsType, makesQueueType},
 	}},
 }

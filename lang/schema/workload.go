@@ -278,7 +278,7 @@ var JobType = &BlockType{
 }
 `,
 	Attributes: conditional(slices.Concat([]Attribute{FromAttribute, whenAttribute, runsAttribute, attemptsAttribute, jobTimeoutAttribute, nodesAttribute}, podAttributes, NamespaceAttributes, PowerAttributes, []Attribute{ReasonAttribute}, podMarks, mountAttributes)),
-	Blocks:     []*BlockType{MountType, VolumeType, resourcesType, registersType, makesDatabaseType},
+	Blocks:     []*BlockType{MountType, VolumeType, resourcesType, registersType, makesDatabaseType, mapsCellsType, makesQueueType},
 }
 
 var runsAttribute = Attribute{Name: "runs", Type: TypeString, Default: "change", OneOf: []string{"change", "release", "upgrade", "once"}, Doc: "When the job runs again. change: when its image, config or secrets change. release: when its image changes. upgrade: like release, but not with the first image of the service. once: never. A failed job runs again in any case; see [Jobs](../language.md#jobs)."}

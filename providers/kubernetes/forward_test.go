@@ -69,7 +69,7 @@ func TestForward(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := strings.Repeat("x", 1<<16)
+	long := strings.Repeat("x", 60_000)
 	answers := bufio.NewReader(conn)
 	for _, line := range []string{"a", long, "c"} {
 		if _, err := fmt.Fprintln(conn, line); err != nil {

@@ -62,7 +62,7 @@ func characterSet(name string) string {
 
 // account is what MariaDB stores of a user, as mysql.global_priv has it.
 type account struct {
-	Plugin   string            `json:"plugin"`
+	Plugin   string
 	Hash     string            `json:"authentication_string"`
 	Others   []json.RawMessage `json:"auth_or"` // further ways to log in
 	IsLocked bool              `json:"account_locked"`
@@ -81,7 +81,7 @@ func (c *comparison) account(ctx context.Context) (*account, error) {
 		a := &account{}
 		if json.Unmarshal([]byte(r["Priv"]), a) != nil {
 			// The error may quote the hash.
-			return nil, &providers.UncomparedError{Why: fmt.Sprintf("%s has another table of users than expected", product)}
+			return nil, &providers.UncomparedError{Why: "MariaDB has another table of users than expected"}
 		}
 		return a, nil
 	}

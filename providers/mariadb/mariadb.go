@@ -1,7 +1,8 @@
-// Package mariadb compares what jobs make in MariaDB with what it has: databases, their users and the
-// privileges of these. It only reads. A job makes them, and runs again to repair what differs; so the
+// Package mariadb compares what jobs make in MariaDB with what it has: databases, their users, the privileges
+// of these, and the cells of Nova. It only reads. A job makes them, and runs again to repair what differs; so the
 // rules here are those of the job, which is providers/openstack/catalogue/mariadb/create.sh: what the job
-// would leave alone is no difference.
+// would leave alone is no difference. The same holds for the cells that Nova knows, which are rows of a table,
+// and catalogue/nova/db-sync.sh.
 //
 // A [Registrar] is for one plan. It logs in to each server once, through a forwarded port of one of its
 // pods, and reads each table once:
@@ -76,6 +77,13 @@ func (r *Registrar) Compare(ctx context.Context, all *providers.Registration) ([
 		}
 		found = c.found
 	}
+	if wanted := all.Cells; wanted != nil {
+		more, err := r.cells(ctx, wanted)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
 	slices.SortStableFunc(found, func(a, b providers.Difference) int { return cmp.Compare(a.Path, b.Path) })
 	return found, nil
 }
@@ -86,7 +94,7 @@ func (r *Registrar) value(key providers.SecretKey) string {
 }
 
 // session returns the session for a server. All registrations with the same login share it.
-func (r *Registrar) session(server providers.DatabaseServer) *session {
+func (r *Registrar) session(server providers.PodServer) *session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := fmt.Sprintf("%q", []any{server.Members, server.Username, server.Password})

@@ -9,10 +9,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"kolla.openstack.org/kolla/internal/dev/mariadbtest"
+	"kolla.openstack.org/kolla/lang/escape"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/mariadb"
 )
@@ -76,7 +78,7 @@ func made() *mariadbtest.Database {
 
 func wanted() *providers.DatabaseRegistration {
 	return &providers.DatabaseRegistration{
-		Server: providers.DatabaseServer{
+		Server: providers.PodServer{
 			Members:  []providers.PodPort{{Namespace: "openstack", Pod: "mariadb-server-0", Port: 3306}},
 			Username: "root", Password: providers.SecretKey{Namespace: "openstack", Name: "mariadb-root", Key: "value"},
 		},
@@ -228,7 +230,6 @@ func TestCompare(t *testing.T) {
 func TestStatements(t *testing.T) {
 	server := mariadbtest.Of(t, made())
 	r := mariadb.New(pods{"mariadb-server-0": server.Listener.Addr().String()}, values)
-	defer r.Close()
 	if found, err := r.Compare(t.Context(), &providers.Registration{}); found != nil || err != nil || len(server.Statements()) > 0 {
 		t.Errorf("without a database: %v, %v", found, err)
 	}
@@ -253,6 +254,15 @@ func TestStatements(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("statements (-want +got):\n%s", diff)
+	}
+	if n := server.Open(); n != 1 {
+		t.Errorf("%d connections are open", n)
+	}
+	r.Close()
+	for deadline := time.Now().Add(time.Minute); server.Open() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("a connection stays open")
+		}
 	}
 }
 
@@ -361,5 +371,85 @@ func TestUncompared(t *testing.T) {
 	failure := errors.New("the API server is gone")
 	if _, err := compare(t, refusing{failure}, wanted()); !errors.Is(err, failure) {
 		t.Errorf("error %v, want that of the API server", err)
+	}
+}
+
+// cells returns the table of cells after Nova's job.
+func cells() *mariadbtest.Database {
+	const same = "{scheme}://{username}:{password}@{hostname}:{port}/{path}"
+	return &mariadbtest.Database{Password: rootPassword, Tables: map[string][]mariadbtest.Row{"nova_api.cell_mappings": {
+		{"uuid": zero, "name": "cell0", "transport_url": "none:///", "database_connection": "mysql+pymysql://nova:it%27s%20%22nova%27s%22%20%5C%20password@db/cell0"},
+		{"uuid": "1", "name": "cell1", "transport_url": same, "database_connection": same},
+		{"uuid": "9", "name": nil, "transport_url": "rabbit://old", "database_connection": "mysql://old"},
+	}}}
+}
+
+const zero = "00000000-0000-0000-0000-000000000000"
+
+// TestCells changes the cells that Nova knows, and checks the differences.
+func TestCells(t *testing.T) {
+	plain := func(text string) []providers.DataPart { return []providers.DataPart{{Literal: text}} }
+	const same = "{scheme}://{username}:{password}@{hostname}:{port}/{path}"
+	of := func(d *mariadbtest.Database, name string) mariadbtest.Row {
+		return d.Find("nova_api.cell_mappings", "name", name)
+	}
+	hidden := func(path string) providers.Difference {
+		return providers.Difference{Server: "Nova", Path: path, Secret: true}
+	}
+	tests := map[string]struct {
+		change func(d *mariadbtest.Database)
+		want   []providers.Difference
+	}{
+		"the same": {func(*mariadbtest.Database) {}, nil},
+		"deleted": {
+			func(d *mariadbtest.Database) { d.Remove("nova_api.cell_mappings", "name", "cell1") },
+			[]providers.Difference{{Server: "Nova", Path: `cells["cell1"].name`, Declared: "cell1"}},
+		},
+		"cell0 renamed": {
+			func(d *mariadbtest.Database) { of(d, "cell0")["name"] = "graveyard" },
+			[]providers.Difference{{Server: "Nova", Path: `cells["cell0"].name`, Declared: "cell0", Live: "graveyard"}},
+		},
+		"another password": {
+			func(d *mariadbtest.Database) {
+				of(d, "cell0")["database_connection"] = "mysql+pymysql://nova:another@db/cell0"
+			},
+			[]providers.Difference{hidden(`cells["cell0"].database_connection`)},
+		},
+		"other URLs": {
+			func(d *mariadbtest.Database) {
+				of(d, "cell1")["transport_url"], of(d, "cell1")["database_connection"] = "rabbit://other", nil
+			},
+			[]providers.Difference{hidden(`cells["cell1"].database_connection`), hidden(`cells["cell1"].transport_url`)},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := cells()
+			test.change(d)
+			w := &providers.CellRegistration{Server: wanted().Server, Database: "nova_api", Cells: []providers.RegisteredCell{
+				{Name: "cell0", UUID: zero, TransportURL: plain("none:///"), DatabaseConnection: []providers.DataPart{
+					{Literal: "mysql+pymysql://nova:"}, {From: &wanted().Password, Place: escape.URL}, {Literal: "@db/cell0"},
+				}},
+				{Name: "cell1", TransportURL: plain(same), DatabaseConnection: plain(same)},
+			}}
+			r := mariadb.New(pods{"mariadb-server-0": mariadbtest.Of(t, d).Listener.Addr().String()}, values)
+			defer r.Close()
+			got, err := r.Compare(t.Context(), &providers.Registration{Cells: w})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("differences (-want +got):\n%s", diff)
+			}
+			w.Cells[0].DatabaseConnection[1].From.Name, w.Cells[1] = "gone", providers.RegisteredCell{Name: "cell1"}
+			if got, err = r.Compare(t.Context(), &providers.Registration{Cells: w}); err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range got {
+				if d.Secret {
+					t.Errorf("%s is compared with nothing", d.Path)
+				}
+			}
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -32,13 +33,13 @@ const (
 // statement once. Several goroutines may use it.
 type session struct {
 	forwarder Forwarder
-	server    providers.DatabaseServer
+	server    providers.PodServer
 	password  string
 
 	mu      sync.Mutex // of the fields below
 	conn    func() (*sql.Conn, error)
 	answers map[string]func() ([]row, error)
-	pool    *sql.DB
+	open    []io.Closer // the connection and its pool
 
 	one sync.Mutex // one statement at a time
 }
@@ -46,7 +47,7 @@ type session struct {
 // row is a row of a table, by the names of its columns. Columns that are NULL are not in it.
 type row map[string]string
 
-func newSession(forwarder Forwarder, server providers.DatabaseServer, password string) *session {
+func newSession(forwarder Forwarder, server providers.PodServer, password string) *session {
 	return &session{forwarder: forwarder, server: server, password: password, answers: map[string]func() ([]row, error){}}
 }
 
@@ -54,8 +55,8 @@ func newSession(forwarder Forwarder, server providers.DatabaseServer, password s
 func (s *session) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.pool != nil {
-		_ = s.pool.Close() // it was only read
+	for _, c := range s.open {
+		_ = c.Close() // it was only read
 	}
 }
 
@@ -125,7 +126,7 @@ func rowsOf(ctx context.Context, conn *sql.Conn, statement string) (found []row,
 // logIn logs in to the first member that answers.
 func (s *session) logIn(ctx context.Context) (*sql.Conn, error) {
 	if s.password == "" {
-		return nil, &providers.UncomparedError{Why: fmt.Sprintf("Secret %s has no password for %s", s.server.Password.Name, product)}
+		return nil, &providers.UncomparedError{Why: fmt.Sprintf("Secret %s has no password for MariaDB", s.server.Password.Name)}
 	}
 	var silent []error
 	for _, member := range s.server.Members {
@@ -138,7 +139,7 @@ func (s *session) logIn(ctx context.Context) (*sql.Conn, error) {
 		}
 		silent = append(silent, err)
 	}
-	return nil, &providers.UncomparedError{Why: fmt.Sprintf("%s does not answer: %s", product, s.reasons(silent))}
+	return nil, &providers.UncomparedError{Why: "MariaDB does not answer: " + s.reasons(silent)}
 }
 
 // passes reports whether another member may answer.
@@ -200,10 +201,14 @@ func (s *session) logInTo(ctx context.Context, member providers.PodPort) (*sql.C
 		return nil, s.explain(ctx, limited, err)
 	}
 	pool := sql.OpenDB(&once{conn: opened, driver: connector.Driver()})
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
 	s.mu.Lock()
-	s.pool = pool
+	s.open = []io.Closer{conn, pool}
 	s.mu.Unlock()
-	return pool.Conn(ctx)
+	return conn, nil
 }
 
 // explain returns the error of a statement or login. An error of MariaDB or of the way there is a
@@ -218,18 +223,18 @@ func (s *session) explain(ctx, limited context.Context, err error) error {
 	case errors.As(err, &denied):
 		return &providers.UncomparedError{Why: denied.Error(), Advice: "kolla rbac prints the rule for pods/portforward that the user lacks. Or leave the comparison out with -registrations=false."}
 	case errors.As(err, &silent):
-		return &providers.UncomparedError{Why: product + " does not answer: " + silent.Why}
+		return &providers.UncomparedError{Why: "MariaDB does not answer: " + silent.Why}
 	case errors.As(err, &refused) && slices.Contains([]uint16{accessDenied, accessDeniedPlugin}, refused.Number):
 		return &providers.UncomparedError{
-			Why:    fmt.Sprintf("%s refuses the password of user %s in Secret %s", product, s.server.Username, s.server.Password.Name),
+			Why:    fmt.Sprintf("MariaDB refuses the password of user %s in Secret %s", s.server.Username, s.server.Password.Name),
 			Advice: "Somebody may have changed the password in the database. The catalogue's MariaDB sets it again when it starts: restart its pod.",
 		}
 	case errors.As(err, &refused):
-		return &providers.UncomparedError{Why: fmt.Sprintf("%s answers with error %d: %s", product, refused.Number, refused.Message)}
+		return &providers.UncomparedError{Why: fmt.Sprintf("MariaDB answers with error %d: %s", refused.Number, refused.Message)}
 	case ctx.Err() == nil && limited.Err() != nil:
-		return &providers.UncomparedError{Why: fmt.Sprintf("%s does not answer: nothing came within %s", product, patience)}
+		return &providers.UncomparedError{Why: fmt.Sprintf("MariaDB does not answer: nothing came within %s", patience)}
 	case errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrMalformPkt), errors.Is(err, mysql.ErrPktSync):
-		return &providers.UncomparedError{Why: product + " does not answer: its answer breaks off"}
+		return &providers.UncomparedError{Why: "MariaDB does not answer: its answer breaks off"}
 	}
 	return err
 }

@@ -35,6 +35,13 @@ func cellScript(t *testing.T, script, manage string, cells ...string) (string, e
 	for _, cell := range cells {
 		text += "[" + cell + "]\nconnection = mysql://" + cell + "\ntransport_url = rabbit://" + cell + "\n\n"
 	}
+	secrets := filepath.Join(root, "etc/nova/nova.conf.d/secrets.conf")
+	if err := os.MkdirAll(filepath.Dir(secrets), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(secrets, []byte("[api_database]\nconnection = mysql://api:secret@db/api\n\n[database]\nconnection = mysql://nova:secret@db/nova\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if text != "" {
 		if err := os.WriteFile(filepath.Join(root, "etc/nova/cells.conf"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -49,15 +56,16 @@ func cellScript(t *testing.T, script, manage string, cells ...string) (string, e
 func TestNovaDatabases(t *testing.T) {
 	const template = `{scheme}://{username}:{password}@{hostname}:{port}/{path}`
 	const both = "api_db sync\ncell_v2 map_cell0 --database_connection " + template + "\n" +
-		"map /etc/nova/cell0.conf database update_cell --cell_uuid 00000000-0000-0000-0000-000000000000\n" +
+		"map /etc/nova/cell0.conf database update_cell --cell_uuid 00000000-0000-0000-0000-000000000000 --name cell0\n" +
 		"--config-file /etc/nova/nova.conf --config-file /etc/nova/cell0.conf db sync --local_cell\ndb sync --local_cell\n"
+	const update = "cell_v2 update_cell --cell_uuid 1111-11 --name cell1 --transport-url " + template + " --database_connection " + template + "\n"
 	const create = "cell_v2 create_cell --name cell1 --transport-url " + template + " --database_connection " + template + "\n"
 	const there = `
 case $2 in list_cells)
-	echo "|    Name    |   UUID   | Transport URL |"
-	echo "|   cell0    | 0000-00  | none:///      |"
-	echo "|   cell1    | 1111-11  | {scheme}://   |"
-	echo "| nova-cell2 | 2222-22  | rabbit:       |"
+	echo "|    Name    |   UUID   | Transport URL |  Database Connection  | Disabled |"
+	echo "|   cell0    | 00000000-0000-0000-0000-000000000000 | none:/// | mysql://nova:****@db/cell0 | False |"
+	echo "|   cell1    | 1111-11  | rabbit://one  | mysql://nova:****@db/nova |  False   |"
+	echo "| nova-cell2 | 2222-22  | rabbit://two  | mysql://nova:****@db/nova |  False   |"
 	exit ;;
 esac
 `
@@ -69,7 +77,9 @@ esac
 		fails  bool
 	}{
 		"new":             {``, nil, both + create, false},
-		"there":           {there, []string{"nova-cell2"}, both + cell2 + "update_cell --cell_uuid 2222-22\n", false},
+		"renamed":         {strings.ReplaceAll(there, "   cell1    |", "   other    |"), []string{"nova-cell2"}, both + update + cell2 + "update_cell --cell_uuid 2222-22\n", false},
+		"another's":       {strings.ReplaceAll(strings.ReplaceAll(there, "   cell1    |", "   other    |"), "db/nova |", "db/other |"), []string{"nova-cell2"}, both + create + cell2 + "update_cell --cell_uuid 2222-22\n", false},
+		"there":           {there, []string{"nova-cell2"}, both + update + cell2 + "update_cell --cell_uuid 2222-22\n", false},
 		"second cell":     {``, []string{"nova-cell2"}, both + create + cell2 + "create_cell --name nova-cell2\n", false},
 		"made by another": {`case $2 in create_cell) echo "$@"; exit 2 ;; esac`, nil, both + create, false},
 		"not made":        {`case $2 in create_cell) echo "$@"; exit 1 ;; esac`, nil, both + create, true},

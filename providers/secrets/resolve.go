@@ -72,7 +72,7 @@ const placeholder = "pending"
 // false if the apply will make the value.
 func resolveValue(d providers.SecretData, own []byte, live providers.Values, generate bool) (value []byte, known bool, err error) {
 	if d.Generate == nil {
-		return join(d.Parts, live)
+		return Join(d.Parts, live)
 	}
 	switch {
 	case own != nil:
@@ -85,8 +85,8 @@ func resolveValue(d providers.SecretData, own []byte, live providers.Values, gen
 	}
 }
 
-// join joins the parts of a derived value.
-func join(parts []providers.DataPart, live providers.Values) (value []byte, known bool, err error) {
+// Join joins the parts of a derived value. known is false if a Secret of a part is not there yet.
+func Join(parts []providers.DataPart, live providers.Values) (value []byte, known bool, err error) {
 	for _, part := range parts {
 		switch {
 		case part.Omitted:

@@ -66,12 +66,12 @@ func MarkdownLimit(c *cli.Context, written bool) (int, error) {
 	return limit, nil
 }
 
-// registrations is the option that leaves Keystone and databases alone.
+// registrations is the option that leaves servers alone.
 const registrations = "registrations"
 
 // RegistrationsFlag is -registrations.
 func RegistrationsFlag() cli.Flag {
-	return &cli.BoolFlag{Name: registrations, Value: true, Usage: "compare what Keystone and MariaDB have with what jobs registered; -registrations=false does not ask them"}
+	return &cli.BoolFlag{Name: registrations, Value: true, Usage: "compare what Keystone, MariaDB and RabbitMQ have with what jobs registered; -registrations=false does not ask them"}
 }
 
 // SkipsRegistrations reads -registrations.

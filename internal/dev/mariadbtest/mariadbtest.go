@@ -66,6 +66,20 @@ type Server struct {
 
 	mu         sync.Mutex
 	statements []string
+	open       int
+}
+
+// Open returns the number of connections.
+func (s *Server) Open() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open
+}
+
+func (s *Server) count(more int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open += more
 }
 
 // Start starts a server at a loopback address. It calls read for each login and statement, and note with
@@ -143,6 +157,8 @@ type client struct {
 // serve talks to a client until one of both ends the connection.
 func (s *Server) serve(conn net.Conn) {
 	defer func() { _ = conn.Close() }()
+	s.count(1)
+	defer s.count(-1)
 	c := &client{Conn: conn, in: bufio.NewReader(conn)}
 	if s.logIn(c) != nil {
 		return

@@ -193,4 +193,21 @@ func TestDatabases(t *testing.T) {
 			}
 		})
 	}
+	t.Run("cells", func(t *testing.T) {
+		if _, err := server.query(`CREATE TABLE book_shop.cell_mappings (uuid VARCHAR(36), name VARCHAR(255), transport_url TEXT, database_connection TEXT) CHARACTER SET utf8mb3;
+INSERT INTO book_shop.cell_mappings VALUES ('1', 'cell1', 'rabbit://a:b@c/d', CONVERT(X'6D7973716C3A2F2FC3A9' USING utf8mb3)), ('2', NULL, NULL, NULL)`); err != nil {
+			t.Fatal(err)
+		}
+		r := mariadb.New(ports{c}, values)
+		defer r.Close()
+		cells := &providers.CellRegistration{Database: "book_shop", Server: wanted.Database.Server, Cells: []providers.RegisteredCell{
+			{Name: "cell1", TransportURL: []providers.DataPart{{Literal: "rabbit://a:b@c/d"}}, DatabaseConnection: []providers.DataPart{{Literal: "mysql://é"}}},
+			{Name: "cell2"},
+		}}
+		cells.Server.Username, cells.Server.Password = wanted.Database.User, wanted.Database.Password
+		found, err := r.Compare(t.Context(), &providers.Registration{Cells: cells})
+		if err != nil || len(found) != 1 || found[0].Path != `cells["cell2"].name` {
+			t.Errorf("%+v, %v", found, err)
+		}
+	})
 }

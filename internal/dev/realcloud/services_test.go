@@ -55,6 +55,7 @@ func TestServices(t *testing.T) {
 		{"second cell", cellIsAdded},
 		{"database away", servicesComeBack},
 		{"endpoint deleted", endpointIsMadeAgain},
+		{"database user changed", usersAreMadeAgain},
 		{"passwords replaced", passwordsRollOut},
 		{"data plane held", dataPlaneIsHeld},
 		{"destroyed", leavesNodesAsTheyWere(before)},
@@ -448,6 +449,23 @@ func endpointIsMadeAgain(t *testing.T, c *cloud) {
 		r := c.kolla(t, 0, "plan", "-detailed-exitcode", option)
 		measured(t, "a plan "+name+" the comparison with Keystone", r.took.Round(10*time.Millisecond))
 	}
+}
+
+// usersAreMadeAgain changes users of MariaDB and RabbitMQ, so that their services fail. It checks that a plan
+// and kolla drift show each change, and that an apply puts it back by running the jobs again that made the
+// users.
+func usersAreMadeAgain(t *testing.T, c *cloud) {
+	c.sql(t, "REVOKE LOCK TABLES ON placement.* FROM placement@'%'; ALTER USER glance@'%' IDENTIFIED BY 'another'")
+	c.kubectl(t, "exec", "rabbitmq-server-0", "-c", "server", "--", "rabbitmqctl", "--quiet", "clear_permissions", "--vhost", "cinder", "cinder")
+	want := []string{
+		`users["placement"].privileges["placement"]`, `users["glance"].password`, `users["cinder"].permissions["cinder"].write`, "in MariaDB", "in RabbitMQ",
+		c.jobOf(t, "placement", "db-create"), c.jobOf(t, "glance", "db-create"), c.jobOf(t, "cinder", "queue-create"),
+	}
+	wantSaid(t, "plan", c.kolla(t, 2, "plan", "-detailed-exitcode").out, want...)
+	wantSaid(t, "drift", c.kolla(t, 2, "drift").out, want...)
+	c.kolla(t, 0, "apply", "-auto-approve")
+	c.answerAll(t)
+	c.noChanges(t)
 }
 
 // passwordsRollOut replaces a service's password in Keystone and a queue's password, and checks

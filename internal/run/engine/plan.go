@@ -21,6 +21,7 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/providers/mariadb"
 	"kolla.openstack.org/kolla/providers/openstack/options"
+	"kolla.openstack.org/kolla/providers/rabbitmq"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -252,7 +253,7 @@ func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o 
 	return &PlanResult{Plan: plan, Objects: objects, Loaded: loaded, Options: o, Rebuilt: rebuilt, exact: kept, problems: problems}, nil
 }
 
-// registrar returns the part of a plan that reads from Keystone and databases, and the function that ends
+// registrar returns the part of a plan that reads from Keystone, databases and queues, and the function that ends
 // it. Nil: the plan reads from none.
 func (e *Engine) registrar(o Options) (providers.Registrar, func()) {
 	if o.SkipRegistrations || o.Destroy {
@@ -260,7 +261,11 @@ func (e *Engine) registrar(o Options) (providers.Registrar, func()) {
 	}
 	values := e.Cluster.Snapshot().SecretValues
 	databases := mariadb.New(e.Cluster.client, values)
-	return providers.Registrars{keystone.New(e.Cluster.client, values), databases}, databases.Close
+	queues := rabbitmq.New(e.Cluster.client, values)
+	return providers.Registrars{keystone.New(e.Cluster.client, values), databases, queues}, func() {
+		databases.Close()
+		queues.Close()
+	}
 }
 
 // findUpgrade adds the change of the OpenStack release to a plan. It returns the changes that

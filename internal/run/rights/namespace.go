@@ -73,7 +73,7 @@ func (b *builder) namespaced(namespace string) []Rule {
 	return rules
 }
 
-// registrations returns the rules for the connections to Keystone and MariaDB through the API server.
+// registrations returns the rules for the connections to Keystone, MariaDB and RabbitMQ through the API server.
 func (b *builder) registrations(namespace string) []Rule {
 	var services, pods []string
 	for i := range b.Objects {
@@ -84,12 +84,11 @@ func (b *builder) registrations(namespace string) []Rule {
 		if r.Keystone != nil && r.Keystone.Keystone.Namespace == namespace {
 			services = append(services, r.Keystone.Keystone.ProxyName())
 		}
-		if r.Database == nil {
-			continue
-		}
-		for _, member := range r.Database.Server.Members {
-			if member.Namespace == namespace {
-				pods = append(pods, member.Pod)
+		for _, server := range r.Servers() {
+			for _, member := range server.Members {
+				if member.Namespace == namespace {
+					pods = append(pods, member.Pod)
+				}
 			}
 		}
 	}
@@ -102,7 +101,7 @@ func (b *builder) registrations(namespace string) []Rule {
 	}
 	if pods = named(pods); len(pods) > 0 {
 		rules = append(rules, Rule{
-			Why:    "A plan logs in to MariaDB through a forwarded port of a pod, and compares databases, users and privileges with the configuration. With -registrations=false it does not.",
+			Why:    "A plan logs in to MariaDB and RabbitMQ through a forwarded port of a pod, and compares databases, virtual hosts, their users and cells of Nova with the configuration. With -registrations=false it does not.",
 			Groups: []string{""}, Resources: []string{"pods/portforward"}, Names: pods, Verbs: []string{"get", "create"},
 		})
 	}

@@ -231,7 +231,7 @@ func TestRegistrations(t *testing.T) {
 	for i := range 2 {
 		objects[i].Registers = &providers.Registration{Keystone: &providers.KeystoneRegistration{Keystone: providers.InternalURL{Scheme: "http", Namespace: "other", Service: "keystone", Port: "5000"}}}
 	}
-	objects[1].Registers.Database = &providers.DatabaseRegistration{Server: providers.DatabaseServer{Members: []providers.PodPort{
+	objects[1].Registers.Database = &providers.DatabaseRegistration{Server: providers.PodServer{Members: []providers.PodPort{
 		{Namespace: "other", Pod: "db-1", Port: 3307}, {Namespace: "other", Pod: "db-0", Port: 3307}, {Namespace: "other", Pod: "db-0", Port: 3306}, {Namespace: "else", Pod: "db-2", Port: 3306},
 	}}}
 	for _, readOnly := range []bool{false, true} {

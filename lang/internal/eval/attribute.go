@@ -38,7 +38,7 @@ func Attribute(e *Env, b *source.Block, name string, want cty.Type) (v cty.Value
 	}
 	converted, err := budget.Convert(v, want)
 	if err != nil {
-		Unsuitable(e, b, name, "It %s", mismatch(b.Type.Attribute(name).Type, v, err))
+		Unsuitable(e, b, name, "It %s", mismatch(b.Type.Attribute(name), v, err))
 		return v, false
 	}
 	return converted, converted.IsWhollyKnown()
@@ -69,9 +69,13 @@ func IsSet(e *Env, b *source.Block, name string) bool {
 }
 
 // mismatch returns the reason why a value does not fit.
-func mismatch(want schema.AttributeType, v cty.Value, err error) string {
+func mismatch(attr *schema.Attribute, v cty.Value, err error) string {
 	bare, _ := v.Unmark()
-	if bare.Type().IsPrimitiveType() || values.IsList(bare) != (want == schema.TypeList) {
+	want, list := string(attr.Type), attr.Type == schema.TypeList
+	if attr.Type == schema.TypeAny && attr.Value != "" {
+		want, list = attr.Value, values.IsList(bare) // "list of objects"
+	}
+	if bare.Type().IsPrimitiveType() || values.IsList(bare) != list {
 		return fmt.Sprintf("must be a %s, and this is %s.", want, values.KindOf(bare))
 	}
 	return fmt.Sprintf("must be a %s: %s.", want, err)

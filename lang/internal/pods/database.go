@@ -19,7 +19,7 @@ func madeDatabase(e *eval.Env, b *source.Block) *configs.MadeDatabase {
 			return nil
 		}
 	}
-	server, ok := databaseServer(e, b)
+	server, ok := podServer(e, b)
 	d := &configs.MadeDatabase{
 		Server: server, Name: eval.String(e, b, "name"), CharacterSet: eval.String(e, b, "character_set"),
 		User: eval.String(e, b, "user"), Privileges: slices.Clone(eval.List(e, b, "privileges")),
@@ -48,10 +48,10 @@ func madeDatabase(e *eval.Env, b *source.Block) *configs.MadeDatabase {
 	return d
 }
 
-// databaseServer evaluates the attributes that say how to log in to a server. ok is false if one of them
+// podServer evaluates the attributes that say how to log in to a server. ok is false if one of them
 // is not known yet, or wrong.
-func databaseServer(e *eval.Env, b *source.Block) (s configs.DatabaseServer, ok bool) {
-	s = configs.DatabaseServer{Addresses: eval.List(e, b, "addresses"), Username: eval.String(e, b, "username")}
+func podServer(e *eval.Env, b *source.Block) (s configs.PodServer, ok bool) {
+	s = configs.PodServer{Addresses: eval.List(e, b, "addresses"), Username: eval.String(e, b, "username")}
 	password, ok := secret(e, b, "password")
 	if ok {
 		s.Password = *password

@@ -31,6 +31,12 @@ func Job(s *Service, b *source.Block, e *eval.Env) configs.Job {
 	if m := b.One("makes_database", ""); m != nil {
 		j.MakesDatabase = madeDatabase(e, m)
 	}
+	if m := b.One("maps_cells", ""); m != nil {
+		j.MapsCells = mappedCells(e, m)
+	}
+	if m := b.One("makes_queue", ""); m != nil {
+		j.MakesQueue = madeQueue(e, m)
+	}
 	if b.Type.Attribute("when") != nil {
 		j.When = eval.String(e, b, "when")
 	}

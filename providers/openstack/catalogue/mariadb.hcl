@@ -44,9 +44,10 @@ definition "mariadb" {
     cluster = self.replicas > 1
     members = join(" ", self.members.server)
     # Where a plan asks what there is: members, and the first one while it still runs without a cluster.
-    answering = local.cluster ? concat(
+    # One elsewhere has none.
+    answering = try(local.cluster ? concat(
       [for member in self.members.server : "${member}:${port.member}"], ["${self.members.server[0]}:${port.mysql}"],
-    ) : [for member in self.members.server : "${member}:${port.mysql}"]
+    ) : [for member in self.members.server : "${member}:${port.mysql}"], [])
     debian  = startswith(cloud.distro, "debian") || startswith(cloud.distro, "ubuntu")
 
     binary_log = input.binary_log_days == null ? {} : {
@@ -310,7 +311,8 @@ definition "mariadb" {
 
   # What a `database` block of another service becomes.
   provides "database" {
-    url = "mysql+pymysql://${database.user}:${database.password}@${self.host}:${port.mysql}/${database.name}"
+    url       = "mysql+pymysql://${database.user}:${database.password}@${self.host}:${port.mysql}/${database.name}"
+    addresses = try(local.answering, []) # of pods, which a server elsewhere does not have
 
     job "create" {
       image = "mariadb-server"

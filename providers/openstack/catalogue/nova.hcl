@@ -50,6 +50,7 @@ definition "nova" {
   locals {
     uid   = 42436
     auth  = merge(user.nova.auth, { valid_interfaces = "internal" })
+    same  = "{scheme}://{username}:{password}@{hostname}:{port}/{path}" # as in db-sync.sh
     cells = ["cell0.conf", "cells.conf"] # daemons read them when they start, and never again
   }
 
@@ -177,6 +178,35 @@ definition "nova" {
     ]
     config   = local.cells
     writable = ["/var/lib/nova"]
+
+    maps_cells {
+      addresses = try(database.nova_api.addresses, [])
+      username  = database.nova_api.user
+      password  = database.nova_api.password
+      database  = database.nova_api.name
+      cells = concat(
+        [
+          {
+            name                = "cell0"
+            uuid                = "00000000-0000-0000-0000-000000000000"
+            transport_url       = "none:///"
+            database_connection = database.nova_cell0.url
+          },
+          {
+            name                = "cell1"
+            uuid                = null
+            transport_url       = local.same
+            database_connection = local.same
+          },
+        ],
+        [for c in input.cells : {
+          name                = c.name
+          uuid                = null
+          transport_url       = c.transport_url
+          database_connection = c.cell_database
+        }],
+      )
+    }
   }
 
   job "db-online" {

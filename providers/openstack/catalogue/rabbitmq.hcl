@@ -281,6 +281,14 @@ definition "rabbitmq" {
       mount "admin" {
         path = "/run/secrets/admin"
       }
+
+      makes_queue {
+        addresses     = try([for member in self.members.server : "${member}:${port.management}"], []) # none elsewhere
+        password      = secret.admin.value
+        name          = queue.name
+        owner         = queue.owner
+        user_password = queue.password
+      }
     }
 
     # Virtual hosts and users of services that are gone, with the messages in them.

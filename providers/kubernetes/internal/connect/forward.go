@@ -1,7 +1,10 @@
 package connect
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +17,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
@@ -32,7 +36,7 @@ const maxForwardError = 4 << 10
 // refusal. If the connection does not reach the pod, it is a *providers.NoAnswerError. If nothing listens
 // on the port, reads and writes return such an error.
 func (c *Connection) Forward(ctx context.Context, to providers.PodPort) (net.Conn, error) {
-	dialer, err := c.forwarder(to)
+	dialer, refused, err := c.forwarder(to)
 	if err != nil {
 		return nil, fmt.Errorf("set up the connection to %s: %w", c.server, err)
 	}
@@ -54,7 +58,7 @@ func (c *Connection) Forward(ctx context.Context, to providers.PodPort) (net.Con
 	select {
 	case d := <-done:
 		if d.err != nil {
-			return nil, c.notForwarded(d.err, to)
+			return nil, c.notForwarded(cmp.Or(refused.err(), d.err), to)
 		}
 		d.conn.hide = func(text string) string { return c.Secrets.Text(text) }
 		return d.conn, nil
@@ -68,22 +72,54 @@ func (c *Connection) Forward(ctx context.Context, to providers.PodPort) (net.Con
 	}
 }
 
-// forwarder returns the dialer for the ports of a pod.
-func (c *Connection) forwarder(to providers.PodPort) (httpstream.Dialer, error) {
-	url := c.Core.RESTClient().Post().Resource("pods").Namespace(to.Namespace).Name(to.Pod).SubResource("portforward").URL()
+// forwarder returns the dialer for the ports of a pod, and where the refusal of the API server will be.
+func (c *Connection) forwarder(to providers.PodPort) (httpstream.Dialer, *refusing, error) {
+	url := c.Core.RESTClient().Get().Resource("pods").Namespace(to.Namespace).Name(to.Pod).SubResource("portforward").URL()
 	config := rest.CopyConfig(c.config)
 	socket, err := portforward.NewSPDYOverWebsocketDialerForStreaming(url, config)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	transport, upgrader, err := spdy.RoundTripperFor(config)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	plain := spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: transport}, http.MethodPost, url)
+	refused := &refusing{next: transport}
+	plain := spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: refused}, http.MethodPost, url)
 	return portforward.NewFallbackDialerForStreaming(socket, plain, func(err error) bool {
 		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
-	}), nil
+	}), refused, nil
+}
+
+// refusing is a transport that keeps the Status with which the API server refuses a connection. The errors
+// of client-go only have its message.
+type refusing struct {
+	next   http.RoundTripper
+	status *metav1.Status
+}
+
+// RoundTrip implements http.RoundTripper.
+func (r *refusing) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := r.next.RoundTrip(request)
+	if err != nil || response.StatusCode < http.StatusBadRequest {
+		return response, err
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	_ = response.Body.Close() // it is read
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	var status metav1.Status
+	if err == nil && json.Unmarshal(body, &status) == nil && status.Kind == "Status" {
+		r.status = &status
+	}
+	return response, err
+}
+
+// err returns the refusal; nil: the API server did not refuse.
+func (r *refusing) err() error {
+	if r.status == nil {
+		return nil
+	}
+	return &apierrors.StatusError{ErrStatus: *r.status}
 }
 
 // forward opens the connection, with its two streams.
@@ -116,17 +152,17 @@ func forward(dialer httpstream.Dialer, to providers.PodPort) (*forwarded, error)
 
 // notForwarded describes why there is no connection to a pod.
 func (c *Connection) notForwarded(err error, to providers.PodPort) error {
-	if text := c.Secrets.Text(err.Error()); text != err.Error() {
+	var status apierrors.APIStatus
+	if text := c.Secrets.Text(err.Error()); text != err.Error() && !errors.As(err, &status) {
 		err = errors.New(text)
 	}
-	var status apierrors.APIStatus
 	switch {
 	case apierrors.IsNotFound(err):
 		return &providers.NoAnswerError{Namespace: to.Namespace, Pod: to.Pod, Why: "it does not exist"}
 	case httpstream.IsUpgradeFailure(err), strings.HasPrefix(err.Error(), "unable to upgrade connection: "):
 		return &providers.NoAnswerError{Namespace: to.Namespace, Pod: to.Pod, Why: lastClause(err.Error())}
 	case errors.As(err, &status) && !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err):
-		return &providers.NoAnswerError{Namespace: to.Namespace, Pod: to.Pod, Why: lastClause(status.Status().Message)}
+		return &providers.NoAnswerError{Namespace: to.Namespace, Pod: to.Pod, Why: lastClause(c.Secrets.Text(status.Status().Message))}
 	}
 	return c.describe(err)
 }

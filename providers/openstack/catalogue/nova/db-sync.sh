@@ -22,7 +22,7 @@ nova-manage api_db sync
 same='{scheme}://{username}:{password}@{hostname}:{port}/{path}'
 
 nova-manage cell_v2 map_cell0 --database_connection "$same"
-map cell0.conf database update_cell --cell_uuid "$zero"
+map cell0.conf database update_cell --cell_uuid "$zero" --name cell0
 
 in_cell cell0 db sync --local_cell
 nova-manage db sync --local_cell
@@ -31,7 +31,19 @@ nova-manage db sync --local_cell
 listing=$(nova-manage cell_v2 list_cells)
 known=$(echo "$listing" | awk -F'|' '{ gsub(/ /, "") } $3 ~ /^[0-9a-f]+-/ { print $2, $3 }')
 
-if ! echo "$known" | grep -q '^cell1 '; then
+# cell1 may have got another name. Then a cell beside the declared ones has its database: the list shows
+# connections as they are used, without passwords.
+first=$(echo "$known" | sed -n 's/^cell1 //p')
+own=$(awk '/^\[/ { here = $0 == "[database]" }
+  here && sub(/^connection *= */, "") { sub(/:[^:@]*@/, ":****@"); print }' "$root/etc/nova/nova.conf.d/secrets.conf" 2> /dev/null) || true
+if [ -z "$first" ] && [ -n "$own" ]; then
+  first=$(echo "$listing" | awk -F'|' -v zero="$zero" -v own="$own" -v declared=" $(echo $(more_cells)) " '
+    { gsub(/ /, "") }
+    $3 != zero && $5 == own && !index(declared, " " $2 " ") { print $3; exit }')
+fi
+if [ -n "$first" ]; then
+  nova-manage cell_v2 update_cell --cell_uuid "$first" --name cell1 --transport-url "$same" --database_connection "$same"
+else
   # 2: another run has just made it.
   nova-manage cell_v2 create_cell --name cell1 --transport-url "$same" --database_connection "$same" || [ $? -eq 2 ]
 fi

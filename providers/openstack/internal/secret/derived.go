@@ -58,6 +58,28 @@ type derivation struct {
 	diags                hcl.Diagnostics
 }
 
+// Parts returns the parts of a text, whose secrets are in the cluster. It is nil if a part comes from
+// elsewhere: a sensitive variable, or data that are read later.
+func (set *Set) Parts(text configs.Text) []providers.DataPart {
+	var parts []providers.DataPart
+	for _, p := range text {
+		switch {
+		case p.Deferred != nil, p.Sensitive:
+			return nil
+		case p.Secret != nil:
+			source := set.Get(p.Secret.Service, p.Secret.Secret)
+			parts = append(parts, providers.DataPart{
+				From:  &providers.SecretKey{Namespace: set.cloud.Decl.Namespace, Name: source.Address.Name, Key: p.Secret.Key},
+				Place: escape.Place(p.Secret.Within),
+			})
+		default:
+			parts = append(parts, providers.DataPart{Literal: p.Literal})
+		}
+	}
+	place(parts, func(string, string) escape.Place { return "" })
+	return parts
+}
+
 // inputObject returns the Secret with the given values, and their revision. If some of them are
 // known later, the revision is configs.KnownAfterApply.
 func (d *derivation) inputObject() (o providers.Object, revision string) {

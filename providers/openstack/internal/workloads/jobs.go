@@ -84,7 +84,7 @@ func job(in Input, job runs.Job, after []addrs.Object) (providers.Object, *pods.
 // registration returns what a Job registers on servers. It is nil if the Job registers nothing, and if the
 // servers are outside of the cloud's namespace.
 func registration(in Input, job *configs.Job) *providers.Registration {
-	r := providers.Registration{Keystone: keystone(in, job.Registers), Database: database(in, job.MakesDatabase)}
+	r := providers.Registration{Keystone: keystone(in, job.Registers), Database: database(in, job.MakesDatabase), Cells: cells(in, job.MapsCells), Queue: queue(in, job.MakesQueue)}
 	if r == (providers.Registration{}) {
 		return nil
 	}
@@ -124,7 +124,7 @@ func database(in Input, decl *configs.MadeDatabase) *providers.DatabaseRegistrat
 	if decl == nil {
 		return nil
 	}
-	server := databaseServer(in, decl.Server)
+	server := podServer(in, decl.Server)
 	if server == nil {
 		return nil
 	}
@@ -138,9 +138,44 @@ func database(in Input, decl *configs.MadeDatabase) *providers.DatabaseRegistrat
 	return d
 }
 
-// databaseServer returns the way to log in to a server; nil: it is outside of the cloud's namespace.
-func databaseServer(in Input, decl configs.DatabaseServer) *providers.DatabaseServer {
-	server := &providers.DatabaseServer{Username: decl.Username, Password: secretKey(in, decl.Password)}
+// queue returns the virtual host that a Job makes; nil: none.
+func queue(in Input, decl *configs.MadeQueue) *providers.QueueRegistration {
+	if decl == nil {
+		return nil
+	}
+	server := podServer(in, decl.Server)
+	if server == nil {
+		return nil
+	}
+	q := &providers.QueueRegistration{Server: *server, Name: decl.Name, Owner: decl.Owner}
+	if decl.UserPassword != nil {
+		q.Password = secretKey(in, *decl.UserPassword)
+	}
+	return q
+}
+
+// cells returns the cells that a Job makes known to Nova; nil: none.
+func cells(in Input, decl *configs.MappedCells) *providers.CellRegistration {
+	if decl == nil || len(decl.Cells) == 0 {
+		return nil
+	}
+	server := podServer(in, decl.Server)
+	if server == nil {
+		return nil
+	}
+	c := &providers.CellRegistration{Server: *server, Database: decl.Database}
+	for _, cell := range decl.Cells {
+		c.Cells = append(c.Cells, providers.RegisteredCell{
+			Name: cell.Name, UUID: cell.UUID,
+			TransportURL: in.Pods.Secrets.Parts(cell.TransportURL), DatabaseConnection: in.Pods.Secrets.Parts(cell.DatabaseConnection),
+		})
+	}
+	return c
+}
+
+// podServer returns the way to log in to a server; nil: it is outside of the cloud's namespace.
+func podServer(in Input, decl configs.PodServer) *providers.PodServer {
+	server := &providers.PodServer{Username: decl.Username, Password: secretKey(in, decl.Password)}
 	for _, address := range decl.Addresses {
 		member, ok := providers.ParsePodPort(address)
 		if !ok || member.Namespace != in.Pods.Service.Cloud.Decl.Namespace {
