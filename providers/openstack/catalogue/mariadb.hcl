@@ -48,7 +48,7 @@ definition "mariadb" {
     answering = try(local.cluster ? concat(
       [for member in self.members.server : "${member}:${port.member}"], ["${self.members.server[0]}:${port.mysql}"],
     ) : [for member in self.members.server : "${member}:${port.mysql}"], [])
-    debian  = startswith(cloud.distro, "debian") || startswith(cloud.distro, "ubuntu")
+    debian = startswith(cloud.distro, "debian") || startswith(cloud.distro, "ubuntu")
 
     binary_log = input.binary_log_days == null ? {} : {
       log_bin                    = "/var/lib/mysql/binlog"

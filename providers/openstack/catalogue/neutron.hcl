@@ -220,7 +220,7 @@ definition "neutron" {
       ml2_type_geneve = { vni_ranges = "1001:65535", max_header_size = 38 }
       securitygroup   = { enable_security_group = true }
       ovn = {
-        ovn_metadata_enabled           = true
+        ovn_metadata_enabled = true
         # A database whose node lost its power closes no connection. Neutron finds out after two such
         # intervals, in milliseconds, which with the default are two minutes.
         ovsdb_probe_interval           = 20000

@@ -51,7 +51,7 @@ definition "nova" {
     uid   = 42436
     auth  = merge(user.nova.auth, { valid_interfaces = "internal" })
     same  = "{scheme}://{username}:{password}@{hostname}:{port}/{path}" # as in db-sync.sh
-    cells = ["cell0.conf", "cells.conf"] # daemons read them when they start, and never again
+    cells = ["cell0.conf", "cells.conf"]                                # daemons read them when they start, and never again
   }
 
   config "nova.conf" {
