@@ -194,6 +194,7 @@ var databaseType = &BlockType{
 		{"port", "Port of the server."},
 		{"password_file", "Where the password is below the `passwords` of the job that makes it."},
 		{"url", "What the server's definition provides: the connection with user and password."},
+		{"addresses", "What the server's definition provides: addresses of its pods, for a block `maps_cells`. None: the server is elsewhere."},
 	},
 	Attributes: conditional([]Attribute{
 		{Name: "name", Type: TypeString, Form: forms.Database, Doc: "Name of the database on the server; by default the label."},
