@@ -38,6 +38,7 @@ type cloud struct {
 	addresses chan string   // unused addresses of clients outside
 	clients   chan *clients // idle clients
 	whole     *testing.T    // the test that contains all steps
+	backends  []string      // of Cinder, which are up when all answers
 	encrypted bool          // clients outside use TLS, and trust only the CA of the exposure
 }
 

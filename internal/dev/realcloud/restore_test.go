@@ -12,6 +12,7 @@ import (
 // a backup in a bucket. An image, a volume, a secret and a server with its network come back.
 func TestRestore(t *testing.T) {
 	c := newCloud(t, "compute-kit", 3)
+	c.backends = []string{"rbd"}
 	c.write(t, "real.auto.vars.hcl", values(`rbd = { type = "rbd" }`))
 	c.ceph(t)
 	url, _ := s3test.Start(t)

@@ -20,6 +20,7 @@ import (
 func TestServices(t *testing.T) {
 	c := newCloud(t, "compute-kit", 3)
 	c.encrypt(t)
+	c.backends = []string{"rbd", "nas"}
 	c.write(t, "real.auto.vars.hcl", values(backends+`, spare = { type = "other", settings = { volume_driver = "cinder.tests.fake_driver.FakeLoggingVolumeDriver" } }`))
 	c.ceph(t)
 	c.cells(t)
@@ -332,7 +333,7 @@ func dashboardShowsImage(t *testing.T, c *cloud) {
 func (c *cloud) answerAll(t *testing.T) {
 	t.Helper()
 	took := map[string]float64{}
-	c.servers(t, &took, "answers")
+	c.servers(t, &took, append([]string{"answers"}, c.backends...)...)
 	t.Logf("seconds until services answered, one after the other: %v", took)
 }
 

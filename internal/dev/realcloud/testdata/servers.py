@@ -199,8 +199,9 @@ def move_off(name, host):
     return {"host": found, "took": moved, "resized": confirm("resize")}
 
 
-def answers():
-    """Uses every service once, until each answers and all of Cinder is up. Prints the seconds."""
+def answers(*backends):
+    """Uses every service once, until each answers and all of Cinder is up, with these backends. Prints the
+    seconds."""
 
     def complete(fresh):
         services = list(fresh.block_storage.services())
@@ -208,7 +209,7 @@ def answers():
         pools = " ".join(pool.name for pool in fresh.block_storage.backend_pools())
         if "down" in states or "cinder-volume up" not in states or "cinder-backup up" not in states:
             raise RuntimeError(f"not all of Cinder is up: {states}")
-        if "@rbd#" not in pools or "@nas#" not in pools:  # the scheduler knows none in its first minute
+        if any(f"@{name}#" not in pools for name in backends):  # the scheduler knows none in its first minute
             raise RuntimeError(f"the scheduler does not know all backends: {pools}")
         return services
 
