@@ -177,6 +177,10 @@ func TestCapacity(t *testing.T) {
 		"pods on other nodes": {
 			config: deployment("web", 1, "", "cpu: 3"), live: documents(node("n1", control, "", ""), node("n2", "", "", ""), other("n2", "app: other", "cpu: 2")),
 		},
+		"pods on a node that reports no resources yet": {
+			config: deployment("web", 1, "", "cpu: 3"),
+			live:   documents(node("n1", control, "", ""), "{apiVersion: v1, kind: Node, metadata: {name: n2}}", other("n2", "app: other", "cpu: 2")),
+		},
 		"enough in all, but not on one node": {
 			config: deployment("web", 1, "", "cpu: 5"), live: documents(node("n1", control, "", ""), node("n2", control, "", "")),
 			want: []string{"error role.control: 2 nodes have not enough room for the pods"}, lines: "cpu: 5 requested, 8 free",

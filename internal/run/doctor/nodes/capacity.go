@@ -3,6 +3,7 @@ package nodes
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -82,7 +83,8 @@ func freeNodes(f *cluster.Facts) ([]nodeResources, error) {
 	at := map[string]int{}
 	out := make([]nodeResources, len(nodes))
 	for i := range nodes {
-		out[i] = nodeResources{node: nodes[i], before: nodes[i].Status.Allocatable.DeepCopy()}
+		out[i] = nodeResources{node: nodes[i], before: corev1.ResourceList{}} // a node that has just joined reports none
+		maps.Copy(out[i].before, nodes[i].Status.Allocatable)
 		at[nodes[i].Name] = i
 	}
 	ours := ours(f)
