@@ -112,8 +112,7 @@ type QueueRegistration struct {
 
 // PodServer says how to log in to a server in pods.
 type PodServer struct {
-	// Members are the pods of the server, in the order in which they are asked. The first one that
-	// answers is enough.
+	// Members are the pods of the server. A plan asks them in this order, until a pod answers.
 	Members  []PodPort `json:"members"`
 	Username string    `json:"username"`
 	Password SecretKey `json:"password"`

@@ -2,10 +2,13 @@ package schema
 
 import "kolla.openstack.org/kolla/lang/schema/forms"
 
+// forwarded continues a sentence about a plan that reads the results of a job.
+const forwarded = " through a forwarded port of a pod, and shows each difference. An apply then runs the job again, so the job has to repair differences, and may run at any time. A plan reads nothing if a pod is in another namespace than the cloud, or before the job has completed. [Drift](../drift.md#registrations) lists the compared fields."
+
 // makesDatabaseType describes the block `makes_database` of a job.
 var makesDatabaseType = &BlockType{
 	Name: "makes_database", Single: true,
-	Doc: "The job makes this database in MariaDB, with its user. A plan reads both through a forwarded port of a pod, and shows each difference. An apply with a difference runs the job again. So the job must repair differences, and may run at any time. A plan does not look if a pod is not in the namespace of the cloud, or as long as the job has not completed. [Drift](../drift.md#registrations) says what is compared.",
+	Doc: "The job makes this database in MariaDB, with its user. A plan reads both" + forwarded,
 	Example: `definition "maria" {
   port "mysql" {
     number = 3306

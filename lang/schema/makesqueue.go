@@ -5,7 +5,7 @@ import "kolla.openstack.org/kolla/lang/schema/forms"
 // makesQueueType describes the block `makes_queue` of a job.
 var makesQueueType = &BlockType{
 	Name: "makes_queue", Single: true,
-	Doc: "The job makes this virtual host in RabbitMQ, and a user of the same name who may do everything in it. A plan reads both from the management API, through a forwarded port of a pod, and shows each difference. An apply with a difference runs the job again. So the job must repair differences, and may run at any time. A plan does not look if a pod is not in the namespace of the cloud, or as long as the job has not completed. [Drift](../drift.md#registrations) says what is compared.",
+	Doc: "The job makes this virtual host in RabbitMQ, and a user with the same name and all permissions there. A plan reads both from the management API" + forwarded,
 	Example: `definition "broker" {
   port "management" {
     number = 15672

@@ -13,8 +13,8 @@ import (
 // nova is the product whose cells are compared.
 const nova = "Nova"
 
-// cells compares the cells that Nova knows. Cells that the registration does not have are no difference,
-// nor is a cell that somebody disabled: the job leaves both alone.
+// cells compares the cells that Nova knows. The job leaves further cells and disabled cells alone, so both are no
+// difference.
 func (r *Registrar) cells(ctx context.Context, wanted *providers.CellRegistration) (found []providers.Difference, err error) {
 	table := "`" + strings.ReplaceAll(wanted.Database, "`", "``") + "`.cell_mappings"
 	all, err := r.session(wanted.Server).query(ctx, "SELECT uuid, name, transport_url, database_connection FROM "+table)

@@ -1,5 +1,5 @@
-// Package rabbitmq compares what jobs make in RabbitMQ with what it has: virtual hosts, their users and the
-// permissions of these. It only reads. A job makes them, and runs again to repair what differs; so the
+// Package rabbitmq compares the virtual hosts, users and permissions in RabbitMQ with those that jobs make. The
+// package writes nothing: a job repairs differences when it runs again. So the
 // rules here are those of the job, which is providers/openstack/catalogue/rabbitmq/queue.py: what the job
 // would leave alone is no difference.
 //

@@ -14,7 +14,7 @@ type Entry struct {
 	Declared string // the URL that the block declares
 }
 
-// Problem says what is wrong with an endpoint; empty: nothing is, or no block declares it.
+// Problem describes the fault of an endpoint; empty: the endpoint has none, or no block declares it.
 func (e Entry) Problem() string {
 	switch {
 	case e.Address == "":
