@@ -12,19 +12,20 @@ import (
 
 // Backend returns the place where the configuration in a directory keeps its state. It needs
 // no values for variables, and neither the catalogue nor a cluster. A directory without a
-// configuration has the local backend. files are the sources that diagnostics refer to.
-func Backend(dir string) (b configs.Backend, files map[string]*hcl.File, diags hcl.Diagnostics) {
+// configuration has the local backend. files are the sources that diagnostics refer to. fsys is
+// Options.FS.
+func Backend(dir string, fsys fs.FS) (b configs.Backend, files map[string]*hcl.File, diags hcl.Diagnostics) {
 	local := configs.Backend{Kind: configs.LocalBackend}
-	if entries, err := fs.ReadDir(source.Disk, dir); err == nil && len(source.Names(entries)) == 0 {
+	l := newLoader(dir, Options{FS: fsys})
+	if entries, err := fs.ReadDir(l.sources.FS, dir); err == nil && len(source.Names(entries)) == 0 {
 		return local, nil, nil
 	}
-	l := newLoader(dir, Options{})
 	root, ok := l.sources.Configuration()
 	if root == nil || !ok {
 		return local, l.config.Files, l.report.Sorted()
 	}
 	// Other errors do not matter here: they are reported when the configuration is loaded.
-	own := newLoader(dir, Options{})
+	own := newLoader(dir, Options{FS: fsys})
 	b = own.backend(root.Document.All("cloud"))
 	if b.Kind != configs.LocalBackend && b.Kind != configs.KubernetesBackend {
 		return b, l.config.Files, l.report.Sorted()

@@ -39,8 +39,10 @@ type Options struct {
 	// FS has the files of the configuration under their paths relative to the working
 	// directory, which may begin with "..". Files with absolute paths are always read from the
 	// disk. If FS is nil, all files are read from the disk.
-	FS      fs.FS
-	Vars    []Var    // -var and -var-file, in the order in which they were given
+	FS fs.FS
+	// Confined: no file of the disk is read, also not one with an absolute path. FS has all files.
+	Confined bool
+	Vars     []Var    // -var and -var-file, in the order in which they were given
 	Environ []string // as of os.Environ: KOLLA_VAR_name gives values to variables
 	// Prompt asks the user for the value of a variable, and asks again if the value is
 	// unsuitable. If Prompt is nil, a variable without a value is an error.
@@ -123,7 +125,7 @@ type loader struct {
 // newLoader makes a loader that has read nothing.
 func newLoader(dir string, options Options) *loader {
 	files := functions.NewFiles(dir)
-	files.Builtin, files.BuiltinDir, files.FS = options.Catalogue, configs.CatalogueDir, options.FS
+	files.Builtin, files.BuiltinDir, files.FS, files.Confined = options.Catalogue, configs.CatalogueDir, options.FS, options.Confined
 	limits := budget.New()
 	decisions := eval.NewDecisions()
 	decisions.Restricted, decisions.Silent = options.Restricted, options.SilenceOffline

@@ -7,11 +7,14 @@ import (
 
 // Apply is an entry of the history: one apply or destroy that began to write. It has no values.
 type Apply struct {
-	ID        string    `json:"id"`        // of the lock that it held
-	Operation string    `json:"operation"` // "apply", "destroy", "refresh"
-	Who       string    `json:"who"`       // user@host
-	Tool      string    `json:"tool"`      // version of kolla
-	Began     time.Time `json:"began"`
+	ID        string `json:"id"`        // of the lock that it held
+	Operation string `json:"operation"` // "apply", "destroy", "refresh"
+	Who       string `json:"who"`       // user@host
+	// Operator is the Cloud of the operator that did it, "NAMESPACE/NAME"; empty: a person or a job
+	// with the command line did. The last entry of the history says in whose hands the cloud is.
+	Operator string    `json:"operator,omitempty"`
+	Tool     string    `json:"tool"` // version of kolla
+	Began    time.Time `json:"began"`
 	// Commit is the commit of git that was checked out around the configuration; empty: none.
 	// Changed: files of the configuration differed from it.
 	Commit  string `json:"commit,omitempty"`
@@ -25,6 +28,15 @@ type Apply struct {
 	Destroyed int       `json:"destroyed,omitempty"`
 	// Blocks are the addresses of the services and other blocks with changed objects, sorted.
 	Blocks []string `json:"blocks,omitempty"`
+}
+
+// Operator returns the Cloud of the operator in whose hands the state is; empty: in those of the command
+// line.
+func (s *State) Operator() string {
+	if len(s.History) == 0 {
+		return ""
+	}
+	return s.History[len(s.History)-1].Operator
 }
 
 // Result says how an apply ended.

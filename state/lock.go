@@ -14,11 +14,13 @@ import (
 
 // LockInfo describes the holder of the lock of a state.
 type LockInfo struct {
-	ID        string    `json:"id"`        // UUID; the argument of force-unlock
-	Operation string    `json:"operation"` // "apply"
-	Who       string    `json:"who"`       // user@host
-	Version   string    `json:"version"`   // of kolla
-	Created   time.Time `json:"created"`
+	ID        string `json:"id"`        // UUID; the argument of force-unlock
+	Operation string `json:"operation"` // "apply"
+	Who       string `json:"who"`       // user@host
+	// Operator is the Cloud of the operator that holds the lock; see Apply.Operator.
+	Operator string    `json:"operator,omitempty"`
+	Version  string    `json:"version"` // of kolla
+	Created  time.Time `json:"created"`
 
 	PID            int       `json:"pid"`
 	ProcessStarted time.Time `json:"process_started"` // distinguishes a process from a later one with the same PID
@@ -39,6 +41,9 @@ func (i LockInfo) Complete() LockInfo {
 	i.ProcessStarted = processStarted.UTC()
 	i.Boot = bootID()
 	i.Who = whoAmI()
+	if i.Operator != "" {
+		i.Who = "the operator (Cloud " + i.Operator + ")"
+	}
 	return i
 }
 

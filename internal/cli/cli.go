@@ -24,11 +24,11 @@ import (
 	"kolla.openstack.org/kolla/internal/cli/compat"
 	"kolla.openstack.org/kolla/internal/cli/completion"
 	"kolla.openstack.org/kolla/internal/cli/diagnose"
-	"kolla.openstack.org/kolla/internal/cli/explain"
 	"kolla.openstack.org/kolla/internal/cli/exposure"
 	"kolla.openstack.org/kolla/internal/cli/inspect"
 	"kolla.openstack.org/kolla/internal/cli/statecmd"
 	"kolla.openstack.org/kolla/internal/present/view"
+	"kolla.openstack.org/kolla/internal/run/explain"
 )
 
 // Run runs the command line and returns the exit code of the process.

@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/cli/explain"
+	"kolla.openstack.org/kolla/internal/run/explain"
 )
 
 // TestCrash checks that a panic is reported as an error, without the panic's text. The stack goes

@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/cli/explain"
+	"kolla.openstack.org/kolla/internal/run/explain"
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 

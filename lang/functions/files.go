@@ -38,6 +38,8 @@ type Files struct {
 	BuiltinDir string
 	// FS has the files with relative paths; nil: the disk has them. See lang.Options.
 	FS fs.FS
+	// Confined: the disk has no files. FS has all of them.
+	Confined bool
 
 	budget *budget.Budget // of the expressions that read files; nil: nobody counts
 }
@@ -97,7 +99,7 @@ func pathExpand(name string) (string, error) {
 }
 
 // onDisk reports whether a path of Path is one of the disk.
-func (f *Files) onDisk(path string) bool { return f.FS == nil || filepath.IsAbs(path) }
+func (f *Files) onDisk(path string) bool { return !f.Confined && (f.FS == nil || filepath.IsAbs(path)) }
 
 // ReadDir lists the directory with a path of Path.
 func (f *Files) ReadDir(path string) ([]fs.DirEntry, error) {
@@ -154,6 +156,9 @@ func (f *Files) ReadManifest(name string) ([]byte, error) {
 		path, read = name, func(string) ([]byte, error) { return fs.ReadFile(f.Builtin, within) }
 	}
 	source, err := read(path)
+	if f.Confined && errors.Is(err, fs.ErrInvalid) {
+		err = errors.New("only files of the configuration's own source can be read here")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, withoutPath(err))
 	}

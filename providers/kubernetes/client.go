@@ -23,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
@@ -48,6 +49,10 @@ func Connect(options Options) (*Client, error) {
 	}
 	return &Client{resources.NewAccess(connection)}, nil
 }
+
+// Config returns the configuration of a client of another library, for objects that are not of a
+// cloud. It sends no request. Its errors are failure.Explained.
+func Config(options Options) (*rest.Config, error) { return connect.Config(options) }
 
 // Server returns the URL of the API server.
 func (c *Client) Server() string { return c.access.Connection.Server() }

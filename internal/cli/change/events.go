@@ -10,8 +10,8 @@ import (
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/base/files"
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/cli/explain"
 	"kolla.openstack.org/kolla/internal/present/jsonview"
+	"kolla.openstack.org/kolla/internal/run/explain"
 )
 
 // approvable refuses an apply with -json that needs approval, because nobody would see the

@@ -2,15 +2,13 @@ package change
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/cli/explain"
 	"kolla.openstack.org/kolla/internal/present/view"
+	"kolla.openstack.org/kolla/internal/run/apply"
 	"kolla.openstack.org/kolla/internal/run/engine"
 	"kolla.openstack.org/kolla/internal/run/executor"
 	"kolla.openstack.org/kolla/lang/addrs"
@@ -21,64 +19,38 @@ import (
 
 // carryOut carries out a plan, and prints the result.
 func carryOut(ctx context.Context, w *command.Workspace, session *state.Session, made *engine.PlanResult, held map[addrs.Object]error) error {
-	started, plan := time.Now(), made.Plan
-	about := begun(ctx, w, session, plan)
-	applied, err := w.Engine().Apply(ctx, session, made, engine.ApplyOptions{
-		Timeout: w.Flags.Duration("timeout"),
-		Held:    held,
-		About:   about,
-		Progress: func(plan *plans.Plan) (func(plans.Event), func()) {
-			progress := w.Printer.Progress(plan)
-			return progress.Observe, progress.Close
-		},
-		Reading: w.Printer.Reading,
-	})
-	if applied == nil {
+	o := apply.Options{Saved: w.Flags.NArg() > 0}
+	o.Commit, o.Changed = w.Commit(ctx)
+	o.Timeout, o.Held, o.Reading = w.Flags.Duration("timeout"), held, w.Printer.Reading
+	o.Progress = func(plan *plans.Plan) (func(plans.Event), func()) {
+		progress := w.Printer.Progress(plan)
+		return progress.Observe, progress.Close
+	}
+	done, err := apply.Run(ctx, w.Engine(), session, made, o)
+	if done == nil {
 		return err
 	}
-	total := explain.Applied(applied, w.Streams.Version, w.Cluster.Secrets)
-	total.Saved = w.Flags.NArg() > 0
-	total.Took = time.Since(started)
-	if errors.Is(err, context.Canceled) {
-		total.Interrupted, err = true, nil
-	}
-	if unrecorded := session.Ended(ended(*about, applied, total, err)); err == nil {
-		err = unrecorded
+	total := done.Total
+	if done.Outputs != nil {
+		w.Printer.Events.Outputs(done.Outputs)
 	}
 	if err := w.Printer.Applied(total); err != nil {
 		return err
 	}
-	for _, round := range applied.Rounds {
+	for _, round := range done.Rounds {
 		warnOfLeftovers(w.Printer, round.Result)
 	}
 	if err != nil {
 		return err
 	}
 	if !total.Interrupted {
-		printLeft(ctx, w, session.State(), plan)
+		printLeft(ctx, w, session.State(), made.Plan)
 	}
-	if len(total.Failed)+len(total.Skipped) > 0 || total.Interrupted {
+	if !total.Complete() {
 		return command.ExitCode(command.ExitError)
 	}
-	if err := recordOutputs(w, session, plan, applied.Config); err != nil {
-		return err
-	}
-	concludeOutputs(w, applied.Config)
+	concludeOutputs(w, done.Config)
 	return nil
-}
-
-// recordOutputs writes the outputs and checks of a complete apply to the state, and to the
-// events. A restricted plan leaves them as they were.
-func recordOutputs(w *command.Workspace, session *state.Session, plan *plans.Plan, config *configs.Config) error {
-	if plan.Selection.Restricts() {
-		return nil
-	}
-	outputs, checks, err := engine.Outcome(plan, config, session.State())
-	if err != nil {
-		return err
-	}
-	w.Printer.Events.Outputs(outputs)
-	return session.Conclude(outputs, checks)
 }
 
 // warnOfLeftovers warns of things that deleted pods may have left on nodes.

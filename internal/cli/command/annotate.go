@@ -6,8 +6,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/base/failure"
-	"kolla.openstack.org/kolla/internal/cli/explain"
 	"kolla.openstack.org/kolla/internal/present/annotations"
+	"kolla.openstack.org/kolla/internal/run/explain"
 )
 
 // AnnotationsFlag is -annotations.

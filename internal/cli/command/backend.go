@@ -91,7 +91,7 @@ func (e *unreadable) Error() string { return e.diags.Error() }
 
 // backends determines where the state is. It does not show the diagnostics of an *unreadable error.
 func (w *Workspace) backends() (backends, error) {
-	given, sources, diags := lang.Backend(".")
+	given, sources, diags := lang.Backend(".", nil)
 	if diags.HasErrors() {
 		return backends{}, &unreadable{diags, sources}
 	}

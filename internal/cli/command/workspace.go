@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/base/crash"
+	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/present/publish"
 	"kolla.openstack.org/kolla/internal/present/view"
 	"kolla.openstack.org/kolla/internal/run/engine"
@@ -224,8 +226,29 @@ func (w *Workspace) WithLock(ctx context.Context, operation string, work func(*s
 			return err
 		}
 	}
+	if err := w.takeOver(ctx, session.State().Operator()); err != nil {
+		return err
+	}
 	WarnOfAbandoned(w.Printer, session.Abandoned(), "this run carries on from there")
 	return work(session)
+}
+
+const takeOverFlag = "take-over"
+
+// takeOver asks before the work on a cloud that the operator has in its hands. cloud is its Cloud; empty:
+// nobody is asked.
+func (w *Workspace) takeOver(ctx context.Context, cloud string) error {
+	if cloud == "" || w.Flags.Bool(takeOverFlag) {
+		return nil
+	}
+	namespace, name, _ := strings.Cut(cloud, "/")
+	summary := fmt.Sprintf("The operator has this cloud in its hands, for Cloud %s in namespace %s", name, namespace)
+	detail := fmt.Sprintf("It applies what the source of that Cloud says, so change the source instead. In an emergency, -take-over goes on from here, and the operator leaves the cloud alone until it gets it back with `kolla operator resume -n %s %s`.", namespace, name)
+	if !w.Streams.Interactive() {
+		return failure.New(summary, detail)
+	}
+	w.Printer.Warn(summary, detail)
+	return w.Streams.Approve(ctx, "\nDo you want to take the cloud over?")
 }
 
 // WarnOfAbandoned warns of a run that was killed. next is a clause about the continuation. It does

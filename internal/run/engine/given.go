@@ -18,6 +18,9 @@ const maxSecret = 1 << 20
 // given reads the value of a secret from the environment or from a file. Errors contain
 // no part of the value.
 func (s *Source) given(source *configs.SecretSource) (string, error) {
+	if s.Confined {
+		return "", errors.New("files and environment variables are not read here: use an existing Secret, or a sensitive variable")
+	}
 	if name := source.Env; name != "" {
 		value := os.Getenv(name)
 		if value == "" {

@@ -17,6 +17,9 @@ import (
 type Source struct {
 	// Dir is the directory of the configuration. Names of secret files are relative to it.
 	Dir string
+	// Confined: secrets cannot come from files and from environment variables. These are not of the
+	// author of the configuration.
+	Confined bool
 	// Evaluate evaluates the configuration. The given options determine which data it may read, and
 	// Evaluate adds all other options. It returns an error if a variable has no value and the
 	// question for it is not answered.

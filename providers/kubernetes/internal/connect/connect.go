@@ -46,6 +46,8 @@ type Options struct {
 	Kubeconfig string
 	// Context is the name of a context in the kubeconfig; empty: the current one.
 	Context string
+	// As is the name of a user to impersonate, "system:serviceaccount:NAMESPACE:NAME". Empty: nobody.
+	As string
 	// UserAgent is sent with each request; empty: what client-go sends.
 	UserAgent string
 	// Warn is called once for each distinct warning, by one goroutine at a time. May be
@@ -99,6 +101,9 @@ func Open(options Options) (*Connection, error) {
 	}
 	config := found.config
 	traffic := newTraffic(options.Unreachable)
+	if options.As != "" {
+		config.Impersonate = rest.ImpersonationConfig{UserName: options.As}
+	}
 	config.UserAgent = options.UserAgent
 	if config.UserAgent == "" {
 		config.UserAgent = rest.DefaultKubernetesUserAgent()
@@ -120,6 +125,20 @@ func Open(options Options) (*Connection, error) {
 	connection.waiting.tell = options.Waiting
 	connection.context, connection.config, connection.Logger, connection.Secrets = found.context, plain, log, secrets
 	return connection, nil
+}
+
+// Config returns the configuration of a client of another library, for objects that are not of a
+// cloud. Messages of the server pass without the values in options.Secrets. It sends no request; errors
+// are those of Open.
+func Config(options Options) (*rest.Config, error) {
+	found, err := loadConfig(options, newWarnings(options.Warn))
+	if err != nil {
+		return nil, err
+	}
+	config := found.config
+	config.UserAgent = options.UserAgent
+	config.Wrap(redacting(cmp.Or(options.Secrets, &redaction.Values{})))
+	return config, nil
 }
 
 // newClients makes all API clients over one transport. Its errors are about the configuration.

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"kolla.openstack.org/kolla/internal/base/redaction"
-	"kolla.openstack.org/kolla/internal/cli/explain"
 	"kolla.openstack.org/kolla/internal/present/jsonview"
 	"kolla.openstack.org/kolla/internal/present/view"
 	"kolla.openstack.org/kolla/internal/run/engine"
 	"kolla.openstack.org/kolla/internal/run/executor"
+	"kolla.openstack.org/kolla/internal/run/explain"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"

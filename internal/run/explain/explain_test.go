@@ -9,10 +9,10 @@ import (
 	"syscall"
 	"testing"
 
-	"kolla.openstack.org/kolla/internal/cli/explain"
 	"kolla.openstack.org/kolla/internal/present/view"
 	"kolla.openstack.org/kolla/internal/run/approval"
 	"kolla.openstack.org/kolla/internal/run/engine"
+	"kolla.openstack.org/kolla/internal/run/explain"
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
