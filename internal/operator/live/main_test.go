@@ -1,0 +1,182 @@
+// Package live_test runs the operator in the test process against a real API server.
+package live_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"kolla.openstack.org/kolla/internal/dev/clustertest"
+	"kolla.openstack.org/kolla/internal/operator"
+	"kolla.openstack.org/kolla/internal/operator/v1alpha1"
+	"kolla.openstack.org/kolla/providers/kubernetes"
+)
+
+func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }
+
+// bench is a namespace with a service account, and an operator that watches it.
+type bench struct {
+	*testing.T
+	client    client.Client
+	namespace string // of the Clouds
+	target    string // of the objects of the cloud
+	logs      *logs
+}
+
+// logs collects what the operator logs.
+type logs struct{ *testing.T }
+
+func (l logs) Write(p []byte) (int, error) {
+	l.T.Log(strings.TrimSpace(string(p)))
+	return len(p), nil
+}
+
+// newBench prepares a namespace. The operator is not started yet.
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{T: t, namespace: clustertest.Namespace(t)}
+	b.target = b.namespace + "-cloud"
+	scheme, err := operator.Scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.client, err = client.New(clustertest.Config(t), client.Options{Scheme: scheme}); err != nil {
+		t.Fatal(err)
+	}
+	b.apply(string(v1alpha1.Definitions()))
+	b.kubectl("wait", "--for=condition=Established", "crd/clouds.kolla.openstack.org", "crd/cloudplans.kolla.openstack.org", "crd/cloudservices.kolla.openstack.org")
+	b.kubectl("create", "serviceaccount", "kolla", "-n", b.namespace)
+	b.kubectl("create", "clusterrolebinding", b.namespace, "--clusterrole=cluster-admin", "--serviceaccount="+b.namespace+":kolla")
+	t.Cleanup(func() {
+		b.kubectl("delete", "clusterrolebinding", b.namespace)
+		b.kubectl("delete", "namespace", b.target, "--ignore-not-found", "--wait=false")
+	})
+	return b
+}
+
+func (b *bench) kubectl(args ...string) string {
+	b.Helper()
+	return clustertest.Kubectl(b.T, args...)
+}
+
+// apply writes objects as kubectl apply does.
+func (b *bench) apply(text string) {
+	b.Helper()
+	file := filepath.Join(b.TempDir(), "objects.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	b.kubectl("apply", "--server-side", "--force-conflicts", "-f", file)
+}
+
+// start runs an operator until the test ends, or until the returned function is called.
+func (b *bench) start() (stop func()) {
+	b.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() {
+		done <- operator.Run(ctx, operator.Options{
+			Kubernetes: kubernetes.Options{Kubeconfig: clustertest.Kubeconfig(), UserAgent: "kolla-operator/test"},
+			Namespace:  b.namespace, Workers: 2, Version: "test",
+			Log: slog.New(slog.NewTextHandler(logs{b.T}, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		})
+	}()
+	stopped := false
+	stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		if err := <-done; err != nil {
+			b.Errorf("the operator ended: %v", err)
+		}
+	}
+	b.Cleanup(stop)
+	return stop
+}
+
+// configuration is a cloud with a service and a manifest.
+const configuration = `
+cloud "NAME" {
+  release   = "2025.1"
+  namespace = "TARGET"
+  backend "kubernetes" {
+    namespace = "TARGET-state"
+  }
+}
+
+variable "greeting" {
+  default = "hello"
+}
+
+definition "echo" {
+  workload "server" {
+    kind  = "Deployment"
+    image = "echo"
+  }
+}
+
+service "echo" {}
+
+manifest "note" {
+  object = {
+    apiVersion = "v1"
+    kind       = "ConfigMap"
+    metadata   = { name = "note" }
+    data       = { greeting = var.greeting }
+  }
+}
+`
+
+// files writes the ConfigMap with the configuration.
+func (b *bench) files(name, text string) {
+	b.Helper()
+	text = strings.NewReplacer("NAME", b.namespace, "TARGET", b.target).Replace(text)
+	var lines strings.Builder
+	for line := range strings.Lines(text) {
+		lines.WriteString("    " + line)
+	}
+	b.apply(fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: %s\n  namespace: %s\ndata:\n  cloud.hcl: |\n%s\n", name, b.namespace, lines.String()))
+}
+
+// cloud writes a Cloud with more lines in its specification.
+func (b *bench) cloud(more string) {
+	b.Helper()
+	b.apply(fmt.Sprintf("apiVersion: kolla.openstack.org/v1alpha1\nkind: Cloud\nmetadata:\n  name: prod\n  namespace: %s\nspec:\n  source: {configMaps: [{name: files}]}\n  serviceAccountName: kolla\n  retryInterval: 1s\n%s", b.namespace, more))
+}
+
+// get reads the Cloud.
+func (b *bench) get() *v1alpha1.Cloud {
+	b.Helper()
+	var cloud v1alpha1.Cloud
+	if err := b.client.Get(context.Background(), client.ObjectKey{Namespace: b.namespace, Name: "prod"}, &cloud); err != nil {
+		b.Fatal(err)
+	}
+	return &cloud
+}
+
+// until waits until the condition Ready has a reason.
+func (b *bench) until(reason string) *v1alpha1.Cloud {
+	b.Helper()
+	deadline := time.Now().Add(2 * time.Minute)
+	for {
+		cloud := b.get()
+		ready := meta.FindStatusCondition(cloud.Status.Conditions, v1alpha1.Ready)
+		if ready != nil && ready.Reason == reason && ready.ObservedGeneration == cloud.Generation {
+			return cloud
+		}
+		if time.Now().After(deadline) {
+			b.Fatalf("the Cloud does not become %s: %+v", reason, cloud.Status.Conditions)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}

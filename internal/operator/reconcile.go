@@ -1,0 +1,404 @@
+// Package operator keeps Clouds as their sources declare them. A Reconciler looks at one Cloud at a
+// time: it fetches the source, makes the plan that kolla plan would make, decides whether that may be
+// applied, and applies it as kolla apply does, with the rights of the Cloud's service account.
+// docs/operator.md is for its users.
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"kolla.openstack.org/kolla/internal/operator/source"
+	"kolla.openstack.org/kolla/internal/operator/v1alpha1"
+	"kolla.openstack.org/kolla/internal/present/drift"
+	"kolla.openstack.org/kolla/internal/present/report"
+	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers/kubernetes"
+)
+
+// Reconciler brings Clouds to what their sources declare.
+type Reconciler struct {
+	Client client.Client
+	// Reader reads without a cache.
+	Reader     client.Reader
+	Kubernetes kubernetes.Options // of the operator itself
+	Events     events.EventRecorder
+	Version    string
+	Log        *slog.Logger
+	// Changes gets a Cloud whose objects changed in the cluster.
+	Changes chan event.GenericEvent
+
+	mu      sync.Mutex
+	tenants map[string]*tenant
+	trees   map[string]*source.Tree // the last fetch of each Cloud
+}
+
+func keyOf(o client.Object) string { return o.GetNamespace() + "/" + o.GetName() }
+
+// work is one look at a Cloud.
+type work struct {
+	*Reconciler
+	cloud *v1alpha1.Cloud
+	base  *v1alpha1.Cloud // as the server has it
+}
+
+// Reconcile is part of reconcile.Reconciler.
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	cloud := &v1alpha1.Cloud{}
+	if err := r.Client.Get(ctx, request.NamespacedName, cloud); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.drop(request.String())
+			forgetMetrics(request.String())
+		}
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	w := &work{Reconciler: r, cloud: cloud, base: cloud.DeepCopy()}
+	if cloud.DeletionTimestamp.IsZero() {
+		if controllerutil.AddFinalizer(cloud, v1alpha1.Finalizer) {
+			if err := r.Client.Patch(ctx, cloud, client.MergeFrom(w.base)); err != nil {
+				return ctrl.Result{}, err
+			}
+			w.base = cloud.DeepCopy()
+		}
+	} else if !controllerutil.ContainsFinalizer(cloud, v1alpha1.Finalizer) {
+		return ctrl.Result{}, nil
+	}
+	after, err := w.run(ctx)
+	if ctx.Err() != nil {
+		return ctrl.Result{}, nil // the manager stops
+	}
+	if err != nil {
+		after = w.stopped(err)
+	}
+	recordMetrics(cloud)
+	if err := w.save(ctx); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	return ctrl.Result{RequeueAfter: after}, nil
+}
+
+// save writes the status if it has changed.
+func (w *work) save(ctx context.Context) error {
+	w.cloud.Status.ObservedGeneration = w.cloud.Generation
+	if equality.Semantic.DeepEqual(w.cloud.Status, w.base.Status) {
+		return nil
+	}
+	if err := w.Client.Status().Patch(ctx, w.cloud, client.MergeFrom(w.base)); err != nil {
+		return fmt.Errorf("write the status of Cloud %s: %w", keyOf(w.cloud), err)
+	}
+	w.base = w.cloud.DeepCopy()
+	return nil
+}
+
+// set sets a condition.
+func (w *work) set(kind string, status metav1.ConditionStatus, reason, message string) {
+	meta.SetStatusCondition(&w.cloud.Status.Conditions, metav1.Condition{
+		Type: kind, Status: status, Reason: reason, Message: short(message), ObservedGeneration: w.cloud.Generation,
+	})
+}
+
+// settle ends the conditions that exist only while they are true.
+func (w *work) settle(kinds ...string) {
+	for _, kind := range kinds {
+		meta.RemoveStatusCondition(&w.cloud.Status.Conditions, kind)
+	}
+}
+
+// stopped records why a look ended, and returns when to look again.
+func (w *work) stopped(err error) time.Duration {
+	var s *stop
+	if !errors.As(err, &s) {
+		s = &stop{reason: v1alpha1.ReasonPlanFailed, message: err.Error()}
+	}
+	w.settle(v1alpha1.Reconciling)
+	w.set(v1alpha1.Ready, metav1.ConditionFalse, s.reason, s.message)
+	w.set(v1alpha1.Planned, metav1.ConditionFalse, s.reason, s.message)
+	if s.stalled {
+		w.set(v1alpha1.Stalled, metav1.ConditionTrue, s.reason, s.message)
+	} else {
+		w.settle(v1alpha1.Stalled)
+	}
+	w.changed(w.base, v1alpha1.Ready, corev1.EventTypeWarning)
+	if s.stalled && s.reason != v1alpha1.ReasonConflict && s.reason != v1alpha1.ReasonInvalidSource {
+		return w.cloud.Spec.Interval.Duration
+	}
+	return w.cloud.Spec.RetryInterval.Duration
+}
+
+// changed sends an Event if a condition has another reason or message than before.
+func (w *work) changed(before *v1alpha1.Cloud, kind, level string) {
+	now, old := meta.FindStatusCondition(w.cloud.Status.Conditions, kind), meta.FindStatusCondition(before.Status.Conditions, kind)
+	if now != nil && (old == nil || old.Reason != now.Reason || old.Message != now.Message) {
+		w.event(level, now.Reason, "%s", now.Message)
+	}
+}
+
+func (w *work) event(level, reason, format string, args ...any) {
+	const maxNote = 1024 // bytes that the API permits
+	note := fmt.Sprintf(format, args...)
+	if len(note) > maxNote {
+		note = strings.ToValidUTF8(note[:maxNote-4], "") + " ..."
+	}
+	w.Events.Eventf(w.cloud, nil, level, reason, "Reconcile", "%s", note)
+}
+
+// run looks at the Cloud, and returns when to look again.
+func (w *work) run(ctx context.Context) (time.Duration, error) {
+	cloud := w.cloud
+	resumed := w.handleRequests()
+	deleting := !cloud.DeletionTimestamp.IsZero()
+	switch {
+	case deleting && cloud.Spec.DeletionPolicy == v1alpha1.OrphanObjects:
+		return 0, w.release(ctx)
+	case cloud.Spec.Suspend:
+		w.settle(v1alpha1.Reconciling, v1alpha1.Stalled)
+		w.set(v1alpha1.Ready, metav1.ConditionUnknown, v1alpha1.ReasonSuspended, "spec.suspend is true: nothing is planned or applied.")
+		w.changed(w.base, v1alpha1.Ready, corev1.EventTypeNormal)
+		return 0, nil
+	}
+	t, err := w.tenantOf(cloud)
+	if err != nil {
+		return 0, failed(v1alpha1.ReasonUnreachable, "%v", err)
+	}
+	applied, err := w.kept(ctx, cloud)
+	if err != nil {
+		return 0, failed(v1alpha1.ReasonSourceFailed, "%v", err)
+	}
+	var services v1alpha1.CloudServiceList
+	if err := w.Client.List(ctx, &services, client.InNamespace(cloud.Namespace)); err != nil {
+		return 0, fmt.Errorf("list CloudServices: %w", err)
+	}
+	holds := holdsOf(services.Items, cloud.Name)
+	fetched, unfetched := w.fetch(ctx)
+	if unfetched != nil && (applied == nil || applied.tool != w.Version) {
+		return 0, unfetched
+	}
+	// What was applied last is compared first if nothing but drift is put back without a person, or if
+	// the source cannot be used now.
+	if unfetched == nil && (cloud.Spec.Approval != v1alpha1.Drift || applied == nil || applied.tool != w.Version || fetched.same(applied)) {
+		return w.proceed(ctx, t, fetched, fetched.same(applied), holds, resumed)
+	}
+	after, err := w.proceed(ctx, t, applied, true, holds, resumed)
+	if err != nil || unfetched == nil && after < soon*2 { // an apply: look again before anything else
+		return after, err
+	}
+	if unfetched != nil {
+		return 0, unfetched
+	}
+	return w.proceed(ctx, t, fetched, false, holds, resumed)
+}
+
+// handleRequests notes the annotations that ask for something. It reports whether the operator gets the
+// cloud back from the command line.
+func (w *work) handleRequests() (resumed bool) {
+	w.cloud.Status.LastReconcile = w.cloud.Annotations[v1alpha1.AnnotationReconcile]
+	asks := w.cloud.Annotations[v1alpha1.AnnotationResume]
+	return asks != "" && asks != w.cloud.Status.LastResume
+}
+
+// fetch fetches the source and the variables.
+func (w *work) fetch(ctx context.Context) (*input, error) {
+	cloud := w.cloud
+	from := objects{w.Reader, cloud.Namespace}
+	w.mu.Lock()
+	before := w.trees[keyOf(cloud)]
+	w.mu.Unlock()
+	tree, err := source.Fetch(ctx, cloud.Spec.Source, from, before)
+	if err != nil {
+		return nil, failed(v1alpha1.ReasonSourceFailed, "%v", err)
+	}
+	w.mu.Lock()
+	if w.trees == nil {
+		w.trees = map[string]*source.Tree{}
+	}
+	w.trees[keyOf(cloud)] = tree
+	w.mu.Unlock()
+	cloud.Status.Source.Revision = tree.Revision
+	values, err := variablesOf(ctx, cloud.Spec, from)
+	if err != nil {
+		return nil, failed(v1alpha1.ReasonInvalidVariables, "%v", err)
+	}
+	return &input{tree: tree, variables: values, tool: w.Version, path: cloud.Spec.Path}, nil
+}
+
+// soon is when to look again after an apply.
+const soon = time.Second
+
+// proceed plans an input, and applies the plan if it may be. current: the input is the one that was
+// applied last.
+func (w *work) proceed(ctx context.Context, t *tenant, in *input, current bool, holds []string, resumed bool) (time.Duration, error) {
+	cloud := w.cloud
+	l, err := w.plan(ctx, t, cloud, in, holds)
+	if err != nil {
+		return 0, err
+	}
+	if err := w.mine(ctx, l); err != nil {
+		return 0, err
+	}
+	if last, taken := takenOver(cloud, l.state); taken && !resumed {
+		return 0, stalled(v1alpha1.ReasonTakenOver, "%s took this cloud over with `kolla %s -take-over` at %s. The operator leaves it alone until `kolla operator resume -n %s %s`", last.Who, last.Operation, last.Began.Format(time.RFC3339), cloud.Namespace, cloud.Name)
+	}
+	if resumed {
+		cloud.Status.LastResume, cloud.Status.Managed = cloud.Annotations[v1alpha1.AnnotationResume], false
+	}
+	plan := l.made.Plan
+	w.showDrift(plan)
+	if err := w.showServices(ctx, t, l); err != nil {
+		return 0, err
+	}
+	w.watch(ctx, t, plan)
+	if plan.Empty() {
+		return w.idle(ctx, l, current)
+	}
+	record, err := w.record(ctx, l)
+	if err != nil {
+		return 0, err
+	}
+	if refusal := w.refusal(t, l); refusal != nil {
+		w.conclude(ctx, record, v1alpha1.Refused, refusal.Error())
+		return 0, refusal
+	}
+	w.set(v1alpha1.Planned, metav1.ConditionTrue, v1alpha1.ReasonPlanned, report.Summary(plan))
+	d := decide(w.question(ctx, l, record, current))
+	if d.apply {
+		return w.apply(ctx, t, l, record, current, d)
+	}
+	w.settle(v1alpha1.Reconciling, v1alpha1.Stalled)
+	w.set(v1alpha1.Ready, metav1.ConditionFalse, d.reason, d.message)
+	w.changed(w.base, v1alpha1.Ready, corev1.EventTypeNormal)
+	return cloud.Spec.Interval.Duration, nil
+}
+
+// mine refuses a cloud that an older Cloud has.
+func (w *work) mine(ctx context.Context, l *look) error {
+	name, namespace := l.config.Cloud.Name, l.config.Cloud.Namespace
+	w.cloud.Status.Cloud, w.cloud.Status.Namespace = name, namespace
+	var all v1alpha1.CloudList
+	if err := w.Client.List(ctx, &all); err != nil {
+		return fmt.Errorf("list Clouds: %w", err)
+	}
+	for i := range all.Items {
+		other := &all.Items[i]
+		if keyOf(other) == keyOf(w.cloud) || other.Status.Cloud != name && other.Status.Namespace != namespace {
+			continue
+		}
+		if older(other, w.cloud) {
+			w.cloud.Status.Cloud, w.cloud.Status.Namespace = "", ""
+			return stalled(v1alpha1.ReasonConflict, "Cloud %s has the cloud %q in namespace %s already, and this one declares %q in namespace %s: names and namespaces belong to one Cloud", keyOf(other), other.Status.Cloud, other.Status.Namespace, name, namespace)
+		}
+	}
+	return nil
+}
+
+func older(a, b *v1alpha1.Cloud) bool {
+	if a.CreationTimestamp.Equal(&b.CreationTimestamp) {
+		return keyOf(a) < keyOf(b)
+	}
+	return a.CreationTimestamp.Before(&b.CreationTimestamp)
+}
+
+// refusal returns why a plan must not be applied; nil: it may be.
+func (w *work) refusal(t *tenant, l *look) error {
+	t.messages.take()
+	if err := l.engine.Enforce(l.made); err != nil {
+		return t.explained(err, w.Version, v1alpha1.ReasonRefused)
+	}
+	if forbidden := l.made.Plan.Forbidden(); len(forbidden) > 0 {
+		evidence := forbidden[0].Evidence
+		return stalled(v1alpha1.ReasonRefused, "the service account %s may not write %d of the objects of this plan. The first is %s: %s. `kolla rbac -serviceaccount=%s:%s` prints all rights that it needs",
+			w.cloud.Spec.ServiceAccountName, len(forbidden), forbidden[0].Address, evidence.Detail, w.cloud.Namespace, w.cloud.Spec.ServiceAccountName)
+	}
+	return nil
+}
+
+// showDrift puts the changes of others into the status.
+func (w *work) showDrift(plan *plans.Plan) {
+	found := drift.Of(plan)
+	if len(found.Fields) == 0 {
+		w.cloud.Status.Drift = nil
+		w.set(v1alpha1.Drifted, metav1.ConditionFalse, v1alpha1.ReasonNoDrift, "Nobody else changed the objects since the last apply.")
+		return
+	}
+	objects := found.Objects()
+	total := 0
+	for _, n := range objects {
+		total += n
+	}
+	var lines []string
+	for _, f := range found.Fields {
+		what := f.Path
+		if what == "" {
+			what = string(f.Change)
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s", f.Address, what))
+	}
+	const maxLines = 10
+	status := &v1alpha1.DriftStatus{Objects: int32(total), Fields: int32(len(found.Fields)), What: lines[:min(len(lines), maxLines)]}
+	w.cloud.Status.Drift = status
+	w.set(v1alpha1.Drifted, metav1.ConditionTrue, v1alpha1.ReasonDrift, strings.Join(status.What, "\n"))
+	w.changed(w.base, v1alpha1.Drifted, corev1.EventTypeWarning)
+}
+
+// idle records that there is nothing to do.
+func (w *work) idle(ctx context.Context, l *look, current bool) (time.Duration, error) {
+	cloud := w.cloud
+	if err := w.supersede(ctx, "", "nothing is left to do"); err != nil {
+		return 0, err
+	}
+	cloud.Status.Plan = nil
+	w.settle(v1alpha1.Reconciling, v1alpha1.Stalled)
+	w.set(v1alpha1.Planned, metav1.ConditionTrue, v1alpha1.ReasonNoChanges, report.Summary(l.made.Plan))
+	if l.made.Plan.Destroy {
+		return 0, w.release(ctx)
+	}
+	if !current && !l.made.Plan.Selection.Restricts() {
+		if err := w.keep(ctx, cloud, l.input); err != nil {
+			return 0, err
+		}
+	}
+	cloud.Status.Source.Applied = l.input.tree.Revision
+	var waiting []string
+	for _, s := range cloud.Status.Services {
+		if !s.Ready {
+			waiting = append(waiting, s.Name+": "+s.WaitsFor)
+		}
+	}
+	if len(waiting) > 0 {
+		w.set(v1alpha1.Ready, metav1.ConditionFalse, v1alpha1.ReasonNotReady, strings.Join(waiting, "\n"))
+		w.changed(w.base, v1alpha1.Ready, corev1.EventTypeWarning)
+		return min(cloud.Spec.RetryInterval.Duration, cloud.Spec.Interval.Duration), nil
+	}
+	w.set(v1alpha1.Ready, metav1.ConditionTrue, v1alpha1.ReasonAsDeclared, report.Summary(l.made.Plan))
+	w.changed(w.base, v1alpha1.Ready, corev1.EventTypeNormal)
+	return cloud.Spec.Interval.Duration, nil
+}
+
+// release lets a deleted Cloud go.
+func (w *work) release(ctx context.Context) error {
+	before := w.cloud.DeepCopy()
+	if !slices.Contains(before.Finalizers, v1alpha1.Finalizer) {
+		return nil
+	}
+	controllerutil.RemoveFinalizer(w.cloud, v1alpha1.Finalizer)
+	if err := w.Client.Patch(ctx, w.cloud, client.MergeFrom(before)); err != nil {
+		return fmt.Errorf("let Cloud %s go: %w", keyOf(w.cloud), err)
+	}
+	return nil
+}
