@@ -26,6 +26,7 @@ import (
 	"kolla.openstack.org/kolla/internal/cli/diagnose"
 	"kolla.openstack.org/kolla/internal/cli/exposure"
 	"kolla.openstack.org/kolla/internal/cli/inspect"
+	"kolla.openstack.org/kolla/internal/cli/operate"
 	"kolla.openstack.org/kolla/internal/cli/statecmd"
 	"kolla.openstack.org/kolla/internal/present/view"
 	"kolla.openstack.org/kolla/internal/run/explain"
@@ -144,7 +145,7 @@ func newApp(s command.Streams) *cli.App {
 			initCommand(s), inspect.Validate(s), inspect.Diff(s), diagnose.Drift(s), change.Plan(s), change.Apply(s), change.Rollout(s), change.Destroy(s), change.Backup(s), change.Restore(s),
 			diagnose.Status(s), diagnose.Logs(s), diagnose.Discover(s), fmtCommand(s), inspect.Render(s), inspect.Config(s), inspect.Graph(s), inspect.Console(s), inspect.Output(s), access.OpenRC(s),
 			inspect.Show(s), inspect.Images(s), statecmd.State(s), statecmd.ForceUnlock(s), access.RBAC(s), diagnose.Doctor(s),
-			inspect.Catalogue(s), exposure.Command(s), completionCommand(s), versionCommand(s),
+			inspect.Catalogue(s), exposure.Command(s), operate.Command(s), completionCommand(s), versionCommand(s),
 		},
 	}
 	for _, cmd := range app.Commands {

@@ -255,6 +255,9 @@ func (w *work) proceed(ctx context.Context, t *tenant, in *input, current bool, 
 	if last, taken := takenOver(cloud, l.state); taken && !resumed {
 		return 0, stalled(v1alpha1.ReasonTakenOver, "%s took this cloud over with `kolla %s -take-over` at %s. The operator leaves it alone until `kolla operator resume -n %s %s`", last.Who, last.Operation, last.Began.Format(time.RFC3339), cloud.Namespace, cloud.Name)
 	}
+	if other := l.state.Operator(); other != "" && other != keyOf(cloud) && !resumed {
+		return 0, stalled(v1alpha1.ReasonConflict, "Cloud %s of an operator has this cloud in its hands. If that Cloud is gone, `kolla operator resume -n %s %s` goes on here", other, cloud.Namespace, cloud.Name)
+	}
 	if resumed {
 		cloud.Status.LastResume, cloud.Status.Managed = cloud.Annotations[v1alpha1.AnnotationResume], false
 	}

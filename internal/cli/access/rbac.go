@@ -61,15 +61,26 @@ func runRBAC(w *command.Workspace) error {
 	if err != nil {
 		return err
 	}
-	if err := loadForRights(w); err != nil {
-		return err
-	}
-	st, err := KnownState(w)
+	text, err := Roles(w, subjects)
 	if err != nil {
 		return err
 	}
+	_, err = io.WriteString(w.Streams.Out, text)
+	return err
+}
+
+// Roles returns the roles that the configuration and the state of a workspace need, as YAML with comments.
+// If there are subjects, it adds the bindings.
+func Roles(w *command.Workspace, subjects []rights.Subject) (string, error) {
+	if err := loadForRights(w); err != nil {
+		return "", err
+	}
+	st, err := KnownState(w)
+	if err != nil {
+		return "", err
+	}
 	if err := st.CheckCloud(w.Config.Cloud.Name); err != nil {
-		return err
+		return "", err
 	}
 	names := rights.NewNames(w.Flags.Context, w.Cluster.Client)
 	facts := openstack.Offline()
@@ -77,15 +88,14 @@ func runRBAC(w *command.Workspace) error {
 	objects, diags := openstack.Render(w.Config, facts)
 	w.Printer.Diagnostics(diags, w.Config.Files)
 	if diags.HasErrors() {
-		return command.ExitCode(command.ExitError)
+		return "", command.ExitCode(command.ExitError)
 	}
 	names.Define(objects)
 	in := RightsInput(w, names, objects, st)
 	in.ReadOnly = w.Flags.Bool("read-only")
 	roles := rights.Of(in)
 	warnGuessed(w.Printer, names)
-	_, err = io.WriteString(w.Streams.Out, rights.Preface(in, roles)+rights.YAML(roles, subjects))
-	return err
+	return rights.Preface(in, roles) + rights.YAML(roles, subjects), nil
 }
 
 // lookedFor returns what a plan looks for because of the exposures, and no other part of it.

@@ -1,26 +1,354 @@
 package live_test
 
 import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"kolla.openstack.org/kolla/internal/dev/clustertest"
 	"kolla.openstack.org/kolla/internal/operator/v1alpha1"
 )
 
-// TestManual takes a cloud from nothing to ready with approvals by a person.
+// changed is the configuration with another value.
+func changed(greeting string) string {
+	return strings.ReplaceAll(configuration, `"hello"`, `"`+greeting+`"`)
+}
+
+// note returns the value that the cluster has.
+func (b *bench) note() string {
+	b.Helper()
+	return b.kubectl("get", "configmap", "note", "-n", b.target, "-o", "jsonpath={.data.greeting}", "--ignore-not-found")
+}
+
+// planned waits until another plan than the given one waits, and returns the Cloud.
+func (b *bench) planned(not string) *v1alpha1.Cloud {
+	b.Helper()
+	var cloud *v1alpha1.Cloud
+	clustertest.Eventually(b.T, "a new plan waits", func() bool {
+		cloud = b.get()
+		return cloud.Status.Plan != nil && cloud.Status.Plan.Digest != not
+	})
+	return cloud
+}
+
+// phases returns the phases of all plans by their names.
+func (b *bench) phases() map[string]string {
+	b.Helper()
+	out := map[string]string{}
+	for line := range strings.Lines(b.kubectl("get", "cloudplans", "-n", b.namespace, "-o", `jsonpath={range .items[*]}{.metadata.name} {.status.phase}{"\n"}{end}`)) {
+		name, phase, _ := strings.Cut(strings.TrimSpace(line), " ")
+		out[name] = phase
+	}
+	return out
+}
+
+// TestManual takes a cloud from nothing to ready, changes it, and puts drift back, each time with the
+// approval of a person. An approval counts once and for one plan.
 func TestManual(t *testing.T) {
 	b := newBench(t)
 	b.files("files", configuration)
 	b.start()
 	b.cloud("")
-	cloud := b.until(v1alpha1.ReasonAwaitsApproval)
-	if cloud.Status.Plan == nil || !strings.Contains(cloud.Status.Plan.Summary, "to add") {
-		t.Fatalf("plan: %+v", cloud.Status.Plan)
+	first := b.until(v1alpha1.ReasonAwaitsApproval)
+	if first.Status.Plan == nil || !strings.Contains(first.Status.Plan.Summary, "to add") {
+		t.Fatalf("plan: %+v", first.Status.Plan)
 	}
 	if got := b.kubectl("get", "namespace", b.target, "--ignore-not-found"); got != "" {
 		t.Errorf("a plan that waits has written: %s", got)
 	}
-	b.cloud("  approvedPlan: " + cloud.Status.Plan.Digest + "\n")
-	cloud = b.until(v1alpha1.ReasonAsDeclared)
-	t.Logf("%s", b.kubectl("get", "clouds,cloudplans,cloudservices", "-n", b.namespace, "-o", "wide"))
+	b.cloud("  approvedPlan: " + first.Status.Plan.Digest + "\n")
+	done := b.until(v1alpha1.ReasonAsDeclared)
+	if done.Status.LastApply == nil || done.Status.LastApply.Result != "done" || !done.Status.Managed {
+		t.Errorf("last apply: %+v, managed %t", done.Status.LastApply, done.Status.Managed)
+	}
+	if b.note() != "hello" {
+		t.Errorf("the ConfigMap has %q", b.note())
+	}
+	var service v1alpha1.CloudService
+	if err := b.client.Get(context.Background(), client.ObjectKey{Namespace: b.namespace, Name: "prod-echo"}, &service); err != nil {
+		t.Fatal(err)
+	}
+	if !meta.IsStatusConditionTrue(service.Status.Conditions, v1alpha1.Ready) || service.Status.Pods != "1/1" || service.Status.LastChange == nil {
+		t.Errorf("CloudService: %+v", service.Status)
+	}
+
+	// Another source waits, although approvedPlan still names the first plan.
+	b.files("files", changed("bonjour"))
+	second := b.until(v1alpha1.ReasonOtherPlan)
+	if second.Status.Plan.Digest == first.Status.Plan.Digest || b.note() != "hello" {
+		t.Errorf("the second plan is %+v, and the ConfigMap has %q", second.Status.Plan, b.note())
+	}
+	b.cloud("  approvedPlan: " + second.Status.Plan.Digest + "\n")
+	b.until(v1alpha1.ReasonAsDeclared)
+	if b.note() != "bonjour" {
+		t.Errorf("the ConfigMap has %q", b.note())
+	}
+
+	// What others change is found at once, and waits as well.
+	b.kubectl("patch", "configmap", "note", "-n", b.target, "--field-manager=mallory", "--type=merge", "-p", `{"data":{"greeting":"drifted"}}`)
+	third := b.until(v1alpha1.ReasonOtherPlan)
+	if !meta.IsStatusConditionTrue(third.Status.Conditions, v1alpha1.Drifted) || third.Status.Drift == nil || third.Status.Drift.Objects != 1 {
+		t.Errorf("drift: %+v", third.Status.Drift)
+	}
+	b.cloud("  approvedPlan: " + third.Status.Plan.Digest + "\n")
+	fourth := b.until(v1alpha1.ReasonAsDeclared)
+	if fourth.Status.Drift != nil || b.note() != "bonjour" {
+		t.Errorf("drift: %+v, and the ConfigMap has %q", fourth.Status.Drift, b.note())
+	}
+	// The same drift again is another plan: an approval counts once.
+	b.kubectl("patch", "configmap", "note", "-n", b.target, "--field-manager=mallory", "--type=merge", "-p", `{"data":{"greeting":"drifted"}}`)
+	fifth := b.until(v1alpha1.ReasonOtherPlan)
+	if fifth.Status.Plan.Digest == third.Status.Plan.Digest {
+		t.Error("an approval that was used approves the same change again")
+	}
+	want := fmt.Sprint(map[string]string{"prod-1": "Applied", "prod-2": "Applied", "prod-3": "Applied", "prod-4": "Waiting"})
+	if got := fmt.Sprint(b.phases()); got != want {
+		t.Errorf("the history is %s, want %s", got, want)
+	}
+}
+
+// TestDrift puts drift back without a person, also while a change of the source waits for one.
+func TestDrift(t *testing.T) {
+	b := newBench(t)
+	b.files("files", configuration)
+	b.start()
+	b.cloud("  approval: drift\n")
+	first := b.until(v1alpha1.ReasonAwaitsApproval)
+	b.cloud("  approval: drift\n  approvedPlan: " + first.Status.Plan.Digest + "\n")
+	b.until(v1alpha1.ReasonAsDeclared)
+	b.files("files", changed("bonjour"))
+	waiting := b.until(v1alpha1.ReasonOtherPlan)
+	b.kubectl("delete", "configmap", "note", "-n", b.target)
+	clustertest.Eventually(t, "what somebody deleted is back", func() bool { return b.note() == "hello" })
+	waiting = b.planned(waiting.Status.Plan.Digest)
+	if waiting.Status.Drift != nil || !strings.Contains(waiting.Status.Plan.Summary, "1 to change") {
+		t.Errorf("what waits is %+v, with the drift %+v", waiting.Status.Plan, waiting.Status.Drift)
+	}
+}
+
+// TestWithin applies what keeps the limits, and lets the rest wait.
+func TestWithin(t *testing.T) {
+	b := newBench(t)
+	b.files("files", configuration)
+	b.start()
+	const limits = "  approval: within\n  limits: {changes: 20}\n"
+	b.cloud(limits)
+	b.until(v1alpha1.ReasonAsDeclared)
+	without, _, _ := strings.Cut(configuration, "manifest \"note\"")
+	b.files("files", without)
+	waiting := b.until(v1alpha1.ReasonAwaitsApproval)
+	if ready := meta.FindStatusCondition(waiting.Status.Conditions, v1alpha1.Ready); !strings.Contains(ready.Message, "1 delete, and the limit is 0") {
+		t.Errorf("why it waits: %s", ready.Message)
+	}
+	b.cloud("  approval: within\n  limits: {changes: 20, deletes: 1}\n")
+	b.until(v1alpha1.ReasonAsDeclared)
+	if b.note() != "" {
+		t.Error("what the source no longer has is still there")
+	}
+}
+
+// TestBrokenSource keeps the last good source while the present one cannot be used, and says where the
+// error is.
+func TestBrokenSource(t *testing.T) {
+	b := newBench(t)
+	b.files("files", configuration)
+	b.start()
+	b.cloud("  approval: automatic\n")
+	b.until(v1alpha1.ReasonAsDeclared)
+	b.files("files", strings.Replace(configuration, `service "echo" {}`, `service "echo" { replicas = "many" }`, 1))
+	broken := b.until(v1alpha1.ReasonInvalidSource)
+	stalled := meta.FindStatusCondition(broken.Status.Conditions, v1alpha1.Stalled)
+	if stalled == nil || !strings.HasPrefix(stalled.Message, "cloud.hcl:") {
+		t.Errorf("Stalled: %+v", stalled)
+	}
+	b.kubectl("delete", "configmap", "files", "-n", b.namespace)
+	b.until(v1alpha1.ReasonSourceFailed)
+	b.kubectl("delete", "configmap", "note", "-n", b.target)
+	clustertest.Eventually(t, "the last good source puts back what somebody deleted", func() bool { return b.note() == "hello" })
+	if got := b.until(v1alpha1.ReasonSourceFailed); !strings.Contains(meta.FindStatusCondition(got.Status.Conditions, v1alpha1.Ready).Message, "there is no ConfigMap files") {
+		t.Errorf("conditions: %+v", got.Status.Conditions)
+	}
+	b.files("files", changed("bonjour"))
+	b.until(v1alpha1.ReasonAsDeclared)
+}
+
+// TestConfined lets a source read nothing of the operator's own files and environment.
+func TestConfined(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(secret, []byte("operators-own-token"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("OPERATORS_OWN", "operators-own-token")
+	for name, more := range map[string]string{
+		"function": fmt.Sprintf("manifest \"m\" {\n  object = { apiVersion = \"v1\", kind = \"ConfigMap\", metadata = { name = \"m\" }, data = { t = file(%q) } }\n}\n", secret),
+		"parent":   "manifest \"m\" {\n  object = { apiVersion = \"v1\", kind = \"ConfigMap\", metadata = { name = \"m\" }, data = { t = file(\"../../../../../../etc/hostname\") } }\n}\n",
+		"secret":   "secret \"s\" {\n  source { env = \"OPERATORS_OWN\" }\n}\n",
+		"file":     fmt.Sprintf("secret \"s\" {\n  source { file = %q }\n}\n", secret),
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.files("files", configuration+more)
+			b.start()
+			b.cloud("  approval: automatic\n")
+			var said string
+			clustertest.Eventually(t, "the source is refused", func() bool {
+				ready := meta.FindStatusCondition(b.get().Status.Conditions, v1alpha1.Ready)
+				if ready != nil {
+					said = ready.Reason + ": " + ready.Message
+				}
+				return ready != nil && (ready.Reason == v1alpha1.ReasonInvalidSource || ready.Reason == v1alpha1.ReasonPlanFailed)
+			})
+			if !strings.Contains(said, "read here") || strings.Contains(said, "operators-own-token") {
+				t.Errorf("the refusal says: %s", said)
+			}
+		})
+	}
+}
+
+// TestSuspend stops and resumes.
+func TestSuspend(t *testing.T) {
+	b := newBench(t)
+	b.files("files", configuration)
+	b.start()
+	b.cloud("  approval: automatic\n  suspend: true\n")
+	b.until(v1alpha1.ReasonSuspended)
+	time.Sleep(2 * time.Second)
+	if len(b.phases()) > 0 {
+		t.Error("a suspended Cloud has plans")
+	}
+	b.cloud("  approval: automatic\n")
+	b.until(v1alpha1.ReasonAsDeclared)
+}
+
+// TestHold leaves a service out.
+func TestHold(t *testing.T) {
+	b := newBench(t)
+	b.files("files", configuration)
+	b.start()
+	b.cloud("  approval: automatic\n")
+	b.until(v1alpha1.ReasonAsDeclared)
+	b.kubectl("patch", "cloudservice", "prod-echo", "-n", b.namespace, "--type=merge", "-p", `{"spec":{"hold":true}}`)
+	b.files("files", strings.Replace(changed("bonjour"), `service "echo" {}`, "service \"echo\" {\n  workload \"server\" { replicas = 2 }\n}", 1))
+	clustertest.Eventually(t, "the rest is applied", func() bool { return b.note() == "bonjour" })
+	b.until(v1alpha1.ReasonAsDeclared)
+	replicas := func() string {
+		return b.kubectl("get", "deployment", "echo-server", "-n", b.target, "-o", "jsonpath={.spec.replicas}")
+	}
+	if got := replicas(); got != "1" {
+		t.Errorf("a held service has %s replicas", got)
+	}
+	b.kubectl("patch", "cloudservice", "prod-echo", "-n", b.namespace, "--type=merge", "-p", `{"spec":{"hold":false}}`)
+	clustertest.Eventually(t, "the service is applied", func() bool { return replicas() == "2" })
+}
+
+// TestDelete destroys a cloud with its Cloud, and leaves it alone if that is the policy.
+func TestDelete(t *testing.T) {
+	for policy, stays := range map[string]bool{"Destroy": false, "Orphan": true} {
+		t.Run(policy, func(t *testing.T) {
+			b := newBench(t)
+			b.files("files", configuration)
+			b.start()
+			b.cloud("  approval: automatic\n  deletionPolicy: " + policy + "\n")
+			b.until(v1alpha1.ReasonAsDeclared)
+			b.kubectl("delete", "cloud", "prod", "-n", b.namespace, "--timeout=60s")
+			if got := b.note() != ""; got != stays {
+				t.Errorf("the objects are there: %t, want %t", got, stays)
+			}
+		})
+	}
+}
+
+// TestDestroyWaits lets a destroy wait for a person, unless everything is automatic.
+func TestDestroyWaits(t *testing.T) {
+	b := newBench(t)
+	b.files("files", configuration)
+	b.start()
+	b.cloud("  approval: within\n  limits: {deletes: 1000}\n")
+	b.until(v1alpha1.ReasonAsDeclared)
+	b.kubectl("delete", "cloud", "prod", "-n", b.namespace, "--wait=false")
+	waiting := b.until(v1alpha1.ReasonAwaitsApproval)
+	if waiting.Status.Plan == nil || !waiting.Status.Plan.Destroy || b.note() != "hello" {
+		t.Fatalf("plan: %+v; the ConfigMap has %q", waiting.Status.Plan, b.note())
+	}
+	b.kubectl("patch", "cloud", "prod", "-n", b.namespace, "--type=merge", "-p", `{"spec":{"approvedPlan":"`+waiting.Status.Plan.Digest+`"}}`)
+	clustertest.Eventually(t, "the Cloud is gone", func() bool {
+		return b.kubectl("get", "cloud", "prod", "-n", b.namespace, "--ignore-not-found") == ""
+	})
+	if b.note() != "" {
+		t.Error("the objects are still there")
+	}
+}
+
+// TestBadInput names what is wrong with a Cloud.
+func TestBadInput(t *testing.T) {
+	b := newBench(t)
+	write := func(spec string) string {
+		object := &unstructured.Unstructured{}
+		text := fmt.Sprintf("apiVersion: kolla.openstack.org/v1alpha1\nkind: Cloud\nmetadata: {name: bad, namespace: %s}\nspec: %s\n", b.namespace, spec)
+		if err := yaml.Unmarshal([]byte(text), object); err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(b.client.Create(t.Context(), object))
+	}
+	for spec, want := range map[string]string{
+		"{serviceAccountName: kolla, source: {}}":                                                                                    "exactly one of configMaps, git and oci",
+		"{serviceAccountName: kolla, source: {configMaps: [{name: a}], oci: {url: \"oci://r/x\"}}}":                                  "exactly one of configMaps, git and oci",
+		"{source: {configMaps: [{name: a}]}}":                                                                                        "serviceAccountName: Required value",
+		"{serviceAccountName: kolla, source: {configMaps: [{name: a}]}, path: ../x}":                                                 "has no ..",
+		"{serviceAccountName: kolla, source: {git: {url: \"https://u:p@host/x\"}}}":                                                  "spec.source.git.url",
+		"{serviceAccountName: kolla, source: {git: {url: \"https://host/x\", branch: a, tag: b}}}":                                   "a branch, a tag or a commit",
+		"{serviceAccountName: kolla, source: {configMaps: [{name: a}]}, approvedPlan: prod-1}":                                       "spec.approvedPlan",
+		"{serviceAccountName: kolla, source: {configMaps: [{name: a}]}, interval: 1s}":                                               "at least 10s",
+		"{serviceAccountName: kolla, source: {configMaps: [{name: a}]}, approval: sometimes}":                                        "Unsupported value: \"sometimes\"",
+		"{serviceAccountName: kolla, source: {configMaps: [{name: a}]}, variablesFrom: [{configMap: {name: a}, secret: {name: b}}]}": "a configMap or a secret",
+	} {
+		if got := write(spec); !strings.Contains(got, want) {
+			t.Errorf("spec %s:\n%s\nwant %q", spec, got, want)
+		}
+	}
+}
+
+// TestTwoClouds gives a cloud to the older of two Clouds that declare it.
+func TestTwoClouds(t *testing.T) {
+	b := newBench(t)
+	b.files("files", configuration)
+	b.start()
+	b.cloud("  approval: automatic\n")
+	b.until(v1alpha1.ReasonAsDeclared)
+	b.apply(fmt.Sprintf("apiVersion: kolla.openstack.org/v1alpha1\nkind: Cloud\nmetadata: {name: second, namespace: %s}\nspec: {source: {configMaps: [{name: files}]}, serviceAccountName: kolla, approval: automatic}\n", b.namespace))
+	b.kubectl("wait", "--for=condition=Stalled", "cloud/second", "-n", b.namespace, "--timeout=60s")
+	said := b.kubectl("get", "cloud", "second", "-n", b.namespace, "-o", `jsonpath={.status.conditions[?(@.type=="Stalled")].message}`)
+	if !strings.Contains(said, b.namespace+"/prod has the cloud") {
+		t.Errorf("the second Cloud says: %s", said)
+	}
+}
+
+// TestRights refuses a plan whose objects the service account may not write, and names the next step.
+func TestRights(t *testing.T) {
+	b := newBench(t)
+	b.kubectl("delete", "clusterrolebinding", b.namespace)
+	b.kubectl("create", "clusterrolebinding", b.namespace, "--clusterrole=view", "--serviceaccount="+b.namespace+":kolla")
+	b.files("files", configuration)
+	b.start()
+	b.cloud("  approval: automatic\n")
+	var said string
+	clustertest.Eventually(t, "the Cloud says what is missing", func() bool {
+		ready := meta.FindStatusCondition(b.get().Status.Conditions, v1alpha1.Ready)
+		if ready != nil {
+			said = ready.Message
+		}
+		return strings.Contains(said, "kolla rbac")
+	})
+	if !strings.Contains(said, "kolla") || b.note() != "" {
+		t.Errorf("it says: %s", said)
+	}
 }

@@ -1,0 +1,74 @@
+package operate
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"kolla.openstack.org/kolla/internal/base/failure"
+	"kolla.openstack.org/kolla/internal/cli/access"
+	"kolla.openstack.org/kolla/internal/cli/command"
+	"kolla.openstack.org/kolla/internal/operator"
+	"kolla.openstack.org/kolla/internal/run/rights"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
+)
+
+func manifestsCommand(s command.Streams) *cli.Command {
+	return &cli.Command{
+		Name:  "manifests",
+		Usage: "Print the objects that install the operator",
+		Description: `
+Prints the CustomResourceDefinitions, the namespace, the operator's service account with its
+rights, and its Deployment:
+
+  kolla operator manifests -image=registry.example.org/kolla:1.0 | kubectl apply --server-side -f -
+
+The operator itself has no rights in a cloud: it acts in the name of the service account
+that a Cloud names. With -serviceaccount, this also prints that account, and exactly the
+rights that the configuration in the current directory needs, as kolla rbac does. make image
+makes the image.`,
+		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
+			&cli.StringFlag{Name: "image", Usage: "the `IMAGE` with kolla, as nodes pull it"},
+			&cli.StringFlag{Name: "namespace", Value: operator.Name, Usage: "the namespace `NAME` of the operator and its Clouds"},
+			&cli.IntFlag{Name: "replicas", Value: 2, Usage: "run `N` operators; one of them leads"},
+			&cli.StringFlag{Name: "serviceaccount", Usage: "also print the service account `NAME` of a Cloud, with the rights for the configuration in the current directory"},
+			command.NoColorFlag()),
+		Action: func(c *cli.Context) error {
+			if err := command.NoArguments(c); err != nil {
+				return err
+			}
+			if c.String("image") == "" {
+				return failure.New("-image is missing", "make image makes the image of kolla. Push it to a registry of yours, and name it: -image=registry.example.org/kolla:1.0.")
+			}
+			in := operator.Installation{
+				Namespace: c.String("namespace"), Image: c.String("image"), Replicas: int32(max(0, min(c.Int("replicas"), 100))), Account: c.String("serviceaccount"),
+			}
+			text, err := operator.Manifests(in)
+			if err != nil {
+				return err
+			}
+			if in.Account == "" {
+				_, err := s.Out.Write(text)
+				return err
+			}
+			w := command.NewWorkspace(s, c)
+			if err := shared(); err != nil {
+				return err
+			}
+			roles, err := access.Roles(w, []rights.Subject{{Kind: "ServiceAccount", Name: in.Account, Namespace: in.Namespace}})
+			if err != nil {
+				return err
+			}
+			_, err = s.Out.Write(append(append(text, "---\n"...), roles...))
+			return err
+		},
+	}
+}
+
+// shared refuses a configuration whose state the operator would not have.
+func shared() error {
+	backend, _, diags := lang.Backend(".", nil)
+	if diags.HasErrors() || backend.Kind == configs.KubernetesBackend {
+		return nil // loading reports the errors
+	}
+	return failure.New("The state of this cloud is in a file", "The operator does not have that file. Keep the state in the cluster: write `backend \"kubernetes\" {}` into the cloud block, and run `kolla init -migrate-state` if there is a state.")
+}
