@@ -23,6 +23,8 @@ func TestModes(t *testing.T) {
 	m.whole.Cleanup(func() { t.Log(m.table()) })
 	take(t, m.cloud, []step{
 		{"nodeport", func(t *testing.T, c *cloud) {
+			const exposed = "  expose = exposure.public\n"
+			c.edit(t, exposed, exposed+"  port \"web\" { node_port = 30080 }\n  port \"secure\" { node_port = 30443 }\n")
 			c.kolla(t, 0, "apply", "-auto-approve", "-timeout=10m")
 			c.haproxy(t)
 			m.direct(t)
