@@ -40,7 +40,7 @@
 {{- define "kolla.ini" -}}
 {{- $root := index . 0 }}{{ $sections := index . 1 }}{{ $blocks := list }}
 {{- range $name := concat (list "DEFAULT") (without (keys $sections | sortAlpha) "DEFAULT") }}
-{{- with include "kolla.properties" (list $root (get $sections $name)) }}
+{{- with include "kolla.properties" (list $root (get $sections $name | default dict)) }}
 {{- $blocks = append $blocks (printf "[%s]\n%s" $name .) }}
 {{- end }}
 {{- end }}
