@@ -19,10 +19,15 @@ func publicOf(config *configs.Config) []public {
 	var out []public
 	for i := range config.Exposures {
 		x := &config.Exposures[i]
+		after := `(?:$|[^0-9A-Za-z.-]|[.-](?:$|[^0-9A-Za-z]))`
+		afterVIP := after
+		if strings.Contains(x.VIP, ":") { // no port follows an IPv6 address without brackets
+			afterVIP = `(?:$|[^0-9A-Za-z:])`
+		}
 		for _, each := range []struct{ key, text, before, after string }{
-			{"vip", x.VIP, `(?:^|[^0-9A-Za-z.:-])`, `(?:$|[^0-9A-Za-z.:-]|[.:-]?(?:$|[^0-9A-Za-z])|:[0-9]{1,5}(?:$|[^0-9A-Za-z:]))`},
-			{"fqdn", x.FQDN, `(?:^|[^0-9A-Za-z.-])`, `(?:$|[^0-9A-Za-z.-]|[.-](?:$|[^0-9A-Za-z]))`},
-			{"domain", x.Domain, `(?:^|[^0-9A-Za-z-])`, `(?:$|[^0-9A-Za-z.-]|[.-](?:$|[^0-9A-Za-z]))`},
+			{"vip", x.VIP, `(?:^|[^0-9A-Za-z.:-])`, afterVIP},
+			{"fqdn", x.FQDN, `(?:^|[^0-9A-Za-z.-])`, after},
+			{"domain", x.Domain, `(?:^|[^0-9A-Za-z-])`, after},
 		} {
 			if strings.ContainsAny(each.text, ".:") {
 				out = append(out, public{x.Name, each.key, each.text, regexp.MustCompile(each.before + "(" + regexp.QuoteMeta(each.text) + ")" + each.after)})

@@ -1,0 +1,523 @@
+// Package live_test gives the charts to Helm, and installs them in a cluster.
+package live_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"kolla.openstack.org/kolla/internal/dev/clustertest"
+	"kolla.openstack.org/kolla/internal/dev/tooltest"
+	"kolla.openstack.org/kolla/internal/present/charts"
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/openstack"
+)
+
+func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }
+
+// helm runs Helm, and returns its output and whether it succeeded.
+func helm(t *testing.T, args ...string) (output string, ok bool) {
+	t.Helper()
+	cmd := exec.Command(tooltest.Module("helm").Program(t, "helm"), args...)
+	home := t.TempDir()
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+clustertest.Kubeconfig(),
+		"HELM_CACHE_HOME="+home, "HELM_CONFIG_HOME="+home, "HELM_DATA_HOME="+home)
+	var out, problems bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	err := cmd.Run()
+	if err != nil {
+		return out.String() + problems.String(), false
+	}
+	return out.String(), true
+}
+
+func succeeds(t *testing.T, args ...string) string {
+	t.Helper()
+	out, ok := helm(t, args...)
+	if !ok {
+		t.Fatalf("helm %s:\n%s", strings.Join(args, " "), out)
+	}
+	return out
+}
+
+// export writes the charts of a configuration. It returns the umbrella chart and the rendered objects.
+func export(t *testing.T, configuration string, services ...string) (dir string, objects []providers.Object) {
+	t.Helper()
+	config, diags := lang.Load(configuration, lang.Options{Catalogue: openstack.Catalogue(), Environ: []string{}})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	objects, diags = openstack.Render(config, openstack.Offline())
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	out := t.TempDir()
+	for _, f := range charts.Export(charts.Input{Config: config, Objects: objects, Services: services, Version: "v0"}) {
+		path := filepath.Join(out, f.Path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(f.Content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(out, config.Cloud.Name), objects
+}
+
+// write writes a configuration.
+func write(t *testing.T, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// hash is the end of names that depend on a content. kolla and Helm calculate it from different texts.
+var hash = regexp.MustCompile(`-[0-9a-f]{10}$`)
+
+// comparable returns an object without the differences between kolla render and helm template that are
+// meant: hashes in names, who manages the object, kolla's annotations, and values of Secrets.
+func comparable(object map[string]any) (name string, _ map[string]any) {
+	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(object)}
+	annotations := u.GetAnnotations()
+	for key := range annotations {
+		if strings.HasPrefix(key, "kolla.openstack.org/") || key == "helm.sh/resource-policy" {
+			delete(annotations, key)
+		}
+	}
+	u.SetAnnotations(annotations)
+	if u.GetKind() == "Secret" {
+		unstructured.RemoveNestedField(u.Object, "data")
+	}
+	if pod, found, _ := unstructured.NestedStringMap(u.Object, "spec", "template", "metadata", "annotations"); found {
+		for key := range pod {
+			if strings.HasPrefix(key, providers.AnnotationSecret) {
+				pod[key] = "revision"
+			}
+		}
+		_ = unstructured.SetNestedStringMap(u.Object, pod, "spec", "template", "metadata", "annotations")
+	}
+	normal := normalize(u.Object).(map[string]any)
+	return u.GetKind() + " " + u.GetNamespace() + "/" + hash.ReplaceAllString(u.GetName(), "-HASH"), normal
+}
+
+func normalize(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key := range v {
+			v[key] = normalize(v[key])
+		}
+		if v["app.kubernetes.io/managed-by"] == "Helm" {
+			v["app.kubernetes.io/managed-by"] = "kolla"
+		}
+	case []any:
+		for i := range v {
+			v[i] = normalize(v[i])
+		}
+	case string:
+		return hash.ReplaceAllString(v, "-HASH")
+	case int64:
+		return float64(v)
+	}
+	return v
+}
+
+// objectsOf parses the output of helm template.
+func objectsOf(t *testing.T, text string) []map[string]any {
+	t.Helper()
+	var out []map[string]any
+	for document := range strings.SplitSeq("\n"+text, "\n---\n") {
+		var object map[string]any
+		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
+			t.Fatalf("%v:\n%s", err, document)
+		}
+		if object != nil {
+			out = append(out, object)
+		}
+	}
+	return out
+}
+
+// templated returns the objects that a chart prints, by name.
+func templated(t *testing.T, chart string, args ...string) map[string]map[string]any {
+	t.Helper()
+	out := map[string]map[string]any{}
+	for _, object := range objectsOf(t, succeeds(t, append([]string{"template", "cloud", chart, "--namespace", "openstack"}, args...)...)) {
+		name, normal := comparable(object)
+		out[name] = normal
+	}
+	return out
+}
+
+// withoutWaiting removes the additions to pods that wait.
+func withoutWaiting(object map[string]any) {
+	spec, _ := object["spec"].(map[string]any)
+	template, _ := spec["template"].(map[string]any)
+	pod, _ := template["spec"].(map[string]any)
+	if pod["serviceAccountName"] != "kolla-wait" {
+		return
+	}
+	delete(pod, "serviceAccountName")
+	for _, key := range []string{"initContainers", "volumes"} {
+		list := pod[key].([]any)
+		pod[key] = list[1:]
+		if len(list) == 1 {
+			delete(pod, key)
+		}
+	}
+}
+
+// TestTemplatesAreRenderedObjects compares the charts with kolla render, object by object.
+func TestTemplatesAreRenderedObjects(t *testing.T) {
+	for _, example := range []string{"all-in-one", "compute-kit", "multinode", "service-discovery"} {
+		t.Run(example, func(t *testing.T) {
+			chart, objects := export(t, "../../../../examples/"+example)
+			got := templated(t, chart)
+			exact := templated(t, chart, "--set=global.wait.enabled=false")
+			equal := 0
+			for _, o := range objects {
+				name, want := comparable(o.Manifest.Object)
+				if o.Partial || o.Address.Kind == "Namespace" {
+					continue
+				}
+				if o.Address.Kind == "Secret" && strings.HasSuffix(o.Address.Name, "-inputs") { // must exist already
+					continue
+				}
+				if diff := cmp.Diff(want, exact[name]); diff != "" {
+					t.Errorf("%s differs from kolla render (-want +got):\n%s", name, diff)
+				}
+				withoutWaiting(got[name])
+				for _, deadline := range []string{"activeDeadlineSeconds", "progressDeadlineSeconds"} {
+					spec, _ := want["spec"].(map[string]any)
+					if seconds, ok := spec[deadline].(float64); ok {
+						spec[deadline] = seconds + 3600
+					}
+				}
+				if diff := cmp.Diff(want, got[name]); diff != "" {
+					t.Errorf("%s differs in more than the wait (-want +got):\n%s", name, diff)
+				}
+				delete(got, name)
+				delete(exact, name)
+				equal++
+			}
+			for name := range exact {
+				t.Errorf("kolla render does not have %s", name)
+			}
+			for name := range got {
+				if !strings.HasSuffix(name, "/kolla-wait") {
+					t.Errorf("kolla render does not have %s", name)
+				}
+			}
+			t.Logf("%d objects are equal", equal)
+		})
+	}
+}
+
+func TestLint(t *testing.T) {
+	chart, _ := export(t, "../../../../examples/compute-kit")
+	charts, err := filepath.Glob(chart + "/charts/*")
+	if err != nil || len(charts) != 17 {
+		t.Fatalf("there are %d charts of services: %v", len(charts), err)
+	}
+	succeeds(t, append([]string{"lint", "--strict", "--namespace=openstack", chart}, charts...)...)
+}
+
+// TestEachServiceAlone renders the chart of each service as a release of its own.
+func TestEachServiceAlone(t *testing.T) {
+	chart, _ := export(t, "../../../../examples/compute-kit")
+	whole := templated(t, chart)
+	charts, _ := filepath.Glob(chart + "/charts/*")
+	seen := map[string]bool{}
+	for _, alone := range charts {
+		for name := range templated(t, alone) {
+			seen[name] = true
+			if _, ok := whole[name]; !ok {
+				t.Errorf("%s has %s, and the chart of the cloud does not", filepath.Base(alone), name)
+			}
+		}
+	}
+	for name := range whole {
+		if !seen[name] && !strings.HasPrefix(name, "ValidatingAdmissionPolicy") {
+			t.Errorf("no chart of a service has %s", name)
+		}
+	}
+}
+
+// TestValues changes values of each kind, and looks at the objects that change.
+func TestValues(t *testing.T) {
+	chart, _ := export(t, "../../../../examples/compute-kit")
+	digest := "sha256:" + strings.Repeat("0123456789abcdef", 4)
+	render := func(args ...string) string {
+		return succeeds(t, append([]string{"template", "cloud", chart, "--namespace=openstack"}, args...)...)
+	}
+	cases := []struct {
+		name, set    string
+		show         string // template
+		has, hasNone []string
+	}{
+		{"registry", "global.image.registry=registry.example.org/kolla", "charts/keystone/templates/deployment-keystone-api.yaml", []string{"image: registry.example.org/kolla/keystone:2025.1-rocky-9"}, []string{"quay.io"}},
+		{"release", "global.release=2025.2", "charts/keystone/templates/deployment-keystone-api.yaml", []string{"/keystone:2025.2-rocky-9"}, nil},
+		{"tag", "keystone.images.keystone.tag=mine", "charts/keystone/templates/job-keystone-db-sync.yaml", []string{"/keystone:mine"}, []string{"rocky-9"}},
+		{"digest", "keystone.images.keystone.digest=" + digest, "charts/keystone/templates/deployment-keystone-api.yaml", []string{"/keystone:2025.1-rocky-9@" + digest}, nil},
+		{"replicas", "keystone.workloads.api.replicas=5", "charts/keystone/templates/deployment-keystone-api.yaml", []string{"replicas: 5"}, nil},
+		{"resources", "keystone.workloads.api.resources.api.limits.memory=3Gi", "charts/keystone/templates/deployment-keystone-api.yaml", []string{"memory: 3Gi"}, nil},
+		{"tolerations", "keystone.workloads.api.tolerations[0].key=special", "charts/keystone/templates/deployment-keystone-api.yaml", []string{"- key: special"}, nil},
+		{"node selector", "keystone.workloads.api.nodeSelector.zone=a", "charts/keystone/templates/deployment-keystone-api.yaml", []string{"zone: a"}, nil},
+		{"volume", "mariadb.workloads.server.volumes.data.size=40Gi,mariadb.workloads.server.volumes.data.storageClassName=fast", "charts/mariadb/templates/statefulset-mariadb-server.yaml", []string{"storage: 40Gi", "storageClassName: fast"}, nil},
+		{"option", `keystone.config.keystone\.conf.token.expiration=60`, "charts/keystone/templates/configmap-keystone.conf.yaml", []string{"    expiration = 60\n"}, []string{"86400"}},
+		{"large number", `keystone.config.keystone\.conf.token.expiration=31536000`, "charts/keystone/templates/configmap-keystone.conf.yaml", []string{"    expiration = 31536000\n"}, nil},
+		{"no option", `keystone.config.keystone\.conf.token.expiration=null`, "charts/keystone/templates/configmap-keystone.conf.yaml", []string{"allow_expired_window"}, []string{"    expiration"}},
+		{"repeated option", `keystone.config.keystone\.conf.new.option={a,b}`, "charts/keystone/templates/configmap-keystone.conf.yaml", []string{"    [new]\n    option = a\n    option = b\n"}, nil},
+		{"VIP", "global.exposures.public.vip=198.51.100.7", "charts/keystone/templates/job-keystone-bootstrap.yaml", []string{"http://198.51.100.7:5000/v3"}, []string{"192.0.2.10"}},
+		{"existing Secret", "global.secrets.keystone-admin=mine", "charts/placement/templates/job-placement-register-users.yaml", []string{"secretName: mine"}, []string{"secretName: keystone-admin"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got := render("--set="+c.set, "--show-only="+c.show)
+			for _, text := range c.has {
+				if !strings.Contains(got, text) {
+					t.Errorf("there is no %q:\n%s", text, got)
+				}
+			}
+			for _, text := range c.hasNone {
+				if strings.Contains(got, text) {
+					t.Errorf("there is %q:\n%s", text, got)
+				}
+			}
+		})
+	}
+	if moved := render("--set=global.exposures.public.vip=198.51.100.7"); strings.Contains(moved, "192.0.2.10") {
+		t.Error("the old address is still in some objects")
+	}
+	if less := render("--set=global.services.heat=false"); strings.Contains(less, "heat-engine") {
+		t.Error("a service that is switched off is rendered")
+	}
+}
+
+// TestSchema gives values of wrong types and with wrong names.
+func TestSchema(t *testing.T) {
+	chart, _ := export(t, "../../../../examples/compute-kit")
+	for _, c := range []struct{ set, want string }{
+		{"keystone.workloads.api.replicas=many", "replicas"},
+		{"keystone.workloads.api.replicas=-1", "replicas"},
+		{"keystone.workloads.api.replica=3", "replica"},
+		{"keystone.workloads.api.resources.api.limit.cpu=3", "limit"},
+		{"keystone.workloads.api.tolerations=all", "tolerations"},
+		{"keystone.workloads.api.nodeSelector.zone=1", "zone"},
+		{"keystone.images.keystone.digest=latest", "digest"},
+		{"keystone.images.keystonee.tag=x", "keystonee"},
+		{`keystone.config.keystone\.cnf.token.expiration=60`, "keystone.cnf"},
+		{`keystone.config.keystone\.conf.token=60`, "token"},
+		{`keystone.config.keystone\.conf.token.expiration.a=60`, "expiration"},
+		{"global.exposures.public.vip=http://a/", "vip"},
+		{"global.wait.enabled=maybe", "enabled"},
+		{"keyston.workloads.api.replicas=1", "keyston"},
+	} {
+		out, ok := helm(t, "template", "cloud", chart, "--namespace=openstack", "--set="+c.set)
+		if ok || !strings.Contains(out, c.want) || !strings.Contains(out, "values don't meet the specifications of the schema") {
+			t.Errorf("--set=%s: %v\n%s", c.set, ok, out[:min(len(out), 2000)])
+		}
+	}
+}
+
+// small is a cloud with a namespace of its own.
+const small = `
+cloud "NAME" {
+  release   = "2025.1"
+  namespace = "NAME"
+  defaults { role = role.control }
+}
+role "control" { nodes = ["node-1", "node-2", "node-3"] }
+service "mariadb" {}
+service "memcached" {}
+service "rabbitmq" {}
+service "keystone" {}
+service "placement" {}
+service "glance" {}
+`
+
+// prepare makes the namespace and the labels of nodes, as NOTES.txt says.
+func prepare(t *testing.T, objects []providers.Object, namespace string) {
+	t.Helper()
+	clustertest.Kubectl(t, "create", "namespace", namespace)
+	t.Cleanup(func() { clustertest.Kubectl(t, "delete", "namespace", namespace, "--wait=false") })
+	for _, o := range objects {
+		if o.Address.Kind == "Node" {
+			for key, value := range o.Manifest.GetLabels() {
+				clustertest.Kubectl(t, "label", "--overwrite", "node", o.Address.Name, fmt.Sprintf("%s=%s", key, value))
+			}
+		}
+	}
+}
+
+// get returns a field of an object.
+func get(t *testing.T, namespace, object, path string) string {
+	t.Helper()
+	return clustertest.Kubectl(t, "-n", namespace, "get", object, "--ignore-not-found", "-o", "jsonpath="+path)
+}
+
+// TestInstall installs a cloud, changes an option, rolls back, and removes the cloud.
+func TestInstall(t *testing.T) {
+	const namespace = "t-helm"
+	chart, objects := export(t, write(t, strings.ReplaceAll(small, "NAME", namespace)))
+	prepare(t, objects, namespace)
+	if out, ok := helm(t, "install", "cloud", chart, "--namespace=default"); ok || !strings.Contains(out, "install with --namespace "+namespace) {
+		t.Errorf("installed in another namespace: %s", out)
+	}
+	succeeds(t, "install", "cloud", chart, "--namespace="+namespace, "--wait", "--wait-for-jobs", "--timeout=5m")
+
+	password := get(t, namespace, "secret/keystone-admin", "{.data.value}")
+	database := get(t, namespace, "secret/keystone-db-keystone", "{.data.password}")
+	if password == "" || database == "" {
+		t.Fatalf("the passwords are %q and %q", password, database)
+	}
+	mounted := func(name string) string {
+		t.Helper()
+		return get(t, namespace, "deployment/keystone-api", `{.spec.template.spec.volumes[?(@.name=="`+name+`")]..name}`)
+	}
+	files, jobs := mounted("keystone-conf"), clustertest.Kubectl(t, "-n", namespace, "get", "jobs", "-o", "name")
+	secret := get(t, namespace, "deployment/keystone-api", `{.spec.template.spec.volumes[?(@.name=="secrets-conf-secret")].secret.secretName}`)
+	content := clustertest.Kubectl(t, "-n", namespace, "get", "secret", secret, "-o", `go-template={{index .data "secrets.conf" | base64decode}}`)
+	plain := clustertest.Kubectl(t, "-n", namespace, "get", "secret", "keystone-db-keystone", "-o", "go-template={{.data.password | base64decode}}")
+	if !strings.Contains(content, "://keystone:"+plain+"@mariadb."+namespace) {
+		t.Error("the derived Secret does not have the generated password")
+	}
+
+	succeeds(t, "upgrade", "cloud", chart, "--namespace="+namespace, "--wait", "--timeout=5m", `--set=keystone.config.keystone\.conf.token.expiration=60`)
+	if mounted("keystone-conf") == files {
+		t.Error("a changed option did not change the name of the ConfigMap")
+	}
+	if now := clustertest.Kubectl(t, "-n", namespace, "get", "jobs", "-o", "name"); now != jobs {
+		t.Errorf("an option that no job reads ran jobs:\n%s\nbefore:\n%s", now, jobs)
+	}
+	if now := get(t, namespace, "secret/keystone-admin", "{.data.value}"); now != password {
+		t.Error("the upgrade changed a password")
+	}
+	if now := get(t, namespace, "deployment/keystone-api", `{.spec.template.spec.volumes[?(@.name=="secrets-conf-secret")].secret.secretName}`); now != secret {
+		t.Error("the upgrade changed the name of a derived Secret")
+	}
+
+	succeeds(t, "upgrade", "cloud", chart, "--namespace="+namespace, "--wait", "--timeout=5m", "--set=keystone.images.keystone.tag=2025.1-rocky-9.1")
+	if now := clustertest.Kubectl(t, "-n", namespace, "get", "jobs", "-o", "name"); now == jobs {
+		t.Error("a new image ran no jobs")
+	}
+
+	succeeds(t, "rollback", "cloud", "1", "--namespace="+namespace, "--wait", "--timeout=5m")
+	if mounted("keystone-conf") != files {
+		t.Error("the rollback did not bring the ConfigMap back")
+	}
+
+	succeeds(t, "uninstall", "cloud", "--namespace="+namespace, "--wait", "--timeout=5m")
+	if left := clustertest.Kubectl(t, "-n", namespace, "get", "deployments,statefulsets,jobs,services", "-o", "name"); left != "" {
+		t.Errorf("the release left behind: %s", left)
+	}
+	if now := get(t, namespace, "secret/keystone-admin", "{.data.value}"); now != password {
+		t.Error("the password is gone with the release")
+	}
+	succeeds(t, "install", "cloud", chart, "--namespace="+namespace, "--wait", "--timeout=5m")
+	if now := get(t, namespace, "secret/keystone-admin", "{.data.value}"); now != password {
+		t.Error("the password is another one after the release was installed again")
+	}
+}
+
+// TestReleases installs services as releases of their own, and with existing Secrets.
+func TestReleases(t *testing.T) {
+	const namespace = "t-helm-releases"
+	chart, objects := export(t, write(t, strings.ReplaceAll(small, "NAME", namespace)))
+	prepare(t, objects, namespace)
+	clustertest.Kubectl(t, "-n", namespace, "create", "secret", "generic", "mine", "--from-literal=value=s3cret")
+	out, ok := helm(t, "install", "glance", chart+"/charts/glance", "--namespace="+namespace)
+	if !ok {
+		t.Errorf("a service that only mounts Secrets of others was refused:\n%s", out)
+	}
+	if out, ok := helm(t, "install", "keystone", chart+"/charts/keystone", "--namespace="+namespace, "--set=global.secrets.keystone-admin=absent"); ok || !strings.Contains(out, "Secret absent has no key value") {
+		t.Errorf("a Secret that does not exist was taken:\n%s", out)
+	}
+	for _, service := range []string{"memcached", "mariadb", "keystone"} {
+		succeeds(t, "install", service, chart+"/charts/"+service, "--namespace="+namespace, "--set=global.secrets.keystone-admin=mine", "--wait", "--timeout=5m")
+	}
+	if made := get(t, namespace, "secret/keystone-admin", "{.metadata.name}"); made != "" {
+		t.Error("a Secret was made although an existing one is named")
+	}
+	before := get(t, namespace, "deployment/keystone-api", "{.spec.template}")
+	succeeds(t, "upgrade", "keystone", chart+"/charts/keystone", "--namespace="+namespace, "--set=global.secrets.keystone-admin=mine", "--wait", "--timeout=5m")
+	if now := get(t, namespace, "deployment/keystone-api", "{.spec.template}"); now != before {
+		t.Errorf("an upgrade without a change changed the pods:\n%s\n%s", before, now)
+	}
+}
+
+// TestServerTakesTheObjects has the API server validate all objects of the largest example strictly.
+func TestServerTakesTheObjects(t *testing.T) {
+	chart, objects := export(t, "../../../../examples/multinode")
+	prepare(t, objects, "openstack")
+	out := succeeds(t, "template", "cloud", chart, "--namespace=openstack")
+	file := filepath.Join(t.TempDir(), "objects.yaml")
+	if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	answer := clustertest.Kubectl(t, "apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", file)
+	if taken, all := strings.Count(answer, "serverside-applied"), len(objectsOf(t, out)); taken != all {
+		t.Errorf("the server takes %d of %d objects:\n%s", taken, all, answer)
+	}
+}
+
+// TestWait runs the program of waiting pods against the API server, with the rights that they have.
+func TestWait(t *testing.T) {
+	const namespace = "t-helm-wait"
+	chart, objects := export(t, write(t, strings.ReplaceAll(small, "NAME", namespace)), "mariadb", "memcached")
+	prepare(t, objects, namespace)
+	succeeds(t, "install", "cloud", chart, "--namespace="+namespace, "--wait", "--wait-for-jobs", "--timeout=5m")
+	home := t.TempDir()
+	put := func(name, content string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(home, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("token", clustertest.Kubectl(t, "-n", namespace, "create", "token", "kolla-wait"))
+	put("ca.crt", clustertest.Kubectl(t, "-n", namespace, "get", "configmap", "kube-root-ca.crt", "-o", `go-template={{index .data "ca.crt"}}`))
+	server, err := url.Parse(clustertest.Config(t).Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait := func(names ...string) (string, error) {
+		cmd := exec.Command("python3", append([]string{"../files/wait.py"}, names...)...)
+		cmd.Env = append(os.Environ(), "KOLLA_WAIT="+home, "NAMESPACE="+namespace, "SECONDS=3",
+			"KUBERNETES_SERVICE_HOST="+server.Hostname(), "KUBERNETES_SERVICE_PORT="+server.Port())
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := wait("statefulsets/mariadb-server", "statefulsets/memcached-server", "jobs/mariadb-upgrade-*"); err != nil || out != "" {
+		t.Errorf("waits for pods that are ready: %v\n%s", err, out)
+	}
+	for _, c := range []struct{ name, want string }{
+		{"deployments/absent", "gave up: deployments/absent is not there"},
+		{"jobs/mariadb-upgrad-*", "gave up: jobs/mariadb-upgrad-* is not there"},
+		{"jobs/mariadb-upgrade-0123456789", "gave up: jobs/mariadb-upgrade-0123456789 is not there"},
+		{"statefulsets/mariadb-server", "gave up: statefulsets/mariadb-server is not ready"},
+	} {
+		if strings.HasSuffix(c.want, "ready") { // a pod more than there are nodes for it
+			clustertest.Kubectl(t, "-n", namespace, "patch", "statefulset", "mariadb-server", "-p", `{"spec":{"replicas":2,"template":{"spec":{"nodeSelector":{"no":"node"}}}}}`)
+		}
+		if out, err := wait(c.name); err == nil || !strings.Contains(out, c.want) {
+			t.Errorf("%s: %v\n%s", c.name, err, out)
+		}
+	}
+	if can := clustertest.Kubectl(t, "-n", namespace, "auth", "can-i", "--list", "--as=system:serviceaccount:"+namespace+":kolla-wait", "--no-headers"); strings.Contains(can, "secrets") || strings.Contains(can, "create,") || !strings.Contains(can, "jobs.batch") {
+		t.Errorf("pods that wait may: %s", can)
+	}
+}
