@@ -20,12 +20,12 @@ func publicOf(config *configs.Config) []public {
 	for i := range config.Exposures {
 		x := &config.Exposures[i]
 		after := `(?:$|[^0-9A-Za-z.-]|[.-](?:$|[^0-9A-Za-z]))`
-		afterVIP := after
+		beforeVIP, afterVIP := `(?:^|[^0-9A-Za-z.-])`, after
 		if strings.Contains(x.VIP, ":") { // no port follows an IPv6 address without brackets
-			afterVIP = `(?:$|[^0-9A-Za-z:])`
+			beforeVIP, afterVIP = `(?:^|[^0-9A-Za-z:])`, `(?:$|[^0-9A-Za-z:])`
 		}
 		for _, each := range []struct{ key, text, before, after string }{
-			{"vip", x.VIP, `(?:^|[^0-9A-Za-z.:-])`, afterVIP},
+			{"vip", x.VIP, beforeVIP, afterVIP},
 			{"fqdn", x.FQDN, `(?:^|[^0-9A-Za-z.-])`, after},
 			{"domain", x.Domain, `(?:^|[^0-9A-Za-z-])`, after},
 		} {
