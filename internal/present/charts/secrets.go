@@ -92,7 +92,7 @@ func recipeOf(o *providers.Object, owner, namespace string) *recipe {
 		data := o.Data[key]
 		g := data.Generate
 		switch {
-		case g == nil && len(data.Parts) == 1 && data.Parts[0].From != nil:
+		case g == nil && len(data.Parts) == 1 && data.Parts[0].From != nil && !isItself(o, data.Parts[0].From):
 			from := data.Parts[0].From
 			r.Keys[key] = generator{Copy: append([]string{from.Name, from.Key}, places(data.Parts[0])...)}
 			r.uses = append(r.uses, from.Name)
@@ -123,6 +123,11 @@ func recipeOf(o *providers.Object, owner, namespace string) *recipe {
 		}
 	}
 	return r
+}
+
+// isItself reports whether a value comes from the Secret itself, which another program makes.
+func isItself(o *providers.Object, from *providers.SecretKey) bool {
+	return from.Name == o.Address.Name && from.Namespace == o.Manifest.GetNamespace()
 }
 
 // places returns the places that a copied value is escaped for, the innermost first.

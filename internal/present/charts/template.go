@@ -245,7 +245,7 @@ func (t *template) string(text, key, parent string) string {
 		return t.action(".Release.Service")
 	case parent == "annotations" && strings.HasPrefix(key, providers.AnnotationSecret):
 		if name, ok := t.mounted(strings.TrimPrefix(key, providers.AnnotationSecret)); ok {
-			return t.action(fmt.Sprintf("include \"kolla.revision\" (list . %q)", name))
+			return t.action(fmt.Sprintf("include \"kolla.revision\" (list . %q) | quote", name))
 		}
 	case key == "name" && slices.Contains([]string{"configMap", "configMapRef", "configMapKeyRef"}, parent):
 		if version, ok := t.versions["ConfigMap/"+text]; ok {

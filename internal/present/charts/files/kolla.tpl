@@ -136,7 +136,9 @@ cluster, as in helm template, they are generated too.
 {{- $key := eq $how.algorithm "rsa" | ternary "" (genPrivateKey $how.algorithm) }}
 {{- if $how.issuer }}
 {{- $issuer = include "kolla.value" (list $root $how.issuer "tls.crt") }}
-{{- $ca := buildCustomCert (b64enc $issuer) (include "kolla.value" (list $root $how.issuer "tls.key") | b64enc) }}
+{{- $ca := dict }}
+{{- if $issuer }}{{ $ca = buildCustomCert (b64enc $issuer) (include "kolla.value" (list $root $how.issuer "tls.key") | b64enc) }}
+{{- else }}{{ $ca = genCA "not known without a cluster" 1 }}{{ end }}
 {{- if $key }}{{ $pair = genSignedCertWithKey $how.commonName $how.addresses $how.dnsNames (int $how.days) $ca $key }}
 {{- else }}{{ $pair = genSignedCert $how.commonName $how.addresses $how.dnsNames (int $how.days) $ca }}{{ end }}
 {{- else }}
@@ -233,7 +235,7 @@ subjects:
   args: {{ index . 3 | toJson }}
   env:
   - name: NAMESPACE
-    value: {{ $root.Release.Namespace }}
+    value: {{ $root.Release.Namespace | quote }}
   - name: SECONDS
     value: {{ $root.Values.global.wait.seconds | toString | quote }}
   resources: {requests: {cpu: 10m, memory: 32Mi}, limits: {memory: 128Mi}}

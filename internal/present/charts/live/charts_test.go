@@ -3,7 +3,12 @@ package live_test
 
 import (
 	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
@@ -27,10 +32,16 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }
 
+// program is the path of Helm, once it has been built.
+var program string
+
 // helm runs Helm, and returns its output and whether it succeeded.
 func helm(t *testing.T, args ...string) (output string, ok bool) {
 	t.Helper()
-	cmd := exec.Command(tooltest.Module("helm").Program(t, "helm"), args...)
+	if program == "" {
+		program = tooltest.Module("helm").Program(t, "helm")
+	}
+	cmd := exec.Command(program, args...)
 	home := t.TempDir()
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+clustertest.Kubeconfig(),
 		"HELM_CACHE_HOME="+home, "HELM_CONFIG_HOME="+home, "HELM_DATA_HOME="+home)
@@ -99,7 +110,9 @@ func comparable(object map[string]any) (name string, _ map[string]any) {
 			delete(annotations, key)
 		}
 	}
-	u.SetAnnotations(annotations)
+	if u.SetAnnotations(annotations); len(annotations) == 0 {
+		unstructured.RemoveNestedField(u.Object, "metadata", "annotations")
+	}
 	if u.GetKind() == "Secret" {
 		unstructured.RemoveNestedField(u.Object, "data")
 	}
@@ -152,11 +165,19 @@ func objectsOf(t *testing.T, text string) []map[string]any {
 	return out
 }
 
+// inNamespace matches the check of the namespace in a chart.
+var inNamespace = regexp.MustCompile(`ne \.Release\.Namespace "([^"]+)"`)
+
 // templated returns the objects that a chart prints, by name.
 func templated(t *testing.T, chart string, args ...string) map[string]map[string]any {
 	t.Helper()
 	out := map[string]map[string]any{}
-	for _, object := range objectsOf(t, succeeds(t, append([]string{"template", "cloud", chart, "--namespace", "openstack"}, args...)...)) {
+	library, err := os.ReadFile(chart + "/templates/_kolla.tpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	namespace := inNamespace.FindStringSubmatch(string(library))[1]
+	for _, object := range objectsOf(t, succeeds(t, append([]string{"template", "cloud", chart, "--namespace", namespace}, args...)...)) {
 		name, normal := comparable(object)
 		out[name] = normal
 	}
@@ -183,9 +204,12 @@ func withoutWaiting(object map[string]any) {
 
 // TestTemplatesAreRenderedObjects compares the charts with kolla render, object by object.
 func TestTemplatesAreRenderedObjects(t *testing.T) {
-	for _, example := range []string{"all-in-one", "compute-kit", "multinode", "service-discovery"} {
-		t.Run(example, func(t *testing.T) {
-			chart, objects := export(t, "../../../../examples/"+example)
+	const examples, testdata = "../../../../examples/", "../../../../providers/openstack/testdata/"
+	for _, configuration := range []string{
+		examples + "all-in-one", examples + "compute-kit", examples + "multinode", examples + "service-discovery", testdata + "managed", testdata + "odd",
+	} {
+		t.Run(filepath.Base(configuration), func(t *testing.T) {
+			chart, objects := export(t, configuration)
 			got := templated(t, chart)
 			exact := templated(t, chart, "--set=global.wait.enabled=false")
 			equal := 0
@@ -214,7 +238,7 @@ func TestTemplatesAreRenderedObjects(t *testing.T) {
 				delete(exact, name)
 				equal++
 			}
-			for name := range exact {
+			for name := range exact { // nothing is left but what the charts add
 				t.Errorf("kolla render does not have %s", name)
 			}
 			for name := range got {
@@ -260,34 +284,32 @@ func TestEachServiceAlone(t *testing.T) {
 // TestValues changes values of each kind, and looks at the objects that change.
 func TestValues(t *testing.T) {
 	chart, _ := export(t, "../../../../examples/compute-kit")
+	service := func(name string) string { return chart + "/charts/" + name }
 	digest := "sha256:" + strings.Repeat("0123456789abcdef", 4)
-	render := func(args ...string) string {
-		return succeeds(t, append([]string{"template", "cloud", chart, "--namespace=openstack"}, args...)...)
-	}
 	cases := []struct {
 		name, set    string
-		show         string // template
+		of, show     string // the service, and one of its templates
 		has, hasNone []string
 	}{
-		{"registry", "global.image.registry=registry.example.org/kolla", "charts/keystone/templates/deployment-keystone-api.yaml", []string{"image: registry.example.org/kolla/keystone:2025.1-rocky-9"}, []string{"quay.io"}},
-		{"release", "global.release=2025.2", "charts/keystone/templates/deployment-keystone-api.yaml", []string{"/keystone:2025.2-rocky-9"}, nil},
-		{"tag", "keystone.images.keystone.tag=mine", "charts/keystone/templates/job-keystone-db-sync.yaml", []string{"/keystone:mine"}, []string{"rocky-9"}},
-		{"digest", "keystone.images.keystone.digest=" + digest, "charts/keystone/templates/deployment-keystone-api.yaml", []string{"/keystone:2025.1-rocky-9@" + digest}, nil},
-		{"replicas", "keystone.workloads.api.replicas=5", "charts/keystone/templates/deployment-keystone-api.yaml", []string{"replicas: 5"}, nil},
-		{"resources", "keystone.workloads.api.resources.api.limits.memory=3Gi", "charts/keystone/templates/deployment-keystone-api.yaml", []string{"memory: 3Gi"}, nil},
-		{"tolerations", "keystone.workloads.api.tolerations[0].key=special", "charts/keystone/templates/deployment-keystone-api.yaml", []string{"- key: special"}, nil},
-		{"node selector", "keystone.workloads.api.nodeSelector.zone=a", "charts/keystone/templates/deployment-keystone-api.yaml", []string{"zone: a"}, nil},
-		{"volume", "mariadb.workloads.server.volumes.data.size=40Gi,mariadb.workloads.server.volumes.data.storageClassName=fast", "charts/mariadb/templates/statefulset-mariadb-server.yaml", []string{"storage: 40Gi", "storageClassName: fast"}, nil},
-		{"option", `keystone.config.keystone\.conf.token.expiration=60`, "charts/keystone/templates/configmap-keystone.conf.yaml", []string{"    expiration = 60\n"}, []string{"86400"}},
-		{"large number", `keystone.config.keystone\.conf.token.expiration=31536000`, "charts/keystone/templates/configmap-keystone.conf.yaml", []string{"    expiration = 31536000\n"}, nil},
-		{"no option", `keystone.config.keystone\.conf.token.expiration=null`, "charts/keystone/templates/configmap-keystone.conf.yaml", []string{"allow_expired_window"}, []string{"    expiration"}},
-		{"repeated option", `keystone.config.keystone\.conf.new.option={a,b}`, "charts/keystone/templates/configmap-keystone.conf.yaml", []string{"    [new]\n    option = a\n    option = b\n"}, nil},
-		{"VIP", "global.exposures.public.vip=198.51.100.7", "charts/keystone/templates/job-keystone-bootstrap.yaml", []string{"http://198.51.100.7:5000/v3"}, []string{"192.0.2.10"}},
-		{"existing Secret", "global.secrets.keystone-admin=mine", "charts/placement/templates/job-placement-register-users.yaml", []string{"secretName: mine"}, []string{"secretName: keystone-admin"}},
+		{"registry", "global.image.registry=registry.example.org/kolla", "keystone", "deployment-keystone-api.yaml", []string{"image: registry.example.org/kolla/keystone:2025.1-rocky-9"}, []string{"quay.io"}},
+		{"release", "global.release=2025.2", "keystone", "deployment-keystone-api.yaml", []string{"/keystone:2025.2-rocky-9"}, nil},
+		{"tag", "images.keystone.tag=mine", "keystone", "job-keystone-db-sync.yaml", []string{"/keystone:mine"}, []string{"rocky-9"}},
+		{"digest", "images.keystone.digest=" + digest, "keystone", "deployment-keystone-api.yaml", []string{"/keystone:2025.1-rocky-9@" + digest}, nil},
+		{"replicas", "workloads.api.replicas=5", "keystone", "deployment-keystone-api.yaml", []string{"replicas: 5"}, nil},
+		{"resources", "workloads.api.resources.api.limits.memory=3Gi", "keystone", "deployment-keystone-api.yaml", []string{"memory: 3Gi"}, nil},
+		{"tolerations", "workloads.api.tolerations[0].key=special", "keystone", "deployment-keystone-api.yaml", []string{"- key: special"}, nil},
+		{"node selector", "workloads.api.nodeSelector.zone=a", "keystone", "deployment-keystone-api.yaml", []string{"zone: a"}, nil},
+		{"volume", "workloads.server.volumes.data.size=40Gi,workloads.server.volumes.data.storageClassName=fast", "mariadb", "statefulset-mariadb-server.yaml", []string{"storage: 40Gi", "storageClassName: fast"}, nil},
+		{"option", `config.keystone\.conf.token.expiration=60`, "keystone", "configmap-keystone.conf.yaml", []string{"    expiration = 60\n"}, []string{"86400"}},
+		{"large number", `config.keystone\.conf.token.expiration=31536000`, "keystone", "configmap-keystone.conf.yaml", []string{"    expiration = 31536000\n"}, nil},
+		{"no option", `config.keystone\.conf.token.expiration=null`, "keystone", "configmap-keystone.conf.yaml", []string{"allow_expired_window"}, []string{"    expiration"}},
+		{"repeated option", `config.keystone\.conf.new.option={a,b}`, "keystone", "configmap-keystone.conf.yaml", []string{"    [new]\n    option = a\n    option = b\n"}, nil},
+		{"VIP", "global.exposures.public.vip=198.51.100.7", "keystone", "job-keystone-bootstrap.yaml", []string{"http://198.51.100.7:5000/v3"}, []string{"192.0.2.10"}},
+		{"existing Secret", "global.secrets.keystone-admin=mine", "placement", "job-placement-register-users.yaml", []string{"secretName: mine"}, []string{"secretName: keystone-admin"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got := render("--set="+c.set, "--show-only="+c.show)
+			got := succeeds(t, "template", "cloud", service(c.of), "--namespace=openstack", "--set="+c.set, "--show-only=templates/"+c.show)
 			for _, text := range c.has {
 				if !strings.Contains(got, text) {
 					t.Errorf("there is no %q:\n%s", text, got)
@@ -300,36 +322,105 @@ func TestValues(t *testing.T) {
 			}
 		})
 	}
-	if moved := render("--set=global.exposures.public.vip=198.51.100.7"); strings.Contains(moved, "192.0.2.10") {
+	// Values of the umbrella chart.
+	out := succeeds(t, "template", "cloud", chart, "--namespace=openstack", "--set=global.exposures.public.vip=198.51.100.7,global.services.heat=false,keystone.workloads.api.replicas=7")
+	if strings.Contains(out, "192.0.2.10") {
 		t.Error("the old address is still in some objects")
 	}
-	if less := render("--set=global.services.heat=false"); strings.Contains(less, "heat-engine") {
-		t.Error("a service that is switched off is rendered")
+	if strings.Contains(out, "heat-engine") || !strings.Contains(out, "replicas: 7") {
+		t.Error("a service that is switched off is rendered, or a value of a service is not")
 	}
 }
 
 // TestSchema gives values of wrong types and with wrong names.
 func TestSchema(t *testing.T) {
 	chart, _ := export(t, "../../../../examples/compute-kit")
-	for _, c := range []struct{ set, want string }{
-		{"keystone.workloads.api.replicas=many", "replicas"},
-		{"keystone.workloads.api.replicas=-1", "replicas"},
-		{"keystone.workloads.api.replica=3", "replica"},
-		{"keystone.workloads.api.resources.api.limit.cpu=3", "limit"},
-		{"keystone.workloads.api.tolerations=all", "tolerations"},
-		{"keystone.workloads.api.nodeSelector.zone=1", "zone"},
-		{"keystone.images.keystone.digest=latest", "digest"},
-		{"keystone.images.keystonee.tag=x", "keystonee"},
-		{`keystone.config.keystone\.cnf.token.expiration=60`, "keystone.cnf"},
-		{`keystone.config.keystone\.conf.token=60`, "token"},
-		{`keystone.config.keystone\.conf.token.expiration.a=60`, "expiration"},
-		{"global.exposures.public.vip=http://a/", "vip"},
-		{"global.wait.enabled=maybe", "enabled"},
-		{"keyston.workloads.api.replicas=1", "keyston"},
+	for _, c := range []struct{ of, set, want string }{
+		{"/charts/keystone", "workloads.api.replicas=many", "replicas"},
+		{"/charts/keystone", "workloads.api.replicas=-1", "replicas"},
+		{"/charts/keystone", "workloads.api.replica=3", "replica"},
+		{"/charts/keystone", "workloads.api.resources.api.limit.cpu=3", "limit"},
+		{"/charts/keystone", "workloads.api.tolerations=all", "tolerations"},
+		{"/charts/keystone", "workloads.api.nodeSelector.zone=1", "zone"},
+		{"/charts/keystone", "images.keystone.digest=latest", "digest"},
+		{"/charts/keystone", "images.keystonee.tag=x", "keystonee"},
+		{"/charts/keystone", `config.keystone\.cnf.token.expiration=60`, "keystone.cnf"},
+		{"/charts/keystone", `config.keystone\.conf.token=60`, "token"},
+		{"/charts/keystone", `config.keystone\.conf.token.expiration.a=60`, "expiration"},
+		{"/charts/keystone", "global.exposures.public.vip=http://a/", "vip"},
+		{"/charts/keystone", "global.wait.enabled=maybe", "enabled"},
+		{"", "keyston.workloads.api.replicas=1", "keyston"},
+		{"", "keystone.workloads.api.replicas=many", "replicas"},
 	} {
-		out, ok := helm(t, "template", "cloud", chart, "--namespace=openstack", "--set="+c.set)
+		out, ok := helm(t, "template", "cloud", chart+c.of, "--namespace=openstack", "--set="+c.set)
 		if ok || !strings.Contains(out, c.want) || !strings.Contains(out, "values don't meet the specifications of the schema") {
-			t.Errorf("--set=%s: %v\n%s", c.set, ok, out[:min(len(out), 2000)])
+			t.Errorf("%s --set=%s: %v\n%s", c.of, c.set, ok, out[:min(len(out), 2000)])
+		}
+	}
+}
+
+// TestSecrets looks at the values that a chart generates, of each kind, and for given values that must not be
+// in a chart.
+func TestSecrets(t *testing.T) {
+	chart, _ := export(t, "../../../../providers/openstack/testdata/secrets")
+	if err := filepath.WalkDir(chart, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), "from-a-variable") {
+			t.Errorf("%s has the value of a sensitive variable", path)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	made := map[string]map[string]string{}
+	for _, object := range objectsOf(t, succeeds(t, "template", "cloud", chart, "--namespace=openstack")) {
+		u := unstructured.Unstructured{Object: object}
+		if u.GetKind() != "Secret" {
+			continue
+		}
+		data, _, _ := unstructured.NestedStringMap(object, "data")
+		for key, value := range data {
+			plain, err := base64.StdEncoding.DecodeString(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data[key] = string(plain)
+		}
+		made[hash.ReplaceAllString(u.GetName(), "-HASH")] = data
+	}
+	for _, given := range []string{"license", "web-admin", "web-login"} {
+		if _, ok := made[given]; ok {
+			t.Errorf("the chart makes Secret %s, whose value it cannot know", given)
+		}
+	}
+	for of, pattern := range map[[2]string]string{
+		{"token", "value"}:              `^[0-9a-f]{64}$`,
+		{"other-root", "value"}:         `^[0-9A-Za-z]{32}$`,
+		{"root", "tls.crt"}:             `^-----BEGIN CERTIFICATE-----`,
+		{"other-api-env-HASH", "TOKEN"}: "^" + made["token"]["value"] + "$",
+	} {
+		if got := made[of[0]][of[1]]; !regexp.MustCompile(pattern).MatchString(got) {
+			t.Errorf("Secret %s has %q under %s", of[0], got, of[1])
+		}
+	}
+	if _, err := tls.X509KeyPair([]byte(made["web-tls"]["tls.crt"]), []byte(made["web-tls"]["tls.key"])); err != nil {
+		t.Errorf("the key is not that of the certificate: %v", err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM([]byte(made["root"]["tls.crt"])) || made["web-tls"]["ca.crt"] != made["root"]["tls.crt"] {
+		t.Error("the certificate does not come with its CA")
+	}
+	block, _ := pem.Decode([]byte(made["web-tls"]["tls.crt"]))
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, usage := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} {
+		if _, err := cert.Verify(x509.VerifyOptions{Roots: roots, DNSName: "web.openstack", KeyUsages: []x509.ExtKeyUsage{usage}}); err != nil {
+			t.Errorf("the CA of the chart did not sign the certificate for this: %v", err)
 		}
 	}
 }
