@@ -332,8 +332,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestSchema gives values of wrong types and with wrong names.
-func TestSchema(t *testing.T) {
+// TestWrongValues gives values of wrong types and with wrong names.
+func TestWrongValues(t *testing.T) {
 	chart, _ := export(t, "../../../../examples/compute-kit")
 	for _, c := range []struct{ of, set, want string }{
 		{"/charts/keystone", "workloads.api.replicas=many", "replicas"},
@@ -461,8 +461,8 @@ func get(t *testing.T, namespace, object, path string) string {
 	return clustertest.Kubectl(t, "-n", namespace, "get", object, "--ignore-not-found", "-o", "jsonpath="+path)
 }
 
-// TestInstall installs a cloud, changes an option, rolls back, and removes the cloud.
-func TestInstall(t *testing.T) {
+// TestHelmInstall installs a cloud, changes an option, rolls back, and removes the cloud.
+func TestHelmInstall(t *testing.T) {
 	const namespace = "t-helm"
 	chart, objects := export(t, write(t, strings.ReplaceAll(small, "NAME", namespace)))
 	prepare(t, objects, namespace)
