@@ -42,7 +42,7 @@ The chart of the cloud has the name of the cloud block, and contains the charts 
 its directory charts:
 
   kolla export helm -out=charts
-  helm install prod charts/prod --namespace openstack --wait --timeout 60m
+  helm install prod charts/prod --namespace openstack --wait --wait-for-jobs --timeout 60m
 
 With names of services, only their charts are written. The objects are those of kolla render. Settings
 that people change are values of the charts: images, replicas, resources, nodes, volumes, public

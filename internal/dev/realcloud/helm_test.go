@@ -116,7 +116,7 @@ func (h *helmTest) keepsData(t *testing.T, c *cloud) {
 	}
 	password := c.password(t)
 	h.helm(t, "uninstall", "real", "--namespace", namespace, "--wait", "--timeout", "10m")
-	h.helm(t, "install", "real", ".", "--namespace", namespace, "--wait", "--timeout", "20m")
+	h.helm(t, "install", "real", ".", "--namespace", namespace, "--wait", "--wait-for-jobs", "--timeout", "20m")
 	if c.password(t) != password {
 		t.Error("the password is another one")
 	}

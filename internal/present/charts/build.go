@@ -88,6 +88,7 @@ func (b *built) checksum() string { return secrets.ChecksumSecret(b.cloud.Config
 // contain makes the values of the umbrella chart from those of the charts in it.
 func (b *built) contain(charts []*built) {
 	for _, each := range charts {
+		maps.Copy(b.uses, each.uses)
 		for _, key := range each.values.branch("global").keys {
 			b.values.branch("global").merge(key, each.values.branch("global").values[key])
 		}

@@ -20,6 +20,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
+	"kolla.openstack.org/kolla/providers/secrets"
 )
 
 // Input describes the cloud to export.
@@ -50,10 +51,11 @@ type chart struct {
 // cloud is what all charts have in common.
 type cloud struct {
 	Input
-	recipes  recipes
-	public   []public // replaced in every string
-	charts   []*chart
-	umbrella *chart
+	recipes   recipes
+	revisions map[string]string // names of Secrets, by the revisions in the annotations of pods
+	public    []public          // replaced in every string
+	charts    []*chart
+	umbrella  *chart
 }
 
 // Export returns the files of the charts, sorted. The umbrella chart has the name of the cloud.
@@ -75,7 +77,7 @@ func Export(in Input) []File {
 }
 
 func newCloud(in Input) *cloud {
-	c := &cloud{Input: in, public: publicOf(in.Config), umbrella: &chart{name: in.Config.Cloud.Name}}
+	c := &cloud{Input: in, public: publicOf(in.Config), umbrella: &chart{name: in.Config.Cloud.Name}, revisions: map[string]string{}}
 	byBlock := map[string]*chart{}
 	for i := range in.Config.Services {
 		s := &in.Config.Services[i]
@@ -97,6 +99,11 @@ func newCloud(in Input) *cloud {
 	}
 	c.charts = slices.DeleteFunc(c.charts, func(chart *chart) bool { return len(chart.objects) == 0 })
 	c.recipes = recipesOf(c)
+	for i := range in.Objects {
+		if address := in.Objects[i].Address; c.recipes[address.Name] != nil && address.Kind == "Secret" {
+			c.revisions[secrets.FirstRevision(address, "")] = address.Name
+		}
+	}
 	return c
 }
 

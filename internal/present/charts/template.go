@@ -244,7 +244,8 @@ func (t *template) string(text, key, parent string) string {
 	case key == managedBy && text == providers.FieldManager:
 		return t.action(".Release.Service")
 	case parent == "annotations" && strings.HasPrefix(key, providers.AnnotationSecret):
-		if name, ok := t.mounted(strings.TrimPrefix(key, providers.AnnotationSecret)); ok {
+		if name, ok := t.cloud.revisions[text]; ok {
+			t.uses[name] = true
 			return t.action(fmt.Sprintf("include \"kolla.revision\" (list . %q) | quote", name))
 		}
 	case key == "name" && slices.Contains([]string{"configMap", "configMapRef", "configMapKeyRef"}, parent):
@@ -269,17 +270,6 @@ func (t *template) outside(text string) string {
 		text = each.replace(text, func() string { return t.action(each.expression()) })
 	}
 	return text
-}
-
-// mounted returns the Secret of a revision in the annotations of a pod.
-func (t *template) mounted(suffix string) (string, bool) {
-	for _, name := range []string{t.chart.name + "-" + suffix, suffix} {
-		if _, ok := t.cloud.recipes[name]; ok {
-			t.uses[name] = true
-			return name, true
-		}
-	}
-	return "", false
 }
 
 // workload replaces the settings of a workload or a Job.
