@@ -123,18 +123,15 @@ func writeCharts(out, dir string, made []charts.File) error {
 	}
 	var list strings.Builder
 	for _, f := range made {
-		path := filepath.Join(out, filepath.FromSlash(f.Path))
-		if err := files.WriteNew(path, []byte(f.Content)); err != nil {
-			return fmt.Errorf("write the charts: %w", err)
-		}
-		name, err := filepath.Rel(dir, path)
-		if err != nil {
-			return fmt.Errorf("write the charts: %w", err)
-		}
-		fmt.Fprintf(&list, "%x  %s\n", sha256.Sum256([]byte(f.Content)), filepath.ToSlash(name))
+		name := strings.TrimPrefix(f.Path, filepath.Base(dir)+"/")
+		fmt.Fprintf(&list, "%x  %s\n", sha256.Sum256([]byte(f.Content)), name)
 	}
-	if err := files.WriteNew(filepath.Join(dir, listName), []byte(list.String())); err != nil {
-		return fmt.Errorf("write the charts: %w", err)
+	// The list comes first, so that files are known as kolla's if the command is interrupted.
+	made = append([]charts.File{{Path: filepath.Base(dir) + "/" + listName, Content: list.String()}}, made...)
+	for _, f := range made {
+		if err := files.WriteNew(filepath.Join(out, filepath.FromSlash(f.Path)), []byte(f.Content)); err != nil {
+			return fmt.Errorf("write the charts: %w", err)
+		}
 	}
 	return nil
 }

@@ -35,9 +35,8 @@ func (b *built) global() {
 	config := b.cloud.Config.Cloud
 	v, global := b.values, "global"
 	v.note("Shared by all charts of the cloud.", global)
-	registry, _ := path.Split(strings.TrimSuffix(path.Join(config.Registry, config.Prefix+"x"), "x"))
 	v.note("Where images come from: REGISTRY/NAME:TAG. An empty tag is RELEASE-DISTRO.", global, "image")
-	v.leaf(strings.TrimSuffix(registry, "/"), word, global, "image", "registry")
+	v.leaf(config.Registry, word, global, "image", "registry")
 	v.leaf(config.Tag, word, global, "image", "tag")
 	v.note("The release decides about the tag only. For the settings of another release, export the charts again.", global, "release")
 	v.leaf(config.Release, word, global, "release")
@@ -113,15 +112,15 @@ func (v *value) merge(key string, other *value) {
 // files returns the files of the chart, in a directory.
 func (b *built) files(dir string) []File {
 	out := map[string]string{
-		"Chart.yaml":                b.metadata(),
-		".helmignore":               ".kolla\n",
-		"values.yaml":               b.values.text(),
-		"values.schema.json":        b.schema(),
-		"README.md":                 b.page("README.md"),
-		"templates/NOTES.txt":       b.page("NOTES.txt"),
-		"templates/_kolla.tpl":      b.library(),
-		"templates/_names.tpl":      strings.Join(b.helpers, "\n"),
-		"templates/kolla-wait.yaml": b.access(),
+		"Chart.yaml":                  b.metadata(),
+		".helmignore":                 ".kolla\n",
+		"values.yaml":                 b.values.text(),
+		"values.schema.json":          b.schema(),
+		"README.md":                   b.page("README.md"),
+		"templates/NOTES.txt":         b.page("NOTES.txt"),
+		"templates/_kolla.tpl":        b.library(),
+		"templates/_names.tpl":        strings.Join(b.helpers, "\n"),
+		"templates/kolla-shared.yaml": b.access(),
 	}
 	maps.Copy(out, b.templates)
 	var files []File
@@ -175,7 +174,7 @@ func (b *built) metadata() string {
 	if b.service != nil {
 		description = fmt.Sprintf("Service %s of the OpenStack cloud %s", b.chart.name, b.cloud.Config.Cloud.Name)
 	}
-	fmt.Fprintf(&out, "%s\napiVersion: v2\nname: %s\ndescription: %s\ntype: application\nversion: %s.0\nappVersion: %q\n", Mark, b.chart.name, description, release, release)
+	fmt.Fprintf(&out, "# Made by kolla export helm.\napiVersion: v2\nname: %s\ndescription: %s\ntype: application\nversion: %s.0\nappVersion: %q\n", b.chart.name, description, release, release)
 	if b.service == nil && len(b.cloud.charts) > 0 {
 		out.WriteString("dependencies:\n")
 		for _, each := range b.cloud.charts {

@@ -38,9 +38,6 @@ type File struct {
 	Content string
 }
 
-// Mark is the first line of each Chart.yaml. It shows that kolla wrote the chart.
-const Mark = "# Made by kolla export helm."
-
 // chart is one chart: that of a service, or the umbrella.
 type chart struct {
 	name    string

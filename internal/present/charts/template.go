@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -55,8 +56,7 @@ func (b *built) name(o *providers.Object) {
 	if o.Family.Name == "" {
 		return
 	}
-	helper := fmt.Sprintf("%s.%s.%s", b.chart.name, strings.ToLower(o.Address.Kind), o.Family.Name)
-	b.versions[o.Address.Kind+"/"+o.Address.Name] = fmt.Sprintf("include %q .", helper+".name")
+	b.versions[o.Address.Kind+"/"+o.Address.Name] = fmt.Sprintf("include %q .", b.helper(o)+".name")
 }
 
 // object returns the template of an object.
@@ -65,7 +65,11 @@ func (b *built) object(o *providers.Object) string {
 	manifest := runtime.DeepCopyJSON(o.Manifest.Object)
 	t.metadata(manifest)
 	var front, back string
-	switch o.Address.Kind {
+	kind := o.Address.Kind
+	if addrs.TypeOf(o.Address.Block) == "manifest" {
+		kind = "" // the objects of manifests have no values of their own
+	}
+	switch kind {
 	case "ConfigMap":
 		t.configMap(o, manifest)
 	case "Secret":
@@ -141,11 +145,6 @@ func (t *template) action(expression string) string {
 func (t *template) line(lines ...string) string {
 	t.actions = append(t.actions, strings.Join(lines, "\n"))
 	return fmt.Sprintf("%s%dZ", fieldToken, len(t.actions)-1)
-}
-
-// structure is a token for a field with a map or a list.
-func (t *template) structure(expression string) string {
-	return t.line("KEY", "  {{- toYaml "+expression+" | nindent DEEPER }}")
 }
 
 // optional is a token for a field with a map or a list, which is left out if it is empty.

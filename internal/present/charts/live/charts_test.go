@@ -447,9 +447,11 @@ func prepare(t *testing.T, objects []providers.Object, namespace string) {
 	clustertest.Kubectl(t, "create", "namespace", namespace)
 	t.Cleanup(func() { clustertest.Kubectl(t, "delete", "namespace", namespace, "--wait=false") })
 	for _, o := range objects {
-		if o.Address.Kind == "Node" {
+		if kind := o.Address.Kind; kind == "Node" || kind == "Namespace" {
 			for key, value := range o.Manifest.GetLabels() {
-				clustertest.Kubectl(t, "label", "--overwrite", "node", o.Address.Name, fmt.Sprintf("%s=%s", key, value))
+				if kind == "Node" || strings.HasPrefix(key, "pod-security.") {
+					clustertest.Kubectl(t, "label", "--overwrite", kind, o.Address.Name, fmt.Sprintf("%s=%s", key, value))
+				}
 			}
 		}
 	}
