@@ -11,7 +11,6 @@ import (
 	"strings"
 	texttemplate "text/template"
 
-	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/secrets"
 )
 
@@ -31,7 +30,9 @@ const waitSeconds = 3600
 
 // global adds the values that all charts of the cloud share.
 func (b *built) global() {
-	b.uses[b.checksum()] = true
+	if b.cloud.recipes[b.checksum()] != nil { // else there are no Secrets
+		b.uses[b.checksum()] = true
+	}
 	config := b.cloud.Config.Cloud
 	v, global := b.values, "global"
 	v.note("Shared by all charts of the cloud.", global)
@@ -143,14 +144,13 @@ func (b *built) access() string {
 	if b.service == nil {
 		return "{{- include \"kolla.access\" . }}\n"
 	}
-	var key *providers.Object
+	alone := "{{- if not (contains \"/charts/\" .Template.BasePath) }}\n{{- include \"kolla.access\" . }}\n"
 	for i := range b.cloud.Objects {
-		if b.cloud.Objects[i].Address.Name == b.checksum() {
-			key = &b.cloud.Objects[i]
+		if o := &b.cloud.Objects[i]; o.Address.Name == b.checksum() {
+			alone += fmt.Sprintf("{{- if include \"kolla.mine\" (list . \"v1\" \"Secret\" %q) }}\n%s{{- end }}\n", b.checksum(), b.object(o))
 		}
 	}
-	alone := fmt.Sprintf("{{- if not (contains \"/charts/\" .Template.BasePath) }}\n{{- include \"kolla.access\" . }}\n{{- if include \"kolla.mine\" (list . \"v1\" \"Secret\" %q) }}\n", b.checksum())
-	return alone + b.object(key) + "{{- end }}\n{{- end }}\n"
+	return alone + "{{- end }}\n"
 }
 
 func (b *built) schema() string {

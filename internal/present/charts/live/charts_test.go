@@ -205,8 +205,25 @@ func withoutWaiting(object map[string]any) {
 // TestTemplatesAreRenderedObjects compares the charts with kolla render, object by object.
 func TestTemplatesAreRenderedObjects(t *testing.T) {
 	const examples, testdata = "../../../../examples/", "../../../../providers/openstack/testdata/"
+	others := write(t, `
+cloud "others" { release = "2025.1" }
+exposure "public" {
+  vip = "192.0.2.10"
+}
+manifest "texts" {
+  object = {
+    apiVersion = "v1"
+    kind       = "ConfigMap"
+    metadata   = { name = "texts", annotations = { note = "{{ .Values.a }}" } }
+    data       = { "a.conf" = "a = {{ b }} at http://192.0.2.10/\n", empty = "", lines = "\n  indented\n\nend\n\n" }
+  }
+}
+manifest "kinds" {
+  object = { apiVersion = "example.org/v1", kind = "Deployment", metadata = { name = "kinds" }, spec = "no pods" }
+}
+`)
 	for _, configuration := range []string{
-		examples + "all-in-one", examples + "compute-kit", examples + "multinode", examples + "service-discovery", testdata + "managed", testdata + "odd",
+		others, examples + "all-in-one", examples + "compute-kit", examples + "multinode", examples + "service-discovery", testdata + "managed", testdata + "odd",
 	} {
 		t.Run(filepath.Base(configuration), func(t *testing.T) {
 			chart, objects := export(t, configuration)
@@ -533,9 +550,8 @@ func TestReleases(t *testing.T) {
 	chart, objects := export(t, write(t, strings.ReplaceAll(small, "NAME", namespace)))
 	prepare(t, objects, namespace)
 	clustertest.Kubectl(t, "-n", namespace, "create", "secret", "generic", "mine", "--from-literal=value=s3cret")
-	out, ok := helm(t, "install", "glance", chart+"/charts/glance", "--namespace="+namespace)
-	if !ok {
-		t.Errorf("a service that only mounts Secrets of others was refused:\n%s", out)
+	if out, ok := helm(t, "install", "glance", chart+"/charts/glance", "--namespace="+namespace); ok || !strings.Contains(out, "Install the chart of keystone first") {
+		t.Errorf("a service was installed before those whose Secrets it reads:\n%s", out)
 	}
 	if out, ok := helm(t, "install", "keystone", chart+"/charts/keystone", "--namespace="+namespace, "--set=global.secrets.keystone-admin=absent"); ok || !strings.Contains(out, "Secret absent has no key value") {
 		t.Errorf("a Secret that does not exist was taken:\n%s", out)
