@@ -18,7 +18,7 @@ type recipes map[string]*recipe
 // recipe says how a chart makes a Secret. Charts contain it in JSON.
 type recipe struct {
 	// Owner is the chart that makes the Secret. It is empty if the Secret is in another namespace, or
-	// belongs to the umbrella chart.
+	// if each release may make it.
 	Owner     string `json:"owner,omitempty"`
 	Namespace string `json:"namespace,omitempty"` // empty: that of the release
 	// Command makes the Secret, if no chart can generate its values.
@@ -74,14 +74,17 @@ func recipesOf(c *cloud) recipes {
 	return out
 }
 
-// owner returns the name of the service that declares an object.
+// owner returns the name of the chart that makes a Secret.
 func (c *cloud) owner(o *providers.Object) string {
+	if o.Address.Name == secrets.ChecksumSecret(c.Config.Cloud.Name) {
+		return ""
+	}
 	for i := range c.Config.Services {
 		if s := &c.Config.Services[i]; s.Block == o.Address.Block {
 			return s.Name
 		}
 	}
-	return ""
+	return c.umbrella.name
 }
 
 // recipeOf returns the recipe of a Secret that is not derived from others.

@@ -16,8 +16,8 @@ type value struct {
 	values  map[string]*value
 	open    bool // further keys are permitted
 
-	leaf_  any // the default
-	schema schema
+	initial any // the default
+	schema  schema
 }
 
 // schema is a JSON schema.
@@ -66,7 +66,7 @@ func (v *value) branch(path ...string) *value {
 // leaf sets the default at a path, and returns the expression of the value.
 func (v *value) leaf(initial any, s schema, path ...string) string {
 	at := v.branch(path...)
-	at.leaf_, at.schema = initial, s
+	at.initial, at.schema = initial, s
 	return ref(path...)
 }
 
@@ -112,7 +112,7 @@ func (v *value) write(b *strings.Builder, indent, key string) {
 	}
 	var initial any = map[string]any{}
 	if v.schema != nil {
-		initial = v.leaf_
+		initial = v.initial
 	}
 	raw, err := yaml.Marshal(map[string]any{key: initial})
 	if err != nil {

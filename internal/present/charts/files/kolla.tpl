@@ -98,7 +98,7 @@ cluster, as in helm template, they are generated too.
 {{- range $key, $value := get $live "data" | default dict }}{{ $_ := set $values $key (b64dec $value) }}{{ end }}
 {{- $missing := list }}
 {{- range $key := keys $recipe.keys | sortAlpha }}{{ if not (hasKey $values $key) }}{{ $missing = append $missing $key }}{{ end }}{{ end }}
-{{- $made := and (eq $at $name) (not $recipe.command) (or (not $recipe.owner) (get ($root.Values.global.services | default dict) ($recipe.owner | default "-"))) }}
+{{- $made := and (eq $at $name) (not $recipe.command) (or (not $recipe.owner) (get ($root.Values.global.services | default dict) $recipe.owner) (hasPrefix (print $recipe.owner "/") $root.Template.BasePath)) }}
 {{- if and $missing (not $made) (lookup "v1" "Namespace" "" "kube-system") }}
 {{- fail (printf "Secret %s has no key %s in namespace %s. %s" $at (join ", " $missing) ($recipe.namespace | default $root.Release.Namespace) ($recipe.command | default (printf "Install the chart of %s first, or name another Secret in global.secrets.%s." $recipe.owner $name))) }}
 {{- end }}

@@ -456,6 +456,21 @@ service "rabbitmq" {}
 service "keystone" {}
 service "placement" {}
 service "glance" {}
+service "note" {}
+secret "shared" {}
+definition "note" {
+  config "note.txt" {
+    format  = "raw"
+    path    = "/etc/note.txt"
+    content = secret.shared.value
+  }
+  workload "main" {
+    kind   = "Deployment"
+    image  = "base"
+    user   = 1000
+    config = ["note.txt"]
+  }
+}
 `
 
 // prepare makes the namespace and the labels of nodes, as NOTES.txt says.
@@ -552,6 +567,9 @@ func TestReleases(t *testing.T) {
 	clustertest.Kubectl(t, "-n", namespace, "create", "secret", "generic", "mine", "--from-literal=value=s3cret")
 	if out, ok := helm(t, "install", "glance", chart+"/charts/glance", "--namespace="+namespace); ok || !strings.Contains(out, "Install the chart of keystone first") {
 		t.Errorf("a service was installed before those whose Secrets it reads:\n%s", out)
+	}
+	if out, ok := helm(t, "install", "note", chart+"/charts/note", "--namespace="+namespace); ok || !strings.Contains(out, "Install the chart of "+namespace+" first") {
+		t.Errorf("a service made up a Secret of the cloud:\n%s", out)
 	}
 	if out, ok := helm(t, "install", "keystone", chart+"/charts/keystone", "--namespace="+namespace, "--set=global.secrets.keystone-admin=absent"); ok || !strings.Contains(out, "Secret absent has no key value") {
 		t.Errorf("a Secret that does not exist was taken:\n%s", out)
