@@ -91,6 +91,9 @@ func (c *cloud) owner(o *providers.Object) string {
 func recipeOf(o *providers.Object, owner, namespace string) *recipe {
 	r := &recipe{Owner: owner, Keys: map[string]generator{}}
 	name, given := o.Address.Name, false
+	if own := o.Manifest.GetNamespace(); own != namespace {
+		r.Namespace, namespace = own, own
+	}
 	for _, key := range slices.Sorted(maps.Keys(o.Data)) {
 		data := o.Data[key]
 		g := data.Generate

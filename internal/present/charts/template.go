@@ -66,7 +66,7 @@ func (b *built) object(o *providers.Object) string {
 	t.metadata(manifest)
 	var front, back string
 	kind := o.Address.Kind
-	if addrs.TypeOf(o.Address.Block) == "manifest" {
+	if addrs.TypeOf(o.Address.Block) == "manifest" && kind != "Secret" {
 		kind = "" // the objects of manifests have no values of their own
 	}
 	switch kind {

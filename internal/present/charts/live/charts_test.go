@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -202,6 +203,16 @@ func withoutWaiting(object map[string]any) {
 	}
 }
 
+// mustExist reports whether a chart cannot generate the values of a Secret.
+func mustExist(o *providers.Object) bool {
+	for _, data := range o.Data {
+		if data.Generate == nil && (len(data.Parts) != 1 || data.Parts[0].From == nil) && o.Family.Name == "" {
+			return true
+		}
+	}
+	return false
+}
+
 // TestTemplatesAreRenderedObjects compares the charts with kolla render, object by object.
 func TestTemplatesAreRenderedObjects(t *testing.T) {
 	const examples, testdata = "../../../../examples/", "../../../../providers/openstack/testdata/"
@@ -217,6 +228,9 @@ manifest "texts" {
     metadata   = { name = "texts", annotations = { note = "{{ .Values.a }}" } }
     data       = { "a.conf" = "a = {{ b }} at http://192.0.2.10/\n", empty = "", lines = "\n  indented\n\nend\n\n" }
   }
+}
+manifest "token" {
+  object = { apiVersion = "v1", kind = "Secret", metadata = { name = "token" }, stringData = { token = "t0ken" } }
 }
 manifest "kinds" {
   object = { apiVersion = "example.org/v1", kind = "Deployment", metadata = { name = "kinds" }, spec = "no pods" }
@@ -235,7 +249,10 @@ manifest "kinds" {
 				if o.Partial || o.Address.Kind == "Namespace" {
 					continue
 				}
-				if o.Address.Kind == "Secret" && strings.HasSuffix(o.Address.Name, "-inputs") { // must exist already
+				if mustExist(&o) {
+					if exact[name] != nil {
+						t.Errorf("the chart makes %s, whose values it cannot know", name)
+					}
 					continue
 				}
 				if diff := cmp.Diff(want, exact[name]); diff != "" {
@@ -265,6 +282,72 @@ manifest "kinds" {
 			}
 			t.Logf("%d objects are equal", equal)
 		})
+	}
+}
+
+// TestWaitingOrder checks that pods wait for all jobs before them, and those of jobs also for workloads, that the
+// names exist, and that no pods wait for each other.
+func TestWaitingOrder(t *testing.T) {
+	resources := map[string]string{"Job": "jobs", "Deployment": "deployments", "StatefulSet": "statefulsets", "DaemonSet": "daemonsets"}
+	chart, objects := export(t, "../../../../examples/compute-kit")
+	waits := map[string][]string{} // by RESOURCE/NAME
+	for _, object := range objectsOf(t, succeeds(t, "template", "cloud", chart, "--namespace=openstack")) {
+		u := unstructured.Unstructured{Object: object}
+		resource, ok := resources[u.GetKind()]
+		if !ok {
+			continue
+		}
+		name := resource + "/" + u.GetName()
+		waits[name] = []string{}
+		containers, _, _ := unstructured.NestedSlice(object, "spec", "template", "spec", "initContainers")
+		for _, each := range containers {
+			if container := each.(map[string]any); container["name"] == "kolla-wait" {
+				waits[name], _, _ = unstructured.NestedStringSlice(container, "args")
+			}
+		}
+	}
+	found := func(pattern string) string {
+		for name := range waits {
+			if name == pattern || strings.HasSuffix(pattern, "-*") && hash.ReplaceAllString(name, "-*") == pattern {
+				return name
+			}
+		}
+		t.Errorf("a pod waits for %s, which does not exist", pattern)
+		return ""
+	}
+	edges, want := 0, 0
+	var visit func(name string, path []string)
+	done := map[string]bool{}
+	visit = func(name string, path []string) {
+		if slices.Contains(path, name) {
+			t.Fatalf("pods wait for each other: %v", append(path, name))
+		}
+		if done[name] {
+			return
+		}
+		for _, pattern := range waits[name] {
+			edges++
+			visit(found(pattern), append(slices.Clone(path), name))
+		}
+		done[name] = true
+	}
+	for name := range waits {
+		visit(name, nil)
+	}
+	for _, o := range objects {
+		for _, before := range o.DependsOn {
+			if resources[o.Address.Kind] != "" && resources[before.Kind] != "" && (o.Address.Kind == "Job" || before.Kind == "Job") {
+				want++
+				pattern := func(kind, name string) string { return resources[kind] + "/" + hash.ReplaceAllString(name, "-*") }
+				of := waits[found(pattern(o.Address.Kind, o.Address.Name))]
+				if !slices.ContainsFunc(of, func(name string) bool { return hash.ReplaceAllString(name, "-*") == pattern(before.Kind, before.Name) }) {
+					t.Errorf("the pods of %s do not wait for %s, but for %v", o.Address, before, of)
+				}
+			}
+		}
+	}
+	if edges != want || edges < 100 {
+		t.Errorf("pods wait for %d objects, want %d", edges, want)
 	}
 }
 
@@ -380,6 +463,9 @@ func TestWrongValues(t *testing.T) {
 // in a chart.
 func TestSecrets(t *testing.T) {
 	chart, _ := export(t, "../../../../providers/openstack/testdata/secrets")
+	if library, err := os.ReadFile(chart + "/templates/_names.tpl"); err != nil || !strings.Contains(string(library), "kubectl create secret generic license --namespace openstack --from-file=value=FILE") {
+		t.Errorf("the chart does not say how to make a Secret that must exist: %v\n%s", err, library)
+	}
 	if err := filepath.WalkDir(chart, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
